@@ -3,6 +3,7 @@
  * types of the public contract, so it also serves as the long form of the example in `docs/channels.md`.
  */
 import type { Client4 } from '@mattermost/client';
+import { connectionText } from '../outgoing/outgoing.ts';
 import * as z from 'zod';
 import type { ChannelAdapter, ChannelCheck, ChannelMessage, ChannelModule, SendResult } from './channel.ts';
 
@@ -235,7 +236,7 @@ function failureOfError(error: unknown): Failure {
   const code = ((error as { cause?: { code?: unknown } }).cause?.code ?? '') as string;
   if (UNSENT.has(code)) {
     const how = code === 'ECONNREFUSED' ? 'connection_refused' : 'unreachable';
-    return { kind: 'retry', code: how, message: `Mattermost cannot be reached (${code})` };
+    return { kind: 'retry', code: how, message: `Mattermost cannot be reached (${connectionText(code)})` };
   }
   if (name === 'TimeoutError' || name === 'AbortError') {
     return { kind: 'ambiguous', code: 'timeout', message: 'Mattermost did not answer in time' };

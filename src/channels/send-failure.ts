@@ -6,7 +6,13 @@
  * breaks off after the request may have been read, and a 2xx answer that cannot be read, is `ambiguous`.
  * Messages are our own words and the platform's description with secrets removed; never a URL, which may carry one.
  */
-import { connectionCode, errorChain, NotSentError, StatusError } from '../outgoing/outgoing.ts';
+import {
+  connectionCode,
+  connectionText,
+  errorChain,
+  NotSentError,
+  StatusError,
+} from '../outgoing/outgoing.ts';
 import type { ChannelCheck, SendResult } from './channel.ts';
 
 /** A send that did not succeed. */
@@ -83,7 +89,7 @@ export function failureOf(error: unknown, platform: string): SendFailure {
   const code = connectionCode(error);
   if (code !== undefined) {
     const how = code === 'ECONNREFUSED' ? 'connection_refused' : 'unreachable';
-    return { kind: 'retry', code: how, message: `${platform} cannot be reached (${code})` };
+    return { kind: 'retry', code: how, message: `${platform} cannot be reached (${connectionText(code)})` };
   }
   if (chain.some((link) => link.name === 'TimeoutError' || link.name === 'AbortError')) {
     return { kind: 'ambiguous', code: 'timeout', message: `${platform} did not answer in time` };

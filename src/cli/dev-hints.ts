@@ -2,7 +2,7 @@
  * What shows only beside other requests, or when a run has ended, for the log of `sluice dev`: the hints of `explain` for
  * each request that was taken. Nothing here is on the way of an answer: it reads what the store has, one request at a time.
  */
-import { explainStored, findOthers, settingHints, shortHint } from '../explanation/explanation.ts';
+import { explainStored, findOthers, isOfRun, settingHints, shortHint } from '../explanation/explanation.ts';
 import type { EvaluationNote } from '../hook/hook.ts';
 import type { ConsoleParts } from '../service/service.ts';
 import { findStoredRequest, type DecisionRecord, type StoredRequest } from '../storage/storage.ts';
@@ -71,7 +71,9 @@ export class DevHints {
       explainer: { generation, diagnostics: [] },
     });
     const again = told.notes.filter(({ code, text }) => code === 'decision' && text.startsWith('if '));
-    for (const hint of [...settingHints(told), ...again]) this.#tellOnce(stored.decision.mappingId, hint);
+    // The line of a run that failed says it.
+    const hints = settingHints(told).filter(({ setting = '' }) => !isOfRun(setting) || !hasFailed(stored));
+    for (const hint of [...hints, ...again]) this.#tellOnce(stored.decision.mappingId, hint);
     if (hasEnded(stored)) this.#running.delete(id);
     else this.#lookAgain(id);
   }
@@ -92,6 +94,9 @@ export class DevHints {
     }, AGAIN_MS).unref();
   }
 }
+
+const hasFailed = ({ runs }: StoredRequest): boolean =>
+  runs.some(({ run: { outcome } }) => outcome === 'error' || outcome === 'timeout');
 
 /** Whether nothing more comes of it that could be told. */
 const hasEnded = ({ runs }: StoredRequest): boolean =>

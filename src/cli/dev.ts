@@ -93,8 +93,8 @@ async function watchFiles(service: Service): Promise<FSWatcher> {
 interface ServedAuthors {
   readonly service: Service;
   readonly consoleLink: string | undefined;
-  /** Whether a request came before, so that the author knows how to send one. */
-  readonly hadRequests: boolean;
+  /** Whether the author knows how to send a request, as one came before, or has findings to read first. */
+  readonly knowsHow: boolean;
 }
 
 /** Starts the service so that an author sees each decision, finding and reload. */
@@ -102,22 +102,26 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
   const log = createLogger({ format: 'pretty' });
   const context = { configFile: flags.configFile, env: terminal.env, log };
   let console: RunningConsole | undefined;
-  let hadRequests = false;
+  let knowsHow = false;
   const service: Service = await startService({
     ...flags.recorder?.serviceOptions,
     ...readableOptions(terminal, log, { ...flags, tableOf: () => service.generation.table }),
     ...context,
+    onDiagnostics: (diagnostics) => {
+      knowsHow ||= diagnostics.length > 0;
+      printFindings(terminal, diagnostics);
+    },
     listen: flags,
     readMail: flags.mail === true,
     keepRequests: { which: 'all', count: 1_000, bytes: 67_108_864, days: 1 },
     makeToken: (host) => makeDevToken(flags.configFile, host),
     openConsole: async (parts) => {
-      hadRequests = (await parts.storage.listDecisions({ limit: 1 })).length > 0;
+      knowsHow ||= (await parts.storage.listDecisions({ limit: 1 })).length > 0;
       console = await openConsole({ mode: 'dev', ...context }, parts);
       return withHints(terminal, flags.configFile, { parts, console });
     },
   });
-  return { service, consoleLink: console?.link, hadRequests };
+  return { service, consoleLink: console?.link, knowsHow };
 }
 
 /** The console, and the log, which is told what the explanation of each request has to say. */
@@ -155,7 +159,7 @@ function readableOptions(
   terminal: Terminal,
   log: Log,
   { configFile, recorder, tableOf }: Authoring & { readonly tableOf: () => RoutingTable },
-): Pick<ServiceOptions, 'requestLog' | 'onDecision' | 'onDiagnostics' | 'onReload'> {
+): Pick<ServiceOptions, 'requestLog' | 'onDecision' | 'onReload'> {
   const told = new Set<string>();
   return {
     requestLog: readableRequests(log, terminal, configFile),
@@ -165,7 +169,6 @@ function readableOptions(
       terminal.err(formatDecisionLine(decision, { color, columns, explain, table: tableOf(), told }));
       void recorder?.record(decision);
     },
-    onDiagnostics: (diagnostics) => printFindings(terminal, diagnostics),
     onReload: (result) => sayReloaded(terminal, result),
   };
 }
@@ -259,19 +262,13 @@ function optionLines({ recorder, consoleLink }: Welcome, tokenAddress: string): 
 function nextLines(
   terminal: Terminal,
   url: string,
-  {
-    configFile,
-    perform,
-    hadRequests,
-    address,
-    token,
-  }: Welcome & { address: string; token: string | undefined },
+  { configFile, perform, knowsHow, address, token }: Welcome & { address: string; token: string | undefined },
 ): readonly string[] {
   const next = (command: string): string => commandLine(terminal, configFile, command);
   const send = next(`send hello.json --against ${url}`);
-  const look = `${hadRequests ? 'Look' : 'Then look'}: ${['events', 'runs', 'requests'].map(next).join(' · ')}. Ctrl-C stops.`;
+  const look = `${knowsHow ? 'Look' : 'Then look'}: ${['events', 'runs', 'requests'].map(next).join(' · ')}. Ctrl-C stops.`;
   const first = ['Send the first hook:', '', `  ${firstStep(address, token, send)}`, ''];
-  return ['', ...(hadRequests ? [] : first), perform === false ? 'Ctrl-C stops.' : look, ''];
+  return ['', ...(knowsHow ? [] : first), perform === false ? 'Ctrl-C stops.' : look, ''];
 }
 
 /** The command that sends a first hook; without a token that a shell can show, "sluice send" finds it. */

@@ -120,7 +120,7 @@ function storedWork({ terminal }: Cli, { explained, config, waits }: Page): read
     gateway: config.settings.gateway,
     now: Date.now(),
     waits,
-    needs: explained.settings.find(({ text }) => text.includes('queue retry'))?.setting,
+    needs: explained.settings.find(({ isOfRun }) => isOfRun)?.setting,
     requestId: stored.decision?.requestId,
     command: (command) => commandLine(terminal, config.file, command),
   });

@@ -126,7 +126,7 @@ function stateText({ state, outcome, attempts }: StoredRun['run']): string {
 }
 
 const retryText = ({ needs }: WorkContext): string =>
-  needs === undefined ? 'try it again' : `after a change of ${needs} (see below) try it again`;
+  `${needs === undefined ? 'when its cause is mended' : `after a change of ${needs} (the hint above)`}, try it again`;
 
 /** Who takes the turn, and what came of it. */
 function turnLines(
@@ -227,7 +227,9 @@ function outboxLines(entry: OutboxRecord, { now, command }: WorkContext): readon
   return [
     `  ${kind} ${where}: ${state} after ${attempts} attempt${attempts === 1 ? '' : 's'}${chunksSent > 0 ? `, ${chunksSent} parts sent` : ''}${next}`,
     ...(lastError === undefined ? [] : [`    ${clearLine(lastError.code)}: ${clearLine(lastError.message)}`]),
-    ...(state === 'dead' ? [`    try it again: ${command(`queue retry ${entry.id}`)}`] : []),
+    ...(state === 'dead'
+      ? [`    when its cause is mended, try it again: ${command(`queue retry ${entry.id}`)}`]
+      : []),
   ];
 }
 

@@ -27,7 +27,8 @@ export async function listRequests(cli: Cli, flags: ListFlags): Promise<void> {
     const bench = new LateWorkbench(cli.terminal, flags);
     try {
       const hints = options.text ? await findHints(rows, { storage, bench, keepRequests }) : new Map();
-      return await printListing(withHints(rows, hints), storage, cli.terminal, options);
+      const shown = await printListing(withHints(rows, hints), storage, cli.terminal, options);
+      return shown.length;
     } finally {
       await bench.close();
     }

@@ -41,18 +41,18 @@ export interface Listing<Row> {
   footnote?(rows: readonly Row[]): string | undefined;
 }
 
-/** Prints one listing: a JSON array on stdout, or a table for people. Resolves to how many rows there were. */
+/** Prints one listing: a JSON array on stdout, or a table for people. Resolves to its rows. */
 export async function printListing<Row>(
   listing: Listing<Row>,
   storage: Storage,
   terminal: Terminal,
   options: ListingOptions,
-): Promise<number> {
+): Promise<readonly Row[]> {
   const rows = await listing.fetch(storage, options);
   if (options.json) terminal.out(JSON.stringify(rows.map((row) => listing.toJson(row, options.text))));
   else if (rows.length === 0) terminal.err(`no ${listing.title}`);
   else printTable(listing, rows, { terminal, options });
-  return rows.length;
+  return rows;
 }
 
 interface TableContext {

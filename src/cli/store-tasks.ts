@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import type { Settings } from '../config/config.ts';
+import type { LoadedConfig, Settings } from '../config/config.ts';
+import { runAdvice } from '../explanation/explanation.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import {
@@ -14,8 +15,15 @@ import { noteUnknownMapping } from './mapping-filter.ts';
 import { printHolds } from './queue.ts';
 import { findWaits, waitLines } from './queue-waits.ts';
 import { CliError, formatOneLine, formatSpan } from './terminal.ts';
-import { openStorage, retentionLimits, type SessionRecord, type Storage } from '../storage/storage.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import {
+  openStorage,
+  retentionLimits,
+  type EventRecord,
+  type RunRecord,
+  type SessionRecord,
+  type Storage,
+} from '../storage/storage.ts';
+import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 
 /**
  * Opens the store of the configuration, on which a service may be running, uses it and closes it again. It
@@ -24,12 +32,13 @@ import { clearControl } from '../telemetry/telemetry.ts';
 export async function withStore<Result>(
   cli: Cli,
   flags: ConfigFlags,
-  use: (storage: Storage, settings: Settings) => Promise<Result>,
+  use: (storage: Storage, settings: Settings, config: LoadedConfig) => Promise<Result>,
 ): Promise<Result> {
-  const { settings } = await loadSettings(cli.terminal, flags);
+  const config = await loadSettings(cli.terminal, flags);
+  const { settings } = config;
   const storage = await openStorage(settings.storage.url, { mode: 'attached' });
   try {
-    return await use(storage, settings);
+    return await use(storage, settings, config);
   } finally {
     await storage.close();
   }
@@ -48,6 +57,7 @@ interface ListContext {
   readonly storage: Storage;
   readonly gateway: Settings['gateway'];
   readonly keepRequests: Settings['storage']['keepRequests'];
+  readonly config: LoadedConfig;
   readonly options: ListingOptions;
 }
 
@@ -58,28 +68,30 @@ export async function printFrom(
   print: (context: ListContext) => Promise<number>,
 ): Promise<void> {
   const options = optionsOf(flags);
-  const count = await withStore(cli, flags, (storage, { gateway, storage: { keepRequests } }) =>
-    print({ storage, gateway, keepRequests, options }),
+  const count = await withStore(cli, flags, (storage, { gateway, storage: { keepRequests } }, config) =>
+    print({ storage, gateway, keepRequests, config, options }),
   );
   if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
 
 /** Prints one listing of the store. */
 export async function list<Row>(cli: Cli, flags: ListFlags, listing: Listing<Row>): Promise<void> {
-  await printFrom(cli, flags, ({ storage, options }) =>
-    printListing(listing, storage, cli.terminal, options),
-  );
+  await printFrom(cli, flags, async ({ storage, options }) => {
+    const rows = await printListing(listing, storage, cli.terminal, options);
+    return rows.length;
+  });
 }
 
 /** Events looked at for one that waits in vain. */
 const MAX_WAITING = 1_000;
+const WAITING = { limit: MAX_WAITING, state: 'pending' } as const;
 
 /** Prints the events of the main session, and that some wait for a turn that does not come. */
 export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
   await printFrom(cli, flags, async ({ storage, gateway, options }) => {
-    const shown = await printListing(eventsListing, storage, cli.terminal, options);
+    const { length: shown } = await printListing(eventsListing, storage, cli.terminal, options);
     if (options.json || gateway.heartbeat.everySeconds > 0) return shown;
-    const pending = await storage.listEvents({ limit: MAX_WAITING, state: 'pending' });
+    const pending = await storage.listEvents(WAITING);
     if (!pending.some(({ mode }) => mode === 'next-heartbeat')) return shown;
     cli.terminal.err(
       'events of mode next-heartbeat wait for the regular turn of the main agent, and gateway.heartbeat.everySeconds: 0 turns that off: for a turn every half hour that reads all of them write everySeconds: 1800; to have each event read at once write wakeMode: now in its mapping',
@@ -88,22 +100,34 @@ export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
   });
 }
 
-/** Prints the runs, and that a turn of the main session failed: it is no run before it completes. */
+/** Prints the runs, what to write where some failed, and a failed turn of the main session: it is no run before it completes. */
 export async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
-  await printFrom(cli, flags, async ({ storage, options }) => {
-    const shown = await printListing(runsListing, storage, cli.terminal, options);
-    if (options.json || options.kind === 'hook') return shown;
-    const pending = await storage.listEvents({ limit: MAX_WAITING, state: 'pending' });
-    const failed = pending.filter(({ lastError }) => lastError !== undefined);
-    const [error] = failed.map(({ lastError }) => lastError);
-    if (error === undefined) return shown;
-    const why = formatOneLine(`${error.code}: ${error.message}`, MAX_WHY);
-    const who = failed.length === 1 ? '1 event waits' : `${failed.length} events wait`;
-    cli.terminal.err(
-      `a turn of the main session (heartbeat) failed, and ${who} for the next one: ${why}; "sluice events" lists them`,
-    );
-    return shown;
+  await printFrom(cli, flags, async ({ storage, config, options }) => {
+    const runs = await printListing(runsListing, storage, cli.terminal, options);
+    if (options.json) return runs.length;
+    const failed = runs.filter(({ outcome }) => outcome === 'error' || outcome === 'timeout');
+    const hints = new Set(failed.flatMap((run) => runAdvice(run, config) ?? []));
+    for (const hint of [...hints].slice(0, MAX_HINTS)) cli.terminal.err(`hint: ${clearLine(hint)}`);
+    if (options.kind !== 'hook') sayFailedTurn(cli, runs, await storage.listEvents(WAITING));
+    return runs.length;
   });
+}
+
+const MAX_HINTS = 3;
+
+/** Where it failed as a run did, one cause is one error. */
+function sayFailedTurn({ terminal }: Cli, runs: readonly RunRecord[], waiting: readonly EventRecord[]): void {
+  const failed = waiting.filter(({ lastError }) => lastError !== undefined);
+  const [error] = failed.map(({ lastError }) => lastError);
+  if (error === undefined) return;
+  const who = failed.length === 1 ? '1 event waits' : `${failed.length} events wait`;
+  const isKnown = runs.some(({ lastError }) => lastError?.code === error.code);
+  const why = formatOneLine(`${error.code}: ${error.message}`, MAX_WHY);
+  terminal.err(
+    isKnown
+      ? `the main session (heartbeat) failed in the same way, and ${who} for its next turn`
+      : `a turn of the main session (heartbeat) failed, and ${who} for the next one: ${why}; "sluice events" lists them`,
+  );
 }
 
 /** Letters of a reason in a line about something else. */
@@ -115,7 +139,7 @@ export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
     const holds = await storage.listHolds(gateway.runner);
     const waits = await findWaits(storage, Date.now());
     const listing = queueListing(holds, gateway, waits);
-    const shown = await printListing(listing, storage, cli.terminal, options);
+    const { length: shown } = await printListing(listing, storage, cli.terminal, options);
     if (options.json) return shown;
     await printHolds(storage, cli.terminal, gateway.runner);
     for (const line of waitLines(waits, Date.now())) cli.terminal.err(line);

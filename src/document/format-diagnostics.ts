@@ -34,14 +34,13 @@ export function formatDiagnostics(found: readonly Diagnostic[], options: FormatO
 }
 
 /**
- * The findings as a reader needs them: errors, then warnings, then what may be meant, which is left out while there are
- * errors; otherwise in the order given.
+ * The findings as a reader needs them: errors, then warnings; what may be meant as it is only where nothing else is
+ * found; otherwise in the order given.
  */
 export function byWeight(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
-  const weight = ({ severity, isGeneral }: Diagnostic): number =>
-    severity === 'error' ? 0 : isGeneral === true ? 2 : 1;
-  const shown = diagnostics.filter(({ isGeneral }) => isGeneral !== true || !hasErrors);
+  const isAlone = diagnostics.every(({ isGeneral }) => isGeneral === true);
+  const weight = ({ severity }: Diagnostic): number => (severity === 'error' ? 0 : 1);
+  const shown = diagnostics.filter(({ isGeneral }) => isGeneral !== true || isAlone);
   return shown.toSorted((a, b) => weight(a) - weight(b));
 }
 

@@ -3,28 +3,18 @@
  * where another thing was meant. One table, for a file and for what the store knows; a setting that did nothing worth
  * a word is silent.
  */
-import { dirname } from 'node:path';
 import { senderNote } from '../analysis/analysis.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
 import { spanOf, type Evaluation } from '../hook/hook.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import { findMisplacedFile, scriptVariables } from '../runners/runners.ts';
-import type { RunRecord, StoredRequest } from '../storage/storage.ts';
+import type { StoredRequest } from '../storage/storage.ts';
 import { noListText } from './list-note.ts';
 import { debounceNote } from './debounce-note.ts';
 import { withFixedKeys } from './fixed-keys.ts';
-import { jsonReplyNote, programNote, terminalNote } from './command-words.ts';
-import {
-  challengeNote,
-  type CommandRunner,
-  environmentNote,
-  misplacedNote,
-  promptNote,
-  runnerNamed,
-  shellNote,
-} from './setting-words.ts';
+import { isOfRun, RUN_RULES, runnerPath, type Told } from './run-notes.ts';
+import { challengeNote, runnerNamed } from './setting-words.ts';
 
 /** One setting, and what it did. */
 export interface SettingNote {
@@ -33,6 +23,8 @@ export interface SettingNote {
   /** `file:line:column`; absent where it stands nowhere. */
   readonly at?: string;
   readonly text: string;
+  /** It says how a run ended, and what to write. */
+  readonly isOfRun?: true;
 }
 
 /** A request with all that is known of it. */
@@ -52,11 +44,6 @@ interface Facts extends Happened {
   readonly detail: string;
 }
 
-interface Told {
-  readonly at: Place | string | undefined;
-  readonly text: string;
-}
-
 /** Says which settings took part, in the order of the table. */
 export function settingNotes(happened: Happened): readonly SettingNote[] {
   const facts = factsOf(happened);
@@ -66,7 +53,8 @@ export function settingNotes(happened: Happened): readonly SettingNote[] {
     if (told === undefined) return [];
     const { at, text } = told;
     const place = at === undefined || typeof at === 'string' ? at : formatPlace(at);
-    return [{ setting, ...(place === undefined ? {} : { at: place }), text }];
+    const about = isOfRun(setting) ? ({ isOfRun: true } as const) : {};
+    return [{ setting, ...(place === undefined ? {} : { at: place }), text, ...about }];
   });
   return withFixedKeys(facts.mapping, payload, ruled);
 }
@@ -98,12 +86,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   'gateway.heartbeat.everySeconds': noTurn,
   wakeMode: waitsForTurn,
   'hooks.defaults.deliver': notDelivered,
-  argv: withoutShell,
-  cwd: withoutFile,
-  timeoutSeconds: endedByTime,
-  prompt: repliedNothing,
-  replyPath: repliedJson,
-  passEnv: keptFromCommand,
+  ...RUN_RULES,
   'agents.defaults.model': keptFromAgent,
 };
 
@@ -238,98 +221,6 @@ function notDelivered({ config, mapping, evaluated, stored }: Facts): Told | und
     at: placeIfWritten(config.root, ['hooks', 'defaults', 'deliver']),
     text: `false holds for mapping ${mapping.id}, too, which does not set deliver: ${named.join(' and ')} alone ${named.length === 1 ? 'sends' : 'send'} nothing. Write deliver: true at ${formatPlace(mapping.at)}`,
   };
-}
-
-/** A command whose run ended in a certain way, with the steps to its settings. */
-interface CommandRun {
-  readonly run: RunRecord;
-  readonly runner: CommandRunner;
-  readonly path: readonly string[];
-}
-
-/** The first run that `ended` as asked, where a command made it. */
-function commandRun({ config, stored }: Facts, ended: (run: RunRecord) => boolean): CommandRun | undefined {
-  const { gateway } = config.settings;
-  const run = stored?.runs.find((one) => ended(one.run))?.run;
-  if (run?.action.kind !== 'agent') return undefined;
-  const name = run.action.runner ?? gateway.runner;
-  const runner = runnerNamed(gateway, name);
-  return runner?.kind === 'command' ? { run, runner, path: runnerPath(config, name) } : undefined;
-}
-
-const hasFailed = ({ lastError }: RunRecord): boolean => lastError?.code.startsWith('exit_') === true;
-const saidNothing = ({ outcome, reply = '' }: RunRecord): boolean => outcome === 'ok' && reply.trim() === '';
-
-/** The steps to the settings of a runner; the only one has no name of its own. */
-function runnerPath({ root }: Facts['config'], name: string): readonly string[] {
-  const path = ['gateway', 'runners', name];
-  return placeIfWritten(root, path) === undefined ? ['gateway', 'runner'] : path;
-}
-
-/** The place of the first of the keys that the settings of a runner have. */
-function placeOfKey({ config }: Facts, path: readonly string[], keys: readonly string[]): Place | undefined {
-  const places = keys.map((key) => placeIfWritten(config.root, [...path, key]));
-  return places.find((place) => place !== undefined);
-}
-
-/** Of a command that ended with an error, and gets little of the service's environment. */
-function keptFromCommand(facts: Facts): Told | undefined {
-  const failed = commandRun(facts, hasFailed);
-  if (failed === undefined || withoutShell(facts) !== undefined) return undefined;
-  const { run, runner, path } = failed;
-  const script = scriptVariables(runner.argv, dirname(facts.config.file))?.names ?? [];
-  const text = environmentNote(runner, run.lastError?.message ?? '', { key: path.join('.'), script });
-  const at = placeOfKey(facts, path, ['passEnv']) ?? placeIfWritten(facts.config.root, path);
-  return text === undefined ? undefined : { at, text };
-}
-
-/** Of a command that ended with an error: words of a shell, a program that is not there, a terminal that it wants. */
-function withoutShell(facts: Facts): Told | undefined {
-  const failed = commandRun(facts, hasFailed);
-  const error = failed?.run.lastError;
-  if (failed === undefined || error === undefined) return undefined;
-  const text = shellNote(failed.runner) ?? programNote(error) ?? terminalNote(failed.runner, error.message);
-  return text === undefined ? undefined : { at: placeOfKey(facts, failed.path, ['argv']), text };
-}
-
-/** Of a command that ended with an error about a file that is only beside the configuration. */
-function withoutFile(facts: Facts): Told | undefined {
-  const failed = commandRun(facts, hasFailed);
-  if (failed === undefined) return undefined;
-  const { config } = facts;
-  const { run, runner, path } = failed;
-  const folders = Object.values(config.settings.gateway.workFolders);
-  const works = [...(runner.cwd === undefined ? [] : [runner.cwd]), ...folders];
-  const found = findMisplacedFile(runner.argv, { configDir: dirname(config.file), works });
-  if (found === undefined || run.lastError?.message.includes(found.word) !== true) return undefined;
-  return { at: placeOfKey(facts, path, ['cwd', 'argv']), text: misplacedNote(runner, found) };
-}
-
-/** Of a command that ended well without a word: it may have read no prompt. */
-function repliedNothing(facts: Facts): Told | undefined {
-  const silent = commandRun(facts, saidNothing);
-  if (silent === undefined) return undefined;
-  return { at: placeOfKey(facts, silent.path, ['prompt', 'argv']), text: promptNote(silent.runner) };
-}
-
-/** Of a run that was ended when its time was over. */
-function endedByTime({ config, mapping, stored }: Facts): Told | undefined {
-  const ended = stored?.runs.some(({ run: { outcome } }) => outcome === 'timeout');
-  if (ended !== true) return undefined;
-  const own = mapping?.timeoutSeconds;
-  const limit = own ?? config.settings.agents.defaults.timeoutSeconds;
-  return {
-    at:
-      own === undefined ? placeIfWritten(config.root, ['agents', 'defaults', 'timeoutSeconds']) : mapping?.at,
-    text: `a run may take ${spanOf(limit)}${own === undefined ? ' (agents.defaults.timeoutSeconds)' : ` in this mapping`}: if it needs longer, write a larger timeoutSeconds ${own === undefined ? 'there or in the mapping' : 'there'}, such as timeoutSeconds: ${Math.max(300, limit * 4)}`,
-  };
-}
-
-/** Of a command whose reply is JSON with the answer in it. */
-function repliedJson(facts: Facts): Told | undefined {
-  const done = commandRun(facts, ({ outcome, reply }) => outcome === 'ok' && reply !== undefined);
-  const text = done && jsonReplyNote(done.runner, done.run.reply ?? '', done.path.join('.'));
-  return text === undefined ? undefined : { at: placeOfKey(facts, done?.path ?? [], ['argv']), text };
 }
 
 /** The default model of all, which a coding agent does not get. */

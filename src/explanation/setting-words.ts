@@ -50,7 +50,7 @@ export function misplacedNote(
       ? 'private gives each conversation a folder of its own outside of the configuration'
       : `the command works in ${cwd}`;
   const why = isProgram ? ', as a program with a folder is looked for from the configuration' : '';
-  return `${folder}, and ${word} of argv is looked for there; the file is ${file}. Write argv: ${listText(argv)}${why}, or another cwd; ${RETRY}`;
+  return `${folder}, and ${word} of argv is looked for there; the file is ${file}. Write argv: ${listText(argv)}${why}, or another cwd`;
 }
 
 /** Words of an error about a variable, a key or a login that is missing. */
@@ -66,15 +66,13 @@ const ABSENT = [
   /\b(?:[Mm]issing|[Ss]et) ['"`]?([A-Z][A-Z0-9]{0,60}_[A-Z0-9_]{1,60})\b/g,
 ];
 
-const RETRY = '"sluice queue retry" helps only after that';
-
 /** Variables of which a command said that they are missing. */
 function absentIn(error: string): readonly string[] {
   return ABSENT.flatMap((form) => [...error.matchAll(form)].map(([, name = '']) => name));
 }
 
 const GIVES =
-  'the command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR of the environment of the service, and what passEnv names and env sets';
+  'of the environment of the service a command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR, and what passEnv names and env sets';
 
 /** What a command gets of the environment, and how it gets more; undefined where nothing says that it lacked any. */
 export function environmentNote(
@@ -91,18 +89,17 @@ export function environmentNote(
   const { passEnv } = runner;
   const unset = said.filter((name) => passEnv.includes(name)).join(', ');
   if (unset !== '')
-    return `passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again; ${RETRY}`;
+    return `passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again`;
   const guessed = said.length > 0 ? [] : undefinedIn(error).filter((name) => !isKnown(name));
   if (guessed.length > 0 && !guessed.some((name) => passEnv.includes(name)))
-    return `${GIVES}. ${guessed.join(', ')} was undefined in the command: if it comes from the environment, write passEnv: [${[...passEnv, ...guessed].join(', ')}] at ${key}; ${RETRY}`;
+    return `${guessed.join(', ')} was undefined in the command: if it comes from the environment, write passEnv: [${[...passEnv, ...guessed].join(', ')}] at ${key}; ${GIVES}`;
   const missing = said.length > 0 ? said : [...readIn(runner), ...script].filter((name) => !isKnown(name));
   const isSure = missing.length > 0 && (said.length > 0 || passEnv.length === 0);
   if (!isSure && (passEnv.length > 0 || !ABOUT_ENVIRONMENT.test(error))) return undefined;
   const how = isSure
-    ? `It reads ${missing.join(', ')}: write passEnv: [${[...passEnv, ...missing].join(', ')}] at ${key}`
-    : 'If it needs another one, name it: passEnv: [NAME]';
-  const retry = said.length > 0 ? `; ${RETRY}` : '';
-  return `${GIVES}. ${how}${retry}`;
+    ? `It reads ${missing.join(', ')}. Write passEnv: [${[...passEnv, ...missing].join(', ')}] at ${key}`
+    : `If it needs another one, write passEnv: [NAME] at ${key}`;
+  return `${GIVES}. ${how}`;
 }
 
 /** Variables that a command line reads and does not set itself. */

@@ -19,6 +19,8 @@ const SEND_TIMEOUT_MS = 60_000;
 
 interface Failures {
   count: number;
+  /** Why it failed last. */
+  reason: string;
   isTold: boolean;
 }
 
@@ -35,15 +37,21 @@ export class Alerts {
   /** Notes a failure with its reason, in words that may leave the house. */
   failed({ kind, name }: AlertSubject, reason: string): void {
     const key = `${kind} ${name}`;
-    const known = this.#failing.get(key) ?? { count: 0, isTold: false };
+    const known = this.#failing.get(key) ?? { count: 0, isTold: false, reason };
     if (!this.#failing.has(key) && this.#failing.size >= MAX_SUBJECTS) return;
     known.count += 1;
+    known.reason = reason;
     this.#failing.set(key, known);
     const { alerts } = this.#context.configuration().settings.gateway;
     if (alerts === undefined || known.isTold || known.count < alerts.after) return;
     known.isTold = true;
     const times = known.count === 1 ? 'once' : `${known.count} times in a row`;
     this.#send(`Sluice: ${key} has failed ${times}: ${reason}`);
+  }
+
+  /** Whether it failed last for this reason. */
+  hasFailed({ kind, name }: AlertSubject, reason: string): boolean {
+    return this.#failing.get(`${kind} ${name}`)?.reason === reason;
   }
 
   /** Notes that it works. */

@@ -1,7 +1,7 @@
 import type { ChannelLookup } from '../channels/channels.ts';
 import type { Settings } from '../config/config.ts';
 import type { Runner } from '../runners/runners.ts';
-import type { LimitRules, Storage } from '../storage/storage.ts';
+import type { AgentRun, LimitRules, Storage } from '../storage/storage.ts';
 import type { GatewayMetrics, HealthReporter, Log } from '../telemetry/telemetry.ts';
 import type { RetryPolicy } from './retry.ts';
 
@@ -39,6 +39,8 @@ export interface GatewayBase {
   readonly configuration: () => GatewayConfiguration;
   /** Absent where no metrics are served. */
   readonly metrics: GatewayMetrics | undefined;
+  /** What to write where a run failed; undefined where nothing is known. */
+  readonly advise: (run: AgentRun) => string | undefined;
   /** Something may be due: look again soon. */
   readonly wake: () => void;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RunnerHold, Storage } from '../storage/storage.ts';
+import type { AgentRun, RunnerHold, Storage } from '../storage/storage.ts';
 import {
   codeOf,
   createHealth,
@@ -62,6 +62,8 @@ export interface GatewayOptions {
   /** Where it is told which runners are away; default: the log only. */
   readonly health?: HealthReporter;
   readonly metrics?: GatewayMetrics;
+  /** What to write where a run failed, for the log; default: nothing is known. */
+  readonly advise?: (run: AgentRun) => string | undefined;
   /** False where other processes perform and this one only waits for what becomes of runs; default true. */
   readonly performs?: boolean;
 }
@@ -135,6 +137,7 @@ export class Gateway {
       nonce: options.nonce ?? randomUUID,
       retry: { ...RETRIES, ...options.retry },
       configuration: () => this.#configuration,
+      advise: options.advise ?? (() => undefined),
       wake: () => this.#loop.wake(),
     };
   }
@@ -303,7 +306,6 @@ export class Gateway {
 
   async #startAll(): Promise<void> {
     if (this.#performs) {
-      this.#sayWhatIsMissing();
       await this.#holds.load();
       await this.#takeOver();
     }
@@ -330,10 +332,5 @@ export class Gateway {
 
   #tellOfFailedPass(error: unknown): void {
     this.#log.error({ code: codeOf(error) }, 'the gateway could not look for work; trying again');
-  }
-
-  #sayWhatIsMissing(): void {
-    if (Object.keys(this.#configuration.settings.channels).length > 0) return;
-    this.#log.info({}, 'no channel is configured: replies are stored and summarised, not delivered');
   }
 }

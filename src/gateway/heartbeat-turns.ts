@@ -31,6 +31,10 @@ const MAX_EVENTS = 50;
 const MAX_EVENT_BYTES = 65_536;
 const RECOVERY_GRACE_MS = 1_000;
 
+/** Of a turn of the main session that failed as a run of the same runner did. */
+const FAILED_AS_RUN =
+  'heartbeat put off: its runner fails as it did for the run before; its events wait, and are read when it works';
+
 export interface HeartbeatCounters {
   turns: number;
   failures: number;
@@ -91,7 +95,7 @@ export class HeartbeatTurns {
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
     // Left claimed: the next start, or who leads then, takes it up under the same id.
     if (signal.aborted && !isOk) return false;
-    this.#log(claim, result);
+    this.#log(claim, result, targetOfTurn(turn, configuration.settings));
     if (isOk) await this.#consume(claim, { turn, result, startedAt }, configuration);
     else await this.#putBack(claim, { turn, result }, configuration);
     return isOk && hasMore(claim);
@@ -160,16 +164,16 @@ export class HeartbeatTurns {
     );
   }
 
-  #log({ turnId, events }: EventClaim, result: TurnResult): void {
+  #log({ turnId, events }: EventClaim, result: TurnResult, { runner }: RunTarget): void {
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
-    const fields = {
-      turnId,
-      events: events.length,
-      result: isOk ? 'ok' : codeOfResult(result),
-      reason: reasonOf(result),
-    };
+    const code = isOk ? 'ok' : codeOfResult(result);
+    const reason = reasonOf(result);
+    const fields = { turnId, events: events.length, result: code };
+    // Told with the run already: one cause is one warning.
+    if (!isOk && this.#context.alerts.hasFailed({ kind: 'runner', name: runner }, `${code}: ${reason}`))
+      return this.#context.log.info({ ...fields, runner }, FAILED_AS_RUN);
     this.#context.log[isOk ? 'info' : 'warn'](
-      fields,
+      { ...fields, reason },
       isOk
         ? 'heartbeat performed: the main session read its events, such as the summaries of runs'
         : 'heartbeat failed; sluice events lists its events',

@@ -163,19 +163,38 @@ export class RunAttempts {
     { runner, tookMs }: { readonly runner: string; readonly tookMs: number },
   ): void {
     const { mappingId } = run.action.origin;
-    const { what, isWell, said, code, reason } = toldOf(result);
+    const { what, isWell, said, code, reason } = toldOf(result, !run.action.deliver || this.#hasChannels());
     const { id: runId } = run;
+    const hint = this.#adviceOn(run, result);
+    // The hint says why, where there is one; what a program wrote is not for the log.
+    const pointer = isWell || hint !== undefined ? '' : '; sluice explain with its runId says why';
     // Of a run that waits for its agent nothing counts.
     const attempt = this.#isHeld(result) ? undefined : run.attempts;
     this.#context.log[isWell ? 'info' : 'warn'](
-      { runId, mappingId, runner, attempt, result: what, code, reason, tookMs },
-      said,
+      { runId, mappingId, runner, attempt, result: what, code, reason, tookMs, hint },
+      `${said}${pointer}`,
     );
     this.#measure(result, { runner, mappingId, tookMs });
     for (const subject of subjectsOf(runner, mappingId)) {
       if (isWell) this.#context.alerts.worked(subject);
       else this.#context.alerts.failed(subject, `${code ?? what}: ${reason ?? 'no reason'}`);
     }
+  }
+
+  #hasChannels(): boolean {
+    return Object.keys(this.#context.configuration().settings.channels).length > 0;
+  }
+
+  /** What to write, where the run has ended. */
+  #adviceOn(run: AgentRun, result: TurnResult): string | undefined {
+    if (result.kind !== 'completed' || result.outcome === 'ok') return undefined;
+    const { outcome, reply, error } = result;
+    return this.#context.advise({
+      ...run,
+      outcome,
+      reply,
+      ...(error === undefined ? {} : { lastError: error }),
+    });
   }
 
   #measure(
@@ -265,11 +284,17 @@ export class RunAttempts {
   }
 }
 
-/** What a program wrote is not for the log. */
-const EXPLAINED = '; sluice explain with its runId says why';
+/** Why nothing of a reply is seen. */
+function noteOn(reply: string, canReply: boolean): string {
+  if (reply.trim() === '') return '; its reply is empty';
+  return canReply ? '' : '; its reply is stored, as no channel is configured';
+}
 
 /** How the log and the alerts tell of a turn. */
-function toldOf(result: TurnResult): {
+function toldOf(
+  result: TurnResult,
+  canReply: boolean,
+): {
   readonly what: string;
   readonly isWell: boolean;
   readonly said: string;
@@ -280,9 +305,10 @@ function toldOf(result: TurnResult): {
   const shown = error === undefined ? undefined : shownError(error);
   const why = { code: shown?.code, reason: shown?.message };
   if (result.kind === 'not-started')
-    return { what: result.kind, isWell: false, said: `run not started${EXPLAINED}`, ...why };
+    return { what: result.kind, isWell: false, said: 'run not started', ...why };
   const isWell = result.outcome === 'ok' || result.outcome === 'forwarded';
-  return { what: result.outcome, isWell, said: isWell ? 'run performed' : `run failed${EXPLAINED}`, ...why };
+  const performed = `run performed${result.outcome === 'ok' ? noteOn(result.reply, canReply) : ''}`;
+  return { what: result.outcome, isWell, said: isWell ? performed : 'run failed', ...why };
 }
 
 function subjectsOf(runner: string, mappingId: string | undefined): readonly AlertSubject[] {

@@ -7,6 +7,6 @@ export {
   type JsonAnswer,
   type JsonRequest,
 } from './bounded-fetch.ts';
-export { connectionCode, errorChain } from './connection-error.ts';
+export { connectionCode, connectionText, errorChain } from './connection-error.ts';
 export { describe, field, textField } from './foreign-text.ts';
 export { parseRetryAfter, retryDelay } from './retry-after.ts';

@@ -17,6 +17,7 @@ import { LAST_CHANNEL } from '../action.ts';
 import { HEARTBEAT_OK } from './acknowledgement.ts';
 import {
   connectionCode,
+  connectionText,
   describe,
   fetchJson,
   field,
@@ -257,7 +258,7 @@ interface FailedCall {
 function failureOf(error: unknown, what: FailedCall): TurnResult {
   const connection = connectionCode(error);
   if (connection !== undefined) {
-    return away('connection_refused', `the other gateway cannot be reached (${connection})`);
+    return away('connection_refused', `the other gateway cannot be reached (${connectionText(connection)})`);
   }
   if (error instanceof StatusError) {
     return refusedWith(error.status, { retryAfterMs: error.retryAfterMs });

@@ -8,7 +8,13 @@
 import { defined } from '../json.ts';
 import { type ModelSettings, explainMissingModelPackages, unknownModel } from './model-problems.ts';
 import { loadModelRegistry, type ModelRegistry } from './model-registry.ts';
-import { connectionCode, describe, parseRetryAfter, retryDelay } from '../outgoing/outgoing.ts';
+import {
+  connectionCode,
+  connectionText,
+  describe,
+  parseRetryAfter,
+  retryDelay,
+} from '../outgoing/outgoing.ts';
 import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 import { startDeadline } from './turn-deadline.ts';
 
@@ -132,7 +138,7 @@ function timedOut({ timeoutSeconds }: Turn): TurnResult {
 function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly string[]): TurnResult {
   const connection = connectionCode(error);
   if (connection !== undefined) {
-    const message = `the provider cannot be reached (${connection})`;
+    const message = `the provider cannot be reached (${connectionText(connection)})`;
     return { kind: 'not-started', code: 'connection_refused', message, final: false, affects: 'model' };
   }
   if (!registry.isApiError(error))

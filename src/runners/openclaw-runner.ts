@@ -9,6 +9,7 @@ import type { RunnerSettings } from '../config/config.ts';
 import { readJson } from '../json.ts';
 import {
   connectionCode,
+  connectionText,
   describe,
   fetchJson,
   field,
@@ -150,7 +151,7 @@ function wakeFailure(error: unknown): TurnResult {
   if (error instanceof StatusError) return notTaken(`answered ${error.status}`);
   const connection = connectionCode(error);
   if (connection === undefined) return notTaken('did not answer');
-  return { ...notTaken(`cannot be reached (${connection})`), affects: 'runner' };
+  return { ...notTaken(`cannot be reached (${connectionText(connection)})`), affects: 'runner' };
 }
 
 /** Tried again under the same text, which their queue takes once. */

@@ -1,4 +1,5 @@
 import type { Settings } from '../config/config.ts';
+import { runAdvice } from '../explanation/explanation.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import {
   conversationOwners,
@@ -219,6 +220,7 @@ function openGateway(
     log,
     health,
     performs: role !== 'front',
+    advise: (run) => runAdvice(run, live.generation.config),
     ...(metrics === undefined ? {} : { metrics: metrics.metrics.gateway }),
   });
 }

@@ -159,7 +159,7 @@ const LEVEL_STYLES: Readonly<Record<string, Parameters<typeof styleText>[0]>> = 
 
 /** `10:05:12 info  message  key=value key="two words"`. */
 function prettyLine(line: string, color: boolean): string {
-  const { level, time, msg, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const { level, time, msg, hint, ...fields } = JSON.parse(line) as Record<string, unknown>;
   const style = (format: Parameters<typeof styleText>[0], text: string): string =>
     color ? styleText(format, text, { validateStream: false }) : text;
   const at = new Date(String(time)).toTimeString().slice(0, 8);
@@ -168,7 +168,8 @@ function prettyLine(line: string, color: boolean): string {
   );
   const name = String(level);
   const head = `${style('dim', at)} ${style(LEVEL_STYLES[name] ?? 'dim', name.padEnd(5))} ${clearLine(typeof msg === 'string' ? msg : '')}`;
-  return `${[head, ...pairs].join(pairs.length > 0 ? ' ' : '')}\n`;
+  const told = typeof hint === 'string' ? `\n  hint: ${clearLine(hint)}` : '';
+  return `${[head, ...pairs].join(pairs.length > 0 ? ' ' : '')}${told}\n`;
 }
 
 function show(value: unknown): string {

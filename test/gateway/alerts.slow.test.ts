@@ -43,8 +43,16 @@ test('one message goes out when a runner keeps failing, and one when it works ag
   await run();
   await expect.poll(() => channel.texts).toEqual([failing, 'Sluice: runner default works again.']);
   expect(channel.messages.every(({ to }) => to === '7')).toBe(true);
-  const warned = house.logged.filter(({ message }) => message.startsWith('run failed; sluice explain'));
+  const warned = house.logged.filter(({ message }) => message.startsWith('run failed'));
   expect(warned[0]?.fields).toMatchObject({ code: 'exit_1', reason: 'the command exited with code 1' });
+});
+
+test('a turn of the main session that fails as the run before it is no warning of its own', async () => {
+  const house = await openHouse({ runners: { default: answering(() => FAILED) } });
+  await house.accept(agentAction({ wakeMode: 'now' }));
+  const said = (words: string): boolean => house.logged.some(({ message }) => message.startsWith(words));
+  await expect.poll(() => said('heartbeat put off: ')).toBe(true);
+  expect(said('heartbeat failed')).toBe(false);
 });
 
 test('a mapping and a channel have messages of their own, and a failing alert stops nothing', async () => {

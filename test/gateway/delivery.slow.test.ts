@@ -66,7 +66,7 @@ describe('a reply', () => {
     expect(await house.storage.listOutbox({ limit: 10 })).toEqual([]);
   });
 
-  test('is skipped where no channel is configured: said at start and in the summary', async () => {
+  test('is skipped where no channel is configured: said with the run and in the summary', async () => {
     const house = await openHouse();
     await house.accept(agentAction({ ...telegram, message: 'x'.repeat(3000) }));
     expect(await endedDelivery(house)).toMatchObject({ state: 'skipped', lastError: { code: 'no_channel' } });

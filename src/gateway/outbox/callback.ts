@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import type { NewCallback } from '../../storage/storage.ts';
 import { deriveSignal } from '../../timers/timers.ts';
-import { parseRetryAfter } from '../../outgoing/outgoing.ts';
+import { connectionCode, connectionText, parseRetryAfter } from '../../outgoing/outgoing.ts';
 
 const CALLBACK_TIMEOUT_MS = 10_000;
 
@@ -79,8 +79,21 @@ function readStatus(response: Response): CallbackResult {
   if (status === 410)
     return { ...failed('gone', 'the receiver answered 410: it wants no more callbacks'), final: true };
   const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'));
-  const failure = failed(`status_${status}`, `the receiver answered ${status}`);
+  const meaning = meaningOf(status);
+  const failure = failed(
+    `status_${status}`,
+    `the receiver answered ${status}${meaning === undefined ? '' : `: ${meaning}`}`,
+  );
   return retryAfterMs === undefined ? failure : { ...failure, retryAfterMs };
+}
+
+/** What to look at, by the status. */
+function meaningOf(status: number): string | undefined {
+  if (status >= 300 && status < 400) return 'redirects are not followed; write the address it leads to';
+  if (status === 401 || status === 403)
+    return 'a callback is signed with gateway.callbackSecret (Standard Webhooks), and sends no other proof';
+  if (status === 404) return 'correct the path of callbackUrl';
+  return status === 405 ? 'callbacks come as POST' : undefined;
 }
 
 function failureOf(error: unknown): CallbackResult {
@@ -95,6 +108,8 @@ function failed(code: string, message: string): Extract<CallbackResult, { readon
 }
 
 function networkCode(error: unknown): string {
+  const known = connectionCode(error);
+  if (known !== undefined) return connectionText(known);
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : 'no code';
 }

@@ -242,11 +242,11 @@ export class Outbox {
 
   #logAttempt(entry: OutboxRecord, result: DeliveryResult | CallbackResult, channel?: string): void {
     const { id: outboxId, runId, attempts: attempt } = entry;
-    const code = 'code' in result ? result.code : undefined;
-    this.#context.log.info(
-      { outboxId, runId, channel, attempt, result: result.kind, code },
-      `${entry.kind} attempted`,
-    );
+    const fields = { outboxId, runId, channel, attempt, result: result.kind };
+    if (!('code' in result)) return this.#context.log.info(fields, `${entry.kind} attempted`);
+    const { code, message } = result;
+    const reason = message.split('\n', 1)[0];
+    this.#context.log.warn({ ...fields, code, reason }, `${entry.kind} failed`);
   }
 
   #count(channel: string, result: keyof OutboxCounters): void {

@@ -1,0 +1,11 @@
+import { partedHint, type EvaluationNote } from '../hook/hook.ts';
+
+/** A hint with the sentence alone that says what to write. */
+export function shortHint({ setting, text }: Pick<EvaluationNote, 'setting' | 'text'>): string {
+  const [what, fix = what] = partedHint(text);
+  const at = fix.search(/(?<=: )write /i);
+  const short = at === -1 ? fix : fix.slice(at);
+  const [line = ''] = short.split('\n', 1);
+  const begun = `${line.charAt(0).toLowerCase()}${line.slice(1)}`;
+  return setting === undefined ? begun : `${setting}: ${begun}`;
+}
