@@ -2,7 +2,7 @@
  * What shows only beside other requests, or when a run has ended, for the log of `sluice dev`: the hints of `explain` for
  * each request that was taken. Nothing here is on the way of an answer: it reads what the store has, one request at a time.
  */
-import { explainStored, findOthers, isOfRun, settingHints, shortHint } from '../explanation/explanation.ts';
+import { allHints, explainStored, findOthers, isOfRun, shortHint } from '../explanation/explanation.ts';
 import type { EvaluationNote } from '../hook/hook.ts';
 import type { ConsoleParts } from '../service/service.ts';
 import { findStoredRequest, type DecisionRecord, type StoredRequest } from '../storage/storage.ts';
@@ -71,15 +71,18 @@ export class DevHints {
       explainer: { generation, diagnostics: [] },
     });
     const again = told.notes.filter(({ code, text }) => code === 'decision' && text.startsWith('if '));
-    // The line of a run that failed says it.
-    const hints = settingHints(told).filter(({ setting = '' }) => !isOfRun(setting) || !hasFailed(stored));
-    for (const hint of [...hints, ...again]) this.#tellOnce(stored.decision.mappingId, hint);
+    const isNews = ({ setting = '' }: EvaluationNote): boolean =>
+      // The log says at once how long a run waits, and the line of a run that failed what it needs.
+      setting !== 'debounce' && (!isOfRun(setting) || !hasFailed(stored));
+    for (const hint of [...allHints(told), ...again].filter(isNews))
+      this.#tellOnce(stored.decision.mappingId, hint);
     if (hasEnded(stored)) this.#running.delete(id);
     else this.#lookAgain(id);
   }
 
   #tellOnce(mappingId: string, hint: EvaluationNote): void {
-    const key = `${mappingId} ${hint.at ?? ''} ${shortHint(hint)}`;
+    // The values in it are others each time.
+    const key = `${mappingId} ${hint.at ?? ''} ${hint.setting === undefined ? hint.code : shortHint(hint)}`;
     if (this.#told.has(key) || this.#told.size >= MAX_TOLD) return;
     this.#told.add(key);
     this.#tell(mappingId, hint);

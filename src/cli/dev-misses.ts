@@ -28,7 +28,7 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const { request, evaluation, status } = seen;
   const { mapping, trace, warnings } = evaluation;
   const isOdd = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
-  const notes = evaluationNotes(evaluation, adviceFor(evaluation, request, log.table));
+  const notes = isOdd ? evaluationNotes(evaluation, adviceFor(evaluation, request, log.table)) : [];
   const empty = notes.filter(({ code }) => code === 'rendered_empty');
   const advice = adviceIn(notes);
   const lines = [
@@ -39,7 +39,7 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
       notes.filter(({ code }) => code === 'empty_key'),
       log,
     ),
-    ...adviceLines(isOdd ? advice.others : advice.others.filter((note) => isNews(note, seen, log)), log),
+    ...adviceLines(advice.others, log),
     ...laterLines(seen, log),
     ...waitLines(seen, log),
     ...warnings.flatMap((warning) => warningLines(warning, log)),
@@ -102,14 +102,6 @@ function laterLines({ request, evaluation }: SeenRequest, log: DevLog): readonly
 function waitLines({ evaluation: { mapping } }: SeenRequest, log: DevLog): readonly string[] {
   const text = mapping && longWaitText(mapping);
   return text === undefined ? [] : toldOnce(`debounce of ${mapping?.id ?? ''}: ${text}`, log);
-}
-
-/** Whether a note of a mapping that worked was not told yet; the values in it are others each time. */
-function isNews({ code, at = '' }: EvaluationNote, { evaluation }: SeenRequest, { told }: DevLog): boolean {
-  const key = `${evaluation.mapping?.id ?? ''} ${code} ${at}`;
-  const isNew = !told.has(key);
-  if (told.size < MAX_TOLD) told.add(key);
-  return isNew;
 }
 
 function toldOnce(text: string, log: DevLog): readonly string[] {

@@ -51,7 +51,10 @@ function withHints(rows: readonly DecisionRecord[], hints: Hints): Listing<Decis
       return { ...requestsListing.toJson(row, text), ...(own.length === 0 ? {} : { hints: own }) };
     },
     toCells: (row, now) => {
-      const cells = requestsListing.toCells(row, now);
+      // A warning says more than its code.
+      const { warnings, ...rest } = row;
+      const isTold = warnings !== undefined && hints.has(row.requestId);
+      const cells = requestsListing.toCells(isTold ? rest : row, now);
       const notes = [...new Set(notesOf(row.requestId)), cells.at(-1) ?? ''].filter(Boolean);
       return [...cells.slice(0, -1), notes.join('; ')];
     },

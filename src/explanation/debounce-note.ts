@@ -1,6 +1,6 @@
 /* What `debounce` did with a request: how long its run waits, whose run it joined, and what acts on the first event at once. */
 import type { Place } from '../document/document.ts';
-import { coolDownText, spanOf } from '../hook/hook.ts';
+import { coolDownText, spanOf, unitText } from '../hook/hook.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
 import { sentence } from './sentence.ts';
@@ -24,7 +24,12 @@ export function debounceNote({
   const text = isWaiting(run) ? waitText(run, debounce) : gatheredText(run, debounce);
   if (text === undefined) return undefined;
   const last = eventsOf(run) > 1 ? ONLY_LAST : undefined;
-  const parts = [joinedText(run, stored.decision?.requestId), text, coolDownText(mapping), last];
+  const parts = [
+    joinedText(run, stored.decision?.requestId),
+    text,
+    unitText(mapping) ?? coolDownText(mapping),
+    last,
+  ];
   const sentences = parts.flatMap((part) => (part === undefined ? [] : [sentence(part)]));
   return { at: debounce.key.at, text: sentences.join('. ') };
 }
@@ -32,21 +37,12 @@ export function debounceNote({
 const eventsOf = ({ eventCount = 1 }: RunRecord): number => eventCount;
 const isWaiting = ({ state, attempts }: RunRecord): boolean => state === 'queued' && attempts === 0;
 
-/** Waits that are longer than people mean, in seconds. */
-const LONG_WAIT = 1_800;
 /** Waits that are told of a run that has begun. */
 const TOLD_WAIT = 60;
 
-/** Whole thousands that are no hours, which are mostly milliseconds. */
-const isLong = (seconds: number): boolean =>
-  seconds > LONG_WAIT && seconds % 1_000 === 0 && seconds % 3_600 !== 0;
-
 function waitText({ dueAt }: RunRecord, { seconds, maxSeconds }: Debounce): string {
   const begins = new Date(dueAt).toISOString().replace(/\.\d+/, '');
-  const text = `the run waits until no event of its key came for ${spanOf(seconds)}, at most ${spanOf(maxSeconds)} after the first: it begins at ${begins} if no other comes`;
-  return isLong(seconds)
-    ? `${text}. The unit is seconds: for ${seconds / 1_000} s write seconds: ${seconds / 1_000}`
-    : text;
+  return `the run waits until no event of its key came for ${spanOf(seconds)}, at most ${spanOf(maxSeconds)} after the first: it begins at ${begins} if no other comes`;
 }
 
 const ONLY_LAST =

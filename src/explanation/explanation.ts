@@ -12,7 +12,7 @@ export {
 } from './explain-request.ts';
 export { reasonNotes } from './decision-reasons.ts';
 export { explainStored, findOthers, type StoredExplanation, type StoredSources } from './explain-stored.ts';
-export { settingHints, shortHints } from './hints.ts';
+export { allHints, shortHints } from './hints.ts';
 export { shortHint } from './short-hint.ts';
 export { isOfRun, runAdvice } from './run-notes.ts';
 export type { Happened, SettingNote } from './setting-notes.ts';

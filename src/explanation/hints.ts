@@ -4,14 +4,23 @@ import type { StoredExplanation } from './explain-stored.ts';
 import { shortHint } from './short-hint.ts';
 
 /** What its settings and keys have to say, the surest first. */
-export function settingHints({ settings, explained }: StoredExplanation): readonly EvaluationNote[] {
+function settingHints({ settings, explained }: StoredExplanation): readonly EvaluationNote[] {
   return [...settings, ...(explained?.advice.settings ?? [])].map(settingNote).filter(isHint);
+}
+
+/** The same with what is said of the request itself, where it was taken and everything that was read is there. */
+export function allHints(told: StoredExplanation): readonly EvaluationNote[] {
+  const { explained } = told;
+  if (explained?.evaluation.outcome.kind !== 'accepted') return settingHints(told);
+  const notes = evaluationNotes(explained.evaluation, explained.advice);
+  const isWhole = !notes.some(({ code }) => code === 'rendered_empty');
+  return [...settingHints(told), ...(isWhole ? adviceIn(notes).others : [])];
 }
 
 /** Everything in short, where the request was taken: what was refused says why itself. */
 export function shortHints(told: StoredExplanation): readonly string[] {
   const { explained } = told;
   if (explained?.evaluation.outcome.kind !== 'accepted') return [];
-  const { others } = adviceIn(evaluationNotes(explained.evaluation, explained.advice));
-  return [...settingHints(told), ...others].map(shortHint);
+  const warnings = explained.evaluation.warnings.map(({ message }) => message);
+  return [...allHints(told).map(shortHint), ...warnings];
 }

@@ -215,7 +215,7 @@ function tooCoarse(
     const rest = people.filter((path) => path !== field).slice(0, 2);
     return note('sessionKey', template.at, [
       `${what}: this request is in one conversation with ${told(now, other)}, though ${list([...own, ...people])} ${own.length + people.length === 1 ? 'differs' : 'differ'}`,
-      `if each is to have a conversation of its own: sessionKey: '${template.source}:{{${field}}}'${rest.length === 0 ? '' : `; for one of each person write {{${rest.join('}} or {{')}}} in its place`}`,
+      `if each is to have a conversation of its own, write sessionKey: '${template.source}:{{${field}}}'${rest.length === 0 ? '' : `; for one of each person write {{${rest.join('}} or {{')}}} in its place`}`,
     ]);
   }
   return undefined;

@@ -5,7 +5,7 @@ export function shortHint({ setting, text }: Pick<EvaluationNote, 'setting' | 't
   const [what, fix = what] = partedHint(text);
   const at = fix.search(/(?<=: )write /i);
   const short = at === -1 ? fix : fix.slice(at);
-  const [line = ''] = short.split('\n', 1);
-  const begun = `${line.charAt(0).toLowerCase()}${line.slice(1)}`;
-  return setting === undefined ? begun : `${setting}: ${begun}`;
+  const [line = ''] = short.replace(/[.;]$/, '').split('\n', 1);
+  // A note on the request may begin with the name of a field.
+  return setting === undefined ? line : `${setting}: ${line.charAt(0).toLowerCase()}${line.slice(1)}`;
 }

@@ -19,9 +19,17 @@ export function coolDownText({ debounce, dedupe }: CompiledMapping): string | un
   return `to act on the first event at once, and then on none of its key for ${spanOf(seconds)}, write dedupe: { key: '${key.source}', ttlSeconds: ${seconds} } in place of ${both}`;
 }
 
-/** Waits after which people look where the run is, in seconds. */
+/** Waits after which people look where the run is, and those that are longer than they mean, in seconds. */
 const NOTED_WAIT = 120;
+const LONG_WAIT = 1_800;
 
-/** The same where the wait is so long that it may not be meant. */
+/** Of whole thousands that are no hours, which are mostly milliseconds. */
+export function unitText({ debounce }: CompiledMapping): string | undefined {
+  const { seconds } = debounce ?? { seconds: 0 };
+  const isMs = seconds > LONG_WAIT && seconds % 1_000 === 0 && seconds % 3_600 !== 0;
+  return isMs ? `the unit is seconds: for ${seconds / 1_000} s write seconds: ${seconds / 1_000}` : undefined;
+}
+
+/** What to write where the wait is so long that it may not be meant. */
 export const longWaitText = (mapping: CompiledMapping): string | undefined =>
-  (mapping.debounce?.seconds ?? 0) < NOTED_WAIT ? undefined : coolDownText(mapping);
+  (mapping.debounce?.seconds ?? 0) < NOTED_WAIT ? undefined : (unitText(mapping) ?? coolDownText(mapping));

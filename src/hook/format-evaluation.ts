@@ -63,17 +63,23 @@ function sectionsOf(
   paint: Paint,
 ): readonly (readonly string[])[] {
   const { advice, actions, isRepeat, stored } = options;
-  const { outcome, trace, warnings } = evaluation;
+  const { mapping, outcome, trace, warnings } = evaluation;
   const notes = evaluationNotes(evaluation, advice);
   const of: NotesOf = (code) => notes.filter((note) => note.code === code);
   const advised = adviceIn(notes);
   return [
-    [...headLines(evaluation, options, paint), ...settingLines(notes)],
-    advised.ofKind.flatMap((note) => adviceLines(note, paint)),
+    [
+      ...headLines(evaluation, options, paint),
+      ...settingLines(notes),
+      ...warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`),
+    ],
+    [...advised.ofKind, ...(mapping === undefined ? [] : advised.others)].flatMap((note) =>
+      adviceLines(note, paint),
+    ),
     consideredLines(trace.considered, notes, paint),
     trace.transforms.flatMap((transform) => transformLines(transform, notes, paint)),
     emptyLines(of, paint),
-    advised.others.flatMap((note) => adviceLines(note, paint)),
+    mapping === undefined ? advised.others.flatMap((note) => adviceLines(note, paint)) : [],
     outcome.kind === 'accepted' && actions !== false
       ? isRepeat === true
         ? unmadeLines(outcome.actions, paint)
@@ -81,7 +87,6 @@ function sectionsOf(
       : [],
     advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
     outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [],
-    warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`),
   ];
 }
 

@@ -45,7 +45,7 @@ export {
 export { emptyKeyNotes, evaluationNotes, settingNote } from './evaluation-notes.ts';
 export { nearestMisses } from './considered-notes.ts';
 export { nearestMiss } from './format-considered.ts';
-export { coolDownText, longWaitText, spanOf } from './debounce-words.ts';
+export { coolDownText, longWaitText, spanOf, unitText } from './debounce-words.ts';
 export { formatEvaluation, settingLines, type ExplainOptions } from './format-evaluation.ts';
 export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
 export { EVENT_ID, hasEventId } from './event-id.ts';

@@ -96,6 +96,13 @@ export function templateKeys(
   return action === 'wake' ? ['textTemplate', 'messageTemplate'] : ['messageTemplate', 'textTemplate'];
 }
 
+/** What is meant for a run may be all that tells that a run is meant. */
+function withoutEffectHint({ action, textTemplate }: CheckedKeys['source'], key: string): string {
+  const isText = action === 'wake' && textTemplate !== undefined;
+  const renamed = isText ? ', and messageTemplate in place of textTemplate' : '';
+  return `for a run of an agent, which takes ${key}, write action: agent${renamed}; else remove it`;
+}
+
 function checkEffect({ source, reporter }: CheckedKeys): void {
   const { action = 'agent', transform } = source;
   if (action === 'agent' || (action !== 'skip' && transform !== undefined)) return;
@@ -109,7 +116,7 @@ function checkEffect({ source, reporter }: CheckedKeys): void {
       severity: 'warning',
       code: 'MAPPING_KEY_WITHOUT_EFFECT',
       message: `"${key}" has no effect with action ${action}`,
-      hint: 'remove it, or choose action: agent',
+      hint: withoutEffectHint(source, key),
     } as const;
     reporter.report([key], finding, 'key');
   }

@@ -60,7 +60,7 @@ function describeUnreachable(own: Asking, first: Asking, entry: MappingEntry | u
     at: mapping.match.pathAt ?? mapping.at,
     labels: [{ at: before.match.pathAt ?? before.at, text: 'takes them first' }],
     hint: isSame(own, first)
-      ? `the two ask for the same: give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them`
+      ? `the two ask for the same: give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
       : `move "${mapping.id}" before "${before.id}" (${formatPlace(before.at)}), as the first mapping that matches acts`,
   };
 }

@@ -79,7 +79,7 @@ test.each<[string, readonly [Sent, Sent], string]>([
   [
     ', sessionKey: "hook:tickets"',
     bodies(comment('7', 'c1'), comment('8', 'c2', 'b@x.org')),
-    "though ticket.id, requester.email differ. If each is to have a conversation of its own: sessionKey: 'hook:tickets:{{ticket.id}}'; for one of each person write {{requester.email}} in its place",
+    "though ticket.id, requester.email differ. If each is to have a conversation of its own, write sessionKey: 'hook:tickets:{{ticket.id}}'; for one of each person write {{requester.email}} in its place",
   ],
   [
     ', sessionKey: "hook:{{requester.email}}"',

@@ -11,7 +11,22 @@ const MAX_LOOKED_AT = 100;
 const MAX_FIELDS = 6;
 
 /** Fields that say in a word what a thing is, the best first. */
-const NAMES = ['name', 'title', 'label', 'text', 'full_name', 'subject', 'id'];
+const NAMES = [
+  'name',
+  'title',
+  'label',
+  'text',
+  'full_name',
+  'displayName',
+  'display_name',
+  'subject',
+  'login',
+  'username',
+  'email',
+  'key',
+  'slug',
+  'id',
+];
 
 /** What is written where only the value of `join` is known, until the expression tells its path. */
 const UNNAMED = '{{join list ';
