@@ -17,11 +17,14 @@ export interface NoList {
   readonly isObject: boolean;
 }
 
-/** Continues "it takes a list only; …". */
-export function noListText(
-  { text, keys }: Pick<NonNullable<CompiledMapping['forEach']>, 'text' | 'keys'>,
-  { payload, isObject }: NoList,
-): string {
+/** That `forEach` takes a list only, and which list this body has. */
+export function noListText(forEach: Reads, known: NoList): string {
+  return `it takes a list only; ${whichList(forEach, known)}`;
+}
+
+type Reads = Pick<NonNullable<CompiledMapping['forEach']>, 'text' | 'keys'>;
+
+function whichList({ text, keys }: Reads, { payload, isObject }: NoList): string {
   if (Array.isArray(payload))
     return `the whole body is the list (of ${payload.length}): write forEach: payload`;
   const body = payload !== undefined && isJsonObject(payload) ? payload : {};

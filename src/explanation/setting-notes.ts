@@ -12,6 +12,7 @@ import type { HookRequest } from '../request.ts';
 import type { StoredRequest } from '../storage/storage.ts';
 import { noListText } from './list-note.ts';
 import { debounceNote } from './debounce-note.ts';
+import { eachNote } from './each-note.ts';
 import { withFixedKeys } from './fixed-keys.ts';
 import { isOfRun, RUN_RULES, runnerPath, type Told } from './run-notes.ts';
 import { challengeNote, runnerNamed } from './setting-words.ts';
@@ -81,7 +82,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   challenge: askedChallenge,
   rate: refusedByRate,
   ignoreSenders: comparedSenders,
-  forEach: noList,
+  forEach: listRead,
   debounce: gathered,
   'gateway.heartbeat.everySeconds': noTurn,
   wakeMode: waitsForTurn,
@@ -127,16 +128,14 @@ function askedChallenge(facts: Facts): Told | undefined {
   return text === undefined ? undefined : { at: owner?.at, text };
 }
 
-const MINUTES = 60;
-
 function refusedByRate(facts: Facts): Told | undefined {
   if (facts.code !== 'rate_limited') return undefined;
   const owner = ownerOf(facts, 'rate');
-  const rate = owner?.mapping.settings.rate;
-  if (owner === undefined || rate === undefined) return undefined;
+  const perMinute = owner?.mapping.settings.rate?.perMinute;
+  if (perMinute === undefined) return undefined;
   return {
-    at: owner.at,
-    text: `it refuses what is over ${rate.perMinute} requests in a minute (429), and nothing of that waits. To take every request and let the agent begin at most so many runs, write limits: {runsPerHour: ${rate.perMinute * MINUTES}} in its place: further runs wait in the queue`,
+    at: owner?.at,
+    text: `it lets ${perMinute} requests in a minute through and refuses the others (429). To take every request and let only some runs begin, write limits: {runsPerHour: N} in its place, N being how many may begin in an hour: further ones wait in the queue`,
   };
 }
 
@@ -153,12 +152,12 @@ function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
   return note === undefined ? undefined : { at, text: note.text };
 }
 
-function noList({ mapping, code, detail, evaluated }: Facts): Told | undefined {
-  const forEach = mapping?.forEach;
-  if (forEach === undefined || code !== 'invalid_body' || !detail.startsWith('forEach reads'))
-    return undefined;
+function listRead({ mapping, code, detail, evaluated }: Facts): Told | undefined {
+  if (mapping?.forEach === undefined) return undefined;
+  const none = code === 'invalid_body' && detail.startsWith('forEach reads');
   const known = { payload: evaluated?.request.payload, isObject: detail.endsWith('an object') };
-  return { at: forEach.at, text: `it takes a list only; ${noListText(forEach, known)}` };
+  const text = none ? noListText(mapping.forEach, known) : eachNote(mapping, evaluated?.evaluation.outcome);
+  return text === undefined ? undefined : { at: mapping.forEach.at, text };
 }
 
 function gathered({ mapping, stored }: Facts): Told | undefined {

@@ -122,9 +122,11 @@ export function adviceIn(notes: readonly EvaluationNote[]): {
 export const placed = (at: Place | undefined): Pick<EvaluationNote, 'at'> =>
   at === undefined ? {} : { at: formatPlace(at) };
 
-/** Whether a note on a setting says what to write; what `debounce` did is told in any case. */
+/** Whether a note on a setting says what to write; what `debounce` and `forEach` did is told in any case. */
 export const isHint = ({ setting, text }: Pick<EvaluationNote, 'setting' | 'text'>): boolean =>
-  setting !== 'debounce' || text.includes('write seconds: ');
+  setting === 'debounce'
+    ? text.includes('write seconds: ')
+    : setting !== 'forEach' || text.includes('takes a list only');
 
 /** Between two sentences; what is to be written may have a full stop in it, too. */
 const NEXT_SENTENCE = /(?<=[.;]) (?=\p{Lu})/u;

@@ -25,8 +25,7 @@ const BEFORE_MAPPINGS = {
   invalid_body: 'send a JSON object to wake and agent; another shape needs a mapping of its own',
   idempotency_mismatch: 'the sender must use a new Idempotency-Key for a new request',
   no_mapping_matched: 'change the condition that did not hold, or the hook name',
-  rate_limited:
-    'rate refuses, and nothing waits for it: raise it, let the sender send less often, or use limits of the mapping in its place',
+  rate_limited: 'let the sender send less often, or raise rate of the mapping',
   too_many_failures:
     'correct the token or the signature of the sender: the requests before this one say what is wrong with it; hooks.authFailuresPerMinute sets the limit',
   storage_unavailable: `"sluice doctor" says what is wrong with the store; ${LATER}`,

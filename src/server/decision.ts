@@ -96,7 +96,7 @@ const NOTES: Partial<
     return `do one of the two: at the webhook in the settings of ${sender} application/json; or ${write}`;
   },
   rate_limited: (_, { name = '', place = `the mappings of ${name}` }) =>
-    `the limit is set by rate of ${place}`,
+    `rate of ${place} refuses what is over it, and nothing of that waits: with limits: {runsPerHour: N} in its place runs wait in the queue`,
   no_mapping_matched: ({ generation }, { name }) => name && unknownNameNote(generation, name),
   method_not_allowed: ({ generation, req, headers }, { name }) =>
     name &&
