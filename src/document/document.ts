@@ -22,7 +22,7 @@ export { printYaml } from './print-yaml.ts';
 export { singleQuoted } from './single-quoted.ts';
 export { displayName, readBounded, readDocument } from './read-document.ts';
 export type { ReadOptions } from './read-document.ts';
-export { kindsAt, knownKeys } from './schema-keys.ts';
+export { findSchemas, kindsAt, knownKeys } from './schema-keys.ts';
 export type { TextEdit } from './diagnostic.ts';
 export { applyEdits, replaceWithin, withEdit } from './text-edit.ts';
 export { shorten } from './shorten.ts';

@@ -169,7 +169,8 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   session: {
     ...calledHere('sessionKey'),
     hintFor: (value) => {
-      const key = isJsonObject(value) ? value['key'] : undefined;
+      // Of more than the key nobody can tell whether it is needed.
+      const key = isJsonObject(value) && Object.keys(value).length === 1 ? value['key'] : undefined;
       return typeof key === 'string' && key.length <= 80
         ? `here it is a text: write sessionKey: ${JSON.stringify(key)}`
         : undefined;

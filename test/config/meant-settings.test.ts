@@ -72,7 +72,27 @@ test.each([
     'agents: { defaults: { heartbeat: { every: 1h, prompt: Look } } }',
     /write gateway: \{heartbeat: \{everySeconds: 3600, instructions: Look\}\} at the top level/,
   ],
+  [
+    'agents: { defaults: { heartbeat: { every: 2h, target: last, activeHours: { from: "08:00", end: "19:00", timeZone: Europe/Dublin } } } }',
+    /in place of heartbeat write gateway: \{heartbeat: \{everySeconds: 7200, activeHours: \{to: "19:00", from: "08:00", timeZone: "Europe\/Dublin"\}\}\} at the top level$/,
+  ],
+  [
+    'agents: { defaults: { heartbeat: { every: 30m, lightContext: true, activeHours: { days: [1] } } } }',
+    /remove it, nothing changes; lightContext and activeHours\.days have no counterpart here$/,
+  ],
+  [
+    'gateway: { auth: { mode: token, token: "${HOOK_TOKEN}" } }',
+    /write token: "\$\{HOOK_TOKEN\}" in gateway$/,
+  ],
   ['agents: { defaults: { model: { primary: a/b } } }', /^write model: "a\/b"$/],
+  [
+    'agents: { defaults: { model: { primary: a/b, fallbacks: [c/d] } } }',
+    /^write model: "a\/b"; fallbacks has no counterpart here$/,
+  ],
+  [
+    'agents: { defaults: { models: { a/b: { alias: big }, c/d: { params: {} } } } }',
+    /^write models: \["a\/b", "c\/d"\], and beside it aliases: \{big: "a\/b"\}; params has no counterpart here$/,
+  ],
   ['agents: { defaults: { models: { a/b: {}, c/d: {} } } }', /^write models: \["a\/b", "c\/d"\]$/],
   ['metrics: true', /write metrics: \{port: 9090\}/],
   ['gateway: { alerts: slack }', /write alerts: \{channel: slack, to: C0123456\}/],

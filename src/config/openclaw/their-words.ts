@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { inWords, isSecretPath, type LocatedValue, type Path } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
 import { putAt } from './graft.ts';
+import { leftBehind, lostText } from './left-behind.ts';
 import type { Move } from './moves.ts';
 import { movedSettings } from './translate.ts';
 
@@ -58,7 +59,11 @@ export function theirWord(root: LocatedValue, path: Path): TheirWord | undefined
   const name = path.join('.');
   const moves = movedSettings(root);
   const own = moves.filter(({ from }) => isWithin(from, path));
-  if (own.length > 0) return { hint: movedHint(root, path, { own, moves }), isKnown: true };
+  if (own.length > 0) {
+    const { kept, lost } = leftBehind(root, path, own);
+    const hint = movedHint(root, path, { own: [...own, ...kept], moves: [...moves, ...kept] });
+    return { hint: `${hint}${lostText(lost)}`, isKnown: lost.length === 0 };
+  }
   const what = Object.hasOwn(THEIRS, name) ? THEIRS[name] : undefined;
   return what === undefined ? undefined : { hint: `it is a key of OpenClaw: ${what}; remove it here` };
 }
@@ -151,17 +156,42 @@ export function theirValue(
     return {
       hint: 'it is a list here, of modules that add channels; remove it where it is that of OpenClaw',
     };
-  const text = theirForm(key, value);
-  return text === undefined ? undefined : { hint: `write ${key.split('.').at(-1) ?? key}: ${text}`, text };
+  const form = theirForm(key, value);
+  if (form === undefined) return undefined;
+  const { text, beside = '' } = form;
+  const hint = `write ${key.split('.').at(-1) ?? key}: ${text}${beside}`;
+  // What is to be written beside it, or is lost, is for its author to see.
+  return beside === '' ? { hint, text } : { hint };
 }
 
-function theirForm(key: string, value: Readonly<Record<string, unknown>>): string | undefined {
-  const { primary, source, id } = value;
-  if (key === 'agents.defaults.model' && typeof primary === 'string') return flow(primary);
-  if (key === 'agents.defaults.models') return flow(Object.keys(value));
+/** A value as it is written here, and what is to be said of the rest of it. */
+interface Form {
+  readonly text: string;
+  readonly beside?: string;
+}
+
+function theirForm(key: string, value: Readonly<Record<string, unknown>>): Form | undefined {
+  const { primary, source, id, ...rest } = value;
+  if (key === 'agents.defaults.model' && typeof primary === 'string')
+    return { text: flow(primary), beside: lostText(Object.keys(rest)) };
+  if (key === 'agents.defaults.models') return listOfModels(value);
   // A reference to a secret.
   if (typeof source !== 'string' || typeof id !== 'string') return undefined;
-  return source === 'env' && /^[A-Za-z_]\w*$/.test(id) ? `"\${${id}}"` : '{file: PATH}';
+  const isVariable = source === 'env' && /^[A-Za-z_]\w*$/.test(id);
+  return { text: isVariable ? `"\${${id}}"` : '{file: PATH}' };
+}
+
+/** Models with settings of their own: a list, and their short names beside it. */
+function listOfModels(models: Readonly<Record<string, unknown>>): Form {
+  const settings = Object.entries(models).flatMap(([model, value]) =>
+    isJsonObject(value) ? Object.entries(value).map(([key, inner]) => ({ model, key, inner })) : [],
+  );
+  const aliases = settings.flatMap(({ model, key, inner }) =>
+    key === 'alias' && typeof inner === 'string' && inner !== '' ? [[inner, model] as const] : [],
+  );
+  const others = settings.filter(({ key }) => key !== 'alias').map(({ key }) => key);
+  const names = aliases.length === 0 ? '' : `, and beside it aliases: ${flow(Object.fromEntries(aliases))}`;
+  return { text: flow(Object.keys(models)), beside: `${names}${lostText([...new Set(others)])}` };
 }
 
 const PLAIN = /^(?!(?:true|false|null|yes|no|on|off|y|n)$)[A-Za-z][\w.-]*$/i;
