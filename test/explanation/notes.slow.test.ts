@@ -128,7 +128,7 @@ const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Recor
   ['inner', { alerts: [{ name: 'n', state: 's' }] }],
   ['nothing', {}],
   ['rendered', {}],
-  ['rendered', '{"name":"sent twice over"}'],
+  ['rendered', JSON.stringify('{"name":"sent twice over"}')],
   ['unkept', { kind: 'Order' }],
   ['odd', ODD],
   ['printed', { count: 2, rows: [{ name: 'a' }, { name: 'b' }], amount: 1999, currency: 'eur' }],
