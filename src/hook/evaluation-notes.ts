@@ -131,14 +131,18 @@ function refusalNotes(evaluation: Evaluation, said: Said): readonly EvaluationNo
   if (outcome.kind !== 'rejected') return [];
   const { cause } = outcome.error;
   const isSaid = advice?.notes?.some(({ code }) => SAYS_ALL[code]?.includes(outcome.error.code)) === true;
-  const remedy = isSaid ? undefined : remedyFor(outcome.error.code, evaluation, said);
+  // A transform that returned nothing has its note.
+  const isIdle =
+    BLANK.includes(outcome.error.code) &&
+    evaluation.trace.transforms.some(({ reply }) => reply.kind === 'ok' && reply.json === undefined);
+  const remedy = isSaid || isIdle ? undefined : remedyFor(outcome.error.code, evaluation, said);
   return [
     ...(cause instanceof Error ? [{ code: 'cause', text: cause.message } as const] : []),
     ...(remedy === undefined ? [] : [{ code: 'remedy', text: remedy } as const]),
   ];
 }
 
-const BLANK = ['mapping_requires_message', 'mapping_requires_text'];
+const BLANK: readonly string[] = ['mapping_requires_message', 'mapping_requires_text'];
 const NO_MAPPING = ['no_mapping_matched'];
 
 /** Notes that say what to do about an error, better than the remedy that is right in general. */

@@ -24,7 +24,14 @@ const ODD_TEXTS: readonly OddText[] = [
   {
     code: 'object_as_text',
     mark: '[object ',
-    pattern: /\[object (?:Object|Map|Set|Generator|AsyncFunction)\]/,
+    pattern: /\[object (?:Map|Set|Generator|Iterator)\]/,
+    message:
+      'the result has the text "[object …]": a Set, a Map or an iterator was put into a text; write its elements, [...labels].join(", ") with its own name in place of labels',
+  },
+  {
+    code: 'object_as_text',
+    mark: '[object ',
+    pattern: /\[object (?:Object|AsyncFunction)\]/,
     message:
       'the result has the text "[object …]": an object was put into a text; name one of its fields, such as payload.user.name, or write JSON.stringify(…)',
   },
@@ -56,6 +63,12 @@ export function warnOfOddTexts(warnings: Warning[], json: string, input: string)
   for (const { code, mark, pattern, message } of ODD_TEXTS) {
     if (!json.includes(mark)) continue;
     const found = pattern.exec(json)?.[0];
-    if (found !== undefined && !input.includes(found)) warn(warnings, { code, message });
+    if (found === undefined || input.includes(found)) continue;
+    const isOfList =
+      code === 'undefined_as_text' && input.startsWith('{"payload":[') && !/"index":\d+\}$/.test(input);
+    warn(warnings, { code, message: isOfList ? OF_LIST : message });
   }
 }
+
+const OF_LIST =
+  'the result has the text "undefined": the body of this request is a list, and payload the list itself, which has no fields; go through it: payload.map((one) => one.name).join(", ") for one text, or return payload.map((one) => ({ message: … })) for a run of each';

@@ -6,6 +6,7 @@ import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
 import type { EvaluationPart, TransformTrace } from './evaluation.ts';
 import { warn } from './action-fields.ts';
+import { addedToBody } from './transform-remedy.ts';
 import { mergeResult, type Merged } from './merge.ts';
 import { warnOfJoinedNumbers } from './joined-numbers.ts';
 import { warnOfOddTexts } from './odd-texts.ts';
@@ -73,14 +74,16 @@ function traceOf(
     reply,
     at: call.ref.at,
     ...(index === undefined ? {} : { index }),
-    ...(merged.kind === 'problem' ? problemOf(merged) : {}),
+    ...(merged.kind === 'problem' ? problemOf(merged, isBody(call, reply)) : {}),
   };
 }
 
-function problemOf({
-  problem,
-  mappingKey,
-}: Extract<Merged, { readonly kind: 'problem' }>): Pick<TransformTrace, 'problem' | 'mappingKey'> {
+function problemOf(
+  { problem, mappingKey }: Extract<Merged, { readonly kind: 'problem' }>,
+  wasBody: boolean,
+): Pick<TransformTrace, 'problem' | 'mappingKey'> {
+  // Its keys are those of the sender.
+  if (wasBody) return { problem: 'the transform returned the body itself; expected { message: … }' };
   return { problem, ...(mappingKey === undefined ? {} : { mappingKey }) };
 }
 
@@ -100,6 +103,9 @@ function callOf(
     budgetMs,
   };
 }
+
+const isBody = (call: TransformCall, reply: TransformReply): boolean =>
+  reply.kind === 'ok' && addedToBody(reply.json, call.json) !== undefined;
 
 /** The error of a transform that failed. Its detail says nothing of the cause: that is in the trace. */
 function transformError(reply: TransformReply): HookError {

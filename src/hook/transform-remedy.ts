@@ -1,4 +1,13 @@
-import { fieldAt, isJsonObject, parseJson, valueAt, type JsonValue } from '../json.ts';
+import {
+  fieldAt,
+  isJsonObject,
+  parseJson,
+  readJson,
+  valueAt,
+  type JsonObject,
+  type JsonValue,
+} from '../json.ts';
+import { AGENT_FIELDS, WAKE_FIELDS } from './action-fields.ts';
 import type { TransformTrace } from './evaluation.ts';
 
 /**
@@ -8,10 +17,12 @@ import type { TransformTrace } from './evaluation.ts';
 export function transformRemedy(trace: TransformTrace | undefined): string | undefined {
   if (trace === undefined) return undefined;
   const { mappingKey, reply, call } = trace;
+  const returned = bodyReturned(trace);
+  if (returned !== undefined) return returned;
   if (mappingKey !== undefined) {
     return `take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
   }
-  if (reply.kind !== 'failed') return resultRemedy(trace.problem ?? '');
+  if (reply.kind !== 'failed') return resultRemedy(trace.problem ?? '', reply.json);
   const { message, failure } = reply;
   const ending = ENDINGS[failure]?.(placeOf(reply), call.ref);
   if (ending !== undefined) return ending;
@@ -21,7 +32,8 @@ export function transformRemedy(trace: TransformTrace | undefined): string | und
     jsonTextRead(reply, call.json) ??
     fieldOfList(reply, call.json) ??
     absentField(reply, call.json) ??
-    slipIn(message, call.json);
+    slipIn(message, call.json) ??
+    ownThrow(reply);
   return slip === undefined ? undefined : `${slip}; then run this request through it with sluice replay`;
 }
 
@@ -58,18 +70,68 @@ const KEYS: Readonly<Record<string, string>> = {
   sessionId: 'sessionKey',
 };
 
+/** The body itself in place of a result, as transforms of other tools hand it on: the fields it was given. */
+export function addedToBody(json: string | undefined, input: string): readonly string[] | undefined {
+  const [result, body] = [readJson(json ?? ''), fieldAt(parseJson(input), ['payload'])];
+  const names = isJsonObject(body) ? Object.keys(body) : [];
+  if (!isJsonObject(result) || names.length === 0) return undefined;
+  if (names.some((name) => !Object.hasOwn(result, name))) return undefined;
+  return Object.keys(result).filter((name) => !names.includes(name));
+}
+
+function bodyReturned({ reply, call, problem }: TransformTrace): string | undefined {
+  if (reply.kind !== 'ok' || problem === undefined) return undefined;
+  const added = addedToBody(reply.json, call.json);
+  const text = added?.length === 1 ? `payload.${added[0] ?? ''}` : 'the text for the agent';
+  return added === undefined
+    ? undefined
+    : `the transform returns the body itself, and a template does not see what it changed in it: return the text of the run, return { message: ${text} }, and remove messageTemplate from the mapping`;
+}
+
 /** Of a result that is none of an action. */
-function resultRemedy(problem: string): string | undefined {
+function resultRemedy(problem: string, json = ''): string | undefined {
   const [, kind] = /^the result(?:\[\d+\])? is an? (string|boolean|number)\b/.exec(problem) ?? [];
   if (kind === 'boolean')
     return 'return null where the request is to do nothing, and an object with the text of the run where it is: return { message: … }';
   if (kind !== undefined)
     return 'put what it returns into an object: return { message: … } in place of return …';
   const [, key = ''] = /^"([^"]+)" in the result(?:\[\d+\])? is not a known key/.exec(problem) ?? [];
-  if (key === '') return undefined;
-  return Object.hasOwn(KEYS, key)
-    ? `write ${KEYS[key] ?? ''} in place of ${key}, in what the transform returns`
-    : `take ${key} out of what the transform returns, or write it into the text of message`;
+  return key === '' ? undefined : keysRemedy(unknownKeys(key, json));
+}
+
+const KNOWN: ReadonlySet<string> = new Set(['kind', ...WAKE_FIELDS, ...AGENT_FIELDS]);
+
+/** All keys of a result that none is known of, the one that was found first. */
+function unknownKeys(first: string, json: string): readonly string[] {
+  const result = readJson(json);
+  const [object] = (Array.isArray(result) ? result : [result]).filter(
+    (one): one is JsonObject => isJsonObject(one) && Object.hasOwn(one, first),
+  );
+  const keys = Object.keys(object ?? {}).filter((key) => key !== first && !KNOWN.has(key));
+  return [first, ...keys.filter((key) => /^[\w$-]{1,40}$/.test(key)).slice(0, 8)];
+}
+
+function keysRemedy(keys: readonly string[]): string {
+  const [first = ''] = keys;
+  // Each item of n8n has its fields below json.
+  if (keys.length === 1 && (first === 'json' || first === 'data'))
+    return `a result has no frame: return what stands in ${first} itself, as in return { message: … }, and not { ${first}: { … } }`;
+  const renamed = keys.filter((key) => Object.hasOwn(KEYS, key));
+  const others = keys.filter((key) => !Object.hasOwn(KEYS, key));
+  return [
+    ...renamed.map((key) => `write ${KEYS[key] ?? ''} in place of ${key}, in what the transform returns`),
+    ...(others.length === 0
+      ? []
+      : [
+          `take ${others.join(', ')} out of what the transform returns, or write it into the text of message`,
+        ]),
+  ].join('; ');
+}
+
+/** What the module threw itself; an error of the language has its own name. */
+function ownThrow(failed: Failed): string | undefined {
+  if (failed.failure !== 'user-error' || (failed.name ?? 'Error') !== 'Error') return undefined;
+  return `the transform threw this itself, at ${placeOf(failed)}: where such a request is to do nothing, write return null; in place of that throw (it is answered 204, and no run is made); a throw is answered 500, and the sender sends again`;
 }
 
 /** A text with JSON in it, into which the code reads. */

@@ -15,7 +15,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
   nan_as_text:
     'the transform wrote "NaN": something that is no number was part of a calculation; a text with a number in it needs Number(…)',
   object_as_text:
-    'the transform wrote "[object Object]": an object was put into a text; name one of its fields, or write JSON.stringify(…)',
+    'the transform wrote "[object …]": an object was put into a text; name one of its fields, or write JSON.stringify(…), of a Set [...labels].join(", ")',
   printed_json:
     'the template printed a list of objects, or an object, as JSON: name the field to print, such as {{join items ", " "name"}} or {{user.name}}, or write {{json items}} where JSON is meant; "sluice explain" of a kept request says which',
   promise_as_text:

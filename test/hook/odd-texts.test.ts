@@ -12,6 +12,7 @@ function warningsOf(message: string, body: string): readonly string[] {
 
 test.each([
   ['2 changes\n[object Promise]\n[object Promise]', /^promise_as_text .*await Promise\.all\(list\.map/],
+  ['Labels: [object Set]', /^object_as_text .*\[\.\.\.labels\]\.join/],
   ['from [object Object]', /^object_as_text .*name one of its fields/],
   ['at Invalid Date', /^invalid_date .*new Date\(seconds \* 1000\)/],
   ['NaN EUR', /^nan_as_text .*Number\(…\)/],

@@ -151,3 +151,41 @@ test.each([
 ])('%s, of a body that is a list', (message, body, text) => {
   expect(remedyOf(message, body, { expression: 'payload.logs', path: 'payload.logs' })).toContain(text);
 });
+
+test.each<[object, JsonValue, string]>([
+  [
+    { session: 'x', prompt: 'y', note: 1 },
+    {},
+    'write sessionKey in place of session, in what the transform returns; write message in place of prompt, in what the transform returns; take note out',
+  ],
+  [[{ json: { message: 'a' } }], {}, 'a result has no frame: return what stands in json itself'],
+  [
+    { action: 'opened', id: 1, summary: 'A' },
+    { action: 'opened', id: 1 },
+    'returns the body itself, and a template does not see what it changed in it: return the text of the run, return { message: payload.summary }',
+  ],
+])('a result that is none of an action is told all at once: %j', (result, payload, text) => {
+  const reply = {
+    kind: 'ok',
+    json: JSON.stringify(result),
+    tookMs: 1,
+    logs: [],
+    logsDropped: 0,
+  } as TransformReply;
+  const { evaluation } = evaluateHook({ payload }, settings, { answer: () => reply });
+  expect(formatEvaluation(evaluation)).toContain(text);
+});
+
+test('a throw of the module is told how a request is skipped, and that a transform returned nothing is told once', () => {
+  const thrown = {
+    kind: 'failed',
+    failure: 'user-error',
+    name: 'Error',
+    message: 'skip',
+    position: { file: 'transforms/a.ts', line: 4, column: 2 },
+  };
+  expect(endingOf(thrown)).toContain(
+    'at transforms/a.ts:4: where such a request is to do nothing, write return null;',
+  );
+  expect(endingOf({ kind: 'ok' })).toBe('');
+});

@@ -77,15 +77,17 @@ function missingExport(text: string, files: ReadonlyMap<string, GraphFile>): Mis
   return {
     code: 'TRANSFORM_IMPORT_NAME',
     message: `${JSON.stringify(id)} exports nothing named ${JSON.stringify(name)}`,
-    hint: exportHint(id),
+    hint: exportHint(id, name),
     replace: meantName(name, files.get(id)?.original),
   };
 }
 
 type MissingExport = Pick<SourceFinding, 'code' | 'message' | 'hint' | 'replace'>;
 
-function exportHint(id: string): string {
+function exportHint(id: string, name: string): string {
   const standIn = id.startsWith('node:') ? standInOf(id) : undefined;
+  if (standIn === undefined && name === 'default')
+    return `it has no default export: write import * as NAME in place of import NAME, or take the names that are meant, import { … } from './${id}'`;
   if (standIn === undefined) return 'export it there, or import a name that is exported';
   return `a transform has of ${id} only ${(NODE_STAND_INS[standIn] ?? []).join(', ')}`;
 }

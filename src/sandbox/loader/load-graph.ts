@@ -123,7 +123,8 @@ function resolveHook({ root, files, refused }: Walk): module.ResolveHookSync {
     const importer = files.get(idOf(root, fileURLToPath(withoutQuery(context.parentURL))));
     if (importer === undefined) return next(specifier, context);
     const own = ownModule(specifier);
-    const target = own ?? resolveImport(root, specifier, () => next(specifier, context).url);
+    const target =
+      own ?? resolveImport(root, importer, { specifier, resolve: () => next(specifier, context).url });
     if ('code' in target) {
       refused.push({ importer: importer.id, specifier, ...target });
       return found(EMPTY_URL);
@@ -195,9 +196,15 @@ function decodeSpecifier(text: string): string {
 type Refusal = Pick<RefusedImport, 'code' | 'message' | 'hint'>;
 type Target = { readonly file: string } | Refusal;
 
-function resolveImport(root: string, specifier: string, resolve: () => string): Target {
-  if (!/^\.\.?\//.test(specifier))
-    return refuse(specifier, { ...NOT_IN_FOLDER, hint: hintForImport(specifier) });
+function resolveImport(
+  root: string,
+  { original }: GraphFile,
+  { specifier, resolve }: { readonly specifier: string; readonly resolve: () => string },
+): Target {
+  if (!/^\.\.?\//.test(specifier)) {
+    const hint = hintForImport(specifier, original, path.basename(root));
+    return refuse(specifier, { ...NOT_IN_FOLDER, hint });
+  }
   let file: string;
   try {
     const url = resolve().replace(/%3[Ff]namespace=.*$/, '');

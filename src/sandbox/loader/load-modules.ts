@@ -1,11 +1,9 @@
 /** The host's side of loading: runs the loader process and turns what it found into diagnostics at their places. */
 import { spawn, type ChildProcess } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import {
-  didYouMean,
   displayName,
   formatPlace,
   replaceWithin,
@@ -18,6 +16,7 @@ import {
 import type { LoaderAnswer, LoaderModule, LoaderRequest } from './loader-process.ts';
 import type { SourceFinding } from './scan-sources.ts';
 import type { TransformRef } from '../transform.ts';
+import { moduleBeside, suggestModule } from './near-modules.ts';
 
 /** Where transforms lie, and how their files are named in print. */
 export interface TransformsFolder {
@@ -261,10 +260,13 @@ function describeMissing(
   { name, at }: { readonly name: string; readonly at: Place },
 ): Diagnostic {
   const near = suggestModule(dir, module);
+  const elsewhere = near === undefined ? moduleBeside(dir, module) : undefined;
   const hint =
-    near === undefined
-      ? 'create it, or check the name: it is relative to hooks.transformsDir'
-      : `did you mean ${JSON.stringify(near)}? the name is relative to hooks.transformsDir`;
+    elsewhere !== undefined
+      ? `move ${displayName(elsewhere, cwd)} to ${displayName(path.join(dir, path.basename(module)), cwd)}, and write transform: ${path.basename(module)}`
+      : near === undefined
+        ? 'create it, or check the name: it is relative to hooks.transformsDir'
+        : `did you mean ${JSON.stringify(near)}? the name is relative to hooks.transformsDir`;
   if (module.includes('\n')) return codeInPlace(displayName(dir, cwd), at);
   const message = `there is no transform ${name} in ${displayName(dir, cwd)}`;
   const found: Diagnostic = { severity: 'error', code: 'TRANSFORM_NOT_FOUND', message, at, hint };
@@ -298,30 +300,6 @@ function describeExportInName(
     },
     isWhole ? { at: { source, start, end: start + written.length }, text } : undefined,
   );
-}
-
-/** The module that was probably meant: another ending, a near name, or the transforms folder written twice. */
-function suggestModule(dir: string, module: string): string | undefined {
-  const steps = module.split('/').filter((step) => step !== '' && step !== '.' && step !== '..');
-  const known = (name: string): boolean =>
-    modulesIn(path.resolve(dir, path.dirname(name))).includes(path.basename(name));
-  for (let from = 1; from < steps.length; from += 1) {
-    const name = steps.slice(from).join('/');
-    if (known(name)) return name;
-  }
-  const names = modulesIn(path.resolve(dir, path.dirname(module)));
-  const wanted = path.basename(module);
-  const stem = wanted.replace(/\.\w+$/, '');
-  const near = names.find((name) => name.replace(/\.\w+$/, '') === stem) ?? didYouMean(wanted, names);
-  return near === undefined ? undefined : path.posix.join(path.posix.dirname(module), near);
-}
-
-function modulesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder).filter((name) => /\.(?:ts|mts|js|mjs|cjs)$/.test(name));
-  } catch {
-    return [];
-  }
 }
 
 function describeTooLarge(ref: TransformRef): Diagnostic {

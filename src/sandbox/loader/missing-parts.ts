@@ -1,9 +1,10 @@
 /** What transforms written for Node or a browser miss here, and what to use instead. */
 import { isBuiltin } from 'node:module';
 import { NODE_STAND_INS, VIRTUAL_MODULE } from '../names.ts';
+import { insteadOfLodash } from './lodash-words.ts';
 
 const NO_NETWORK = noNetwork('${url}');
-const NO_TIMERS = 'a transform has no timers, and nothing to wait for: return the result at once';
+const NO_TIMERS = noTimers(10);
 const NO_FILES =
   "a transform has no files: put the data into a .json file beside it and import that: import data from './data.json'";
 
@@ -34,8 +35,29 @@ export const MISSING_GLOBALS: readonly string[] = Object.keys(GLOBAL_HINTS);
 
 /** `call` is the code from the global on. */
 export function hintForGlobal(name: string, call: string): string {
-  const address = name === 'fetch' ? addressIn(call) : undefined;
-  return address === undefined ? (GLOBAL_HINTS[name] ?? '') : noNetwork(address);
+  if (name === 'setTimeout')
+    return noTimers(
+      Math.round(Number(/,\s{0,9}([\d_]{1,9}(?:e\d)?)\)/.exec(call)?.[1]?.replaceAll('_', '')) / 1000) || 10,
+    );
+  if (name !== 'fetch') return GLOBAL_HINTS[name] ?? '';
+  return sentBy(call) ?? noNetwork(addressIn(call) ?? '${url}');
+}
+
+/** Nothing else changes while a transform runs; only the run can begin later. */
+function noTimers(seconds: number): string {
+  return `a transform has no timers, and nothing that it could wait for happens while it runs: remove this line and what waits for it; for a run that is to begin later write in the mapping, beside match, debounce: { key: '{{id}}', seconds: ${seconds} }, with the field that tells one thing from another in place of id`;
+}
+
+/** Code that tells something to another service in place of asking it. */
+function sentBy(code: string): string | undefined {
+  if (!/\bmethod:\s{0,9}['"](?:POST|PUT|PATCH)|\b\w{1,20}\.(?:post|put|patch)\(/i.test(code))
+    return undefined;
+  const channel = /hooks\.slack\.com|chat\.postMessage/.test(code)
+    ? 'slack'
+    : /discord/i.test(code)
+      ? 'discord'
+      : 'NAME';
+  return `a transform has no network, and sends nothing itself: return the text as { message: … }; for a text that goes to people as it is write in the mapping action: notify, channel: ${channel} and to, for the reply of the agent deliver: true with these; any other service is called by the agent, which instructions tell so`;
 }
 
 /** The agent has the network; what it is told to do stands in the mapping, and what it is told about in the message. */
@@ -46,9 +68,11 @@ function noNetwork(address: string): string {
 /** What is asked for, as it stands within a template literal. */
 function addressIn(call: string): string | undefined {
   const [, first = ''] =
-    /^\w{1,60}\(\s{0,9}(`[^`\\]{1,300}`|"[^"\\]{1,300}"|[A-Za-z_$][\w$.?]{0,80})\s{0,9}\)/.exec(call) ?? [];
+    /^[\w.]{1,60}\(\s{0,9}(`[^`\\]{1,300}`|"[^"\\]{1,300}"|'[^'\\]{1,300}'|[A-Za-z_$][\w$.?]{0,80})\s{0,9}[,)]/.exec(
+      call,
+    ) ?? [];
   if (first === '') return undefined;
-  return /^[`"]/.test(first) ? first.slice(1, -1) : `\${${first}}`;
+  return /^[`"']/.test(first) ? first.slice(1, -1) : `\${${first}}`;
 }
 
 const NO_DATES = `the language knows dates, in any language and time zone: new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long', timeZone: 'Europe/Berlin' }).format(new Date(value)); a template without a transform prints one with {{date value "yyyy-MM-dd HH:mm" tz="Europe/Berlin"}}`;
@@ -81,25 +105,38 @@ const IMPORT_HINTS: readonly (readonly [RegExp, string])[] = [
     "import { createHash, createHmac } from 'node:crypto', and write createHash('sha256').update(text).digest('hex')",
   ],
   [
-    /^(?:lodash(?:-es|\.\w+)?|underscore|ramda)(?:\/|$)/,
-    "the language has most of it: payload.a?.b ?? '' in place of get, Object.groupBy(list, fn) of groupBy, [...new Set(list)] of uniq, list.toSorted(fn) of sortBy",
+    /^(?:zod|joi|yup|valibot|superstruct|io-ts|runtypes)(?:\/|$)/,
+    "a transform tests by itself what must be there: const { id } = payload; if (typeof id !== 'number') return null; (no run, 204), or throw new Error('no id') in place of return null (500, and the sender sends again); types alone: defineTransform<{ id: number }>(…)",
   ],
 ];
 
-/** What to do instead of importing `specifier`. */
-export function hintForImport(specifier: string): string {
+const OF_LODASH = /^(?:lodash(?:-es|\.\w+)?|underscore|ramda)(?:\/|$)/;
+
+/** What to do instead of importing `specifier` in a file whose text is `source`; `folder` is the one of transforms. */
+export function hintForImport(specifier: string, source: string, folder: string): string {
   const name = specifier.replace(/^node:/, '');
+  if (OF_LODASH.test(name)) return insteadOfLodash(source);
   const known = IMPORT_HINTS.find(([pattern]) => pattern.test(name))?.[1];
-  return known ?? (isBuiltin(specifier) ? NOT_OF_NODE : copied(name));
+  if (known === NO_NETWORK) return sentBy(source) ?? noNetwork(addressIn(callIn(source)) ?? '${url}');
+  return known ?? (isBuiltin(specifier) ? NOT_OF_NODE : bundled(name, folder));
+}
+
+/** The first call in a file that looks like one to the network. */
+function callIn(source: string): string {
+  return (
+    /\b(?:axios|got|ky|fetch|request|superagent|needle|https?)(?:\.\w{1,10})?\(.{1,400}/.exec(source)?.[0] ??
+    ''
+  );
 }
 
 const NOT_OF_NODE =
   'of Node a transform has only node:crypto and node:buffer: do without it, or let the agent do that';
 
-/** A package is many files, which import each other by names: only a build in one file can be copied. */
-function copied(name: string): string {
-  const file = `./${(name.split('/').at(-1) ?? '').replace(/\.(?:[cm]?js|ts)$/, '').slice(0, 60)}.mjs`;
-  return `copy its build as one ES module (most packages have one, such as dist/NAME.mjs, that imports nothing) into the transforms folder and import '${file}'; of a few lines copy only these`;
+/** A package is many files, which import each other by names: esbuild, which comes with Sluice, makes one of them. */
+function bundled(name: string, folder: string): string {
+  const named = /^[@\w./-]{1,100}$/.test(name) ? name : 'PACKAGE';
+  const file = `${(named.split('/').at(-1) ?? '').replace(/\.(?:[cm]?js|ts)$/, '')}.mjs`;
+  return `make one file of it: npx esbuild ${named} --bundle --format=esm --outfile=${folder}/${file}, and import './${file}' here; sluice check then says whether it runs: a package that needs Node, or changes objects of the language, does not; of a few lines copy only these`;
 }
 
 /** What a transform may import, for messages. */

@@ -48,7 +48,8 @@ async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   const uses = lines.flatMap(usesIn);
   const guarded = new Set(uses.filter(({ isGuard }) => isGuard).map(({ name }) => name));
   return uses.flatMap((use) => {
-    const line = lines[use.line] ?? '';
+    // With the lines behind it, on which the options of a call stand.
+    const line = lines.slice(use.line, use.line + 8).join('\n');
     const finding = guarded.has(use.name) ? undefined : describeUse(use, { line, code: printed.code });
     const at = finding && originalPlace(map, use.line, use.column);
     return finding === undefined || at === undefined ? [] : [{ ...finding, file: file.id, ...at }];

@@ -150,9 +150,20 @@ function readFindings(
 function isFoundByLoader(message: string): boolean {
   const name = /^Cannot find name '([\w$]+)'/.exec(message)?.[1];
   if (name !== undefined) return MISSING_GLOBALS.includes(name);
+  // JavaScript of one's own has no declarations, and needs none.
+  if (/^Could not find a declaration file for module '\.\.?\//.test(message)) return true;
   const specifier = /^Cannot find (?:module|name) '([^']+)'/.exec(message)?.[1];
   return specifier !== undefined && !specifier.startsWith('.');
 }
+
+const UNTYPED =
+  "give the argument its type: write ({ payload }: TransformContext) in place of ({ payload }), and in the first line import type { TransformContext } from 'sluice'; for another function write the type of the name, (one: any)";
+
+/** What is wrong in general is known of some errors by their number. */
+const HINTS: Readonly<Record<string, string>> = {
+  TS7031: UNTYPED,
+  TS7006: UNTYPED,
+};
 
 const TYPE_ERROR = {
   severity: 'error',
@@ -165,15 +176,16 @@ function describeTypeError(
   first: TransformRef,
   { dir, cwd }: TypecheckOptions & { readonly dir: string },
 ): Diagnostic {
-  const message = `${sentence(words)} (${code})`;
-  if (place === undefined) return { ...TYPE_ERROR, message, at: first.at };
+  const hint = HINTS[code] ?? TYPE_ERROR.hint;
+  const said = { ...TYPE_ERROR, message: `${sentence(words)} (${code})`, hint };
+  if (place === undefined) return { ...said, at: first.at };
   const [name, line, column] = place;
   const file = path.resolve(dir, name);
   const source = sourceOfCode(displayName(file, cwd), existsSync(file) ? readFileSync(file, 'utf8') : '');
   const at = placeAt(source, line, column, 0);
   const word = /^[\w$]+/.exec(source.text.slice(at.start));
   const end = at.start + (word?.[0].length ?? 1);
-  return { ...TYPE_ERROR, message, at: { ...at, end } };
+  return { ...said, at: { ...at, end } };
 }
 
 /** The words and all causes in one line, the last cause says most. */

@@ -1,0 +1,3 @@
+import { trim } from './own.js';
+
+export default ({ payload }) => ({ message: trim(payload.title) });
