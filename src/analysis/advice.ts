@@ -65,7 +65,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...emptyBodyNotes(evaluation, request, instead),
       ...otherRootNotes(considered, request, instead),
       ...outerValues(evaluation, request),
-      ...jsonTextNotes(evaluation, request),
+      ...jsonTextNotes(evaluation, request, instead),
       ...takenNameNotes(evaluation, request),
       ...splitKeyNotes(considered, request),
       ...notesOnHeld(evaluation, request),

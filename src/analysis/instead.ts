@@ -1,5 +1,5 @@
 /* What a request has in place of what found nothing: a variable of a condition, an expression of a template. */
-import type { AdviceText, Evaluation } from '../hook/hook.ts';
+import { type AdviceText, type Evaluation, jsonTextOn } from '../hook/hook.ts';
 import { isJsonObject, isNumeric, valueAt, type JsonValue } from '../json.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
@@ -38,6 +38,8 @@ export function findInstead(
   for (const name of missing) {
     const near = namesIn(name)
       .filter((path) => ofElements?.has(path) !== true)
+      // Such a field has a note of its own.
+      .filter((path) => jsonTextOn(path, { request, item: looked.element }) === undefined)
       .filter(() => instead.size < MAX_INSTEAD)
       .map((path) => [path, whatIsThere(path, looked, path !== name)] as const)
       .find(([path, found]) => found !== undefined && found.text !== path)?.[1];

@@ -1,6 +1,13 @@
 /* Why a request became what it is, for the log of `sluice dev`: the nearest miss whole, with its advice. */
 import { adviceFor, laterMappings } from '../analysis/analysis.ts';
-import { adviceIn, evaluationNotes, longWaitText, nearestMiss, type EvaluationNote } from '../hook/hook.ts';
+import {
+  adviceIn,
+  evaluationNotes,
+  longWaitText,
+  nearestMiss,
+  untold,
+  type EvaluationNote,
+} from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
@@ -42,7 +49,7 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
     ...adviceLines(advice.others, log),
     ...laterLines(seen, log),
     ...waitLines(seen, log),
-    ...warnings.flatMap((warning) => warningLines(warning, log)),
+    ...untold(warnings, notes).flatMap((warning) => warningLines(warning, log)),
   ];
   if (lines.length > MAX_LINES)
     return [...lines.slice(0, MAX_LINES - 1), `      …; ${log.explain} tells all`];

@@ -137,3 +137,10 @@ export function partedHint(text: string): readonly [string, ...(readonly string[
   const at = sentences.findIndex((each) => /\bwrite\b/i.test(each));
   return at < 1 ? [text] : [sentences.slice(0, at).join(' ').replace(/[.;]$/, ''), ...sentences.slice(at)];
 }
+
+/** Warnings that no note tells already, with what to write. */
+export const untold = <Told extends { readonly code: string }>(
+  warnings: readonly Told[],
+  notes: readonly EvaluationNote[],
+): readonly Told[] =>
+  warnings.filter(({ code }) => code !== 'json_text' || !notes.some((note) => note.code === code));

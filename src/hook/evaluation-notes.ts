@@ -154,6 +154,7 @@ const SAYS_ALL: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
   address_check: NO_MAPPING,
   github_ping: NO_MAPPING,
   json_in_one_field: [...BLANK, ...NO_MAPPING],
+  json_text: [...BLANK, ...NO_MAPPING],
 };
 
 function remedyFor(code: string, { trace }: Evaluation, { advice, considered }: Said): string | undefined {

@@ -4,7 +4,14 @@ import type { HookError } from '../errors.ts';
 import type { HookRequest } from '../request.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
-import { adviceIn, isHint, partedHint, type EvaluationNote, type NoteCode } from './evaluation-note.ts';
+import {
+  adviceIn,
+  isHint,
+  partedHint,
+  type EvaluationNote,
+  type NoteCode,
+  untold,
+} from './evaluation-note.ts';
 import { evaluationNotes } from './evaluation-notes.ts';
 import type { Evaluation, Outcome, TransformTrace } from './evaluation.ts';
 import { actionLines, unmadeLines } from './format-actions.ts';
@@ -71,7 +78,9 @@ function sectionsOf(
     [
       ...headLines(evaluation, options, paint),
       ...settingLines(notes),
-      ...warnings.map(({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`),
+      ...untold(warnings, notes).map(
+        ({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`,
+      ),
     ],
     [...advised.ofKind, ...(mapping === undefined ? [] : advised.others)].flatMap((note) =>
       adviceLines(note, paint),

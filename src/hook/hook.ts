@@ -41,6 +41,7 @@ export {
   partedHint,
   type EvaluationNote,
   type NoteCode,
+  untold,
 } from './evaluation-note.ts';
 export { emptyKeyNotes, evaluationNotes, settingNote } from './evaluation-notes.ts';
 export { nearestMisses } from './considered-notes.ts';
@@ -49,7 +50,7 @@ export { coolDownText, longWaitText, spanOf, unitText } from './debounce-words.t
 export { formatEvaluation, settingLines, type ExplainOptions } from './format-evaluation.ts';
 export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
 export { EVENT_ID, hasEventId } from './event-id.ts';
-export { jsonTextOn } from './slip-warnings.ts';
+export { encodedWords, jsonTextOn, parseCode, readEncoded } from './encoded-json.ts';
 export { indent } from './format-lines.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';
 export { remedyOf, withoutExplain, RETURNED_NOTHING } from './refusal-remedy.ts';

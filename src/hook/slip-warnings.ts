@@ -8,6 +8,7 @@ import type { Action, Warning } from '../action.ts';
 import { ExactNumber, isJsonObject, type JsonValue } from '../json.ts';
 import type { Scope } from '../mapping/mapping.ts';
 import { warn } from './action-fields.ts';
+import { encodedWords, jsonTextOn, parseCode } from './encoded-json.ts';
 
 const MAX_LOOKED_AT = 5_000;
 const MAX_PATH_CHARS = 120;
@@ -126,33 +127,15 @@ interface EmptyPaths {
 /** Warns of a path that leads into a text which holds JSON; `paths` are those that found nothing. */
 export function warnOfJsonTexts(warnings: Warning[], { field, paths, scope }: EmptyPaths): void {
   for (const path of paths) {
-    const text = jsonTextOn(path.trim(), scope);
-    if (text === undefined) continue;
+    const found = jsonTextOn(path.trim(), scope);
+    if (found === undefined) continue;
+    const { path: text, isBase64 } = found;
     const at = text.startsWith('item') || text.startsWith('payload') ? text : `payload.${text}`;
     warn(warnings, {
       code: 'json_text',
       field,
-      message: `${text} is a text that holds JSON, so ${path.trim()} finds nothing in it: let the sender send it as an object, or read it in a transform with JSON.parse(${at})`,
+      message: `${text} is ${encodedWords(isBase64)}, so ${path.trim()} finds nothing in it: let the sender send it as an object, or read it in a transform with ${parseCode(at, isBase64)}`,
     });
     return;
   }
-}
-
-/** The part of a path at which there is a text with JSON in it. */
-export function jsonTextOn(path: string, { request, item }: Scope): string | undefined {
-  if (!/^[A-Za-z_][\w-]*(?:\.[\w-]+)+$/.test(path)) return undefined;
-  const [first = '', ...rest] = path.split('.');
-  const roots = { payload: request.payload, item: item ?? null, headers: null, query: null };
-  const hasRoot = Object.hasOwn(roots, first);
-  let value: JsonValue | undefined = hasRoot ? roots[first as keyof typeof roots] : request.payload;
-  const keys = hasRoot ? rest : [first, ...rest];
-  for (const [index, key] of keys.entries()) {
-    if (typeof value === 'string') {
-      const before = [...(hasRoot ? [first] : []), ...keys.slice(0, index)].join('.');
-      return /^\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*$/.test(value) ? before : undefined;
-    }
-    const isInside: boolean = (isJsonObject(value) || Array.isArray(value)) && Object.hasOwn(value, key);
-    value = isInside ? (value as Readonly<Record<string, JsonValue>>)[key] : undefined;
-  }
-  return undefined;
 }

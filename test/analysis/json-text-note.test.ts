@@ -11,10 +11,11 @@ const REQUEST = {
   headers: { 'x-topic': 'a' },
 };
 
-function noteOn(mapping: object): string {
+function noteOn(mapping: object, payload: JsonValue = REQUEST.payload): string {
   const settings = settingsWith({ table: JSON.stringify([{ id: 'sns', ...mapping }]) });
-  const { evaluation } = evaluateHook(REQUEST, settings);
-  const { notes } = adviceFor(evaluation, createHookRequest({ ...REQUEST, receivedAt }), settings.table);
+  const sent = { ...REQUEST, payload };
+  const { evaluation } = evaluateHook(sent, settings);
+  const { notes } = adviceFor(evaluation, createHookRequest({ ...sent, receivedAt }), settings.table);
   return notes.find(({ code }) => code === 'json_text')?.text ?? '';
 }
 
@@ -43,6 +44,32 @@ test('is told the file, which does what the mapping says, and the lines of the m
   );
 });
 
+test.each([
+  ['{{Message.State}} {{Type}}', (json: string) => json],
+  ['{{State}} {{Type}}', (json: string) => json],
+  ['{{payload.Message.State}} {{Type}}', (json: string) => Buffer.from(json).toString('base64')],
+  ['{{State}} {{Type}}', (json: string) => Buffer.from(json).toString('base64')],
+])(
+  'a template %s reads what is in the text, by its path or as if it stood at the root',
+  async (text, encode) => {
+    const payload = { Type: 'N', Message: encode('{"State":"Störung"}') };
+    const note = noteOn({ match: { path: 'p' }, messageTemplate: text }, payload);
+    expect(note).not.toContain('as an object');
+    const code = note.split('\n').slice(1, -1).join('\n');
+    const { default: transform } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
+      readonly default: (input: object) => unknown;
+    };
+    expect(transform({ payload })).toEqual({ message: 'Störung N' });
+  },
+);
+
+test('a text that only looks like base64, and a name that is nowhere, are told nothing', () => {
+  expect(
+    noteOn({ match: { path: 'p' }, messageTemplate: '{{Message.State}}' }, { Message: 'eyesopen' }),
+  ).toBe('');
+  expect(noteOn({ match: { path: 'p' }, messageTemplate: '{{Other}}' })).toBe('');
+});
+
 test('of a template alone the condition stays, and a condition on the text alone goes', () => {
   expect(noteOn({ match: { path: 'p' }, messageTemplate: '{{Message.State}}' })).toMatch(/messageTemplate$/);
   expect(noteOn({ match: { path: 'p', when: isAlarm }, messageTemplate: 'x' })).toMatch(/, and no when$/);
@@ -51,5 +78,5 @@ test('of a template alone the condition stays, and a condition on the text alone
 test('a template with a helper is told how, without a file', () => {
   expect(
     noteOn({ match: { path: 'p' }, messageTemplate: '{{upper Message.State}} {{Message.State}}' }),
-  ).toMatch(/decide in a transform, with JSON\.parse$/);
+  ).toMatch(/or read it in a transform, with JSON\.parse\(payload\.Message\)$/);
 });
