@@ -1,5 +1,7 @@
 /** Words of other tools in the configuration (OpenClaw, Express, nginx, Docker, adnanh/webhook), and what they are here. */
 import { alike, below, calledHere, type KeyAdvice } from '../document/document.ts';
+import { isJsonObject } from '../json.ts';
+import { modelRunner } from './meant-runners.ts';
 
 const AGAIN: KeyAdvice = {
   hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key',
@@ -73,7 +75,62 @@ const PROVIDER: KeyAdvice = {
   group: 'provider',
   means: 'providers',
   hint: 'providers are named: write providers: {anthropic: {kind: anthropic, apiKey: "${NAME}"}}, and model: anthropic/NAME',
+  hintFor: (value, beside) => {
+    const given = isJsonObject(beside) ? beside : {};
+    const name = given['provider'] ?? value;
+    const runner = typeof name === 'string' ? modelRunner(name.toLowerCase(), beside) : undefined;
+    return runner === undefined ? undefined : `providers are named: write ${runner} as the runner`;
+  },
 };
+/** Times of the day, which only other programs keep. */
+const CLOCK: KeyAdvice = {
+  hint: cronHint('0 8 * * *', 'agent', 'message'),
+  hintFor: (value, beside) => {
+    const { instructions } = isJsonObject(beside) ? beside : {};
+    const [, own] =
+      /"(?:prompt|message|text|instructions)":"([^"]{1,120})"/.exec(JSON.stringify(value)) ?? [];
+    const isWake = isJsonObject(beside) && !('hooks' in beside);
+    return cronHint(
+      timesIn(value),
+      isWake ? 'wake' : 'agent',
+      isWake ? 'text' : 'message',
+      own ?? instructions,
+    );
+  },
+  group: 'clock',
+};
+
+/** The line for cron that sends a hook. */
+function cronHint(times: string, path: string, key: string, text?: unknown): string {
+  const said = typeof text === 'string' && /^[\w .,:!?-]{1,120}$/.test(text) ? text : 'Write the report';
+  return `nothing here begins at a time of the day: let cron send the hook, with the line ${times} curl -sS http://127.0.0.1:8787/hooks/${path} -H "Authorization: Bearer $SLUICE_HOOK_TOKEN" -d '{"${key}":"${said}"}' (and SLUICE_HOOK_TOKEN=… above it), and remove this key`;
+}
+
+/** `0 8 * * *`, `08:00`, or either within what stands there. */
+function timesIn(value: unknown): string {
+  const written = JSON.stringify(value) ?? '';
+  const [cron] = /(?:[\d*/,-]{1,6} ){4}[\d*/,-]{1,6}/.exec(written) ?? [];
+  const [, hour, minute] = /\b([01]?\d|2[0-3]):([0-5]\d)\b/.exec(written) ?? [];
+  return cron ?? (hour === undefined ? '0 8 * * *' : `${Number(minute)} ${Number(hour)} * * *`);
+}
+
+const QUEUE: KeyAdvice = {
+  hint: 'how many runs go on at once is gateway.maxRuns: 4; what failed for now is tried again without a key',
+  hintFor: (value) => {
+    const workers = isJsonObject(value) ? (value['workers'] ?? value['concurrency']) : value;
+    return typeof workers === 'number'
+      ? `write gateway: {maxRuns: ${workers}}, how many runs go on at once; what failed for now is tried again without a key`
+      : undefined;
+  },
+};
+const PROXIES: KeyAdvice = {
+  ...calledHere('trustedProxies'),
+  hintFor: (value) =>
+    Array.isArray(value)
+      ? undefined
+      : 'write the addresses of the proxies that stand in front: trustedProxies: [127.0.0.1]',
+};
+
 const ZONE: KeyAdvice = {
   hint: 'a time zone is set at gateway.heartbeat.activeHours.timeZone, or in a template: {{date value tz="Europe/Berlin"}}',
 };
@@ -89,6 +146,8 @@ const TOP: Readonly<Record<string, KeyAdvice>> = {
   ...alike('tls ssl https cert', TLS),
   ...alike('environment envVars', ENVIRONMENT),
   ...alike('logLevel loglevel log_level', SKIPPED_LEVELS),
+  ...alike('schedule schedules cron crons jobs timer timers scheduler', CLOCK),
+  ...alike('queue queues worker workers concurrency', QUEUE),
   token: { hint: 'the token that senders carry is hooks.token' },
   mappings: { hint: 'mappings stand in hooks.mappings, or in files of the folder hooks.mappingsDir' },
   runner: { hint: 'the runner is gateway.runner' },
@@ -155,6 +214,18 @@ const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
   'heartbeat.interval': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
   'heartbeat.enabled': { hint: 'a heartbeat that is off is everySeconds: 0' },
   'heartbeat.prompt': calledHere('instructions'),
+  ...below('heartbeat', alike('at time times cron schedule daily', CLOCK)),
+  ...below(
+    'heartbeat',
+    alike('target', {
+      hint: 'remove it: its reply goes where the channel last used leads, which is at first gateway.main: {channel: …, to: …}',
+    }),
+  ),
+  ...below('heartbeat.activeHours', {
+    ...alike('start begin', calledHere('from')),
+    ...alike('end until stop', calledHere('to')),
+    ...alike('timezone tz zone', calledHere('timeZone')),
+  }),
   ...below('runner', {
     ...alike('command args arguments', PROGRAM),
     ...alike('workspace workdir workDir workingDirectory dir folder', calledHere('cwd')),
@@ -183,7 +254,7 @@ export const FOREIGN_SETTINGS: Readonly<Record<string, KeyAdvice>> = {
     ...alike('bind address hostname ip listen listenHost', calledHere('host')),
     ...alike('tls ssl https cert', TLS),
     ...alike('baseUrl url externalUrl public_url', calledHere('publicUrl')),
-    ...alike('proxy trustProxy trust_proxy', calledHere('trustedProxies')),
+    ...alike('proxy trustProxy trust_proxy', PROXIES),
   }),
   ...below('agents.defaults', {
     ...alike('workdir cwd', WORKSPACE),

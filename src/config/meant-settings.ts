@@ -2,13 +2,14 @@ import { holdsCredentials, meantTimeZone, secondsIn, type SchemaAdvice } from '.
 import { isJsonObject } from '../json.ts';
 import { FOREIGN_SETTINGS } from './foreign-settings.ts';
 import { MAX_HEARTBEAT_SECONDS } from './gateway-schema.ts';
+import { isProvider, modelRunner, postingRunner } from './meant-runners.ts';
 import { theirValue, theirWord } from './openclaw/their-words.ts';
 
 /** How values of the configuration were meant that it does not take. */
-const meantSetting: NonNullable<SchemaAdvice['value']> = (key, value) => {
+const meantSetting: NonNullable<SchemaAdvice['value']> = (key, value, beside) => {
   const object = theirValue(key, value) ?? meantParts(key, value) ?? meantBlock(key, value);
   if (object !== undefined || typeof value !== 'string') return object;
-  const word = meantWord(key, value);
+  const word = meantWord(key, value, beside);
   if (word !== undefined) return word;
   const address =
     /\.(?:url|publicUrl|baseUrl)$/.test(key) && key !== 'storage.url' ? meantAddress(value) : undefined;
@@ -65,34 +66,47 @@ const KINDS: Readonly<Record<string, string>> = {
   gateway: 'forward',
   llm: 'model',
   api: 'model',
-  openai: 'model',
-  anthropic: 'model',
-  ollama: 'model',
 };
 
-function meantWord(key: string, written: string): ReturnType<NonNullable<SchemaAdvice['value']>> {
+function meantWord(
+  key: string,
+  written: string,
+  beside: unknown,
+): ReturnType<NonNullable<SchemaAdvice['value']>> {
   const word = written.trim().toLowerCase();
   const words = key === 'log.level' ? LEVELS : /^gateway\.runner(?:s\.[^.]+)?\.kind$/.test(key) ? KINDS : {};
+  const runner = words === KINDS ? wholeRunner(word, beside) : undefined;
+  if (runner !== undefined) return { hint: runner };
   const meant = Object.hasOwn(words, word) ? words[word] : undefined;
   if (meant === undefined) return undefined;
   const name = key.slice(key.lastIndexOf('.') + 1);
-  // An agent and a model of one maker are two runners.
-  if (word === 'anthropic' || word === 'openai') {
-    const agent = word === 'openai' ? 'codex' : 'claude';
-    return {
-      hint: `write kind: ${agent} for the coding agent, or kind: model for the model alone, with providers`,
-    };
-  }
-  if (word === 'ollama')
-    return {
-      hint: 'write kind: model, with providers: {ollama: {kind: openai-compatible, baseUrl: "http://127.0.0.1:11434/v1"}} and model: ollama/NAME',
-    };
   return { hint: `write ${name}: ${meant}`, text: meant };
+}
+
+/** Kinds that are a provider, an agent of the same maker, or an address. */
+function wholeRunner(word: string, beside: unknown): string | undefined {
+  if (isProvider(word)) {
+    const alone = `write ${modelRunner(word, beside) ?? ''}`;
+    const agent = word === 'openai' ? 'codex' : word === 'anthropic' ? 'claude' : undefined;
+    // An agent and a model of one maker are two runners; with a key or an address it is the model.
+    const isModel = isJsonObject(beside) && ['apiKey', 'baseUrl', 'baseURL'].some((key) => key in beside);
+    return agent === undefined || isModel
+      ? alone
+      : `for the coding agent write kind: ${agent}; for the model alone ${alone}`;
+  }
+  const isAddress = /^(?:https?|rest|webhook|url|api)$/.test(word) && isJsonObject(beside);
+  return !isAddress || 'token' in beside
+    ? undefined
+    : `an endpoint of your own gets the prompt by a command: write ${postingRunner(beside)}; the hooks of another gateway are kind: forward, with url and token`;
 }
 
 /** A list in the place of an object by name, or of entries in files of their own. */
 function meantParts(key: string, value: unknown): ReturnType<NonNullable<SchemaAdvice['value']>> {
   if (key === 'hooks.mappings') return meantMappings(value);
+  if (key === 'storage.keepRequests' && typeof value === 'boolean') {
+    const text = `{which: ${value ? 'all' : 'none'}}`;
+    return { hint: `write keepRequests: ${text}`, text };
+  }
   if (key === 'server.trustedProxies' && typeof value === 'boolean')
     return { hint: 'write the addresses of the proxies: trustedProxies: [127.0.0.1]' };
   if (key.endsWith('.passEnv') && isJsonObject(value))

@@ -104,10 +104,40 @@ function resolveText(run: Run, value: string, path: Path): unknown {
   if (!isWhole) return text;
   const kinds = kindsAt(run.options.schema, path);
   if (kinds.includes('a string')) return text;
+  if (!isUnknown && reportNoNumber(run, { kinds, value, text }, path)) return undefined;
   // Nothing is known of it yet: the default stands in.
   if (isUnknown) return kinds.includes('a number') || kinds.includes('a boolean') ? undefined : text;
   if (kinds.includes('a number') && /^-?\d+(\.\d+)?$/.test(text)) return Number(text);
   return kinds.includes('a boolean') && /^(true|false)$/.test(text) ? text === 'true' : text;
+}
+
+/** A variable for a number or a boolean that holds something else, such as the quotes of an env_file of Docker. */
+function reportNoNumber(
+  run: Run,
+  {
+    kinds,
+    value,
+    text,
+  }: { readonly kinds: readonly string[]; readonly value: string; readonly text: string },
+  path: Path,
+): boolean {
+  const wanted = kinds.find((kind) => kind === 'a number' || kind === 'a boolean');
+  const fits = wanted === 'a number' ? /^-?\d+(\.\d+)?$/ : /^(true|false)$/;
+  if (wanted === undefined || fits.test(text)) return false;
+  const [, name = ''] = /^\$\{([^}]*)\}$/.exec(value) ?? [];
+  const bare = /^(["'])(.*)\1$/s.exec(text)?.[2];
+  const found = bare === undefined ? 'is none' : 'has quotes in its value';
+  const how =
+    bare === undefined
+      ? `set ${name} to ${wanted}`
+      : `set ${name} without quotes where the service starts: env_file of Docker and docker run --env-file keep them as part of the value`;
+  run.unknown.push(path);
+  reporterAt(run, path)(
+    'INVALID_REFERENCE',
+    `${path.join('.')} must be ${wanted}, and the environment variable ${name} ${found}`,
+    how,
+  );
+  return true;
 }
 
 /** The text with the values of its variables; one that is unknown stays as it is written. */

@@ -38,6 +38,15 @@ function idOf(name: string): string {
   return channelIdOf(name.trim().toLowerCase());
 }
 
+/** Ways to send a reply that are no channel. */
+function otherWay(id: string): string | undefined {
+  if (/^(?:e?-?mail|smtp|gmail|sendgrid|ses)$/.test(id))
+    return 'no channel sends mail: have the outcome posted to a service of yours that does, with callbackUrl: https://… in the mapping, or let the command of the runner send it, and remove this channel';
+  return /^(?:webhook|https?|url|callback|rest|zapier|n8n|make)$/.test(id)
+    ? 'an address gets the reply by callbackUrl: https://… in the mapping: write it there, and remove this channel'
+    : undefined;
+}
+
 function reportUnknown(
   name: string,
   { reporter, path, key }: { readonly reporter: Reporter; readonly path: Path; readonly key: boolean },
@@ -49,7 +58,9 @@ function reportUnknown(
   reporter.report('UNKNOWN_CHANNEL', path, {
     key,
     message: `there is no channel "${name.slice(0, 80)}", and no plugin is configured that could add it`,
-    hint: near === undefined ? `the channels are: ${known.join(', ')}` : `did you mean "${near}"?`,
+    hint:
+      otherWay(id) ??
+      (near === undefined ? `the channels are: ${known.join(', ')}` : `did you mean "${near}"?`),
     replace: near === undefined ? undefined : { from: name, to: near },
   });
 }

@@ -126,7 +126,10 @@ const forwardSchema = z.strictObject({
     description: 'Whether summaries of runs also go to the other gateway; without it they are only listed.',
   }),
   url: url.meta({ description: "URL of the other gateway's hooks, with their path." }),
-  token: secretSchema.meta({ description: 'Its hook token.' }),
+  token: secretSchema.meta({
+    description:
+      'Hook token of the other gateway, as "${NAME}"; an endpoint that is no gateway is called by a command (curl).',
+  }),
   maxRuns,
 });
 

@@ -38,7 +38,7 @@ export interface SchemaAdvice {
   /** What a key of another program's file is called here, by the values of the whole. */
   readonly foreign?: ForeignKeys;
   /** How a value was meant that is of the wrong kind or not among those known; `key` as above, lists left out. */
-  readonly value?: (key: string, value: unknown) => ValueHint | undefined;
+  readonly value?: (key: string, value: unknown, beside: unknown) => ValueHint | undefined;
 }
 
 /** The findings behind a zod error, in the file's order; `schema` is the one that made it, for the names of known keys. */
@@ -254,7 +254,9 @@ function unknownKey(context: Context, path: Path, key: string): Diagnostic {
   const found = {
     ...finding('UNKNOWN_KEY', `unknown key${isSecret ? '' : ` "${shorten(key)}"`}${where}`, at, hint),
     hides: [
-      ...(isKnown || !mayBeSecret(context, path, key) ? [] : valuesAt(root, [...path, key])),
+      ...(isKnown || !mayBeSecret(context, path, key)
+        ? []
+        : valuesAt(root, [...path, key], { areAll: didYouMean(key, SECRET_WORDS) !== undefined })),
       ...(isSecret ? [{ start: at.start, end: at.end }] : []),
     ],
   };
@@ -317,7 +319,7 @@ const EMPTY =
 
 /** What the room says of the value at a path. */
 function adviceOn({ root, advice }: Context, path: Path): ValueHint | undefined {
-  return advice.value?.(keyText(path), root.at(path).value);
+  return advice.value?.(keyText(path), root.at(path).value, root.at(path.slice(0, -1)).value);
 }
 
 /** Of a secret only what is to be written, never what would repeat it. */

@@ -192,14 +192,29 @@ export function sourceOfCode(file: string, text: string): SourceText {
   return { file, text, secrets: [...tokensIn(text), ...valuesOf(SECRET_LITERAL, text)] };
 }
 
-/** Where the values at and below a path stand: a key nobody knows may be a misspelt one, and its value a secret. */
-export function valuesAt(root: LocatedValue, path: Path): readonly SecretRange[] {
+/** Small numbers, a plain word, a file beside, or the times of cron: of no use as a secret. */
+const HARMLESS =
+  /^(?:[A-Za-z][a-z_-]{0,15}|\d{1,5}|\.{1,2}\/[a-z_./-]{1,40}|[\d*/,-]{1,6}(?: [\d*/,-]{1,6}){4,5})$/;
+
+const isHarmless = (value: unknown): boolean =>
+  typeof value === 'number' ? Math.abs(value) < 1e5 : typeof value === 'string' && HARMLESS.test(value);
+
+/**
+ * Where the values at and below a path stand: a key nobody knows may be a misspelt one, and its value a secret. What
+ * cannot be one by its look is left out, unless a key on the way has the name of one, or nearly so (`areAll`).
+ */
+export function valuesAt(
+  root: LocatedValue,
+  path: Path,
+  { areAll }: { readonly areAll: boolean },
+): readonly SecretRange[] {
   const { value } = root.at(path);
   if (typeof value === 'object' && value !== null) {
     const steps = Array.isArray(value) ? value.keys() : Object.keys(value);
-    return [...steps].flatMap((step) => valuesAt(root, [...path, step]));
+    return [...steps].flatMap((step) => valuesAt(root, [...path, step], { areAll }));
   }
-  const isPlain = value === null || typeof value === 'boolean';
+  const isNamed = areAll || isSecretPath(path) || path.some((step) => OWN_KEY.test(String(step)));
+  const isPlain = value === null || typeof value === 'boolean' || (!isNamed && isHarmless(value));
   if (isPlain || (typeof value === 'string' && REFERENCE.test(value))) return [];
   const { start, end } = root.place(path);
   return [{ start, end }];

@@ -7,7 +7,10 @@ type Root = LoadedConfig['root'];
 
 /** The findings; a key that is missing is none where it stands under another name. */
 export function describeSettings(root: Root, problems: readonly ChannelProblem[]): readonly Diagnostic[] {
-  const renamed = problems.map((problem) => ({ channel: problem.channel, key: meantKey(problem) }));
+  const renamed = problems.map((problem) => ({
+    channel: problem.channel,
+    key: isWebhook(problem) ? 'botToken' : meantKey(problem),
+  }));
   return problems
     .filter(
       ({ channel, key }) =>
@@ -43,7 +46,7 @@ function channelHint(root: Root, { channel, key, known }: ChannelProblem, meant:
     return `run that command where Sluice is installed, with -g where it is installed globally, or remove channels.${channel}`;
   if (known !== undefined) {
     if (meant !== undefined) return `did you mean "${meant}"?`;
-    return /url|webhook/i.test(key) && known.includes('botToken')
+    return isWebhook({ key, known })
       ? `an address of an incoming webhook is not used here: remove it; messages are sent by a bot, botToken: \${NAME}, to the recipient in "to"`
       : 'remove it';
   }
@@ -51,6 +54,10 @@ function channelHint(root: Root, { channel, key, known }: ChannelProblem, meant:
     return `correct channels.${channel}.${key}; sluice channels check tries it on the platform`;
   return `add ${key} to channels.${channel}; if it is a secret, write it as \${NAME} or {file: PATH}`;
 }
+
+/** The address of an incoming webhook, where a bot sends the messages here. */
+const isWebhook = ({ key = '', known = [] }: Pick<ChannelProblem, 'key' | 'known'>): boolean =>
+  /url|webhook/i.test(key) && known.includes('botToken');
 
 const SECRET = /token|secret|password|api_?key/i;
 const RECIPIENT =

@@ -32,6 +32,7 @@ test.each([
   ['a preset', `${HOOKS}  presets: ["\${CANARY}"]\n`, 'preset'],
   ['the address to listen on', `${HOOKS}server: {host: "\${CANARY}"}\n`, 'EXPOSED_LISTENER'],
   ['a number', `${HOOKS}server: {port: "\${CANARY}"}\n`, 'server.port'],
+  ['a flag', `${HOOKS}  lenient: "\${CANARY}"\n`, 'hooks.lenient must be a boolean'],
   ['a choice', `${HOOKS}log: {level: "\${CANARY}"}\n`, 'log.level'],
   ['a model', `${HOOKS}agents: {defaults: {model: "\${CANARY}", models: ["openai/x"]}}\n`, 'model'],
   ['the path', `${HOOKS}  path: "\${CANARY}?"\n`, 'hooks.path'],

@@ -188,7 +188,39 @@ test.each([
   ['storage: { sqlite: ./data.db }', 'write url: "sqlite:./data.db"'],
   [
     'gateway: { runner: { kind: model, provider: anthropic, apiKey: hunter2 } }',
-    expect.stringMatching(/^providers are named: write providers/),
+    'providers are named: write {kind: model, providers: {anthropic: {kind: anthropic, apiKey: "${ANTHROPIC_API_KEY}"}}, model: "anthropic/MODEL"} as the runner',
+  ],
+  [
+    'gateway: { runner: { kind: ollama, model: llama3, baseUrl: "http://gpu:11434" } }',
+    'write {kind: model, providers: {ollama: {kind: openai-compatible, baseUrl: "http://gpu:11434/v1"}}, model: "ollama/llama3"}',
+  ],
+  [
+    'gateway: { runner: { kind: openai } }',
+    expect.stringMatching(/kind: codex; for the model alone write \{/),
+  ],
+  [
+    'gateway: { runner: { kind: http, url: "http://a.example/x?token=hunter2" } }',
+    expect.stringMatching(/argv: \[curl, .* "URL"\], cwd: private\}/),
+  ],
+  ['server: { trustProxy: true }', expect.stringMatching(/trustedProxies: \[127\.0\.0\.1\]$/)],
+  ['queue: { concurrency: 2 }', expect.stringMatching(/^write gateway: \{maxRuns: 2\}/)],
+  [
+    'gateway: { heartbeat: { at: "08:30", instructions: Write it } }',
+    expect.stringMatching(/the line 30 8 \* \* \* curl -sS \S+\/hooks\/wake .*'\{"text":"Write it"\}'/),
+  ],
+  [
+    'schedules: [{ cron: "0 3 * * 1", prompt: Clean up }]',
+    expect.stringMatching(/0 3 \* \* 1 curl -sS \S+\/hooks\/agent .*'\{"message":"Clean up"\}'/),
+  ],
+  ['storage: { keepRequests: true }', 'write keepRequests: {which: all}'],
+  [
+    'channels: { email: { to: a@example.com } }',
+    expect.stringMatching(/^no channel sends mail: .*callbackUrl/),
+  ],
+  ['gateway: { heartbeat: { activeHours: { start: "08:00", to: "22:00" } } }', 'here it is called "from"'],
+  [
+    'gateway: { runner: { kind: model, provider: anthropic, api_key: hunter2 } }',
+    expect.stringMatching(/^providers are named: write \{kind: model/),
   ],
   ['webhooks: { github: { secret: hunter2 } }', expect.stringMatching(/^each sender is a mapping/)],
   ['match: { path: a }\nmessageTemplate: x\nid: a', expect.stringMatching(/^this is a mapping/)],
