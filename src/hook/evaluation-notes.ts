@@ -157,11 +157,24 @@ const SAYS_ALL: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
   json_text: [...BLANK, ...NO_MAPPING],
 };
 
-function remedyFor(code: string, { trace }: Evaluation, { advice, considered }: Said): string | undefined {
+/** A transform that gave an object, and no text in it. */
+function blankRemedy(code: string, { trace, outcome }: Evaluation): string | undefined {
+  if (!BLANK.includes(code) || outcome.kind !== 'rejected') return undefined;
+  const last = trace.transforms.at(-1);
+  if (last?.reply.kind !== 'ok' || last.reply.json === undefined) return undefined;
+  const isText = last.call.json.startsWith('{"payload":"');
+  const why = isText
+    ? 'payload is one text in this request (bodyFormat: text), and has no fields: read it as a text, return { message: payload }, or split it'
+    : 'what it puts there is empty or undefined in this request: look at the field that it reads';
+  return `the transform gave no text in ${code.endsWith('text') ? 'text' : 'message'}; ${why}`;
+}
+
+function remedyFor(code: string, evaluation: Evaluation, { advice, considered }: Said): string | undefined {
+  const { trace } = evaluation;
   const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
   const failed =
     code === 'transform_failed' ? (advice?.transform ?? transformRemedy(trace.transforms.at(-1))) : undefined;
-  if (code !== 'no_mapping_matched') return failed ?? remedyOf(code, true);
+  if (code !== 'no_mapping_matched') return failed ?? blankRemedy(code, evaluation) ?? remedyOf(code, true);
   if (!isName) return missRemedy(trace.considered, considered);
   const unread = advice?.unread;
   return unread === undefined

@@ -64,11 +64,18 @@ export function warnOfOddTexts(warnings: Warning[], json: string, input: string)
     if (!json.includes(mark)) continue;
     const found = pattern.exec(json)?.[0];
     if (found === undefined || input.includes(found)) continue;
-    const isOfList =
-      code === 'undefined_as_text' && input.startsWith('{"payload":[') && !/"index":\d+\}$/.test(input);
-    warn(warnings, { code, message: isOfList ? OF_LIST : message });
+    const other = code === 'undefined_as_text' ? otherRoot(input) : undefined;
+    warn(warnings, { code, message: other ?? message });
   }
 }
 
+/** Where the fields stand that were looked for in payload. */
+function otherRoot(input: string): string | undefined {
+  if (/"index":\d+\}$/.test(input)) return OF_ELEMENT;
+  return input.startsWith('{"payload":[') ? OF_LIST : undefined;
+}
+
+const OF_ELEMENT =
+  'the result has the text "undefined": forEach calls the transform once for each element, and the element is item, not payload: write ({ item }) => … and item.name';
 const OF_LIST =
   'the result has the text "undefined": the body of this request is a list, and payload the list itself, which has no fields; go through it: payload.map((one) => one.name).join(", ") for one text, or return payload.map((one) => ({ message: … })) for a run of each';

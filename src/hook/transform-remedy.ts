@@ -68,6 +68,12 @@ const KEYS: Readonly<Record<string, string>> = {
   session: 'sessionKey',
   session_key: 'sessionKey',
   sessionId: 'sessionKey',
+  thread: 'sessionKey',
+  conversation: 'sessionKey',
+  recipient: 'to',
+  target: 'to',
+  agent: 'agentId',
+  timeout: 'timeoutSeconds',
 };
 
 /** The body itself in place of a result, as transforms of other tools hand it on: the fields it was given. */
@@ -95,8 +101,23 @@ function resultRemedy(problem: string, json = ''): string | undefined {
     return 'return null where the request is to do nothing, and an object with the text of the run where it is: return { message: … }';
   if (kind !== undefined)
     return 'put what it returns into an object: return { message: … } in place of return …';
+  const typed = typeRemedy(problem);
+  if (typed !== undefined) return typed;
   const [, key = ''] = /^"([^"]+)" in the result(?:\[\d+\])? is not a known key/.exec(problem) ?? [];
   return key === '' ? undefined : keysRemedy(unknownKeys(key, json));
+}
+
+/** A key of a result with a value of another type. */
+function typeRemedy(problem: string): string | undefined {
+  const [, key = '', wanted, found] =
+    /^(\w+) in the result(?:\[\d+\])? must be (?:an? )?([\w ]+?), found an? (\w+)/.exec(problem) ?? [];
+  if (key === '') return undefined;
+  if (wanted !== 'string')
+    return `write ${key} as ${wanted}, in what the transform returns: a text has quotes, true, false and a number have none`;
+  const isWhole = found === 'object' || found === 'list' || found === 'array';
+  return isWhole
+    ? `${key} is a text: name one field in place of the whole ${found}, or write its parts, ${key}: \`…: \${payload.title}\`; for all of it ${key}: JSON.stringify(…)`
+    : `${key} is a text: write String(…) around what the transform puts there`;
 }
 
 const KNOWN: ReadonlySet<string> = new Set(['kind', ...WAKE_FIELDS, ...AGENT_FIELDS]);
@@ -204,7 +225,19 @@ function slipIn(message: string, input: string): string | undefined {
     return 'the body is parsed already: take payload itself, without JSON.parse';
   if (/Invalid time value/.test(message))
     return 'new Date got what is no time, or nothing: look at the field that it gets; a number of seconds needs * 1000';
+  const [, name] = /^Class constructor (\w+) cannot be invoked without 'new'/.exec(message) ?? [];
+  if (name !== undefined)
+    return `${name} is a class, and a transform is a function: write class ${name} without export default, and below it export default (context) => new ${name}().transform(context)`;
+  const [, zone = ''] = /^Invalid time zone specified: ([\w/+-]{1,60})$/.exec(message) ?? [];
+  if (zone !== '') return zoneRemedy(zone);
   return readRemedy(message, () => parseJson(input));
+}
+
+function zoneRemedy(zone: string): string {
+  const near = Intl.supportedValuesOf('timeZone').find((one) =>
+    one.toLowerCase().endsWith(`/${zone.toLowerCase()}`),
+  );
+  return `there is no time zone ${zone}: write timeZone: '${near ?? 'Europe/Berlin'}'${near === undefined ? ', the region and a city of it' : ''}`;
 }
 
 const WEB =

@@ -29,3 +29,15 @@ test.each(['an undefined-behaviour sanitizer', 'NaNa', 'all fine', 'the object O
     expect(warningsOf(message, 'x')).toEqual([]);
   },
 );
+
+test('fields that were looked for in a body that is a list are looked for in its elements', () => {
+  const { evaluation } = evaluateHook({ payload: [{ a: 1 }] }, transformed, {
+    answer: () => ({ value: { message: 'undefined' } }),
+  });
+  expect(evaluation.warnings[0]?.message).toContain('payload.map((one) => one.name)');
+  const each = settingsWith({ table: '[{id: m, match: {path: h}, forEach: list, transform: a.ts}]' });
+  const { evaluation: ofEach } = evaluateHook({ payload: { list: [{ a: 1 }] } }, each, {
+    answer: () => ({ value: { message: 'undefined' } }),
+  });
+  expect(ofEach.warnings[0]?.message).toContain('write ({ item }) =>');
+});

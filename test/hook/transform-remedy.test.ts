@@ -49,6 +49,8 @@ test.each([
   ['payload.id.map is not a function', USUAL],
   ['"[object Object]" is not valid JSON', 'the body is parsed already'],
   ['Invalid time value', 'new Date got what is no time'],
+  ['Invalid time zone specified: Vienna', "write timeZone: 'Europe/Vienna'"],
+  ["Class constructor Push cannot be invoked without 'new'", 'new Push().transform(context)'],
   ["Cannot read properties of undefined (reading 'json')", 'a transform is no handler of a web framework'],
 ])('%s', (message, text) => {
   expect(remedyOf(message, ORDER)).toContain(text);
@@ -158,6 +160,10 @@ test.each<[object, JsonValue, string]>([
     {},
     'write sessionKey in place of session, in what the transform returns; write message in place of prompt, in what the transform returns; take note out',
   ],
+  [{ message: { a: 1 } }, {}, 'message is a text: name one field in place of the whole object'],
+  [{ message: 'a', sessionKey: 5 }, {}, 'sessionKey is a text: write String(…) around'],
+  [{ message: 'a', deliver: 'true' }, {}, 'write deliver as true or false'],
+  [{}, 'status=ok', 'the transform gave no text in message; payload is one text in this request'],
   [[{ json: { message: 'a' } }], {}, 'a result has no frame: return what stands in json itself'],
   [
     { action: 'opened', id: 1, summary: 'A' },

@@ -6,7 +6,8 @@ import { insteadOfLodash } from './lodash-words.ts';
 const NO_NETWORK = noNetwork('${url}');
 const NO_TIMERS = noTimers(10);
 const NO_FILES =
-  "a transform has no files: put the data into a .json file beside it and import that: import data from './data.json'";
+  "a transform has no files: put data into a .json file beside it, import data from './data.json', and a text into a .js file, export default `…`, import text from './text.js'; a text for the agent is best written in the mapping, as instructions";
+const WITH_FILES = 'it serves only to find files, and a transform has none: remove it';
 
 const GLOBAL_HINTS: Readonly<Record<string, string>> = {
   fetch: NO_NETWORK,
@@ -26,8 +27,8 @@ const GLOBAL_HINTS: Readonly<Record<string, string>> = {
   global: 'write globalThis',
   performance: 'use Date.now(), which is the time when the request arrived',
   'crypto.subtle': `import createHash or createHmac from 'node:crypto'`,
-  __dirname: NO_FILES,
-  __filename: NO_FILES,
+  __dirname: WITH_FILES,
+  __filename: WITH_FILES,
 };
 
 /** Names of globals, and members of some, that are not there. */
@@ -78,7 +79,8 @@ function addressIn(call: string): string | undefined {
 const NO_DATES = `the language knows dates, in any language and time zone: new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long', timeZone: 'Europe/Berlin' }).format(new Date(value)); a template without a transform prints one with {{date value "yyyy-MM-dd HH:mm" tz="Europe/Berlin"}}`;
 
 const IMPORT_HINTS: readonly (readonly [RegExp, string])[] = [
-  [/^(?:fs|fs\/promises|path|os|module|fs-extra)$/, NO_FILES],
+  [/^(?:fs|fs\/promises|fs-extra)$/, NO_FILES],
+  [/^(?:path|os|module)$/, WITH_FILES],
   [
     /^(?:https?|http2|net|tls|dns|dgram|undici|axios|got|ky|superagent|request|needle|node-fetch|cross-fetch|ws|stripe|openai|pg|redis)$|^(?:@octokit|@slack|@anthropic-ai|@supabase)\//,
     NO_NETWORK,
