@@ -1,6 +1,8 @@
 /* Rules that hold as they are written, and for more than was probably meant. */
 import { isScalar, type JsonValue, sameValue } from '../json.ts';
 import { elementRule, elementsOf, readElement } from './element-advice.ts';
+import { adviseOnCents } from './minor-units.ts';
+import { isOrder } from './order-advice.ts';
 import {
   readOperands,
   ruleText,
@@ -12,7 +14,13 @@ import {
 
 /** Why a rule held that may not have been meant to; undefined where nothing speaks for it. */
 export function adviseOnHeld(rule: JsonValue, read: ReadVariable): string | undefined {
-  return adviseOnPart(rule, read) ?? adviseOnOthers(rule, read);
+  return adviseOnPart(rule, read) ?? adviseOnOthers(rule, read) ?? adviseOnUnits(rule, read);
+}
+
+/** A number of whole units, and an amount in cents. */
+function adviseOnUnits(rule: JsonValue, read: ReadVariable): string | undefined {
+  const known = readOperands(rule, read);
+  return known !== undefined && isOrder(known.operator) ? adviseOnCents(known, read) : undefined;
 }
 
 /** `in` of a name in a longer name, with the whole name that was probably meant. */

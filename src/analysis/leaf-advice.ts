@@ -28,6 +28,7 @@ import {
 import { adviseOnHeld } from './held-advice.ts';
 import type { Instead } from './instead.ts';
 import { isNearPath } from './near-paths.ts';
+import { adviseOnCents } from './minor-units.ts';
 import { adviseOnOrder, isOrder } from './order-advice.ts';
 import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';
 
@@ -113,7 +114,7 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
   if (order !== undefined) return `${order.message}; ${order.hint}`;
   const known = readOperands(rule, read);
   if (known === undefined || known.operands.some(({ value }) => value === undefined)) return undefined;
-  if (isOrder(known.operator)) return adviseOnOrder(known);
+  if (isOrder(known.operator)) return adviseOnOrder(known) ?? adviseOnCents(known, read);
   if (isEqualityOperator(known.operator)) return adviseOnEquality(known);
   return known.operator === 'in' ? adviseOnIn(known) : undefined;
 }

@@ -52,7 +52,8 @@ function adviseOnTexts(rule: KnownRule): string | undefined {
   return `${named(operands[0])} and ${named(operands[1])} are both texts, and texts are compared letter by letter: ${how}, write ${ruleText(operator, written)}`;
 }
 
-function holdsInTurn(operator: string, values: readonly (number | string)[]): boolean {
+/** Whether each operand stands to the next as the operator says. */
+export function holdsInTurn(operator: string, values: readonly (number | string)[]): boolean {
   const holds = HOLDS[operator];
   return values.every((value, index) => {
     const next = values[index + 1];

@@ -7,6 +7,7 @@ import { isNumeric, isScalar, valueAt, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { openBlocks } from './each-object.ts';
 import { firstElement } from './instead.ts';
+import { centsAt } from './minor-units.ts';
 import { createPathFinder } from './path-candidates.ts';
 import { readElement } from './element-advice.ts';
 import { readerOf } from './root-reader.ts';
@@ -157,9 +158,6 @@ function singleNotes(scope: Scope): readonly AdviceNote[] {
   });
 }
 
-/** Currencies without a smaller unit. */
-const WHOLE = new Set('bif clp djf gnf jpy kmf krw mga pyg rwf ugx vnd vuv xaf xof xpf'.split(' '));
-const MONEY = /^(?:\w*_)?(?:amount|total|subtotal|price|balance)(?:_\w+)?$/;
 /** A template that says so knows the unit. */
 const UNIT = /\b(?:cents?|pence|(?:smallest|minor|smaller) unit)/i;
 const LONE_PATH = /\{\{\s{0,9}([A-Za-z_][\w.]{0,200})\s{0,9}\}\}/g;
@@ -170,12 +168,9 @@ function centNotes(scope: Scope): readonly AdviceNote[] {
   if (UNIT.test(template)) return [];
   const read = readerOf(scope.request, scope.item);
   for (const [, path = ''] of template.matchAll(LONE_PATH)) {
-    const keys = path.split('.');
-    const value = MONEY.test(keys.at(-1) ?? '') ? read(path) : undefined;
-    const currency = read([...keys.slice(0, -1), 'currency'].join('.'));
-    const isCents = typeof value === 'number' && Number.isInteger(value) && value >= 100;
-    if (!isCents || typeof currency !== 'string' || !/^[A-Za-z]{3}$/.test(currency)) continue;
-    if (WHOLE.has(currency.toLowerCase())) continue;
+    const cents = centsAt(path, read);
+    if (cents === undefined) continue;
+    const { value, currency } = cents;
     const from = /^(?:payload|item)\b/.test(path) ? path : `payload.${path}`;
     const text = `${path} is ${value}, and many senders count ${currency} in cents (Stripe does): a template cannot divide; for ${(value / 100).toFixed(2)} write a transform with (${from} / 100).toFixed(2)`;
     return [{ code: 'minor_units', text, names: [path], at: scope.rendered.at }];

@@ -54,6 +54,11 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
       /a number of seconds since 1970.*never holds.*\{"!!":\[\{"var":"until"\}\]\}.*payload\.until \* 1000 with Date\.parse\(now\)$/,
     ],
     [
+      { '<': [v('amount'), 500] },
+      { amount: 1990, currency: 'USD' },
+      'then amount 1990 is 19.90 USD, and 500 is 5.00 USD; for 500.00 USD write {"<":[{"var":"amount"},50000]}',
+    ],
+    [
       { '>': [v('size'), 10] },
       { size: 'large' },
       'size ("large") is a text, and 10 a number: ">" between the two never holds',
@@ -326,6 +331,11 @@ describe('a condition that held for another reason than was meant', () => {
     [{ '!!': v('refunded') }, { refunded: 'false' }, 'every text but the empty one counts as true'],
     [{ and: [{ '>': [v('n'), '10'] }] }, { n: '9' }, 'texts are compared letter by letter'],
     [
+      { '>=': [v('o.amount'), 500] },
+      { o: { amount: 1990, currency: 'eur' } },
+      'o.amount 1990 is 19.90 eur, and 500 is 5.00 eur; for 500.00 eur write {">=":[{"var":"o.amount"},50000]}',
+    ],
+    [
       { in: ['main', v('branch')] },
       { branch: 'maintenance/2.x' },
       '"main" is only a part of "maintenance/2.x": for the whole text write {"===":[{"var":"branch"},"main"]}',
@@ -366,6 +376,11 @@ describe('a condition that held for another reason than was meant', () => {
   });
 
   test.each<[unknown, JsonValue]>([
+    // Cents that were compared as such, a currency without them, an amount of either meaning.
+    [{ '>=': [v('amount'), 5000] }, { amount: 9900, currency: 'eur' }],
+    [{ '>=': [v('amount'), 500] }, { amount: 1990, currency: 'jpy' }],
+    [{ '>=': [v('amount'), 500] }, { amount: 99000, currency: 'eur' }],
+    [{ '>=': [v('amount'), 10] }, { amount: 19.9, currency: 'eur' }],
     [{ '!==': [v('action'), 'closed'] }, { action: 'opened' }],
     [{ '!==': [v('n'), 0] }, { n: 4 }],
     [{ '!': { in: ['bot', v('labels')] } }, { labels: ['a'] }],
