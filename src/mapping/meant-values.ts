@@ -44,9 +44,20 @@ export const meantValue: NonNullable<SchemaAdvice['value']> = (key, value) => {
   if (key === 'verify' && /^(?:false|none|off|no|disabled)$/i.test(String(value))) return { hint: NO_PROOF };
   if (key === 'method' && Array.isArray(value)) return ONE_METHOD;
   if (key === '' && text !== undefined) return MAPPING_FILE;
+  if (text !== undefined && key.startsWith('transform.env.')) return meantLiteral(text);
   if (text !== undefined && Object.hasOwn(TEXTS, key)) return TEXTS[key]?.(text);
   return Object.hasOwn(VALUES, key) ? VALUES[key]?.(value, text) : meantObject(key, value);
 };
+
+/** A reference where a transform gets literals only. */
+function meantLiteral(text: string): Meant {
+  const reference = /\$\{\w+\}/.exec(text)?.[0];
+  return reference === undefined
+    ? undefined
+    : {
+        hint: `write the value itself in place of ${reference}: a transform gets nothing of the environment, so that no secret comes into it`,
+      };
+}
 
 const MAPPING_FILE = {
   hint: 'it is no mapping: files of mappings are found in the folder hooks.mappingsDir (default ./mappings) without being named, so remove this entry',

@@ -176,6 +176,7 @@ test.each([
   ['deliver: slack', /write channel: slack in its place/],
   ['deliver: { channel: slack, to: C1 }', /write channel: "slack" and to: "C1" in the mapping/],
   ['action: { type: wake, text: x }', /write action: wake, and text in the mapping beside it/],
+  ['transform: {module: a.ts, env: {SHOP: "${SHOP}"}}', /write the value itself in place of \$\{SHOP\}/],
   ['challenge: true', /challenge: slack, or meta/],
   ['challenge: dropbox', /write challenge: \{echo: query\.challenge\}$/],
   ['challenge: {kind: asana}', /write challenge: \{echo: headers\.x-hook-secret\}$/],

@@ -63,7 +63,7 @@ function sentBy(code: string): string | undefined {
 
 /** The agent has the network; what it is told to do stands in the mapping, and what it is told about in the message. */
 function noNetwork(address: string): string {
-  return `a transform has no network, so let the agent fetch it: in place of the call add a line to the message that is returned, \`Source: ${address}\`, and write in the mapping instructions: 'Fetch the address after Source first.' (or let the sender include the data in the body)`;
+  return `a transform has no network, so let the agent fetch it: take out the call and what reads its answer, add a line to the message that is returned, \`Page: ${address}\`, and write in the mapping instructions: 'Fetch the address after Page first.' (or let the sender include the data in the body)`;
 }
 
 /** What is asked for, as it stands within a template literal. */
