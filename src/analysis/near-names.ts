@@ -44,7 +44,7 @@ function differenceOf(asked: string, name: string): string | undefined {
   if (asked.toLowerCase() === name.toLowerCase()) return 'differs in upper and lower case, which count';
   const base = /^(?:[^/]+\/)?/.exec(name)?.[0] ?? '';
   if (base !== '' && name === `${base}${asked}`) {
-    return `begins with ${base}, which the request has not; match.path is the name after hooks.path`;
+    return `begins with ${base}, and the request came without it: write match.path: ${asked}`;
   }
   if (asked.endsWith(`/${name}`)) return 'is asked for with another segment before it';
   if (asked.startsWith(`${name}/`)) return 'is asked for with another segment behind it';

@@ -13,6 +13,7 @@ import { indent, ownerText, type EvaluationNote } from '../hook/hook.ts';
 import { bodySize } from './listings.ts';
 import { type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
 import { runnerText } from './runner-text.ts';
+import { stateText } from './run-words.ts';
 import { formatSpan } from './terminal.ts';
 
 const MAX_MISSED = 10;
@@ -117,12 +118,6 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
     ...(isUnsent ? [`  delivery none: ${action.deliver ? whyNoDelivery(run) : 'deliver is false'}`] : []),
     ...(isFailed ? [`  ${retryText(context)}: ${command(`queue retry ${run.id}`)}`] : []),
   ];
-}
-
-/** How far it came; of what waits for its agent no attempt counts. */
-function stateText({ state, outcome, attempts }: StoredRun['run']): string {
-  if (attempts === 0) return `${state}, not begun`;
-  return `${state}${outcome === undefined ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
 }
 
 const retryText = ({ needs }: WorkContext): string =>

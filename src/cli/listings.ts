@@ -17,6 +17,7 @@ import {
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { GatewaySettings } from '../config/config.ts';
 import { type QueueWaits, waitReason, waitsBehind } from './queue-waits.ts';
+import { stateOf } from './run-words.ts';
 import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
 
 export interface ListingOptions {
@@ -133,7 +134,7 @@ export const runsListing: Listing<RunRecord> = {
     run.action.origin.mappingId ?? run.action.origin.path,
     formatOneLine(run.action.name, 20),
     formatOneLine(run.action.sessionKey, 28),
-    run.state,
+    stateOf(run),
     run.outcome ?? '',
     String(run.attempts),
     messageText(run),

@@ -57,7 +57,7 @@ function describeJoined(group: readonly Diagnostic[]): Diagnostic {
 }
 
 const MAKE_A_LIST =
-  'of two objects make a list: begin the first line of each with "- ", and indent its other lines by two spaces';
+  'of two objects make a list: begin the line of the first key of each with "- ", and indent its other lines by two spaces';
 
 function beginWithDash({ source, start }: Place): TextEdit {
   return { at: { source, start: start - 2, end: start }, text: '- ' };

@@ -1,6 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit } from 'yaml';
 import type { Alias, Document, Node, Pair, Scalar, YAMLError, YAMLMap, YAMLSeq } from 'yaml';
 import type { Diagnostic, SourceText } from './diagnostic.ts';
+import { inWords } from './in-words.ts';
 import { lineColumn, positionOf } from './line-column.ts';
 import { joinEntries } from './joined-entries.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
@@ -100,8 +101,9 @@ const isStumble = ({ code }: YAMLError): boolean => code !== 'DUPLICATE_KEY';
 
 function severalDocuments(
   source: SourceText,
-  [, second, ...more]: readonly (Document.Parsed | undefined)[],
+  documents: readonly (Document.Parsed | undefined)[],
 ): Diagnostic {
+  const [, second, ...more] = documents;
   const start = Math.max(0, source.text.lastIndexOf('---', second?.range[0]));
   const at = { source, start, end: start + 3 };
   const isEmpty = second?.toJS() === null && more.length === 0;
@@ -113,9 +115,21 @@ function severalDocuments(
     ...(isEmpty
       ? { hint: 'remove ---: nothing stands behind it', edit: { at, text: '' } }
       : {
-          hint: 'put each document into a file of its own, or make a list: begin the first line of each with "- ", indent its other lines by two spaces, and remove ---',
+          hint: `put each document into a file of its own, or make a list: begin ${firstKeys(documents)} with "- ", indent all other lines by two spaces, and remove ---`,
         }),
   };
+}
+
+/** The first key of each document, where a comment may stand above it. */
+function firstKeys(documents: readonly (Document.Parsed | undefined)[]): string {
+  const keys = documents.map((document) => {
+    const [first] = isMap(document?.contents) ? document.contents.items : [];
+    return isScalar(first?.key) ? String(first.key.value).slice(0, 40) : undefined;
+  });
+  const [key, ...others] = keys;
+  if (key === undefined || others.includes(undefined)) return 'the first line of each';
+  const isOne = others.every((other) => other === key);
+  return isOne ? `the line of ${key} in each` : `the lines of ${inWords(keys.flatMap((each) => each ?? []))}`;
 }
 
 function withPartial(diagnostics: readonly Diagnostic[], partial: TreeNode | undefined): ReadTree {

@@ -185,6 +185,8 @@ function remedyFor(code: string, evaluation: Evaluation, { advice, considered }:
 function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined): string {
   if (near === undefined)
     return 'send it to one of the hook names, or correct match.path of the mapping that was meant';
+  const [write] = /write match\.path: .*$/.exec(near.why) ?? [];
+  if (write !== undefined) return `${write} (${near.at})`;
   return near.why.includes('enabled: false')
     ? 'remove enabled: false in that mapping'
     : `let the sender call ${near.name}, or correct match.path of that mapping`;

@@ -50,6 +50,8 @@ export interface ServerGeneration {
   readonly takesAnyFormat?: boolean;
   /** Whether the name stands in the operator's own files: of a stranger's request only such a name is kept. */
   knowsName(path: string): boolean;
+  /** Whether a name has no letter that is not of one of theirs: it is a part of one, or one in other letter case. */
+  isOfName?(path: string): boolean;
   settingsOf(path: string): PathSettings;
   /** The mapping of a name that stands in a file of the folder that is not read. */
   findPassedOver?(path: string): PassedOverMapping | undefined;

@@ -64,13 +64,16 @@ function mappingNotRead({ file, wanted }: PassedOverMapping): Diagnosis {
 
 function signatureNotAsked({ header, schemes }: FoundProof, request: TokenRequest): Diagnosis {
   const { isKnown = true, near } = request;
-  const meant = near === undefined ? '' : `; the hook name ${near}`;
+  const meant =
+    near === undefined
+      ? 'correct the address at the sender, or match.path of the mapping that was meant'
+      : `the hook name ${near}${near.includes('write ') ? '' : '; correct it at one of the two, there or at the sender'}`;
   const carried = `the request carries ${header}, the proof of ${schemes.join(' or ')}`;
   return {
     code: 'no-verify',
     text: isKnown
       ? `${carried}, but no mapping of this path says verify, so the hook token is asked for: ${adviseVerify(schemes, placeIn(request))}`
-      : `${carried}, but no mapping has the hook name it was sent to, so the hook token is asked for: correct the address at the sender, or match.path of the mapping that was meant${meant}`,
+      : `${carried}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${meant}`,
   };
 }
 

@@ -78,6 +78,7 @@ function asServed(
 type TableAnswers =
   | 'canTake'
   | 'knowsName'
+  | 'isOfName'
   | 'settingsOf'
   | 'findPassedOver'
   | 'knowsWord'
@@ -91,6 +92,7 @@ function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneratio
   return {
     canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),
     knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
+    isOfName: (path) => path !== '' && [...table.paths].some((name) => isPartOf(path, name)),
     settingsOf: (path) => table.settingsOf(path),
     findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
     knowsWord: (word) => /^[A-Za-z_]\w{0,60}$/.test(word) && wordsOf(table).has(word),
@@ -99,6 +101,11 @@ function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneratio
     adviseOnMethod: (path, asked) => methodNote(path, asked, table),
     advise: createDecisionAdvisor(table),
   };
+}
+
+/** Whole segments of a name, or the name in other letter case. */
+function isPartOf(path: string, name: string): boolean {
+  return path.toLowerCase() === name.toLowerCase() || `/${name}/`.includes(`/${path}/`);
 }
 
 function placeOf(path: string, { mappings }: RoutingTable): string | undefined {

@@ -70,7 +70,7 @@ function pathVariants(path: string, query: string): readonly PartVariant[] {
     const begin = `/${steps.slice(0, index + 1).join('/')}`;
     return {
       text: path.slice(begin.length) + query,
-      how: `with the path ${path.slice(begin.length)}, and this service reckoned with ${path}`,
+      how: `with the path ${path.slice(begin.length)}, but this service took it for ${path}`,
       remedy: `server.publicUrl is only the beginning of the address, and the path of the hook is added to it: write it without ${begin} at its end`,
     };
   });

@@ -49,7 +49,11 @@ test('a condition that asks for a header in capitals is the nearest miss, and th
 
 describe('a hook name that no mapping has', () => {
   test.each([
-    ['stripe', 'hooks/stripe', 'begins with hooks/, which the request has not'],
+    [
+      'stripe',
+      'hooks/stripe',
+      'begins with hooks/, and the request came without it: write match.path: stripe',
+    ],
     ['GitHub', 'github', 'differs in upper and lower case'],
     ['githb', 'github', 'is spelt nearly so'],
     ['grafana', 'grafana/oncall', 'has another segment behind it'],

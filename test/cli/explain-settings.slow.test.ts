@@ -91,9 +91,11 @@ test('of a request that was not kept', async () => {
   const stray = await fetch(`${url}/hooks/kuma/of-strangers`, signed);
   const told = await explained(String(stray.headers.get('x-request-id')));
   expect(told).toMatch(
-    /match\.path of the mapping that was meant; the hook name kuma is asked for with another segment behind it \(mappings\/all\.yaml:\d+:\d+\)/,
+    /asked for: the hook name kuma is asked for with another segment behind it \(mappings\/all\.yaml:\d+:\d+\); correct it at one of the two, there or at the sender/,
   );
   expect(told).not.toContain('of-strangers');
+  const other = await fetch(`${url}/hooks/KUMA`, signed);
+  expect(await explained(String(other.headers.get('x-request-id')))).toContain('POST …/KUMA\n');
 
   const booked = await send('cal', {});
   await expect

@@ -728,7 +728,7 @@ describe('the doctor', () => {
         },
       },
       'other-url',
-      'with the path /hooks/x, and this service reckoned with /hooks/x/hooks/x: server.publicUrl is only the beginning of the address, and the path of the hook is added to it: write it without /hooks/x at its end',
+      'with the path /hooks/x, but this service took it for /hooks/x/hooks/x: server.publicUrl is only the beginning of the address, and the path of the hook is added to it: write it without /hooks/x at its end',
     ],
     [
       'an address with its path twice, and another scheme',
@@ -742,7 +742,7 @@ describe('the doctor', () => {
         },
       },
       'other-url',
-      'with the path /hooks/x, and this service reckoned with /gate/hooks/hooks/x, and with https for http',
+      'with the path /hooks/x, but this service took it for /gate/hooks/hooks/x, and with https for http',
     ],
   ])('%s', (_name, trial, code, words) => {
     const found = doctor(trial);

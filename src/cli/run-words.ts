@@ -1,0 +1,18 @@
+import type { RunRecord } from '../storage/storage.ts';
+
+type Ended = Pick<RunRecord, 'state' | 'outcome'>;
+
+/** The state of a run for people: one that the store calls completed may have failed. `--json` keeps the word of the store. */
+export function stateOf({ state, outcome }: Ended): string {
+  const isFailed = state === 'completed' && (outcome === 'error' || outcome === 'timeout');
+  return isFailed ? 'failed' : state;
+}
+
+/** How far it came; of what waits for its agent no attempt counts. */
+export function stateText(run: Ended & Pick<RunRecord, 'attempts'>): string {
+  const { outcome, attempts } = run;
+  const state = stateOf(run);
+  if (attempts === 0) return `${state}, not begun`;
+  const isSaid = outcome === undefined || (state === 'failed' && outcome === 'error');
+  return `${state}${isSaid ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
+}
