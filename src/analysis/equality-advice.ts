@@ -50,8 +50,9 @@ function adviseOnKinds(
   );
   const meant = asKindOf(b, a);
   if (wanted.name !== undefined || meant === undefined) return what;
-  const remedy = typeof a === 'string' ? 'put it in quotes' : 'take the quotes off';
-  return `${what}: ${remedy}, write ${withOperand(rule, wanted, meant)}`;
+  const isWord = typeof a === 'boolean' && !/^(?:true|false)$/.test(plain(b));
+  const remedy = typeof a === 'string' ? 'put it in quotes, ' : isWord ? '' : 'take the quotes off, ';
+  return `${what}: ${remedy}write ${withOperand(rule, wanted, meant)}`;
 }
 
 const sourceOf = (name: string): string =>
@@ -61,9 +62,15 @@ const sourceOf = (name: string): string =>
 function asKindOf(constant: JsonValue, sent: JsonValue): JsonValue | undefined {
   // A text that is the same number keeps its own spelling: 1.10 is not 1.1.
   if (typeof sent === 'string') return numberIn(sent) === constant ? sent : plain(constant);
-  if (typeof sent === 'boolean')
-    return constant === 'true' || constant === 'false' ? constant === 'true' : undefined;
+  if (typeof sent === 'boolean') return truthIn(constant);
   return numberIn(constant);
+}
+
+/** What people write for true and false: YAML takes only these two words for them. */
+function truthIn(constant: JsonValue): boolean | undefined {
+  const word = plain(constant).toLowerCase();
+  if (/^(?:true|yes|y|on|1)$/.test(word)) return true;
+  return /^(?:false|no|n|off|0)$/.test(word) ? false : undefined;
 }
 
 /** An object where a text is asked for: the field that has it. */

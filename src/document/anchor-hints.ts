@@ -1,5 +1,13 @@
 import { isJsonObject } from '../json.ts';
+import { singleQuoted } from './single-quoted.ts';
 import type { LocatedValue, Path } from './diagnostic.ts';
+
+/** Longer values are shared by an anchor each. */
+const MAX_SHOWN = 200;
+
+/** A value in one line. */
+const flow = (value: unknown): string =>
+  typeof value === 'string' ? singleQuoted(value) : JSON.stringify(value);
 
 /**
  * What to write in place of a key that holds what others share (`x-common: &common`), or of a merge key
@@ -16,6 +24,11 @@ export function anchorHint(root: LocatedValue, path: Path, key: string): string 
   if (!isJsonObject(value))
     return `move the anchor to where the value is used first, then remove this key: key: &${name} …`;
   const shared = Object.keys(value).filter((each) => sign === '&' || !Object.hasOwn(own, each));
+  const plain = shared.map((each) => `${each}: ${flow(value[each])}`).join(', ');
+  if (plain.length <= MAX_SHOWN && !/token|secret|passw|key/i.test(plain))
+    return sign === '&'
+      ? `no keys of your own stand here, and YAML 1.2 has no merge keys (<<): in place of each <<: *${name} write ${plain}; then remove ${key}`
+      : `YAML 1.2 has no merge keys: in place of this line write ${plain}`;
   const first = shared.map((each) => `${each}: &${each} …`).join(' and ');
   const others = shared.map((each) => `${each}: *${each}`).join(' and ');
   return sign === '&'

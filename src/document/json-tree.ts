@@ -87,8 +87,18 @@ function reportRawControl({ builder, format }: Build, node: StringNode): void {
     code: 'JSON_SYNTAX',
     message: 'invalid JSON: a string contains a line break or another control character',
     at: { source: builder.source, start: start + at, end: start + at + 1 },
-    hint: String.raw`write it as an escape such as \n`,
+    hint: escapedHint(builder.source.text.slice(start, node.loc.end.offset)),
   });
+}
+
+/** Longer texts are not repeated; nor are those that may be secrets, whose keys stand elsewhere. */
+const MAX_SHOWN = 300;
+
+/** The text with its line ends and tabs as escapes. */
+function escapedHint(written: string): string {
+  const text = written.replaceAll(/\r?\n/g, String.raw`\n`).replaceAll('\t', String.raw`\t`);
+  const isShown = written.includes('{{') && text.length <= MAX_SHOWN && !/[\p{Cc}]/u.test(text);
+  return isShown ? `write the text in one line: ${text}` : String.raw`write it as an escape such as \n`;
 }
 
 interface ParseError {
@@ -134,10 +144,25 @@ function syntaxHint(text: string, offset: number): string {
   return 'look for a missing comma, colon, quote or bracket before it';
 }
 
+function isWhole(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 function jsonHint(text: string, offset: number): string | undefined {
   const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
   if (/^[}\]]/.test(text.slice(offset)) && before.endsWith(',')) return TRAILING_COMMA;
-  if (text.startsWith('/', offset)) return 'JSON has no comments: use a .json5 or .yaml file';
+  if (text.startsWith('/', offset)) return 'JSON has no comments: remove it, as all others of this file';
+  if (
+    /^[[{]/.test(text.slice(offset)) &&
+    /^\s*\{[^]*\}$/.test(text.slice(0, offset).trimEnd()) &&
+    isWhole(text.slice(0, offset))
+  )
+    return 'of several objects make one list: [ before the first, a comma between them, and ] behind the last';
   if (text.startsWith("'", offset)) return 'write JSON strings in double quotes';
   return undefined;
 }

@@ -18,12 +18,35 @@ export function findYamlSlip(source: SourceText, offset: number): YamlSlip | und
   const broken = lineAt(source, offset);
   return (
     findShallowBlock(broken) ??
+    listBehindObject(broken) ??
     findLineSlip(broken) ??
     textOfLines(broken) ??
     findUnquoted(broken) ??
     findBracketSlip(broken) ??
     findIndentSlip(broken)
   );
+}
+
+/** `- id: b` below the keys of an object: two entries, of which the first has no dash. */
+function listBehindObject(broken: BrokenLine): YamlSlip | undefined {
+  const [, indent = '', dash] = /^(\s*)(- +)[\w"'-]+\s*:/.exec(broken.line) ?? [];
+  if (dash === undefined) return undefined;
+  const above = linesAbove(broken).filter((one) => !isBlank(one) && !/^\s*#/.test(one.line));
+  const sibling = above.find(({ line }) => indentOf(line) <= indent.length);
+  const isKey = /^\s*[\w.-]+:(?: +[^\s#]|$)/.test(sibling?.line ?? '');
+  if (sibling === undefined || !isKey || indentOf(sibling.line) < indent.length) return undefined;
+  const block = above.slice(
+    0,
+    above.findIndex(({ line }) => indentOf(line) < indent.length) + 1 || undefined,
+  );
+  if (block.some(({ line }) => /^\s*- /.test(line) && indentOf(line) === indent.length)) return undefined;
+  const [, key = ''] =
+    /^\s*([\w.-]+):/.exec(block.findLast(({ line }) => indentOf(line) === indent.length)?.line ?? '') ?? [];
+  return {
+    message: 'an entry of a list begins here, and what stands before it is no entry',
+    at: placeIn(broken, indent.length, dash.length),
+    hint: `begin the first entry with a dash, too: write - ${key}: …, and indent the lines of that entry by two spaces more`,
+  };
 }
 
 /** A value in one line that is a text only in quotes. */

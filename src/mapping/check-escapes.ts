@@ -29,7 +29,8 @@ const MAX_SHOWN = 200;
 
 /** Not a folder such as `C:\new`, nor a pattern of letters and digits. */
 const hasLineEnd = (written: string): boolean =>
-  /\\n(?![a-z])/.test(written) && !/(?:[A-Za-z]:|\\\\)[^\s"']{0,100}\\n|\\[dswb]/.test(written);
+  /\\n(?![a-z])|(?<=\}\}|[.!?,)])\\n/.test(written) &&
+  !/(?:[A-Za-z]:|\\\\)[^\s"']{0,100}\\n|\\[dswb]/.test(written);
 
 /** The same text between double quotes, where no other sign in it would mean another thing there. */
 function quoted(at: Place, written: string): { readonly at: Place; readonly text: string } | undefined {

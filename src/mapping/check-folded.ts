@@ -26,6 +26,10 @@ export function checkFolded({ source, located, reporter }: CheckedTexts): void {
 }
 
 const ITEM = /^(?:[-*•] |\d{1,2}[.)] )/;
+/** `Title: {{title}}`. */
+const LABEL = /^\p{Lu}[\p{L} -]{0,30}: ?\{\{/u;
+/** `By {{sender.login}}`: short, and ends with a value; a text of sentences has no three of them below each other. */
+const OWN_LINE = /^\p{Lu}[^{}.!?]{0,30}\{\{[^{}]{1,40}\}\}$/u;
 const EACH = /^\{\{~?#each\b[^{}]*\}\}$/;
 
 /** Whether lines of a list are joined: two of them, or what a loop prints for each element. Deeper lines are kept. */
@@ -37,6 +41,9 @@ function hasFoldedList(written: string): boolean {
   const folded = lines.map((each) => (depthOf(each) === depth ? each.trim() : ''));
   const isList = folded.filter((each) => ITEM.test(each)).length > 1;
   if (isList && folded.some((each, index) => ITEM.test(each) && (folded[index - 1] ?? '') !== ''))
+    return true;
+  if (folded.some((each, index) => LABEL.test(each) && LABEL.test(folded[index + 1] ?? ''))) return true;
+  if (folded.some((_, index) => [0, 1, 2].every((next) => OWN_LINE.test(folded[index + next] ?? ''))))
     return true;
   return folded.some((each, index) => EACH.test(each) && isLine(folded[index + 1] ?? ''));
 }

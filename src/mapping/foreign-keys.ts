@@ -8,6 +8,7 @@ import {
 } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
 import { meantRule, printRule } from './condition/meant-rule.ts';
+import { ADNANH, githubEvents, ruleOfOthers } from './foreign-hooks.ts';
 import { hintForFields } from './wanted-keys.ts';
 import { meantValue } from './meant-values.ts';
 
@@ -22,6 +23,7 @@ const condition: ForeignKey = {
   hint: 'a condition is match.when, in JsonLogic: match: {path: name, when: {"===": [{"var": "action"}, "opened"]}}',
 };
 const event: ForeignKey = {
+  hintFor: githubEvents,
   hint: 'which events are taken says match.when, e.g. of GitHub: match: {path: github, when: {"in": [{"var": "headers.x-github-event"}, ["push", "release"]]}}; others name the event in the body',
 };
 /** OpenClaw and others name the agent, which is a runner here. */
@@ -70,9 +72,9 @@ const field: ForeignKey = {
   hintFor: hintForFields('payload.'),
 };
 
-/** Where a condition that is written as a text belongs, in JsonLogic; beside one that is there, too. */
+/** Where a condition belongs that is a text, or an object of another tool, in JsonLogic; beside one that is there, too. */
 function conditionHint(value: unknown, beside: unknown): string | undefined {
-  const rule = typeof value === 'string' ? meantRule(value) : undefined;
+  const rule = typeof value === 'string' ? meantRule(value) : ruleOfOthers(value);
   if (rule === undefined || !isJsonObject(beside)) return undefined;
   const { match } = beside;
   const when = isJsonObject(match) ? match['when'] : undefined;
@@ -146,6 +148,7 @@ const order: ForeignKey = {
 
 const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   ...operatorKeys(),
+  ...ADNANH,
   when: into('when'),
   path: into('path'),
   source: into('source'),

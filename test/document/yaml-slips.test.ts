@@ -24,6 +24,7 @@ test.each([
     "w: {'===': [{var: a}, b]}\nt: x\n",
   ],
   ['- id: a\n  b: 1\nid: c\nb: 2\n', /begin each entry with a dash, - id: …/, undefined],
+  ['id: a\nb: 1\n- id: c\n  b: 2\n', /write - id: …, and indent the lines of that entry/, undefined],
   ['m: a\n  w: 1\n', /a key has one of the two/, undefined],
   ['- i: Say hello to\n   m: x\n', 'indent it by 2 spaces, as i', '- i: Say hello to\n  m: x\n'],
   ['// a\n// b\nc: 1\n', /begin each line of a comment with #/, '# a\n# b\nc: 1\n'],

@@ -133,7 +133,24 @@ test.each([
     /write verify: \{scheme: hmac, header: x-notion-signature, prefix: 'sha256=', secrets: \['\$\{NOTION_SECRET\}'\]\}/,
   ],
   ['secret: abc', /verify: \{scheme: github, secrets: \['\$\{NAME\}'\]\}/],
-  ['on: push', /match\.when/],
+  ['on: push', /write when: \{"===": \[\{"var": "headers\.x-github-event"\}, "push"\]\} in match/],
+  [
+    'on: { pull_request: { types: [opened, reopened], branches: [main] } }',
+    /"pull_request"\]\}, \{"in": \[\{"var": "action"\}, \["opened", "reopened"\]\]\}, \{"===": \[\{"var": "pull_request.base.ref"\}, "main"\]\}\]\} in match/,
+  ],
+  ['on: { push: { branches: ["release/**"] } }', /match\.when/],
+  [
+    'filter: { body: { type: { $in: [a, b] } } }',
+    /when: \{"in": \[\{"var": "payload\.type"\}, \["a", ?"b"\]\]\}/,
+  ],
+  [
+    "filter: { '===': [{ var: action }, opened] }",
+    /into match.*when: \{"===": \[\{"var": "action"\}, "opened"\]\}/,
+  ],
+  [
+    'execute-command: /opt/d.sh\npass-arguments-to-command: []',
+    /hook of adnanh\/webhook[^]*\n {2}runners: \{a: \{kind: command, argv: \[\/opt\/d\.sh\]\}\}/,
+  ],
   ['debounce: 30', /write debounce: \{key: '\{\{id\}\}', seconds: 30\}/],
   ['debounce: 5m', /seconds: 300\}/],
   ['debounce: 1d', /seconds: 86400\}/],
@@ -238,6 +255,16 @@ test.each([
     'it is a rule in quotes: write it without them: {"===": [{"var": "a"}, 1]}',
   ],
   ['[{ "!!": { var: a } }, { "!!": { var: b } }]', expect.stringMatching(/^write when: \{"and": \[\{"!!": /)],
+  [
+    `["type == 'a'", { '>': [{ var: n }, 3] }]`,
+    expect.stringMatching(/^write when: \{"and": \[\{"===": \[\{"var": "type"\}, "a"\]\}, \{">": /),
+  ],
+  [
+    `{ '===': ['$.action', opened] }`,
+    expect.stringMatching(/write \{"===": \[\{"var": "action"\}, "opened"\]\}$/),
+  ],
+  [`{ '!in': [{ var: a }, [b]] }`, 'write {"!":{"in":[{"var":"a"},["b"]]}}'],
+  [`{ '!some': [{ var: a }, { var: b }] }`, 'write {"!":{"some":[{"var":"a"},{"var":"b"}]}}'],
   ['[{ "===": [{ var: headers.x-token }, hunter2] }, 1]', 'join several rules with {"and": [...]}'],
 ])('the condition %s is told the rule', (when, hint) => {
   const found = check(`id: a\nmatch:\n  path: a\n  when: ${when}\nmessageTemplate: x\n`);

@@ -158,6 +158,15 @@ export function checkOperation(rule: Operation, at: Place): Diagnostic | undefin
   };
 }
 
+/** `!some` and `not_in`: what is negated stands in a rule of its own. */
+function negatedHint(operator: string, operands: readonly unknown[]): string | undefined {
+  const [, name = ''] = /^(?:!|not?[ _-]?)(.+)$/i.exec(operator) ?? [];
+  const own = Object.hasOwn(SYNONYMS, name) ? SYNONYMS[name] : name;
+  if (own === undefined || !OPERATORS.has(own)) return undefined;
+  const inner = SWAPPED.has(name) ? operands.toReversed() : operands;
+  return `write ${shown({ '!': { [own]: inner } })}`;
+}
+
 const LOG = {
   severity: 'error',
   code: 'CONDITION_LOG',
@@ -167,7 +176,10 @@ const LOG = {
 
 function unknownOperator({ operator, operands }: Operation, at: Place): Diagnostic {
   const synonym = Object.hasOwn(SYNONYMS, operator) ? SYNONYMS[operator] : undefined;
-  const foreign = synonym === undefined ? foreignOperatorHint(operator, operands) : undefined;
+  const foreign =
+    synonym === undefined
+      ? (foreignOperatorHint(operator, operands) ?? negatedHint(operator, operands))
+      : undefined;
   const near = foreign === undefined ? (synonym ?? didYouMean(operator, OPERATORS.keys())) : undefined;
   const swapped = SWAPPED.has(operator);
   const edit = near === undefined || swapped ? undefined : replaceWithin(at, operator, near);

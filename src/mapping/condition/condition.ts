@@ -85,9 +85,10 @@ function ruleInText(text: string): string | undefined {
 /** Rules of a list, joined; more than a few lines are not repeated. */
 function joinHint(located: LocatedValue): string {
   const rules = located.exact([]) as readonly JsonValue[];
-  const joined = rules.every(isJsonObject)
-    ? `{"and": [${rules.map((rule) => printRule(rule)).join(', ')}]}`
-    : '';
+  const written = rules.map((rule) =>
+    typeof rule === 'string' ? meantRule(rule) : isJsonObject(rule) ? printRule(rule) : undefined,
+  );
+  const joined = written.includes(undefined) ? '' : `{"and": [${written.join(', ')}]}`;
   return joined === '' || joined.length > MAX_JOINED || SECRET_WORD.test(joined)
     ? 'join several rules with {"and": [...]}'
     : `write when: ${joined}; where one of them is enough, "or" in place of "and"`;

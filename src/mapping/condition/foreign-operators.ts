@@ -15,7 +15,7 @@ const EXAMPLE = { var: 'name' };
 /** The hint for an operator that is not known; undefined where it says nothing. */
 export function foreignOperatorHint(operator: string, operands: readonly unknown[]): string | undefined {
   const name = spelling(operator);
-  if (name === 'notin' || name === 'nin') return notInHint(operands);
+  if (name === 'notin' || name === 'nin' || name === '!in') return notInHint(operands);
   const read = readOperand(operands[0]);
   const value = read ?? EXAMPLE;
   if (PATTERNS.has(name)) return patternHint(value);

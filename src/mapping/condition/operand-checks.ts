@@ -1,5 +1,6 @@
 import type { Diagnostic, Place } from '../../document/document.ts';
 import { isScalar } from '../../json.ts';
+import { withoutForeignRoot } from './empty-path.ts';
 import { listOrderFinding } from './list-order.ts';
 import { templateOperandFinding } from './template-operands.ts';
 import { nameOfVariable, quote, severalRule, shown, shownRule, type Operation } from './condition-check.ts';
@@ -72,11 +73,12 @@ function checkList({ operator, operands }: Operation, at: Place): Diagnostic | u
 function checkConstants({ operator, operands: [a, b] }: Operation, at: Place): Diagnostic | undefined {
   if (typeof a !== 'string' || !isScalar(b)) return undefined;
   const message = `"${operator}" compares two constants, ${quote(a)} and ${shown(b)}`;
-  if (!/^[A-Za-z_$]/.test(a)) return suspect(message, at, 'name what was sent: {"var": "name"}');
+  const name = withoutForeignRoot(/^\$?\{\{?\s*([\w.$-]+)\s*\}?\}$/.exec(a)?.[1] ?? a);
+  if (!/^[A-Za-z_]/.test(name)) return suspect(message, at, 'name what was sent: {"var": "name"}');
   return suspect(
     message,
     at,
-    `to compare what was sent write {"${operator}": [{"var": ${shown(a)}}, ${shown(b)}]}`,
+    `to compare what was sent write {"${operator}": [{"var": ${shown(name)}}, ${shown(b)}]}`,
   );
 }
 
