@@ -8,6 +8,7 @@ import {
   type Place,
 } from '../../document/document.ts';
 import { emptyPathFinding, itemFinding, proofFinding } from './empty-path.ts';
+import type { Finding } from '../mapping-codes.ts';
 import { printRule } from './meant-rule.ts';
 
 /** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
@@ -234,11 +235,25 @@ export function checkVariable({ operator, operands }: Operation, nameAt: Place):
   const [name] = operands;
   if (operator !== 'var' || typeof name !== 'string') return undefined;
   const keys = name.split('.');
-  const finding = emptyPathFinding(keys) ?? proofFinding(keys) ?? itemFinding(keys, 'condition');
+  const finding =
+    bracketFinding(name) ?? emptyPathFinding(keys) ?? proofFinding(keys) ?? itemFinding(keys, 'condition');
   if (finding === undefined) return undefined;
   const { replace, ...found } = finding;
   const edit = replace === undefined ? undefined : replaceWithin(nameAt, replace.from, replace.to);
   return withEdit({ ...found, at: nameAt }, edit);
+}
+
+/** `alerts[0].status` and `form['First Name']`, as templates write them. */
+function bracketFinding(name: string): (Finding & { readonly severity: 'warning' }) | undefined {
+  const dotted = name.replaceAll(/\.?\[(?:(\d+)|["']([^"'.[\]]+)["'])\]/g, '.$1$2').replace(/^\./, '');
+  if (!name.includes('[') || /[[\]]/.test(dotted)) return undefined;
+  return {
+    severity: 'warning',
+    code: 'FOREIGN_PATH',
+    message: `brackets are for templates: a condition reads ${quote(name)} as the name of a field`,
+    hint: `write ${dotted}`,
+    replace: { from: name, to: dotted },
+  };
 }
 
 /** A value in a hint, as JSON. */

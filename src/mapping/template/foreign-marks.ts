@@ -8,6 +8,8 @@ interface Mark {
   readonly hint: (path: string) => string;
   /** What to write in its place; absent where only a person can tell. */
   readonly text?: (path: string) => string;
+  /** Only in a text that has no expression of ours. */
+  readonly isAlone?: boolean;
 }
 
 const asPath = (path: string): string => `{{${path}}}`;
@@ -26,7 +28,7 @@ const MARKS: readonly Mark[] = [
     hint: () => 'write {{#if name}}…{{else}}…{{/if}}, or {{#each list}}…{{/each}}',
   },
   {
-    pattern: /(?<!\\)\$\{((?:payload|headers|query|item|body)(?:\.[\w-]+)+)\}/g,
+    pattern: /(?<!\\)\$\{([a-z_][\w-]*(?:\.[\w-]+)*)\}/g,
     tool: 'JavaScript',
     hint: asExpression,
     text: asPath,
@@ -36,8 +38,18 @@ const MARKS: readonly Mark[] = [
     tool: 'Zapier',
     hint: (path) => asExpression(path.replaceAll('__', '.')),
   },
+  {
+    pattern: /(?<![{$\\%#])\{([A-Za-z_]\w*(?:\.\w+)+|[a-z_][a-z0-9_]*)\}(?!\})/g,
+    tool: 'Python and Make',
+    hint: asExpression,
+    text: asPath,
+    isAlone: true,
+  },
   { pattern: /<%[=-]\s*([\w.-]+)\s*-?%>/g, tool: 'ERB and EJS', hint: asExpression, text: asPath },
 ];
+
+/** Further ones of a kind that are told. */
+const MAX_MORE = 5;
 
 /** Expressions in the marks of other tools: the first of each kind. */
 export function findForeignMarks(
@@ -45,9 +57,17 @@ export function findForeignMarks(
   placeOf: (start: number, end: number) => Place,
 ): readonly Diagnostic[] {
   return MARKS.flatMap((mark) => {
-    const [match] = source.matchAll(mark.pattern);
+    const matches = mark.isAlone === true && source.includes('{{') ? [] : [...source.matchAll(mark.pattern)];
+    const [match, ...more] = matches;
     if (match === undefined) return [];
-    return [describeMark(mark, match, placeOf(match.index, match.index + match[0].length))];
+    const found = describeMark(mark, match, placeOf(match.index, match.index + match[0].length));
+    const others = [...new Set(more.map(([, group = '']) => group.replace(/^body\./, '')))].slice(
+      0,
+      MAX_MORE,
+    );
+    const { text } = mark;
+    const isListed = text !== undefined && mark.hint === asExpression && others.length > 0;
+    return [isListed ? { ...found, hint: [found.hint, ...others.map(text)].join(' and ') } : found];
   });
 }
 

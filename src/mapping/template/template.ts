@@ -20,6 +20,8 @@ import { syntaxFinding } from './template-syntax.ts';
 import { EXACT, OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import { findForeignMarks } from './foreign-marks.ts';
 import { blocksFinding, rewriteBlocks } from './foreign-blocks.ts';
+import { foreignExpressions } from './foreign-expressions.ts';
+import { calculatedText } from './calculated-text.ts';
 import { foreignFinding, readForeign } from './foreign-template.ts';
 import type { Located } from './template-checks.ts';
 import { quotesInTemplate } from '../foreign-quotes.ts';
@@ -80,7 +82,12 @@ function compileTemplate(engine: Engine, located: LocatedValue, options: Templat
   const blocks = foreignBlocks(engine, source, { result, placeOf, isRight });
   if (blocks !== undefined) return { diagnostics: [blocks] };
   const foreign = readForeign(source);
-  if (foreign === undefined) return result;
+  if (foreign === undefined) {
+    const found = result.diagnostics;
+    const key = located.at([]).path.at(-1);
+    const own = foreignExpressions(source, { found, placeOf, isRight }) ?? calculatedText(source, key, found);
+    return own === undefined ? result : { diagnostics: [own] };
+  }
   const finding = foreignFinding(foreign, {
     placeOf,
     isRight,

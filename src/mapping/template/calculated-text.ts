@@ -1,0 +1,95 @@
+/* A template that calculates, which templates do not: the file of a transform that makes the same text. */
+import type { Diagnostic } from '../../document/document.ts';
+import { isReserved } from '../scope.ts';
+import { codeOfSteps, transformFile } from '../written-transform.ts';
+
+/** Signs by the names of helpers elsewhere. */
+const SIGNS: Readonly<Record<string, string>> = {
+  divide: '/',
+  div: '/',
+  dividedBy: '/',
+  divided_by: '/',
+  multiply: '*',
+  mul: '*',
+  times: '*',
+  add: '+',
+  plus: '+',
+  sum: '+',
+  subtract: '-',
+  sub: '-',
+  minus: '-',
+};
+const TEXTS: Readonly<Record<string, string>> = {
+  upper: '.toUpperCase()',
+  uppercase: '.toUpperCase()',
+  lower: '.toLowerCase()',
+  lowercase: '.toLowerCase()',
+  trim: '.trim()',
+};
+const OPERAND = String.raw`([A-Za-z_][\w.[\]-]*|\d+(?:\.\d+)?)`;
+const HELPER = new RegExp(String.raw`^(\w+)\s+${OPERAND}(?:\s+["']?([-+*/])["']?)?(?:\s+${OPERAND})?$`);
+const PLAIN = new RegExp(String.raw`^\(?\s*${OPERAND}\s+([-+*/])\s+${OPERAND}\s*\)?(\.toFixed\(\d*\))?$`);
+const METHOD = new RegExp(String.raw`^${OPERAND}(\.(?:toFixed\(\d*\)|toUpperCase\(\)|toLowerCase\(\)))$`);
+
+/** The finding with such a file, where the template is simple enough; undefined where it does not calculate. */
+export function calculatedText(
+  source: string,
+  key: unknown,
+  found: readonly Diagnostic[],
+): Diagnostic | undefined {
+  const error = found.find(({ severity }) => severity === 'error');
+  if (error === undefined || (key !== 'messageTemplate' && key !== 'textTemplate')) return undefined;
+  const pieces = source.trimEnd().split(/\{\{\s*([^{}]+?)\s*\}\}/);
+  const code = pieces.map((piece, at) =>
+    at % 2 === 1 ? codeOf(piece) : { text: literal(piece), isSum: false },
+  );
+  if (!code.some((each) => each?.isSum) || code.includes(undefined)) return undefined;
+  const text = code.map((each, at) => (at % 2 === 1 ? `\${${each?.text ?? ''}}` : each?.text)).join('');
+  const name = key === 'textTemplate' ? 'text' : 'message';
+  const file = transformFile({ id: name }, { lines: [], checks: [], returned: `{ ${name}: \`${text}\` }` });
+  const { edit: _edit, ...rest } = error;
+  return {
+    ...rest,
+    message: `${error.message}: templates do not calculate`,
+    hint: `${file}\nand in the mapping the line transform: ${name}.js in place of ${key}`,
+  };
+}
+
+const literal = (text: string): string =>
+  text.replaceAll(/[`\\]|\$\{/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`);
+
+interface Code {
+  readonly text: string;
+  /** Whether something is calculated. */
+  readonly isSum: boolean;
+}
+
+function codeOf(inside: string): Code | undefined {
+  const [, a, sign, b, fixed = ''] = PLAIN.exec(inside) ?? [];
+  if (a !== undefined) return { text: sum(read(a), sign ?? '', read(b ?? ''), fixed), isSum: true };
+  const [, value, method = ''] = METHOD.exec(inside) ?? [];
+  if (value !== undefined && method !== '')
+    return { text: `${read(value)}${method}`, isSum: method.startsWith('.toFixed') };
+  const [, name = '', first, between, second] = HELPER.exec(inside) ?? [];
+  if (first === undefined)
+    return /^[A-Za-z_][\w.[\]-]*$/.test(inside) ? { text: read(inside), isSum: false } : undefined;
+  const operator = between ?? (Object.hasOwn(SIGNS, name) ? SIGNS[name] : undefined);
+  if (second !== undefined)
+    return operator === undefined
+      ? undefined
+      : { text: sum(read(first), operator, read(second)), isSum: true };
+  return Object.hasOwn(TEXTS, name)
+    ? { text: `${read(first)}${TEXTS[name] ?? ''}`, isSum: false }
+    : undefined;
+}
+
+const sum = (a: string, sign: string, b: string, behind = ''): string =>
+  behind === '' ? `${a} ${sign} ${b}` : `(${a} ${sign} ${b})${behind}`;
+
+/** A path or a number as JavaScript reads it. */
+function read(operand: string): string {
+  if (/^\d/.test(operand)) return operand;
+  const keys = operand.replaceAll(/\.?\[["']?([^\]"']*)["']?\]/g, '.$1').split('.');
+  const [root = '', ...rest] = isReserved(keys[0] ?? '') ? keys : ['payload', ...keys];
+  return root + codeOfSteps(rest);
+}
