@@ -74,6 +74,9 @@ function sectionsOf(
   const notes = evaluationNotes(evaluation, advice);
   const of: NotesOf = (code) => notes.filter((note) => note.code === code);
   const advised = adviceIn(notes);
+  const error = outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [];
+  // What to do about a mapping that was taken is not looked for below the fields of a long body.
+  const isOfMapping = mapping !== undefined;
   return [
     [
       ...headLines(evaluation, options, paint),
@@ -82,6 +85,7 @@ function sectionsOf(
         ({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`,
       ),
     ],
+    isOfMapping ? error : [],
     [...advised.ofKind, ...(mapping === undefined ? [] : advised.others)].flatMap((note) =>
       adviceLines(note, paint),
     ),
@@ -95,7 +99,7 @@ function sectionsOf(
         : actionLines(outcome.actions, paint, { stored })
       : [],
     advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
-    outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [],
+    isOfMapping ? [] : error,
   ];
 }
 
