@@ -7,5 +7,6 @@ export function shortHint({ setting, text }: Pick<EvaluationNote, 'setting' | 't
   const short = at === -1 ? fix : fix.slice(at);
   const [line = ''] = short.replace(/[.;]$/, '').split('\n', 1);
   // A note on the request may begin with the name of a field.
-  return setting === undefined ? line : `${setting}: ${line.charAt(0).toLowerCase()}${line.slice(1)}`;
+  const begun = line.replace(/^(?:Write|If|To|For|Where|Set|Remove)\b/, (word) => word.toLowerCase());
+  return setting === undefined ? begun : `${setting}: ${begun}`;
 }
