@@ -7,9 +7,9 @@ import { isNumeric, isScalar, valueAt, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { openBlocks } from './each-object.ts';
 import { firstElement } from './instead.ts';
-import { centsAt } from './minor-units.ts';
 import { createPathFinder } from './path-candidates.ts';
 import { readElement } from './element-advice.ts';
+import { printedNotes } from './printed-values.ts';
 import { readerOf } from './root-reader.ts';
 import { plain, shown } from './rule-operands.ts';
 
@@ -24,7 +24,7 @@ export function templateNotes(evaluation: Evaluation, request: HookRequest): rea
   const notes = new Map<string, AdviceNote>();
   for (const rendered of evaluation.trace.templates) {
     const scope = { request, item, forEach: evaluation.mapping?.forEach?.text, rendered };
-    for (const note of [...comparisonNotes(scope), ...singleNotes(scope), ...centNotes(scope)])
+    for (const note of [...comparisonNotes(scope), ...singleNotes(scope), ...printedNotes(scope)])
       if (notes.size < MAX_NOTES && !notes.has(note.text)) notes.set(note.text, note);
   }
   return [...notes.values()];
@@ -156,24 +156,4 @@ function singleNotes(scope: Scope): readonly AdviceNote[] {
     const text = `${list} is a list of ${count}, and the template reads only its first element: where all are meant, ${each}for one run of all, {{#each ${list}}}${inBlock} {{/each}}`;
     return [{ code: 'first_element', text, names: [list], at: scope.rendered.at }];
   });
-}
-
-/** A template that says so knows the unit. */
-const UNIT = /\b(?:cents?|pence|(?:smallest|minor|smaller) unit)/i;
-const LONE_PATH = /\{\{\s{0,9}([A-Za-z_][\w.]{0,200})\s{0,9}\}\}/g;
-
-/** An amount without a point beside a currency: most likely cents. */
-function centNotes(scope: Scope): readonly AdviceNote[] {
-  const template = sourceOf(scope);
-  if (UNIT.test(template)) return [];
-  const read = readerOf(scope.request, scope.item);
-  for (const [, path = ''] of template.matchAll(LONE_PATH)) {
-    const cents = centsAt(path, read);
-    if (cents === undefined) continue;
-    const { value, currency } = cents;
-    const from = /^(?:payload|item)\b/.test(path) ? path : `payload.${path}`;
-    const text = `${path} is ${value}, and many senders count ${currency} in cents (Stripe does): a template cannot divide; for ${(value / 100).toFixed(2)} write a transform with (${from} / 100).toFixed(2)`;
-    return [{ code: 'minor_units', text, names: [path], at: scope.rendered.at }];
-  }
-  return [];
 }

@@ -144,7 +144,7 @@ function tooFine(
     const all = keys.length === 2 ? 'both requests' : `all ${String(keys.length)} requests`;
     return note('sessionKey', template.at, [
       `the key reads ${read}, which is another one in ${all} of this mapping that are kept: each begins a conversation that knows nothing of the others, such as that of ${told(now, other)}`,
-      `if they belong together, use a field that they share: sessionKey: '${withField(template.source, shared[0] ?? '')}' (the same in both: ${list(shared)})`,
+      `if they belong together, write sessionKey: '${withField(template.source, shared[0] ?? '')}' (the same in both: ${list(shared)})`,
     ]);
   }
   return undefined;

@@ -43,6 +43,8 @@ const ADVICE_CODES = [
   'compared_kinds',
   'first_element',
   'minor_units',
+  'printed_time',
+  'printed_html',
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 

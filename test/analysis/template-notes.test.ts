@@ -52,6 +52,31 @@ test.each<[string, JsonObject, string]>([
     { o: { amount_due: 4999, currency: 'eur' } },
     'o.amount_due is 4999, and many senders count eur in cents (Stripe does): a template cannot divide; for 49.99 write a transform with (payload.o.amount_due / 100).toFixed(2)',
   ],
+  [
+    '{{o.total}}',
+    { o: { total: 2999, currency: 'USD', total_formatted: '$29.99' } },
+    'the sender writes it in total_formatted, too: write {{o.total_formatted}}',
+  ],
+  [
+    '{{o.due_date}}',
+    { o: { due_date: 1764000000 } },
+    'a time in seconds: for a date write {{date o.due_date "',
+  ],
+  [
+    '{{createdAt}}',
+    { createdAt: 1764000000123 },
+    'a time in milliseconds: for a date write {{date createdAt "',
+  ],
+  [
+    '{{m.body}}',
+    { m: { body: '<p>Hi &amp; you</p>' } },
+    'write a transform with payload.m.body.replace(/<[^>]*>/g',
+  ],
+  [
+    '{{m.body}}',
+    { m: { body: '<p>Hi</p>', body_text: 'Hi' } },
+    'the sender writes it in body_text as plain text, too: write {{m.body_text}}',
+  ],
   ['{{date a.l[0].at "HH:mm"}}', { a: { l: [{ at: 1 }, {}] } }, 'a.l is a list of 2'],
 ])('%s', (template, payload, expected) => {
   expect(textsOf(template, payload)).toEqual([expect.stringContaining(expected)]);
@@ -68,6 +93,8 @@ test.each<[string, JsonObject]>([
   ['{{amount}} cents', { amount: 4999, currency: 'EUR' }],
   ['{{amount}} {{total}}', { amount: '49.99', total: 50.5, currency: 'EUR' }],
   ['{{l.0.name}} {{l.1.name}}', { l: [{ name: 'a' }, { name: 'b' }] }],
+  ['{{id}} {{number}} {{count_at}}', { id: 1764000000, number: 1764000000, count_at: 7 }],
+  ['{{date at "HH:mm"}} {{body}}', { at: 1764000000, body: 'see <br> and a < b && c' }],
 ])('%s is right', (template, payload) => {
   expect(textsOf(template, payload)).toEqual([]);
 });

@@ -40,7 +40,7 @@ const MAPPINGS = `
 - { id: again, match: { path: again }, dedupe: body, messageTemplate: '{{date at "HH:mm"}}' }
 - { id: nothing, match: { path: nothing }, action: skip }
 - { id: unkept, match: { path: unkept, when: { '===': [{ var: kind }, order] } }, keepRequests: none, messageTemplate: x }
-- { id: printed, match: { path: printed }, messageTemplate: '{{#if (eq count "2")}}x{{/if}} {{rows.0.name}} {{amount}}' }
+- { id: printed, match: { path: printed }, messageTemplate: '{{#if (eq count "2")}}x{{/if}} {{rows.0.name}} {{amount}} {{created_at}} {{html}}' }
 - { id: rooted, match: { path: rooted, when: { '===': [{ var: body.kind }, a] } }, messageTemplate: '{{body.name}}' }
 - id: odd
   match: { path: odd }
@@ -131,7 +131,17 @@ const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Recor
   ['rendered', JSON.stringify('{"name":"sent twice over"}')],
   ['unkept', { kind: 'Order' }],
   ['odd', ODD],
-  ['printed', { count: 2, rows: [{ name: 'a' }, { name: 'b' }], amount: 1999, currency: 'eur' }],
+  [
+    'printed',
+    {
+      count: 2,
+      rows: [{ name: 'a' }, { name: 'b' }],
+      amount: 1999,
+      currency: 'eur',
+      created_at: 1764000000,
+      html: '<p>x</p>',
+    },
+  ],
   ['rooted', { kind: 'a', name: 'b' }],
   ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
   ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],

@@ -41,6 +41,39 @@ export function checkAlternatives({ operator, operands }: Operation, at: Place):
   return withEdit(found, isAll ? replaceWithin(at, 'or', 'and') : undefined);
 }
 
+/** A text or a number among the rules of `and` or `or`, where they are asked whether they hold: it counts as true. */
+export function checkConstants({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+  if (operator !== 'or' && operator !== 'and') return undefined;
+  const constant = operands.find(
+    (each) => typeof each === 'number' || (typeof each === 'string' && each !== ''),
+  );
+  if (constant === undefined) return undefined;
+  const told = quote(String(constant));
+  const is = `${told} alone is no rule, and always counts as true`;
+  return {
+    severity: 'warning',
+    code: 'CONDITION_ALWAYS_HOLDS',
+    message:
+      operator === 'or' ? `this "or" can never be false: ${is}` : `${is}: it asks nothing in this "and"`,
+    at,
+    hint: comparedHint(operands, operator),
+  };
+}
+
+/** The whole list of values where all the rules of an `or` ask for one variable; else the form of a rule. */
+function comparedHint(operands: readonly unknown[], operator: 'and' | 'or'): string {
+  const rules = operands.map((each) => comparisonIn(each, '='));
+  const first = rules.find((each) => each !== undefined);
+  const isOne =
+    first !== undefined && rules.every((each, at) => isScalar(operands[at]) || isOfSame(first, each));
+  if (operator === 'or' && isOne) {
+    const values = operands.map((each, at) => JSON.stringify(isScalar(each) ? each : rules[at]?.value));
+    return `to take each of the values write {"in": [{"var": ${JSON.stringify(first.name)}}, [${values.join(', ')}]]}`;
+  }
+  const alone = JSON.stringify(operands.find((each) => isScalar(each)));
+  return `write {"===": [{"var": "NAME"}, ${alone}]} in its place, with the name of the field that is to be ${alone}`;
+}
+
 /** Whether one number equals both texts: 0 is `""` and `"0"`. */
 function isOneNumber(one: Difference, other: Difference): boolean {
   return one.isLoose && other.isLoose && Number(one.value) === Number(other.value);

@@ -15,7 +15,7 @@ import {
   parseOperation,
   type Operation,
 } from './condition-check.ts';
-import { checkAlternatives } from './always-holds.ts';
+import { checkAlternatives, checkConstants } from './always-holds.ts';
 import { checkOperands } from './operand-checks.ts';
 import { foreignCondition } from './foreign-rules.ts';
 import { SECRET_HINT } from './meant-rule.ts';
@@ -124,6 +124,7 @@ function findingOf({ located }: RuleSource, rule: Operation, path: Path): Diagno
     checkOperands(rule, keyAt, { isElement: isInList(path) }) ??
     checkElements(rule, keyAt) ??
     checkAlternatives(rule, keyAt) ??
+    (isAsked(path) ? checkConstants(rule, keyAt) : undefined) ??
     (isInList(path) ? undefined : checkVariable(rule, located.place([...path, rule.operator])))
   );
 }

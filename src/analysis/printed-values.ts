@@ -1,0 +1,124 @@
+/* Values that a template prints as they are, and that people read otherwise: cents, times in seconds, HTML. */
+import type { AdviceNote, Evaluation } from '../hook/hook.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { HookRequest } from '../request.ts';
+import { centsAt } from './minor-units.ts';
+import { readerOf } from './root-reader.ts';
+
+/** A template that was rendered, with what it reads. */
+export interface PrintedScope {
+  readonly request: HookRequest;
+  readonly item: JsonValue | undefined;
+  readonly rendered: Evaluation['trace']['templates'][number];
+}
+
+/** One value with its place. */
+interface Printed {
+  readonly path: string;
+  readonly name: string;
+  readonly value: JsonValue;
+  /** What has it. */
+  readonly object: JsonObject;
+  readonly read: (path: string) => JsonValue | undefined;
+}
+
+const LONE_PATH = /\{\{\s{0,9}([A-Za-z_][\w.]{0,200})\s{0,9}\}\}/g;
+/** A key may be made of any of them. */
+const TEXTS: ReadonlySet<string> = new Set(['messageTemplate', 'textTemplate']);
+
+/** The first of each kind of one template. */
+export function printedNotes(scope: PrintedScope): readonly AdviceNote[] {
+  const { rendered } = scope;
+  const source = rendered.source?.template.source ?? '';
+  const printed = TEXTS.has(rendered.field) ? printedIn(source, scope) : [];
+  const rules = [
+    ['minor_units', UNIT.test(source) ? () => undefined : centsText],
+    ['printed_time', timeText],
+    ['printed_html', htmlText],
+  ] as const;
+  return rules.flatMap(([code, rule]) => {
+    for (const each of printed) {
+      const text = rule(each);
+      if (text !== undefined) return [{ code, text, names: [each.path], at: rendered.at }];
+    }
+    return [];
+  });
+}
+
+function printedIn(source: string, { request, item }: PrintedScope): readonly Printed[] {
+  const read = readerOf(request, item);
+  return [...source.matchAll(LONE_PATH)].flatMap(([, path = '']) => {
+    const keys = path.split('.');
+    const name = keys.pop() ?? '';
+    const value = read(path);
+    const object = keys.length === 0 ? request.payload : read(keys.join('.'));
+    return value === undefined
+      ? []
+      : [{ path, name, value, object: isJsonObject(object) ? object : {}, read }];
+  });
+}
+
+/** A template that says so knows the unit. */
+const UNIT = /\b(?:cents?|pence|(?:smallest|minor|smaller) unit)/i;
+
+/** An amount without a point beside a currency: most likely cents. */
+function centsText({ path, name, object, read }: Printed): string | undefined {
+  const cents = centsAt(path, read);
+  if (cents === undefined) return undefined;
+  const { value, currency } = cents;
+  const from = /^(?:payload|item)\b/.test(path) ? path : `payload.${path}`;
+  const formatted = beside(object, name, /format|display|decimal|string/i);
+  const how =
+    formatted === undefined
+      ? `a template cannot divide; for ${(value / 100).toFixed(2)} write a transform with (${from} / 100).toFixed(2)`
+      : `the sender writes it in ${formatted}, too: write {{${sibling(path, formatted)}}}`;
+  return `${path} is ${value}, and many senders count ${currency} in cents (Stripe does): ${how}`;
+}
+
+const A_TIME =
+  /(?:^|_)(?:at|on|date|time|timestamp|ts|created|updated|expires|due|since)$|(?:At|Date|Time|Timestamp)$/;
+/** From 2001 to the year 2100, in seconds and in milliseconds. */
+const SECONDS = { from: 1e9, to: 4.1e9 };
+
+/** A time as the number that programs keep. */
+function timeText({ path, name, value }: Printed): string | undefined {
+  if (typeof value !== 'number' || !A_TIME.test(name)) return undefined;
+  const unit = [1, 1_000].find((each) => value >= SECONDS.from * each && value < SECONDS.to * each);
+  return unit === undefined
+    ? undefined
+    : `${path} is ${value}, which is a time in ${unit === 1 ? 'seconds' : 'milliseconds'}: for a date write {{date ${path} "yyyy-MM-dd HH:mm"}}, with tz="Europe/Berlin" behind it for a time zone`;
+}
+
+/** Markdown may have a tag in it, too, and does not begin with one. */
+const TAG = /^\s*<(?:p|br|div|span|b|i|a|ul|ol|table|h[1-6]|html|!doctype)(?:\s[^<>]{0,300})?\/?>/i;
+const ENTITY = /&(?:amp|lt|gt|quot|nbsp|apos|#\d{1,5});/;
+
+/** HTML, which a template prints as it came. */
+function htmlText({ path, name, value, object }: Printed): string | undefined {
+  if (typeof value !== 'string' || !(TAG.test(value) || ENTITY.test(value))) return undefined;
+  const plain = beside(object, name, /plain|text|stripped|raw/i);
+  const from = /^(?:payload|item)\b/.test(path) ? path : `payload.${path}`;
+  const how =
+    plain === undefined
+      ? `for text without tags write a transform with ${from}.replace(/<[^>]*>/g, ' ').replace(/&amp;/g, '&')`
+      : `the sender writes it in ${plain} as plain text, too: write {{${sibling(path, plain)}}}`;
+  return `${path} is HTML, and a template prints it as it came: ${how}`;
+}
+
+/** A text of the same object whose name is that of the value with a word more, or that word alone. */
+function beside(object: JsonObject, name: string, word: RegExp): string | undefined {
+  return Object.keys(object).find((key) => {
+    const value = object[key];
+    const isOwn = key.toLowerCase().includes(name.toLowerCase()) && key !== name;
+    return (
+      isOwn &&
+      word.test(key) &&
+      /^\w+$/.test(key) &&
+      typeof value === 'string' &&
+      value !== '' &&
+      !TAG.test(value)
+    );
+  });
+}
+
+const sibling = (path: string, name: string): string => [...path.split('.').slice(0, -1), name].join('.');
