@@ -140,7 +140,7 @@ function outerValues(evaluation: Evaluation, request: HookRequest): readonly Adv
     .filter((name) => Object.hasOwn(element, name) && Object.hasOwn(payload, name))
     .map((name) => ({
       code: 'outer_value',
-      text: `${name} is the one of the whole body; each element has one, too: {{item.${name}}}`,
+      text: `${name} is the one of the whole body; each element has one, too: where that is meant write {{item.${name}}}`,
       names: [name],
     }));
 }

@@ -54,11 +54,20 @@ function withHints(rows: readonly DecisionRecord[], hints: Hints): Listing<Decis
       // A warning says more than its code.
       const { warnings, ...rest } = row;
       const isTold = warnings !== undefined && hints.has(row.requestId);
-      const cells = requestsListing.toCells(isTold ? rest : row, now);
+      const cells = requestsListing.toCells(withoutAdvice(isTold ? rest : row, hints), now);
       const notes = [...new Set(notesOf(row.requestId)), cells.at(-1) ?? ''].filter(Boolean);
       return [...cells.slice(0, -1), notes.join('; ')];
     },
   };
+}
+
+/** The advice on any repeat says less than the key to write. */
+function withoutAdvice(row: DecisionRecord, hints: Hints): DecisionRecord {
+  const { note, requestId } = row;
+  const isTold = hints.get(requestId)?.some((hint) => hint.startsWith('dedupe.key: ')) === true;
+  return isTold && note !== undefined
+    ? { ...row, note: note.replace(/; if it was a new event, [^;]*/, '') }
+    : row;
 }
 
 interface Sources {

@@ -8,7 +8,7 @@ import { seconds, type Judged } from './compared-requests.ts';
 import { isAboutFixed, isFixedNote } from './fixed-keys.ts';
 import { kindNotes } from './kind-notes.ts';
 import { keyNotes, laterNotes } from './key-notes.ts';
-import { sessionNotes } from './session-notes.ts';
+import { fixedDebounceNotes, sessionNotes } from './session-notes.ts';
 import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
 import { isBeforeMappings, repeatedOf, storedNotes } from './stored-notes.ts';
 
@@ -167,5 +167,10 @@ async function compared(
     if (notes.length > 0) return notes;
     if (isLater && later.length === 0) later = laterNotes(now, other);
   }
-  return [...later, ...sessionNotes(now, judged), ...kindNotes(now, judged)];
+  return [
+    ...later,
+    ...fixedDebounceNotes(now, judged),
+    ...sessionNotes(now, judged),
+    ...kindNotes(now, judged),
+  ];
 }

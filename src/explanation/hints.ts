@@ -21,6 +21,8 @@ export function allHints(told: StoredExplanation): readonly EvaluationNote[] {
 export function shortHints(told: StoredExplanation): readonly string[] {
   const { explained } = told;
   if (explained?.evaluation.outcome.kind !== 'accepted') return [];
-  const warnings = explained.evaluation.warnings.map(({ message }) => message);
-  return [...allHints(told).map(shortHint), ...warnings];
+  const { evaluation, advice } = explained;
+  const warnings = evaluation.warnings.map(({ message }) => message);
+  const order = evaluationNotes(evaluation, advice).filter(({ code }) => code === 'only_first_acts');
+  return [...allHints(told).map(shortHint), ...warnings, ...order.map(({ text }) => text)];
 }

@@ -183,11 +183,47 @@ const isThing = (path: string): boolean =>
 
 /** What names somebody: an id or an address. */
 const OF_A_PERSON =
-  /(?:^|[._])(?:author|user|sender|actor|customer|contact|member|person|requester|from)(?:[._]?(?:id|email|login|phone))?$/i;
+  /(?:^|[._])(?:(?:author|user|sender|actor|customer|contact|member|person|requester|from)(?:[._]?(?:id|email|login|phone))?|e_?mail|phone)$/i;
 
 /** Names of a kind of event: many things have the same. */
 const OF_A_KIND =
   /(?:^|[._])(?:type|kind|action|event|event_?(?:type|name)|status|state|level|severity|priority|topic|object)$/i;
+
+/** What differs between two requests and names a thing, or somebody. */
+function apartIn(
+  now: Judged,
+  other: Judged,
+  isOfPeople: boolean,
+): { readonly own: readonly string[]; readonly people: readonly string[] } {
+  const { different } = compareBodies(other.request.payload, now.request.payload);
+  const isOwn = (path: string): boolean => isThing(path) && !isOfOneEvent(path, now.request.payload);
+  return {
+    own: nameFirst(different.filter(isOwn)),
+    people: isOfPeople ? different.filter((path) => isPlainPath(path) && OF_A_PERSON.test(path)) : [],
+  };
+}
+
+/** Requests about different things joined one run, where the key of `debounce` is a fixed text. */
+export function fixedDebounceNotes(now: Judged, others: readonly Judged[]): readonly SettingNote[] {
+  const { mapping } = now.evaluation;
+  const key = mapping?.debounce?.key;
+  if (mapping?.debounce === undefined || key?.literal === undefined) return [];
+  const { maxSeconds } = mapping.debounce;
+  for (const other of others) {
+    if (other.evaluation.mapping?.id !== mapping.id || Math.abs(apartMs(now, other)) > maxSeconds * 1_000)
+      continue;
+    const { own, people } = apartIn(now, other, true);
+    const [field] = [...own, ...people];
+    if (field === undefined) continue;
+    return [
+      note('debounce.key', key.at, [
+        `the key is the fixed text ${key.literal}, the same for every request, so this one and ${told(now, other)}, are in one run, though ${list([...own, ...people])} ${own.length + people.length === 1 ? 'differs' : 'differ'}`,
+        `if each is to have a run of its own, write key: '{{${field}}}'`,
+      ]),
+    ];
+  }
+  return [];
+}
 
 /** Requests about different things share a conversation, where the key reads only what kind of event it is. */
 function tooCoarse(
@@ -200,12 +236,7 @@ function tooCoarse(
   // `{{#if urgent}}a{{else}}b{{/if}}` reads what is not looked at here.
   if (reads.length === 0 && template.source.includes('{{')) return undefined;
   for (const other of others.filter((each) => sessionOf(each) === sessionOf(now))) {
-    const { different } = compareBodies(other.request.payload, now.request.payload);
-    const own = nameFirst(
-      different.filter((path) => isThing(path) && !isOfOneEvent(path, now.request.payload)),
-    );
-    const people =
-      reads.length > 0 ? [] : different.filter((path) => isPlainPath(path) && OF_A_PERSON.test(path));
+    const { own, people } = apartIn(now, other, reads.length === 0);
     const [field] = [...own, ...people];
     if (field === undefined) continue;
     const what =

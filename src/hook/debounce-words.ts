@@ -13,7 +13,8 @@ export function spanOf(seconds: number): string {
 
 /** The key of a cool-down, which is what people mean who wait for the first run. */
 export function coolDownText({ debounce, dedupe }: CompiledMapping): string | undefined {
-  if (debounce === undefined) return undefined;
+  // A fixed key would leave out all that comes in that time, whatever it is about.
+  if (debounce === undefined || debounce.key.literal !== undefined) return undefined;
   const { key, seconds } = debounce;
   const both = dedupe === undefined ? 'debounce' : 'debounce and of the dedupe that is there';
   return `to act on the first event at once, and then on none of its key for ${spanOf(seconds)}, write dedupe: { key: '${key.source}', ttlSeconds: ${seconds} } in place of ${both}`;

@@ -473,7 +473,7 @@ describe('what rendered empty', () => {
       },
     );
     expect(advice.notes.map(textOf)).toEqual([
-      'status is the one of the whole body; each element has one, too: {{item.status}}',
+      'status is the one of the whole body; each element has one, too: where that is meant write {{item.status}}',
     ]);
   });
 

@@ -1,7 +1,7 @@
 /** Two requests of one mapping: an event that made work twice, and conversations that are apart or shared. */
 import { expect, test } from 'vitest';
 import { keyNotes, laterNotes } from '../../src/explanation/key-notes.ts';
-import { sessionNotes } from '../../src/explanation/session-notes.ts';
+import { fixedDebounceNotes, sessionNotes } from '../../src/explanation/session-notes.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { JsonObject } from '../../src/json.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
@@ -26,7 +26,12 @@ function textOf(
   });
   if (before === undefined || now === undefined) return '';
   const found = of === 'first' ? laterNotes(before, now) : keyNotes(now, before);
-  return [...found, ...(found.length > 0 ? [] : sessionNotes(now, [before]))].map(({ text }) => text).join();
+  return [
+    ...found,
+    ...(found.length > 0 ? [] : [...fixedDebounceNotes(now, [before]), ...sessionNotes(now, [before])]),
+  ]
+    .map(({ text }) => text)
+    .join();
 }
 
 const twice = (payload: JsonObject, ...headers: readonly [Record<string, string>, Record<string, string>]) =>
@@ -85,6 +90,11 @@ test.each<[string, readonly [Sent, Sent], string]>([
     ', sessionKey: "hook:{{requester.email}}"',
     bodies(comment('7', 'c1'), comment('8', 'c2', 'A@x.org')),
     "write sessionKey: 'hook:{{lower requester.email}}'",
+  ],
+  [
+    ', sessionKey: "s:{{email}}", debounce: {key: form, seconds: 5}',
+    bodies({ email: 'a@x.example', n: 1 }, { email: 'b@x.example', n: 2 }),
+    "the key is the fixed text form, the same for every request, so this one and the request r0, 2.0 s before, are in one run, though email differs. If each is to have a run of its own, write key: '{{email}}'",
   ],
 ])('conversations: %s', (keys, requests, expected) => {
   expect(textOf(keys, requests)).toContain(expected);

@@ -48,7 +48,7 @@ export function checkConstants({ operator, operands }: Operation, at: Place): Di
     (each) => typeof each === 'number' || (typeof each === 'string' && each !== ''),
   );
   if (constant === undefined) return undefined;
-  const told = quote(String(constant));
+  const told = JSON.stringify(constant);
   const is = `${told} alone is no rule, and always counts as true`;
   return {
     severity: 'warning',
