@@ -121,7 +121,7 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
 }
 
 const retryText = ({ needs }: WorkContext): string =>
-  `${needs === undefined ? 'when its cause is mended' : `after a change of ${needs} (the hint above)`}, try it again`;
+  `${needs === undefined ? 'when its cause is mended' : 'after what the hint above says'}, try it again`;
 
 /** Who takes the turn, and what came of it. */
 function turnLines(

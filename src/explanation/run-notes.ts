@@ -6,6 +6,7 @@ import { spanOf } from '../hook/hook.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import { findMisplacedFile, scriptVariables } from '../runners/runners.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
+import { commandErrorNote } from './command-errors.ts';
 import { jsonReplyNote, programNote, terminalNote } from './command-words.ts';
 import { shortHint } from './short-hint.ts';
 import {
@@ -100,7 +101,15 @@ function withoutShell(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
   const error = failed?.run.lastError;
   if (failed === undefined || error === undefined) return undefined;
-  const text = shellNote(failed.runner) ?? programNote(error) ?? terminalNote(failed.runner, error.message);
+  const text =
+    shellNote(failed.runner) ??
+    programNote(error) ??
+    terminalNote(failed.runner, error.message) ??
+    commandErrorNote({
+      runner: failed.runner,
+      configDir: dirname(facts.config.file),
+      message: error.message,
+    });
   return text === undefined ? undefined : { at: placeOfKey(facts, failed.path, ['argv']), text };
 }
 

@@ -98,7 +98,7 @@ export function environmentNote(
   if (!isSure && (passEnv.length > 0 || !ABOUT_ENVIRONMENT.test(error))) return undefined;
   const how = isSure
     ? `It reads ${missing.join(', ')}. Write passEnv: [${[...passEnv, ...missing].join(', ')}] at ${key}`
-    : `If it needs another one, write passEnv: [NAME] at ${key}`;
+    : `If the command needs another variable, such as a key, write passEnv: [NAME] at ${key}`;
   return `${GIVES}. ${how}`;
 }
 
