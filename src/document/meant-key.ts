@@ -7,7 +7,7 @@ import { placesHint, type PlaceHint } from './place-hints.ts';
 import { findMeaning, findSchemas, findSchemasOf, kindsWith, knownKeys } from './schema-keys.ts';
 import { keyText } from './path-text.ts';
 import { isSecretPath } from './secret-ranges.ts';
-import type { KeyAdvice } from './value-hints.ts';
+import { secondsIn, type KeyAdvice } from './value-hints.ts';
 import { MAX_KEYS } from './written-forms.ts';
 
 /** More kinds are not listed. */
@@ -61,12 +61,21 @@ function wordOfOthers(unknown: UnknownKey): MeantKey | undefined {
   if (advice === undefined || (isTaken && otherPlace(unknown) !== undefined)) return undefined;
   const meant = advice.hintFor?.(root.at([...path, key]).value, root.at(path).value);
   const { hint, rename, means = rename } = advice;
+  const seconds = secondsOf(rename, root.at([...path, key]).value);
+  if (seconds !== undefined) return { hint: `write ${seconds}`, isKnown: true };
   return {
     hint: meant ?? hint,
     isKnown: meant !== undefined || isPlainWord(unknown, rename),
     ...(rename === undefined ? {} : { rename }),
     ...(means === undefined ? {} : { repaired: [[...path, means]] }),
   };
+}
+
+/** `ttl: 1h`: the name here and the number, where it is one of seconds. */
+function secondsOf(rename: string | undefined, value: unknown): string | undefined {
+  const seconds =
+    typeof value === 'string' && rename?.endsWith('Seconds') === true ? secondsIn(value) : undefined;
+  return seconds === undefined || !Number.isInteger(seconds) ? undefined : `${rename ?? ''}: ${seconds}`;
 }
 
 /** Whether a word of others has the value of a key that is no secret: of the one that it is called here, or of its own elsewhere. */

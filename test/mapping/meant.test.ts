@@ -206,6 +206,7 @@ test.each([
   ['challenge: { param: validationToken }', /write challenge: graph$/],
   ['challenge: url_verification', /write challenge: slack$/],
   ['challenge: { header: X-Hook-Secret }', /write challenge: \{echo: headers\.x-hook-secret\}$/],
+  ['dedupe: { key: "{{id}}", ttl: 1h }', /^write ttlSeconds: 3600$/],
   ['method: PUT', /a path takes one method/],
   ['fallback: telegram:123', /write fallback: \{channel: telegram, to: "123"\}/],
   ['schedule: 0 9 * * *', /never by the clock/],
