@@ -57,6 +57,24 @@ export const timer = () => setTimeuot(() => setTimeout(() => 1, 1), 1);`,
   ]);
 });
 
+test.each([
+  ['no rules of the author', undefined, []],
+  ['rules of the author', { compilerOptions: { strict: true } }, ['TS7031', 'TS7006']],
+])('code without types, %s', async (_name, rules, found) => {
+  fixture.write({
+    'plain.ts': `import { trim } from './own.js';
+export default ({ payload }) => ({ message: trim(payload.title) + other(1) });
+const other = (count) => String(count);`,
+    'own.js': 'export const trim = (text) => text.trim();',
+    ...(rules === undefined ? {} : { 'tsconfig.json': JSON.stringify(rules) }),
+  });
+  const { diagnostics } = await typecheckTransforms(fixture.dir, [refTo('plain.ts')], {
+    configDir: project,
+    cwd: fixture.dir,
+  });
+  expect(diagnostics.map(({ message }) => /TS\d+/.exec(message)?.[0])).toEqual(found);
+});
+
 test('an error keeps its whole cause', async () => {
   fixture.write({
     'deep.ts': `import { defineTransform } from 'sluice';

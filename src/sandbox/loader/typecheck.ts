@@ -82,7 +82,8 @@ function projectOf(dir: string, files: readonly string[], folder: string): objec
   return {
     ...(existsSync(own) ? { extends: own } : {}),
     compilerOptions: {
-      ...(existsSync(own) ? {} : { strict: true }),
+      // What a transform is given is known; who leaves the type out writes code that runs.
+      ...(existsSync(own) ? {} : { strict: true, noImplicitAny: false }),
       ...AS_IN_THE_SANDBOX,
       paths: { sluice: [types] },
     },
@@ -156,15 +157,6 @@ function isFoundByLoader(message: string): boolean {
   return specifier !== undefined && !specifier.startsWith('.');
 }
 
-const UNTYPED =
-  "give the argument its type: write ({ payload }: TransformContext) in place of ({ payload }), and in the first line import type { TransformContext } from 'sluice'; for another function write the type of the name, (one: any)";
-
-/** What is wrong in general is known of some errors by their number. */
-const HINTS: Readonly<Record<string, string>> = {
-  TS7031: UNTYPED,
-  TS7006: UNTYPED,
-};
-
 const TYPE_ERROR = {
   severity: 'error',
   code: 'TRANSFORM_TYPES',
@@ -176,8 +168,7 @@ function describeTypeError(
   first: TransformRef,
   { dir, cwd }: TypecheckOptions & { readonly dir: string },
 ): Diagnostic {
-  const hint = HINTS[code] ?? TYPE_ERROR.hint;
-  const said = { ...TYPE_ERROR, message: `${sentence(words)} (${code})`, hint };
+  const said = { ...TYPE_ERROR, message: `${sentence(words)} (${code})` };
   if (place === undefined) return { ...said, at: first.at };
   const [name, line, column] = place;
   const file = path.resolve(dir, name);

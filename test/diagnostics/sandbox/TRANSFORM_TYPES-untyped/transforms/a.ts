@@ -1,3 +1,0 @@
-import { trim } from './own.js';
-
-export default ({ payload }) => ({ message: trim(payload.title) });

@@ -1,1 +1,0 @@
-export const trim = (text) => text.trim();
