@@ -1,5 +1,5 @@
 /* What a condition could say of a value that was not sent. */
-import { kindWord } from '../hook/hook.ts';
+import { kindWord, readEncoded } from '../hook/hook.ts';
 import { fieldAt, isJsonObject, isScalar, type JsonValue } from '../json.ts';
 import {
   hasDefault,
@@ -102,6 +102,8 @@ export function adviseOnParent(missing: string, read: ReadVariable): string | un
     const next = keys[end] ?? '';
     // A key with a dot in it is there: there is a note of it.
     if (findSplitKey(keys.slice(end).join('.'), { payload: value }) !== undefined) return undefined;
+    // Of a field that holds JSON, too.
+    if (typeof value === 'string' && readEncoded(value) !== undefined) return undefined;
     if (isJsonObject(value)) return `${parent} has no field ${next}${namesOf(value)}`;
     if (Array.isArray(value) || parent === 'payload') return undefined;
     return isScalar(value) || value === null

@@ -61,12 +61,20 @@ function decisionRemedy({
 }
 
 function refusalText({ scheme, code, text }: NonNullable<DecisionRecord['refusal']>): string {
-  return `${OTHERS[code] ?? PROOFS[scheme] ?? `proof of ${scheme}`}: ${text}`;
+  const isOfHooks = scheme === 'token' && OF_HOOK_TOKEN.has(code);
+  return `${OTHERS[code] ?? (isOfHooks ? 'hook token' : `proof of ${scheme}`)}: ${text}`;
 }
 
 /** What was looked at before the proof. */
 const OTHERS: Readonly<Record<string, string>> = { challenge: 'challenge', address: 'allowFrom' };
-const PROOFS: Readonly<Record<string, string>> = { token: 'hook token' };
+/** What is said of the hook token; a path may ask for a token of its own. */
+const OF_HOOK_TOKEN: ReadonlySet<string> = new Set([
+  'token-elsewhere',
+  'no-verify',
+  'query-rejected',
+  'no-token',
+  'unknown-token',
+]);
 
 /** An expression of a template that found nothing. */
 function emptyNote({

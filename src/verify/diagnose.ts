@@ -5,12 +5,12 @@ import type { Refused } from './proof.ts';
 import type { SignatureColumns, SignedRequest, Way } from './scheme.ts';
 import { explainContent } from './diagnose-content.ts';
 import { explainCredential, explainPresented } from './diagnose-credential.ts';
-import { explainAbsence } from './diagnose-absence.ts';
+import { explainAbsence, schemesOfHeader } from './diagnose-absence.ts';
 import { explainOtherScheme, MAX_TRIED_BYTES, withWholeVerify } from './diagnose-other-scheme.ts';
 import { guessForm } from './diagnose-form.ts';
 import { explainSignature } from './diagnose-signature.ts';
 import { explainTwilio } from './diagnose-twilio.ts';
-import { doubtSecret } from './foreign-secrets.ts';
+import { doubtSecret, shownAs } from './foreign-secrets.ts';
 import { mailgunSignature, readMailgunFields } from './mailgun.ts';
 import { decodeExactly } from './encodings.ts';
 import { secretVariants } from './secret-variants.ts';
@@ -93,6 +93,13 @@ function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refus
 
 /** What is wrong with the form, by its look: no secret fits. */
 function guessed(settings: TableSettings, request: SignedRequest): Diagnosis | undefined {
+  const header = columnsOf(settings)[0]?.header;
+  const [scheme, ...more] = isGeneral(settings) && header !== undefined ? schemesOfHeader(header) : [];
+  if (scheme !== undefined && more.length === 0)
+    return {
+      code: 'other-scheme',
+      text: `${header} is the header of ${scheme}, which is signed in a way of its own: replace the whole verify of the mapping by: ${wholeVerify(scheme, settings)}`,
+    };
   for (const { way } of schemeOf(settings).ways) {
     const found = way.kind === 'signature' ? guessForm(way.columns, request) : undefined;
     if (found !== undefined) return withWholeVerify(found, way, settings);
@@ -254,10 +261,11 @@ function plainReason(
   if (doubt !== undefined) return { code: 'wrong-secret', text: `the secret ${doubt.what}: ${doubt.remedy}` };
   const header = schemeOf(settings).ways.flatMap(({ way }) => (way.kind === 'secret' ? [way.header] : []))[0];
   const isSecret = header !== undefined && schemeOf(settings).ways.length === 1;
+  const shown = shownAs(settings.scheme);
   return {
     code: 'wrong-secret',
     text: isSecret
       ? `the value of the header ${header} is not the secret of this path, nor nearly so: most likely the text that was entered at the sender is another one, for example a retired one`
-      : `the signature fits neither the body as it came nor as a proxy might have changed it: most likely the secret at ${settings.scheme} is another one, for example a retired one`,
+      : `the signature fits neither the body as it came nor as a proxy might have changed it: most likely the secret at ${settings.scheme} is another one, for example a retired one${shown === undefined ? '' : `; set it to ${shown}`}`,
   };
 }

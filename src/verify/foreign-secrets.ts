@@ -33,7 +33,8 @@ const FOREIGN: readonly (readonly [form: RegExp, what: string])[] = [
 const SHOWN: Readonly<Record<string, string>> = {
   telegram: 'the secret_token that was given to setWebhook',
   slack: 'the Signing Secret on the page Basic Information of the app',
-  stripe: 'the signing secret of the endpoint, which begins with whsec_',
+  stripe:
+    'the signing secret of this endpoint, which begins with whsec_ (each endpoint has its own, and so has stripe listen)',
   'standard-webhooks': 'the signing secret of the webhook endpoint, which begins with whsec_',
   github: 'the text that was entered as Secret of the webhook',
   shopify: 'the client secret of the app, or the secret on the page Notifications > Webhooks',
@@ -46,6 +47,10 @@ const SHOWN: Readonly<Record<string, string>> = {
   square: 'the Signature Key of the subscription',
   meta: 'the App Secret of the app',
 };
+
+/** What a secret of this scheme is to be, where its provider shows it under a name. */
+export const shownAs = (scheme: string): string | undefined =>
+  Object.hasOwn(SHOWN, scheme) ? SHOWN[scheme] : undefined;
 
 /** What the secrets of a scheme look like, where all of them do. */
 const FORMS: Readonly<Record<string, RegExp>> = {
@@ -74,7 +79,7 @@ export function doubtSecret(settings: VerifySettings, secret: string): SecretDou
   if (scheme === 'token' || scheme === 'header' || scheme === 'gitlab' || scheme === 'oidc') return undefined;
   const what = FOREIGN.find(([form]) => form.test(secret))?.[1];
   if (what === undefined) return undefined;
-  const shown = SHOWN[scheme] ?? 'the secret that the sender shows for its webhook';
+  const shown = shownAs(scheme) ?? 'the secret that the sender shows for its webhook';
   return {
     what: `has the form of ${what}, and is no signing secret`,
     remedy: `set it to ${shown}`,

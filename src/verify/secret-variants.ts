@@ -87,10 +87,25 @@ function variantsOf(secret: string): readonly SecretVariant[] {
   const afterPrefix = /^[a-z]{2,8}_(.+)$/i.exec(bare)?.[1];
   const named = /^[A-Z_][A-Z0-9_]*=["']?(.+?)["']?$/s.exec(bare)?.[1];
   const parts = { trimmed, quoted, named, bare, afterPrefix };
-  return READINGS.flatMap(({ part, encoding, diagnosis }) => {
+  const read = READINGS.flatMap(({ part, encoding, diagnosis }) => {
     const bytes = bytesOf(parts[part] ?? '', encoding);
     return bytes === undefined ? [] : [{ bytes, diagnosis }];
   });
+  return [...read, ...listedIn(bare)];
+}
+
+const MAX_LISTED = 4;
+const LISTED: Diagnosis = {
+  code: 'secret-white-space',
+  text: "the value of the secret holds several, and one of them fits: give each a variable of its own, and write all of them: secrets: ['${NEW}', '${OLD}']",
+};
+
+/** Several secrets in one text. */
+function listedIn(text: string): readonly SecretVariant[] {
+  const items = text.split(/[\s,;|]+/, MAX_LISTED);
+  return items.length < 2
+    ? []
+    : items.map((item) => ({ bytes: Buffer.from(item, 'utf8'), diagnosis: LISTED }));
 }
 
 function bytesOf(text: string, encoding: SecretReading['encoding']): Buffer | undefined {
