@@ -191,6 +191,9 @@ function readAtOnce({ mapping, evaluated, stored }: Facts): string {
 }
 
 /** Of an event that waits for the next regular turn: how far apart these are. */
+/** Between two turns: who waits longer may not know it. */
+const MANY_SECONDS = 3_600;
+
 function waitsForTurn(facts: Facts): Told | undefined {
   const { everySeconds, activeHours } = facts.config.settings.gateway.heartbeat;
   const waits = facts.stored?.events.some(
@@ -203,7 +206,7 @@ function waitsForTurn(facts: Facts): Told | undefined {
       : `, only from ${activeHours.from} to ${activeHours.to} (${activeHours.timeZone})`;
   return {
     at: facts.mapping?.at,
-    text: `next-heartbeat waits for the regular turn of the main agent, which comes every ${spanOf(everySeconds)} and at no fixed time of the day${hours} (gateway.heartbeat): the event waits until then. To have it read at once ${readAtOnce(facts)}; for a turn every half hour write everySeconds: 1800`,
+    text: `next-heartbeat waits for the regular turn of the main agent, which comes every ${spanOf(everySeconds)} and at no fixed time of the day${hours} (gateway.heartbeat): the event waits until then. To have it read at once ${readAtOnce(facts)}${everySeconds > MANY_SECONDS ? '; for a turn every half hour write everySeconds: 1800' : ''}`,
   };
 }
 

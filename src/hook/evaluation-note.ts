@@ -124,11 +124,16 @@ export function adviceIn(notes: readonly EvaluationNote[]): {
 export const placed = (at: Place | undefined): Pick<EvaluationNote, 'at'> =>
   at === undefined ? {} : { at: formatPlace(at) };
 
-/** Whether a note on a setting says what to write; what `debounce` and `forEach` did is told in any case. */
-export const isHint = ({ setting, text }: Pick<EvaluationNote, 'setting' | 'text'>): boolean =>
-  setting === 'debounce'
-    ? text.includes('write seconds: ')
-    : setting !== 'forEach' || text.includes('takes a list only');
+/** Settings that are told in any case, also where they do what they are meant to: a hint only with these words. */
+const HINTS: Readonly<Record<string, string>> = {
+  debounce: 'write seconds: ',
+  forEach: 'takes a list only',
+  wakeMode: 'write everySeconds: ',
+};
+
+/** Whether a note on a setting says what to write because something is most likely not as it was meant. */
+export const isHint = ({ setting = '', text }: Pick<EvaluationNote, 'setting' | 'text'>): boolean =>
+  text.includes(HINTS[setting] ?? '');
 
 /** Between two sentences; what is to be written may have a full stop in it, too. */
 const NEXT_SENTENCE = /(?<=[.;]) (?=\p{Lu})/u;
