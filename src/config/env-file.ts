@@ -7,7 +7,11 @@ const FILES = ['.env', '.env.local', 'sluice.env'];
 const MAX_BYTES = 1024 * 1024;
 
 /** Says in which file a variable stands, and how to start with it; looks beside the configuration, then where the command runs. */
-export function envFileHint(name: string, directory: string, cwd = process.cwd()): string | undefined {
+export function envFileHint(
+  name: string,
+  directory: string,
+  { cwd = process.cwd(), command = usedCommand(process.argv) } = {},
+): string | undefined {
   const folders = [...new Set([directory, cwd])];
   const file = folders
     .flatMap((folder) => FILES.map((one) => join(folder, one)))
@@ -15,8 +19,11 @@ export function envFileHint(name: string, directory: string, cwd = process.cwd()
   if (file === undefined) return undefined;
   const path = relative(cwd, file);
   const shown = path.startsWith('..') ? file : `./${path}`;
-  return `${name} stands in ${shown}, which Sluice does not read by itself: start it with set -a; . ${shown}; set +a; npx sluice serve`;
+  return `${name} stands in ${shown}, which Sluice does not read by itself: start it with set -a; . ${shown}; set +a; npx sluice ${command}`;
 }
+
+/** The command that serves: `dev` where that was started. */
+const usedCommand = (argv: readonly string[]): string => (argv[2] === 'dev' ? 'dev' : 'serve');
 
 function hasVariable(file: string, name: string): boolean {
   try {

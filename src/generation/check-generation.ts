@@ -4,6 +4,7 @@ import { byWeight, type Diagnostic } from '../document/document.ts';
 import { typecheckTransforms } from '../sandbox/sandbox.ts';
 import { listConversations } from './conversations.ts';
 import { loadAll, type Generation, type GenerationOptions } from './load-generation.ts';
+import { isSetUp } from './mapping-secrets.ts';
 import { noticePath } from './notice-path.ts';
 import { listProofs } from './proof-listing.ts';
 
@@ -75,7 +76,9 @@ function storeNotes({ config }: Generation): readonly string[] {
 function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {
   const references = createReferenceReader({ env, directory: dirname(config.file) });
   const { path, mail } = config.settings.hooks;
-  return listProofs(table, { hooksPath: path, noticePath: noticePath(mail) }, references);
+  // Where the others are set there is a warning of it.
+  const reader = isSetUp(config, references) ? { ...references, inFile: () => undefined } : references;
+  return listProofs(table, { hooksPath: path, noticePath: noticePath(mail) }, reader);
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

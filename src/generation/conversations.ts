@@ -89,19 +89,10 @@ const exactly = (key: string): Writer['keys'] => ({ text: key, start: key, isExa
 function keysOf({ literal, source }: NonNullable<CompiledMapping['sessionKey']>): Writer['keys'] {
   if (literal !== undefined) return exactly(literal.trim());
   return {
-    text: `${source.trim()}${ofThread(source)}`,
+    text: source.trim(),
     start: source.trimStart().split('{{', 1)[0] ?? '',
     isExact: false,
   };
-}
-
-/** A field that only answers have: without a field beside it all that begins a thread is one conversation. */
-function ofThread(source: string): string {
-  const [, path = ''] = /\{\{\s*([\w.]*\bthread_ts)\s*\}\}/.exec(source) ?? [];
-  const beside = path.replace(/thread_ts$/, 'ts');
-  return path === ''
-    ? ''
-    : `  (only answers in a thread have ${path}, all others would share one conversation: {{default ${path} ${beside}}})`;
 }
 
 /** A forward runner hands over the key alone: equal keys of two owners become one conversation of the other gateway. */

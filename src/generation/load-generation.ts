@@ -8,11 +8,11 @@ import {
   type LoadedConfig,
   type ReferenceReader,
   type RemainingConfig,
-  type WrittenReference,
 } from '../config/config.ts';
 import { byWeight, type Diagnostic } from '../document/document.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { findMergedConversations } from './conversations.ts';
+import { isSetUp, referencesOf } from './mapping-secrets.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
 import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
 import { findAddressProblems } from './proof-listing.ts';
@@ -228,16 +228,8 @@ function compile(
     hooksPath: hooks.path,
     lenient: hooks.lenient,
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
-    ...referencesOf(references, needSecrets),
+    ...referencesOf(references, { needSecrets, isSetUp: isSetUp(config, references) }),
   });
-}
-
-/** Files of secrets need not lie where a configuration is checked. */
-function referencesOf({ read, near, fitting, inFile }: ReferenceReader, needSecrets: boolean) {
-  const others = { nearReference: near, fittingReference: fitting, fileReference: inFile };
-  if (needSecrets) return { ...others, resolveReference: read };
-  const peek = (of: WrittenReference) => (typeof of === 'string' ? read(of) : undefined);
-  return { ...others, peekReference: peek };
 }
 
 /** Where mappings come from. */

@@ -10,6 +10,7 @@ import {
 import { defined } from '../json.ts';
 import { checkDedupeKey } from './check-dedupe.ts';
 import { checkWritten } from './check-written.ts';
+import { checkAnswerKey } from './check-answers.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
 import { checkTrust } from './check-trust.ts';
 import {
@@ -83,6 +84,7 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   const source = { ...value, ...preset };
   const compiling: CompilingMapping = { ...context, ...read, source, dialect, preset };
   checkKeys(compiling);
+  checkAnswerKey(compiling);
   checkWritten(compiling);
   const mapping = build(compiling);
   diagnostics.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));

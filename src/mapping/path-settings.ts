@@ -117,8 +117,7 @@ function problemOf(
 ): Said | undefined {
   if (of.secret !== '') return unusable(problem, proof.settings.scheme, otherSecret(proof, of));
   const inFile = proof.inFile?.[of.index];
-  if (inFile !== undefined && isComplete)
-    return { message: 'this secret of the path is not set', hint: inFile };
+  if (inFile !== undefined) return { message: 'this secret of the path is not set', hint: inFile };
   const near = proof.near?.[of.index];
   if (near !== undefined) return otherVariable(near);
   return isComplete ? unusable(problem, proof.settings.scheme) : undefined;
