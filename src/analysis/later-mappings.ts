@@ -2,8 +2,10 @@
 import { formatPlace } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import {
+  compileReader,
   conjunctsOf,
   conjunctTexts,
+  namesRead,
   takesRequest,
   WORK_LIMITS,
   WorkBudget,
@@ -13,6 +15,7 @@ import {
 } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
+import { shown } from './field-list.ts';
 
 /** A mapping behind the one taken. */
 export interface LaterMapping {
@@ -22,6 +25,8 @@ export interface LaterMapping {
   readonly takesAny: boolean;
   /** The condition with which the one taken leaves such requests to it, as JSON. */
   readonly narrowed?: string;
+  /** What it compares and the one taken does not read, with what was sent. */
+  readonly unread?: { readonly path: string; readonly value: string };
 }
 
 /** Mappings named at most. */
@@ -56,8 +61,30 @@ function laterMapping(taken: CompiledMapping, other: CompiledMapping, scope: Sco
   const takesAny = isSource && conjunctTexts(later).every((each) => asked.has(each));
   const narrowed = takesAny || later === undefined ? undefined : withoutThose(rule, later);
   const about = { id: other.id, at: formatPlace(other.at), takesAny };
-  return narrowed === undefined ? about : { ...about, narrowed };
+  if (narrowed !== undefined) return { ...about, narrowed };
+  const unread = takesAny || later === undefined ? undefined : unreadBy(rule, later, scope);
+  return unread === undefined ? about : { ...about, unread };
 }
+
+/** The first text that a condition compares, and that another does not read: most likely it names the kind of request. */
+function unreadBy(
+  rule: JsonValue | undefined,
+  later: JsonValue,
+  scope: Scope,
+): LaterMapping['unread'] | undefined {
+  const plain = (name: string): string => name.replace(/^payload\./, '');
+  const read = new Set(namesRead(rule ?? null).map(plain));
+  for (const path of namesRead(later)) {
+    if (path === '' || read.has(plain(path))) continue;
+    const value = compileReader(path.split('.'))(scope);
+    if (typeof value === 'string' && value.length <= MAX_KIND)
+      return { path, value: shown(path.split('.'), value) };
+  }
+  return undefined;
+}
+
+/** Longer texts are no names of a kind. */
+const MAX_KIND = 60;
 
 /** Letters of a condition that is given whole. */
 const MAX_CONDITION = 300;

@@ -64,7 +64,7 @@ export function consideredNotes(
 
 /** How two mappings act on one request. */
 const BOTH_ACT =
-  "for both to act, write one mapping with a transform that returns a list of actions ([{ kind: 'wake', text }, { kind: 'agent', message }]), or let the sender call two hook names";
+  "For both to act, write one mapping with a transform that returns a list: [{ kind: 'wake', text }, { kind: 'agent', message }].";
 
 function laterNotes(
   later: EvaluationAdvice['alsoMatched'],
@@ -79,16 +79,27 @@ function laterNotes(
   return [...notes, { code: 'only_first_acts', text: orderText(rival, taken) }];
 }
 
-/** What lets the later mapping take such requests: its place, or a condition of the earlier one. */
+/** What lets the later mapping take such requests: its place first, and then what the earlier one would still take. */
 function orderText(
-  { id, at, narrowed }: EvaluationAdvice['alsoMatched'][number],
+  { id, at, narrowed, unread }: EvaluationAdvice['alsoMatched'][number],
   { mapping, nodes = [] }: ConsideredMapping,
 ): string {
   const rule = nodes[0]?.expression ?? '';
-  const rest = rule === '' ? 'every other one' : `every other one for which ${cut(rule)} holds`;
-  const place = formatPlace(mapping.at);
-  const or = narrowed === undefined ? '' : `; or write when: ${narrowed} in ${mapping.id}`;
-  return `only the first mapping that matches acts. If ${id} should take such requests, move it (${at}) before ${mapping.id} (${place}), which still takes ${rest}${or}; ${BOTH_ACT}`;
+  const rest = rule === '' ? 'every other request' : `every other request for which ${cut(rule)} holds`;
+  const or =
+    narrowed !== undefined
+      ? [`Or write when: ${narrowed} in ${mapping.id}.`]
+      : unread !== undefined
+        ? [
+            `It does not read ${unread.path}, here ${unread.value}: where it is meant for one kind only, add a condition on ${unread.path} to it.`,
+          ]
+        : [];
+  return [
+    `only the first mapping that matches acts. If ${id} should take such requests, move it (${at}) before ${mapping.id} (${formatPlace(mapping.at)}).`,
+    `${mapping.id} then still takes ${rest}.`,
+    ...or,
+    BOTH_ACT,
+  ].join(' ');
 }
 
 const nearNameNotes = (names: EvaluationAdvice['nearNames']): readonly EvaluationNote[] =>

@@ -69,5 +69,7 @@ export interface EvaluationAdvice {
     readonly takesAny?: boolean;
     /** The condition with which the one taken leaves such requests to it, as JSON. */
     readonly narrowed?: string;
+    /** What it compares and the one taken does not read, with what was sent. */
+    readonly unread?: { readonly path: string; readonly value: string };
   }[];
 }
