@@ -10,6 +10,7 @@ import {
   type FieldList,
 } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
+import { templateWarnings } from './template-warnings.ts';
 import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
 
 /** What explains: the mappings and transforms as they are, with what was found in their files. */
@@ -38,7 +39,10 @@ export async function explainRequest(
     ...adviceFor(evaluation, request, table),
     passedOver: passedOver(diagnostics),
     transform: wrongTransform(evaluation, diagnostics),
-    settings: settingNotes({ config, table, evaluated: { request, evaluation } }),
+    settings: [
+      ...templateWarnings(evaluation, diagnostics),
+      ...settingNotes({ config, table, evaluated: { request, evaluation } }),
+    ],
   };
   return withNamed({ request, evaluation, advice });
 }

@@ -190,7 +190,7 @@ export function checkDateFormat(
   report(state, format.loc, {
     severity: 'warning',
     code: 'TEMPLATE_DATE_FORMAT',
-    message: `the format ${shorten(JSON.stringify(value))} has letters of other tools; here ${DATE_LETTERS}${isQuoted ? ', and what else it has is printed as it stands, without quotes or brackets' : ''}`,
+    message: `the format ${shorten(JSON.stringify(value))} has ${lettersOf(value, meant)}${isQuoted ? ', and what else it has is printed as it stands, without quotes or brackets' : ''}`,
     ...(meant.format === undefined
       ? { hint: `a text whose letters would be replaced stands outside: write ${asCalls(meant, date, hash)}` }
       : {
@@ -198,6 +198,26 @@ export function checkDateFormat(
           replace: { from: value, to: meant.format },
         }),
   });
+}
+
+/** Letters by what they print. */
+const LETTERS: Readonly<Record<string, string>> = {
+  yyyy: 'year',
+  MM: 'month',
+  dd: 'day',
+  HH: 'hour',
+  mm: 'minute',
+  ss: 'second',
+};
+
+/** What is wrong with its letters: those of another part of the time, or of another tool. */
+function lettersOf(written: string, { format = '' }: MeantFormat): string {
+  const [own = [], right = []] = [written, format].map((each) => each.match(/([A-Za-z])\1*/g) ?? []);
+  const at = own.findIndex((word, index) => word !== right[index]);
+  const [word, place] = [own[at] ?? '', right[at] ?? ''];
+  if (own.length !== right.length || LETTERS[word] === undefined || LETTERS[place] === undefined)
+    return `letters of other tools; here ${DATE_LETTERS}`;
+  return `${word}, which is the ${LETTERS[word]}, where the ${LETTERS[place]} belongs (${place})`;
 }
 
 /** One call for each part of the time, with the texts between them. */

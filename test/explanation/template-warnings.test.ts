@@ -1,0 +1,30 @@
+/** A warning of `check` on a template, beside a request that was printed with it. */
+import { expect, test } from 'vitest';
+import { templateWarnings } from '../../src/explanation/template-warnings.ts';
+import { parseDocument } from '../../src/document/document.ts';
+import { compileMappings } from '../../src/mapping/mapping.ts';
+import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
+
+const TEXT = `
+- {id: wrong, match: {path: a}, messageTemplate: '{{date at "dd.mm.yyyy"}}'}
+- {id: right, match: {path: b}, messageTemplate: '{{date at "dd.MM.yyyy"}}'}
+`;
+
+test('is told of the requests of its mapping, and of no other', () => {
+  const { document } = parseDocument({ file: 'mappings.yaml', text: TEXT }, 'yaml');
+  const entries = [0, 1].map((index) => ({ value: document!.root.at([index]), dialect: 'sluice' as const }));
+  const { table, diagnostics } = compileMappings(entries, {});
+  const told = (path: string) => {
+    const payload = { at: '2026-12-03T13:30:00Z' };
+    const { evaluation } = evaluateHook({ path, payload }, settingsWith({ table: table! }));
+    return templateWarnings(evaluation, diagnostics);
+  };
+  expect(told('a')).toEqual([
+    {
+      setting: 'messageTemplate',
+      at: 'mappings.yaml:2:61',
+      text: 'the format "dd.mm.yyyy" has mm, which is the minute, where the month belongs (MM); did you mean "dd.MM.yyyy"?',
+    },
+  ]);
+  expect(told('b')).toEqual([]);
+});
