@@ -145,7 +145,7 @@ function transformLines(
     );
   const element = index === undefined ? '' : ` for element ${index}`;
   const lines = [
-    `transform ${clearLine(call.ref.module)}${element}  ${paint('cyan', place)}  (${reply.tookMs.toFixed(1)} ms for this look)`,
+    `transform ${clearLine(call.ref.module)}${element}  ${paint('cyan', place)}  ran now in ${reply.tookMs.toFixed(1)} ms`,
   ];
   for (const { level, text } of reply.logs) lines.push(...indent(`console.${level}: ${text}`));
   for (const text of of('lines_dropped')) lines.push(`    ${text}`);

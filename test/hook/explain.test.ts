@@ -214,7 +214,7 @@ describe('a transform', () => {
       mappings considered:
         ✓ t  mappings.yaml:1:2
 
-      transform t.ts  mappings.yaml:1:39  3.3 ms
+      transform t.ts  mappings.yaml:1:39  ran now in 3.3 ms
           | console.log: seen
           | it
           2 more console lines were dropped
