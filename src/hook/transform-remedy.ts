@@ -104,7 +104,21 @@ function resultRemedy(problem: string, json = ''): string | undefined {
   const typed = typeRemedy(problem);
   if (typed !== undefined) return typed;
   const [, key = ''] = /^"([^"]+)" in the result(?:\[\d+\])? is not a known key/.exec(problem) ?? [];
-  return key === '' ? undefined : keysRemedy(unknownKeys(key, json));
+  return key === '' ? undefined : (frameRemedy(key, json) ?? keysRemedy(unknownKeys(key, json)));
+}
+
+/** A key that holds nothing but a result: what is returned with it, and without. */
+function frameRemedy(key: string, json: string): string | undefined {
+  const result = readJson(json);
+  const isList = Array.isArray(result);
+  const [object] = isList ? result : [result];
+  const inner = isJsonObject(object) ? object[key] : undefined;
+  const names = isJsonObject(inner) ? Object.keys(inner) : [];
+  if (!isJsonObject(object) || Object.keys(object).length > 1 || names.length === 0) return undefined;
+  if (names.some((name) => !KNOWN.has(name)) || !/^[\w$]{1,40}$/.test(key)) return undefined;
+  const own = `{ ${names.map((name) => `${name}: …`).join(', ')} }`;
+  const [right, wrong] = [own, `{ ${key}: ${own} }`].map((each) => (isList ? `[${each}]` : each));
+  return `a result has no frame: write return ${right} in place of return ${wrong}`;
 }
 
 /** A key of a result with a value of another type. */

@@ -164,7 +164,17 @@ test.each<[object, JsonValue, string]>([
   [{ message: 'a', sessionKey: 5 }, {}, 'sessionKey is a text: write String(…) around'],
   [{ message: 'a', deliver: 'true' }, {}, 'write deliver as true or false'],
   [{}, 'status=ok', 'the transform gave no text in message; payload is one text in this request'],
-  [[{ json: { message: 'a' } }], {}, 'a result has no frame: return what stands in json itself'],
+  [
+    [{ json: { message: 'a' } }],
+    {},
+    'write return [{ message: … }] in place of return [{ json: { message: … } }]',
+  ],
+  [
+    { result: { message: 'a', name: 'b' } },
+    {},
+    'write return { message: …, name: … } in place of return { result: {',
+  ],
+  [{ json: { other: 'a' } }, {}, 'a result has no frame: return what stands in json itself'],
   [
     { action: 'opened', id: 1, summary: 'A' },
     { action: 'opened', id: 1 },
