@@ -114,7 +114,7 @@ test('record writes what arrives as cases: no credentials, masked places, readab
 
   const tested = await bench.run(['test', '--dir', 'recorded']);
   expect(tested).toMatchObject({ exitCode: 0 });
-  expect(tested.out).toContain('5 passed, 0 failed, 5 written');
+  expect(tested.out).toContain('5 passed (5 written), 0 failed');
 });
 
 test('a place to mask that can match nothing is wrong usage, before anything is served', async () => {

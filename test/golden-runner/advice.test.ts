@@ -18,6 +18,7 @@ const SAID = [
   expect.stringMatching(/^github\/push-deleted-as-text: .* put it in quotes/),
   expect.stringMatching(/^home-assistant\/door-without-presence: .*\["payload.anyone_home",false\]/),
   'home-assistant/temperature-unavailable: payload has no field value; it has device_class, entity_id, to',
+  expect.stringMatching(/^mail\/hostile: item.snippet is HTML/),
   expect.stringMatching(/^uptime-kuma\/status-as-text: .* put it in quotes/),
   'uptime-kuma/test-message: payload.heartbeat is null, and has no fields',
   'uptime-kuma/without-msg: payload.heartbeat is null, and has no fields',
