@@ -28,8 +28,8 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
   timers: { imports: [] },
   outgoing: { imports: [] },
   boundary: { imports: ['action'] },
-  verify: { imports: ['errors'], owns: ['jose'] },
-  payload: { imports: ['errors'], owns: ['fast-xml-parser'] },
+  verify: { imports: ['errors', 'payload'], owns: ['jose'] },
+  payload: { imports: ['errors'], owns: ['@remix-run/multipart-parser', 'fast-xml-parser'] },
   config: { imports: ['document', 'errors', 'action'] },
   sandbox: {
     imports: ['errors', 'document', 'request'],

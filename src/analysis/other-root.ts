@@ -71,7 +71,9 @@ function whyOf({ from, to }: Roots, { payload, headers }: HookRequest): string |
   if (!FOREIGN_ROOTS.has(root) || isField || to.length > (from[0] === 'payload' ? 1 : 0)) return undefined;
   if (root !== 'payload')
     return `the body has no field ${root}: payload is the body itself, and its fields are read by their names alone`;
-  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
+  const isForm = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)/.test(
+    headers['content-type'] ?? '',
+  );
   return isForm
     ? 'the form field payload is taken out here: its JSON is the body, which payload stands for, so payload.payload finds nothing'
     : 'the body has no field payload: payload is the body itself, so payload.payload finds nothing';

@@ -5,7 +5,7 @@ import type { PathSettings } from '../mapping/mapping.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { readDeliveries } from './request-file.ts';
-import { type RequestOfFile, signWire, toWire } from './sender-request.ts';
+import { announcedBody, type RequestOfFile, signWire, toWire } from './sender-request.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 
@@ -169,11 +169,16 @@ export async function post(
   { request, rawBody }: RequestOfFile,
 ): Promise<Answer> {
   const query = new URLSearchParams(request.query).toString();
-  const headers = withoutFraming(request.headers);
+  const { body, contentType } = rawBody === undefined ? announcedBody(request) : { body: rawBody };
+  const headers = { 'content-type': 'application/json', ...withoutFraming(request.headers) };
   return exchange(target, `${target.url}/${request.path}${query === '' ? '' : `?${query}`}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers, authorization: `Bearer ${target.token}` },
-    body: rawBody ?? JSON.stringify(request.payload),
+    headers: {
+      ...headers,
+      ...(contentType === undefined ? {} : { 'content-type': contentType }),
+      authorization: `Bearer ${target.token}`,
+    },
+    body,
   });
 }
 

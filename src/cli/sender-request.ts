@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject, type JsonObject } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
+import { announcedFormat, isFormFile, isInParts, writeParts } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import { signRequest, type SignedRequest } from '../verify/verify.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -33,37 +34,82 @@ export function toWire(
   address: string,
 ): WireRequest {
   const { bodyFormat = 'json', method = 'POST' } = settings;
-  const query = new URLSearchParams(method === 'GET' ? textsOf(request.payload) : request.query).toString();
-  const headers = { 'content-type': CONTENT_TYPES[bodyFormat], ...request.headers };
+  const query = new URLSearchParams(
+    method === 'GET' ? textsOf(request.payload, 'a query') : request.query,
+  ).toString();
+  const { body, contentType } =
+    method === 'GET' ? NO_BODY : rawBody === undefined ? bodyOf(request, bodyFormat) : { body: rawBody };
+  const headers = {
+    'content-type': CONTENT_TYPES[bodyFormat],
+    ...request.headers,
+    ...(contentType === undefined ? {} : { 'content-type': contentType }),
+  };
   return {
     method,
     url: `${address}/${request.path}${query === '' ? '' : `?${query}`}`,
     headers,
     rawHeaders: Object.entries(headers).flat(),
-    body: method === 'GET' ? Buffer.alloc(0) : (rawBody ?? bodyOf(request.payload, bodyFormat)),
+    body,
   };
 }
 
-function bodyOf(payload: JsonValue, format: keyof typeof CONTENT_TYPES): Buffer {
-  return Buffer.from(bodyText(payload, format), 'utf8');
+/** A form where the request says so itself, else JSON: of its path nothing is known. */
+export function announcedBody(request: HookRequest): WrittenBody {
+  const isForm = announcedFormat(request.headers['content-type']) === 'form' && isJsonObject(request.payload);
+  return bodyOf(request, isForm ? 'form' : 'json');
+}
+
+export interface WrittenBody {
+  readonly body: Buffer;
+  /** In place of the one of the file. */
+  readonly contentType?: string;
+}
+
+const NO_BODY: WrittenBody = { body: Buffer.alloc(0) };
+
+function bodyOf({ payload, headers }: HookRequest, format: keyof typeof CONTENT_TYPES): WrittenBody {
+  if (format !== 'form') return { body: Buffer.from(bodyText(payload, format), 'utf8') };
+  if (!isInParts(headers['content-type']))
+    return { body: Buffer.from(new URLSearchParams(formTexts(payload)).toString(), 'utf8') };
+  const { bytes, contentType } = writeParts(fieldsOf(payload));
+  return { body: bytes, contentType };
+}
+
+/** The fields of a form in parts: files beside texts. */
+function fieldsOf(payload: JsonValue): Readonly<Record<string, JsonValue>> {
+  const entries = isJsonObject(payload) ? Object.entries(payload) : [];
+  const files = entries.filter(([, value]) => isFormFile(value));
+  const texts = entries.filter(([, value]) => !isFormFile(value));
+  return {
+    ...formTexts(isJsonObject(payload) ? Object.fromEntries(texts) : payload),
+    ...Object.fromEntries(files),
+  };
 }
 
 function bodyText(payload: JsonValue, format: keyof typeof CONTENT_TYPES): string {
   if (format === 'json' || format === 'cloudevents') return JSON.stringify(payload);
-  if (format === 'form') return new URLSearchParams(textsOf(payload)).toString();
   if (typeof payload === 'string') return payload;
   throw new CliError(
     `the path takes ${format}: write the whole body as one text under "body" of the request file`,
   );
 }
 
-function textsOf(payload: JsonValue): Record<string, string> {
-  const entries = isJsonObject(payload) ? Object.entries(payload) : undefined;
-  if (entries === undefined || entries.some(([, value]) => Array.isArray(value) || isJsonObject(value))) {
-    throw new CliError('the path takes a form: write "body" of the request file as an object of texts');
-  }
+/** Fields of a form; what is nested goes into the field `payload`, from which the path takes it out again. */
+function formTexts(payload: JsonValue): Readonly<Record<string, string>> {
+  return isJsonObject(payload) && isNested(payload)
+    ? { payload: JSON.stringify(payload) }
+    : textsOf(payload, 'a form');
+}
+
+function isNested(payload: JsonObject): boolean {
+  return Object.values(payload).some((value) => Array.isArray(value) || isJsonObject(value));
+}
+
+function textsOf(payload: JsonValue, what: string): Readonly<Record<string, string>> {
+  if (!isJsonObject(payload) || isNested(payload))
+    throw new CliError(`the path takes ${what}: write "body" of the request file as an object of texts`);
   const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
-  return Object.fromEntries(entries.map(([name, value]) => [name, textOf(value)]));
+  return Object.fromEntries(Object.entries(payload).map(([name, value]) => [name, textOf(value)]));
 }
 
 /** Signs a request as the sender of its path would; on a path without `verify` it stays as it is. */

@@ -166,10 +166,8 @@ function meantAddress(value: unknown): Meant {
     : undefined;
 }
 
-const NO_PARTS =
-  'a form in parts (multipart/form-data) is not taken; let the sender send application/x-www-form-urlencoded, which is bodyFormat: form, or JSON';
 const FORMATS: readonly (readonly [RegExp, string])[] = [
-  [/urlencoded|(?<![a-z])form(?![a-z])/i, 'form'],
+  [/urlencoded|multipart|(?<![a-z])form(?![a-z])|form-?data/i, 'form'],
   [/cloud-?events?/i, 'cloudevents'],
   [/json/i, 'json'],
   [/xml/i, 'xml'],
@@ -177,7 +175,6 @@ const FORMATS: readonly (readonly [RegExp, string])[] = [
 ];
 
 function meantFormat(text: string): Meant {
-  if (/multipart|form-?data/i.test(text)) return { hint: NO_PARTS };
   const format = FORMATS.find(([pattern]) => pattern.test(text))?.[1];
   return format === undefined || format === text
     ? undefined

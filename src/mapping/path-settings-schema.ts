@@ -35,7 +35,10 @@ export const pathSettingsShape = {
     .max(1000)
     .optional()
     .describe('Addresses that may send; ranges as 10.0.0.0/8.'),
-  bodyFormat: z.enum(BODY_FORMATS).optional().describe('What the body is; default json.'),
+  bodyFormat: z
+    .enum(BODY_FORMATS)
+    .optional()
+    .describe('What the body is; default json. A form may be urlencoded or in parts (multipart/form-data).'),
   method: z.enum(['POST', 'GET']).optional().describe('Default POST; of a GET the query is the payload.'),
   challenge: ChallengeSettings.optional().describe(
     'Question of a provider that is answered without a proof.',

@@ -1,9 +1,9 @@
 import { HookError } from '../errors.ts';
-import { type JsonValue, parseJson } from '../json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import { checkDepth } from './json-body.ts';
 
 /** Forms of senders have some dozens of fields; each one costs a walk down its name. */
-const MAX_FIELDS = 1000;
+export const MAX_FIELDS = 1000;
 /** `a[b][c]` has three steps. */
 const MAX_STEPS = 16;
 
@@ -12,23 +12,59 @@ const NAME = /^([^[\]]+)((?:\[[^[\]]*\])*)$/;
 /**
  * Parses a form (application/x-www-form-urlencoded) as Twilio, Slack and Stripe's like send it: `a=1` is a text,
  * `a=1&a=2` and `a[]=1&a[]=2` are lists, `a[b]=1` is an object, and an object with the names 0 to n is a list. A form
- * with the one field `payload` that holds JSON is that JSON, which is how GitHub and Slack wrap theirs.
+ * with the one field `payload` that holds JSON is that JSON, which is how GitHub, Slack and Plex wrap theirs.
  * @throws HookError `invalid_utf8`, `invalid_body`, `invalid_json`
  */
 export function parseForm(text: string): JsonValue {
-  const root = new Group();
-  let fields = 0;
+  const fields = new FormFields();
   for (const item of text.split('&')) {
     if (item === '') continue;
-    fields += 1;
-    if (fields > MAX_FIELDS)
-      throw new HookError('invalid_body', `the form has more than ${MAX_FIELDS} fields`);
     const equals = item.indexOf('=');
     const name = decodeFormText(equals < 0 ? item : item.slice(0, equals));
-    root.put(stepsOf(name), equals < 0 ? '' : decodeFormText(item.slice(equals + 1)));
+    fields.put(name, equals < 0 ? '' : decodeFormText(item.slice(equals + 1)));
   }
-  const payload = root.toObject();
-  return unwrapPayload(payload) ?? payload;
+  return fields.toPayload();
+}
+
+/** What a form in parts tells of a file. */
+export type FormFile = JsonObject & {
+  readonly filename: string;
+  readonly contentType: string;
+  readonly size: number;
+};
+
+/** The fields of a form in the order in which they came. */
+export class FormFields {
+  readonly #root = new Group();
+  readonly #files = new Group();
+  #count = 0;
+
+  /** @throws HookError `invalid_body` */
+  put(name: string, value: string | FormFile): void {
+    this.#count += 1;
+    if (this.#count > MAX_FIELDS)
+      throw new HookError('invalid_body', `the form has more than ${MAX_FIELDS} fields`);
+    const steps = stepsOf(name);
+    this.#root.put(steps, value);
+    if (typeof value !== 'string') this.#files.put(steps, value);
+  }
+
+  /** @throws HookError `invalid_json`, `invalid_body` */
+  toPayload(): JsonValue {
+    const form = this.#root.toObject();
+    const files = this.#files.toObject();
+    const names = Object.keys(form).filter((name) => !(name in files));
+    const { payload } = form;
+    if (names.length !== 1 || names[0] !== 'payload' || typeof payload !== 'string') return form;
+    return /^\s*[{[]/.test(payload) ? withFiles(parseField(payload), files) : form;
+  }
+}
+
+/** A file has a place beside the fields of the JSON, unless one of them has its name. */
+function withFiles(value: JsonValue, files: Readonly<Record<string, JsonValue>>): JsonValue {
+  if (!isJsonObject(value) || Object.keys(files).length === 0) return value;
+  const object = Object.create(null) as Record<string, JsonValue>;
+  return Object.assign(object, files, value);
 }
 
 function decodeFormText(text: string): string {
@@ -51,14 +87,15 @@ function stepsOf(name: string): readonly string[] {
   return [match[1] as string, ...steps];
 }
 
-type Node = string | readonly string[] | Group;
+type Value = string | FormFile;
+type Node = Value | readonly Value[] | Group;
 
 /** The fields below one name, in their order. */
 class Group {
   readonly #members = new Map<string, Node>();
   #next = 0;
 
-  put(steps: readonly string[], value: string): void {
+  put(steps: readonly string[], value: Value): void {
     const [step = '', ...rest] = steps;
     const key = step === '' ? String(this.#next) : step;
     if (/^\d{1,4}$/.test(key)) this.#next = Math.max(this.#next, Number(key) + 1);
@@ -88,28 +125,28 @@ class Group {
 }
 
 function toJson(node: Node): JsonValue {
-  if (typeof node === 'string') return node;
-  return node instanceof Group ? node.toJson() : [...node];
+  return node instanceof Group ? node.toJson() : node;
 }
 
-function joined(before: Node | undefined, value: string): Node {
+function joined(before: Node | undefined, value: Value): Node {
   if (before === undefined) return value;
   if (before instanceof Group) throw conflict();
-  return typeof before === 'string' ? [before, value] : [...before, value];
+  return isList(before) ? [...before, value] : [before, value];
+}
+
+function isList(node: Value | readonly Value[]): node is readonly Value[] {
+  return Array.isArray(node);
 }
 
 function conflict(): HookError {
   return new HookError('invalid_body', 'a field of the form is a text in one place and a group in another');
 }
 
-/** The JSON of a lone field `payload`; undefined where the form is another. */
-function unwrapPayload(form: Readonly<Record<string, JsonValue>>): JsonValue | undefined {
-  const { payload, ...rest } = form;
-  if (typeof payload !== 'string' || Object.keys(rest).length > 0 || !/^\s*[{[]/.test(payload))
-    return undefined;
+/** The JSON of a lone field `payload`. */
+function parseField(text: string): JsonValue {
   let value: JsonValue;
   try {
-    value = parseJson(payload);
+    value = parseJson(text);
   } catch {
     throw new HookError('invalid_json', 'the field payload of the form is not JSON');
   }

@@ -25,7 +25,7 @@ export function formatOf(contentType: string | undefined): AnnouncedFormat | und
 /** The format of a path that takes such a body; undefined where a Content-Type says nothing of it. */
 export function announcedFormat(contentType: string | undefined): BodyFormat | undefined {
   const found = formatOf(contentType);
-  if (found !== undefined) return found === 'multipart' ? undefined : found;
+  if (found !== undefined) return found === 'multipart' ? 'form' : found;
   return mediaType(contentType) === 'text/plain' ? 'text' : undefined;
 }
 
@@ -45,11 +45,26 @@ export function mismatch(
 
 /** `found` is what came, `expected` what the path takes. */
 export function describeMismatch(found: AnnouncedFormat | 'text', expected: 'json' | 'form' | 'xml'): string {
-  const remedy =
-    found === 'multipart'
-      ? 'no path takes that: let the sender send JSON or a plain form'
-      : `send ${NAMES[expected]}, or set bodyFormat: ${found} in the mapping`;
-  return `the body is ${NAMES[found]} and this path takes ${NAMES[expected]}; ${remedy}`;
+  const format = found === 'multipart' ? 'form' : found;
+  return `the body is ${NAMES[found]} and this path takes ${NAMES[expected]}; send ${NAMES[expected]}, or set bodyFormat: ${format} in the mapping`;
+}
+
+/** What to do about a Content-Type that does not fit the parts. */
+export const SET_BY_LIBRARY =
+  'let the sender set no Content-Type of its own: fetch, axios, requests and curl -F write it with the boundary';
+
+/** What is said of a body in parts whose Content-Type is another; undefined where the body does not begin so. */
+export function unannouncedParts(bytes: Buffer, contentType: string | undefined): string | undefined {
+  if (isInParts(contentType)) return undefined;
+  const begin = bytes.toString('latin1', 0, 400);
+  return /^--[^\r\n]{1,200}\r?\nContent-(?:Disposition|Type):/i.test(begin)
+    ? `the body is ${NAMES.multipart}, and its Content-Type does not say so; ${SET_BY_LIBRARY}`
+    : undefined;
+}
+
+/** Whether a Content-Type names parts of any kind. */
+export function isInParts(contentType: string | undefined): boolean {
+  return mediaType(contentType).startsWith('multipart/');
 }
 
 /** What a body that announces nothing may be, where it does not even begin as JSON. */

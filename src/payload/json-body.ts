@@ -1,31 +1,44 @@
 import type { TextDecoder } from 'node:util';
 import { HookError } from '../errors.ts';
 import { ExactNumber, type JsonObject, type JsonValue, parseJson } from '../json.ts';
-import { type AnnouncedFormat, describeMismatch, guessOther } from './formats.ts';
+import { type AnnouncedFormat, describeMismatch, formatOf, guessOther, unannouncedParts } from './formats.ts';
 import { findJsonError } from './json-error.ts';
 import { decodeUtf8 } from './text.ts';
 
+const HYPHEN = 0x2d;
+const UNWRAPPED = ', which reads the JSON in its field payload as the body';
 /** Deeper payloads are refused: no sender is known to come near it, and recursion over it stays harmless. */
 export const MAX_DEPTH = 512;
 
 /**
- * Parses a JSON body: strict UTF-8, any JSON value, an empty or blank one is `{}`. `announced` is only asked where the
+ * Parses a JSON body: strict UTF-8, any JSON value, an empty or blank one is `{}`. `contentType` is only asked where the
  * body is no JSON: many senders announce something else than they send.
  * @throws HookError `invalid_utf8`, `invalid_json`, `invalid_body`
  */
-export function parseJsonBody(bytes: Buffer, decoder: TextDecoder, announced?: AnnouncedFormat): JsonValue {
+export function parseJsonBody(bytes: Buffer, decoder: TextDecoder, contentType?: string): JsonValue {
   if (bytes.length === 0) return {};
+  checkParts(bytes, contentType);
   const text = decodeUtf8(bytes, decoder);
   let payload: JsonValue;
   try {
     payload = parseJson(text, bytes);
   } catch {
     if (text.trim() === '') return {};
-    const { detail, field } = describeProblem(text, announced);
+    const { detail, field } = describeProblem(text, formatOf(contentType));
     throw new HookError('invalid_json', detail, field === undefined ? {} : { field });
   }
   if (mayBeDeep(text)) checkDepth(payload);
   return payload;
+}
+
+/** A form in parts may hold the bytes of a file, which are no text; no JSON begins with two hyphens. */
+function checkParts(bytes: Buffer, contentType: string | undefined): void {
+  if (bytes[0] !== HYPHEN || bytes[1] !== HYPHEN) return;
+  const isAnnounced = formatOf(contentType) === 'multipart';
+  const found = isAnnounced ? describeMismatch('multipart', 'json') : unannouncedParts(bytes, contentType);
+  if (found === undefined) return;
+  const isWrapped = isAnnounced && bytes.includes('name="payload"');
+  throw new HookError('invalid_json', isWrapped ? found + UNWRAPPED : found);
 }
 
 interface Problem {
@@ -39,8 +52,7 @@ function describeProblem(text: string, announced: AnnouncedFormat | undefined): 
   if (!isMeantAsJson) {
     // GitHub and Slack send their JSON so, and a path that takes forms unpacks it.
     const isWrapped = announced === 'form' && /^payload=(?:%7B|%5B|[{[])/i.test(text);
-    const how = isWrapped ? ', which reads the JSON in its field payload as the body' : '';
-    return { detail: describeMismatch(announced, 'json') + how };
+    return { detail: describeMismatch(announced, 'json') + (isWrapped ? UNWRAPPED : '') };
   }
   const found = findJsonError(text);
   if (found === undefined) return { detail: 'the body is not JSON' };

@@ -6,14 +6,25 @@ import type { TextDecoder } from 'node:util';
 import { HookError } from '../errors.ts';
 import type { JsonValue } from '../json.ts';
 import { parseCloudEvent } from './cloudevents.ts';
-import { announcedFormat, type BodyFormat, formatOf, mismatch } from './formats.ts';
+import {
+  announcedFormat,
+  type BodyFormat,
+  formatOf,
+  isInParts,
+  mismatch,
+  unannouncedParts,
+} from './formats.ts';
 import { parseForm } from './form.ts';
 import { parseJsonBody } from './json-body.ts';
+import { parseMultipart } from './multipart.ts';
 import { decodeUtf8 } from './text.ts';
 import type { ReceivedBody } from './received-body.ts';
 import { parseXml } from './xml.ts';
 
 export { announcedFormat, BODY_FORMATS, type BodyFormat } from './formats.ts';
+export { isInParts } from './formats.ts';
+export { readPartTexts } from './multipart.ts';
+export { isFormFile, writeParts } from './write-parts.ts';
 export type { ReceivedBody } from './received-body.ts';
 export { checkEncoding, inflateBody } from './inflate.ts';
 
@@ -76,9 +87,10 @@ function* parseInSteps(
   if (format === 'cloudevents') return parseCloudEvent(body, decoder);
   if (format === 'text') return decodeUtf8(bytes, decoder);
   if (bytes.length === 0) return {};
-  const announced = formatOf(headers['content-type']);
-  if (format === 'json') return parseJsonBody(bytes, decoder, announced);
-  const wrong = mismatch(bytes, announced, format);
+  const contentType = headers['content-type'];
+  if (format === 'json') return parseJsonBody(bytes, decoder, contentType);
+  if (format === 'form' && isInParts(contentType)) return yield* parseMultipart(body, decoder);
+  const wrong = unannouncedParts(bytes, contentType) ?? mismatch(bytes, formatOf(contentType), format);
   if (wrong !== undefined) throw new HookError('invalid_body', wrong);
   const text = decodeUtf8(bytes, decoder);
   return format === 'form' ? parseForm(text) : yield* parseXml(text);

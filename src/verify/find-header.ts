@@ -43,7 +43,15 @@ export function findHeadersLike(
 
 /** True where the body is a form, as the header says it; only such a body's fields are signed as fields. */
 export function isForm(rawHeaders: readonly string[]): boolean {
+  return mediaTypeOf(rawHeaders) === 'application/x-www-form-urlencoded';
+}
+
+/** True where the body is a form in parts, as the header says it. */
+export function isFormInParts(rawHeaders: readonly string[]): boolean {
+  return mediaTypeOf(rawHeaders) === 'multipart/form-data';
+}
+
+function mediaTypeOf(rawHeaders: readonly string[]): string | undefined {
   const type = findHeader(rawHeaders, 'content-type');
-  if (typeof type !== 'string') return false;
-  return type.split(';', 1)[0]?.trim().toLowerCase() === 'application/x-www-form-urlencoded';
+  return typeof type === 'string' ? type.split(';', 1)[0]?.trim().toLowerCase() : undefined;
 }

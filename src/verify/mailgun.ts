@@ -1,8 +1,9 @@
 import type { KeyObject } from 'node:crypto';
+import { readPartTexts } from '../payload/payload.ts';
 import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { decodeExactly } from './encodings.ts';
 import { readFormPairs, readJsonMember } from './signed-fields.ts';
-import { isForm } from './find-header.ts';
+import { findHeader, isForm, isFormInParts } from './find-header.ts';
 import { type Proof, refused, refusedByAge } from './proof.ts';
 import type { SignedRequest } from './scheme.ts';
 import { hmacOf } from './signature.ts';
@@ -48,14 +49,20 @@ export function mailgunSignature(
   return hmacOf('hmac-sha256', key, [timestamp + token]);
 }
 
-/** The member `signature` of a JSON body (webhooks), or three fields of a form (routes and older webhooks). */
+/** The member `signature` of a JSON body (webhooks), or three fields of a form (routes and older webhooks; in parts where a mail has attachments). */
 export function readMailgunFields({ rawHeaders, body }: SignedRequest): MailgunFields | undefined {
-  const values = isForm(rawHeaders)
-    ? formFields(body)
-    : FIELDS.map((name) => readJsonMember(body, ['signature', name]));
-  const [timestamp, token, signature] = values;
+  const [timestamp, token, signature] = valuesOf(rawHeaders, body);
   if (timestamp === undefined || token === undefined || signature === undefined) return undefined;
   return { timestamp, token, signature };
+}
+
+function valuesOf(rawHeaders: readonly string[], body: Buffer): readonly (string | undefined)[] {
+  if (isForm(rawHeaders)) return formFields(body);
+  if (!isFormInParts(rawHeaders)) return FIELDS.map((name) => readJsonMember(body, ['signature', name]));
+  const contentType = findHeader(rawHeaders, 'content-type');
+  return typeof contentType === 'string'
+    ? readPartTexts({ bytes: body, headers: { 'content-type': contentType } }, FIELDS)
+    : [];
 }
 
 function formFields(body: Buffer): readonly (string | undefined)[] {

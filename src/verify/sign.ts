@@ -1,6 +1,6 @@
 import { createPrivateKey, createSecretKey, hash, type KeyObject, sign } from 'node:crypto';
 import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
-import { isForm } from './find-header.ts';
+import { isForm, isFormInParts } from './find-header.ts';
 import { readKey } from './keys.ts';
 import { mailgunSignature } from './mailgun.ts';
 import type { SignatureColumns, SignedRequest, Way } from './scheme.ts';
@@ -108,6 +108,10 @@ function signMailgun({ secret, request, facts }: Signing): SignResult {
     for (const [name, value] of Object.entries({ timestamp, token, signature })) fields.set(name, value);
     return { kind: 'signed', headers: {}, body: Buffer.from(fields.toString(), 'utf8'), url };
   }
+  if (isFormInParts(request.rawHeaders))
+    return problem(
+      'a form in parts is not signed here: write content-type: application/x-www-form-urlencoded',
+    );
   const payload = parseObject(original);
   if (payload === undefined) return problem('a request of Mailgun is a JSON object, and this body is none');
   const signed = { ...payload, signature: { timestamp, token, signature } };

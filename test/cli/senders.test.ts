@@ -43,6 +43,15 @@ const MAPPINGS = `
   verify: {scheme: hmac, algorithm: sha1, header: X-Sum, encoding: base64, secrets: ["\${NEW}"]}
   bodyFormat: text
   messageTemplate: "{{payload}}"
+- id: parts
+  match: {path: parts}
+  verify: {scheme: hmac, algorithm: sha1, header: X-Sum, encoding: base64, secrets: ["\${NEW}"]}
+  bodyFormat: form
+  messageTemplate: "{{title}} {{thumb.filename}} {{thumb.size}}"
+- id: open-parts
+  match: {path: open-parts}
+  bodyFormat: form
+  messageTemplate: "{{list.[0]}} {{thumb.filename}} {{thumb.size}}"
 - id: any
   messageTemplate: "{{json payload}}"
 `;
@@ -150,6 +159,35 @@ describe('commands of senders', () => {
     expect((await run('verify', 'cut.request.json')).err).toContain('bodyFile cut.form is not a form');
     write('long.request.json', delivery('sms', twilio, 'none.form'));
     expect((await run('verify', 'long.request.json')).err).toContain('there is no file');
+  });
+
+  test('a form in parts is signed, sent, explained and judged, as bytes and as fields', async () => {
+    const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+    const lines = ['--b', 'Content-Disposition: form-data; name="title"', '', 'Alien', '--b', ''];
+    const file = 'Content-Disposition: form-data; name="thumb"; filename="t.jpg"\r\n\r\n\xff\xd8\r\n--b--';
+    const raw = Buffer.from(lines.join('\r\n') + file, 'latin1');
+    writeFileSync(join(folder, 'parts.form'), raw);
+    const sum = createHmac('sha1', ENV.NEW).update(raw).digest('base64');
+    write(
+      'raw.request.json',
+      JSON.stringify({ path: 'parts', headers: { ...headers, 'x-sum': sum }, bodyFile: 'parts.form' }),
+    );
+    const thumb = { filename: 't.jpg', contentType: 'image/jpeg', size: 2 };
+    write('texts.request.json', JSON.stringify({ path: 'parts', headers, body: { title: 'Alien', thumb } }));
+    write(
+      'nested.request.json',
+      JSON.stringify({ path: 'open-parts', headers, body: { list: ['Alien'], thumb } }),
+    );
+    expect((await run('verify', 'raw.request.json')).out).toContain('proved');
+    for (const name of ['raw', 'texts', 'nested']) {
+      const sent = await run('send', `${name}.request.json`, '--against', service.url, '--sign');
+      expect(sent.out + sent.err, name).toContain('202');
+      expect((await run('explain', `${name}.request.json`)).out, name).toContain('Alien t.jpg 2');
+    }
+    const { out } = await run('requests', '--json');
+    const newest = JSON.parse(out) as readonly { requestId: string; path: string }[];
+    for (const { requestId } of newest.filter(({ path }) => path.endsWith('parts')))
+      expect((await run('explain', requestId)).out).toContain('Alien t.jpg 2');
   });
 
   test('check lists the paths, what is not set, and the mappings that are left out', async () => {

@@ -158,7 +158,7 @@ test.each([
   ['debounce: 2 fortnights', /seconds: …\}/],
   ['debounce: true', /seconds: 30\}/],
   ['rate: 100/month', /rate/],
-  ['bodyFormat: multipart/form-data', /a form in parts .* is not taken/],
+  ['bodyFormat: multipart/form-data', /write bodyFormat: form/],
   ['limits: 100 per day', /runs are limited by the hour/],
   ['verify: sha256', /write verify: \{scheme: hmac, algorithm: sha256, header: X-Signature/],
   ['verify: bearer', /write verify: \{scheme: token/],

@@ -198,7 +198,7 @@ describe('a body of another format says so with both names', () => {
       'json',
       '--x',
       'multipart/form-data; boundary=x',
-      'the body is a form in parts (multipart/form-data) and this path takes JSON; no path takes that',
+      'the body is a form in parts (multipart/form-data) and this path takes JSON; send JSON, or set bodyFormat: form in the mapping',
     ],
     ['json', '{', 'application/json', 'invalid_json: the body is not JSON at line 1, column 2'],
     // `curl -d` announces a form.

@@ -292,6 +292,28 @@ describe('general schemes', () => {
   });
 });
 
+test.each([
+  ['the fields as they are', {}, 'proved'],
+  ['another token', { token: 'b'.repeat(50) }, 'refused'],
+  ['another signature', { signature: 'a'.repeat(64) }, 'refused'],
+  ['a field that is there twice', { 'token"\r\nx: "': 'a'.repeat(50) }, 'refused'],
+])('a route of Mailgun whose form comes in parts: %s', (_name, changed, kind) => {
+  const token = 'a'.repeat(50);
+  const fields = {
+    timestamp: String(NOW),
+    token,
+    signature: hex('s', `${NOW}${token}`),
+    subject: 'ä',
+    ...changed,
+  };
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `--b\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  );
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+  const body = `${parts.join('')}--b--`;
+  expect(prove({ settings: { scheme: 'mailgun' }, secrets: ['s'], headers, body }).kind).toBe(kind);
+});
+
 describe('credentials', () => {
   const basic = (text: string): Record<string, string> => ({
     Authorization: `Basic ${Buffer.from(text, 'utf8').toString('base64')}`,
