@@ -33,6 +33,20 @@ export const CHANNEL_ALIASES: Readonly<Record<string, string>> = { imsg: 'imessa
 export function channelIdOf(name: string): string {
   return Object.hasOwn(CHANNEL_ALIASES, name) ? (CHANNEL_ALIASES[name] ?? name) : name;
 }
+
+/** What reaches people otherwise than by a channel, and what to write for it; undefined of any other name. */
+export function otherWay(name: string): string | undefined {
+  if (/^(?:e?-?mail|smtp|gmail|sendgrid|ses|resend|postmark|mailgun)$/.test(name))
+    return `no channel sends mail: ${posted('mailer.example.com')}, and that service of yours sends the mail`;
+  return /^(?:webhook|https?|url|callback|rest|zapier|n8n|make|pipedream)$/.test(name)
+    ? `an address gets the outcome by a callback: ${posted('example.com')}`
+    : undefined;
+}
+
+function posted(host: string): string {
+  return `remove it, and in the mapping write callbackUrl: https://${host}/hook in place of channel and to: each outcome is posted there as JSON, with the answer of the agent in data.reply`;
+}
+
 /** The channel value that means the channel last used by the main session. */
 export const LAST_CHANNEL = 'last';
 /** The channel of the contract that stands in where nothing else is known. */

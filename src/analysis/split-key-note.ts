@@ -1,5 +1,5 @@
 /* Conditions that ask for a key with a dot in its name, which a condition cannot read and a transform can. */
-import { formatPlace } from '../document/document.ts';
+import { formatPlace, inWords } from '../document/document.ts';
 import type { AdviceNote } from '../hook/hook.ts';
 import {
   isReserved,
@@ -21,13 +21,14 @@ export function splitKeyNotes(
   request: HookRequest,
 ): readonly AdviceNote[] {
   const notes = new Map<string, AdviceNote>();
-  for (const each of considered) {
+  for (const [at, each] of considered.entries()) {
+    const later = considered.slice(at + 1).filter(({ failed }) => failed?.part !== 'path');
     for (const name of missingIn(each)) {
       const keys = findSplitKey(name, request);
       const key = keys?.find((step) => step.includes('.'));
       if (keys === undefined || key === undefined || notes.has(key)) continue;
       const what = `${key} is one key of the body, and a condition cannot read it, because a dot ends a step of its path`;
-      const text = `${what}: ${whatToDo(each, request, keys)}`;
+      const text = `${what}: ${whatToDo(each, request, keys)}${laterText(later)}`;
       notes.set(key, { code: 'split_key', text, names: keys });
     }
   }
@@ -58,6 +59,14 @@ function whatToDo(
     returned: '{}',
   });
   return `${file}\nand in ${id} (${formatPlace(at)}) ${rest}, and beside match the line transform: ${id}.js. All else of the mapping stays: null skips the request, and {} leaves the message as it is`;
+}
+
+/** A mapping without its condition takes what went on to the later ones. */
+function laterText(later: readonly ConsideredMapping[]): string {
+  const names = later.map(({ mapping: { id, at } }) => `${id} (${formatPlace(at)})`);
+  return names.length === 0
+    ? ''
+    : `. What it skips no longer reaches ${inWords(names)}, which ${names.length === 1 ? 'stands' : 'stand'} later: let the transform return that message, too, in place of null`;
 }
 
 function codeOfKeys(keys: readonly string[]): string {

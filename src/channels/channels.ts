@@ -9,6 +9,7 @@ import type {
 import { explainMissingPackages, findMissingPackages } from '../config/config.ts';
 import { within } from '../timers/timers.ts';
 import { loadPlugin } from './plugin.ts';
+import { meantRecipient } from './meant-recipient.ts';
 import { discord } from './discord.ts';
 import { github } from './github.ts';
 import { imessage } from './imessage.ts';
@@ -113,6 +114,22 @@ export function recipientProblem(catalog: ChannelCatalog, channel: string, to: s
   return module && judgeRecipient(module, to);
 }
 
+/** What to write for a recipient that is none on a channel; continues with nothing. */
+export function recipientHint(catalog: ChannelCatalog, channel: string, to: string): string | undefined {
+  const module = findChannelModule(catalog, channel);
+  if (module === undefined) return undefined;
+  const meant = meantRecipient(to, (one) => judgeRecipient(module, one) === undefined);
+  const field = /^[A-Za-z_]\w*(?:\.\w+)*$/.test(to) ? `to: '{{${to}}}'` : undefined;
+  if (meant === undefined)
+    return field === undefined ? undefined : `where ${to} is a field of the request, write ${field}`;
+  return field === undefined || !FIELDS.test(to)
+    ? `write to: ${JSON.stringify(meant)}`
+    : `where ${to} is a field of the request, write ${field}; where it is a name on ${module.id}, write to: ${JSON.stringify(meant)}`;
+}
+
+/** What fields of a body are called that hold a recipient. */
+const FIELDS = /\.|_id$|id$|phone|email|user|chat|channel|recipient|number|^to$|^from$/i;
+
 /** A plugin is somebody else's code: what it throws is a finding about it, never the end of a check or a request. */
 function judgeRecipient(module: ChannelModule, to: string): string | undefined {
   try {
@@ -144,6 +161,12 @@ function judgeSettings(module: ChannelModule, settings: ChannelSettings): Omit<C
   } catch (error) {
     return [{ message: `the module of the channel failed on its settings (${nameOf(error)})` }];
   }
+}
+
+/** The settings that a channel cannot be without; none of an unknown one. */
+export function requiredSettings(catalog: ChannelCatalog, channel: string): readonly string[] {
+  const module = findChannelModule(catalog, channel);
+  return module === undefined ? [] : [...new Set(judgeSettings(module, {}).flatMap(({ key }) => key ?? []))];
 }
 
 /** Findings about `channels`, without a network: unknown ids, wrong or missing keys, packages to be installed. */

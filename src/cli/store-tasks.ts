@@ -121,7 +121,9 @@ function sayFailedTurn({ terminal }: Cli, runs: readonly RunRecord[], waiting: r
   const [error] = failed.map(({ lastError }) => lastError);
   if (error === undefined) return;
   const who = failed.length === 1 ? '1 event waits' : `${failed.length} events wait`;
-  const isKnown = runs.some(({ lastError }) => lastError?.code === error.code);
+  const isKnown = runs.some(
+    ({ lastError }) => lastError?.code === error.code && lastError.message === error.message,
+  );
   const why = formatOneLine(`${error.code}: ${error.message}`, MAX_WHY);
   terminal.err(
     isKnown

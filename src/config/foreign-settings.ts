@@ -82,6 +82,26 @@ const PROVIDER: KeyAdvice = {
     return runner === undefined ? undefined : `providers are named: write ${runner} as the runner`;
   },
 };
+/** `NAME=value` as `NAME: value`; only a reference or a word that is no secret is repeated. */
+function envText(name: string, line: string): string {
+  const value = line.slice(line.indexOf('=') + 1);
+  const isShown = /^\$\{\w+\}$/.test(value) || (value.length <= 12 && !/key|token|secret|passw/i.test(name));
+  return `${name}: ${JSON.stringify(isShown ? value : `\${${name}}`)}`;
+}
+
+/** Where the reply of the heartbeat goes elsewhere. */
+const TARGET: KeyAdvice = {
+  group: 'target',
+  hint: 'remove it: its reply goes where the channel last used leads, which is at first gateway.main: {channel: …, to: …}',
+  hintFor: (_value, beside) => {
+    const { target, to } = isJsonObject(beside) ? beside : {};
+    if (target === 'last') return 'remove it: its reply goes where the channel last used leads, as it is';
+    if (typeof target !== 'string' || !/^[a-z]{4,20}$/i.test(target) || target === 'none') return undefined;
+    const own = typeof to === 'string' || typeof to === 'number' ? `, to: ${JSON.stringify(String(to))}` : '';
+    return `in place of target${own === '' ? '' : ' and to'} write main: {channel: ${target}${own}} in gateway, beside heartbeat: its reply goes where the channel last used leads, which is that one at first`;
+  },
+};
+
 /** Times of the day, which only other programs keep. */
 const CLOCK: KeyAdvice = {
   hint: cronHint('0 8 * * *', 'agent', 'message'),
@@ -215,12 +235,7 @@ const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
   'heartbeat.enabled': { hint: 'a heartbeat that is off is everySeconds: 0' },
   'heartbeat.prompt': calledHere('instructions'),
   ...below('heartbeat', alike('at time times cron schedule daily', CLOCK)),
-  ...below(
-    'heartbeat',
-    alike('target', {
-      hint: 'remove it: its reply goes where the channel last used leads, which is at first gateway.main: {channel: …, to: …}',
-    }),
-  ),
+  ...below('heartbeat', { target: TARGET, to: { ...TARGET, beside: 'target' } }),
   ...below('heartbeat.activeHours', {
     ...alike('start begin', calledHere('from')),
     ...alike('end until stop', calledHere('to')),
@@ -229,7 +244,21 @@ const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
   ...below('runner', {
     ...alike('command args arguments', PROGRAM),
     ...alike('workspace workdir workDir workingDirectory dir folder', calledHere('cwd')),
-    ...alike('environment envVars', calledHere('env')),
+    ...alike('environment envVars', {
+      ...calledHere('env'),
+      hintFor: (value) => {
+        const names = Array.isArray(value) ? value.map((line) => /^(\w+)(=|$)/.exec(String(line))) : [];
+        if (names.length === 0 || names.includes(null)) return undefined;
+        const set = names.flatMap((found, at) =>
+          found?.[2] === '=' ? [envText(found[1] ?? '', String((value as readonly unknown[])[at]))] : [],
+        );
+        const passed = names.flatMap((found) => (found?.[2] === '' ? [found[1] ?? ''] : []));
+        return `here it is an object: write ${[
+          ...(set.length === 0 ? [] : [`env: {${set.join(', ')}}`]),
+          ...(passed.length === 0 ? [] : [`passEnv: [${passed.join(', ')}]`]),
+        ].join(' and ')}`;
+      },
+    }),
     ...alike('permissions permissionMode permission', {
       hint: 'what the agent may do is access: read, edit or full',
     }),

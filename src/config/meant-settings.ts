@@ -258,8 +258,19 @@ function meantTime(written: string): ReturnType<NonNullable<SchemaAdvice['value'
   return { hint: `write "${time}"`, text: `"${time}"` };
 }
 
+/** The token of another gateway, or the command that calls what is none. */
+function missingSetting(key: string, beside: unknown): string | undefined {
+  if (!isJsonObject(beside) || beside['kind'] !== 'forward') return undefined;
+  if (!/^gateway\.runner(?:s\.[^.]+)?\.token$/.test(key)) return undefined;
+  const add = "add token: '${OPENCLAW_HOOKS_TOKEN}', with the hook token of that gateway in the variable";
+  return /:18789\b|\/hooks\b/.test(JSON.stringify(beside['url'] ?? ''))
+    ? add
+    : `where it is the gateway of OpenClaw, or another Sluice, ${add}; any other endpoint gets the prompt by a command: write ${postingRunner(beside)} in place of the runner`;
+}
+
 /** What is known of words and values of others in the configuration. */
 export const CONFIG_ADVICE: SchemaAdvice = {
+  missing: missingSetting,
   value: meantSetting,
   foreign: theirWord,
   keys: FOREIGN_SETTINGS,

@@ -1,4 +1,4 @@
-import { CHANNEL_ALIASES, CHANNEL_IDS, channelIdOf, LAST_CHANNEL } from '../action.ts';
+import { CHANNEL_ALIASES, CHANNEL_IDS, channelIdOf, LAST_CHANNEL, otherWay } from '../action.ts';
 import { didYouMean, type Path } from '../document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { Reporter } from './reporter.ts';
@@ -36,15 +36,6 @@ export function resolveChannelId(
 
 function idOf(name: string): string {
   return channelIdOf(name.trim().toLowerCase());
-}
-
-/** Ways to send a reply that are no channel. */
-function otherWay(id: string): string | undefined {
-  if (/^(?:e?-?mail|smtp|gmail|sendgrid|ses)$/.test(id))
-    return 'no channel sends mail: have the outcome posted to a service of yours that does, with callbackUrl: https://… in the mapping, or let the command of the runner send it, and remove this channel';
-  return /^(?:webhook|https?|url|callback|rest|zapier|n8n|make)$/.test(id)
-    ? 'an address gets the reply by callbackUrl: https://… in the mapping: write it there, and remove this channel'
-    : undefined;
 }
 
 function reportUnknown(

@@ -7,10 +7,10 @@ import { bound, kindName, listed } from './kind-words.ts';
 import { formatPath, keyText } from './path-text.ts';
 import { findKeySlips, type KeySlips } from './key-slips.ts';
 import { otherShape } from './other-shapes.ts';
-import { meantKey, type ForeignKeys } from './meant-key.ts';
+import { meantKey, type SchemaAdvice } from './meant-key.ts';
 import { meantSeconds } from './long-seconds.ts';
 import { formHint } from './written-forms.ts';
-import { guessValue, type KeyAdvice, type ValueHint } from './value-hints.ts';
+import { guessValue, type ValueHint } from './value-hints.ts';
 import { findCommentValue } from './yaml-slips.ts';
 import { isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';
 import { shorten } from './shorten.ts';
@@ -29,16 +29,6 @@ export function validate<S extends z.ZodType>(
   return result.success
     ? { value: result.data, diagnostics: [] }
     : { diagnostics: fromZodError(result.error, located, schema, advice) };
-}
-
-/** What a room knows of the words and values of others. */
-export interface SchemaAdvice {
-  /** What unknown keys mean elsewhere, and what they are called here; below the root as `verify.secret`. */
-  readonly keys?: Readonly<Record<string, KeyAdvice>>;
-  /** What a key of another program's file is called here, by the values of the whole. */
-  readonly foreign?: ForeignKeys;
-  /** How a value was meant that is of the wrong kind or not among those known; `key` as above, lists left out. */
-  readonly value?: (key: string, value: unknown, beside: unknown) => ValueHint | undefined;
 }
 
 /** The findings behind a zod error, in the file's order; `schema` is the one that made it, for the names of known keys. */
@@ -222,7 +212,7 @@ function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: 
   if (best !== undefined) return best.flatMap((inner) => fromIssue(inner, { ...context, base: path }));
   const kinds = kindsIn(context, path);
   const { value } = context.root.at(path);
-  // Where only fixed texts are taken (a discriminator), another text is the wrong value, not the wrong type.
+  // A discriminator takes fixed texts alone: another is the wrong value, not the wrong type.
   const isOther = typeof value === 'string' && kinds.every((kind) => kind.startsWith('"'));
   const texts = kinds.map((kind) => kind.slice(1, -1));
   return [isOther ? notOneOf(context, path, texts) : wrongType(context, path, kinds)];
@@ -304,11 +294,13 @@ function wrongType(context: Context, path: Path, expected: readonly string[]): D
   return finding('WRONG_TYPE', message, at, hint);
 }
 
-function missingKey({ root, schema, repairs }: Context, path: Path, wanted: string): Diagnostic {
+function missingKey({ root, schema, repairs, advice }: Context, path: Path, wanted: string): Diagnostic {
   const { description } = findMeaning(schema, path);
   const object = formatPath(root.at(path.slice(0, -1)).path);
   const message = `${formatPath(root.at(path).path)} is missing, expected ${wanted}`;
-  const hint = `add "${String(path.at(-1))}" to ${object}${description === undefined ? '' : `: ${description}`}`;
+  const hint =
+    advice.missing?.(keyText(path), root.at(path.slice(0, -1)).value) ??
+    `add "${String(path.at(-1))}" to ${object}${description === undefined ? '' : `: ${description}`}`;
   const found = finding('MISSING_KEY', message, root.place(path), hint);
   repairs.missing.set(found, formatPath(path));
   return found;

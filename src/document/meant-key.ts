@@ -7,13 +7,25 @@ import { placesHint, type PlaceHint } from './place-hints.ts';
 import { findMeaning, findSchemas, findSchemasOf, kindsWith, knownKeys } from './schema-keys.ts';
 import { keyText } from './path-text.ts';
 import { isSecretPath } from './secret-ranges.ts';
-import { secondsIn, type KeyAdvice } from './value-hints.ts';
+import { secondsIn, type KeyAdvice, type ValueHint } from './value-hints.ts';
 import { MAX_KEYS } from './written-forms.ts';
 
 /** More kinds are not listed. */
 const MAX_KINDS = 4;
 
 export type ForeignKeys = (root: LocatedValue, path: Path) => Pick<MeantKey, 'hint' | 'isKnown'> | undefined;
+
+/** What a room knows of the words and values of others. */
+export interface SchemaAdvice {
+  /** What unknown keys mean elsewhere, and what they are called here; below the root as `verify.secret`. */
+  readonly keys?: Readonly<Record<string, KeyAdvice>>;
+  /** What a key of another program's file is called here, by the values of the whole. */
+  readonly foreign?: ForeignKeys;
+  /** How a value was meant that is of the wrong kind or not among those known; `key` as above, lists left out. */
+  readonly value?: (key: string, value: unknown, beside: unknown) => ValueHint | undefined;
+  /** What to write for a key that is missing, beside the others of its object. */
+  readonly missing?: (key: string, beside: unknown) => string | undefined;
+}
 
 export interface UnknownKey extends Misplaced {
   readonly advice: {
@@ -56,6 +68,7 @@ function wordOfOthers(unknown: UnknownKey): MeantKey | undefined {
   } = unknown;
   const full = keyText([...path, key]);
   const advice = Object.hasOwn(keys, full) ? keys[full] : undefined;
+  if (advice?.beside !== undefined && root.at([...path, advice.beside]).value === undefined) return undefined;
   // The other name is taken, so this key was meant as another one: `name` in a match that has its path.
   const isTaken = root.at([...path, advice?.rename ?? '']).value !== undefined;
   if (advice === undefined || (isTaken && otherPlace(unknown) !== undefined)) return undefined;

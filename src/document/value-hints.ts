@@ -11,6 +11,8 @@ export interface KeyAdvice {
   readonly rename?: string;
   /** The key of the same object that the hint has the reader write in its place, where a new name alone is not enough. */
   readonly means?: string;
+  /** The key that has to stand beside it, where it is a word of others only there. */
+  readonly beside?: string;
   /** Of several keys of one object with the same group only the first is told: they are one mistake. */
   readonly group?: string;
   /** The hint for a value, beside the other keys of its object, where the value says more. Such a value is no secret. */

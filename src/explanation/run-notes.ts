@@ -12,6 +12,7 @@ import { shortHint } from './short-hint.ts';
 import {
   type CommandRunner,
   environmentNote,
+  MAY_NEED,
   misplacedNote,
   promptNote,
   runnerNamed,
@@ -22,6 +23,8 @@ import {
 export interface Told {
   readonly at: Place | string | undefined;
   readonly text: string;
+  /** Whether it says what may be so, for want of anything surer. */
+  readonly isGuess?: boolean;
 }
 
 interface Facts {
@@ -48,7 +51,8 @@ export function runAdvice(run: RunRecord, config: Facts['config']): string | und
   const facts = { config, mapping: undefined, stored: { runs: [{ run, outbox: [] }] } };
   for (const rule of Object.values(RUN_RULES)) {
     const told = rule(facts);
-    if (told !== undefined) return shortHint({ text: told.text });
+    // What may be the cause of anything is for who asks.
+    if (told !== undefined) return told.isGuess === true ? undefined : shortHint({ text: told.text });
   }
   return undefined;
 }
@@ -93,7 +97,7 @@ function keptFromCommand(facts: Facts): Told | undefined {
   const script = scriptVariables(runner.argv, dirname(facts.config.file))?.names ?? [];
   const text = environmentNote(runner, run.lastError?.message ?? '', { key: path.join('.'), script });
   const at = placeOfKey(facts, path, ['passEnv']) ?? placeIfWritten(facts.config.root, path);
-  return text === undefined ? undefined : { at, text };
+  return text === undefined ? undefined : { at, text, isGuess: text.includes(MAY_NEED) };
 }
 
 /** Of a command that ended with an error: words of a shell, a program that is not there, a terminal that it wants. */

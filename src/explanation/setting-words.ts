@@ -71,6 +71,9 @@ function absentIn(error: string): readonly string[] {
   return ABSENT.flatMap((form) => [...error.matchAll(form)].map(([, name = '']) => name));
 }
 
+/** Begins what is said where nothing tells which variable is missing, and whether one is. */
+export const MAY_NEED = 'If the command needs another variable';
+
 const GIVES =
   'of the environment of the service a command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR, and what passEnv names and env sets';
 
@@ -96,10 +99,28 @@ export function environmentNote(
   const missing = said.length > 0 ? said : [...readIn(runner), ...script].filter((name) => !isKnown(name));
   const isSure = missing.length > 0 && (said.length > 0 || passEnv.length === 0);
   if (!isSure && (passEnv.length > 0 || !ABOUT_ENVIRONMENT.test(error))) return undefined;
+  const login = isSure ? undefined : loginText(runner, error, key);
+  if (login !== undefined) return login;
   const how = isSure
     ? `It reads ${missing.join(', ')}. Write passEnv: [${[...passEnv, ...missing].join(', ')}] at ${key}`
-    : `If the command needs another variable, such as a key, write passEnv: [NAME] at ${key}`;
+    : `${MAY_NEED}, such as a key, write passEnv: [NAME] at ${key}`;
   return `${GIVES}. ${how}`;
+}
+
+/** Coding agents, and the variable with which each works without a login. */
+const LOGINS: Readonly<Record<string, string>> = {
+  claude: 'ANTHROPIC_API_KEY',
+  codex: 'CODEX_API_KEY',
+  gemini: 'GEMINI_API_KEY',
+};
+
+/** What a coding agent needs that asks for a login. */
+function loginText({ argv }: CommandRunner, error: string, key: string): string | undefined {
+  const agent = Object.keys(LOGINS).find((name) => new RegExp(String.raw`\b${name}\b`).test(argv.join(' ')));
+  if (agent === undefined || !/log(?:ged)? ?in\b|api[ _-]?key|unauthori[sz]ed|401/i.test(error))
+    return undefined;
+  const name = LOGINS[agent] ?? '';
+  return `${agent} is not logged in where the service runs, and a command gets no key of the environment by itself. Write passEnv: [${name}] at ${key}, and set ${name} where the service starts; or log in with ${agent} as the user of the service`;
 }
 
 /** Variables that a command line reads and does not set itself. */

@@ -3,10 +3,26 @@ import type { ChannelProblem } from '../channels/channels.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { didYouMean, replaceWithin, withEdit, type Diagnostic } from '../document/document.ts';
 
+/** A channel with the settings that it cannot be without, as text to paste. */
+export function channelBlock(channel: string, required: readonly string[]): string {
+  const settings = required.map((key) => settingText(channel, key));
+  return `${channel}: {${settings.length === 0 ? '…' : settings.join(', ')}}`;
+}
+
+/** A setting as a reference, whose variable is called after both: a setting need not be a secret for that. */
+function settingText(channel: string, key: string): string {
+  const name = `${channel}_${key.replaceAll(/(?=[A-Z])/g, '_')}`.replaceAll(/\W/g, '_').toUpperCase();
+  return `${key}: '\${${name}}'`;
+}
+
 type Root = LoadedConfig['root'];
 
 /** The findings; a key that is missing is none where it stands under another name. */
-export function describeSettings(root: Root, problems: readonly ChannelProblem[]): readonly Diagnostic[] {
+export function describeSettings(
+  root: Root,
+  problems: readonly ChannelProblem[],
+  hintOnRecipient: (channel: string, to: string) => string | undefined,
+): readonly Diagnostic[] {
   const renamed = problems.map((problem) => ({
     channel: problem.channel,
     key: isWebhook(problem) ? 'botToken' : meantKey(problem),
@@ -17,7 +33,12 @@ export function describeSettings(root: Root, problems: readonly ChannelProblem[]
         isGiven(root, channel, key) ||
         !renamed.some((other) => other.channel === channel && other.key === key),
     )
-    .map((problem) => settingsProblem(root, problem));
+    .map((problem) => {
+      const found = settingsProblem(root, problem);
+      const to = problem.key === 'to' ? root.at(['channels', problem.channel, 'to']).value : undefined;
+      const hint = typeof to === 'string' ? hintOnRecipient(problem.channel, to) : undefined;
+      return hint === undefined || problem.known !== undefined ? found : { ...found, hint };
+    });
 }
 
 function isGiven(root: Root, channel: string, key: string | undefined): boolean {
@@ -52,7 +73,7 @@ function channelHint(root: Root, { channel, key, known }: ChannelProblem, meant:
   }
   if (isGiven(root, channel, key))
     return `correct channels.${channel}.${key}; sluice channels check tries it on the platform`;
-  return `add ${key} to channels.${channel}; if it is a secret, write it as \${NAME} or {file: PATH}`;
+  return `add ${settingText(channel, key)} to channels.${channel}, and set that variable where the service starts`;
 }
 
 /** The address of an incoming webhook, where a bot sends the messages here. */

@@ -6,10 +6,17 @@ import { dirname } from 'node:path';
 import { channelIdOf, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig, RunnerSettings } from '../config/config.ts';
 import { displayName, formatPlace, placeIfWritten, type Diagnostic, withEdit } from '../document/document.ts';
-import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
+import {
+  channelProblems,
+  isReference,
+  recipientHint,
+  recipientProblem,
+  requiredSettings,
+  type ChannelCatalog,
+} from '../channels/channels.ts';
 import { commandProblems, isWithin, modelProblems } from '../runners/runners.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
-import { describeSettings } from './channel-settings.ts';
+import { channelBlock, describeSettings } from './channel-settings.ts';
 import { findDefaultProblems } from './default-findings.ts';
 import { runnerPath } from './runner-path.ts';
 
@@ -23,8 +30,9 @@ export function findGatewayProblems(
 ): readonly Diagnostic[] {
   return [
     ...findChannelProblems(config, catalog),
-    ...findIdleChannels(config, mappings),
+    ...findIdleChannels(config, catalog, mappings),
     ...findRunnerProblems(config, mappings),
+    ...findWholeAddresses(config),
     ...findForwardedInstructions(config, mappings),
     ...findCommandProblems(config, env),
     ...findFolderProblems(config),
@@ -46,7 +54,9 @@ function findChannelProblems(
     at: root.place(['plugins', settings.plugins.indexOf(spec)]),
     hint: 'name a package that is installed, or a file relative to the configuration; its default export is a channel module',
   }));
-  const channels = describeSettings(root, channelProblems(catalog, settings.channels));
+  const channels = describeSettings(root, channelProblems(catalog, settings.channels), (channel, to) =>
+    recipientHint(catalog, channel, to),
+  );
   return [...plugins, ...channels, ...findMainProblem(settings, root, catalog)];
 }
 
@@ -68,14 +78,22 @@ function findMainProblem(
       ? []
       : wrongTo('gateway.main.to has no effect without gateway.main.channel', hint);
   }
-  if (!configured.includes(channel)) return [notConfigured(channel, configured, at('channel'))];
+  if (!configured.includes(channel))
+    return [notConfigured(catalog, channel, { configured, at: at('channel') })];
   const wrong = to === undefined || isReference(to) ? undefined : recipientProblem(catalog, channel, to);
   if (wrong === undefined) return [];
-  const hint = 'write the recipient in that form, or remove gateway.main.to';
+  const hint =
+    recipientHint(catalog, channel, to ?? '') ??
+    'write the recipient in that form, or remove gateway.main.to';
   return wrongTo(`gateway.main.to is not a recipient on ${channel}: ${wrong}`, hint);
 }
 
-function notConfigured(channel: string, configured: readonly string[], at: Place): Diagnostic {
+function notConfigured(
+  catalog: ChannelCatalog,
+  channel: string,
+  { configured, at }: { readonly configured: readonly string[]; readonly at: Place },
+): Diagnostic {
+  const block = channelBlock(channel, requiredSettings(catalog, channel));
   return {
     severity: 'warning',
     code: 'CHANNEL_NOT_CONFIGURED',
@@ -83,21 +101,22 @@ function notConfigured(channel: string, configured: readonly string[], at: Place
     at,
     hint:
       configured.length === 0
-        ? `add channels.${channel}, or write deliver: false where no reply is to be sent`
-        : `add channels.${channel}, or choose one of the channels that are configured: ${configured.join(', ')}`,
+        ? `write channels: {${block}} in the configuration, or deliver: false where no reply is to be sent`
+        : `add ${block} below channels, or choose one of the channels that are configured: ${configured.join(', ')}`,
   };
 }
 
 /** Mappings that name a channel without settings. */
 function findIdleChannels(
   { settings }: LoadedConfig,
+  catalog: ChannelCatalog,
   mappings: readonly CompiledMapping[],
 ): readonly Diagnostic[] {
   const configured = Object.keys(settings.channels);
   return mappings.flatMap(namedChannels).flatMap(({ name, at }): Diagnostic[] => {
     const id = channelIdOf(name);
     if (id === LAST_CHANNEL || configured.includes(id)) return [];
-    return [notConfigured(id, configured, at)];
+    return [notConfigured(catalog, id, { configured, at })];
   });
 }
 
@@ -192,6 +211,24 @@ function findRunnerProblems(
       code: 'RUNNER_SETTINGS',
       ...problem,
     }));
+  });
+}
+
+/** The address of one hook of another gateway, where that of all is meant: `/agent` is put behind it. */
+function findWholeAddresses({ settings, root }: LoadedConfig): readonly Diagnostic[] {
+  return Object.entries(settings.gateway.runners).flatMap(([name, runner]): Diagnostic[] => {
+    const url = runner.kind === 'forward' ? runner.url : '';
+    const base = /^(https?:\/\/[^/]+\/.*[^/])\/(?:agent|wake)\/?$/.exec(url)?.[1];
+    if (base === undefined || isReference(url)) return [];
+    const at = root.place([...runnerPath(root, name), 'url']);
+    const found: Diagnostic = {
+      severity: 'warning',
+      code: 'RUNNER_SETTINGS',
+      message: `url is the address of the hooks of the other gateway: /agent is put behind it, so runs go to ${url.replace(/\/$/, '')}/agent`,
+      at,
+      hint: `write url: ${base}`,
+    };
+    return [withEdit(found, { at, text: JSON.stringify(base) })];
   });
 }
 

@@ -10,7 +10,12 @@ import {
   type RemainingConfig,
 } from '../config/config.ts';
 import { byWeight, type Diagnostic } from '../document/document.ts';
-import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
+import {
+  loadChannelCatalog,
+  recipientHint,
+  recipientProblem,
+  type ChannelCatalog,
+} from '../channels/channels.ts';
 import { findMergedConversations } from './conversations.ts';
 import { isSetUp, referencesOf } from './mapping-secrets.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
@@ -228,6 +233,7 @@ function compile(
     hooksPath: hooks.path,
     lenient: hooks.lenient,
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
+    recipientHint: (channel, to) => recipientHint(catalog, channel, to),
     ...referencesOf(references, { needSecrets, isSetUp: isSetUp(config, references) }),
   });
 }

@@ -4,6 +4,7 @@ import {
   channelIdOf,
   LAST_CHANNEL,
   namesMainSession,
+  otherWay,
   THINKING_LEVELS,
   thinkingLevel,
 } from '../action.ts';
@@ -33,7 +34,7 @@ export function checkChannel({ reporter, options }: Checked, path: Path, written
   const known = new Set([...CHANNEL_IDS, ...(options.channels ?? [])]);
   if (known.has(id)) return id;
   const near = didYouMean(name, [LAST_CHANNEL, ...known, ...Object.keys(CHANNEL_ALIASES)]);
-  const place = placeInChannel(written.trim(), known);
+  const place = otherWay(name) ?? placeInChannel(written.trim(), known);
   const hint = place ?? (near === undefined ? channelList(known) : `did you mean "${near}"?`);
   reporter.report(path, {
     code: 'UNKNOWN_CHANNEL',
@@ -75,7 +76,9 @@ export function checkRecipient(
   reporter.report(path, {
     code: 'INVALID_RECIPIENT',
     message: `${quote(to)} is not a recipient on ${channel}: ${problem}`,
-    hint: `write "to" in that form, or remove it to use the default recipient of ${channel}`,
+    hint:
+      options.recipientHint?.(channel, to) ??
+      `write "to" in that form, or remove it to use the default recipient of ${channel}`,
   });
 }
 

@@ -267,6 +267,7 @@ function templateAt(
   if (dialect === 'openclaw') return compileOpenClawTemplate(located.at(path));
   const own = path.length === 1 ? preset?.[path[0] as keyof MappingSource] : undefined;
   const { template, diagnostics } = templates.compile(located.at(path), {
+    ...(source.id === undefined ? {} : { id: source.id }),
     withItem: source.forEach !== undefined,
     ...(typeof own === 'string' ? { text: own } : {}),
   });

@@ -169,6 +169,16 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
     hint: 'the template is messageTemplate (action: agent) or textTemplate (action: wake)',
   }),
   ...alike('systemPrompt system', calledHere('instructions')),
+  ...alike('language lang locale', {
+    hint: "what the agent is told by you stands in instructions: instructions: 'Answer in English.'",
+    hintFor: (value, beside) => {
+      if (typeof value !== 'string' || !/^[\p{L} -]{4,30}$/u.test(value)) return undefined;
+      const told = isJsonObject(beside) ? beside['instructions'] : undefined;
+      return told === undefined
+        ? `write instructions: 'Answer in ${value}.' in its place`
+        : `add "Answer in ${value}." to instructions, and remove it`;
+    },
+  }),
   session: {
     ...calledHere('sessionKey'),
     hintFor: (value) => {

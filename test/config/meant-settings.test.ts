@@ -53,6 +53,23 @@ test.each([
 
 test.each([
   [
+    'gateway: { runner: { kind: command, argv: [a], environment: [A=${B}, C] } }',
+    /write env: \{A: "\$\{B\}"\} and passEnv: \[C\]$/,
+  ],
+  [
+    'gateway: { heartbeat: { target: slack, to: C0123456 } }',
+    /^in place of target and to write main: \{channel: slack, to: "C0123456"\} in gateway/,
+  ],
+  [
+    'gateway: { runner: { kind: forward, url: http://127.0.0.1:18789/hooks } }',
+    /^add token: '\$\{OPENCLAW_HOOKS_TOKEN\}'/,
+  ],
+  [
+    'agents: { list: [{ id: ops, model: anthropic/claude-x }] }',
+    /write runners: \{ops: \{kind: claude, model: claude-x\}\} in gateway, and in the mapping of one runner: ops/,
+  ],
+  ['channels: { email: { to: a } }', /write callbackUrl: \S+ in place of channel and to/],
+  [
     'gateway: { port: 18789 }',
     /server\.port: in place of port write server: \{port: 18789\} at the top level$/,
   ],

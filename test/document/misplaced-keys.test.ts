@@ -10,7 +10,7 @@ import {
   type Diagnostic,
   type Path,
 } from '../../src/document/document.ts';
-import type { SchemaAdvice } from '../../src/document/findings.ts';
+import type { SchemaAdvice } from '../../src/document/document.ts';
 import { MAPPING_ADVICE } from '../../src/mapping/foreign-keys.ts';
 import { MappingSchema } from '../../src/mapping/mapping-schema.ts';
 import { sampleOf, strictObjects, type StrictObject } from '../support/schema-samples.ts';

@@ -54,7 +54,7 @@ test.each([
     readonly default: (input: object) => unknown;
   };
   expect(transform({ payload, headers: { 'x-shop': 's' } })).toEqual({ message });
-  expect(lines.at(-1)).toMatch(/transform: message\.js in place of messageTemplate$/);
+  expect(lines.at(-1)).toMatch(/transform: a\.js in place of messageTemplate$/);
 });
 
 test.each([

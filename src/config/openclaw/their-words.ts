@@ -64,8 +64,31 @@ export function theirWord(root: LocatedValue, path: Path): TheirWord | undefined
     const hint = movedHint(root, path, { own: [...own, ...kept], moves: [...moves, ...kept] });
     return { hint: `${hint}${lostText(lost)}`, isKnown: lost.length === 0 };
   }
-  const what = Object.hasOwn(THEIRS, name) ? THEIRS[name] : undefined;
+  const what = agentsText(root, path) ?? (Object.hasOwn(THEIRS, name) ? THEIRS[name] : undefined);
   return what === undefined ? undefined : { hint: `it is a key of OpenClaw: ${what}; remove it here` };
+}
+
+/** Their agents as runners of the kind that the file has already. */
+function agentsText(root: LocatedValue, path: Path): string | undefined {
+  if (!/^agents\.(?:list|entries)$/.test(path.join('.'))) return undefined;
+  const { value } = root.at(path);
+  const agents = Array.isArray(value)
+    ? (value as readonly unknown[])
+    : isJsonObject(value)
+      ? Object.entries(value).map(([id, one]) => ({ ...(isJsonObject(one) ? one : {}), id }))
+      : [];
+  const { value: runner } = root.at(['gateway', 'runner']);
+  const { kind = 'claude', access } = isJsonObject(runner) ? runner : {};
+  const may = typeof access === 'string' ? { access } : {};
+  const runners = agents.flatMap((agent) => {
+    const { id, model } = isJsonObject(agent) ? agent : {};
+    if (typeof id !== 'string') return [];
+    const own = typeof model === 'string' && kind !== 'openclaw' ? { model: model.replace(/^.*\//, '') } : {};
+    return [[id, kind === 'openclaw' ? { kind, agent: id } : { kind, ...may, ...own }] as const];
+  });
+  const [first] = runners;
+  if (first === undefined) return undefined;
+  return `its agents; here each is a runner: write runners: ${flow(Object.fromEntries(runners))} in gateway, and in the mapping of one runner: ${first[0]}`;
 }
 
 interface TheirWord {

@@ -35,7 +35,7 @@ const METHOD = new RegExp(String.raw`^${OPERAND}(\.(?:toFixed\(\d*\)|toUpperCase
 export function calculatedText(
   source: string,
   key: unknown,
-  found: readonly Diagnostic[],
+  { found, id }: { readonly found: readonly Diagnostic[]; readonly id?: string | undefined },
 ): Diagnostic | undefined {
   const error = found.find(({ severity }) => severity === 'error');
   if (error === undefined || (key !== 'messageTemplate' && key !== 'textTemplate')) return undefined;
@@ -46,12 +46,13 @@ export function calculatedText(
   if (!code.some((each) => each?.isSum) || code.includes(undefined)) return undefined;
   const text = code.map((each, at) => (at % 2 === 1 ? `\${${each?.text ?? ''}}` : each?.text)).join('');
   const name = key === 'textTemplate' ? 'text' : 'message';
-  const file = transformFile({ id: name }, { lines: [], checks: [], returned: `{ ${name}: \`${text}\` }` });
+  const called = id ?? name;
+  const file = transformFile({ id: called }, { lines: [], checks: [], returned: `{ ${name}: \`${text}\` }` });
   const { edit: _edit, ...rest } = error;
   return {
     ...rest,
     message: `${error.message}: templates do not calculate`,
-    hint: `${file}\nand in the mapping the line transform: ${name}.js in place of ${key}`,
+    hint: `${file}\nand in the mapping the line transform: ${called}.js in place of ${key}`,
   };
 }
 

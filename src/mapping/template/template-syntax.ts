@@ -51,20 +51,26 @@ function stopFinding(message: string, { handlebars, text, placeOf }: SyntaxConte
   // Where a closing is missing, what is open helps more than the end of the text.
   const open = found === '' ? findOpen(text.text) : undefined;
   if (open !== undefined)
-    return { ...unclosed(open), at: placeOf(text.originalOffset(open.start), text.originalOffset(open.end)) };
+    return {
+      ...unclosed(open, text.text),
+      at: placeOf(text.originalOffset(open.start), text.originalOffset(open.end)),
+    };
   const stop = matched.length - found.length;
   const start = text.originalOffset(stop);
   const at = placeOf(start, Math.max(text.originalOffset(matched.length), start + 1));
   const explained = explain(message, found, text.text.slice(stop));
   const inside = expressionAt(text.text, stop);
   const foreign = inside === undefined ? undefined : hintForExpression(inside);
-  if (inside === undefined || foreign === undefined) return { ...BROKEN, ...explained, at };
-  const hint = explained === UNCLOSED_EXPRESSION ? UNCLOSED_EXPRESSION.hint : foreign;
+  const closed = explained === UNCLOSED_EXPRESSION ? closedAt(text.text, stop) : undefined;
+  if (inside === undefined || foreign === undefined)
+    return { ...BROKEN, ...explained, ...(closed === undefined ? {} : { hint: closed }), at };
+  const hint = explained === UNCLOSED_EXPRESSION ? (closed ?? UNCLOSED_EXPRESSION.hint) : foreign;
   return withEdit({ ...BROKEN, ...explained, hint, at }, expressionEdit(inside, foreign, at));
 }
 
-function unclosed({ block }: Open): Omit<Diagnostic, 'at'> {
-  if (block === undefined) return { ...BROKEN, ...UNCLOSED_EXPRESSION };
+function unclosed({ block, start }: Open, text: string): Omit<Diagnostic, 'at'> {
+  const hint = closedAt(text, start) ?? UNCLOSED_EXPRESSION.hint;
+  if (block === undefined) return { ...BROKEN, ...UNCLOSED_EXPRESSION, hint };
   return { ...BROKEN, message: `the block {{#${block}}} is not closed`, hint: `close it with {{/${block}}}` };
 }
 
@@ -81,6 +87,18 @@ function expressionEdit(inside: string, hint: string, { source, start }: Place):
 }
 
 const UNCLOSED_EXPRESSION = { message: 'the template ends inside an expression', hint: 'close it with }}' };
+
+/** The expression that begins at or before an offset as it is written when it is closed, where its text tells its end. */
+function closedAt(text: string, offset: number): string | undefined {
+  const written = text.slice(text.lastIndexOf('{{', offset));
+  const [four, name] = /^\{\{\{\{\s*([\w.]+)\s*\}{2,4}/.exec(text.slice(text.indexOf('{{{{'))) ?? [];
+  if (four !== undefined) return `write {{${name ?? ''}}} in place of ${four}`;
+  const [found, inside = ''] =
+    /^\{\{([#/]?\s*[^{}\n]{1,80}?)\s*\}(?!\})/.exec(written) ??
+    /^\{\{([#/]?\s*[\w.@[\]-]+)/.exec(written) ??
+    [];
+  return found === undefined ? undefined : `write {{${inside}}} in place of ${found}`;
+}
 
 interface Open {
   readonly start: number;

@@ -46,6 +46,8 @@ interface TemplateOptions {
   readonly form?: TemplateForm;
   /** Stands in for the located text. */
   readonly text?: string;
+  /** Of the mapping, which names the files that are proposed. */
+  readonly id?: string;
   /** Whether `item` and `index` have a value (default); a warning says where they are read without. */
   readonly withItem?: boolean;
 }
@@ -85,7 +87,9 @@ function compileTemplate(engine: Engine, located: LocatedValue, options: Templat
   if (foreign === undefined) {
     const found = result.diagnostics;
     const key = located.at([]).path.at(-1);
-    const own = foreignExpressions(source, { found, placeOf, isRight }) ?? calculatedText(source, key, found);
+    const own =
+      foreignExpressions(source, { found, placeOf, isRight }) ??
+      calculatedText(source, key, { found, id: options.id });
     return own === undefined ? result : { diagnostics: [own] };
   }
   const finding = foreignFinding(foreign, {

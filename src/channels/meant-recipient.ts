@@ -1,0 +1,42 @@
+/* Recipients as people copy them (addresses of a browser, mentions, words of OpenClaw), in the form of their channel. */
+
+/** What is tried in this order; the first that the channel takes was meant. */
+const FORMS: readonly ((written: string) => string | undefined)[] = [
+  // `channel:C0123`, `<#C0123|general>`, `<@!123>`, `@name`, `#name`
+  (text) => /^(?:[a-z]+:)+(.+)$/i.exec(text)?.[1],
+  (text) => /^<#!?(\w+)(?:\|[^>]*)?>$/.exec(text)?.[1],
+  (text) => user(/^<@!?(\d+)>$/.exec(text)?.[1]),
+  (text) => /^<@!?(\w+)(?:\|[^>]*)?>$/.exec(text)?.[1],
+  (text) => /^[@#](\S+)$/.exec(text)?.[1],
+  (text) => (/^[\w-]+$/.test(text) ? `#${text}` : undefined),
+  (text) => (/^[A-Za-z]\w+$/.test(text) ? `@${text}` : undefined),
+  // Addresses: https://t.me/name, https://app.slack.com/client/T01/C01, https://web.telegram.org/a/#-100123
+  (text) => lastOf(text),
+  (text) => at(lastOf(text)),
+  // Phone numbers: 0049…, and WhatsApp's own 4915…@c.us
+  (text) => /^00([1-9][\d ().-]+)$/.exec(text)?.[1]?.replace(/^/, '+'),
+  (text) => /^(\d{7,15})@(?:c\.us|s\.whatsapp\.net)$/.exec(text)?.[1]?.replace(/^/, '+'),
+  // A topic of a chat: -100123/45, -100123_45, -100123#45, -100123:45
+  (text) => topic(/^(-?\d+|@\w+)[/_#:](\d+)$/.exec(text)),
+  (text) => (/^[a-z]?[a-z\d]{6,}$/i.test(text) ? text.toUpperCase() : undefined),
+];
+
+const user = (id: string | undefined): string | undefined => (id === undefined ? undefined : `user:${id}`);
+const at = (name: string | undefined): string | undefined => (name === undefined ? undefined : `@${name}`);
+const lastOf = (text: string): string | undefined =>
+  /^(?:https?:\/\/|t\.me\/).*[/#@]([\w-]+)\/?$/.exec(text)?.[1];
+const topic = (found: RegExpExecArray | null): string | undefined =>
+  found === null ? undefined : `${found[1] ?? ''}:topic:${found[2] ?? ''}`;
+
+/** The recipient that was meant by one in another form; undefined where none is certain. */
+export function meantRecipient(to: string, isRight: (recipient: string) => boolean): string | undefined {
+  if (to.length > MAX_CHARS) return undefined;
+  for (const form of FORMS) {
+    const meant = form(to.trim());
+    if (meant !== undefined && meant !== to && isRight(meant)) return meant;
+  }
+  return undefined;
+}
+
+/** Longer than any recipient that people copy. */
+const MAX_CHARS = 300;
