@@ -53,7 +53,7 @@ test.each([
 
 test.each([
   [
-    'gateway: { runner: { kind: command, argv: [a], environment: [A=${B}, C] } }',
+    'gateway: { runner: { kind: command, argv: [a], environment: ["A=${B}", C] } }',
     /write env: \{A: "\$\{B\}"\} and passEnv: \[C\]$/,
   ],
   [
