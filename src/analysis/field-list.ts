@@ -25,7 +25,8 @@ export function listFields(evaluation: Evaluation, request: HookRequest): FieldL
   const known = new Set(found.map(({ path }) => path));
   const others = [...readers.keys()]
     .filter((path) => !known.has(path))
-    .map((path) => readFieldAt(path, request));
+    .map((path) => readFieldAt(path, request))
+    .map((field) => (field.value === undefined ? inOtherElement(field, evaluation, request) : field));
   // A block that goes through the fields of an object reads of each text what an element has.
   const missing = others
     .filter(
@@ -41,6 +42,20 @@ export function listFields(evaluation: Evaluation, request: HookRequest): FieldL
     .filter((field) => chosen.has(field))
     .map(({ keys, ...field }) => ({ ...field, path: written(keys, field, names) }));
   return { fields: listed, more: total - found.length + all.length - listed.length };
+}
+
+/** What the first element of `forEach` does not have, as the first of the others has it. */
+function inOtherElement(field: Unread, { mapping }: Evaluation, request: HookRequest): Unread {
+  const list = mapping?.forEach === undefined ? '' : fromRoot(mapping.forEach.text);
+  const elements = list === '' ? undefined : valueAt({ ...request }, list.split('.'));
+  if (!Array.isArray(elements) || !field.path.startsWith(`${list}.0.`)) return field;
+  const keys = field.path.slice(list.length + 3).split('.');
+  const count = elements.length;
+  const at = (elements as readonly JsonValue[]).findIndex((each) => valueAt(each, keys) !== undefined);
+  const value = at === -1 ? undefined : valueAt(elements[at] as JsonValue, keys);
+  return value === undefined
+    ? field
+    : { ...field, value: shown(keys, value, ` (element ${at + 1} of ${count}; the first has none)`) };
 }
 
 /** A condition cannot read a key with a dot in it, whatever it asks for. */
@@ -115,7 +130,7 @@ export function listNamed(list: FieldList, texts: readonly string[], request: Ho
     list.fields.some((field) => fromRoot(field.path).startsWith(`${fromRoot(path)}.`));
   const found = [...named]
     .filter((path) => !isSeen(path))
-    .map((path) => ({ path, value: readFieldAt(fromRoot(path), request).value }))
+    .map((path) => ({ path: asListed(path, list), value: readFieldAt(fromRoot(path), request).value }))
     .flatMap(({ path, value }): readonly RequestField[] =>
       value === undefined ? [] : [{ path, value, by: [] }],
     )
@@ -124,6 +139,15 @@ export function listNamed(list: FieldList, texts: readonly string[], request: Ho
   const at = fields.findIndex(({ value }) => value === undefined);
   const end = at === -1 ? fields.length : at;
   return { fields: [...fields.slice(0, end), ...found, ...fields.slice(end)], more };
+}
+
+/** As the paths of the list are written: with `payload.` before all of them, or before none that does not need it. */
+function asListed(path: string, { fields }: FieldList): string {
+  const isRooted =
+    fields.length > 0 && fields.every((field) => isReserved(field.path.split('.', 1)[0] ?? ''));
+  if (isRooted) return fromRoot(path);
+  const plain = path.replace(/^payload\./, '');
+  return isReserved(plain.split('.', 1)[0] ?? '') ? path : plain;
 }
 
 /** Fields that are read come first, then those beside them, then those nearest to the root. */

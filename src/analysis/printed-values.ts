@@ -1,5 +1,6 @@
 /* Values that a template prints as they are, and that people read otherwise: cents, times in seconds, HTML. */
 import type { AdviceNote, Evaluation } from '../hook/hook.ts';
+import { codeOfInside, textFile } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { centsAt } from './minor-units.ts';
@@ -7,6 +8,7 @@ import { readerOf } from './root-reader.ts';
 
 /** A template that was rendered, with what it reads. */
 export interface PrintedScope {
+  readonly mapping: Evaluation['mapping'];
   readonly request: HookRequest;
   readonly item: JsonValue | undefined;
   readonly rendered: Evaluation['trace']['templates'][number];
@@ -20,6 +22,8 @@ interface Printed {
   /** What has it. */
   readonly object: JsonObject;
   readonly read: (path: string) => JsonValue | undefined;
+  /** The file of a transform that prints it otherwise; undefined where the template is not simple enough for that. */
+  readonly written: (code: (from: string) => string) => string | undefined;
 }
 
 const LONE_PATH = /\{\{\s{0,9}([A-Za-z_][\w.]{0,200})\s{0,9}\}\}/g;
@@ -45,7 +49,8 @@ export function printedNotes(scope: PrintedScope): readonly AdviceNote[] {
   });
 }
 
-function printedIn(source: string, { request, item }: PrintedScope): readonly Printed[] {
+function printedIn(source: string, scope: PrintedScope): readonly Printed[] {
+  const { request, item } = scope;
   const read = readerOf(request, item);
   return [...source.matchAll(LONE_PATH)].flatMap(([, path = '']) => {
     const keys = path.split('.');
@@ -54,7 +59,31 @@ function printedIn(source: string, { request, item }: PrintedScope): readonly Pr
     const object = keys.length === 0 ? request.payload : read(keys.join('.'));
     return value === undefined
       ? []
-      : [{ path, name, value, object: isJsonObject(object) ? object : {}, read }];
+      : [
+          {
+            path,
+            name,
+            value,
+            object: isJsonObject(object) ? object : {},
+            read,
+            written: (code) => fileFor(path, code, scope),
+          },
+        ];
+  });
+}
+
+/** The whole file that prints the value of a path in another way, and all else as it was. */
+function fileFor(
+  path: string,
+  code: (from: string) => string,
+  { mapping, rendered }: PrintedScope,
+): string | undefined {
+  const source = rendered.source?.template.source;
+  if (mapping === undefined || mapping.transform !== undefined || source === undefined) return undefined;
+  const field = rendered.field === 'textTemplate' ? 'text' : 'message';
+  return textFile(source, { id: mapping.id, field }, (inside) => {
+    const plain = codeOfInside(inside);
+    return inside === path && plain !== undefined ? code(plain) : plain;
   });
 }
 
@@ -62,7 +91,7 @@ function printedIn(source: string, { request, item }: PrintedScope): readonly Pr
 const UNIT = /\b(?:cents?|pence|(?:smallest|minor|smaller) unit)/i;
 
 /** An amount without a point beside a currency: most likely cents. */
-function centsText({ path, name, object, read }: Printed): string | undefined {
+function centsText({ path, name, object, read, written }: Printed): string | undefined {
   const cents = centsAt(path, read);
   if (cents === undefined) return undefined;
   const { value, currency } = cents;
@@ -70,7 +99,7 @@ function centsText({ path, name, object, read }: Printed): string | undefined {
   const formatted = beside(object, name, /format|display|decimal|string/i);
   const how =
     formatted === undefined
-      ? `a template cannot divide; for ${(value / 100).toFixed(2)} write a transform with (${from} / 100).toFixed(2)`
+      ? `a template cannot divide; for ${(value / 100).toFixed(2)} ${written((each) => `(${each} / 100).toFixed(2)`) ?? `write a transform with (${from} / 100).toFixed(2)`}`
       : `the sender writes it in ${formatted}, too: write {{${sibling(path, formatted)}}}`;
   return `${path} is ${value}, and many senders count ${currency} in cents (Stripe does): ${how}`;
 }
@@ -94,15 +123,40 @@ const TAG = /^\s*<(?:p|br|div|span|b|i|a|ul|ol|table|h[1-6]|html|!doctype)(?:\s[
 const ENTITY = /&(?:amp|lt|gt|quot|nbsp|apos|#\d{1,5});/;
 
 /** HTML, which a template prints as it came. */
-function htmlText({ path, name, value, object }: Printed): string | undefined {
+function htmlText({ path, name, value, object, written }: Printed): string | undefined {
   if (typeof value !== 'string' || !(TAG.test(value) || ENTITY.test(value))) return undefined;
   const plain = beside(object, name, /plain|text|stripped|raw/i);
   const from = /^(?:payload|item)\b/.test(path) ? path : `payload.${path}`;
   const how =
     plain === undefined
-      ? `for text without tags write a transform with ${from}.replace(/<[^>]*>/g, ' ').replace(/&amp;/g, '&')`
+      ? `for text without tags ${written(withoutTags) ?? `write a transform with ${withoutTags(from)}`}`
       : `the sender writes it in ${plain} as plain text, too: write {{${sibling(path, plain)}}}`;
   return `${path} is HTML, and a template prints it as it came: ${how}`;
+}
+
+const withoutTags = (from: string): string =>
+  `${from}.replace(/<[^>]*>/g, ' ').replace(/&nbsp;/g, ' ').replace(/&amp;/g, '&')`;
+
+/** `{{truncate text 20}}`, which counts characters. */
+const TRUNCATED = /\{\{\s{0,9}truncate\s{1,9}([A-Za-z_][\w.]{0,200})\s{1,9}(\d{1,3})\s{0,9}\}\}/g;
+/** A heading of more characters is meant to be short; a text of fewer words is a name or an id. */
+const FEW_CHARS = 25;
+const MANY_WORDS = 12;
+const CHARS_OF_WORD = 7;
+
+/** A text of many words of which a few characters are left, as where words are counted. */
+export function truncatedNotes({ request, item, rendered }: PrintedScope): readonly AdviceNote[] {
+  const read = readerOf(request, item);
+  const source = rendered.source?.template.source ?? '';
+  return [...source.matchAll(TRUNCATED)].flatMap(([whole, path = '', limit = '']): readonly AdviceNote[] => {
+    const value = read(path);
+    const count = Number(limit);
+    if (typeof value !== 'string' || count > FEW_CHARS || value.trim().split(/\s+/).length < MANY_WORDS)
+      return [];
+    const more = Math.max(100, count * CHARS_OF_WORD);
+    const text = `${whole} leaves ${count} of the ${value.length} characters of ${path}: truncate counts characters. For about ${count} words write ${whole.replace(/\d+(?=\s*\}\}$)/, String(more))}`;
+    return [{ code: 'truncated', text, names: [path], at: rendered.at }];
+  });
 }
 
 /** A text of the same object whose name is that of the value with a word more, or that word alone. */

@@ -9,7 +9,7 @@ import { openBlocks } from './each-object.ts';
 import { firstElement } from './instead.ts';
 import { createPathFinder } from './path-candidates.ts';
 import { readElement } from './element-advice.ts';
-import { printedNotes } from './printed-values.ts';
+import { printedNotes, truncatedNotes } from './printed-values.ts';
 import { readerOf } from './root-reader.ts';
 import { plain, shown } from './rule-operands.ts';
 
@@ -23,14 +23,17 @@ export function templateNotes(evaluation: Evaluation, request: HookRequest): rea
   const item = firstElement(evaluation, request);
   const notes = new Map<string, AdviceNote>();
   for (const rendered of evaluation.trace.templates) {
-    const scope = { request, item, forEach: evaluation.mapping?.forEach?.text, rendered };
-    for (const note of [...comparisonNotes(scope), ...singleNotes(scope), ...printedNotes(scope)])
-      if (notes.size < MAX_NOTES && !notes.has(note.text)) notes.set(note.text, note);
+    const { mapping } = evaluation;
+    const scope = { request, item, mapping, forEach: mapping?.forEach?.text, rendered };
+    for (const rule of [comparisonNotes, singleNotes, printedNotes, truncatedNotes])
+      for (const note of rule(scope))
+        if (notes.size < MAX_NOTES && !notes.has(note.text)) notes.set(note.text, note);
   }
   return [...notes.values()];
 }
 
 interface Scope {
+  readonly mapping: Evaluation['mapping'];
   readonly request: HookRequest;
   readonly item: JsonValue | undefined;
   /** The list of the mapping's `forEach`. */

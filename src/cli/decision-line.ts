@@ -81,20 +81,32 @@ function placeOf({ id, sessionKey, debounce }: AgentAction, runId: string | unde
   return runId === undefined || runId === id ? `${session} ${waits}` : `joins run ${runId} ${waits}`;
 }
 
+/** Actions of one request that are shown. */
+const MAX_SHOWN = 3;
+
+/** Why one request became several actions. */
+function eachText({ mapping, outcome }: SeenRequest['evaluation']): string {
+  const count = outcome.kind === 'accepted' ? outcome.actions.length : 0;
+  if (mapping?.forEach === undefined || count < 2) return '';
+  const what = mapping.action === 'wake' ? 'events' : mapping.action === 'notify' ? 'notifications' : 'runs';
+  return `${count} ${what}, one for each element of ${mapping.forEach.text} (forEach): `;
+}
+
 function describe({ evaluation, result }: SeenRequest): string {
   const { outcome, mapping } = evaluation;
   const by = `${mapping === undefined ? '' : `${mapping.id} → `}${result?.duplicate === true ? 'repeat, nothing new: ' : ''}`;
   switch (outcome.kind) {
     case 'accepted':
       return outcome.actions
-        .slice(0, 3)
+        .slice(0, MAX_SHOWN)
         .map((action, at) => {
           const stored = result?.accepted[at];
           const again =
             stored?.duplicate === true && result?.duplicate !== true ? 'repeat, nothing new: ' : '';
-          return `${by}${again}${describeAction(action, stored?.id)}`;
+          const head = at > 0 && mapping !== undefined ? '' : `${by}${eachText(evaluation)}`;
+          return `${head}${again}${describeAction(action, stored?.id)}`;
         })
-        .concat(outcome.actions.length > 3 ? [`and ${outcome.actions.length - 3} more`] : [])
+        .concat(outcome.actions.length > MAX_SHOWN ? [`and ${outcome.actions.length - MAX_SHOWN} more`] : [])
         .join('; ');
     case 'skipped':
       return `${by}skipped by ${skipText(outcome)}`;

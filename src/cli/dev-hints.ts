@@ -16,7 +16,7 @@ const AGAIN_MS = 1_000;
 
 export class DevHints {
   readonly #parts: Pick<ConsoleParts, 'storage' | 'live'>;
-  readonly #tell: (mappingId: string, hint: EvaluationNote) => void;
+  readonly #tell: (mappingId: string, hint: EvaluationNote, requestId: string) => void;
   readonly #told = new Set<string>();
   readonly #waiting: string[] = [];
   readonly #running = new Set<string>();
@@ -26,7 +26,7 @@ export class DevHints {
 
   constructor(
     parts: Pick<ConsoleParts, 'storage' | 'live'>,
-    tell: (mappingId: string, hint: EvaluationNote) => void,
+    tell: (mappingId: string, hint: EvaluationNote, requestId: string) => void,
   ) {
     this.#parts = parts;
     this.#tell = tell;
@@ -74,18 +74,17 @@ export class DevHints {
     const isNews = ({ setting = '' }: EvaluationNote): boolean =>
       // The log says at once how long a run waits, and the line of a run that failed what it needs.
       setting !== 'debounce' && (!isOfRun(setting) || !hasFailed(stored));
-    for (const hint of [...allHints(told), ...again].filter(isNews))
-      this.#tellOnce(stored.decision.mappingId, hint);
+    for (const hint of [...allHints(told), ...again].filter(isNews)) this.#tellOnce(stored.decision, hint);
     if (hasEnded(stored)) this.#running.delete(id);
     else this.#lookAgain(id);
   }
 
-  #tellOnce(mappingId: string, hint: EvaluationNote): void {
+  #tellOnce({ mappingId = '', requestId }: DecisionRecord, hint: EvaluationNote): void {
     // The values in it are others each time.
     const key = `${mappingId} ${hint.at ?? ''} ${hint.setting === undefined ? hint.code : shortHint(hint)}`;
     if (this.#told.has(key) || this.#told.size >= MAX_TOLD) return;
     this.#told.add(key);
-    this.#tell(mappingId, hint);
+    this.#tell(mappingId, hint, requestId);
   }
 
   #lookAgain(id: string): void {

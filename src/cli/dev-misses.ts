@@ -87,13 +87,13 @@ function noteLines(text: string, log: DevLog): readonly string[] {
   ];
 }
 
-/** What only the explanation has to say of a mapping, in lines that fit. */
+/** What only the explanation has to say of a mapping, in lines that fit; other lines may stand between it and its request. */
 export function hintLines(
-  mappingId: string,
+  { mappingId, requestId }: { readonly mappingId: string; readonly requestId: string },
   { setting = '', at, text }: EvaluationNote,
   log: Pick<DevLog, 'columns' | 'explain'>,
 ): readonly string[] {
-  const what = [mappingId, setting].filter(Boolean).join(', ');
+  const what = [`request ${requestId}`, mappingId, setting].filter(Boolean).join(', ');
   return wrap('  hint ', `${what}${at === undefined ? '' : ` (${at})`}: ${text}`, log);
 }
 

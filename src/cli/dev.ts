@@ -132,8 +132,8 @@ function withHints(
 ): Onlooker {
   const { columns = USUAL_LOG_COLUMNS } = terminal;
   const explain = commandLine(terminal, configFile, 'explain ID');
-  const hints = new DevHints(parts, (mappingId, hint) => {
-    for (const line of hintLines(mappingId, hint, { columns, explain })) terminal.err(line);
+  const hints = new DevHints(parts, (mappingId, hint, requestId) => {
+    for (const line of hintLines({ mappingId, requestId }, hint, { columns, explain })) terminal.err(line);
   });
   return {
     see: (decision) => {

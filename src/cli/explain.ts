@@ -109,7 +109,7 @@ async function printPage(cli: Cli, page: Page): Promise<void> {
   print(settingLines(notes));
   await complain();
   if (request === undefined) sayWhatIsKnown(cli, explained);
-  else explainKept(cli, explained);
+  else explainKept(cli, page);
   print(storedWork(cli, page));
 }
 
@@ -164,11 +164,25 @@ function sayWhatIsKnown({ terminal }: Cli, { explained, notes }: StoredExplanati
 }
 
 /** The kept request as it would be judged now, and how it was judged where that differs. */
-function explainKept(cli: Cli, { explained, notes, stored: { runs, events } }: StoredExplanation): void {
+function explainKept(
+  cli: Cli,
+  {
+    explained: {
+      explained,
+      notes,
+      stored: { runs, events },
+    },
+    config,
+  }: Page,
+): void {
   if (explained === undefined) return;
   cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
   const stored = new Set([...runs.map(({ run }) => run.id), ...events.map(({ id }) => id)]);
-  report(cli, [explained], { stored, isRepeat: notes.some(({ code }) => code === 'repeat') });
+  report(cli, [explained], {
+    stored,
+    isRepeat: notes.some(({ code }) => code === 'repeat'),
+    hasChannels: hasChannels(config),
+  });
   for (const { code, text } of notes) if (code === 'removed') cli.terminal.out(text);
   const changed = notes.filter(({ code }) => code === 'judged_otherwise');
   const lines = changed.map(({ text, at }) => `  ${text}${at === undefined ? '' : `  ${at}`}`);
@@ -197,15 +211,24 @@ async function explainWith(
 ): Promise<readonly ExplanationJson[]> {
   const explained: RequestExplanation[] = [];
   for (const request of requests) explained.push(await explainRequest(request, workbench));
-  report(cli, explained, flags);
+  report(cli, explained, {
+    json: flags.json === true,
+    hasChannels: hasChannels(workbench.generation.config),
+  });
   return explained.map(explanationToJson);
 }
+
+const hasChannels = ({ settings }: Pick<LoadedConfig, 'settings'>): boolean =>
+  Object.keys(settings.channels).length > 0;
 
 /** Prints for people; one that is refused ends the command with 1. */
 function report(
   cli: Cli,
   explained: readonly RequestExplanation[],
-  { json, ...how }: Pick<JsonFlags, 'json'> & Pick<ExplainOptions, 'isRepeat' | 'stored'> = {},
+  {
+    json,
+    ...how
+  }: Pick<JsonFlags, 'json'> & Pick<ExplainOptions, 'isRepeat' | 'stored' | 'hasChannels'> = {},
 ): void {
   for (const { evaluation, ...options } of json === true ? [] : explained) {
     cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, ...how, ...options }));

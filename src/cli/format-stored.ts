@@ -136,8 +136,14 @@ function turnLines(
       ? []
       : [`  tokens ${usage.inputTokens ?? '?'} in, ${usage.outputTokens ?? '?'} out`]),
     ...(lastError === undefined ? [] : errorLines(lastError)),
-    ...(reply === '' ? [] : ['  reply', ...indent(reply)]),
+    ...replyLines(reply, action),
   ];
+}
+
+/** What was answered; the message itself, as echo has it, stands in its request already. */
+function replyLines(reply: string, { message }: AgentAction): readonly string[] {
+  if (reply === '') return [];
+  return reply === message ? ['  reply: the message itself'] : ['  reply', ...indent(reply)];
 }
 
 /** The first line is the error; what follows is the end of what a command said on stderr. */

@@ -1,4 +1,5 @@
 /* The listing of requests, with what their explanation says that is to be written, in short. */
+import { shorten } from '../document/document.ts';
 import { explainStored, shortHints, type Explainer } from '../explanation/explanation.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
@@ -16,6 +17,8 @@ import { LateWorkbench } from './workbench.ts';
 /** Requests that are explained for their notes, the newest, and for how long at most. */
 const MAX_EXPLAINED = 30;
 const MAX_MS = 3_000;
+/** Letters of a hint that is told again. */
+const MAX_FIRST = 30;
 
 /** By the id of a request. */
 type Hints = ReadonlyMap<string, readonly string[]>;
@@ -41,7 +44,7 @@ function withHints(rows: readonly DecisionRecord[], hints: Hints): Listing<Decis
     (hints.get(requestId) ?? []).map((hint) => {
       const isKnown = told.has(hint);
       told.add(hint);
-      return isKnown ? 'hint as above' : `hint: ${hint}`;
+      return isKnown ? `hint as above: ${firstWords(hint)}` : `hint: ${hint}`;
     });
   return {
     ...requestsListing,
@@ -59,6 +62,12 @@ function withHints(rows: readonly DecisionRecord[], hints: Hints): Listing<Decis
       return [...cells.slice(0, -1), notes.join('; ')];
     },
   };
+}
+
+/** Which of several hints it is: its setting, or how it begins. */
+function firstWords(hint: string): string {
+  const [setting = ''] = /^[A-Za-z][\w.]*(?=: )/.exec(hint) ?? [];
+  return setting === '' ? shorten(hint, MAX_FIRST) : setting;
 }
 
 /** The advice on any repeat says less than the key to write. */

@@ -24,6 +24,8 @@ const MAX_PATH_CHARS = 200;
 export interface Fields {
   /** Paths whose values differ, or that only one of the two has. */
   readonly different: readonly string[];
+  /** Those of them that both have. */
+  readonly changed: readonly string[];
   readonly same: readonly string[];
 }
 
@@ -92,6 +94,7 @@ export function compareBodies(before: JsonValue, now: JsonValue): Fields {
   // What is empty or a switch in both says nothing of what they are about.
   return {
     different: paths.filter((path) => !isSame(path)),
+    changed: paths.filter((path) => !isSame(path) && was.has(path) && is.has(path)),
     same: paths.filter((path) => isSame(path) && !/^(?:null|true|false|""|0)$/.test(was.get(path) ?? '')),
   };
 }

@@ -178,9 +178,9 @@ interface Apart {
 /** What else differs is named up to so many. */
 const MAX_DIFFERENT = 3;
 
-function differText({ field, kind }: Apart, { different }: Fields): string {
+function differText({ field, kind }: Apart, { changed }: Fields): string {
   if (kind === 'id') return `${field} differs and looks like the id of the event`;
-  const states = different.filter((path) => path !== field && OF_A_STATE.test(path));
+  const states = changed.filter((path) => path !== field && OF_A_STATE.test(path));
   const all = [field, ...states].slice(0, MAX_DIFFERENT);
   const text = all.length === 1 ? `${field} differs` : `${all.join(', ')} differ`;
   return kind === 'time' ? `${text}, and ${field} is new for each event` : text;
@@ -198,22 +198,23 @@ const TIMES_OF_EVENTS = [
 const OF_A_STATE = /(?:^|[._])(?:\w*type|action|event|status|state)$/i;
 
 /** What tells the two events apart, and the key to write; undefined where it is one event that was sent twice. */
-function newField(key: string, { now, before, fields: { different, same } }: Compared): Apart | undefined {
+function newField(key: string, { now, before, fields }: Compared): Apart | undefined {
+  const { different, changed, same } = fields;
   const reads = readsOf(key);
   if (different.every((path) => OF_A_TRY.test(path) && !EVENT_ID.test(path))) return undefined;
   const isPath = (path: string): boolean => isPlainPath(path) && !reads.includes(path);
-  const [id] = [...different, ...same]
+  // What only one of the two has makes no key of the other.
+  const [id] = [...changed, ...same]
     .filter((path) => EVENT_ID.test(path) && isPath(path))
     .toSorted((a, b) => idRank(a) - idRank(b));
-  if (id !== undefined)
-    return different.includes(id) ? { field: id, key: `{{${id}}}`, kind: 'id' } : undefined;
+  if (id !== undefined) return changed.includes(id) ? { field: id, key: `{{${id}}}`, kind: 'id' } : undefined;
   const header = Object.keys(now.request.headers).find((name) => EVENT_HEADER.test(name));
   if (header !== undefined) {
     const isNew = now.request.headers[header] !== before.request.headers[header];
     const field = `headers.${header}`;
     return isNew ? { field, key: `{{${field}}}`, kind: 'id' } : undefined;
   }
-  return changedField(key, different.filter(isPath));
+  return changedField(key, (changed.some(isPath) ? changed : different).filter(isPath));
 }
 
 /** A time of the event before what changed with it, which may come back. */

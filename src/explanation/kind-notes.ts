@@ -5,27 +5,38 @@ import { compareBodies, note, type Judged } from './compared-requests.ts';
 import type { SettingNote } from './setting-notes.ts';
 
 /** Fields that say what happened, at the top of a body or one level below it. */
-const OF_A_KIND = /^(?:[A-Za-z_]\w*\.)?(?:action|event|event_?(?:type|name)|type|kind|status|state)$/i;
+const OF_A_KIND =
+  /^(?:[A-Za-z_][\w-]*\.)?(?:action|event|(?:event|change)_?(?:type|name)|type|kind|status|state)$/i;
+/** Fields that say how bad, how far or of which sort it is, wherever they stand. */
+const OF_A_SORT =
+  /(?:^|[._-])(?:severity|level|priority|urgency|reason|result|outcome|conclusion|phase|stage|category|classification|topic|trigger|mode|environment|env|\w*type|\w*status|\w*state)$/i;
+/** What is the name of a person or a thing, though it may be one short word. */
+const OF_A_NAME =
+  /(?:name|login|user|author|actor|owner|sender|by|from|to|host|branch|ref|repo|project|city|country|lang\w*|locale|currency|title|subject|text|message|body|tag|label|slug|key|id|code|color|colour)s?$/i;
 const VALUE = /^[\w .:/-]{1,40}$/;
+const SORT = /^[\w.-]{1,24}$/;
+const WORD = /^[a-z][a-z_-]{1,23}$/;
+/** A template that prints the whole body has read everything. */
+const WHOLE = /\{\{[^{}]{0,200}\b(?:payload|this|@root)\s{0,9}\}\}/;
 
 /** Says which field would tell them apart; it may well be that all of them are meant. The same of each of the requests. */
 export function kindNotes(now: Judged, others: readonly Judged[]): readonly SettingNote[] {
   const { mapping } = now.evaluation;
   const when = mapping?.match.when;
-  if (mapping === undefined || when === undefined || mapping.transform !== undefined) return [];
+  if (mapping === undefined || mapping.transform !== undefined) return [];
   const taken = [now, ...others]
     .filter((each) => each.evaluation.mapping?.id === mapping.id && isTaken(each))
     .toSorted((a, b) => a.request.receivedAt - b.request.receivedAt);
   if (!taken.includes(now)) return [];
   const written = textOf(mapping);
-  const field = fieldOfKinds(taken, written);
+  const field = WHOLE.test(written) ? undefined : fieldOfKinds(taken, written);
   const values = field === undefined ? [] : kindsOf(taken, field);
   if (field === undefined || values.length < 2) return [];
   const path = written.includes('payload.') || SCOPE.test(field) ? `payload.${field}` : field;
   const meant = values.find((value) => FIRST_OF_ALL.test(value)) ?? values[0];
   const leaf = { '===': [{ var: path }, meant] };
   return [
-    note('when', when.at, [
+    note('when', when?.at ?? mapping.at, [
       `nothing in the mapping reads ${field}, so requests of several kinds were taken: ${values.map((value) => `"${value}"`).join(', ')}`,
       `if only one kind is meant, such as "${meant}", ${joinedText(now, mapping, leaf)}`,
     ]),
@@ -35,21 +46,31 @@ export function kindNotes(now: Judged, others: readonly Judged[]): readonly Sett
 /** Names that stand for something else than a field of the body. */
 const SCOPE = /^(?:payload|headers|query|path|now|item|index|receivedAt)(?:\.|$)/;
 /** What happens to a thing first, or is mostly what is waited for. */
-const FIRST_OF_ALL = /(?:^|[._ -])(?:opened|created?|added|new|firing|triggered|failed|down|published)$/i;
+const FIRST_OF_ALL =
+  /(?:^|[._ -])(?:opened|created?|added|new|firing|triggered|failed|failure|down|published|critical|fatal|permanent|error|urgent|high|production|prod)$/i;
 const MAX_KINDS = 6;
 
-/** The field of the highest level whose value is another one in two of them. */
+/** The likeliest field whose value is another one in two of them: what happened, before its sort, before any lone word. */
 function fieldOfKinds(taken: readonly Judged[], written: string): string | undefined {
   const [first, ...rest] = taken;
   const differing = rest.flatMap((each) =>
     first === undefined ? [] : compareBodies(first.request.payload, each.request.payload).different,
   );
-  const isOfKind = (path: string): boolean =>
-    OF_A_KIND.test(path) && !written.includes(path) && kindsOf(taken, path).length > 1;
-  const [field] = [...new Set(differing)]
-    .filter(isOfKind)
+  const open = [...new Set(differing)]
+    .filter((path) => !written.includes(path) && kindsOf(taken, path).length > 1)
     .toSorted((a, b) => a.split('.').length - b.split('.').length || (a < b ? -1 : 1));
-  return field;
+  const isOf = [
+    (path: string) => OF_A_KIND.test(path),
+    (path: string) => OF_A_SORT.test(path) && isOfWords(taken, path, SORT),
+    (path: string) =>
+      !OF_A_NAME.test(path) && isOfWords(taken, path, WORD) && kindsOf(taken, path).length < taken.length,
+  ];
+  return isOf.map((form) => open.find(form)).find((path) => path !== undefined);
+}
+
+/** Whether each of them has a short word there, and not only in an element of a list. */
+function isOfWords(taken: readonly Judged[], path: string, form: RegExp): boolean {
+  return !/\.\d+(?:\.|$)/.test(path) && taken.every((each) => form.test(valueOf(each, path) ?? ''));
 }
 
 /** Its values, those of the earliest requests first. */
@@ -62,7 +83,8 @@ function kindsOf(taken: readonly Judged[], field: string): readonly string[] {
 const MAX_CONDITION = 400;
 
 /** The condition with one part more. */
-function joinedText({ evaluation }: Judged, { id }: CompiledMapping, leaf: object): string {
+function joinedText({ evaluation }: Judged, { id, match }: CompiledMapping, leaf: object): string {
+  if (match.when === undefined) return `write when: ${JSON.stringify(leaf)} in match`;
   const { considered } = evaluation.trace;
   const rule = considered.find(({ mapping }) => mapping.id === id)?.nodes?.[0]?.rule;
   const whole = rule === undefined ? '' : JSON.stringify({ and: [...conjunctsOf(rule), leaf] });

@@ -96,7 +96,7 @@ function keptFromCommand(facts: Facts): Told | undefined {
   const { run, runner, path } = failed;
   const script = scriptVariables(runner.argv, dirname(facts.config.file))?.names ?? [];
   const text = environmentNote(runner, run.lastError?.message ?? '', { key: path.join('.'), script });
-  const at = placeOfKey(facts, path, ['passEnv']) ?? placeIfWritten(facts.config.root, path);
+  const at = placeOfKey(facts, path, ['passEnv', 'argv']) ?? placeIfWritten(facts.config.root, path);
   return text === undefined ? undefined : { at, text, isGuess: text.includes(MAY_NEED) };
 }
 

@@ -5,7 +5,8 @@ export function shortHint({ setting, text }: Pick<EvaluationNote, 'setting' | 't
   const [what, fix = what] = partedHint(text);
   const at = fix.search(/(?<=: )write /i);
   const short = at === -1 ? fix : fix.slice(at);
-  const [line = ''] = short.replace(/[.;]$/, '').split('\n', 1);
+  const [first = '', ...more] = short.replace(/[.;]$/, '').split('\n');
+  const line = more.length === 0 ? first : first.replace(/ so:$/, ', as sluice explain prints it');
   // A note on the request may begin with the name of a field.
   const begun = line.replace(/^(?:Write|If|To|For|Where|Set|Remove)\b/, (word) => word.toLowerCase());
   return setting === undefined ? begun : `${setting}: ${begun}`;

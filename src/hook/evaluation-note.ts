@@ -45,6 +45,7 @@ const ADVICE_CODES = [
   'minor_units',
   'printed_time',
   'printed_html',
+  'truncated',
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 

@@ -1,16 +1,20 @@
 import { LAST_CHANNEL, type Action, type AgentAction, type NotifyAction, type RunAction } from '../action.ts';
+import { splitPrompt } from '../boundary/boundary.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import { spanOf } from './debounce-words.ts';
 import { indent, type Paint } from './format-lines.ts';
 
 /**
  * The actions of an evaluation for people: what each does, and the text that somebody reads. `stored`: the only ids that
- * can be asked for.
+ * can be asked for. `hasChannels`: false where no reply can be sent anywhere.
  */
 export function actionLines(
   actions: readonly Action[],
   paint: Paint,
-  { stored }: { readonly stored?: ReadonlySet<string> | undefined } = {},
+  {
+    stored,
+    hasChannels,
+  }: { readonly stored?: ReadonlySet<string> | undefined; readonly hasChannels?: boolean | undefined } = {},
 ): string[] {
   return actions.flatMap((action, index) => {
     const same = actions.findIndex((each) => isSameKey(each, action));
@@ -26,9 +30,28 @@ export function actionLines(
     ];
     const id = stored === undefined || stored.has(action.id) ? [`  id ${action.id}`] : [];
     const isJoined = stored !== undefined && stored.size > 0 && !stored.has(action.id);
-    return [head, ...id, ...bodyLines(action, { shared, isJoined })];
+    const told = { isJoined, hasChannels, isStored: stored?.has(action.id) === true };
+    const lines = bodyLines(action, { ...told, shared });
+    return [head, ...id, ...(index === 0 ? lines : withoutKnown(lines, known(actions[0], told)))];
   });
 }
+
+/** The settings of the first action, and the operator's own words in its prompt. */
+function known(first: Action | undefined, told: Omit<Told, 'shared'>): ReadonlySet<string> {
+  const lines = first === undefined ? [] : bodyLines(first, { ...told, shared: [] });
+  const outside = lines.indexOf(OUTSIDE);
+  return new Set(lines.filter((line, at) => at <= outside || /^ {2}\S/.test(line)));
+}
+
+/** What another action of the same request has of its own. */
+function withoutKnown(lines: readonly string[], first: ReadonlySet<string>): readonly string[] {
+  const outside = lines.indexOf(OUTSIDE);
+  return lines.filter(
+    (line, at) => line === '  prompt' || !first.has(line) || (at > outside && line.startsWith('    |')),
+  );
+}
+
+const OUTSIDE = '    from outside, between the markers of the safety boundary (--json has the whole prompt):';
 
 /** What would have been made of a request that was taken for a repeat, in short. */
 export function unmadeLines(actions: readonly Action[], paint: Paint, was = ' there already'): string[] {
@@ -52,23 +75,43 @@ interface Told {
   readonly shared: readonly string[];
   /** Another event began the run that it became a part of. */
   readonly isJoined: boolean;
+  readonly hasChannels: boolean | undefined;
+  /** What became of it is told below. */
+  readonly isStored: boolean;
 }
 
-function bodyLines(action: Action, { shared, isJoined }: Told): string[] {
+function bodyLines(action: Action, told: Told): string[] {
+  const { shared, isJoined } = told;
   switch (action.kind) {
     case 'wake':
       return [`  mode ${action.mode}`, ...shared, '  text', ...indent(action.text)];
     case 'agent':
       return [
-        ...agentSettings(action, isJoined && action.debounce !== undefined),
+        ...agentSettings(action, { ...told, isJoined: isJoined && action.debounce !== undefined }),
         ...debounceLines(action),
         ...shared,
-        '  prompt',
-        ...indent(action.prompt),
+        ...promptLines(action.prompt),
       ];
     case 'notify':
       return [...notifySettings(action), ...shared, '  message (plain text)', ...indent(action.message)];
   }
+}
+
+/** The operator's words and those from outside, without the markers and the warning, which are the same in every prompt. */
+function promptLines(prompt: string): string[] {
+  const [, nonce = ''] = /<<<EXTERNAL_CONTENT id="([\w-]{1,64})">>>/.exec(prompt) ?? [];
+  const { before, external, after } = splitPrompt(prompt, nonce);
+  if (external === undefined) return ['  prompt', ...indent(prompt)];
+  const own = before
+    .slice(0, Math.max(0, before.lastIndexOf('The text between the two markers with')))
+    .trimEnd();
+  return [
+    '  prompt',
+    ...(own === '' ? [] : indent(own)),
+    OUTSIDE,
+    ...indent(external.text.replace(/^Source: webhook\nHook: [^\n]*\n---\n/, '')),
+    ...(after.trim() === '' ? [] : indent(after.trim())),
+  ];
 }
 
 function notifySettings(action: NotifyAction): string[] {
@@ -86,7 +129,8 @@ function debounceLines({ debounce }: AgentAction): string[] {
   return [`  debounce ${clearLine(key)}: ${when}`];
 }
 
-function agentSettings(action: AgentAction, isJoined: boolean): string[] {
+function agentSettings(action: AgentAction, told: Told): string[] {
+  const { isJoined } = told;
   return settingLines([
     ['name', clearLine(action.name)],
     [
@@ -96,7 +140,7 @@ function agentSettings(action: AgentAction, isJoined: boolean): string[] {
         : `${clearLine(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : `, ${ownerText(action.owner)}`}`,
     ],
     ['wakeMode', action.wakeMode],
-    ['delivery', action.deliver ? deliveryOf(action) : 'none'],
+    ['delivery', whereTo(action, told)],
     ['fallback', fallbackOf(action)],
     ['model', action.model === undefined ? undefined : clearLine(action.model)],
     ['thinking', action.thinking],
@@ -121,6 +165,12 @@ export function ownerText(owner: AgentAction['owner']): string {
     default:
       return `a conversation of ${clearLine(owner.replace(':', ' '))}`;
   }
+}
+
+function whereTo(action: AgentAction, { hasChannels, isStored }: Told): string | undefined {
+  if (!action.deliver) return 'none: deliver is false';
+  if (hasChannels !== false || action.channel !== LAST_CHANNEL) return deliveryOf(action);
+  return isStored ? undefined : 'none: no channel is configured, and the reply is stored';
 }
 
 function deliveryOf({ channel, to }: RunAction): string {

@@ -33,6 +33,8 @@ export interface ExplainOptions {
   readonly isRepeat?: boolean;
   /** Ids of what was stored: others of its actions joined the run of another request, or would be made only now. */
   readonly stored?: ReadonlySet<string>;
+  /** Whether a channel is configured, where that is known. */
+  readonly hasChannels?: boolean;
   /** What else is known of the request: see `analysis/`. */
   readonly advice?: EvaluationAdvice;
 }
@@ -69,7 +71,7 @@ function sectionsOf(
   options: ExplainOptions,
   paint: Paint,
 ): readonly (readonly string[])[] {
-  const { advice, actions, isRepeat, stored } = options;
+  const { advice, actions, isRepeat, stored, hasChannels } = options;
   const { mapping, outcome, trace, warnings } = evaluation;
   const notes = evaluationNotes(evaluation, advice);
   const of: NotesOf = (code) => notes.filter((note) => note.code === code);
@@ -96,7 +98,7 @@ function sectionsOf(
     outcome.kind === 'accepted' && actions !== false
       ? isRepeat === true
         ? unmadeLines(outcome.actions, paint)
-        : actionLines(outcome.actions, paint, { stored })
+        : actionLines(outcome.actions, paint, { stored, hasChannels })
       : [],
     advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
     isOfMapping ? [] : error,

@@ -50,7 +50,7 @@ test.each<[string, JsonObject, string]>([
   [
     '{{o.amount_due}}',
     { o: { amount_due: 4999, currency: 'eur' } },
-    'o.amount_due is 4999, and many senders count eur in cents (Stripe does): a template cannot divide; for 49.99 write a transform with (payload.o.amount_due / 100).toFixed(2)',
+    'o.amount_due is 4999, and many senders count eur in cents (Stripe does): a template cannot divide; for 49.99 write the file transforms/mapping-1.js (the folder is hooks.transformsDir) so:\n  export default ({ payload }) => {\n    return { message: `x ${(payload.o.amount_due / 100).toFixed(2)}` };',
   ],
   [
     '{{o.total}}',
@@ -70,7 +70,17 @@ test.each<[string, JsonObject, string]>([
   [
     '{{m.body}}',
     { m: { body: '<p>Hi &amp; you</p>' } },
-    'write a transform with payload.m.body.replace(/<[^>]*>/g',
+    'return { message: `x ${payload.m.body.replace(/<[^>]*>/g',
+  ],
+  [
+    '{{upper m.to}} {{date m.at "HH:mm"}} {{m.body}}',
+    { m: { body: '<p>Hi</p>', to: 'a', at: 1764000000 } },
+    'for text without tags write a transform with payload.m.body.replace(/<[^>]*>/g',
+  ],
+  [
+    '{{truncate m.body 20}}',
+    { m: { body: 'word '.repeat(30) } },
+    'truncate counts characters. For about 20 words write {{truncate m.body 140}}',
   ],
   [
     '{{m.body}}',

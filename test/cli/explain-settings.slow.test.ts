@@ -101,7 +101,7 @@ test('of a request that was not kept', async () => {
   await expect
     .poll(() => explained(booked))
     .toMatch(
-      /hint: passEnv \(sluice\.yaml:9:5\): .*It reads DESK_KEY\n {6}Write passEnv: \[DESK_KEY\] at gateway\.runner\n/s,
+      /hint: passEnv \(sluice\.yaml:10:11\): .*It reads DESK_KEY\n {6}Write passEnv: \[DESK_KEY\] at gateway\.runner\n/s,
     );
   expect((await bench.run(['runs'])).err).toMatch(/^hint: write passEnv: \[DESK_KEY\] at gateway\.runner$/m);
   expect(await explained(booked)).toMatch(

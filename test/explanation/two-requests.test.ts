@@ -1,6 +1,7 @@
 /** Two requests of one mapping: an event that made work twice, and conversations that are apart or shared. */
 import { expect, test } from 'vitest';
 import { keyNotes, laterNotes } from '../../src/explanation/key-notes.ts';
+import { kindNotes } from '../../src/explanation/kind-notes.ts';
 import { fixedDebounceNotes, sessionNotes } from '../../src/explanation/session-notes.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { JsonObject } from '../../src/json.ts';
@@ -146,4 +147,80 @@ test('the same key in another mapping is another conversation', () => {
   expect(sessionNotes(now, [before]).map(({ text }) => text)).toEqual([
     "the request opened, 0.0 s before, has the same key in the mapping opened, and that is another conversation: a conversation belongs to its mapping. For one conversation of both mappings write sessionKeys: { shared: ['hook:pr:'] } in hooks",
   ]);
+});
+
+/** What is said of several requests that one mapping took, of the kinds that it does not tell apart. */
+function kindsOf(keys: string, payloads: readonly JsonObject[]): string {
+  const settings = settingsWith({ table: `- {id: m, match: {path: p${keys}}, messageTemplate: "{{mail}}"}` });
+  const [now, ...others] = payloads.map((payload, index) => ({
+    request: {
+      ...createHookRequest({ path: 'p', payload, receivedAt: receivedAt + index }),
+      id: `r${index}`,
+    },
+    evaluation: evaluateHook({ path: 'p', payload }, settings).evaluation,
+  }));
+  return now === undefined
+    ? ''
+    : kindNotes(now, others)
+        .map(({ text }) => text)
+        .join();
+}
+
+const bounce = (severity: string, mail: string): JsonObject => ({
+  'event-data': { event: 'failed', severity, id: mail },
+  mail,
+});
+
+test.each<[string, readonly JsonObject[], string]>([
+  [
+    ', when: {"===": [{var: event-data.event}, failed]}',
+    [bounce('temporary', 'a'), bounce('temporary', 'b'), bounce('permanent', 'c')],
+    'write when: {"and":[{"===":[{"var":"event-data.event"},"failed"]},{"===":[{"var":"event-data.severity"},"permanent"]}]}',
+  ],
+  [
+    '',
+    [
+      { mail: 'a', type: 'a.created' },
+      { mail: 'a', type: 'a.deleted' },
+    ],
+    'write when: {"===":[{"var":"type"},"a.created"]} in match',
+  ],
+  [
+    '',
+    [
+      { mail: 'a', flavour: 'sweet', host: 'a' },
+      { mail: 'a', flavour: 'sweet', host: 'b' },
+      { mail: 'a', flavour: 'sour', host: 'c' },
+    ],
+    'nothing in the mapping reads flavour',
+  ],
+])('kinds that a mapping does not tell apart: %s', (keys, payloads, expected) => {
+  expect(kindsOf(keys, payloads)).toContain(expected);
+});
+
+test.each<readonly JsonObject[]>([
+  [{ login: 'ada' }, { login: 'ada' }, { login: 'bob' }],
+  [{ flavour: 'sweet' }, { flavour: 'sour' }],
+  [{ reason: 'it is too late' }, { reason: 'nobody came' }],
+  [{ rows: [{ type: 'a' }] }, { rows: [{ type: 'b' }] }],
+  [{ mail: 'created' }, { mail: 'deleted' }],
+])('names, texts and what is read are no kinds: %j', (...payloads) => {
+  const sent = payloads.map((payload) => ({ mail: 'a', ...payload }));
+  expect(kindsOf('', sent)).toBe('');
+});
+
+test('the key of a repeat is made of what both requests have', () => {
+  const settings = settingsWith({
+    table: '- {id: m, match: {path: p}, dedupe: {key: "{{payload.id}}"}, messageTemplate: x}',
+  });
+  const [before, now] = [{ state: 'building' }, { state: 'ready', updated_at: '2026-03-01' }].map(
+    (more, index) => {
+      const payload = { id: 'd1', ...more };
+      const request = { ...createHookRequest({ path: 'p', payload, receivedAt }), id: `r${index}` };
+      return { request, evaluation: evaluateHook({ path: 'p', payload }, settings).evaluation };
+    },
+  );
+  expect(before && now && keyNotes(now, before, 'r0')[0]?.text).toContain(
+    "But state differs. If it was a new event, write key: '{{payload.id}}-{{state}}'",
+  );
 });

@@ -28,6 +28,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 const OPERAND = String.raw`([A-Za-z_][\w.[\]-]*|\d+(?:\.\d+)?)`;
 const HELPER = new RegExp(String.raw`^(\w+)\s+${OPERAND}(?:\s+["']?([-+*/])["']?)?(?:\s+${OPERAND})?$`);
+const DEFAULT = /^default((?:\s{1,9}[A-Za-z_][\w.[\]-]{0,200}){1,9})$/;
 const PLAIN = new RegExp(String.raw`^\(?\s*${OPERAND}\s+([-+*/])\s+${OPERAND}\s*\)?(\.toFixed\(\d*\))?$`);
 const METHOD = new RegExp(String.raw`^${OPERAND}(\.(?:toFixed\(\d*\)|toUpperCase\(\)|toLowerCase\(\)))$`);
 
@@ -39,22 +40,43 @@ export function calculatedText(
 ): Diagnostic | undefined {
   const error = found.find(({ severity }) => severity === 'error');
   if (error === undefined || (key !== 'messageTemplate' && key !== 'textTemplate')) return undefined;
-  const pieces = source.trimEnd().split(/\{\{\s*([^{}]+?)\s*\}\}/);
-  const code = pieces.map((piece, at) =>
-    at % 2 === 1 ? codeOf(piece) : { text: literal(piece), isSum: false },
-  );
-  if (!code.some((each) => each?.isSum) || code.includes(undefined)) return undefined;
-  const text = code.map((each, at) => (at % 2 === 1 ? `\${${each?.text ?? ''}}` : each?.text)).join('');
-  const name = key === 'textTemplate' ? 'text' : 'message';
-  const called = id ?? name;
-  const file = transformFile({ id: called }, { lines: [], checks: [], returned: `{ ${name}: \`${text}\` }` });
+  const field = key === 'textTemplate' ? 'text' : 'message';
+  let sums = 0;
+  const hint = textFile(source, { id: id ?? field, field }, (inside) => {
+    const code = codeOf(inside);
+    if (code?.isSum === true) sums += 1;
+    return code?.text;
+  });
+  if (hint === undefined || sums === 0) return undefined;
   const { edit: _edit, ...rest } = error;
-  return {
-    ...rest,
-    message: `${error.message}: templates do not calculate`,
-    hint: `${file}\nand in the mapping the line transform: ${called}.js in place of ${key}`,
-  };
+  return { ...rest, message: `${error.message}: templates do not calculate`, hint };
 }
+
+/** Letters of a template whose file is printed. */
+const MAX_CHARS = 1_000;
+
+/**
+ * The file of a transform that makes the text of a template, and the line of the mapping; undefined where a part of it
+ * has no such code. `code`: what stands between braces, in JavaScript.
+ */
+export function textFile(
+  source: string,
+  { id, field }: { readonly id: string; readonly field: 'message' | 'text' },
+  code: (inside: string) => string | undefined,
+): string | undefined {
+  if (source.length > MAX_CHARS) return undefined;
+  const parts = source
+    .trimEnd()
+    .split(/\{\{\s*([^{}]+?)\s*\}\}/)
+    .map((piece, at) => (at % 2 === 1 ? code(piece) : literal(piece)));
+  if (parts.includes(undefined)) return undefined;
+  const text = parts.map((part, at) => (at % 2 === 1 ? `\${${part ?? ''}}` : part)).join('');
+  const file = transformFile({ id }, { lines: [], checks: [], returned: `{ ${field}: \`${text}\` }` });
+  return `${file}\nand in the mapping the line transform: ${id}.js in place of ${field}Template`;
+}
+
+/** What stands between braces as JavaScript: a path, a sum, the first of several paths; undefined for anything else. */
+export const codeOfInside = (inside: string): string | undefined => codeOf(inside)?.text;
 
 const literal = (text: string): string =>
   text.replaceAll(/[`\\]|\$\{/g, String.raw`\$&`).replaceAll('\n', String.raw`\n`);
@@ -71,6 +93,11 @@ function codeOf(inside: string): Code | undefined {
   const [, value, method = ''] = METHOD.exec(inside) ?? [];
   if (value !== undefined && method !== '')
     return { text: `${read(value)}${method}`, isSum: method.startsWith('.toFixed') };
+  const [, either] = DEFAULT.exec(inside) ?? [];
+  if (either !== undefined) {
+    const [only = '', ...more] = either.trim().split(/\s+/).map(read);
+    return { text: [only, ...more].join(' || '), isSum: false };
+  }
   const [, name = '', first, between, second] = HELPER.exec(inside) ?? [];
   if (first === undefined)
     return /^[A-Za-z_][\w.[\]-]*$/.test(inside) ? { text: read(inside), isSum: false } : undefined;
