@@ -197,23 +197,31 @@ function adviseOnInObject(name: string, where: JsonValue, { value, written }: Op
   return `${what}; ${path} is ${shown(found.value)}${found.note}: write ${ruleText('===', [variable(path), written])}`;
 }
 
-/** Texts that people take for "no", and every one of which counts as true. */
-const NO: ReadonlySet<string> = new Set(['false', '0', 'no', 'off', 'null']);
-
-const isNo = (value: JsonValue | undefined): value is string =>
-  typeof value === 'string' && NO.has(value.trim().toLowerCase());
+/** Texts that people take for "no", and every one of which counts as true; with its counterpart, where it has one. */
+const NO: Readonly<Record<string, string | undefined>> = {
+  false: 'true',
+  no: 'yes',
+  off: 'on',
+  '0': undefined,
+  null: undefined,
+};
 
 /** A text such as "false", asked for its truth. */
 export function adviseOnTruth({ name, value }: Operand): string | undefined {
-  if (name === undefined || !isNo(value)) return undefined;
-  return `${name} is ${describe(value)}, and every text but the empty one counts as true: ask ${truthRule(name, value)}`;
+  if (name === undefined || typeof value !== 'string') return undefined;
+  const word = value.trim().toLowerCase();
+  if (!Object.hasOwn(NO, word)) return undefined;
+  const yes = NO[word];
+  const rule =
+    yes === undefined
+      ? ruleText('!==', [variable(name), value])
+      : ruleText('===', [variable(name), inStyleOf(value, yes)]);
+  return `${name} is ${describe(value)}, and every text but the empty one counts as true: ask ${rule}`;
 }
 
-function truthRule(name: string, value: string): string {
-  const yes = OPPOSITE[value.trim().toLowerCase()];
-  return yes === undefined
-    ? ruleText('!==', [variable(name), value])
-    : ruleText('===', [variable(name), yes]);
+/** A word as the sender would write it, who wrote the other one: "True" beside "False", since case counts. */
+function inStyleOf(written: string, word: string): string {
+  const own = written.trim();
+  if (own === own.toLowerCase()) return word;
+  return own === own.toUpperCase() ? word.toUpperCase() : word.charAt(0).toUpperCase() + word.slice(1);
 }
-
-const OPPOSITE: Readonly<Record<string, string>> = { false: 'true', no: 'yes', off: 'on' };

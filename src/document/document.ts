@@ -9,7 +9,7 @@ export { DOCUMENT_CODES } from './document-codes.ts';
 export { alike, below, calledHere, secondsIn, type KeyAdvice } from './value-hints.ts';
 export { describeValue } from './describe-value.ts';
 export { fromZodError, validate } from './findings.ts';
-export type { SchemaAdvice } from './meant-key.ts';
+export type { MeantKey, SchemaAdvice } from './meant-key.ts';
 export { byWeight, formatDiagnostics } from './format-diagnostics.ts';
 export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';
 export { hideTokens, holdsCredentials, isSecretPath, sourceOfCode } from './secret-ranges.ts';

@@ -13,7 +13,7 @@ import { MAX_KEYS } from './written-forms.ts';
 /** More kinds are not listed. */
 const MAX_KINDS = 4;
 
-export type ForeignKeys = (root: LocatedValue, path: Path) => Pick<MeantKey, 'hint' | 'isKnown'> | undefined;
+export type ForeignKeys = (root: LocatedValue, path: Path) => MeantKey | undefined;
 
 /** What a room knows of the words and values of others. */
 export interface SchemaAdvice {

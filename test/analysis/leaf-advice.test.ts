@@ -121,6 +121,8 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
       { muted: 'false' },
       'every text but the empty one counts as true: ask {"===":[{"var":"muted"},"true"]}',
     ],
+    [{ '!': v('muted') }, { muted: 'False' }, 'ask {"===":[{"var":"muted"},"True"]}'],
+    [{ '!': v('muted') }, { muted: 'NO' }, 'ask {"===":[{"var":"muted"},"YES"]}'],
     [
       { or: [{ '!': v('muted') }, { '===': [v('b'), 'x'] }] },
       { muted: 'false', b: 'y' },

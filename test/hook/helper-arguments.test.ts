@@ -65,6 +65,7 @@ test.each([
     { paid: 'false' },
     'paid got the text "false", and every text but the empty one counts as true: write {{#if (and paid (ne paid "false"))}}',
   ],
+  ['{{#if paid}}a{{/if}}', { paid: 'False' }, 'write {{#if (and paid (ne paid "False"))}}'],
   [
     '{{#unless order.n}}a{{/unless}}',
     { order: { n: '0' } },

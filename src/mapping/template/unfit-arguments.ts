@@ -50,7 +50,7 @@ const butNot = (path: string, value: string): string => `(and ${path} (ne ${path
 
 /** Why a block with a text such as "false" takes the side that was not meant; `opening` is as written: `{{#if paid}}`. */
 export function findNo(opening: string, value: string): string | undefined {
-  if (!NO.has(value)) return undefined;
+  if (!NO.has(value.trim().toLowerCase())) return undefined;
   const [, block = 'if', path = ''] = /^\{\{~?\s*#(if|unless)\s+([\w.@/[\]-]+)/.exec(opening) ?? [];
   const remedy = path === '' ? 'compare it with (ne …)' : `write {{#${block} ${butNot(path, value)}}}`;
   return `${path === '' ? `a block {{#${block}}}` : path} got the text "${value}", and every text but the empty one counts as true: ${remedy}`;

@@ -1,0 +1,59 @@
+/** Keys of a mapping beside `mappings:` are told the mappings they go into, and put there by the edit. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { applyEdits, type Diagnostic } from '../../src/document/document.ts';
+import { loadMappings } from '../../src/mapping/mapping.ts';
+
+async function check(text: string): Promise<readonly Diagnostic[]> {
+  const mappingsDir = await mkdtemp(join(tmpdir(), 'sluice-'));
+  try {
+    await writeFile(join(mappingsDir, 'a.yaml'), text);
+    return (await loadMappings({ inline: [], mappingsDir, presets: [], cwd: mappingsDir })).diagnostics;
+  } finally {
+    await rm(mappingsDir, { recursive: true });
+  }
+}
+
+const entry = (id: string, more = ''): string =>
+  `  - id: ${id}\n    match: { path: linear, source: ${id} }\n${more}    messageTemplate: '{{title}}'\n`;
+const TWO = `mappings:\n${entry('one')}${entry('two')}`;
+
+test.each([
+  [
+    `otherwise: skip\n${TWO}`,
+    'move it into one (line 3) and two (line 6), which share it as mappings of the path linear',
+  ],
+  [`verify:\n  scheme: linear\n  secrets: ['\${A}']\n${TWO}`, 'move it into one (line 5) and two (line 8)'],
+  [`${TWO}name: Linear\n`, 'name is a key of a mapping, and a file has none for all: move it into one'],
+  [`instructions: |\n  Sum it up.\n\n  In one line.\n${TWO}`, 'move it into one'],
+  [
+    `wakeMode: now\nmappings:\n${entry('one', '    wakeMode: now\n')}${entry('two')}`,
+    'move it into two (line',
+  ],
+])('%j is put into its mappings', async (text, hint) => {
+  const [found, ...others] = await check(text);
+  expect(others).toEqual([]);
+  expect(found?.hint).toContain(hint);
+  expect(await check(applyEdits(text, found?.edit === undefined ? [] : [found.edit]))).toEqual([]);
+});
+
+test.each([
+  [
+    `id: linear\n${TWO.replace('id: one', 'name: a').replace('id: two', 'name: b')}`,
+    'move it into the one it is of',
+  ],
+  [`defaults: { wakeMode: now }\n${TWO}`, 'write wakeMode in each mapping, and remove defaults'],
+  [`verfy: { scheme: github }\n${TWO}`, 'did you mean "verify"? It is a key of a mapping'],
+  [`when: true\n${TWO}`, 'it is for a mapping, and not beside mappings; there it belongs into match'],
+  [`colour: red\n${TWO}`, 'remove it; the keys here are: mappings'],
+  [
+    `verify: { scheme: github, secrets: ['\${A}'] }\nmappings:\n  - messageTemplate: a\n`,
+    'verify is a key of a mapping with match.path',
+  ],
+])('%j is told where it belongs', async (text, hint) => {
+  const [found] = await check(text);
+  expect(found?.hint).toContain(hint);
+  expect(found?.edit).toBeUndefined();
+});
