@@ -68,7 +68,9 @@ async function fix(cli: Cli, file: string, options: Parameters<typeof checkGener
     // Each round judges what the one before wrote.
     // oxlint-disable-next-line no-await-in-loop
     const { diagnostics } = await checkGeneration(file, options);
-    const edits = diagnostics.flatMap(({ edit, code }) => (edit === undefined ? [] : [{ edit, code }]));
+    const edits = diagnostics.flatMap(({ edit, also = [], code }) =>
+      edit === undefined ? [] : [edit, ...also].map((each) => ({ edit: each, code })),
+    );
     if (edits.length === 0) return;
     for (const name of new Set(edits.map(({ edit }) => edit.at.source.file))) {
       const own = edits.filter(({ edit }) => edit.at.source.file === name);

@@ -20,6 +20,8 @@ export interface Diagnostic {
   readonly isGeneral?: boolean;
   /** The hint as a change of the file, where it is mechanical: `check --fix` makes it. */
   readonly edit?: TextEdit;
+  /** Changes at other places, without which the edit is none. */
+  readonly also?: readonly TextEdit[];
 }
 
 /** A range of a source file. Offsets are 0-based UTF-16 units, `end` exclusive. */

@@ -7,7 +7,7 @@ import { quote, type MappingCode } from './mapping-codes.ts';
 import { canonicalPath } from './scope.ts';
 import { wholeRule } from './condition/rule-edits.ts';
 import type { CompiledCondition, CompiledMapping, RoutingTable } from './compiled-mapping.ts';
-import { findPathSettings } from './path-settings.ts';
+import { findPathSettings } from './differing-settings.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
 import { createTemplateCompiler } from './template/template.ts';
 

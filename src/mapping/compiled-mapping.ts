@@ -223,6 +223,8 @@ export interface CompiledMapping {
   readonly settings: PathSettings;
   /** Where the mapping sets each of them. */
   readonly settingsAt?: { readonly [Key in keyof PathSettings]?: Place };
+  /** Where the list of the secrets of its verify stands. */
+  readonly secretsAt?: Place;
 }
 
 /** Why a mapping was or was not taken, in first-match order. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { defined } from '../json.ts';
-import type { Diagnostic, LocatedValue, Place } from '../document/document.ts';
+import type { LocatedValue, Place } from '../document/document.ts';
 import {
   type Challenge,
   type ChallengeSettings,
@@ -16,9 +16,9 @@ import {
 import type { CompileOptions } from './compile-options.ts';
 import type { CompiledMapping, PathSettings } from './compiled-mapping.ts';
 import { type PathKey, pathSettingsShape } from './path-settings-schema.ts';
-import type { Finding, MappingCode, Reporter } from './mapping-codes.ts';
+import type { Finding, Reporter } from './mapping-codes.ts';
 
-const PATH_KEYS = Object.keys(pathSettingsShape) as readonly PathKey[];
+export const PATH_KEYS = Object.keys(pathSettingsShape) as readonly PathKey[];
 
 /** The path keys of a mapping as the schema reads them. */
 type WrittenSettings = { readonly [Key in PathKey]?: z.output<(typeof pathSettingsShape)[Key]> };
@@ -31,13 +31,21 @@ interface PathSource {
 }
 
 /** What a mapping sets for its path, with its secrets, and where each key stands. */
-export function compilePathSettings(compiling: PathSource): Pick<CompiledMapping, 'settings' | 'settingsAt'> {
+export function compilePathSettings(
+  compiling: PathSource,
+): Pick<CompiledMapping, 'settings' | 'settingsAt' | 'secretsAt'> {
   const { source, located } = compiling;
   const settingsAt: Partial<Record<PathKey, Place>> = {};
   for (const key of PATH_KEYS) if (source[key] !== undefined) settingsAt[key] = located.place([key]);
   if (Object.keys(settingsAt).length === 0) return { settings: {} };
   checkTogether(compiling);
-  return { settings: compileSettings(compiling), settingsAt };
+  const { verify = {} } = source;
+  const secretsAt = 'secrets' in verify ? located.place(['verify', 'secrets']) : undefined;
+  return {
+    settings: compileSettings(compiling),
+    settingsAt,
+    ...(secretsAt === undefined ? {} : { secretsAt }),
+  };
 }
 
 function compileSettings(compiling: PathSource): PathSettings {
@@ -231,74 +239,4 @@ function checkTogether({ source, reporter }: PathSource): void {
   if (source.bodyFormat !== undefined && source.method === 'GET') {
     withoutEffect('bodyFormat', 'a GET has no body, its query is the payload');
   }
-}
-
-/** Settings of paths that need a path, or that two mappings of a path set differently. */
-export function findPathSettings(mappings: readonly CompiledMapping[]): readonly Diagnostic[] {
-  const first = new Map<string, CompiledMapping>();
-  return mappings.flatMap((mapping) =>
-    PATH_KEYS.flatMap((key): readonly Diagnostic[] => {
-      const at = mapping.settingsAt?.[key];
-      const { path } = mapping.match;
-      if (at === undefined) return [];
-      if (path === undefined) return [withoutPath(key, at)];
-      const slot = `${path} ${key}`;
-      const before = first.get(slot);
-      first.set(slot, before ?? mapping);
-      const beforeAt = before?.settingsAt?.[key];
-      if (before === undefined || beforeAt === undefined || isSame(before.settings, mapping.settings, key))
-        return [];
-      return [differing({ key, path, at, before: beforeAt, values: [before, mapping] })];
-    }),
-  );
-}
-
-function withoutPath(key: PathKey, at: Place): Diagnostic {
-  return {
-    severity: 'error',
-    code: 'PATH_SETTINGS_WITHOUT_PATH' satisfies MappingCode,
-    message: `${key} is applied before a mapping is chosen, so the mapping needs match.path`,
-    at,
-    hint:
-      key === 'maxBodyBytes'
-        ? 'add match.path, or set hooks.maxBodyBytes, which holds for every path'
-        : 'add match.path with the name of the hook',
-  };
-}
-
-function isSame(a: PathSettings, b: PathSettings, key: PathKey): boolean {
-  return JSON.stringify(a[key]) === JSON.stringify(b[key]);
-}
-
-interface Difference {
-  readonly key: PathKey;
-  readonly path: string;
-  readonly at: Place;
-  readonly before: Place;
-  readonly values: readonly [CompiledMapping, CompiledMapping];
-}
-
-/** Settings that go with what a sender sends, and not with what an operator wants. */
-const KINDS: ReadonlySet<PathKey> = new Set(['bodyFormat', 'method', 'verify', 'challenge']);
-
-function ownPath(path: string, { id }: CompiledMapping): string {
-  return id.startsWith(`${path}-`) && /^[\w-]+$/.test(id)
-    ? id
-    : `${path}-${/^(?!mapping-\d)[\w-]+$/.test(id) ? id : '2'}`;
-}
-
-function differing({ key, path, at, before, values: [first, second] }: Difference): Diagnostic {
-  const [was, is] = [first.settings[key], second.settings[key]];
-  const isPlain = typeof is !== 'object' && typeof was !== 'object';
-  const values = isPlain ? `, found ${String(is)} and ${String(was)}` : '';
-  return {
-    severity: 'error',
-    code: 'PATH_SETTINGS_DIFFER' satisfies MappingCode,
-    message: `the mappings of the path "${path}" must not differ in ${key}${values}`,
-    at,
-    labels: [{ at: before, text: 'set here first' }],
-    hint: KINDS.has(key)
-      ? `all mappings of a path share one ${key}; requests of two kinds need two paths: give this mapping one of its own, such as match: {path: ${ownPath(path, second)}}, and let its sender post there; where they are of one kind, set ${key} in only one of the mappings`
-      : `set ${key} in only one of the mappings of this path`,
-  };
 }

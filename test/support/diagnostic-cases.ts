@@ -78,7 +78,7 @@ export function describeRoom(name: string, room: Room): void {
 /** Makes each edit of `found` in a copy of the case of its own; the codes whose edits were made. */
 async function makeEdits(room: Room, path: string, found: readonly Diagnostic[]): Promise<readonly string[]> {
   const made: string[] = [];
-  for (const { edit, code } of found) {
+  for (const { edit, also = [], code } of found) {
     if (edit === undefined) continue;
     made.push(code);
     const copy = mkdtempSync(join(tmpdir(), 'sluice-edit-'));
@@ -89,7 +89,7 @@ async function makeEdits(room: Room, path: string, found: readonly Diagnostic[])
       const file = existsSync(join(copy, named))
         ? join(copy, named)
         : join(copy, relative(path, resolve(named)));
-      writeFileSync(file, applyEdits(readFileSync(file, 'utf8'), [edit]));
+      writeFileSync(file, applyEdits(readFileSync(file, 'utf8'), [edit, ...also]));
       // oxlint-disable-next-line no-await-in-loop -- one copy at a time
       const left = textsOf(await room.check(copy));
       const before = textsOf(found);
