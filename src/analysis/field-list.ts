@@ -1,5 +1,5 @@
 /* The fields of a request beside what reads them: who looks for the right name sees the wrong one and its neighbours. */
-import type { Evaluation, FieldList, RequestField } from '../hook/hook.ts';
+import { kindHeaders, type Evaluation, type FieldList, type RequestField } from '../hook/hook.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
 import { isReserved, namesRead, type ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
@@ -23,7 +23,7 @@ export function listFields(evaluation: Evaluation, request: HookRequest): FieldL
   const readers = readersOf(evaluation);
   const { found, total } = fieldsOf(request.payload, readers);
   const known = new Set(found.map(({ path }) => path));
-  const others = [...readers.keys()]
+  const others = [...new Set([...readers.keys(), ...ofKinds(request)])]
     .filter((path) => !known.has(path))
     .map((path) => readFieldAt(path, request))
     .map((field) => (field.value === undefined ? inOtherElement(field, evaluation, request) : field));
@@ -57,6 +57,10 @@ function inOtherElement(field: Unread, { mapping }: Evaluation, request: HookReq
     ? field
     : { ...field, value: shown(keys, value, ` (element ${at + 1} of ${count}; the first has none)`) };
 }
+
+/** Headers that name the kind of event, which many mappings should read and do not. */
+const ofKinds = ({ headers }: HookRequest): readonly string[] =>
+  kindHeaders(headers).map((name) => `headers.${name}`);
 
 /** A condition cannot read a key with a dot in it, whatever it asks for. */
 function readersOfField({ path, keys }: Unread, readers: Readers): readonly string[] {
@@ -155,6 +159,7 @@ function choose(all: readonly ReadField[]): ReadonlySet<ReadField> {
   const parents = new Set(all.filter(({ by }) => by.length > 0).map(({ path }) => parentOf(path)));
   const rank = ({ path, by }: ReadField): number => {
     if (by.length > 0) return 0;
+    if (path.startsWith('headers.')) return 1;
     return parents.has(parentOf(path)) ? 1 : 1 + path.split('.').length;
   };
   return new Set(all.toSorted((a, b) => rank(a) - rank(b)).slice(0, MAX_LISTED));

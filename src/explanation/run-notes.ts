@@ -4,10 +4,11 @@ import type { LoadedConfig } from '../config/config.ts';
 import { placeIfWritten, type Place } from '../document/document.ts';
 import { spanOf } from '../hook/hook.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
-import { findMisplacedFile, scriptVariables } from '../runners/runners.ts';
+import { findMisplacedFile, findUnreadPrompt, scriptVariables } from '../runners/runners.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
 import { commandErrorNote } from './command-errors.ts';
 import { jsonReplyNote, programNote, terminalNote } from './command-words.ts';
+import { sentence } from './sentence.ts';
 import { shortHint } from './short-hint.ts';
 import {
   type CommandRunner,
@@ -35,7 +36,7 @@ interface Facts {
 
 /** In the order of the text; at most one of them is the cause of a failure. */
 export const RUN_RULES = {
-  argv: withoutShell,
+  argv: (facts) => withoutShell(facts) ?? withoutArgument(facts),
   cwd: withoutFile,
   timeoutSeconds: endedByTime,
   prompt: repliedNothing,
@@ -115,6 +116,15 @@ function withoutShell(facts: Facts): Told | undefined {
       message: error.message,
     });
   return text === undefined ? undefined : { at: placeOfKey(facts, failed.path, ['argv']), text };
+}
+
+/** Of a command whose script reads an argument that it does not get, however it ended. */
+function withoutArgument(facts: Facts): Told | undefined {
+  const ended = commandRun(facts, ({ outcome }) => outcome !== undefined);
+  const unread = ended && findUnreadPrompt(ended.runner, dirname(facts.config.file));
+  if (ended === undefined || unread === undefined) return undefined;
+  const { message, hint } = unread;
+  return { at: placeOfKey(facts, ended.path, ['argv']), text: `${message}. ${sentence(hint)}` };
 }
 
 /** Of a command that ended with an error about a file that is only beside the configuration. */

@@ -50,6 +50,7 @@ export { coolDownText, longWaitText, spanOf, unitText } from './debounce-words.t
 export { formatEvaluation, settingLines, type ExplainOptions } from './format-evaluation.ts';
 export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
 export { EVENT_ID, hasEventId } from './event-id.ts';
+export { kindHeaders } from './kind-header.ts';
 export { encodedWords, jsonTextOn, parseCode, readEncoded } from './encoded-json.ts';
 export { indent } from './format-lines.ts';
 export { parseKeptRequest, type KeptTrace } from './kept-request.ts';

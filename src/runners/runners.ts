@@ -17,6 +17,7 @@ export { findMisplacedFile, type MisplacedFile } from './misplaced-file.ts';
 export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
 export { endProcessTree } from './process-tree.ts';
 export { environmentReads, isGivenToCommands, scriptVariables } from './script-variables.ts';
+export { findUnreadPrompt } from './script-arguments.ts';
 export { findShellLine, listText, shellWord } from './shell-words.ts';
 export { removeOldWorkFolders } from './work-folder.ts';
 export { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';

@@ -46,6 +46,25 @@ test('every field of a short body, with what reads it: templates, keys and the c
   expect(text).toMatch(/ {2}user\.mail +missing {2}← messageTemplate\n/);
 });
 
+test('the header that names the kind of event, also where nothing reads it', () => {
+  const headers = {
+    'content-type': 'application/json',
+    'x-shopify-topic': 'orders/create',
+    'x-shopify-event-id': 'e-1',
+    'x-amz-sns-message-type': 'Notification',
+    'ce-type': 'com.example.made',
+    'x-event-key': 'repo:push',
+  };
+  const { rows } = listOf({ messageTemplate: '{{id}} {{headers.x-event-key}}' }, { id: 7 }, { headers });
+  expect(rows).toEqual([
+    ['id', '7', 'messageTemplate'],
+    ['headers.x-event-key', '"repo:push"', 'messageTemplate'],
+    ['headers.x-shopify-topic', '"orders/create"', ''],
+    ['headers.x-amz-sns-message-type', '"Notification"', ''],
+    ['headers.ce-type', '"com.example.made"', ''],
+  ]);
+});
+
 test.each([
   ['{{#if paid}}a{{/if}}', 'paid'],
   ['{{#if sum}}a{{else if paid}}b{{/if}}', 'sum'],

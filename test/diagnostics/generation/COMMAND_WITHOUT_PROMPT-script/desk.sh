@@ -1,0 +1,4 @@
+#!/bin/sh
+set -eu
+prompt=$1
+exec my-agent "$prompt"
