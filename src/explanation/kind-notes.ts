@@ -1,4 +1,5 @@
 /* Requests of several kinds that one mapping took, where nothing in it reads of which kind they are. */
+import { kindHeaders } from '../hook/hook.ts';
 import { fieldAt } from '../json.ts';
 import { conjunctsOf, type CompiledMapping } from '../mapping/mapping.ts';
 import { compareBodies, note, type Judged } from './compared-requests.ts';
@@ -29,34 +30,73 @@ export function kindNotes(now: Judged, others: readonly Judged[]): readonly Sett
     .toSorted((a, b) => a.request.receivedAt - b.request.receivedAt);
   if (!taken.includes(now)) return [];
   const written = textOf(mapping);
-  const field = WHOLE.test(written) ? undefined : fieldOfKinds(taken, written);
-  const values = field === undefined ? [] : kindsOf(taken, field);
-  if (field === undefined || values.length < 2) return [];
-  const path = written.includes('payload.') || SCOPE.test(field) ? `payload.${field}` : field;
+  const kinds = kindsByHeader(taken, written) ?? kindsByField(taken, written);
+  if (kinds === undefined || kinds.values.length < 2) return [];
+  const { name, path, values } = kinds;
   const meant = values.find((value) => FIRST_OF_ALL.test(value)) ?? values[0];
   const leaf = { '===': [{ var: path }, meant] };
   return [
     note('when', when?.at ?? mapping.at, [
-      `nothing in the mapping reads ${field}, so requests of several kinds were taken: ${values.map((value) => `"${value}"`).join(', ')}`,
+      `nothing in the mapping reads ${name}, so requests of several kinds were taken: ${values.map((value) => `"${value}"`).join(', ')}`,
       `if only one kind is meant, such as "${meant}", ${joinedText(now, mapping, leaf)}`,
     ]),
   ];
+}
+
+/** What tells requests of several kinds apart. */
+interface Kinds {
+  readonly name: string;
+  /** As a condition writes it. */
+  readonly path: string;
+  /** Those of the earliest requests first. */
+  readonly values: readonly string[];
+}
+
+/** By a header that no text of the mapping reads; not where a field that it reads tells as much. */
+function kindsByHeader(taken: readonly Judged[], written: string): Kinds | undefined {
+  const text = written.toLowerCase();
+  const read = differingIn(taken).filter((path) => OF_A_KIND.test(path) && written.includes(path));
+  const isTold = (name: string): boolean =>
+    read.some((path) =>
+      taken.every((one) =>
+        taken.every(
+          (other) =>
+            headerOf(one, name) === headerOf(other, name) || valueOf(one, path) !== valueOf(other, path),
+        ),
+      ),
+    );
+  const name = kindHeaders(taken[0]?.request.headers ?? {}).find(
+    (each) => !text.includes(each) && headersOf(taken, each).length > 1 && !isTold(each),
+  );
+  if (name === undefined) return undefined;
+  return { name: `headers.${name}`, path: `headers.${name}`, values: headersOf(taken, name) };
+}
+
+const headerOf = ({ request }: Judged, name: string): string | undefined => request.headers[name];
+
+/** The values of a header that each of them has. */
+function headersOf(taken: readonly Judged[], name: string): readonly string[] {
+  const values = taken.map((each) => headerOf(each, name)).filter((value) => value !== undefined);
+  return values.length < taken.length ? [] : [...new Set(values)].slice(0, MAX_KINDS);
+}
+
+function kindsByField(taken: readonly Judged[], written: string): Kinds | undefined {
+  const name = WHOLE.test(written) ? undefined : fieldOfKinds(taken, written);
+  if (name === undefined) return undefined;
+  const path = written.includes('payload.') || SCOPE.test(name) ? `payload.${name}` : name;
+  return { name, path, values: kindsOf(taken, name) };
 }
 
 /** Names that stand for something else than a field of the body. */
 const SCOPE = /^(?:payload|headers|query|path|now|item|index|receivedAt)(?:\.|$)/;
 /** What happens to a thing first, or is mostly what is waited for. */
 const FIRST_OF_ALL =
-  /(?:^|[._ -])(?:opened|created?|added|new|firing|triggered|failed|failure|down|published|critical|fatal|permanent|error|urgent|high|production|prod)$/i;
+  /(?:^|[._/: -])(?:opened|created?|added|new|firing|triggered|failed|failure|down|published|critical|fatal|permanent|error|urgent|high|production|prod)$/i;
 const MAX_KINDS = 6;
 
 /** The likeliest field whose value is another one in two of them: what happened, before its sort, before any lone word. */
 function fieldOfKinds(taken: readonly Judged[], written: string): string | undefined {
-  const [first, ...rest] = taken;
-  const differing = rest.flatMap((each) =>
-    first === undefined ? [] : compareBodies(first.request.payload, each.request.payload).different,
-  );
-  const open = [...new Set(differing)]
+  const open = differingIn(taken)
     .filter((path) => !written.includes(path) && kindsOf(taken, path).length > 1)
     .toSorted((a, b) => a.split('.').length - b.split('.').length || (a < b ? -1 : 1));
   const isOf = [
@@ -66,6 +106,14 @@ function fieldOfKinds(taken: readonly Judged[], written: string): string | undef
       !OF_A_NAME.test(path) && isOfWords(taken, path, WORD) && kindsOf(taken, path).length < taken.length,
   ];
   return isOf.map((form) => open.find(form)).find((path) => path !== undefined);
+}
+
+/** Paths of the bodies whose values are not the same in all of them. */
+function differingIn([first, ...rest]: readonly Judged[]): readonly string[] {
+  const differing = rest.flatMap((each) =>
+    first === undefined ? [] : compareBodies(first.request.payload, each.request.payload).different,
+  );
+  return [...new Set(differing)];
 }
 
 /** Whether each of them has a short word there, and not only in an element of a list. */

@@ -150,15 +150,17 @@ test('the same key in another mapping is another conversation', () => {
 });
 
 /** What is said of several requests that one mapping took, of the kinds that it does not tell apart. */
-function kindsOf(keys: string, payloads: readonly JsonObject[]): string {
+function kindsOf(
+  keys: string,
+  payloads: readonly JsonObject[],
+  headers: readonly Record<string, string>[] = [],
+): string {
   const settings = settingsWith({ table: `- {id: m, match: {path: p${keys}}, messageTemplate: "{{mail}}"}` });
-  const [now, ...others] = payloads.map((payload, index) => ({
-    request: {
-      ...createHookRequest({ path: 'p', payload, receivedAt: receivedAt + index }),
-      id: `r${index}`,
-    },
-    evaluation: evaluateHook({ path: 'p', payload }, settings).evaluation,
-  }));
+  const [now, ...others] = payloads.map((payload, index) => {
+    const asked = { path: 'p', payload, headers: headers[index] ?? {} };
+    const request = { ...createHookRequest({ ...asked, receivedAt: receivedAt + index }), id: `r${index}` };
+    return { request, evaluation: evaluateHook(asked, settings).evaluation };
+  });
   return now === undefined
     ? ''
     : kindNotes(now, others)
@@ -207,6 +209,36 @@ test.each<readonly JsonObject[]>([
 ])('names, texts and what is read are no kinds: %j', (...payloads) => {
   const sent = payloads.map((payload) => ({ mail: 'a', ...payload }));
   expect(kindsOf('', sent)).toBe('');
+});
+
+const order = { mail: 'a', id: 7, updated_at: '19:02' };
+const topic = (value: string): Record<string, string> => ({
+  'x-shopify-topic': value,
+  'x-shopify-event-id': value,
+});
+
+test('kinds that only a header tells apart', () => {
+  const sent = [order, { ...order, updated_at: '19:03', status: 'open' }];
+  const headers = [topic('orders/updated'), topic('orders/create')];
+  expect(kindsOf('', sent, headers)).toBe(
+    'nothing in the mapping reads headers.x-shopify-topic, so requests of several kinds were taken: "orders/updated", "orders/create". If only one kind is meant, such as "orders/create", write when: {"===":[{"var":"headers.x-shopify-topic"},"orders/create"]} in match',
+  );
+  // The sender may leave it out, or send the same one.
+  expect(kindsOf('', sent, headers.slice(1))).toBe('');
+  expect(kindsOf('', sent, [topic('a'), topic('a')])).toBe('');
+});
+
+test.each<[string, readonly JsonObject[]]>([
+  [', when: {"!!": [{var: headers.x-shopify-topic}]}', [order, order]],
+  [
+    ', when: {in: [{var: action}, [a, b]]}',
+    [
+      { ...order, action: 'a' },
+      { ...order, action: 'b' },
+    ],
+  ],
+])('a header that is read, or that says what a field that is read says: %s', (keys, sent) => {
+  expect(kindsOf(keys, sent, [topic('orders/create'), topic('orders/updated')])).toBe('');
 });
 
 test('the key of a repeat is made of what both requests have', () => {
