@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-arguments-'));
 function unread(
   name: string,
   code: string,
-  { argv = [`./${name}`], prompt = 'stdin' as 'stdin' | 'file' } = {},
+  { argv = [`./${name}`], prompt = 'stdin' }: { argv?: readonly string[]; prompt?: 'stdin' | 'file' } = {},
 ) {
   writeFileSync(join(folder, name), code);
   return findUnreadPrompt({ argv, prompt }, folder);
