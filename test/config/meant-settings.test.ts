@@ -53,8 +53,8 @@ test.each([
 
 test.each([
   [
-    'gateway: { runner: { kind: command, argv: [a], environment: ["A=${B}", C] } }',
-    /write env: \{A: "\$\{B\}"\} and passEnv: \[C\]$/,
+    'gateway: { runner: { kind: command, argv: [a], environment: ["A=${HOOK_TOKEN}", C] } }',
+    /write env: \{A: "\$\{HOOK_TOKEN\}"\} and passEnv: \[C\]$/,
   ],
   [
     'gateway: { heartbeat: { target: slack, to: C0123456 } }',
