@@ -9,7 +9,7 @@ import type {
 import { explainMissingPackages, findMissingPackages } from '../config/config.ts';
 import { within } from '../timers/timers.ts';
 import { loadPlugin } from './plugin.ts';
-import { meantRecipient } from './meant-recipient.ts';
+import { exampleRecipient, howToFind, meantRecipient } from './meant-recipient.ts';
 import { discord } from './discord.ts';
 import { github } from './github.ts';
 import { imessage } from './imessage.ts';
@@ -114,21 +114,27 @@ export function recipientProblem(catalog: ChannelCatalog, channel: string, to: s
   return module && judgeRecipient(module, to);
 }
 
-/** What to write for a recipient that is none on a channel; continues with nothing. */
+/** What to write for a recipient that is none on a channel. */
 export function recipientHint(catalog: ChannelCatalog, channel: string, to: string): string | undefined {
   const module = findChannelModule(catalog, channel);
   if (module === undefined) return undefined;
-  const meant = meantRecipient(to, (one) => judgeRecipient(module, one) === undefined);
+  const isRight = (one: string): boolean => judgeRecipient(module, one) === undefined;
   const field = /^[A-Za-z_]\w*(?:\.\w+)*$/.test(to) ? `to: '{{${to}}}'` : undefined;
-  if (meant === undefined)
-    return field === undefined ? undefined : `where ${to} is a field of the request, write ${field}`;
-  return field === undefined || !FIELDS.test(to)
-    ? `write to: ${JSON.stringify(meant)}`
-    : `where ${to} is a field of the request, write ${field}; where it is a name on ${module.id}, write to: ${JSON.stringify(meant)}`;
+  const meant = meantRecipient(to, isRight);
+  const name = meant === undefined ? howToFind(module.id, to, isRight) : `write to: ${JSON.stringify(meant)}`;
+  if (field === undefined || (meant !== undefined && !FIELDS.test(to))) return name;
+  const read = `where ${to} is a field of the request, write ${field}`;
+  return name === undefined ? read : `${read}; where it is a name on ${module.id}: ${name}`;
 }
 
 /** What fields of a body are called that hold a recipient. */
 const FIELDS = /\.|_id$|id$|phone|email|user|chat|channel|recipient|number|^to$|^from$/i;
+
+/** How a recipient looks on a channel. */
+export function recipientExample(catalog: ChannelCatalog, channel: string): string {
+  const module = findChannelModule(catalog, channel);
+  return exampleRecipient((one) => module !== undefined && judgeRecipient(module, one) === undefined);
+}
 
 /** A plugin is somebody else's code: what it throws is a finding about it, never the end of a check or a request. */
 function judgeRecipient(module: ChannelModule, to: string): string | undefined {

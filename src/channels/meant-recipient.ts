@@ -40,3 +40,36 @@ export function meantRecipient(to: string, isRight: (recipient: string) => boole
 
 /** Longer than any recipient that people copy. */
 const MAX_CHARS = 300;
+
+/** Where people find what a channel takes, which a name cannot be turned into. */
+const FOUND: Readonly<Record<string, string>> = {
+  discord:
+    'Discord takes no names: switch on its developer mode, right-click the channel, "Copy Channel ID", and write to: "123456789012345678" with that id',
+  mattermost:
+    'Mattermost takes no names: the id stands at the bottom of "View Info" of the channel; write to: "4xp9fdt77pncbef59f4k1qe83o" with that id',
+  slack:
+    'a person is named by the member id: open the profile in Slack, "Copy member ID", and write to: "U0123456789" with that id',
+  telegram:
+    'Telegram takes no titles: forward a message of the chat to @userinfobot, and write to: "-1001234567890" with the id that it tells',
+};
+
+/** How to come by a recipient, where that which is written tells too little. */
+export function howToFind(
+  channel: string,
+  to: string,
+  isRight: (recipient: string) => boolean,
+): string | undefined {
+  const national = /^0\s?([1-9][\d ().-]+)$/.exec(to.trim())?.[1];
+  if (national !== undefined && isRight(`+49${national}`))
+    return `write the country code in place of the first 0, such as +49 for Germany: to: "+49 ${national}"`;
+  const isName = (channel === 'slack' ? /^@\S+$/ : /^[@#]?\p{L}[\p{L}\d _.-]*$/u).test(to.trim());
+  return isName && Object.hasOwn(FOUND, channel) ? FOUND[channel] : undefined;
+}
+
+/** Of each kind of channel one, as an example. */
+const EXAMPLES = ['#general', '-1001234567890', '+15551234567', '123456789012345678', 'owner/repository#123'];
+
+/** How a recipient looks on a channel. */
+export function exampleRecipient(isRight: (recipient: string) => boolean): string {
+  return EXAMPLES.find(isRight) ?? '…';
+}

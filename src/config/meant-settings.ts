@@ -215,9 +215,14 @@ function blockText(key: string, value: unknown): string | undefined {
   if (typeof value !== 'string' || block?.text === undefined) return undefined;
   // An address may hold a password.
   if (value.includes('@') || holdsCredentials(value)) return undefined;
+  const [, channel, to] = /^gateway\.(?:main|alerts)$/.test(key) ? (TARGET.exec(value) ?? []) : [];
+  if (channel !== undefined) return `{channel: ${channel}, to: ${JSON.stringify(to)}}`;
   const written = key === 'storage' ? storageUrl(value) : value;
   return written === undefined ? undefined : `{${block.text}: ${JSON.stringify(written)}}`;
 }
+
+/** A channel and a place in it, in one text. */
+const TARGET = /^([a-z]+)[:/ ]\s*(\S.*)$/;
 
 /** The address of a store, of which a plain path is one of SQLite; what a reference leads to is not known. */
 function storageUrl(text: string): string | undefined {

@@ -159,9 +159,18 @@ function outOfBounds(
 
 /** The same with what the room says of the value, where it says something. */
 function invalidAsAdvised(context: Context, path: Path, problem: string): Diagnostic {
-  const meant = adviceOn(context, path);
+  const meant = adviceOn(context, path) ?? inQuotes(context, path, problem);
   const found = invalid(context, path, { problem, hint: meant?.hint });
   return meant === undefined ? found : withValue(found, context.root.place(path), meant);
+}
+
+/** A number that is too long to be one, as it stands in the file. */
+function inQuotes({ root }: Context, path: Path, problem: string): ValueHint | undefined {
+  const { source, start, end } = root.place(path);
+  const text = `"${source.text.slice(start, end)}"`;
+  return problem.startsWith('must be in quotes') && /^"-?\d+"$/.test(text)
+    ? { hint: `write ${String(path.at(-1))}: ${text}`, text }
+    : undefined;
 }
 
 /** A value that is none of those that are taken. */

@@ -52,7 +52,9 @@ function asString({ key, value, at }: OtherShape): ValueHint | undefined {
   const isProse = value.some((one: string) => /\s/.test(one.trim()));
   return isProse && lines.length <= MAX_SHOWN
     ? { hint: `it is one text of several lines: write\n${key}: |\n${lines}` }
-    : { hint: `it is one text: write ${key}: ${String(value[0]).slice(0, 80)}, or another one of them` };
+    : {
+        hint: `it is one text: write ${key}: ${wordOf(String(value[0]).slice(0, 80))}, or another one of them`,
+      };
 }
 
 function asList({ value, at, schemas }: OtherShape): ValueHint | undefined {

@@ -18,6 +18,7 @@ import { commandProblems, isWithin, modelProblems } from '../runners/runners.ts'
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import { channelBlock, describeSettings } from './channel-settings.ts';
 import { findDefaultProblems } from './default-findings.ts';
+import { findRecipientProblems } from './recipient-findings.ts';
 import { runnerPath } from './runner-path.ts';
 
 type Place = NonNullable<Diagnostic['at']>;
@@ -39,6 +40,7 @@ export function findGatewayProblems(
     ...findSilentMappings(config, mappings),
     ...findWaitingMappings(config, mappings),
     ...findDefaultProblems(config, mappings),
+    ...findRecipientProblems(config, catalog, mappings),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { inWords } from '../document/document.ts';
 import type { MappingEntry } from './compile-options.ts';
 import type { Finding, Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
@@ -97,10 +98,10 @@ export function templateKeys(
 }
 
 /** What is meant for a run may be all that tells that a run is meant. */
-function withoutEffectHint({ action, textTemplate }: CheckedKeys['source'], key: string): string {
+function withoutEffectHint({ action, textTemplate }: CheckedKeys['source'], keys: readonly string[]): string {
   const isText = action === 'wake' && textTemplate !== undefined;
   const renamed = isText ? ', and messageTemplate in place of textTemplate' : '';
-  return `for a run of an agent, which takes ${key}, write action: agent${renamed}; else remove it`;
+  return `for a run of an agent, which takes ${keys.length === 1 ? (keys[0] ?? '') : 'them'}, write action: agent${renamed}; else remove ${keys.length === 1 ? 'it' : inWords(keys)}`;
 }
 
 function checkEffect({ source, reporter }: CheckedKeys): void {
@@ -110,14 +111,17 @@ function checkEffect({ source, reporter }: CheckedKeys): void {
     action === 'skip'
       ? (['messageTemplate', 'textTemplate', 'transform', 'forEach', 'wakeMode'] as const)
       : [];
-  for (const key of [...AGENT_KEYS, ...more]) {
-    if (source[key] === undefined || (action === 'notify' && NOTIFY_KEYS.has(key))) continue;
-    const finding = {
-      severity: 'warning',
-      code: 'MAPPING_KEY_WITHOUT_EFFECT',
-      message: `"${key}" has no effect with action ${action}`,
-      hint: withoutEffectHint(source, key),
-    } as const;
-    reporter.report([key], finding, 'key');
-  }
+  const keys = [...AGENT_KEYS, ...more].filter(
+    (key) => source[key] !== undefined && !(action === 'notify' && NOTIFY_KEYS.has(key)),
+  );
+  const [first] = keys;
+  if (first === undefined) return;
+  const named = inWords(keys.map((key) => `"${key}"`));
+  const finding = {
+    severity: 'warning',
+    code: 'MAPPING_KEY_WITHOUT_EFFECT',
+    message: `${named} ${keys.length === 1 ? 'has' : 'have'} no effect with action ${action}`,
+    hint: withoutEffectHint(source, keys),
+  } as const;
+  reporter.report([first], finding, 'key');
 }

@@ -35,6 +35,6 @@ function noLiteralUrl(written: string): Finding {
   return {
     code: 'INVALID_CALLBACK_URL',
     message: `callbackUrl must be a literal http or https URL, found ${quote(written)}`,
-    hint: 'write an address such as https://example.com/done, or only ${NAME} to take it from an environment variable',
+    hint: `write an address such as https://example.com/done, or only \${NAME} to take it from an environment variable${written.includes('{{') ? '; one out of the request is never called, so let a service at a fixed address pass it on: the callback has requestId and mappingId' : ''}`,
   };
 }

@@ -6,7 +6,7 @@ import {
   type SchemaAdvice,
   secondsIn,
 } from '../document/document.ts';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject, isScalar } from '../json.ts';
 import { meantRule, printRule } from './condition/meant-rule.ts';
 import { ADNANH, githubEvents, ruleOfOthers } from './foreign-hooks.ts';
 import { hintForFields } from './wanted-keys.ts';
@@ -71,6 +71,19 @@ const field: ForeignKey = {
   hint: 'fields of the body are read by when: {"===": [{"var": "field"}, "value"]}',
   hintFor: hintForFields('payload.'),
 };
+
+/** A topic of Telegram and a thread of Discord are parts of the recipient. */
+function meantThread(value: unknown, beside: unknown): string | undefined {
+  const { channel, to } = isJsonObject(beside) ? beside : {};
+  const thread = isScalar(value) ? String(value) : '';
+  const chat = isScalar(to) ? String(to) : '';
+  if (!/^\d{1,20}$/.test(thread)) return undefined;
+  if (channel === 'discord')
+    return `a thread is a channel of its own: write to: "${thread}" in place of both`;
+  return channel === 'telegram' && /^(?:-?\d+|@\w+)$/.test(chat)
+    ? `it is a part of "to": write to: "${chat}:topic:${thread}" in place of both`
+    : undefined;
+}
 
 /** Where a condition belongs that is a text, or an object of another tool, in JsonLogic; beside one that is there, too. */
 function conditionHint(value: unknown, beside: unknown): string | undefined {
@@ -190,7 +203,28 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
     },
   },
   ...alike('sessionId session_key', calledHere('sessionKey')),
-  ...alike('recipient chatId', calledHere('to')),
+  ...alike('recipient chatId chat_id', calledHere('to')),
+  ...alike('callback callback_url webhookUrl resultUrl responseUrl', calledHere('callbackUrl')),
+  callbackSecret: {
+    hintFor: (value) =>
+      typeof value === 'string' && /^\$\{\w+\}$/.test(value)
+        ? `what signs the callbacks of all mappings stands in the configuration: write gateway: {callbackSecret: '${value}'} there, and remove it here`
+        : undefined,
+    hint: "what signs the callbacks of all mappings stands in the configuration: gateway: {callbackSecret: '${NAME}'}; remove it here",
+  },
+  channels: {
+    hint: 'a reply goes to one channel: write channel: slack; another one that is used when it fails is fallback: {channel: telegram}',
+    hintFor: (value) => {
+      const [first, second] = Array.isArray(value) ? (value as readonly unknown[]) : [];
+      if (![first, second].every((one) => typeof one === 'string' && /^[a-z]{4,20}$/.test(one)))
+        return undefined;
+      return `a reply goes to one channel: write channel: ${String(first)}; where the other is for the case that it fails, add fallback: {channel: ${String(second)}}`;
+    },
+  },
+  ...alike('thread threadId thread_id thread_ts threadTs topic topicId messageThreadId message_thread_id', {
+    hint: 'remove it: a reply is a message of its own in the channel; a topic of Telegram is a part of "to", as in to: "-1001234567890:topic:42"',
+    hintFor: meantThread,
+  }),
   ...alike('target deliverTo', { hint: 'where the reply goes is channel and to' }),
   timeout: { hint: 'write timeoutSeconds, in seconds' },
   timeoutMs: {

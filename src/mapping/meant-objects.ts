@@ -17,14 +17,26 @@ const OBJECTS: Readonly<Record<string, (value: unknown, text: string | undefined
   limits: meantLimits,
   'answer.body': meantBody,
   ignoreSenders: meantSenders,
-  fallback: (_, text) => (text === undefined ? undefined : pasted('fallback', fallbackText(text))),
+  fallback: (value, text) => {
+    const [first] = Array.isArray(value) ? (value as readonly unknown[]) : [text];
+    return typeof first === 'string' ? pasted('fallback', fallbackText(first.trim())) : undefined;
+  },
   answer: meantAnswer,
   verify: (value) => (isScalar(value) ? meantVerify(String(value).trim()) : undefined),
   callbackUrl: (value) =>
-    typeof value === 'object' && value !== null && 'url' in value
-      ? { hint: 'write the address itself: callbackUrl: https://…, or callbackUrl: ${NAME}' }
-      : undefined,
+    typeof value === 'object' && value !== null && 'url' in value ? meantCallback(value) : undefined,
 };
+
+/** The address alone; what signs it is one secret for all. */
+function meantCallback(written: object): Meant {
+  const { url, secret } = written as { readonly url?: unknown; readonly secret?: unknown };
+  const isPlain = typeof url === 'string' && url.length <= 200 && !/[?@]/.test(url);
+  const variable = typeof secret === 'string' && /^\$\{\w+\}$/.test(secret) ? secret : '${NAME}';
+  const signs = `, and callbackSecret: '${variable}' in gateway of the configuration, which signs all callbacks`;
+  return {
+    hint: `write the address itself: callbackUrl: ${isPlain ? JSON.stringify(url) : '${NAME}'}${secret === undefined ? '' : signs}`,
+  };
+}
 
 const quoted = (text: string): string => (/^[A-Za-z][\w-]*$/.test(text) ? text : JSON.stringify(text));
 

@@ -26,3 +26,12 @@ test('the name of a field is told as a template, and what cannot be known is not
   );
   expect(recipientHint(catalog, 'slack', 'the team')).toBeUndefined();
 });
+
+test.each([
+  ['whatsapp', '0170 1234567', /such as \+49 for Germany: to: "\+49 170 1234567"$/],
+  ['discord', '#general', /^Discord takes no names: .* write to: "\d{18}" with that id$/],
+  ['mattermost', 'town-square', /^Mattermost takes no names: /],
+  ['slack', '@ada', /^a person is named by the member id/],
+])('on %s %s is told where its like is found', (channel, written, hint) => {
+  expect(recipientHint(catalog, channel, written)).toMatch(hint);
+});

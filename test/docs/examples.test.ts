@@ -65,7 +65,7 @@ test('the documentation has examples of each kind', () => {
 
 /** What mappings of the documentation are a part of: an agent, and the channels that they name. */
 const AROUND_MAPPINGS = `
-gateway: {runner: {kind: command, argv: [cat], cwd: private}, main: {channel: slack}}
+gateway: {runner: {kind: command, argv: [cat], cwd: private}, main: {channel: slack, to: "#ops"}}
 channels:
   slack: {botToken: "\${SLACK_TOKEN}"}
   telegram: {botToken: "\${TELEGRAM_TOKEN}"}

@@ -164,7 +164,10 @@ test.each([
   ['verify: bearer', /write verify: \{scheme: token/],
   ['verify: true', /write verify: \{scheme: …/],
   ['keepRequests: all', /storage\.keepRequests: \{which: all\}/],
-  ['callbackUrl: { url: https://a.example }', /write the address itself: callbackUrl: https/],
+  [
+    'callbackUrl: { url: https://a.example }',
+    /write the address itself: callbackUrl: "https:\/\/a\.example"$/,
+  ],
   ['transform: [a.ts, b.ts]', /a mapping has one transform: write transform: a\.ts/],
   ['method: [GET, POST]', /a path takes one method/],
   ['allowFrom: [hooks.example.com]', /names are not looked up/],
