@@ -26,11 +26,21 @@ export function adviseOnEquality(rule: KnownRule): string | undefined {
   if (first === undefined || second === undefined) return undefined;
   const [subject, wanted] = first.name === undefined ? [second, first] : [first, second];
   const { name, value } = subject;
+  const isBlank = (one: JsonValue | undefined): boolean => one === null || one === '';
+  if (name !== undefined && value !== wanted.value && isBlank(value) && isBlank(wanted.value))
+    return adviseOnBlank(rule.operator, name, value);
   if (name === undefined || value === undefined || value === null || !isScalar(wanted.value))
     return undefined;
   if (Array.isArray(value)) return adviseOnList(rule, { list: subject, wanted });
   if (isJsonObject(value)) return adviseOnObject(rule, subject, [wanted.value]);
   return STRICT.has(rule.operator) ? adviseOnKinds(rule, { subject, wanted }) : undefined;
+}
+
+/** `null` and the empty text are both "nothing" to who writes the condition. */
+function adviseOnBlank(operator: string, name: string, value: JsonValue | undefined): string {
+  const isNot = operator.startsWith('!');
+  const rule = JSON.stringify({ [isNot ? '!!' : '!']: variable(name) });
+  return `${name} is ${JSON.stringify(value)} here, which is not ${value === null ? '""' : 'null'}: write ${rule}, which ${isNot ? 'holds only for a value' : 'holds for null, "" and a field that is not there'}`;
 }
 
 /** A number, a boolean and a text are never equal; told with the remedy where they look the same. */

@@ -49,7 +49,8 @@ function readOperand(written: JsonValue, read: ReadVariable): Operand | undefine
   const name = variableName(written);
   if (name === undefined) return undefined;
   const [, fallback] = takeApart(written)?.operands ?? [];
-  return { written, name, value: read(name) ?? fallback };
+  const value = read(name);
+  return { written, name, value: value ?? fallback ?? value };
 }
 
 /** The name in `{"var": "name"}`, with or without a default. */

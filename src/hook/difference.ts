@@ -14,6 +14,8 @@ export function howDifferent(
   if (/^[<>]/.test(operator)) return howOrdered(found, expected, operator);
   if (operator === 'in') return howContained(found, expected);
   if (!operator.startsWith('==')) return undefined;
+  if ([found, expected].every((value) => value === null || value === ''))
+    return 'one of null and "" was sent, and the other is asked for: "!" holds for both';
   if (kindWord(found) !== kindWord(expected)) {
     return `${kindWord(found)} was sent, and ${kindWord(expected)} is asked for: the two are never equal`;
   }

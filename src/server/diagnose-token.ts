@@ -17,6 +17,8 @@ export interface TokenRequest {
   /** Node's flat list of names and values. */
   readonly rawHeaders: readonly string[];
   readonly query: Readonly<Record<string, string>>;
+  /** Texts at the root of the body. */
+  readonly fields?: Readonly<Record<string, string>>;
   /** The token of the address, as it was read from it. */
   readonly addressToken?: string | undefined;
   /** Whether a mapping has the hook name; default true. */
@@ -215,24 +217,46 @@ function wordOf(authorization: string | undefined): string | undefined {
 
 /** Where the right token stands in a place or form in which it does not count. */
 function tokenElsewhere(request: TokenRequest, tokens: TokenSet): string | undefined {
-  const { rawHeaders, query } = request;
+  const { rawHeaders, query, fields = {} } = request;
   const isToken = (text: string): boolean => text !== '' && findToken(tokens, text);
-  const known: Known = { isToken, place: placeIn(request) };
+  const known: Known = { isToken, place: placeIn(request), takesVerify: request.mapping !== undefined };
   for (const { name, value } of headersOf(rawHeaders)) {
     const isUsual = name === 'authorization';
     const found = isUsual ? inAuthorization(value, known) : inOtherHeader(name, value, known);
     if (found !== undefined) return found;
   }
-  const parameter = Object.keys(query).find((name) => isToken(query[name] ?? ''));
-  return parameter === undefined
-    ? undefined
-    : `the hook token stands in the address under another name than token: send it as ${CARRIERS}`;
+  const parameter = nameOf(query, isToken);
+  const field = nameOf(fields, isToken);
+  if (parameter === undefined && field === undefined) return undefined;
+  const inBody = field === undefined ? '' : `in the field ${shownName(field)} of the body`;
+  const where = parameter === undefined ? inBody : `in the address as ?${shownName(parameter)}=`;
+  const remedy =
+    tokens.queryToken === 'reject'
+      ? `send it as ${CARRIERS}`
+      : `let the address at the sender end in ?token=TOKEN${parameter === undefined ? '' : `, and not in ?${shownName(parameter)}=TOKEN`}`;
+  return `the hook token stands ${where}, where it does not count: ${remedy}`;
 }
+
+/** Fields that are searched: a sender chooses how many there are. */
+const MAX_FIELDS = 50;
+
+const nameOf = (
+  values: Readonly<Record<string, string>>,
+  isToken: (text: string) => boolean,
+): string | undefined =>
+  Object.keys(values)
+    .slice(0, MAX_FIELDS)
+    .find((name) => isToken(values[name] ?? ''));
+
+/** A name that the sender chose. */
+const shownName = (name: string): string => (isPlainHeaderName(name) ? name : '…');
 
 interface Known {
   readonly isToken: (text: string) => boolean;
   /** Where a verify is to stand. */
   readonly place: string;
+  /** Whether there is a mapping that may have one. */
+  readonly takesVerify: boolean;
 }
 
 function inAuthorization(value: string, { isToken, place }: Known): string | undefined {
@@ -251,11 +275,19 @@ function inAuthorization(value: string, { isToken, place }: Known): string | und
   return `Authorization holds the hook token behind another word than Bearer${word === '' ? '' : ` (${word})`}: write Authorization: Bearer TOKEN`;
 }
 
-function inOtherHeader(name: string, value: string, { isToken, place }: Known): string | undefined {
-  if (![value, unquoted(value), value.replace(/^bearer\s+/i, '')].some(isToken)) return undefined;
-  return TOKEN_HEADERS.some((carrier) => carrier === name)
-    ? `the hook token stands in ${name} with more around it: send the bare token there, without quotes and without Bearer`
-    : `the hook token stands in the header ${name}, where it does not count: send it as ${CARRIERS}; or, for a sender that can set only this header, add verify: {scheme: header, header: ${name}, secrets: ['\${NAME}']} ${place}`;
+function inOtherHeader(
+  name: string,
+  value: string,
+  { isToken, place, takesVerify }: Known,
+): string | undefined {
+  const isBare = [value, unquoted(value)].some(isToken);
+  if (!isBare && !isToken(value.replace(/^bearer\s+/i, ''))) return undefined;
+  if (TOKEN_HEADERS.some((carrier) => carrier === name))
+    return `the hook token stands in ${name} with more around it: send the bare token there, without quotes and without Bearer`;
+  const where = `the hook token stands in the header ${name}, where it does not count`;
+  return !takesVerify
+    ? `${where}: send it as ${CARRIERS}`
+    : `${where}: ${adviseVerify([`header, header: ${name}`], place)}${isBare ? '' : ', with the word Bearer and a blank before it, as they come'}`;
 }
 
 const unquoted = (text: string): string => trimMarks(text, `"'<`, `"'>`);

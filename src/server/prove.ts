@@ -1,4 +1,6 @@
 import { HookError } from '../errors.ts';
+import { isJsonObject } from '../json.ts';
+import { parseAnyPayload } from '../payload/payload.ts';
 import {
   type Diagnosis,
   judgeSender,
@@ -107,7 +109,9 @@ function proveToken(
     const { reason } = judged;
     const diagnose = async (): Promise<Diagnosis> => {
       const asked = reason === 'missing' ? await explainQuestion(exchange, hook) : undefined;
-      return asked ?? diagnoseToken(tokenRequest(exchange, hook), tokens, reason);
+      if (asked !== undefined) return asked;
+      const fields = reason === 'missing' ? await bodyTexts(context, exchange, hook) : {};
+      return diagnoseToken({ ...tokenRequest(exchange, hook), fields }, tokens, reason);
     };
     return refuse(context, exchange, { reason, diagnose });
   }
@@ -125,6 +129,29 @@ function tokenRequest({ req, generation }: Exchange, { target, name }: IncomingH
     near: isKnown ? undefined : generation.findNearName?.(name),
     passedOver: generation.findPassedOver?.(name),
   };
+}
+
+/** Longer bodies are not searched for a token. */
+const MAX_SEARCHED_BYTES = 16_384;
+
+/** Texts at the root of a body, whatever its format; none where it cannot be read. */
+async function bodyTexts(
+  { decoder }: ServerContext,
+  exchange: Exchange,
+  hook: IncomingHook,
+): Promise<Readonly<Record<string, string>>> {
+  const bytes = await smallBody(exchange, hook, MAX_SEARCHED_BYTES);
+  if (bytes === undefined) return {};
+  try {
+    const { payload } = parseAnyPayload({ bytes, headers: exchange.headers.values }, 'json', decoder);
+    const entries = isJsonObject(payload) ? Object.entries(payload) : [];
+    return Object.fromEntries(
+      entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    );
+  } catch (error) {
+    if (error instanceof HookError) return {};
+    throw error;
+  }
 }
 
 /** The hook token opens the path of `hooks.mail` whatever its `verify` asks for; undefined where it is not presented. */
@@ -235,8 +262,16 @@ function diagnosisOf(
   if (reason === 'no-proof' && hasToken) return TOKEN_FOR_A_SIGNATURE;
   const found = diagnose();
   const isUnsure = found?.code === 'wrong-secret' && sender.verifier.signsUrl;
-  return isUnsure && context.deps.server.publicUrl === undefined ? ADDRESS_UNKNOWN : found;
+  if (!isUnsure) return found;
+  const { publicUrl } = context.deps.server;
+  return publicUrl === undefined ? ADDRESS_UNKNOWN : otherAddress(signedUrl(context, exchange));
 }
+
+/** Nothing in the request says which address its sender called. */
+const otherAddress = (url: string): Diagnosis => ({
+  code: 'other-url',
+  text: `this sender signs the address that it calls, and it was taken for ${url.replace(/\?.*$/s, '')} (server.publicUrl with the path): if another one stands at the sender, write the beginning of that at publicUrl; if it is this one, the secret is another one`,
+});
 
 const ADDRESS_UNKNOWN: Diagnosis = {
   code: 'other-url',

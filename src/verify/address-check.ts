@@ -53,10 +53,17 @@ const CHECKS: readonly Row[] = [
     byQuery('hub.challenge', 'hub.topic'),
   ],
   [
+    'Strava',
+    'challenge: {echo: query.hub.challenge, as: json}',
+    // Meta asks alike, with a number.
+    (request) =>
+      byQuery('hub.challenge', 'hub.mode')(request) && !/^\d+$/.test(request.query['hub.challenge'] ?? ''),
+  ],
+  [
     'Meta',
     META,
     byQuery('hub.challenge', 'hub.mode'),
-    'the token is the text that was typed as "Verify token" at Meta. For Strava, which asks alike: challenge: {echo: query.hub.challenge, as: json}',
+    'the token is the text that was typed as "Verify token" at Meta',
   ],
   ['Microsoft Graph', 'challenge: graph', byQuery('validationToken')],
   [

@@ -93,7 +93,7 @@ export function explainPresented(
   if (word !== undefined && isOneOf(secrets, presented.replace(WORD, ''))) {
     return {
       code: 'secret-prefix',
-      text: `the header carries the secret with the word ${word} before it: let the sender send the secret alone, or write the word and a space at the beginning of the secret; for Authorization: Bearer there is verify: {scheme: token, secrets: [...]}`,
+      text: `the header carries the secret behind the word ${word}, which the value of the secret does not have: where that value is set, write the word ${word} and a blank before it`,
     };
   }
   const afterWord = secrets.filter((secret) => WORD.test(secret)).map((secret) => secret.replace(WORD, ''));

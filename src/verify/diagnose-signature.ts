@@ -3,7 +3,6 @@ import { bodyVariants } from './body-variants.ts';
 import { otherUrl } from './diagnose-twilio.ts';
 import { explainForm } from './diagnose-form.ts';
 import type { Diagnosis } from './diagnosis.ts';
-import { findHeader } from './find-header.ts';
 import { readKey } from './keys.ts';
 import type { SignatureColumns, SignedRequest } from './scheme.ts';
 import { hashOf } from './signature-shapes.ts';
@@ -55,10 +54,8 @@ function explainSecret(trial: Trial): Diagnosis | undefined {
 
 function explainUrl(trial: Trial): Diagnosis | undefined {
   if (!trial.columns.signed.includes('{url}')) return undefined;
-  const host = findHeader(trial.request.rawHeaders, 'host');
-  const found = urlVariants(trial.request.url, typeof host === 'string' ? host : undefined).find(({ url }) =>
-    fits(trial, { url }),
-  );
+  const { url: own, rawHeaders } = trial.request;
+  const found = urlVariants(own, rawHeaders).find(({ url }) => fits(trial, { url }));
   return found === undefined ? undefined : otherUrl(found);
 }
 

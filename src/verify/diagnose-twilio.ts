@@ -20,8 +20,7 @@ export function explainTwilio(secrets: readonly string[], request: SignedRequest
   for (const variant of secretVariants(secrets)) {
     if (fits(variant.bytes, request.url)) return variant.diagnosis;
   }
-  const host = findHeader(request.rawHeaders, 'host');
-  const found = urlVariants(request.url, typeof host === 'string' ? host : undefined).find(({ url }) =>
+  const found = urlVariants(request.url, request.rawHeaders).find(({ url }) =>
     secrets.some((secret) => fits(Buffer.from(secret, 'utf8'), url)),
   );
   return found === undefined ? undefined : otherUrl(found);

@@ -13,6 +13,7 @@ import { explainTwilio } from './diagnose-twilio.ts';
 import { doubtSecret, shownAs } from './foreign-secrets.ts';
 import { mailgunSignature, readMailgunFields } from './mailgun.ts';
 import { decodeExactly } from './encodings.ts';
+import { explainElsewhere } from './secret-elsewhere.ts';
 import { secretVariants } from './secret-variants.ts';
 import { writtenTime } from './signature.ts';
 import { unitOf, type WrittenUnit } from './timestamps.ts';
@@ -76,6 +77,8 @@ function notConfigured({ doubts = [] }: ProofSettings): Diagnosis {
 function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refused): Diagnosis {
   const { settings, secrets } = proof;
   if (refusal.reason === 'not-configured') return notConfigured(proof);
+  const elsewhere = settings.scheme === 'oidc' ? undefined : explainElsewhere(settings, secrets, request);
+  if (elsewhere !== undefined) return elsewhere;
   if (!isTable(settings)) return explainCredential(settings, { secrets }, { request, refusal });
   const timed = explainTime(settings, refusal, request);
   if (timed !== undefined) return timed;

@@ -1,3 +1,5 @@
+import { findHeader } from './find-header.ts';
+
 /** An address as the sender may have called it. */
 export interface UrlVariant {
   readonly url: string;
@@ -7,7 +9,6 @@ export interface UrlVariant {
   readonly remedy: string;
 }
 
-const SET_ORIGIN = 'set server.publicUrl to the address that the sender calls';
 const KEEP_PATH =
   'something on the way changes the path: let the proxy pass it on as it came, or enter the address at the sender as it arrives here';
 
@@ -18,13 +19,13 @@ const MAX_CUTS = 6;
 
 /**
  * The addresses that a sender behind a proxy may have signed instead: each origin that may be meant with each path,
- * those that differ in one thing first. `host` is what the request itself says.
+ * those that differ in one thing first. The headers of the request say which hosts may be meant.
  */
-export function urlVariants(url: string, host: string | undefined): readonly UrlVariant[] {
+export function urlVariants(url: string, rawHeaders: readonly string[]): readonly UrlVariant[] {
   const match = ABSOLUTE.exec(url);
   if (match === null) return [];
   const [, scheme = '', authority = '', path = '', query = ''] = match;
-  const origins = originVariants(scheme, authority, host);
+  const origins = originVariants(scheme, authority, rawHeaders);
   const paths = pathVariants(path, query);
   const own = `${scheme}://${authority}`;
   const variants: readonly UrlVariant[] = [
@@ -45,7 +46,17 @@ interface PartVariant extends Omit<UrlVariant, 'url'> {
   readonly text: string;
 }
 
-function originVariants(scheme: string, authority: string, host: string | undefined): readonly PartVariant[] {
+/** Headers in which the host stands that the sender called; what they say counts only where it was signed. */
+const HOST_HEADERS = [
+  ['host', 'Host'],
+  ['x-forwarded-host', 'X-Forwarded-Host'],
+] as const;
+
+function originVariants(
+  scheme: string,
+  authority: string,
+  rawHeaders: readonly string[],
+): readonly PartVariant[] {
   const [other, port] = scheme.toLowerCase() === 'https' ? ['http', 443] : ['https', 80];
   const bare = authority.replace(/:\d+$/, '');
   const variants = [
@@ -53,14 +64,17 @@ function originVariants(scheme: string, authority: string, host: string | undefi
     { text: `${scheme}://${bare}`, how: 'without its port' },
     { text: `${scheme}://${bare}:${port}`, how: 'with its standard port' },
     { text: `${other}://${bare}`, how: `with ${other} for ${scheme} and without its port` },
-    ...(host === undefined ? [] : ['https', 'http']).map((each) => ({
-      text: `${each}://${host}`,
-      how: `with ${each} and the host of the Host header`,
-    })),
+    ...HOST_HEADERS.flatMap(([header, name]) => {
+      const host = findHeader(rawHeaders, header);
+      return (typeof host === 'string' ? ['https', 'http'] : []).map((each) => ({
+        text: `${each}://${String(host)}`,
+        how: `with ${each} and the host of the ${name} header`,
+      }));
+    }),
   ];
   return variants
     .filter(({ text }) => text !== `${scheme}://${authority}`)
-    .map((variant) => ({ ...variant, remedy: SET_ORIGIN }));
+    .map((variant) => ({ ...variant, remedy: `write publicUrl: ${variant.text} below server` }));
 }
 
 /** The path without its query, with its slash at the end changed, and without what it may begin with twice. */

@@ -108,6 +108,8 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
     [{ '===': [v('tags'), 'vip'] }, { tags: ['vip'] }, 'write {"in":["vip",{"var":"tags"}]}'],
     [{ '===': [v('level'), 3] }, { level: '3' }, 'put it in quotes, write {"===":[{"var":"level"},"3"]}'],
     [{ '===': [v('version'), 1.1] }, { version: '1.10' }, 'write {"===":[{"var":"version"},"1.10"]}'],
+    [{ '===': [v('level'), ''] }, { level: null }, 'write {"!":{"var":"level"}}, which holds for null'],
+    [{ '===': [v('level'), null] }, { level: '' }, 'write {"!":{"var":"level"}}'],
     [{ '===': [v('level'), '3'] }, { level: 3 }, 'take the quotes off, write {"===":[{"var":"level"},3]}'],
     [{ '===': [v('draft'), 'false'] }, { draft: false }, 'write {"===":[{"var":"draft"},false]}'],
     [{ in: [v('n'), ['1', '2']] }, { n: 2 }, /the list has the text "2", and n is the number 2/],

@@ -7,6 +7,7 @@ test.each([
   ['orders/create', 'orders.create', /the same but for its punctuation/],
   ['Done', 'done', /upper and lower case/],
   [' main', 'main', /white space/],
+  [null, '', /"!" holds for both/],
   ['opened', 'open', /begins with it and goes on/],
   ['open', 'opened', /is the beginning of it/],
 ] as const)('%j and %j', (found, expected, text) => {

@@ -26,10 +26,36 @@ test.each([
   [['X-Csrf-Token', 'a'], 'no hook token came; send it as'],
   [
     ['X-Api-Key', TOKEN],
-    "{scheme: header, header: x-api-key, secrets: ['${NAME}']} in bk (a.yaml:1:1), beside match",
+    "{scheme: header, header: x-api-key, secrets: ['${WEBHOOK_SECRET}']} in bk (a.yaml:1:1), beside match",
+  ],
+  [
+    ['X-Auth', `Bearer ${TOKEN}`],
+    'the secret that the sender has, with the word Bearer and a blank before it',
   ],
 ])('%j', (rawHeaders, text) => {
   expect(textOf(rawHeaders)).toContain(text);
+});
+
+test.each([
+  [
+    { query: { secret: TOKEN } },
+    'in the address as ?secret=',
+    'end in ?token=TOKEN, and not in ?secret=TOKEN',
+  ],
+  [
+    { fields: { text: 'x', token: TOKEN } },
+    'in the field token of the body',
+    'let the address at the sender end in ?token=TOKEN',
+  ],
+])('the token stands in %j', (where, place, remedy) => {
+  const tokens = compileTokens({ token: TOKEN, previousTokens: [], queryToken: 'warn' });
+  const { text } = diagnoseToken({ rawHeaders: [], query: {}, ...where }, tokens, 'missing');
+  expect(text).toMatch(`the hook token stands ${place}, where it does not count: `);
+  expect(text).toContain(remedy);
+  const strict = compileTokens({ token: TOKEN, previousTokens: [], queryToken: 'reject' });
+  expect(diagnoseToken({ rawHeaders: [], query: {}, ...where }, strict, 'missing').text).not.toContain(
+    '?token=',
+  );
 });
 
 test('a path without a mapping of its own takes no verify', () => {

@@ -713,6 +713,36 @@ describe('the doctor', () => {
       'the sender sends the secret in quotes',
     ],
     [
+      'the secret in a header of its own, where a token was expected',
+      {
+        settings: { scheme: 'token' },
+        secret: 'a-word-of-trust',
+        headers: { 'x-acme-secret': 'a-word-of-trust' },
+      },
+      'other-scheme',
+      "verify: { scheme: header, header: x-acme-secret, secrets: ['${S}'] }",
+    ],
+    [
+      'the secret as Bearer, where its header was named',
+      {
+        settings: { scheme: 'header', header: 'authorization' },
+        secret: 'a-word-of-trust',
+        headers: { authorization: 'Bearer a-word-of-trust' },
+      },
+      'other-scheme',
+      "verify: { scheme: token, secrets: ['${S}'] }",
+    ],
+    [
+      'the secret as a password, where a signature was expected',
+      {
+        settings: { scheme: 'hmac', header: 'x-sig' },
+        secret: 'a-word-of-trust',
+        headers: { authorization: `Basic ${Buffer.from('hook:a-word-of-trust').toString('base64')}` },
+      },
+      'other-scheme',
+      "verify: { scheme: basic, user: hook, secrets: ['${S}'] }",
+    ],
+    [
       'a header with a word before the secret',
       {
         settings: { scheme: 'header', header: 'x-key' },
@@ -720,7 +750,7 @@ describe('the doctor', () => {
         headers: { 'x-key': 'Token a-word-of-trust' },
       },
       'secret-prefix',
-      'with the word Token before it',
+      'write the word Token and a blank before it',
     ],
     [
       'the token of a bot where the secret token belongs',
