@@ -27,6 +27,7 @@ import {
 } from './missing-advice.ts';
 import { adviseOnHeld } from './held-advice.ts';
 import type { Instead } from './instead.ts';
+import { joinElements } from './joined-elements.ts';
 import { isNearPath } from './near-paths.ts';
 import { adviseOnCents } from './minor-units.ts';
 import { adviseOnOrder, isOrder } from './order-advice.ts';
@@ -53,16 +54,29 @@ export function adviseOnFailed(
   const advice = new Map<Place, readonly string[]>();
   for (const { failed, nodes = [], parts = [] } of considered) {
     if (failed?.part !== 'when') continue;
-    const leaves = decidingLeaves(nodes, failed.node).slice(0, MAX_LEAVES);
+    const joined = failed.node.leaf ? joinElements(nodes[0]?.rule, failed.node.rule, read) : undefined;
+    if (joined !== undefined) {
+      // What is joined is told once.
+      for (const { at, rule } of parts) if (joined.rules.includes(rule)) advice.set(at, []);
+      advice.set(failed.node.at, [joined.text]);
+    }
+    const leaves = joined === undefined ? decidingLeaves(nodes, failed.node).slice(0, MAX_LEAVES) : [];
     const lines = leaves.flatMap((leaf) => linesFor(leaf, { read, instead }));
     if (lines.length > 0) advice.set(failed.node.at, [...new Set(lines)]);
     for (const node of failed.node.leaf ? parts.slice(0, MAX_LEAVES) : []) {
-      const isTold = advice.has(node.at) || !node.leaf || node.result !== 'false';
-      const more = isTold ? [] : linesFor({ node, negated: false }, { read, instead });
+      const isTold = advice.has(node.at) || !node.leaf || node.result === 'true';
+      const more = isTold ? [] : otherLines(node, { read, instead });
       if (more.length > 0) advice.set(node.at, more);
     }
   }
   return advice;
+}
+
+/** Of another part that failed: what is wrong with it, and of what is missing that it goes on within a list. */
+function otherLines(node: ConditionTrace, known: Known): readonly string[] {
+  if (node.missing === undefined) return linesFor({ node, negated: false }, known);
+  const within = adviseOnListWithin(node.missing, node.rule, known.read);
+  return within === undefined ? [] : [within];
 }
 
 interface Known {

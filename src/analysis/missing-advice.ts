@@ -121,6 +121,20 @@ function namesOf(value: object): string {
 
 /** A path that goes on within a list: the rule for its elements, as far as one of them has what is asked for. */
 export function adviseOnListWithin(missing: string, rule: JsonValue, read: ReadVariable): string | undefined {
+  const part = elementPart(missing, rule, read);
+  return part === undefined
+    ? undefined
+    : `${part.list} is a list: to ask each of its elements write ${ruleText(part.operator, [variable(part.list), part.asked])}`;
+}
+
+/** What a comparison asks of the elements of a list whose name it goes through. */
+export interface ElementPart {
+  readonly list: string;
+  readonly operator: 'some' | 'none';
+  readonly asked: JsonValue;
+}
+
+export function elementPart(missing: string, rule: JsonValue, read: ReadVariable): ElementPart | undefined {
   const parts = takeApart(rule);
   const keys = missing.split('.');
   const end = keys.findIndex((_, index) => index > 0 && Array.isArray(read(keys.slice(0, index).join('.'))));
@@ -138,7 +152,7 @@ export function adviseOnListWithin(missing: string, rule: JsonValue, read: ReadV
   const inner: JsonValue = isNames ? { '===': own.toReversed() } : { [operator]: own };
   const isNone = operator === '!==' || operator === '!=';
   const asked = isNone ? { [operator.replace('!', '=')]: own } : inner;
-  return `${list} is a list: to ask each of its elements write ${ruleText(isNone ? 'none' : 'some', [variable(list), asked])}`;
+  return { list, operator: isNone ? 'none' : 'some', asked };
 }
 
 /** Elements of a list that are looked at. */

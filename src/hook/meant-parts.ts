@@ -104,13 +104,21 @@ export function moreFailing(
   return others.slice(0, MAX_MORE).flatMap((node): readonly EvaluationNote[] => {
     const { missing, result } = node;
     if (missing === undefined) return result === 'false' ? alsoFalse(node, advice) : [];
+    const sure = advice?.leaves?.get(node.at);
+    if (sure !== undefined) return sure.slice(0, 1).map((text) => alsoMissing(node, missing, text));
     const near = told.has(missing) || isTold || !isMissing ? undefined : advice?.instead.get(missing);
     if (near === undefined) return [];
     told.add(missing);
-    const text = `${missing} is missing, too; the request has ${near.shown ?? near.text}: did you mean that?`;
-    return [{ code: 'instead', text, ...placed(node.at), paths: near.names }];
+    const meant = `the request has ${near.shown ?? near.text}: did you mean that?`;
+    return [{ ...alsoMissing(node, missing, meant), paths: near.names }];
   });
 }
+
+const alsoMissing = ({ at }: ConditionTrace, missing: string, meant: string): EvaluationNote => ({
+  code: 'instead',
+  text: `${missing} is missing, too; ${meant}`,
+  ...placed(at),
+});
 
 /** A part that found another value, where it can be said what is wrong with it. */
 function alsoFalse(node: ConditionTrace, advice: Advice): readonly EvaluationNote[] {

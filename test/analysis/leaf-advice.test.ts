@@ -273,6 +273,37 @@ describe('a missing variable', () => {
     expect(explain(JSON.parse(said.slice(said.indexOf('{'))), payload).matched).toBe(true);
   });
 
+  const ITEMS = [
+    { field: 'resolution', toString: 'Done' },
+    { field: 'status', toString: 'Done' },
+  ];
+  const OF_ITEMS = [
+    { '===': [v('event'), 'updated'] },
+    { '===': [v('log.items.field'), 'status'] },
+    { '===': [v('log.items.toString'), 'Done'] },
+    { '>': [v('id'), 1] },
+  ];
+
+  test('several parts that go on within one list are one rule for its elements', () => {
+    const payload = { event: 'updated', id: 5, log: { items: ITEMS } };
+    const { sure, text } = explain({ and: OF_ITEMS }, payload);
+    const rule =
+      '{"and":[{"===":[{"var":"event"},"updated"]},{"some":[{"var":"log.items"},{"and":[{"===":[{"var":"field"},"status"]},{"===":[{"var":"toString"},"Done"]}]}]},{">":[{"var":"id"},1]}]}';
+    expect(sure).toEqual([`log.items is a list: to ask one element for all of it write when: ${rule}`]);
+    expect(text).not.toContain('did you mean');
+    expect(text).toMatch(/log\.items\.1\.field +"status"\n/);
+    expect(explain(JSON.parse(rule), payload).matched).toBe(true);
+  });
+
+  test('parts that go on within two lists are told each its own', () => {
+    const when = { and: [{ '===': [v('log.items.field'), 'status'] }, { '===': [v('rows.n'), 1] }] };
+    const { text } = explain(when, { log: { items: ITEMS }, rows: [{ n: 2 }, { n: 1 }] });
+    expect(text).toContain('write {"some":[{"var":"log.items"},{"===":[{"var":"field"},"status"]}]}\n');
+    expect(text).toContain(
+      'rows.n is missing, too; rows is a list: to ask each of its elements write {"some":[{"var":"rows"},{"===":[{"var":"n"},1]}]}\n',
+    );
+  });
+
   test('a null on the way is told, and no other thing of the same name', () => {
     const { sure } = explain(
       { '===': [v('issue.assignee.login'), 'me'] },
