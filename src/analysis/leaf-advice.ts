@@ -31,6 +31,7 @@ import { joinElements } from './joined-elements.ts';
 import { isNearPath } from './near-paths.ts';
 import { adviseOnCents } from './minor-units.ts';
 import { adviseOnOrder, isOrder } from './order-advice.ts';
+import { adviseOnSource } from './source-advice.ts';
 import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';
 
 /** Sentences by the place of the leaf that they are about. */
@@ -52,7 +53,12 @@ export function adviseOnFailed(
 ): LeafAdvice {
   const read = readerOf(request);
   const advice = new Map<Place, readonly string[]>();
-  for (const { failed, nodes = [], parts = [] } of considered) {
+  for (const each of considered) {
+    const { failed, nodes = [], parts = [] } = each;
+    if (failed?.part === 'source' && failed.at !== undefined) {
+      const meant = adviseOnSource(each, request);
+      if (meant !== undefined) advice.set(failed.at, [meant]);
+    }
     if (failed?.part !== 'when') continue;
     const joined = failed.node.leaf ? joinElements(nodes[0]?.rule, failed.node.rule, read) : undefined;
     if (joined !== undefined) {

@@ -178,7 +178,12 @@ function missNotes(
   const about = { mapping: { id: mapping.id, at: formatPlace(mapping.at) } };
   if (failed.part !== 'when') {
     const text = `${failed.part} is ${value(failed.found)}, expected ${value(failed.expected)}`;
-    return [{ code: 'not_held', text, ...placed(failed.at), ...about }];
+    const at = placed(failed.at);
+    const sure = failed.at === undefined ? [] : (advice?.leaves?.get(failed.at) ?? []);
+    return [
+      { code: 'not_held', text, ...at, ...about },
+      ...sure.map((each): EvaluationNote => ({ code: 'leaf_advice', text: each, ...at, ...about })),
+    ];
   }
   const leaves = leavesBelow(failed.node, nodes);
   return [

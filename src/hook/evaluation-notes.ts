@@ -205,5 +205,5 @@ function missRemedy(
   );
   return isAnother
     ? `if ${nearest.id} should take such requests, change the condition shown above; only if they are to do nothing, write otherwise: skip in ${nearest.id} (${nearest.at}), which answers them 204`
-    : 'change the condition shown above, or the hook name';
+    : `if ${nearest.id} should take such requests, change the condition shown above (${nearest.at})`;
 }

@@ -24,7 +24,7 @@ const BEFORE_MAPPINGS = {
   invalid_utf8: 'the sender must send UTF-8',
   invalid_body: 'send a JSON object to wake and agent; another shape needs a mapping of its own',
   idempotency_mismatch: 'the sender must use a new Idempotency-Key for a new request',
-  no_mapping_matched: 'change the condition that did not hold, or the hook name',
+  no_mapping_matched: 'change the condition that did not hold',
   rate_limited: 'let the sender send less often, or raise rate of the mapping',
   too_many_failures:
     'correct the token or the signature of the sender: the requests before this one say what is wrong with it; hooks.authFailuresPerMinute sets the limit',

@@ -20,6 +20,36 @@ function explain(when: unknown, payload: JsonValue, headers: Record<string, stri
   };
 }
 
+test.each<[string, JsonValue, string]>([
+  [
+    "source: automation, when: {'===': [{var: id}, 7]}",
+    { id: 7, source: { type: 'automation', n: 1 } },
+    'source is compared with the field "source" of the body, here an object; the text is at source.type: remove source from match and write when: {"and":[{"===":[{"var":"source.type"},"automation"]},{"===":[{"var":"id"},7]}]}',
+  ],
+  [
+    'source: grafana',
+    { source: 'alerts', sender: { app: 'grafana' } },
+    'source is compared with the field "source" of the body; the text is at sender.app: remove source from match and write when: {"===":[{"var":"sender.app"},"grafana"]}',
+  ],
+  ['source: Grafana', { source: 'grafana' }, 'write source: "grafana" in match, as it is sent'],
+  [
+    'source: a',
+    { source: { id: 1 } },
+    'source is an object in this body; its fields are id: name one of them in when, as source.NAME',
+  ],
+  ['source: a', { source: 'another' }, ''],
+])('a source that did not hold: %s', (match, payload, expected) => {
+  const settings = settingsWith({ table: `- {id: m, match: {path: p, ${match}}, messageTemplate: x}` });
+  const { evaluation } = evaluateHook({ path: 'p', payload }, settings);
+  const request = createHookRequest({ path: 'p', payload, receivedAt });
+  const advice = adviceFor(evaluation, request, settings.table);
+  expect([...advice.leaves.values()].flat().join()).toBe(expected);
+  const text = formatEvaluation(evaluation, { request, advice });
+  expect(text).toContain(
+    expected === '' ? 'if m should take such requests, change the condition' : `hint: ${expected}\n`,
+  );
+});
+
 const textOf = ({ text }: { readonly text: string }): string => text;
 const v = (name: string, ...more: JsonValue[]): object => ({
   var: more.length === 0 ? name : [name, ...more],
