@@ -1,5 +1,6 @@
 import { withEdit, type Diagnostic, type Place } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
+import { findBodyKinds } from './body-kinds.ts';
 import { findUnreachable } from './check-reach.ts';
 import { compileMapping, outOf, unknownKeys, type MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
@@ -41,6 +42,7 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
     ...results.flatMap((result) => result.diagnostics),
     ...duplicates.map(({ diagnostic }) => diagnostic),
     ...findPathSettings(enabled),
+    ...findBodyKinds(enabled),
     ...findSharedConversations(enabled),
     ...findUnreachable(enabled, entries),
     ...enabled.flatMap(findContradictions),

@@ -1,6 +1,7 @@
 /** Settings of paths that need a path, or that two mappings of a path set differently. */
 import type { Diagnostic, Place, TextEdit } from '../document/document.ts';
 import { type SecretReference, secretsText } from '../verify/verify.ts';
+import { ownPath } from './body-kinds.ts';
 import type { CompiledMapping, PathSettings } from './compiled-mapping.ts';
 import type { MappingCode } from './mapping-codes.ts';
 import type { PathKey } from './path-settings-schema.ts';
@@ -52,12 +53,6 @@ interface Difference {
 
 /** Settings that go with what a sender sends, and not with what an operator wants. */
 const KINDS: ReadonlySet<PathKey> = new Set(['bodyFormat', 'method', 'verify', 'challenge']);
-
-function ownPath(path: string, { id }: CompiledMapping): string {
-  return id.startsWith(`${path}-`) && /^[\w-]+$/.test(id)
-    ? id
-    : `${path}-${/^(?!mapping-\d)[\w-]+$/.test(id) ? id : '2'}`;
-}
 
 function differing(difference: Difference, mappings: readonly CompiledMapping[]): Diagnostic {
   const {

@@ -40,7 +40,9 @@ export function mismatch(
   expected: 'form' | 'xml',
 ): string | undefined {
   const found = announced === expected ? undefined : (announced ?? guess(bytes));
-  return found === undefined || found === expected ? undefined : describeMismatch(found, expected);
+  return found === undefined || found === expected
+    ? undefined
+    : `${describeMismatch(found, expected)} where every request of the path is such`;
 }
 
 /** `found` is what came, `expected` what the path takes. */

@@ -2,7 +2,8 @@ import type { HookErrorCode } from '../errors.ts';
 import { howDifferent, operatorOf, skipText, type Evaluation, type TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 import { judgedNote } from './decision-notes.ts';
-import type { RequestAdvice } from './deps.ts';
+import { BODY_FORMATS } from '../payload/payload.ts';
+import type { RequestAdvice, ServerGeneration } from './deps.ts';
 import type { Ending } from './ending.ts';
 import { type Asked, nameOutside, ownName } from './own-name.ts';
 import type { Refusal } from './prove.ts';
@@ -85,16 +86,18 @@ const NOTES: Partial<
   Readonly<Record<HookErrorCode, (exchange: Asked, refused: RefusedAt) => string | undefined>>
 > = {
   body_too_large: (exchange, { name }) => limitNote(exchange, name ?? ownName(exchange) ?? ''),
-  invalid_json: ({ generation, headers }, { place, detail, field }) => {
+  invalid_json: ({ generation, headers }, { name, place, detail, field }) => {
     if (field !== undefined && detail.includes('jq -n') && generation.knowsWord?.(field) === true)
       return `the text is that of "${field}": --arg ${field} "$VALUE" '{${field}: $${field}}'`;
+    const shared = formatNoteOf(generation, name, detail);
     const format = /bodyFormat: \w+/.exec(detail)?.[0];
     const then = format === 'bodyFormat: text' ? '; the text is then {{payload}}' : '';
-    const write = format && place && `write ${format} in ${place}, beside match${then}`;
+    const write = shared ?? (format && place && `write ${format} in ${place}, beside match${then}`);
     const sender = SETS_CONTENT_TYPE.find(([header]) => headers.values[header] !== undefined)?.[1];
     if (write === undefined || sender === undefined || !detail.includes('takes JSON')) return write;
     return `do one of the two: at the webhook in the settings of ${sender} application/json; or ${write}`;
   },
+  invalid_body: ({ generation }, { name, detail }) => formatNoteOf(generation, name, detail),
   rate_limited: (_, { name = '', place = `the mappings of ${name}` }) =>
     `rate of ${place} refuses what is over it, and nothing of that waits: with limits: {runsPerHour: N} in its place runs wait in the queue`,
   no_mapping_matched: ({ generation }, { name }) => name && unknownNameNote(generation, name),
@@ -103,6 +106,17 @@ const NOTES: Partial<
     generation.adviseOnMethod?.(name, { method: req?.method ?? '', url: req?.url, headers: headers.values }),
   not_found: addressNote,
 };
+
+/** What to write where the body is of another format than its path; the detail names the one that came. */
+function formatNoteOf(
+  generation: ServerGeneration,
+  name: string | undefined,
+  detail: string,
+): string | undefined {
+  const found = /bodyFormat: (\w+)/.exec(detail)?.[1];
+  const format = BODY_FORMATS.find((each) => each === found);
+  return name === undefined || format === undefined ? undefined : generation.adviseOnFormat?.(name, format);
+}
 
 /** Senders whose webhooks have the content type as a setting, and what they call it. */
 const SETS_CONTENT_TYPE: readonly (readonly [header: string, setting: string])[] = [

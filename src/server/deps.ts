@@ -61,6 +61,8 @@ export interface ServerGeneration {
   findNearName?(path: string): string | undefined;
   /** The first mapping of a hook name, with its place. */
   placeOf?(path: string): string | undefined;
+  /** What to write where a body of another format than that of its path came. */
+  adviseOnFormat?(path: string, found: BodyFormat): string | undefined;
   /** What to change where a hook name was asked for by another method than it takes. */
   adviseOnMethod?(
     path: string,

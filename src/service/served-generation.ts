@@ -3,7 +3,7 @@ import { type Generation, type LiveGeneration, noticePath } from '../generation/
 import { createDecisionAdvisor, findNearNames, methodNote, wordsOf } from '../analysis/analysis.ts';
 import { formatPlace } from '../document/document.ts';
 import { isBuiltInRoute } from '../hook/hook.ts';
-import type { RoutingTable } from '../mapping/mapping.ts';
+import { formatNote, type RoutingTable } from '../mapping/mapping.ts';
 import { type KnownTokens, knownTokens, type ServerGeneration } from '../server/server.ts';
 import { KEPT_LIMITS } from '../storage/storage.ts';
 import type { ServiceOptions } from './service-options.ts';
@@ -85,6 +85,7 @@ type TableAnswers =
   | 'findNearName'
   | 'placeOf'
   | 'adviseOnMethod'
+  | 'adviseOnFormat'
   | 'advise';
 
 /** What the table says of a hook name before a mapping is chosen, and of a decision. */
@@ -99,6 +100,7 @@ function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneratio
     findNearName: (path) => nearName(path, table),
     placeOf: (path) => placeOf(path, table),
     adviseOnMethod: (path, asked) => methodNote(path, asked, table),
+    adviseOnFormat: (path, found) => formatNote(path, found, table.mappings),
     advise: createDecisionAdvisor(table),
   };
 }
