@@ -3,6 +3,7 @@ import { isKindCode, type AdviceNote, type Evaluation, type FieldList } from '..
 import { type PassedOverMapping, type ConsideredMapping, type RoutingTable } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
+import { catchAllNotes } from './catch-all-note.ts';
 import { fallbackKeys } from './empty-key.ts';
 import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
@@ -48,7 +49,10 @@ const MAX_NAMED = 10;
 /** Looks at a request beside its evaluation: why it missed, and what else would have taken it. */
 export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): Advice {
   const { considered } = evaluation.trace;
-  const kind = notesOn(request, table.settingsOf(request.path), false).filter(({ code }) => isKindCode(code));
+  const kind = [
+    ...notesOn(request, table.settingsOf(request.path), false).filter(({ code }) => isKindCode(code)),
+    ...catchAllNotes(evaluation, request, table),
+  ].slice(0, 1);
   if (evaluation.mapping === undefined && kind.length > 0)
     return ofItsKind(kind, evaluation, { request, table });
   const reads = findElementReads(evaluation, request);

@@ -2,6 +2,7 @@ import { isKindCode, type AdviceNote, type Evaluation } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { isReadAmiss } from './advice.ts';
+import { catchAllNotes } from './catch-all-note.ts';
 import { findElementReads } from './element-reads.ts';
 import { findInstead } from './instead.ts';
 import { listBodyNote, readsBodyAsList } from './list-body-note.ts';
@@ -57,7 +58,10 @@ function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTa
   if (evaluation.mapping !== undefined) return [];
   const ofElements = listBodyNote(evaluation, request) === undefined ? [] : [READS_ELEMENTS];
   const isAmiss = ofElements.length === 0 && !readsBodyAsList(evaluation) && isReadAmiss(evaluation);
-  return [...ofElements, ...kindNotes(request, table.settingsOf(request.path), isAmiss)];
+  const kind = kindNotes(request, table.settingsOf(request.path), isAmiss);
+  return kind.length > 0
+    ? [...ofElements, ...kind]
+    : [...ofElements, ...catchAllNotes(evaluation, request, table)];
 }
 
 const READS_ELEMENTS: AdviceNote = {

@@ -20,7 +20,11 @@ export function consideredLines(
     return of('near_name').map((note) => `the hook name ${placedLine(note, paint)}`);
   const at = considered.findIndex(({ matched }) => matched);
   const taken = considered[at];
-  const all = at === -1 ? considered.length : at;
+  // Those without a hook name are of no other one.
+  const before = at === -1 ? considered : considered.slice(0, at);
+  const all = before.filter(
+    ({ mapping, failed }) => mapping.match.path !== undefined || failed?.part !== 'path',
+  ).length;
   const onPath = inOrderOf(notes, nearestMisses(considered));
   const shown = onPath.slice(0, MAX_MISSES);
   return [

@@ -163,7 +163,7 @@ test('each note is in text, JSON and console, and every kind of note was seen', 
     // oxlint-disable-next-line no-await-in-loop
     notes.push(...(await notesOf(requestId)));
   }
-  notes.push(...(await afterChange()), ...notesOfCause());
+  notes.push(...(await afterChange()), ...(await besideCatchAll()), ...notesOfCause());
   const seen = new Set(notes.map(({ code }) => code));
   expect(NOTE_CODES.filter((code) => !seen.has(code))).toEqual([]);
 }, 120_000);
@@ -178,6 +178,19 @@ async function afterChange(): Promise<readonly EvaluationNote[]> {
   writeFileSync(join(folder.path, 'mappings/order.yaml'), changed);
   await running.service.reload();
   return [...(await notesOf(unknown.requestId)), ...(await notesOf(missed.requestId))];
+}
+
+/** A mapping without a path would take all names that no mapping has. */
+async function besideCatchAll(): Promise<readonly EvaluationNote[]> {
+  const proved = `{ scheme: token, secrets: ['\${SLUICE_HOOK_TOKEN}'] }`;
+  writeFileSync(
+    join(folder.path, 'mappings/order.yaml'),
+    `- { id: own, match: { path: own, when: { '===': [{ var: kind }, a] } }, verify: ${proved}, messageTemplate: x }
+- { id: rest, messageTemplate: x }\n`,
+  );
+  await running.service.reload();
+  const { requestId } = await running.send('own', { kind: 'b' });
+  return notesOf(requestId);
 }
 
 /** An error of the mapping that has a cause, which no template of today makes. */
