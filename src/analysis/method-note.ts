@@ -1,5 +1,5 @@
 import { formatPlace } from '../document/document.ts';
-import type { RoutingTable } from '../mapping/mapping.ts';
+import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import { adviseOnCheck, findAddressCheck } from '../verify/verify.ts';
 
 /** How a path was asked for. */
@@ -25,8 +25,20 @@ export function methodNote(
   const check = found === 'GET' ? checkOf(url, headers) : undefined;
   if (check !== undefined) return adviseOnCheck(check, `${first.id} (${formatPlace(first.at)})`);
   return found === 'GET'
-    ? `where the sender can only send GET, write the line method: GET in ${first.id} (${formatPlace(first.at)}), beside match; the query is then the body, so ?text=… is {{text}}`
+    ? `to take GET, write the line method: GET in ${first.id} (${formatPlace(first.at)}), beside match, or choose POST at the sender, where it has that choice; ${readsOf(first, url)}`
     : `let the sender send POST, which ${first.id} (${formatPlace(first.at)}) takes`;
+}
+
+const MAX_NAMES = 4;
+
+/** How the fields of the query are read with `method: GET`: both ways, so that a mapping that has one keeps it. */
+function readsOf({ at }: CompiledMapping, url: string): string {
+  const written = at.source.text.slice(at.start, at.end);
+  const own = [...new Set([...written.matchAll(/\bquery\.[\w-]{1,40}/g)].map(([path]) => path))];
+  if (own.length > 0) return `what reads ${own.slice(0, MAX_NAMES).join(' and ')} stays as it is`;
+  const names = [...new URLSearchParams(url.slice(url.indexOf('?') + 1)).keys()];
+  const name = url.includes('?') ? names.find((each) => /^[A-Za-z_]\w{0,30}$/.test(each)) : undefined;
+  return `the query is then the body, so ?${name ?? 'text'}=… is {{${name ?? 'text'}}}`;
 }
 
 function checkOf(

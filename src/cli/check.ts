@@ -34,9 +34,12 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     if (flags.fix === true) await fix(cli, file, options);
     const checked = await checkGeneration(file, options);
     const { diagnostics } = checked;
-    const text = formatDiagnostics(diagnostics, { format, color: cli.terminal.color });
+    // A choice that may be meant is no warning to a person: it is said below all else.
+    const isApart = format === 'pretty' && flags.strict !== true;
+    const found = isApart ? diagnostics.filter(({ isGeneral }) => isGeneral !== true) : diagnostics;
+    const text = formatDiagnostics(found, { format, color: cli.terminal.color });
     if (text !== '') cli.terminal.out(text);
-    if (format === 'pretty') printNotes(cli, checked, file);
+    if (format === 'pretty') printNotes(cli, checked, { file, found });
     if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);
   } finally {
     await sandbox.stop();
@@ -47,16 +50,18 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
 function printNotes(
   { terminal }: Cli,
   checked: Awaited<ReturnType<typeof checkGeneration>>,
-  file: string,
+  { file, found }: { readonly file: string; readonly found: readonly Diagnostic[] },
 ): void {
   const { diagnostics, summary, conversations, proofs, notes, compiler } = checked;
-  if (diagnostics.length === 0) terminal.out(`no findings: ${summary}`);
+  if (found.length === 0) terminal.out(`no findings: ${summary}`);
   const isEmpty = checked.generation?.table.mappings.length === 0;
   const stray = isEmpty ? strayMappings(file, terminal.cwd) : [];
   for (const line of [...stray, ...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
   // That of a checkout was chosen by nobody.
   if (compiler?.endsWith("Sluice's checkout") === false)
     terminal.out(`types of transforms were checked by ${compiler}`);
+  for (const { message, at, hint } of diagnostics.filter((each) => !found.includes(each)))
+    terminal.out(clearControl(`${message}${at === undefined ? '' : ` (${formatPlace(at)})`}; ${hint ?? ''}`));
 }
 
 /** Rounds of edits: one that mends a finding may show the next. */

@@ -69,7 +69,7 @@ function reportEcho({ runner, runners }: GatewaySettings, { reporter, isOpenClaw
     severity: 'warning',
     isGeneral: true,
     message:
-      'runs are answered by echo, each with its own message, and no agent reads them: right while you try out mappings (sluice dev does not warn of it)',
+      'runs are answered by echo, each with its own message, and no agent reads them: right while you try out mappings',
     hint: 'for an agent set gateway.runner to {kind: claude} (or codex, gemini, opencode), {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}',
   });
 }

@@ -69,7 +69,7 @@ function signatureNotAsked({ header, schemes }: FoundProof, request: TokenReques
   const meant =
     near === undefined
       ? 'correct the address at the sender, or match.path of the mapping that was meant'
-      : `the hook name ${near}${near.includes('write ') ? '' : '; correct it at one of the two, there or at the sender'}`;
+      : nameMeant(near);
   const carried = `the request carries ${header}, the proof of ${schemes.join(' or ')}`;
   return {
     code: 'no-verify',
@@ -79,13 +79,20 @@ function signatureNotAsked({ header, schemes }: FoundProof, request: TokenReques
   };
 }
 
+const nameMeant = (near: string): string =>
+  `the hook name ${near}${near.includes('write ') ? '' : '; correct it at one of the two, there or at the sender'}`;
+
 /** Names of headers in which senders put a secret or a signature, and of those that are of the web or of ours. */
 const PROOF_NAME = /token|secret|signature|hmac|api-?key/;
 const NO_PROOF =
   /^(?:authorization|x-service-token|x-openclaw-token|cookie|idempotency|x-(?:csrf|xsrf|amz|goog)|sec-|signature-input)/;
 
 function withoutToken(request: TokenRequest, { queryToken }: TokenSet): Diagnosis {
-  const { rawHeaders, mapping } = request;
+  const { rawHeaders, mapping, isKnown = true, near } = request;
+  if (!isKnown && near !== undefined) {
+    const text = `no mapping has the hook name it was sent to, so the hook token was asked for, and none came: ${nameMeant(near)}`;
+    return { code: 'no-token', text };
+  }
   const query = queryToken === 'reject' ? '' : ', or ?token=TOKEN in the address (deprecated)';
   const word = wordOf(headersOf(rawHeaders).find(({ name }) => name === 'authorization')?.value);
   if (word === 'basic') {

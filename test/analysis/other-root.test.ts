@@ -64,6 +64,13 @@ test('another method is told the mapping of the path, and the line to write or t
   expect(methodNote('p', { method: 'GET' }, table({}))).toContain(
     'write the line method: GET in m (mappings.yaml:1:2)',
   );
+  const url = '/hooks/p?name=nightly&status=down';
+  expect(methodNote('p', { method: 'GET', url }, table({}))).toMatch(
+    /; the query is then the body, so \?name=… is \{\{name\}\}$/,
+  );
+  expect(
+    methodNote('p', { method: 'GET', url }, table({ messageTemplate: '{{query.name}} {{query.status}}' })),
+  ).toMatch(/; what reads query\.name and query\.status stays as it is$/);
   expect(methodNote('p', { method: 'PUT' }, table({}))).toContain('let the sender send POST, which m');
   expect(methodNote('p', { method: 'POST' }, table({ method: 'GET' }))).toMatch(
     /method: GET of m \(.*\) .*remove it/,

@@ -31,7 +31,7 @@ test('a refusal is explained with why and what to change', () => {
 });
 
 test('where the mapping of a path is known, it says where its method is to be written', () => {
-  const note = 'where the sender can only send GET, write the line method: GET in push (a.yaml:1:1)';
+  const note = 'to take GET, write the line method: GET in push (a.yaml:1:1)';
   const text = formatDecision({ ...DECISION, note });
   expect(text).toContain(`  ${note}\n`);
   expect(text).not.toContain('hint:');

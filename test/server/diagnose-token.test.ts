@@ -36,6 +36,18 @@ test.each([
   expect(textOf(rawHeaders)).toContain(text);
 });
 
+test('without a token, a hook name that was meant is told before the token', () => {
+  const tokens = compileTokens({ token: TOKEN, previousTokens: [], queryToken: 'warn' });
+  const of = (more: object): string =>
+    diagnoseToken({ rawHeaders: [], query: {}, ...more }, tokens, 'missing').text;
+  const near =
+    'hooks/bk begins with hooks/, and the request came without it: write match.path: bk (a.yaml:1:1)';
+  expect(of({ isKnown: false, near })).toBe(
+    `no mapping has the hook name it was sent to, so the hook token was asked for, and none came: the hook name ${near}`,
+  );
+  expect(of({ isKnown: false })).toMatch(/^no hook token came; send it as/);
+});
+
 test.each([
   [
     { query: { secret: TOKEN } },
