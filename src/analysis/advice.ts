@@ -12,6 +12,7 @@ import { findInstead, firstElement, type Instead } from './instead.ts';
 import { listBodyNote, readsBodyAsList } from './list-body-note.ts';
 import { laterMappings, type LaterMapping } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
+import { unreadKinds } from './kind-fields.ts';
 import { findNearNames } from './near-names.ts';
 import { otherRootNotes } from './other-root.ts';
 import { BODY_IS_EMPTY, notesOn } from './request-notes.ts';
@@ -75,6 +76,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...notesOnHeld(evaluation, request),
       ...zoneNotes(evaluation, request),
       ...templateNotes(evaluation, request),
+      ...unreadKinds(evaluation, request),
     ],
     instead,
     keys: fallbackKeys(evaluation, request),

@@ -6,3 +6,4 @@ export { methodNote } from './method-note.ts';
 export { findNearNames } from './near-names.ts';
 export { listNamed, shown } from './field-list.ts';
 export { suggestPaths } from './near-paths.ts';
+export { likeliestKind, OF_A_KIND, OF_A_SORT, writtenIn } from './kind-fields.ts';

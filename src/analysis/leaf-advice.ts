@@ -25,6 +25,7 @@ import {
   adviseOnParent,
   endsAtNull,
 } from './missing-advice.ts';
+import { adviseOnAbsent, adviseOnExcluded } from './excluded-advice.ts';
 import { adviseOnHeld } from './held-advice.ts';
 import type { Instead } from './instead.ts';
 import { joinElements } from './joined-elements.ts';
@@ -146,16 +147,34 @@ export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest
   const read = readerOf(request);
   const { nodes = [] } = taken;
   const notes = decidingLeaves(nodes).flatMap(({ node, negated }): readonly AdviceNote[] => {
-    if (node.missing !== undefined) return heldWithout(node, nodes, { trace, read });
+    if (node.missing !== undefined) {
+      const absent = negated || node.result === 'true' ? adviseOnAbsent(node.missing, request) : undefined;
+      return absent === undefined
+        ? heldWithout(node, nodes, { trace, read })
+        : [heldNote(node, `when held since ${absent}`)];
+    }
     const isOdd = node.result === oddResult(takeApart(node.rule)?.operator ?? '', negated);
     const odd = isOdd ? adviseOnRule(node.rule, read) : undefined;
     const isHeld = node.result === 'true' && !negated;
-    const wrong = odd ?? (isHeld ? adviseOnHeld(node.rule, read) : undefined);
-    if (wrong === undefined) return [];
-    const text = `when ${node.expression} held, but ${wrong}`;
-    return [{ code: 'held_otherwise', text, names: namesRead(node.rule), at: node.at }];
+    const isExcluding = node.result === (negated ? 'false' : 'true');
+    const wrong =
+      (isExcluding ? adviseOnExcluded(node.rule, read, negated) : undefined) ??
+      odd ??
+      (isHeld ? adviseOnHeld(node.rule, read) : undefined);
+    return wrong === undefined
+      ? []
+      : [
+          heldNote(
+            node,
+            `when ${node.expression} ${negated ? 'is false, as its "!" asks' : 'held'}, but ${wrong}`,
+          ),
+        ];
   });
   return notes.slice(0, MAX_LEAVES);
+}
+
+function heldNote({ rule, at }: ConditionTrace, text: string): AdviceNote {
+  return { code: 'held_otherwise', text, names: namesRead(rule), at };
 }
 
 /** A `!` that held since nothing of its kind was sent, where a template prints something of that kind: an event of another one. */

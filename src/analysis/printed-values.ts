@@ -131,11 +131,12 @@ function htmlText({ path, name, value, object, written }: Printed): string | und
     plain === undefined
       ? `for text without tags ${written(withoutTags) ?? `write a transform with ${withoutTags(from)}`}`
       : `the sender writes it in ${plain} as plain text, too: write {{${sibling(path, plain)}}}`;
-  return `${path} is HTML, and a template prints it as it came: ${how}`;
+  const what = TAG.test(value) ? 'is HTML' : 'is text with characters of HTML (&amp; and such)';
+  return `${path} ${what}, and a template prints it as it came: ${how}`;
 }
 
 const withoutTags = (from: string): string =>
-  `${from}.replace(/<[^>]*>/g, ' ').replace(/&nbsp;/g, ' ').replace(/&amp;/g, '&')`;
+  `String(${from} ?? '').replace(/<[^>]*>/g, ' ').replace(/&nbsp;/g, ' ').replace(/&#(\\d+);/g, (_, code) => String.fromCodePoint(code)).replace(/&amp;/g, '&')`;
 
 /** `{{truncate text 20}}`, which counts characters. */
 const TRUNCATED = /\{\{\s{0,9}truncate\s{1,9}([A-Za-z_][\w.]{0,200})\s{1,9}(\d{1,3})\s{0,9}\}\}/g;
@@ -157,6 +158,52 @@ export function truncatedNotes({ request, item, rendered }: PrintedScope): reado
     const text = `${whole} leaves ${count} of the ${value.length} characters of ${path}: truncate counts characters. For about ${count} words write ${whole.replace(/\d+(?=\s*\}\}$)/, String(more))}`;
     return [{ code: 'truncated', text, names: [path], at: rendered.at }];
   });
+}
+
+/** A block whose elements are printed with nothing between them. */
+const CLOSE_BLOCK =
+  /\{\{#each\s{1,9}([A-Za-z_][\w.]{0,200})\s{0,9}\}\}(\{\{[^{}#]{1,200}\}\}|\{\{[^{}#]{1,200}\}\}[^{}\s]{0,20}\{\{[^{}#/]{1,200}\}\})\{\{\/each\}\}/g;
+/** `{{#if path}}`, and what stands in the block of it. */
+const IF_BLOCK = /\{\{#if\s{1,9}([A-Za-z_][\w.]{0,200})\s{0,9}\}\}([^]{0,500}?)\{\{(?:else|\/if)\}\}/g;
+
+/** Blocks that do something else than they look like: elements that run together, and 0 that counts as nothing. */
+export function blockNotes({ request, item, rendered }: PrintedScope): readonly AdviceNote[] {
+  const read = readerOf(request, item);
+  const source = rendered.source?.template.source ?? '';
+  const noteOf = (path: string, text: string): AdviceNote => ({
+    code: 'odd_block',
+    text,
+    names: [path],
+    at: rendered.at,
+  });
+  const joined = [...source.matchAll(CLOSE_BLOCK)].flatMap(([whole, path = '', inside = '']) => {
+    const value = read(path);
+    if (!Array.isArray(value) || value.length < 2 || /@last|@first/.test(inside)) return [];
+    // What ends a line stands between them already.
+    if (/\s"/.test(JSON.stringify(value).replaceAll(String.raw`\n`, ' '))) return [];
+    const [, lone] = /^\{\{\s*([A-Za-z_][\w.]*)\s*\}\}$/.exec(inside) ?? [];
+    const fix =
+      lone === undefined
+        ? whole.replace(/\{\{\/each\}\}$/, '; {{/each}}')
+        : `{{join ${path} ", "${lone === 'this' ? '' : ` "${lone.replace(/^this\./, '')}"`}}}`;
+    return [
+      noteOf(
+        path,
+        `nothing stands between the ${value.length} elements of ${path}, so they run into each other: write ${fix}`,
+      ),
+    ];
+  });
+  const zeros = [...source.matchAll(IF_BLOCK)].flatMap(([, path = '', inside = '']) =>
+    read(path) === 0 && inside.includes(`{{${path}}}`)
+      ? [
+          noteOf(
+            path,
+            `${path} is 0, and {{#if}} takes 0 for nothing: write {{#if ${path} includeZero=true}}`,
+          ),
+        ]
+      : [],
+  );
+  return [...joined, ...zeros];
 }
 
 /** A text of the same object whose name is that of the value with a word more, or that word alone. */

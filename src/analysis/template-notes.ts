@@ -9,7 +9,7 @@ import { openBlocks } from './each-object.ts';
 import { firstElement } from './instead.ts';
 import { createPathFinder } from './path-candidates.ts';
 import { readElement } from './element-advice.ts';
-import { printedNotes, truncatedNotes } from './printed-values.ts';
+import { blockNotes, printedNotes, truncatedNotes } from './printed-values.ts';
 import { readerOf } from './root-reader.ts';
 import { plain, shown } from './rule-operands.ts';
 
@@ -25,7 +25,7 @@ export function templateNotes(evaluation: Evaluation, request: HookRequest): rea
   for (const rendered of evaluation.trace.templates) {
     const { mapping } = evaluation;
     const scope = { request, item, mapping, forEach: mapping?.forEach?.text, rendered };
-    for (const rule of [comparisonNotes, singleNotes, printedNotes, truncatedNotes])
+    for (const rule of [comparisonNotes, singleNotes, printedNotes, truncatedNotes, blockNotes])
       for (const note of rule(scope))
         if (notes.size < MAX_NOTES && !notes.has(note.text)) notes.set(note.text, note);
   }

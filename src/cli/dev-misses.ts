@@ -77,10 +77,14 @@ function adviceLines(notes: readonly EvaluationNote[], log: DevLog): readonly st
 }
 
 /** A note with what is to be written below it: lines of code stay as they are. */
-function noteLines(text: string, log: DevLog): readonly string[] {
+function noteLines(
+  text: string,
+  log: Pick<DevLog, 'columns' | 'explain'>,
+  mark = '  note ',
+): readonly string[] {
   const [first = '', ...more] = text.split('\n');
   return [
-    ...wrap('  note ', first, log),
+    ...wrap(mark, first, log),
     ...more.flatMap((each) =>
       each.startsWith('  ') ? [`      ${clearLine(each)}`] : wrap('      ', each, log),
     ),
@@ -94,7 +98,7 @@ export function hintLines(
   log: Pick<DevLog, 'columns' | 'explain'>,
 ): readonly string[] {
   const what = [`request ${requestId}`, mappingId, setting].filter(Boolean).join(', ');
-  return wrap('  hint ', `${what}${at === undefined ? '' : ` (${at})`}: ${text}`, log);
+  return noteLines(`${what}${at === undefined ? '' : ` (${at})`}: ${text}`, log, '  hint ');
 }
 
 /** A mapping that would have taken it, too, and does not only take what others leave; once for each two mappings. */

@@ -4,7 +4,7 @@ import { createHookRequest, parseKeptRequest, type EvaluationNote, type KeptTrac
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
 import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';
-import { seconds, type Judged } from './compared-requests.ts';
+import { keysOf, seconds, type Judged } from './compared-requests.ts';
 import { isAboutFixed, isFixedNote } from './fixed-keys.ts';
 import { kindNotes } from './kind-notes.ts';
 import { keyNotes, laterNotes } from './key-notes.ts';
@@ -167,10 +167,24 @@ async function compared(
     if (notes.length > 0) return notes;
     if (isLater && later.length === 0) later = laterNotes(now, other);
   }
+  const kinds = kindNotes(now, judged);
+  // Events of several kinds share what they are about: that they have no conversation is the weaker word.
+  const session = sessionNotes(
+    now,
+    judged.filter((other) => !isRepeatOf(now, other)),
+  );
   return [
     ...later,
     ...fixedDebounceNotes(now, judged),
-    ...sessionNotes(now, judged),
-    ...kindNotes(now, judged),
+    ...session.filter(({ setting }) => kinds.length === 0 || setting !== 'sessionKey' || isKeyed(now)),
+    ...kinds,
   ];
+}
+
+const isKeyed = ({ evaluation: { mapping } }: Judged): boolean => mapping?.sessionKey !== undefined;
+
+/** Whether the two have one key of dedupe, so that only one of them made work. */
+function isRepeatOf(now: Judged, other: Judged): boolean {
+  const key = keysOf(now.evaluation).dedupe;
+  return key !== undefined && key === keysOf(other.evaluation).dedupe;
 }

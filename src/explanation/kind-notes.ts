@@ -1,16 +1,11 @@
 /* Requests of several kinds that one mapping took, where nothing in it reads of which kind they are. */
+import { likeliestKind, OF_A_KIND, OF_A_SORT, writtenIn } from '../analysis/analysis.ts';
 import { kindHeaders } from '../hook/hook.ts';
 import { fieldAt } from '../json.ts';
 import { conjunctsOf, type CompiledMapping } from '../mapping/mapping.ts';
 import { compareBodies, note, type Judged } from './compared-requests.ts';
 import type { SettingNote } from './setting-notes.ts';
 
-/** Fields that say what happened, at the top of a body or one level below it. */
-const OF_A_KIND =
-  /^(?:[A-Za-z_][\w-]*\.)?(?:action|event|(?:event|change)_?(?:type|name)|type|kind|status|state)$/i;
-/** Fields that say how bad, how far or of which sort it is, wherever they stand. */
-const OF_A_SORT =
-  /(?:^|[._-])(?:severity|level|priority|urgency|reason|result|outcome|conclusion|phase|stage|category|classification|topic|trigger|mode|environment|env|\w*type|\w*status|\w*state)$/i;
 /** What is the name of a person or a thing, though it may be one short word. */
 const OF_A_NAME =
   /(?:name|login|user|author|actor|owner|sender|by|from|to|host|branch|ref|repo|project|city|country|lang\w*|locale|currency|title|subject|text|message|body|tag|label|slug|key|id|code|color|colour)s?$/i;
@@ -29,11 +24,11 @@ export function kindNotes(now: Judged, others: readonly Judged[]): readonly Sett
     .filter((each) => each.evaluation.mapping?.id === mapping.id && isTaken(each))
     .toSorted((a, b) => a.request.receivedAt - b.request.receivedAt);
   if (!taken.includes(now)) return [];
-  const written = textOf(mapping);
+  const written = writtenIn(mapping);
   const kinds = kindsByHeader(taken, written) ?? kindsByField(taken, written);
   if (kinds === undefined || kinds.values.length < 2) return [];
   const { name, path, values } = kinds;
-  const meant = values.find((value) => FIRST_OF_ALL.test(value)) ?? values[0];
+  const meant = likeliestKind(values);
   const leaf = { '===': [{ var: path }, meant] };
   return [
     note('when', when?.at ?? mapping.at, [
@@ -89,9 +84,6 @@ function kindsByField(taken: readonly Judged[], written: string): Kinds | undefi
 
 /** Names that stand for something else than a field of the body. */
 const SCOPE = /^(?:payload|headers|query|path|now|item|index|receivedAt)(?:\.|$)/;
-/** What happens to a thing first, or is mostly what is waited for. */
-const FIRST_OF_ALL =
-  /(?:^|[._/: -])(?:opened|created?|added|new|firing|triggered|failed|failure|down|published|critical|fatal|permanent|error|urgent|high|production|prod)$/i;
 const MAX_KINDS = 6;
 
 /** The likeliest field whose value is another one in two of them: what happened, before its sort, before any lone word. */
@@ -142,16 +134,6 @@ function joinedText({ evaluation }: Judged, { id, match }: CompiledMapping, leaf
 }
 
 const isTaken = ({ evaluation: { outcome } }: Judged): boolean => outcome.kind === 'accepted';
-
-/** Its condition, templates and keys, as they are written. */
-function textOf({ match, text, sessionKey, name, dedupe, debounce }: CompiledMapping): string {
-  const { when } = match;
-  const keys = [dedupe?.key === 'body' ? undefined : dedupe?.key, debounce?.key];
-  return [
-    when?.at.source.text.slice(when.at.start, when.at.end),
-    ...[text, sessionKey, name, ...keys].map((template) => template?.source),
-  ].join('\n');
-}
 
 function valueOf({ request }: Judged, field: string): string | undefined {
   const value = fieldAt(request.payload, field.split('.'));

@@ -47,6 +47,9 @@ const ADVICE_CODES = [
   'printed_time',
   'printed_html',
   'truncated',
+  'odd_block',
+  'element_kinds',
+  'written_by_bot',
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 

@@ -411,6 +411,26 @@ describe('a condition that held for another reason than was meant', () => {
       'for the whole text write {"===":[{"var":"ref"},"refs/heads/main"]}',
     ],
     ...[
+      ['dependabot', 'dependabot[bot]'],
+      ['Staging', 'staging'],
+      ['main', 'refs/heads/main'],
+      ['site', 'acme/site'],
+    ].map(([named = '', sent = '']): [unknown, JsonValue, string] => [
+      { '!==': [v('a.b'), named] },
+      { a: { b: sent } },
+      `a.b is "${sent}", which is not "${named}": to leave that out write {"!==":[{"var":"a.b"},"${sent}"]}`,
+    ]),
+    [
+      { '!': { in: [v('ref'), ['main', 'master']] } },
+      { ref: 'refs/heads/main' },
+      'to leave that out write {"in":[{"var":"ref"},["refs/heads/main","refs/heads/master"]]}',
+    ],
+    [
+      { '!': v('data.paid') },
+      { data: { object: { paid: true } } },
+      'when held since data.paid is missing, and the request has data.object.paid (true): write {"!":[{"var":"data.object.paid"}]}',
+    ],
+    ...[
       ['main', 'refs/heads/domain-rename', 'refs/heads/main'],
       ['main', 'refs/heads/feature/domain', 'refs/heads/main'],
       ['heads/main', 'refs/heads/main-old', 'refs/heads/main'],
@@ -448,6 +468,10 @@ describe('a condition that held for another reason than was meant', () => {
     [{ '>=': [v('amount'), 10] }, { amount: 19.9, currency: 'eur' }],
     [{ '!==': [v('action'), 'closed'] }, { action: 'opened' }],
     [{ '!==': [v('n'), 0] }, { n: 4 }],
+    [{ '!==': [v('ref'), 'refs/heads/main'] }, { ref: 'refs/heads/main-2' }],
+    [{ '!': { in: [v('ref'), ['main']] } }, { ref: 'refs/heads/maintenance' }],
+    [{ '!': v('parent.id') }, { id: 7 }],
+    [{ '!': v('data.paid') }, { data: { object: { paid: false } } }],
     [{ '!': { in: ['bot', v('labels')] } }, { labels: ['a'] }],
     [{ '!!': v('thread') }, { thread: '17' }],
     [{ '>': [v('n'), '10'] }, { n: 20 }],

@@ -70,13 +70,34 @@ test.each<[string, JsonObject, string]>([
   [
     '{{m.body}}',
     { m: { body: '<p>Hi &amp; you</p>' } },
-    'return { message: `x ${payload.m.body.replace(/<[^>]*>/g',
+    "return { message: `x ${String(payload.m.body ?? '').replace(/<[^>]*>/g",
   ],
   [
     '{{upper m.to}} {{date m.at "HH:mm"}} {{m.body}}',
     { m: { body: '<p>Hi</p>', to: 'a', at: 1764000000 } },
-    'for text without tags write a transform with payload.m.body.replace(/<[^>]*>/g',
+    "for text without tags write a transform with String(payload.m.body ?? '').replace(/<[^>]*>/g",
   ],
+  [
+    '{{a.value}} {{total}}',
+    { a: { value: 1 }, currency_code: 'EUR', total: '4990' },
+    'return { message: `x ${payload.a.value} ${(payload.total / 100).toFixed(2)}` };',
+  ],
+  [
+    '{{price.value}}',
+    { price: { value: 4990, currency: 'EUR' } },
+    '${(payload.price.value / 100).toFixed(2)}',
+  ],
+  [
+    '{{#each l}}{{n}}{{/each}}',
+    { l: [{ n: 'a' }, { n: 'b' }] },
+    'nothing stands between the 2 elements of l, so they run into each other: write {{join l ", " "n"}}',
+  ],
+  [
+    '{{#each l}}{{n}}:{{s}}{{/each}}',
+    { l: [{ n: 'a' }, { n: 'b' }] },
+    'write {{#each l}}{{n}}:{{s}}; {{/each}}',
+  ],
+  ['{{#if n}}{{n}} open{{else}}unknown{{/if}}', { n: 0 }, 'write {{#if n includeZero=true}}'],
   [
     '{{truncate m.body 20}}',
     { m: { body: 'word '.repeat(30) } },
@@ -98,7 +119,7 @@ test.each<[string, JsonObject]>([
   ['{{#if (eq a "b")}}x{{/if}}', { c: { a: 'd' } }],
   ['{{l.0.name}}', { l: [{ name: 'a' }] }],
   ['{{l.0.name}} and {{length l}} in all', { l: [{ name: 'a' }, {}] }],
-  ['{{l.0.name}}{{#each l}}{{name}}{{/each}}', { l: [{ name: 'a' }, {}] }],
+  ['{{l.0.name}}{{#each l}} {{name}}{{/each}}', { l: [{ name: 'a' }, {}] }],
   ['{{amount}}', { amount: 4999, currency: 'JPY' }],
   ['{{amount}} cents', { amount: 4999, currency: 'EUR' }],
   ['{{amount}} {{total}}', { amount: '49.99', total: 50.5, currency: 'EUR' }],

@@ -40,7 +40,7 @@ const MAPPINGS = `
 - { id: again, match: { path: again }, dedupe: body, messageTemplate: '{{date at "HH:mm"}}' }
 - { id: nothing, match: { path: nothing }, action: skip }
 - { id: unkept, match: { path: unkept, when: { '===': [{ var: kind }, order] } }, keepRequests: none, messageTemplate: x }
-- { id: truncated, match: { path: truncated }, messageTemplate: '{{truncate long 9}}' }
+- { id: truncated, match: { path: truncated }, forEach: rows, messageTemplate: '{{truncate long 9}} {{#each rows}}{{name}}{{/each}}' }
 - { id: printed, match: { path: printed }, messageTemplate: '{{#if (eq count "2")}}x{{/if}} {{rows.0.name}} {{amount}} {{created_at}} {{html}}' }
 - { id: rooted, match: { path: rooted, when: { '===': [{ var: body.kind }, a] } }, messageTemplate: '{{body.name}}' }
 - id: odd
@@ -143,7 +143,14 @@ const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Recor
       html: '<p>x</p>',
     },
   ],
-  ['truncated', { long: 'word '.repeat(20) }],
+  [
+    'truncated',
+    {
+      long: 'word '.repeat(20),
+      event: { bot_id: 'B' },
+      rows: ['up', 'down'].map((status) => ({ status, name: 'n' })),
+    },
+  ],
   ['rooted', { kind: 'a', name: 'b' }],
   ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
   ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
