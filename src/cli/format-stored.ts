@@ -45,7 +45,7 @@ export function noteLines(notes: readonly EvaluationNote[]): readonly string[] {
   return [
     ...of('repeat').map(({ text }) => `  ${clearLine(text)}`),
     ...of('detail').map(({ text }) => `  why: ${clearLine(text)}`),
-    ...of('decision').map(({ text }) => `  ${text.startsWith('if ') ? 'hint: ' : ''}${clearLine(text)}`),
+    ...of('decision').map(({ text }) => `  ${TO_DO.test(text) ? 'hint: ' : ''}${clearLine(text)}`),
     ...of('remedy').map(({ text }) => `  hint: ${clearLine(text)}`),
     ...of('refusal').map(({ text }) => `✗ ${clearLine(text)}`),
     ...missedLines(notes.filter(({ mapping }) => mapping !== undefined)),
@@ -55,6 +55,9 @@ export function noteLines(notes: readonly EvaluationNote[]): readonly string[] {
     ...of('transform').flatMap(({ text }) => indent(text)),
   ];
 }
+
+/** A decision that says what to do. */
+const TO_DO = /^(?:if|do|write|remove) |: (?:write|to take all) /;
 
 /** The candidates, and where each of them failed. */
 function missedLines(notes: readonly EvaluationNote[]): readonly string[] {

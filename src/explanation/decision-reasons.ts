@@ -30,6 +30,8 @@ const optional = (code: EvaluationNote['code'], text: string | undefined): reado
 
 /** Where a note is there, it says what to do. */
 const NOTED: ReadonlySet<string> = new Set([
+  'rate_limited',
+  'body_too_large',
   'malformed_request',
   'method_not_allowed',
   'not_found',

@@ -80,7 +80,6 @@ function factsOf(happened: Happened): Facts {
 const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   'match.source': comparedSource,
   challenge: askedChallenge,
-  rate: refusedByRate,
   ignoreSenders: comparedSenders,
   forEach: listRead,
   debounce: gathered,
@@ -126,17 +125,6 @@ function askedChallenge(facts: Facts): Told | undefined {
   const owner = ownerOf(facts, 'challenge');
   const text = owner && challengeNote(owner.at, owner.mapping.settingsAt?.verify);
   return text === undefined ? undefined : { at: owner?.at, text };
-}
-
-function refusedByRate(facts: Facts): Told | undefined {
-  if (facts.code !== 'rate_limited') return undefined;
-  const owner = ownerOf(facts, 'rate');
-  const perMinute = owner?.mapping.settings.rate?.perMinute;
-  if (perMinute === undefined) return undefined;
-  return {
-    at: owner?.at,
-    text: `it lets ${perMinute} requests in a minute through and refuses the others (429). To take every request and let only some runs begin, write limits: {runsPerHour: N} in its place, N being how many may begin in an hour: further ones wait in the queue`,
-  };
 }
 
 function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {

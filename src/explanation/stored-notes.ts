@@ -213,7 +213,7 @@ function notKept({ keepRequests }: StoredFacts, decision: DecisionRecord | undef
     return { code: 'not_kept', text };
   }
   const text = isBeforeMappings(decision)
-    ? 'It was refused before any mapping saw it, and such requests are never kept.'
+    ? 'Its content was not kept: what is refused at the door never is.'
     : `The request itself was not kept: ${howToKeep(decision, keepRequests.which)}, and send it again.`;
   return { code: 'not_kept', text };
 }

@@ -60,7 +60,10 @@ function describeProblem(text: string, announced: AnnouncedFormat | undefined): 
     announced === undefined && text.slice(0, found.offset).trim() === '' ? guessOther(text) : undefined;
   if (other !== undefined) return { detail: describeMismatch(other, 'json') };
   const { line, column, expected, field } = found;
-  const detail = `the body is not JSON at line ${line}, column ${column}: expected ${expected}`;
+  // What printed the body says more than what is missing at that place.
+  const [, shape, how] = /, found (.*?); (.*)$/s.exec(expected) ?? [];
+  const what = how === undefined ? `: expected ${expected}` : ` (${String(shape)}): ${how}`;
+  const detail = `the body is not JSON at line ${line}, column ${column}${what}`;
   return field === undefined ? { detail } : { detail, field };
 }
 

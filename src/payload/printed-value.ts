@@ -5,7 +5,7 @@ const MAX_LOOKED_AT = 400;
 const MAX_SHAPE_CHARS = 40;
 
 const PYTHON =
-  'this is how Python or a Jinja template prints a value, not JSON: send {{ … | tojson }} (in Home Assistant {{ … | to_json }}), json.dumps(…), or json= of requests';
+  'this is how Python or a Jinja template prints a value: send {{ … | tojson }} (in Home Assistant {{ … | to_json }}), json.dumps(…), or json= of requests';
 const SINGLE =
   'single quotes are how Python, a Jinja template or JavaScript prints a value, not JSON: send json.dumps(…), {{ … | tojson }} (in Home Assistant {{ … | to_json }}) or JSON.stringify(…); in a text of your own write double quotes';
 const JAVASCRIPT = 'this is how JavaScript prints an object, not JSON: send JSON.stringify(…)';

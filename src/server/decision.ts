@@ -31,7 +31,7 @@ export function decisionOf(exchange: Asked, ending: Ending, advice?: RequestAdvi
     status,
     outcome: status >= 400 ? 'rejected' : status === 204 ? 'skipped' : 'accepted',
     code: error?.code,
-    detail: error?.detail.slice(0, MAX_DETAIL_CHARS),
+    detail: error && detailBeside(error.detail, noteOf(exchange, ending))?.slice(0, MAX_DETAIL_CHARS),
     skippedBy: skipped?.by,
     note:
       skipped === undefined
@@ -60,9 +60,15 @@ function keepsNone({ generation }: Asked, { judged, hookName }: Ending): boolean
 export function refusedWhy(exchange: Asked, ending: Ending): string | undefined {
   const { error, proof, judged = {} } = ending;
   if (error === undefined || proof?.kind === 'refused' || judged.evaluation !== undefined) return undefined;
-  const detail = error.detail.slice(0, MAX_DETAIL_CHARS);
   const note = noteOf(exchange, ending);
-  return note === undefined ? detail : `${detail}; ${note}`;
+  const detail = detailBeside(error.detail, note)?.slice(0, MAX_DETAIL_CHARS);
+  return [detail, note].filter((text) => text !== undefined).join('; ');
+}
+
+/** What the sender is told, without what the note for the operator says in more words. */
+function detailBeside(detail: string, note: string | undefined): string | undefined {
+  if (note?.startsWith('rate of ') === true) return undefined;
+  return note?.includes('bodyFormat: ') === true ? detail.replace(/; send (?:a |JSON|XML).*$/s, '') : detail;
 }
 
 /** What only the operator is told: which key set the limit, and where hooks are. */
@@ -91,15 +97,16 @@ const NOTES: Partial<
       return `the text is that of "${field}": --arg ${field} "$VALUE" '{${field}: $${field}}'`;
     const shared = formatNoteOf(generation, name, detail);
     const format = /bodyFormat: \w+/.exec(detail)?.[0];
-    const then = format === 'bodyFormat: text' ? '; the text is then {{payload}}' : '';
+    const then =
+      format === 'bodyFormat: text' ? '; the text is then {{payload}}' : (UNWRAPPED.exec(detail)?.[0] ?? '');
     const write = shared ?? (format && place && `write ${format} in ${place}, beside match${then}`);
     const sender = SETS_CONTENT_TYPE.find(([header]) => headers.values[header] !== undefined)?.[1];
     if (write === undefined || sender === undefined || !detail.includes('takes JSON')) return write;
     return `do one of the two: at the webhook in the settings of ${sender} application/json; or ${write}`;
   },
   invalid_body: ({ generation }, { name, detail }) => formatNoteOf(generation, name, detail),
-  rate_limited: (_, { name = '', place = `the mappings of ${name}` }) =>
-    `rate of ${place} refuses what is over it, and nothing of that waits: with limits: {runsPerHour: N} in its place runs wait in the queue`,
+  rate_limited: ({ generation }, { name = '', place = `the mappings of ${name}` }) =>
+    `rate of ${place} takes ${generation.settingsOf(name).rate?.perMinute ?? 'only some'} a minute and refuses the others: to take all of them write limits: {runsPerHour: N} in its place, N being how many runs may begin in an hour; the others wait in the queue`,
   no_mapping_matched: ({ generation }, { name }) => name && unknownNameNote(generation, name),
   method_not_allowed: ({ generation, req, headers }, { name }) =>
     name &&
@@ -118,6 +125,9 @@ function formatNoteOf(
   return name === undefined || format === undefined ? undefined : generation.adviseOnFormat?.(name, format);
 }
 
+/** What a path that takes forms does with one that wraps JSON. */
+const UNWRAPPED = /, which reads the JSON in its field payload as the body$/;
+
 /** Senders whose webhooks have the content type as a setting, and what they call it. */
 const SETS_CONTENT_TYPE: readonly (readonly [header: string, setting: string])[] = [
   ['x-gitea-event', 'Gitea or Forgejo choose POST Content Type:'],
@@ -131,7 +141,7 @@ function limitNote({ generation, req }: Asked, name: string): string {
   const bytes = Number(req?.headers['content-length']);
   const enough = bytes > 0 && bytes <= MAX_BODY_BYTES ? 2 ** Math.ceil(Math.log2(bytes)) : undefined;
   const write =
-    enough === undefined ? '' : `; this body has ${bytes} bytes: maxBodyBytes: ${enough} takes it`;
+    enough === undefined ? '' : `; this body has ${bytes} bytes: write maxBodyBytes: ${enough} there`;
   return `the limit is set by ${setBy}${write}`;
 }
 

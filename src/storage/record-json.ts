@@ -120,7 +120,13 @@ function oddNote({ empty = [], warnings = [], outcome, detail = '' }: DecisionRe
   return parts.length === 0 && outcome === 'rejected' ? detail : parts.join(', ');
 }
 
-function missNote({ mappingId, part, place = '', variable }: MissedMapping): string {
-  const missing = variable === undefined ? '' : `(${variable} is missing) `;
-  return `${mappingId}: ${part} ${missing}${place}`.trim();
+/** Letters of a condition in a listing. */
+const MAX_LEAF = 100;
+
+function missNote({ mappingId, part, place = '', leaf, why, variable, how, instead }: MissedMapping): string {
+  const isShort = part === 'when' && leaf !== undefined && leaf.length <= MAX_LEAF;
+  const rule = isShort ? `${leaf} ${why === 'unknown' ? 'cannot be judged' : 'did not hold'} ` : '';
+  const other = instead === undefined ? '' : `: the request has ${instead}`;
+  const missing = variable === undefined ? (how ?? '') : `${variable} is missing${other}`;
+  return `${mappingId}: ${part} ${rule}${missing === '' ? '' : `(${missing}) `}${place}`.trim();
 }

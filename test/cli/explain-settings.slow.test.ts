@@ -83,7 +83,7 @@ test('of a request that was not kept', async () => {
 
   expect(await of('kuma', {})).not.toContain('  rate');
   expect(await of('kuma', {})).toMatch(
-    /hint: rate \(mappings\/all\.yaml:\d+:\d+\): .*limits: \{runsPerHour: N\}/s,
+    /hint: rate of kuma \(mappings\/all\.yaml:\d+:\d+\) takes 1 a minute .*limits: \{runsPerHour: N\}/s,
   );
 
   // Of a stranger's name only what the operator's files say is told.

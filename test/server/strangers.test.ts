@@ -40,7 +40,7 @@ const REFUSALS: readonly (readonly [string, SendOptions['headers'], string, RegE
     'a header of its own',
     { 'x-api-key': TOKEN },
     'token-elsewhere',
-    /the header x-api-key, .* header: x-api-key/,
+    /the header x-api-key, .* send it as Authorization: Bearer/,
   ],
   [
     'Bearer in the bare header',
@@ -77,7 +77,9 @@ describe('the operator reads why a sender was not believed', () => {
   test('the token under another name in the address', async () => {
     const server = await startTestServer();
     await send(server, `/hooks/github?key=${TOKEN}`, { headers: {}, body: '{}' });
-    expect(server.strangers[0]?.refusal?.text).toMatch(/under another name than token/);
+    expect(server.strangers[0]?.refusal?.text).toMatch(
+      /as \?key=, where it does not count: let the address at the sender end in \?token=TOKEN/,
+    );
     expect(JSON.stringify(server.strangers)).not.toContain(TOKEN);
   });
 });
@@ -124,13 +126,13 @@ test('a refusal of a proved sender says its method, and which key set the limit'
       status: 413,
       bodyBytes: 0,
       bodyUnread: true,
-      note: 'the limit is set by hooks.maxBodyBytes; this body has 2000 bytes: maxBodyBytes: 2048 takes it',
+      note: 'the limit is set by hooks.maxBodyBytes; this body has 2000 bytes: write maxBodyBytes: 2048 there',
     },
   ]);
   const own = await startTestServer({ generation: { settingsOf: () => ({ maxBodyBytes: 10 }) } });
   await send(own, '/hooks/github', { body: 'x'.repeat(20) });
   expect(own.decisions[0]?.note).toBe(
-    'the limit is set by maxBodyBytes of the mappings of github; this body has 20 bytes: maxBodyBytes: 32 takes it',
+    'the limit is set by maxBodyBytes of the mappings of github; this body has 20 bytes: write maxBodyBytes: 32 there',
   );
 });
 
