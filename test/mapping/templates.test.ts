@@ -111,6 +111,11 @@ describe('what a template prints', () => {
       { l: [1, 'b'], o: [{ n: 'x' }, { n: 'y' }] },
       '1, b 1-b x;y',
     ],
+    [
+      '{{join o "-" "p.n"}} {{join o "-" "p.x"}}[{{join o "-" "p.none"}}]',
+      { o: [{ p: { n: 1 }, 'p.x': 'own' }, { p: { n: 2, x: 'deep' } }] },
+      '1-2 own-deep[-]',
+    ],
     ['{{lower t}}{{upper t}}[{{trim " a "}}]', { t: 'Ab' }, 'abAB[a]'],
     ['{{lines t}}|{{lines t 2}}', { t: 'a\r\nb\nc' }, 'a|a\nb'],
     ['{{json t}} {{json a}} {{json n}}', { t: 'a"b', a: [1], n: null }, '"a\\"b" [1] null'],

@@ -1,5 +1,5 @@
 import { HookError } from '../../errors.ts';
-import { isNumeric, ownValue, sameValue, type JsonValue } from '../../json.ts';
+import { isNumeric, fieldAt, ownValue, sameValue, type JsonValue } from '../../json.ts';
 import { formatDate } from './template-date.ts';
 import { textOf } from './json-text.ts';
 
@@ -194,8 +194,17 @@ function join(list: Argument, separator: Argument, key: Argument): Argument {
   const between = separator === undefined ? ', ' : textOf(separator);
   const elements = list as readonly JsonValue[];
   if (key === undefined) return elements.map(textOf).join(between);
-  const name = textOf(key);
-  return elements.map((element) => textOf(ownValue(element, name))).join(between);
+  const read = fieldReader(textOf(key));
+  return elements.map((element) => textOf(read(element))).join(between);
+}
+
+/** A longer name is no path: who sends it chooses how much work it makes. */
+const MAX_PATH_CHARS = 200;
+
+/** Reads the field of that name, or else what stands at that path: `price.name`. */
+export function fieldReader(name: string): (element: JsonValue) => JsonValue | undefined {
+  const keys = name.length > MAX_PATH_CHARS ? [name] : name.split('.');
+  return (element) => ownValue(element, name) ?? (keys.length > 1 ? fieldAt(element, keys) : undefined);
 }
 
 function lengthOf(value: Argument): number {

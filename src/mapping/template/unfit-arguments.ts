@@ -2,7 +2,7 @@ import { isJsonObject, isNumeric } from '../../json.ts';
 import { textOf } from './json-text.ts';
 import { unnamedField } from './printed-json.ts';
 import { timeOf } from './template-date.ts';
-import type { Argument } from './template-helpers.ts';
+import { type Argument, fieldReader } from './template-helpers.ts';
 
 /** Elements of a list that are looked at. */
 const MAX_LOOKED_AT = 100;
@@ -38,7 +38,8 @@ function unfitList(list: NonNullable<Argument>, field: Argument): string | undef
     .filter((element) => isJsonObject(element));
   if (objects.length === 0) return undefined;
   if (field === undefined) return unnamedField(objects);
-  const hasField = objects.some((element) => isJsonObject(element) && Object.hasOwn(element, textOf(field)));
+  const read = fieldReader(textOf(field));
+  const hasField = objects.some((element) => element !== undefined && read(element) !== undefined);
   return hasField ? undefined : '{{join}} got a list of objects, and none has the field that it is to print';
 }
 
