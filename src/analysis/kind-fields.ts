@@ -14,9 +14,9 @@ export const OF_A_SORT =
 
 /** What happens to a thing first, or is mostly what is waited for. */
 const FIRST_OF_ALL =
-  /(?:^|[._ -])(?:opened|created?|added|new|firing|triggered|failed|failure|down|published|critical|fatal|permanent|error|urgent|high|production|prod)$/i;
+  /(?:^|[._ /-])(?:opened|created?|added|new|firing|triggered|failed|failure|down|published|critical|fatal|permanent|error|urgent|high|production|prod)$/i;
 /** Where it ends: what began before it is seldom waited for. */
-const LAST_OF_ALL = /(?:^|[._ -])(?:completed|finished|succeeded|success|done|final)$/i;
+const LAST_OF_ALL = /(?:^|[._ /-])(?:completed|finished|succeeded|success|done|final)$/i;
 
 /** The kind that is most likely the one that is meant. */
 export function likeliestKind(values: readonly string[]): string | undefined {

@@ -3,6 +3,7 @@
  * where another thing was meant. One table, for a file and for what the store knows; a setting that did nothing worth
  * a word is silent.
  */
+import { basename } from 'node:path';
 import { senderNote } from '../analysis/analysis.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
@@ -86,6 +87,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   'gateway.heartbeat.everySeconds': noTurn,
   wakeMode: waitsForTurn,
   'hooks.defaults.deliver': notDelivered,
+  deliver: deliveredNowhere,
   ...RUN_RULES,
   'agents.defaults.model': keptFromAgent,
 };
@@ -210,6 +212,19 @@ function notDelivered({ config, mapping, evaluated, stored }: Facts): Told | und
   return {
     at: placeIfWritten(config.root, ['hooks', 'defaults', 'deliver']),
     text: `false holds for mapping ${mapping.id}, too, which does not set deliver: ${named.join(' and ')} alone ${named.length === 1 ? 'sends' : 'send'} nothing. Write deliver: true at ${formatPlace(mapping.at)}`,
+  };
+}
+
+/** `deliver: true` of a mapping, where no channel is there to send anything to. */
+function deliveredNowhere({ config, mapping, evaluated, stored }: Facts): Told | undefined {
+  if (mapping?.action !== 'agent' || mapping.deliver !== true || mapping.channel !== undefined)
+    return undefined;
+  if (Object.keys(config.settings.channels).length > 0) return undefined;
+  const outcome = evaluated?.evaluation.outcome;
+  if (stored === undefined ? outcome?.kind !== 'accepted' : stored.runs.length === 0) return undefined;
+  return {
+    at: mapping.at,
+    text: `no channel is configured, so the reply is only stored. To send it, for one to Slack, write channels: {slack: {botToken: '\${SLACK_BOT_TOKEN}', to: '#channel'}} in ${basename(config.file)}, and channel: slack in the mapping`,
   };
 }
 

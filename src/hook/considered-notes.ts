@@ -2,7 +2,7 @@
 import { didYouMean, formatPlace, spelling } from '../document/document.ts';
 import { MIRRORED, namesRead, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
-import { fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
+import { fieldsOfElement, heldLeaves, leavesBelow, spareLeaves } from './condition-leaves.ts';
 import { operatorOf } from './difference.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
@@ -155,6 +155,12 @@ function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly Evaluat
       const text = `when ${leaf.expression} ${whyHeld(leaf)}`;
       return { code: 'held', text, ...placed(leaf.at), ...about, ...readBy(leaf) };
     }),
+    ...spareLeaves(nodes)
+      .slice(0, 1)
+      .map((leaf): EvaluationNote => {
+        const text = `when ${leaf.expression} ${whyOf(leaf)}: one part of "or" is enough, and where all have to hold write "and" in its place`;
+        return { code: 'held', text, ...placed(leaf.at), ...about, ...readBy(leaf) };
+      }),
     ...(more > 0 ? [{ code: 'more_held', text: `and ${more} more comparisons`, ...about } as const] : []),
   ];
 }

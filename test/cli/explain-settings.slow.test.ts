@@ -27,6 +27,7 @@ const MAPPINGS = `
   messageTemplate: x
 - { id: kuma, match: { path: kuma }, rate: { perMinute: 1, burst: 1 }, messageTemplate: x }
 - { id: booked, match: { path: cal }, channel: signal, to: '+4917098765432', messageTemplate: x }
+- { id: told, match: { path: told }, deliver: true, messageTemplate: x }
 `;
 
 async function open(more = ''): Promise<{
@@ -142,6 +143,7 @@ test('of a file', async () => {
   );
   expect(await of('path: argo\nbody: {app: shop}')).toContain('match.source (mappings/all.yaml');
   expect(await of('path: cal\nbody: {}')).toContain('hooks.defaults.deliver (sluice.yaml:4:24');
+  expect(await of('path: told\nbody: {}')).toContain('hint: deliver (mappings/all.yaml:');
   expect(await of('path: kuma\nbody: {}')).not.toContain('hint:');
 });
 

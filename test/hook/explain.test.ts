@@ -90,6 +90,14 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
       ['when {">":[{"var":"total"},500]} is true: found 4900', 'when {"<":[3,{"var":"n"}]} is true: found 5'],
     ],
     [
+      { or: [{ '===': [{ var: 'live' }, true] }, { '===': [{ var: 'type' }, 'a'] }] },
+      { live: false, type: 'a' },
+      [
+        'when {"===":[{"var":"type"},"a"]} is true: found "a"',
+        'when {"===":[{"var":"live"},true]} is false: found false, expected true: one part of "or" is enough, and where all have to hold write "and" in its place',
+      ],
+    ],
+    [
       { some: [{ var: 'labels' }, { '!==': [{ var: 'title' }, 'skip'] }] },
       { labels: [{ title: 'skip' }, { title: 'backend' }] },
       [
