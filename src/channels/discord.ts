@@ -113,6 +113,9 @@ function discordRefusal(error: discordSdk.DiscordAPIError, botToken: string): Se
   return refusal('Discord', UNKNOWN.has(error.code) ? 404 : error.status, {
     description: describe(field(error.rawError, 'message'), [botToken]),
     remedy: error.status === 403 ? 'invite the bot and let it send messages there' : REMEDY,
+    advice: UNKNOWN.has(error.code)
+      ? 'the id in "to" has to be that of a channel which the bot can see: "Copy Channel ID" in developer mode; a person is user:<id>'
+      : undefined,
   });
 }
 

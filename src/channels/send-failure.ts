@@ -33,6 +33,8 @@ export interface RefusalOptions {
   readonly retryAfterMs?: number | undefined;
   /** What to do about 401 and 403. */
   readonly remedy?: string;
+  /** What to do, whatever the status. */
+  readonly advice?: string | undefined;
 }
 
 /** The failure behind an HTTP status other than 2xx. */
@@ -56,16 +58,17 @@ export function refusal(platform: string, status: number, options: RefusalOption
 function finalRefusal(
   platform: string,
   status: number,
-  { said, remedy }: RefusalOptions & { readonly said: string },
+  { said, advice, remedy = advice }: RefusalOptions & { readonly said: string },
 ): { readonly code: string; readonly message: string } {
-  const hint = remedy ? ` (${remedy})` : '';
+  const hint = (advice ?? remedy) === undefined ? '' : ` (${advice ?? remedy ?? ''})`;
+  const always = advice === undefined ? '' : hint;
   if (status === 401)
     return { code: 'unauthorized', message: `${platform} refused the credentials${said}${hint}` };
   if (status === 403) return { code: 'forbidden', message: `${platform} does not allow it${said}${hint}` };
   if (status === 404)
-    return { code: 'not_found', message: `${platform} knows no such recipient or address${said}` };
+    return { code: 'not_found', message: `${platform} knows no such recipient or address${said}${always}` };
   const redirect = status < 400 ? ' (a redirect, which is not followed: check baseUrl)' : '';
-  return { code: 'rejected', message: `${platform} answered ${status}${said}${redirect}` };
+  return { code: 'rejected', message: `${platform} answered ${status}${said}${redirect}${always}` };
 }
 
 /** An answer that says it was done but cannot be read: it probably arrived. */

@@ -17,6 +17,7 @@ const ERROR_STATUS: Readonly<Record<string, number>> = {
   account_inactive: 401,
   token_revoked: 401,
   token_expired: 401,
+  not_allowed_token_type: 401,
   missing_scope: 403,
   not_in_channel: 403,
   is_archived: 403,
@@ -28,6 +29,18 @@ const ERROR_STATUS: Readonly<Record<string, number>> = {
   rate_limited: 429,
   service_unavailable: 503,
   request_timeout: 503,
+};
+/** What to do, by Slack's name of the error. */
+const ADVICE: Readonly<Record<string, string>> = {
+  not_allowed_token_type:
+    'botToken has to be the "Bot User OAuth Token" of the app, which starts with xoxb-: xoxp- and xapp- are other ones',
+  missing_scope:
+    'add the scope chat:write to the bot at api.slack.com/apps, under "OAuth & Permissions", and install the app again',
+  not_in_channel: 'invite the bot with /invite',
+  channel_not_found:
+    'a private channel is found once the bot was invited with /invite; of a public one check the name, or write its id C… in "to"',
+  is_archived: 'the channel is archived: write another one in "to"',
+  user_not_found: 'write the member id U… of the profile in "to"',
 };
 /** "It's possible some aspect of the operation succeeded before the error was raised." */
 const UNCERTAIN = new Set(['internal_error', 'fatal_error']);
@@ -106,7 +119,8 @@ function slackRefusal(answer: unknown, botToken: string): SendFailure {
   }
   return refusal('Slack', ERROR_STATUS[error] ?? 400, {
     description: describe(error, [botToken]),
-    remedy: error === 'not_in_channel' ? 'invite the bot with /invite' : REMEDY,
+    remedy: REMEDY,
+    advice: Object.hasOwn(ADVICE, error) ? ADVICE[error] : undefined,
   });
 }
 

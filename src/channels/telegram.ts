@@ -67,6 +67,8 @@ function plainText({ plain, text }: AddressedMessage<Recipient>): string {
   return plain ? breakMentions(text) : text;
 }
 
+const UNKNOWN =
+  'add the bot to the chat, or let the person send /start to the bot; the id of a supergroup or channel begins with -100';
 const UNKNOWN_CHAT = /chat not found|thread not found|chat_id is empty|PEER_ID_INVALID/i;
 
 function telegramRefusal(error: grammySdk.GrammyError, botToken: string): SendFailure {
@@ -77,15 +79,26 @@ function telegramRefusal(error: grammySdk.GrammyError, botToken: string): SendFa
     return { kind: 'refused-format', message: `Telegram refused the formatting: ${description ?? ''}` };
   }
   if (status === 400 && UNKNOWN_CHAT.test(description ?? '')) {
-    const message = `Telegram does not know the chat: ${description ?? ''}`;
+    const message = `Telegram does not know the chat: ${description ?? ''} (${UNKNOWN})`;
+    return { kind: 'failed', code: 'not_found', message };
+  }
+  const { migrate_to_chat_id: moved } = error.parameters;
+  if (moved !== undefined) {
+    const message = `the group has become a supergroup, which has another id: write to: "${moved}"`;
     return { kind: 'failed', code: 'not_found', message };
   }
   // An unknown token is answered 404 "Not Found", since the token is part of the path.
   return refusal('Telegram', status === 404 ? 401 : status, {
     description,
     retryAfterMs: retryDelay((error.parameters.retry_after ?? Number.NaN) * 1000),
-    remedy: status === 403 ? 'the bot has to be a member of the chat and not blocked' : REMEDY,
+    remedy: status === 403 ? forbidden(description ?? '') : REMEDY,
   });
+}
+
+function forbidden(description: string): string {
+  return /initiate|blocked by the user/i.test(description)
+    ? 'the person has to send /start to the bot first'
+    : 'the bot has to be a member of the chat and not blocked';
 }
 
 interface Recipient {

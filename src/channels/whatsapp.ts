@@ -86,6 +86,8 @@ function sentMessage(answer: JsonAnswer): SendResult {
   return typeof id === 'string' ? { kind: 'sent', messageId: id } : unreadable('WhatsApp');
 }
 
+const NOT_ALLOWED =
+  'a test number sends only to numbers that were added to its list: in the app at developers.facebook.com, WhatsApp, "API Setup", field "To"';
 const OUTSIDE_WINDOW =
   'WhatsApp delivers free text only within 24 hours after the recipient last wrote (131047): have them write to this number first';
 
@@ -98,5 +100,6 @@ function whatsappRefusal(answer: JsonAnswer, accessToken: string): SendFailure |
   if (code === 131_047) return { kind: 'failed', code: 'outside_window', message: OUTSIDE_WINDOW };
   const status = STATUS_OF_CODE.get(code) ?? (answer.status < 300 ? 400 : answer.status);
   const retryAfterMs = answer.retryAfterMs ?? (code === 131_056 ? PAIR_LIMIT_MS : undefined);
-  return refusal('WhatsApp', status, { description, retryAfterMs, remedy: REMEDY });
+  const advice = code === 131_030 ? NOT_ALLOWED : undefined;
+  return refusal('WhatsApp', status, { description, retryAfterMs, remedy: REMEDY, advice });
 }

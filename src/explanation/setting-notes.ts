@@ -15,6 +15,7 @@ import { noListText } from './list-note.ts';
 import { debounceNote } from './debounce-note.ts';
 import { eachNote } from './each-note.ts';
 import { withFixedKeys } from './fixed-keys.ts';
+import { OUTBOX_RULES } from './outbox-notes.ts';
 import { isOfRun, RUN_RULES, runnerPath, type Told } from './run-notes.ts';
 import { challengeNote, runnerNamed } from './setting-words.ts';
 
@@ -89,6 +90,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   'hooks.defaults.deliver': notDelivered,
   deliver: deliveredNowhere,
   ...RUN_RULES,
+  ...OUTBOX_RULES,
   'agents.defaults.model': keptFromAgent,
 };
 

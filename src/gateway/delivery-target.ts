@@ -21,7 +21,7 @@ export type TargetSettings = Pick<Settings, 'gateway' | 'channels'>;
  * last one on that same channel, else the channel's `to`.
  */
 export function resolveTarget(
-  wanted: DeliveryTarget,
+  wanted: DeliveryTarget & Partial<Pick<NewDelivery, 'fromMain'>>,
   last: DeliveryTarget | undefined,
   settings: TargetSettings,
 ): ResolvedTarget {
@@ -35,7 +35,10 @@ export function resolveTarget(
     return problem('not_configured', `channel ${channel} has no settings: add channels.${channel}`);
   const to = wanted.to ?? recipientOn(channel, main) ?? defaultRecipient(channel, settings);
   if (to === undefined || to.trim() === '') {
-    const message = `there is no recipient on ${channel}: give the mapping a "to", or set channels.${channel}.to`;
+    const message =
+      wanted.fromMain === true
+        ? `the main session has no recipient on ${channel} for its replies: write main: {channel: ${channel}, to: RECIPIENT} in gateway`
+        : `there is no recipient on ${channel}: give the mapping a "to", or set channels.${channel}.to`;
     return problem('no_recipient', message);
   }
   return { kind: 'target', channel, to };

@@ -66,7 +66,14 @@ describe('the slack adapter', () => {
 
   test('tells the errors of the Web API apart', async () => {
     for (const [error, expected] of [
-      ['channel_not_found', { kind: 'failed', code: 'not_found' }],
+      [
+        'channel_not_found',
+        { kind: 'failed', code: 'not_found', message: expect.stringContaining('/invite') },
+      ],
+      [
+        'not_allowed_token_type',
+        { kind: 'failed', code: 'unauthorized', message: expect.stringContaining('Bot User OAuth Token') },
+      ],
       ['not_in_channel', { kind: 'failed', code: 'forbidden', message: expect.stringContaining('/invite') }],
       [
         'missing_scope',

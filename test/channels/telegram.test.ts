@@ -83,6 +83,12 @@ describe('the telegram adapter', () => {
     for (const [reply, code] of [
       [error(400, 'Bad Request: chat not found'), 'not_found'],
       [error(403, 'Forbidden: bot was blocked by the user'), 'forbidden'],
+      [
+        error(400, 'Bad Request: group chat was upgraded to a supergroup chat', {
+          migrate_to_chat_id: -100123,
+        }),
+        'not_found',
+      ],
       [error(404, 'Not Found'), 'unauthorized'],
       [error(400, 'Bad Request: message text is empty'), 'rejected'],
     ] as const) {

@@ -102,6 +102,7 @@ describe('the whatsapp adapter', () => {
   test('explains the 24 hour window, and tells other errors apart', async () => {
     for (const [status, code, expected] of [
       [400, 131047, { kind: 'failed', code: 'outside_window', message: expect.stringContaining('24 hours') }],
+      [400, 131030, { kind: 'failed', code: 'not_found', message: expect.stringContaining('API Setup') }],
       [400, 131026, { kind: 'failed', code: 'not_found' }],
       [403, 10, { kind: 'failed', code: 'forbidden' }],
       [400, 100, { kind: 'failed', code: 'rejected' }],

@@ -162,7 +162,8 @@ export class Outbox {
     // Its turn comes when the service stops: nothing of it has gone out.
     if (this.#isStopping || signal.aborted) return this.#requeue(entry, INTERRUPTED, 0);
     const result = await this.#trySend(entry, sending);
-    this.#logAttempt(entry, result, target.channel);
+    // What is given up at once is told with that.
+    if (result.kind !== 'failed') this.#logAttempt(entry, result, target.channel);
     if (wasCutOff(result, signal)) return this.#requeue(entry, INTERRUPTED, 0);
     return this.#conclude(entry, sending, result);
   }
