@@ -73,7 +73,7 @@ const HOUSE: Readonly<Record<string, RoomRules>> = {
     imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing'],
     owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
   },
-  analysis: { imports: ['mapping', 'hook', 'document', 'request', 'verify'] },
+  analysis: { imports: ['mapping', 'hook', 'document', 'payload', 'request', 'verify'] },
   explanation: {
     imports: ['analysis', 'mapping', 'hook', 'document', 'runners', 'storage', 'request', 'json'],
     types: ['config'],

@@ -7,6 +7,7 @@ import { formatPlace, shorten, type Place } from '../document/document.ts';
 import { nearestMisses, type AdviceNote } from '../hook/hook.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import { compileReader, type CompiledMapping, type ConsideredMapping } from '../mapping/mapping.ts';
+import { announcedFormat } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
 import type { Instead } from './instead.ts';
 
@@ -71,10 +72,7 @@ function whyOf({ from, to }: Roots, { payload, headers }: HookRequest): string |
   if (!FOREIGN_ROOTS.has(root) || isField || to.length > (from[0] === 'payload' ? 1 : 0)) return undefined;
   if (root !== 'payload')
     return `the body has no field ${root}: payload is the body itself, and its fields are read by their names alone`;
-  const isForm = /^(?:application\/x-www-form-urlencoded|multipart\/form-data)/.test(
-    headers['content-type'] ?? '',
-  );
-  return isForm
+  return announcedFormat(headers['content-type']) === 'form'
     ? 'the form field payload is taken out here: its JSON is the body, which payload stands for, so payload.payload finds nothing'
     : 'the body has no field payload: payload is the body itself, so payload.payload finds nothing';
 }

@@ -1,6 +1,7 @@
 import type { AdviceNote } from '../hook/hook.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
+import { announcedFormat } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseOnCheck, findAddressCheck } from '../verify/verify.ts';
 
@@ -12,7 +13,7 @@ export function notesOn(
 ): readonly AdviceNote[] {
   const { payload } = request;
   const wrapped = wrapperOf(isJsonObject(payload) ? payload : {});
-  const misread = isAmiss ? misreadOf(payload, settings) : undefined;
+  const misread = isAmiss ? (otherFormatOf(request, settings) ?? misreadOf(payload, settings)) : undefined;
   return [
     ...kindNotes(request, settings, isAmiss),
     ...(misread === undefined ? [] : [misread]),
@@ -78,6 +79,18 @@ const textOf = (value: JsonValue | undefined): string | undefined =>
 function onlyName(body: JsonObject): string | undefined {
   const [name, ...more] = Object.keys(body);
   return more.length === 0 ? name : undefined;
+}
+
+/** What was sent as a form or as XML, and was read as one text. */
+function otherFormatOf(
+  { payload, headers }: HookRequest,
+  { bodyFormat }: PathSettings,
+): AdviceNote | undefined {
+  const format = announcedFormat(headers['content-type']);
+  if (bodyFormat !== 'text' || typeof payload !== 'string' || (format !== 'form' && format !== 'xml'))
+    return undefined;
+  const text = `the body is ${format === 'form' ? 'a form' : 'XML'}, and bodyFormat: text of this path reads it as one text: write bodyFormat: ${format} in its place`;
+  return { code: 'body_is_text', text, names: [] };
 }
 
 /** JSON that was read as something else, or was made a text before it was sent. */

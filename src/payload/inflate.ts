@@ -57,5 +57,8 @@ function inflateError(
     return new HookError('body_too_large', message);
   }
   const name = compression === 'deflate' ? 'deflate' : 'gzip';
-  return new HookError('invalid_body', `the body is not ${name}, as its Content-Encoding says`);
+  return new HookError(
+    'invalid_body',
+    `the body is not ${name}, as its Content-Encoding says: let the sender compress it, or leave that header out`,
+  );
 }

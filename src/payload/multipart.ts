@@ -20,6 +20,8 @@ const MAX_HEADER_BYTES = 8192;
 /** So many parts are read without a pause. */
 const PARTS_A_STEP = 50;
 
+const LINE_FEED = 0x0a;
+
 const require = createRequire(import.meta.url);
 /** Loaded with the first such form: most services never see one. */
 const library = (): typeof Multipart => require('@remix-run/multipart-parser') as typeof Multipart;
@@ -75,6 +77,11 @@ function* readParts({ bytes, headers }: ReceivedBody): Generator<undefined, read
   const start = bytes.indexOf(`--${boundary}`, 0, 'latin1');
   if (start < 0)
     throw broken('the boundary that the Content-Type names is nowhere in the body', SENT_AS_WRITTEN);
+  if (bytes[start + 2 + boundary.length] === LINE_FEED)
+    throw broken(
+      'the lines of the form end with LF alone',
+      'end each with CRLF (\\r\\n) but those within a value',
+    );
   const parts: Part[] = [];
   const limits = { maxHeaderSize: MAX_HEADER_BYTES, maxFileSize: bytes.length, maxTotalSize: bytes.length };
   try {
@@ -124,7 +131,7 @@ function problemOf(error: unknown, number: number): unknown {
   }
   if (!(error instanceof MultipartParseError)) return error;
   const what = `the form breaks off in part ${number}: no line with the boundary and two more hyphens ends it`;
-  return broken(what, 'the body was cut short, or its lines do not end with CRLF');
+  return broken(what, 'the body was cut short on the way');
 }
 
 function readPart(part: Multipart.MultipartPart, number: number): Part {

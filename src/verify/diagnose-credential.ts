@@ -113,9 +113,17 @@ function textOf(header: string | undefined): string | undefined {
   return header === undefined ? undefined : Buffer.from(header, 'latin1').toString('utf8');
 }
 
+const NOT_THERE: Readonly<Record<Credentials['scheme'], string>> = {
+  oidc: 'the request carries no credentials: Authorization: Bearer is not there',
+  basic:
+    'the request carries no credentials: Authorization: Basic is not there: set user and password at the sender',
+  token:
+    'the request carries no credentials: Authorization: Bearer is not there: let the sender send the secret so, or let its address end in ?token=SECRET (unless hooks.queryToken is reject)',
+};
+
 function plainCredential(scheme: Credentials['scheme'], { reason, detail }: Refused): Diagnosis {
   const texts: Readonly<Partial<Record<Refused['reason'], string>>> = {
-    'no-proof': `the request carries no credentials: ${scheme === 'basic' ? 'Authorization: Basic' : 'Authorization: Bearer'} is not there`,
+    'no-proof': NOT_THERE[scheme],
     'malformed-proof':
       scheme === 'oidc'
         ? 'the Bearer value is no signed token (JWT)'

@@ -4,12 +4,10 @@ import type { Diagnosis } from './diagnosis.ts';
 import { decodeExactly, ENCODINGS } from './encodings.ts';
 import { findHeader, SEVERAL } from './find-header.ts';
 import type { SignatureColumns, SignedRequest } from './scheme.ts';
-import { hashOf } from './signature-shapes.ts';
+import { hashOf, prefixOf } from './signature-shapes.ts';
 import { findKey, readPresented, valuesOf } from './signature.ts';
 import { compileContent, contentBytes } from './signed-content.ts';
 
-/** What stands before a signature: `sha256=`, `v1,`, `Bearer `. */
-const PREFIX = /^[a-z][a-z0-9-]{0,20}(?:[=:,] ?| )/i;
 /** A list such as `t=1700000000,v1=…`. */
 const LIST = /^\s*[a-z]\w{0,19}=[^,;]*([,;])\s*[a-z]\w{0,19}=/i;
 
@@ -56,7 +54,7 @@ interface Form {
 function formsOf(columns: SignatureColumns, header: string): readonly Form[] {
   const isHmac = columns.algorithm.startsWith('hmac-');
   const own = columns.prefix ?? '';
-  const prefixes = [...new Set([header.startsWith(own) ? own : '', PREFIX.exec(header)?.[0] ?? '', ''])];
+  const prefixes = [...new Set([header.startsWith(own) ? own : '', prefixOf(header), ''])];
   const encodings = [...new Set([columns.encoding, ...ENCODINGS])];
   return prefixes.flatMap((prefix) =>
     encodings.flatMap((encoding) => {

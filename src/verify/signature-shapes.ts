@@ -53,8 +53,11 @@ function formOf(text: string): Form | undefined {
   return undefined;
 }
 
+/** What stands before a signature: `sha256=`, `v1,`, `Bearer `; empty where nothing does. */
+export const prefixOf = (text: string): string => /^[a-z][\w-]{0,30}(?:[=:,] ?| )/i.exec(text)?.[0] ?? '';
+
 function prefixedForm(text: string): Form | undefined {
-  const [prefix = ''] = /^[A-Za-z][\w-]{0,30}(?:[=:] ?| )/.exec(text) ?? [];
+  const prefix = prefixOf(text);
   const form = prefix === '' ? undefined : formOf(text.slice(prefix.length));
   return form && { ...form, prefix };
 }

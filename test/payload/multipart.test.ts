@@ -164,7 +164,7 @@ describe('a form in parts that is refused', () => {
       'lines that end with LF',
       Buffer.from(one.toString().replaceAll('\r\n', '\n')),
       TYPE,
-      'do not end with CRLF',
+      'the lines of the form end with LF alone; end each with CRLF',
     ],
     ['a part without a name', form(part('filename="x"', '')), TYPE, 'part 1 of the form has no name'],
     ['a long header', form(text('a', '1', `x: ${'x'.repeat(9000)}`)), TYPE, 'does not end within 8192 bytes'],
