@@ -57,6 +57,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   if (evaluation.mapping === undefined && kind.length > 0)
     return ofItsKind(kind, evaluation, { request, table });
   const reads = findElementReads(evaluation, request);
+  const taken = takenNameNotes(evaluation, request);
   const instead = findInstead(evaluation, request, reads?.names);
   const listBody = listBodyNote(evaluation, request);
   const isListTold = reads !== undefined || listBody !== undefined || readsBodyAsList(evaluation);
@@ -71,7 +72,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...otherRootNotes(considered, request, instead),
       ...outerValues(evaluation, request),
       ...jsonTextNotes(evaluation, request, instead),
-      ...takenNameNotes(evaluation, request),
+      ...taken,
       ...splitKeyNotes(considered, request),
       ...notesOnHeld(evaluation, request),
       ...zoneNotes(evaluation, request),
@@ -81,7 +82,9 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     instead,
     keys: fallbackKeys(evaluation, request),
     leaves: adviseOnFailed(considered, request, instead),
-    foundAt: foundElsewhere(considered, request),
+    foundAt: taken.some(({ code }) => code === 'taken_name')
+      ? new Map()
+      : foundElsewhere(considered, request),
     alsoMatched: laterMappings(evaluation, request, table),
     fields: listFields(evaluation, request),
   };

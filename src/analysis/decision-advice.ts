@@ -7,6 +7,7 @@ import { findElementReads } from './element-reads.ts';
 import { findInstead } from './instead.ts';
 import { listBodyNote, readsBodyAsList } from './list-body-note.ts';
 import { kindNotes } from './request-notes.ts';
+import { takenNameNotes } from './reserved-names.ts';
 import { senderNote } from './sender-note.ts';
 
 /** What a decision may say beside its outcome: words of the operator's own files and of ours, never the sender's. */
@@ -61,7 +62,7 @@ function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTa
   const kind = kindNotes(request, table.settingsOf(request.path), isAmiss);
   return kind.length > 0
     ? [...ofElements, ...kind]
-    : [...ofElements, ...catchAllNotes(evaluation, request, table)];
+    : [...ofElements, ...catchAllNotes(evaluation, request, table), ...takenNameNotes(evaluation, request)];
 }
 
 const READS_ELEMENTS: AdviceNote = {

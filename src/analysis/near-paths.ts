@@ -170,9 +170,11 @@ export function findText(
 ): FoundText | undefined {
   let near: FoundText | undefined;
   for (const found of textsIn(payload)) {
-    if (found.text === wanted) return found;
+    // As a condition writes it.
+    const at = written(found.at.split('.'), false);
+    if (found.text === wanted) return { ...found, at };
     const isNear = found.text.length <= MAX_NAME_CHARS && isAlike(wanted, found.text);
-    if (isNear && found.text !== was) near ??= found;
+    if (isNear && found.text !== was) near ??= { ...found, at };
   }
   return near;
 }

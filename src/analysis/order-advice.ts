@@ -61,6 +61,8 @@ export function holdsInTurn(operator: string, values: readonly (number | string)
   });
 }
 
+/** A level, a state or another name in words. */
+const WORD = /^\p{L}[\p{L} _-]{0,39}$/u;
 const TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d|$)/;
 
 /** A number and a text that is no number: neither is before the other. */
@@ -68,6 +70,8 @@ function adviseOnMixed(rule: KnownRule, text: Operand, number: Operand): string 
   const { operator } = rule;
   const unit = unitOf(Number(number.value));
   const never = `${named(text)} is a text, and ${named(number)} a number: "${operator}" between the two never holds`;
+  if (text.name !== undefined && WORD.test(plain(text.value)))
+    return `${never}; where the sender writes words, list all that are meant: write ${ruleText('in', [text.written, [plain(text.value)]])}, with the other words of that kind behind ${JSON.stringify(plain(text.value))}`;
   if (unit === undefined || !TIME.test(plain(text.value))) return `${never}; ${readInCode(rule, text)}`;
   const there = [number, text].find(({ name }) => name !== undefined && name !== 'now');
   const ask =

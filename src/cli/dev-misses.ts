@@ -8,7 +8,8 @@ import {
   untold,
   type EvaluationNote,
 } from '../hook/hook.ts';
-import type { RoutingTable } from '../mapping/mapping.ts';
+import { formatPlace } from '../document/document.ts';
+import { moveBefore, type RoutingTable } from '../mapping/mapping.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 
@@ -105,7 +106,9 @@ export function hintLines(
 function laterLines({ request, evaluation }: SeenRequest, log: DevLog): readonly string[] {
   const rival = laterMappings(evaluation, request, log.table).find(({ takesAny }) => !takesAny);
   if (rival === undefined) return [];
-  const text = `${rival.id} (${rival.at}) would have taken it, too, but stands behind ${evaluation.mapping?.id ?? ''}: only the first mapping that matches acts`;
+  const { id = '', at } = evaluation.mapping ?? {};
+  const first = { id, at: at === undefined ? '' : formatPlace(at) };
+  const text = `${rival.id} would have taken it, too, but stands behind ${id}, and only the first mapping that matches acts: if it should take such requests, ${moveBefore(rival, first)}`;
   return toldOnce(text, log);
 }
 

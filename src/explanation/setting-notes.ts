@@ -4,7 +4,7 @@
  * a word is silent.
  */
 import { basename } from 'node:path';
-import { senderNote } from '../analysis/analysis.ts';
+import { laterMappings, senderNote } from '../analysis/analysis.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
 import { spanOf, type Evaluation } from '../hook/hook.ts';
@@ -186,12 +186,18 @@ function readAtOnce({ mapping, evaluated, stored }: Facts): string {
 /** Between two turns: who waits longer may not know it. */
 const MANY_SECONDS = 3_600;
 
+/** Another mapping would have taken it: when this one is read is then not what was amiss. */
+function isForLater({ evaluated, table }: Facts): boolean {
+  if (evaluated === undefined) return false;
+  return laterMappings(evaluated.evaluation, evaluated.request, table).some(({ takesAny }) => !takesAny);
+}
+
 function waitsForTurn(facts: Facts): Told | undefined {
   const { everySeconds, activeHours } = facts.config.settings.gateway.heartbeat;
   const waits = facts.stored?.events.some(
     ({ state, mode }) => state === 'pending' && mode === 'next-heartbeat',
   );
-  if (everySeconds === 0 || waits !== true) return undefined;
+  if (everySeconds === 0 || waits !== true || isForLater(facts)) return undefined;
   const hours =
     activeHours === undefined
       ? ''

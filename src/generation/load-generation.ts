@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import { thinkingLevel } from '../action.ts';
 import {
+  type RunnerSettings,
   createReferenceReader,
   hideValues,
   loadConfig,
@@ -248,6 +249,11 @@ function sourcesOf(
   return { inline, presets, mappingsDir: folders.mappingsDir, cwd: folders.cwd };
 }
 
+/** As `gateway.runner` names it: `{kind: claude}`. */
+function kindOf(runner: RunnerSettings | undefined): string | undefined {
+  return runner?.kind === 'agent' ? runner.agent : runner?.kind;
+}
+
 /** What mappings may name. */
 function knownNames({ settings: { hooks, agents, gateway } }: LoadedConfig, { modules }: ChannelCatalog) {
   return {
@@ -255,6 +261,7 @@ function knownNames({ settings: { hooks, agents, gateway } }: LoadedConfig, { mo
     aliases: agents.defaults.aliases,
     channels: modules.keys(),
     runners: Object.keys(gateway.runners),
+    defaultRunner: kindOf(gateway.runners['default']),
     workFolders: Object.keys(gateway.workFolders),
     agents: Object.keys(hooks.agents.runners),
   };

@@ -1,6 +1,12 @@
 /* What is said of the mappings that were considered: why the one taken held, why the others did not. */
 import { didYouMean, formatPlace, spelling } from '../document/document.ts';
-import { MIRRORED, namesRead, type ConditionTrace, type ConsideredMapping } from '../mapping/mapping.ts';
+import {
+  MIRRORED,
+  moveBefore,
+  namesRead,
+  type ConditionTrace,
+  type ConsideredMapping,
+} from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import { fieldsOfElement, heldLeaves, leavesBelow, spareLeaves } from './condition-leaves.ts';
 import { operatorOf } from './difference.ts';
@@ -95,7 +101,7 @@ function orderText(
           ]
         : [];
   return [
-    `only the first mapping that matches acts. If ${id} should take such requests, move it (${at}) before ${mapping.id} (${formatPlace(mapping.at)}).`,
+    `only the first mapping that matches acts. If ${id} should take such requests, ${moveBefore({ id, at }, { id: mapping.id, at: formatPlace(mapping.at) })}.`,
     `${mapping.id} then still takes ${rest}.`,
     ...or,
     BOTH_ACT,

@@ -193,13 +193,19 @@ export function checkWorkFolder({ source, reporter, options }: Checked): void {
 /** A runner is a key of `gateway.runners`. */
 export function checkRunner({ source, reporter, options }: Checked): void {
   const { runner } = source;
-  const { runners } = options;
+  const { runners, defaultRunner } = options;
   if (runner === undefined || runners === undefined || runners.includes(runner)) return;
+  const message = `there is no runner ${quote(runner)} in gateway.runners`;
+  if (runner === defaultRunner) {
+    const hint = `gateway.runner is ${runner}, and its name is default: write runner: default, or leave the line out`;
+    reporter.report(['runner'], { code: 'UNKNOWN_RUNNER', message, hint, ...replacing(runner, 'default') });
+    return;
+  }
   const spelt = didYouMean(runner, runners);
   const near = spelt ?? longerWord(runner, runners);
   reporter.report(['runner'], {
     code: 'UNKNOWN_RUNNER',
-    message: `there is no runner ${quote(runner)} in gateway.runners`,
+    message,
     hint: near === undefined ? `the runners are: ${runners.join(' ')}` : `did you mean "${near}"?`,
     ...replacing(runner, spelt),
   });

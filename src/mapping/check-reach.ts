@@ -8,6 +8,7 @@ import type { JsonValue } from '../json.ts';
 import type { MappingEntry } from './compile-options.ts';
 import type { CompiledMapping } from './compiled-mapping.ts';
 import { conjunctTexts } from './condition/conjuncts.ts';
+import { moveBefore } from './file-order.ts';
 import type { MappingCode } from './mapping-codes.ts';
 
 /** Conjuncts of which all selections are looked up; of more, single ones and the whole. */
@@ -61,9 +62,11 @@ function describeUnreachable(own: Asking, first: Asking, entry: MappingEntry | u
     labels: [{ at: before.match.pathAt ?? before.at, text: 'takes them first' }],
     hint: isSame(own, first)
       ? `the two ask for the same: give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
-      : `move "${mapping.id}" before "${before.id}" (${formatPlace(before.at)}), as the first mapping that matches acts`,
+      : `the first mapping that matches acts: ${moveBefore(placeOf(mapping), placeOf(before))}`,
   };
 }
+
+const placeOf = ({ id, at }: CompiledMapping) => ({ id, at: formatPlace(at) });
 
 /** Whether the two take the same requests: their order changes only which one is never taken. */
 function isSame(one: Asking, other: Asking): boolean {

@@ -23,6 +23,8 @@ export interface CompileOptions {
   readonly agents?: readonly string[];
   /** Keys of `gateway.runners`. */
   readonly runners?: readonly string[];
+  /** What the runner `default` is: an agent, or another kind. */
+  readonly defaultRunner?: string | undefined;
   /** Keys of `gateway.workFolders`. */
   readonly workFolders?: readonly string[];
   /** `hooks.lenient`: keys of the main session are put under `hook:`; default as the dialect of the mapping has it. */

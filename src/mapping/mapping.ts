@@ -15,6 +15,7 @@ export type {
   RoutingTable,
 } from './compiled-mapping.ts';
 export { withoutMappings } from './routing/routing-table.ts';
+export { moveBefore } from './file-order.ts';
 export { formatNote } from './body-kinds.ts';
 export { compileMappings } from './compile.ts';
 export type { CompiledMappings } from './compile.ts';

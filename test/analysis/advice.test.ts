@@ -47,6 +47,19 @@ test('a condition that asks for a header in capitals is the nearest miss, and th
   expect(explain('Other')).toMatch(/nearest miss first:\n {2}✗ confirm/);
 });
 
+test('a field of the body below the name of a part of the request is told its path once', () => {
+  const table = `- {id: form, match: {path: forms, when: {"===": [{var: headers.x-form-id}, contact]}}, messageTemplate: x}`;
+  const settings = settingsWith({ table });
+  const sent = { path: 'forms', payload: { headers: { 'x-form-id': 'contact' } } };
+  const { evaluation } = evaluateHook(sent, settings);
+  const request = createHookRequest({ ...sent, receivedAt });
+  const advice = adviceFor(evaluation, request, settings.table);
+  const text = formatEvaluation(evaluation, { request, advice });
+  expect(text).toContain('to read that write {"var":"payload.headers.x-form-id"}');
+  expect(text).not.toContain('did you mean that');
+  expect(createDecisionAdvisor(settings.table)(evaluation, request).notes).toHaveLength(1);
+});
+
 describe('a hook name that no mapping has', () => {
   test.each([
     [
@@ -199,7 +212,7 @@ test('mappings that stand later and would have taken the request are named', () 
   expect(advice.alsoMatched).toMatchObject([{ id: 'again' }]);
   expect(text).toContain('again would have taken it, too, but stands later');
   expect(text).toMatch(
-    /If again should take such requests, move it \(\S+\) before all \(\S+\)\. all then still takes/,
+    /If again should take such requests, move again \(\S+\) before all \(\S+\)\. all then still takes/,
   );
   expect(text).toContain('For both to act, write one mapping with a transform that returns a list: [{');
 });

@@ -141,6 +141,11 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
     [{ '===': [v('level'), ''] }, { level: null }, 'write {"!":{"var":"level"}}, which holds for null'],
     [{ '===': [v('level'), null] }, { level: '' }, 'write {"!":{"var":"level"}}'],
     [{ '===': [v('level'), '3'] }, { level: 3 }, 'take the quotes off, write {"===":[{"var":"level"},3]}'],
+    [
+      { '>=': [v('level'), 3] },
+      { level: 'Very high' },
+      'write {"in":[{"var":"level"},["Very high"]]}, with the other words of that kind behind "Very high"',
+    ],
     [{ '===': [v('draft'), 'false'] }, { draft: false }, 'write {"===":[{"var":"draft"},false]}'],
     [{ in: [v('n'), ['1', '2']] }, { n: 2 }, /the list has the text "2", and n is the number 2/],
     [

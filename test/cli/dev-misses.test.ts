@@ -77,7 +77,8 @@ test('a later mapping that would have taken it, too, is told once', () => {
   };
   expect(linesFor({ issue: 1 })).toEqual([]);
   expect(linesFor({ issue: 1, comment: 2 })).toEqual([
-    '  note comment (mappings.yaml:2:3) would have taken it, too, but stands behind issue: only the first mapping that matches acts',
+    '  note comment would have taken it, too, but stands behind issue, and only the first mapping that matches acts: if it should take such requests, move comment (mappings.yaml:2:3) before issue',
+    '       (mappings.yaml:1:3)',
     `  why: ${explain}`,
   ]);
   expect(linesFor({ issue: 1, comment: 2 })).toEqual([]);
