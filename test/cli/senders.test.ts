@@ -184,10 +184,6 @@ describe('commands of senders', () => {
       expect(sent.out + sent.err, name).toContain('202');
       expect((await run('explain', `${name}.request.json`)).out, name).toContain('Alien t.jpg 2');
     }
-    const { out } = await run('requests', '--json');
-    const newest = JSON.parse(out) as readonly { requestId: string; path: string }[];
-    for (const { requestId } of newest.filter(({ path }) => path.endsWith('parts')))
-      expect((await run('explain', requestId)).out).toContain('Alien t.jpg 2');
   });
 
   test('check lists the paths, what is not set, and the mappings that are left out', async () => {
