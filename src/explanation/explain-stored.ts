@@ -5,6 +5,7 @@ import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
 import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';
 import { keysOf, seconds, type Judged } from './compared-requests.ts';
+import { withDiffering } from './differing-fields.ts';
 import { isAboutFixed, isFixedNote } from './fixed-keys.ts';
 import { kindNotes } from './kind-notes.ts';
 import { keyNotes, laterNotes } from './key-notes.ts';
@@ -66,9 +67,12 @@ export async function explainStored(
     judged,
     explained:
       explained &&
-      withNamed(
-        withoutTold(explained, settings),
-        settings.map(({ text }) => text),
+      withMarks(
+        withNamed(
+          withoutTold(explained, settings),
+          settings.map(({ text }) => text),
+        ),
+        others,
       ),
     lacksFiles: asked !== undefined && explainer === undefined,
     settings,
@@ -77,6 +81,13 @@ export async function explainStored(
       ...firstSentNotes(stored, others),
     ],
   };
+}
+
+function withMarks(explained: RequestExplanation, others: readonly KeptRequest[]): RequestExplanation {
+  const { request, evaluation, advice } = explained;
+  if (evaluation.outcome.kind !== 'accepted' || advice.fields === undefined) return explained;
+  const beside = others.map((kept) => readKept(kept).request);
+  return { ...explained, advice: { ...advice, fields: withDiffering(advice.fields, request, beside) } };
 }
 
 /** What is said of the stored request stands at its end, and not in its middle, too. */

@@ -39,6 +39,8 @@ export interface FieldList {
   readonly fields: readonly RequestField[];
   /** How many are not listed. */
   readonly more: number;
+  /** The request beside which it is looked at, and the paths of those listed that are others there. */
+  readonly beside?: { readonly requestId: string; readonly differ: readonly string[] };
 }
 
 /** Advice as it is printed. */

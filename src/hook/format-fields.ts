@@ -6,16 +6,17 @@ import { type Paint } from './format-lines.ts';
 const MAX_PATH = 44;
 
 /** The fields of a request under one another: path, value, and what reads it. */
-export function fieldLines({ fields, more }: FieldList, paint: Paint): readonly string[] {
+export function fieldLines({ fields, more, beside }: FieldList, paint: Paint): readonly string[] {
   if (fields.length === 0) return [];
   const width = Math.min(MAX_PATH, Math.max(...fields.map(({ path }) => clearLine(path).length)));
   const lines = fields.map(({ path, value, by }) => {
     const readers = by.length === 0 ? '' : `  ${paint('cyan', `← ${by.join(', ')}`)}`;
     const found = value === undefined ? paint('yellow', 'missing') : clearLine(value);
-    return `  ${clearLine(path).padEnd(width)}  ${found}${readers}`;
+    const mark = beside?.differ.includes(path) === true ? paint('yellow', '≠') : ' ';
+    return `${mark} ${clearLine(path).padEnd(width)}  ${found}${readers}`;
   });
   return [
-    'fields of the request, and what reads them (←):',
+    `fields of the request, and what reads them (←)${beside === undefined ? '' : `; ≠ other than in request ${clearLine(beside.requestId)}`}:`,
     ...lines,
     ...(more > 0 ? [`  and ${more} more`] : []),
   ];
