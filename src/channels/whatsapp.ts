@@ -32,7 +32,12 @@ const schema = z.strictObject({
   ...commonShape,
   accessToken: secretText,
   phoneNumberId: textOrNumber.pipe(
-    z.string().regex(/^\d{5,25}$/, 'must be the number id from Meta, digits only'),
+    z
+      .string()
+      .regex(
+        /^\d{5,25}$/,
+        'must be the "Phone number ID" that Meta shows under WhatsApp, "API Setup", digits only: it is not the phone number',
+      ),
   ),
   apiVersion: z
     .string('must be text')

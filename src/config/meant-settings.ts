@@ -209,14 +209,14 @@ function blockText(key: string, value: unknown): string | undefined {
   if (key === 'gateway.heartbeat') return heartbeatText(value);
   if (key === 'log') return logText(value);
   if (key === 'server' && typeof value === 'string') return addressText(value);
+  const [, channel, to] = /^gateway\.(?:main|alerts)$/.test(key) ? (TARGET.exec(String(value)) ?? []) : [];
+  if (channel !== undefined) return `{channel: ${channel}, to: ${JSON.stringify(to)}}`;
   const block = Object.hasOwn(BLOCKS, key) ? BLOCKS[key] : undefined;
   if (typeof value === 'number' && block?.number !== undefined) return `{${block.number}: ${value}}`;
   if (typeof value === 'boolean' && block?.flag !== undefined) return `{${block.flag}: ${value}}`;
   if (typeof value !== 'string' || block?.text === undefined) return undefined;
   // An address may hold a password.
   if (value.includes('@') || holdsCredentials(value)) return undefined;
-  const [, channel, to] = /^gateway\.(?:main|alerts)$/.test(key) ? (TARGET.exec(value) ?? []) : [];
-  if (channel !== undefined) return `{channel: ${channel}, to: ${JSON.stringify(to)}}`;
   const written = key === 'storage' ? storageUrl(value) : value;
   return written === undefined ? undefined : `{${block.text}: ${JSON.stringify(written)}}`;
 }

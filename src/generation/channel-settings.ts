@@ -25,26 +25,41 @@ export function describeSettings(
   problems: readonly ChannelProblem[],
   hintOnRecipient: (channel: string, to: string) => string | undefined,
 ): readonly Diagnostic[] {
-  const told = problems.map((problem) => ({ ...problem, as: writtenName(root, problem.channel) }));
-  const isMissing = ({ as, key }: Problem): boolean => !isGiven(root, as, key);
-  return told
-    .filter((problem, at) => {
-      if (!isMissing(problem)) return true;
-      const others = told.filter(({ as }) => as === problem.as);
-      const isRenamed = others.some((other) => isWebhook(other) || meantKey(other) === problem.key);
-      return !isRenamed && told.findIndex((other) => other.as === problem.as && isMissing(other)) === at;
-    })
-    .map((problem) => {
-      const missing = told.filter((other) => other.as === problem.as && isMissing(other));
-      const found = settingsProblem(root, problem, missing);
-      const to = problem.key === 'to' ? root.at(['channels', problem.as, 'to']).value : undefined;
-      const hint = typeof to === 'string' ? hintOnRecipient(problem.channel, to) : undefined;
-      return hint === undefined || problem.known !== undefined ? found : { ...found, hint };
-    });
+  const told = problems.map((problem) => toldOf(root, problem));
+  return told.flatMap((problem, at) => {
+    const group = told.filter((other) => other.as === problem.as && other.kind === problem.kind);
+    // What is missing, and what nobody knows, is one mistake each.
+    const isFirst = problem.kind === 'other' || told.indexOf(group[0] ?? problem) === at;
+    const others = told.filter(({ as }) => as === problem.as);
+    const missing = group.filter(
+      ({ key }) => !others.some((other) => isWebhook(other) || other.meant === key),
+    );
+    if (problem.kind === 'missing')
+      return isFirst && missing.length > 0 ? [missingSettings(root, missing)] : [];
+    if (problem.kind === 'unknown') return isFirst ? [unknownSettings(root, group)] : [];
+    const found = settingsProblem(root, problem);
+    const to = problem.key === 'to' ? root.at(['channels', problem.as, 'to']).value : undefined;
+    const hint = typeof to === 'string' ? hintOnRecipient(problem.channel, to) : undefined;
+    return [hint === undefined || problem.known !== undefined ? found : { ...found, hint }];
+  });
 }
 
-/** With the name that the channel has in the file. */
-type Problem = ChannelProblem & { readonly as: string };
+/** A problem with the name that the channel has in the file, and the key that was meant. */
+type Problem = ChannelProblem & {
+  readonly as: string;
+  readonly meant: string | undefined;
+  readonly kind: 'missing' | 'unknown' | 'other';
+};
+
+function toldOf(root: Root, problem: ChannelProblem): Problem {
+  const as = writtenName(root, problem.channel);
+  const near = meantKey(problem);
+  // Two keys of one name would be the next finding.
+  const meant = near !== undefined && isGiven(root, as, near) ? undefined : near;
+  const isUnknown = problem.known !== undefined && meant === undefined && !isWebhook({ ...problem, meant });
+  const kind = isGiven(root, as, problem.key) ? (isUnknown ? 'unknown' : 'other') : 'missing';
+  return { ...problem, as, meant, kind };
+}
 
 /** The name of a channel as it is written: in another case, or another spelling of it. */
 function writtenName(root: Root, channel: string): string {
@@ -57,27 +72,47 @@ function isGiven(root: Root, channel: string, key: string | undefined): boolean 
   return key === undefined || root.at(['channels', channel, key]).value !== undefined;
 }
 
-function settingsProblem(root: Root, problem: Problem, missing: readonly Problem[]): Diagnostic {
-  const { as, key, message, known } = problem;
-  const path = key === undefined ? ['channels', as] : ['channels', as, key];
-  const at = root.place(path, known === undefined ? 'value' : 'key');
-  const meant = meantKey(problem);
-  const isFree = meant !== undefined && !isGiven(root, as, meant);
-  const keys = missing.flatMap((other) => other.key ?? []);
+function settingsProblem(root: Root, problem: Problem): Diagnostic {
+  const { as, key, message, known, meant } = problem;
+  const at = root.place(key === undefined ? ['channels', as] : ['channels', as, key], known && 'key');
   const found: Diagnostic = {
     severity: 'error',
     code: 'CHANNEL_SETTINGS',
-    message:
-      missing.includes(problem) && keys.length > 1
-        ? `${inWords(keys)} are required`
-        : // What is wrong with a recipient is a whole sentence.
-          key === undefined
-          ? message
-          : `${key}${key === 'to' ? ':' : ''} ${message}`,
+    // What is wrong with a recipient is a whole sentence.
+    message: key === undefined ? message : `${key}${key === 'to' ? ':' : ''} ${message}`,
     at,
-    hint: missing.includes(problem) ? missingHint(problem, keys) : channelHint(root, problem, meant),
+    hint: channelHint(root, problem),
   };
-  return withEdit(found, isFree && key !== undefined ? replaceWithin(at, key, meant) : undefined);
+  return withEdit(
+    found,
+    meant === undefined || key === undefined ? undefined : replaceWithin(at, key, meant),
+  );
+}
+
+function missingSettings(root: Root, missing: readonly Problem[]): Diagnostic {
+  const keys = missing.flatMap(({ key }) => key ?? []);
+  const [{ as, channel, message }] = missing as readonly [Problem];
+  const texts = keys.map((key) => settingText(channel, key)).join(', ');
+  return {
+    severity: 'error',
+    code: 'CHANNEL_SETTINGS',
+    message: keys.length > 1 ? `${inWords(keys)} are required` : `${keys[0] ?? ''} ${message}`,
+    at: root.place(['channels', as]),
+    hint: `add ${texts} to channels.${as}${TOKENS[channel] ?? ''}, and set ${keys.length === 1 ? 'that variable' : 'those variables'} where the service starts`,
+  };
+}
+
+/** Keys that are none of the channel, and mean nothing else here. */
+function unknownSettings(root: Root, unknown: readonly Problem[]): Diagnostic {
+  const [first] = unknown as readonly [Problem];
+  const found = settingsProblem(root, first);
+  const keys = unknown.flatMap(({ key }) => key ?? []);
+  if (keys.length === 1) return found;
+  return {
+    ...found,
+    message: `${inWords(keys)} are no settings of this channel; its settings are: ${(first.known ?? []).join(', ')}`,
+    hint: 'remove them: a channel only sends here, and takes no messages',
+  };
 }
 
 /** What the tokens of bots are, and what they need. */
@@ -87,13 +122,8 @@ const TOKENS: Readonly<Record<string, string>> = {
   telegram: ', the token that @BotFather issues',
 };
 
-function missingHint({ as, channel }: Problem, keys: readonly string[]): string {
-  const texts = keys.map((key) => settingText(channel, key)).join(', ');
-  return `add ${texts} to channels.${as}${TOKENS[channel] ?? ''}, and set ${keys.length === 1 ? 'that variable' : 'those variables'} where the service starts`;
-}
-
-function channelHint(root: Root, problem: Problem, meant: string | undefined): string {
-  const { as, key, known } = problem;
+function channelHint(root: Root, problem: Problem): string {
+  const { as, key, known, meant } = problem;
   if (key === undefined)
     return `run that command where Sluice is installed, with -g where it is installed globally, or remove channels.${as}`;
   if (known === undefined)
@@ -115,20 +145,21 @@ function webhookHint({ as, channel, known = [] }: Problem, root: Root): string {
 const BOT = /^(?:botToken|appId|appPassword|tenantId)$/;
 
 /** The address of an incoming webhook, where a bot sends the messages here. */
-const isWebhook = (problem: Pick<ChannelProblem, 'key' | 'known'>): boolean =>
-  /^url$|webhook/i.test(problem.key ?? '') &&
-  meantKey(problem) === undefined &&
-  problem.known?.some((key) => BOT.test(key)) === true;
+const isWebhook = ({ key, known, meant }: Pick<Problem, 'key' | 'known' | 'meant'>): boolean =>
+  /^url$|webhook/i.test(key ?? '') && meant === undefined && known?.some((name) => BOT.test(name)) === true;
 
 const SECRET = /token|secret|password|api_?key/i;
 const RECIPIENT =
   /^(?:chat|channel|room|user|phone|group|recipient|target)(?:_?id|_?number)?$|^default_?(?:to|chat|channel)$/i;
 
 /** The key that was meant by one that a channel does not know: nearly so spelt, or the only one of its kind. */
-function meantKey({ key, known }: Pick<ChannelProblem, 'key' | 'known'>): string | undefined {
+function meantKey({ channel, key, known }: ChannelProblem): string | undefined {
   if (key === undefined || known === undefined) return undefined;
   const near = didYouMean(key, known);
   if (near !== undefined) return near;
+  // A server of one's own has an address; a platform has an incoming webhook there.
+  if (channel === 'mattermost' && /^(?:server|api|instance)?_?-?(?:url|host|server|endpoint)$/i.test(key))
+    return 'baseUrl';
   if (RECIPIENT.test(key)) return known.find((name) => name === 'to');
   const secrets = SECRET.test(key) ? known.filter((name) => SECRET.test(name)) : [];
   return secrets.length === 1 ? secrets[0] : undefined;

@@ -31,7 +31,21 @@ const NO_URL_REFERRED_TO: Finding = {
   hint: 'set the variable, or write into the file, an address such as https://example.com/done',
 };
 
+/** An address without its scheme, and a variable in the spelling of a shell. */
+function meantUrl(written: string): string | undefined {
+  const [, name] = /^(?:\$|env:|process\.env\.)([A-Z][A-Z0-9_]*)$/.exec(written) ?? [];
+  if (name !== undefined) return `'\${${name}}'`;
+  return /^(?:[\w-]+\.)+[a-z]{2,}(?:[:/][\w./:-]*)?$/i.test(written) ? `https://${written}` : undefined;
+}
+
 function noLiteralUrl(written: string): Finding {
+  const meant = meantUrl(written);
+  if (meant !== undefined)
+    return {
+      code: 'INVALID_CALLBACK_URL',
+      message: `callbackUrl must be a literal http or https URL, found ${quote(written)}`,
+      hint: `write callbackUrl: ${meant}`,
+    };
   return {
     code: 'INVALID_CALLBACK_URL',
     message: `callbackUrl must be a literal http or https URL, found ${quote(written)}`,

@@ -72,6 +72,21 @@ const field: ForeignKey = {
   hintFor: hintForFields('payload.'),
 };
 
+/** `{channel: slack, to: C0123}`, `{slack: C0123}` and `{webhook: https://…}` as keys of the mapping. */
+function targetOf(value: unknown): string | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { channel, to } = value;
+  const [only, ...more] = Object.entries(value);
+  const [name, place] = typeof channel === 'string' ? [channel, to] : more.length === 0 ? (only ?? []) : [];
+  if (name === undefined || (place !== undefined && !isScalar(place)) || !/^[a-z]{3,20}$/i.test(name))
+    return undefined;
+  const text = place === undefined ? '' : String(place);
+  if (/^https?:\/\/[\w./:-]{1,120}$/.test(text))
+    return `the outcome is posted to an address: write callbackUrl: ${text} in its place`;
+  const where = `write channel: ${name.toLowerCase()}${text === '' || text.length > 60 ? '' : ` and to: ${JSON.stringify(text)}`} in the mapping, in its place`;
+  return `where the reply of the agent goes stands in the mapping itself: ${where}; with action: notify the text is sent without an agent`;
+}
+
 /** A topic of Telegram and a thread of Discord are parts of the recipient. */
 function meantThread(value: unknown, beside: unknown): string | undefined {
   const { channel, to } = isJsonObject(beside) ? beside : {};
@@ -205,6 +220,11 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   ...alike('sessionId session_key', calledHere('sessionKey')),
   ...alike('recipient chatId chat_id', calledHere('to')),
   ...alike('callback callback_url webhookUrl resultUrl responseUrl', calledHere('callbackUrl')),
+  ...alike('replyTo reply_to sendTo', { ...calledHere('to'), hintFor: targetOf }),
+  ...alike('delivery announce', {
+    hint: 'where the reply of the agent goes is channel and to',
+    hintFor: targetOf,
+  }),
   callbackSecret: {
     hintFor: (value) =>
       typeof value === 'string' && /^\$\{\w+\}$/.test(value)
@@ -246,8 +266,11 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   reply: {
     hint: 'the answer to the sender is answer: {status: 200, body: ok}; where the reply of the agent goes is channel and to',
   },
-  output: { hint: 'where the reply of the agent goes is channel and to' },
-  notify: { hint: 'a message without an agent is action: notify, with channel, to and messageTemplate' },
+  output: { hint: 'where the reply of the agent goes is channel and to', hintFor: targetOf },
+  notify: {
+    hint: 'a message without an agent is action: notify, with channel, to and messageTemplate',
+    hintFor: targetOf,
+  },
   type: { hint: 'what a request becomes is action: agent, wake or skip' },
   description: { hint: 'write it as a comment: # …' },
   model_name: calledHere('model'),

@@ -37,6 +37,7 @@ test.each([
   ['gateway: { heartbeat: 2 days }', 'write heartbeat: {everySeconds: 172800}'],
   ['gateway: { heartbeat: false }', 'write heartbeat: {everySeconds: 0}'],
   ['gateway: { main: slack }', 'write main: {channel: "slack"}'],
+  ['gateway: { main: "slack:C0123456" }', 'write main: {channel: slack, to: "C0123456"}'],
   ['gateway: { concurrency: 3 }', 'here it is called "maxRuns"'],
   ['gateway: { runner: claude }', 'write runner: {kind: claude}'],
   ['agents: { defaults: openai/gpt-6 }', 'write defaults: {model: "openai/gpt-6"}'],
