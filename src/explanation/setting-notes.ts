@@ -148,7 +148,9 @@ function listRead({ mapping, code, detail, evaluated }: Facts): Told | undefined
   if (mapping?.forEach === undefined) return undefined;
   const none = code === 'invalid_body' && detail.startsWith('forEach reads');
   const known = { payload: evaluated?.request.payload, isObject: detail.endsWith('an object') };
-  const text = none ? noListText(mapping.forEach, known) : eachNote(mapping, evaluated?.evaluation.outcome);
+  const text = none
+    ? noListText(mapping.forEach, known)
+    : eachNote(mapping, evaluated?.evaluation.outcome, known.payload);
   return text === undefined ? undefined : { at: mapping.forEach.at, text };
 }
 

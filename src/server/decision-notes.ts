@@ -29,7 +29,13 @@ function debounceNote({ evaluation, result }: Judged): string | undefined {
   const action = actions[at];
   const stored = result?.accepted[at];
   if (action?.kind !== 'agent' || action.debounce === undefined || stored === undefined) return undefined;
-  const joined = stored.id === action.id ? 'the run' : `joined the run ${stored.id}, which`;
+  const keys = new Set(actions.flatMap((each) => (each.kind === 'agent' ? (each.debounce?.key ?? []) : [])));
+  const joined =
+    keys.size > 1
+      ? `each of ${keys.size} runs`
+      : stored.id === action.id
+        ? 'the run'
+        : `joined the run ${stored.id}, which`;
   const other = evaluation?.mapping && longWaitText(evaluation.mapping);
   return `debounce: ${joined} begins when no event of its key came for ${spanOf(action.debounce.seconds)}${other === undefined ? '' : `. If not meant: ${other}`}`;
 }

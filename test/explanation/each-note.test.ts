@@ -5,6 +5,8 @@ import type { CompiledMapping } from '../../src/mapping/mapping.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 
 const payload = {
+  on: true,
+  groupKey: 'g',
   form: { title: 'T' },
   rows: [
     { ref: 'name', text: 'Ada' },
@@ -17,7 +19,7 @@ function make(mapping: string) {
   const { evaluation } = evaluateHook({ path: 'rows', payload }, settings);
   const { outcome } = evaluation;
   const actions = outcome.kind === 'accepted' ? outcome.actions : [];
-  return { actions, note: eachNote(evaluation.mapping as CompiledMapping, outcome) };
+  return { actions, note: eachNote(evaluation.mapping as CompiledMapping, outcome, payload) };
 }
 
 test.each([
@@ -41,6 +43,16 @@ test('what else reads the element is named; a template that reads the root is no
   );
   expect(note).toContain('print the list with {{#each rows}} … {{/each}}');
   expect(note).toContain('take item out of sessionKey and dedupe.key');
+});
+
+test('a debounce key that reads the element is the reason, and a key that all of them have the remedy', () => {
+  const of = (key: string) =>
+    make(`forEach: rows, messageTemplate: '{{item.ref}}', debounce: {key: '${key}', seconds: 2}`).note;
+  expect(of('{{item.ref}}')).toMatch(
+    /^it made 2 runs .*: debounce\.key \(mappings\.yaml:1:\d+\) reads item, so each element has a key of its own\. If one run should have all of them, write key: '\{\{groupKey\}\}' in debounce: they become one run, which reads them all; without debounce remove forEach, too, and write messageTemplate: ".*"$/,
+  );
+  // They become one run already.
+  expect(of('{{groupKey}}')).toBeUndefined();
 });
 
 test.each([`messageTemplate: x`, `forEach: form.none, messageTemplate: x`])(
