@@ -4,6 +4,7 @@ import { isJsonObject, isNumeric, valueAt, type JsonValue } from '../json.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseInBlock, adviseOnEachObject } from './each-object.ts';
+import { findNamedElement, templateOf } from './named-elements.ts';
 import { loneHelper, presentTime } from './lone-helper.ts';
 import { shown } from './field-list.ts';
 import {
@@ -130,6 +131,8 @@ function whatIsThere(name: string, looked: Looked, isOfHelper = false): AdviceTe
   const isEmptyHere = evaluation.trace.templates.some(({ empty }) =>
     empty.some(({ expression }) => expression.trim() === name),
   );
+  const named = isEmptyHere && !isOfHelper ? namedElement(name, looked) : undefined;
+  if (named !== undefined) return named;
   const form = emptyForm(name, evaluation, request) ?? (isEmptyHere ? lastElement(name, request) : undefined);
   if (form !== undefined || name.includes('/')) return form;
   if (isOfHelper && hasValue(name, request)) return undefined;
@@ -140,6 +143,17 @@ function whatIsThere(name: string, looked: Looked, isOfHelper = false): AdviceTe
       names: [list],
     };
   return nearField(name, looked, isEmptyHere);
+}
+
+/** `answers.email.text`, where one element of the list is named so. */
+function namedElement(path: string, { request, element }: Looked): AdviceText | undefined {
+  const isOfItem = path.startsWith('item.') && element !== undefined;
+  const root = isOfItem ? { item: element } : request.payload;
+  const found = findNamedElement(path.replace(/^payload\./, ''), root);
+  if (found === undefined) return undefined;
+  const { list, by, name } = found;
+  const text = `an element of the list ${list} whose ${by} is ${JSON.stringify(name)}: write ${templateOf(found)}`;
+  return { text, names: [list] };
 }
 
 /** `commits.[-1].message` and `commits.last.message`: positions count from the front. */

@@ -26,7 +26,9 @@ export function joinElements(
   const parts =
     whole === undefined ? [] : conjunctsOf(whole).map((rule) => ({ rule, part: partOf(rule, read) }));
   const own = partOf(failed, read);
-  const joined = parts.filter(({ part }) => part?.operator === 'some' && part.list === own?.list);
+  const joined = parts.filter(
+    ({ part }) => part?.operator === 'some' && part.list === own?.list && part.name === own.name,
+  );
   if (own?.operator !== 'some' || joined.length < 2) return undefined;
   const rules = joined.map(({ rule }) => rule);
   const one = { some: [variable(own.list), { and: joined.flatMap(({ part }) => part?.asked ?? []) }] };

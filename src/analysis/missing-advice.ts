@@ -10,6 +10,7 @@ import {
   type ReadVariable,
 } from './rule-operands.ts';
 import { shown } from './field-list.ts';
+import { findNamedElement } from './named-elements.ts';
 import { findSplitKey } from './split-keys.ts';
 
 /** A leaf of a condition with a variable that was not sent. */
@@ -132,6 +133,8 @@ export interface ElementPart {
   readonly list: string;
   readonly operator: 'some' | 'none';
   readonly asked: JsonValue;
+  /** Of the one element that has this name. */
+  readonly name: string | undefined;
 }
 
 export function elementPart(missing: string, rule: JsonValue, read: ReadVariable): ElementPart | undefined {
@@ -139,10 +142,12 @@ export function elementPart(missing: string, rule: JsonValue, read: ReadVariable
   const keys = missing.split('.');
   const end = keys.findIndex((_, index) => index > 0 && Array.isArray(read(keys.slice(0, index).join('.'))));
   if (parts === undefined || end === -1 || /^(?:\d+|length)$/.test(keys[end] ?? '')) return undefined;
-  const [list, rest] = [keys.slice(0, end).join('.'), keys.slice(end)];
+  const [list, tail] = [keys.slice(0, end).join('.'), keys.slice(end)];
   const elements = read(list) as readonly JsonValue[];
-  if (!elements.slice(0, MAX_ELEMENTS).some((element) => fieldAt(element, rest) !== undefined))
-    return undefined;
+  const isField = elements.slice(0, MAX_ELEMENTS).some((element) => fieldAt(element, tail) !== undefined);
+  const named = isField ? undefined : findNamedElement(['list', ...tail].join('.'), { list: elements });
+  if (!isField && named === undefined) return undefined;
+  const rest = named === undefined ? tail : named.rest.split('.');
   const { operator, operands } = parts;
   const own = operands.map((operand) =>
     variableName(operand) === missing ? variable(rest.join('.')) : operand,
@@ -151,8 +156,9 @@ export function elementPart(missing: string, rule: JsonValue, read: ReadVariable
   const isNames = operator === 'in' && variableName(operands[1]) === missing;
   const inner: JsonValue = isNames ? { '===': own.toReversed() } : { [operator]: own };
   const isNone = operator === '!==' || operator === '!=';
-  const asked = isNone ? { [operator.replace('!', '=')]: own } : inner;
-  return { list, operator: isNone ? 'none' : 'some', asked };
+  const whole = isNone ? { [operator.replace('!', '=')]: own } : inner;
+  const asked = named === undefined ? whole : { and: [{ '===': [variable(named.by), named.name] }, whole] };
+  return { list, operator: isNone ? 'none' : 'some', asked, name: named?.name };
 }
 
 /** Elements of a list that are looked at. */

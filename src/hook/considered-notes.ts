@@ -158,7 +158,7 @@ function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly Evaluat
   const more = leaves.length - shown.length;
   return [
     ...shown.map((leaf): EvaluationNote => {
-      const text = `when ${leaf.expression} ${whyHeld(leaf)}`;
+      const text = `when ${leaf.expression} ${whyHeld(leaf)}${asPart(leaf)}`;
       return { code: 'held', text, ...placed(leaf.at), ...about, ...readBy(leaf) };
     }),
     ...spareLeaves(nodes)
@@ -169,6 +169,19 @@ function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly Evaluat
       }),
     ...(more > 0 ? [{ code: 'more_held', text: `and ${more} more comparisons`, ...about } as const] : []),
   ];
+}
+
+/** Of `in` with a name that begins a longer one: that it takes all that begin so, and how one of them is asked for. */
+function asPart({ rule, found, result }: ConditionTrace): string {
+  const operands = isJsonObject(rule) ? rule['in'] : undefined;
+  const [part, variable = null] = Array.isArray(operands) ? (operands as readonly JsonValue[]) : [];
+  if (typeof part !== 'string' || typeof found !== 'string' || result !== 'true') return '';
+  const isName = /^[\p{L}\p{N}][\p{L}\p{N}._:/-]*[\p{L}\p{N}]$/u.test(part) && !/\s/.test(found);
+  const next = found.charAt(part.length);
+  if (!isName || !found.startsWith(part) || !/^[._:/-]$/.test(next)) return '';
+  const [name] = namesRead(rule ?? null);
+  const one = JSON.stringify({ '===': [variable, `${part}${next}NAME`] });
+  return `; "in" looks for a part, so every ${name ?? 'text'} with "${part}" in it is taken: for one kind alone write ${one}`;
 }
 
 /** What a comparison that held found: of `some` the element that it held for, in place of the whole list. */

@@ -119,6 +119,18 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
       { ref: 'domain' },
       ['when {"in":["main",{"var":"ref"}]} is true: found "domain"'],
     ],
+    [
+      { in: ['checkout.session', { var: 'type' }] },
+      { type: 'checkout.session.expired' },
+      [
+        'when {"in":["checkout.session",{"var":"type"}]} is true: found "checkout.session.expired"; "in" looks for a part, so every type with "checkout.session" in it is taken: for one kind alone write {"===":[{"var":"type"},"checkout.session.NAME"]}',
+      ],
+    ],
+    [
+      { in: ['checkout.session.', { var: 'type' }] },
+      { type: 'checkout.session.expired' },
+      ['when {"in":["checkout.session.",{"var":"type"}]} is true: found "checkout.session.expired"'],
+    ],
     [{ '!': { var: 'draft' } }, {}, ['when {"!":{"var":"draft"}} is true: draft is missing']],
     [true, {}, []],
   ])('%j of %j', (when, payload, lines) => {
