@@ -1,5 +1,4 @@
 /* What a `forEach` made of one request, and how one run reads the whole list. */
-import type { Action } from '../action.ts';
 import { formatPlace } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import { isJsonObject, isScalar, type JsonValue } from '../json.ts';
@@ -33,6 +32,8 @@ export function eachNote(
   const place = formatPlace(debounce.key.at);
   return `${what}: debounce.key (${place}) reads item, so each element has a key of its own. If one run should have all of them, write key: '${sharedKey(mapping, payload)}' in debounce: they become one run, which reads them all; without debounce remove forEach, too, and ${fix}${also}`;
 }
+
+type Action = Extract<Evaluation['outcome'], { readonly kind: 'accepted' }>['actions'][number];
 
 function gatheredKey(action: Action): string | undefined {
   return action.kind === 'agent' ? action.debounce?.key : undefined;

@@ -47,24 +47,29 @@ interface Kinds {
   readonly values: readonly string[];
 }
 
-/** By a header that no text of the mapping reads; not where a field that it reads tells as much. */
+/** By a header that no text of the mapping reads; not where a field or a header that it reads tells as much. */
 function kindsByHeader(taken: readonly Judged[], written: string): Kinds | undefined {
   const text = written.toLowerCase();
-  const read = differingIn(taken).filter((path) => OF_A_KIND.test(path) && written.includes(path));
+  const headers = kindHeaders(taken[0]?.request.headers ?? {});
+  const fields = differingIn(taken).filter((path) => OF_A_KIND.test(path) && written.includes(path));
+  const isRead = (name: string): boolean => text.includes(name);
   const isTold = (name: string): boolean =>
-    read.some((path) =>
-      taken.every((one) =>
-        taken.every(
-          (other) =>
-            headerOf(one, name) === headerOf(other, name) || valueOf(one, path) !== valueOf(other, path),
-        ),
-      ),
-    );
-  const name = kindHeaders(taken[0]?.request.headers ?? {}).find(
-    (each) => !text.includes(each) && headersOf(taken, each).length > 1 && !isTold(each),
-  );
+    headers.some((each) => isRead(each) && tellsAsMuch(taken, name, (one) => headerOf(one, each))) ||
+    fields.some((path) => tellsAsMuch(taken, name, (one) => valueOf(one, path)));
+  const name = headers.find((each) => !isRead(each) && headersOf(taken, each).length > 1 && !isTold(each));
   if (name === undefined) return undefined;
   return { name: `headers.${name}`, path: `headers.${name}`, values: headersOf(taken, name) };
+}
+
+/** Whether another value differs in all requests in which the header does. */
+function tellsAsMuch(
+  taken: readonly Judged[],
+  name: string,
+  other: (one: Judged) => string | undefined,
+): boolean {
+  return taken.every((a) =>
+    taken.every((b) => headerOf(a, name) === headerOf(b, name) || other(a) !== other(b)),
+  );
 }
 
 const headerOf = ({ request }: Judged, name: string): string | undefined => request.headers[name];

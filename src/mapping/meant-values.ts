@@ -4,6 +4,7 @@ import { isJsonObject } from '../json.ts';
 import { findKnownSender, type KnownSender, PROVIDER_NAMES, writtenScheme } from '../verify/verify.ts';
 import { meantChallenge } from './meant-challenge.ts';
 import { meantObject } from './meant-objects.ts';
+import { schemeWord } from './scheme-words.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
 
@@ -181,36 +182,17 @@ function meantFormat(text: string): Meant {
     : { hint: `write bodyFormat: ${format}`, text: format };
 }
 
-/** Who signs with the scheme of another, and what schemes are called elsewhere. */
-const SCHEME_WORDS: Readonly<Record<string, string>> = {
-  signature: 'hmac',
-  bearer: 'token',
-  'bearer-token': 'token',
-  apikey: 'header',
-  'api-key': 'header',
-  jwt: 'oidc',
-  oauth: 'oidc',
-  'basic-auth': 'basic',
-  svix: 'standard-webhooks',
-  resend: 'standard-webhooks',
-  clerk: 'standard-webhooks',
-  openai: 'standard-webhooks',
-  facebook: 'meta',
-  instagram: 'meta',
-  whatsapp: 'meta',
-  atlassian: 'jira',
-  gitea: 'github',
-};
-
 function meantScheme(text: string): Meant {
   const name = text.toLowerCase();
   const [, size] = /^(?:hmac[-_ ]?)?sha[-_]?(1|256|384|512)$/.exec(name) ?? [];
   if (size === '256') return { hint: 'write scheme: hmac', text: 'hmac' };
   if (size !== undefined) return { hint: `write scheme: hmac, and below it algorithm: sha${size}` };
-  const scheme = Object.hasOwn(SCHEME_WORDS, name)
-    ? SCHEME_WORDS[name]
-    : PROVIDER_NAMES.find((one) => name !== one && name.split(/[^a-z]+/).includes(one));
-  if (scheme !== undefined) return { hint: `write scheme: ${scheme}`, text: scheme };
+  const [word, why] = schemeWord(name) ?? [];
+  const scheme = word ?? PROVIDER_NAMES.find((one) => name !== one && name.split(/[^a-z]+/).includes(one));
+  if (scheme !== undefined) {
+    const because = why === undefined ? '' : ` (${name} ${why})`;
+    return { hint: `write scheme: ${scheme}${because}`, text: scheme };
+  }
   const sender = findKnownSender(name);
   if (sender !== undefined) return schemeOfSender(sender, text);
   if (/^(?:none|off|false|no|disabled|public|open|anonymous)$/.test(name)) return { hint: NO_PROOF };

@@ -215,6 +215,7 @@ const order = { mail: 'a', id: 7, updated_at: '19:02' };
 const topic = (value: string): Record<string, string> => ({
   'x-shopify-topic': value,
   'x-shopify-event-id': value,
+  'x-event-type': `of ${value}`,
 });
 
 test('kinds that only a header tells apart', () => {
@@ -237,6 +238,7 @@ test.each<[string, readonly JsonObject[]]>([
       { ...order, action: 'b' },
     ],
   ],
+  [', when: {"!!": [{var: headers.x-event-type}]}', [order, order]],
 ])('a header that is read, or that says what a field that is read says: %s', (keys, sent) => {
   expect(kindsOf(keys, sent, [topic('orders/create'), topic('orders/updated')])).toBe('');
 });

@@ -126,6 +126,14 @@ test.each([
     'verify: { scheme: Customer.io, secrets: ["${A}"] }',
     /write scheme: hmac, header: x-cio-signature, signed: 'v0:\{timestamp\}:\{body\}', timestampHeader: x-cio-timestamp$/m,
   ],
+  [
+    'verify: { scheme: gitea, secrets: ["${A}"] }',
+    /write scheme: github \(gitea signs as GitHub does, in x-hub-signature-256\)$/m,
+  ],
+  [
+    'verify: { scheme: resend, secrets: ["${A}"] }',
+    /write scheme: standard-webhooks \(resend signs as Standard Webhooks says\)$/m,
+  ],
   ['verify: { scheme: acme, secrets: ["${A}"] }', /no such sender is known: one that signs/],
   ['verify: { scheme: gitlub, secrets: ["${A}"] }', /did you mean "git/],
   [
