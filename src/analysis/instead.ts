@@ -1,7 +1,7 @@
 /* What a request has in place of what found nothing: a variable of a condition, an expression of a template. */
 import { type AdviceText, type Evaluation, jsonTextOn } from '../hook/hook.ts';
 import { isJsonObject, isNumeric, valueAt, type JsonValue } from '../json.ts';
-import type { ConsideredMapping } from '../mapping/mapping.ts';
+import { type ConsideredMapping, conjunctsOf, WORK_LIMITS, WorkBudget } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { adviseInBlock, adviseOnEachObject } from './each-object.ts';
 import { findNamedElement, templateOf } from './named-elements.ts';
@@ -186,10 +186,9 @@ function nearField(name: string, looked: Looked, isEmptyHere: boolean): AdviceTe
   const parent = isEmptyHere ? valueAbove(name, looked) : undefined;
   if (parent !== undefined) return paths([parent]);
   const unset = isEmptyHere ? nullAbove(name, looked) : undefined;
-  if (unset !== undefined)
-    return plain(
-      `null at ${unset}, so nothing is set there: for a word in its place write {{default ${name} "none"}}`,
-    );
+  if (unset !== undefined) return plain(unsetText(name, unset, looked));
+  const other = isEmptyHere ? otherText(name, looked) : undefined;
+  if (other !== undefined) return other;
   if (isEmptyHere && OF_ENVIRONMENT.test(name)) return plain(NO_ENVIRONMENT);
   const inLists = suggestInLists(name, request);
   if (inLists !== undefined)
@@ -223,9 +222,45 @@ function valueAbove(name: string, { request, element }: Looked): NearPath | unde
 
 /** The beginning of a path that goes on below a null. */
 function nullAbove(name: string, { request: { payload } }: Looked): string | undefined {
-  const keys = name.replace(/^payload\./, '').split('.');
+  const keys = keysOf(name);
   const ends = keys.slice(1).map((_, index) => keys.slice(0, index + 1));
   return ends.find((each) => valueAt(payload, each) === null)?.join('.');
+}
+
+const keysOf = (name: string): readonly string[] =>
+  name
+    .replaceAll(/\.?\[(\d{1,9})\]/g, '.$1')
+    .replace(/^payload\./, '')
+    .split('.');
+
+/** Such requests may not be wanted, or a word may stand for what is not set. */
+function unsetText(name: string, unset: string, { evaluation: { mapping }, request }: Looked): string {
+  const scope = { request, work: new WorkBudget(WORK_LIMITS) };
+  const rule = mapping?.match.when?.trace(scope).nodes[0]?.rule;
+  const set: JsonValue = { '!!': [{ var: `payload.${unset}` }] };
+  const parts = [...conjunctsOf(rule), set];
+  const when = JSON.stringify(parts.length === 1 ? set : { and: parts });
+  const skip = mapping?.settings.otherwise === 'skip' ? '' : ', and otherwise: skip beside match';
+  return `null at ${unset}, so nothing is set there: for a word in its place write {{default ${name} "none"}}; to leave such requests out write when: ${when}${skip}`;
+}
+
+/** The one text of words beside the field that is missing, where nothing reads it: senders name the same by the kind of event. */
+function otherText(name: string, { request: { payload }, evaluation }: Looked): AdviceText | undefined {
+  const keys = keysOf(name);
+  const object = keys.length < 2 ? undefined : valueAt(payload, keys.slice(0, -1));
+  if (!isJsonObject(object) || Object.hasOwn(object, keys.at(-1) ?? '')) return undefined;
+  const start = name.slice(0, name.lastIndexOf('.'));
+  const read = evaluation.trace.templates.map(({ at }) => at.source.text.slice(at.start, at.end)).join('\n');
+  const texts = Object.entries(object).filter(
+    ([key, value]) => typeof value === 'string' && /\S\s+\S/.test(value) && /^[A-Za-z_]\w*$/.test(key),
+  );
+  const [only, ...more] = texts;
+  const key = only?.[0] ?? '';
+  const path = `${start}.${key}`;
+  if (key === '' || more.length > 0 || read.includes(path)) return undefined;
+  const { text, shown: values = text, names } = paths([{ path, value: object[key] ?? null }]);
+  const how = `, which nothing reads: where the sender sends one or the other write {{default ${name} ${path}}}`;
+  return { text: `${text}${how}`, names, shown: `${values}${how}` };
 }
 
 /** A field of the element, which was asked of the whole body. */

@@ -19,6 +19,9 @@ export function eachNote(
   const made = new Set(actions.map((each, index) => gatheredKey(each) ?? index)).size;
   if (forEach === undefined || made < 2) return undefined;
   const [one, field] = action === 'wake' ? ['event', 'textTemplate'] : ['run', 'messageTemplate'];
+  const repeats = repeatsIn(outcome);
+  if (repeats > 0)
+    return `of ${made} elements of ${forEach.text} it made ${counted(made - repeats, one)}: ${repeats === 1 ? 'one has' : `${repeats} have`} the dedupe.key of another element, and count as repeats`;
   const what = `it made ${made} ${one}s of this one request, one for each element of ${forEach.text}`;
   const whole = text && wholeList(text, forEach.text);
   const fix =
@@ -57,6 +60,15 @@ function sharedKey({ id }: CompiledMapping, payload: JsonValue | undefined): str
     : [];
   const name = SHARED.map((form) => names.find((each) => form.test(each))).find((each) => each !== undefined);
   return name === undefined ? id : `{{${name}}}`;
+}
+
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** Actions of one request with the key of one before them. */
+function repeatsIn(outcome: Evaluation['outcome'] | undefined): number {
+  const actions = outcome?.kind === 'accepted' ? outcome.actions : [];
+  const keys = actions.flatMap((action) => ('dedupe' in action && action.dedupe ? [action.dedupe.key] : []));
+  return keys.length - new Set(keys).size;
 }
 
 /** The template once for each element, as one line of YAML; undefined where it reads the root of the request, too. */

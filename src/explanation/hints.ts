@@ -14,8 +14,12 @@ export function allHints(told: StoredExplanation): readonly EvaluationNote[] {
   if (explained?.evaluation.outcome.kind !== 'accepted') return settingHints(told);
   const notes = evaluationNotes(explained.evaluation, explained.advice);
   const isWhole = !notes.some(({ code }) => code === 'rendered_empty');
-  return [...settingHints(told), ...(isWhole ? adviceIn(notes).others : [])];
+  const { others } = adviceIn(notes);
+  return [...settingHints(told), ...others.filter(({ code }) => isWhole || CERTAIN.has(code))];
 }
+
+/** What is so whatever else is missing: a comparison that always or never holds, and so may be why something is printed empty. */
+const CERTAIN: ReadonlySet<string> = new Set(['compared_kinds', 'held_otherwise']);
 
 /** Everything in short, where the request was taken: what was refused says why itself. */
 export function shortHints(told: StoredExplanation): readonly string[] {

@@ -135,7 +135,11 @@ function refusalNotes(evaluation: Evaluation, said: Said): readonly EvaluationNo
   const isIdle =
     BLANK.includes(outcome.error.code) &&
     evaluation.trace.transforms.some(({ reply }) => reply.kind === 'ok' && reply.json === undefined);
-  const remedy = isSaid || isIdle ? undefined : remedyFor(outcome.error.code, evaluation, said);
+  // What to print in place of what is missing is said with it.
+  const isWritten =
+    BLANK.includes(outcome.error.code) &&
+    [...(advice?.instead.values() ?? [])].some(({ text }) => text.includes('write {{default '));
+  const remedy = isSaid || isIdle || isWritten ? undefined : remedyFor(outcome.error.code, evaluation, said);
   return [
     ...(cause instanceof Error ? [{ code: 'cause', text: cause.message } as const] : []),
     ...(remedy === undefined ? [] : [{ code: 'remedy', text: remedy } as const]),

@@ -60,6 +60,31 @@ test('a field of the body below the name of a part of the request is told its pa
   expect(createDecisionAdvisor(settings.table)(evaluation, request).notes).toHaveLength(1);
 });
 
+test.each([
+  [
+    '{{change[0].new.name}}',
+    { kind: 'push', change: [{ new: null }] },
+    'for a word in its place write {{default change[0].new.name "none"}}; to leave such requests out write when: {"and":[{"===":[{"var":"kind"},"push"]},{"!!":[{"var":"payload.change.0.new"}]}]}, and otherwise: skip beside match',
+  ],
+  [
+    '{{message.text}}',
+    { kind: 'push', message: { id: 'a1', caption: 'A crack in the wall' } },
+    'message.caption ("A crack in the wall"), which nothing reads: where the sender sends one or the other write {{default message.text message.caption}}',
+  ],
+  ['{{message.text}}', { kind: 'push', message: { a: 'One text', b: 'Another text' } }, undefined],
+  ['{{message.text}} {{message.a}}', { kind: 'push', message: { a: 'One text' } }, undefined],
+  ['{{message.text}}', { kind: 'push', message: { id: 'a1' } }, undefined],
+])('%s of %j', (template, payload, told) => {
+  const table = `- {id: a, match: {path: a, when: {"===": [{var: kind}, push]}}, messageTemplate: "x ${template}"}`;
+  const settings = settingsWith({ table });
+  const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
+  const request = createHookRequest({ path: 'a', payload, receivedAt });
+  const advice = adviceFor(evaluation, request, settings.table);
+  const text = formatEvaluation(evaluation, { request, advice });
+  if (told === undefined) expect(text).not.toContain('{{default');
+  else expect(text).toContain(told);
+});
+
 describe('a hook name that no mapping has', () => {
   test.each([
     [
@@ -496,7 +521,7 @@ describe('what rendered empty', () => {
     ['issue.points.value', 'issue.points'],
     [
       'task.due.date',
-      'null at task.due, so nothing is set there: for a word in its place write {{default task.due.date "none"}}',
+      'null at task.due, so nothing is set there: for a word in its place write {{default task.due.date "none"}}; to leave such requests out write when: {"!!":[{"var":"payload.task.due"}]}, and otherwise: skip beside match',
     ],
     [
       'env.TEAM',
