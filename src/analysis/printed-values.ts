@@ -163,8 +163,8 @@ export function truncatedNotes({ request, item, rendered }: PrintedScope): reado
 /** A block whose elements are printed with nothing between them. */
 const CLOSE_BLOCK =
   /\{\{#each\s{1,9}([A-Za-z_][\w.]{0,200})\s{0,9}\}\}(\{\{[^{}#]{1,200}\}\}|\{\{[^{}#]{1,200}\}\}[^{}\s]{0,20}\{\{[^{}#/]{1,200}\}\})\{\{\/each\}\}/g;
-/** `{{#if path}}`, and what stands in the block of it. */
-const IF_BLOCK = /\{\{#if\s{1,9}([A-Za-z_][\w.]{0,200})\s{0,9}\}\}([^]{0,500}?)\{\{(?:else|\/if)\}\}/g;
+/** `{{#if path}}` with another text for nothing; without one, that 0 prints nothing is mostly meant. */
+const IF_BLOCK = /\{\{#if\s{1,9}([A-Za-z_][\w.]{0,200})\s{0,9}\}\}([^]{0,500}?)\{\{else\}\}/g;
 
 /** Blocks that do something else than they look like: elements that run together, and 0 that counts as nothing. */
 export function blockNotes({ request, item, rendered }: PrintedScope): readonly AdviceNote[] {
@@ -194,7 +194,7 @@ export function blockNotes({ request, item, rendered }: PrintedScope): readonly 
     ];
   });
   const zeros = [...source.matchAll(IF_BLOCK)].flatMap(([, path = '', inside = '']) =>
-    read(path) === 0 && inside.includes(`{{${path}}}`)
+    read(path) === 0 && inside.includes(`{{${path}}}`) && !inside.includes('{{/if}}')
       ? [
           noteOf(
             path,
