@@ -1,12 +1,12 @@
 import { LAST_CHANNEL, type Action, type AgentAction, type NotifyAction, type RunAction } from '../action.ts';
 import { splitPrompt } from '../boundary/boundary.ts';
-import { clearLine } from '../telemetry/telemetry.ts';
+import { clearLine, SECRET_KEY } from '../telemetry/telemetry.ts';
 import { spanOf } from './debounce-words.ts';
 import { indent, type Paint } from './format-lines.ts';
 
 /**
  * The actions of an evaluation for people: what each does, and the text that somebody reads. `stored`: the only ids that
- * can be asked for. `hasChannels`: false where no reply can be sent anywhere.
+ * can be asked for. `hasChannels`: false where no reply can be sent anywhere. `dedupe`: the template of the key.
  */
 export function actionLines(
   actions: readonly Action[],
@@ -14,16 +14,24 @@ export function actionLines(
   {
     stored,
     hasChannels,
-  }: { readonly stored?: ReadonlySet<string> | undefined; readonly hasChannels?: boolean | undefined } = {},
+    dedupe: written,
+  }: {
+    readonly stored?: ReadonlySet<string> | undefined;
+    readonly hasChannels?: boolean | undefined;
+    readonly dedupe?: string | undefined;
+  } = {},
 ): string[] {
   return actions.flatMap((action, index) => {
     const same = actions.findIndex((each) => isSameKey(each, action));
-    if (same < index && same !== -1) return unmadeLines([action], paint, ` that of action ${same + 1}`);
+    if (same < index && same !== -1)
+      return unmadeLines([action], paint, { dedupe: written, was: ` that of action ${same + 1}` });
     const number = actions.length === 1 ? '' : ` ${index + 1} of ${actions.length}`;
     const head = paint('bold', `action${number}: ${action.kind}`);
     const { dedupe, origin } = action;
     const shared = [
-      ...(dedupe === undefined ? [] : [`  dedupe ${clearLine(dedupe.key)} for ${dedupe.ttlSeconds} s`]),
+      ...(dedupe === undefined
+        ? []
+        : [`  dedupe ${shownKey(dedupe.key, written)} for ${dedupe.ttlSeconds} s`]),
       ...(origin.trusted && action.kind !== 'notify'
         ? [`  ${paint('yellow', 'without the safety boundary (allowUnsafeExternalContent)')}`]
         : []),
@@ -54,14 +62,27 @@ function withoutKnown(lines: readonly string[], first: ReadonlySet<string>): rea
 const OUTSIDE = '    from outside, between the markers of the safety boundary (--json has the whole prompt):';
 
 /** What would have been made of a request that was taken for a repeat, in short. */
-export function unmadeLines(actions: readonly Action[], paint: Paint, was = ' there already'): string[] {
+export function unmadeLines(
+  actions: readonly Action[],
+  paint: Paint,
+  {
+    dedupe: written,
+    was = ' there already',
+  }: { readonly dedupe?: string | undefined; readonly was?: string },
+): string[] {
   return actions.map((action) => {
     const session = action.kind === 'agent' ? ` in session ${clearLine(action.sessionKey)}` : '';
     const name = action.kind === 'wake' ? '' : ` ${clearLine(action.name)}`;
     const { dedupe } = action;
-    const key = dedupe === undefined ? '' : `; its dedupe key ${clearLine(dedupe.key)} was${was}`;
+    const key = dedupe === undefined ? '' : `; its dedupe key ${shownKey(dedupe.key, written)} was${was}`;
     return `${paint('bold', 'not made:')} ${action.kind}${name}${session}${key}`;
   });
+}
+
+/** A key, without its value where its template reads what is called a secret: as in the list of fields. */
+function shownKey(key: string, written = ''): string {
+  const paths = [...written.matchAll(/\{\{[^{}]{0,300}\}\}/g)].flatMap(([each]) => each.split(/[^\w-]+/));
+  return paths.some((name) => SECRET_KEY.test(name)) ? '…' : clearLine(key);
 }
 
 /** Whether two actions of one request are repeats of each other. */

@@ -79,6 +79,8 @@ function sectionsOf(
   const error = outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [];
   // What to do about a mapping that was taken is not looked for below the fields of a long body.
   const isOfMapping = mapping !== undefined;
+  const dedupe =
+    mapping?.dedupe === undefined || mapping.dedupe.key === 'body' ? undefined : mapping.dedupe.key.source;
   return [
     [
       ...headLines(evaluation, options, paint),
@@ -97,8 +99,8 @@ function sectionsOf(
     mapping === undefined ? advised.others.flatMap((note) => adviceLines(note, paint)) : [],
     outcome.kind === 'accepted' && actions !== false
       ? isRepeat === true
-        ? unmadeLines(outcome.actions, paint)
-        : actionLines(outcome.actions, paint, { stored, hasChannels })
+        ? unmadeLines(outcome.actions, paint, { dedupe })
+        : actionLines(outcome.actions, paint, { stored, hasChannels, dedupe })
       : [],
     advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
     isOfMapping ? [] : error,

@@ -46,6 +46,14 @@ test('every field of a short body, with what reads it: templates, keys and the c
   expect(text).toMatch(/ {2}user\.mail +missing {2}← messageTemplate\n/);
 });
 
+test('a key made of what is called a secret is not shown, either', () => {
+  const of = (key: string): string =>
+    listOf({ messageTemplate: 'x', dedupe: { key } }, { form: { token: 'a3a1' }, n: 7 }).text;
+  expect(of('{{form.token}}-{{n}}')).toContain('  dedupe … for 86400 s\n');
+  expect(of('{{form.token}}')).not.toContain('a3a1');
+  expect(of('{{n}}')).toContain('  dedupe 7 for 86400 s\n');
+});
+
 test('the header that names the kind of event, also where nothing reads it', () => {
   const headers = {
     'content-type': 'application/json',

@@ -48,7 +48,7 @@ afterAll(() => {
 test('init, add, check, test, explain, replay, transform run, diff and schemas', async () => {
   const bench = open();
   fine(await bench.run(['init']));
-  expect(fine(await bench.run(['check'])).out).toMatch(/no findings: .*\n(?:.*\n)*runs are answered by echo/);
+  expect(fine(await bench.run(['check'])).out).toContain('1 warning');
   const [found] = readdirSync(join(bench.folder, 'test/golden'), {
     recursive: true,
     encoding: 'utf8',
