@@ -6,6 +6,7 @@ import type { HookRequest } from '../request.ts';
 import { catchAllNotes } from './catch-all-note.ts';
 import { fallbackKeys } from './empty-key.ts';
 import { findElementReads } from './element-reads.ts';
+import { firstDecidesNotes } from './first-decides-note.ts';
 import { listFields } from './field-list.ts';
 import { jsonTextNotes } from './json-text-note.ts';
 import { findInstead, firstElement, type Instead } from './instead.ts';
@@ -74,6 +75,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...jsonTextNotes(evaluation, request, instead),
       ...taken,
       ...splitKeyNotes(considered, request),
+      ...firstDecidesNotes(evaluation, request),
       ...notesOnHeld(evaluation, request),
       ...zoneNotes(evaluation, request),
       ...templateNotes(evaluation, request),
