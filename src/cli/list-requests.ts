@@ -21,7 +21,13 @@ const MAX_MS = 3_000;
 const MAX_FIRST = 30;
 
 /** By the id of a request. */
-type Hints = ReadonlyMap<string, readonly string[]>;
+type Hints = ReadonlyMap<string, Told>;
+
+interface Told {
+  readonly hints: readonly string[];
+  /** Whether more is known of the key by which it was a repeat than the decision says. */
+  readonly isKeyTold: boolean;
+}
 
 /** Prints the last requests. */
 export async function listRequests(cli: Cli, flags: ListFlags): Promise<void> {
@@ -29,7 +35,7 @@ export async function listRequests(cli: Cli, flags: ListFlags): Promise<void> {
     const rows = await requestsListing.fetch(storage, options);
     const bench = new LateWorkbench(cli.terminal, flags);
     try {
-      const hints = options.text ? await findHints(rows, { storage, bench, keepRequests }) : new Map();
+      const hints = options.text ? await findHints(rows, { storage, bench, keepRequests }) : NONE;
       const shown = await printListing(withHints(rows, hints), storage, cli.terminal, options);
       return shown.length;
     } finally {
@@ -38,10 +44,12 @@ export async function listRequests(cli: Cli, flags: ListFlags): Promise<void> {
   });
 }
 
+const NONE: Hints = new Map();
+
 function withHints(rows: readonly DecisionRecord[], hints: Hints): Listing<DecisionRecord> {
   const told = new Set<string>();
   const notesOf = (requestId: string): readonly string[] =>
-    (hints.get(requestId) ?? []).map((hint) => {
+    (hints.get(requestId)?.hints ?? []).map((hint) => {
       const isKnown = told.has(hint);
       told.add(hint);
       return isKnown ? `hint as above: ${firstWords(hint)}` : `hint: ${hint}`;
@@ -50,7 +58,7 @@ function withHints(rows: readonly DecisionRecord[], hints: Hints): Listing<Decis
     ...requestsListing,
     fetch: () => Promise.resolve(rows),
     toJson: (row, text) => {
-      const own = hints.get(row.requestId) ?? [];
+      const own = hints.get(row.requestId)?.hints ?? [];
       return { ...requestsListing.toJson(row, text), ...(own.length === 0 ? {} : { hints: own }) };
     },
     toCells: (row, now) => {
@@ -73,7 +81,7 @@ function firstWords(hint: string): string {
 /** The advice on any repeat says less than the key to write. */
 function withoutAdvice(row: DecisionRecord, hints: Hints): DecisionRecord {
   const { note, requestId } = row;
-  const isTold = hints.get(requestId)?.some((hint) => hint.startsWith('dedupe.key: ')) === true;
+  const isTold = hints.get(requestId)?.isKeyTold === true;
   return isTold && note !== undefined
     ? { ...row, note: note.replace(/; if it was a new event, [^;]*/, '') }
     : row;
@@ -90,7 +98,7 @@ async function findHints(
   rows: readonly DecisionRecord[],
   { storage, bench, keepRequests }: Sources,
 ): Promise<Hints> {
-  const hints = new Map<string, readonly string[]>();
+  const hints = new Map<string, Told>();
   const taken = new Set(
     rows.filter(({ outcome }) => outcome === 'accepted').map(({ requestId }) => requestId),
   );
@@ -109,7 +117,9 @@ async function findHints(
     if (stored === undefined) continue;
     const others: readonly KeptRequest[] = kept.filter((each) => each.requestId !== requestId);
     // oxlint-disable-next-line no-await-in-loop
-    hints.set(requestId, shortHints(await explainStored(stored, { keepRequests, others, explainer })));
+    const told = await explainStored(stored, { keepRequests, others, explainer });
+    const isKeyTold = told.settings.some(({ setting }) => setting === 'dedupe.key');
+    hints.set(requestId, { hints: shortHints(told), isKeyTold });
   }
   return hints;
 }

@@ -151,14 +151,19 @@ function repeatNote(mapping: CompiledMapping, { now, before, fields }: Compared)
   if (dedupe === undefined || dedupe.key === 'body') return undefined;
   const keys = [before, now].map(({ evaluation }) => keysOf(evaluation).dedupe);
   if (keys[0] === undefined || keys[0] !== keys[1]) return undefined;
+  const apartBy = seconds(now.request.receivedAt - before.request.receivedAt);
+  if (fields.different.length === 0)
+    return note('dedupe.key', dedupe.key.at, [
+      `all fields of the body are the same in the request ${before.request.id}, ${apartBy} before: one event that was sent again`,
+    ]);
   const apart = newField(dedupe.key.source, { now, before, fields });
   if (apart === undefined) return undefined;
   return note('dedupe.key', dedupe.key.at, [
-    `the key reads ${readsText(dedupe.key.source)} the same in the request ${before.request.id}, ${seconds(now.request.receivedAt - before.request.receivedAt)} before, so this one was taken for a repeat of it. But ${differText(apart, fields)}`,
+    `the key reads ${readsText(dedupe.key.source)} the same in the request ${before.request.id}, ${apartBy} before, so this one was taken for a repeat of it. But ${differText(apart, fields)}`,
     `if it was a new event, write key: '${apart.key}'`,
     ...(apart.kind === 'state'
       ? [
-          `Where ${apart.field} comes back within ttlSeconds (${dedupe.ttlSeconds}), that is a repeat again: then write an id or a time of the event in its place`,
+          `Where ${apart.field} comes back within ttlSeconds (${dedupe.ttlSeconds}), that is a repeat again: then write an id or a time of the event behind it`,
         ]
       : []),
   ]);

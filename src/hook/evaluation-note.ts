@@ -132,6 +132,7 @@ export const placed = (at: Place | undefined): Pick<EvaluationNote, 'at'> =>
 /** Settings that are told in any case, also where they do what they are meant to: a hint only with these words. */
 const HINTS: Readonly<Record<string, string>> = {
   debounce: 'write seconds: ',
+  'dedupe.key': 'write ',
   forEach: 'takes a list only',
   wakeMode: 'write everySeconds: ',
 };

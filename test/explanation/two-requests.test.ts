@@ -243,18 +243,25 @@ test.each<[string, readonly JsonObject[]]>([
   expect(kindsOf(keys, sent, [topic('orders/create'), topic('orders/updated')])).toBe('');
 });
 
-test('the key of a repeat is made of what both requests have', () => {
+test.each<[string, readonly [JsonObject, JsonObject], string]>([
+  [
+    'another event has a key of what both requests have',
+    [{ state: 'building' }, { state: 'ready', updated_at: '2026-03-01' }],
+    "But state differs. If it was a new event, write key: '{{payload.id}}-{{state}}'",
+  ],
+  [
+    'the same event is told as such, without a key to write',
+    [{ state: 'ready' }, { state: 'ready' }],
+    'all fields of the body are the same in the request r0, 0.0 s before: one event that was sent again',
+  ],
+])('of a repeat: %s', (_what, bodiesSent, told) => {
   const settings = settingsWith({
     table: '- {id: m, match: {path: p}, dedupe: {key: "{{payload.id}}"}, messageTemplate: x}',
   });
-  const [before, now] = [{ state: 'building' }, { state: 'ready', updated_at: '2026-03-01' }].map(
-    (more, index) => {
-      const payload = { id: 'd1', ...more };
-      const request = { ...createHookRequest({ path: 'p', payload, receivedAt }), id: `r${index}` };
-      return { request, evaluation: evaluateHook({ path: 'p', payload }, settings).evaluation };
-    },
-  );
-  expect(before && now && keyNotes(now, before, 'r0')[0]?.text).toContain(
-    "But state differs. If it was a new event, write key: '{{payload.id}}-{{state}}'",
-  );
+  const [before, now] = bodiesSent.map((more, index) => {
+    const payload = { id: 'd1', ...more };
+    const request = { ...createHookRequest({ path: 'p', payload, receivedAt }), id: `r${index}` };
+    return { request, evaluation: evaluateHook({ path: 'p', payload }, settings).evaluation };
+  });
+  expect(before && now && keyNotes(now, before, 'r0')[0]?.text).toContain(told);
 });
