@@ -17,6 +17,7 @@ import { eachNote } from './each-note.ts';
 import { withFixedKeys } from './fixed-keys.ts';
 import { OUTBOX_RULES } from './outbox-notes.ts';
 import { isOfRun, RUN_RULES, runnerPath, type Told } from './run-notes.ts';
+import { prefixNote } from './prefix-note.ts';
 import { challengeNote, runnerNamed } from './setting-words.ts';
 
 /** One setting, and what it did. */
@@ -85,6 +86,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   ignoreSenders: comparedSenders,
   forEach: listRead,
   debounce: gathered,
+  'hooks.sessionKeys.allowedPrefixes': ({ config, mapping, detail }) => prefixNote(config, mapping, detail),
   'gateway.heartbeat.everySeconds': noTurn,
   wakeMode: waitsForTurn,
   'hooks.defaults.deliver': notDelivered,

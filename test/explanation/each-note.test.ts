@@ -61,3 +61,9 @@ test.each([`messageTemplate: x`, `forEach: form.none, messageTemplate: x`])(
     expect(make(mapping).note).toBeUndefined();
   },
 );
+
+test('elements with the key of another one are counted as repeats, and no line for all of them is told', () => {
+  const { note } = make(`forEach: rows, messageTemplate: '{{item.ref}}', dedupe: {key: '{{groupKey}}'}`);
+  expect(note).toContain('of 2 elements of rows it made 1 run: one has the dedupe.key of another element');
+  expect(note).not.toContain('remove forEach');
+});
