@@ -28,7 +28,8 @@ export function findRecipientProblems(
     const channel = sends(mapping, settings) ? channelOf(mapping, settings) : undefined;
     if (channel === undefined) continue;
     if (mapping.to !== undefined) wrong.push(...wrongRecipient(mapping, channel, catalog));
-    else if (!hasRecipient(channel, settings)) nobody.set(channel, [...(nobody.get(channel) ?? []), mapping]);
+    else if (!hasRecipient(channel, settings) && !(isLast(mapping) && isUsed(channel, mappings)))
+      nobody.set(channel, [...(nobody.get(channel) ?? []), mapping]);
   }
   const missing = [...nobody].map(([channel, silent]) =>
     withoutRecipient(silent, channel, recipientExample(catalog, channel)),
@@ -38,13 +39,13 @@ export function findRecipientProblems(
 
 /** A recipient beside `last`, which leads to one channel; one beside the name of a channel was judged with the mapping. */
 function wrongRecipient(
-  { channel: named, to }: CompiledMapping,
+  mapping: CompiledMapping,
   channel: string,
   catalog: ChannelCatalog,
 ): readonly Diagnostic[] {
+  const { to } = mapping;
   const literal = to?.literal?.trim() ?? '';
-  const isNamed = !['', LAST_CHANNEL].includes(named?.literal?.trim().toLowerCase() ?? '');
-  if (to === undefined || isNamed || literal === '' || isReference(literal)) return [];
+  if (to === undefined || !isLast(mapping) || literal === '' || isReference(literal)) return [];
   const problem = recipientProblem(catalog, channel, literal);
   if (problem === undefined) return [];
   return [
@@ -57,6 +58,16 @@ function wrongRecipient(
     },
   ];
 }
+
+/** Whether it goes to the channel and the recipient that were used last. */
+const isLast = ({ channel }: CompiledMapping): boolean =>
+  channel === undefined || ['', LAST_CHANNEL].includes(channel.literal?.trim().toLowerCase() ?? LAST_CHANNEL);
+
+/** Whether another mapping has recipients there, who then are the last ones. */
+const isUsed = (channel: string, mappings: readonly CompiledMapping[]): boolean =>
+  mappings.some(
+    (each) => each.to !== undefined && channelIdOf(each.channel?.literal?.trim() ?? '') === channel,
+  );
 
 /** What a transform returns may say where it goes. */
 function sends({ action, deliver, transform }: CompiledMapping, { hooks }: Settings): boolean {
