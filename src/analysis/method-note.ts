@@ -24,9 +24,27 @@ export function methodNote(
   }
   const check = found === 'GET' ? checkOf(url, headers) : undefined;
   if (check !== undefined) return adviseOnCheck(check, `${first.id} (${formatPlace(first.at)})`);
+  if (found === 'GET' && hasBody(headers))
+    return `this GET came with a body, and only a POST brings one here: let the sender send POST${postBy(headers['user-agent'])}`;
   return found === 'GET'
     ? `to take GET, write the line method: GET in ${first.id} (${formatPlace(first.at)}), beside match, or choose POST at the sender, where it has that choice; ${readsOf(first, url)}`
     : `let the sender send POST, which ${first.id} (${formatPlace(first.at)}) takes`;
+}
+
+const hasBody = (headers: Readonly<Record<string, string>>): boolean =>
+  headers['content-type'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** How senders that send GET where nothing else is said are told to send POST. */
+const POST_BY: readonly (readonly [agent: RegExp, how: string])[] = [
+  [/^HomeAssistant\//, 'in Home Assistant write method: post in the rest_command'],
+  [/^curl\//, 'curl sends it with -d as long as neither -G nor -X GET is there'],
+  [/^python-requests\//, 'in Python requests.post(…)'],
+  [/^(?:axios|node)/, "in JavaScript method: 'POST'"],
+];
+
+function postBy(agent = ''): string {
+  const how = POST_BY.find(([known]) => known.test(agent))?.[1];
+  return how === undefined ? '' : `: ${how}`;
 }
 
 const MAX_NAMES = 4;

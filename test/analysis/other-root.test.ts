@@ -65,6 +65,10 @@ test('another method is told the mapping of the path, and the line to write or t
     'write the line method: GET in m (mappings.yaml:1:2)',
   );
   const url = '/hooks/p?name=nightly&status=down';
+  const headers = { 'content-type': 'application/json', 'user-agent': 'HomeAssistant/2026.11' };
+  expect(methodNote('p', { method: 'GET', headers }, table({}))).toMatch(
+    /let the sender send POST: in Home Assistant write method: post in the rest_command$/,
+  );
   expect(methodNote('p', { method: 'GET', url }, table({}))).toMatch(
     /; the query is then the body, so \?name=… is \{\{name\}\}$/,
   );
