@@ -14,10 +14,13 @@ export function actionLines(
   {
     stored,
     hasChannels,
+    nonce = '',
     dedupe: written,
   }: {
     readonly stored?: ReadonlySet<string> | undefined;
     readonly hasChannels?: boolean | undefined;
+    /** Of the request, which the markers in its prompts carry. */
+    readonly nonce?: string | undefined;
     readonly dedupe?: string | undefined;
   } = {},
 ): string[] {
@@ -38,7 +41,7 @@ export function actionLines(
     ];
     const id = stored === undefined || stored.has(action.id) ? [`  id ${action.id}`] : [];
     const isJoined = stored !== undefined && stored.size > 0 && !stored.has(action.id);
-    const told = { isJoined, hasChannels, isStored: stored?.has(action.id) === true };
+    const told = { isJoined, hasChannels, nonce, isStored: stored?.has(action.id) === true };
     const lines = bodyLines(action, { ...told, shared });
     return [head, ...id, ...(index === 0 ? lines : withoutKnown(lines, known(actions[0], told)))];
   });
@@ -97,6 +100,7 @@ interface Told {
   /** Another event began the run that it became a part of. */
   readonly isJoined: boolean;
   readonly hasChannels: boolean | undefined;
+  readonly nonce: string;
   /** What became of it is told below. */
   readonly isStored: boolean;
 }
@@ -111,7 +115,7 @@ function bodyLines(action: Action, told: Told): string[] {
         ...agentSettings(action, { ...told, isJoined: isJoined && action.debounce !== undefined }),
         ...debounceLines(action),
         ...shared,
-        ...promptLines(action.prompt),
+        ...promptLines(action.prompt, told.nonce),
       ];
     case 'notify':
       return [...notifySettings(action), ...shared, '  message (plain text)', ...indent(action.message)];
@@ -119,8 +123,7 @@ function bodyLines(action: Action, told: Told): string[] {
 }
 
 /** The operator's words and those from outside, without the markers and the warning, which are the same in every prompt. */
-function promptLines(prompt: string): string[] {
-  const [, nonce = ''] = /<<<EXTERNAL_CONTENT id="([\w-]{1,64})">>>/.exec(prompt) ?? [];
+function promptLines(prompt: string, nonce: string): string[] {
   const { before, external, after } = splitPrompt(prompt, nonce);
   if (external === undefined) return ['  prompt', ...indent(prompt)];
   const own = before

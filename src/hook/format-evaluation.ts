@@ -100,7 +100,7 @@ function sectionsOf(
     outcome.kind === 'accepted' && actions !== false
       ? isRepeat === true
         ? unmadeLines(outcome.actions, paint, { dedupe })
-        : actionLines(outcome.actions, paint, { stored, hasChannels, dedupe })
+        : actionLines(outcome.actions, paint, { stored, hasChannels, dedupe, nonce: options.request?.nonce })
       : [],
     advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
     isOfMapping ? [] : error,
