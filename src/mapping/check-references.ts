@@ -21,7 +21,7 @@ const INSTEAD: Readonly<Record<string, (reference: string, source: MappingSource
   channel: () => 'write the name of the channel itself',
   to: (reference, { channel }) => {
     const name = /^[a-z]+$/.test(channel ?? '') ? channel : 'NAME';
-    return `write the recipient itself; or put channels.${name}.to: ${reference} into sluice.yaml, and remove "to" here`;
+    return `put channels.${name}.to: ${reference} into sluice.yaml, and remove "to" here`;
   },
   model: (reference) =>
     `write the name of the model itself; or put model: ${reference} at the runner in sluice.yaml, and remove it here`,
