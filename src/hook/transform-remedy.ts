@@ -221,6 +221,9 @@ function absentField(failed: Failed, input: string): string | undefined {
   if (!isAbsent && value !== null) return undefined;
   const path = read.path.replace(/^payload\./, '');
   const where = placeOf(failed);
+  // A field of the body that is called as the argument which holds the body.
+  if (value === undefined && fieldAt(argument, ['payload', ...keys]) !== undefined)
+    return `payload is the whole body, and this body has a field ${keys[0]} of its own: write payload.${read.path} in place of ${read.path}, first in ${where}`;
   const what =
     value === null
       ? `${path} is null in this request, and ${where} reads on from it`

@@ -72,6 +72,16 @@ test.each<[Read, JsonValue, string]>([
     { data: { issue: { name: 'a' } } },
     'the request has no issue, which transforms/a.ts:16 reads; it has payload.data.issue: read that',
   ],
+  [
+    { expression: 'payload.deployment', path: 'payload.deployment' },
+    { payload: { deployment: { name: 'a' }, links: { deployment: 'b' } } },
+    'payload is the whole body, and this body has a field payload of its own: write payload.payload.deployment in place of payload.deployment, first in transforms/a.ts:16',
+  ],
+  [
+    { expression: 'payload.issue', path: 'payload.issue' },
+    { payload: { links: {} } },
+    'the request has no issue, which transforms/a.ts:16 reads: write payload.issue?.name',
+  ],
   // What the code reads is there: the text of a declaration was another one's.
   [{ expression: 'a', path: 'payload.a' }, { a: {}, b: 1 }, USUAL],
   [{ expression: 'user' }, { b: 1 }, USUAL],
