@@ -45,9 +45,10 @@ function carrierOf(
 function headerWith(secrets: readonly string[], rawHeaders: readonly string[]): string | undefined {
   for (let i = 0; i + 1 < rawHeaders.length && i < 2 * MAX_HEADERS; i += 2) {
     const name = String(rawHeaders[i]).toLowerCase();
-    const isOthers = name === 'authorization' || schemesOfHeader(name).length > 0;
-    if (!isOthers && isPlainHeaderName(name) && isOneOf(secrets, utf8(String(rawHeaders[i + 1]).trim())))
-      return name;
+    const value = utf8(String(rawHeaders[i + 1]).trim());
+    // In Authorization a word before the secret says of which scheme it is.
+    const isOthers = name === 'authorization' ? /\s/.test(value) : schemesOfHeader(name).length > 0;
+    if (!isOthers && isPlainHeaderName(name) && isOneOf(secrets, value)) return name;
   }
   return undefined;
 }

@@ -723,6 +723,16 @@ describe('the doctor', () => {
       "verify: { scheme: header, header: x-acme-secret, secrets: ['${S}'] }",
     ],
     [
+      'the secret alone in Authorization, where a token was expected',
+      {
+        settings: { scheme: 'token' },
+        secret: 'a-word-of-trust',
+        headers: { authorization: 'a-word-of-trust' },
+      },
+      'other-scheme',
+      "verify: { scheme: header, header: authorization, secrets: ['${S}'] }",
+    ],
+    [
       'the secret as Bearer, where its header was named',
       {
         settings: { scheme: 'header', header: 'authorization' },
