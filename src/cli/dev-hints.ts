@@ -5,6 +5,7 @@
 import { allHints, explainStored, findOthers, isOfRun, shortHint } from '../explanation/explanation.ts';
 import type { EvaluationNote } from '../hook/hook.ts';
 import type { ConsoleParts } from '../service/service.ts';
+import { hasFailed } from './run-words.ts';
 import { findStoredRequest, type DecisionRecord, type StoredRequest } from '../storage/storage.ts';
 
 /** Requests that wait to be looked at; in a flood the others go without. */
@@ -64,6 +65,8 @@ export class DevHints {
     const { storage, live } = this.#parts;
     const stored = await findStoredRequest(storage, id);
     if (stored?.decision?.mappingId === undefined) return;
+    // Told already, and nothing more is known before its run ends.
+    if (this.#running.has(id) && !hasEnded(stored)) return this.#lookAgain(id);
     const generation = live();
     const told = await explainStored(stored, {
       keepRequests: generation.config.settings.storage.keepRequests,
@@ -73,7 +76,7 @@ export class DevHints {
     const again = told.notes.filter(({ code, text }) => code === 'decision' && text.startsWith('if '));
     const isNews = ({ setting = '' }: EvaluationNote): boolean =>
       // The log says at once how long a run waits, and the line of a run that failed what it needs.
-      setting !== 'debounce' && (!isOfRun(setting) || !hasFailed(stored));
+      setting !== 'debounce' && (!isOfRun(setting) || !stored.runs.some(({ run }) => hasFailed(run)));
     for (const hint of [...allHints(told), ...again].filter(isNews)) this.#tellOnce(stored.decision, hint);
     if (hasEnded(stored)) this.#running.delete(id);
     else this.#lookAgain(id);
@@ -88,7 +91,7 @@ export class DevHints {
   }
 
   #lookAgain(id: string): void {
-    if (this.#running.size >= MAX_WAITING) return;
+    if (!this.#running.has(id) && this.#running.size >= MAX_WAITING) return;
     this.#running.add(id);
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -96,9 +99,6 @@ export class DevHints {
     }, AGAIN_MS).unref();
   }
 }
-
-const hasFailed = ({ runs }: StoredRequest): boolean =>
-  runs.some(({ run: { outcome } }) => outcome === 'error' || outcome === 'timeout');
 
 /** Whether nothing more comes of it that could be told. */
 const hasEnded = ({ runs }: StoredRequest): boolean =>

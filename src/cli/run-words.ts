@@ -2,10 +2,12 @@ import type { RunRecord } from '../storage/storage.ts';
 
 type Ended = Pick<RunRecord, 'state' | 'outcome'>;
 
+export const hasFailed = ({ outcome }: Pick<RunRecord, 'outcome'>): boolean =>
+  outcome === 'error' || outcome === 'timeout';
+
 /** The state of a run for people: one that the store calls completed may have failed. `--json` keeps the word of the store. */
-export function stateOf({ state, outcome }: Ended): string {
-  const isFailed = state === 'completed' && (outcome === 'error' || outcome === 'timeout');
-  return isFailed ? 'failed' : state;
+export function stateOf(run: Ended): string {
+  return run.state === 'completed' && hasFailed(run) ? 'failed' : run.state;
 }
 
 /** How far it came; of what waits for its agent no attempt counts. */

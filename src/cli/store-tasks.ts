@@ -23,6 +23,7 @@ import {
   type SessionRecord,
   type Storage,
 } from '../storage/storage.ts';
+import { hasFailed } from './run-words.ts';
 import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 
 /**
@@ -105,7 +106,7 @@ export async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
   await printFrom(cli, flags, async ({ storage, config, options }) => {
     const runs = await printListing(runsListing, storage, cli.terminal, options);
     if (options.json) return runs.length;
-    const failed = runs.filter(({ outcome }) => outcome === 'error' || outcome === 'timeout');
+    const failed = runs.filter(hasFailed);
     const hints = new Set(failed.flatMap((run) => runAdvice(run, config) ?? []));
     for (const hint of [...hints].slice(0, MAX_HINTS)) cli.terminal.err(`hint: ${clearLine(hint)}`);
     if (options.kind !== 'hook') sayFailedTurn(cli, runs, await storage.listEvents(WAITING));
