@@ -24,11 +24,17 @@ export function findRecipientProblems(
 ): readonly Diagnostic[] {
   const nobody = new Map<string, CompiledMapping[]>();
   const wrong: Diagnostic[] = [];
+  // Channels that a mapping names with a recipient, who then is the last one.
+  const used = new Set(
+    mappings.flatMap((each) =>
+      each.to === undefined || isLast(each) ? [] : (channelOf(each, settings) ?? []),
+    ),
+  );
   for (const mapping of mappings) {
     const channel = sends(mapping, settings) ? channelOf(mapping, settings) : undefined;
     if (channel === undefined) continue;
     if (mapping.to !== undefined) wrong.push(...wrongRecipient(mapping, channel, catalog));
-    else if (!hasRecipient(channel, settings) && !(isLast(mapping) && isUsed(channel, mappings)))
+    else if (!hasRecipient(channel, settings) && !(isLast(mapping) && used.has(channel)))
       nobody.set(channel, [...(nobody.get(channel) ?? []), mapping]);
   }
   const missing = [...nobody].map(([channel, silent]) =>
@@ -62,12 +68,6 @@ function wrongRecipient(
 /** Whether it goes to the channel and the recipient that were used last. */
 const isLast = ({ channel }: CompiledMapping): boolean =>
   channel === undefined || ['', LAST_CHANNEL].includes(channel.literal?.trim().toLowerCase() ?? LAST_CHANNEL);
-
-/** Whether another mapping has recipients there, who then are the last ones. */
-const isUsed = (channel: string, mappings: readonly CompiledMapping[]): boolean =>
-  mappings.some(
-    (each) => each.to !== undefined && channelIdOf(each.channel?.literal?.trim() ?? '') === channel,
-  );
 
 /** What a transform returns may say where it goes. */
 function sends({ action, deliver, transform }: CompiledMapping, { hooks }: Settings): boolean {
