@@ -3,7 +3,7 @@
  * bundled into `dist/parts`, as a start that looks up and reads every module one by one spends a third of its time on it.
  * A bundled module still sees the place it would have had by itself as its `import.meta.url`. Packages that every start
  * loads are bundled, too, with their licences in one file; all others are dependencies. Declarations are kept as far as
- * the public API reaches them.
+ * the public API reaches them. With a folder's name, as tests give it, only the program is built, there.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,13 +14,17 @@ import { buildProgram } from './src/sandbox/host/worker-program.ts';
 
 const ROOT = import.meta.dirname;
 const SOURCE = join(ROOT, 'src');
-const DIST = join(ROOT, 'dist');
+const [, , FOLDER = 'dist'] = process.argv;
+const DIST = join(ROOT, FOLDER);
 
 /** What is started, imported or given to a thread by its place; as paths below `src`, without ending. */
 const ENTRIES = [
   'main',
   'index',
   'channels/mattermost',
+  'console/draft-thread',
+  'mail/message-thread',
+  'mail/reader-program',
   'sandbox/author',
   'sandbox/loader/loader-process',
   'sandbox/unsandboxed-process',
@@ -123,7 +127,7 @@ function writeDeclarations() {
 }
 
 rmSync(DIST, { recursive: true, force: true });
-writeDeclarations();
+if (FOLDER === 'dist') writeDeclarations();
 const files = await bundle();
 mkdirSync(join(DIST, 'sandbox/worker'), { recursive: true });
 writeFileSync(join(DIST, 'sandbox/worker/worker-program.txt'), (await buildProgram()).text);

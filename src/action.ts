@@ -184,13 +184,16 @@ export interface AgentAction {
   /** Name of a folder of `gateway.workFolders`; absent: the runner's own. */
   readonly cwd?: string;
   readonly fallback?: DeliveryTarget;
-  /** Literal URL from the mapping to which the outcome is posted. */
-  readonly callbackUrl?: string;
+  /** URL from the mapping to which the outcome is posted, or the reference behind which it is read when that happens. */
+  readonly callbackUrl?: CallbackAddress;
   readonly dedupe?: DedupeKey;
   /** Absent: the run begins at once. */
   readonly debounce?: DebounceKey;
   readonly origin: ActionOrigin;
 }
+
+/** A URL, or as in the mapping `${NAME}` or `{file: PATH}`: an address may be a secret, and no secret is stored. */
+export type CallbackAddress = string | { readonly file: string };
 
 /** A message to people: it goes to its channel as it is, without a turn of an agent. */
 export interface NotifyAction {

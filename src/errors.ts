@@ -36,6 +36,7 @@ export const HOOK_ERRORS = {
   unknown_transfer_coding: { status: 501, title: 'Transfer-Encoding is not supported' },
   transform_unavailable: { status: 503, title: 'The transform cannot run right now' },
   storage_unavailable: { status: 503, title: 'The request could not be stored' },
+  bodies_full: { status: 503, title: 'Too many bodies are being received' },
   backlog_full: { status: 503, title: 'Too much work is waiting' },
   events_full: { status: 503, title: 'Too many system events are waiting' },
   not_configured: { status: 503, title: 'This hook lacks a part of its configuration' },

@@ -1,7 +1,7 @@
 /** The public API: golden cases as tests, types for transform authors, and the contract of channel plugins. */
 import { dirname, resolve } from 'node:path';
 import { formatDiagnostics } from './document/document.ts';
-import { loadGeneration, type Generation } from './generation/generation.ts';
+import { loadGeneration, type Advise, type Generation } from './generation/generation.ts';
 import {
   applyPolicy,
   createGoldenEngine,
@@ -68,8 +68,10 @@ export async function goldenTests(options: GoldenTestsOptions): Promise<void> {
   }
 }
 
+const lazyAdvice: Advise = async (findings) => (await import('./advice/advice.ts')).advise(findings);
+
 async function loadOrThrow(config: string, sandbox: Sandbox): Promise<Generation> {
-  const options = { env: process.env, needSecrets: false, dev: true, sandbox };
+  const options = { env: process.env, needSecrets: false, dev: true, sandbox, advise: lazyAdvice };
   const { generation, diagnostics } = await loadGeneration(config, options);
   if (generation === undefined) throw new Error(formatDiagnostics(diagnostics));
   return generation;

@@ -1,151 +1,25 @@
-/** The house table, as data: who may import whom, and which folder owns a package. */
+/** Holds `src` against the house table: who may import whom, and which folder owns a package. */
 import { globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import {
+  allImports,
+  COMMON_FOLDERS,
+  COMMON_PACKAGES,
+  HOUSE,
+  importsOf,
+  kindOf,
+  LISTED,
+  listedName,
+  roomOf,
+  SOURCE,
+  TOP,
+  TOP_OWNS,
+  type Import,
+} from './support/house.ts';
 
-interface RoomRules {
-  /** Folders and root files whose entry may be imported. */
-  readonly imports: readonly string[];
-  /** Folders of which only types may be imported. */
-  readonly types?: readonly string[];
-  /** Packages (and node: modules) no other folder may import. */
-  readonly owns?: readonly string[];
-}
-
-const CONTRACT = ['request', 'action', 'errors'];
-/** Imported from everywhere. */
-const COMMON_FOLDERS = ['telemetry', 'json'];
-const COMMON_PACKAGES = ['zod'];
-
-const HOUSE: Readonly<Record<string, RoomRules>> = {
-  json: { imports: [] },
-  request: { imports: [] },
-  action: { imports: ['request'] },
-  errors: { imports: [] },
-  document: { imports: [], owns: ['yaml', '@humanwhocodes/momoa', '@babel/code-frame'] },
-  telemetry: { imports: [], owns: ['pino', 'prom-client'] },
-  timers: { imports: [] },
-  outgoing: { imports: [] },
-  boundary: { imports: ['action'] },
-  verify: { imports: ['errors', 'payload'], owns: ['jose'] },
-  payload: { imports: ['errors'], owns: ['@remix-run/multipart-parser', 'fast-xml-parser'] },
-  config: { imports: ['document', 'errors', 'action'] },
-  sandbox: {
-    imports: ['errors', 'document', 'request'],
-    owns: ['isolated-vm', 'esbuild', 'tsx', '@noble/hashes'],
-  },
-  storage: { imports: ['errors', 'action', 'request', 'timers'], owns: ['node:sqlite', 'pg'] },
-  mapping: {
-    imports: ['document', 'payload', 'verify', ...CONTRACT],
-    types: ['sandbox'],
-    owns: ['json-logic-js', 'handlebars'],
-  },
-  hook: { imports: ['mapping', 'boundary', 'document', ...CONTRACT], types: ['sandbox'] },
-  server: {
-    imports: ['hook', 'verify', 'payload', 'storage', 'config', 'request', 'errors', 'action'],
-    types: ['mapping', 'sandbox'],
-    owns: ['node:http', 'rate-limiter-flexible'],
-  },
-  runners: {
-    imports: ['document', 'config', 'action', 'errors', 'outgoing', 'timers'],
-    types: ['storage'],
-    owns: ['execa', 'ai', '@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
-  },
-  channels: {
-    imports: ['config', 'action', 'outgoing', 'timers', 'verify'],
-    owns: ['grammy', '@discordjs/rest', '@slack/web-api', '@microsoft/teams.api', '@mattermost/client'],
-  },
-  gateway: {
-    imports: [
-      'runners',
-      'channels',
-      'storage',
-      'boundary',
-      'action',
-      'config',
-      'errors',
-      'outgoing',
-      'timers',
-    ],
-  },
-  mail: {
-    imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing'],
-    owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
-  },
-  analysis: { imports: ['mapping', 'hook', 'document', 'payload', 'request', 'verify'] },
-  explanation: {
-    imports: ['analysis', 'mapping', 'hook', 'document', 'runners', 'storage', 'request', 'json'],
-    types: ['config'],
-  },
-  console: {
-    imports: [
-      'explanation',
-      'boundary',
-      'hook',
-      'golden',
-      'storage',
-      'server',
-      'config',
-      'mapping',
-      'document',
-      'request',
-    ],
-    owns: [
-      'preact',
-      '@preact/signals',
-      'codemirror',
-      '@codemirror/autocomplete',
-      '@codemirror/lang-javascript',
-      '@codemirror/lang-json',
-      '@codemirror/lang-yaml',
-      '@codemirror/language',
-      '@codemirror/lint',
-      '@codemirror/state',
-      '@codemirror/view',
-      '@lezer/highlight',
-    ],
-  },
-  golden: {
-    imports: ['hook', 'mapping', 'document', 'payload', 'storage', 'request', 'action', 'errors'],
-    types: ['sandbox'],
-  },
-};
-
-/** Wiring: these stand on top and may import every entry file. */
-const TOP = ['cli', 'main', 'index', 'service', 'generation'];
-/** Packages of the wiring. */
-const TOP_OWNS = ['commander', 'chokidar', '@clack/prompts'];
-
-const SOURCE = fileURLToPath(new URL('../src', import.meta.url));
-
-interface Import {
-  readonly file: string;
-  readonly specifier: string;
-  readonly typeOnly: boolean;
-}
-
-/** Every static, re-exporting and dynamic import with a literal specifier; comments and texts do not count. */
-function importsOf(file: string, text: string): readonly Import[] {
-  const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/[^\n]*/g, '$1');
-  const statement = /^\s*(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+?\sfrom\s+)?['"]([^'"\n]+)['"]/gm;
-  const found = [...code.matchAll(statement)].map((match) => ({
-    file,
-    specifier: match[2] ?? '',
-    typeOnly: match[1] !== undefined,
-  }));
-  const dynamic = [...code.matchAll(/\bimport\(\s*['"]([^'"\n]+)['"]\s*\)/g)].map((match) => ({
-    file,
-    specifier: match[1] ?? '',
-    typeOnly: false,
-  }));
-  return [...found, ...dynamic];
-}
-
-/** `config` for `src/config/settings.ts`, `errors` for `src/errors.ts`. */
-function roomOf(file: string): string {
-  return (relative(SOURCE, file).split('/')[0] ?? '').replace(/\.ts$/, '');
-}
+/** Rooms that may read the second entry of others, `facts.ts`: what advice needs, and the engine does not. */
+const READS_FACTS: ReadonlySet<string> = new Set(['advice', 'analysis', 'explanation', 'console']);
 
 /** What is wrong with one import, or undefined. */
 function problemOf(item: Import): string | undefined {
@@ -158,9 +32,10 @@ function folderProblem({ file, specifier, typeOnly }: Import, room: string): str
   const other = roomOf(target);
   if (other === room || !target.startsWith(SOURCE)) return undefined;
   const inFolder = relative(SOURCE, target).includes('/');
-  if (inFolder && target !== join(SOURCE, other, `${other}.ts`))
+  const isFacts = target === join(SOURCE, other, 'facts.ts') && READS_FACTS.has(room);
+  if (inFolder && target !== join(SOURCE, other, `${other}.ts`) && !isFacts)
     return `imports ${specifier}, not the entry file`;
-  if (TOP.includes(room)) return undefined;
+  if (room in TOP) return undefined;
   const rules = HOUSE[room];
   const allowed = [...(rules?.imports ?? []), ...COMMON_FOLDERS, ...(typeOnly ? (rules?.types ?? []) : [])];
   return allowed.includes(other) ? undefined : `may not import ${typeOnly ? 'types of ' : ''}${other}`;
@@ -174,14 +49,8 @@ function packageProblem({ specifier }: Import, room: string): string | undefined
   const [owner] = owners[0] ?? [];
   if (owner !== undefined) return owner === room ? undefined : `imports ${name}, which ${owner} owns`;
   if (name.startsWith('node:') || COMMON_PACKAGES.includes(name)) return undefined;
-  if (TOP_OWNS.includes(name)) return TOP.includes(room) ? undefined : `imports ${name}, which cli owns`;
+  if (TOP_OWNS.includes(name)) return room in TOP ? undefined : `imports ${name}, which cli owns`;
   return `imports ${name}, which no folder owns: add it to the house table`;
-}
-
-function allImports(): readonly Import[] {
-  return globSync('**/*.{ts,tsx}', { cwd: SOURCE })
-    .toSorted()
-    .flatMap((name) => importsOf(join(SOURCE, name), readFileSync(join(SOURCE, name), 'utf8')));
 }
 
 /** The first circle, as a list that ends where it began. */
@@ -214,7 +83,30 @@ function edgesOf(imports: readonly Import[], nameOf: (file: string) => string): 
   return edges;
 }
 
-const MAX_LINES = 350;
+/** Imports from engine and adapters to advice. Write the new number where it has fallen; 0 is the aim. */
+const ADVICE_IMPORTS = 130;
+
+/** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
+const PRINTERS: ReadonlySet<string> = new Set([
+  'cli/check.ts',
+  'cli/doctor.ts',
+  'cli/mail-setup.ts',
+  'cli/sample-plan.ts',
+  'cli/serve.ts',
+  'config/openclaw/import.ts',
+  'console/shown-finding.ts',
+  'document/edit-document.ts',
+  'document/format-diagnostics.ts',
+  'document/print-sarif.ts',
+  'explanation/explain-request.ts',
+  'explanation/template-warnings.ts',
+  'finding.ts',
+  'golden/case-hints.ts',
+  'golden/reporters.ts',
+  'mapping/path-settings.ts',
+]);
+/** Files are split by meaning; beyond this a noun is missing. */
+const MAX_LINES = 400;
 const fileOf = (file: string): string => relative(SOURCE, file);
 
 describe('the house', () => {
@@ -243,8 +135,13 @@ describe('the house', () => {
 
   test('every folder and root file has a place in the table, and every place is there', () => {
     const rooms = new Set(globSync('**/*.ts', { cwd: SOURCE }).map((name) => roomOf(join(SOURCE, name))));
-    expect([...rooms].filter((room) => !TOP.includes(room) && HOUSE[room] === undefined)).toEqual([]);
-    expect([...TOP, ...Object.keys(HOUSE)].filter((room) => !rooms.has(room))).toEqual([]);
+    expect([...rooms].filter((room) => !(room in TOP) && HOUSE[room] === undefined)).toEqual([]);
+    expect([...Object.keys(TOP), ...Object.keys(HOUSE)].filter((room) => !rooms.has(room))).toEqual([]);
+  });
+
+  test('every file of another kind than its room is there, once', () => {
+    const files = globSync('**/*.{ts,tsx}', { cwd: SOURCE }).map((name) => listedName(join(SOURCE, name)));
+    expect(LISTED.filter((name) => files.filter((file) => file === name).length !== 1)).toEqual([]);
   });
 
   test('nobody imports node:http, node:https or node:tls: that reads every export, and loads what a start does not need', () => {
@@ -254,9 +151,24 @@ describe('the house', () => {
     expect(imported.map(({ file }) => relative(SOURCE, file))).toEqual([]);
   });
 
-  test('no two files have the same name: an editor and a stack trace show the name alone', () => {
-    const names = Map.groupBy(globSync('**/*.ts', { cwd: SOURCE }), (name) => basename(name));
-    expect([...names.values()].filter((files) => files.length > 1)).toEqual([]);
+  test('the engine imports no advice but what has not moved yet, and that only falls', () => {
+    const kinds = new Set(['engine', 'adapters']);
+    const left = allImports().filter(
+      ({ file, specifier }) =>
+        specifier.startsWith('.') &&
+        kinds.has(kindOf(file)) &&
+        resolve(dirname(file), specifier).startsWith(SOURCE) &&
+        kindOf(resolve(dirname(file), specifier)) === 'advice',
+    );
+    expect(left.length).toBeLessThanOrEqual(ADVICE_IMPORTS);
+  });
+
+  test('only printers make a text of a sentence', () => {
+    const calls = globSync('**/*.{ts,tsx}', { cwd: SOURCE }).filter((name) =>
+      /\b(?:printSentence|printInLine)\(/.test(readFileSync(join(SOURCE, name), 'utf8')),
+    );
+    expect(calls.filter((name) => !PRINTERS.has(name))).toEqual([]);
+    expect([...PRINTERS].filter((name) => !calls.includes(name))).toEqual([]);
   });
 
   test('no file is longer than a reader keeps in mind', () => {

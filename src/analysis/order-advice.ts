@@ -13,7 +13,6 @@ import {
   type KnownRule,
   type Operand,
 } from './rule-operands.ts';
-import { readWrittenNumber } from './written-number.ts';
 
 const HOLDS: Readonly<Record<string, (a: number | string, b: number | string) => boolean>> = {
   '<': (a, b) => a < b,
@@ -72,7 +71,8 @@ function adviseOnMixed(rule: KnownRule, text: Operand, number: Operand): string 
   const never = `${named(text)} is a text, and ${named(number)} a number: "${operator}" between the two never holds`;
   if (text.name !== undefined && WORD.test(plain(text.value)))
     return `${never}; where the sender writes words, list all that are meant: write ${ruleText('in', [text.written, [plain(text.value)]])}, with the other words of that kind behind ${JSON.stringify(plain(text.value))}`;
-  if (unit === undefined || !TIME.test(plain(text.value))) return `${never}; ${readInCode(rule, text)}`;
+  if (unit === undefined || !TIME.test(plain(text.value)))
+    return `${never}; ask another field, or compare in a transform`;
   const there = [number, text].find(({ name }) => name !== undefined && name !== 'now');
   const ask =
     there?.name === undefined
@@ -80,16 +80,6 @@ function adviseOnMixed(rule: KnownRule, text: Operand, number: Operand): string 
       : `ask only whether it is there, ${ruleText('!!', [variable(there.name)])}, or `;
   const factor = unit === 'seconds' ? ' * 1000' : '';
   return `${named(text)} is a time as a text, and ${named(number)} a number of ${unit} since 1970: "${operator}" between the two never holds; ${ask}compare in a transform, ${inCode(number)}${factor} with Date.parse(${inCode(text)})`;
-}
-
-/** The line of a transform that reads the number out of a text, where it can be read in one way only. */
-function readInCode({ operator, operands }: KnownRule, text: Operand): string {
-  const read = text.name === undefined ? undefined : readWrittenNumber(plain(text.value));
-  if (read === undefined || operands.length !== 2) return 'ask another field, or compare in a transform';
-  const [before, after] = operands.map((each) =>
-    each === text ? `Number(String(${inCode(text)})${read.code})` : inCode(each),
-  );
-  return `leave this rule out, and let a transform read the number, which is ${read.value} here: if (!(${before} ${operator} ${after})) return null;`;
 }
 
 /** Of the years 2001 to 2038. */

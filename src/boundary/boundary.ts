@@ -12,6 +12,12 @@ const MAX_HEADER_CHARS = 200;
 const MAX_NAME_CHARS = 500;
 const MAX_SUMMARY_CHARS = 2000;
 
+/**
+ * The version of the boundary, as golden cases name it: it changes with what the boundary does (its markers, what it
+ * takes out), never with the words of its warning.
+ */
+export const BOUNDARY = 'v1';
+
 /** What an agent prompt is made of. */
 export interface AgentPrompt {
   /** The message as prepared: external unless the origin is trusted. */
@@ -74,9 +80,16 @@ export interface GatheredPrompt extends Omit<AgentPrompt, 'message' | 'texts'> {
   readonly messages: readonly string[];
 }
 
-/** Builds what an agent reads where several events became one run: as `buildAgentPrompt` does, all in one block. */
+/**
+ * Builds what an agent reads where several events became one run: as `buildAgentPrompt` does, all in one block. The line
+ * that begins an event carries the nonce, so that no sender can write one.
+ */
 export function buildGatheredPrompt({ messages, ...prompt }: GatheredPrompt): SafeText {
-  const message = messages.map((text, at) => `Event ${at + 1} of ${messages.length}:\n${text}`).join('\n\n');
+  const count = messages.length;
+  const message = [
+    `${count} events; each begins with a line that has the id ${prompt.nonce}.`,
+    ...messages.map((text, at) => `Event ${at + 1} of ${count} (id ${prompt.nonce}):\n${text}`),
+  ].join('\n\n');
   return buildAgentPrompt({ message, ...prompt });
 }
 

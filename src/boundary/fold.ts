@@ -1,7 +1,7 @@
 /**
  * What a code point stands for when only its look counts: a *piece* of ASCII, mostly one character. Invisible
  * characters are nothing, compatibility forms and look-alikes are what they look like, letters are lower case, `l` and
- * `1` are `i`, `0` is `o`, white space is a space. What resembles nothing here is `OTHER`.
+ * `1` are `i`, `0` is `o`, white space and the blank sign of Braille are a space. What resembles nothing here is `OTHER`.
  *
  * A fold is worked out once for each page of 256 code points and looked up from then on, so that text outside ASCII
  * costs what ASCII costs. The table is a constant; only its filling is put off.
@@ -19,6 +19,8 @@ const PAGES: (Uint16Array | undefined)[] = [];
 
 const INVISIBLE = /^[\p{Default_Ignorable_Code_Point}\p{Cc}\p{Cf}\p{M}]$/u;
 const MARKS = /\p{M}/gu;
+/** A sign to Unicode, and blank to whoever looks. */
+const BRAILLE_BLANK = 0x2800;
 
 /** The fold as a number: a code below 128, or one for `pieceOf`. */
 export function foldNumber(codePoint: number): number {
@@ -67,10 +69,13 @@ export function numberOf(piece: string): number {
 /** The rules behind the table. */
 function computeFold(codePoint: number): string {
   if (codePoint < 128) return foldAscii(codePoint);
-  // Han, Hangul and surrogates resemble nothing.
-  if ((codePoint >= 0x3400 && codePoint <= 0x9fff) || (codePoint >= 0xac00 && codePoint <= 0xdfff)) {
+  // Han and Hangul resemble nothing.
+  if ((codePoint >= 0x3400 && codePoint <= 0x9fff) || (codePoint >= 0xac00 && codePoint <= 0xd7ff)) {
     return OTHER;
   }
+  // A surrogate without its other half, and U+FFFD, which it becomes in UTF-8, are no character of a word.
+  if ((codePoint >= 0xd800 && codePoint <= 0xdfff) || codePoint === 0xfffd) return '';
+  if (codePoint === BRAILLE_BLANK) return ' ';
   const character = String.fromCodePoint(codePoint);
   const known = CONFUSABLES.get(character);
   if (known !== undefined) return foldText(known);

@@ -34,16 +34,16 @@ const GAP =
   '\\u{1c24}-\\u{1c37}\\u{1cd0}-\\u{1cd2}\\u{1cd4}-\\u{1ce8}\\u{1ced}\\u{1cf4}\\u{1cf7}-\\u{1cf9}' +
   '\\u{1dc0}-\\u{1dff}\\u{1fbd}\\u{1fbf}-\\u{1fc1}\\u{1fcd}-\\u{1fcf}\\u{1fdd}-\\u{1fdf}\\u{1fed}-\\u{1fee}' +
   '\\u{1ffd}-\\u{1ffe}\\u{2000}-\\u{2015}\\u{2017}\\u{2024}-\\u{2026}\\u{2028}-\\u{202f}\\u{203e}' +
-  '\\u{205f}-\\u{206f}\\u{207b}\\u{208b}\\u{20d0}-\\u{20f0}\\u{2212}\\u{2581}\\u{2cef}-\\u{2cf1}\\u{2d7f}' +
-  '\\u{2de0}-\\u{2dff}\\u{3000}\\u{302a}-\\u{302f}\\u{3099}-\\u{309c}\\u{3164}\\u{a66f}-\\u{a672}' +
+  '\\u{205f}-\\u{206f}\\u{207b}\\u{208b}\\u{20d0}-\\u{20f0}\\u{2212}\\u{2581}\\u{2800}\\u{2cef}-\\u{2cf1}' +
+  '\\u{2d7f}\\u{2de0}-\\u{2dff}\\u{3000}\\u{302a}-\\u{302f}\\u{3099}-\\u{309c}\\u{3164}\\u{a66f}-\\u{a672}' +
   '\\u{a674}-\\u{a67d}\\u{a69e}-\\u{a69f}\\u{a6f0}-\\u{a6f1}\\u{a802}\\u{a806}\\u{a80b}\\u{a823}-\\u{a827}' +
   '\\u{a82c}\\u{a880}-\\u{a881}\\u{a8b4}-\\u{a8c5}\\u{a8e0}-\\u{a8f1}\\u{a8ff}\\u{a926}-\\u{a92d}' +
   '\\u{a947}-\\u{a953}\\u{a980}-\\u{a983}\\u{a9b3}-\\u{a9c0}\\u{a9e5}\\u{aa29}-\\u{aa36}\\u{aa43}' +
   '\\u{aa4c}-\\u{aa4d}\\u{aa7b}-\\u{aa7d}\\u{aab0}\\u{aab2}-\\u{aab4}\\u{aab7}-\\u{aab8}\\u{aabe}-\\u{aabf}' +
-  '\\u{aac1}\\u{aaeb}-\\u{aaef}\\u{aaf5}-\\u{aaf6}\\u{abe3}-\\u{abea}\\u{abec}-\\u{abed}\\u{fb1e}' +
-  '\\u{fc5e}-\\u{fc63}\\u{fe00}-\\u{fe0f}\\u{fe19}\\u{fe20}-\\u{fe34}\\u{fe49}-\\u{fe4f}\\u{fe52}\\u{fe58}' +
-  '\\u{fe63}\\u{fe70}\\u{fe72}\\u{fe74}\\u{fe76}\\u{fe78}\\u{fe7a}\\u{fe7c}\\u{fe7e}\\u{feff}' +
-  '\\u{ff0d}-\\u{ff0e}\\u{ff3f}\\u{ff9e}-\\u{ffa0}\\u{ffe3}\\u{fff0}-\\u{fffb}\\u{101fd}\\u{102e0}' +
+  '\\u{aac1}\\u{aaeb}-\\u{aaef}\\u{aaf5}-\\u{aaf6}\\u{abe3}-\\u{abea}\\u{abec}-\\u{abed}\\u{d800}-\\u{dfff}' +
+  '\\u{fb1e}\\u{fc5e}-\\u{fc63}\\u{fe00}-\\u{fe0f}\\u{fe19}\\u{fe20}-\\u{fe34}\\u{fe49}-\\u{fe4f}\\u{fe52}' +
+  '\\u{fe58}\\u{fe63}\\u{fe70}\\u{fe72}\\u{fe74}\\u{fe76}\\u{fe78}\\u{fe7a}\\u{fe7c}\\u{fe7e}\\u{feff}' +
+  '\\u{ff0d}-\\u{ff0e}\\u{ff3f}\\u{ff9e}-\\u{ffa0}\\u{ffe3}\\u{fff0}-\\u{fffb}\\u{fffd}\\u{101fd}\\u{102e0}' +
   '\\u{10376}-\\u{1037a}\\u{10a01}-\\u{10a03}\\u{10a05}-\\u{10a06}\\u{10a0c}-\\u{10a0f}' +
   '\\u{10a38}-\\u{10a3a}\\u{10a3f}\\u{10ae5}-\\u{10ae6}\\u{10d24}-\\u{10d27}\\u{10d69}-\\u{10d6d}' +
   '\\u{10eab}-\\u{10eac}\\u{10efa}-\\u{10eff}\\u{10f46}-\\u{10f50}\\u{10f82}-\\u{10f85}' +

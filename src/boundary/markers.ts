@@ -1,5 +1,5 @@
 /** Finds what imitates the markers of the boundary. */
-import type { Finding } from './finding.ts';
+import type { Spoof } from './spoof.ts';
 import type { Skeleton } from './skeleton.ts';
 import { GAP, spaced } from './spaced-words.ts';
 
@@ -33,8 +33,8 @@ interface Words {
  * of any kind, and words that are all there is on their line count with or without brackets, unless they are written
  * as in a sentence.
  */
-export function findMarkers(text: string, skeleton: Skeleton): Finding[] {
-  const findings: Finding[] = [];
+export function findMarkers(text: string, skeleton: Skeleton): Spoof[] {
+  const findings: Spoof[] = [];
   let searched = 0;
   for (const match of skeleton.folded.matchAll(MARKER)) {
     if (match.index < searched) continue;

@@ -7,7 +7,7 @@ import { SUSPICIOUS } from './gate.ts';
 import { findMarkers } from './markers.ts';
 import { foldText, type Skeleton } from './skeleton.ts';
 import { findTokens } from './tokens.ts';
-import type { Finding } from './finding.ts';
+import type { Spoof } from './spoof.ts';
 
 /** Unicode's tag characters, invisible doubles of printable ASCII. */
 const TAGS = /[\u{E0021}-\u{E007E}]/u;
@@ -24,12 +24,12 @@ export function neutralise(text: string): string {
 }
 
 /** Everything to be replaced in a text, in order. */
-export function findSpoofs(text: string, skeleton: Skeleton): readonly Finding[] {
+export function findSpoofs(text: string, skeleton: Skeleton): readonly Spoof[] {
   const findings = [...findMarkers(text, skeleton), ...findTokens(text, skeleton)];
   return findings.toSorted((a, b) => a.start - b.start || b.end - a.end);
 }
 
-function replaceFindings(text: string, findings: readonly Finding[]): string {
+function replaceFindings(text: string, findings: readonly Spoof[]): string {
   if (findings.length === 0) return text;
   const parts: string[] = [];
   let done = 0;

@@ -3,6 +3,7 @@ import { foldNumber, pieceOf } from './fold.ts';
 
 /**
  * A *skeleton* is a text as it looks: every code point folded (`fold.ts`), HTML entities decoded (nested ones too),
+ * control sequences of terminals left out,
  * each run of white space as one space. It is ASCII. Every skeleton character knows the range of the text it came
  * from, so that what is found in a skeleton can be replaced in the text and everything else survives byte for byte.
  */
@@ -15,6 +16,9 @@ export interface Skeleton {
 
 const AMPERSAND = 0x26;
 const SPACE = 0x20;
+const ESCAPE = 0x1b;
+/** What follows ESC in a control sequence of a terminal, such as a colour (ECMA-48, 5.4). */
+const CONTROL = /\[[0-?]{0,32}[ -/]{0,4}[@-~]/y;
 /** Unicode's tag characters double printable ASCII, `<` as U+E003C, and are invisible. */
 const FIRST_TAG = 0xe0020;
 const LAST_TAG = 0xe007e;
@@ -39,7 +43,11 @@ export function foldText(text: string, { readTags = false } = {}): Skeleton {
       const unit = readUnit(text, index, readTags);
       ({ piece, end } = unit);
     }
-    if (piece === 0 || (piece === SPACE && codes[length - 1] === SPACE)) continue;
+    if (piece === 0) {
+      if (code === ESCAPE) end = afterControl(text, end);
+      continue;
+    }
+    if (piece === SPACE && codes[length - 1] === SPACE) continue;
     if (length + PIECE_ROOM > codes.length) [codes, starts] = [grown(codes), grown(starts)];
     const characters = piece < 128 ? undefined : pieceOf(piece);
     for (let at = 0; at < (characters?.length ?? 1); at += 1) {
@@ -54,6 +62,11 @@ export function foldText(text: string, { readTags = false } = {}): Skeleton {
     startOf: (at) => (at < length ? (starts[at] ?? 0) : text.length),
     endOf: (at) => (at < length ? readUnit(text, starts[at] ?? 0, readTags).end : text.length),
   };
+}
+
+function afterControl(text: string, index: number): number {
+  CONTROL.lastIndex = index;
+  return CONTROL.test(text) ? CONTROL.lastIndex : index;
 }
 
 /** One code point, or one entity, and what it is folded to. */

@@ -10,7 +10,7 @@
  */
 import { foldWord, squeeze } from './fold.ts';
 import { spaced } from './spaced-words.ts';
-import type { Finding } from './finding.ts';
+import type { Spoof } from './spoof.ts';
 import type { Skeleton } from './skeleton.ts';
 
 const TOKEN_REMARK = '[control token removed]';
@@ -30,7 +30,7 @@ const ANGLE_WORDS = foldedSet(
   `s bos eos pad unk sos eot sop eop eod eoh eoa start_of_turn end_of_turn start_of_image end_of_image
   image_soft_token start_of_audio end_of_audio begin_of_text end_of_text begin_of_image begin_of_sentence
   beginning_of_sentence end_of_sentence endoftext im_start im_end tool_call tool_calls tool_response start_header_id
-  end_header_id eot_id meta_start meta_end think seed:think seed:bos seed:eos fim_prefix fim_middle fim_suffix fim_pad
+  end_header_id eot_id meta_start meta_end think minimax:tool_call seed:think seed:bos seed:eos fim_prefix fim_middle fim_suffix fim_pad
   file_sep issue_start issue_comment issue_closed jupyter_start jupyter_text jupyter_code jupyter_output
   empty_output commit_before commit_msg commit_after gh_stars arg_key arg_value bos_token eos_token pad_token
   unk_token mask_token cls_token sep_token`,
@@ -57,8 +57,8 @@ const CHEVRONS = />>([a-z]{5,12})<</g;
 /** MiniMax's own signs. */
 const TILDES = /\]~!?b[[\]]|\]!p~\[|\[e~\[/g;
 
-export function findTokens(text: string, { folded, startOf, endOf }: Skeleton): Finding[] {
-  const findings: Finding[] = [];
+export function findTokens(text: string, { folded, startOf, endOf }: Skeleton): Spoof[] {
+  const findings: Spoof[] = [];
   const find = (pattern: RegExp, holds: (match: RegExpExecArray, start: number, end: number) => boolean) => {
     for (const match of folded.matchAll(pattern)) {
       const start = startOf(match.index);

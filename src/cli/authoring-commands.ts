@@ -151,6 +151,7 @@ function addTest(program: Command, cli: Cli): void {
     .withConfig(command)
     .option('--dir <dir>', 'folder of the cases (default test/golden next to the configuration)')
     .option('-u, --update', 'rewrite expectation files that differ and remove obsolete ones')
+    .option('--migrate', 'rewrite expectation files of an earlier version in the form of this one')
     .option('-i, --interactive', 'show the differences one by one and ask which to write')
     .option('--watch', 'keep running, and run again the cases that a change affects')
     .option('-v, --verbose', 'list passed cases too');

@@ -1,10 +1,11 @@
+import { printSentence } from '../finding.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   applyEdits,
   formatDiagnostics,
   formatPlace,
-  type Diagnostic,
+  type Finding,
   type TextEdit,
 } from '../document/document.ts';
 import { checkGeneration } from '../generation/generation.ts';
@@ -14,6 +15,7 @@ import type { Cli } from './command-line.ts';
 import { findConfigFile, type JsonFlags } from './config-file.ts';
 import { strayMappings } from './stray-files.ts';
 import { CliError, formatOneLine } from './terminal.ts';
+import { advise } from './lazy-advice.ts';
 
 export interface CheckFlags extends JsonFlags {
   readonly format: 'pretty' | 'json' | 'github' | 'sarif';
@@ -30,7 +32,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   const format = flags.json === true ? 'json' : flags.format;
   const sandbox = new Sandbox();
   try {
-    const options = { env: cli.terminal.env, needSecrets: false, sandbox };
+    const options = { env: cli.terminal.env, needSecrets: false, sandbox, advise };
     if (flags.fix === true) await fix(cli, file, options);
     const checked = await checkGeneration(file, options);
     const { diagnostics } = checked;
@@ -50,7 +52,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
 function printNotes(
   { terminal }: Cli,
   checked: Awaited<ReturnType<typeof checkGeneration>>,
-  { file, found }: { readonly file: string; readonly found: readonly Diagnostic[] },
+  { file, found }: { readonly file: string; readonly found: readonly Finding[] },
 ): void {
   const { diagnostics, summary, conversations, proofs, notes, compiler } = checked;
   if (found.length === 0) terminal.out(`no findings: ${summary}`);
@@ -60,8 +62,12 @@ function printNotes(
   // That of a checkout was chosen by nobody.
   if (compiler?.endsWith("Sluice's checkout") === false)
     terminal.out(`types of transforms were checked by ${compiler}`);
-  for (const { message, at, hint } of diagnostics.filter((each) => !found.includes(each)))
-    terminal.out(clearControl(`${message}${at === undefined ? '' : ` (${formatPlace(at)})`}; ${hint ?? ''}`));
+  for (const { message, at, hint } of diagnostics.filter((each) => !found.includes(each))) {
+    const place = at === undefined ? '' : ` (${formatPlace(at)})`;
+    terminal.out(
+      clearControl(`${printSentence(message)}${place}; ${hint === undefined ? '' : printSentence(hint)}`),
+    );
+  }
 }
 
 /** Rounds of edits: one that mends a finding may show the next. */
@@ -108,5 +114,5 @@ function shownText({ at: { source, start, end }, text }: TextEdit): string {
   return isSecret ? '…' : formatOneLine(clearControl(text), MAX_SHOWN);
 }
 
-const fails = (diagnostic: Diagnostic, flags: CheckFlags): boolean =>
+const fails = (diagnostic: Finding, flags: CheckFlags): boolean =>
   diagnostic.severity === 'error' || flags.strict === true;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_CONFIG_FILES, isOpenClawFile, loadConfig, type LoadedConfig } from '../config/config.ts';
-import { type Diagnostic, formatDiagnostics } from '../document/document.ts';
+import { type Finding, formatDiagnostics } from '../document/document.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 export interface ConfigFlags {
@@ -71,7 +71,7 @@ export async function loadSettings(
 }
 
 /** Prints what was found in files of the operator, where there is anything. */
-export function printFindings(terminal: Terminal, diagnostics: readonly Diagnostic[]): void {
+export function printFindings(terminal: Terminal, diagnostics: readonly Finding[]): void {
   if (diagnostics.length > 0) terminal.err(formatDiagnostics(diagnostics, { color: terminal.color }));
 }
 

@@ -30,6 +30,7 @@ import { devTokenFile } from './send.ts';
 import { untilStopped, type ServeFlags } from './serve.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import type { TunnelTool } from './tunnel.ts';
+import { advise } from './lazy-advice.ts';
 
 export interface DevFlags extends ServeFlags {
   readonly record?: string;
@@ -66,17 +67,19 @@ interface Authoring extends DevFlags {
 async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void> {
   const { service, ...started } = await startForAuthors(terminal, flags);
   let tunnel: DevTunnel | undefined;
+  let watcher: FSWatcher | undefined;
   try {
-    const watcher = await watchFiles(service);
+    watcher = await watchFiles(service);
     printWelcome(terminal, service, { ...flags, ...started });
     if (flags.tunnel !== undefined) tunnel = await openDevTunnel(terminal, service, flags.tunnel);
-    const reloading = debounce(100, () => reload(service, watcher));
+    const watched = watcher;
+    const reloading = debounce(100, () => reload(service, watched));
     watcher.on('all', () => reloading.trigger());
     await untilStopped(service, (signal, grace) => {
       terminal.err(`${signal}: stopping within ${grace} s; a second signal ends at once`);
     });
-    await watcher.close();
   } finally {
+    await watcher?.close();
     await tunnel?.stop();
     await service.stop();
   }
@@ -104,6 +107,7 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
   let console: RunningConsole | undefined;
   let knowsHow = false;
   const service: Service = await startService({
+    advise,
     ...flags.recorder?.serviceOptions,
     ...readableOptions(terminal, log, { ...flags, tableOf: () => service.generation.table }),
     ...context,

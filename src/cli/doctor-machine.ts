@@ -5,7 +5,7 @@ import type { LoadedConfig } from '../config/config.ts';
 import { failoverPromise, findStoreFile, storeStatus } from '../storage/storage.ts';
 
 /** One look at the set-up. */
-export interface Finding {
+export interface MachineFinding {
   readonly area: string;
   readonly ok: boolean;
   readonly text: string;
@@ -17,7 +17,7 @@ const MIN_FREE_BYTES = 500_000_000;
 const CLOCK_SLACK_MS = 60_000;
 
 /** What the configuration and the machine show by themselves: nobody is asked. */
-export async function machineFindings(config: LoadedConfig): Promise<readonly Finding[]> {
+export async function machineFindings(config: LoadedConfig): Promise<readonly MachineFinding[]> {
   return [
     ...(await findFileModes(config)),
     ...listenerFindings(config),
@@ -27,8 +27,8 @@ export async function machineFindings(config: LoadedConfig): Promise<readonly Fi
 }
 
 /** Files with secrets that others on this machine can read, and a configuration that others can write. */
-async function findFileModes({ file, files }: LoadedConfig): Promise<readonly Finding[]> {
-  const findings: Finding[] = [];
+async function findFileModes({ file, files }: LoadedConfig): Promise<readonly MachineFinding[]> {
+  const findings: MachineFinding[] = [];
   for (const path of files) {
     const stats = await stat(path).catch(() => undefined);
     const problem = stats === undefined ? 'it cannot be read' : modeProblem(stats, path === file);
@@ -43,7 +43,7 @@ function modeProblem({ mode }: Stats, isConfiguration: boolean): string | undefi
   return (mode & 0o077) === 0 ? undefined : 'it holds a secret and others can read it; run chmod 600 on it';
 }
 
-function listenerFindings({ settings: { server } }: LoadedConfig): readonly Finding[] {
+function listenerFindings({ settings: { server } }: LoadedConfig): readonly MachineFinding[] {
   const { host, port, trustedProxies, publicUrl } = server;
   const parts = [
     `listens on ${host} port ${String(port)}`,
@@ -65,12 +65,12 @@ const EVERYBODY_IS_TRUSTED =
 const URL_IS_PLAIN =
   'server.publicUrl is not https: tokens cross the network in the clear; put a proxy with TLS in front';
 
-function proxyProblem(text: string): Finding {
+function proxyProblem(text: string): MachineFinding {
   return { area: 'proxies', ok: false, text };
 }
 
 /** Signed times are compared with this clock. */
-async function findClock({ file }: LoadedConfig): Promise<Finding> {
+async function findClock({ file }: LoadedConfig): Promise<MachineFinding> {
   const { mtimeMs } = await stat(file);
   const aheadMs = mtimeMs - Date.now();
   const ok = aheadMs <= CLOCK_SLACK_MS;
@@ -81,7 +81,7 @@ async function findClock({ file }: LoadedConfig): Promise<Finding> {
 }
 
 /** A database is asked itself what it promises. */
-async function askDatabase(url: string): Promise<Finding> {
+async function askDatabase(url: string): Promise<MachineFinding> {
   try {
     const { place, server, services } = await storeStatus(url);
     const isDurable = server?.fsync !== 'off';
@@ -100,7 +100,7 @@ async function askDatabase(url: string): Promise<Finding> {
 }
 
 /** Whether the store has room and may be written; a database says it itself. */
-async function findStore({ settings: { storage } }: LoadedConfig): Promise<Finding> {
+async function findStore({ settings: { storage } }: LoadedConfig): Promise<MachineFinding> {
   const file = findStoreFile(storage.url);
   if (file === undefined) return askDatabase(storage.url);
   const folder = dirname(file);
@@ -116,7 +116,7 @@ async function findStore({ settings: { storage } }: LoadedConfig): Promise<Findi
   }
 }
 
-function roomFinding(folder: string): Finding {
+function roomFinding(folder: string): MachineFinding {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   const text = `${String(Math.round(free / 1_000_000))} MB are free in ${folder}`;

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { LoadedConfig } from '../config/config.ts';
 import { findStoreFile, openStorage } from '../storage/storage.ts';
-import type { Finding } from './doctor-machine.ts';
+import type { MachineFinding } from './doctor-machine.ts';
 import { findWaits, waitLines } from './queue-waits.ts';
 
 /** Runs that wait because somebody paused them, or because their mapping is at its limit. */
-export async function queueFindings({ settings }: LoadedConfig): Promise<readonly Finding[]> {
+export async function queueFindings({ settings }: LoadedConfig): Promise<readonly MachineFinding[]> {
   const { url } = settings.storage;
   // A service that never ran has nothing that waits; it is not made here.
   const file = findStoreFile(url);

@@ -1,11 +1,11 @@
 import type { Generation } from '../generation/generation.ts';
-import type { Finding } from './doctor-machine.ts';
+import type { MachineFinding } from './doctor-machine.ts';
 
 /** A shared secret with fewer characters can be guessed from one signed request, away from this service. */
 const MIN_SECRET_CHARS = 16;
 
 /** The secrets of senders as they are here: whether they are there, long enough, and used in one place only. */
-export function senderFindings({ config, table }: Generation): readonly Finding[] {
+export function senderFindings({ config, table }: Generation): readonly MachineFinding[] {
   const owners = tokenOwners(config.settings);
   const proofs = [...table.paths].flatMap((path) => {
     const { verify } = table.settingsOf(path);
@@ -40,7 +40,7 @@ interface PathSecrets {
   readonly owners: Map<string, string>;
 }
 
-function secretProblems(path: string, { scheme, secrets, owners }: PathSecrets): readonly Finding[] {
+function secretProblems(path: string, { scheme, secrets, owners }: PathSecrets): readonly MachineFinding[] {
   return secrets.flatMap((secret, index) => {
     const which = `/${path} (${scheme}), secret ${String(index + 1)}`;
     if (secret === '') return [problem(`${which} is not set here: "sluice check" names its reference`)];
@@ -55,6 +55,6 @@ function secretProblems(path: string, { scheme, secrets, owners }: PathSecrets):
   });
 }
 
-function problem(text: string): Finding {
+function problem(text: string): MachineFinding {
   return { area: 'senders', ok: false, text };
 }

@@ -1,4 +1,5 @@
-import { type Diagnostic, formatDiagnostics } from '../document/document.ts';
+import { printSentence } from '../finding.ts';
+import { type Finding, formatDiagnostics } from '../document/document.ts';
 import { checkGeneration, type Generation } from '../generation/generation.ts';
 import { MailFailure, tryMailbox } from '../mail/mail.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
@@ -8,9 +9,10 @@ import { tryChannels } from './channel-tasks.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, type JsonFlags } from './config-file.ts';
 import type { Terminal } from './terminal.ts';
-import { type Finding, machineFindings } from './doctor-machine.ts';
+import { type MachineFinding, machineFindings } from './doctor-machine.ts';
 import { queueFindings } from './doctor-queue.ts';
 import { senderFindings } from './doctor-senders.ts';
+import { advise } from './lazy-advice.ts';
 
 /** One question to a platform. */
 const CHANNEL_TIMEOUT_MS = 10_000;
@@ -27,7 +29,7 @@ export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
   const file = findConfigFile(terminal, flags);
   const sandbox = new Sandbox();
   try {
-    const options = { env: terminal.env, needSecrets: true, sandbox };
+    const options = { env: terminal.env, needSecrets: true, sandbox, advise };
     const { diagnostics, summary, proofs, generation } = await checkGeneration(file, options);
     const findings = [
       configurationFinding(diagnostics, summary),
@@ -41,14 +43,18 @@ export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
 }
 
 interface Report {
-  readonly findings: readonly Finding[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly findings: readonly MachineFinding[];
+  readonly diagnostics: readonly Finding[];
   readonly proofs: readonly string[];
 }
 
 function print(terminal: Terminal, { findings, diagnostics, proofs }: Report, { json }: JsonFlags): void {
   if (json === true) {
-    const shown = diagnostics.map(({ severity, code, message }) => ({ severity, code, message }));
+    const shown = diagnostics.map(({ severity, code, message }) => ({
+      severity,
+      code,
+      message: printSentence(message),
+    }));
     terminal.out(JSON.stringify({ findings, diagnostics: shown }));
     return;
   }
@@ -63,7 +69,7 @@ async function furtherFindings(
   cli: Cli,
   flags: JsonFlags,
   generation: Generation,
-): Promise<readonly Finding[]> {
+): Promise<readonly MachineFinding[]> {
   const { config } = generation;
   const [channels, mail] = await Promise.all([channelFindings(cli, flags, config), mailFinding(config)]);
   return [
@@ -76,7 +82,7 @@ async function furtherFindings(
   ];
 }
 
-function configurationFinding(diagnostics: readonly Diagnostic[], summary: string): Finding {
+function configurationFinding(diagnostics: readonly Finding[], summary: string): MachineFinding {
   const count = diagnostics.length;
   const listed = `${String(count)} finding${count === 1 ? '' : 's'}, listed above`;
   if (count === 0) return { area: 'configuration', ok: true, text: `no findings: ${summary}` };
@@ -92,7 +98,7 @@ async function channelFindings(
   cli: Cli,
   flags: JsonFlags,
   { settings }: LoadedConfig,
-): Promise<readonly Finding[]> {
+): Promise<readonly MachineFinding[]> {
   if (Object.keys(settings.channels).length === 0) {
     return [{ area: 'channels', ok: true, text: 'none: replies are stored and not delivered' }];
   }
@@ -104,7 +110,7 @@ async function channelFindings(
   }));
 }
 
-function runnerFinding({ settings: { gateway } }: LoadedConfig): Finding {
+function runnerFinding({ settings: { gateway } }: LoadedConfig): MachineFinding {
   const kind = gateway.runners[gateway.runner]?.kind ?? 'unknown';
   return {
     area: 'runner',
@@ -117,7 +123,7 @@ function runnerFinding({ settings: { gateway } }: LoadedConfig): Finding {
 }
 
 /** Logs in to the mailbox as its reader does. */
-async function mailFinding({ settings: { hooks } }: LoadedConfig): Promise<Finding> {
+async function mailFinding({ settings: { hooks } }: LoadedConfig): Promise<MachineFinding> {
   const { mail } = hooks;
   if (mail === undefined) return { area: 'mail', ok: true, text: 'no mailbox is read' };
   const what = `the mailbox ${mail.account} (${mail.kind})`;

@@ -20,9 +20,11 @@ import {
   findStoredRequest,
   openStorage,
   type KeptRequest,
+  type Storage,
   type StoredRequest,
 } from '../storage/storage.ts';
 import { withoutSecrets } from '../telemetry/telemetry.ts';
+import { pause } from '../timers/timers.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { answerLines, noteLines, workLines } from './format-stored.ts';
@@ -143,13 +145,37 @@ interface FoundRequest {
 async function findStored({ settings }: LoadedConfig, id: string): Promise<FoundRequest | undefined> {
   const storage = await openStorage(settings.storage.url, { mode: 'attached' });
   try {
-    const stored = await findStoredRequest(storage, id);
+    const stored = await findWritten(storage, id);
     if (stored === undefined) return undefined;
     const others = await findOthers(storage, stored);
     return { stored, waits: await findWaits(storage, Date.now()), others };
   } finally {
     await storage.close();
   }
+}
+
+/** A service writes what it decided within a second after the answer, of a stranger within two. */
+const WRITTEN_WITHIN_MS = 2_000;
+const LOOK_AGAIN_MS = 100;
+
+/** What the store knows, a moment later where it may be about to be written. */
+async function findWritten(storage: Storage, id: string): Promise<StoredRequest | undefined> {
+  const giveUpAt = performance.now() + WRITTEN_WITHIN_MS;
+  for (;;) {
+    const stored = await findStoredRequest(storage, id);
+    if (performance.now() >= giveUpAt || (stored !== undefined && !isBeingWritten(stored))) return stored;
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+/** Its work is stored with the answer, the request itself a little later, and its decision at last. */
+function isBeingWritten({ decision, kept, runs, events }: StoredRequest): boolean {
+  const made = [
+    kept?.receivedAt ?? 0,
+    ...runs.map(({ run }) => run.acceptedAt),
+    ...events.map(({ createdAt }) => createdAt),
+  ];
+  return decision === undefined && Date.now() - Math.max(...made) < WRITTEN_WITHIN_MS;
 }
 
 /** What can be said without the request: of a name that no mapping takes, which names there are. */

@@ -1,8 +1,11 @@
+import { defined } from '../json.ts';
 import { LAST_CHANNEL, type AgentAction, type NotifyAction } from '../action.ts';
 import type { GatewaySettings } from '../config/config.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import {
+  callbackPlace,
   type DecisionRecord,
+  type EarlierEnding,
   type EventRecord,
   type OutboxRecord,
   type StoredRequest,
@@ -13,7 +16,7 @@ import { indent, ownerText, type EvaluationNote } from '../hook/hook.ts';
 import { bodySize } from './listings.ts';
 import { type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
 import { runnerText } from './runner-text.ts';
-import { stateText } from './run-words.ts';
+import { isToRetry, stateText } from './run-words.ts';
 import { formatSpan } from './terminal.ts';
 
 const MAX_MISSED = 10;
@@ -79,7 +82,10 @@ function missLines({ code, mapping, at, text }: EvaluationNote): readonly string
 
 /** What became of the request: its runs with their deliveries, and its system events. */
 export function workLines({ runs, events }: StoredRequest, context: WorkContext): readonly string[] {
-  return [...runs.flatMap((run) => runLines(run, context)), ...events.flatMap(eventLines)];
+  return [
+    ...runs.flatMap((run) => runLines(run, context)),
+    ...events.flatMap((event) => eventLines(event, context)),
+  ];
 }
 
 interface WorkContext {
@@ -106,10 +112,9 @@ function repeatLines(
 
 function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly string[] {
   const { now, command } = context;
-  const { action, state, outcome } = run;
+  const { action, state } = run;
   if (action.kind === 'notify') return notificationLines(action, outbox, context);
   const isUnsent = outbox.length === 0 && state === 'completed';
-  const isFailed = state === 'dead' || outcome === 'error';
   return [
     `run ${run.id}  ${clearLine(action.name)}  session ${clearLine(action.sessionKey)}${action.oneShot ? '' : `, ${ownerText(action.owner)}`}`,
     `  ${stateText(run)}${timing(run, now)}`,
@@ -119,8 +124,20 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
     ...turnLines(run, action, context),
     ...outbox.flatMap((entry) => outboxLines(entry, context)),
     ...(isUnsent ? [`  delivery none: ${action.deliver ? whyNoDelivery(run) : 'deliver is false'}`] : []),
-    ...(isFailed ? [`  ${retryText(context)}: ${command(`queue retry ${run.id}`)}`] : []),
+    ...(run.earlier ?? []).map((end) => earlierLine(end, now)),
+    ...(isToRetry(run) ? [`  ${retryText(context)}: ${command(`queue retry ${run.id}`)}`] : []),
   ];
+}
+
+/** How a run ended before it was begun anew. */
+function earlierLine({ outcome, attempts, error, endedAt }: EarlierEnding, now: number): string {
+  const how = stateText({
+    state: outcome === undefined ? 'dead' : 'completed',
+    attempts,
+    ...defined({ outcome }),
+  });
+  const why = error === undefined ? '' : `, ${error.code}: ${error.message.split('\n', 1)[0] ?? ''}`;
+  return `  before, ${formatSpan(now - endedAt)} ago: ${clearLine(how + why)}`;
 }
 
 const retryText = ({ needs }: WorkContext): string =>
@@ -161,7 +178,7 @@ function errorLines({ code, message }: NonNullable<StoredRun['run']['lastError']
 /** Of a due run that a pause, a limit of its mapping or another run keeps from beginning. */
 function waitingOf(run: StoredRun['run'], { waits, now, gateway }: WorkContext): readonly string[] {
   if (run.state !== 'queued' || run.dueAt > now) return [];
-  const held = waitLines(waitsOf(waits, run.action.origin.mappingId), now);
+  const held = waitLines(waitsOf(waits, run.action.origin.mappingId), now, run.id);
   const behind = held.length > 0 ? undefined : waitsBehind(run, waits.active, gateway);
   return [...held, ...(behind === undefined ? [] : [clearLine(behind.text)])].map(
     (text) => `  waits: ${text}`,
@@ -215,7 +232,10 @@ function timing(run: StoredRun['run'], now: number): string {
   return `; ${parts.join(', ')}`;
 }
 
-function outboxLines(entry: OutboxRecord, { now, command }: WorkContext): readonly string[] {
+const againLine = (id: string, { command }: WorkContext): string =>
+  `when its cause is mended, try it again: ${command(`queue retry ${id}`)}`;
+
+function outboxLines(entry: OutboxRecord, context: WorkContext): readonly string[] {
   const { kind, delivery, callback, state, attempts, chunksSent, lastError } = entry;
   // Nothing asked for a channel of its own, and there is none: a word, and no failure.
   if (lastError?.code === 'no_channel' && delivery?.channel === LAST_CHANNEL)
@@ -225,22 +245,26 @@ function outboxLines(entry: OutboxRecord, { now, command }: WorkContext): readon
   const where =
     callback === undefined
       ? `${channel === LAST_CHANNEL ? 'the channel last used' : clearLine(channel ?? '')}${to === undefined ? '' : ` to ${clearLine(to)}`}`
-      : new URL(callback.url).origin;
+      : clearLine(callbackPlace(callback));
   const next =
-    state === 'queued' && entry.dueAt > now ? `, next try in ${formatSpan(entry.dueAt - now)}` : '';
+    state === 'queued' && entry.dueAt > context.now
+      ? `, next try in ${formatSpan(entry.dueAt - context.now)}`
+      : '';
   return [
     `  ${kind} ${where}: ${state} after ${attempts} attempt${attempts === 1 ? '' : 's'}${chunksSent > 0 ? `, ${chunksSent} parts sent` : ''}${next}`,
     ...(lastError === undefined ? [] : [`    ${clearLine(lastError.code)}: ${clearLine(lastError.message)}`]),
-    ...(state === 'dead'
-      ? [`    when its cause is mended, try it again: ${command(`queue retry ${entry.id}`)}`]
-      : []),
+    ...(state === 'dead' ? [`    ${againLine(entry.id, context)}`] : []),
   ];
 }
 
-function eventLines({ id, kind, mode, state, turnId, lastError }: EventRecord): readonly string[] {
+function eventLines(
+  { id, kind, mode, state, turnId, lastError }: EventRecord,
+  context: WorkContext,
+): readonly string[] {
   return [
     `system event ${id}  ${kind}, mode ${mode}`,
     `  ${state}${turnId === undefined ? '' : `, in the heartbeat turn ${turnId}`}`,
     ...(lastError === undefined ? [] : [`  ${clearLine(lastError.code)}: ${clearLine(lastError.message)}`]),
+    ...(state === 'dead' ? [`  ${againLine(id, context)}`] : []),
   ];
 }

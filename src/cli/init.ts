@@ -21,8 +21,9 @@ hooks:
   # sluice serve wants a token; sluice dev makes one of its own where none is set.
   # token: \${SLUICE_HOOK_TOKEN}
   defaults:
-    # Each run also leaves a line in the main session and wakes it, which is a turn of its own. This keeps it to failures:
-    # summary: failures
+    # A run leaves a line in the main session and wakes it, which is a turn of its own: here only one that failed does.
+    # Without this line each run does.
+    summary: failures
     # Of one mapping, and of one conversation; further runs wait. A sender that goes wild costs no more than this.
     limits: { runsPerHour: 60, runsPerHourAndSession: 20 }
 
@@ -72,7 +73,9 @@ async function writeNew(terminal: Terminal, file: string, text: string): Promise
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, text, { flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
-    throw new CliError(`${shown} exists already; nothing was overwritten`);
+    throw new CliError(
+      `${shown} exists already; nothing was overwritten. Name a new folder: sluice init FOLDER`,
+    );
   });
   terminal.out(shown);
 }

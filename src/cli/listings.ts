@@ -166,14 +166,17 @@ export const eventsListing: Listing<EventRecord> = {
   ],
 };
 
+/** Work in the queue, or that was in it. */
+export type QueueEntry = RunRecord | OutboxRecord | EventRecord;
+
 /** Work that waits, is under way, or was given up: runs, what they send, and system events that were parked. */
-const waitingListing: Listing<RunRecord | OutboxRecord | EventRecord> = {
+export const waitingListing: Listing<QueueEntry> = {
   title: 'work in the queue',
   heading: ['id', 'kind', 'mapping', 'state', 'tries', 'age', 'next try', 'last error'],
   fetch: async (storage, options) => {
     const states = options.state === undefined ? ['active', 'queued', 'dead'] : [options.state];
     const lists = await Promise.all(
-      states.flatMap((state): Promise<readonly (RunRecord | OutboxRecord | EventRecord)[]>[] => [
+      states.flatMap((state): Promise<readonly QueueEntry[]>[] => [
         storage.listRuns({ ...query(options), state }),
         storage.listOutbox({ ...query(options), state }),
         // An event belongs to the main session, whatever the session of its hook.
@@ -201,7 +204,7 @@ const waitingListing: Listing<RunRecord | OutboxRecord | EventRecord> = {
       entry.id,
       isRun(entry) ? 'run' : entry.kind,
       origin === undefined ? '' : (origin.mappingId ?? origin.path),
-      entry.state,
+      isRun(entry) ? stateOf(entry) : entry.state,
       String(entry.attempts),
       formatSpan(now - storedAt(entry)),
       next,
@@ -215,7 +218,7 @@ export function queueListing(
   holds: readonly RunnerHold[],
   gateway: GatewaySettings,
   queueWaits: QueueWaits,
-): Listing<RunRecord | OutboxRecord | EventRecord> {
+): Listing<QueueEntry> {
   const isHeld = heldBy(holds, gateway.runner);
   return {
     ...waitingListing,
@@ -241,14 +244,13 @@ function heldBy(holds: readonly RunnerHold[], defaultRunner: string): (run: RunR
 
 const NEXT_TRY = waitingListing.heading.indexOf('next try');
 
-const storedAt = (entry: RunRecord | OutboxRecord | EventRecord): number =>
-  isRun(entry) ? entry.acceptedAt : entry.createdAt;
+const storedAt = (entry: QueueEntry): number => (isRun(entry) ? entry.acceptedAt : entry.createdAt);
 
-function isRun(entry: RunRecord | OutboxRecord | EventRecord): entry is RunRecord {
+function isRun(entry: QueueEntry): entry is RunRecord {
   return 'action' in entry;
 }
 
-function isEvent(entry: RunRecord | OutboxRecord | EventRecord): entry is EventRecord {
+function isEvent(entry: QueueEntry): entry is EventRecord {
   return 'origin' in entry;
 }
 

@@ -1,3 +1,4 @@
+import { printSentence } from '../finding.ts';
 import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { dirname, resolve } from 'node:path';
@@ -120,7 +121,10 @@ function mailboxSecret(secret: Secret): { readonly kind: 'password' | 'token'; r
 async function readConfig(file: string) {
   refuseOpenClawFile(file);
   const { document, diagnostics } = await readDocument(file, { cwd: dirname(file) });
-  if (document === undefined) throw new CliError(`${file}: ${diagnostics[0]?.message ?? 'cannot be read'}`);
+  if (document === undefined)
+    throw new CliError(
+      `${file}: ${diagnostics[0] === undefined ? 'cannot be read' : printSentence(diagnostics[0].message)}`,
+    );
   return {
     source: document.source,
     format: formatOf(file),

@@ -7,7 +7,6 @@ import {
   type Storage,
 } from '../storage/storage.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
-import type { SelectionOptions } from './queue.ts';
 import { CliError, formatSpan, type Terminal } from './terminal.ts';
 
 /** A service at work writes down every ten seconds which mappings are at their limits. */
@@ -99,10 +98,11 @@ export function waitsOf(
 const ALL_ARE_COUNTED =
   '; runsPerHour counts all runs of the mapping, runsPerHourAndSession those of one conversation (sessionKey) for itself';
 
-/** What waits, for people, each with what to do. */
+/** What waits, for people, each with what to do: of one run with its id. */
 export function waitLines(
   { pauses, limited }: Pick<QueueWaits, 'pauses' | 'limited'>,
   nowMs: number,
+  runId = 'ID',
 ): readonly string[] {
   return [
     ...pauses.map(({ mappingId, since }) => {
@@ -114,7 +114,7 @@ export function waitLines(
       const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;
       const next =
         until === undefined || until <= nowMs ? '' : `, the next may begin in ${formatSpan(until - nowMs)}`;
-      return `mapping ${mappingId} is at its limit (limits.${reason}): ${runs}${next}; "sluice queue retry ID" lets one begin now${reason === 'runsPerHour' ? ALL_ARE_COUNTED : ''}`;
+      return `mapping ${mappingId} is at its limit (limits.${reason}): ${runs}${next}; "sluice queue retry ${runId}" lets one begin now${reason === 'runsPerHour' ? ALL_ARE_COUNTED : ''}`;
     }),
   ].map((line) => clearLine(line));
 }
@@ -124,7 +124,7 @@ export async function pauseQueue(
   storage: Storage,
   terminal: Terminal,
   mappingId: string | undefined,
-  options: Pick<SelectionOptions, 'json'>,
+  options: { readonly json: boolean },
 ): Promise<void> {
   const isNew = await storage.pauseRuns(mappingId ?? ALL_MAPPINGS, Date.now());
   const what = mappingId === undefined ? 'the queue' : `mapping ${mappingId}`;
@@ -137,7 +137,7 @@ export async function resumeQueue(
   storage: Storage,
   terminal: Terminal,
   mappingId: string | undefined,
-  options: Pick<SelectionOptions, 'json'>,
+  options: { readonly json: boolean },
 ): Promise<void> {
   const changed = await storage.resumeRuns(mappingId ?? ALL_MAPPINGS);
   if (options.json) terminal.out(JSON.stringify({ changed }));

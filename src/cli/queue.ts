@@ -2,32 +2,44 @@ import { printYaml } from '../document/document.ts';
 import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 import { dropEnding } from '../gateway/gateway.ts';
 import {
+  DROPPED,
   type QueueSelection,
   type Storage,
   eventToJson,
   outboxToJson,
   runToJson,
 } from '../storage/storage.ts';
+import { printListing, type QueueEntry, waitingListing } from './listings.ts';
+import { hasFailed } from './run-words.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 export interface SelectionOptions {
   readonly mapping?: string;
+  /** The code of the last error. */
+  readonly error?: string;
   readonly all?: boolean;
   readonly yes?: boolean;
+  readonly dryRun?: boolean;
   readonly json: boolean;
 }
 
 /** No work fits what was asked for. */
 export class NothingChanged extends CliError {}
 
-/** Reads `IDS… | --mapping ID | --all`: exactly one of the three. */
-export function parseSelection(ids: readonly string[], options: SelectionOptions): QueueSelection {
-  const given = [ids.length > 0, options.mapping !== undefined, options.all === true].filter(Boolean).length;
-  if (given !== 1) throw new CliError('say which work: one or more ids, --mapping ID, or --all', 2);
-  if (options.all === true) return { kind: 'all' };
-  return options.mapping === undefined
-    ? { kind: 'ids', ids }
-    : { kind: 'mapping', mappingId: options.mapping };
+/** Reads `IDS… | [--mapping ID] [--error CODE] | --all`. */
+export function parseSelection(
+  ids: readonly string[],
+  { mapping, error, all }: SelectionOptions,
+): QueueSelection {
+  const isFiltered = mapping !== undefined || error !== undefined;
+  const given = [ids.length > 0, isFiltered, all === true].filter(Boolean).length;
+  if (given !== 1)
+    throw new CliError('say which work: one or more ids, --mapping ID, --error CODE, or --all', 2);
+  if (ids.length > 0) return { kind: 'ids', ids };
+  const withError = error === undefined ? {} : { errorCode: error };
+  return mapping === undefined
+    ? { kind: 'all', ...withError }
+    : { kind: 'mapping', mappingId: mapping, ...withError };
 }
 
 /** Says for people which agents cannot take runs, and how many wait for them. */
@@ -77,18 +89,60 @@ function print(terminal: Terminal, options: { readonly json?: boolean }, value: 
   else terminal.out(clearControl(printYaml(value)));
 }
 
-/** Makes dead or waiting work due now, and lets the agents be tried that it waits for. */
+/** Makes failed, dead or waiting work due now, and lets the agents be tried that it waits for. */
 export async function retryWork(
   storage: Storage,
   terminal: Terminal,
   selection: QueueSelection,
   options: SelectionOptions & { readonly defaultRunner: string },
 ): Promise<void> {
+  const why = await whyNotAgain(storage, selection);
+  if (options.dryRun === true) return showRetry(storage, terminal, selection, { ...options, why });
   report(terminal, options, {
     done: 'due now',
     count: await storage.retry(selection, Date.now(), options.defaultRunner),
-    nothing: 'nothing changed: no work in the queue matches, or it is due already',
+    nothing: why ?? NOTHING_TO_RETRY,
   });
+}
+
+const NOTHING_TO_RETRY =
+  'nothing changed: no work matches, or it is due already; "sluice queue list" shows what waits';
+/** Rows of each kind that a dry run lists. */
+const MAX_SHOWN = 1_000;
+
+/** Lists what a retry would begin, and changes nothing. */
+async function showRetry(
+  storage: Storage,
+  terminal: Terminal,
+  selection: QueueSelection,
+  { json, why = NOTHING_TO_RETRY }: SelectionOptions & { readonly why: string | undefined },
+): Promise<void> {
+  const fetch = async (): Promise<readonly QueueEntry[]> => {
+    const chosen = await storage.selectRetry(selection, { nowMs: Date.now(), limit: MAX_SHOWN });
+    const runs = await Promise.all(chosen.runs.map((id) => storage.findRun(id)));
+    const outbox = await Promise.all(chosen.outbox.map((id) => storage.listOutbox({ limit: 1, id })));
+    const events = await Promise.all(chosen.events.map((id) => storage.listEvents({ limit: 1, id })));
+    return [...runs.flatMap((run) => run ?? []), ...outbox.flat(), ...events.flat()];
+  };
+  const listing = { ...waitingListing, title: 'work to try again', fetch };
+  const options = { json, limit: MAX_SHOWN, text: false };
+  const { length } = await printListing(listing, storage, terminal, options);
+  if (length === 0) throw new NothingChanged(why);
+  terminal.err(`${length} would be due now; nothing was changed (--dry-run)`);
+}
+
+/** Of one run that cannot be begun again: why, and what can be done instead. */
+async function whyNotAgain(storage: Storage, selection: QueueSelection): Promise<string | undefined> {
+  if (selection.kind !== 'ids' || selection.ids.length !== 1) return undefined;
+  const run = await storage.findRun(selection.ids[0] ?? '');
+  if (run === undefined) return undefined;
+  if (run.state === 'active') return `run ${run.id} is under way`;
+  if (run.lastError?.code === DROPPED.code) return `run ${run.id} was dropped`;
+  if (run.state !== 'completed' || hasFailed(run)) return undefined;
+  const kept = await storage.findKeptRequest(run.action.origin.requestId);
+  const instead =
+    kept === undefined ? '' : `; "sluice replay ${kept.requestId}" judges its request once more`;
+  return `run ${run.id} has ended well, and only what failed is tried again${instead}`;
 }
 
 /** Drops queued or dead work after asking; each dropped run posts its summary. */
@@ -101,13 +155,19 @@ export async function dropWork(
   if (options.yes !== true && !(await confirmDrop(terminal, describeSelection(selection)))) return;
   const nowMs = Date.now();
   const dropped = await storage.drop(selection, nowMs, (run) => dropEnding(run, nowMs));
-  report(terminal, options, { done: 'dropped', count: dropped, nothing: 'nothing in the queue matches' });
+  report(terminal, options, {
+    done: 'dropped',
+    count: dropped,
+    nothing: 'nothing in the queue matches; "sluice queue list" shows what waits',
+  });
 }
 
 function describeSelection(selection: QueueSelection): string {
-  if (selection.kind === 'all') return 'all waiting and dead work';
   if (selection.kind === 'ids') return selection.ids.join(', ');
-  return `the work of mapping ${selection.mappingId}`;
+  const { errorCode } = selection;
+  const error = errorCode === undefined ? '' : ` with the error ${errorCode}`;
+  const what = selection.kind === 'all' ? '' : ` of mapping ${selection.mappingId}`;
+  return `all waiting and dead work${what}${error}`;
 }
 
 async function confirmDrop(terminal: Terminal, what: string): Promise<boolean> {
@@ -125,5 +185,5 @@ function report(
 ): void {
   if (options.json) terminal.out(JSON.stringify({ changed: count }));
   else terminal.out(`${count} ${done}`);
-  if (count === 0) throw new NothingChanged(`${nothing}; "sluice queue list" shows what waits`);
+  if (count === 0) throw new NothingChanged(nothing);
 }

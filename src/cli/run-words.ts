@@ -1,9 +1,13 @@
-import type { RunRecord } from '../storage/storage.ts';
+import { DROPPED, type RunRecord } from '../storage/storage.ts';
 
 type Ended = Pick<RunRecord, 'state' | 'outcome'>;
 
 export const hasFailed = ({ outcome }: Pick<RunRecord, 'outcome'>): boolean =>
   outcome === 'error' || outcome === 'timeout';
+
+/** Whether `queue retry` begins it anew. */
+export const isToRetry = (run: Ended & Pick<RunRecord, 'lastError'>): boolean =>
+  run.state === 'dead' || (hasFailed(run) && run.lastError?.code !== DROPPED.code);
 
 /** The state of a run for people: one that the store calls completed may have failed. `--json` keeps the word of the store. */
 export function stateOf(run: Ended): string {

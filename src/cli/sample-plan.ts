@@ -1,3 +1,4 @@
+import { printSentence } from '../finding.ts';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseDocument, printYaml } from '../document/document.ts';
@@ -60,7 +61,9 @@ async function readSample(terminal: Terminal, file: string): Promise<Sample> {
   const format = /\.json5?$/.test(file) || /^\s*[[{]/.test(text) ? 'json' : 'yaml';
   const { document, diagnostics } = parseDocument({ file, text }, format);
   if (document === undefined) {
-    throw new CliError(`${file} is neither JSON nor YAML: ${diagnostics[0]?.message ?? 'it cannot be read'}`);
+    throw new CliError(
+      `${file} is neither JSON nor YAML: ${diagnostics[0] === undefined ? 'it cannot be read' : printSentence(diagnostics[0].message)}`,
+    );
   }
   return { headers: {}, query: {}, payload: document.root.value as JsonValue };
 }

@@ -5,7 +5,7 @@ import type { PathSettings } from '../mapping/mapping.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { readDeliveries } from './request-file.ts';
-import { announcedBody, type RequestOfFile, signWire, toWire } from './sender-request.ts';
+import { announcedBody, announcesForm, type RequestOfFile, signWire, toWire } from './sender-request.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 
@@ -36,7 +36,7 @@ export async function sendRequests(
 ): Promise<void> {
   const target = await findTarget(cli, flags);
   const answers: Answer[] = [];
-  const settingsOf = flags.sign === true ? await loadPathSettings(cli, flags) : () => NO_SETTINGS;
+  const settingsOf = await settingsFor(cli, requests, flags);
   for (const each of requests) {
     const settings = settingsOf(each.request.path);
     const answer = await postOne(cli, each, { target, settings, flags });
@@ -46,6 +46,18 @@ export async function sendRequests(
   if (flags.json === true) cli.terminal.out(JSON.stringify(answers));
   await sayUnsigned(cli, flags, { requests, answers });
   if (answers.some((answer) => answer.status >= 400)) cli.setExitCode(1);
+}
+
+/** What has to be known of the paths: their proofs for `--sign`, and which of them read a form where one is announced. */
+async function settingsFor(
+  cli: Cli,
+  requests: readonly RequestOfFile[],
+  flags: SendFlags,
+): Promise<(path: string) => PathSettings> {
+  if (flags.sign === true) return loadPathSettings(cli, flags);
+  if (!requests.some(announcesForm)) return () => NO_SETTINGS;
+  const settingsOf = await loadPathSettings(cli, flags, { needSecrets: false });
+  return (path) => ({ bodyFormat: settingsOf(path).bodyFormat ?? 'json' });
 }
 
 interface Sent {
@@ -73,7 +85,7 @@ function postOne(
   each: RequestOfFile,
   { target, settings, flags }: { target: Target; settings: PathSettings; flags: SendFlags },
 ): Promise<Answer> {
-  if (settings.verify === undefined) return post(target, each);
+  if (settings.verify === undefined) return post(target, each, settings);
   return postSigned(cli, each, { target, settings, keyFile: flags.signKey });
 }
 
@@ -167,9 +179,11 @@ function withoutFraming(headers: Readonly<Record<string, string>>): Record<strin
 export async function post(
   target: Pick<Target, 'url' | 'token'>,
   { request, rawBody }: RequestOfFile,
+  { bodyFormat = 'form' }: PathSettings = NO_SETTINGS,
 ): Promise<Answer> {
   const query = new URLSearchParams(request.query).toString();
-  const { body, contentType } = rawBody === undefined ? announcedBody(request) : { body: rawBody };
+  const { body, contentType } =
+    rawBody === undefined ? announcedBody(request, bodyFormat) : { body: rawBody };
   const headers = { 'content-type': 'application/json', ...withoutFraming(request.headers) };
   return exchange(target, `${target.url}/${request.path}${query === '' ? '' : `?${query}`}`, {
     method: 'POST',

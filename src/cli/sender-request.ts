@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isJsonObject, type JsonObject } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
-import { announcedFormat, isFormFile, isInParts, writeParts } from '../payload/payload.ts';
+import { announcedFormat, type BodyFormat, isFormFile, isInParts, writeParts } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import { signRequest, type SignedRequest } from '../verify/verify.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -53,10 +53,14 @@ export function toWire(
   };
 }
 
-/** A form where the request says so itself, else JSON: of its path nothing is known. */
-export function announcedBody(request: HookRequest): WrittenBody {
-  const isForm = announcedFormat(request.headers['content-type']) === 'form' && isJsonObject(request.payload);
+/** A form where the request says so itself, else JSON. `curl -d` calls every body a form: a path of JSON took it as JSON. */
+export function announcedBody(request: HookRequest, bodyFormat: BodyFormat): WrittenBody {
+  const isForm = bodyFormat !== 'json' && announcesForm({ request }) && isJsonObject(request.payload);
   return bodyOf(request, isForm ? 'form' : 'json');
+}
+
+export function announcesForm({ request, rawBody }: RequestOfFile): boolean {
+  return rawBody === undefined && announcedFormat(request.headers['content-type']) === 'form';
 }
 
 export interface WrittenBody {

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { Settings } from '../config/config.ts';
+import { type Settings, stateFolder } from '../config/config.ts';
 import type {
   ConsoleDeps,
   ConsoleGeneration,
@@ -18,6 +18,7 @@ import {
 import { Sandbox, typecheckTransforms } from '../sandbox/sandbox.ts';
 import type { ConsoleParts } from '../service/service.ts';
 import type { Log } from '../telemetry/telemetry.ts';
+import { advise } from './lazy-advice.ts';
 
 /** One above the service's own. */
 const DEFAULT_CONSOLE_PORT = 8788;
@@ -29,9 +30,11 @@ export interface ConsoleContext {
   readonly log: Log;
 }
 
-/** The file that holds the console's key; readable by its owner only. */
-export function consoleKeyFile(configFile: string): string {
-  return join(dirname(configFile), '.sluice', 'console-key');
+/** Where the file with the console's key may be: beside the configuration, else where the service keeps its state. */
+function consoleKeyFiles(configFile: string, env: NodeJS.ProcessEnv): readonly string[] {
+  const directory = dirname(configFile);
+  const elsewhere = stateFolder('console', { directory, env, name: 'console-key' });
+  return [join(directory, '.sluice', 'console-key'), elsewhere];
 }
 
 /** Serves the console where the configuration, or the command, says so: `dev` on this machine only. */
@@ -47,7 +50,7 @@ export async function openConsole(
     ...addressesOf(settings, parts.url, mode),
     ...queueChanges(parts),
     mode,
-    keyFile: consoleKeyFile(configFile),
+    keyFiles: consoleKeyFiles(configFile, env),
     log,
     goldenDir: join(dirname(configFile), 'test', 'golden'),
     openWorkshop: () => createWorkshop(configFile, env),
@@ -110,7 +113,7 @@ function workOf({ generation, diagnostics }: LoadedGeneration, base?: Generation
 
 /** Loads generations beside the one that is live, as `sluice check` and `sluice explain` do. */
 function createWorkshop(configFile: string, env: NodeJS.ProcessEnv): Workshop {
-  const options = { env, needSecrets: false, dev: true, sandbox: new Sandbox() };
+  const options = { env, needSecrets: false, dev: true, sandbox: new Sandbox(), advise };
   let base: Generation | undefined;
   return {
     load: async (folders) => {

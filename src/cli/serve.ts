@@ -1,14 +1,16 @@
-import { formatPlace, type Diagnostic } from '../document/document.ts';
+import { printSentence } from '../finding.ts';
+import { formatPlace, type Finding } from '../document/document.ts';
 import type { RunningConsole } from '../console/console.ts';
 import { startService, type ConsoleParts, type Service, type ServiceRole } from '../service/service.ts';
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import { giveBackWhenIdle, limitGarbage, putCollectorsBehind } from '../timers/timers.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, printFindings } from './config-file.ts';
-import { type ConsoleContext, consoleKeyFile, openConsole } from './serve-console.ts';
+import { type ConsoleContext, openConsole } from './serve-console.ts';
 import { untilStopSignal } from './stop-signals.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { version } from './version.ts';
+import { advise } from './lazy-advice.ts';
 
 export interface ServeFlags {
   readonly config?: string;
@@ -58,6 +60,7 @@ async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log
   const context = { configFile: findConfigFile(terminal, flags), env: terminal.env, log };
   let isRunning = false;
   const service = await startService({
+    advise,
     ...context,
     listen: flags,
     readMail: true,
@@ -78,10 +81,10 @@ async function openLoggedConsole(
   context: Omit<ConsoleContext, 'mode'>,
   parts: ConsoleParts,
 ): Promise<RunningConsole | undefined> {
-  const { configFile, log } = context;
+  const { log } = context;
   const console = await openConsole({ ...context, mode: 'serve' }, parts);
   if (console === undefined) return undefined;
-  log.info({ consoleUrl: console.url, keyFile: consoleKeyFile(configFile) }, 'the console is served');
+  log.info({ consoleUrl: console.url, keyFile: console.keyFile }, 'the console is served');
   return console;
 }
 
@@ -100,14 +103,14 @@ function reloadOnHangup(service: Service): () => void {
 const LOUD: ReadonlySet<string> = new Set(['OPENCLAW_NOT_FOUND']);
 
 /** Findings of a service that runs, as lines of its log. */
-function logDiagnostics(log: Log, diagnostics: readonly Diagnostic[]): void {
+function logDiagnostics(log: Log, diagnostics: readonly Finding[]): void {
   for (const { severity, code, message, at, hint } of diagnostics) {
     const fields = {
       code,
       ...(at === undefined ? {} : { at: formatPlace(at) }),
-      ...(hint === undefined ? {} : { hint }),
+      ...(hint === undefined ? {} : { hint: printSentence(hint) }),
     };
-    log[severity === 'error' || LOUD.has(code) ? 'error' : 'warn'](fields, message);
+    log[severity === 'error' || LOUD.has(code) ? 'error' : 'warn'](fields, printSentence(message));
   }
 }
 

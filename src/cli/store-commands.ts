@@ -106,11 +106,13 @@ function addQueueChanges(queue: Command, cli: Cli): void {
     cli
       .withConfig(command)
       .option('--mapping <id>', 'all of this mapping')
+      .option('--error <code>', 'all whose last error has this code, such as exit_1')
       .option('--all', 'all of it')
       .option('--json', 'a JSON object on stdout');
-  selection(queue.command('retry [ids...]').description('try dead or waiting work again now')).action(
-    (ids: string[], flags: Change) => retryQueue(cli, ids, flags),
-  );
+  const retry = 'run failed or dead work again, and waiting work now; a run keeps how it ended before';
+  selection(queue.command('retry [ids...]').description(retry))
+    .option('--dry-run', 'list what would be tried again, and change nothing')
+    .action((ids: string[], flags: Change) => retryQueue(cli, ids, flags));
   const drop = 'remove waiting or dead work; the main session gets a summary of each run';
   selection(queue.command('drop [ids...]').description(drop))
     .option('-y, --yes', 'do not ask')

@@ -24,7 +24,8 @@ import {
   type Storage,
 } from '../storage/storage.ts';
 import { hasFailed } from './run-words.ts';
-import { clearControl, clearLine } from '../telemetry/telemetry.ts';
+import { indent } from '../hook/hook.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 
 /**
  * Opens the store of the configuration, on which a service may be running, uses it and closes it again. It
@@ -180,8 +181,9 @@ export async function showSession(cli: Cli, key: string, flags: SessionFlags): P
   if (flags.json === true) cli.terminal.out(JSON.stringify(turns));
   else
     for (const turn of turns)
+      // Set off, so that no text can look like the beginning of another turn.
       cli.terminal.out(
-        `${turn.role}, ${formatSpan(Date.now() - turn.at)} ago:\n${clearControl(turn.text)}\n`,
+        [`${turn.role}, ${formatSpan(Date.now() - turn.at)} ago:`, ...indent(turn.text), ''].join('\n'),
       );
 }
 

@@ -37,6 +37,7 @@ export interface TestFlags {
   /** Default: `test/golden` next to the configuration. */
   readonly dir?: string;
   readonly update?: boolean;
+  readonly migrate?: boolean;
   readonly interactive?: boolean;
   readonly watch?: boolean;
   readonly verbose?: boolean;
@@ -102,13 +103,20 @@ function readPlan(terminal: Terminal, flags: TestFlags): Plan {
 }
 
 /** What is written. @throws CliError where the flags ask for what cannot be done here */
-function choosePolicy(terminal: Terminal, { update, interactive }: TestFlags): UpdatePolicy {
+function choosePolicy(terminal: Terminal, { update, migrate, interactive }: TestFlags): UpdatePolicy {
   const ci = isCi(terminal.env);
   if (ci && update === true)
     throw new CliError('--update does not work where CI is set: expectations are written by people', 2);
+  if (ci && migrate === true) throw new CliError('--migrate does not work where CI is set', 2);
+  if (migrate === true && (update === true || interactive === true))
+    throw new CliError(
+      `--migrate changes no expectation: run it without ${update === true ? '--update' : '-i'}`,
+      2,
+    );
   if (ci && interactive === true) throw new CliError('-i does not work where CI is set', 2);
   if (interactive === true && !terminal.interactive) throw new CliError('-i needs a terminal', 2);
   if (ci || interactive === true) return 'none';
+  if (migrate === true) return 'migrate';
   return update === true ? 'all' : 'new';
 }
 

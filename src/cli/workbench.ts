@@ -1,4 +1,4 @@
-import { type Diagnostic } from '../document/document.ts';
+import { type Finding } from '../document/document.ts';
 import {
   loadGeneration,
   type Generation,
@@ -8,11 +8,12 @@ import {
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { type ConfigFlags, findConfigFile, printFindings } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
+import { advise } from './lazy-advice.ts';
 
 /** A generation loaded for authors: nothing served, closed when the command ends. */
 export interface Workbench {
   readonly generation: Generation;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** Files and folders whose change makes another generation. */
   watchedPaths(): readonly string[];
   /** Loads again; on errors prints them, keeps the old generation and resolves to false. */
@@ -48,7 +49,7 @@ async function loadAloud(
   file: string,
   options: Omit<GenerationOptions, 'env' | 'dev'>,
 ): Promise<LoadedGeneration> {
-  const loaded = await loadGeneration(file, { ...options, env: terminal.env, dev: true });
+  const loaded = await loadGeneration(file, { ...options, env: terminal.env, dev: true, advise });
   if (loaded.generation === undefined) printFindings(terminal, loaded.diagnostics);
   return loaded;
 }

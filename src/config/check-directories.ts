@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { ConfigFile } from './config-schema.ts';
@@ -22,8 +23,8 @@ export async function checkDirectories(
     if (!isWritten || name === undefined || (await isDirectory(resolve(directory, name)))) continue;
     reporter.report('DIRECTORY_NOT_FOUND', ['hooks', key], {
       severity,
-      message: `hooks.${key} names a directory that does not exist`,
-      hint: 'create it, or correct the path: it is relative to the configuration file',
+      message: say`hooks.${key} names a directory that does not exist`,
+      hint: say`create it, or correct the path: it is relative to the configuration file`,
     });
   }
 }

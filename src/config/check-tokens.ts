@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { LocatedValue, Path, Place } from '../document/document.ts';
 import type { Reporter } from './reporter.ts';
@@ -55,8 +56,8 @@ const isOtherName = (key: string): boolean =>
 function reportMissing(reporter: Reporter, severity: 'error' | 'warning'): void {
   reporter.report('TOKEN_REQUIRED', ['hooks', 'enabled'], {
     severity,
-    message: 'hooks are enabled but hooks.token is missing: sluice serve will refuse to start',
-    hint: 'add token: ${SLUICE_HOOK_TOKEN} under hooks; make one with: openssl rand -hex 32',
+    message: say`hooks are enabled but hooks.token is missing: sluice serve will refuse to start`,
+    hint: say`add token: \${SLUICE_HOOK_TOKEN} under hooks; make one with: openssl rand -hex 32`,
   });
 }
 
@@ -71,15 +72,14 @@ function ownSecrets(reporter: Reporter, value: unknown, reserved: readonly Reser
 function checkForm(reporter: Reporter, token: HookToken): void {
   if (!SENDABLE.test(token.value)) {
     reporter.report('INVALID_TOKEN', token.path, {
-      message:
-        'a hook token begins or ends with white space, or contains a character that is not allowed in an HTTP header',
-      hint: 'use visible ASCII characters, for example of: openssl rand -hex 32',
+      message: say`a hook token begins or ends with white space, or contains a character that is not allowed in an HTTP header`,
+      hint: say`use visible ASCII characters, for example of: openssl rand -hex 32`,
     });
   } else if (token.value.length < MIN_TOKEN_CHARS) {
     reporter.report('SHORT_TOKEN', token.path, {
       severity: 'warning',
-      message: `a hook token is shorter than ${MIN_TOKEN_CHARS} characters: it can be guessed`,
-      hint: 'make one with: openssl rand -hex 32',
+      message: say`a hook token is shorter than ${MIN_TOKEN_CHARS} characters: it can be guessed`,
+      hint: say`make one with: openssl rand -hex 32`,
     });
   }
 }
@@ -88,9 +88,9 @@ function checkReuse(reporter: Reporter, token: HookToken, secrets: readonly Secr
   const same = secrets.find((secret) => isSame(secret.value, token.value));
   if (same === undefined) return;
   reporter.report('TOKEN_REUSED', token.path, {
-    message: "a hook token is the same as the gateway's own secret",
-    hint: 'use another secret for hooks: a sender of hooks must not be able to control the gateway',
-    labels: [{ at: same.at, text: "the gateway's secret" }],
+    message: say`a hook token is the same as the gateway's own secret`,
+    hint: say`use another secret for hooks: a sender of hooks must not be able to control the gateway`,
+    labels: [{ at: same.at, text: say`the gateway's secret` }],
   });
 }
 

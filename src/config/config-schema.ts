@@ -20,6 +20,10 @@ const agentsSchema = z.strictObject({
         .gt(0)
         .default(600)
         .meta({ description: 'Time limit of a run, in seconds, where the request or mapping gives none.' }),
+      maxTimeoutSeconds: z.number().gt(0).optional().meta({
+        description:
+          'The longest time limit of a run, in seconds: longer ones are cut to it. Default 3600, or timeoutSeconds where that is more.',
+      }),
     })
     .prefault({})
     .meta({ description: 'Defaults of every run.' }),

@@ -1,7 +1,8 @@
+import { quoted, say } from '../finding.ts';
 import { basename, extname } from 'node:path';
 import {
   documentKind,
-  type Diagnostic,
+  type Finding,
   type DocumentKind,
   firstLine,
   type LocatedValue,
@@ -25,7 +26,7 @@ const BELONGS: Readonly<Record<Exclude<DocumentKind, 'configuration'>, string>> 
 };
 
 /** A file that holds something else than a configuration. */
-export function findForeign(root: LocatedValue, file: string): Diagnostic | undefined {
+export function findForeign(root: LocatedValue, file: string): Finding | undefined {
   const kind = documentKind(root.value);
   if (kind === undefined || kind === 'configuration') return undefined;
   const isOwn = OWN_NAME.test(basename(file));
@@ -35,22 +36,24 @@ export function findForeign(root: LocatedValue, file: string): Diagnostic | unde
   return {
     severity: 'error',
     code,
-    message: `this is ${nameOfKind(kind)}, and a configuration is expected here`,
+    message: say`this is ${nameOfKind(kind)}, and a configuration is expected here`,
     at: firstLine(root),
-    hint: isOwn
-      ? 'mappings belong into files of their own, mappings/NAME.yaml, or below hooks.mappings; "sluice init" writes a configuration'
-      : `${CONFIGURATION}; ${BELONGS[kind]}`,
+    hint: quoted(
+      isOwn
+        ? 'mappings belong into files of their own, mappings/NAME.yaml, or below hooks.mappings; "sluice init" writes a configuration'
+        : `${CONFIGURATION}; ${BELONGS[kind]}`,
+    ),
   };
 }
 
 const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']);
 
 /** A finding about a file that cannot be a configuration at all, with what was probably meant. */
-export function ofOtherFile(found: Diagnostic, file: string): Diagnostic {
-  if (found.code === 'FILE_IS_DIRECTORY') return { ...found, hint: CONFIGURATION };
+export function ofOtherFile(found: Finding, file: string): Finding {
+  if (found.code === 'FILE_IS_DIRECTORY') return { ...found, hint: quoted(CONFIGURATION) };
   if (found.code !== 'UNKNOWN_FORMAT') return found;
   const more = MODULES.has(extname(file).toLowerCase())
     ? '; a transform is named by a mapping, and "sluice transform run FILE" calls it'
     : '';
-  return { ...found, hint: `${CONFIGURATION}${more}` };
+  return { ...found, hint: say`${CONFIGURATION}${more}` };
 }

@@ -102,47 +102,6 @@ const TARGET: KeyAdvice = {
   },
 };
 
-/** Times of the day, which only other programs keep. */
-const CLOCK: KeyAdvice = {
-  hint: cronHint('0 8 * * *', 'agent', 'message'),
-  hintFor: (value, beside) => {
-    const { instructions } = isJsonObject(beside) ? beside : {};
-    const [, own] =
-      /"(?:prompt|message|text|instructions)":"([^"]{1,120})"/.exec(JSON.stringify(value)) ?? [];
-    const isWake = isJsonObject(beside) && !('hooks' in beside);
-    return cronHint(
-      timesIn(value),
-      isWake ? 'wake' : 'agent',
-      isWake ? 'text' : 'message',
-      own ?? instructions,
-    );
-  },
-  group: 'clock',
-};
-
-/** The line for cron that sends a hook. */
-function cronHint(times: string, path: string, key: string, text?: unknown): string {
-  const said = typeof text === 'string' && /^[\w .,:!?-]{1,120}$/.test(text) ? text : 'Write the report';
-  return `nothing here begins at a time of the day: let cron send the hook, with the line ${times} curl -sS http://127.0.0.1:8787/hooks/${path} -H "Authorization: Bearer $SLUICE_HOOK_TOKEN" -d '{"${key}":"${said}"}' (and SLUICE_HOOK_TOKEN=… above it), and remove this key`;
-}
-
-/** `0 8 * * *`, `08:00`, or either within what stands there. */
-function timesIn(value: unknown): string {
-  const written = JSON.stringify(value) ?? '';
-  const [cron] = /(?:[\d*/,-]{1,6} ){4}[\d*/,-]{1,6}/.exec(written) ?? [];
-  const [, hour, minute] = /\b([01]?\d|2[0-3]):([0-5]\d)\b/.exec(written) ?? [];
-  return cron ?? (hour === undefined ? '0 8 * * *' : `${Number(minute)} ${Number(hour)} * * *`);
-}
-
-const QUEUE: KeyAdvice = {
-  hint: 'how many runs go on at once is gateway.maxRuns: 4; what failed for now is tried again without a key',
-  hintFor: (value) => {
-    const workers = isJsonObject(value) ? (value['workers'] ?? value['concurrency']) : value;
-    return typeof workers === 'number'
-      ? `write gateway: {maxRuns: ${workers}}, how many runs go on at once; what failed for now is tried again without a key`
-      : undefined;
-  },
-};
 const PROXIES: KeyAdvice = {
   ...calledHere('trustedProxies'),
   hintFor: (value) =>
@@ -166,8 +125,6 @@ const TOP: Readonly<Record<string, KeyAdvice>> = {
   ...alike('tls ssl https cert', TLS),
   ...alike('environment envVars', ENVIRONMENT),
   ...alike('logLevel loglevel log_level', SKIPPED_LEVELS),
-  ...alike('schedule schedules cron crons jobs timer timers scheduler', CLOCK),
-  ...alike('queue queues worker workers concurrency', QUEUE),
   token: { hint: 'the token that senders carry is hooks.token' },
   mappings: { hint: 'mappings stand in hooks.mappings, or in files of the folder hooks.mappingsDir' },
   runner: { hint: 'the runner is gateway.runner' },
@@ -234,7 +191,6 @@ const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
   'heartbeat.interval': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
   'heartbeat.enabled': { hint: 'a heartbeat that is off is everySeconds: 0' },
   'heartbeat.prompt': calledHere('instructions'),
-  ...below('heartbeat', alike('at time times cron schedule daily', CLOCK)),
   ...below('heartbeat', { target: TARGET, to: { ...TARGET, beside: 'target' } }),
   ...below('heartbeat.activeHours', {
     ...alike('start begin', calledHere('from')),

@@ -1,4 +1,5 @@
-import { hideTokens, type Diagnostic } from '../document/document.ts';
+import { mapSentence } from '../finding.ts';
+import { hideTokens, type Finding } from '../document/document.ts';
 
 /** Stands where a finding would quote what a reference leads to; the source line beside it shows the reference. */
 const HIDDEN = '[value of a reference]';
@@ -11,10 +12,7 @@ const CUT_CHARS = 60;
  * Findings quote the file, never what its references lead to: a value may be a secret whatever its key is called, and
  * findings end up in logs of CI. What looks like a token is quoted from no place.
  */
-export function hideValues(
-  diagnostics: readonly Diagnostic[],
-  values: readonly string[],
-): readonly Diagnostic[] {
+export function hideValues(diagnostics: readonly Finding[], values: readonly string[]): readonly Finding[] {
   const patterns = patternsOf(values);
   const hide = (text: string): string =>
     hideTokens(patterns.reduce((left, pattern) => left.replaceAll(pattern, HIDDEN), text));
@@ -39,13 +37,15 @@ function patternsOf(values: readonly string[]): readonly RegExp[] {
   );
 }
 
-function hideIn(diagnostic: Diagnostic, hide: (text: string) => string): Diagnostic {
+function hideIn(diagnostic: Finding, hide: (text: string) => string): Finding {
   const { message, hint, labels } = diagnostic;
   return {
     ...diagnostic,
-    message: hide(message),
-    ...(hint === undefined ? {} : { hint: hide(hint) }),
-    ...(labels === undefined ? {} : { labels: labels.map(({ at, text }) => ({ at, text: hide(text) })) }),
+    message: mapSentence(message, hide),
+    ...(hint === undefined ? {} : { hint: mapSentence(hint, hide) }),
+    ...(labels === undefined
+      ? {}
+      : { labels: labels.map(({ at, text }) => ({ at, text: mapSentence(text, hide) })) }),
   };
 }
 

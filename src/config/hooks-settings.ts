@@ -1,3 +1,4 @@
+import { say, type Sentence } from '../finding.ts';
 import { resolve } from 'node:path';
 import { namesMainSession } from '../action.ts';
 import { didYouMean } from '../document/document.ts';
@@ -46,8 +47,8 @@ export function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): 
 function reportDisabled(reporter: Reporter): void {
   reporter.report('HOOKS_DISABLED', ['hooks', 'enabled'], {
     severity: 'warning',
-    message: 'hooks are off: every path is answered 404',
-    hint: 'set hooks.enabled to true',
+    message: say`hooks are off: every path is answered 404`,
+    hint: say`set hooks.enabled to true`,
   });
 }
 
@@ -91,8 +92,8 @@ function checkSessionKeys(
   const { default: standard } = keys;
   if (standard !== undefined && namesMainSession(standard.trim())) {
     reporter.report('MAIN_SESSION_KEY', ['hooks', 'sessionKeys', 'default'], {
-      message: 'hooks.sessionKeys.default is the key of the main session, which hooks may not use',
-      hint: 'choose another key, such as hook:default, or remove it: then each run has a session of its own',
+      message: say`hooks.sessionKeys.default is the key of the main session, which hooks may not use`,
+      hint: say`choose another key, such as hook:default, or remove it: then each run has a session of its own`,
     });
   }
   if (isOpenClaw) checkDefaultKey(keys, reporter);
@@ -113,14 +114,14 @@ function checkDefaultKey(
 }
 
 const GENERATED_KEY_LEFT_OUT = {
-  message: 'the allowed prefixes lack "hook:", with which generated session keys begin',
-  hint: 'add "hook:", or set a default session key',
+  message: say`the allowed prefixes lack "hook:", with which generated session keys begin`,
+  hint: say`add "hook:", or set a default session key`,
 };
 
 function defaultKeyLeftOut(key: string): typeof GENERATED_KEY_LEFT_OUT {
   return {
-    message: `the default session key "${key.slice(0, 80)}" begins with none of the allowed prefixes`,
-    hint: 'add its prefix, or choose another default',
+    message: say`the default session key "${key.slice(0, 80)}" begins with none of the allowed prefixes`,
+    hint: say`add its prefix, or choose another default`,
   };
 }
 
@@ -144,7 +145,7 @@ function agentsSettings(
 
 function reportUnknownAgent(name: string, known: readonly string[], reporter: Reporter): void {
   reporter.report('UNKNOWN_AGENT', ['hooks', 'agents', 'default'], {
-    message: `there is no agent "${name.slice(0, 80)}" in hooks.agents.runners`,
+    message: say`there is no agent "${name.slice(0, 80)}" in hooks.agents.runners`,
     ...nameRemedy(name, known, 'agents'),
   });
 }
@@ -154,10 +155,10 @@ function nameRemedy(
   name: string,
   known: readonly string[],
   kind: 'agents' | 'presets',
-): { readonly hint: string; readonly replace?: { readonly from: string; readonly to: string } } {
+): { readonly hint: Sentence; readonly replace?: { readonly from: string; readonly to: string } } {
   const near = didYouMean(name, known);
-  if (near === undefined) return { hint: `the ${kind} are: ${known.join(', ') || '(none)'}` };
-  return { hint: `did you mean "${near}"?`, replace: { from: name, to: near } };
+  if (near === undefined) return { hint: say`the ${kind} are: ${known.join(', ') || '(none)'}` };
+  return { hint: say`did you mean "${near}"?`, replace: { from: name, to: near } };
 }
 
 /** The path with a leading slash and no trailing ones. */
@@ -166,8 +167,8 @@ function hooksPath(written: string, reporter: Reporter): string {
   const problem = hooksPathProblem(path);
   if (problem !== undefined) {
     reporter.report('INVALID_HOOKS_PATH', ['hooks', 'path'], {
-      message: `hooks.path ${problem}`,
-      hint: 'choose a path such as /hooks',
+      message: say`hooks.path ${problem}`,
+      hint: say`choose a path such as /hooks`,
     });
   }
   return path;
@@ -186,7 +187,7 @@ function hooksPathProblem(path: string): string | undefined {
 function presetRemedy(name: string): ReturnType<typeof nameRemedy> {
   const remedy = nameRemedy(name, PRESETS, 'presets');
   return remedy.replace === undefined && /^[a-z][a-z-]{1,40}$/.test(name)
-    ? { hint: `${remedy.hint}; of other senders a mapping is written: "sluice add ${name}"` }
+    ? { hint: say`${remedy.hint}; of other senders a mapping is written: "sluice add ${name}"` }
     : remedy;
 }
 
@@ -194,7 +195,7 @@ function presetNames(names: readonly string[], reporter: Reporter): readonly str
   for (const [index, name] of names.entries()) {
     if (PRESETS.includes(name)) continue;
     reporter.report('UNKNOWN_PRESET', ['hooks', 'presets', index], {
-      message: `there is no preset "${name.slice(0, 80)}"`,
+      message: say`there is no preset "${name.slice(0, 80)}"`,
       ...presetRemedy(name),
     });
   }

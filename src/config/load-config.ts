@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
@@ -5,7 +6,7 @@ import {
   findLongSeconds,
   fromZodError,
   knownKeys,
-  type Diagnostic,
+  type Finding,
   type LocatedValue,
   type Path,
 } from '../document/document.ts';
@@ -37,7 +38,7 @@ export interface LoadOptions {
 /** A configuration, unless one of the diagnostics is an error. */
 export interface LoadResult {
   readonly config?: LoadedConfig;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** In place of a configuration that was read but has errors, so that its mappings are checked all the same. */
   readonly remaining?: RemainingConfig;
 }
@@ -84,10 +85,9 @@ function loadResult({ read, path }: Input, built: Built): LoadResult {
 }
 
 /** In the order of the file; what concerns files that it includes or extends comes first. */
-function inOrder(diagnostics: readonly Diagnostic[], root: LocatedValue): readonly Diagnostic[] {
+function inOrder(diagnostics: readonly Finding[], root: LocatedValue): readonly Finding[] {
   const { file } = root.place([]).source;
-  const position = ({ at }: Diagnostic): number =>
-    at === undefined || at.source.file !== file ? 0 : at.start;
+  const position = ({ at }: Finding): number => (at === undefined || at.source.file !== file ? 0 : at.start);
   return diagnostics.toSorted((a, b) => position(a) - position(b));
 }
 
@@ -113,7 +113,7 @@ interface Input {
 
 interface Built {
   readonly settings?: LoadedConfig['settings'];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   readonly secrets: readonly string[];
   readonly files: readonly string[];
 }
@@ -127,7 +127,7 @@ async function build({ read, path, options }: Input): Promise<Built> {
     directory,
     schema: configSchema,
   });
-  const diagnostics: Diagnostic[] = [...resolved.diagnostics, ...reserved.flatMap((r) => r.diagnostics)];
+  const diagnostics: Finding[] = [...resolved.diagnostics, ...reserved.flatMap((r) => r.diagnostics)];
   const reporter = createReporter(root, diagnostics);
   const parsed = parseKnown(resolved);
   const dev = options.dev === true;
@@ -159,10 +159,10 @@ async function resolveAll({ root, reserved: also }: ReadConfig, options: Resolve
 
 /** A required value that is not known yet may be all that is wrong: then that is what is said. */
 function explained(
-  diagnostics: readonly Diagnostic[],
+  diagnostics: readonly Finding[],
   root: LocatedValue,
   unknown: Parameters<typeof withoutUnknown>[2],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const known = withoutUnknown(diagnostics, root, unknown);
   return known.some(({ severity }) => severity === 'error') ? known : diagnostics;
 }
@@ -188,10 +188,10 @@ function removeAt(value: unknown, path: Path): void {
 
 /** Leaves out findings about the form of values that are not known yet: only that they are missing counts. */
 function withoutUnknown(
-  diagnostics: readonly Diagnostic[],
+  diagnostics: readonly Finding[],
   root: LocatedValue,
   unknown: readonly Path[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const starts = new Set(unknown.map((path) => root.place(path).start));
   const kept = new Set(['MISSING_VARIABLE', 'INVALID_REFERENCE', 'SECRET_FILE_UNREADABLE', 'TOKEN_REUSED']);
   return diagnostics.filter(({ code, at }) => at === undefined || kept.has(code) || !starts.has(at.start));
@@ -222,12 +222,12 @@ async function findConfig(cwd: string): Promise<string | undefined> {
   return undefined;
 }
 
-function notFound(cwd: string): Diagnostic {
+function notFound(cwd: string): Finding {
   const name = displayName(cwd, dirname(cwd));
   return {
     severity: 'error',
     code: 'CONFIG_NOT_FOUND',
-    message: `there is no ${DEFAULT_CONFIG_FILES.join(' or ')} in ${name}`,
-    hint: 'name a file with --config, or make one with sluice init',
+    message: say`there is no ${DEFAULT_CONFIG_FILES.join(' or ')} in ${name}`,
+    hint: say`name a file with --config, or make one with sluice init`,
   };
 }

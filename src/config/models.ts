@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import type { Path } from '../document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { Reporter } from './reporter.ts';
@@ -21,8 +22,8 @@ export function resolveModels(file: ConfigFile, reporter: Reporter): Models {
     const path: Path = ['agents', 'defaults', 'aliases', alias];
     if (target === undefined) {
       reporter.report('ALIAS_CYCLE', path, {
-        message: `the alias "${alias.slice(0, 80)}" names no model: the aliases refer to each other in a circle`,
-        hint: 'change one of these aliases so that it names a model',
+        message: say`the alias "${alias.slice(0, 80)}" names no model: the aliases refer to each other in a circle`,
+        hint: say`change one of these aliases so that it names a model`,
       });
     } else aliases[alias] = target;
   }

@@ -1,8 +1,9 @@
+import { quoted } from '../finding.ts';
 import { createHash } from 'node:crypto';
 import { dirname, resolve } from 'node:path';
 import {
   readDocument,
-  type Diagnostic,
+  type Finding,
   type LocatedValue,
   type ParsedDocument,
   type Path,
@@ -54,7 +55,7 @@ export interface ReadConfig {
 
 export interface ReadResult {
   readonly read?: ReadConfig;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 /** Reads a configuration file: one of ours, which may extend an OpenClaw file, or an OpenClaw file itself. */
@@ -108,10 +109,10 @@ async function readBase(
   return { diagnostics: [...base.diagnostics, unreadable(name, 'the file it names cannot be used')] };
 }
 
-function unreadable(name: LocatedValue, message: string): Diagnostic {
+function unreadable(name: LocatedValue, message: string): Finding {
   const code: ConfigCode = 'EXTENDS_UNREADABLE';
   const hint = 'the path is relative to this file, or begins with ~/';
-  return { severity: 'error', code, message, at: name.place([]), hint };
+  return { severity: 'error', code, message: quoted(message), at: name.place([]), hint: quoted(hint) };
 }
 
 /** What is written for us stands over what the gateway's file says; our mappings come before theirs. */
@@ -170,7 +171,7 @@ async function expandOpenClaw(
   root: LocatedValue,
   file: string,
   { cwd, env: given, needSecrets }: ReadConfigOptions,
-): Promise<Expanded & { readonly findings: readonly Diagnostic[] }> {
+): Promise<Expanded & { readonly findings: readonly Finding[] }> {
   const included = await expandIncludes(root, { file, cwd, env: given });
   const { env, files } = await openClawEnvironment(included.root, file, given);
   const { value, secrets, ...read } = await readSecretRefs(included.root, { file, env, needSecrets });
@@ -206,7 +207,7 @@ function mappingsOf(root: LocatedValue, dialect: InlineMapping['dialect']): read
 export async function importOpenClawFile(
   file: string,
   options: Pick<ReadConfigOptions, 'env' | 'cwd' | 'hooksKeys'> & Pick<ImportOptions, 'into'>,
-): Promise<{ readonly imported?: ImportedConfig; readonly diagnostics: readonly Diagnostic[] }> {
+): Promise<{ readonly imported?: ImportedConfig; readonly diagnostics: readonly Finding[] }> {
   const reading = { ...options, needSecrets: true, hasCommand: true };
   const { read, diagnostics } = await readOpenClaw(file, reading, false);
   if (read === undefined || diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };

@@ -1,3 +1,4 @@
+import { quoted, say } from '../finding.ts';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import {
@@ -5,7 +6,7 @@ import {
   kindsAt,
   replaceWithin,
   withEdit,
-  type Diagnostic,
+  type Finding,
   type LocatedValue,
   type Path,
   type Place,
@@ -29,7 +30,7 @@ export interface ResolveOptions {
 /** A file's content with its references replaced. */
 export interface Resolved {
   readonly value: unknown;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** Places of values whose reference is not known: other findings about them mean nothing. */
   readonly unknown: readonly Path[];
   /** Every text that came from outside the file. */
@@ -51,7 +52,7 @@ export async function resolveReferences(root: LocatedValue, options: ResolveOpti
 interface Run {
   readonly root: LocatedValue;
   readonly options: ResolveOptions;
-  readonly diagnostics: Diagnostic[];
+  readonly diagnostics: Finding[];
   readonly unknown: Path[];
   readonly secrets: string[];
   readonly files: string[];
@@ -86,12 +87,12 @@ function reportLiteral(run: Run, value: string, path: Path): void {
     ) ?? [];
   if (name === undefined || name !== name.toUpperCase() || !name.includes('_')) return;
   const at = run.root.place(path);
-  const found: Diagnostic = {
+  const found: Finding = {
     severity: 'error',
     code: 'INVALID_REFERENCE',
-    message: `the variable ${name} is written as another tool has it: here the text itself would be the secret`,
+    message: say`the variable ${name} is written as another tool has it: here the text itself would be the secret`,
     at,
-    hint: `write \${${name}}`,
+    hint: say`write \${${name}}`,
   };
   const written = at.source.text.slice(at.start, at.end);
   run.diagnostics.push(withEdit(found, written.includes('\n') ? undefined : { at, text: `"\${${name}}"` }));
@@ -192,21 +193,21 @@ function meantName(written: string): string {
     .slice(0, 80);
 }
 
-function invalidReference(name: string, at: Place, isShown: boolean): Diagnostic {
+function invalidReference(name: string, at: Place, isShown: boolean): Finding {
   const defaulted = withDefault(name, isShown);
   const written = defaulted === undefined || isShown ? name : `${defaulted.variable}:-…`;
   const meant = meantName(name);
-  const found: Diagnostic = {
+  const found: Finding = {
     severity: 'error',
     code: 'INVALID_REFERENCE',
-    message: `\${${written.slice(0, 80)}} is not a valid reference, expected the name of an environment variable in the braces`,
+    message: say`\${${written.slice(0, 80)}} is not a valid reference, expected the name of an environment variable in the braces`,
     at,
-    hint: 'write $${ for a literal ${',
+    hint: say`write $\${ for a literal \${`,
   };
-  if (defaulted !== undefined) return { ...found, hint: defaulted.hint };
+  if (defaulted !== undefined) return { ...found, hint: quoted(defaulted.hint) };
   return NAME.test(meant)
     ? withEdit(
-        { ...found, hint: `did you mean \${${meant}}? a literal \${ is written as $\${` },
+        { ...found, hint: say`did you mean \${${meant}}? a literal \${ is written as $\${` },
         replaceWithin(at, `\${${name}}${name.startsWith('{') ? '}' : ''}`, `\${${meant}}`),
       )
     : found;
@@ -214,7 +215,13 @@ function invalidReference(name: string, at: Place, isShown: boolean): Diagnostic
 
 function reporterAt(run: Run, path: Path): (code: string, message: string, hint: string) => void {
   return (code, message, hint) =>
-    void run.diagnostics.push({ severity: 'error', code, message, at: run.root.place(path), hint });
+    void run.diagnostics.push({
+      severity: 'error',
+      code,
+      message: quoted(message),
+      at: run.root.place(path),
+      hint: quoted(hint),
+    });
 }
 
 function reportVariable(run: Run, path: Path, name: string): void {
@@ -262,7 +269,7 @@ export interface ReferenceReader {
   near(reference: WrittenReference, besides: readonly WrittenReference[]): string | undefined;
   /** The name of another variable of the same owner whose value fits. */
   fitting(reference: WrittenReference, fits: (name: string, value: string) => boolean): string | undefined;
-  /** Where the variable of a reference stands that is not set, and how to start with it. */
+  /** Where the variable of a reference stands that is not set, and how to start with it; what is wrong with a file that is there. */
   inFile(reference: WrittenReference): string | undefined;
   /** Every text that was read, to be kept out of logs. */
   readonly secrets: readonly string[];
@@ -291,10 +298,19 @@ function findSecret(reference: WrittenReference, { env, directory, files }: Sour
   return read.kind === 'read' ? read.secret : undefined;
 }
 
+function fileHint(name: string, directory: string): string | undefined {
+  const file = resolve(directory, name);
+  const read = readSecretFile(file);
+  return read.kind === 'read' || read.isMissing === true
+    ? undefined
+    : `The file ${name} ${read.problem}; ${read.hint}`;
+}
+
 /** Makes the reader; files are relative to `directory`, that of the configuration. */
 export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceReader {
   const secrets: string[] = [];
   const files: string[] = [];
+  const known = new Map<string, string>();
   return {
     secrets,
     files,
@@ -304,6 +320,7 @@ export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceR
     },
     inFile: (reference) => {
       const name = nameOf(reference);
+      if (typeof reference !== 'string') return fileHint(reference.file, given.directory);
       return name === undefined ? undefined : envFileHint(name, given.directory);
     },
     fitting: (reference, fits) => {
@@ -311,8 +328,11 @@ export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceR
       return name === undefined ? undefined : variableThatFits(name, given.env, fits);
     },
     read: (reference) => {
-      const found = findSecret(reference, { ...given, files });
-      if (found !== undefined) secrets.push(found);
+      // Callbacks ask for theirs again and again.
+      const name = JSON.stringify(reference);
+      const found = known.get(name) ?? findSecret(reference, { ...given, files });
+      if (found !== undefined && !known.has(name)) secrets.push(found);
+      if (found !== undefined) known.set(name, found);
       return found;
     },
   };

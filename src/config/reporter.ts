@@ -1,7 +1,8 @@
+import type { Sentence } from '../finding.ts';
 import {
   replaceWithin,
   withEdit,
-  type Diagnostic,
+  type Finding,
   type LocatedValue,
   type Path,
   type Place,
@@ -11,19 +12,19 @@ import type { ConfigCode } from './config-codes.ts';
 /** Collects findings about one configuration file. */
 export interface Reporter {
   readonly root: LocatedValue;
-  report(code: ConfigCode, path: Path, finding: Finding): void;
+  report(code: ConfigCode, path: Path, finding: Report): void;
   /** Takes findings of a schema. */
-  add(findings: readonly Diagnostic[]): void;
+  add(findings: readonly Finding[]): void;
 }
 
-interface Finding {
-  readonly message: string;
-  readonly hint?: string | undefined;
+interface Report {
+  readonly message: Sentence;
+  readonly hint?: Sentence | undefined;
   /** Default `error`. */
   readonly severity?: 'error' | 'warning';
   /** Points at the key instead of the value. */
   readonly key?: boolean;
-  readonly labels?: readonly { readonly at: Place; readonly text: string }[];
+  readonly labels?: readonly { readonly at: Place; readonly text: Sentence }[];
   /** Whether the value holds a secret, which no finding may show. */
   readonly hides?: boolean;
   /** Comes last, without lines of the file. */
@@ -34,7 +35,7 @@ interface Finding {
   readonly value?: string | undefined;
 }
 
-export function createReporter(root: LocatedValue, diagnostics: Diagnostic[]): Reporter {
+export function createReporter(root: LocatedValue, diagnostics: Finding[]): Reporter {
   return {
     root,
     add: (findings) => void diagnostics.push(...findings),
@@ -45,11 +46,11 @@ export function createReporter(root: LocatedValue, diagnostics: Diagnostic[]): R
 function diagnosticAt(
   root: LocatedValue,
   path: Path,
-  finding: Finding & { readonly code: ConfigCode },
-): Diagnostic {
+  finding: Report & { readonly code: ConfigCode },
+): Finding {
   const { code, message, hint, severity = 'error', key = false, labels = [], hides = false } = finding;
   const at = root.place(path, key ? 'key' : 'value');
-  const found: Diagnostic = {
+  const found: Finding = {
     severity,
     code,
     message,
@@ -62,7 +63,7 @@ function diagnosticAt(
   return withEdit(found, editOf(finding, at));
 }
 
-function editOf({ replace, value }: Finding, at: Place): ReturnType<typeof replaceWithin> {
+function editOf({ replace, value }: Report, at: Place): ReturnType<typeof replaceWithin> {
   if (replace !== undefined) return replaceWithin(at, replace.from, replace.to);
   return value === undefined ? undefined : { at, text: value };
 }

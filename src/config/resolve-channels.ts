@@ -1,3 +1,4 @@
+import { quoted, say } from '../finding.ts';
 import { CHANNEL_ALIASES, CHANNEL_IDS, channelIdOf, LAST_CHANNEL, otherWay } from '../action.ts';
 import { didYouMean, type Path } from '../document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
@@ -14,7 +15,11 @@ export function resolveChannels(file: ConfigFile, reporter: Reporter): Settings[
     const first = writtenAs.get(id);
     if (first !== undefined) {
       const message = `"${name}" and "${first}" are two names of the same channel`;
-      reporter.report('DUPLICATE_CHANNEL', path, { key: true, message, hint: `keep "${id}"` });
+      reporter.report('DUPLICATE_CHANNEL', path, {
+        key: true,
+        message: quoted(message),
+        hint: say`keep "${id}"`,
+      });
       continue;
     }
     writtenAs.set(id, name);
@@ -48,10 +53,11 @@ function reportUnknown(
   const near = didYouMean(id, [...known, ...Object.keys(CHANNEL_ALIASES)]);
   reporter.report('UNKNOWN_CHANNEL', path, {
     key,
-    message: `there is no channel "${name.slice(0, 80)}", and no plugin is configured that could add it`,
-    hint:
+    message: say`there is no channel "${name.slice(0, 80)}", and no plugin is configured that could add it`,
+    hint: quoted(
       otherWay(id) ??
-      (near === undefined ? `the channels are: ${known.join(', ')}` : `did you mean "${near}"?`),
+        (near === undefined ? `the channels are: ${known.join(', ')}` : `did you mean "${near}"?`),
+    ),
     replace: near === undefined ? undefined : { from: name, to: near },
   });
 }

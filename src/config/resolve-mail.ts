@@ -1,3 +1,4 @@
+import { quoted, say } from '../finding.ts';
 import { resolve } from 'node:path';
 import * as z from 'zod';
 import { fromZodError } from '../document/document.ts';
@@ -35,8 +36,8 @@ function reportVersion(reporter: Reporter): void {
   reporter.report('MAIL_BLOCK_IGNORED', ['hooks', 'mail'], {
     key: true,
     severity: 'warning',
-    message: `hooks.mail is not of version ${String(VERSION)}: no mailbox is read`,
-    hint: 'write it again with "sluice webhooks mail setup"',
+    message: say`hooks.mail is not of version ${String(VERSION)}: no mailbox is read`,
+    hint: say`write it again with "sluice webhooks mail setup"`,
   });
 }
 
@@ -63,8 +64,8 @@ function isUnencrypted(mail: MailBlock): mail is Extract<MailBlock, { kind: 'ima
 function reportUnencrypted(mail: MailBlock, reporter: Reporter): void {
   if (!isUnencrypted(mail)) return;
   reporter.report('UNENCRYPTED_MAIL', ['hooks', 'mail', 'security'], {
-    message: clearText(mail),
-    hint: UNENCRYPTED_HINT,
+    message: quoted(clearText(mail)),
+    hint: quoted(UNENCRYPTED_HINT),
   });
 }
 

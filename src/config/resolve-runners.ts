@@ -1,3 +1,4 @@
+import { quoted, say } from '../finding.ts';
 import { didYouMean, holdsCredentials, type Path } from '../document/document.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { ConfigFile } from './config-schema.ts';
@@ -57,8 +58,8 @@ function allRunners(gateway: ConfigFile['gateway'], context: RunnerContext): Nam
 function reportTaken(reporter: Reporter): void {
   reporter.report('DUPLICATE_RUNNER', ['gateway', 'runners', INLINE_NAME], {
     key: true,
-    message: `the name "${INLINE_NAME}" is taken by the runner written at gateway.runner`,
-    hint: 'give one of the two another name under gateway.runners, and put that name at gateway.runner',
+    message: say`the name "${INLINE_NAME}" is taken by the runner written at gateway.runner`,
+    hint: say`give one of the two another name under gateway.runners, and put that name at gateway.runner`,
   });
 }
 
@@ -69,9 +70,8 @@ function checkArguments(runner: RunnerFile, path: Path, reporter: Reporter): voi
   if (index < 0) return;
   reporter.report('SESSION_KEY_IN_ARGV', [...path, 'argv', index], {
     severity: 'warning',
-    message:
-      'arguments can be read by every user of the machine, and a session key is made of what senders write',
-    hint: 'write {session_id} in place of {session_key}, or read SLUICE_SESSION_KEY from the environment',
+    message: say`arguments can be read by every user of the machine, and a session key is made of what senders write`,
+    hint: say`write {session_id} in place of {session_key}, or read SLUICE_SESSION_KEY from the environment`,
   });
 }
 
@@ -90,19 +90,19 @@ function checkName(
   const near = didYouMean(name, names);
   const meant = path.at(-2) === 'gateway' ? meantRunner(name) : undefined;
   const remedy = near === undefined ? { ...runnerRemedy(names, meant), hides } : nearRemedy(name, near);
-  reporter.report('UNKNOWN_RUNNER', path, { message, ...remedy });
+  reporter.report('UNKNOWN_RUNNER', path, { message: quoted(message), ...remedy });
 }
 
 type Remedy = Pick<Parameters<Reporter['report']>[2], 'hint' | 'replace' | 'value'>;
 
 function nearRemedy(name: string, near: string): Remedy {
-  return { hint: `did you mean "${near}"?`, replace: { from: name, to: near } };
+  return { hint: say`did you mean "${near}"?`, replace: { from: name, to: near } };
 }
 
 function runnerRemedy(names: readonly string[], meant: MeantRunner | undefined): Remedy {
   const known = `the runners are: ${names.join(', ')}; further ones are keys of gateway.runners`;
   return {
-    hint: meant === undefined ? known : `write runner: ${meant.text}`,
+    hint: quoted(meant === undefined ? known : `write runner: ${meant.text}`),
     value: meant?.isCertain === true ? meant.text : undefined,
   };
 }
@@ -167,8 +167,8 @@ function checkMainModels(main: ModelRunner, mainPath: Path, { reporter, models }
   const standard = main.model ?? models.model;
   if (standard === undefined) {
     reporter.report('MODEL_NOT_SERVED', mainPath, {
-      message: 'a model runner is used but neither it nor agents.defaults.model names a model',
-      hint: 'set agents.defaults.model, or the model of the runner, to provider/model',
+      message: say`a model runner is used but neither it nor agents.defaults.model names a model`,
+      hint: say`set agents.defaults.model, or the model of the runner, to provider/model`,
     });
   } else {
     const place = main.model === undefined ? [...at, 'model'] : [...mainPath, 'model'];
@@ -193,8 +193,8 @@ function checkHeartbeatModel(
   const path: Path = ['gateway', 'heartbeat', 'runner'];
   if (models.model === undefined) {
     reporter.report('MODEL_NOT_SERVED', path, {
-      message: 'the heartbeat uses a model runner, but neither it nor agents.defaults names a model',
-      hint: 'set gateway.heartbeat.model to provider/model',
+      message: say`the heartbeat uses a model runner, but neither it nor agents.defaults names a model`,
+      hint: say`set gateway.heartbeat.model to provider/model`,
     });
   } else checkModel(models.model, path, { runner, reporter });
 }
@@ -210,9 +210,10 @@ function checkModel(
   if (provider !== undefined && slash < name.length - 1 && known.includes(provider)) return;
   const near = provider === undefined ? undefined : didYouMean(provider, known);
   reporter.report('MODEL_NOT_SERVED', path, {
-    message: `no configured provider serves the model "${name.slice(0, 80)}", expected provider/model`,
-    hint:
+    message: say`no configured provider serves the model "${name.slice(0, 80)}", expected provider/model`,
+    hint: quoted(
       near === undefined ? `the providers are: ${known.join(', ') || '(none)'}` : `did you mean "${near}/…"?`,
+    ),
     replace: near === undefined ? undefined : { from: `${provider ?? ''}/`, to: `${near}/` },
   });
 }

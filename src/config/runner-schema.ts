@@ -122,8 +122,8 @@ const modelSchema = z.strictObject({
 
 const forwardSchema = z.strictObject({
   kind: z.literal('forward'),
-  forwardSummaries: z.boolean().default(false).meta({
-    description: 'Whether summaries of runs also go to the other gateway; without it they are only listed.',
+  forwardSummaries: z.boolean().default(true).meta({
+    description: 'Whether summaries of runs also go to the other gateway; with false they are only listed.',
   }),
   url: url.meta({ description: "URL of the other gateway's hooks, with their path." }),
   token: secretSchema.meta({

@@ -118,8 +118,11 @@ function workingFolder(
   return { privateFolders: stateFolder('work', { directory, env, name }) };
 }
 
-/** Where the service keeps things for a runner of this configuration: below `$XDG_STATE_HOME/sluice`. */
-function stateFolder(what: 'work' | 'sessions', { directory, env, name }: Omit<Named, 'models'>): string {
+/** Where the service keeps things of this configuration, as for a runner: below `$XDG_STATE_HOME/sluice`. */
+export function stateFolder(
+  what: 'work' | 'sessions' | 'console',
+  { directory, env, name }: Omit<Named, 'models'>,
+): string {
   const given = env['XDG_STATE_HOME'] ?? '';
   // A relative path is to be ignored (XDG Base Directory Specification).
   const state = isAbsolute(given) ? given : join(env['HOME'] ?? homedir(), '.local/state');

@@ -1,4 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { dirname } from 'node:path';
 
 /** Bytes; a secret file holds one secret. */
 const MAX_SECRET_BYTES = 64 * 1024;
@@ -6,7 +8,12 @@ const MAX_SECRET_BYTES = 64 * 1024;
 /** The secret in a file, or what is wrong with the file and what to do. */
 export type SecretFile =
   | { readonly kind: 'read'; readonly secret: string }
-  | { readonly kind: 'problem'; readonly problem: string; readonly hint: string };
+  | {
+      readonly kind: 'problem';
+      readonly problem: string;
+      readonly hint: string;
+      readonly isMissing?: boolean;
+    };
 
 const UNREADABLE_HINT =
   'check that the path is right (it is relative to the configuration file) and that the user who runs sluice may read the file';
@@ -17,8 +24,11 @@ export function readSecretFile(file: string): SecretFile {
   try {
     bytes = readAtMost(file, MAX_SECRET_BYTES + 1);
   } catch (error) {
-    const problem = `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`;
-    return { kind: 'problem', problem, hint: UNREADABLE_HINT };
+    const { code = 'unknown error' } = error as NodeJS.ErrnoException;
+    const denied = code === 'EACCES' ? findDenied(file) : undefined;
+    if (denied !== undefined) return { kind: 'problem', ...denied };
+    const problem = `cannot be read (${code})`;
+    return { kind: 'problem', problem, hint: UNREADABLE_HINT, isMissing: code === 'ENOENT' };
   }
   if (bytes.length > MAX_SECRET_BYTES) {
     const problem = `is larger than ${String(MAX_SECRET_BYTES)} bytes`;
@@ -44,4 +54,43 @@ function readAtMost(file: string, maxBytes: number): Buffer {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Whose the file is that may not be read, or the folder that hides it: `sluice add` makes both for its own user only. */
+function findDenied(file: string): { readonly problem: string; readonly hint: string } | undefined {
+  const uid = process.getuid?.();
+  if (uid === undefined) return undefined;
+  for (let path = file; path !== dirname(path); path = dirname(path)) {
+    const found = statOf(path);
+    if (found === undefined) continue;
+    const mode = (found.mode & 0o777).toString(8).padStart(4, '0');
+    const what = path === file ? 'it' : `the folder ${path}`;
+    return {
+      problem: `cannot be read: ${what} belongs to ${ownerText(found.uid)} with mode ${mode}, and sluice runs as ${ownerText(uid)}`,
+      hint:
+        found.uid === uid
+          ? `let its owner read it: chmod ${path === file ? 'u+r' : 'u+rx'} ${path}`
+          : `give it to the user who runs sluice: chown -R ${uid} ${path}`,
+    };
+  }
+  return undefined;
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function ownerText(uid: number): string {
+  if (uid === 0) return 'root';
+  try {
+    const { uid: own, username } = userInfo();
+    if (own === uid) return `${username} (user ${uid})`;
+  } catch {
+    // Users of a container need no name.
+  }
+  return `user ${uid}`;
 }

@@ -234,6 +234,8 @@ export interface AgentDefaults {
   readonly models: readonly string[] | undefined;
   readonly aliases: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
+  /** No run takes longer, whatever its request or mapping says. */
+  readonly maxTimeoutSeconds: number;
 }
 
 export interface StorageSettings {

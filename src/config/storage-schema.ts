@@ -48,7 +48,9 @@ export const storageSchema = z.strictObject({
         .meta({ description: 'Days a request is kept; default no limit, dev 1.' }),
     })
     .prefault({})
-    .meta({ description: 'Requests kept whole for explain and replay; they hold what senders wrote.' }),
+    .meta({
+      description: 'Experimental: requests kept whole for explain and replay; they hold what senders wrote.',
+    }),
   maxBacklog: z
     .strictObject({
       runs: whole(1, 100_000_000).default(100_000).meta({ description: 'Most runs that may wait.' }),

@@ -1,3 +1,4 @@
+import { quoted, say, type Sentence } from '../finding.ts';
 import { resolve } from 'node:path';
 import { explainMissingPackages, findMissingPackages } from './optional-package.ts';
 import type { Reporter } from './reporter.ts';
@@ -21,8 +22,8 @@ export function storageUrl(
 }
 
 interface Problem {
-  readonly message: string;
-  readonly hint: string;
+  readonly message: Sentence;
+  readonly hint: Sentence;
   readonly replace?: { readonly from: string; readonly to: string };
 }
 
@@ -31,28 +32,25 @@ function problemOf(url: string): Problem | undefined {
   if (!isDatabaseUrl(url)) return NOT_A_DATABASE;
   if (findMissingPackages(['pg'], import.meta.url).length === 0) return undefined;
   return {
-    message: explainMissingPackages('a store in PostgreSQL', ['pg']),
-    hint: 'install it where Sluice is installed, or use a file: sqlite:FILE',
+    message: quoted(explainMissingPackages('a store in PostgreSQL', ['pg'])),
+    hint: say`install it where Sluice is installed, or use a file: sqlite:FILE`,
   };
 }
 
 const NOT_A_DATABASE: Problem = {
-  message:
-    'storage.url is not the address of a PostgreSQL database, expected postgres://USER:PASSWORD@HOST/DATABASE',
-  hint: 'characters such as @ / : # in a password are written as %40 %2F %3A %23; keep the address in a variable: url: ${DATABASE_URL}',
+  message: say`storage.url is not the address of a PostgreSQL database, expected postgres://USER:PASSWORD@HOST/DATABASE`,
+  hint: say`characters such as @ / : # in a password are written as %40 %2F %3A %23; keep the address in a variable: url: \${DATABASE_URL}`,
 };
 
 /** A path alone, or sqlite's own way of writing an address. */
 const FILE = /^(?:sqlite:\/\/(?:\/(?=\/|\.))?|file:(?:\/\/)?)?((?:\.{0,2}\/)?[\w./-]+\.(?:db|sqlite3?))$/;
 
 function notAStore(url: string): Problem {
-  const message =
-    'storage.url is not the address of a store, expected sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE';
+  const message = say`storage.url is not the address of a store, expected sqlite:FILE or postgres://USER:PASSWORD@HOST/DATABASE`;
   const path = FILE.exec(url)?.[1];
   if (path !== undefined)
-    return { message, hint: `write sqlite:${path}`, replace: { from: url, to: `sqlite:${path}` } };
-  const hint =
-    'write sqlite: and the path of a file, or remove storage.url: the default is sqlite:./.sluice/sluice.db';
+    return { message, hint: say`write sqlite:${path}`, replace: { from: url, to: `sqlite:${path}` } };
+  const hint = say`write sqlite: and the path of a file, or remove storage.url: the default is sqlite:./.sluice/sluice.db`;
   return { message, hint };
 }
 

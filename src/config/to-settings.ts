@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import { resolve } from 'node:path';
 import { defined } from '../json.ts';
 import type { Path } from '../document/document.ts';
@@ -44,11 +45,16 @@ function logSettings({ log: { level, format } }: ConfigFile): Settings['log'] {
   return format === undefined ? { level } : { level, format };
 }
 
+/** A run that never ends holds one of few places: a request chooses its limit only up to here. */
+const MAX_TIMEOUT_SECONDS = 3600;
+
 function agentDefaults(
   { agents }: ConfigFile,
   { model, models, aliases }: ReturnType<typeof resolveModels>,
 ): Settings['agents']['defaults'] {
-  return { model, models, aliases, timeoutSeconds: agents.defaults.timeoutSeconds };
+  const { timeoutSeconds, maxTimeoutSeconds = Math.max(timeoutSeconds, MAX_TIMEOUT_SECONDS) } =
+    agents.defaults;
+  return { model, models, aliases, timeoutSeconds, maxTimeoutSeconds };
 }
 
 function storageSettings({ storage }: ConfigFile, context: SettingsContext): Settings['storage'] {
@@ -68,9 +74,8 @@ function reportEcho({ runner, runners }: GatewaySettings, { reporter, isOpenClaw
   reporter.report('ECHO_RUNNER', ['gateway', 'runner'], {
     severity: 'warning',
     isGeneral: true,
-    message:
-      'runs are answered by echo, each with its own message, and no agent reads them: right while you try out mappings',
-    hint: 'for an agent set gateway.runner to {kind: claude} (or codex, gemini, opencode), {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}',
+    message: say`runs are answered by echo, each with its own message, and no agent reads them: right while you try out mappings`,
+    hint: say`for an agent set gateway.runner to {kind: claude} (or codex, gemini, opencode), {kind: command, argv: [...]}, {kind: model, ...} or {kind: forward, ...}`,
   });
 }
 
@@ -78,8 +83,8 @@ function serverSettings({ server }: ConfigFile, reporter: Reporter): ServerSetti
   if (!isLoopback(server.host) && server.trustedProxies.length === 0) {
     reporter.report('EXPOSED_LISTENER', ['server', 'host'], {
       severity: 'warning',
-      message: `the listener on ${server.host.slice(0, 80)} can be reached from other machines without TLS`,
-      hint: 'listen on 127.0.0.1, or put a proxy with TLS in front of it and name the proxy in server.trustedProxies',
+      message: say`the listener on ${server.host.slice(0, 80)} can be reached from other machines without TLS`,
+      hint: say`listen on 127.0.0.1, or put a proxy with TLS in front of it and name the proxy in server.trustedProxies`,
     });
   }
   const { publicUrl, port = DEFAULT_PORT, ...rest } = server;
@@ -144,8 +149,8 @@ function callbackSecret(secret: string | undefined, reporter: Reporter): string 
   const length = Buffer.from(encoded, 'base64').length;
   if (length < 24 || length > 64) {
     reporter.report('INVALID_CALLBACK_SECRET', ['gateway', 'callbackSecret'], {
-      message: 'gateway.callbackSecret must be whsec_ followed by 24 to 64 bytes in base64',
-      hint: 'make one with: echo "whsec_$(openssl rand -base64 32)"',
+      message: say`gateway.callbackSecret must be whsec_ followed by 24 to 64 bytes in base64`,
+      hint: say`make one with: echo "whsec_$(openssl rand -base64 32)"`,
     });
   }
   return secret;
@@ -156,8 +161,8 @@ function consoleSettings({ console: written }: ConfigFile, reporter: Reporter): 
   if (enabled === true && !isLoopback(host) && publicUrl === undefined) {
     reporter.report('EXPOSED_LISTENER', ['console', 'host'], {
       severity: 'warning',
-      message: `the console on ${host.slice(0, 80)} can be reached from other machines without TLS`,
-      hint: 'listen on 127.0.0.1 and use an SSH tunnel, or put a proxy with TLS in front of it and name its address in console.publicUrl',
+      message: say`the console on ${host.slice(0, 80)} can be reached from other machines without TLS`,
+      hint: say`listen on 127.0.0.1 and use an SSH tunnel, or put a proxy with TLS in front of it and name its address in console.publicUrl`,
     });
   }
   return { host, ...defined({ enabled, port, publicUrl }) };

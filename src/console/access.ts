@@ -1,7 +1,8 @@
 /*
- * Who may use the console. A key, which only the operator's own account can read, is exchanged for a cookie: the
- * address bar, the history and the requests that follow never carry it. The cookie is signed with the key, so that it
- * holds over a restart of the service and ends when the key is replaced.
+ * Who may use the console. A key, which only the operator's own account can read, is exchanged for a session: a token
+ * that the page keeps and sends in a header. The address bar, the history and the requests that follow never carry the
+ * key; and nothing sends the token by itself, as browsers send a cookie to every port of a host. It is signed with the
+ * key, so that it holds over a restart of the service and ends when the key is replaced.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -9,12 +10,41 @@ import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 import { readSecretFile } from '../config/config.ts';
 
-const COOKIE_DAYS = 30;
-/** Wrong keys in a minute, from everybody together: only the operator has a reason to try. */
+const SESSION_DAYS = 30;
+/** Wrong keys of one address in a minute; the right one is taken whatever came before it. */
 const MAX_FAILURES = 20;
+const FAILURE_MS = 60_000;
+/** Addresses whose failures are remembered; beyond that the oldest is forgotten. */
+const MAX_ADDRESSES = 1_000;
 
-/** Reads the key, or makes one in a file that only its owner can read. */
-export function readOrMakeKey(file: string): string {
+/** What a session may do. `inspect` reads everything that is kept, payloads included; `author` changes files, too. */
+export type Role = 'inspect' | 'author';
+
+export interface KeyFile {
+  readonly file: string;
+  readonly key: string;
+}
+
+/**
+ * Reads the key, or makes one in a file that only its owner can read: in the first place where that can be done. The
+ * folder of a configuration may belong to somebody else.
+ * @throws Error naming the places
+ */
+export function readOrMakeKey(files: readonly string[]): KeyFile {
+  const tried: string[] = [];
+  for (const file of files) {
+    try {
+      return { file, key: keyIn(file) };
+    } catch (error) {
+      tried.push(`${file} (${(error as NodeJS.ErrnoException).code ?? String(error)})`);
+    }
+  }
+  throw new Error(
+    `the console needs a file for its key, and none can be written: ${tried.join(', ')}; set XDG_STATE_HOME to a folder that the user who runs sluice may write, or console.enabled to false`,
+  );
+}
+
+function keyIn(file: string): string {
   const read = readSecretFile(file);
   if (read.kind === 'read' && read.secret.length >= 32) {
     chmodSync(file, 0o600);
@@ -35,27 +65,33 @@ export interface Visitor {
   readonly origin: string | undefined;
   /** `Sec-Fetch-Site`, which pages cannot set. */
   readonly fetchSite: string | undefined;
-  readonly cookie: string | undefined;
+  /** The token of a session, as the page sends it. */
+  readonly session: string | undefined;
 }
+
+/** The header of `Visitor.session`. Lower case. */
+export const SESSION_HEADER = 'x-sluice-session';
 
 export interface AccessOptions {
   readonly key: string;
+  /** What the key opens here. */
+  readonly role: Role;
   /** The configured host may be a name, which is then allowed. */
   readonly host: string;
-  /** Cookies do not tell ports apart: two consoles on a machine have their own. */
-  readonly port: number;
   readonly publicUrl?: string;
   readonly clock?: () => number;
 }
 
 export type ExchangeResult =
-  { readonly kind: 'cookie'; readonly cookie: string } | { readonly kind: 'refused' | 'too-many' };
+  | { readonly kind: 'session'; readonly token: string; readonly role: Role }
+  | { readonly kind: 'refused' | 'too-many' };
 
 /** Decides on every request. */
 export class Access {
   readonly #options: AccessOptions;
   readonly #clock: () => number;
-  #failures: number[] = [];
+  /** When each address gave wrong keys; the address that failed last stands last. */
+  readonly #failures = new Map<string, readonly number[]>();
 
   constructor(options: AccessOptions) {
     this.#options = options;
@@ -74,42 +110,35 @@ export class Access {
     return origin !== undefined && own.includes(origin) ? undefined : 'only pages of the console may do this';
   }
 
-  hasCookie({ cookie = '' }: Visitor): boolean {
-    const value = cookie
-      .split(';')
-      .map((pair) => pair.trim())
-      .find((pair) => pair.startsWith(`${this.#cookieName}=`))
-      ?.slice(this.#cookieName.length + 1);
-    const [until = ''] = value?.split('.') ?? [];
-    if (value === undefined || !(Number.parseInt(until, 36) > this.#clock())) return false;
-    return isSame(value, this.#sign(until));
+  /** The role of a session; undefined where it was made up, has ended, or is of another role than the key has here. */
+  roleOf({ session = '' }: Visitor): Role | undefined {
+    const [role = '', until = ''] = session.split('.');
+    if (role !== this.#options.role || !(Number.parseInt(until, 36) > this.#clock())) return undefined;
+    return isSame(session, this.#sign(role, until)) ? role : undefined;
   }
 
-  /** Exchanges the key for a cookie. */
-  exchange(key: string): ExchangeResult {
+  /** Exchanges the key for a session. */
+  exchange(key: string, address: string): ExchangeResult {
+    const { role } = this.#options;
     const now = this.#clock();
-    this.#failures = this.#failures.filter((at) => at > now - 60_000);
-    if (this.#failures.length >= MAX_FAILURES) return { kind: 'too-many' };
-    if (!isSame(key, this.#options.key)) {
-      this.#failures.push(now);
-      return { kind: 'refused' };
+    if (isSame(key, this.#options.key)) {
+      const until = (now + SESSION_DAYS * 86_400_000).toString(36);
+      return { kind: 'session', token: this.#sign(role, until), role };
     }
-    const seconds = COOKIE_DAYS * 86_400;
-    const value = this.#sign((now + seconds * 1000).toString(36));
-    const secure = this.#options.publicUrl?.startsWith('https:') === true ? '; Secure' : '';
-    return {
-      kind: 'cookie',
-      cookie: `${this.#cookieName}=${value}; HttpOnly; SameSite=Strict; Path=/; Max-Age=${seconds}${secure}`,
-    };
+    const recent = (this.#failures.get(address) ?? []).filter((at) => at > now - FAILURE_MS);
+    if (recent.length >= MAX_FAILURES) return { kind: 'too-many' };
+    this.#failures.delete(address);
+    this.#failures.set(address, [...recent, now]);
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size > MAX_ADDRESSES && oldest !== undefined) this.#failures.delete(oldest);
+    return { kind: 'refused' };
   }
 
-  get #cookieName(): string {
-    return `sluice_console_${this.#options.port}`;
-  }
-
-  #sign(until: string): string {
-    const mac = createHmac('sha256', this.#options.key).update(`console cookie ${until}`).digest('base64url');
-    return `${until}.${mac}`;
+  #sign(role: Role, until: string): string {
+    const mac = createHmac('sha256', this.#options.key)
+      .update(`console session ${role} ${until}`)
+      .digest('base64url');
+    return `${role}.${until}.${mac}`;
   }
 
   /**

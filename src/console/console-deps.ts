@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../config/config.ts';
-import type { Diagnostic } from '../document/document.ts';
+import type { Finding } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
@@ -26,7 +26,7 @@ export interface DraftFolders {
 export interface LoadedWork {
   /** Absent where there is any error. */
   readonly generation?: ConsoleGeneration;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** Frees what it holds. */
   release(): void;
 }
@@ -35,7 +35,7 @@ export interface LoadedWork {
 export interface Workshop {
   load(folders?: DraftFolders): Promise<LoadedWork>;
   /** What the type checker says of the transforms of a folder. */
-  checkTypes(transformsDir: string): Promise<readonly Diagnostic[]>;
+  checkTypes(transformsDir: string): Promise<readonly Finding[]>;
   stop(): Promise<void>;
 }
 
@@ -50,7 +50,8 @@ export interface ConsoleDeps {
     readonly otherPort?: number;
   };
   readonly publicUrl?: string;
-  readonly keyFile: string;
+  /** The first of them that can be read or written holds the key. */
+  readonly keyFiles: readonly string[];
   readonly storage: Storage;
   readonly log: Pick<Log, 'error'>;
   /** Address that hooks are sent to. */

@@ -4,16 +4,21 @@
  */
 import { randomBytes } from 'node:crypto';
 import { ZodError } from 'zod';
-import { startHandlerListener, type ListenerRequest, type ListenerResponse } from '../server/server.ts';
+import {
+  startHandlerListener,
+  toHookError,
+  type ListenerRequest,
+  type ListenerResponse,
+} from '../server/server.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import { withoutSecrets } from '../telemetry/telemetry.ts';
-import { Access, readOrMakeKey, type Visitor } from './access.ts';
+import { Access, readOrMakeKey, type Role, SESSION_HEADER, type Visitor } from './access.ts';
 import { loadAssets, type Assets } from './assets.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { Drafts } from './drafts.ts';
 import { Judge } from './judge.ts';
 import { LiveFeed } from './live-feed.ts';
-import { contentSecurityPolicy, mainDocument, signInDocument } from './page-html.ts';
+import { contentSecurityPolicy, pageDocument } from './page-html.ts';
 import { AUTHORING, CHANGING, READING, stateOf, type RouteContext } from './routes.ts';
 
 export type { ConsoleDeps, ConsoleGeneration, DraftFolders, LoadedWork, Workshop } from './console-deps.ts';
@@ -24,6 +29,8 @@ export interface RunningConsole {
   readonly url: string;
   /** The address that signs a browser in; the key stands behind `#`, which browsers send to nobody. */
   readonly link: string;
+  /** The file that holds the key. */
+  readonly keyFile: string;
   /** Takes a decision the moment it is made. */
   see(decision: DecisionRecord): void;
   /** Another generation is live. */
@@ -34,6 +41,7 @@ export interface RunningConsole {
 
 /** Bytes of a body: a mapping file may have four megabytes. */
 const MAX_BODY_BYTES = 6 * 1024 * 1024;
+const JSON_TYPE = 'application/json; charset=utf-8';
 const HEADERS: readonly string[] = [
   'x-content-type-options',
   'nosniff',
@@ -52,7 +60,7 @@ const HEADERS: readonly string[] = [
  * @throws Error naming the setting where the address cannot be listened on
  */
 export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
-  const key = readOrMakeKey(deps.keyFile);
+  const { file: keyFile, key } = readOrMakeKey(deps.keyFiles);
   const feed = new LiveFeed();
   const judge = new Judge(deps);
   const context: RouteContext = { deps, feed, judge, drafts: new Drafts(judge) };
@@ -63,11 +71,11 @@ export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
     else void front.site.answer(req, res);
   };
   const listener = await listen(deps, handle);
-  const { host, port, url } = listener;
+  const { host, url } = listener;
   const access = new Access({
     key,
+    role: deps.mode === 'dev' ? 'author' : 'inspect',
     host,
-    port,
     ...(deps.publicUrl === undefined ? {} : { publicUrl: deps.publicUrl }),
   });
   front.site = new Site(context, access);
@@ -79,6 +87,7 @@ export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
   };
   return {
     url: deps.publicUrl ?? url,
+    keyFile,
     link: `${deps.publicUrl ?? url}/#key=${key}`,
     see: (decision) => feed.see(decision),
     replaced: () => {
@@ -107,16 +116,16 @@ function isInUse(error: unknown): boolean {
   return cause?.code === 'EADDRINUSE';
 }
 
-interface ModeRoutes {
+interface RoleRoutes {
   readonly read: typeof READING;
   readonly change: typeof CHANGING;
   readonly unknown: string;
 }
 
 /** What can be asked for, and what is said of anything else. */
-const ROUTES: Readonly<Record<ConsoleDeps['mode'], ModeRoutes>> = {
-  dev: { read: { ...READING, ...AUTHORING }, change: CHANGING, unknown: 'there is no such thing' },
-  serve: { read: READING, change: {}, unknown: 'the console of sluice serve only shows' },
+const ROUTES: Readonly<Record<Role, RoleRoutes>> = {
+  author: { read: { ...READING, ...AUTHORING }, change: CHANGING, unknown: 'there is no such thing' },
+  inspect: { read: READING, change: {}, unknown: 'the console of sluice serve only shows' },
 };
 
 /** Answers every request of a browser. */
@@ -146,11 +155,14 @@ class Site {
     if (error instanceof ZodError || error instanceof SyntaxError)
       return sendText(res, 400, 'the page asked for something unknown');
     if (error instanceof BodyTooLarge) return sendText(res, 413, 'the text is too large');
+    const message = error instanceof Error ? error.message : 'the console could not answer';
+    const { status, retryAfterSeconds = 1 } = toHookError(error);
+    if (status === 503) return sendText(res, status, message, ['retry-after', String(retryAfterSeconds)]);
     this.#context.deps.log.error(
       { fault: error instanceof Error ? error.name : typeof error },
       'the console could not answer',
     );
-    sendText(res, 500, error instanceof Error ? error.message : 'the console could not answer');
+    sendText(res, 500, message);
   }
 
   async #route(req: ListenerRequest, res: ListenerResponse): Promise<void> {
@@ -161,21 +173,22 @@ class Site {
     const path = url.pathname;
     if (path.startsWith('/assets/')) return this.#sendAsset(req, res, path.slice('/assets/'.length));
     if (path === '/session' && req.method === 'POST') return this.#signIn(req, res);
-    const isKnown = this.#access.hasCookie(visitor);
     if (path.startsWith('/api/')) {
-      if (!isKnown) return sendText(res, 401, 'sign in with the key of the console');
-      return this.#callApi(req, res, url);
+      const role = this.#access.roleOf(visitor);
+      if (role === undefined) return sendText(res, 401, 'sign in with the key of the console');
+      return this.#callApi(req, res, { url, role });
     }
     if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(res, 405, 'only GET is served here');
-    sendDocument(res, isKnown);
+    sendDocument(res);
   }
 
   async #signIn(req: ListenerRequest, res: ListenerResponse): Promise<void> {
     const body = (await readBody(req)) as { readonly key?: unknown } | null;
     const key = body?.key;
-    const result = this.#access.exchange(typeof key === 'string' ? key : '');
-    if (result.kind === 'cookie') {
-      res.writeHead(204, [...HEADERS, 'set-cookie', result.cookie]).end();
+    const result = this.#access.exchange(typeof key === 'string' ? key : '', req.socket.remoteAddress ?? '');
+    if (result.kind === 'session') {
+      const { token, role } = result;
+      res.writeHead(200, [...HEADERS, 'content-type', JSON_TYPE]).end(JSON.stringify({ token, role }));
     } else if (result.kind === 'too-many') {
       sendText(res, 429, 'too many wrong keys; wait a minute');
     } else sendText(res, 401, 'this is not the key of this console');
@@ -192,13 +205,16 @@ class Site {
     res.end(isCompressed ? compressed : bytes);
   }
 
-  async #callApi(req: ListenerRequest, res: ListenerResponse, url: URL): Promise<void> {
-    const { mode } = this.#context.deps;
+  async #callApi(
+    req: ListenerRequest,
+    res: ListenerResponse,
+    { url, role }: { readonly url: URL; readonly role: Role },
+  ): Promise<void> {
     const path = url.pathname;
-    if (path === '/api/feed') return this.#openFeed(req, res, url);
-    const routes = req.method === 'POST' ? ROUTES[mode].change : ROUTES[mode].read;
+    if (path === '/api/feed') return this.#openFeed(res, url);
+    const routes = req.method === 'POST' ? ROUTES[role].change : ROUTES[role].read;
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
-    if (route === undefined) return sendText(res, 404, ROUTES[mode].unknown);
+    if (route === undefined) return sendText(res, 404, ROUTES[role].unknown);
     const leaving = new AbortController();
     res.once('close', () => leaving.abort());
     const body = req.method === 'POST' ? await readBody(req) : undefined;
@@ -209,11 +225,11 @@ class Site {
     // The operator's own file is shown as it is: what would be left out would be saved.
     const shown =
       path === '/api/file' ? text : withoutSecrets(text, this.#context.deps.live().config.secrets, 'json');
-    res.writeHead(200, [...HEADERS, 'content-type', 'application/json; charset=utf-8']).end(shown);
+    res.writeHead(200, [...HEADERS, 'content-type', JSON_TYPE]).end(shown);
   }
 
-  #openFeed(req: ListenerRequest, res: ListenerResponse, url: URL): void {
-    const cursor = String(req.headers['last-event-id'] ?? url.searchParams.get('after') ?? '');
+  #openFeed(res: ListenerResponse, url: URL): void {
+    const cursor = url.searchParams.get('after') ?? '';
     res.writeHead(200, [...HEADERS, 'content-type', 'text/event-stream', 'x-accel-buffering', 'no']);
     res.flushHeaders();
     const close = this.#context.feed.open(
@@ -232,13 +248,16 @@ class Site {
 }
 
 function visitorOf({ method = 'GET', headers }: ListenerRequest): Visitor {
-  const site = headers['sec-fetch-site'];
+  const text = (name: string): string | undefined => {
+    const value = headers[name];
+    return typeof value === 'string' ? value : undefined;
+  };
   return {
     method,
     host: headers.host,
     origin: headers.origin,
-    fetchSite: typeof site === 'string' ? site : undefined,
-    cookie: headers.cookie,
+    fetchSite: text('sec-fetch-site'),
+    session: text(SESSION_HEADER),
   };
 }
 
@@ -256,13 +275,20 @@ async function readBody(req: ListenerRequest): Promise<unknown> {
   return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
 }
 
-function sendDocument(res: ListenerResponse, isKnown: boolean): void {
+function sendDocument(res: ListenerResponse): void {
   const nonce = randomBytes(16).toString('base64');
   const policy = ['content-security-policy', contentSecurityPolicy(nonce)];
   res.writeHead(200, [...HEADERS, 'content-type', 'text/html; charset=utf-8', ...policy]);
-  res.end(isKnown ? mainDocument(nonce) : signInDocument());
+  res.end(pageDocument(nonce));
 }
 
-function sendText(res: ListenerResponse, status: number, text: string): void {
-  res.writeHead(status, [...HEADERS, 'content-type', 'text/plain; charset=utf-8']).end(`${text}\n`);
+function sendText(
+  res: ListenerResponse,
+  status: number,
+  text: string,
+  headers: readonly string[] = [],
+): void {
+  res
+    .writeHead(status, [...HEADERS, ...headers, 'content-type', 'text/plain; charset=utf-8'])
+    .end(`${text}\n`);
 }

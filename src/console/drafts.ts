@@ -4,17 +4,25 @@
  */
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, isAbsolute, join, relative } from 'node:path';
-import { displayName, formatPlace, type Diagnostic } from '../document/document.ts';
+import { dirname, extname, join, relative } from 'node:path';
+import { displayName, type Finding } from '../document/document.ts';
+import { askThread, startThread } from '../timers/timers.ts';
 import type { AuthorFolders, FoundFile } from './author-files.ts';
 import type { LoadedWork } from './console-deps.ts';
+import type { ReadDraft } from './draft-thread.ts';
 import type { Judge } from './judge.ts';
-import type { Finding } from './protocol.ts';
+import type { ShownFinding } from './protocol.ts';
+import { type DraftFolder, shownFinding } from './shown-finding.ts';
+
+const ENTRY = new URL(`draft-thread${extname(import.meta.url)}`, import.meta.url);
+/** A mapping file of 100 KB takes 0.2 s in a thread that has read nothing before. */
+const CPU_MS = 1_000;
+const MEMORY_MB = 128;
 
 export interface LoadedDraft extends LoadedWork {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ShownFinding[];
   /** What the type checker says of a transform; it takes a second or two. */
-  readonly typeFindings: Promise<readonly Finding[]>;
+  readonly typeFindings: Promise<readonly ShownFinding[]>;
 }
 
 /** A file with the text it would have. */
@@ -75,11 +83,23 @@ export class Drafts {
       await copyWith({ file, text }, folder, copy);
       const { workshop } = this.#judge;
       const isMapping = file.kind === 'mapping';
+      const broken = isMapping
+        ? await findBroken(join(copy, relative(folder, file.path)), { root, shown })
+        : [];
+      if (broken.length > 0) {
+        await remove();
+        return {
+          diagnostics: [],
+          findings: broken,
+          typeFindings: Promise.resolve([]),
+          release: () => undefined,
+        };
+      }
       const work = await workshop.load(
         isMapping ? { mappingsDir: copy, cwd: root } : { transformsDir: copy, cwd: root },
       );
-      const named = (found: readonly Diagnostic[]): readonly Finding[] =>
-        found.map((one) => toFinding(one, (name) => nameOf(name, { root, shown })));
+      const named = (found: readonly Finding[]): readonly ShownFinding[] =>
+        found.map((one) => shownFinding(one, { root, shown }));
       const hasTypes = !isMapping && work.generation !== undefined;
       const check = hasTypes ? () => workshop.checkTypes(copy) : undefined;
       const typeFindings = checkTypes(check, remove).then(named);
@@ -93,6 +113,30 @@ export class Drafts {
   }
 }
 
+/**
+ * What is wrong with the text of a mapping file itself. A thread reads it first, as a text that is broken, on purpose or
+ * while somebody types, can cost far more than one that is not: what costs too much never reaches the service's own.
+ */
+async function findBroken(file: string, folder: DraftFolder): Promise<readonly ShownFinding[]> {
+  const thread = await startThread(ENTRY, { name: 'draft', memoryMb: MEMORY_MB });
+  if (thread === undefined) throw new Error('no thread can be started to read a draft in');
+  try {
+    const request: ReadDraft = { file, ...folder };
+    return (await askThread<readonly ShownFinding[]>(thread, request, CPU_MS)) ?? [TOO_COSTLY];
+  } finally {
+    await thread.terminate();
+  }
+}
+
+const TOO_COSTLY: ShownFinding = {
+  severity: 'error',
+  code: 'TOO_MANY_PARTS',
+  message: `the file takes more than ${CPU_MS / 1000} s or ${MEMORY_MB} MB to read`,
+  hint: 'undo the last change, or split the file into several',
+  from: 0,
+  to: 0,
+};
+
 /** Copies the folder of the file with the draft in its place. */
 async function copyWith({ file, text }: Omit<Draft, 'signal'>, folder: string, copy: string): Promise<void> {
   await mkdir(dirname(copy), { recursive: true });
@@ -104,20 +148,14 @@ async function copyWith({ file, text }: Omit<Draft, 'signal'>, folder: string, c
 
 /** Checks what there is to check, and removes the copy afterwards. */
 async function checkTypes(
-  check: (() => Promise<readonly Diagnostic[]>) | undefined,
+  check: (() => Promise<readonly Finding[]>) | undefined,
   remove: () => Promise<void>,
-): Promise<readonly Diagnostic[]> {
+): Promise<readonly Finding[]> {
   try {
     return (await check?.()) ?? [];
   } finally {
     await remove();
   }
-}
-
-/** A file of the copy by the name it has in the real folder. */
-function nameOf(name: string, { root, shown }: { readonly root: string; readonly shown: string }): string {
-  if (isAbsolute(shown) && `/${name}`.startsWith(shown)) return `/${name}`;
-  return name.replace(`${root}/`, '');
 }
 
 /** Links are followed, so that the copy holds what they lead to and nothing is written through one. */
@@ -136,20 +174,4 @@ function isWanted(path: string, kind: FoundFile['kind']): boolean {
   return kind === 'mapping'
     ? /\.(?:ya?ml|json)$/i.test(path)
     : !isNamed || /\.(?:[mc]?[jt]s|json|map)$/i.test(path);
-}
-
-function toFinding(
-  { severity, code, message, hint, at, edit }: Diagnostic,
-  nameOf: (name: string) => string,
-): Finding {
-  return {
-    severity,
-    code,
-    message,
-    ...(hint === undefined ? {} : { hint }),
-    ...(at === undefined ? {} : { file: nameOf(at.source.file), place: nameOf(formatPlace(at)) }),
-    from: at?.start ?? 0,
-    to: at?.end ?? 0,
-    ...(edit === undefined ? {} : { edit: { from: edit.at.start, to: edit.at.end, text: edit.text } }),
-  };
 }

@@ -90,7 +90,7 @@ export interface FileContent {
 }
 
 /** A finding of `sluice check`. */
-export interface Finding {
+export interface ShownFinding {
   readonly severity: 'error' | 'warning';
   readonly code: string;
   readonly message: string;
@@ -106,7 +106,7 @@ export interface Finding {
 
 /** What a draft means for the chosen request. */
 export interface DraftAnswer {
-  readonly findings: readonly Finding[];
+  readonly findings: readonly ShownFinding[];
   /** Absent where the draft has errors or no request is chosen. */
   readonly judgement?: Judgement;
 }
@@ -114,7 +114,7 @@ export interface DraftAnswer {
 /** What a draft means for all requests that are at hand. */
 export interface ImpactAnswer {
   /** What the type checker says of a transform: it takes longer than everything else. */
-  readonly typeFindings: readonly Finding[];
+  readonly typeFindings: readonly ShownFinding[];
   readonly kept: number;
   readonly golden: number;
   readonly changes: readonly {

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../json.ts';
 import { singleQuoted } from './single-quoted.ts';
-import type { LocatedValue, Path } from './diagnostic.ts';
+import type { LocatedValue, Path } from './located.ts';
 
 /** Longer values are shared by an anchor each. */
 const MAX_SHOWN = 200;

@@ -1,5 +1,5 @@
 /** A line of a YAML text that cannot be read, and the lines around it. */
-import type { Place, SourceText } from './diagnostic.ts';
+import type { Place, SourceText } from '../finding.ts';
 
 export interface BrokenLine {
   readonly source: SourceText;

@@ -8,11 +8,14 @@ const MAX_WORD = 64;
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > MAX_WORD) return undefined;
   const plain = spelling(word);
+  const limit = Math.max(1, Math.floor(Math.max(plain.length, 3) / 3));
   let best: { candidate: string; distance: number } | undefined;
   for (const candidate of candidates) {
     if (candidate.length > MAX_WORD) continue;
-    const distance = editDistance(plain, spelling(candidate));
-    const limit = Math.max(1, Math.floor(Math.max(plain.length, 3) / 3));
+    const other = spelling(candidate);
+    // What one has more of is changed, at the least.
+    if (Math.abs(other.length - plain.length) > limit) continue;
+    const distance = editDistance(plain, other);
     if (distance <= limit && distance < (best?.distance ?? Number.POSITIVE_INFINITY))
       best = { candidate, distance };
   }

@@ -1,4 +1,5 @@
-import type { LocatedValue, Place } from './diagnostic.ts';
+import type { Place } from '../finding.ts';
+import type { LocatedValue } from './located.ts';
 
 /** Files that people name in each other's place. */
 export type DocumentKind = 'configuration' | 'mapping file' | 'request file' | 'expectation' | 'package.json';

@@ -1,4 +1,5 @@
-export type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
+export type { Finding, Place, SourceText } from '../finding.ts';
+export type { LocatedValue, Path } from './located.ts';
 export { addressOrRange } from './address-range.ts';
 export { didYouMean, isOneEditApart, longerWord, spelling } from './did-you-mean.ts';
 export { meantTimeZone } from './time-zones.ts';
@@ -24,7 +25,7 @@ export { singleQuoted } from './single-quoted.ts';
 export { displayName, readBounded, readDocument } from './read-document.ts';
 export type { ReadOptions } from './read-document.ts';
 export { findSchemas, kindsAt, knownKeys } from './schema-keys.ts';
-export type { TextEdit } from './diagnostic.ts';
+export type { TextEdit } from '../finding.ts';
 export { applyEdits, replaceWithin, withEdit } from './text-edit.ts';
 export { shorten } from './shorten.ts';
 export { placeIfWritten, placeWithin } from './tree.ts';

@@ -1,6 +1,8 @@
+import { type Finding, printSentence } from '../finding.ts';
 import { isCollection, isNode, isSeq, parseDocument as parseYaml, type Document } from 'yaml';
 import { isJsonObject } from '../json.ts';
-import type { LocatedValue, Path, SourceText } from './diagnostic.ts';
+import type { SourceText } from '../finding.ts';
+import type { LocatedValue, Path } from './located.ts';
 import { parseDocument, type DocumentFormat } from './parse-document.ts';
 
 /** Sets the value at a path; objects missing on the way are made. */
@@ -96,8 +98,7 @@ function rootValue(
   format: DocumentFormat,
 ): NonNullable<ReturnType<typeof parseDocument>['document']>['root'] {
   const { document, diagnostics } = parseDocument(source, format);
-  if (document === undefined)
-    throw new Error(`${source.file}: ${diagnostics[0]?.message ?? 'cannot be parsed'}`);
+  if (document === undefined) throw new Error(`${source.file}: ${firstProblem(diagnostics)}`);
   return document.root;
 }
 
@@ -109,4 +110,8 @@ function print(value: unknown, indent: string): string {
 function indentAt(text: string, offset: number): string {
   const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
   return /^[ \t]*/.exec(text.slice(lineStart, offset))?.[0] ?? '';
+}
+
+function firstProblem([first]: readonly Finding[]): string {
+  return first === undefined ? 'cannot be parsed' : printSentence(first.message);
 }

@@ -1,5 +1,5 @@
 /** What came into a YAML file with its text and is none: marks of git and of Markdown, and signs that only look like blanks or a colon. */
-import type { SourceText } from './diagnostic.ts';
+import type { SourceText } from '../finding.ts';
 import { inWords } from './in-words.ts';
 import { positionOf } from './line-column.ts';
 import { applyEdits } from './text-edit.ts';

@@ -1,5 +1,7 @@
+import { quoted, say } from '../finding.ts';
 import type { z } from 'zod';
-import type { Diagnostic, LocatedValue, Path, Place } from './diagnostic.ts';
+import type { Finding, Place } from '../finding.ts';
+import type { LocatedValue, Path } from './located.ts';
 import { describeValue } from './describe-value.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { replaceWithin, withEdit } from './text-edit.ts';
@@ -24,7 +26,7 @@ export function validate<S extends z.ZodType>(
   located: LocatedValue,
   schema: S,
   advice: SchemaAdvice = {},
-): { readonly value?: z.output<S>; readonly diagnostics: readonly Diagnostic[] } {
+): { readonly value?: z.output<S>; readonly diagnostics: readonly Finding[] } {
   const result = schema.safeParse(located.value);
   return result.success
     ? { value: result.data, diagnostics: [] }
@@ -37,7 +39,7 @@ export function fromZodError(
   root: LocatedValue,
   schema: z.ZodType,
   advice: SchemaAdvice = {},
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const mistyped = new Set(
     error.issues.filter(({ code }) => code === 'invalid_type').map((issue) => formatPath(pathOf(issue))),
   );
@@ -82,10 +84,10 @@ interface Context {
 /** Keys that are missing, by their findings, and those that the remedy of another finding brings: one mistake is one finding. */
 interface Repairs {
   readonly made: Set<string>;
-  readonly missing: Map<Diagnostic, string>;
+  readonly missing: Map<Finding, string>;
 }
 
-function fromIssue(issue: Issue, context: Context): readonly Diagnostic[] {
+function fromIssue(issue: Issue, context: Context): readonly Finding[] {
   const path = [...context.base, ...pathOf(issue)];
   switch (issue.code) {
     case 'unrecognized_keys':
@@ -129,7 +131,7 @@ function invalid(
     problem,
     hint = valueHint(context, path),
   }: { readonly problem: string; readonly hint?: string | undefined },
-): Diagnostic {
+): Finding {
   const { root } = context;
   const part = root.at(path);
   const found = describeValue(part.value, { secret: isSecretPath(path) });
@@ -146,7 +148,7 @@ function outOfBounds(
   context: Context,
   path: Path,
   issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig,
-): Diagnostic {
+): Finding {
   const key = String(path.at(-1));
   const { value } = context.root.at(path);
   const limit = issue.code === 'too_big' ? Number(issue.maximum) : 0;
@@ -158,7 +160,7 @@ function outOfBounds(
 }
 
 /** The same with what the room says of the value, where it says something. */
-function invalidAsAdvised(context: Context, path: Path, problem: string): Diagnostic {
+function invalidAsAdvised(context: Context, path: Path, problem: string): Finding {
   const meant = adviceOn(context, path) ?? inQuotes(context, path, problem);
   const found = invalid(context, path, { problem, hint: meant?.hint });
   return meant === undefined ? found : withValue(found, context.root.place(path), meant);
@@ -174,7 +176,7 @@ function inQuotes({ root }: Context, path: Path, problem: string): ValueHint | u
 }
 
 /** A value that is none of those that are taken. */
-function notOneOf(context: Context, path: Path, values: readonly unknown[]): Diagnostic {
+function notOneOf(context: Context, path: Path, values: readonly unknown[]): Finding {
   const { root } = context;
   const { value } = root.at(path);
   if (value === undefined) return wrongType(context, path, [listed(values.map(String))]);
@@ -187,7 +189,7 @@ function notOneOf(context: Context, path: Path, values: readonly unknown[]): Dia
   return withEdit(found, near === undefined ? undefined : replaceWithin(root.place(path), written, near));
 }
 
-function wrongName({ root }: Context, path: Path, message: string): Diagnostic {
+function wrongName({ root }: Context, path: Path, message: string): Finding {
   const problem = `${formatPath(root.at(path).path)} must be ${message}`;
   return finding('INVALID_VALUE', problem, root.place(path, 'key'), 'rename the key');
 }
@@ -213,7 +215,7 @@ function isBound(issue: Issue): boolean {
 }
 
 /** The branch that came closest: not refused at its own root, fewest findings; else the kinds all branches take. */
-function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: Path): readonly Diagnostic[] {
+function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: Path): readonly Finding[] {
   const branches = issue.errors.filter((errors) => !errors.some((inner) => refusedAtRoot(inner)));
   const [best] = branches.toSorted((a, b) => a.length - b.length);
   // One mistake is one finding, where the whole value is known.
@@ -228,9 +230,9 @@ function fromUnion(issue: z.core.$ZodIssueInvalidUnion, context: Context, path: 
 }
 
 /** A value of a right kind that is known to be of another shape than any that is taken. */
-function wrongShape(context: Context, path: Path): Diagnostic {
+function wrongShape(context: Context, path: Path): Finding {
   const found = wrongType(context, path, kindsIn(context, path));
-  return { ...found, message: `${found.message} of another shape` };
+  return { ...found, message: say`${found.message} of another shape` };
 }
 
 function kindsIn({ schema }: Context, path: Path): readonly string[] {
@@ -241,7 +243,7 @@ function refusedAtRoot(issue: Issue): boolean {
   return issue.path.length === 0 && (issue.code === 'invalid_type' || issue.code === 'invalid_value');
 }
 
-function unknownKey(context: Context, path: Path, key: string): Diagnostic {
+function unknownKey(context: Context, path: Path, key: string): Finding {
   const { root, schema, advice, repairs } = context;
   const { hint, isKnown, rename, edit, repaired = [] } = meantKey({ root, schema, advice, path, key });
   for (const each of repaired) repairs.made.add(formatPath(each));
@@ -277,7 +279,7 @@ function mayBeSecret({ root, schema }: Context, path: Path, key: string): boolea
   );
 }
 
-function wrongType(context: Context, path: Path, expected: readonly string[]): Diagnostic {
+function wrongType(context: Context, path: Path, expected: readonly string[]): Finding {
   const { root } = context;
   const part = root.at(path);
   const wanted = expected.join(' or ');
@@ -303,7 +305,7 @@ function wrongType(context: Context, path: Path, expected: readonly string[]): D
   return finding('WRONG_TYPE', message, at, hint);
 }
 
-function missingKey({ root, schema, repairs, advice }: Context, path: Path, wanted: string): Diagnostic {
+function missingKey({ root, schema, repairs, advice }: Context, path: Path, wanted: string): Finding {
   const { description } = findMeaning(schema, path);
   const object = formatPath(root.at(path.slice(0, -1)).path);
   const message = `${formatPath(root.at(path).path)} is missing, expected ${wanted}`;
@@ -328,7 +330,7 @@ function withoutText<Hint extends ValueHint | undefined>(meant: Hint, secret: bo
   return meant !== undefined && secret ? { hint: meant.hint } : meant;
 }
 
-function withValue(found: Diagnostic, at: Place, { text }: ValueHint): Diagnostic {
+function withValue(found: Finding, at: Place, { text }: ValueHint): Finding {
   return withEdit(found, text === undefined ? undefined : { at, text });
 }
 
@@ -339,12 +341,12 @@ function valueHint({ schema }: Context, path: Path): string {
   return optional ? 'correct it, or remove the key: it is optional' : 'correct the value';
 }
 
-function finding(code: string, message: string, at: Diagnostic['at'], hint?: string): Diagnostic {
+function finding(code: string, message: string, at: Finding['at'], hint?: string): Finding {
   return {
     severity: 'error',
     code,
-    message,
+    message: quoted(message),
     ...(at === undefined ? {} : { at }),
-    ...(hint === undefined || hint === '' ? {} : { hint }),
+    ...(hint === undefined || hint === '' ? {} : { hint: quoted(hint) }),
   };
 }

@@ -1,6 +1,7 @@
+import { printSentence } from '../finding.ts';
 import { styleText } from 'node:util';
 import { clearControl, clearLine } from '../telemetry/telemetry.ts';
-import type { Diagnostic, Place } from './diagnostic.ts';
+import type { Finding, Place } from '../finding.ts';
 import { formatPlace, lineColumn, positionOf } from './line-column.ts';
 import { printSarif } from './print-sarif.ts';
 import { sourceFrame } from './source-frame.ts';
@@ -19,7 +20,7 @@ export interface FormatOptions {
  * array, `github` as workflow annotations, `sarif` as SARIF 2.1.0; in the order given. Ends with a line feed unless
  * there is nothing to print.
  */
-export function formatDiagnostics(found: readonly Diagnostic[], options: FormatOptions = {}): string {
+export function formatDiagnostics(found: readonly Finding[], options: FormatOptions = {}): string {
   const diagnostics = withHidden(found);
   switch (options.format ?? 'pretty') {
     case 'pretty':
@@ -37,16 +38,16 @@ export function formatDiagnostics(found: readonly Diagnostic[], options: FormatO
  * The findings as a reader needs them: errors, then warnings; what may be meant as it is only where nothing else is
  * found; otherwise in the order given.
  */
-export function byWeight(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+export function byWeight(diagnostics: readonly Finding[]): readonly Finding[] {
   const isAlone = diagnostics.every(({ isGeneral }) => isGeneral === true);
-  const weight = ({ severity }: Diagnostic): number => (severity === 'error' ? 0 : 1);
+  const weight = ({ severity }: Finding): number => (severity === 'error' ? 0 : 1);
   const shown = diagnostics.filter(({ isGeneral }) => isGeneral !== true || isAlone);
   return shown.toSorted((a, b) => weight(a) - weight(b));
 }
 
 /** The findings with dots, in every frame of a file, over what one of them hides. */
-function withHidden(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const hidden = new Map<string, NonNullable<Diagnostic['hides']>>();
+function withHidden(diagnostics: readonly Finding[]): readonly Finding[] {
+  const hidden = new Map<string, NonNullable<Finding['hides']>>();
   for (const { at, hides } of diagnostics) {
     if (at === undefined || hides === undefined || hides.length === 0) continue;
     hidden.set(at.source.text, [...(hidden.get(at.source.text) ?? []), ...hides]);
@@ -64,7 +65,7 @@ function withHidden(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
 }
 
 /** `2 errors, 1 warning`. */
-function countDiagnostics(diagnostics: readonly Diagnostic[]): string {
+function countDiagnostics(diagnostics: readonly Finding[]): string {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const warnings = diagnostics.length - errors;
   const plural = (count: number, word: string): string => `${String(count)} ${word}${count === 1 ? '' : 's'}`;
@@ -74,18 +75,18 @@ function countDiagnostics(diagnostics: readonly Diagnostic[]): string {
     : `${plural(errors, 'error')}, ${plural(warnings, 'warning')}`;
 }
 
-function printPretty(diagnostics: readonly Diagnostic[], color: boolean): string {
+function printPretty(diagnostics: readonly Finding[], color: boolean): string {
   if (diagnostics.length === 0) return '';
   const blocks = diagnostics.map((diagnostic) => prettyBlock(diagnostic, color));
   return `${blocks.join('\n')}\n${countDiagnostics(diagnostics)}\n`;
 }
 
-function prettyBlock(diagnostic: Diagnostic, color: boolean): string {
+function prettyBlock(diagnostic: Finding, color: boolean): string {
   const { severity, code, message, at, labels = [], hint, isGeneral } = diagnostic;
   const style = (format: Parameters<typeof styleText>[0], text: string): string =>
     color ? styleText(format, text, { validateStream: false }) : text;
   const lines = [
-    `${style(['bold', severity === 'error' ? 'red' : 'yellow'], severity)} ${style('bold', code)}: ${clearLine(message)}`,
+    `${style(['bold', severity === 'error' ? 'red' : 'yellow'], severity)} ${style('bold', code)}: ${clearLine(printSentence(message))}`,
   ];
   if (at !== undefined) {
     const whole = at.source.text === '';
@@ -93,38 +94,40 @@ function prettyBlock(diagnostic: Diagnostic, color: boolean): string {
     if (!whole && isGeneral !== true) lines.push(sourceFrame(at, { before: 2, after: 1 }));
   }
   for (const label of labels) {
-    lines.push(`  ${style('cyan', clearLine(formatPlace(label.at)))}: ${clearLine(label.text)}`);
+    lines.push(
+      `  ${style('cyan', clearLine(formatPlace(label.at)))}: ${clearLine(printSentence(label.text))}`,
+    );
     if (label.at.source.text !== '') lines.push(sourceFrame(label.at, { before: 0, after: 0 }));
   }
   if (hint !== undefined) {
-    const [first = '', ...others] = hint.split('\n').map(clearLine);
+    const [first = '', ...others] = printSentence(hint).split('\n').map(clearLine);
     lines.push(`  ${style('green', 'hint:')} ${first}`, ...others.map((line) => `    ${line}`));
   }
   return `${lines.join('\n')}\n`;
 }
 
-function toJson(diagnostic: Diagnostic): object {
+function toJson(diagnostic: Finding): object {
   const { severity, code, message, at, labels, hint } = diagnostic;
   return {
     severity,
     code,
-    message,
+    message: printSentence(message),
     ...(at === undefined ? {} : position(at)),
     ...(labels === undefined
       ? {}
-      : { labels: labels.map((label) => ({ ...position(label.at), text: label.text })) }),
-    ...(hint === undefined ? {} : { hint }),
+      : { labels: labels.map((label) => ({ ...position(label.at), text: printSentence(label.text) })) }),
+    ...(hint === undefined ? {} : { hint: printSentence(hint) }),
   };
 }
 
-function position(at: NonNullable<Diagnostic['at']>): object {
+function position(at: NonNullable<Finding['at']>): object {
   const { line, column } = lineColumn(at);
   const end = positionOf(at.source.text, at.end);
   return { file: at.source.file, line, column, endLine: end.line, endColumn: end.column };
 }
 
 /** A workflow command; `%`, line ends and, in properties, `:` and `,` are escaped as the runner expects them. */
-function toAnnotation({ severity, code, message, at, hint }: Diagnostic): string {
+function toAnnotation({ severity, code, message, at, hint }: Finding): string {
   const properties: [string, string][] = [];
   if (at !== undefined) {
     const { line, column } = lineColumn(at);
@@ -134,8 +137,9 @@ function toAnnotation({ severity, code, message, at, hint }: Diagnostic): string
     else properties.push(['endLine', String(end.line)]);
   }
   properties.push(['title', code]);
+  const said = [message, ...(hint === undefined ? [] : [hint])].map((each) => printSentence(each));
   const list = properties.map(([name, value]) => `${name}=${escapeProperty(value)}`).join(',');
-  return `::${severity} ${list}::${escapeText(hint === undefined ? message : `${message}\n${hint}`)}`;
+  return `::${severity} ${list}::${escapeText(said.join('\n'))}`;
 }
 
 function escapeText(text: string): string {

@@ -1,11 +1,12 @@
-import type { Diagnostic, Place, TextEdit } from './diagnostic.ts';
+import { quoted, say } from '../finding.ts';
+import type { Finding, Place, TextEdit } from '../finding.ts';
 
 /**
  * Keys that are given twice because two entries of a list flow into one: the dash of the second is missing. One finding
  * stands for all keys of such an entry; a single key that is given twice stays as it is.
  */
-export function joinEntries(found: readonly Diagnostic[]): readonly Diagnostic[] {
-  const groups: Diagnostic[][] = [];
+export function joinEntries(found: readonly Finding[]): readonly Finding[] {
+  const groups: Finding[][] = [];
   for (const one of found.filter(isDouble)) {
     const last = groups.at(-1);
     const isNext =
@@ -20,7 +21,7 @@ export function joinEntries(found: readonly Diagnostic[]): readonly Diagnostic[]
   return [...joined.map(describeJoined), ...kept];
 }
 
-const isDouble = ({ code, at, labels }: Diagnostic): boolean =>
+const isDouble = ({ code, at, labels }: Finding): boolean =>
   code === 'DUPLICATE_KEY' && at !== undefined && labels?.[0] !== undefined && isFirstInLine(at);
 
 const lineStartOf = ({ source, start }: Place): number => source.text.lastIndexOf('\n', start - 1) + 1;
@@ -30,14 +31,14 @@ function isFirstInLine(at: Place): boolean {
   return at.source.text.slice(lineStartOf(at), at.start).trim() === '';
 }
 
-const columnOf = (found: Diagnostic | undefined): number =>
+const columnOf = (found: Finding | undefined): number =>
   found?.at === undefined ? 0 : found.at.start - lineStartOf(found.at);
 
-const keyOf = ({ at }: Diagnostic): string =>
+const keyOf = ({ at }: Finding): string =>
   at === undefined ? '' : at.source.text.slice(at.start, at.end).replaceAll(/["']/g, '');
 
-function describeJoined(group: readonly Diagnostic[]): Diagnostic {
-  const [first] = group as [Diagnostic];
+function describeJoined(group: readonly Finding[]): Finding {
+  const [first] = group as [Finding];
   const at = first.at as Place;
   const keys = group.map(keyOf);
   const [firstKey = ''] = keys;
@@ -46,11 +47,11 @@ function describeJoined(group: readonly Diagnostic[]): Diagnostic {
   const base = { severity: 'error', code: 'DUPLICATE_KEY', at, labels: first.labels ?? [] } as const;
   const twice = `${keys.slice(0, 4).join(', ')} are given twice`;
   if (dash === undefined)
-    return { ...base, message: `two objects flow into one: ${twice}`, hint: MAKE_A_LIST };
+    return { ...base, message: say`two objects flow into one: ${twice}`, hint: quoted(MAKE_A_LIST) };
   return {
     ...base,
-    message: `two entries of the list flow into one: ${twice}`,
-    hint: `a new entry begins with a dash: - ${firstKey}: …`,
+    message: say`two entries of the list flow into one: ${twice}`,
+    hint: say`a new entry begins with a dash: - ${firstKey}: …`,
     // Where it is certain that this key is the first of its entry.
     ...(isFirstOfEntry(at, dash, firstKey) && { edit: beginWithDash(at) }),
   };

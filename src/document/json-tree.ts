@@ -1,7 +1,8 @@
+import { quoted, say } from '../finding.ts';
 import { createRequire } from 'node:module';
 import type * as Momoa from '@humanwhocodes/momoa';
 import type { ArrayNode, DocumentNode, ObjectNode, StringNode, ValueNode } from '@humanwhocodes/momoa';
-import type { Diagnostic, SourceText, TextEdit } from './diagnostic.ts';
+import type { Finding, SourceText, TextEdit } from '../finding.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 
@@ -85,9 +86,9 @@ function reportRawControl({ builder, format }: Build, node: StringNode): void {
   builder.diagnostics.push({
     severity: 'error',
     code: 'JSON_SYNTAX',
-    message: 'invalid JSON: a string contains a line break or another control character',
+    message: say`invalid JSON: a string contains a line break or another control character`,
     at: { source: builder.source, start: start + at, end: start + at + 1 },
-    hint: escapedHint(builder.source.text.slice(start, node.loc.end.offset)),
+    hint: quoted(escapedHint(builder.source.text.slice(start, node.loc.end.offset))),
   });
 }
 
@@ -106,7 +107,7 @@ interface ParseError {
   readonly offset: number;
 }
 
-function syntaxFinding(source: SourceText, format: 'json' | 'json5', error: Partial<ParseError>): Diagnostic {
+function syntaxFinding(source: SourceText, format: 'json' | 'json5', error: Partial<ParseError>): Finding {
   const language = format === 'json' ? 'JSON' : 'JSON5';
   const start = Math.max(0, Math.min(error.offset ?? 0, source.text.length));
   const found = describe(source.text, start);
@@ -115,9 +116,9 @@ function syntaxFinding(source: SourceText, format: 'json' | 'json5', error: Part
   return {
     severity: 'error',
     code: 'JSON_SYNTAX',
-    message: `invalid ${language}: unexpected ${found}`,
+    message: say`invalid ${language}: unexpected ${found}`,
     at: { source, start, end: start + 1 },
-    hint,
+    hint: quoted(hint),
     ...(hint === TRAILING_COMMA ? { edit: withoutComma(source, start) } : {}),
   };
 }

@@ -3,7 +3,7 @@
  * around the place (from the inside out), then those inside it, then those beside it, then those further away.
  */
 import type { z } from 'zod';
-import type { LocatedValue, Path } from './diagnostic.ts';
+import type { LocatedValue, Path } from './located.ts';
 import { findSchemas, findSchemasOf, isStrict, knownKeys } from './schema-keys.ts';
 
 /** Objects are looked for so many levels below one that surrounds the place. */

@@ -1,6 +1,8 @@
 /** Keys that stand as deep as the object they belong to, and keys with a dot: one finding for all that belong together. */
+import { quoted, say } from '../finding.ts';
 import type { z } from 'zod';
-import type { Diagnostic, LocatedValue, Path } from './diagnostic.ts';
+import type { Finding } from '../finding.ts';
+import type { LocatedValue, Path } from './located.ts';
 import { didYouMean } from './did-you-mean.ts';
 import { inWords } from './in-words.ts';
 import { positionOf } from './line-column.ts';
@@ -14,7 +16,7 @@ const MAX_SHOWN = 120;
 const MAX_WHOLE = 600;
 
 export interface KeySlips {
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** Keys that are told already, as paths in words. */
   readonly keys: ReadonlySet<string>;
 }
@@ -37,7 +39,7 @@ export function findKeySlips(unknown: Unknown): KeySlips {
 }
 
 interface Found {
-  readonly finding: Diagnostic;
+  readonly finding: Finding;
   readonly paths: readonly Path[];
 }
 
@@ -77,7 +79,7 @@ function takesKey({ root, schema, path }: Omit<Unknown, 'keys'>, name: string, k
   return isOpen && didYouMean(key, findSchemas(schema, path).flatMap(knownKeys)) === undefined;
 }
 
-function describeShallow(root: LocatedValue, path: Path, below: readonly string[]): Diagnostic {
+function describeShallow(root: LocatedValue, path: Path, below: readonly string[]): Finding {
   const name = String(path.at(-1));
   const around = path.slice(0, -1);
   const { source, start } = root.place([...around, below[0] ?? ''], 'key');
@@ -86,12 +88,13 @@ function describeShallow(root: LocatedValue, path: Path, below: readonly string[
   const newline = source.text.indexOf('\n', Math.max(last - 1, start));
   const end = newline === -1 ? source.text.length : newline;
   const lines = [positionOf(source.text, start).line, positionOf(source.text, end).line];
-  const finding: Diagnostic = {
+  const hint = say`indent line${lines[0] === lines[1] ? ` ${lines[0]}` : `s ${lines.join(' to ')}`} by two spaces more than ${name}`;
+  const finding: Finding = {
     severity: 'error',
     code: 'WRONG_TYPE',
-    message: `${formatPath(root.at(path).path)} has no value: ${inWords(below)}, which ${below.length === 1 ? 'is a key' : 'are keys'} of it, ${below.length === 1 ? 'stands' : 'stand'} beside it`,
+    message: say`${formatPath(root.at(path).path)} has no value: ${inWords(below)}, which ${below.length === 1 ? 'is a key' : 'are keys'} of it, ${below.length === 1 ? 'stands' : 'stand'} beside it`,
     at: root.place(path, 'key'),
-    hint: `indent line${lines[0] === lines[1] ? ` ${lines[0]}` : `s ${lines.join(' to ')}`} by two spaces more than ${name}`,
+    hint,
   };
   const isFlow = source.text.slice(from, start).trim() !== '';
   if (isFlow) return finding;
@@ -100,7 +103,7 @@ function describeShallow(root: LocatedValue, path: Path, below: readonly string[
   const whole = `${name}:\n${text.replaceAll(new RegExp(`^${columns}`, 'gm'), '')}`;
   const isShown =
     whole.length <= MAX_WHOLE && !source.secrets?.some((one) => one.end > from && one.start < end);
-  const shown = isShown ? { ...finding, hint: `${finding.hint ?? ''}: write\n${whole.trimEnd()}` } : finding;
+  const shown = isShown ? { ...finding, hint: say`${hint}: write\n${whole.trimEnd()}` } : finding;
   return withEdit(shown, { at: { source, start: from, end }, text });
 }
 
@@ -123,7 +126,7 @@ function describeDotted(
   root: LocatedValue,
   path: Path,
   { object, own }: { readonly object: string; readonly own: readonly string[] },
-): Diagnostic {
+): Finding {
   const members = own.map((key) => {
     const { source, start, end } = root.place([...path, key]);
     const text = source.text.slice(start, end);
@@ -141,8 +144,8 @@ function describeDotted(
   return {
     severity: 'error',
     code: 'UNKNOWN_KEY',
-    message: `unknown key "${first}": a key stands in the object that it belongs to, and has no dot`,
+    message: say`unknown key "${first}": a key stands in the object that it belongs to, and has no dot`,
     at: root.place([...path, first], 'key'),
-    hint: isThere ? `write ${members.join(' and ')} in ${object}` : `write ${whole}`,
+    hint: quoted(isThere ? `write ${members.join(' and ')} in ${object}` : `write ${whole}`),
   };
 }

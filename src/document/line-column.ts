@@ -1,4 +1,4 @@
-import type { Place } from './diagnostic.ts';
+import type { Place } from '../finding.ts';
 
 /** A position as people read it: both 1-based, the column in UTF-16 units. */
 export interface LineColumn {

@@ -1,4 +1,6 @@
-import type { Diagnostic, LocatedValue, Path } from './diagnostic.ts';
+import { say } from '../finding.ts';
+import type { Finding } from '../finding.ts';
+import type { LocatedValue, Path } from './located.ts';
 import { formatPath } from './path-text.ts';
 import { withEdit } from './text-edit.ts';
 
@@ -22,11 +24,11 @@ export function meantSeconds(key: string, value: unknown, limit = Infinity): num
 }
 
 /** Warnings of all keys in seconds, wherever they stand, whose values are most likely milliseconds; `without` are left out. */
-export function findLongSeconds(root: LocatedValue, without: readonly string[] = []): readonly Diagnostic[] {
+export function findLongSeconds(root: LocatedValue, without: readonly string[] = []): readonly Finding[] {
   return visit(root, [], without);
 }
 
-function visit(root: LocatedValue, path: Path, without: readonly string[]): readonly Diagnostic[] {
+function visit(root: LocatedValue, path: Path, without: readonly string[]): readonly Finding[] {
   const { value } = root.at(path);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
@@ -37,16 +39,16 @@ function visit(root: LocatedValue, path: Path, without: readonly string[]): read
   });
 }
 
-function describe(root: LocatedValue, path: Path, seconds: number): Diagnostic {
+function describe(root: LocatedValue, path: Path, seconds: number): Finding {
   const key = String(path.at(-1));
   const at = root.place(path);
   const hours = Math.round((seconds * MS) / HOUR);
-  const found: Diagnostic = {
+  const found: Finding = {
     severity: 'warning',
     code: 'SECONDS_LONG',
-    message: `${formatPath(root.at(path).path)}: ${seconds * MS} s are ${hours >= 72 ? `${Math.round(hours / 24)} days` : `${hours} h`}: the unit is seconds`,
+    message: say`${formatPath(root.at(path).path)}: ${seconds * MS} s are ${hours >= 72 ? `${Math.round(hours / 24)} days` : `${hours} h`}: the unit is seconds`,
     at,
-    hint: `write ${key}: ${seconds}`,
+    hint: say`write ${key}: ${seconds}`,
   };
   return withEdit(found, Number.isInteger(seconds) ? { at, text: String(seconds) } : undefined);
 }

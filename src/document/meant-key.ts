@@ -1,6 +1,6 @@
 /** What a key was meant as that is unknown where it stands: a word of others, a mistyped name, or a key of another object. */
 import { anchorHint } from './anchor-hints.ts';
-import type { LocatedValue, Path } from './diagnostic.ts';
+import type { LocatedValue, Path } from './located.ts';
 import { didYouMean, longerWord, spelling } from './did-you-mean.ts';
 import { findKeyPlaces, takesAt, type Misplaced } from './key-places.ts';
 import { placesHint, type PlaceHint } from './place-hints.ts';

@@ -1,4 +1,5 @@
-import type { LocatedValue, Path, TextEdit } from './diagnostic.ts';
+import type { TextEdit } from '../finding.ts';
+import type { LocatedValue, Path } from './located.ts';
 import { positionOf } from './line-column.ts';
 
 /** How a key is moved out of its object, to stand beside that; with the edit where both are lines of their own. */

@@ -1,4 +1,5 @@
-import type { Diagnostic, LocatedValue, SourceText } from './diagnostic.ts';
+import type { Finding, SourceText } from '../finding.ts';
+import type { LocatedValue } from './located.ts';
 import { readJsonTree } from './json-tree.ts';
 import { secretsInFile, secretsInText, secretsInTree } from './secret-ranges.ts';
 import { locate } from './tree.ts';
@@ -16,7 +17,7 @@ export interface ParsedDocument {
 /** A document, unless one of the diagnostics is an error. */
 export interface ParseResult {
   readonly document?: ParsedDocument;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 /**
@@ -40,7 +41,7 @@ export function parseDocument(source: SourceText, format: DocumentFormat): Parse
   return { document: { source: masked, format, root: locate(masked, tree) }, diagnostics };
 }
 
-function withSource(found: Diagnostic, source: SourceText): Diagnostic {
+function withSource(found: Finding, source: SourceText): Finding {
   if (found.at === undefined) return found;
   const labels = found.labels?.map((label) => ({ ...label, at: { ...label.at, source } }));
   return { ...found, at: { ...found.at, source }, ...(labels === undefined ? {} : { labels }) };

@@ -1,4 +1,4 @@
-import type { Path } from './diagnostic.ts';
+import type { Path } from './located.ts';
 
 /** A path as it is written in messages: `hooks.mappings[2].match`, `match.path of entry 1`. */
 export function formatPath(path: Path): string {

@@ -1,6 +1,7 @@
 /** How it is said where a key belongs, and what to write there. */
 import { isScalar } from '../json.ts';
-import type { LocatedValue, Path, TextEdit } from './diagnostic.ts';
+import type { TextEdit } from '../finding.ts';
+import type { LocatedValue, Path } from './located.ts';
 import type { Misplaced } from './key-places.ts';
 import { positionOf } from './line-column.ts';
 import { moveOut } from './move-key.ts';

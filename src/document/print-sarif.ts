@@ -1,8 +1,9 @@
-import type { Diagnostic, Place } from './diagnostic.ts';
+import { printSentence } from '../finding.ts';
+import type { Finding, Place } from '../finding.ts';
 import { lineColumn, positionOf } from './line-column.ts';
 
 /** The findings as a SARIF 2.1.0 log (OASIS standard), columns in UTF-16 code units. */
-export function printSarif(diagnostics: readonly Diagnostic[]): object {
+export function printSarif(diagnostics: readonly Finding[]): object {
   const codes = [...new Set(diagnostics.map(({ code }) => code))];
   return {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -18,21 +19,24 @@ export function printSarif(diagnostics: readonly Diagnostic[]): object {
 }
 
 function toResult(
-  { severity, code, message, at, labels = [], hint }: Diagnostic,
+  { severity, code, message, at, labels = [], hint }: Finding,
   codes: readonly string[],
 ): object {
   return {
     ruleId: code,
     ruleIndex: codes.indexOf(code),
     level: severity,
-    message: { text: hint === undefined ? message : `${message} (${hint})` },
+    message: {
+      text:
+        hint === undefined ? printSentence(message) : `${printSentence(message)} (${printSentence(hint)})`,
+    },
     ...(at === undefined ? {} : { locations: [{ physicalLocation: toLocation(at) }] }),
     ...(labels.length === 0 ? {} : { relatedLocations: labels.map(toRelated) }),
   };
 }
 
-function toRelated({ at, text }: NonNullable<Diagnostic['labels']>[number], id: number): object {
-  return { id, physicalLocation: toLocation(at), message: { text } };
+function toRelated({ at, text }: NonNullable<Finding['labels']>[number], id: number): object {
+  return { id, physicalLocation: toLocation(at), message: { text: printSentence(text) } };
 }
 
 function toLocation(at: Place): object {

@@ -1,6 +1,7 @@
+import { quoted } from '../finding.ts';
 import { open } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
-import type { Diagnostic, SourceText } from './diagnostic.ts';
+import type { Finding, SourceText } from '../finding.ts';
 import { parseDocument, type DocumentFormat, type ParseResult } from './parse-document.ts';
 
 /** Bytes; the largest file an operator writes by hand is far below. */
@@ -28,7 +29,7 @@ export async function readDocument(file: string, options: ReadOptions = {}): Pro
   return read.source === undefined ? { diagnostics: read.diagnostics } : parseDocument(read.source, format);
 }
 
-function unknownFormat(file: string, { cwd }: ReadOptions): Diagnostic {
+function unknownFormat(file: string, { cwd }: ReadOptions): Finding {
   const endings = Object.keys(FORMATS).join(', ');
   const message = `the file ending ${extname(file) || '(none)'} is not known, expected one of ${endings}`;
   const hint = 'write it as YAML or JSON, and give it one of these endings';
@@ -37,7 +38,7 @@ function unknownFormat(file: string, { cwd }: ReadOptions): Diagnostic {
 
 interface ReadText {
   readonly source?: SourceText;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 /** Reads a file's text: strict UTF-8 without byte order mark, at most 4 MB. */
@@ -114,7 +115,7 @@ function invalidByteAt(bytes: Buffer): number {
   return good;
 }
 
-function readFinding(name: string, error: NodeJS.ErrnoException): Diagnostic {
+function readFinding(name: string, error: NodeJS.ErrnoException): Finding {
   const code = error.code ?? 'unknown error';
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     const hint = 'check the path, or create the file';
@@ -129,7 +130,13 @@ function readFinding(name: string, error: NodeJS.ErrnoException): Diagnostic {
   return fileFinding('FILE_UNREADABLE', name, message, hint);
 }
 
-function fileFinding(code: string, file: string, message: string, hint?: string): Diagnostic {
+function fileFinding(code: string, file: string, message: string, hint?: string): Finding {
   const at = { source: { file, text: '' }, start: 0, end: 0 };
-  return { severity: 'error', code, message, at, ...(hint === undefined ? {} : { hint }) };
+  return {
+    severity: 'error',
+    code,
+    message: quoted(message),
+    at,
+    ...(hint === undefined ? {} : { hint: quoted(hint) }),
+  };
 }

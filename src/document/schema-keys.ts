@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { memberAt } from '../json.ts';
-import type { Path } from './diagnostic.ts';
+import type { Path } from './located.ts';
 
 /** The parts of zod's public schema definitions that are read here. */
 interface Definition {

@@ -1,5 +1,6 @@
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import type { LocatedValue, Path, SourceText } from './diagnostic.ts';
+import type { SourceText } from '../finding.ts';
+import type { LocatedValue, Path } from './located.ts';
 import type { TreeNode } from './tree.ts';
 
 /** Part of a text that holds a literal secret: never printed. */

@@ -1,6 +1,6 @@
 import type * as CodeFrame from '@babel/code-frame';
 import { createRequire } from 'node:module';
-import type { Place, SourceText } from './diagnostic.ts';
+import type { Place, SourceText } from '../finding.ts';
 import { positionOf } from './line-column.ts';
 
 const require = createRequire(import.meta.url);

@@ -1,4 +1,4 @@
-import type { Diagnostic, Place, TextEdit } from './diagnostic.ts';
+import type { Finding, Place, TextEdit } from '../finding.ts';
 
 /**
  * The edit that replaces the first `from` inside a place; quotes and all else around it stay. Undefined where the file
@@ -27,6 +27,6 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
 }
 
 /** Adds the edit to a finding, where there is one. */
-export function withEdit(diagnostic: Diagnostic, edit: TextEdit | undefined): Diagnostic {
+export function withEdit(diagnostic: Finding, edit: TextEdit | undefined): Finding {
   return edit === undefined ? diagnostic : { ...diagnostic, edit };
 }

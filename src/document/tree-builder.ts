@@ -1,11 +1,14 @@
+import { quoted, say } from '../finding.ts';
 import { ExactNumber, exactNumber } from '../json.ts';
-import type { Diagnostic, SourceText } from './diagnostic.ts';
+import type { Finding, SourceText } from '../finding.ts';
 import type { Member, TreeNode } from './tree.ts';
 
 /** Levels of nesting; the deepest thing an operator writes is a condition, at most 64. */
-const MAX_DEPTH = 200;
+export const MAX_DEPTH = 200;
 /** Parts after aliases were followed: far above any real file, far below what an alias bomb makes. */
 const MAX_NODES = 500_000;
+/** Keys given twice that are told; what follows from one slip can be one for each line. */
+const MAX_DOUBLES = 200;
 
 /** The node of a number, from its text. */
 export function numberNode(text: string, start: number, end: number): TreeNode {
@@ -18,7 +21,9 @@ export function numberNode(text: string, start: number, end: number): TreeNode {
 /** Collects the findings that every format shares while a tree is built. */
 export class TreeBuilder {
   readonly source: SourceText;
-  readonly diagnostics: Diagnostic[] = [];
+  readonly diagnostics: Finding[] = [];
+  /** Where they stand: what an alias repeats is told once. */
+  readonly #doubles = new Set<number>();
   #nodes = 0;
 
   constructor(source: SourceText) {
@@ -34,16 +39,16 @@ export class TreeBuilder {
     this.#nodes += 1;
     if (this.#nodes <= MAX_NODES) return true;
     this.report('TOO_MANY_PARTS', start, {
-      message: `the document has more than ${String(MAX_NODES)} parts once its aliases are followed`,
-      hint: 'remove aliases that contain other aliases',
+      message: say`the document has more than ${String(MAX_NODES)} parts once its aliases are followed`,
+      hint: say`remove aliases that contain other aliases`,
     });
     return false;
   }
 
-  tooDeep(start: number): { diagnostics: readonly Diagnostic[] } {
+  tooDeep(start: number): { diagnostics: readonly Finding[] } {
     this.report('TOO_DEEP', start, {
-      message: `the document is nested more than ${String(MAX_DEPTH)} levels deep`,
-      hint: 'an alias inside its own anchor is nested without end, too',
+      message: say`the document is nested more than ${String(MAX_DEPTH)} levels deep`,
+      hint: say`an alias inside its own anchor is nested without end, too`,
     });
     return { diagnostics: this.diagnostics };
   }
@@ -67,16 +72,18 @@ export class TreeBuilder {
 
   #refuseProto({ start, end }: Key): void {
     const message = 'the key __proto__ is not allowed';
-    this.report('FORBIDDEN_KEY', start, { message, end, hint: 'rename the key' });
+    this.report('FORBIDDEN_KEY', start, { message: quoted(message), end, hint: say`rename the key` });
   }
 
   #refuseSecond({ start, end }: Key, first: Member): void {
     const { source } = this;
+    if (this.#doubles.has(start) || this.#doubles.size >= MAX_DOUBLES) return;
+    this.#doubles.add(start);
     this.report('DUPLICATE_KEY', start, {
-      message: `the key ${source.text.slice(start, Math.min(end, start + 80))} is given twice in one object`,
+      message: say`the key ${source.text.slice(start, Math.min(end, start + 80))} is given twice in one object`,
       end,
-      hint: 'keep one of the two',
-      labels: [{ at: { source, start: first.start, end: first.end }, text: 'first given here' }],
+      hint: say`keep one of the two`,
+      labels: [{ at: { source, start: first.start, end: first.end }, text: say`first given here` }],
     });
   }
 
@@ -84,7 +91,7 @@ export class TreeBuilder {
   report(
     code: string,
     start: number,
-    { end = start + 1, ...finding }: Pick<Diagnostic, 'message' | 'hint' | 'labels'> & { end?: number },
+    { end = start + 1, ...finding }: Pick<Finding, 'message' | 'hint' | 'labels'> & { end?: number },
   ): void {
     this.diagnostics.push({ severity: 'error', code, ...finding, at: { source: this.source, start, end } });
   }

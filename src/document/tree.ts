@@ -1,4 +1,5 @@
-import type { Diagnostic, LocatedValue, Path, Place, SourceText } from './diagnostic.ts';
+import type { Finding, Place, SourceText } from '../finding.ts';
+import type { LocatedValue, Path } from './located.ts';
 import type { ExactNumber } from '../json.ts';
 import { scalarOffsets, type ScalarText } from './scalar-offsets.ts';
 
@@ -27,7 +28,7 @@ export interface ReadTree {
   readonly tree?: TreeNode;
   /** What could be read of a broken text: good enough to know where its secrets stand. */
   readonly partial?: TreeNode;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 /** The offsets of the text asked for last: a template asks for many places of one text in a row. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Path } from './diagnostic.ts';
+import type { Path } from './located.ts';
 import { kindHint } from './kind-words.ts';
 import { findMeaning, findSchemas, knownKeys } from './schema-keys.ts';
 

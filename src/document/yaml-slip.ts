@@ -1,4 +1,4 @@
-import type { Place, TextEdit } from './diagnostic.ts';
+import type { Place, TextEdit } from '../finding.ts';
 
 /** A plain text that YAML reads as something else, and how to write it. */
 export interface YamlSlip {

@@ -3,7 +3,7 @@ import { findBracketSlip } from './bracket-slips.ts';
 import { findIndentSlip, textOfLines } from './indent-slips.ts';
 import { findLineSlip } from './line-slips.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import type { Place, SourceText } from './diagnostic.ts';
+import type { Place, SourceText } from '../finding.ts';
 import { singleQuoted } from './single-quoted.ts';
 import type { YamlSlip } from './yaml-slip.ts';
 

@@ -1,12 +1,15 @@
+import { quoted, say } from '../finding.ts';
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit } from 'yaml';
 import type { Alias, Document, Node, Pair, Scalar, YAMLError, YAMLMap, YAMLSeq } from 'yaml';
-import type { Diagnostic, SourceText } from './diagnostic.ts';
+import type { Finding, SourceText } from '../finding.ts';
 import { inWords } from './in-words.ts';
 import { lineColumn, positionOf } from './line-column.ts';
 import { joinEntries } from './joined-entries.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 import { describeStrange, findFileSlip, isStrange, type StrangeKey } from './file-slips.ts';
+import { findTab } from './tab-slip.ts';
+import { findTooDeep } from './too-deep.ts';
 import { escapeSlip, findYamlSlip, tagSlip } from './yaml-slips.ts';
 import type { YamlSlip } from './yaml-slip.ts';
 
@@ -20,8 +23,8 @@ const LINES_APART = 3;
 /** Findings after which the parser stumbles. */
 const BROKEN: ReadonlySet<string> = new Set(['YAML_SYNTAX', 'YAML_TAB']);
 
-function apart(findings: readonly Diagnostic[]): readonly Diagnostic[] {
-  const kept: Diagnostic[] = [];
+function apart(findings: readonly Finding[]): readonly Finding[] {
+  const kept: Finding[] = [];
   let last = -Infinity;
   for (const finding of findings) {
     const { at } = finding;
@@ -35,12 +38,14 @@ function apart(findings: readonly Diagnostic[]): readonly Diagnostic[] {
 }
 
 /** One finding stands for all tabs: they are of one editor. */
-function isTabAgain({ code }: Diagnostic, kept: readonly Diagnostic[]): boolean {
+function isTabAgain({ code }: Finding, kept: readonly Finding[]): boolean {
   return code === 'YAML_TAB' && kept.some((each) => each.code === code);
 }
 
 /** Parses YAML 1.2 (core schema) into the common tree. */
 export function readYamlTree(source: SourceText): ReadTree {
+  const deepAt = findTooDeep(source.text);
+  if (deepAt !== undefined) return new TreeBuilder(source).tooDeep(deepAt);
   const parsed = parse(source.text);
   if (parsed === undefined) return new TreeBuilder(source).tooDeep(0);
   const { documents, targets } = parsed;
@@ -56,11 +61,16 @@ export function readYamlTree(source: SourceText): ReadTree {
   const tree = buildNode({ builder, targets, strange }, first.contents, 0);
   const odd = isBroken ? undefined : describeStrange(source, strange);
   if (odd !== undefined) return withPartial([broken(odd)], tree);
-  if (diagnostics.length > 0) return withPartial(diagnostics, tree);
-  return tree === undefined
-    ? { diagnostics: builder.diagnostics }
-    : { tree, diagnostics: builder.diagnostics };
+  const built = joinEntries(builder.diagnostics);
+  if (diagnostics.length > 0) {
+    const doubles = built.filter(({ code }) => code === 'DUPLICATE_KEY');
+    return withPartial([...diagnostics, ...doubles], tree);
+  }
+  return tree === undefined ? { diagnostics: built } : { tree, diagnostics: built };
 }
+
+/** The parser compares every key with all before it; the builder of the tree finds keys that are given twice, too. */
+const OPTIONS = { prettyErrors: false, stringKeys: true, uniqueKeys: false } as const;
 
 interface Parsed {
   readonly documents: readonly Document.Parsed[];
@@ -71,7 +81,7 @@ interface Parsed {
 /** Undefined where parser and visitor, which recurse, find the text nested deeper than the stack. */
 function parse(text: string): Parsed | undefined {
   try {
-    const documents = [...parseAllDocuments(text, { prettyErrors: false, stringKeys: true })];
+    const documents = [...parseAllDocuments(text, OPTIONS)];
     return { documents, targets: findTargets(documents[0]) };
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
@@ -79,14 +89,9 @@ function parse(text: string): Parsed | undefined {
   }
 }
 
-function findingsIn(source: SourceText, document: Document.Parsed): Diagnostic[] {
-  const errors: readonly YAMLError[] = [...document.errors, ...document.warnings];
-  const stumbles = new Set(errors.filter(isStumble).slice(0, MAX_STUMBLES));
-  const findings = joinEntries(
-    errors
-      .filter((error) => !isStumble(error) || stumbles.has(error))
-      .map((error) => finding(source, document, error)),
-  );
+function findingsIn(source: SourceText, document: Document.Parsed): Finding[] {
+  const stumbles = [...document.errors, ...document.warnings].slice(0, MAX_STUMBLES);
+  const findings = stumbles.map((error) => finding(source, error));
   const syntax = apart(findings.filter(({ code }) => BROKEN.has(code))).slice(0, MAX_SYNTAX_FINDINGS);
   // Where the text itself is broken, a strange key is a part of it.
   return findings.filter(
@@ -96,13 +101,7 @@ function findingsIn(source: SourceText, document: Document.Parsed): Diagnostic[]
   );
 }
 
-/** Whether the text itself is broken there; keys that are given twice are all told. */
-const isStumble = ({ code }: YAMLError): boolean => code !== 'DUPLICATE_KEY';
-
-function severalDocuments(
-  source: SourceText,
-  documents: readonly (Document.Parsed | undefined)[],
-): Diagnostic {
+function severalDocuments(source: SourceText, documents: readonly (Document.Parsed | undefined)[]): Finding {
   const [, second, ...more] = documents;
   const start = Math.max(0, source.text.lastIndexOf('---', second?.range[0]));
   const at = { source, start, end: start + 3 };
@@ -110,12 +109,12 @@ function severalDocuments(
   return {
     severity: 'error',
     code: 'MULTIPLE_DOCUMENTS',
-    message: 'the file contains more than one YAML document, expected one',
+    message: say`the file contains more than one YAML document, expected one`,
     at,
     ...(isEmpty
-      ? { hint: 'remove ---: nothing stands behind it', edit: { at, text: '' } }
+      ? { hint: say`remove ---: nothing stands behind it`, edit: { at, text: '' } }
       : {
-          hint: `put each document into a file of its own, or make a list: begin ${firstKeys(documents)} with "- ", indent all other lines by two spaces, and remove ---`,
+          hint: say`put each document into a file of its own, or make a list: begin ${firstKeys(documents)} with "- ", indent all other lines by two spaces, and remove ---`,
         }),
   };
 }
@@ -132,7 +131,7 @@ function firstKeys(documents: readonly (Document.Parsed | undefined)[]): string 
   return isOne ? `the line of ${key} in each` : `the lines of ${inWords(keys.flatMap((each) => each ?? []))}`;
 }
 
-function withPartial(diagnostics: readonly Diagnostic[], partial: TreeNode | undefined): ReadTree {
+function withPartial(diagnostics: readonly Finding[], partial: TreeNode | undefined): ReadTree {
   return partial === undefined ? { diagnostics } : { partial, diagnostics };
 }
 
@@ -180,8 +179,8 @@ function buildAlias(build: Build, node: Alias, depth: number): TreeNode | undefi
   if (target === undefined) {
     build.builder.report('YAML_SYNTAX', start, {
       end,
-      message: `invalid YAML: there is no anchor &${node.source} before the alias *${node.source} in this file`,
-      hint: `an anchor holds in its own file only: mark an earlier value of this file with &${node.source}, or repeat the text here in place of the alias; a text that starts with * needs quotes`,
+      message: say`invalid YAML: there is no anchor &${node.source} before the alias *${node.source} in this file`,
+      hint: say`an anchor holds in its own file only: mark an earlier value of this file with &${node.source}, or repeat the text here in place of the alias; a text that starts with * needs quotes`,
     });
     return undefined;
   }
@@ -248,27 +247,11 @@ function rangeOf(node: unknown): [number, number] {
   return range === undefined || range === null ? [0, 0] : [range[0], range[1]];
 }
 
-/** Where a key stands that is given once more at an offset. */
-function labelFirst(source: SourceText, document: Document, offset: number): Pick<Diagnostic, 'labels'> {
-  let found: readonly [number, number] | undefined;
-  visit(document, {
-    Map: (_key, { items }) => {
-      const again = items.find(({ key }) => rangeOf(key)[0] === offset);
-      const first = again && items.find(({ key }) => keyName(key) === keyName(again.key));
-      if (first === undefined) return undefined;
-      found = rangeOf(first.key);
-      return visit.BREAK;
-    },
-  });
-  if (found === undefined || found[0] === offset) return {};
-  return { labels: [{ at: { source, start: found[0], end: found[1] }, text: 'first given here' }] };
-}
-
-function finding(source: SourceText, document: Document, error: YAMLError): Diagnostic {
+function finding(source: SourceText, error: YAMLError): Finding {
   const [start, end] = error.pos;
-  if (error.code === 'DUPLICATE_KEY') return duplicateKey(source, document, start);
   const at = { source, start, end: Math.max(end, start + 1) };
-  if (error.code === 'TAB_AS_INDENT') return { ...TAB, at, ...withoutTabs(source, start) };
+  const tab = findTab(source, error);
+  if (tab !== undefined) return tab;
   const slip = slipAt(source, error);
   if (slip !== undefined) return broken(slip);
   if (error.code === 'NON_STRING_KEY') return { ...NON_STRING_KEY, at };
@@ -283,34 +266,21 @@ function slipAt(source: SourceText, { code, pos: [start] }: YAMLError): YamlSlip
   return (code === 'TAG_RESOLVE_FAILED' ? tagSlip(source, start) : undefined) ?? findYamlSlip(source, start);
 }
 
-const TAB = {
-  severity: 'error',
-  code: 'YAML_TAB',
-  message: 'a tab is used as indentation, expected spaces',
-  hint: 'replace every tab at the beginning of a line with two spaces for each level',
-} as const;
-
 const NON_STRING_KEY = {
   severity: 'error',
   code: 'NON_STRING_KEY',
-  message: 'a key is not a string, expected a plain or quoted text',
-  hint: 'quote the key',
+  message: say`a key is not a string, expected a plain or quoted text`,
+  hint: say`quote the key`,
 } as const;
 
-function duplicateKey(source: SourceText, document: Document, start: number): Diagnostic {
-  const key = keyAt(source.text, start);
+function broken({ message, hint, ...rest }: YamlSlip): Finding {
   return {
     severity: 'error',
-    code: 'DUPLICATE_KEY',
-    message: `the key ${key} is given twice in one object`,
-    at: { source, start, end: start + key.length },
-    hint: 'keep one of the two',
-    ...labelFirst(source, document, start),
+    code: 'YAML_SYNTAX',
+    message: say`invalid YAML: ${message}`,
+    ...rest,
+    hint: quoted(hint),
   };
-}
-
-function broken({ message, ...rest }: YamlSlip): Diagnostic {
-  return { severity: 'error', code: 'YAML_SYNTAX', message: `invalid YAML: ${message}`, ...rest };
 }
 
 function syntaxHint({ code, message }: YAMLError): string {
@@ -327,24 +297,8 @@ function isFlowReference(text: string, offset: number): boolean {
   return /[{[].*[:,[]\s*[^"'\s]*\$\{/.test(text.slice(lineStart, offset + 1));
 }
 
-function keyAt(text: string, start: number): string {
-  return /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s:,{}[\]]+)/.exec(text.slice(start, start + 80))?.[0] ?? '';
-}
-
 /** The parser's sentence, worded like the other findings, without the source text it may quote: that could be a secret. */
 function wording(message: string): string {
   const line = (message.split('\n', 1)[0] ?? '').replace(/: ".*$/, '');
   return (line.charAt(0).toLowerCase() + line.slice(1)).replace(/\.$/, '').slice(0, 160);
-}
-
-/** All lines that are indented with tabs, from the first on: one slip of one editor. Texts over several lines may mean them. */
-function withoutTabs(source: SourceText, offset: number): Pick<Diagnostic, 'edit'> | undefined {
-  const { text } = source;
-  if (/[|>][+-]?\d*[ \t]*(?:#.*)?$/m.test(text)) return undefined;
-  const start = text.lastIndexOf('\n', offset - 1) + 1;
-  const rest = text.slice(start);
-  const indented = rest.replaceAll(/^[ ]*\t[ \t]*/gm, (found) => found.replaceAll('\t', '  '));
-  return indented === rest
-    ? undefined
-    : { edit: { at: { source, start, end: text.length }, text: indented } };
 }

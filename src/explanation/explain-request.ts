@@ -1,5 +1,6 @@
+import { printInLine, printSentence } from '../finding.ts';
 import { adviceFor, listNamed } from '../analysis/analysis.ts';
-import { formatPlace, type Diagnostic } from '../document/document.ts';
+import { formatPlace, type Finding } from '../document/document.ts';
 import {
   evaluationNotes,
   evaluationToJson,
@@ -11,6 +12,7 @@ import {
 } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import { templateWarnings } from './template-warnings.ts';
+import { withUnsigned } from './unsigned-fields.ts';
 import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
 
 /** What explains: the mappings and transforms as they are, with what was found in their files. */
@@ -18,7 +20,7 @@ export interface Explainer {
   readonly generation: Pick<Happened, 'config' | 'table'> & {
     evaluate(request: HookRequest, detail: 'full'): Evaluation | Promise<Evaluation>;
   };
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 /** A request with what it becomes, and why. */
@@ -44,7 +46,7 @@ export async function explainRequest(
       ...settingNotes({ config, table, evaluated: { request, evaluation } }),
     ],
   };
-  return withNamed({ request, evaluation, advice });
+  return withUnsigned(withNamed({ request, evaluation, advice }), table);
 }
 
 /** With the fields that its notes name among those that are listed; `more`: what is said of it beside them. */
@@ -59,10 +61,10 @@ export function withNamed(
 }
 
 /** Files of the mappings folder that are not read: the mapping that is looked for may stand in one. */
-function passedOver(diagnostics: readonly Diagnostic[]): readonly string[] {
+function passedOver(diagnostics: readonly Finding[]): readonly string[] {
   return diagnostics
     .filter(({ code }) => code === 'MAPPING_FILE_PASSED_OVER')
-    .map(({ message, at }) => `${at?.source.file ?? ''}: ${message}`);
+    .map(({ message, at }) => `${at?.source.file ?? ''}: ${printSentence(message)}`);
 }
 
 /** Findings on the code of a transform that make each call fail. */
@@ -73,7 +75,7 @@ const OF_CALLS: ReadonlySet<string> = new Set([
 ]);
 
 /** What is to be written in the file of a transform that failed. */
-function wrongTransform({ trace }: Evaluation, diagnostics: readonly Diagnostic[]): string | undefined {
+function wrongTransform({ trace }: Evaluation, diagnostics: readonly Finding[]): string | undefined {
   const failed = trace.transforms.find(
     ({ reply, problem }) => reply.kind === 'failed' || problem !== undefined,
   );
@@ -83,7 +85,7 @@ function wrongTransform({ trace }: Evaluation, diagnostics: readonly Diagnostic[
       ({ code, at }) => OF_CALLS.has(code) && at?.source.file.endsWith(`/${failed.call.ref.module}`) === true,
     );
   if (found?.at === undefined || found.hint === undefined) return undefined;
-  return `${formatPlace(found.at)}: ${found.message}; ${found.hint}`;
+  return `${formatPlace(found.at)}: ${printInLine(found)}`;
 }
 
 /** An explanation as `explain --json` prints it. */

@@ -5,6 +5,7 @@ import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
 import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';
 import { keysOf, seconds, type Judged } from './compared-requests.ts';
+import { withUnsigned } from './unsigned-fields.ts';
 import { withDiffering } from './differing-fields.ts';
 import { isAboutFixed, isFixedNote } from './fixed-keys.ts';
 import { kindNotes } from './kind-notes.ts';
@@ -73,6 +74,7 @@ export async function explainStored(
           settings.map(({ text }) => text),
         ),
         others,
+        explainer,
       ),
     lacksFiles: asked !== undefined && explainer === undefined,
     settings,
@@ -83,7 +85,12 @@ export async function explainStored(
   };
 }
 
-function withMarks(explained: RequestExplanation, others: readonly KeptRequest[]): RequestExplanation {
+function withMarks(
+  all: RequestExplanation,
+  others: readonly KeptRequest[],
+  explainer: Explainer | undefined,
+): RequestExplanation {
+  const explained = explainer === undefined ? all : withUnsigned(all, explainer.generation.table);
   const { request, evaluation, advice } = explained;
   if (evaluation.outcome.kind !== 'accepted' || advice.fields === undefined) return explained;
   const beside = others.map((kept) => readKept(kept).request);

@@ -4,11 +4,10 @@ import type { LoadedConfig } from '../config/config.ts';
 import { placeIfWritten, type Place } from '../document/document.ts';
 import { spanOf } from '../hook/hook.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
-import { findMisplacedFile, findUnreadPrompt, scriptVariables } from '../runners/runners.ts';
+import { findMisplacedFile, scriptVariables } from '../runners/runners.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
 import { commandErrorNote } from './command-errors.ts';
 import { jsonReplyNote, programNote, terminalNote } from './command-words.ts';
-import { sentence } from './sentence.ts';
 import { shortHint } from './short-hint.ts';
 import {
   type CommandRunner,
@@ -36,7 +35,7 @@ interface Facts {
 
 /** In the order of the text; at most one of them is the cause of a failure. */
 export const RUN_RULES = {
-  argv: (facts) => withoutShell(facts) ?? withoutArgument(facts),
+  argv: withoutShell,
   cwd: withoutFile,
   timeoutSeconds: endedByTime,
   prompt: repliedNothing,
@@ -118,15 +117,6 @@ function withoutShell(facts: Facts): Told | undefined {
   return text === undefined ? undefined : { at: placeOfKey(facts, failed.path, ['argv']), text };
 }
 
-/** Of a command whose script reads an argument that it does not get, however it ended. */
-function withoutArgument(facts: Facts): Told | undefined {
-  const ended = commandRun(facts, ({ outcome }) => outcome !== undefined);
-  const unread = ended && findUnreadPrompt(ended.runner, dirname(facts.config.file));
-  if (ended === undefined || unread === undefined) return undefined;
-  const { message, hint } = unread;
-  return { at: placeOfKey(facts, ended.path, ['argv']), text: `${message}. ${sentence(hint)}` };
-}
-
 /** Of a command that ended with an error about a file that is only beside the configuration. */
 function withoutFile(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
@@ -152,7 +142,14 @@ function endedByTime({ config, mapping, stored }: Facts): Told | undefined {
   const ended = stored?.runs.find(({ run: { outcome } }) => outcome === 'timeout')?.run.action;
   if (ended?.kind !== 'agent') return undefined;
   const own = mapping?.timeoutSeconds ?? ended.timeoutSeconds;
-  const limit = own ?? config.settings.agents.defaults.timeoutSeconds;
+  const { timeoutSeconds, maxTimeoutSeconds } = config.settings.agents.defaults;
+  if ((own ?? timeoutSeconds) > maxTimeoutSeconds) {
+    return {
+      at: placeIfWritten(config.root, ['agents', 'defaults', 'maxTimeoutSeconds']),
+      text: `no run may take more than ${spanOf(maxTimeoutSeconds)}, and this one asked for more: if it needs it, write a larger maxTimeoutSeconds below agents.defaults`,
+    };
+  }
+  const limit = own ?? timeoutSeconds;
   return {
     at:
       own === undefined ? placeIfWritten(config.root, ['agents', 'defaults', 'timeoutSeconds']) : mapping?.at,

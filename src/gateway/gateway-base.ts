@@ -1,3 +1,4 @@
+import type { CallbackAddress } from '../action.ts';
 import type { ChannelLookup } from '../channels/channels.ts';
 import type { Settings } from '../config/config.ts';
 import type { Runner } from '../runners/runners.ts';
@@ -13,6 +14,8 @@ export interface GatewayConfiguration {
   readonly channels: ChannelLookup;
   /** How many runs of each mapping may begin within an hour; absent where none is limited. */
   readonly limits?: LimitRules;
+  /** The text behind a reference in a mapping; undefined where it is not set. */
+  readonly readReference?: (reference: CallbackAddress) => string | undefined;
 }
 
 /** The policies of `retry.ts`, or others for tests. */

@@ -287,9 +287,8 @@ export class Gateway {
     if (dueAt === undefined) return IDLE_MS;
     if (dueAt - lookedAt > MAX_AHEAD_MS) return this.#skipParkedTime(lookedAt);
     if (dueAt > lookedAt) return Math.min(dueAt - lookedAt, IDLE_MS);
-    await this.#performer.claim();
-    await this.#outbox.claim(this.#isLeader);
-    await this.#heartbeat.check();
+    // At once, as a distant store answers them together.
+    await Promise.all([this.#outbox.claim(this.#isLeader), this.#performer.claim(), this.#heartbeat.check()]);
     const nextAt = await this.#storage.nextDueAt();
     // What was due already waits for a place, and whoever frees one wakes the loop.
     if (nextAt === undefined || nextAt <= lookedAt) return IDLE_MS;

@@ -30,21 +30,23 @@ export async function makeRunTurn(
 
 /** What the run alone says of its turn. */
 function turnOf(
-  { id, attempts, action }: AgentRun,
+  { id, attempts, action, earlier = [] }: AgentRun,
   settings: RunSettings,
 ): Omit<Turn, 'sessionId' | 'history'> {
   const { oneShot, sessionKey, name, prompt, message, timeoutSeconds } = action;
+  const { defaults } = settings.agents;
   return {
     runId: id,
     kind: 'hook',
     attempt: attempts,
+    ...defined({ endedBeforeAt: earlier.at(-1)?.endedAt }),
     sessionKey,
     name,
     prompt,
     message,
     ...turnOptions(action, settings),
     isOneShot: oneShot,
-    timeoutSeconds: timeoutSeconds ?? settings.agents.defaults.timeoutSeconds,
+    timeoutSeconds: Math.min(timeoutSeconds ?? defaults.timeoutSeconds, defaults.maxTimeoutSeconds),
   };
 }
 

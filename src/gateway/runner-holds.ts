@@ -4,7 +4,9 @@
  * A turn that could not even begin says whom else it would happen to: every run of that runner (nothing listens, the
  * command is missing), or those that ask it for the same model (429, 503). Such a hold is written down with the time
  * it began. The run goes back to its place in the queue and its attempt does not count. One run at a time then tries,
- * after pauses that grow to a minute; the first that starts, whoever it belongs to, ends the hold.
+ * after pauses that grow to a minute; the first that starts, whoever it belongs to, ends the hold. Of an agent that
+ * began, and then said that it is logged out or at its limit, a process that starts proves nothing: there it is a turn
+ * that ends, or goes on for minutes.
  *
  * A claim passes over a held runner, so its runs keep their order. It knows no models: a run whose model is held is put
  * back after it was claimed, each a little later than the one before, so that thousands of them cost little.
@@ -32,6 +34,9 @@ export interface HoldReason {
 
 /** A connection that is refused is refused at once: a turn that goes on longer has begun. */
 const STARTED_AFTER_MS = 5_000;
+/** Reasons that an agent's command finds only after it started, as long as it takes for its own tries: claude needs 4 min. */
+const FOUND_LATE: ReadonlySet<string> = new Set(['login_needed', 'limit_reached']);
+const SURE_AFTER_MS = 300_000;
 /** Between runs put back for one model, and how late they may get by it. */
 const PUT_BACK_STEP_MS = 20;
 const MAX_PUT_BACK_MS = 600_000;
@@ -110,24 +115,28 @@ export class RunnerHolds {
     const following = this.#follow(target);
     try {
       const result = await take(following.started);
-      if (result.kind === 'completed') following.started();
+      if (result.kind === 'completed') following.ended();
       return result;
     } finally {
       following.end();
     }
   }
 
-  #follow(target: RunTarget): { started(): void; end(): void } {
+  #follow(target: RunTarget): { started(): void; ended(): void; end(): void } {
     const tried = this.#of(target);
     for (const held of tried) held.isTried = true;
-    const started = (): void => {
-      for (const held of tried) void this.#release(held.hold);
+    const release = (which: readonly Held[]): void => {
+      for (const held of which) void this.#release(held.hold);
     };
-    const cancel = tried.length === 0 ? undefined : armTimer(STARTED_AFTER_MS, started);
+    const started = (): void => release(tried.filter(({ hold }) => !FOUND_LATE.has(hold.code)));
+    const ended = (): void => release(tried);
+    const cancels =
+      tried.length === 0 ? [] : [armTimer(STARTED_AFTER_MS, started), armTimer(SURE_AFTER_MS, ended)];
     return {
       started,
+      ended,
       end() {
-        cancel?.();
+        for (const cancel of cancels) cancel();
         for (const held of tried) held.isTried = false;
       },
     };

@@ -1,8 +1,9 @@
 /* What is wrong with the settings of channels, with the key that was meant. */
+import { quoted, say } from '../finding.ts';
 import type { ChannelProblem } from '../channels/channels.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { channelIdOf } from '../action.ts';
-import { didYouMean, inWords, replaceWithin, withEdit, type Diagnostic } from '../document/document.ts';
+import { didYouMean, inWords, replaceWithin, withEdit, type Finding } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
 
 /** A channel with the settings that it cannot be without, as text to paste. */
@@ -24,7 +25,7 @@ export function describeSettings(
   root: Root,
   problems: readonly ChannelProblem[],
   hintOnRecipient: (channel: string, to: string) => string | undefined,
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const told = problems.map((problem) => toldOf(root, problem));
   return told.flatMap((problem, at) => {
     const group = told.filter((other) => other.as === problem.as && other.kind === problem.kind);
@@ -40,7 +41,7 @@ export function describeSettings(
     const found = settingsProblem(root, problem);
     const to = problem.key === 'to' ? root.at(['channels', problem.as, 'to']).value : undefined;
     const hint = typeof to === 'string' ? hintOnRecipient(problem.channel, to) : undefined;
-    return [hint === undefined || problem.known !== undefined ? found : { ...found, hint }];
+    return [hint === undefined || problem.known !== undefined ? found : { ...found, hint: quoted(hint) }];
   });
 }
 
@@ -72,16 +73,16 @@ function isGiven(root: Root, channel: string, key: string | undefined): boolean 
   return key === undefined || root.at(['channels', channel, key]).value !== undefined;
 }
 
-function settingsProblem(root: Root, problem: Problem): Diagnostic {
+function settingsProblem(root: Root, problem: Problem): Finding {
   const { as, key, message, known, meant } = problem;
   const at = root.place(key === undefined ? ['channels', as] : ['channels', as, key], known && 'key');
-  const found: Diagnostic = {
+  const found: Finding = {
     severity: 'error',
     code: 'CHANNEL_SETTINGS',
     // What is wrong with a recipient is a whole sentence.
-    message: key === undefined ? message : `${key}${key === 'to' ? ':' : ''} ${message}`,
+    message: quoted(key === undefined ? message : `${key}${key === 'to' ? ':' : ''} ${message}`),
     at,
-    hint: channelHint(root, problem),
+    hint: quoted(channelHint(root, problem)),
   };
   return withEdit(
     found,
@@ -89,29 +90,29 @@ function settingsProblem(root: Root, problem: Problem): Diagnostic {
   );
 }
 
-function missingSettings(root: Root, missing: readonly Problem[]): Diagnostic {
+function missingSettings(root: Root, missing: readonly Problem[]): Finding {
   const keys = missing.flatMap(({ key }) => key ?? []);
   const [{ as, channel, message }] = missing as readonly [Problem];
   const texts = keys.map((key) => settingText(channel, key)).join(', ');
   return {
     severity: 'error',
     code: 'CHANNEL_SETTINGS',
-    message: keys.length > 1 ? `${inWords(keys)} are required` : `${keys[0] ?? ''} ${message}`,
+    message: quoted(keys.length > 1 ? `${inWords(keys)} are required` : `${keys[0] ?? ''} ${message}`),
     at: root.place(['channels', as]),
-    hint: `add ${texts} to channels.${as}${TOKENS[channel] ?? ''}, and set ${keys.length === 1 ? 'that variable' : 'those variables'} where the service starts`,
+    hint: say`add ${texts} to channels.${as}${TOKENS[channel] ?? ''}, and set ${keys.length === 1 ? 'that variable' : 'those variables'} where the service starts`,
   };
 }
 
 /** Keys that are none of the channel, and mean nothing else here. */
-function unknownSettings(root: Root, unknown: readonly Problem[]): Diagnostic {
+function unknownSettings(root: Root, unknown: readonly Problem[]): Finding {
   const [first] = unknown as readonly [Problem];
   const found = settingsProblem(root, first);
   const keys = unknown.flatMap(({ key }) => key ?? []);
   if (keys.length === 1) return found;
   return {
     ...found,
-    message: `${inWords(keys)} are no settings of this channel; its settings are: ${(first.known ?? []).join(', ')}`,
-    hint: 'remove them: a channel only sends here, and takes no messages',
+    message: say`${inWords(keys)} are no settings of this channel; its settings are: ${(first.known ?? []).join(', ')}`,
+    hint: say`remove them: a channel only sends here, and takes no messages`,
   };
 }
 

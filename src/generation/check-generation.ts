@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { createReferenceReader } from '../config/config.ts';
-import { byWeight, formatPlace, type Diagnostic } from '../document/document.ts';
+import { byWeight, formatPlace, type Finding } from '../document/document.ts';
 import { typecheckTransforms } from '../sandbox/sandbox.ts';
 import { listConversations } from './conversations.ts';
 import { loadAll, type Generation, type GenerationOptions } from './load-generation.ts';
@@ -9,7 +9,7 @@ import { noticePath } from './notice-path.ts';
 import { listProofs } from './proof-listing.ts';
 
 export interface Check {
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** What was looked at. */
   readonly summary: string;
   /** Who may write into which conversation; for people. */
@@ -44,7 +44,7 @@ export async function checkGeneration(file: string, options: GenerationOptions):
 }
 
 /** Types of a file that is to be written anew say nothing. */
-function isRewritten({ at }: Diagnostic, diagnostics: readonly Diagnostic[]): boolean {
+function isRewritten({ at }: Finding, diagnostics: readonly Finding[]): boolean {
   return diagnostics.some(
     (found) => found.code === 'TRANSFORM_WEB_HANDLER' && found.at?.source.file === at?.source.file,
   );

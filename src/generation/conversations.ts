@@ -2,11 +2,12 @@
  * Who may write into which conversation. A conversation belongs to the mapping that writes into it, or to the senders
  * of /agent bodies; keys under a prefix in hooks.sessionKeys.shared belong to nobody.
  */
+import { quoted, say } from '../finding.ts';
 import type { LoadedConfig } from '../config/config.ts';
-import type { Diagnostic } from '../document/document.ts';
+import type { Finding } from '../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 
-type Place = NonNullable<Diagnostic['at']>;
+type Place = NonNullable<Finding['at']>;
 
 /** Somebody whose runs take part in conversations. */
 interface Writer {
@@ -99,14 +100,14 @@ function keysOf({ literal, source }: NonNullable<CompiledMapping['sessionKey']>)
 export function findMergedConversations(
   config: LoadedConfig,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const { gateway, hooks } = config.settings;
   const { shared } = hooks.sessionKeys;
   const writers = findWriters(config, mappings).filter(
     ({ keys }) => !shared.some((prefix) => keys.start.startsWith(prefix)),
   );
   const forwards = Object.entries(gateway.runners).filter(([, { kind }]) => kind === 'forward');
-  return forwards.flatMap(([runner]): Diagnostic[] => {
+  return forwards.flatMap(([runner]): Finding[] => {
     const here = writers.filter(({ runners }) => runners.includes(runner));
     const pair = here
       .flatMap((one, index) => here.slice(index + 1).map((other) => [one, other] as const))
@@ -115,16 +116,17 @@ export function findMergedConversations(
   });
 }
 
-function merged(runner: string, one: Writer, other: Writer): Diagnostic {
+function merged(runner: string, one: Writer, other: Writer): Finding {
   return {
     severity: 'warning',
     code: 'FORWARD_MERGES_CONVERSATIONS',
-    message: `the runner ${runner} hands over the session key without its owner: under equal keys ${one.name} and ${other.name} share a conversation there`,
+    message: say`the runner ${runner} hands over the session key without its owner: under equal keys ${one.name} and ${other.name} share a conversation there`,
     at: one.at,
-    hint:
+    hint: quoted(
       other.owner === 'request'
         ? 'set hooks.sessionKeys.allowFromRequest to false, or give the mapping another runner'
         : 'let the keys of each mapping start differently, or give one of them another runner',
+    ),
   };
 }
 

@@ -1,10 +1,11 @@
 /*
- * Defaults of the configuration that do not reach what they are meant for: a model that the runner does not take, and
- * a channel that nothing names.
+ * Defaults of the configuration that do not reach what they are meant for: a model that the runner does not take, a
+ * channel that nothing names, and a time that is cut.
  */
+import { say } from '../finding.ts';
 import { FALLBACK_CHANNEL, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig } from '../config/config.ts';
-import type { Diagnostic } from '../document/document.ts';
+import { placeIfWritten, type Finding } from '../document/document.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import { runnerPath } from './runner-path.ts';
 
@@ -12,12 +13,16 @@ import { runnerPath } from './runner-path.ts';
 export function findDefaultProblems(
   config: LoadedConfig,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
-  return [...findUnusedModel(config), ...findUndecidedChannel(config, mappings)];
+): readonly Finding[] {
+  return [
+    ...findUnusedModel(config),
+    ...findUndecidedChannel(config, mappings),
+    ...findCutTimes(config, mappings),
+  ];
 }
 
 /** A coding agent keeps the model of its own settings: the default of all is no name that it knows. */
-function findUnusedModel({ settings: { agents, gateway }, root }: LoadedConfig): readonly Diagnostic[] {
+function findUnusedModel({ settings: { agents, gateway }, root }: LoadedConfig): readonly Finding[] {
   const path = ['agents', 'defaults', 'model'];
   const runner = gateway.runners[gateway.runner];
   if (agents.defaults.model === undefined || root.at(path).value === undefined) return [];
@@ -31,18 +36,35 @@ function findUnusedModel({ settings: { agents, gateway }, root }: LoadedConfig):
     {
       severity: 'warning',
       code: 'MODEL_NOT_PASSED_ON',
-      message: `agents.defaults.model does not reach the coding agent ${runner.agent}, which uses the model of its own settings`,
+      message: say`agents.defaults.model does not reach the coding agent ${runner.agent}, which uses the model of its own settings`,
       at: root.place(path, 'key'),
-      hint: `write model: ${agents.defaults.model.slice(0, 80)} at ${own} (${own}.model), or model in a mapping, and remove it here`,
+      hint: say`write model: ${agents.defaults.model.slice(0, 80)} at ${own} (${own}.model), or model in a mapping, and remove it here`,
     },
   ];
+}
+
+/** Times that a run is not given, because it may not take that long. */
+function findCutTimes(
+  { settings, root }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Finding[] {
+  const { timeoutSeconds, maxTimeoutSeconds: most } = settings.agents.defaults;
+  const defaults = { timeoutSeconds, at: placeIfWritten(root, ['agents', 'defaults', 'timeoutSeconds']) };
+  const cut = [defaults, ...mappings].filter(({ timeoutSeconds: asked = 0 }) => asked > most);
+  return cut.map(({ timeoutSeconds: asked = 0, at }) => ({
+    severity: 'warning',
+    code: 'TIMEOUT_CUT',
+    message: say`timeoutSeconds is ${String(asked)}, but no run takes longer than ${String(most)} s (agents.defaults.maxTimeoutSeconds)`,
+    ...(at === undefined ? {} : { at }),
+    hint: say`write maxTimeoutSeconds: ${String(asked)} below agents.defaults, or timeoutSeconds: ${String(most)} here`,
+  }));
 }
 
 /** Replies to the channel `last`, where several are set up and nothing says which was used last. */
 function findUndecidedChannel(
   { settings: { channels, gateway, hooks } }: LoadedConfig,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const configured = Object.keys(channels);
   if (gateway.main.channel !== undefined || configured.length < 2 || configured.includes(FALLBACK_CHANNEL))
     return [];
@@ -56,9 +78,9 @@ function findUndecidedChannel(
   return undecided.map(({ id, at, channel }) => ({
     severity: 'warning',
     code: 'CHANNEL_UNDECIDED',
-    message: `replies of "${id}" go to the channel that the main session used last; until it has used one they go nowhere, because ${String(configured.length)} channels are configured and gateway.main names none`,
+    message: say`replies of "${id}" go to the channel that the main session used last; until it has used one they go nowhere, because ${String(configured.length)} channels are configured and gateway.main names none`,
     at: channel?.at ?? at,
-    hint: `add channel: ${configured.join(' or channel: ')} to the mapping, or set gateway.main: {channel: ${configured[0] ?? ''}}`,
+    hint: say`add channel: ${configured.join(' or channel: ')} to the mapping, or set gateway.main: {channel: ${configured[0] ?? ''}}`,
   }));
 }
 

@@ -2,10 +2,11 @@
  * What has to fit between the configuration, the channels there are and the mappings, and cannot be seen in any one of
  * them alone.
  */
+import { quoted, say, type Sentence } from '../finding.ts';
 import { dirname } from 'node:path';
 import { channelIdOf, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig, RunnerSettings } from '../config/config.ts';
-import { displayName, formatPlace, placeIfWritten, type Diagnostic, withEdit } from '../document/document.ts';
+import { displayName, formatPlace, placeIfWritten, type Finding, withEdit } from '../document/document.ts';
 import {
   channelProblems,
   isReference,
@@ -21,14 +22,14 @@ import { findDefaultProblems } from './default-findings.ts';
 import { findRecipientProblems } from './recipient-findings.ts';
 import { runnerPath } from './runner-path.ts';
 
-type Place = NonNullable<Diagnostic['at']>;
+type Place = NonNullable<Finding['at']>;
 
 /** Channels, recipients, runners and models that cannot work, each at the place that names it. */
 export function findGatewayProblems(
   config: LoadedConfig,
   catalog: ChannelCatalog,
   { mappings, env }: { readonly mappings: readonly CompiledMapping[]; readonly env: NodeJS.ProcessEnv },
-): readonly Diagnostic[] {
+): readonly Finding[] {
   return [
     ...findChannelProblems(config, catalog),
     ...findIdleChannels(config, catalog, mappings),
@@ -45,16 +46,13 @@ export function findGatewayProblems(
 }
 
 /** Channels and plugins that cannot work, at their place in the configuration. */
-function findChannelProblems(
-  { settings, root }: LoadedConfig,
-  catalog: ChannelCatalog,
-): readonly Diagnostic[] {
-  const plugins = catalog.problems.map(({ spec, message }): Diagnostic => ({
+function findChannelProblems({ settings, root }: LoadedConfig, catalog: ChannelCatalog): readonly Finding[] {
+  const plugins = catalog.problems.map(({ spec, message }): Finding => ({
     severity: 'error',
     code: 'PLUGIN_NOT_LOADED',
-    message: message.replaceAll(spec, displayName(spec)),
+    message: quoted(message.replaceAll(spec, displayName(spec))),
     at: root.place(['plugins', settings.plugins.indexOf(spec)]),
-    hint: 'name a package that is installed, or a file relative to the configuration; its default export is a channel module',
+    hint: say`name a package that is installed, or a file relative to the configuration; its default export is a channel module`,
   }));
   const channels = describeSettings(root, channelProblems(catalog, settings.channels), (channel, to) =>
     recipientHint(catalog, channel, to),
@@ -67,12 +65,18 @@ function findMainProblem(
   { channels, gateway }: LoadedConfig['settings'],
   root: LoadedConfig['root'],
   catalog: ChannelCatalog,
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const { channel, to } = gateway.main;
   const configured = Object.keys(channels);
   const at = (key: 'channel' | 'to'): Place => root.place(['gateway', 'main', key]);
-  const wrongTo = (message: string, hint: string): readonly Diagnostic[] => [
-    { severity: 'error', code: 'CHANNEL_SETTINGS', message, at: at('to'), hint },
+  const wrongTo = (message: string, hint: string): readonly Finding[] => [
+    {
+      severity: 'error',
+      code: 'CHANNEL_SETTINGS',
+      message: quoted(message),
+      at: at('to'),
+      hint: quoted(hint),
+    },
   ];
   if (channel === undefined) {
     const hint = 'set gateway.main.channel, or set `to` in the settings of the channel instead';
@@ -94,17 +98,18 @@ function notConfigured(
   catalog: ChannelCatalog,
   channel: string,
   { configured, at }: { readonly configured: readonly string[]; readonly at: Place },
-): Diagnostic {
+): Finding {
   const block = channelBlock(channel, requiredSettings(catalog, channel));
   return {
     severity: 'warning',
     code: 'CHANNEL_NOT_CONFIGURED',
-    message: `replies go to ${channel}, which has no settings: each delivery fails with not_configured`,
+    message: say`replies go to ${channel}, which has no settings: each delivery fails with not_configured`,
     at,
-    hint:
+    hint: quoted(
       configured.length === 0
         ? `write channels: {${block}} in the configuration, or deliver: false where no reply is to be sent`
         : `add ${block} below channels, or choose one of the channels that are configured: ${configured.join(', ')}`,
+    ),
   };
 }
 
@@ -113,9 +118,9 @@ function findIdleChannels(
   { settings }: LoadedConfig,
   catalog: ChannelCatalog,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const configured = Object.keys(settings.channels);
-  return mappings.flatMap(namedChannels).flatMap(({ name, at }): Diagnostic[] => {
+  return mappings.flatMap(namedChannels).flatMap(({ name, at }): Finding[] => {
     const id = channelIdOf(name);
     if (id === LAST_CHANNEL || configured.includes(id)) return [];
     return [notConfigured(catalog, id, { configured, at })];
@@ -142,16 +147,16 @@ function namedChannels(mapping: CompiledMapping): readonly NamedChannel[] {
 function findSilentMappings(
   { settings, root }: LoadedConfig,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   if (settings.hooks.defaults.deliver) return [];
   const isOffAt = placeIfWritten(root, ['hooks', 'defaults', 'deliver']);
   const where = isOffAt === undefined ? '' : ` (${formatPlace(isOffAt)})`;
   return mappings.filter(leavesDeliverOut).map(({ at, id, channel, to }) => ({
     severity: 'warning',
     code: 'DELIVER_OFF',
-    message: `no reply of "${id}" is sent, although it says where to: hooks.defaults.deliver is false${where}, and the mapping does not set deliver`,
+    message: say`no reply of "${id}" is sent, although it says where to: hooks.defaults.deliver is false${where}, and the mapping does not set deliver`,
     at: (channel ?? to)?.at ?? at,
-    hint: 'add deliver: true to the mapping; or remove its channel and to',
+    hint: say`add deliver: true to the mapping; or remove its channel and to`,
   }));
 }
 
@@ -165,7 +170,7 @@ function leavesDeliverOut({ action, deliver, channel, to, transform }: CompiledM
 function findWaitingMappings(
   { settings: { gateway, hooks }, root }: LoadedConfig,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   if (gateway.heartbeat.everySeconds > 0) return [];
   const isOffAt = placeIfWritten(root, ['gateway', 'heartbeat', 'everySeconds']);
   const waiting = mappings.filter(
@@ -174,9 +179,9 @@ function findWaitingMappings(
   return waiting.map(({ id, at }) => ({
     severity: 'warning',
     code: 'HEARTBEAT_OFF',
-    message: `the events of "${id}" wait for the regular turn of the main agent (wakeMode: next-heartbeat), and gateway.heartbeat.everySeconds: 0 turns that off`,
+    message: say`the events of "${id}" wait for the regular turn of the main agent (wakeMode: next-heartbeat), and gateway.heartbeat.everySeconds: 0 turns that off`,
     at: isOffAt ?? at,
-    hint: `there are two ways: for a turn every half hour that reads all events write everySeconds: 1800; to have each event read at once write wakeMode: now in the mapping (${formatPlace(at)})`,
+    hint: say`there are two ways: for a turn every half hour that reads all events write everySeconds: 1800; to have each event read at once write wakeMode: now in the mapping (${formatPlace(at)})`,
   }));
 }
 
@@ -184,7 +189,7 @@ function findWaitingMappings(
 function findForwardedInstructions(
   { settings: { gateway } }: LoadedConfig,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const isForward = (name: string): boolean => gateway.runners[name]?.kind === 'forward';
   return mappings
     .filter(
@@ -194,9 +199,9 @@ function findForwardedInstructions(
     .map(({ id, at, runner = gateway.runner }) => ({
       severity: 'warning',
       code: 'INSTRUCTIONS_FORWARDED',
-      message: `the instructions of "${id}" reach the agent as untrusted text: the gateway behind the runner ${runner} marks all it gets`,
+      message: say`the instructions of "${id}" reach the agent as untrusted text: the gateway behind the runner ${runner} marks all it gets`,
       at,
-      hint: 'use a runner that starts the agent itself; for an OpenClaw gateway that is kind: openclaw',
+      hint: say`use a runner that starts the agent itself; for an OpenClaw gateway that is kind: openclaw`,
     }));
 }
 
@@ -204,11 +209,11 @@ function findForwardedInstructions(
 function findRunnerProblems(
   { settings, root }: LoadedConfig,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   return Object.entries(settings.gateway.runners).flatMap(([name, runner]) => {
     if (runner.kind !== 'model') return [];
     const named = mappings.flatMap((mapping) => mappingModelProblems(mapping, { name, runner }, settings));
-    return [...ownModelProblems(root, name, runner), ...named].map((problem): Diagnostic => ({
+    return [...ownModelProblems(root, name, runner), ...named].map((problem): Finding => ({
       severity: 'error',
       code: 'RUNNER_SETTINGS',
       ...problem,
@@ -217,18 +222,18 @@ function findRunnerProblems(
 }
 
 /** The address of one hook of another gateway, where that of all is meant: `/agent` is put behind it. */
-function findWholeAddresses({ settings, root }: LoadedConfig): readonly Diagnostic[] {
-  return Object.entries(settings.gateway.runners).flatMap(([name, runner]): Diagnostic[] => {
+function findWholeAddresses({ settings, root }: LoadedConfig): readonly Finding[] {
+  return Object.entries(settings.gateway.runners).flatMap(([name, runner]): Finding[] => {
     const url = runner.kind === 'forward' ? runner.url : '';
     const base = /^(https?:\/\/[^/]+\/.*[^/])\/(?:agent|wake)\/?$/.exec(url)?.[1];
     if (base === undefined || isReference(url)) return [];
     const at = root.place([...runnerPath(root, name), 'url']);
-    const found: Diagnostic = {
+    const found: Finding = {
       severity: 'warning',
       code: 'RUNNER_SETTINGS',
-      message: `url is the address of the hooks of the other gateway: /agent is put behind it, so runs go to ${url.replace(/\/$/, '')}/agent`,
+      message: say`url is the address of the hooks of the other gateway: /agent is put behind it, so runs go to ${url.replace(/\/$/, '')}/agent`,
       at,
-      hint: `write url: ${base}`,
+      hint: say`write url: ${base}`,
     };
     return [withEdit(found, { at, text: JSON.stringify(base) })];
   });
@@ -245,15 +250,15 @@ function ownModelProblems(
   const path = runnerPath(root, name);
   return modelProblems(runner, []).map(({ key, message }) => ({
     at: root.place(key === undefined ? path : [...path, ...key.split('.')]),
-    message: key === undefined ? message : `${key} ${message}`,
-    hint: providerHint(name, key),
+    message: quoted(key === undefined ? message : `${key} ${message}`),
+    hint: quoted(providerHint(name, key)),
   }));
 }
 
 interface ModelProblem {
   readonly at: Place;
-  readonly message: string;
-  readonly hint: string;
+  readonly message: Sentence;
+  readonly hint: Sentence;
 }
 
 /** What is wrong with the model of a mapping whose runs a model runner performs. */
@@ -269,48 +274,50 @@ function mappingModelProblems(
   if (literal === undefined || (literal === '' && name === gateway.runner)) return [];
   const full = literal === '' ? standard : (aliases[literal] ?? literal);
   if (full === undefined) {
-    const message = `the runner ${name} needs a model: neither the mapping nor agents.defaults.model names one`;
-    return [{ at, message, hint: 'set agents.defaults.model to provider/model, or model in the mapping' }];
+    const message = say`the runner ${name} needs a model: neither the mapping nor agents.defaults.model names one`;
+    return [{ at, message, hint: say`set agents.defaults.model to provider/model, or model in the mapping` }];
   }
   const place = literal === '' ? at : (model?.at ?? at);
-  const hint = `name a model of one of them, or add its provider to gateway.runners.${name}.providers`;
+  const hint = say`name a model of one of them, or add its provider to gateway.runners.${name}.providers`;
   return modelProblems(runner, [full])
     .filter((problem) => problem.model !== undefined)
-    .map(({ message }) => ({ at: place, message, hint }));
+    .map(({ message }) => ({ at: place, message: quoted(message), hint }));
 }
 
 /** Commands that are not there, would work in the wrong place, or lack their keys. */
 function findCommandProblems(
   { settings, root, file }: LoadedConfig,
   host: NodeJS.ProcessEnv,
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const workFolders = Object.values(settings.gateway.workFolders);
   return Object.entries(settings.gateway.runners).flatMap(([name, runner]) => {
     if (runner.kind !== 'command' && runner.kind !== 'agent') return [];
     const path = runnerPath(root, name);
     const hasCwd = root.at([...path, 'cwd']).value !== undefined;
     const place = { at: path.join('.'), configDir: dirname(file), hasCwd, workFolders, host };
-    return commandProblems(runner, place).map(({ key, text, ...found }): Diagnostic => {
+    return commandProblems(runner, place).map(({ key, text, message, hint, ...found }): Finding => {
       const at = root.place(key === undefined ? path : [...path, key]);
       const written = at.source.text.slice(at.start, at.end);
       // A list in a block ends with its line, and what a reference leads to is never written.
       const isFree = !written.startsWith('-') && !written.includes('${');
-      return withEdit({ ...found, at }, text === undefined || !isFree ? undefined : { at, text });
+      return withEdit(
+        { ...found, message: quoted(message), hint: quoted(hint), at },
+        text === undefined || !isFree ? undefined : { at, text },
+      );
     });
   });
 }
 
 /** An agent in the folder of the configuration could change what it is allowed to do. */
-function findFolderProblems({ settings, root, file }: LoadedConfig): readonly Diagnostic[] {
+function findFolderProblems({ settings, root, file }: LoadedConfig): readonly Finding[] {
   return Object.entries(settings.gateway.workFolders)
     .filter(([, folder]) => isWithin(dirname(file), folder))
     .map(([name]) => ({
       severity: 'warning',
       code: 'RUNNER_FOLDER',
-      message:
-        'this folder holds the configuration: an agent that works here on text from outside can read and change it',
+      message: say`this folder holds the configuration: an agent that works here on text from outside can read and change it`,
       at: root.place(['gateway', 'workFolders', name]),
-      hint: 'name a folder outside of it, such as a checkout of its own',
+      hint: say`name a folder outside of it, such as a checkout of its own`,
     }));
 }
 

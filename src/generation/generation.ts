@@ -2,6 +2,7 @@
 export { checkGeneration } from './check-generation.ts';
 export {
   loadGeneration,
+  type Advise,
   type Generation,
   type GenerationOptions,
   type LoadedGeneration,

@@ -1,12 +1,14 @@
+import { defined } from '../json.ts';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from '../config/config.ts';
-import type { Diagnostic } from '../document/document.ts';
+import type { Finding } from '../document/document.ts';
 import { createRunners, type Runner } from '../runners/runners.ts';
 import { openChannels, type OpenChannels } from '../channels/channels.ts';
 import {
   loadGeneration,
   type Generation,
+  type Advise,
   type GenerationOptions,
   type LoadedGeneration,
 } from './load-generation.ts';
@@ -25,8 +27,10 @@ export interface LiveOptions {
   readonly adjust?: (settings: Settings) => Settings;
   /** `sluice dev`: makes a hook token where none is set. */
   readonly makeToken?: (host: string) => string;
+  /** Says what to do about findings. */
+  readonly advise?: Advise;
   /** Findings of the first load and of every reload, warnings included. */
-  readonly onDiagnostics?: (diagnostics: readonly Diagnostic[], isLoaded: boolean) => void;
+  readonly onDiagnostics?: (diagnostics: readonly Finding[], isLoaded: boolean) => void;
   /** What became of a reload; default: a line in the log. */
   readonly onReload?: (result: ReloadResult) => void;
   /** Told of a reload that did not go live, until one does. */
@@ -49,6 +53,7 @@ export interface Effects {
   readonly channels: OpenChannels;
   /** Absent where no mapping has a limit. */
   readonly limits?: LimitRules;
+  readonly readReference: Generation['readReference'];
 }
 
 /** The generation that is live and how it is replaced: one reference, swapped whole. */
@@ -79,8 +84,9 @@ export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox)
 type Load = () => Promise<LoadedGeneration>;
 
 /** Loads the files as they are, and tells what was found. */
-function loader({ configFile, env, makeToken, onDiagnostics }: LiveOptions, sandbox: Sandbox): Load {
-  const loading: GenerationOptions = { env, needSecrets: true, dev: makeToken !== undefined, sandbox };
+function loader({ configFile, env, makeToken, onDiagnostics, advise }: LiveOptions, sandbox: Sandbox): Load {
+  const dev = makeToken !== undefined;
+  const loading: GenerationOptions = { env, needSecrets: true, dev, sandbox, ...defined({ advise }) };
   return async () => {
     const loaded = await loadGeneration(configFile, loading);
     onDiagnostics?.(loaded.diagnostics, loaded.generation !== undefined);
@@ -196,14 +202,18 @@ function applyOverrides(
   };
 }
 
-function createEffects({ config, channelCatalog, table }: Generation, env: NodeJS.ProcessEnv): Effects {
+function createEffects(
+  { config, channelCatalog, table, readReference }: Generation,
+  env: NodeJS.ProcessEnv,
+): Effects {
   const { settings } = config;
   const limits = limitRules(settings.hooks.defaults.limits, table.mappings);
   return {
     settings,
     ...(limits === undefined ? {} : { limits }),
-    runners: createRunners(settings, env, { configDir: dirname(config.file) }),
+    runners: createRunners(settings, env, { configDir: dirname(config.file), secrets: config.secrets }),
     channels: openChannels(channelCatalog, settings.channels),
+    readReference,
   };
 }
 

@@ -10,7 +10,7 @@ import {
   type ReferenceReader,
   type RemainingConfig,
 } from '../config/config.ts';
-import { byWeight, type Diagnostic } from '../document/document.ts';
+import { byWeight, type Finding } from '../document/document.ts';
 import {
   loadChannelCatalog,
   recipientHint,
@@ -54,6 +54,8 @@ export interface Generation {
   readonly transforms: Transforms;
   /** Channel modules, plugins included. */
   readonly channelCatalog: ChannelCatalog;
+  /** The text behind a reference in a mapping; undefined where it is not set. */
+  readonly readReference: ReferenceReader['read'];
   /** Files and folders whose change makes another generation; absolute. */
   readonly watchedPaths: readonly string[];
   /** A promise only where a transform runs. Detail defaults to `brief`, what the decision log needs. */
@@ -73,12 +75,17 @@ export interface GenerationOptions {
   readonly folders?: { readonly mappingsDir?: string; readonly transformsDir?: string; readonly cwd: string };
   /** Its loaded transforms are taken where the mappings name the same ones with the same settings. */
   readonly reuse?: Pick<Generation, 'table' | 'transforms'>;
+  /** Says what to do about findings; they refuse the same without it. */
+  readonly advise?: Advise;
 }
+
+/** What is told of findings: each stays, with a hint and an edit where something is known of it. */
+export type Advise = (findings: readonly Finding[]) => readonly Finding[] | Promise<readonly Finding[]>;
 
 export interface LoadedGeneration {
   /** Absent where there is any error. */
   readonly generation?: Generation;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 /** Loads and compiles everything the configuration names; all findings at once. */
@@ -96,7 +103,7 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   const { config, diagnostics, remaining } = await loadConfig(file, options);
   if (config === undefined) {
     const more = remaining === undefined ? [] : await findMappingProblems(remaining, options.sandbox);
-    return { diagnostics: byWeight([...diagnostics, ...more]) };
+    return { diagnostics: byWeight(await advised([...diagnostics, ...more], options)) };
   }
   const loaded = await loadParts(config, options);
   const { references, mappings, transformsDir: dir } = loaded;
@@ -104,9 +111,16 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   const generation = createWhole(loaded, found);
   return {
     ...(generation === undefined ? {} : { generation }),
-    diagnostics: byWeight(hideValues(found, [...config.secrets, ...references.secrets])),
+    diagnostics: byWeight(
+      hideValues(await advised(found, options), [...config.secrets, ...references.secrets]),
+    ),
     transforms: { dir, refs: mappings.transforms },
   };
+}
+
+/** A start without findings loads no advice. */
+function advised(found: readonly Finding[], { advise }: GenerationOptions): ReturnType<Advise> {
+  return found.length === 0 || advise === undefined ? found : advise(found);
 }
 
 /** What the configuration names, each part loaded for itself. */
@@ -133,7 +147,7 @@ async function loadParts(config: LoadedConfig, options: GenerationOptions): Prom
 function findProblems(
   { config, channelCatalog, mappings: { table, diagnostics }, transforms }: LoadedParts,
   { env }: GenerationOptions,
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const mappings = table?.mappings ?? [];
   return [
     ...findGatewayProblems(config, channelCatalog, { mappings, env }),
@@ -146,10 +160,10 @@ function findProblems(
 }
 
 /** Undefined where an error counts for the whole. */
-function createWhole(parts: LoadedParts, found: readonly Diagnostic[]): Generation | undefined {
+function createWhole(parts: LoadedParts, found: readonly Finding[]): Generation | undefined {
   const { config, channelCatalog, references, mappings, transforms } = parts;
   const contained = containTransforms(mappings, transforms);
-  const isFatal = (diagnostic: Diagnostic): boolean =>
+  const isFatal = (diagnostic: Finding): boolean =>
     isError(diagnostic) && !mappings.contained.has(diagnostic) && !contained.diagnostics.has(diagnostic);
   const { table } = contained;
   if (table === undefined || found.some(isFatal)) return undefined;
@@ -158,6 +172,7 @@ function createWhole(parts: LoadedParts, found: readonly Diagnostic[]): Generati
     channelCatalog,
     table: withNoticePath(table, config.settings.hooks.mail),
     transforms,
+    readReference: references.read,
   };
   return createGeneration(whole, mappings.files);
 }
@@ -190,7 +205,7 @@ function withReferences(config: LoadedConfig, { secrets, files }: ReferenceReade
 function containTransforms(
   { table }: LoadedMappings,
   { diagnostics, hashes }: Transforms,
-): { readonly table: RoutingTable | undefined; readonly diagnostics: ReadonlySet<Diagnostic> } {
+): { readonly table: RoutingTable | undefined; readonly diagnostics: ReadonlySet<Finding> } {
   const errors = diagnostics.filter(isError);
   if (table === undefined || errors.length === 0) return { table, diagnostics: new Set() };
   const isBroken = ({ transform }: CompiledMapping): boolean =>
@@ -207,7 +222,7 @@ function containTransforms(
 async function findMappingProblems(
   remaining: RemainingConfig,
   sandbox: Sandbox,
-): Promise<readonly Diagnostic[]> {
+): Promise<readonly Finding[]> {
   const mappings = await loadMappings({ ...remaining, inline: remaining.inlineMappings, presets: [] });
   const transforms = await sandbox.loadTransforms(remaining.transformsDir, mappings.transforms);
   transforms.release();
@@ -216,7 +231,7 @@ async function findMappingProblems(
   return [...found, ...transforms.diagnostics];
 }
 
-const isError = (diagnostic: Diagnostic): boolean => diagnostic.severity === 'error';
+const isError = (diagnostic: Finding): boolean => diagnostic.severity === 'error';
 
 type Compiling = Pick<GenerationOptions, 'folders' | 'needSecrets'> & {
   readonly references: ReferenceReader;
@@ -280,7 +295,7 @@ function reusable(
   return refs.every((ref) => there.has(nameOf(ref))) ? reuse.transforms : undefined;
 }
 
-type Parts = Pick<Generation, 'config' | 'channelCatalog' | 'table' | 'transforms'>;
+type Parts = Pick<Generation, 'config' | 'channelCatalog' | 'table' | 'transforms' | 'readReference'>;
 
 function createGeneration(parts: Parts, files: LoadedMappings['files']): Generation {
   const { config, transforms } = parts;

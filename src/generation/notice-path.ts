@@ -1,5 +1,6 @@
+import { say } from '../finding.ts';
 import type { LoadedConfig, MailBlock } from '../config/config.ts';
-import type { Diagnostic } from '../document/document.ts';
+import type { Finding } from '../document/document.ts';
 import { isBuiltInRoute } from '../hook/hook.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 
@@ -43,7 +44,7 @@ export function withNoticePath(table: RoutingTable, mail: MailSettings): Routing
 export function findTakenNoticePath(
   { settings, root }: LoadedConfig,
   { mappings }: Pick<RoutingTable, 'mappings'>,
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const { mail } = settings.hooks;
   const path = noticePath(mail);
   if (path === undefined) return [];
@@ -52,14 +53,14 @@ export function findTakenNoticePath(
   return taker === undefined ? [] : [pathTaken(path, taker, root)];
 }
 
-function pathTaken(path: string, taker: string, root: LoadedConfig['root']): Diagnostic {
+function pathTaken(path: string, taker: string, root: LoadedConfig['root']): Finding {
   const written = root.at(['hooks', 'mail', 'push', 'path']).value !== undefined;
   return {
     severity: 'error',
     code: 'NOTICE_PATH_TAKEN',
-    message: `notices of new mail come to ${path}, which ${taker} takes`,
+    message: say`notices of new mail come to ${path}, which ${taker} takes`,
     at: root.place(['hooks', 'mail', 'push', ...(written ? ['path'] : [])]),
-    hint: 'give hooks.mail.push a path of its own, such as mail-push, and tell it to the push subscription',
+    hint: say`give hooks.mail.push a path of its own, such as mail-push, and tell it to the push subscription`,
   };
 }
 

@@ -1,5 +1,6 @@
+import { say } from '../finding.ts';
 import type { LoadedConfig, ReferenceReader } from '../config/config.ts';
-import { type Diagnostic, withEdit } from '../document/document.ts';
+import { type Finding, withEdit } from '../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import { nameOfSecret, type SecretReference, signsUrl } from '../verify/verify.ts';
 
@@ -60,7 +61,7 @@ function findMissing(
 export function findAddressProblems(
   config: LoadedConfig,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   return [...findMissingUrl(config, mappings), ...findDoubledPath(config, mappings)];
 }
 
@@ -68,7 +69,7 @@ export function findAddressProblems(
 function findMissingUrl(
   { settings: { server } }: LoadedConfig,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   if (server.publicUrl !== undefined || server.trustedProxies.length > 0) return [];
   const signing = mappings.filter(
     ({ settings: { verify } }) => verify !== undefined && signsUrl(verify.settings),
@@ -76,9 +77,9 @@ function findMissingUrl(
   return signing.slice(0, 1).map(({ settingsAt, at }) => ({
     severity: 'warning',
     code: 'PUBLIC_URL_MISSING',
-    message: 'this sender signs the address that it calls, and nothing says what that is',
+    message: say`this sender signs the address that it calls, and nothing says what that is`,
     at: settingsAt?.verify ?? at,
-    hint: 'set server.publicUrl to the address that senders call, e.g. https://hooks.example.com',
+    hint: say`set server.publicUrl to the address that senders call, e.g. https://hooks.example.com`,
   }));
 }
 
@@ -86,7 +87,7 @@ function findMissingUrl(
 function findDoubledPath(
   { settings: { server, hooks }, root }: LoadedConfig,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const { publicUrl } = server;
   if (publicUrl === undefined) return [];
   const { origin, pathname } = new URL(publicUrl);
@@ -101,12 +102,12 @@ function findDoubledPath(
   const meant = origin + path.slice(0, -doubled.length);
   const written = at.source.text.slice(at.start, at.end);
   const example = begin ?? `${hooks.path}/NAME`;
-  const found: Diagnostic = {
+  const found: Finding = {
     severity: 'warning',
     code: 'PUBLIC_URL_PATH',
-    message: `server.publicUrl ends with ${doubled}, and the path of each hook is added to it: the address of a hook becomes ${path}${example}`,
+    message: say`server.publicUrl ends with ${doubled}, and the path of each hook is added to it: the address of a hook becomes ${path}${example}`,
     at,
-    hint: `write the beginning of the address only: ${meant}`,
+    hint: say`write the beginning of the address only: ${meant}`,
   };
   return [withEdit(found, written.includes('${') ? undefined : { at, text: meant })];
 }

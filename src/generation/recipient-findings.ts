@@ -2,6 +2,7 @@
  * Replies and notifications that have a channel and nobody on it: what the mapping, the settings of the channel and
  * gateway.main leave open together.
  */
+import { quoted, say } from '../finding.ts';
 import { channelIdOf, FALLBACK_CHANNEL, LAST_CHANNEL } from '../action.ts';
 import {
   isReference,
@@ -11,7 +12,7 @@ import {
   type ChannelCatalog,
 } from '../channels/channels.ts';
 import type { LoadedConfig } from '../config/config.ts';
-import { inWords, type Diagnostic } from '../document/document.ts';
+import { inWords, type Finding } from '../document/document.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 
 type Settings = LoadedConfig['settings'];
@@ -21,9 +22,9 @@ export function findRecipientProblems(
   { settings }: Pick<LoadedConfig, 'settings'>,
   catalog: ChannelCatalog,
   mappings: readonly CompiledMapping[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const nobody = new Map<string, CompiledMapping[]>();
-  const wrong: Diagnostic[] = [];
+  const wrong: Finding[] = [];
   // Channels that a mapping names with a recipient, who then is the last one.
   const used = new Set(
     mappings.flatMap((each) =>
@@ -48,7 +49,7 @@ function wrongRecipient(
   mapping: CompiledMapping,
   channel: string,
   catalog: ChannelCatalog,
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const { to } = mapping;
   const literal = to?.literal?.trim() ?? '';
   if (to === undefined || !isLast(mapping) || literal === '' || isReference(literal)) return [];
@@ -58,9 +59,9 @@ function wrongRecipient(
     {
       severity: 'warning',
       code: 'INVALID_RECIPIENT',
-      message: `"${literal.slice(0, 80)}" is not a recipient on ${channel}, where it is sent to: ${problem}`,
+      message: say`"${literal.slice(0, 80)}" is not a recipient on ${channel}, where it is sent to: ${problem}`,
       at: to.at,
-      hint: recipientHint(catalog, channel, literal) ?? 'write "to" in that form',
+      hint: quoted(recipientHint(catalog, channel, literal) ?? 'write "to" in that form'),
     },
   ];
 }
@@ -89,7 +90,7 @@ function hasRecipient(channel: string, { channels, gateway: { main } }: Settings
   return channels[channel]?.['to'] !== undefined || (main.channel === channel && main.to !== undefined);
 }
 
-function withoutRecipient(silent: readonly CompiledMapping[], name: string, example: string): Diagnostic {
+function withoutRecipient(silent: readonly CompiledMapping[], name: string, example: string): Finding {
   const [first] = silent;
   const ids = silent.slice(0, MAX_NAMED).map(({ id }) => `"${id}"`);
   const more = silent.length - ids.length;
@@ -98,9 +99,9 @@ function withoutRecipient(silent: readonly CompiledMapping[], name: string, exam
   return {
     severity: 'warning',
     code: 'RECIPIENT_MISSING',
-    message: `what ${named} ${silent.length === 1 ? 'sends' : 'send'} goes to ${name}, and to nobody there: each delivery fails with no_recipient`,
+    message: say`what ${named} ${silent.length === 1 ? 'sends' : 'send'} goes to ${name}, and to nobody there: each delivery fails with no_recipient`,
     ...(first === undefined ? {} : { at: first.channel?.at ?? first.at }),
-    hint: `add ${to} with the recipient to ${silent.length === 1 ? 'the mapping' : 'each mapping'}, or to channels.${name} for all; where nothing is to be sent, deliver: false`,
+    hint: say`add ${to} with the recipient to ${silent.length === 1 ? 'the mapping' : 'each mapping'}, or to channels.${name} for all; where nothing is to be sent, deliver: false`,
   };
 }
 

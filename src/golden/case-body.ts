@@ -1,8 +1,9 @@
+import { quoted, say } from '../finding.ts';
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import {
   displayName,
-  type Diagnostic,
+  type Finding,
   type LocatedValue,
   parseDocument,
   readBounded,
@@ -19,9 +20,9 @@ export type CaseBody =
       readonly value: JsonValue;
       readonly file?: string;
       readonly raw?: Buffer;
-      readonly warnings?: readonly Diagnostic[];
+      readonly warnings?: readonly Finding[];
     }
-  | { readonly diagnostics: readonly Diagnostic[] };
+  | { readonly diagnostics: readonly Finding[] };
 
 interface WrittenBody {
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -39,7 +40,7 @@ export async function readCaseBody(
   if (delivery.bodyFile === undefined) return inlineBody(delivery, part);
   if (delivery.body !== undefined) {
     const message = 'both body and bodyFile are given';
-    return problem({ code: 'TWO_BODIES', message, at, hint: 'keep one of them' });
+    return problem({ code: 'TWO_BODIES', message: quoted(message), at, hint: say`keep one of them` });
   }
   const file = join(dirname(requestFile), delivery.bodyFile);
   const raw = await readWhole(file);
@@ -60,12 +61,12 @@ function unreadable(
   );
   const text = found === undefined ? undefined : relative(folder, found).replaceAll('\\', '/');
   const relativeTo = 'the path is relative to the request file';
-  const finding: Diagnostic = {
+  const finding: Finding = {
     severity: 'error',
     code: 'BODY_FILE_UNREADABLE',
-    message: `bodyFile ${name} cannot be read${found === undefined ? `: ${why}` : ''}`,
+    message: say`bodyFile ${name} cannot be read${found === undefined ? `: ${why}` : ''}`,
     at,
-    hint: text === undefined ? relativeTo : `${relativeTo}: write bodyFile: ${text}`,
+    hint: quoted(text === undefined ? relativeTo : `${relativeTo}: write bodyFile: ${text}`),
   };
   return {
     diagnostics: [withEdit(finding, text === undefined ? undefined : { at, text: JSON.stringify(text) })],
@@ -79,25 +80,24 @@ function inlineBody(delivery: WrittenBody, part: LocatedValue): CaseBody {
 }
 
 /** A body that is a text with JSON in it, where nothing says that text is sent. */
-function findJsonText({ body, headers = {} }: WrittenBody, part: LocatedValue): readonly Diagnostic[] {
+function findJsonText({ body, headers = {} }: WrittenBody, part: LocatedValue): readonly Finding[] {
   if (typeof body !== 'string' || !/^\s*[{[]/.test(body)) return [];
   const announced = announcedFormat(lowerCase(headers)['content-type']);
   if ((announced !== undefined && announced !== 'json') || !isJsonText(body)) return [];
   return [bodyIsText(body, part.place(['body']))];
 }
 
-function bodyIsText(body: string, at: Place): Diagnostic {
+function bodyIsText(body: string, at: Place): Finding {
   const { source, start, end } = at;
   const written = source.text.slice(start, end);
   const bar = /^[|>][-+\d]*/.exec(written)?.[0];
   const marked = bar === undefined ? at : { source, start, end: start + bar.length };
-  const found: Diagnostic = {
+  const found: Finding = {
     severity: 'warning',
     code: 'BODY_IS_TEXT',
-    message:
-      'the body is a text that holds JSON, not the JSON itself: no condition and no template finds a field in it',
+    message: say`the body is a text that holds JSON, not the JSON itself: no condition and no template finds a field in it`,
     at: marked,
-    hint: `write it without the ${bar ?? 'quotes around it'}: JSON is YAML, too; a sender of text says so with a header, content-type: text/plain`,
+    hint: say`write it without the ${bar ?? 'quotes around it'}: JSON is YAML, too; a sender of text says so with a header, content-type: text/plain`,
   };
   // What stands behind the bar in its line is a comment.
   if (bar !== undefined) return withEdit(found, { at: marked, text: '' });
@@ -114,10 +114,10 @@ async function parseBodyFile(
   try {
     return { value: await parseBody(raw, headers, format), file, raw };
   } catch (error) {
-    const message = `bodyFile ${delivery.bodyFile} is not ${NAMES[format]}`;
+    const message = say`bodyFile ${delivery.bodyFile ?? ''} is not ${NAMES[format]}`;
     const ours = { code: 'BODY_FILE_UNREADABLE', message, at };
     if (format === 'json') return notJson({ file, raw }, ours);
-    return problem({ ...ours, hint: error instanceof HookError ? error.detail : FORMAT_HINT });
+    return problem({ ...ours, hint: quoted(error instanceof HookError ? error.detail : FORMAT_HINT) });
   }
 }
 
@@ -173,7 +173,7 @@ async function parseBody(
 /** The engine's error says no place, so the file is parsed again for it. */
 function notJson(
   { file, raw }: { readonly file: string; readonly raw: Buffer },
-  ours: Omit<Diagnostic, 'severity'>,
+  ours: Omit<Finding, 'severity'>,
 ): CaseBody {
   const found = parseDocument({ file: displayName(file), text: raw.toString('utf8') }, 'json').diagnostics;
   return found.some(({ severity }) => severity === 'error')
@@ -181,7 +181,7 @@ function notJson(
     : { diagnostics: [...found, { severity: 'error', ...ours }] };
 }
 
-function problem(finding: Omit<Diagnostic, 'severity'>): CaseBody {
+function problem(finding: Omit<Finding, 'severity'>): CaseBody {
   return { diagnostics: [{ severity: 'error', ...finding }] };
 }
 

@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
@@ -6,7 +7,7 @@ import {
   parseDocument,
   readDocument,
   validate,
-  type Diagnostic,
+  type Finding,
   type LocatedValue,
   type Place,
 } from '../document/document.ts';
@@ -15,6 +16,7 @@ import type { JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { readCaseBody } from './case-body.ts';
 import { CASE_ADVICE } from './case-words.ts';
+import { FORMAT } from './expectation.ts';
 import { findMisnamed, findNoRequest } from './other-files.ts';
 
 /**
@@ -33,7 +35,7 @@ export interface GoldenCase {
   readonly several: boolean;
   readonly at: Place;
   /** What is odd about its bodies; each is among the diagnostics, too. */
-  readonly warnings: readonly Diagnostic[];
+  readonly warnings: readonly Finding[];
   /** Request, expectation and body files, absolute: a change of one re-runs the case. */
   readonly files: readonly string[];
 }
@@ -56,7 +58,7 @@ export interface FoundCases {
   readonly cases: readonly GoldenCase[];
   /** Expectation files without a request file, absolute; each has its diagnostic too. */
   readonly obsolete: readonly string[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 const Delivery = z.strictObject({
@@ -95,7 +97,7 @@ export async function findCases(folder: string, asked: readonly string[] = []): 
   const requests = names.filter((file) => REQUEST.test(file));
   const wanted = requests.filter((file) => isWanted(caseName(dir, file), filters));
   const orphans = findObsolete(dir, names, requests, filters);
-  const diagnostics: Diagnostic[] = [...findDoubles(dir, wanted)];
+  const diagnostics: Finding[] = [...findDoubles(dir, wanted)];
   const read = await Promise.all(wanted.map((file) => readCase(dir, file)));
   diagnostics.push(...read.flatMap((result) => result.diagnostics));
   const used = new Set(read.flatMap((result) => result.case?.files ?? []));
@@ -137,9 +139,9 @@ function caseName(dir: string, file: string): string {
 const isWanted = (name: string, filters: readonly string[]): boolean =>
   filters.length === 0 || filters.some((filter) => name.includes(filter));
 
-function findDoubles(dir: string, requests: readonly string[]): readonly Diagnostic[] {
+function findDoubles(dir: string, requests: readonly string[]): readonly Finding[] {
   const first = new Map<string, string>();
-  const diagnostics: Diagnostic[] = [];
+  const diagnostics: Finding[] = [];
   for (const file of requests) {
     const name = caseName(dir, file);
     const other = first.get(name);
@@ -149,13 +151,13 @@ function findDoubles(dir: string, requests: readonly string[]): readonly Diagnos
   return diagnostics;
 }
 
-function describeDouble(name: string, other: string, file: string): Diagnostic {
+function describeDouble(name: string, other: string, file: string): Finding {
   return {
     severity: 'error',
     code: 'DUPLICATE_CASE',
-    message: `two request files are named ${name}: ${basename(other)} and ${basename(file)}`,
+    message: say`two request files are named ${name}: ${basename(other)} and ${basename(file)}`,
     at: wholeFile(file),
-    hint: 'rename one of them; they would share one expectation',
+    hint: say`rename one of them; they would share one expectation`,
   };
 }
 
@@ -172,14 +174,14 @@ function findObsolete(
   );
 }
 
-function describeObsolete(file: string): Diagnostic {
+function describeObsolete(file: string): Finding {
   const request = basename(file).replace(EXPECTED, '.request.yaml');
   return {
     severity: 'error',
     code: 'OBSOLETE_EXPECTATION',
-    message: `${basename(file)} has no request file next to it`,
+    message: say`${basename(file)} has no request file next to it`,
     at: wholeFile(file),
-    hint: `delete it ("sluice test --update" does), or write ${request}`,
+    hint: say`delete it ("sluice test --update" does), or write ${request}`,
   };
 }
 
@@ -190,7 +192,7 @@ export async function readRequestFile(file: string): Promise<ReadCase> {
 
 export interface ReadCase {
   readonly case?: GoldenCase;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
@@ -219,7 +221,7 @@ interface ReadBodies {
   readonly deliveries?: readonly DeliveryRequest[];
   /** Files of bodies, absolute. */
   readonly files: readonly string[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 async function readBodies(requestFile: string, name: string, shape: Shape): Promise<ReadBodies> {
@@ -227,7 +229,7 @@ async function readBodies(requestFile: string, name: string, shape: Shape): Prom
   if (list === undefined) return { files: [], diagnostics };
   const deliveries: DeliveryRequest[] = [];
   const files: string[] = [];
-  const warnings: Diagnostic[] = [];
+  const warnings: Finding[] = [];
   for (const [index, delivery] of list.entries()) {
     const part = root.at(several ? ['deliveries', index] : []);
     const body = await readCaseBody(requestFile, delivery, part);
@@ -244,7 +246,7 @@ interface Shape {
   readonly root: LocatedValue;
   readonly list?: readonly z.output<typeof Delivery>[];
   readonly several: boolean;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 /** Holds the file against the form it evidently means: a union's own findings would say little. */
@@ -288,14 +290,30 @@ function requestOf(
 
 async function readExpected(
   file: string,
-): Promise<{ text: string; value: unknown; diagnostics: readonly Diagnostic[] } | undefined> {
+): Promise<{ text: string; value: unknown; diagnostics: readonly Finding[] } | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
   if (text === undefined) return undefined;
   const { document, diagnostics } = parseDocument({ file: displayName(file), text }, 'yaml');
-  return { text, value: document?.root.value, diagnostics };
+  const unknown = document === undefined ? undefined : findUnknownFormat(document.root);
+  return { text, value: document?.root.value, diagnostics: [...diagnostics, ...(unknown ?? [])] };
+}
+
+/** An expectation that another version wrote, in a form that this one does not know. */
+function findUnknownFormat(root: LocatedValue): readonly Finding[] | undefined {
+  const format = (root.value as { format?: unknown } | null)?.format;
+  if (format === undefined || format === FORMAT) return undefined;
+  return [
+    {
+      severity: 'error',
+      code: 'EXPECTATION_FORMAT',
+      message: say`format ${JSON.stringify(format)} of an expectation is not known to this version, which reads format ${FORMAT}`,
+      at: root.place(['format']),
+      hint: say`install the version that wrote it; where this one is to be used, remove the file, and "sluice test" writes it anew`,
+    },
+  ];
 }
 
 function wholeFile(file: string): Place {

@@ -1,4 +1,5 @@
 /** What a person has to do about a case that did not become what is expected: the likeliest cause, in the first lines. */
+import { printInLine } from '../finding.ts';
 import { relative } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { formatPlace } from '../document/document.ts';
@@ -26,7 +27,7 @@ export function hintsOn(result: CaseResult, cwd: string): CaseHints {
 /** Bodies that are not what they look like: of a case that failed the likeliest cause. */
 function bodyHints({ case: { warnings } }: CaseResult): readonly string[] {
   return warnings.map(
-    ({ message, hint, at }) => `${message}; ${hint ?? ''}${at === undefined ? '' : `  ${formatPlace(at)}`}`,
+    (found) => `${printInLine(found)}${found.at === undefined ? '' : `  ${formatPlace(found.at)}`}`,
   );
 }
 
@@ -84,8 +85,10 @@ function addressHints({ case: { deliveries }, evaluations }: CaseResult): readon
 type Leaves = ReadonlyMap<string, unknown>;
 
 /** Where the expectation differs: of one that a person wrote, what an expectation does not have. */
-function expectationHints({ case: golden, actual, evaluations }: CaseResult, cwd: string): readonly string[] {
-  const { expected } = golden;
+function expectationHints(
+  { case: golden, expected, actual, evaluations }: CaseResult,
+  cwd: string,
+): readonly string[] {
   if (expected === undefined) return [];
   const [asked, found] = [leavesOf(expected.value), leavesOf(actual)];
   const file = relative(cwd, golden.expectedFile);
@@ -97,7 +100,7 @@ function expectationHints({ case: golden, actual, evaluations }: CaseResult, cwd
     asked.has(key) && found.has(key) && asked.get(key) !== found.get(key);
   const isOdd = others.some((path) => /^(?:deliveries\[\d+\]\.)?(?:empty|failures|warnings)\b/.test(path));
   if (isOther('outcome') || isOther('mapping') || isOdd) return [];
-  if (expected.text.startsWith(WRITTEN_BY) || unknown.length + others.length < 2)
+  if (golden.expected?.text.startsWith(WRITTEN_BY) === true || unknown.length + others.length < 2)
     return [
       `it differs in ${[...unknown.map(([path]) => path), ...others].slice(0, MAX_NAMED).join(', ')}: where the lines with + are what you want, ${update} writes them${elseMapping(evaluations)}`,
     ];

@@ -1,9 +1,13 @@
 import { defined } from '../json.ts';
-import type { Action, AgentAction, NotifyAction, WakeAction, Warning } from '../action.ts';
+import type { Action, AgentAction, NotifyAction, WakeAction } from '../action.ts';
+import { BOUNDARY } from '../boundary/boundary.ts';
 import { printYaml } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 
-/** What an expectation file says of one delivery: plain data, printed as YAML that a person can review. */
+/**
+ * What an expectation file says of one delivery: plain data, printed as YAML that a person can review. It holds codes,
+ * fields, the operator's text and the sender's, and no sentence of ours: a new version words those as it likes.
+ */
 export type Expectation = Readonly<Record<string, unknown>>;
 
 /** What the store made of a delivery in a case of several: the answer's `duplicate` and the actions it left out. */
@@ -14,6 +18,9 @@ export interface AcceptedAs {
   /** Set where the store refused it, e.g. `idempotency_mismatch`. */
   readonly error?: { readonly status: number; readonly code: string };
 }
+
+/** The form of expectation files that is written; of files without it see `first-format.ts`. */
+export const FORMAT = 1;
 
 /** How the file of an expectation begins that no person wrote. */
 export const WRITTEN_BY = '# Written by `sluice test`';
@@ -27,9 +34,13 @@ export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs
     outcome: accepted?.error === undefined ? outcome.kind : 'rejected',
     ...(mapping === undefined ? {} : { mapping: mapping.id }),
     // A repeat does nothing, so its actions are left out.
-    ...(accepted?.duplicate === true ? { duplicate: true } : (accepted?.error ?? describeOutcome(outcome))),
+    ...(accepted?.duplicate === true
+      ? { duplicate: true }
+      : (accepted?.error ?? describeOutcome(outcome, mapping?.instructions))),
     ...((accepted?.duplicates.length ?? 0) > 0 ? { duplicates: accepted?.duplicates } : {}),
-    ...(warnings.length === 0 ? {} : { warnings: warnings.map(describeWarning) }),
+    ...(warnings.length === 0
+      ? {}
+      : { warnings: warnings.map(({ code, field }) => defined({ code, field })) }),
     ...describeTrace(trace),
   };
 }
@@ -53,39 +64,45 @@ function describeFailure({
   call,
   reply,
   problem,
-}: Evaluation['trace']['transforms'][number]): readonly string[] {
-  if (problem !== undefined) return [`${call.ref.module}: ${problem}`];
+  mappingKey: key,
+}: Evaluation['trace']['transforms'][number]): readonly Expectation[] {
+  const { module } = call.ref;
+  if (problem !== undefined) return [{ module, code: WRONG_RESULT, ...defined({ key }) }];
   if (reply.kind === 'ok') return [];
-  const { failure, name, message } = reply;
-  return [`${call.ref.module}: ${failure}: ${name === undefined ? '' : `${name}: `}${message}`];
+  const { failure: code, name, message } = reply;
+  // What the code of the author threw is no sentence of ours.
+  const error = code === 'user-error' ? `${name === undefined ? '' : `${name}: `}${message}` : undefined;
+  return [{ module, code, ...defined({ error }) }];
 }
 
-function describeOutcome(outcome: Evaluation['outcome']): Record<string, unknown> {
+/** The code of a transform that ran, and whose result makes no action. */
+export const WRONG_RESULT = 'wrong-result';
+
+function describeOutcome(
+  outcome: Evaluation['outcome'],
+  instructions: string | undefined,
+): Record<string, unknown> {
   switch (outcome.kind) {
     case 'accepted':
-      return { actions: outcome.actions.map(describeAction) };
+      return { actions: outcome.actions.map((action) => describeAction(action, instructions)) };
     case 'skipped':
       return { by: outcome.by };
     case 'rejected': {
-      const { error } = outcome;
-      return {
-        status: error.status,
-        code: error.code,
-        detail: error.detail,
-        ...(error.errors.length === 0 ? {} : { errors: error.errors }),
-      };
+      const { status, code, field, errors } = outcome.error;
+      const parts = errors.map(({ code: one, field: of, index }) => defined({ code: one, field: of, index }));
+      return { status, code, ...defined({ field }), ...(parts.length === 0 ? {} : { errors: parts }) };
     }
   }
 }
 
-function describeAction(action: Action): Record<string, unknown> {
+function describeAction(action: Action, instructions: string | undefined): Record<string, unknown> {
   switch (action.kind) {
     case 'wake':
       return describeWake(action);
     case 'notify':
       return describeNotification(action);
     case 'agent':
-      return describeRun(action);
+      return describeRun(action, instructions);
   }
 }
 
@@ -110,8 +127,8 @@ function describeNotification(action: NotifyAction): Record<string, unknown> {
   return { action: 'notify', name, channel, ...defined(settings), message };
 }
 
-function describeRun(action: AgentAction): Record<string, unknown> {
-  const { name, wakeMode, sessionKey, oneShot, deliver, channel, prompt } = action;
+function describeRun(action: AgentAction, instructions = ''): Record<string, unknown> {
+  const { name, wakeMode, sessionKey, oneShot, deliver, channel, message, origin } = action;
   return {
     action: 'agent',
     name,
@@ -120,8 +137,10 @@ function describeRun(action: AgentAction): Record<string, unknown> {
     deliver,
     channel,
     ...defined(settingsOfRun(action)),
-    ...(action.origin.trusted ? { trusted: true } : {}),
-    prompt,
+    ...(origin.trusted ? { trusted: true } : {}),
+    ...(instructions.trim() === '' ? {} : { instructions: instructions.trim() }),
+    ...(origin.trusted ? {} : defined({ boundary: BOUNDARY, source: origin.source })),
+    message,
   };
 }
 
@@ -144,10 +163,10 @@ function settingsOfRun(action: AgentAction): Record<string, unknown> {
   };
 }
 
-const describeWarning = (warning: Warning): string =>
-  `${warning.code}${warning.field === undefined ? '' : ` ${warning.field}`}: ${warning.message}`;
+/** The whole of an expectation file as data. */
+export function wholeExpectation(deliveries: readonly Expectation[], several: boolean): Expectation {
+  return { format: FORMAT, ...(several ? { deliveries } : deliveries[0]) };
+}
 
 /** Prints the expectation file of a case. */
-export function printExpectation(deliveries: readonly Expectation[], several: boolean): string {
-  return HEADER + printYaml(several ? { deliveries } : (deliveries[0] ?? {}));
-}
+export const printExpectation = (whole: unknown): string => HEADER + printYaml(whole);

@@ -1,9 +1,10 @@
+import { quoted, say } from '../finding.ts';
 import { basename, dirname, join } from 'node:path';
 import {
   displayName,
   documentKind,
   readDocument,
-  type Diagnostic,
+  type Finding,
   firstLine,
   type LocatedValue,
   nameOfKind,
@@ -15,7 +16,7 @@ const ENDING = /(?:[._-]?requests?)?\.(yaml|yml|json)$/i;
 const MAX_READ = 50;
 
 export interface Misnamed {
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** Expectations that wait for one of them. */
   readonly claimed: readonly string[];
 }
@@ -46,18 +47,18 @@ export async function findMisnamed(files: readonly string[], orphans: readonly s
   };
 }
 
-function otherExpectation(file: string): Diagnostic {
+function otherExpectation(file: string): Finding {
   const name = basename(file);
   return {
     severity: 'warning',
     code: 'CASE_PASSED_OVER',
-    message: `${name} is not read: what a case expects stands in ${name.replace(/\.\w+$/, '.yaml')}, which sluice test writes`,
+    message: say`${name} is not read: what a case expects stands in ${name.replace(/\.\w+$/, '.yaml')}, which sluice test writes`,
     at: { source: { file: displayName(file), text: '' }, start: 0, end: 0 },
-    hint: `remove ${name}`,
+    hint: say`remove ${name}`,
   };
 }
 
-async function describeMisnamed(file: string): Promise<Diagnostic | undefined> {
+async function describeMisnamed(file: string): Promise<Finding | undefined> {
   const { document } = await readDocument(file);
   if (document === undefined || Array.isArray(document.root.value)) return undefined;
   if (documentKind(document.root.value) !== 'request file') return undefined;
@@ -65,9 +66,9 @@ async function describeMisnamed(file: string): Promise<Diagnostic | undefined> {
   return {
     severity: 'warning',
     code: 'CASE_PASSED_OVER',
-    message: `${basename(file)} holds a request, and is not read as a case: the name of a request file ends in .request.yaml or .request.json`,
+    message: say`${basename(file)} holds a request, and is not read as a case: the name of a request file ends in .request.yaml or .request.json`,
     at: { source: { file: displayName(file), text: '' }, start: 0, end: 0 },
-    hint: `rename it: ${name}`,
+    hint: say`rename it: ${name}`,
   };
 }
 
@@ -85,7 +86,7 @@ export function findNoRequest(
   root: LocatedValue,
   file: string,
   keys: readonly string[],
-): Diagnostic | undefined {
+): Finding | undefined {
   const { value } = root;
   if (typeof value !== 'object' || value === null) return undefined;
   const kind = documentKind(value);
@@ -95,23 +96,25 @@ export function findNoRequest(
     return {
       severity: 'error',
       code: 'NOT_A_REQUEST',
-      message: `the request stands below ${framed}, and a request file has no frame`,
+      message: say`the request stands below ${framed}, and a request file has no frame`,
       at: firstLine(root),
-      hint: `remove the line ${framed}:, and indent the lines below it two spaces less`,
+      hint: say`remove the line ${framed}:, and indent the lines below it two spaces less`,
     };
   const hasOwnKeys = keys.some((key) => Object.hasOwn(value, key));
   if (kind === undefined && (hasOwnKeys || Array.isArray(value))) return undefined;
   return {
     severity: 'error',
     code: 'NOT_A_REQUEST',
-    message:
+    message: quoted(
       kind === undefined
         ? 'this is no request file: it has none of its keys, so it is most likely the body of a request alone'
         : `this is ${nameOfKind(kind)}, and a request file is expected here`,
+    ),
     at: firstLine(root),
-    hint:
+    hint: quoted(
       kind === undefined
         ? `${REQUEST_FORM}: write {"path": "NAME", "bodyFile": "${basename(file)}"} into a file NAME.request.json beside it, and name that one`
         : `name a request file: ${REQUEST_FORM}`,
+    ),
   };
 }

@@ -1,6 +1,7 @@
+import { printSentence } from '../finding.ts';
 import { relative } from 'node:path';
 import { diff, styleText } from 'node:util';
-import { formatDiagnostics, formatPlace, type Diagnostic } from '../document/document.ts';
+import { formatDiagnostics, formatPlace, type Finding } from '../document/document.ts';
 import { formatEvaluation } from '../hook/hook.ts';
 import { hintsOn } from './case-hints.ts';
 import type { CaseResult, CaseStatus, RunReport } from './run-cases.ts';
@@ -34,6 +35,8 @@ export function formatReport(report: RunReport, reporter: ReporterName, options:
   }
 }
 
+/** What they say is what they said before. */
+const HAS_NO_NEWS: ReadonlySet<CaseStatus> = new Set<CaseStatus>(['passed', 'migrated']);
 const FAILED: ReadonlySet<CaseStatus> = new Set<CaseStatus>(['failed', 'missing']);
 
 /** The difference between the expectation file and what happened, then why it happened. */
@@ -60,7 +63,7 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
     const missing = `there is no ${file}: run "npx sluice test ${result.case.name}" without CI set, which writes it, and commit it`;
     return [...first, missing, ...reasons].join('\n\n');
   }
-  const before = withoutHead(result.case.expected?.text ?? '');
+  const before = withoutHead(result.expected?.text ?? '');
   const difference = formatDifference(before, withoutHead(result.actualText), options.color);
   // Where nothing is to be said of the file, what became of the request is what differs.
   return (first.length === 0 ? [...reasons, difference] : [...first, difference, ...reasons]).join('\n\n');
@@ -111,7 +114,7 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
     if (FAILED.has(result.status)) {
       const title = paint('red', `✗ ${result.case.name}  ${result.status}`, options.color);
       blocks.push(options.brief === true ? title : `${title}\n${indent(explainFailure(result, options))}\n`);
-    } else if (result.status !== 'passed' || options.verbose === true) {
+    } else if (!HAS_NO_NEWS.has(result.status) || options.verbose === true) {
       blocks.push(passedLine(result, options));
     }
   }
@@ -121,6 +124,13 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
   const said = new Set(options.brief === true ? [] : failed.flatMap((result) => result.case.warnings));
   const others = report.diagnostics.filter((diagnostic) => !said.has(diagnostic));
   if (others.length > 0) blocks.push(formatDiagnostics(others, { color: options.color }).trimEnd());
+  const old = report.results.filter(
+    ({ expected, status }) => expected?.isFirstFormat === true && status === 'passed',
+  ).length;
+  if (old > 0)
+    blocks.push(
+      `${old} expectation${old === 1 ? ' is' : 's are'} in the form of version 0.1.0 and compared by code and field: "sluice test --migrate" rewrites ${old === 1 ? 'it' : 'them'}`,
+    );
   blocks.push(summaryLine(report));
   return `${blocks.join('\n')}\n`;
 }
@@ -141,7 +151,7 @@ function passedLine(result: CaseResult, { color, cwd }: ReportOptions): string {
     : '';
   const empty = isNew ? printedNothing(result) : [];
   const note = empty.length === 0 ? '' : `; these printed nothing: ${empty.join(', ')}`;
-  if (error === undefined || status === 'passed')
+  if (error === undefined || HAS_NO_NEWS.has(status))
     return `${paint('green', '✓', color)} ${name}  ${status}${note}${hints}`;
   const what = error.status >= 500 ? 'error' : 'refusal';
   return `${paint('red', '!', color)} ${name}  ${status}, but it records the ${what} ${error.status} ${error.code}: is that what is wanted? (${error.detail})${hints}`;
@@ -171,10 +181,10 @@ function summaryLine(report: RunReport): string {
   const broken = new Set(errors.map(({ at }, index) => at?.source.file ?? index)).size;
   const failed = count('failed') + count('missing') + broken;
   const passed = report.results.length - count('failed') - count('missing');
-  return `golden cases: ${passed} passed${among(['written', 'updated'])}, ${failed} failed${among(['missing'])} (${(report.tookMs / 1000).toFixed(2)} s)`;
+  return `golden cases: ${passed} passed${among(['written', 'updated', 'migrated'])}, ${failed} failed${among(['missing'])} (${(report.tookMs / 1000).toFixed(2)} s)`;
 }
 
-function errorsOf({ diagnostics }: RunReport): readonly Diagnostic[] {
+function errorsOf({ diagnostics }: RunReport): readonly Finding[] {
   return diagnostics.filter(({ severity }) => severity === 'error');
 }
 
@@ -206,8 +216,8 @@ function junitCase(result: CaseResult, options: ReportOptions): string {
   return `${open}>\n      <failure message="${xml(result.status)}">${xml(text)}</failure>\n    </testcase>`;
 }
 
-function junitError(diagnostic: Diagnostic): string {
-  return `    <testcase classname="case files" name="${xml(where(diagnostic))}" time="0">\n      <error type="${diagnostic.code}" message="${xml(diagnostic.message)}"/>\n    </testcase>`;
+function junitError(diagnostic: Finding): string {
+  return `    <testcase classname="case files" name="${xml(where(diagnostic))}" time="0">\n      <error type="${diagnostic.code}" message="${xml(printSentence(diagnostic.message))}"/>\n    </testcase>`;
 }
 
 function formatTap(report: RunReport, options: ReportOptions): string {
@@ -235,11 +245,11 @@ function tapCase(result: CaseResult, number: number, options: ReportOptions): re
   ];
 }
 
-function tapError(diagnostic: Diagnostic, number: number): readonly string[] {
+function tapError(diagnostic: Finding, number: number): readonly string[] {
   return [
     `not ok ${number} - ${tapName(where(diagnostic))}: ${diagnostic.code}`,
     '  ---',
-    `  message: ${JSON.stringify(diagnostic.message)}`,
+    `  message: ${JSON.stringify(printSentence(diagnostic.message))}`,
     '  ...',
   ];
 }
@@ -284,7 +294,7 @@ function formatGithub(report: RunReport, options: ReportOptions): string {
   return `${[...lines, ...(diagnostics === '' ? [] : [diagnostics]), summaryLine(report)].join('\n')}\n`;
 }
 
-const where = (diagnostic: Diagnostic): string =>
+const where = (diagnostic: Finding): string =>
   diagnostic.at === undefined ? diagnostic.code : formatPlace(diagnostic.at);
 
 function splitName(name: string): { group: string; title: string } {

@@ -1,10 +1,17 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { Diagnostic } from '../document/document.ts';
+import type { Finding } from '../document/document.ts';
 import type { Evaluation, EvaluationAdvice } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { DeliveryRequest, FoundCases, GoldenCase } from './case-file.ts';
-import { describeEvaluation, printExpectation, type AcceptedAs, type Expectation } from './expectation.ts';
+import {
+  describeEvaluation,
+  printExpectation,
+  wholeExpectation,
+  type AcceptedAs,
+  type Expectation,
+} from './expectation.ts';
+import { fromFirstFormat, isFirstFormat, type Became } from './first-format.ts';
 
 /** What the runner needs of the service: its own evaluator, and a store for cases with several deliveries. */
 export interface GoldenEngine {
@@ -21,15 +28,18 @@ export interface Acceptor {
   close(): Promise<void>;
 }
 
-/** `none` writes nothing (CI), `new` only what is missing, `all` also what differs and removes what is obsolete. */
-export type UpdatePolicy = 'none' | 'new' | 'all';
+/**
+ * `none` writes nothing (CI), `new` only what is missing, `all` also what differs and removes what is obsolete;
+ * `migrate` what is missing, and what is in the form of an earlier version, the same in the form of this one.
+ */
+export type UpdatePolicy = 'none' | 'new' | 'all' | 'migrate';
 
 /** Whether nothing may be written: `CI` counts as set unless it is `false`, `0` or empty. */
 export function isCi(env: NodeJS.ProcessEnv): boolean {
   return !['', 'false', '0'].includes((env['CI'] ?? '').toLowerCase());
 }
 
-export type CaseStatus = 'passed' | 'failed' | 'missing' | 'written' | 'updated';
+export type CaseStatus = 'passed' | 'failed' | 'missing' | 'written' | 'updated' | 'migrated';
 
 export interface CaseResult {
   readonly case: GoldenCase;
@@ -38,6 +48,8 @@ export interface CaseResult {
   readonly actualText: string;
   /** The same as data. */
   readonly actual: unknown;
+  /** What the expectation file says, in the form of this version; absent where there is none. */
+  readonly expected?: { readonly text: string; readonly value: unknown; readonly isFirstFormat: boolean };
   readonly evaluations: readonly Evaluation[];
   /** Of each delivery, where the case did not pass. */
   readonly advice: readonly (EvaluationAdvice | undefined)[];
@@ -46,7 +58,7 @@ export interface CaseResult {
 
 export interface RunReport {
   readonly results: readonly CaseResult[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** Obsolete expectation files that were removed (`--update` only). */
   readonly removed: readonly string[];
   readonly tookMs: number;
@@ -84,9 +96,10 @@ export async function runCases(
 export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise<CaseResult> {
   const startedAt = performance.now();
   const { evaluations, expectations } = await evaluateAll(golden, engine);
-  const actualText = printExpectation(expectations, golden.several);
-  const actual = golden.several ? { deliveries: expectations } : expectations[0];
-  const status = compare(golden, actualText, actual);
+  const actual = wholeExpectation(expectations, golden.several);
+  const actualText = printExpectation(actual);
+  const expected = readExpectation(golden, { evaluations, expectations });
+  const status = compare(expected, actualText, actual);
   const advise = (evaluation: Evaluation, index: number): EvaluationAdvice | undefined => {
     const request = golden.deliveries[index]?.request;
     return request === undefined || status === 'passed' ? undefined : engine.advise?.(evaluation, request);
@@ -96,6 +109,7 @@ export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise
     status,
     actualText,
     actual,
+    ...(expected === undefined ? {} : { expected }),
     evaluations,
     advice: evaluations.map(advise),
     tookMs: performance.now() - startedAt,
@@ -103,10 +117,7 @@ export async function runCase(golden: GoldenCase, engine: GoldenEngine): Promise
 }
 
 /** What each delivery becomes; in a case of several, after those before it. */
-async function evaluateAll(
-  golden: GoldenCase,
-  engine: GoldenEngine,
-): Promise<{ readonly evaluations: readonly Evaluation[]; readonly expectations: readonly Expectation[] }> {
+async function evaluateAll(golden: GoldenCase, engine: GoldenEngine): Promise<Became> {
   const evaluations: Evaluation[] = [];
   const expectations: Expectation[] = [];
   const acceptor = golden.several ? await engine.openAcceptor() : undefined;
@@ -123,11 +134,17 @@ async function evaluateAll(
 }
 
 /** Same text is the fast answer; else the values count, so that re-formatting a file by hand is no difference. */
-function compare(golden: GoldenCase, actualText: string, actual: unknown): CaseStatus {
-  if (golden.expected === undefined) return 'missing';
-  if (golden.expected.text === actualText) return 'passed';
-  const plain: unknown = JSON.parse(JSON.stringify(actual));
-  return isDeepStrictEqual(toPlain(golden.expected.value), plain) ? 'passed' : 'failed';
+function compare(expected: CaseResult['expected'], actualText: string, actual: unknown): CaseStatus {
+  if (expected === undefined) return 'missing';
+  if (expected.text === actualText) return 'passed';
+  return isDeepStrictEqual(toPlain(expected.value), toPlain(actual)) ? 'passed' : 'failed';
+}
+
+function readExpectation({ expected }: GoldenCase, became: Became): CaseResult['expected'] {
+  if (expected === undefined || !isFirstFormat(expected.value))
+    return expected && { ...expected, isFirstFormat: false };
+  const value = fromFirstFormat(expected.value, became);
+  return { text: printExpectation(value), value, isFirstFormat: true };
 }
 
 const toPlain = (value: unknown): unknown =>
@@ -138,6 +155,11 @@ export async function applyPolicy(result: CaseResult, policy: UpdatePolicy): Pro
   if (result.status === 'missing' && policy !== 'none') {
     await writeFile(result.case.expectedFile, result.actualText);
     return { ...result, status: 'written' };
+  }
+  if (policy === 'migrate' && result.expected?.isFirstFormat === true) {
+    const isSame = result.status === 'passed';
+    await writeFile(result.case.expectedFile, isSame ? result.actualText : result.expected.text);
+    return isSame ? { ...result, status: 'migrated' } : result;
   }
   if (result.status === 'failed' && policy === 'all') {
     await writeFile(result.case.expectedFile, result.actualText);

@@ -226,7 +226,7 @@ export function agentRunner(
   const { runners, allowed, default: standard } = at.settings.hookAgents;
   const given = optionalText(values, 'agentId', at);
   if (given !== undefined && Object.keys(runners).length === 0) {
-    const message = 'agentId was ignored: hooks.agents names no agents';
+    const message = 'agentId was ignored: this service has no agents to choose from';
     warn(at.warnings, { code: 'unknown_field', field: 'agentId', message });
   } else if (given !== undefined && !Object.hasOwn(runners, given)) {
     throw fieldError('agentId', 'agentId names no agent of this service');

@@ -41,6 +41,8 @@ export interface FieldList {
   readonly more: number;
   /** The request beside which it is looked at, and the paths of those listed that are others there. */
   readonly beside?: { readonly requestId: string; readonly differ: readonly string[] };
+  /** Paths of those listed that the signature of the sender does not cover: a copy of the request may have others. */
+  readonly unsigned?: readonly string[];
 }
 
 /** Advice as it is printed. */

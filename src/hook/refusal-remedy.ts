@@ -29,6 +29,7 @@ const BEFORE_MAPPINGS = {
   too_many_failures:
     'correct the token or the signature of the sender: the requests before this one say what is wrong with it; hooks.authFailuresPerMinute sets the limit',
   storage_unavailable: `"sluice doctor" says what is wrong with the store; ${LATER}`,
+  bodies_full: `bodies whose senders had proved nothing yet took up 64 MB together, and the oldest had to go: if nobody attacks, let fewer come at once, or set a lower maxBodyBytes; ${LATER}`,
   backlog_full: `"sluice queue" says what waits and for whom; raise the limit only where that is meant to wait; ${LATER}`,
   events_full: `"sluice queue" says what waits; ${LATER}`,
   internal: 'this is a fault of the service: its log has a line with this id and the place in the code',

@@ -73,7 +73,7 @@ function* numbersIn(root: string, value: JsonValue): Generator<[readonly string[
 }
 
 /** The leaves of a value, each with the way to it as JavaScript writes it; the nearest to the root first. */
-export function* leavesIn(root: string, value: JsonValue): Generator<[readonly string[], JsonValue]> {
+function* leavesIn(root: string, value: JsonValue): Generator<[readonly string[], JsonValue]> {
   const waiting: { readonly path: readonly string[]; readonly value: JsonValue }[] = [
     { path: [root], value },
   ];

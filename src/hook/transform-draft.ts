@@ -8,7 +8,6 @@ import type { EvaluationPart, TransformTrace } from './evaluation.ts';
 import { warn } from './action-fields.ts';
 import { addedToBody } from './transform-remedy.ts';
 import { mergeResult, type Merged } from './merge.ts';
-import { warnOfJoinedNumbers } from './joined-numbers.ts';
 import { warnOfOddTexts } from './odd-texts.ts';
 import { warnOfNumbers } from './slip-warnings.ts';
 
@@ -28,10 +27,7 @@ export function* transformDraft(
   const reply = (yield call) as TransformReply;
   if (reply.kind === 'ok') state.work.pass(reply.json?.length ?? 0);
   state.transformMs += reply.tookMs;
-  if (reply.kind === 'ok' && reply.json !== undefined) {
-    warnOfOddTexts(state.warnings, reply.json, call.json);
-    warnOfJoinedNumbers(state.warnings, reply.json, { scope, input: call.json });
-  }
+  if (reply.kind === 'ok' && reply.json !== undefined) warnOfOddTexts(state.warnings, reply.json, call.json);
   const merged = reply.kind === 'ok' ? mergeReply(state, draft, scope, reply) : FAILED;
   const isIdle = reply.kind === 'ok' && reply.json === undefined;
   if (state.full || isIdle || merged.kind !== 'drafts' || reply.logs.length > 0)

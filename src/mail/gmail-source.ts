@@ -3,7 +3,15 @@ import { pause } from '../timers/timers.ts';
 import type { GoogleApi, GoogleEndpoints } from './gmail-api.ts';
 import { gmailContent } from './gmail-content.ts';
 import { MailFailure } from './mail-failure.ts';
-import type { Batch, Beginning, Candidate, FetchedMail, KnownMail, MailSource } from './source.ts';
+import type {
+  Batch,
+  Beginning,
+  Candidate,
+  FetchedMail,
+  KnownMail,
+  LeftOutOfFetch,
+  MailSource,
+} from './source.ts';
 
 /**
  * How far the mailbox was read: Gmail's history id. With `listFrom` the history does not reach back (a first run with
@@ -84,8 +92,8 @@ export class GmailSource implements MailSource {
     return batchOf([...new Set(ids)], { during: position, after: { historyId: latest } });
   }
 
-  async fetch(id: string): Promise<FetchedMail | undefined> {
-    const message = await this.#message(id);
+  async fetch(id: string, without?: LeftOutOfFetch): Promise<FetchedMail | undefined> {
+    const message = await this.#message(id, without === 'body');
     if (message === undefined) return undefined;
     const labels = list(message, 'labelIds').filter((label) => typeof label === 'string');
     const leftOut = LEFT_OUT.find((label) => labels.includes(label));
@@ -209,10 +217,10 @@ export class GmailSource implements MailSource {
     }
   }
 
-  async #message(id: string): Promise<unknown> {
+  async #message(id: string, headerOnly: boolean): Promise<unknown> {
     const path = `messages/${encodeURIComponent(id)}`;
-    const whole = await this.#answer(path, { format: 'full' });
-    if (whole.kind !== 'too-long') return whole.kind === 'ok' ? whole.body : undefined;
+    const whole = headerOnly ? undefined : await this.#answer(path, { format: 'full' });
+    if (whole !== undefined && whole.kind !== 'too-long') return whole.kind === 'ok' ? whole.body : undefined;
     // Its texts are longer than is read: header and snippet say what it is.
     const header = await this.#answer(path, { format: 'metadata' });
     return header.kind === 'ok' ? header.body : undefined;

@@ -41,8 +41,8 @@ const LEFT_OUT = new Map([
   ['\\Sent', 'sent mail'],
 ]);
 
-/** Longest line of an answer: SEARCH names all that it found on one, 8 bytes for each of a million. */
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
+/** Longest line of an answer: SEARCH names 50,000 messages at most on one, and BODYSTRUCTURE all parts of one. */
+const MAX_LINE_BYTES = 1024 * 1024;
 const MAX_LITERAL_BYTES = 8 * 1024 * 1024;
 
 /**

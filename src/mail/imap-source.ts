@@ -3,12 +3,14 @@ import type { PassedMail } from '../storage/storage.ts';
 import type { ImapClient } from './imap-client.ts';
 import { fingerprintOf, headerOf, imapIdentity, imapMessageId, parseImapIdentity } from './identity.ts';
 import { MailFailure } from './mail-failure.ts';
+import { MAX_HEADER_BYTES } from './mail-header.ts';
 import type {
   Batch,
   Beginning,
   Candidate,
   FetchedMail,
   KnownMail,
+  LeftOutOfFetch,
   MailAttachment,
   MailSource,
 } from './source.ts';
@@ -40,14 +42,25 @@ const SEARCH_MARGIN_MS = 2 * 24 * 3_600_000;
 /** Of a raw message; what texts it holds come before its attachments in nearly all mail. */
 const MAX_SOURCE_BYTES = 1024 * 1024;
 
-const WHOLE_MESSAGE: FetchQueryObject = {
+const HEADER: FetchQueryObject = {
   uid: true,
   flags: true,
   internalDate: true,
   size: true,
+  source: { start: 0, maxLength: MAX_HEADER_BYTES },
+};
+const WHOLE_MESSAGE: FetchQueryObject = {
+  ...HEADER,
   bodyStructure: true,
   source: { start: 0, maxLength: MAX_SOURCE_BYTES },
 };
+function wanted(without: LeftOutOfFetch | undefined): FetchQueryObject {
+  if (without === 'body') return HEADER;
+  return without === 'structure' ? { ...WHOLE_MESSAGE, bodyStructure: false } : WHOLE_MESSAGE;
+}
+
+/** Messages that one search looks at: its answer names each in up to 11 bytes. */
+const SEARCH_SPAN = 50_000;
 
 /** Reads one folder of an IMAP account over a connection of its own. */
 export class ImapSource implements MailSource {
@@ -113,11 +126,11 @@ export class ImapSource implements MailSource {
     return { candidates, position: candidates.at(-1)?.position ?? JSON.stringify(position) };
   }
 
-  async fetch(identity: string): Promise<FetchedMail | undefined> {
+  async fetch(identity: string, without?: LeftOutOfFetch): Promise<FetchedMail | undefined> {
     const { uid, uidValidity } = parseImapIdentity(identity);
     if (uidValidity !== this.#uidValidity) return undefined;
     const found = await this.#client.call((client) =>
-      client.fetchOne(String(uid), WHOLE_MESSAGE, { uid: true }),
+      client.fetchOne(String(uid), wanted(without), { uid: true }),
     );
     if (typeof found === 'object') return this.#fetched(found, found.source ?? Buffer.alloc(0), identity);
     // The library also answers so when the connection broke meanwhile: only a search that finds nothing proves it.
@@ -160,14 +173,29 @@ export class ImapSource implements MailSource {
     return { uidValidity: this.#uidValidity, uid: 0, recogniseTo: this.#client.mailbox.uidNext - 1 };
   }
 
+  /**
+   * UIDs that fit, above the position. The newest messages are looked at first, so many at a time that no answer is
+   * long: what is removed meanwhile moves older ones up, where they are seen again, and none past the search.
+   */
   async #search(
     query: { readonly since?: Date; readonly uid?: string },
     after?: ImapPosition,
   ): Promise<number[]> {
-    const found = await this.#client.call((client) => client.search(query, { uid: true }));
-    if (!Array.isArray(found)) throw new MailFailure('connection', 'the server refused to search the folder');
+    const all = new Set<number>();
+    let to = this.#client.mailbox.exists;
+    for (let end = '*'; ; end = String(to)) {
+      const from = Math.max(1, to - SEARCH_SPAN + 1);
+      const seq = `${String(from)}:${end}`;
+      const found = await this.#client.call((client) => client.search({ seq, ...query }, { uid: true }));
+      if (!Array.isArray(found))
+        throw new MailFailure('connection', 'the server refused to search the folder');
+      for (const uid of found) all.add(uid);
+      to = from - 1;
+      // UIDs grow with the places: where not all of these lie above the position, none below does.
+      if (to <= 0 || (query.uid !== undefined && found.length < SEARCH_SPAN)) break;
+    }
     // `n:*` always names the last message, whatever its UID.
-    return found.filter((uid) => after === undefined || uid > after.uid).toSorted((a, b) => a - b);
+    return [...all].filter((uid) => after === undefined || uid > after.uid).toSorted((a, b) => a - b);
   }
 
   /** Those of a first run with older mail that are older still. */

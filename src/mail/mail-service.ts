@@ -1,15 +1,19 @@
 import { hash } from 'node:crypto';
 import type { MailBlock } from '../config/config.ts';
 import type { MailStorage } from '../storage/storage.ts';
-import type { HealthReporter, Log, MailboxFigures } from '../telemetry/telemetry.ts';
+import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
 import { type Door, judge } from './door.ts';
 import { type MailboxStatus, reportHealth } from './mailbox-health.ts';
 import { newHolder } from './holder.ts';
 import { mailboxName } from './identity.ts';
+import type { FetchWatch } from './fetch-attempts.ts';
 import { MailboxReader } from './mailbox-reader.ts';
+import type { MailMessage } from './message-payload.ts';
+import { type MessageLimits, MessageReader } from './message-reader.ts';
 import { folderOpener, readerFolders, type OpenOptions } from './open-source.ts';
 import type { ReaderTimes } from './reader-times.ts';
+import type { FetchedMail } from './source.ts';
 import { readState } from './stored-status.ts';
 
 export interface MailServiceOptions {
@@ -21,6 +25,8 @@ export interface MailServiceOptions {
   readonly sinceMs?: number | undefined;
   readonly times?: Partial<ReaderTimes>;
   readonly open?: OpenOptions;
+  readonly messageLimits?: MessageLimits | undefined;
+  readonly fetchWatch?: FetchWatch | undefined;
   /** Hears of mailboxes in trouble. */
   readonly health?: HealthReporter;
 }
@@ -46,13 +52,15 @@ export function startMail(options: MailServiceOptions): MailService {
 class FolderReaders implements MailService {
   readonly #stopping = new AbortController();
   readonly #alarm: LoginAlarm;
+  readonly #messages: MessageReader;
   readonly #readers: readonly MailboxReader[];
   readonly #started: Promise<void>;
 
   constructor(options: MailServiceOptions) {
     const alarm = new LoginAlarm(options, this.#stopping.signal);
     this.#alarm = alarm;
-    this.#readers = makeReaders(options, (status) => alarm.see(status));
+    this.#messages = new MessageReader(options.log, options.messageLimits);
+    this.#readers = makeReaders(options, this.#messages, (status) => alarm.see(status));
     this.#started = this.#start();
   }
 
@@ -72,6 +80,7 @@ class FolderReaders implements MailService {
     this.#stopping.abort();
     await this.#started;
     await Promise.all(this.#readers.map((reader) => reader.stop()));
+    await this.#messages.stop();
     await this.#alarm.told;
   }
 
@@ -83,6 +92,7 @@ class FolderReaders implements MailService {
 
 function makeReaders(
   options: MailServiceOptions,
+  messages: MessageReader,
   see: (status: MailboxStatus) => void,
 ): readonly MailboxReader[] {
   const { mail, log, health } = options;
@@ -92,9 +102,17 @@ function makeReaders(
     see(status);
     if (health !== undefined) reportHealth(health, mailboxName(mail, status.folder), status.health);
   };
+  const read = (message: FetchedMail): Promise<MailMessage> => messages.read(message, mail.maxBodyChars);
   return readerFolders(mail).map(
     (folder) =>
-      new MailboxReader({ ...options, folder, holder, open: (signal) => open(folder, signal), onHealth }),
+      new MailboxReader({
+        ...options,
+        folder,
+        holder,
+        open: (signal) => open(folder, signal),
+        onHealth,
+        read,
+      }),
   );
 }
 
@@ -144,61 +162,5 @@ class LoginAlarm {
       );
       await pause(TELL_EVERY_MS, this.#signal);
     }
-  }
-}
-
-/** The mailbox of the live configuration: another block after a reload is read in place of the one before. */
-export class LiveMail {
-  readonly #options: Omit<MailServiceOptions, 'mail'>;
-  #written = '';
-  #service: MailService | undefined;
-  #changing: Promise<void> = Promise.resolve();
-  #isStopped = false;
-
-  constructor(options: Omit<MailServiceOptions, 'mail'>) {
-    this.#options = options;
-  }
-
-  /** For the metrics. */
-  get figures(): readonly MailboxFigures[] {
-    return (this.#service?.statuses ?? []).map(({ account, folder, health, figures }) => ({
-      mailbox: `${account}/${folder}`,
-      state: health.state,
-      delivered: figures.delivered,
-      setAside: figures.setAside,
-      filtered: figures.filtered,
-    }));
-  }
-
-  /** Looks at the mailbox at once, where it is read here. */
-  wake(): void {
-    this.#service?.wake();
-  }
-
-  /** Looks at once whether a retry was asked for. */
-  lookAtStore(): void {
-    this.#service?.lookAtStore();
-  }
-
-  /** Reads this mailbox from now on; none where the block is absent or says `run: false`. */
-  apply(mail: MailBlock | undefined): void {
-    const wanted = mail?.run === true ? mail : undefined;
-    const written = JSON.stringify(wanted ?? '');
-    if (written === this.#written || this.#isStopped) return;
-    this.#written = written;
-    this.#changing = this.#changing.then(async () => {
-      await this.#service?.stop();
-      this.#service = undefined;
-      if (wanted !== undefined && !this.#isStopped) {
-        this.#service = startMail({ ...this.#options, mail: wanted });
-      }
-    });
-  }
-
-  /** Idempotent. */
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    await this.#changing;
-    await this.#service?.stop();
   }
 }

@@ -2,7 +2,8 @@
 export { MailFailure } from './mail-failure.ts';
 export { httpDoor, ownDoor } from './door.ts';
 export type { MailboxStatus } from './mailbox-health.ts';
-export { LiveMail, startMail } from './mail-service.ts';
+export { LiveMail } from './live-mail.ts';
+export { MailProcess } from './mail-process.ts';
 export { mailboxReport, type MailboxReport } from './stored-status.ts';
 export { GOOGLE_ENDPOINTS, type GoogleEndpoints } from './gmail-api.ts';
 export { writeOAuthFile, writeSecretFile, type OAuthFile } from './oauth-file.ts';

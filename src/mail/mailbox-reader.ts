@@ -4,13 +4,13 @@ import type { Log } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
 import { deliverMessage, type DeliveryOptions } from './offer-message.ts';
 import type { Door } from './door.ts';
-import { FETCHES_UNTIL_SET_ASIDE, FetchAttempts } from './fetch-attempts.ts';
+import { FetchAttempts, type FetchWatch } from './fetch-attempts.ts';
 import { filterReason } from './filter.ts';
 import { logHealth, type MailFigures, type MailHealth, type MailboxStatus } from './mailbox-health.ts';
 import { mailboxName } from './identity.ts';
 import { HeldMailbox, LostMailbox } from './held-mailbox.ts';
 import { toMailFailure } from './mail-failure.ts';
-import { type MailMessage, toMessage } from './message-payload.ts';
+import type { MailMessage } from './message-payload.ts';
 import { READER_TIMES, type ReaderTimes } from './reader-times.ts';
 import { Reconnection } from './reconnection.ts';
 import { goneMail, logRefused, refusedMail, unreadableMail } from './set-aside.ts';
@@ -26,6 +26,9 @@ export interface ReaderOptions {
   readonly door: Door;
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
   readonly onHealth: (status: MailboxStatus) => void;
+  /** Makes of a message what is delivered. */
+  readonly read: (mail: FetchedMail) => Promise<MailMessage>;
+  readonly fetchWatch?: FetchWatch | undefined;
   /** Overrides `since` of the block. */
   readonly sinceMs?: number | undefined;
   readonly times?: Partial<ReaderTimes>;
@@ -45,7 +48,7 @@ export class MailboxReader {
   readonly #held: HeldMailbox;
   readonly #reconnection: Reconnection;
   readonly #delivery: DeliveryOptions;
-  readonly #fetches = new FetchAttempts();
+  readonly #fetches: FetchAttempts;
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #health: MailHealth;
@@ -63,6 +66,7 @@ export class MailboxReader {
     this.#mailbox = mailboxName(mail, folder);
     this.#health = { state: 'connecting', since: clock() };
     this.#reconnection = new Reconnection(this.#times, clock);
+    this.#fetches = new FetchAttempts(this.#mailbox, options.fetchWatch);
     this.#held = this.#makeHeld();
     this.#delivery = this.#makeDelivery();
   }
@@ -270,14 +274,14 @@ export class MailboxReader {
     // It is gone, or was never ours to deliver.
     if (mail === undefined) return this.#held.pass({ position, passed: [] });
     if (mail === 'unreadable') {
-      return this.#held.pass({ position, passed: [], setAside: this.#unreadable(identity) });
+      return this.#held.pass({ position, passed: [], setAside: unreadableMail(identity, this.#mine()) });
     }
     await this.#offer(mail, position);
   }
 
   async #offer(mail: FetchedMail, position: string): Promise<void> {
     const settings = this.#options.mail;
-    const message = await toMessage(mail, settings);
+    const message = await this.#options.read(mail);
     if (mail.leftOut !== undefined || filterReason(message, settings) !== undefined) {
       this.#figures = { ...this.#figures, filtered: this.#figures.filtered + 1 };
       return this.#held.pass({ position, passed: [passedRow(mail)] });
@@ -289,10 +293,6 @@ export class MailboxReader {
     return { mailbox: this.#mailbox, nowMs: this.#clock() };
   }
 
-  #unreadable(identity: string): SetAsideMail {
-    return unreadableMail({ identity, fetches: FETCHES_UNTIL_SET_ASIDE }, this.#mine());
-  }
-
   /** Another try of a message that was set aside. */
   async #retry(source: MailSource, before: SetAsideMail): Promise<void> {
     const mail = await this.#fetches.fetch(source, before.identity);
@@ -300,10 +300,10 @@ export class MailboxReader {
       return this.#held.pass({ passed: [], setAside: goneMail(before, this.#clock()) });
     }
     if (mail === 'unreadable') {
-      const setAside = { ...this.#unreadable(before.identity), attempts: before.attempts + 1 };
+      const setAside = { ...unreadableMail(before.identity, this.#mine()), attempts: before.attempts + 1 };
       return this.#held.pass({ passed: [], setAside });
     }
-    await this.#deliver(mail, await toMessage(mail, this.#options.mail), { before });
+    await this.#deliver(mail, await this.#options.read(mail), { before });
   }
 
   async #deliver(

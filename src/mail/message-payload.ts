@@ -1,7 +1,7 @@
-import type { Address, Email } from 'postal-mime';
-import { field, textField } from '../outgoing/outgoing.ts';
+import type { Email } from 'postal-mime';
 import { htmlText } from './html-text.ts';
 import { headerOf } from './identity.ts';
+import { headerFields, MAX_HEADER_BYTES, type MailHeader, readHeader } from './mail-header.ts';
 import type { FetchedMail, MailAttachment, MailContent } from './source.ts';
 
 /** One message as it is delivered: an element of `messages`. Every text is bounded. */
@@ -42,23 +42,14 @@ const MAX_FIELD_CHARS = 1_000;
 const MAX_ADDRESSES = 50;
 const MAX_ATTACHMENTS = 50;
 const MAX_SNIPPET_CHARS = 200;
-/** Of a header block; real ones come to 20 KB. */
-const MAX_HEADER_BYTES = 256 * 1024;
 const MAX_NESTING = 50;
 /** Of a message with parts; real ones have below 100 parts, and signatures and quotes begin alike. */
 const MAX_PART_LINES = 2_000;
 
 /** A message's parts as texts. */
 interface ReadMail {
-  readonly messageId: string | undefined;
-  readonly from: string;
-  readonly to: readonly string[];
-  readonly cc: readonly string[];
-  readonly replyTo: string | undefined;
-  readonly subject: string;
-  readonly date: string | undefined;
-  readonly text: string | undefined;
-  readonly html: string | undefined;
+  readonly text?: string | undefined;
+  readonly html?: string | undefined;
   readonly attachments: readonly MailAttachment[];
   /** False where the message breaks the rules so badly that only a part of it could be read. */
   readonly whole: boolean;
@@ -74,19 +65,32 @@ export async function toMessage(
   const cut = cutAt(body, maxBodyChars);
   const isCut = mail.content.kind === 'raw' && mail.content.truncated;
   return {
-    id: mail.id,
-    ...headerFields(read),
-    receivedAt: new Date(mail.receivedAt).toISOString(),
+    ...(await bodiless(mail)),
     snippet: maxBodyChars === 0 ? '' : oneLine(body, MAX_SNIPPET_CHARS),
     body: cut,
     truncated: isCut || cut.length < body.length || !read.whole,
-    sizeBytes: mail.sizeBytes,
     attachments: read.attachments.slice(0, MAX_ATTACHMENTS).map(shownAttachment),
   };
 }
 
-function headerFields(
-  read: ReadMail,
+/** A message of which only the header is read: for one whose body takes more time or memory than a message may. */
+export async function bodiless({ id, receivedAt, sizeBytes, content }: FetchedMail): Promise<MailMessage> {
+  const { decodeWords } = await import('postal-mime');
+  const fields = content.kind === 'raw' ? headerFields(content.source) : content.header;
+  return {
+    id,
+    ...shownHeader(readHeader(fields, decodeWords)),
+    receivedAt: new Date(receivedAt).toISOString(),
+    snippet: '',
+    body: '',
+    truncated: true,
+    sizeBytes,
+    attachments: (content.attachments ?? []).slice(0, MAX_ATTACHMENTS).map(shownAttachment),
+  };
+}
+
+function shownHeader(
+  read: MailHeader,
 ): Pick<MailMessage, 'messageId' | 'from' | 'to' | 'cc' | 'replyTo' | 'subject' | 'date'> {
   const { messageId, replyTo, date } = read;
   return {
@@ -109,31 +113,12 @@ function addressTexts(addresses: readonly string[]): readonly string[] {
 }
 
 async function readMail(content: MailContent): Promise<ReadMail> {
-  if (content.kind === 'raw') return readRaw(content);
-  const { header, text, html, attachments } = content;
-  const list = (value: string | undefined): readonly string[] => (value === undefined ? [] : [value]);
-  return {
-    messageId: header['message-id'],
-    from: header['from'] ?? '',
-    to: list(header['to']),
-    cc: list(header['cc']),
-    replyTo: header['reply-to'],
-    subject: header['subject'] ?? '',
-    date: header['date'],
-    text,
-    html,
-    attachments,
-    whole: true,
-  };
-}
-
-async function readRaw(content: Extract<MailContent, { kind: 'raw' }>): Promise<ReadMail> {
+  if (content.kind === 'parts') return { ...content, whole: true };
   const source = withinParts(content.source);
   const email = await parse(source);
-  if (email !== undefined) return fromEmail(email, content, source.length === content.source.length);
-  // What cannot be parsed as a whole has a header all the same.
-  const header = await parse(headerOf(content.source).subarray(0, MAX_HEADER_BYTES));
-  return fromEmail(header ?? NOTHING, content, false);
+  const attachments = content.attachments ?? email?.attachments.map(attachmentOf) ?? [];
+  if (email === undefined) return { attachments, whole: false };
+  return { text: email.text, html: email.html, attachments, whole: source.length === content.source.length };
 }
 
 /** A message of 100,000 parts kept the parser for 15 s: what comes after so many lines that may begin one is cut. */
@@ -146,12 +131,6 @@ function withinParts(source: Buffer): Buffer {
   }
   return source.subarray(0, at + 1);
 }
-
-const NOTHING: Pick<Email, 'headers' | 'headerLines' | 'attachments'> = {
-  headers: [],
-  headerLines: [],
-  attachments: [],
-};
 
 async function parse(source: Buffer): Promise<Email | undefined> {
   const { default: PostalMime } = await import('postal-mime');
@@ -166,37 +145,9 @@ async function parse(source: Buffer): Promise<Email | undefined> {
   }
 }
 
-function fromEmail(email: Email, content: Extract<MailContent, { kind: 'raw' }>, whole: boolean): ReadMail {
-  return {
-    messageId: email.messageId,
-    from: addressText(email.from ?? email.sender),
-    to: (email.to ?? []).map(addressText),
-    cc: (email.cc ?? []).map(addressText),
-    replyTo: email.replyTo?.[0] === undefined ? undefined : addressText(email.replyTo[0]),
-    subject: email.subject ?? '',
-    // postal-mime makes an ISO date of it where it can; what a sender wrote beyond that says nothing.
-    date: email.date,
-    text: email.text,
-    html: email.html,
-    attachments: content.attachments ?? email.attachments.map(attachmentOf),
-    whole,
-  };
-}
-
 function attachmentOf(part: Email['attachments'][number]): MailAttachment {
   const size = typeof part.content === 'string' ? part.content.length : part.content.byteLength;
   return { name: part.filename ?? '', type: part.mimeType, sizeBytes: size };
-}
-
-function addressText(address: Address | undefined): string {
-  if (address === undefined) return '';
-  const { name } = address;
-  const inner = textField(address, 'address');
-  if (inner === undefined) {
-    const group: unknown = field(address, 'group');
-    return `${name}: ${Array.isArray(group) ? String(group.length) : '0'} addresses`;
-  }
-  return name === '' ? inner : `${name} <${inner}>`;
 }
 
 /** The text part where there is one that says something, else the text of the HTML part. */

@@ -45,15 +45,12 @@ export function logRefused(log: Pick<Log, 'warn'>, { mailbox, id, status, code }
 }
 
 /** A message that the server has and never hands out. */
-export function unreadableMail(
-  { identity, fetches }: { readonly identity: string; readonly fetches: number },
-  setAside: SetAside,
-): SetAsideMail {
+export function unreadableMail(identity: string, setAside: SetAside): SetAsideMail {
   return {
     ...newSetAside(identity, setAside),
     status: 0,
     code: 'unreadable',
-    reason: `the server failed to hand the message out ${String(fetches)} times`,
+    reason: 'the message could not be fetched, however often it was tried',
     from: '',
     subject: '',
     sizeBytes: 0,

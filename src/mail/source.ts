@@ -10,12 +10,15 @@ export interface MailSource {
   /** What comes after the position, oldest first, at most some hundred; empty where nothing does. */
   next(position: string, known: KnownMail): Promise<Batch>;
   /** The message itself; undefined where it is gone. */
-  fetch(identity: string): Promise<FetchedMail | undefined>;
+  fetch(identity: string, without?: LeftOutOfFetch): Promise<FetchedMail | undefined>;
   /** Resolves when something may have arrived, after `maxMs` at the latest. Rejects where the connection is lost. */
   wait(maxMs: number, signal: AbortSignal): Promise<void>;
   /** Ends the connection at once; idempotent. */
   close(): void;
 }
+
+/** What a fetch that failed is tried again without: the server's account of the structure, or all but the header. */
+export type LeftOutOfFetch = 'structure' | 'body';
 
 export interface Beginning {
   readonly position: string;
@@ -58,6 +61,8 @@ export interface FetchedMail {
   readonly sizeBytes: number;
   /** Why the message is no mail that arrived: a draft, spam and the like. */
   readonly leftOut?: string;
+  /** Nothing but its header is to be read. */
+  readonly headerOnly?: boolean;
   readonly content: MailContent;
 }
 

@@ -1,5 +1,6 @@
 /** `bodyFormat` holds for a whole path: what that means for its mappings whose requests are of another kind. */
-import { type Diagnostic, formatPlace } from '../document/document.ts';
+import { quoted, say } from '../finding.ts';
+import { type Finding, formatPlace } from '../document/document.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { CompiledMapping } from './compiled-mapping.ts';
 import type { MappingCode } from './mapping-codes.ts';
@@ -65,8 +66,8 @@ function moveOwners(
 const ASK_FOR_JSON: ReadonlySet<string> = new Set(['slack', 'graph', 'zoom', 'meta', 'cloudevents']);
 
 /** Paths with a format of one mapping, where another one has the challenge of a provider that sends JSON. */
-export function findBodyKinds(mappings: readonly CompiledMapping[]): readonly Diagnostic[] {
-  return mappings.flatMap((mapping): readonly Diagnostic[] => {
+export function findBodyKinds(mappings: readonly CompiledMapping[]): readonly Finding[] {
+  return mappings.flatMap((mapping): readonly Finding[] => {
     const { match, settings, settingsAt } = mapping;
     const at = settingsAt?.bodyFormat;
     const { bodyFormat } = settings;
@@ -80,10 +81,10 @@ export function findBodyKinds(mappings: readonly CompiledMapping[]): readonly Di
       {
         severity: 'warning',
         code: 'PATH_SETTINGS_DIFFER' satisfies MappingCode,
-        message: `bodyFormat: ${bodyFormat ?? ''} holds for the whole path "${match.path}", and so for ${other.id}, whose sender sends JSON, which is then refused`,
+        message: say`bodyFormat: ${bodyFormat ?? ''} holds for the whole path "${match.path}", and so for ${other.id}, whose sender sends JSON, which is then refused`,
         at,
-        labels: [{ at: label, text: 'the challenge of a sender of JSON' }],
-        hint: moveOwners(match.path, [mapping], [other]),
+        labels: [{ at: label, text: say`the challenge of a sender of JSON` }],
+        hint: quoted(moveOwners(match.path, [mapping], [other])),
       },
     ];
   });

@@ -1,4 +1,5 @@
 /* Fields that only an answer has: a key that is made of one alone is the same for everything that begins a thread. */
+import { say } from '../finding.ts';
 import type { Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
@@ -28,8 +29,8 @@ export function checkAnswerKey({
     return reporter.report(['sessionKey'], {
       severity: 'warning',
       code: 'SESSION_KEY_OF_ANSWERS',
-      message: `only an answer has ${path}: all other requests share one conversation`,
-      hint: `write sessionKey: ${quote}${sessionKey.trim().replace(written, () => `{{${meant}}}`)}${quote}`,
+      message: say`only an answer has ${path}: all other requests share one conversation`,
+      hint: say`write sessionKey: ${quote}${sessionKey.trim().replace(written, () => `{{${meant}}}`)}${quote}`,
       replace: { from: path, to: meant },
     });
   }

@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import { singleQuoted, withEdit, type Place } from '../document/document.ts';
 import { TEXTS, type CheckedTexts } from './check-texts.ts';
 import type { MappingCode } from './mapping-codes.ts';
@@ -21,9 +22,9 @@ export function checkComments({ located, reporter }: CheckedTexts): void {
     const found = {
       severity: 'warning',
       code: 'TEXT_CUT_BY_COMMENT' satisfies MappingCode,
-      message: `the value of ${key} ends before " #", which begins a comment in YAML: what follows is lost`,
+      message: say`the value of ${key} ends before " #", which begins a comment in YAML: what follows is lost`,
       at,
-      hint: `put the whole value in quotes${whole.length > MAX_SHOWN ? '' : `: ${key}: ${quoted}`}`,
+      hint: say`put the whole value in quotes${whole.length > MAX_SHOWN ? '' : `: ${key}: ${quoted}`}`,
     } as const;
     const { source, end } = at;
     const value = located.place(path);

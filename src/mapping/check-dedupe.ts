@@ -1,3 +1,4 @@
+import { quoted, say } from '../finding.ts';
 import { quote, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
@@ -50,11 +51,12 @@ export function checkDedupeKey({ source, reporter }: Checked): void {
   reporter.report(['dedupe', 'key'], {
     severity: 'warning',
     code: 'DEDUPE_KEY_VOLATILE',
-    message: `${quote(read)} is new each time ${read === 'now' ? 'a request comes' : 'the sender tries'}, so this key never finds a repeat`,
-    hint:
+    message: say`${quote(read)} is new each time ${read === 'now' ? 'a request comes' : 'the sender tries'}, so this key never finds a repeat`,
+    hint: quoted(
       better === undefined
         ? 'write the id that the sender gives the event, which is the same on each try'
         : `write key: '${better}'`,
+    ),
     ...(better === undefined ? {} : { replace: { from: key, to: better } }),
   });
 }
@@ -84,8 +86,8 @@ export function checkDebounceKey({ source, reporter }: Checked): void {
   reporter.report(['debounce', 'key'], {
     severity: 'warning',
     code: 'DEBOUNCE_KEY_UNIQUE',
-    message: `${quote(own[1])} is new for each event, so this key gathers none: each becomes a run of its own`,
-    hint: 'use what the events that belong together share, such as the id of the issue, the monitor or the repository; an id of the event belongs into dedupe.key',
+    message: say`${quote(own[1])} is new for each event, so this key gathers none: each becomes a run of its own`,
+    hint: say`use what the events that belong together share, such as the id of the issue, the monitor or the repository; an id of the event belongs into dedupe.key`,
   });
 }
 

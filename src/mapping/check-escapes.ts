@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import { withEdit, type Place } from '../document/document.ts';
 import { TEXTS, type CheckedTexts } from './check-texts.ts';
 import type { MappingCode } from './mapping-codes.ts';
@@ -14,11 +15,11 @@ export function checkEscapes({ source, located, reporter }: CheckedTexts): void 
     const finding = {
       severity: 'warning',
       code: 'ESCAPE_NOT_READ' satisfies MappingCode,
-      message: `\\n in ${key} is a backslash and an n: YAML reads it as the end of a line only between double quotes`,
+      message: say`\\n in ${key} is a backslash and an n: YAML reads it as the end of a line only between double quotes`,
       at,
       hint: isBlock
-        ? 'end the line there in place of \\n: a text that begins with | keeps its lines'
-        : `write ${edit === undefined ? 'the text between double quotes' : edit.text.slice(0, MAX_SHOWN)}, or its lines below a |`,
+        ? say`end the line there in place of \\n: a text that begins with | keeps its lines`
+        : say`write ${edit === undefined ? 'the text between double quotes' : edit.text.slice(0, MAX_SHOWN)}, or its lines below a |`,
     } as const;
     reporter.diagnostics.push(withEdit(finding, edit));
   }

@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import { withEdit, type Place } from '../document/document.ts';
 import { TEXTS, type CheckedTexts } from './check-texts.ts';
 import type { MappingCode } from './mapping-codes.ts';
@@ -15,9 +16,9 @@ export function checkFolded({ source, located, reporter }: CheckedTexts): void {
         {
           severity: 'warning',
           code: 'LINES_FOLDED' satisfies MappingCode,
-          message: `the lines of ${key} are a list, and ">" joins them into one line`,
+          message: say`the lines of ${key} are a list, and ">" joins them into one line`,
           at,
-          hint: 'write | in place of >: it keeps the lines as they are',
+          hint: say`write | in place of >: it keeps the lines as they are`,
         },
         { at, text: '|' },
       ),

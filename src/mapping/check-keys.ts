@@ -1,6 +1,7 @@
+import { quoted, say } from '../finding.ts';
 import { inWords } from '../document/document.ts';
 import type { MappingEntry } from './compile-options.ts';
-import type { Finding, Reporter } from './mapping-codes.ts';
+import type { Report, Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
 /** Keys that only an agent action has. */
@@ -45,8 +46,8 @@ function checkInstructions({ source, reporter }: CheckedKeys): void {
   if (source.instructions?.includes('{{') !== true) return;
   reporter.report(['instructions'], {
     code: 'INSTRUCTIONS_NOT_LITERAL',
-    message: 'instructions are outside the safety boundary, so they cannot contain expressions ({{…}})',
-    hint: 'move what comes from the request into messageTemplate',
+    message: say`instructions are outside the safety boundary, so they cannot contain expressions ({{…}})`,
+    hint: say`move what comes from the request into messageTemplate`,
   });
 }
 
@@ -55,8 +56,8 @@ function checkUnsafeContent({ source, reporter }: CheckedKeys): void {
   reporter.report(['allowUnsafeExternalContent'], {
     severity: 'warning',
     code: 'UNSAFE_CONTENT_ALLOWED',
-    message: 'the safety boundary is off: the agent reads what senders write as if you had written it',
-    hint: 'put your own words into instructions and remove this key; use it only for internal senders that you trust',
+    message: say`the safety boundary is off: the agent reads what senders write as if you had written it`,
+    hint: say`put your own words into instructions and remove this key; use it only for internal senders that you trust`,
   });
 }
 
@@ -69,10 +70,10 @@ function checkTemplateKey({ source, reporter, dialect, isWhole }: CheckedKeys): 
     const finding = {
       code: 'WRONG_TEMPLATE_KEY',
       severity: dialect === 'openclaw' ? 'warning' : 'error',
-      message: `the template of action ${action} is ${right}, found ${wrong}`,
+      message: say`the template of action ${action} is ${right}, found ${wrong}`,
       ...(source[right] === undefined
-        ? { hint: `rename it to ${right}`, replace: { from: wrong, to: right } }
-        : { hint: `keep one of the two: move what you need into ${right}` }),
+        ? { hint: say`rename it to ${right}`, replace: { from: wrong, to: right } }
+        : { hint: say`keep one of the two: move what you need into ${right}` }),
     } as const;
     reporter.report([wrong], finding, 'key');
   } else if (isWhole && source[right] === undefined && transform === undefined) {
@@ -80,13 +81,13 @@ function checkTemplateKey({ source, reporter, dialect, isWhole }: CheckedKeys): 
   }
 }
 
-function withoutTemplate(action: string, key: string): Finding {
+function withoutTemplate(action: string, key: string): Report {
   const field = action === 'wake' ? 'text' : 'message';
   return {
     severity: 'warning',
     code: 'MAPPING_WITHOUT_TEMPLATE',
-    message: `the mapping has neither ${key} nor transform: a body without a text in "text" or "message" is answered 400`,
-    hint: `add ${key}, e.g. ${key}: "{{${field}}}"`,
+    message: say`the mapping has neither ${key} nor transform: a body without a text in "text" or "message" is answered 400`,
+    hint: say`add ${key}, e.g. ${key}: "{{${field}}}"`,
   };
 }
 
@@ -120,8 +121,8 @@ function checkEffect({ source, reporter }: CheckedKeys): void {
   const finding = {
     severity: 'warning',
     code: 'MAPPING_KEY_WITHOUT_EFFECT',
-    message: `${named} ${keys.length === 1 ? 'has' : 'have'} no effect with action ${action}`,
-    hint: withoutEffectHint(source, keys),
+    message: say`${named} ${keys.length === 1 ? 'has' : 'have'} no effect with action ${action}`,
+    hint: quoted(withoutEffectHint(source, keys)),
   } as const;
   reporter.report([first], finding, 'key');
 }

@@ -1,10 +1,9 @@
+import { quoted, say } from '../finding.ts';
 import {
-  CHANNEL_ALIASES,
   CHANNEL_IDS,
   channelIdOf,
   LAST_CHANNEL,
   namesMainSession,
-  otherWay,
   THINKING_LEVELS,
   thinkingLevel,
 } from '../action.ts';
@@ -12,7 +11,7 @@ import { didYouMean, longerWord, type Path, type Place, type TextEdit } from '..
 import { AGENT_KEYS } from './check-keys.ts';
 import { holdsReference } from './check-references.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { quote, type Finding, type Reporter } from './mapping-codes.ts';
+import { quote, type Report, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
 interface Checked {
@@ -22,7 +21,7 @@ interface Checked {
 }
 
 /** The edit of a did-you-mean. */
-function replacing(from: string, to: string | undefined): Pick<Finding, 'replace'> {
+function replacing(from: string, to: string | undefined): Pick<Report, 'replace'> {
   return to === undefined ? {} : { replace: { from, to } };
 }
 
@@ -33,32 +32,12 @@ export function checkChannel({ reporter, options }: Checked, path: Path, written
   const id = channelIdOf(name);
   const known = new Set([...CHANNEL_IDS, ...(options.channels ?? [])]);
   if (known.has(id)) return id;
-  const near = didYouMean(name, [LAST_CHANNEL, ...known, ...Object.keys(CHANNEL_ALIASES)]);
-  const place = otherWay(name) ?? placeInChannel(written.trim(), known);
-  const hint = place ?? (near === undefined ? channelList(known) : `did you mean "${near}"?`);
   reporter.report(path, {
     code: 'UNKNOWN_CHANNEL',
-    message: `unknown channel ${quote(name)}`,
-    hint,
-    ...(place === undefined ? replacing(written.trim(), near) : {}),
+    message: say`unknown channel ${quote(name)}`,
+    facts: { written: written.trim(), known: [...known] },
   });
   return undefined;
-}
-
-function channelList(known: ReadonlySet<string>): string {
-  return `the channels are: ${[LAST_CHANNEL, ...known].join(' ')}`;
-}
-
-/** A room or person on a platform, or both in one, where only the platform is named. */
-function placeInChannel(written: string, known: ReadonlySet<string>): string | undefined {
-  const [, platform = '', to = ''] = /^([a-z]+)\s*[:/]\s*(\S.*)$/i.exec(written) ?? [];
-  const id = platform.toLowerCase();
-  if (known.has(id) || Object.hasOwn(CHANNEL_ALIASES, id)) {
-    return `channel is the platform alone, and "to" the place in it: channel: ${id} and to: ${quote(to)}`;
-  }
-  if (!/^[#@+-]|^[CGDU][A-Z0-9]{7,}$|^\d{6,}$/.test(written)) return undefined;
-  const example = written.startsWith('+') ? 'whatsapp' : 'slack';
-  return `channel is the platform, and "to" the place in it, e.g. channel: ${example} and to: ${quote(written)}; ${channelList(known)}`;
 }
 
 /** A literal recipient has to have its channel's form. */
@@ -75,10 +54,11 @@ export function checkRecipient(
   if (problem === undefined) return;
   reporter.report(path, {
     code: 'INVALID_RECIPIENT',
-    message: `${quote(to)} is not a recipient on ${channel}: ${problem}`,
-    hint:
+    message: say`${quote(to)} is not a recipient on ${channel}: ${problem}`,
+    hint: quoted(
       options.recipientHint?.(channel, to) ??
-      `write "to" in that form, or remove it to use the default recipient of ${channel}`,
+        `write "to" in that form, or remove it to use the default recipient of ${channel}`,
+    ),
   });
 }
 
@@ -88,17 +68,10 @@ export function checkModel({ reporter, options }: Checked, name: string): void {
   const resolved = Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
   if (name === '' || models === undefined || models.includes(resolved) || holdsReference(name)) return;
   const usable = Object.entries(aliases).filter(([, model]) => models.includes(model));
-  const near = didYouMean(name, [...models, ...usable.map(([alias]) => alias)]);
   reporter.report(['model'], {
     code: 'MODEL_NOT_ALLOWED',
-    message: `the model ${quote(name)} is not in agents.defaults.models`,
-    hint:
-      near !== undefined
-        ? `did you mean "${near}"?`
-        : models.length === 0
-          ? 'the list is empty: no mapping may choose a model'
-          : `allowed: ${models.slice(0, 8).join(', ')}${models.length > 8 ? ', …' : ''}`,
-    ...replacing(name, near),
+    message: say`the model ${quote(name)} is not in agents.defaults.models`,
+    facts: { written: name, models, usable: usable.map(([alias]) => alias) },
   });
 }
 
@@ -112,8 +85,8 @@ export function checkSessionKey(
   reporter.report(['sessionKey'], {
     severity: isLenient ? 'warning' : 'error',
     code: 'MAIN_SESSION_KEY',
-    message: `${quote(key)} is the key of the main session, which hooks may not use${isLenient ? ', so "hook:" is put before it' : ''}`,
-    hint: insteadOfMainSession(source),
+    message: say`${quote(key)} is the key of the main session, which hooks may not use${isLenient ? ', so "hook:" is put before it' : ''}`,
+    hint: quoted(insteadOfMainSession(source)),
   });
 }
 
@@ -150,8 +123,8 @@ export function checkConversationOwner(
     ['sessionKey'],
     {
       code: 'SESSION_KEY_WITHOUT_ID',
-      message: 'a mapping with a sessionKey needs an id: its conversations belong to the mapping of that id',
-      hint: `add the line "id: ${generatedId}": the id it has had so far, so conversations and dedupe keys stay`,
+      message: say`a mapping with a sessionKey needs an id: its conversations belong to the mapping of that id`,
+      hint: say`add the line "id: ${generatedId}": the id it has had so far, so conversations and dedupe keys stay`,
       editAt: (at) => keyBefore(at, `id: ${generatedId}`),
     },
     'key',
@@ -166,8 +139,8 @@ export function checkThinking({ reporter }: Pick<Checked, 'reporter'>, level: st
   reporter.report(['thinking'], {
     severity: 'warning',
     code: 'UNKNOWN_THINKING',
-    message: `unknown thinking level ${quote(level)}: it is ignored`,
-    hint: near === undefined ? known : `did you mean "${near}"? ${known}`,
+    message: say`unknown thinking level ${quote(level)}: it is ignored`,
+    hint: quoted(near === undefined ? known : `did you mean "${near}"? ${known}`),
     ...replacing(level, near),
   });
 }
@@ -181,11 +154,12 @@ export function checkWorkFolder({ source, reporter, options }: Checked): void {
   const known = workFolders.length === 0 ? 'it is empty' : `the names are: ${workFolders.join(' ')}`;
   reporter.report(['cwd'], {
     code: 'UNKNOWN_WORK_FOLDER',
-    message: `there is no folder ${quote(cwd)} in gateway.workFolders`,
-    hint:
+    message: say`there is no folder ${quote(cwd)} in gateway.workFolders`,
+    hint: quoted(
       near === undefined
         ? `${known}; an agent works only in folders of that list: ${workFolderHint(cwd)}`
         : `did you mean "${near}"?`,
+    ),
     ...replacing(cwd, near),
   });
 }
@@ -198,15 +172,20 @@ export function checkRunner({ source, reporter, options }: Checked): void {
   const message = `there is no runner ${quote(runner)} in gateway.runners`;
   if (runner === defaultRunner) {
     const hint = `gateway.runner is ${runner}, and its name is default: write runner: default, or leave the line out`;
-    reporter.report(['runner'], { code: 'UNKNOWN_RUNNER', message, hint, ...replacing(runner, 'default') });
+    reporter.report(['runner'], {
+      code: 'UNKNOWN_RUNNER',
+      message: quoted(message),
+      hint: quoted(hint),
+      ...replacing(runner, 'default'),
+    });
     return;
   }
   const spelt = didYouMean(runner, runners);
   const near = spelt ?? longerWord(runner, runners);
   reporter.report(['runner'], {
     code: 'UNKNOWN_RUNNER',
-    message,
-    hint: near === undefined ? `the runners are: ${runners.join(' ')}` : `did you mean "${near}"?`,
+    message: quoted(message),
+    hint: quoted(near === undefined ? `the runners are: ${runners.join(' ')}` : `did you mean "${near}"?`),
     ...replacing(runner, spelt),
   });
 }

@@ -3,7 +3,8 @@
  * condition asks for less where all its conjuncts are among those of the other; what follows from values is not looked
  * into.
  */
-import { formatPlace, type Diagnostic } from '../document/document.ts';
+import { quoted, say } from '../finding.ts';
+import { formatPlace, type Finding } from '../document/document.ts';
 import type { JsonValue } from '../json.ts';
 import type { MappingEntry } from './compile-options.ts';
 import type { CompiledMapping } from './compiled-mapping.ts';
@@ -18,10 +19,10 @@ const MAX_SELECTED = 4;
 export function findUnreachable(
   mappings: readonly CompiledMapping[],
   entries: readonly MappingEntry[],
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const seen = new Map<string, Asking>();
   const owned = pathsWithProof(mappings);
-  return mappings.flatMap((mapping): readonly Diagnostic[] => {
+  return mappings.flatMap((mapping): readonly Finding[] => {
     const { path, source } = mapping.match;
     const entry = entries[mapping.order];
     const conjuncts = conjunctTexts(entry?.value.exact(['match', 'when']) as JsonValue | undefined);
@@ -48,7 +49,7 @@ function pathsWithProof(mappings: readonly CompiledMapping[]): ReadonlySet<strin
   return new Set(mappings.filter(({ settings }) => settings.verify).map(({ match }) => match.path));
 }
 
-function describeUnreachable(own: Asking, first: Asking, entry: MappingEntry | undefined): Diagnostic {
+function describeUnreachable(own: Asking, first: Asking, entry: MappingEntry | undefined): Finding {
   const { mapping } = own;
   const before = first.mapping;
   const { length } = first.conjuncts;
@@ -57,12 +58,14 @@ function describeUnreachable(own: Asking, first: Asking, entry: MappingEntry | u
   return {
     severity: entry?.dialect === 'openclaw' || isPart ? 'warning' : 'error',
     code: 'UNREACHABLE_MAPPING' satisfies MappingCode,
-    message: `the mapping "${mapping.id}" is never taken: "${before.id}" before it takes all its requests`,
+    message: say`the mapping "${mapping.id}" is never taken: "${before.id}" before it takes all its requests`,
     at: mapping.match.pathAt ?? mapping.at,
-    labels: [{ at: before.match.pathAt ?? before.at, text: 'takes them first' }],
-    hint: isSame(own, first)
-      ? `the two ask for the same: give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
-      : `the first mapping that matches acts: ${moveBefore(placeOf(mapping), placeOf(before))}`,
+    labels: [{ at: before.match.pathAt ?? before.at, text: say`takes them first` }],
+    hint: quoted(
+      isSame(own, first)
+        ? `the two ask for the same: give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
+        : `the first mapping that matches acts: ${moveBefore(placeOf(mapping), placeOf(before))}`,
+    ),
   };
 }
 

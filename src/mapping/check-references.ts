@@ -1,3 +1,4 @@
+import { quoted, say } from '../finding.ts';
 import type { MappingEntry } from './compile-options.ts';
 import { quote, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
@@ -48,8 +49,8 @@ export function checkReferences({ source, reporter, dialect }: Checked): void {
       INSTEAD[key]?.(reference, source) ?? 'write the text itself; a value of the request is {{name}}';
     reporter.report(path, {
       code: 'REFERENCE_NOT_REPLACED',
-      message: `${key} is the text ${quote(text ?? '')} as it stands: a reference is replaced in sluice.yaml, and in a mapping only in verify, challenge and callbackUrl`,
-      hint: instead,
+      message: say`${key} is the text ${quote(text ?? '')} as it stands: a reference is replaced in sluice.yaml, and in a mapping only in verify, challenge and callbackUrl`,
+      hint: quoted(instead),
     });
   }
 }

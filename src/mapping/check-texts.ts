@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import { CHANNEL_ALIASES, CHANNEL_IDS, LAST_CHANNEL, SUMMARY_MODES, WAKE_MODES } from '../action.ts';
 import { withEdit, type LocatedValue, type Place } from '../document/document.ts';
 import { quote, type MappingCode, type Reporter } from './mapping-codes.ts';
@@ -27,9 +28,9 @@ export function checkTexts({ source, located, reporter }: CheckedTexts): void {
         {
           severity: 'warning',
           code: 'KEYS_IN_TEXT' satisfies MappingCode,
-          message: `the last ${one ? 'line' : `${String(keys.length)} lines`} of ${key} ${one ? 'looks' : 'look'} like ${one ? 'a key' : 'keys'} of the mapping (${keys.map(quote).join(', ')}), and ${one ? 'is' : 'are'} sent as text`,
+          message: say`the last ${one ? 'line' : `${String(keys.length)} lines`} of ${key} ${one ? 'looks' : 'look'} like ${one ? 'a key' : 'keys'} of the mapping (${keys.map(quote).join(', ')}), and ${one ? 'is' : 'are'} sent as text`,
           at,
-          hint: `indent ${one ? 'it' : 'them'} as deep as ${key}${column === 0 ? ', which is not indented' : `, by ${String(column)} spaces`}; where it is meant as text, write another line below it`,
+          hint: say`indent ${one ? 'it' : 'them'} as deep as ${key}${column === 0 ? ', which is not indented' : `, by ${String(column)} spaces`}; where it is meant as text, write another line below it`,
         },
         { at, text: dedented(at, column) },
       ),

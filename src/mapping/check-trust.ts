@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import type { CompiledTemplate } from './compiled-mapping.ts';
 import type { Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
@@ -17,8 +18,8 @@ export function checkTrust(checked: Checked, key: string, compiled: CompiledTemp
   reporter.report([key], {
     severity: 'warning',
     code: 'UNTRUSTED_ROUTING',
-    message: `"${key}" is taken from the request (${untrusted.slice(0, 3).join(', ')}): whoever sends it decides`,
-    hint: `write a fixed value; or add "trust: [${key}]" if only a sender that you trust can write it, as behind a signature`,
+    message: say`"${key}" is taken from the request (${untrusted.slice(0, 3).join(', ')}): whoever sends it decides`,
+    hint: say`write a fixed value; or add "trust: [${key}]" if only a sender that you trust can write it, as behind a signature`,
   });
 }
 
@@ -27,7 +28,7 @@ function reportNeedlessTrust(reporter: Reporter, key: string, index: number): vo
   reporter.report(['trust', index], {
     severity: 'warning',
     code: 'MAPPING_KEY_WITHOUT_EFFECT',
-    message: `"trust" names "${key}", which takes nothing from the request`,
-    hint: `remove "${key}" from the list`,
+    message: say`"trust" names "${key}", which takes nothing from the request`,
+    hint: say`remove "${key}" from the list`,
   });
 }

@@ -1,4 +1,5 @@
 /** What a mapping's texts and numbers say that was hardly meant: by how they are written, before anything is compiled. */
+import { say } from '../finding.ts';
 import {
   findLongSeconds,
   singleQuoted,
@@ -79,9 +80,9 @@ function report(
       {
         severity: 'warning',
         code: 'PATH_WITHOUT_BRACES' satisfies MappingCode,
-        message: `${key} is the text ${quote(text)} for every request: a field is read only between braces`,
+        message: say`${key} is the text ${quote(text)} for every request: a field is read only between braces`,
         at,
-        hint: `write ${String(path.at(-1))}: ${quoted}`,
+        hint: say`write ${String(path.at(-1))}: ${quoted}`,
       },
       isOneLine ? { at, text: quoted } : undefined,
     ),
@@ -100,9 +101,9 @@ function checkNumbers({ located, reporter }: Checked): void {
         {
           severity: 'warning',
           code: 'NUMBER_CHANGED' satisfies MappingCode,
-          message: `${path.join('.')} is the number ${value}, which YAML reads where ${written.slice(0, 40)} is written`,
+          message: say`${path.join('.')} is the number ${value}, which YAML reads where ${written.slice(0, 40)} is written`,
           at: located.place(path),
-          hint: `put it in quotes: to: "${written.slice(0, 40)}"`,
+          hint: say`put it in quotes: to: "${written.slice(0, 40)}"`,
         },
         { at: located.place(path), text: `"${written}"` },
       ),

@@ -1,5 +1,7 @@
+import type { CallbackAddress } from '../action.ts';
+import { say } from '../finding.ts';
 import type { CompileOptions } from './compile-options.ts';
-import { quote, type Finding, type Reporter } from './mapping-codes.ts';
+import { quote, type Report, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
 interface Parts {
@@ -8,15 +10,15 @@ interface Parts {
   readonly options: CompileOptions;
 }
 
-/** The address that the outcome of a run is posted to; undefined where there is none, or none that can be used. */
-export function compileCallback({ source, reporter, options }: Parts): string | undefined {
+/** The address that the outcome of a run is posted to, as it is written; undefined where none can be used. */
+export function compileCallback({ source, reporter, options }: Parts): CallbackAddress | undefined {
   const { callbackUrl: written } = source;
   if (written === undefined) return undefined;
   const isReference = typeof written !== 'string' || /^\$\{[A-Za-z_]\w*\}$/.test(written);
   const url = isReference ? options.resolveReference?.(written) : written;
   // Without a resolver (check, explain, test) the reference stands for itself.
   if (isReference && options.resolveReference === undefined) return undefined;
-  if (url !== undefined && isLiteralUrl(url)) return url;
+  if (url !== undefined && isLiteralUrl(url)) return written;
   reporter.report(['callbackUrl'], isReference ? NO_URL_REFERRED_TO : noLiteralUrl(written));
   return undefined;
 }
@@ -25,10 +27,10 @@ function isLiteralUrl(url: string): boolean {
   return URL.canParse(url) && /^https?:\/\/[^/]/i.test(url) && !/\{\{|\$\{/.test(url);
 }
 
-const NO_URL_REFERRED_TO: Finding = {
+const NO_URL_REFERRED_TO: Report = {
   code: 'INVALID_CALLBACK_URL',
-  message: 'the value that callbackUrl refers to is not an http or https URL',
-  hint: 'set the variable, or write into the file, an address such as https://example.com/done',
+  message: say`the value that callbackUrl refers to is not an http or https URL`,
+  hint: say`set the variable, or write into the file, an address such as https://example.com/done`,
 };
 
 /** An address without its scheme, and a variable in the spelling of a shell. */
@@ -38,17 +40,17 @@ function meantUrl(written: string): string | undefined {
   return /^(?:[\w-]+\.)+[a-z]{2,}(?:[:/][\w./:-]*)?$/i.test(written) ? `https://${written}` : undefined;
 }
 
-function noLiteralUrl(written: string): Finding {
+function noLiteralUrl(written: string): Report {
   const meant = meantUrl(written);
   if (meant !== undefined)
     return {
       code: 'INVALID_CALLBACK_URL',
-      message: `callbackUrl must be a literal http or https URL, found ${quote(written)}`,
-      hint: `write callbackUrl: ${meant}`,
+      message: say`callbackUrl must be a literal http or https URL, found ${quote(written)}`,
+      hint: say`write callbackUrl: ${meant}`,
     };
   return {
     code: 'INVALID_CALLBACK_URL',
-    message: `callbackUrl must be a literal http or https URL, found ${quote(written)}`,
-    hint: `write an address such as https://example.com/done, or only \${NAME} to take it from an environment variable${written.includes('{{') ? '; one out of the request is never called, so let a service at a fixed address pass it on: the callback has requestId and mappingId' : ''}`,
+    message: say`callbackUrl must be a literal http or https URL, found ${quote(written)}`,
+    hint: say`write an address such as https://example.com/done, or only \${NAME} to take it from an environment variable${written.includes('{{') ? '; one out of the request is never called, so let a service at a fixed address pass it on: the callback has requestId and mappingId' : ''}`,
   };
 }

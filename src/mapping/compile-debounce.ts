@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import { checkDebounceKey } from './check-dedupe.ts';
 import type { CompiledTemplate, DebounceSettings } from './compiled-mapping.ts';
 import type { Path } from '../document/document.ts';
@@ -23,8 +24,8 @@ export function compileDebounce(
   if (maxSeconds < seconds) {
     reporter.report(['debounce', 'maxSeconds'], {
       code: 'INVALID_DEBOUNCE',
-      message: `debounce.maxSeconds must be at least debounce.seconds (${seconds}), found ${maxSeconds}`,
-      hint: `write maxSeconds: ${seconds} or more, or leave it out: it is then ${seconds * MAX_SECONDS_FACTOR}`,
+      message: say`debounce.maxSeconds must be at least debounce.seconds (${seconds}), found ${maxSeconds}`,
+      hint: say`write maxSeconds: ${seconds} or more, or leave it out: it is then ${seconds * MAX_SECONDS_FACTOR}`,
     });
   }
   checkUnit({ source, reporter });
@@ -45,8 +46,8 @@ function checkUnit({ source: { debounce }, reporter }: DebouncedMapping): void {
   reporter.report(['debounce', key], {
     severity: 'warning',
     code: 'DEBOUNCE_SECONDS_LONG',
-    message: `${found} s are ${Math.round(found / MINUTE)} min, and the run waits for so long: the unit is seconds`,
-    hint: `write ${key}: ${found / MS}`,
+    message: say`${found} s are ${Math.round(found / MINUTE)} min, and the run waits for so long: the unit is seconds`,
+    hint: say`write ${key}: ${found / MS}`,
   });
 }
 

@@ -1,6 +1,7 @@
+import { say } from '../finding.ts';
 import type { LocatedValue } from '../document/document.ts';
 import type { CompiledMapping } from './compiled-mapping.ts';
-import { quote, type Finding, type Reporter } from './mapping-codes.ts';
+import { quote, type Report, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 import { isReserved } from './scope.ts';
 
@@ -21,16 +22,16 @@ export function compileForEach({ source, located, reporter }: Parts): CompiledMa
   return { keys: root === 'payload' ? keys.slice(1) : keys, text, at: located.place(['forEach']) };
 }
 
-function noPath(text: string): Finding {
+function noPath(text: string): Report {
   const plain = plainPath(text);
   return {
     code: 'INVALID_FOR_EACH',
-    message: `forEach is a path in the payload, found ${quote(text)}`,
+    message: say`forEach is a path in the payload, found ${quote(text)}`,
     ...(plain === undefined
       ? {
-          hint: 'write it as messages or payload.data.items, without braces; payload alone is the whole body',
+          hint: say`write it as messages or payload.data.items, without braces; payload alone is the whole body`,
         }
-      : { hint: `write forEach: ${plain}`, replace: { from: text, to: plain } }),
+      : { hint: say`write forEach: ${plain}`, replace: { from: text, to: plain } }),
   };
 }
 

@@ -1,8 +1,9 @@
+import { quoted, say } from '../finding.ts';
 import { channelIdOf, type DeliveryTarget } from '../action.ts';
 import {
   didYouMean,
   validate,
-  type Diagnostic,
+  type Finding,
   type LocatedValue,
   type Path,
   type Place,
@@ -61,7 +62,7 @@ export interface MappingResult {
   readonly id?: string;
   readonly idAt?: Place;
   readonly enabled: boolean;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 /** One mapping being compiled. */
@@ -120,7 +121,7 @@ export function outOf({ dialect }: MappingEntry, mapping: CompiledMapping): Pick
 }
 
 /** Whether no finding lies in `match`, so that it is known which requests are meant. */
-function isMatchReadable({ value: located }: MappingEntry, diagnostics: readonly Diagnostic[]): boolean {
+function isMatchReadable({ value: located }: MappingEntry, diagnostics: readonly Finding[]): boolean {
   if (located.at(['match']).value === undefined) return true;
   const match = located.place(['match']);
   return !diagnostics.some(
@@ -316,8 +317,8 @@ function agentOf({ located, dialect, options, reporter }: CompilingMapping): str
     reporter.report(['agentId'], {
       severity: 'warning',
       code: 'UNKNOWN_AGENT_ID',
-      message: `there is no agent ${quote(id)}, so the default agent takes the runs of this mapping`,
-      hint: near === undefined ? `the agents are: ${agents.join(' ')}` : `did you mean "${near}"?`,
+      message: say`there is no agent ${quote(id)}, so the default agent takes the runs of this mapping`,
+      hint: quoted(near === undefined ? `the agents are: ${agents.join(' ')}` : `did you mean "${near}"?`),
       ...(near === undefined ? {} : { replace: { from: id, to: near } }),
     });
   }
@@ -329,8 +330,8 @@ function literal({ reporter }: CompilingMapping, path: Path, text: string | unde
   if (text?.includes('{{') !== true) return true;
   reporter.report(path, {
     code: 'NOT_LITERAL',
-    message: `"${path.join('.')}" is literal: it cannot contain expressions ({{…}})`,
-    hint: 'write a fixed value; a transform can choose one for each request',
+    message: say`"${path.join('.')}" is literal: it cannot contain expressions ({{…}})`,
+    hint: say`write a fixed value; a transform can choose one for each request`,
   });
   return false;
 }

@@ -1,4 +1,5 @@
-import { withEdit, type Diagnostic, type Place } from '../document/document.ts';
+import { quoted, say } from '../finding.ts';
+import { withEdit, type Finding, type Place } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import { findBodyKinds } from './body-kinds.ts';
 import { findUnreachable } from './check-reach.ts';
@@ -9,15 +10,19 @@ import { canonicalPath } from './scope.ts';
 import { wholeRule } from './condition/rule-edits.ts';
 import type { CompiledCondition, CompiledMapping, RoutingTable } from './compiled-mapping.ts';
 import { findPathSettings } from './differing-settings.ts';
+import { findProofGaps } from './proof-gaps.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
 import { createTemplateCompiler } from './template/template.ts';
 
 export interface CompiledMappings {
   /** Absent where any finding is an error that is not contained. */
   readonly table?: RoutingTable;
-  readonly diagnostics: readonly Diagnostic[];
-  /** Errors that take only their own mapping out, and not the service: those of mappings of an OpenClaw file. */
-  readonly contained: ReadonlySet<Diagnostic>;
+  readonly diagnostics: readonly Finding[];
+  /**
+   * Errors with which the service runs: those of mappings of an OpenClaw file, which take only their own mapping out,
+   * and proofs that do not cover what is used.
+   */
+  readonly contained: ReadonlySet<Finding>;
   /** Of all enabled mappings, in their order. */
   readonly transforms: readonly TransformRef[];
 }
@@ -37,17 +42,20 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
   const disabled = results.flatMap(({ mapping, enabled: isOn }) =>
     mapping === undefined || isOn ? [] : [mapping],
   );
+  const proofs = findProofGaps(enabled);
   const diagnostics = [
     ...findIgnoredKeys(entries),
     ...results.flatMap((result) => result.diagnostics),
     ...duplicates.map(({ diagnostic }) => diagnostic),
     ...findPathSettings(enabled),
     ...findBodyKinds(enabled),
+    ...proofs.diagnostics,
     ...findSharedConversations(enabled),
     ...findUnreachable(enabled, entries),
     ...enabled.flatMap(findContradictions),
   ];
   const contained = new Set([
+    ...proofs.contained,
     ...results.flatMap((result) => (result.out === undefined ? [] : result.diagnostics)),
     ...duplicates.flatMap(({ order, diagnostic }) =>
       entries[order]?.dialect === 'openclaw' ? [diagnostic] : [],
@@ -70,7 +78,7 @@ function isTaken({ mapping, out }: MappingResult): boolean {
 }
 
 /** All keys of OpenClaw's that are ignored, named once. */
-function findIgnoredKeys(entries: readonly MappingEntry[]): readonly Diagnostic[] {
+function findIgnoredKeys(entries: readonly MappingEntry[]): readonly Finding[] {
   const names = new Set<string>();
   let first: { readonly entry: MappingEntry; readonly key: string } | undefined;
   for (const entry of entries) {
@@ -84,13 +92,21 @@ function findIgnoredKeys(entries: readonly MappingEntry[]): readonly Diagnostic[
   const message = `Sluice does not use these keys of mappings and ignores them: ${listed.join(', ')}${names.size > 8 ? ', …' : ''}`;
   const at = first.entry.value.place([first.key], 'key');
   const hint = 'keep them if the gateway reads this file, too; otherwise remove them';
-  return [{ severity: 'warning', code: 'OPENCLAW_KEYS_IGNORED' satisfies MappingCode, message, at, hint }];
+  return [
+    {
+      severity: 'warning',
+      code: 'OPENCLAW_KEYS_IGNORED' satisfies MappingCode,
+      message: quoted(message),
+      at,
+      hint: quoted(hint),
+    },
+  ];
 }
 
 interface Duplicate {
   /** 0-based position of the later one. */
   readonly order: number;
-  readonly diagnostic: Diagnostic;
+  readonly diagnostic: Finding;
 }
 
 function findDuplicates(results: readonly MappingResult[]): readonly Duplicate[] {
@@ -103,17 +119,17 @@ function findDuplicates(results: readonly MappingResult[]): readonly Duplicate[]
     const diagnostic = {
       severity: 'error',
       code: 'DUPLICATE_MAPPING_ID' satisfies MappingCode,
-      message: `two mappings have the id "${id}"`,
+      message: say`two mappings have the id "${id}"`,
       at: idAt,
-      labels: [{ at: first, text: 'the first one' }],
-      hint: 'give one of them another id: logs, golden files and dedupe tell mappings apart by it',
+      labels: [{ at: first, text: say`the first one` }],
+      hint: say`give one of them another id: logs, golden files and dedupe tell mappings apart by it`,
     } as const;
     return [{ order, diagnostic }];
   });
 }
 
 /** An OpenClaw file knows no owners: its mappings share their conversations, as they do there. */
-function findSharedConversations(mappings: readonly CompiledMapping[]): readonly Diagnostic[] {
+function findSharedConversations(mappings: readonly CompiledMapping[]): readonly Finding[] {
   const keys = mappings.flatMap(({ owner, sessionKey }) =>
     owner === 'mappings' && sessionKey !== undefined ? [sessionKey] : [],
   );
@@ -123,16 +139,16 @@ function findSharedConversations(mappings: readonly CompiledMapping[]): readonly
     {
       severity: 'warning',
       code: 'OPENCLAW_SHARED_CONVERSATIONS' satisfies MappingCode,
-      message: `the ${keys.length} mappings of this file that set a sessionKey share their conversations: under equal keys each reads what the others wrote`,
+      message: say`the ${keys.length} mappings of this file that set a sessionKey share their conversations: under equal keys each reads what the others wrote`,
       at: first.at,
-      labels: others.slice(0, 3).map(({ at }) => ({ at, text: 'this one, too' })),
-      hint: 'move a mapping into a file of hooks.mappingsDir, with an id, and its conversations are its own',
+      labels: others.slice(0, 3).map(({ at }) => ({ at, text: say`this one, too` })),
+      hint: say`move a mapping into a file of hooks.mappingsDir, with an id, and its conversations are its own`,
     },
   ];
 }
 
 /** A variable that a condition wants to be two texts at once: it can never hold. */
-function findContradictions({ match }: CompiledMapping): readonly Diagnostic[] {
+function findContradictions({ match }: CompiledMapping): readonly Finding[] {
   const { when, source, path } = match;
   if (when === undefined) return [];
   const wanted = new Map<string, string>();
@@ -152,16 +168,16 @@ function describeContradiction(
   { at, leaves, equalities }: CompiledCondition,
   name: string,
   [first, second]: readonly [string, string],
-): Diagnostic {
-  const hint = `for one of several values write {"in": [{"var": ${quote(name)}}, [${quote(first)}, ${quote(second)}]]}`;
-  const found: Diagnostic = {
+): Finding {
+  const rule = `{"in": [{"var": ${quote(name)}}, [${quote(first)}, ${quote(second)}]]}`;
+  const found: Finding = {
     severity: 'warning',
     code: 'CONDITION_CONTRADICTION' satisfies MappingCode,
-    message: `the condition can never hold: ${quote(name)} cannot be ${quote(first)} and ${quote(second)} at once`,
+    message: say`the condition can never hold: ${quote(name)} cannot be ${quote(first)} and ${quote(second)} at once`,
     at,
-    hint,
+    hint: say`for one of several values write ${rule}`,
   };
   // Where nothing else is asked for, the rule of the hint stands for all of it.
   const isAll = leaves.length === 2 && equalities.length === 2;
-  return withEdit(found, isAll ? wholeRule(at, hint) : undefined);
+  return withEdit(found, isAll ? wholeRule(at, rule) : undefined);
 }

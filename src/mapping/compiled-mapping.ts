@@ -1,4 +1,4 @@
-import type { ConversationOwner, DeliveryTarget, SummaryMode, WakeMode } from '../action.ts';
+import type { CallbackAddress, ConversationOwner, DeliveryTarget, SummaryMode, WakeMode } from '../action.ts';
 import type { Place } from '../document/document.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
@@ -211,7 +211,7 @@ export interface CompiledMapping {
   /** A name from `gateway.workFolders`. */
   readonly cwd?: string;
   readonly fallback?: DeliveryTarget;
-  readonly callbackUrl?: string;
+  readonly callbackUrl?: CallbackAddress;
   readonly dedupe?: DedupeSettings;
   readonly ignoreSenders?: IgnoredSenders;
   /** Runs that may begin within an hour, as the mapping itself says. */

@@ -1,5 +1,6 @@
 /** Settings of paths that need a path, or that two mappings of a path set differently. */
-import type { Diagnostic, Place, TextEdit } from '../document/document.ts';
+import { quoted, say } from '../finding.ts';
+import type { Finding, Place, TextEdit } from '../document/document.ts';
 import { type SecretReference, secretsText } from '../verify/verify.ts';
 import { ownPath } from './body-kinds.ts';
 import type { CompiledMapping, PathSettings } from './compiled-mapping.ts';
@@ -7,10 +8,10 @@ import type { MappingCode } from './mapping-codes.ts';
 import type { PathKey } from './path-settings-schema.ts';
 import { PATH_KEYS } from './path-settings.ts';
 
-export function findPathSettings(mappings: readonly CompiledMapping[]): readonly Diagnostic[] {
+export function findPathSettings(mappings: readonly CompiledMapping[]): readonly Finding[] {
   const first = new Map<string, CompiledMapping>();
   return mappings.flatMap((mapping) =>
-    PATH_KEYS.flatMap((key): readonly Diagnostic[] => {
+    PATH_KEYS.flatMap((key): readonly Finding[] => {
       const at = mapping.settingsAt?.[key];
       const { path } = mapping.match;
       if (at === undefined) return [];
@@ -26,16 +27,17 @@ export function findPathSettings(mappings: readonly CompiledMapping[]): readonly
   );
 }
 
-function withoutPath(key: PathKey, at: Place): Diagnostic {
+function withoutPath(key: PathKey, at: Place): Finding {
   return {
     severity: 'error',
     code: 'PATH_SETTINGS_WITHOUT_PATH' satisfies MappingCode,
-    message: `${key} is applied before a mapping is chosen, so the mapping needs match.path`,
+    message: say`${key} is applied before a mapping is chosen, so the mapping needs match.path`,
     at,
-    hint:
+    hint: quoted(
       key === 'maxBodyBytes'
         ? 'add match.path, or set hooks.maxBodyBytes, which holds for every path'
         : 'add match.path with the name of the hook',
+    ),
   };
 }
 
@@ -54,7 +56,7 @@ interface Difference {
 /** Settings that go with what a sender sends, and not with what an operator wants. */
 const KINDS: ReadonlySet<PathKey> = new Set(['bodyFormat', 'method', 'verify', 'challenge']);
 
-function differing(difference: Difference, mappings: readonly CompiledMapping[]): Diagnostic {
+function differing(difference: Difference, mappings: readonly CompiledMapping[]): Finding {
   const {
     key,
     path,
@@ -69,15 +71,15 @@ function differing(difference: Difference, mappings: readonly CompiledMapping[])
   return {
     severity: 'error',
     code: 'PATH_SETTINGS_DIFFER' satisfies MappingCode,
-    message: `the mappings of the path "${path}" must not differ in ${key}${values}`,
+    message: say`the mappings of the path "${path}" must not differ in ${key}${values}`,
     at,
-    labels: [{ at: before, text: 'set here first' }],
+    labels: [{ at: before, text: say`set here first` }],
     ...joined,
     hint:
       joined?.hint ??
       (KINDS.has(key)
-        ? `all mappings of a path share one ${key}; requests of two kinds need two paths: give this mapping one of its own, such as match: {path: ${ownPath(path, second)}}, and let its sender post there; where they are of one kind, set ${key} in only one of the mappings`
-        : `set ${key} in only one of the mappings of this path`),
+        ? say`all mappings of a path share one ${key}; requests of two kinds need two paths: give this mapping one of its own, such as match: {path: ${ownPath(path, second)}}, and let its sender post there; where they are of one kind, set ${key} in only one of the mappings`
+        : say`set ${key} in only one of the mappings of this path`),
   };
 }
 
@@ -88,7 +90,7 @@ const MAX_SECRETS = 8;
 function joinSecrets(
   values: readonly [CompiledMapping, CompiledMapping],
   mappings: readonly CompiledMapping[],
-): (Required<Pick<Diagnostic, 'hint'>> & Pick<Diagnostic, 'edit' | 'also'>) | undefined {
+): (Required<Pick<Finding, 'hint'>> & Pick<Finding, 'edit' | 'also'>) | undefined {
   const [first, second] = values;
   if (schemeOf(first) !== schemeOf(second)) return undefined;
   const alike = mappings.filter(
@@ -100,7 +102,9 @@ function joinSecrets(
   const edits = [second, first].map(({ secretsAt }) => listAt(secretsAt, secrets));
   const [edit, also] = edits;
   const hint = `they differ in their secrets alone, and secrets is a list of which each is taken: write ${secretsText(secrets)} in both, or in one of the two, and remove verify from the other`;
-  return edit === undefined || also === undefined ? { hint } : { hint, edit, also: [also] };
+  return edit === undefined || also === undefined
+    ? { hint: quoted(hint) }
+    : { hint: quoted(hint), edit, also: [also] };
 }
 
 const secretsOf = ({ settings: { verify } }: CompiledMapping): readonly SecretReference[] =>

@@ -1,6 +1,6 @@
-/* Whole entries of other tools: a hook of adnanh/webhook, and `on:` of GitHub Actions. */
+/* Keys of other tools that are one mistake together: a hook of adnanh/webhook, and `on:` of GitHub Actions. */
 import { alike, type KeyAdvice } from '../document/document.ts';
-import { isJsonObject, isScalar, type JsonObject } from '../json.ts';
+import { isJsonObject, isScalar } from '../json.ts';
 import { isOperatorName } from './condition/condition-check.ts';
 import { foreignCondition } from './condition/foreign-rules.ts';
 import { printRule } from './condition/meant-rule.ts';
@@ -19,8 +19,7 @@ export function ruleOfOthers(value: unknown): string | undefined {
 
 const hook: KeyAdvice = {
   group: 'adnanh',
-  hint: 'this is a hook of adnanh/webhook: here a mapping has match: {path: name} and messageTemplate, and the command is a runner, gateway.runners: {name: {kind: command, argv: [./script.sh]}}',
-  hintFor: (_, beside) => (isJsonObject(beside) ? hookHere(beside) : undefined),
+  hint: 'this is a hook of adnanh/webhook: here a mapping has match: {path: name} and messageTemplate, what trigger-rule asks belongs into match.when, and the command is a runner, gateway.runners: {name: {kind: command, argv: [./script.sh]}}',
 };
 
 /** Keys of a hook of adnanh/webhook: together they are one mistake. */
@@ -28,26 +27,6 @@ export const ADNANH: Readonly<Record<string, KeyAdvice>> = alike(
   'execute-command command-working-directory trigger-rule pass-arguments-to-command pass-environment-to-command pass-file-to-command response-message response-headers include-command-output-in-response include-command-output-in-response-on-error http-methods incoming-payload-content-type parse-parameters-as-json trigger-rule-mismatch-http-response-code trigger-signature-soft-failures success-http-response-code',
   hook,
 );
-
-/** The lines of the mapping and of its runner. */
-function hookHere(written: JsonObject): string | undefined {
-  const { id, 'execute-command': command, 'trigger-rule': trigger } = written;
-  if (typeof id !== 'string' || !/^[\w-]{1,40}$/.test(id)) return undefined;
-  const rule = trigger === undefined ? undefined : ruleOfOthers(trigger);
-  const shown = rule === undefined || rule.length > MAX_SHOWN ? undefined : rule;
-  const lines = [
-    `id: ${id}`,
-    `match: {path: ${id}${shown === undefined ? '' : `, when: ${shown}`}}`,
-    "messageTemplate: '{{json payload}}'",
-  ];
-  const isCommand = typeof command === 'string' && /^[\w./-]{1,120}$/.test(command);
-  const runner = isCommand
-    ? `\n  runner: ${id}\nand in the configuration, below gateway,\n  runners: {${id}: {kind: command, argv: [${command}]}}\nwhich gives the message to the command on its standard input`
-    : '';
-  const rest =
-    trigger !== undefined && shown === undefined ? '; what trigger-rule asks belongs into match.when' : '';
-  return `this is a hook of adnanh/webhook; here it is\n${lines.map((line) => `  ${line}`).join('\n')}${runner}${rest}`;
-}
 
 /** `on: push`, `on: [push]` and `on: {pull_request: {types: [opened]}}` as a condition on what GitHub sends. */
 export function githubEvents(value: unknown): string | undefined {

@@ -160,9 +160,6 @@ const frame: ForeignKey = {
       : undefined;
   },
 };
-const clock: ForeignKey = {
-  hint: 'a mapping begins with a request, never by the clock: let cron send one ("sluice send FILE", or curl), or use gateway.heartbeat: {everySeconds: 1800}',
-};
 const oneAction: ForeignKey = {
   hint: 'a mapping has one action, and its keys stand in the mapping itself: action: agent, messageTemplate: …; for a second action write a second mapping, or a transform that returns a list',
 };
@@ -197,16 +194,6 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
     hint: 'the template is messageTemplate (action: agent) or textTemplate (action: wake)',
   }),
   ...alike('systemPrompt system', calledHere('instructions')),
-  ...alike('language lang locale', {
-    hint: "what the agent is told by you stands in instructions: instructions: 'Answer in English.'",
-    hintFor: (value, beside) => {
-      if (typeof value !== 'string' || !/^[\p{L} -]{4,30}$/u.test(value)) return undefined;
-      const told = isJsonObject(beside) ? beside['instructions'] : undefined;
-      return told === undefined
-        ? `write instructions: 'Answer in ${value}.' in its place`
-        : `add "Answer in ${value}." to instructions, and remove it`;
-    },
-  }),
   session: {
     ...calledHere('sessionKey'),
     hintFor: (value) => {
@@ -260,7 +247,6 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   active: calledHere('enabled'),
   ...alike('mapping hooks spec config apiVersion kind metadata', frame),
   version: { hint: 'remove it: a mapping has no version' },
-  ...alike('schedule cron every interval', clock),
   ...alike('actions steps do', oneAction),
   ...alike('respond response', calledHere('answer')),
   reply: {

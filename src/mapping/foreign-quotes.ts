@@ -1,5 +1,6 @@
 /* Quotes of word processors and chats, which are letters to YAML, JSON and Handlebars: “opened”, „offen“, ‘x’, «x». */
-import type { Diagnostic, Place } from '../document/document.ts';
+import { say } from '../finding.ts';
+import type { Finding, Place } from '../document/document.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 
 const SIGNS = '“”„‟‘’‚«»';
@@ -12,7 +13,7 @@ export function quotesInTemplate(
   source: string,
   placeOf: (start: number, end: number) => Place,
   isRight: (text: string) => boolean,
-): Diagnostic | undefined {
+): Finding | undefined {
   const at = placeOf(0, source.length);
   const sign = at.source.text[at.start] === '"' ? "'" : '"';
   const written: string[] = [];
@@ -31,9 +32,9 @@ export function quotesInTemplate(
   return {
     severity: 'error',
     code: 'TEMPLATE_SYNTAX',
-    message: `${found} is no quote of a template`,
+    message: say`${found} is no quote of a template`,
     at: first,
-    hint: `write ${[...new Set(written)].join(' and ')}`,
+    hint: say`write ${[...new Set(written)].join(' and ')}`,
   };
 }
 

@@ -1,3 +1,4 @@
+import { quoted, say } from '../finding.ts';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
@@ -6,7 +7,7 @@ import {
   lineColumn,
   readDocument,
   validate,
-  type Diagnostic,
+  type Finding,
   type LocatedValue,
   type Place,
 } from '../document/document.ts';
@@ -63,7 +64,7 @@ export async function loadMappings(sources: MappingSources & CompileOptions): Pr
 
 interface Loaded {
   readonly entries: readonly MappingEntry[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   readonly files: LoadedMappings['files'];
 }
 
@@ -129,7 +130,7 @@ const TWICE: Readonly<Record<string, string>> = {
 };
 
 /** A second match that only adds to the first one. */
-function joinMatches({ labels = [] }: Diagnostic, at: Place): string | undefined {
+function joinMatches({ labels = [] }: Finding, at: Place): string | undefined {
   const [label] = labels;
   if (label === undefined) return undefined;
   const first = keysBelow(label.at);
@@ -153,12 +154,12 @@ function keysBelow({ source: { text }, start, end }: Place): readonly string[] {
   return own.filter((one) => one.search(/\S/) === depth).flatMap((one) => /^\s*(\w+):/.exec(one)?.[1] ?? []);
 }
 
-function withJoinHint(found: Diagnostic): Diagnostic {
+function withJoinHint(found: Finding): Finding {
   const { code, at } = found;
   if (code !== 'DUPLICATE_KEY' || at === undefined) return found;
   const key = at.source.text.slice(at.start, at.end).replaceAll(/["']/g, '');
   const join = key === 'match' ? joinMatches(found, at) : undefined;
-  return Object.hasOwn(TWICE, key) ? { ...found, hint: join ?? TWICE[key] ?? '' } : found;
+  return Object.hasOwn(TWICE, key) ? { ...found, hint: quoted(join ?? TWICE[key] ?? '') } : found;
 }
 
 /** A file holds a list of mappings, `{mappings: [...]}`, or one mapping; an empty one holds none. */
@@ -176,7 +177,7 @@ async function loadFile(path: string, { cwd }: ReadOptions): Promise<Loaded> {
 
 function mappingsIn(root: LocatedValue): {
   readonly mappings: readonly LocatedValue[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 } {
   const { value } = root;
   if (value === null) return { mappings: [], diagnostics: [] };
@@ -191,12 +192,12 @@ function mappingsIn(root: LocatedValue): {
   };
 }
 
-function noMappingFile(root: LocatedValue): Diagnostic {
+function noMappingFile(root: LocatedValue): Finding {
   return {
     severity: 'error',
     code: 'MAPPING_FILE_SHAPE' satisfies MappingCode,
-    message: `a mapping file holds a mapping, a list of mappings or {mappings: [...]}, found ${describeValue(root.value)}`,
+    message: say`a mapping file holds a mapping, a list of mappings or {mappings: [...]}, found ${describeValue(root.value)}`,
     at: root.place([]),
-    hint: 'start with match: {path: name} and messageTemplate, or move the file out of hooks.mappingsDir',
+    hint: say`start with match: {path: name} and messageTemplate, or move the file out of hooks.mappingsDir`,
   };
 }

@@ -1,8 +1,10 @@
+import type { Sentence } from '../finding.ts';
+import type { MappingFacts } from './facts.ts';
 import {
   replaceWithin,
   shorten,
   withEdit,
-  type Diagnostic,
+  type Finding,
   type LocatedValue,
   type Path,
   type Place,
@@ -54,6 +56,7 @@ export const MAPPING_CODES = [
   'OPENCLAW_SHARED_CONVERSATIONS',
   'PATH_SETTINGS_DIFFER',
   'PATH_SETTINGS_WITHOUT_PATH',
+  'PROOF_NOT_COVERING',
   'REFERENCE_NOT_REPLACED',
   'RESERVED_PATH',
   'SESSION_KEY_OF_ANSWERS',
@@ -82,12 +85,14 @@ export const MAPPING_CODES = [
 export type MappingCode = (typeof MAPPING_CODES)[number];
 
 /** A finding but for its place. */
-export interface Finding {
-  readonly severity?: Diagnostic['severity'];
-  readonly code: MappingCode;
-  readonly message: string;
-  readonly hint?: string;
-  readonly labels?: readonly { readonly at: Place; readonly text: string }[];
+export interface Report<Code extends MappingCode = MappingCode> {
+  readonly severity?: Finding['severity'];
+  readonly code: Code;
+  readonly message: Sentence;
+  readonly hint?: Sentence;
+  readonly labels?: readonly { readonly at: Place; readonly text: Sentence }[];
+  /** What advice needs to know. */
+  readonly facts?: Code extends keyof MappingFacts ? MappingFacts[Code] : object;
   /** The hint as an edit at the place of the finding. */
   readonly replace?: { readonly from: string; readonly to: string };
   /** The same, where it is more than another word at the place of the finding. */
@@ -95,20 +100,20 @@ export interface Finding {
 }
 
 /** A finding of a mapping at its place, with its edit. */
-export function findingAt(at: Place, { replace, editAt, ...finding }: Finding): Diagnostic {
+export function findingAt(at: Place, { replace, editAt, ...finding }: Report): Finding {
   const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
   return withEdit({ severity: 'error', ...finding, at }, edit);
 }
 
 /** Collects the findings of one mapping. */
 export interface Reporter {
-  readonly diagnostics: Diagnostic[];
+  readonly diagnostics: Finding[];
   /** An error, unless the finding says otherwise, at the value or key of a path. */
-  report(path: Path, finding: Finding, what?: 'key' | 'value'): void;
+  report<Code extends MappingCode>(path: Path, finding: Report<Code>, what?: 'key' | 'value'): void;
 }
 
 export function createReporter(located: LocatedValue): Reporter {
-  const diagnostics: Diagnostic[] = [];
+  const diagnostics: Finding[] = [];
   return {
     diagnostics,
     report: (path, finding, what) => void diagnostics.push(findingAt(located.place(path, what), finding)),

@@ -1,8 +1,9 @@
 /** Files of the mappings folder that are not read: what they are, and which hook names their mappings have. */
+import { quoted } from '../finding.ts';
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { displayName, parseDocument, readBounded, type Diagnostic } from '../document/document.ts';
+import { displayName, parseDocument, readBounded, type Finding } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
 import type { PassedOverMapping } from './compiled-mapping.ts';
 import type { MappingCode } from './mapping-codes.ts';
@@ -16,7 +17,7 @@ const MAX_FILES = 20;
 const MAX_BYTES = 262_144;
 
 export interface PassedOver {
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   readonly mappings: readonly PassedOverMapping[];
 }
 
@@ -56,7 +57,7 @@ export async function findPassedOver(
 }
 
 interface Group {
-  readonly diagnostic: Diagnostic;
+  readonly diagnostic: Finding;
   readonly files: readonly string[];
 }
 
@@ -69,7 +70,10 @@ function groupOfFile(path: string, names: Names): Group | undefined {
   const hint = /\.(?:toml|json5|jsonc)$/i.test(name)
     ? `write it as YAML, ${name.replace(/\.[^.]*$/, '')}.yaml, or move it out of this folder`
     : `rename it${yaml === undefined ? '' : `, to ${yaml}`}, or move it out of this folder`;
-  return { diagnostic: describe(path, { message, hint }, names), files: [path] };
+  return {
+    diagnostic: describe(path, { message: quoted(message), hint: quoted(hint) }, names),
+    files: [path],
+  };
 }
 
 /** A folder with mapping files: only the folder above it is read. */
@@ -80,12 +84,12 @@ async function groupOfFolder(path: string, names: Names): Promise<Group | undefi
   const message = `the mapping files in this folder are not read: ${files.toSorted().slice(0, 3).join(', ')}`;
   const hint = 'folders inside the mappings folder are passed over: move the files up';
   return {
-    diagnostic: describe(path, { message, hint }, names),
+    diagnostic: describe(path, { message: quoted(message), hint: quoted(hint) }, names),
     files: files.toSorted().map((name) => join(path, name)),
   };
 }
 
-function describe(path: string, said: Pick<Diagnostic, 'message' | 'hint'>, { cwd }: Names): Diagnostic {
+function describe(path: string, said: Pick<Finding, 'message' | 'hint'>, { cwd }: Names): Finding {
   const at = { source: { file: displayName(path, cwd), text: '' }, start: 0, end: 0 };
   return { severity: 'warning', code: 'MAPPING_FILE_PASSED_OVER' satisfies MappingCode, ...said, at };
 }

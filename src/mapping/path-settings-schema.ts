@@ -54,7 +54,9 @@ export const pathSettingsShape = {
   keepRequests: z
     .literal('none')
     .optional()
-    .describe('Keeps no request of the path with its body, whatever storage.keepRequests says.'),
+    .describe(
+      'Experimental: keeps no request of the path with its body, whatever storage.keepRequests says.',
+    ),
   maxBodyBytes: z
     .int()
     .min(1)

@@ -1,3 +1,4 @@
+import { printSentence, quoted, say } from '../finding.ts';
 import type { z } from 'zod';
 import { defined } from '../json.ts';
 import type { LocatedValue, Place } from '../document/document.ts';
@@ -16,7 +17,7 @@ import {
 import type { CompileOptions } from './compile-options.ts';
 import type { CompiledMapping, PathSettings } from './compiled-mapping.ts';
 import { type PathKey, pathSettingsShape } from './path-settings-schema.ts';
-import type { Finding, Reporter } from './mapping-codes.ts';
+import type { Report, Reporter } from './mapping-codes.ts';
 
 export const PATH_KEYS = Object.keys(pathSettingsShape) as readonly PathKey[];
 
@@ -112,11 +113,11 @@ function reportSecrets(
       (problem === undefined ? undefined : problemOf(proof, of, { problem, isComplete }));
     if (said === undefined) return [];
     reporter.report(['verify', 'secrets', index], { severity: 'warning', code: 'VERIFY_SECRET', ...said });
-    return secret === '' ? [] : [`${said.message}; ${said.hint}`];
+    return secret === '' ? [] : [[said.message, said.hint].map((each) => printSentence(each)).join('; ')];
   });
 }
 
-type Said = Pick<Finding, 'message' | 'hint'>;
+type Said = Required<Pick<Report, 'message' | 'hint'>>;
 
 function problemOf(
   proof: ProofSettings,
@@ -125,7 +126,13 @@ function problemOf(
 ): Said | undefined {
   if (of.secret !== '') return unusable(problem, proof.settings.scheme, otherSecret(proof, of));
   const inFile = proof.inFile?.[of.index];
-  if (inFile !== undefined) return { message: 'this secret of the path is not set', hint: inFile };
+  if (inFile !== undefined) {
+    const isFile = 'secrets' in proof.settings && typeof proof.settings.secrets[of.index] !== 'string';
+    return {
+      message: say`this secret of the path ${isFile ? 'cannot be read' : 'is not set'}`,
+      hint: quoted(inFile),
+    };
+  }
   const near = proof.near?.[of.index];
   if (near !== undefined) return otherVariable(near);
   return isComplete ? unusable(problem, proof.settings.scheme) : undefined;
@@ -143,8 +150,8 @@ function doubtOf(proof: ProofSettings, of: SecretAt): Said | undefined {
   const doubt = doubtSecret(proof.settings, of.secret);
   if (doubt === undefined) return undefined;
   return {
-    message: `the value of this secret ${doubt.what}`,
-    hint: otherSecret(proof, of) ?? doubt.remedy,
+    message: say`the value of this secret ${doubt.what}`,
+    hint: quoted(otherSecret(proof, of) ?? doubt.remedy),
   };
 }
 
@@ -163,21 +170,21 @@ const fetchNothing = (): Promise<never> => Promise.reject(new Error('nothing is 
 
 function otherVariable(near: string): Said {
   return {
-    message: `this secret is not set, but ${near} is`,
-    hint: `did you mean \${${near}}? Otherwise set the variable that stands here: a request that is signed with it is refused`,
+    message: say`this secret is not set, but ${near} is`,
+    hint: say`did you mean \${${near}}? Otherwise set the variable that stands here: a request that is signed with it is refused`,
   };
 }
 
 function unusable(problem: string, scheme: string, other?: string): Said {
   return {
-    message: `this secret of the path cannot be used: ${problem}`,
-    hint: `${other ?? WHERE_SHOWN[scheme] ?? 'set what it refers to'}; without a good secret the path refuses every request`,
+    message: say`this secret of the path cannot be used: ${problem}`,
+    hint: say`${other ?? WHERE_SHOWN[scheme] ?? 'set what it refers to'}; without a good secret the path refuses every request`,
   };
 }
 
 const IN_QUOTES = {
-  message: 'the value of this secret begins and ends with a quote, which is then a part of it',
-  hint: 'remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping',
+  message: say`the value of this secret begins and ends with a quote, which is then a part of it`,
+  hint: say`remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping`,
 };
 
 /** What providers call the key, where they show several. */
@@ -208,21 +215,21 @@ function missingFor(
   kind: Challenge['kind'],
   token: SecretReference | undefined,
   proof: ProofSettings | undefined,
-): Finding | undefined {
+): Report | undefined {
   if (kind === 'meta' && token === undefined) return WITHOUT_VERIFY_TOKEN;
   return kind === 'zoom' && proof?.settings.scheme !== 'zoom' ? WITHOUT_ZOOM_SECRET : undefined;
 }
 
-const WITHOUT_VERIFY_TOKEN: Finding = {
+const WITHOUT_VERIFY_TOKEN: Report = {
   code: 'CHALLENGE_INCOMPLETE',
-  message: 'meta asks with a verify token, and the path names none to compare it with',
-  hint: 'write challenge: {kind: meta, token: "${META_VERIFY_TOKEN}"} with the token you gave to Meta',
+  message: say`meta asks with a verify token, and the path names none to compare it with`,
+  hint: say`write challenge: {kind: meta, token: "\${META_VERIFY_TOKEN}"} with the token you gave to Meta`,
 };
 
-const WITHOUT_ZOOM_SECRET: Finding = {
+const WITHOUT_ZOOM_SECRET: Report = {
   code: 'CHALLENGE_INCOMPLETE',
-  message: "zoom wants its question signed with the path's secret, and the path has none of zoom",
-  hint: 'add verify: {scheme: zoom, secrets: ["${ZOOM_SECRET_TOKEN}"]}',
+  message: say`zoom wants its question signed with the path's secret, and the path has none of zoom`,
+  hint: say`add verify: {scheme: zoom, secrets: ["\${ZOOM_SECRET_TOKEN}"]}`,
 };
 
 function checkTogether({ source, reporter }: PathSource): void {
@@ -230,8 +237,8 @@ function checkTogether({ source, reporter }: PathSource): void {
     reporter.report([key], {
       severity: 'warning',
       code: 'MAPPING_KEY_WITHOUT_EFFECT',
-      message: `"${key}" has no effect: ${why}`,
-      hint: 'remove it',
+      message: say`"${key}" has no effect: ${why}`,
+      hint: say`remove it`,
     });
   if (source.requireToken !== undefined && source.verify === undefined) {
     withoutEffect('requireToken', 'without verify the hook token is always required');

@@ -28,6 +28,10 @@ export interface AgentReport {
   readonly usage?: TokenUsage | undefined;
   /** The name the agent gave the conversation. */
   readonly sessionId?: string | undefined;
+  /** The status its model's server answered with, where an error tells it. */
+  readonly status?: number | undefined;
+  /** Whether its model has said or done anything before an error; absent where the agent does not tell. */
+  readonly hasActed?: boolean | undefined;
 }
 
 /** An access in an agent's own words. */
@@ -47,6 +51,8 @@ export interface AgentProfile {
   /** Whether Sluice names conversations, or the agent does. */
   readonly namesSessions: boolean;
   argv(options: AgentArguments): readonly string[];
+  /** The command that logs it in again. */
+  readonly login: string;
   /** Undefined where the output is no report. */
   read(stdout: string): AgentReport | undefined;
   /** What it says of a conversation it does not have, and of one that it has already. */
@@ -101,6 +107,7 @@ export const AGENT_PROFILES = {
       ...option('--effort', effortOf(thinking)),
       ...extra,
     ],
+    login: 'claude /login',
     read: readClaude,
     unknownSession: /No conversation found with session ID/,
     knownSession: /Session ID \S+ is already in use/,
@@ -125,6 +132,7 @@ export const AGENT_PROFILES = {
       ...(session.isNew ? [] : [session.id ?? '']),
       '-',
     ],
+    login: 'codex login',
     read: readCodex,
     unknownSession: /no rollout found for thread id/,
   },
@@ -155,6 +163,7 @@ export const AGENT_PROFILES = {
       ...modelOption(model),
       ...extra,
     ],
+    login: 'gemini',
     read: readGemini,
     unknownSession: /Invalid session identifier|No previous sessions found/,
     knownSession: /Session ID "\S+" already exists/,
@@ -186,6 +195,7 @@ export const AGENT_PROFILES = {
       ...option('--variant', effortOf(thinking)),
       ...extra,
     ],
+    login: 'opencode auth login',
     read: readOpencode,
     unknownSession: /Session not found/,
   },
@@ -216,7 +226,14 @@ function readClaude(stdout: string): AgentReport | undefined {
   if (reply === undefined) return undefined;
   const usage = field(report, 'usage');
   const failed = field(report, 'is_error') === true;
-  return { reply: failed ? '' : reply, usage: usageOf(usage), ...(failed ? { error: reply } : {}) };
+  // Of a turn that failed before its model answered, no tokens were counted.
+  const hasActed = field(usage, 'output_tokens') !== 0 || field(report, 'num_turns') !== 1;
+  const status = numberField(report, 'api_error_status');
+  return {
+    reply: failed ? '' : reply,
+    usage: usageOf(usage),
+    ...(failed ? { error: reply, status, hasActed } : {}),
+  };
 }
 
 function readCodex(stdout: string): AgentReport | undefined {
@@ -232,14 +249,21 @@ function readCodex(stdout: string): AgentReport | undefined {
     sessionId: textField(started, 'thread_id'),
     usage: usageOf(field(completed, 'usage')),
     error: failure === undefined ? undefined : (textField(field(failure, 'error'), 'message') ?? 'no reason'),
+    hasActed: items.some((item) => item !== undefined && !isOf('error')(item)),
   };
 }
+
+/** Its exit code, and the code of its error, where it could not log in: nothing was asked for yet. */
+const GEMINI_NO_LOGIN = 41;
 
 function readGemini(stdout: string): AgentReport | undefined {
   const report = lastObject(stdout);
   const error = textField(field(report, 'error'), 'message');
   const reply = textField(report, 'response');
-  return reply === undefined && error === undefined ? undefined : { reply: reply ?? '', error };
+  if (reply === undefined && error === undefined) return undefined;
+  const code = numberField(field(report, 'error'), 'code');
+  const isLogin = code === GEMINI_NO_LOGIN;
+  return { reply: reply ?? '', error, ...(isLogin ? { status: 401, hasActed: false } : { status: code }) };
 }
 
 function readOpencode(stdout: string): AgentReport | undefined {
@@ -248,14 +272,22 @@ function readOpencode(stdout: string): AgentReport | undefined {
   const parts = events.map((event) => field(event, 'part'));
   const texts = parts.filter(isOf('text')).map(textOf);
   const failure = field(events.find(isOf('error')), 'error');
-  const said = textField(field(failure, 'data'), 'message') ?? textField(failure, 'name');
+  const name = textField(failure, 'name');
+  const said = textField(field(failure, 'data'), 'message') ?? name;
   const tokens = field(parts.findLast(isOf('step-finish')), 'tokens');
   return {
     reply: texts.join('\n\n'),
     sessionId: textField(events[0], 'sessionID'),
     usage: tokensOf(field(tokens, 'input'), field(tokens, 'output')),
     error: failure === undefined ? undefined : (said ?? 'no reason'),
+    status: name === 'ProviderAuthError' ? 401 : numberField(field(failure, 'data'), 'statusCode'),
+    hasActed: parts.some((part) => isOf('text')(part) || isOf('tool')(part)),
   };
+}
+
+function numberField(value: unknown, name: string): number | undefined {
+  const number = field(value, name);
+  return typeof number === 'number' ? number : undefined;
 }
 
 const isOf =

@@ -3,7 +3,8 @@
  *
  * The conversation is the agent's: it keeps what it did in earlier turns, which a list of texts could not hold. Some
  * take the name that Sluice gives a conversation; the others name it themselves, and the name is kept in a file. A
- * conversation that the agent does not know (any more) is begun anew; every other failure is the run's.
+ * conversation that the agent does not know (any more) is begun anew. A turn that ended before the model answered,
+ * because the login has expired or a limit is reached, has not begun: it waits. Every other failure is the run's.
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -16,7 +17,14 @@ import {
   type AgentSession,
   type Permission,
 } from './agent-profiles.ts';
-import { type CommandSettings, createCommandRunner, type HostEnvironment } from './command-runner.ts';
+import { withoutSecrets } from '../telemetry/telemetry.ts';
+import {
+  type CommandSettings,
+  type CommandSurroundings,
+  createCommandRunner,
+  type HostEnvironment,
+  secretsOf,
+} from './command-runner.ts';
 import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 
 export type AgentSettings = Extract<RunnerSettings, { readonly kind: 'agent' }>;
@@ -27,10 +35,14 @@ const SESSION_NAME = /^\w[\w.-]{0,199}$/;
 /** Reports hold more than the reply: events, statistics, what tools were asked. */
 const REPORT_BYTES = 16_777_216;
 
-export function createAgentRunner(settings: AgentSettings, host: HostEnvironment): Runner {
+export function createAgentRunner(
+  settings: AgentSettings,
+  host: HostEnvironment,
+  { secrets = [] }: Pick<CommandSurroundings, 'secrets'> = {},
+): Runner {
   return {
     kind: settings.agent,
-    run: (turn, options) => new AgentTurn({ settings, host, turn, options }).take(),
+    run: (turn, options) => new AgentTurn({ settings, host, turn, options, secrets }).take(),
   };
 }
 
@@ -39,6 +51,7 @@ interface AgentTurnParts {
   readonly host: HostEnvironment;
   readonly turn: Turn;
   readonly options: RunnerOptions;
+  readonly secrets: readonly string[];
 }
 
 class AgentTurn {
@@ -46,14 +59,16 @@ class AgentTurn {
   readonly #host: HostEnvironment;
   readonly #turn: Turn;
   readonly #options: RunnerOptions;
+  readonly #secrets: readonly string[];
   readonly #profile: AgentProfile;
   readonly #endsAt: number;
 
-  constructor({ settings, host, turn, options }: AgentTurnParts) {
+  constructor({ settings, host, turn, options, secrets }: AgentTurnParts) {
     this.#settings = settings;
     this.#host = host;
     this.#turn = turn;
     this.#options = options;
+    this.#secrets = secrets;
     this.#profile = AGENT_PROFILES[settings.agent];
     this.#endsAt = performance.now() + turn.timeoutSeconds * 1000;
   }
@@ -64,9 +79,11 @@ class AgentTurn {
     const other = otherSession(session, first, this.#profile);
     const result = other === undefined ? first : await this.#run({ ...session, ...other });
     if (result.kind !== 'completed') return result;
-    const report = this.#profile.read(result.reply);
+    const report = this.#withoutSecrets(
+      this.#profile.read(result.reply) ?? this.#profile.read(result.error?.message ?? ''),
+    );
     if (report?.sessionId !== undefined) await this.#keepSession(report.sessionId);
-    return resultOf(result, report, this.#settings);
+    return notNow(report, this.#settings) ?? resultOf(result, report, this.#settings);
   }
 
   /** What is known of the conversation before the agent was asked. */
@@ -89,6 +106,14 @@ class AgentTurn {
     await rename(`${file}.new`, file);
   }
 
+  /** As with every command that failed. */
+  #withoutSecrets(report: AgentReport | undefined): AgentReport | undefined {
+    if (report?.error === undefined) return report;
+    const secrets = [...this.#secrets, ...secretsOf({ ...this.#host, ...this.#settings.env })];
+    const hide = (text: string): string => withoutSecrets(text, secrets, 'text');
+    return { ...report, error: hide(report.error), reply: hide(report.reply) };
+  }
+
   #sessionFile(): string {
     return join(this.#settings.sessions, this.#turn.sessionId);
   }
@@ -101,8 +126,10 @@ class AgentTurn {
     const runner = createCommandRunner(
       commandOf(this.#settings, { options, env: permission.env, variables: this.#profile.variables }),
       this.#host,
+      { secrets: this.#secrets },
     );
-    const timeoutSeconds = Math.max((this.#endsAt - performance.now()) / 1000, 0.001);
+    // A second try has what the first one left. Rounded, because the agent and people are told it.
+    const timeoutSeconds = Math.max(Math.ceil((this.#endsAt - performance.now()) / 100) / 10, 0.1);
     return runner.run({ ...this.#turn, timeoutSeconds }, this.#options);
   }
 }
@@ -140,6 +167,40 @@ function otherSession(
   const said = `${result.error?.message ?? ''}\n${result.reply}`;
   if (!isNew && profile.unknownSession.test(said)) return { isNew: true };
   return isNew && profile.knownSession?.test(said) === true ? { isNew: false } : undefined;
+}
+
+/** Statuses of a model's server that say "later", and what agents print of them and of their accounts' limits. */
+const LATER_STATUS = new Set([429, 503, 529]);
+const LATER =
+  /\b(?:status|error):? (?:429|503|529)\b|rate.?limit|usage limit|hit your (?:\w+ )?limit|limit reached|exceeded your current quota|exhausted your (?:\w+ )?quota|RESOURCE_EXHAUSTED|credit balance is too low|overloaded/i;
+const LOGGED_OUT =
+  /\b(?:status|error):? 401\b|not logged in|run \/login|invalid api key|token (?:has expired|revoked)|token could not be refreshed|sign(?:ing)? in again|set an auth method|UNAUTHENTICATED/i;
+
+/**
+ * What keeps the agent from any turn at present, where it had not begun this one. Words count only in what the agent
+ * says of its own error, never in a reply.
+ */
+function notNow(
+  report: AgentReport | undefined,
+  { agent, command, access }: AgentSettings,
+): TurnResult | undefined {
+  const said = report?.error;
+  // Of an agent that does not tell what it did, only one that can do nothing has done nothing.
+  if (said === undefined || (report?.hasActed ?? access !== 'read')) return undefined;
+  const status = report?.status ?? 0;
+  const isLoggedOut = status === 401 || LOGGED_OUT.test(said);
+  if (!isLoggedOut && !LATER_STATUS.has(status) && !LATER.test(said)) return undefined;
+  const { login } = AGENT_PROFILES[agent];
+  const remedy = isLoggedOut
+    ? `; log it in again as the user of the service (${login}), or mend its key`
+    : '';
+  return {
+    kind: 'not-started',
+    code: isLoggedOut ? 'login_needed' : 'limit_reached',
+    message: `${basename(command)}: ${describe(said, []) ?? ''}${remedy}`,
+    final: false,
+    affects: isLoggedOut ? 'runner' : 'model',
+  };
 }
 
 function resultOf(result: Completed, report: AgentReport | undefined, settings: AgentSettings): TurnResult {

@@ -6,7 +6,6 @@ import type { HostEnvironment } from './command-runner.ts';
 import { findMeantPlaceholder, type MeantPlaceholder } from './meant-placeholder.ts';
 import { findMisplacedFile } from './misplaced-file.ts';
 import { readsNoPrompt } from './prompt-problem.ts';
-import { findUnreadPrompt, type UnreadPrompt } from './script-arguments.ts';
 import { scriptVariables } from './script-variables.ts';
 import { findShellLine, listText } from './shell-words.ts';
 import { findStartProblem } from './start-problem.ts';
@@ -217,10 +216,8 @@ function shellProblems(runner: CommandRunner): readonly CommandProblem[] {
 }
 
 /** A prompt that is only in a file, of which the command is not told. */
-function promptProblems(runner: CommandRunner, { host, configDir }: CommandPlace): readonly CommandProblem[] {
+function promptProblems(runner: CommandRunner, { host }: CommandPlace): readonly CommandProblem[] {
   if (runner.kind !== 'command') return [];
-  const unread = findUnreadPrompt(runner, configDir);
-  if (unread !== undefined) return [unreadPrompt(unread)];
   if (!readsNoPrompt(runner, host)) return [];
   const program = (runner.argv[0] ?? '').slice(0, 80);
   return [
@@ -233,12 +230,6 @@ function promptProblems(runner: CommandRunner, { host, configDir }: CommandPlace
       text: 'stdin',
     },
   ];
-}
-
-/** A script that wants the prompt as an argument, which argv does not give. */
-function unreadPrompt({ message, hint, argv }: UnreadPrompt): CommandProblem {
-  const text = argv === undefined ? {} : { text: listText(argv) };
-  return { severity: 'warning', code: 'COMMAND_WITHOUT_PROMPT', key: 'argv', message, hint, ...text };
 }
 
 /** The keys of agents that are known by their names, wherever in the arguments they stand. */

@@ -3,10 +3,10 @@ import type { RunnerSettings } from '../config/config.ts';
 import { type ArgvValues, expandArgv } from './command-argv.ts';
 import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
 import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
-import { missingFiles } from './misplaced-file.ts';
+import { lostFile } from './misplaced-file.ts';
 import { codeText, findStartProblem, folderProblem } from './start-problem.ts';
 import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder.ts';
-import { codeOf } from '../telemetry/telemetry.ts';
+import { codeOf, SECRET_KEY, withoutSecrets } from '../telemetry/telemetry.ts';
 import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
 import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 import { armTimer, pause } from '../timers/timers.ts';
@@ -36,6 +36,14 @@ type Ending =
 
 type Exit = Extract<Ending, { readonly kind: 'exit' }>;
 
+/** What is known where a command is configured. */
+export interface CommandSurroundings {
+  /** In which a program may be meant that is named without a folder. */
+  readonly configDir?: string | undefined;
+  /** Texts of the configuration that came from outside of its file: what a failed command says of them is not kept. */
+  readonly secrets?: readonly string[] | undefined;
+}
+
 /**
  * A runner for any agent that is a command: prompt on stdin (or as a file), reply on stdout. The command gets an
  * environment of its own (an allow-list, so that none of the service's secrets leak) and ends, with everything it
@@ -44,7 +52,7 @@ type Exit = Extract<Ending, { readonly kind: 'exit' }>;
 export function createCommandRunner(
   settings: CommandSettings,
   host: HostEnvironment,
-  { configDir }: { readonly configDir?: string | undefined } = {},
+  { configDir, secrets = [] }: CommandSurroundings = {},
 ): Runner {
   // Loaded where a command is configured, before its first turn.
   void import('execa');
@@ -55,7 +63,7 @@ export function createCommandRunner(
       const place = await openPlace(settings, turn, needsFile);
       if ('kind' in place) return place;
       try {
-        return await runCommand(settings, turn, { ...options, ...place, host, configDir });
+        return await runCommand(settings, turn, { ...options, ...place, host, configDir, secrets });
       } finally {
         await place.workspace.remove();
         await closeWorkFolder(settings, turn);
@@ -91,6 +99,7 @@ interface CommandContext extends RunnerOptions {
   readonly cwd: string | undefined;
   /** In which a program may be meant that is named without a folder. */
   readonly configDir: string | undefined;
+  readonly secrets: readonly string[];
   readonly host: HostEnvironment;
   readonly workspace: CommandWorkspace;
 }
@@ -104,15 +113,17 @@ async function runCommand(
   if (!expanded.ok) return unsafeArgument(expanded.index);
   const [file = '', ...args] = expanded.argv;
   const { execa } = await import('execa');
-  const child = execa(file, args, spawnOptions(settings, turn, context));
+  const options = spawnOptions(settings, turn, context);
+  const child = execa(file, args, options);
   const { pid, nodeChildProcess } = child;
   if (pid === undefined) {
-    const { PATH: path } = commandEnvironment(settings, turn, context);
+    const { PATH: path } = options.env;
     return spawnFailure(expanded.argv, (await child).code, { ...context, path });
   }
   // Its outcome is read from the process itself; with reject off this promise only ever resolves.
   void child.catch(() => {});
-  return await superviseCommand(settings, turn, { ...context, pid, child: nodeChildProcess });
+  const secrets = [...context.secrets, ...secretsOf(options.env)];
+  return await superviseCommand(settings, turn, { ...context, pid, child: nodeChildProcess, secrets });
 }
 
 function unsafeArgument(index: number): TurnResult {
@@ -172,6 +183,11 @@ interface StartFolders {
   readonly path: string | undefined;
 }
 
+/** Values that the command was given as secrets: what it says of an error is stored and shown. */
+export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(env).flatMap(([name, value = '']) => (SECRET_KEY.test(name) ? [value] : []));
+}
+
 interface Supervision extends CommandContext {
   readonly pid: number;
   readonly child: {
@@ -185,7 +201,7 @@ interface Supervision extends CommandContext {
 async function superviseCommand(
   settings: CommandSettings,
   turn: Turn,
-  { child, pid, cwd, signal, onProcess }: Supervision,
+  { child, pid, cwd, secrets, signal, onProcess }: Supervision,
 ): Promise<TurnResult> {
   const startTicks = readStartTicks(pid);
   const tree: ProcessTree = { runId: turn.runId, pgid: pid, startTicks, own: true };
@@ -197,7 +213,9 @@ async function superviseCommand(
   child.stdin?.end(turn.prompt);
   const ending = await ended;
   const isClean = await endCommand(child, tree, ending);
-  const result = toResult(settings, turn, { ending, cwd, stdout: stdout.text(), stderr: stderr.text() });
+  const hide = (text: string): string => withoutSecrets(text, secrets, 'text');
+  const output = { ending, cwd, stdout: stdout.text(), stderr: hide(stderr.text()), hide };
+  const result = toResult(settings, turn, output);
   return isClean ? result : withSurvivors(result);
 }
 
@@ -250,6 +268,8 @@ interface CommandOutput {
   readonly cwd: string | undefined;
   readonly stdout: string;
   readonly stderr: string;
+  /** Takes secrets of the command out of what a failed one printed. */
+  readonly hide: (text: string) => string;
 }
 
 function toResult(settings: CommandSettings, turn: Turn, output: CommandOutput): TurnResult {
@@ -278,23 +298,9 @@ function exitResult(settings: CommandSettings, output: CommandOutput, exit: Exit
   }
   const { code, how } = describeExit(exit);
   return {
-    ...failedTurn(code, `the command ${how}${lostFile(settings, output)}${said}`),
-    reply: extracted.ok ? extracted.reply : '',
+    ...failedTurn(code, `the command ${how}${lostFile(settings.argv, output)}${said}`),
+    reply: extracted.ok ? output.hide(extracted.reply) : '',
   };
-}
-
-/** What programs say of a file that they did not find, in the line that names it. */
-const NOT_FOUND =
-  /no such file|(?:can(?:no|')t|could ?n[o']t|unable to|failed to) (?:open|find|access|stat|read|load)|enoent|does(?: not|n't) exist|not found/i;
-
-/** The file of the arguments that the command complains about, where that is not in its folder. */
-function lostFile({ argv }: CommandSettings, { cwd, stderr }: CommandOutput): string {
-  const complaints = stderr.split('\n').filter((line) => NOT_FOUND.test(line));
-  // `acme/billing` may be the name of a repository.
-  const isFile = (word: string): boolean => /^\.{1,2}\/|\.\w{1,8}$/.test(word);
-  const lost = cwd === undefined ? [] : missingFiles(argv, cwd).filter(isFile);
-  const word = lost.find((each) => complaints.some((line) => line.includes(each)));
-  return word === undefined ? '' : `: there is no ${word} in ${cwd}, where it worked (cwd)`;
 }
 
 function describeExit({ code, signal }: Exit): { readonly code: string; readonly how: string } {

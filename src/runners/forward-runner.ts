@@ -4,7 +4,8 @@
  *
  * Sluice gets the whole prompt, is asked for the outcome (`Prefer: wait`) and holds the request until there is one, so
  * reply, outcome and error come back: delivery stays here. A 202 that came only after the wait is asked again under the
- * same Idempotency-Key until the deadline, so a run may last longer than one request.
+ * same Idempotency-Key until the deadline, so a run may last longer than one request. So is a connection that broke off,
+ * and 5xx of a run that was taken: a store that is away there ends no run here.
  *
  * An OpenClaw gateway says how the run ended (`waitForCompletion`) but never what was answered. So the delivery goes
  * along, a session key only where a sender or mapping named one (it refuses any other way unless opted in), and the run
@@ -12,6 +13,7 @@
  *
  * The main session's own turns go to the remote's `/wake`.
  */
+import { createHash } from 'node:crypto';
 import type { RunnerSettings } from '../config/config.ts';
 import { LAST_CHANNEL } from '../action.ts';
 import { HEARTBEAT_OK } from './acknowledgement.ts';
@@ -35,8 +37,9 @@ export type ForwardSettings = Extract<RunnerSettings, { readonly kind: 'forward'
 const MAX_WAIT_SECONDS = 240;
 /** A 202 that took this part of the wait was waited for; an earlier one comes from a remote that does not wait. */
 const WAITED_PART = 0.5;
-/** Between two requests for the same run, should a remote answer early again and again. */
+/** Between two requests for the same run; in trouble twice as long each time. */
 const ASK_AGAIN_MS = 250;
+const MAX_PAUSE_MS = 30_000;
 
 /** Which gateway is there; asked again until somebody answers. */
 type Remote = 'sluice' | 'other';
@@ -85,8 +88,23 @@ class ForwardRunner implements Runner {
 /** A turn of the main session becomes a wake of the remote's. */
 async function forwardWake(settings: ForwardSettings, turn: Turn, signal: AbortSignal): Promise<TurnResult> {
   const body = { text: turn.prompt, mode: 'now' };
-  const answer = await post(settings, { path: 'wake', key: turn.runId, body, signal, waitSeconds: 0 });
-  return refusalOf(answer, settings.token) ?? { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
+  // A turn that is repeated may read more events: under its old key the remote would not take them.
+  const key = `${turn.runId}-${createHash('sha256').update(turn.prompt).digest('hex').slice(0, 16)}`;
+  try {
+    const answer = await post(settings, { path: 'wake', key, body, signal, waitSeconds: 0 });
+    const refusal = refusalOf(answer, settings.token);
+    if (refusal === undefined) return { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
+    return wakeLater(refusal, answer.status);
+  } catch (error) {
+    const failure = failureOf(error, { timedOut: false, token: settings.token, started: false });
+    return error instanceof StatusError ? wakeLater(failure, error.status) : failure;
+  }
+}
+
+/** One wake is made of all that have the key, so its events wait for a remote that has trouble of its own. */
+function wakeLater(failure: TurnResult, status: number): TurnResult {
+  const isLater = failure.kind === 'completed' && (status >= 500 || status === 401);
+  return isLater ? away('unavailable', failure.error?.message ?? '') : failure;
 }
 
 /** Asks for a run that cannot exist: Sluice answers with problem+json, OpenClaw with plain text. */
@@ -113,7 +131,7 @@ async function handOver(
   { signal, name }: { readonly signal: AbortSignal; readonly name: string },
 ): Promise<TurnResult> {
   const body = { ...agentBody(turn), ...deliveryOf(turn), waitForCompletion: true };
-  const answer = await post(settings, { path: 'agent', key: turn.runId, body, signal, waitSeconds: 0 });
+  const answer = await post(settings, { path: 'agent', key: keyOf(turn), body, signal, waitSeconds: 0 });
   const refusal = refusalOf(answer, settings.token);
   if (refusal !== undefined) return refusal;
   const status = textField(field(answer.body, 'completion'), 'status');
@@ -135,21 +153,55 @@ function baseOf({ url }: ForwardSettings): string {
   return url.replace(/\/+$/, '');
 }
 
+/** All its requests have one key, of which the remote makes one run: asking again is always safe. */
 async function forwardAgent(settings: ForwardSettings, turn: Turn, signal: AbortSignal): Promise<TurnResult> {
   const endsAt = performance.now() + turn.timeoutSeconds * 1000;
   const body = { ...agentBody(turn), deliver: false };
+  const key = keyOf(turn);
+  let isAccepted = false;
+  let pauseMs = ASK_AGAIN_MS;
   for (;;) {
     const askedAt = performance.now();
     const waitSeconds = Math.max(1, Math.min(Math.ceil((endsAt - askedAt) / 1000), MAX_WAIT_SECONDS));
-    const answer = await post(settings, { path: 'agent', key: turn.runId, body, signal, waitSeconds });
-    const refusal = refusalOf(answer, settings.token);
-    if (refusal) return refusal;
-    if (answer.status !== 202) return outcomeOf(answer);
-    const waited = performance.now() - askedAt >= waitSeconds * 1000 * WAITED_PART;
-    if (!waited) return notTold();
-    await pause(ASK_AGAIN_MS, signal);
+    const answer = await post(settings, { path: 'agent', key, body, signal, waitSeconds }).catch(
+      (error: unknown) => troubleOf(error, isAccepted),
+    );
+    signal.throwIfAborted();
+    if (answer === undefined || (isAccepted && isForLater(answer))) {
+      // It may be there already, or is: whatever trouble the remote has, the end comes from it.
+      isAccepted = true;
+      pauseMs = Math.max(
+        Math.min(pauseMs * 2, MAX_PAUSE_MS),
+        Math.min(answer?.retryAfterMs ?? 0, MAX_PAUSE_MS),
+      );
+    } else {
+      const refusal = refusalOf(answer, settings.token);
+      if (refusal) return refusal;
+      if (answer.status !== 202) return outcomeOf(answer);
+      const waited = performance.now() - askedAt >= waitSeconds * 1000 * WAITED_PART;
+      if (!waited && !isAccepted) return notTold();
+      isAccepted = true;
+      pauseMs = ASK_AGAIN_MS;
+    }
+    await pause(pauseMs, signal);
     signal.throwIfAborted();
   }
+}
+
+const isForLater = ({ status }: Pick<JsonAnswer, 'status'>): boolean => status === 429 || status >= 500;
+
+/** Undefined where the request may have arrived, or has before; everything else is thrown. */
+function troubleOf(error: unknown, isAccepted: boolean): undefined {
+  const isRefused = connectionCode(error) !== undefined;
+  const isLater = error instanceof StatusError && isForLater(error);
+  if (isAccepted ? error instanceof StatusError && !isLater : isRefused || error instanceof StatusError)
+    throw error;
+  return undefined;
+}
+
+/** Of a run that was begun anew after it had ended another one: to the old one comes the old end. */
+function keyOf({ runId, endedBeforeAt }: Turn): string {
+  return endedBeforeAt === undefined ? runId : `${runId}-${endedBeforeAt}`;
 }
 
 /** The same for every request of a turn, as an Idempotency-Key demands. */

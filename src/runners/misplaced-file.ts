@@ -58,7 +58,7 @@ export function findMisplacedFile(
 }
 
 /** The files that are named by a path from nowhere, and are not where the command worked. */
-export function missingFiles(argv: readonly string[], folder: string): readonly string[] {
+function missingFiles(argv: readonly string[], folder: string): readonly string[] {
   return relativeFiles(argv)
     .map(({ word }) => word)
     .filter((word) => !existsSync(resolve(folder, word)));
@@ -122,3 +122,20 @@ function withPath(argument: string, word: string, file: string): string {
 }
 
 const isFile = (path: string): boolean => statOf(path)?.isFile() === true;
+
+/** What programs say of a file that they did not find, in the line that names it. */
+const NOT_FOUND =
+  /no such file|(?:can(?:no|')t|could ?n[o']t|unable to|failed to) (?:open|find|access|stat|read|load)|enoent|does(?: not|n't) exist|not found/i;
+
+/** The file of the arguments that the command complains about, where that is not in its folder. */
+export function lostFile(
+  argv: readonly string[],
+  { cwd, stderr }: { readonly cwd: string | undefined; readonly stderr: string },
+): string {
+  const complaints = stderr.split('\n').filter((line) => NOT_FOUND.test(line));
+  // `acme/billing` may be the name of a repository.
+  const isFile = (word: string): boolean => /^\.{1,2}\/|\.\w{1,8}$/.test(word);
+  const lost = cwd === undefined ? [] : missingFiles(argv, cwd).filter(isFile);
+  const word = lost.find((each) => complaints.some((line) => line.includes(each)));
+  return word === undefined ? '' : `: there is no ${word} in ${cwd}, where it worked (cwd)`;
+}

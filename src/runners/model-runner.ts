@@ -1,9 +1,9 @@
 /*
  * Turns taken by a language model through the AI SDK.
  *
- * The SDK's own retries are off. What proves that nothing ran (no connection, 429, 503 and Anthropic's 529) is
- * reported as not started and repeated by the gateway; everything else ends the run, since the provider may have
- * done, and billed, the work.
+ * The SDK's own retries are off. What proves that nothing ran (no connection, 401, 402, 429, 503, Anthropic's 529, any
+ * 5xx with Retry-After) is reported as not started and repeated by the gateway; everything else ends the run, since the
+ * provider may have done, and billed, the work.
  */
 import { defined } from '../json.ts';
 import { type ModelSettings, explainMissingModelPackages, unknownModel } from './model-problems.ts';
@@ -23,8 +23,14 @@ export interface ModelRunnerOptions {
   readonly defaultModel: string | undefined;
 }
 
-/** Refused before anything ran: too many requests, unavailable, overloaded (Anthropic). */
-const NOT_STARTED_STATUS = new Set([429, 503, 529]);
+/** Refused before anything ran: key, credit, too many requests, unavailable, overloaded (Anthropic). */
+const NOT_STARTED = new Map([
+  [401, 'unauthorized'],
+  [402, 'no_credit'],
+  [429, 'rate_limited'],
+  [503, 'unavailable'],
+  [529, 'unavailable'],
+]);
 
 /** Reasoning levels of the providers by the level of a turn, which the request's evaluation has brought to these. */
 const REASONING = {
@@ -146,15 +152,14 @@ function failureOf(registry: ModelRegistry, error: unknown, secrets: readonly st
   const { statusCode: status, responseHeaders = {} } = error;
   if (status === undefined) return failedTurn('connection_lost', 'the connection to the provider broke off');
   const said = describe(error.message, secrets) ?? 'no reason given';
-  return NOT_STARTED_STATUS.has(status)
-    ? refusedForNow(status, said, retryAfterOf(responseHeaders))
-    : failedWith(status, said);
-}
-
-function refusedForNow(status: number, said: string, retryAfterMs: number | undefined): TurnResult {
+  const retryAfterMs = retryAfterOf(responseHeaders);
+  // Whoever says when to come again has not done the work.
+  const code =
+    NOT_STARTED.get(status) ?? (status >= 500 && retryAfterMs !== undefined ? 'unavailable' : undefined);
+  if (code === undefined) return failedWith(status, said);
   return {
     kind: 'not-started',
-    code: status === 429 ? 'rate_limited' : 'unavailable',
+    code,
     message: `the provider answered ${status}: ${said}`,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     final: false,
@@ -170,8 +175,7 @@ function failedWith(status: number, said: string): TurnResult {
     const hint = 'a redirect, which is not followed: check baseUrl';
     return failedTurn('rejected', `the provider answered ${status} (${hint})`);
   }
-  const code =
-    status === 401 || status === 403 ? 'unauthorized' : status < 500 ? 'rejected' : 'provider_error';
+  const code = status === 403 ? 'unauthorized' : status < 500 ? 'rejected' : 'provider_error';
   return failedTurn(code, `the provider answered ${status}: ${said}`);
 }
 

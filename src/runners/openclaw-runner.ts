@@ -17,8 +17,15 @@ import {
   StatusError,
   textField,
 } from '../outgoing/outgoing.ts';
+import { withoutSecrets } from '../telemetry/telemetry.ts';
 import { HEARTBEAT_OK } from './acknowledgement.ts';
-import { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
+import {
+  createCommandRunner,
+  type CommandSettings,
+  type CommandSurroundings,
+  type HostEnvironment,
+  secretsOf,
+} from './command-runner.ts';
 import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 
 export type OpenClawSettings = Extract<RunnerSettings, { readonly kind: 'openclaw' }>;
@@ -35,14 +42,22 @@ const REPORT_BYTES = 1_048_576;
 /** One wake is a queue entry there, no turn. */
 const WAKE_TIMEOUT_MS = 30_000;
 
-export function createOpenClawRunner(settings: OpenClawSettings, host: HostEnvironment): Runner {
-  const command = createCommandRunner(commandOf(settings), host);
+export function createOpenClawRunner(
+  settings: OpenClawSettings,
+  host: HostEnvironment,
+  surroundings: CommandSurroundings = {},
+): Runner {
+  const command = createCommandRunner(commandOf(settings), host, surroundings);
+  const secrets = [...(surroundings.secrets ?? []), ...secretsOf(host)];
   return {
     kind: 'openclaw',
     run: async (turn, options) =>
       turn.kind === 'heartbeat'
         ? wakeTheirs(settings, turn, options)
-        : readReport(await command.run({ ...turn, timeoutSeconds: Math.ceil(turn.timeoutSeconds) }, options)),
+        : readReport(
+            await command.run({ ...turn, timeoutSeconds: Math.ceil(turn.timeoutSeconds) }, options),
+            secrets,
+          ),
   };
 }
 
@@ -74,7 +89,7 @@ function commandOf({ command, agent, passEnv, maxReplyBytes }: OpenClawSettings)
 }
 
 /** The reply, the outcome and the usage out of the command's JSON report; what is no report stays as it is. */
-function readReport(result: TurnResult): TurnResult {
+function readReport(result: TurnResult, secrets: readonly string[]): TurnResult {
   if (result.kind !== 'completed') return result;
   const { reply: printed } = result;
   const report = readJson(printed.slice(printed.indexOf('{')));
@@ -87,13 +102,18 @@ function readReport(result: TurnResult): TurnResult {
   const usage = usageOf(field(field(field(field(report, 'result'), 'meta'), 'agentMeta'), 'usage'));
   const done = { ...result, reply, ...(usage === undefined ? {} : { usage }) };
   if (status === 'ok') return done;
-  if (status !== 'timeout') return { ...done, outcome: 'error', error: agentError(report, status) };
+  if (status !== 'timeout') return { ...done, outcome: 'error', error: agentError(report, status, secrets) };
   const error = { code: 'timeout', message: 'openclaw ended the turn at its time limit' };
   return { ...done, outcome: 'timeout', error };
 }
 
-function agentError(report: unknown, status: string): { readonly code: string; readonly message: string } {
-  const said = describe(textField(field(report, 'error'), 'message') ?? textField(report, 'summary'), []);
+function agentError(
+  report: unknown,
+  status: string,
+  secrets: readonly string[],
+): { readonly code: string; readonly message: string } {
+  const words = textField(field(report, 'error'), 'message') ?? textField(report, 'summary') ?? '';
+  const said = describe(withoutSecrets(words, secrets, 'text'), []);
   const message = `openclaw ended the turn with ${status.slice(0, 40)}${said === undefined ? '' : `: ${said}`}`;
   return { code: 'agent_error', message };
 }

@@ -9,6 +9,8 @@ export interface Turn {
   readonly kind: 'hook' | 'heartbeat';
   /** 1-based. */
   readonly attempt: number;
+  /** When the run had ended before it was begun anew (`queue retry`), the last time; absent: it had not. */
+  readonly endedBeforeAt?: number;
   readonly sessionKey: string;
   /** A UUID that is always the same for a conversation, for agents that name sessions by UUID. */
   readonly sessionId: string;

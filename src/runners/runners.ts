@@ -1,6 +1,6 @@
 import type { RunnerSettings, Settings } from '../config/config.ts';
 import { createAgentRunner } from './agent-runner.ts';
-import { createCommandRunner, type HostEnvironment } from './command-runner.ts';
+import { createCommandRunner, type CommandSurroundings, type HostEnvironment } from './command-runner.ts';
 import { createEchoRunner } from './echo-runner.ts';
 import { createForwardRunner } from './forward-runner.ts';
 import { createModelRunner, type ModelRunnerOptions } from './model-runner.ts';
@@ -17,27 +17,25 @@ export { findMisplacedFile, type MisplacedFile } from './misplaced-file.ts';
 export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
 export { endProcessTree } from './process-tree.ts';
 export { environmentReads, isGivenToCommands, scriptVariables } from './script-variables.ts';
-export { findUnreadPrompt } from './script-arguments.ts';
 export { findShellLine, listText, shellWord } from './shell-words.ts';
 export { removeOldWorkFolders } from './work-folder.ts';
 export { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 
-interface RunnerParts extends ModelRunnerOptions {
+interface RunnerParts extends ModelRunnerOptions, CommandSurroundings {
   readonly host: HostEnvironment;
-  readonly configDir?: string | undefined;
 }
 
 /** Makes the runners of a configuration by name; nothing is started or loaded before a turn needs it. */
 export function createRunners(
   settings: Pick<Settings, 'gateway' | 'agents'>,
   host: HostEnvironment,
-  { configDir }: { readonly configDir?: string } = {},
+  surroundings: CommandSurroundings = {},
 ): ReadonlyMap<string, Runner> {
   const defaultModel = settings.agents.defaults.model;
   return new Map(
     Object.entries(settings.gateway.runners).map(([name, runner]) => [
       name,
-      createRunner(name, runner, { host, defaultModel, configDir }),
+      createRunner(name, runner, { host, defaultModel, ...surroundings }),
     ]),
   );
 }
@@ -45,20 +43,20 @@ export function createRunners(
 function createRunner(
   name: string,
   runner: RunnerSettings,
-  { host, defaultModel, configDir }: RunnerParts,
+  { host, defaultModel, ...surroundings }: RunnerParts,
 ): Runner {
   switch (runner.kind) {
     case 'echo':
       return createEchoRunner();
     case 'command':
-      return createCommandRunner(runner, host, { configDir });
+      return createCommandRunner(runner, host, surroundings);
     case 'model':
       return createModelRunner(runner, { defaultModel });
     case 'forward':
       return createForwardRunner(runner, name);
     case 'agent':
-      return createAgentRunner(runner, host);
+      return createAgentRunner(runner, host, surroundings);
     case 'openclaw':
-      return createOpenClawRunner(runner, host);
+      return createOpenClawRunner(runner, host, surroundings);
   }
 }

@@ -3,7 +3,7 @@
  * run in frozen isolates (`realm.ts`) inside worker processes (`worker-process.ts`), under a supervisor that holds
  * the deadlines (`pool.ts`).
  */
-import type { Diagnostic } from '../document/document.ts';
+import type { Finding } from '../document/document.ts';
 import { readCoverage, withoutCounts } from './host/module-coverage.ts';
 import { encodeCall, encodeCoverage } from './frames.ts';
 import type { RawCoverage } from './worker/isolate-coverage.ts';
@@ -172,9 +172,9 @@ export class Sandbox {
   async #inspectAll(
     entries: ReadonlyMap<string, Entry>,
     refs: readonly TransformRef[],
-  ): Promise<readonly Diagnostic[]> {
+  ): Promise<readonly Finding[]> {
     const waiting = [...entries].map(([key, entry], index) => ({ key, entry, index }));
-    const found: (readonly Diagnostic[])[] = [];
+    const found: (readonly Finding[])[] = [];
     const inspectNext = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const { key, entry, index } = next;

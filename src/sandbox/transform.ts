@@ -1,4 +1,4 @@
-import type { Diagnostic, Place } from '../document/document.ts';
+import type { Finding, Place } from '../document/document.ts';
 
 /** A `transform` entry of a mapping, limits resolved to their defaults. */
 export interface TransformRef {
@@ -130,7 +130,7 @@ export interface ModuleCoverage {
  */
 export interface Transforms {
   /** Load errors, policy violations, missing exports, heavy top-level work. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** SHA-256 of every linked module by the name mappings use. */
   readonly hashes: ReadonlyMap<string, string>;
   /** Absolute paths of all files that were loaded, for watching. */

@@ -164,7 +164,9 @@ export function logRequest(context: ServerContext, exchange: RequestFacts, endin
   const tookMs = performance.now() - exchange.startedAt;
   if (metrics !== undefined) metrics.observeRequest(observed(exchange, ending, tookMs));
   if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
-  if (ending.error?.code === 'too_many_failures') context.tooManyFailures.count('refused');
+  const code = ending.error?.code;
+  if (code === 'too_many_failures') context.tooManyFailures.count('refused');
+  if (code === 'bodies_full') context.bodiesFull.count('refused');
   const level = isOutside(ending) ? levelOutside(context, exchange) : levelOf(ending);
   if (log.isEnabled(level)) log[level](lineOf(exchange, ending, tookMs), 'request');
 }
@@ -257,8 +259,9 @@ function levelOutside({ unread }: ServerContext, exchange: RequestFacts): 'debug
 /** Probes and floods of refusals would bury the hooks. */
 function levelOf({ answer, outcome, error }: Ending): 'debug' | 'info' | 'warn' | 'error' {
   const { status } = answer;
-  // Those who fail too often are counted in one line a second.
-  if (outcome === 'served' || error?.code === 'too_many_failures') return 'debug';
+  const isCounted = error?.code === 'too_many_failures' || error?.code === 'bodies_full';
+  // Those are one line a second.
+  if (outcome === 'served' || isCounted) return 'debug';
   // 501 is the sender's: it wrote in a way that is not served.
   if (status < 500 || status === 501) return 'info';
   return status === 503 && error?.cause === undefined ? 'warn' : 'error';

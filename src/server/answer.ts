@@ -1,5 +1,6 @@
 import type { AcceptResult, RunRecord } from '../storage/storage.ts';
 import type { Answer } from './exchange.ts';
+import { ownWarnings } from './told.ts';
 
 /** 204 for nothing, 200 for wakes alone, else 202. */
 function acceptedStatus({ accepted }: AcceptResult): 200 | 202 | 204 {
@@ -77,7 +78,6 @@ function timeOf(ms: number | undefined): string | undefined {
 
 function tail(result: AcceptResult): string {
   const duplicate = result.duplicate ? ',"duplicate":true' : '';
-  return result.warnings.length === 0
-    ? duplicate
-    : `${duplicate},"warnings":${JSON.stringify(result.warnings)}`;
+  const warnings = ownWarnings(result.warnings);
+  return warnings.length === 0 ? duplicate : `${duplicate},"warnings":${JSON.stringify(warnings)}`;
 }

@@ -1,14 +1,25 @@
 import { HookError } from '../errors.ts';
 import type { Exchange } from './exchange.ts';
+import type { UnprovedBodies } from './unproved-bodies.ts';
 
 const EMPTY = Buffer.alloc(0);
+/** Room for the beginning of a body that comes in pieces. */
+const FIRST_BYTES = 4_096;
+/** Each new buffer and copy costs more than room that is never written to. */
+const GROWTH = 8;
+
+export interface BodyOptions {
+  readonly maxBytes: number;
+  /** Who else has a body without a proof. */
+  readonly unproved: UnprovedBodies;
+}
 
 /**
  * Reads the body within its limit. Its time is kept by the server's check of open connections, which fails it
  * through the connection: a timer of its own for every request would cost more than reading does.
- * @throws HookError `body_too_large`, `body_timeout`, `request_aborted`
+ * @throws HookError `body_too_large`, `body_timeout`, `bodies_full`, `request_aborted`
  */
-export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> {
+export function readBody(exchange: Exchange, { maxBytes, unproved }: BodyOptions): Promise<Buffer> {
   if (!exchange.hasBody) return Promise.resolve(EMPTY);
   const { req, res, connection } = exchange;
   // What says itself that it is too long need not be read.
@@ -17,27 +28,46 @@ export function readBody(exchange: Exchange, maxBytes: number): Promise<Buffer> 
   if (connection.failure !== undefined) return Promise.reject(connection.failure);
   if (exchange.expectsContinue) res.writeContinue();
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    const longest = announced === undefined ? maxBytes : Number(announced);
+    // One buffer that grows: each piece would take up 150 bytes beside its own, and pieces can be of one byte.
+    let body: Buffer = EMPTY;
     const fail = (error: HookError): void => {
-      connection.failBody = undefined;
+      exchange.failBody = undefined;
       req.off('data', onData);
       req.off('end', onEnd);
+      // The listener of errors stays, and would keep it.
+      body = EMPTY;
       reject(error);
     };
     const onData = (chunk: Buffer): void => {
-      exchange.bodyBytes += chunk.length;
-      if (exchange.bodyBytes > maxBytes) fail(tooLarge(maxBytes));
-      else chunks.push(chunk);
+      const before = exchange.bodyBytes;
+      const bytes = before + chunk.length;
+      exchange.bodyBytes = bytes;
+      if (bytes > maxBytes) return fail(tooLarge(maxBytes));
+      const isWhole = chunk.length === longest;
+      if (bytes > body.length) {
+        const room = Math.min(longest, Math.max(FIRST_BYTES, GROWTH * bytes));
+        if (!unproved.hold(exchange, room)) return;
+        body = isWhole ? chunk : grown(body, before, room);
+      }
+      if (!isWhole) chunk.copy(body, before);
     };
     const onEnd = (): void => {
-      connection.failBody = undefined;
-      resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks, exchange.bodyBytes));
+      exchange.failBody = undefined;
+      unproved.complete(exchange);
+      resolve(body.subarray(0, exchange.bodyBytes));
     };
-    connection.failBody = fail;
+    exchange.failBody = fail;
     req.on('data', onData);
     req.on('end', onEnd);
     req.on('error', () => fail(aborted()));
   });
+}
+
+function grown(body: Buffer, bytes: number, room: number): Buffer {
+  const larger = Buffer.allocUnsafeSlow(room);
+  body.copy(larger, 0, 0, bytes);
+  return larger;
 }
 
 /** The sender left, or closed its side, before its request was complete. */

@@ -2,7 +2,8 @@
  * Who may keep a connection when there are too many. Senders that never proved themselves ("strangers") must not be
  * able to lock out those that did, so nobody is turned away at the door as long as somebody else can be asked to go:
  * first strangers that say nothing, then strangers whose request is not complete, the longest first, then proved
- * senders that rest between two requests. A request whose sender was proved is never cut off before its answer.
+ * senders that rest between two requests, and last those whose body is not complete, the longest first. Complete
+ * requests whose sender was proved are never cut off before their answer.
  *
  * Everything here takes the same time whatever the number of connections: the lists are in the order in which their
  * members became quiet, and a member that turns out to have begun a request is moved to a list of its own, so that it
@@ -28,6 +29,8 @@ export interface ConnectionTableOptions {
   readonly now?: () => number;
   /** Told of every connection that had to go, and of every new one for which there was no room. */
   readonly onFull: (what: 'closed' | 'refused') => void;
+  /** Told of every connection that is gone: nothing of it needs to be kept. */
+  readonly onGone?: (connection: Connection) => void;
 }
 
 /** A connection this young may be about to speak: others go first. */
@@ -75,8 +78,15 @@ class Waiting {
     }
   }
 
-  /** Who goes first: the longest silent one, else the one that began first, else one that may be about to speak. */
-  pick(freshAfter: number): Entry | undefined {
+  get size(): number {
+    return this.#silent.size + this.#begun.size;
+  }
+
+  /**
+   * Who goes first: the longest silent one, else the one that began first, else one that may be about to speak.
+   * With `sparesFresh` none that is young.
+   */
+  pick(freshAfter: number, sparesFresh = false): Entry | undefined {
     let fresh: Entry | undefined;
     let looked = 0;
     for (const entry of this.#silent) {
@@ -92,26 +102,48 @@ class Waiting {
       looked += 1;
       if (looked === MAX_LOOKED_AT) break;
     }
-    return first(this.#begun) ?? fresh;
+    const [entry = fresh] = this.#begun;
+    return sparesFresh && entry !== undefined && entry.since > freshAfter ? undefined : entry;
   }
-}
-
-function first(entries: ReadonlySet<Entry>): Entry | undefined {
-  for (const entry of entries) return entry;
-  return undefined;
 }
 
 /** Connections that may be closed. */
 class Quiet {
   readonly strangers = new Waiting();
   readonly known = new Waiting();
+  /** Proved senders whose requests are not answered, but for those whose bodies were found complete. */
+  readonly receiving = new Set<Entry>();
 
   remove(entry: Entry): void {
+    this.receiving.delete(entry);
     (entry.isStranger ? this.strangers : this.known).delete(entry);
   }
 
   add(entry: Entry): void {
-    (entry.isStranger ? this.strangers : this.known).add(entry);
+    if (entry.proved > 0) this.receiving.add(entry);
+    else (entry.isStranger ? this.strangers : this.known).add(entry);
+  }
+
+  /** Who is to go: a stranger, else a known one that rests, else the one whose body takes longest. */
+  pick(freshAfter: number): Entry | undefined {
+    const { strangers, known } = this;
+    // Strangers must not push out a slow body of a proved sender; nor such bodies, many as they are, who is about to speak.
+    const isMostlyReceiving = this.receiving.size > strangers.size;
+    const rested = isMostlyReceiving ? this.#pickLast(freshAfter) : undefined;
+    return rested ?? strangers.pick(freshAfter) ?? known.pick(freshAfter) ?? this.#longestReceiving();
+  }
+
+  #pickLast(freshAfter: number): Entry | undefined {
+    const { strangers, known } = this;
+    return strangers.pick(freshAfter, true) ?? known.pick(freshAfter, true) ?? this.#longestReceiving();
+  }
+
+  #longestReceiving(): Entry | undefined {
+    for (const entry of this.receiving) {
+      if (isReceiving(entry)) return entry;
+      this.receiving.delete(entry);
+    }
+    return undefined;
   }
 }
 
@@ -154,7 +186,8 @@ export class ConnectionTable {
     };
     this.#entries.set(socket, entry);
     if (group !== undefined) this.#groups.set(group.name, group).get(group.name)!.count += 1;
-    this.#setQuiet(entry);
+    this.#quiet.add(entry);
+    group?.add(entry);
     socket.once('close', () => this.#remove(entry));
   }
 
@@ -170,24 +203,30 @@ export class ConnectionTable {
     return this.#entries.get(socket)?.connection;
   }
 
-  /** The sender of a request is proved: from now to its answer the connection stays. */
+  /** The sender of a request is proved: from the end of its body to its answer the connection stays. */
   proved({ socket }: Connection): void {
     const entry = this.#entries.get(socket);
     if (entry === undefined) return;
-    this.#quiet.remove(entry);
-    entry.group?.remove(entry);
-    entry.isStranger = false;
-    entry.proved += 1;
+    this.#list(entry, () => {
+      entry.isStranger = false;
+      entry.proved += 1;
+    });
+  }
+
+  /** Whether no sender has proved itself on it so far. */
+  isStranger({ socket }: Connection): boolean {
+    return this.#entries.get(socket)?.isStranger !== false;
   }
 
   /** A request was answered; `wasProved` says whether `proved` was called for it. */
   answered({ socket }: Connection, wasProved: boolean): void {
     const entry = this.#entries.get(socket);
     if (entry === undefined) return;
-    if (wasProved) entry.proved -= 1;
-    entry.since = this.#now();
-    entry.quietBytes = socket.bytesRead;
-    if (entry.proved === 0) this.#setQuiet(entry);
+    this.#list(entry, () => {
+      if (wasProved) entry.proved -= 1;
+      entry.since = this.#now();
+      entry.quietBytes = socket.bytesRead;
+    });
   }
 
   /**
@@ -209,6 +248,11 @@ export class ConnectionTable {
       // Those that never completed a request have the time limit of headers.
       if (entry.quietBytes > 0 && entry.connection.open === 0) entry.connection.socket.destroy();
     }
+    for (const entry of this.#quiet.receiving) {
+      if (isReceiving(entry)) continue;
+      this.#quiet.receiving.delete(entry);
+      entry.group?.receiving.delete(entry);
+    }
   }
 
   /** Closes all strangers: what they have not sent by now is not waited for. */
@@ -222,18 +266,18 @@ export class ConnectionTable {
     return this.#groups.get(own) ?? new Group(own);
   }
 
-  /** Puts the connection at the end of the lists. */
-  #setQuiet(entry: Entry): void {
+  /** Puts the connection at the end of the lists that it belongs to after the change. */
+  #list(entry: Entry, change: () => void): void {
     this.#quiet.remove(entry);
-    this.#quiet.add(entry);
     entry.group?.remove(entry);
+    change();
+    this.#quiet.add(entry);
     entry.group?.add(entry);
   }
 
-  #makeRoom({ strangers, known }: Quiet): boolean {
+  #makeRoom(quiet: Quiet): boolean {
     this.#crowdedAt = this.#now();
-    const freshAfter = this.#crowdedAt - FRESH_MS;
-    const entry = strangers.pick(freshAfter) ?? known.pick(freshAfter);
+    const entry = quiet.pick(this.#crowdedAt - FRESH_MS);
     if (entry === undefined) return false;
     this.#remove(entry);
     entry.connection.socket.destroy();
@@ -249,6 +293,7 @@ export class ConnectionTable {
   #remove(entry: Entry): void {
     const { connection, group } = entry;
     if (!this.#entries.delete(connection.socket)) return;
+    this.#options.onGone?.(connection);
     this.#quiet.remove(entry);
     if (group === undefined) return;
     group.remove(entry);
@@ -262,6 +307,11 @@ function isIncomplete({ connection, quietBytes }: Entry): boolean {
   return connection.open > 0 || connection.socket.bytesRead > quietBytes;
 }
 
+/** Its only request has a body that is not complete. */
+function isReceiving({ connection: { open, latest } }: Entry): boolean {
+  return open === 1 && latest?.failBody !== undefined;
+}
+
 function newConnection(socket: Socket): Connection {
   return {
     socket,
@@ -273,6 +323,5 @@ function newConnection(socket: Socket): Connection {
     closeSent: false,
     refused: undefined,
     failure: undefined,
-    failBody: undefined,
   };
 }

@@ -153,6 +153,8 @@ export interface ServerLimits {
   /** How long a sender that is still writing is listened to after its error answer, and how much of it. */
   readonly drainMs: number;
   readonly drainBytes: number;
+  /** All bodies together whose senders are not proved. */
+  readonly unprovedBytes: number;
   /** Requests held by `Prefer: wait`; further ones are answered at once. */
   readonly maxWaiting: number;
   /** Longest `Prefer: wait`. */
@@ -164,6 +166,8 @@ export const DEFAULT_LIMITS: ServerLimits = {
   bodyTimeoutMs: 30_000,
   drainMs: 10_000,
   drainBytes: 64 * 1024 * 1024,
+  // As much as a single one may have at most (`maxBodyBytes`), so that each fits alone.
+  unprovedBytes: 64 * 1024 * 1024,
   maxWaiting: 200,
   maxWaitSeconds: 300,
 };

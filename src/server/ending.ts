@@ -6,6 +6,7 @@ import type { RequestOutcome } from './deps.ts';
 import type { Answer, RequestFacts } from './exchange.ts';
 import { problemAnswer, toHookError } from './problem.ts';
 import type { Proof, Refusal } from './prove.ts';
+import { toldError } from './told.ts';
 
 /** How a request ended: all that its answer, its log line, the metrics and its decision say. */
 export interface Ending {
@@ -49,7 +50,9 @@ type Known = Pick<Ending, 'proof' | 'hookName' | 'judged'> & {
 export function failedEnding(exchange: RequestFacts, thrown: unknown, known: Known = {}): Ending {
   const error = toHookError(thrown);
   const { headers = [], ...rest } = known;
-  const answer = problemAnswer(error, exchange.ids.id);
+  const { request, evaluation } = rest.judged ?? {};
+  const isMapped = request !== undefined && evaluation !== undefined;
+  const answer = problemAnswer(isMapped ? toldError(error, request.path) : error, exchange.ids.id);
   return {
     outcome: 'refused',
     ...rest,

@@ -17,7 +17,7 @@ export interface Connection {
   latest: Exchange | undefined;
   /** No further request of this connection is served: its framing or its time is over. */
   closing: boolean;
-  /** More requests came at once than may wait for their answers: nothing further is read. */
+  /** More requests came than may wait for their answers: what follows is not served. */
   flooded: boolean;
   /** An answer carries `Connection: close`, and node or the drain ends the connection after it. */
   closeSent: boolean;
@@ -25,8 +25,6 @@ export interface Connection {
   refused: IncomingMessage | undefined;
   /** What went wrong with the bytes of the latest request before its body was complete. */
   failure: HookError | undefined;
-  /** Fails the body being received, if any. */
-  failBody: ((error: HookError) => void) | undefined;
 }
 
 /** What is known of a request before anything is judged, whichever way it came. */
@@ -52,6 +50,11 @@ export interface Exchange extends RequestFacts {
   /** The sender waits for `100 Continue` before it writes its body. */
   readonly expectsContinue: boolean;
   readonly hasBody: boolean;
+  isProved: boolean;
+  /** What its body takes up of the share of unproved ones; counted by `UnprovedBodies` alone. */
+  heldBytes: number;
+  /** Fails the body; there only while it is received. */
+  failBody: ((error: HookError) => void) | undefined;
 }
 
 /** What is to be sent. */

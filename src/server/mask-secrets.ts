@@ -1,7 +1,8 @@
 /**
  * Senders put tokens where they do not belong: into the path, under another query name, into a header of their own.
  * Such a value would reach templates, prompts, the log and the store. Wherever a whole value, or a segment of the path,
- * equals a configured token, it is masked before anything else sees the request.
+ * equals a configured token, it is masked before anything else sees the request; a long one also within the value of
+ * a header or of the query, as in a cookie.
  */
 import type { HookRequest } from '../request.ts';
 
@@ -14,13 +15,25 @@ const MIN_SECRET_CHARS = 4;
 export interface KnownTokens {
   readonly values: ReadonlySet<string>;
   readonly minChars: number;
+  /** Finds the long ones within a text; undefined where there are none. */
+  readonly within: RegExp | undefined;
 }
+
+/** Shorter tokens can be words of a longer text. */
+const MIN_WITHIN_CHARS = 12;
 
 export function knownTokens(tokens: readonly (string | undefined)[]): KnownTokens {
   const values = new Set(
     tokens.filter((token): token is string => token !== undefined && token.length >= MIN_SECRET_CHARS),
   );
-  return { values, minChars: Math.min(...[...values].map((token) => token.length)) };
+  const minChars = Math.min(...[...values].map((token) => token.length));
+  const long = [...values].filter((token) => token.length >= MIN_WITHIN_CHARS);
+  const forms = new Set(long.flatMap((token) => [token, encodeURIComponent(token.toWellFormed())]));
+  if (forms.size === 0) return { values, minChars, within: undefined };
+  const longestFirst = [...forms]
+    .toSorted((a, b) => b.length - a.length)
+    .map((form) => form.replace(/\W/g, '\\$&'));
+  return { values, minChars, within: new RegExp(longestFirst.join('|'), 'g') };
 }
 
 /** The hook name with every segment masked that is a token. */
@@ -54,7 +67,7 @@ function maskUrl(url: string, query: Carried['query'] | undefined, tokens: Known
   return `${masked}?${new URLSearchParams(query).toString()}`;
 }
 
-/** Names and values; a value made of several, joined with `, `, is looked at one by one. */
+/** Names and values. */
 function maskValues(
   values: Readonly<Record<string, string>>,
   tokens: KnownTokens,
@@ -73,9 +86,11 @@ function maskValues(
   return masked ?? values;
 }
 
-function maskValue(value: string, { values, minChars }: KnownTokens): string {
-  if (value.length < minChars) return value;
-  if (values.has(value.trim())) return MASK;
+/** A value made of several, joined with `, `, is looked at one by one. */
+function maskValue(whole: string, { values, minChars, within }: KnownTokens): string {
+  if (whole.length < minChars) return whole;
+  if (values.has(whole.trim())) return MASK;
+  const value = within === undefined ? whole : whole.replace(within, MASK);
   if (!value.includes(', ')) return value;
   const parts = value.split(', ');
   if (!parts.some((part) => values.has(part.trim()))) return value;

@@ -1,4 +1,4 @@
-import { HookError } from '../errors.ts';
+import type { HookError } from '../errors.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, IdempotencyKey } from '../storage/storage.ts';
@@ -8,6 +8,7 @@ import type { RequestFacts } from './exchange.ts';
 import type { Repeat } from './idempotency.ts';
 import { toHookError } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
+import { toldWarnings } from './told.ts';
 
 /** One request to be evaluated and stored. */
 export interface Work {
@@ -78,10 +79,9 @@ async function perform(context: ServerContext, exchange: RequestFacts, work: Wor
     const outcome = actions.length === 0 ? 'skipped' : result.duplicate ? 'duplicate' : 'accepted';
     return { kind: 'stored', outcome, result, judged: { ...judged, storeMs, result } };
   } catch (error) {
-    if (judged.evaluation === undefined) {
+    if (judged.evaluation === undefined)
       return { kind: 'failed', outcome: 'refused', error: toHookError(error), judged };
-    }
-    return { kind: 'failed', outcome: 'rejected', error: storeError(error), judged };
+    return { kind: 'failed', outcome: 'rejected', error: toHookError(error, 'storage_unavailable'), judged };
   }
 }
 
@@ -97,7 +97,8 @@ function store(
   { actions, found }: Findings,
 ): AcceptResult | Promise<AcceptResult> {
   const { request, idempotency, isSignedId } = work;
-  const warnings = work.blankKey ? [BLANK_KEY_WARNING, ...found] : found;
+  const told = toldWarnings(request.path, found);
+  const warnings = work.blankKey ? [BLANK_KEY_WARNING, ...told] : told;
   if (actions.length === 0 && (idempotency === undefined || isSignedId)) {
     return { accepted: [], warnings, duplicate: false };
   }
@@ -108,11 +109,6 @@ function store(
     warnings,
     ...(idempotency === undefined ? {} : { idempotency }),
   });
-}
-
-function storeError(error: unknown): HookError {
-  if (error instanceof HookError) return error;
-  return new HookError('storage_unavailable', 'the request could not be stored', { cause: error });
 }
 
 const BLANK_KEY_WARNING = {

@@ -1,4 +1,5 @@
 import { HOOK_ERRORS, HookError, type HookErrorCode } from '../errors.ts';
+import { StorageError, unavailable } from '../storage/storage.ts';
 import type { Answer } from './exchange.ts';
 
 /**
@@ -35,11 +36,14 @@ function problemOf(error: HookError, requestId: string): Record<string, unknown>
   return problem;
 }
 
-/** A bug or a broken part behind the port becomes an `internal` error; its cause is for the log only. */
-export function toHookError(error: unknown): HookError {
-  return error instanceof HookError
-    ? error
-    : new HookError('internal', 'the request could not be handled', { cause: error });
+/**
+ * The one place where what was thrown becomes an error of a request: a store that fails is one to come back to, whatever
+ * was asked of it. All else is a bug; its cause is for the log only.
+ */
+export function toHookError(error: unknown, code: HookErrorCode = 'internal'): HookError {
+  if (error instanceof HookError) return error;
+  if (error instanceof StorageError) return unavailable(error);
+  return new HookError(code, 'the request could not be handled', { cause: error });
 }
 
 /** Class, code and stack frames of an unexpected error. Its message may quote a payload and stays out. */
@@ -61,6 +65,8 @@ const SERVER_DETAILS: Partial<Record<HookErrorCode, string>> = {
   unknown_transfer_coding: 'the only Transfer-Encoding that is taken is chunked; send the body as it is',
   transform_unavailable: 'the transform of this hook cannot run right now; send the request again later',
   storage_unavailable: 'nothing was accepted; send the request again later',
+  bodies_full:
+    'nothing was accepted, because too many bodies are being received; send the request again later',
   backlog_full: 'nothing was accepted, because too much work is waiting; send the request again later',
   events_full:
     'nothing was accepted, because too many system events are waiting; send the request again later',

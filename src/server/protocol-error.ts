@@ -63,7 +63,7 @@ export function answerProtocolError(connection: Connection, error: HookError, re
   if (connection.open === 0) return endWith(connection.socket, error, requestId);
   if (connection.latest?.req.complete === false) {
     connection.failure = error;
-    connection.failBody?.(error);
+    connection.latest.failBody?.(error);
   }
   return false;
 }

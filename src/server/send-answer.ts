@@ -92,7 +92,7 @@ function limitRest(req: IncomingMessage, socket: Socket, maxBytes: number): void
 }
 
 /** Closes our side, and after some time the sender's too. */
-function closeSide(socket: Socket, drainMs: number): void {
+export function closeSide(socket: Socket, drainMs: number): void {
   socket.end();
   const timer = setTimeout(() => socket.destroy(), drainMs);
   socket.once('close', () => clearTimeout(timer));

@@ -6,7 +6,7 @@ import { HookError } from '../errors.ts';
 import { checkEncoding, inflateBody } from '../payload/payload.ts';
 import { concludeRequest, logRequest } from './account.ts';
 import { runAnswer } from './answer.ts';
-import { readBody } from './body.ts';
+import { aborted, readBody } from './body.ts';
 import { answerQuestion } from './answer-question.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -19,7 +19,7 @@ import { checkProtocol } from './protocol-error.ts';
 import { sendAnswer } from './send-answer.ts';
 import type { ServerContext } from './server-context.ts';
 import { bodyLimit, canTake, MAX_HOOK_NAME, takeHook } from './take-hook.ts';
-import { findHookName, type RequestTarget } from './target.ts';
+import { findHookName } from './target.ts';
 import { readWaitSeconds, waitForOutcome } from './wait.ts';
 
 const MAX_RUN_ID = 64;
@@ -42,6 +42,9 @@ export async function serveRequest(
   if (waits) concludeRequest(context, exchange, ending);
   if (ending.error?.code === 'too_many_failures') options.onTooManyFailures();
   const answered = waits ? await holdAnswer(context, exchange, ending) : ending;
+  // Nobody waits any more for a body that was only looked at to say why.
+  exchange.failBody?.(aborted());
+  context.unproved.release(exchange);
   sendAnswer(exchange, answered.answer, {
     close: context.stopping.signal.aborted,
     limits: context.limits,
@@ -65,7 +68,7 @@ async function handle(
     if (target === undefined || name === undefined || !hooks.enabled) {
       return await answerOutside(context, exchange, name !== undefined);
     }
-    const hook = incomingHook(exchange, name, target);
+    const hook = incomingHook(context, exchange, { name, target });
     const { challenge } = hook.settings;
     const asked = challenge && (await answerQuestion(context, exchange, { hook, challenge }));
     if (asked !== undefined) return asked;
@@ -76,6 +79,8 @@ async function handle(
     if (proof.kind === 'refused') {
       return { ...failedEnding(exchange, proof.error, { proof, ...knownName(hook) }), proofMs };
     }
+    exchange.isProved = true;
+    context.unproved.release(exchange);
     onProved();
     const ending = await answerProved(context, exchange, { hook, proof });
     return { ...ending, proofMs };
@@ -109,7 +114,11 @@ function served(answer: Answer): Ending {
   return { answer, outcome: 'served' };
 }
 
-function incomingHook(exchange: Exchange, name: string, target: RequestTarget): IncomingHook {
+function incomingHook(
+  { unproved }: ServerContext,
+  exchange: Exchange,
+  { name, target }: Pick<IncomingHook, 'name' | 'target'>,
+): IncomingHook {
   const { generation } = exchange;
   const settings = generation.settingsOf(name);
   const maxBytes = bodyLimit(generation, name).bytes;
@@ -119,7 +128,7 @@ function incomingHook(exchange: Exchange, name: string, target: RequestTarget): 
     target,
     settings,
     maxBodyBytes: maxBytes,
-    body: () => (body ??= readBody(exchange, maxBytes)),
+    body: () => (body ??= readBody(exchange, { maxBytes, unproved })),
   };
 }
 

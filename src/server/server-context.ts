@@ -8,12 +8,14 @@ import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } f
 import { FewPerSecond } from './few-per-second.ts';
 import { createFailureLimiter, type FailureLimiter } from './failure-limiter.ts';
 import { LaterRequests } from './later-requests.ts';
+import { MAX_PIPELINED } from './pipelined.ts';
 import { ReadinessProbe } from './readiness.ts';
 import { RepeatGuard } from './idempotency.ts';
 import type { PathDoor } from './path-door.ts';
 import { PathRates } from './path-rate.ts';
 import { createIdSource } from './request-ids.ts';
 import { Tally } from './tally.ts';
+import { UnprovedBodies } from './unproved-bodies.ts';
 
 /** What all requests of one server share. */
 export interface ServerContext {
@@ -34,6 +36,11 @@ export interface ServerContext {
   readonly unread: FewPerSecond;
   /** Requests that were refused because their address failed too often. */
   readonly tooManyFailures: Tally<'refused'>;
+  readonly unproved: UnprovedBodies;
+  /** Requests whose body had to give way to those of others. */
+  readonly bodiesFull: Tally<'refused'>;
+  /** Connections that are not read further because more requests came on one than may wait for their answers. */
+  readonly pipelined: Tally<'stopped'>;
   readonly repeats: RepeatGuard;
   readonly probe: ReadinessProbe;
   /** Ends in a later turn of the event loop, for one request after the other. */
@@ -57,10 +64,11 @@ interface DerivedSettings {
 
 export function createContext(deps: ServerDeps): ServerContext {
   const clock = deps.clock ?? Date.now;
+  const limits = { ...DEFAULT_LIMITS, ...deps.limits };
   const proxies = createAddressList(deps.server.trustedProxies);
   return {
     deps,
-    limits: { ...DEFAULT_LIMITS, ...deps.limits },
+    limits,
     clock,
     ids: deps.ids ?? createIdSource(),
     decoder: new TextDecoder('utf-8', { fatal: true }),
@@ -75,6 +83,19 @@ export function createContext(deps: ServerDeps): ServerContext {
       deps.log.warn(
         counts,
         'requests were refused because their senders failed to prove themselves too often',
+      );
+    }),
+    unproved: new UnprovedBodies(limits.unprovedBytes),
+    bodiesFull: new Tally(['refused'], (counts) => {
+      deps.log.warn(
+        counts,
+        'requests were refused because bodies whose senders had proved nothing took up 64 MB together',
+      );
+    }),
+    pipelined: new Tally(['stopped'], (counts) => {
+      deps.log.warn(
+        { ...counts, maxPipelined: MAX_PIPELINED },
+        'connections are not read further, because their senders wrote more requests than may wait for their answers',
       );
     }),
     repeats: new RepeatGuard(deps.storage),

@@ -12,17 +12,19 @@ import { HEALTHY } from './readiness.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 import { noteOnBytes } from './parser-findings.ts';
 import { createServer } from './node-http.ts';
+import { boundedMessages, endAfterLatest, endIfFull } from './pipelined.ts';
 import { answerProtocolError, protocolError } from './protocol-error.ts';
 import { isOperator } from './prove.ts';
 import { serveRequest, type ServeOptions } from './serve-request.ts';
 import { type SideListener, startSideListener } from './side-listener.ts';
 import { parseTarget } from './target.ts';
 import { Tally } from './tally.ts';
-import { ignoreUpgrades } from './upgrade.ts';
+import { ignoreError, ignoreUpgrade } from './upgrade.ts';
 
 export { type KnownTokens, knownTokens } from './mask-secrets.ts';
 export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
+export { toHookError } from './problem.ts';
 export { type HookGate, openHookGate } from './hook-gate.ts';
 export { type ShadowedExchange, type ShadowListener, startShadowListener } from './shadow-listener.ts';
 export { listenForRedirect } from './redirect-listener.ts';
@@ -51,8 +53,6 @@ export interface RunningServer extends ListeningAddress {
 }
 
 const MAX_HEADER_BYTES = 16_384;
-/** Requests of one connection that may wait for their answers; senders of hooks send one, and wait. */
-const MAX_PIPELINED = 64;
 /** How often the time limits of headers and bodies are checked. */
 const CHECK_MS = 500;
 /** How long idle connections stay open at a stop: a request already on its way gets a 503 instead of a reset. */
@@ -64,8 +64,8 @@ const IDLE_GRACE_MS = 100;
  */
 export async function startServer(deps: ServerDeps): Promise<RunningServer> {
   const context = createContext(deps);
-  const http = makeHttp(context);
   const connections = openConnections(context);
+  const http = makeHttp(context, connections);
   takeConnections(context, http, connections);
   takeRequests(context, http, connections);
   await listen(http, deps.server, 'server');
@@ -79,8 +79,10 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
   return runningServer(context, { http, connections, health });
 }
 
-function makeHttp({ deps, limits }: ServerContext): Server {
+function makeHttp(context: ServerContext, connections: ConnectionTable): Server {
+  const { deps, limits } = context;
   const http = createServer({
+    IncomingMessage: boundedMessages({ endIfFull: countFull(context, connections), seesOffers: true }),
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.bodyTimeoutMs,
@@ -92,6 +94,18 @@ function makeHttp({ deps, limits }: ServerContext): Server {
   });
   // A sender may close its side once its request is written and still wait for the answer.
   return Object.assign(http, { httpAllowHalfOpen: true });
+}
+
+/** Whether a request is one too many of its connection; told once for each connection. */
+function countFull(context: ServerContext, connections: ConnectionTable): (socket: Socket) => boolean {
+  return (socket) => {
+    const connection = connections.find(socket);
+    if (connection === undefined) return true;
+    const { closing, flooded } = connection;
+    const isOver = endIfFull(connection, connections.isStranger(connection));
+    if (isOver && !closing && !flooded) context.pipelined.count('stopped');
+    return isOver;
+  };
 }
 
 /** `/healthz` and `/readyz` where strangers at the hooks cannot stand in their way. */
@@ -120,6 +134,9 @@ function openConnections(context: ServerContext): ConnectionTable {
     limits: { connections, perAddress, strangerMs: strangerSeconds * 1000 },
     proxies: context.proxies,
     onFull: reportFull(context),
+    onGone: (connection) => {
+      context.open -= context.later.drop(connection);
+    },
   });
 }
 
@@ -129,15 +146,15 @@ function takeConnections(context: ServerContext, http: Server, connections: Conn
   sweepWhileOpen(http, connections);
   http.on('clientError', (error, socket) => {
     const connection = connections.find(socket as Socket);
-    // A parser that was stopped reports that, too.
-    if (connection === undefined || connection.flooded) return;
+    if (connection === undefined) return;
+    // Behind a request that was passed over the parser cannot find its way. Node reads on with each answer.
+    if (connection.flooded) return void connection.socket.pause();
     const hookError = protocolError(error, connection.open > 0);
     const note = noteOnBytes(error, connection.socket.bytesRead);
     refuseBytes(context, connection, { error: hookError, note, method: '?' });
   });
   http.on('connect', (_req, socket) => {
-    // node lets go of the socket here, and an error without a listener would end the process.
-    socket.on('error', () => undefined);
+    socket.on('error', ignoreError);
     const connection = connections.find(socket as Socket);
     if (connection !== undefined) refuseBytes(context, connection, noProxy());
   });
@@ -178,7 +195,11 @@ function takeRequests(context: ServerContext, http: Server, connections: Connect
   };
   http.on('request', (req, res) => receive(req, res, false));
   http.on('checkContinue', (req, res) => receive(req, res, true));
-  ignoreUpgrades(http, (socket) => connections.find(socket));
+  http.on('upgrade', (req, socket, rest: Buffer) => {
+    socket.on('error', ignoreError);
+    const connection = connections.find(socket as Socket);
+    if (connection !== undefined) ignoreUpgrade(http, connection, { req, rest });
+  });
   // Other expectations are answered as if they were not there (RFC 9110 section 10.1.1 allows it).
   http.on('checkExpectation', (req, res) => receive(req, res, false));
 }
@@ -203,13 +224,7 @@ interface Received {
 }
 
 function receiveRequest(context: ServerContext, connections: ConnectionTable, received: Received): void {
-  const { req, connection } = received;
-  // Where it closes, the answer before this one said that it is the last.
-  if (connection.closing || connection.open >= MAX_PIPELINED) {
-    req.resume();
-    if (!connection.closing) stopReading(connection);
-    return;
-  }
+  const { connection } = received;
   connection.open += 1;
   context.open += 1;
   const exchange = createExchange(context, received);
@@ -235,33 +250,19 @@ function serveReceived(context: ServerContext, connections: ConnectionTable, exc
     return;
   }
   const options: ServeOptions = {
-    onProved: () => connections.proved(connection),
+    onProved: () => {
+      connections.proved(connection);
+      if (connection.flooded) connection.closing = true;
+    },
     onTooManyFailures: () => connections.cutOff(connection),
   };
   void serveRequest(context, exchange, options).then(({ proof }) => {
     connection.open -= 1;
     context.open -= 1;
     connections.answered(connection, proof?.kind === 'proved');
-    if (connection.closing && !connection.closeSent && connection.open === 0) endAfterLatest(connection);
+    if (connection.closing && !connection.closeSent && connection.open === 0)
+      endAfterLatest(connection, context.limits);
   });
-}
-
-/**
- * A megabyte of requests that nobody waits for must not hold up everybody else: the rest is not even parsed. Node has
- * no public way to stop within a chunk, which holds up to 64 KB of them, so its parser is asked, where it can be.
- */
-function stopReading(connection: Connection): void {
-  connection.closing = true;
-  connection.flooded = true;
-  const { socket } = connection;
-  (socket as { readonly parser?: { readonly pause?: () => void } }).parser?.pause?.();
-  socket.pause();
-}
-
-/** The last answer was decided before the connection had to end, so it could not say so. */
-function endAfterLatest({ socket, latest }: Connection): void {
-  if (latest === undefined || latest.res.writableFinished) socket.end();
-  else latest.res.once('finish', () => socket.end());
 }
 
 function createExchange(
@@ -284,6 +285,9 @@ function createExchange(
     hasBody:
       (announced !== undefined && Number(announced) > 0) || headers.values['transfer-encoding'] !== undefined,
     bodyBytes: 0,
+    isProved: false,
+    heldBytes: 0,
+    failBody: undefined,
   };
 }
 

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { Answer } from './exchange.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
 import { createServer } from './node-http.ts';
+import { boundedMessages, MAX_PIPELINED } from './pipelined.ts';
 
 /** A listener of its own for what operators ask, so that it need not be where hooks are. */
 export interface SideListener extends ListeningAddress {
@@ -52,10 +53,18 @@ export function startSideListener(options: SideListenerOptions): Promise<SideLis
  * @throws Error naming the setting where the address cannot be listened on
  */
 export async function startHandlerListener(options: HandlerListenerOptions): Promise<SideListener> {
-  const http = createServer({ requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS }, (req, res) =>
-    options.handle(req, res),
+  const requests: OpenRequests = new Map();
+  const endIfFull = (socket: Socket): boolean => {
+    if ((requests.get(socket) ?? 0) < MAX_PIPELINED) return false;
+    socket.destroy();
+    return true;
+  };
+  const IncomingMessage = boundedMessages({ endIfFull, seesOffers: false });
+  const http = createServer(
+    { IncomingMessage, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS },
+    (req, res) => options.handle(req, res),
   );
-  boundConnections(http);
+  boundConnections(http, requests);
   await listen(http, options, options.setting);
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> =>
@@ -66,13 +75,14 @@ export async function startHandlerListener(options: HandlerListenerOptions): Pro
   return { ...listeningAddress(http), stop: () => (stopped ??= stop()) };
 }
 
+/** Requests of each connection that are not answered; a sender may write several at once. */
+type OpenRequests = Map<Socket, number>;
+
 /**
  * Beyond the limit the connection that waits longest for a request, or for the rest of one, makes room for a new one:
  * else some silent connections would keep every probe out. Where all are being answered, the new one is closed.
  */
-function boundConnections(http: Server): void {
-  /** Requests of each connection that are not answered; a sender may write several at once. */
-  const requests = new Map<Socket, number>();
+function boundConnections(http: Server, requests: OpenRequests): void {
   const resting = new Set<Socket>();
   const leave = (socket: Socket): void => {
     requests.delete(socket);

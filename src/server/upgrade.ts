@@ -4,27 +4,31 @@
  * be seen. Therefore the request is read once more without the offer: its head is put back in front of what follows.
  */
 import type { IncomingMessage, Server } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Connection } from './exchange.ts';
 
-/** Makes a server answer requests with `Upgrade` as if the header were not there. */
-export function ignoreUpgrades(http: Server, find: (socket: Socket) => Connection | undefined): void {
-  http.on('upgrade', (req, stream, rest: Buffer) => {
-    const socket = stream as Socket;
-    // Node has let go of the socket, and an error without a listener would end the process.
-    const ignore = (): void => undefined;
-    socket.on('error', ignore);
-    const readAgain = (): void => {
-      socket.off('error', ignore);
-      if (socket.destroyed) return;
-      socket.unshift(Buffer.concat([headWithoutUpgrade(req), rest]));
-      http.emit('connection', socket);
-    };
-    const before = find(socket)?.latest;
-    // An answer that is still under way must be through first: answers go out in the order of requests.
-    if (before === undefined || before.res.writableFinished) readAgain();
-    else before.res.once('finish', readAgain);
-  });
+/** What node hands over with the event `upgrade`. */
+export interface Offer {
+  readonly req: IncomingMessage;
+  /** What was read behind the head of the request. */
+  readonly rest: Buffer;
+}
+
+/** Answers a request with `Upgrade` as if the header were not there. */
+export function ignoreUpgrade(http: Server, { socket, latest }: Connection, { req, rest }: Offer): void {
+  const readAgain = (): void => {
+    socket.off('error', ignoreError);
+    if (socket.destroyed) return;
+    socket.unshift(Buffer.concat([headWithoutUpgrade(req), rest]));
+    http.emit('connection', socket);
+  };
+  // An answer that is still under way must be through first: answers go out in the order of requests.
+  if (latest === undefined || latest.res.writableFinished) readAgain();
+  else latest.res.once('finish', readAgain);
+}
+
+/** Node lets go of a socket that it hands over, and an error without a listener would end the process. */
+export function ignoreError(): void {
+  return undefined;
 }
 
 /** The request line and headers as they came; the parser has checked them, so nothing in them can end a line. */

@@ -26,7 +26,7 @@ import { keepPruning } from './pruning.ts';
 import { servedGeneration } from './served-generation.ts';
 import { type ServedMetrics, startMetrics } from './served-metrics.ts';
 import type { ServiceOptions, ServiceRole } from './service-options.ts';
-import { sayMissingSecrets, watchHealth } from './watch-health.ts';
+import { sayProofs, watchHealth } from './watch-health.ts';
 
 export type { ConsoleParts, Onlooker } from './onlooker.ts';
 export type { ServiceOptions, ServiceRole } from './service-options.ts';
@@ -102,7 +102,7 @@ async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Pa
   const wiring = await openPerforming(options, { ...evaluating, prepared, reading }, opened);
   const { live, storage, health } = wiring;
   const { sandbox } = evaluating;
-  sayMissingSecrets(health, live.generation);
+  sayProofs(health, live.generation);
   const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
   const stopWatching = watchHealth(health, { sandbox, storage, failed });
   opened.push(() => Promise.resolve(stopWatching()));
@@ -270,7 +270,7 @@ function followReloads(
   };
   live.onReplaced(() => {
     gateway.reconfigure(live.effects);
-    sayMissingSecrets(health, live.generation);
+    sayProofs(health, live.generation);
     looking.onlooker?.replaced();
     apply();
   });

@@ -2,6 +2,7 @@ import type { Generation } from '../generation/generation.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { Storage, StorageHealth } from '../storage/storage.ts';
 import type { Health } from '../telemetry/telemetry.ts';
+import { findCoverageGaps } from '../verify/verify.ts';
 
 /** How often the sandbox is asked how it is. */
 const WATCH_MS = 1_000;
@@ -48,8 +49,8 @@ function saySandbox(health: Health, sandbox: Sandbox): void {
   );
 }
 
-/** Paths that refuse everything, because none of their secrets is there. */
-export function sayMissingSecrets(health: Health, { table }: Generation): void {
+/** Paths that refuse everything, because none of their secrets is there, and those whose proof covers too little. */
+export function sayProofs(health: Health, { table }: Generation): void {
   const missing = [...table.paths].filter((path) => {
     const { verify } = table.settingsOf(path);
     return (
@@ -61,4 +62,10 @@ export function sayMissingSecrets(health: Health, { table }: Generation): void {
     'not_configured',
     missing.map((name) => ({ name, message })),
   );
+  const open = [...table.paths].flatMap((name) => {
+    const { verify, ...path } = table.settingsOf(name);
+    const [gap] = verify === undefined ? [] : findCoverageGaps(verify, path);
+    return gap === undefined ? [] : [{ name, message: `${gap.message}; ${gap.hint}` }];
+  });
+  health.replace('proof_not_covering', open);
 }

@@ -1,4 +1,4 @@
-import type { DeliveryTarget } from '../action.ts';
+import type { CallbackAddress, DeliveryTarget } from '../action.ts';
 import type { SummaryEvent } from './event-records.ts';
 
 export interface ClaimOutboxOptions {
@@ -18,7 +18,8 @@ export interface NewDelivery extends DeliveryTarget {
 }
 
 export interface NewCallback {
-  readonly url: string;
+  /** Sent to what it leads to then, where it is a reference. */
+  readonly url: CallbackAddress;
   /** The JSON text to be posted. */
   readonly body: string;
   /** The trace of the request, sent as a header. */

@@ -32,6 +32,7 @@ import type {
   PruneResult,
   QueueSelection,
   RetentionLimits,
+  RetryRows,
   RunCompletion,
   RunDeadLetter,
   RunnerHold,
@@ -168,11 +169,17 @@ export interface Storage extends MailStorage {
   listEvents(query: ListQuery): Promise<readonly EventRecord[]>;
   listOutbox(query: ListQuery): Promise<readonly OutboxRecord[]>;
   /**
-   * Makes dead or waiting runs, outbox entries and dead events due now; the dead start again with no attempts. Agents
-   * that selected runs wait for are tried now, too; runs that name no runner wait for `defaultRunner`. A run that is
-   * named by its id goes before the limits of its mapping.
+   * Makes failed, dead or waiting runs, dead or waiting outbox entries and dead events due now; what had ended starts
+   * again with no attempts, and a run keeps how it ended (`earlier`). Agents that selected runs wait for are tried now,
+   * too; runs that name no runner wait for `defaultRunner`. A run that is named by its id goes before the limits of its
+   * mapping; one that was dropped stays so. No run or entry is begun that ended after `nowMs`.
    */
   retry(selection: QueueSelection, nowMs: number, defaultRunner?: string): Promise<number>;
+  /** What `retry` would begin: the first `limit` ids of each kind and state. */
+  selectRetry(
+    selection: QueueSelection,
+    options: { readonly nowMs: number; readonly limit?: number },
+  ): Promise<RetryRows>;
   /**
    * Drops queued or dead runs and outbox entries and dead events (by id also pending ones). A dropped run is completed
    * with outcome error and code `dropped` and posts what `endingOf` makes of it. Resolves to how many rows changed.

@@ -1,4 +1,12 @@
-import type { DecisionRecord, EventRecord, MissedMapping, OutboxRecord, RunRecord } from './records.ts';
+import type {
+  DecisionRecord,
+  EarlierEnding,
+  EventRecord,
+  MissedMapping,
+  NewCallback,
+  OutboxRecord,
+  RunRecord,
+} from './records.ts';
 import { warningWords } from './warning-words.ts';
 
 /** A time as ISO 8601, or undefined. */
@@ -36,10 +44,20 @@ export function runToJson(run: RunRecord, text: boolean): Record<string, unknown
     runner: (action.kind === 'agent' && action.runner) || null,
     lastError: errorToJson(run.lastError, text),
     usage: run.usage ?? null,
+    ...(run.earlier === undefined ? {} : { earlier: run.earlier.map((end) => earlierToJson(end, text)) }),
     acceptedAt: isoTime(run.acceptedAt),
     dueAt: isoTime(run.dueAt),
     startedAt: isoTime(run.startedAt) ?? null,
     endedAt: isoTime(run.endedAt) ?? null,
+  };
+}
+
+function earlierToJson({ reply, error, endedAt, ...end }: EarlierEnding, text: boolean): object {
+  return {
+    ...end,
+    lastError: errorToJson(error, text),
+    ...(text && reply !== undefined ? { reply } : {}),
+    endedAt: isoTime(endedAt),
   };
 }
 
@@ -61,6 +79,12 @@ export function eventToJson(event: EventRecord, text: boolean): Record<string, u
   };
 }
 
+/** Where a callback goes, as it may be shown: no path, which may be a secret. */
+export function callbackPlace({ url }: NewCallback): string {
+  if (typeof url !== 'string') return `{file: ${url.file}}`;
+  return URL.canParse(url) ? new URL(url).origin : url;
+}
+
 /** One delivery or callback; the recipient is shown, the text only with `text`. */
 export function outboxToJson(entry: OutboxRecord, text: boolean): Record<string, unknown> {
   return {
@@ -71,7 +95,7 @@ export function outboxToJson(entry: OutboxRecord, text: boolean): Record<string,
     attempts: entry.attempts,
     channel: entry.delivery?.channel ?? null,
     to: entry.delivery?.to ?? null,
-    url: entry.callback === undefined ? null : new URL(entry.callback.url).origin,
+    url: entry.callback === undefined ? null : callbackPlace(entry.callback),
     ...(text ? { text: entry.delivery?.text ?? entry.callback?.body ?? null } : {}),
     chunksSent: entry.chunksSent,
     lastError: errorToJson(entry.lastError, text),

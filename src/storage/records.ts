@@ -30,8 +30,15 @@ export interface ListQuery {
 
 export type QueueSelection =
   | { readonly kind: 'ids'; readonly ids: readonly string[] }
-  | { readonly kind: 'mapping'; readonly mappingId: string }
-  | { readonly kind: 'all' };
+  | { readonly kind: 'mapping'; readonly mappingId: string; readonly errorCode?: string }
+  | { readonly kind: 'all'; readonly errorCode?: string };
+
+/** Ids of what `retry` would begin. */
+export interface RetryRows {
+  readonly runs: readonly string[];
+  readonly outbox: readonly string[];
+  readonly events: readonly string[];
+}
 
 export interface Backlog {
   readonly queuedRuns: number;

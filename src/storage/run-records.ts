@@ -40,6 +40,8 @@ export interface RunRecord<Kind extends RunAction = RunAction> {
   readonly lastError?: { readonly code: string; readonly message: string };
   readonly process?: ProcessMark;
   readonly usage?: TokenUsage;
+  /** How it ended each time before it was begun anew, the oldest first: at most the last ten. */
+  readonly earlier?: readonly EarlierEnding[];
   readonly acceptedAt: number;
   readonly dueAt: number;
   readonly startedAt?: number;
@@ -48,6 +50,16 @@ export interface RunRecord<Kind extends RunAction = RunAction> {
   readonly eventCount?: number;
   /** Its further events in the order in which they came; listings leave them out. */
   readonly events?: readonly AgentAction[];
+}
+
+/** An end of a run that was begun anew after it. */
+export interface EarlierEnding {
+  readonly endedAt: number;
+  readonly attempts: number;
+  /** Absent where it was given up. */
+  readonly outcome?: RunOutcome;
+  readonly error?: { readonly code: string; readonly message: string };
+  readonly reply?: string;
 }
 
 export interface TokenUsage {

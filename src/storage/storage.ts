@@ -18,6 +18,7 @@ export type { Lease } from './lease.ts';
 export type * from './mail-port.ts';
 export type * from './records.ts';
 export {
+  callbackPlace,
   decisionNote,
   decisionToJson,
   eventToJson,
@@ -30,7 +31,8 @@ export { warningText } from './warning-words.ts';
 export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';
 export type { OpenWork, RestoreReport } from './sqlite/restore-store.ts';
 export { isSqliteFile } from './sqlite/worker/database-file.ts';
-export type { StorageError, StorageErrorCode, StorageHealth } from './storage-error.ts';
+export { StorageError, type StorageErrorCode, type StorageHealth } from './storage-error.ts';
+export { unavailable } from './engine/serialized-error.ts';
 export { failoverPromise, type ServerFacts, type StoreStatus, type StoreUser } from './store-status.ts';
 
 /** How a store is opened. */

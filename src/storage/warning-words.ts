@@ -8,8 +8,6 @@ const WARNINGS: Readonly<Record<string, string>> = {
     'a helper or block of a template got what is of no use to it; "sluice explain" of a kept request says which',
   invalid_date:
     'the transform wrote "Invalid Date": new Date got what is no time; for a number of seconds write new Date(seconds * 1000)',
-  joined_numbers:
-    'the transform joined numbers that are texts in place of adding them: write Number(…) around each',
   json_text:
     'a field that the template reads into is a text that holds JSON, so what rendered empty was not found in it: let the sender send an object, or read the text in a transform with JSON.parse',
   nan_as_text:

@@ -1,3 +1,4 @@
+import { constants, fstatSync, openSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { destination as openDestination } from 'pino';
 import { clearControl, clearLine } from './clear-control.ts';
@@ -82,27 +83,64 @@ function createTimeText(): () => string {
 /** How long lines gather; a write for every line took a seventh of the time of a request. */
 const GATHER_MS = 10;
 
+/** Bytes of lines kept while nobody reads them; later ones are dropped, or the log would take all memory. */
+const MAX_UNREAD_BYTES = 8 * 1024 * 1024;
+/** How long the end of the process waits for somebody to read them. */
+const MAX_FLUSH_MS = 1_000;
+
+/**
+ * A pipe on standard error as one that says when it is full: a write that nobody reads would hold its thread, and with
+ * it the end of the process, for ever. A file stays as it is, or two places in it would be written to; so does what
+ * cannot be opened once more, as on other systems than Linux.
+ */
+function openWithoutWaiting(): number {
+  try {
+    if (!fstatSync(2).isFIFO()) return 2;
+    return openSync('/proc/self/fd/2', constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return 2;
+  }
+}
+
 /**
  * Standard error, written asynchronously, many lines at once. Pino writes what is left at exit; `flushSync` does so
  * before, and cannot take back a write that a thread of Node's has begun.
  */
 function openStandardError(): { write(line: string): void; flushSync(): void } {
-  const destination = openDestination({ fd: 2, sync: false });
+  let givesUpAt = Infinity;
+  let isGivenUp = false;
+  const destination = openDestination({
+    fd: openWithoutWaiting(),
+    sync: false,
+    maxLength: MAX_UNREAD_BYTES,
+    retryEAGAIN: () => performance.now() < givesUpAt,
+  });
+  // What could not be written has nobody to be told.
+  destination.on('error', () => undefined);
   let lines = '';
   const handOver = (): void => {
-    if (lines !== '') destination.write(lines);
+    if (lines !== '' && !isGivenUp) destination.write(lines);
     lines = '';
   };
-  process.prependListener('exit', handOver);
+  const flushSync = (): void => {
+    givesUpAt = Math.min(givesUpAt, performance.now() + MAX_FLUSH_MS);
+    handOver();
+    if (isGivenUp) return;
+    try {
+      destination.flushSync();
+    } catch {
+      // Nobody reads them.
+      isGivenUp = true;
+      destination.destroy();
+    }
+  };
+  process.prependListener('exit', flushSync);
   return {
     write: (line) => {
       if (lines === '') setTimeout(handOver, GATHER_MS);
       lines += line;
     },
-    flushSync: () => {
-      handOver();
-      destination.flushSync();
-    },
+    flushSync,
   };
 }
 

@@ -71,7 +71,7 @@ export function presentedToken(rawHeaders: readonly string[]): string | undefine
 export function bearerOf(rawHeaders: readonly string[]): string | undefined {
   const header = findHeader(rawHeaders, 'authorization');
   if (typeof header !== 'string') return undefined;
-  const token = BEARER.exec(header)?.[1]?.trim();
+  const token = BEARER.exec(header)?.[1];
   return token === '' ? undefined : token;
 }
 

@@ -15,7 +15,7 @@ export function explainTwilio(secrets: readonly string[], request: SignedRequest
   if (presented === undefined || fields.kind === 'reason') return undefined;
   const fits = (secret: Buffer, url: string): boolean =>
     withAndWithoutPort(url).some((each) =>
-      twilioSignature(createSecretKey(secret), each + fields.text).equals(presented),
+      twilioSignature(createSecretKey(secret), each, fields.text).equals(presented),
     );
   for (const variant of secretVariants(secrets)) {
     if (fits(variant.bytes, request.url)) return variant.diagnosis;

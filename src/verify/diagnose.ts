@@ -50,7 +50,9 @@ function withNames(
   const unset = names.flatMap((name, index) => {
     if (secrets[index] !== '') return [];
     const file = inFile[index];
-    if (file !== undefined) return [`${name} is not set in the service. ${file}; `];
+    const isFile = typeof settings.secrets[index] !== 'string';
+    if (file !== undefined)
+      return [`${name} ${isFile ? 'cannot be read by' : 'is not set in'} the service. ${file}; `];
     const meant = near[index];
     const hint = meant === undefined ? '' : `, and ${meant} is: did you mean that?`;
     return [`${name} is not set in the service${hint}${hint === '' ? ';' : ''} `];
@@ -253,6 +255,11 @@ const REASONS: Readonly<Partial<Record<Refused['reason'], string>>> = {
     'the signature covers the address but not this body: a form is expected, or bodySHA256 in the address',
 };
 
+/** Schemes that name no sender. */
+const GENERAL: ReadonlySet<string> = new Set(['hmac', 'ed25519', 'ecdsa', 'header', 'standard-webhooks']);
+
+const nameOfSender = (scheme: string): string => (GENERAL.has(scheme) ? 'the sender' : scheme);
+
 function plainReason(
   settings: TableSettings,
   { secrets, doubts }: ProofSettings,
@@ -269,6 +276,6 @@ function plainReason(
     code: 'wrong-secret',
     text: isSecret
       ? `the value of the header ${header} is not the secret of this path, nor nearly so: most likely the text that was entered at the sender is another one, for example a retired one`
-      : `the signature fits neither the body as it came nor as a proxy might have changed it: most likely the secret at ${settings.scheme} is another one, for example a retired one${shown === undefined ? '' : `; set it to ${shown}`}`,
+      : `the signature fits neither the body as it came nor as a proxy might have changed it: most likely the secret at ${nameOfSender(settings.scheme)} is another one, for example a retired one${shown === undefined ? '' : `; set it to ${shown}`}`,
   };
 }

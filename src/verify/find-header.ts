@@ -3,7 +3,10 @@ export type HeaderValue = string | undefined | typeof SEVERAL;
 
 export const SEVERAL = Symbol('several');
 
-/** The value of a header in node's flat list, without white space around it. `name` is in lower case. */
+/**
+ * The value of a header in node's flat list, without the blanks and tabs around it that RFC 9110, 5.5 allows: all other
+ * bytes are the sender's, a no-break space among them. `name` is in lower case.
+ */
 export function findHeader(rawHeaders: readonly string[], name: string): HeaderValue {
   let found: string | undefined;
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -12,7 +15,15 @@ export function findHeader(rawHeaders: readonly string[], name: string): HeaderV
     if (found !== undefined) return SEVERAL;
     found = rawHeaders[i + 1] as string;
   }
-  return found?.trim();
+  return found === undefined ? undefined : withoutBlanks(found);
+}
+
+function withoutBlanks(text: string): string {
+  const isBlank = (at: number): boolean => text[at] === ' ' || text[at] === '\t';
+  let [start, end] = [0, text.length];
+  while (start < end && isBlank(start)) start += 1;
+  while (end > start && isBlank(end - 1)) end -= 1;
+  return text.slice(start, end);
 }
 
 /** Headers that are looked at: a sender chooses how many it sends, and each is looked for among all. */

@@ -2,7 +2,7 @@ import type { KeyObject } from 'node:crypto';
 import { readPartTexts } from '../payload/payload.ts';
 import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { decodeExactly } from './encodings.ts';
-import { readFormPairs, readJsonMember } from './signed-fields.ts';
+import { readFormPairs, readJsonMembers } from './signed-fields.ts';
 import { findHeader, isForm, isFormInParts } from './find-header.ts';
 import { type Proof, refused, refusedByAge } from './proof.ts';
 import type { SignedRequest } from './scheme.ts';
@@ -58,7 +58,7 @@ export function readMailgunFields({ rawHeaders, body }: SignedRequest): MailgunF
 
 function valuesOf(rawHeaders: readonly string[], body: Buffer): readonly (string | undefined)[] {
   if (isForm(rawHeaders)) return formFields(body);
-  if (!isFormInParts(rawHeaders)) return FIELDS.map((name) => readJsonMember(body, ['signature', name]));
+  if (!isFormInParts(rawHeaders)) return readJsonMembers(body, ['signature'], FIELDS);
   const contentType = findHeader(rawHeaders, 'content-type');
   return typeof contentType === 'string'
     ? readPartTexts({ bytes: body, headers: { 'content-type': contentType } }, FIELDS)

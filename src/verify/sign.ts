@@ -94,7 +94,7 @@ function signTwilio({ secret, request }: Signing): SignResult {
     : `${request.url}${separator}bodySHA256=${hash('sha256', request.body)}`;
   const fields = signedFields({ ...request, url });
   if (fields.kind === 'reason') return problem('the body is no form that Twilio could have sent');
-  const value = twilioSignature(textKey(secret), url + fields.text).toString('base64');
+  const value = twilioSignature(textKey(secret), url, fields.text).toString('base64');
   return { kind: 'signed', headers: { [TWILIO_HEADER]: value }, body: request.body, url };
 }
 

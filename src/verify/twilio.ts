@@ -22,16 +22,17 @@ export function judgeTwilio(keys: readonly KeyObject[], request: SignedRequest):
   if (presented === undefined) return refused('malformed-proof');
   const fields = signedFields(request);
   if (fields.kind === 'reason') return refused(fields.reason);
-  const texts = withAndWithoutPort(request.url).map((url) => url + fields.text);
+  const urls = withAndWithoutPort(request.url);
+  const bytes = Buffer.from(fields.text, 'utf8');
   const retired = placeOfFitting(
     keys,
-    (key) => texts.filter((text) => isSameBytes(presented, twilioSignature(key, text))).length > 0,
+    (key) => urls.filter((url) => isSameBytes(presented, twilioSignature(key, url, bytes))).length > 0,
   );
   return retired < 0 ? refused('wrong-proof') : { kind: 'proved', retired };
 }
 
-export function twilioSignature(key: KeyObject, text: string): Buffer {
-  return createHmac('sha1', key).update(text, 'utf8').digest();
+export function twilioSignature(key: KeyObject, url: string, fields: string | Buffer): Buffer {
+  return createHmac('sha1', key).update(url, 'utf8').update(fields).digest();
 }
 
 export type SignedFields =

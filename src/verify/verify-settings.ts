@@ -50,7 +50,9 @@ const Signed = z
     const problem = findContentProblem(text);
     if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
   })
-  .describe('What is signed: text with {body}, {timestamp}, {id}, {url}, {method}; default {body}.');
+  .describe(
+    'What is signed: text with {body}, {timestamp}, {id}, {url}, {method}; default {body}. With method: GET write {url}.',
+  );
 
 /** The keys that describe a signature in a header. */
 const signatureKeys = {

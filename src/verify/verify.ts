@@ -13,6 +13,7 @@ export {
   readsBody,
 } from './challenge.ts';
 export { type CommentMark, findCommentMark, markComment } from './comment-mark.ts';
+export { describeCoverage, findCoverageGaps, proofCoverage, type Coverage } from './coverage.ts';
 export { diagnose } from './diagnose.ts';
 export { findProofHeader, schemesOfHeader, type ProofHeader } from './diagnose-absence.ts';
 export { isPlainHeaderName } from './find-header.ts';

@@ -132,7 +132,8 @@ async function openPage(folder: string, port: number): Promise<() => void> {
     headers: { origin, 'content-type': 'application/json' },
     body: JSON.stringify({ key }),
   });
-  const headers = { cookie: session.headers.get('set-cookie')?.split(';')[0] ?? '' };
+  const { token } = (await session.json()) as { readonly token: string };
+  const headers = { 'x-sluice-session': token };
   const leaving = new AbortController();
   const list = await fetch(`${origin}/api/inbox`, { headers });
   const { cursor } = (await list.json()) as { readonly cursor: string };

@@ -6,9 +6,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import type { Part, Row } from '../support/parts.ts';
-import { startPostgres } from '../support/postgres-server.ts';
+import { query, startPostgres } from '../support/postgres-server.ts';
 import { startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';
 import { runLoad } from './load.ts';
 
@@ -18,6 +19,9 @@ const SECONDS = 6;
 const REPLICAS = [1, 2, 4];
 /** Until everything that was accepted has been performed. */
 const DRAIN_MS = 180_000;
+/** Statistics of the database come late. */
+const IDLE_FROM_MS = 3_000;
+const IDLE_SECONDS = 20;
 /** The default of `storage.leaseSeconds` is 20. */
 const LEASE_SECONDS = 20;
 
@@ -71,6 +75,14 @@ async function measure(url: string, services: readonly ServiceProcess[]): Promis
   };
 }
 
+function send({ port }: ServiceProcess, path: string, body: object): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}/hooks/${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+}
+
 async function isDone(store: Storage): Promise<boolean> {
   const { queuedRuns, activeRuns } = await store.backlog();
   return queuedRuns + activeRuns === 0;
@@ -81,11 +93,7 @@ async function handOver(folder: string, url: string, signal: NodeJS.Signals): Pr
   const env = { DATABASE_URL: url };
   const first = await startServiceProcess(folder, env);
   const store = await openStorage(url, { mode: 'attached' });
-  await fetch(`http://127.0.0.1:${first.port}/hooks/slow`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
-    body: '{}',
-  });
+  await send(first, 'slow', {});
   const isActive = async () => (await store.listRuns({ limit: 1, state: 'active' })).length > 0;
   await until('the run to begin', isActive);
   const second = await startServiceProcess(folder, env);
@@ -117,6 +125,32 @@ async function onServices(
   } finally {
     for (const service of services) await service.end('SIGTERM');
   }
+}
+
+/** What a service that has nothing to do costs the database: its own commits, and those of the looks at it. */
+async function idle(port: number, url: string, folder: string): Promise<Row> {
+  const service = await startServiceProcess(folder, { DATABASE_URL: url });
+  try {
+    const store = await openStorage(url, { mode: 'attached' });
+    await send(service, 'agent', { message: 'one finished run', deliver: false });
+    await until('it to be performed', () => isDone(store));
+    await store.close();
+    await wait(IDLE_FROM_MS);
+    const before = await commitsOf(port);
+    await wait(IDLE_SECONDS * 1000);
+    const perMinute = ((await commitsOf(port)) - before) * (60 / IDLE_SECONDS);
+    return { what: 'commits of an idle service in a minute', figure: `${Math.round(perMinute)}` };
+  } finally {
+    await service.end('SIGTERM');
+  }
+}
+
+async function commitsOf(port: number): Promise<number> {
+  const [row] = await query(
+    `postgres://postgres@127.0.0.1:${port}/postgres`,
+    "SELECT xact_commit::integer AS commits FROM pg_stat_database WHERE datname = 'postgres'",
+  );
+  return Number(row?.['commits']);
 }
 
 function rowOf(what: string, { accepted, performed, p99Ms }: Throughput): Row {
@@ -151,6 +185,8 @@ export const fleetPart: Part = {
           ratio: { value: ratio, better: 'lower' },
         });
       }
+      progress('idle');
+      rows.push(await idle(server.port, await server.freshUrl(), folder));
       progress('hand-over');
       for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
         const seconds = await handOver(folder, await server.freshUrl(), signal);

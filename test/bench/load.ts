@@ -13,6 +13,7 @@ export interface LoadOptions {
   readonly port: number;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** `@@` in it becomes the number of the connection, of two digits. */
   readonly body: string;
   readonly connections: number;
   readonly seconds: number;
@@ -81,7 +82,7 @@ class Load {
   }
 
   async run(): Promise<LoadResult> {
-    for (let i = 0; i < this.#options.connections; i += 1) this.#open();
+    for (let i = 0; i < this.#options.connections; i += 1) this.#open(i);
     const pace = this.#options.rate === undefined ? undefined : this.#startPace(this.#options.rate);
     await sleep(this.#options.warmupSeconds);
     const cpuBefore = process.cpuUsage();
@@ -111,7 +112,8 @@ class Load {
     }, 1);
   }
 
-  #open(): void {
+  #open(index: number): void {
+    const bytes = numbered(this.#bytes, index);
     const { host, port } = this.#options;
     const socket = connect({ host, port, noDelay: true });
     this.#sockets.add(socket);
@@ -119,7 +121,7 @@ class Load {
     let pending: Buffer | undefined;
     const send = (dueAt: number): void => {
       sentAt = dueAt;
-      socket.write(this.#bytes);
+      socket.write(bytes);
     };
     const sendNext = (): void => {
       if (this.#options.rate === undefined) return send(performance.now());
@@ -141,7 +143,7 @@ class Load {
       this.#sockets.delete(socket);
       if (this.#isOver) return;
       this.#errors += 1;
-      if (this.#errors < 1000) this.#open();
+      if (this.#errors < 1000) this.#open(index);
     });
   }
 
@@ -168,6 +170,14 @@ class Load {
       generatorMicros: Math.round((generatorMicros / this.#counted) * 10) / 10,
     };
   }
+}
+
+function numbered(bytes: Buffer, index: number): Buffer {
+  const at = bytes.indexOf('@@');
+  if (at < 0) return bytes;
+  const copy = Buffer.from(bytes);
+  copy.write(String(index % 100).padStart(2, '0'), at, 'latin1');
+  return copy;
 }
 
 /** The status of a complete answer with a Content-Length (or 204), or undefined while bytes are missing. */

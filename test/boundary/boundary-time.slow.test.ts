@@ -35,6 +35,11 @@ test.each([
   '(external content)\n',
   'END_EXTERNAL_CONTENT id=',
   '>>answer',
+  '\u001b[',
+  '\u001b[0m',
+  '\u001b[0000000000',
+  '\ud800',
+  '\u2800',
 ])('a megabyte of %j is neutralised in linear time', (piece) => {
   const small = piece.repeat(Math.ceil(1000 / piece.length));
   const text = `<${piece.repeat(Math.ceil(1_048_576 / piece.length))}`;

@@ -19,6 +19,11 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   // An element of this name alone looks like the token <tool_call>; as a type, behind a word, it is code.
   'test/boundary/innocent/generics.txt': ['<ToolCall>', '</ToolCall>'],
   'src/channels/markdown.ts': ['<s>', '</s>'],
+  // It looks for the markers themselves, in expectations of version 0.1.0.
+  'src/golden/first-format.ts': [
+    String.raw`<<<EXTERNAL_CONTENT id="\2">>>`,
+    String.raw`<<<END_EXTERNAL_CONTENT id="\2">>>`,
+  ],
 };
 
 function changesIn(text: string): string[] {

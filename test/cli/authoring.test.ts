@@ -215,7 +215,7 @@ describe('test', () => {
     bench.put('mappings/shop.yaml', MAPPINGS.replace('over', 'above').replace('100', '10'));
     const half = await bench.run(['test', '-i'], { answers: ['no', 'yes'] });
     expect(half.exitCode).toBe(1);
-    expect(half.out.match(/\+ +Order 7 above 120/g)).toHaveLength(1);
+    expect(half.out.match(/\+ +message: Order 7 above 120/g)).toHaveLength(1);
     expect(half.out).toMatch(/1\/2 {2}shop\/missed[^]*2\/2 {2}shop\/paid/);
     expect(expectation(bench)).toContain('above');
     expect(expectation(bench, 'shop/missed')).toContain('no_mapping_matched');

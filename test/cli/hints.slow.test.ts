@@ -13,7 +13,7 @@ gateway: { runner: { kind: command, argv: [sh, -c, 'exit 0'] } }
 `;
 
 const MAPPINGS = `
-- { id: host, match: { path: host }, debounce: { key: host, seconds: 1 }, messageTemplate: '{{host}}' }
+- { id: host, match: { path: host }, debounce: { key: host, seconds: 10 }, messageTemplate: '{{host}}' }
 - { id: mr, match: { path: mr }, sessionKey: 'mr:{{iid}}', dedupe: body, messageTemplate: '{{project.name}}' }
 - { id: fine, match: { path: fine }, sessionKey: 'fine:{{id}}', messageTemplate: '{{id}}' }
 `;

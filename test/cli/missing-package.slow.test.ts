@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStorage } from '../../src/storage/storage.ts';
+import { builtMain } from '../support/built-program.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -12,9 +13,10 @@ const ROOT = resolve(import.meta.dirname, '../..');
 function installWithout(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-without-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  for (const entry of ['src', 'package.json', 'node-version.cjs', 'schemas', 'mappings']) {
+  for (const entry of ['package.json', 'node-version.cjs', 'schemas', 'mappings']) {
     symlinkSync(join(ROOT, entry), join(folder, entry));
   }
+  cpSync(dirname(builtMain()), join(folder, 'dist'), { recursive: true });
   mkdirSync(join(folder, 'node_modules'));
   for (const entry of readdirSync(join(ROOT, 'node_modules'))) {
     if (entry !== name) symlinkSync(join(ROOT, 'node_modules', entry), join(folder, 'node_modules', entry));
@@ -23,8 +25,7 @@ function installWithout(name: string): string {
 }
 
 async function run(folder: string, args: readonly string[]): Promise<readonly [number, string]> {
-  const keep = ['--preserve-symlinks', '--preserve-symlinks-main'];
-  const child = spawn(process.execPath, [...keep, join(folder, 'src/main.ts'), ...args], {
+  const child = spawn(process.execPath, [join(folder, 'dist/main.js'), ...args], {
     cwd: folder,
     timeout: 30_000,
   });

@@ -2,11 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Bench, openBench, TOKEN, waitFor } from '../support/cli-service.ts';
+import { builtMain } from '../support/built-program.ts';
+import { type Bench, openBench, START_ENV, TOKEN, waitFor } from '../support/cli-service.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const CONFIG = `
 hooks:
   enabled: true
@@ -23,9 +22,9 @@ interface Process {
 }
 
 function start(bench: Bench, args: readonly string[], env: NodeJS.ProcessEnv = {}): Process {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [builtMain(), ...args], {
     cwd: bench.folder,
-    env: { PATH: process.env['PATH'], SLUICE_HOOK_TOKEN: TOKEN, ...env },
+    env: { ...START_ENV, SLUICE_HOOK_TOKEN: TOKEN, ...env },
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   const text = { out: '', err: '' };

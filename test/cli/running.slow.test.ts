@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { MAIN, openBench, type Running, startBench as run, TOKEN, waitFor } from '../support/cli-service.ts';
+import { builtMain } from '../support/built-program.ts';
+import { openBench, type Running, startBench as run, TOKEN, waitFor } from '../support/cli-service.ts';
 import { runCommand } from '../support/service-process.ts';
 
 const mapping = (text: string): string =>
@@ -87,7 +88,7 @@ test.each(Object.entries(TOKENS))(
 
 /** Runs a line as a shell would; `npx` stands for this program. */
 async function paste(folder: string, line: string, env: Readonly<Record<string, string>>): Promise<string> {
-  const script = `npx() { shift; "${process.execPath}" "${MAIN}" "$@"; }\n${line}`;
+  const script = `npx() { shift; "${process.execPath}" "${builtMain()}" "$@"; }\n${line}`;
   const { stdout } = await promisify(execFile)('sh', ['-c', script], {
     cwd: folder,
     env: { ...process.env, ...env },

@@ -5,10 +5,9 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
+import { builtMain } from '../support/built-program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const ends: (() => void)[] = [];
 afterEach(() => {
   for (const end of ends.splice(0)) end();
@@ -60,7 +59,7 @@ async function startShadow(upstream: string): Promise<Shadow & { readonly folder
     - { id: only-here, match: { path: only-here }, messageTemplate: '{{text}}' }
 `,
   );
-  const args = [MAIN, 'shadow', '--upstream', upstream, '--port', '0', '--record', 'cases'];
+  const args = [builtMain(), 'shadow', '--upstream', upstream, '--port', '0', '--record', 'cases'];
   const child = spawn(process.execPath, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
   ends.push(() => child.kill('SIGKILL'));
   let text = '';

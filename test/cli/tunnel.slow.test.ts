@@ -3,13 +3,11 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'n
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openTunnel } from '../../src/cli/tunnel.ts';
 import { isHook } from '../../src/server/hook-gate.ts';
-import { type Bench, openBench, TOKEN, waitFor } from '../support/cli-service.ts';
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+import { builtMain } from '../support/built-program.ts';
+import { type Bench, openBench, START_ENV, TOKEN, waitFor } from '../support/cli-service.ts';
 
 /*
  * The words of tailscale 1.98, cloudflared 2025.11 and ngrok 3.33, as their documentation and their users' reports show
@@ -164,6 +162,19 @@ test('without a tool the choices are named', async () => {
   );
 });
 
+test('dev --tunnel ends where no tool is installed, and names them', async () => {
+  const bench = openBench({ 'sluice.yaml': 'hooks: {enabled: true}\n' });
+  const child = spawn(process.execPath, [builtMain(), 'dev', '--port', '0', '--tunnel'], {
+    cwd: bench.folder,
+    env: { ...START_ENV, ...install(bench, {}), HOME: bench.folder },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let err = '';
+  child.stderr.on('data', (chunk) => (err += String(chunk)));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect([code, err]).toEqual([1, expect.stringContaining('not installed. --tunnel uses one of these')]);
+});
+
 test('dev --tunnel prints the payload URL, lets hooks in and nothing else, and ends the tool', async () => {
   const bench = openBench({
     'sluice.yaml': `
@@ -176,9 +187,9 @@ metrics: {port: 0}
 `,
   });
   const env = install(bench, { cloudflared: TOOLS.cloudflared });
-  const child: ChildProcess = spawn(process.execPath, [MAIN, 'dev', '--port', '0', '--tunnel'], {
+  const child: ChildProcess = spawn(process.execPath, [builtMain(), 'dev', '--port', '0', '--tunnel'], {
     cwd: bench.folder,
-    env: { ...env, HOME: bench.folder, SLUICE_HOOK_TOKEN: TOKEN },
+    env: { ...START_ENV, ...env, HOME: bench.folder, SLUICE_HOOK_TOKEN: TOKEN },
   });
   onTestFinished(() => void child.kill('SIGKILL'));
   let err = '';

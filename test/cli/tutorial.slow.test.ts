@@ -19,7 +19,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { findCommentMark } from '../../src/verify/verify.ts';
-import { waitFor } from '../support/cli-service.ts';
+import { builtMain } from '../support/built-program.ts';
+import { START_ENV, waitFor } from '../support/cli-service.ts';
 import { startPlatform } from '../support/platform-server.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -27,7 +28,7 @@ const page = readFileSync(join(root, 'docs/tutorial.md'), 'utf8');
 const commands = [...page.matchAll(/^```sh\n([^]*?)\n```/gm)].flatMap(([, block = '']) => block.split('\n'));
 
 const STAND_INS = {
-  npx: `shift; exec "${process.execPath}" "${join(root, 'src/main.ts')}" "$@"`,
+  npx: `shift; exec "${process.execPath}" "${builtMain()}" "$@"`,
   // An agent that proves what it may do: it notes its arguments, and replies.
   claude: `echo "$*" >> "$HOME/notes/claude"; cat > "$HOME/notes/prompt"
 echo '{"type":"result","is_error":false,"result":"This updates the README. @octocat may look at line 3 first."}'`,
@@ -49,17 +50,20 @@ test('the tutorial has four commands before the pull request', () => {
 test('a signed delivery becomes a comment, as the tutorial says', { timeout: 90_000 }, async () => {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-tutorial-')));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  const [bin, notes, folder] = ['bin', 'notes', 'folder'].map((name) => join(home, name)) as [
+  const [bin, notes, checkout] = ['bin', 'notes', 'checkout'].map((name) => join(home, name)) as [
     string,
     string,
     string,
   ];
-  for (const made of [bin, notes, folder]) mkdirSync(made);
+  for (const made of [bin, notes, checkout]) mkdirSync(made);
+  // Who follows the page in the checkout has a configuration there already.
+  writeFileSync(join(checkout, 'sluice.yaml'), 'gateway: {runner: echo}\n');
+  let folder = checkout;
   for (const [name, script] of Object.entries(STAND_INS)) {
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`);
     chmodSync(join(bin, name), 0o755);
   }
-  const env = { PATH: `${bin}:/usr/bin:/bin`, HOME: home, NOTES: notes, LANG: 'C.UTF-8' };
+  const env = { ...START_ENV, PATH: `${bin}:/usr/bin:/bin`, HOME: home, NOTES: notes, LANG: 'C.UTF-8' };
   const shell = (command: string): string => {
     const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
       cwd: folder,
@@ -78,7 +82,7 @@ test('a signed delivery becomes a comment, as the tutorial says', { timeout: 90_
   onTestFinished(github.stop);
 
   const [init = '', add = '', dev = '', hook = '', ...rest] = commands;
-  shell(init);
+  folder = /^\/.+/m.exec(shell(`${init} && pwd`))?.[0] ?? '';
   writeFileSync(join(folder, 'token'), 'github_pat_of_the_tutorial\n');
   expect(shell(add)).toContain('Set up GitHub:');
   // The one thing that is not as a reader has it: comments go to the stand-in of GitHub.

@@ -6,7 +6,8 @@ import { loadConfig } from '../../src/config/config.ts';
 import { nearVariable } from '../../src/config/near-variable.ts';
 import type { LoadedConfig, LoadOptions, Settings } from '../../src/config/config.ts';
 import { lineColumn } from '../../src/document/document.ts';
-import type { Diagnostic } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
+import { said, saidFinding } from '../support/said.ts';
 
 const folders: string[] = [];
 
@@ -27,7 +28,7 @@ function write(files: Readonly<Record<string, string>>): string {
 async function load(
   files: Readonly<Record<string, string>>,
   options: Partial<LoadOptions> = {},
-): Promise<{ config: LoadedConfig | undefined; diagnostics: readonly Diagnostic[]; folder: string }> {
+): Promise<{ config: LoadedConfig | undefined; diagnostics: readonly Finding[]; folder: string }> {
   const folder = write(files);
   const { config, diagnostics } = await loadConfig(undefined, {
     env: {},
@@ -42,7 +43,7 @@ async function loadNamed(
   name: string,
   text: string,
   options: Partial<LoadOptions> = {},
-): Promise<{ config: LoadedConfig | undefined; diagnostics: readonly Diagnostic[]; folder: string }> {
+): Promise<{ config: LoadedConfig | undefined; diagnostics: readonly Finding[]; folder: string }> {
   const folder = write({ [name]: text });
   const file = join(folder, name);
   const { config, diagnostics } = await loadConfig(file, {
@@ -54,7 +55,7 @@ async function loadNamed(
   return { config, diagnostics, folder };
 }
 
-const codes = (diagnostics: readonly Diagnostic[]): string[] => diagnostics.map(({ code }) => code);
+const codes = (diagnostics: readonly Finding[]): string[] => diagnostics.map(({ code }) => code);
 
 const kitchenSink = `
 hooks:
@@ -210,7 +211,7 @@ test('a file with every key becomes exactly these settings', async () => {
         },
         other: {
           kind: 'forward',
-          forwardSummaries: false,
+          forwardSummaries: true,
           url: 'https://gw.example.org/hooks',
           token: 'other-token',
         },
@@ -251,6 +252,7 @@ test('a file with every key becomes exactly these settings', async () => {
           fast: 'local/qwen',
         },
         timeoutSeconds: 0.5,
+        maxTimeoutSeconds: 3600,
       },
     },
     channels: {
@@ -332,7 +334,7 @@ test('the shortest file that serves has these defaults', async () => {
     heartbeat: { everySeconds: 1800 },
     events: { maxPending: 10_000 },
   });
-  expect(agents.defaults).toEqual({ aliases: {}, timeoutSeconds: 600 });
+  expect(agents.defaults).toEqual({ aliases: {}, timeoutSeconds: 600, maxTimeoutSeconds: 3600 });
   expect(storage).toEqual({
     url: `sqlite:${join(folder, '.sluice/sluice.db')}`,
     keep: { days: 30, rows: 1_000_000, decisions: 10_000 },
@@ -386,7 +388,7 @@ test('an OpenClaw file loads as it is, and what it has no use for is named once'
     'warning OPENCLAW_NOT_FOUND',
     'warning NOT_TRANSLATED',
   ]);
-  expect(diagnostics[2]?.message).toMatch(/^hooks\.gmail has no counterpart/);
+  expect(said(diagnostics[2]?.message)).toMatch(/^hooks\.gmail has no counterpart/);
   expect(config?.dialect).toBe('openclaw');
   const { hooks, server, gateway, agents } = config?.settings ?? ({} as Settings);
   expect(hooks).toMatchObject({
@@ -408,6 +410,7 @@ test('an OpenClaw file loads as it is, and what it has no use for is named once'
     model: 'anthropic/claude-opus-4-8',
     models: ['anthropic/claude-opus-4-8', 'openai/gpt-5'],
     aliases: { opus: 'anthropic/claude-opus-4-8' },
+    maxTimeoutSeconds: 3600,
     timeoutSeconds: 600,
   });
   const mapping = config?.inlineMappings[0]?.value;
@@ -438,7 +441,7 @@ test('findings in an OpenClaw file point at what was written there', async () =>
     "{\n  gateway: {\n    trustedProxies: 5,\n  },\n  hooks: {enabled: true, token: 't0ken', allowRequestSessionKey: 'no'},\n}",
   );
   const errors = diagnostics.filter(({ severity }) => severity === 'error');
-  expect(errors.map(({ code, message }) => `${code} ${message}`)).toEqual([
+  expect(errors.map(({ code, message }) => `${code} ${said(message)}`)).toEqual([
     'WRONG_TYPE gateway.trustedProxies must be a list, found the number 5',
     'WRONG_TYPE hooks.allowRequestSessionKey must be a boolean, found the string "no"',
   ]);
@@ -476,7 +479,7 @@ test('a list of tokens is one mistake, and is told the lines with the same varia
   const text = "hooks:\n  enabled: true\n  tokens: ['${NEW_TOKEN}', '${OLD_TOKEN}']\n";
   const { diagnostics } = await load({ 'sluice.yaml': text });
   expect(diagnostics.map(({ code }) => code)).not.toContain('TOKEN_REQUIRED');
-  expect(diagnostics[0]?.hint).toMatch(
+  expect(said(diagnostics[0]?.hint)).toMatch(
     /token: \$\{NEW_TOKEN\} and, .* previousTokens: \['\$\{OLD_TOKEN\}'\]$/,
   );
 });
@@ -541,7 +544,9 @@ channels: {telegram: "\${SECRET}"}
     },
     { env: { SECRET: 'sw0rdfish' } },
   );
-  const text = JSON.stringify(diagnostics.map(({ code, message, hint }) => ({ code, message, hint })));
+  const text = JSON.stringify(
+    diagnostics.map(saidFinding).map(({ code, message, hint }) => ({ code, message, hint })),
+  );
   expect(codes(diagnostics)).toContain('WRONG_TYPE');
   expect(text).not.toContain('sw0rdfish');
   expect(text).not.toContain('plain-gateway-token');
@@ -616,7 +621,7 @@ test('hooks.gmail of an OpenClaw file becomes hooks.mail, with a warning per key
   });
   const lost = diagnostics
     .filter(({ code }) => code === 'NOT_TRANSLATED')
-    .map(({ message }) => message.split(' ')[0]);
+    .map(({ message }) => said(message).split(' ')[0]);
   expect(new Set(lost)).toEqual(
     new Set([
       'hooks.gmail.allowUnsafeExternalContent',

@@ -4,14 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { applyEdits, formatDiagnostics, type Diagnostic } from '../../src/document/document.ts';
+import { applyEdits, formatDiagnostics, type Finding } from '../../src/document/document.ts';
+import { said } from '../support/said.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-meant-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const HEAD = 'hooks: { enabled: true, token: "${HOOK_TOKEN}" }\n';
 
-async function check(text: string): Promise<readonly Diagnostic[]> {
+async function check(text: string): Promise<readonly Finding[]> {
   const file = join(folder, 'sluice.yaml');
   writeFileSync(file, text);
   const env = { HOOK_TOKEN: 'hook-token-from-env-0123456789' };
@@ -44,7 +45,7 @@ test.each([
 ])('%s is mended', async (line, hint) => {
   const text = `${HEAD}${line}\n`;
   const found = await check(text);
-  expect(found.map((one) => one.hint)).toEqual([hint]);
+  expect(found.map((one) => said(one.hint))).toEqual([hint]);
   const fixed = applyEdits(
     readFileSync(join(folder, 'sluice.yaml'), 'utf8'),
     found.flatMap(({ edit }) => (edit === undefined ? [] : [edit])),
@@ -139,7 +140,7 @@ test.each([
   ['storage: postgres://me:hunter2@db/work', /write storage: \{url: …\}/],
 ])('%s is told what to write', async (line, hint) => {
   const found = await check(`${HEAD}${line}\n`);
-  expect(found.map((one) => one.hint)).toEqual([expect.stringMatching(hint)]);
+  expect(found.map((one) => said(one.hint))).toEqual([expect.stringMatching(hint)]);
   expect(found.map(({ edit }) => edit?.text)).not.toContainEqual(expect.stringContaining('sqlite:'));
   // A text in the place of such a block may be the secret itself.
   expect(formatDiagnostics(found)).not.toMatch(/hunter2|xoxb/);
@@ -173,7 +174,7 @@ test.each([
   ['allowedAgentIds: ["*"]', ['remove it, nothing changes']],
 ])('hooks: {%s}, a word of OpenClaw, is told its place', async (keys, hints) => {
   const found = await check(`hooks: { enabled: true, token: "\${HOOK_TOKEN}", ${keys} }\n`);
-  expect(found.map((one) => one.hint)).toEqual(hints.map((hint) => expect.stringContaining(hint)));
+  expect(found.map((one) => said(one.hint))).toEqual(hints.map((hint) => expect.stringContaining(hint)));
 });
 
 test.each([
@@ -221,15 +222,6 @@ test.each([
     expect.stringMatching(/argv: \[curl, .* "URL"\], cwd: private\}/),
   ],
   ['server: { trustProxy: true }', expect.stringMatching(/trustedProxies: \[127\.0\.0\.1\]$/)],
-  ['queue: { concurrency: 2 }', expect.stringMatching(/^write gateway: \{maxRuns: 2\}/)],
-  [
-    'gateway: { heartbeat: { at: "08:30", instructions: Write it } }',
-    expect.stringMatching(/the line 30 8 \* \* \* curl -sS \S+\/hooks\/wake .*'\{"text":"Write it"\}'/),
-  ],
-  [
-    'schedules: [{ cron: "0 3 * * 1", prompt: Clean up }]',
-    expect.stringMatching(/0 3 \* \* 1 curl -sS \S+\/hooks\/agent .*'\{"message":"Clean up"\}'/),
-  ],
   ['storage: { keepRequests: true }', 'write keepRequests: {which: all}'],
   [
     'channels: { email: { to: a@example.com } }',
@@ -245,7 +237,7 @@ test.each([
   ['server: { tls: { cert: a.pem } }', expect.stringMatching(/^there is no TLS here/)],
 ])('%s is one word of others', async (line, hint) => {
   const found = await check(`${HEAD}${line}\n`);
-  expect(found.map((one) => one.hint)).toEqual([hint]);
+  expect(found.map((one) => said(one.hint))).toEqual([hint]);
   expect(formatDiagnostics(found)).not.toContain('hunter2');
 });
 
@@ -256,7 +248,7 @@ test.each([
   ['presets: [github]', /"sluice add github"/],
 ])('hooks: {%s} is told what to write', async (line, hint) => {
   const found = await check(`hooks: { enabled: true, token: "\${HOOK_TOKEN}", ${line} }\n`);
-  expect(found.map((one) => one.hint)).toEqual([expect.stringMatching(hint)]);
+  expect(found.map((one) => said(one.hint))).toEqual([expect.stringMatching(hint)]);
 });
 
 test('names that every object has are no words of others', async () => {

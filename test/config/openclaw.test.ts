@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { loadConfig, type LoadResult, type LoadedConfig } from '../../src/config/config.ts';
+import { said } from '../support/said.ts';
 
 const folders: string[] = [];
 afterEach(() => {
@@ -42,7 +43,8 @@ const codes = ({ diagnostics }: LoadResult): readonly string[] => diagnostics.ma
 const errors = ({ diagnostics }: LoadResult): readonly string[] =>
   diagnostics.filter(({ severity }) => severity === 'error').map(({ code }) => code);
 const settingsOf = (loaded: Loaded): LoadedConfig['settings'] => {
-  if (loaded.config === undefined) throw new Error(JSON.stringify(loaded.diagnostics.map((d) => d.message)));
+  if (loaded.config === undefined)
+    throw new Error(JSON.stringify(loaded.diagnostics.map((d) => said(d.message))));
   return loaded.config.settings;
 };
 
@@ -176,7 +178,7 @@ test('channels keep their credentials and the account that sends; what cannot de
   });
   const lost = loaded.diagnostics
     .filter(({ code }) => code === 'NOT_TRANSLATED')
-    .map(({ message }) => message);
+    .map(({ message }) => said(message));
   expect(lost.map((message) => message.split(' ', 1)[0])).toEqual([
     'channels.telegram.accounts',
     'channels.whatsapp',

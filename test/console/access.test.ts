@@ -15,18 +15,20 @@ function visitor(part: Partial<Visitor> = {}): Visitor {
     host: '127.0.0.1:8788',
     origin: undefined,
     fetchSite: undefined,
-    cookie: undefined,
+    session: undefined,
     ...part,
   };
 }
 
 function open(options: { readonly clock?: () => number; readonly publicUrl?: string } = {}): Access {
-  return new Access({ key: KEY, host: '127.0.0.1', port: 8788, ...options });
+  return new Access({ key: KEY, role: 'author', host: '127.0.0.1', ...options });
 }
 
-function cookieOf(access: Access): string {
-  const result = access.exchange(KEY);
-  return result.kind === 'cookie' ? (result.cookie.split(';')[0] ?? '') : '';
+const HERE = '127.0.0.1';
+
+function sessionOf(access: Access): string {
+  const result = access.exchange(KEY, HERE);
+  return result.kind === 'session' ? result.token : '';
 }
 
 describe('access', () => {
@@ -49,10 +51,9 @@ describe('access', () => {
     expect(open().problemOf(visitor({ host }))).toMatch(/Host/);
   });
 
-  test('serves under the name of console.publicUrl, with a cookie for TLS only', () => {
+  test('serves under the name of console.publicUrl', () => {
     const access = open({ publicUrl: 'https://console.example.com' });
     expect(access.problemOf(visitor({ host: 'console.example.com' }))).toBeUndefined();
-    expect(access.exchange(KEY)).toMatchObject({ cookie: expect.stringMatching(/; Secure$/) as string });
   });
 
   test.each([
@@ -71,55 +72,58 @@ describe('access', () => {
     expect(open().problemOf(visitor(own))).toBeUndefined();
   });
 
-  test('exchanges the key for a cookie that holds over a restart and ends by itself', () => {
+  test('exchanges the key for a session that holds over a restart and ends by itself', () => {
     let now = 1_000_000;
     const access = open({ clock: () => now });
-    const result = access.exchange(KEY);
-    expect(result).toMatchObject({
-      cookie: expect.stringMatching(/; HttpOnly; SameSite=Strict; Path=\//) as string,
-    });
-    const cookie = `other=1; ${cookieOf(access)}`;
-    expect(access.hasCookie(visitor({ cookie }))).toBe(true);
-    expect(open({ clock: () => now }).hasCookie(visitor({ cookie }))).toBe(true);
+    const session = sessionOf(access);
+    expect(access.roleOf(visitor({ session }))).toBe('author');
+    expect(open({ clock: () => now }).roleOf(visitor({ session }))).toBe('author');
     now += 31 * 86_400_000;
-    expect(access.hasCookie(visitor({ cookie }))).toBe(false);
+    expect(access.roleOf(visitor({ session }))).toBeUndefined();
   });
 
-  test('takes no cookie that was made up, prolonged, or made with another key', () => {
+  test('takes no session that was made up, prolonged, raised, or made with another key', () => {
     const access = open();
-    const cookie = cookieOf(access);
-    const longer = cookie.replace(/=\w+\./, `=${(Date.now() * 2).toString(36)}.`);
-    const other = new Access({ key: `${KEY}x`, host: '127.0.0.1', port: 8788 });
-    for (const made of [
-      '',
-      'sluice_console_8788=',
-      'sluice_console_8788=zzzzzzzzz.abc',
-      longer,
-      `${cookie}x`,
-    ])
-      expect(access.hasCookie(visitor({ cookie: made })), made).toBe(false);
-    expect(other.hasCookie(visitor({ cookie }))).toBe(false);
+    const session = sessionOf(access);
+    const longer = session.replace(/\.\w+\./, `.${(Date.now() * 2).toString(36)}.`);
+    for (const made of ['', '.', 'author', 'author.zzzzzzzzz.abc', longer, `${session}x`, `${session}.x`])
+      expect(access.roleOf(visitor({ session: made })), made).toBeUndefined();
+    const other = new Access({ key: `${KEY}x`, role: 'author', host: '127.0.0.1' });
+    expect(other.roleOf(visitor({ session }))).toBeUndefined();
   });
 
-  test('asks for a minute of patience after twenty wrong keys', () => {
+  test('a session of dev is none in serve, nor is one of serve raised to one of dev', () => {
+    const serve = new Access({ key: KEY, role: 'inspect', host: '127.0.0.1' });
+    expect(serve.roleOf(visitor({ session: sessionOf(open()) }))).toBeUndefined();
+    const session = sessionOf(serve);
+    expect(serve.roleOf(visitor({ session }))).toBe('inspect');
+    expect(open().roleOf(visitor({ session }))).toBeUndefined();
+    expect(open().roleOf(visitor({ session: session.replace('inspect', 'author') }))).toBeUndefined();
+  });
+
+  test('wrong keys lock out their own address for a minute, and never the right key', () => {
     let now = 1_000_000;
     const access = open({ clock: () => now });
-    for (let tries = 0; tries < 20; tries += 1) expect(access.exchange('wrong')).toEqual({ kind: 'refused' });
-    expect(access.exchange(KEY)).toEqual({ kind: 'too-many' });
+    for (let tries = 0; tries < 20; tries += 1)
+      expect(access.exchange('wrong', '192.0.2.1')).toEqual({ kind: 'refused' });
+    expect(access.exchange('wrong', '192.0.2.1')).toEqual({ kind: 'too-many' });
+    expect(access.exchange('wrong', HERE)).toEqual({ kind: 'refused' });
+    expect(access.exchange(KEY, HERE).kind).toBe('session');
+    expect(access.exchange(KEY, '192.0.2.1').kind).toBe('session');
     now += 61_000;
-    expect(access.exchange(KEY).kind).toBe('cookie');
+    expect(access.exchange('wrong', '192.0.2.1')).toEqual({ kind: 'refused' });
   });
 
   test('makes a key that only its owner can read, and takes it again', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-key-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'private', 'console-key');
-    const key = readOrMakeKey(file);
+    const key = readOrMakeKey([file]).key;
     expect(key.length).toBeGreaterThanOrEqual(32);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readOrMakeKey(file)).toBe(key);
+    expect(readOrMakeKey([file]).key).toBe(key);
     writeFileSync(file, 'short\n');
-    expect(readOrMakeKey(file)).not.toBe('short');
+    expect(readOrMakeKey([file]).key).not.toBe('short');
   });
 });
 

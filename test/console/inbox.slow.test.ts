@@ -1,4 +1,6 @@
 /** The console in a real browser: the inbox, a request, hostile payloads. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { complaintsOf, noBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console-page.ts';
@@ -16,9 +18,43 @@ describe.skipIf(noBrowser !== '')(`the inbox${noBrowser === '' ? '' : `, ${noBro
     await page.goto(pages.running.link);
     await page.waitForSelector('.app');
     expect(page.url()).toBe(`${pages.running.url}/`);
-    const [cookie] = await stranger.cookies();
-    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' });
+    expect(await stranger.cookies()).toEqual([]);
+    await page.reload();
+    await page.waitForSelector('.live.live:has-text("live")');
+    await page.evaluate("localStorage.setItem('sluice-session', 'author.zzzzzzzz.made-up')");
+    await page.reload();
+    await page.waitForSelector('#key');
     await stranger.close();
+  });
+
+  test('a server on another port of the host neither gets the session nor can read or change anything', async () => {
+    const heard: string[] = [];
+    const other = createServer((req, res) => {
+      heard.push(JSON.stringify(req.headers));
+      res.writeHead(200, { 'content-type': 'text/html' }).end('<p>another server</p>');
+    });
+    await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+    const page = await pages.open();
+    const token = await page.evaluate<string>("localStorage.getItem('sluice-session')");
+    expect(token).toMatch(/^author\./);
+    await page.goto(`http://127.0.0.1:${(other.address() as AddressInfo).port}/`);
+    const read = await page.evaluate<readonly (string | number)[]>(`(async () => {
+      const said = [localStorage.getItem('sluice-session') ?? 'no session', document.cookie];
+      const url = ${JSON.stringify(pages.running.url)};
+      const tries = [
+        { credentials: 'include' },
+        { headers: { 'x-sluice-session': 'x' } },
+        { method: 'POST', body: '{}', mode: 'no-cors', credentials: 'include' },
+      ];
+      for (const init of tries)
+        said.push(await fetch(url + '/api/inbox', init).then((answer) => answer.status, () => 'kept out'));
+      return said;
+    })()`);
+    expect(read).toEqual(['no session', '', 'kept out', 'kept out', 'kept out']);
+    expect(heard.join('')).not.toContain(token.split('.').at(-1));
+    expect(heard.join('')).not.toContain('cookie');
+    other.close();
+    await page.close();
   });
 
   test('shows a request the moment it arrives, in two tabs, and why it became what it is', async () => {
@@ -63,6 +99,21 @@ describe.skipIf(noBrowser !== '')(`the inbox${noBrowser === '' ? '' : `, ${noBro
     await page.selectOption('select[aria-label=Mapping]', 'order-agent');
     await page.waitForSelector('.row:has-text("nowhere")', { state: 'detached' });
     expect(await page.textContent('.count')).toMatch(/^1 of \d/);
+    await page.close();
+  });
+
+  test('a page that was hidden goes on where it was, and misses nothing', async () => {
+    const page = await pages.open();
+    await page.waitForSelector('.live.live:has-text("live")');
+    const hide = (isHidden: boolean) =>
+      page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+         document.dispatchEvent(new Event('visibilitychange'))`,
+      );
+    await hide(true);
+    const { requestId } = await pages.running.send('nowhere', {});
+    await hide(false);
+    await page.waitForSelector(`#row-${requestId}`);
     await page.close();
   });
 });

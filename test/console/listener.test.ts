@@ -7,13 +7,15 @@ import { makeConsoleFolder, startConsoleService, type ConsoleService } from '../
 
 const folder = makeConsoleFolder();
 let running: ConsoleService;
-let cookie: string;
+let session: Readonly<Record<string, string>>;
 
 beforeAll(async () => {
   running = await startConsoleService(folder.path, { mode: 'serve' });
   const key = readFileSync(join(folder.path, '.sluice/console-key'), 'utf8').trim();
   const answer = await ask('/session', { method: 'POST', body: { key } });
-  cookie = (answer.headers['set-cookie']?.[0] ?? '').split(';')[0] ?? '';
+  const { token, role } = JSON.parse(answer.text) as Readonly<Record<string, string>>;
+  expect(role).toBe('inspect');
+  session = { 'x-sluice-session': token ?? '' };
 });
 afterAll(async () => {
   await running.stop();
@@ -55,21 +57,54 @@ test('gives a stranger the page that asks for the key, and nothing else', async 
   expect((await ask('/session', { method: 'POST', body: { key: 'x' } })).status).toBe(401);
 });
 
-test('refuses foreign names and foreign pages, cookie or not', async () => {
+test('refuses foreign names and foreign pages, with a session or without', async () => {
   expect((await ask('/', { headers: { host: 'evil.example' } })).status).toBe(403);
-  expect((await ask('/api/inbox', { headers: { host: 'evil.example', cookie } })).status).toBe(403);
-  const foreign = { method: 'POST', headers: { cookie, origin: 'http://evil.example' }, body: { id: 'x' } };
+  expect((await ask('/api/inbox', { headers: { host: 'evil.example', ...session } })).status).toBe(403);
+  const foreign = {
+    method: 'POST',
+    headers: { ...session, origin: 'http://evil.example' },
+    body: { id: 'x' },
+  };
   expect((await ask('/api/drop', foreign)).status).toBe(403);
 });
 
+test('sets no cookie and takes none', async () => {
+  const key = readFileSync(join(folder.path, '.sluice/console-key'), 'utf8').trim();
+  for (const [path, asking] of [
+    ['/', {}],
+    ['/session', { method: 'POST', body: { key } }],
+  ] as const)
+    expect((await ask(path, asking)).headers['set-cookie'], path).toBeUndefined();
+  const cookie = `x-sluice-session=${session['x-sluice-session'] ?? ''}`;
+  expect((await ask('/api/inbox', { headers: { cookie } })).status).toBe(401);
+});
+
+test('lets no page of another origin ask whether it may send the session', async () => {
+  const headers = {
+    origin: 'http://127.0.0.1:9',
+    'access-control-request-method': 'GET',
+    'access-control-request-headers': 'x-sluice-session',
+  };
+  const answer = await ask('/api/inbox', { method: 'OPTIONS', headers });
+  expect(answer.status).toBe(403);
+  expect(Object.keys(answer.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+});
+
+test('twenty wrong keys of a stranger at this address do not keep the right one out', async () => {
+  const key = readFileSync(join(folder.path, '.sluice/console-key'), 'utf8').trim();
+  const tries = Array.from({ length: 30 }, () => ask('/session', { method: 'POST', body: { key: 'x' } }));
+  expect((await Promise.all(tries)).map(({ status }) => status)).toContain(429);
+  expect((await ask('/session', { method: 'POST', body: { key } })).status).toBe(200);
+});
+
 test('shows and changes nothing in serve', async () => {
-  expect(JSON.parse((await ask('/api/inbox', { headers: { cookie } })).text)).toMatchObject({
+  expect(JSON.parse((await ask('/api/inbox', { headers: session })).text)).toMatchObject({
     state: { mode: 'serve' },
   });
   for (const path of ['/api/save', '/api/draft', '/api/impact', '/api/golden', '/api/retry', '/api/drop'])
-    expect((await ask(path, { method: 'POST', headers: { cookie }, body: {} })).status, path).toBe(404);
+    expect((await ask(path, { method: 'POST', headers: session, body: {} })).status, path).toBe(404);
   for (const path of ['/api/files', '/api/file?name=mappings/order.yaml', '/api/vocabulary'])
-    expect((await ask(path, { headers: { cookie } })).status, path).toBe(404);
+    expect((await ask(path, { headers: session })).status, path).toBe(404);
 });
 
 test('shows no secret of the configuration, wherever it was repeated', async () => {
@@ -78,7 +113,7 @@ test('shows no secret of the configuration, wherever it was repeated', async () 
     buyer: { name: 'a-hook-token-0123456789' },
     items: [],
   });
-  const page = await ask(`/api/request?id=${requestId}`, { headers: { cookie } });
+  const page = await ask(`/api/request?id=${requestId}`, { headers: session });
   expect(page.text).toContain('[removed] bought');
   expect(page.text).not.toContain('a-hook-token-0123456789');
 });

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { CONFIG_CODES, loadConfig } from '../../src/config/config.ts';
-import type { Diagnostic } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
 
 export const codes = CONFIG_CODES;
 
@@ -16,7 +16,7 @@ const NAMED: Readonly<Record<string, string>> = {
 };
 
 /** Loads the case's configuration as `serve` does. */
-export async function check(folder: string): Promise<readonly Diagnostic[]> {
+export async function check(folder: string): Promise<readonly Finding[]> {
   const names = await readdir(folder);
   const named = NAMED[basename(folder)];
   const name = named ?? names.find((file) => /^(?:sluice|openclaw)\./.test(file));

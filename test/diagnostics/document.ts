@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
 import { DOCUMENT_CODES, findLongSeconds, readDocument, validate } from '../../src/document/document.ts';
-import type { Diagnostic } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
 
 export const codes = DOCUMENT_CODES;
 
@@ -28,7 +28,7 @@ const builders: Readonly<Record<string, (file: string) => Promise<void>>> = {
 };
 
 /** Reads `document.*` and, where that succeeds, checks it against the sample schema. */
-export async function check(folder: string): Promise<readonly Diagnostic[]> {
+export async function check(folder: string): Promise<readonly Finding[]> {
   const build = builders[basename(folder)];
   if (build === undefined) {
     const names = (await readdir(folder)).filter((name) => name !== 'expected.txt');
@@ -44,7 +44,7 @@ export async function check(folder: string): Promise<readonly Diagnostic[]> {
   }
 }
 
-async function checkFile(file: string, cwd: string): Promise<readonly Diagnostic[]> {
+async function checkFile(file: string, cwd: string): Promise<readonly Finding[]> {
   const { document, diagnostics } = await readDocument(file, { cwd });
   return document === undefined ? diagnostics : [...diagnostics, ...validate(document.root, sample).diagnostics, ...findLongSeconds(document.root)];
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Diagnostic } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
 import { loadGeneration } from '../../src/generation/generation.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 
@@ -26,13 +26,14 @@ export const codes = [
   'RUNNER_ENVIRONMENT',
   'RUNNER_FOLDER',
   'RUNNER_SETTINGS',
+  'TIMEOUT_CUT',
 ];
 
 /** The environment of every case. */
 const env = { PATH: '/usr/bin:/bin', HOME: '/nonexistent', CODEX_API_KEY: 'key-from-env' };
 
 /** Loads the case's configuration with everything it names, as `check` does. */
-export async function check(folder: string): Promise<readonly Diagnostic[]> {
+export async function check(folder: string): Promise<readonly Finding[]> {
   const sandbox = new Sandbox();
   try {
     const options = { env, needSecrets: false, dev: true, sandbox };

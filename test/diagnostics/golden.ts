@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
 import { findCases } from '../../src/golden/golden.ts';
 
 export const codes = [
@@ -6,12 +6,13 @@ export const codes = [
   'BODY_IS_TEXT',
   'CASE_PASSED_OVER',
   'DUPLICATE_CASE',
+  'EXPECTATION_FORMAT',
   'NOT_A_REQUEST',
   'OBSOLETE_EXPECTATION',
   'TWO_BODIES',
 ];
 
 /** Reads the golden cases in the folder. */
-export async function check(folder: string): Promise<readonly Diagnostic[]> {
+export async function check(folder: string): Promise<readonly Finding[]> {
   return (await findCases(folder)).diagnostics;
 }

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { createReferenceReader } from '../../src/config/config.ts';
 import { readDocument } from '../../src/document/document.ts';
-import type { Diagnostic, LocatedValue } from '../../src/document/document.ts';
+import type { Finding, LocatedValue } from '../../src/document/document.ts';
 import { loadMappings, MAPPING_CODES } from '../../src/mapping/mapping.ts';
 
 export const codes = MAPPING_CODES;
 
 /** The YAML files of a case are its mapping files; `openclaw.json5` holds inline mappings of that dialect. */
-export async function check(folder: string): Promise<readonly Diagnostic[]> {
+export async function check(folder: string): Promise<readonly Finding[]> {
   if (basename(folder) !== 'TEMPLATE_TOO_LONG') return checkFolder(folder);
   const temporary = await mkdtemp(join(tmpdir(), 'sluice-'));
   try {
@@ -22,7 +22,7 @@ export async function check(folder: string): Promise<readonly Diagnostic[]> {
   }
 }
 
-async function checkFolder(folder: string): Promise<readonly Diagnostic[]> {
+async function checkFolder(folder: string): Promise<readonly Finding[]> {
   const { diagnostics } = await loadMappings({
     inline: (await readInline(join(folder, 'openclaw.json5'), folder)).map((value) => ({
       value,

@@ -1,9 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { Diagnostic } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
 import { Sandbox, SANDBOX_CODES, typecheckTransforms, type TransformRef } from '../../src/sandbox/sandbox.ts';
 import { refTo } from '../support/sandbox-fixture.ts';
+import { said } from '../support/said.ts';
 
 export const codes = SANDBOX_CODES;
 
@@ -21,15 +22,15 @@ interface Case {
  * Loads the case's `transforms/` as `check` does; the modules' places are in `case.json`. On a busy machine a worker may
  * be stopped before it says where its module ran endlessly: then it is asked again.
  */
-export async function check(folder: string): Promise<readonly Diagnostic[]> {
+export async function check(folder: string): Promise<readonly Finding[]> {
   for (let tries = 1; ; tries += 1) {
     const found = await checkOnce(folder);
-    const isPlaceMissing = found.some(({ message }) => /it ran longer than \d+ ms \(timeoutMs\)$/.test(message));
+    const isPlaceMissing = found.some(({ message }) => /it ran longer than \d+ ms \(timeoutMs\)$/.test(said(message)));
     if (!isPlaceMissing || tries === 3) return found;
   }
 }
 
-async function checkOnce(folder: string): Promise<readonly Diagnostic[]> {
+async function checkOnce(folder: string): Promise<readonly Finding[]> {
   const text = readFileSync(join(folder, 'case.json'), 'utf8');
   const { transforms, types, missing, large } = JSON.parse(text) as Case;
   const refs = transforms.map((transform): TransformRef => {

@@ -232,6 +232,33 @@ test('promtool takes the alert rules', (context) => {
   expect(judge(context, 'promtool', ['check', 'rules', file])).toMatchObject({ status: 0 });
 });
 
+/** What the rules say of figures as the service counts them: a minute a value. */
+const ALERT_CASES = `rule_files: [rules.yml]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - {series: 'sluice_runs_total{runner="new",result="error"}', values: '_x20 1x100'}
+      - {series: 'sluice_runs_total{runner="new",result="ok"}', values: '1+1x120'}
+      - {series: 'sluice_runs_total{runner="old",result="timeout"}', values: '3x30 4x90'}
+      - {series: 'sluice_work{kind="run",state="dead"}', values: '3x60 2x30 3x100'}
+    alert_rule_test:
+      - {eval_time: 19m, alertname: SluiceRunsFail, exp_alerts: []}
+      - {eval_time: 23m, alertname: SluiceRunsFail, exp_alerts: [{exp_labels: {runner: new}}]}
+      - eval_time: 33m
+        alertname: SluiceRunsFail
+        exp_alerts: [{exp_labels: {runner: new}}, {exp_labels: {runner: old}}]
+      - {eval_time: 60m, alertname: SluiceRunsFail, exp_alerts: []}
+      - {eval_time: 80m, alertname: SluiceWorkGivenUp, exp_alerts: []}
+      - {eval_time: 125m, alertname: SluiceWorkGivenUp, exp_alerts: [{exp_labels: {kind: run, state: dead}}]}
+`;
+
+test('the first failed run is told, and work that was pruned is not', (context) => {
+  write('rules.yml', block('yml', 'alert:'));
+  const { status, text } = judge(context, 'promtool', ['test', 'rules', write('cases.yml', ALERT_CASES)]);
+  expect(status, text).toBe(0);
+});
+
 test('an older Node is told what to do, when it installs the package and when it runs the command', () => {
   const script = `const { adviceFor } = require('./node-version.cjs');
     console.log(JSON.stringify([adviceFor('20.20.2'), adviceFor('24.0.0'), adviceFor('25.1.0')]))`;

@@ -54,13 +54,14 @@ const EXAMPLES = BLOCKS.map(({ page, text }) => {
   const value = parse(text) as unknown;
   const has = (key: string): boolean => typeof value === 'object' && value !== null && key in value;
   const isMappings = Array.isArray(value) || has('match');
+  if (has('outcome')) return { page, text, kind: 'expectation' } as const;
   return { page, text, kind: isMappings ? 'mappings' : has('path') ? 'request' : 'config' } as const;
 });
 
 test('the documentation has examples of each kind', () => {
   const kinds = EXAMPLES.map(({ kind }) => kind).toSorted();
   expect(kinds.filter((kind) => kind === 'config').length).toBeGreaterThanOrEqual(4);
-  expect(new Set(kinds)).toEqual(new Set(['config', 'mappings', 'request']));
+  expect(new Set(kinds)).toEqual(new Set(['config', 'expectation', 'mappings', 'request']));
 });
 
 /** What mappings of the documentation are a part of: an agent, and the channels that they name. */
@@ -72,7 +73,7 @@ channels:
   github: {token: "\${GITHUB_TOKEN}"}
 `;
 
-test.each(EXAMPLES.filter(({ kind }) => kind !== 'request'))(
+test.each(EXAMPLES.filter(({ kind }) => kind === 'config' || kind === 'mappings'))(
   '"sluice check" finds nothing in the $kind of $page: $text',
   async ({ kind, text }) => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));

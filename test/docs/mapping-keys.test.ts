@@ -91,7 +91,7 @@ const MAPPINGS = [
       timestampMember: 'at',
       timestampUnit: 'milliseconds',
       idHeader: 'x-id',
-      signed: '{id}.{body}',
+      signed: '{id}.{timestamp}.{url}',
       secretEncoding: 'hex',
       secretPrefix: 'k_',
     },

@@ -1,20 +1,20 @@
 import { expect, test } from 'vitest';
 import { didYouMean, formatDiagnostics, parseDocument } from '../../src/document/document.ts';
-import type { Diagnostic } from '../../src/document/document.ts';
+import { quoted, say, type Finding } from '../../src/finding.ts';
 
 const source = { file: 'maps/a,b: c%.yaml', text: 'id: one\nid: two\n  more\n' };
 
-const findings: readonly Diagnostic[] = [
+const findings: readonly Finding[] = [
   {
     severity: 'error',
     code: 'DUPLICATE_ID',
-    message: 'the id is taken: 100%\nsecond line',
+    message: quoted('the id is taken: 100%\nsecond line'),
     at: { source, start: 12, end: 15 },
-    labels: [{ at: { source, start: 4, end: 7 }, text: 'first here' }],
-    hint: 'rename, or remove',
+    labels: [{ at: { source, start: 4, end: 7 }, text: say`first here` }],
+    hint: say`rename, or remove`,
   },
-  { severity: 'warning', code: 'SPAN', message: 'over two lines', at: { source, start: 12, end: 22 } },
-  { severity: 'error', code: 'NO_PLACE', message: 'belongs to no file' },
+  { severity: 'warning', code: 'SPAN', message: say`over two lines`, at: { source, start: 12, end: 22 } },
+  { severity: 'error', code: 'NO_PLACE', message: say`belongs to no file` },
 ];
 
 test('json is one array with 1-based positions, and an empty one for no findings', () => {
@@ -138,7 +138,7 @@ test('pretty uses colours only where asked', () => {
 test('pretty prints nothing that moves the cursor and cuts long lines around the carets', () => {
   const text = `${'a'.repeat(5000)}\u001b[2J\u202eX${'b'.repeat(5000)}`;
   const at = { source: { file: 'f\u001b[2J.yaml', text }, start: 5005, end: 5006 };
-  const printed = formatDiagnostics([{ severity: 'error', code: 'X', message: 'm\u001b[31m', at }]);
+  const printed = formatDiagnostics([{ severity: 'error', code: 'X', message: quoted('m\u001b[31m'), at }]);
   expect(printed).not.toContain('\u001b');
   expect(printed).not.toContain('\u202e');
   const [line = '', carets = ''] = printed.split('\n').slice(2);
@@ -180,7 +180,7 @@ test.each(['\n', '\n\n', '\n\n\n', '', 'a: 1\n', '\r\n'])(
   (before) => {
     const text = `${before}id: one\n`;
     const at = { source: { file: 'a.yaml', text }, start: before.length, end: before.length + 2 };
-    const printed = formatDiagnostics([{ severity: 'error', code: 'X', message: 'wrong', at }], {
+    const printed = formatDiagnostics([{ severity: 'error', code: 'X', message: say`wrong`, at }], {
       format: 'pretty',
     });
     const line = before.split('\n').length;

@@ -7,13 +7,14 @@ import {
   applyEdits,
   fromZodError,
   parseDocument,
-  type Diagnostic,
+  type Finding,
   type Path,
 } from '../../src/document/document.ts';
 import type { SchemaAdvice } from '../../src/document/document.ts';
 import { MAPPING_ADVICE } from '../../src/mapping/foreign-keys.ts';
 import { MappingSchema } from '../../src/mapping/mapping-schema.ts';
 import { sampleOf, strictObjects, type StrictObject } from '../support/schema-samples.ts';
+import { said } from '../support/said.ts';
 
 const FILES = [
   ['sluice.yaml', configSchema, CONFIG_ADVICE],
@@ -31,8 +32,12 @@ interface Misplacement {
 test.each(FILES)('a key of %s in a wrong object is told where it belongs', (_, schema, advice) => {
   const misplaced = misplacements(schema);
   const told = misplaced.map((each) => [each, unknownKeys(each, { schema, advice })] as const);
-  const wrong = told.filter(([, [found]]) => /\bremove it\b/.test(found?.hint ?? 'remove it'));
-  expect(wrong.map(([{ text }, [found]]) => `${text} => ${found?.hint ?? 'no finding'}`)).toEqual([]);
+  const wrong = told.filter(([, [found]]) =>
+    /\bremove it\b/.test(found === undefined ? 'remove it' : said(found.hint)),
+  );
+  expect(
+    wrong.map(([{ text }, [found]]) => `${text} => ${found === undefined ? 'no finding' : said(found.hint)}`),
+  ).toEqual([]);
 
   const moved = told.flatMap(([{ text, key }, [found]]) =>
     found?.edit?.text.includes(`${key}:`) === true
@@ -90,7 +95,7 @@ function last(lines: readonly string[], key: string): readonly string[] {
 function unknownKeys(
   { text }: Pick<Misplacement, 'text'>,
   { schema, advice }: { readonly schema: z.ZodType; readonly advice: SchemaAdvice },
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const { document } = parseDocument({ file: 'a.yaml', text }, 'yaml');
   if (document === undefined) throw new Error(text);
   const { error } = schema.safeParse(document.root.value);

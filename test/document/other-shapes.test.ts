@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { applyEdits, parseDocument, validate } from '../../src/document/document.ts';
+import { said } from '../support/said.ts';
 
 const match = z.strictObject({ path: z.string().optional(), when: z.unknown().optional() });
 const schema = z.strictObject({
@@ -42,7 +43,7 @@ test.each([
   ['text: {name}\n', "put it in quotes: text: '{name}'"],
 ])('%j is mended', (text, hint) => {
   const found = check(text);
-  expect(found.map((one) => one.hint)).toEqual([hint]);
+  expect(found.map((one) => said(one.hint))).toEqual([hint]);
   const fixed = applyEdits(
     text,
     found.flatMap(({ edit }) => (edit === undefined ? [] : [edit])),
@@ -62,7 +63,7 @@ test.each([
   ['match: { path: a }\nmatch.when: 1\n', 'write when: 1 in match'],
   ['far.deep.key: x\n', 'write far: {deep: {key: x}}'],
 ])('%j is told what to write', (text, hint) => {
-  expect(check(text).map((one) => one.hint)).toEqual([
+  expect(check(text).map((one) => said(one.hint))).toEqual([
     typeof hint === 'string' ? hint : expect.stringMatching(hint),
   ]);
 });

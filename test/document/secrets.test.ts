@@ -12,6 +12,7 @@ import {
 } from '../../src/document/document.ts';
 import { MAPPING_ADVICE } from '../../src/mapping/foreign-keys.ts';
 import { MappingSchema } from '../../src/mapping/mapping-schema.ts';
+import { say } from '../../src/finding.ts';
 
 const MIXED = 'q7Zr9Kw2Lm4Xv8Tb';
 const GITHUB = `ghp_${'a1B2'.repeat(9)}`;
@@ -111,7 +112,7 @@ test('the frame of a finding in a transform shows no token of the lines around i
   ].join('\n');
   const source = sourceOfCode('a.ts', code);
   const at = { source, start: code.indexOf('payload'), end: code.indexOf('payload') + 7 };
-  const text = formatDiagnostics([{ severity: 'error', code: 'A', message: 'a', at }]);
+  const text = formatDiagnostics([{ severity: 'error', code: 'A', message: say`a`, at }]);
   expect(text).not.toMatch(/hunter2|a1B2/);
   expect(text).toContain('const token = payload.token;');
 });

@@ -1,6 +1,7 @@
 /** Slips of YAML that people make: one finding each, with the text to write; its edit leaves a file that can be read. */
 import { expect, test } from 'vitest';
 import { applyEdits, formatDiagnostics, parseDocument } from '../../src/document/document.ts';
+import { said } from '../support/said.ts';
 
 const read = (text: string) => parseDocument({ file: 'a.yaml', text }, 'yaml');
 
@@ -52,7 +53,7 @@ test.each([
   ['a:\n\tb: 1\n\tc: 2\n', /^replace every tab/, 'a:\n  b: 1\n  c: 2\n'],
 ])('%j is one slip', (text, hint, mended) => {
   const { diagnostics } = read(text);
-  expect(diagnostics.map((found) => found.hint)).toEqual([
+  expect(diagnostics.map((found) => said(found.hint))).toEqual([
     typeof hint === 'string' ? hint : expect.stringMatching(hint),
   ]);
   if (mended === undefined) return;
@@ -65,7 +66,7 @@ test.each([
 
 test('the marks of a merge conflict are one finding with their lines', () => {
   const { diagnostics } = read('a:\n<<<<<<< HEAD\n  b: 1\n=======\n  b: 2\n>>>>>>> x\n');
-  expect(diagnostics.map(({ message }) => message)).toEqual([
+  expect(diagnostics.map(({ message }) => said(message))).toEqual([
     'invalid YAML: the marks of a merge conflict of git stand in the file (lines 2, 4 and 6)',
   ]);
 });
@@ -92,6 +93,32 @@ test('what may be a secret is not repeated', () => {
   expect(broken.map((text) => formatDiagnostics(read(text).diagnostics)).join('')).not.toContain('hunter2');
 });
 
+test.each([
+  '- id: a\n\tmatch: {path: x}\n',
+  '- match:\n    path: x\n\t\tdeliver: false\n',
+  'a:\n  b: 1\n \tc: 2\n',
+  'a: {\n\tb: 1\n}\n',
+  'a: [\n\tb\n]\n',
+])('a tab is called a tab in %j', (text) => {
+  expect(read(text).diagnostics.map(({ code }) => code)).toEqual(['YAML_TAB']);
+});
+
+test.each(['[', '{', '[{', '- ', '? ', ': ', '["', 'a: ', '- ['])(
+  '2 KB of %j are refused at once',
+  (unit) => {
+    const started = performance.now();
+    const codes = read(`- ${unit.repeat(2_000 / unit.length)}\n`).diagnostics.map(({ code }) => code);
+    expect(codes).toEqual(['TOO_DEEP']);
+    expect(performance.now() - started).toBeLessThan(300);
+  },
+);
+
+test('many signs in one line are not deep where they are side by side', () => {
+  const flow = `a: {${Array.from({ length: 300 }, (_, n) => `b${n}: [${n}]`).join(', ')}}\n`;
+  const texts = `m: |\n  ${'[{'.repeat(300)}\nq: "${'['.repeat(300)}"\n`;
+  for (const text of [flow, texts]) expect(read(text).diagnostics).toEqual([]);
+});
+
 /** Least time of two, in milliseconds. */
 function timeOf(lines: number): number {
   const text = `a:\n${'  \t- b: 1\n'.repeat(lines)}`;
@@ -106,4 +133,26 @@ function timeOf(lines: number): number {
 test('the time for a file that is broken in every line grows with its lines, not with their square', () => {
   timeOf(500);
   expect(timeOf(8_000) / timeOf(1_000)).toBeLessThan(30);
+});
+
+test.each(['? \n', 'a:\n', 'a: b\n', '? a\n'])(
+  'the time for the key of %j given again and again grows with the lines, and the first are told',
+  (unit) => {
+    const timed = (lines: number): number => {
+      const before = process.threadCpuUsage();
+      const { diagnostics } = read(unit.repeat(lines));
+      expect(diagnostics).toHaveLength(50);
+      expect(new Set(diagnostics.map(({ code }) => code))).toEqual(new Set(['DUPLICATE_KEY']));
+      const { user, system } = process.threadCpuUsage(before);
+      return (user + system) / 1000;
+    };
+    timed(1_000);
+    // Eight times the lines; the square would be 64 times the time.
+    expect(timed(16_000) / Math.max(timed(2_000), 10)).toBeLessThan(32);
+  },
+);
+
+test('a key given twice below an anchor is told once, however many aliases repeat it', () => {
+  const { diagnostics } = read('a: &x {b: 1, b: 2}\nc: *x\nd: *x\n');
+  expect(diagnostics.map(({ code }) => code)).toEqual(['DUPLICATE_KEY']);
 });

@@ -64,7 +64,7 @@ const folder = makeConsoleFolder({
   'transforms/idle.ts': TRANSFORM,
 });
 let running: ConsoleService;
-let cookie: string;
+let session: string;
 
 beforeAll(async () => {
   running = await startConsoleService(folder.path);
@@ -75,7 +75,7 @@ beforeAll(async () => {
     body: JSON.stringify({ key }),
   };
   const answer = await fetch(new URL('/session', running.url), signIn);
-  cookie = (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  session = ((await answer.json()) as { readonly token: string }).token;
 });
 afterAll(async () => {
   await running.stop();
@@ -102,7 +102,9 @@ async function notesOf(id: string): Promise<readonly EvaluationNote[]> {
 }
 
 async function consoleNotes(id: string): Promise<readonly EvaluationNote[]> {
-  const answer = await fetch(new URL(`/api/request?id=${id}`, running.url), { headers: { cookie } });
+  const answer = await fetch(new URL(`/api/request?id=${id}`, running.url), {
+    headers: { 'x-sluice-session': session },
+  });
   if (!answer.ok) return [];
   const page = (await answer.json()) as { readonly stored: Told; readonly now?: Told };
   return [...page.stored.notes, ...(page.now?.notes ?? [])];

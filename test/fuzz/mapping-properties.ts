@@ -2,13 +2,15 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { stringify } from 'yaml';
-import { type Diagnostic, formatDiagnostics, parseDocument } from '../../src/document/document.ts';
+import { advise } from '../../src/advice/advice.ts';
+import { type Finding, formatDiagnostics, parseDocument } from '../../src/document/document.ts';
 import { HookError } from '../../src/errors.ts';
 import { evaluationToJson } from '../../src/hook/hook.ts';
 import { compileMappings, type CompiledMappings } from '../../src/mapping/mapping.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 import { compileList } from '../support/mapping-compile.ts';
 import { type FuzzProperty, inTime, json, payload, rule, template, texts } from './arbitraries.ts';
+import { said } from '../support/said.ts';
 
 /** Any value under any key, mostly the right one. */
 const mapping = fc.record(
@@ -86,7 +88,7 @@ const document = fc
 function compileText(
   written: string,
   format: 'yaml' | 'json',
-): CompiledMappings | { readonly diagnostics: readonly Diagnostic[] } {
+): CompiledMappings | { readonly diagnostics: readonly Finding[] } {
   const { document: parsed, diagnostics } = parseDocument(
     { file: `mappings.${format}`, text: written },
     format,
@@ -100,8 +102,9 @@ function compileText(
 }
 
 /** A person must be able to mend what is found: it has a place in the file (or just behind its end), words, and what to do. */
-function checkFindings(diagnostics: readonly Diagnostic[], length: number): void {
-  for (const { severity, code, message, at, hint } of diagnostics) {
+function checkFindings(diagnostics: readonly Finding[], length: number): void {
+  for (const { severity, code, message: words, at, hint } of diagnostics) {
+    const message = said(words);
     ok(message.length > 5 && message.length < 2_000, `${code}: ${message}`);
     ok(
       at !== undefined && at.start >= 0 && at.start <= at.end && at.end <= length + 1,
@@ -119,7 +122,7 @@ const mappings: FuzzProperty = {
   check(parameters) {
     const property = fc.property(document, payload, ({ written, format }, body) => {
       const compiled = inTime(() => compileText(written, format));
-      checkFindings(compiled.diagnostics, written.length);
+      checkFindings(advise(compiled.diagnostics), written.length);
       if (!('table' in compiled) || compiled.table === undefined) return;
       const { table } = compiled;
       for (const path of ['h', 'h/x', 'a/b', 'wake'])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Turn, TurnResult } from '../../src/runners/runners.ts';
+import type { Runner, Turn, TurnResult } from '../../src/runners/runners.ts';
 import {
   agentAction,
   answering,
@@ -78,6 +78,30 @@ describe('an agent that is away', () => {
     expect(logLine(house, 'a runner cannot be reached; its runs wait')).toHaveLength(1);
     expect(logLine(house, 'recovered')).toHaveLength(1);
     expect((await house.events()).filter((text) => text.startsWith('Agent default'))).toHaveLength(1);
+  });
+
+  test('that starts and then says it is logged out is held until a turn of it ends', async () => {
+    const agent = new Agent(() => ({ ...AWAY, code: 'login_needed', message: 'log it in again' }));
+    const starting: Runner = {
+      kind: 'starting',
+      run: async (turn, options) => {
+        await options.onProcess({ pgid: 999_999, startTicks: '1' });
+        return agent.runner.run(turn, options);
+      },
+    };
+    const house = await openWith(agent, { runners: { default: starting } });
+    const runs = ['one', 'two', 'three'].map((message) => agentAction({ message }));
+    await house.accept(...runs);
+    await expect.poll(() => agent.asked.length).toBeGreaterThan(8);
+    // Only those that began together were tried together.
+    expect(new Set(agent.asked.slice(3))).toEqual(new Set(['one']));
+    expect(house.gateway.stats().holds).toMatchObject([{ code: 'login_needed' }]);
+    expect(house.gateway.stats().holds[0]?.tries).toBeGreaterThan(3);
+    expect((await house.events()).filter((text) => text.startsWith('Agent default'))).toHaveLength(1);
+    agent.back();
+    for (const { id } of runs)
+      expect(await house.gateway.waitForRun(id, 5_000)).toMatchObject({ outcome: 'ok' });
+    expect(await house.storage.listHolds('default')).toEqual([]);
   });
 
   test('is given up on after the hours of the configuration', async () => {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { postCallback } from '../../src/gateway/outbox/callback.ts';
 import { dropEnding } from '../../src/gateway/gateway.ts';
-import { agentAction, answering, openHouse, type House } from '../support/gateway-fixture.ts';
+import { agentAction, answering, FAST_RETRY, openHouse, type House } from '../support/gateway-fixture.ts';
 
 interface Received {
   readonly headers: IncomingHttpHeaders;
@@ -65,6 +65,30 @@ describe('a callback', () => {
       `v1,${createHmac('sha256', key).update(signed).digest('base64')}`,
     );
     expect(Math.abs(Number(headers['webhook-timestamp']) - Date.now() / 1000)).toBeLessThan(60);
+  });
+
+  test('to an address by reference is stored as it is written, and read when it is sent', async () => {
+    const { received, url } = await receiver();
+    const addresses = new Map<unknown, string>();
+    const house = await openHouse({ options: { retry: { ...FAST_RETRY, outbox: ONCE } } });
+    const readReference = (written: unknown): string | undefined => addresses.get(written);
+    house.gateway.reconfigure({ ...house.configuration, readReference });
+    await house.accept(agentAction({ callbackUrl: '${CALLBACK}' }));
+    const entry = await ended(house);
+    expect(entry).toMatchObject({
+      callback: { url: '${CALLBACK}' },
+      state: 'dead',
+      lastError: { code: 'no_address', message: expect.stringContaining('${CALLBACK}') },
+    });
+    addresses.set('${CALLBACK}', url);
+    const again = { kind: 'ids', ids: [entry?.id ?? ''] } as const;
+    expect(await house.storage.retry(again, Date.now())).toBe(1);
+    house.gateway.notify();
+    await expect.poll(() => received.length).toBe(1);
+    await house.accept(agentAction({ callbackUrl: { file: 'callback.url' } }));
+    await expect
+      .poll(async () => (await house.storage.listOutbox({ limit: 1 }))[0]?.lastError?.message)
+      .toContain('{file: callback.url}');
   });
 
   test("is signed as the specification's own example", async () => {

@@ -92,6 +92,23 @@ describe('a reply', () => {
     ]);
   });
 
+  test.each([
+    ['no_recipient', ['slack']],
+    ['not_configured', ['slack', 'discord']],
+  ])('of the main session for nobody is left, and is no failure (%s)', async (code, names) => {
+    const runners = { default: answering(() => ok('The disk is full.')) };
+    const channels = names.map((name) => new RecordingChannel(name));
+    const house = await openHouse({ runners, channels });
+    await house.accept(wakeAction('disk full'));
+    const entry = await endedDelivery(house);
+    expect(entry).toMatchObject({
+      state: 'skipped',
+      lastError: { code, message: expect.stringContaining('gateway') },
+    });
+    expect(house.logged.filter(({ message }) => message.includes('given up'))).toEqual([]);
+    expect(await house.events()).toEqual(['disk full']);
+  });
+
   test('for nobody is dead as no_recipient', async () => {
     const house = await openHouse({ channels: [new RecordingChannel('telegram')] });
     await house.accept(agentAction({ deliver: true, channel: 'telegram' }));

@@ -28,8 +28,12 @@ test('an agent reads all events of a run in order, inside one boundary, after th
   const prompt = turns[0]?.prompt ?? '';
   expect(prompt.startsWith('Sum up.\n\nThe text between the two markers')).toBe(true);
   expect(prompt.match(/<<<(?:END_)?EXTERNAL_CONTENT/g)).toHaveLength(2);
-  expect(prompt.indexOf('Event 1 of 3:\ndisk full')).toBeGreaterThan(0);
-  expect(prompt.indexOf('Event 3 of 3:\ndisk fine')).toBeGreaterThan(prompt.indexOf('Event 2 of 3:'));
+  const frames = [...prompt.matchAll(/^Event (\d) of 3 \(id 0123456789abcdef\):\n(.*)/gm)];
+  expect(frames.map(([, at, text]) => [at, text])).toEqual([
+    ['1', 'disk full'],
+    ['2', '[marker removed]'],
+    ['3', 'disk fine'],
+  ]);
 });
 
 test('a run with one event is an ordinary one', async () => {

@@ -62,7 +62,15 @@ async function startGateway(
         },
       },
     }),
-    agents: { defaults: { model: 'local/m', models: undefined, aliases: {}, timeoutSeconds: 20 } },
+    agents: {
+      defaults: {
+        model: 'local/m',
+        models: undefined,
+        aliases: {},
+        timeoutSeconds: 20,
+        maxTimeoutSeconds: 3600,
+      },
+    },
     channels: where.channels,
   };
   const channels = openChannels(await loadChannelCatalog([], '/'), where.channels);

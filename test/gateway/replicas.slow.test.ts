@@ -193,6 +193,8 @@ storage: {url: "\${DATABASE_URL}", leaseSeconds: 1}
     );
     const env = { DATABASE_URL: url };
     const killed = await startServiceProcess(folder, env);
+    // Before the run, which may have ended by the time that this takes.
+    const beside = await replica(url, { options: { performs: false } });
     const answer = await fetch(`http://127.0.0.1:${killed.port}/hooks/agent`, {
       method: 'POST',
       headers: {
@@ -203,7 +205,6 @@ storage: {url: "\${DATABASE_URL}", leaseSeconds: 1}
     });
     expect(answer.status).toBe(202);
     const { runId } = (await answer.json()) as { readonly runId: string };
-    const beside = await replica(url, { options: { performs: false } });
     await until('the turn', async () => (await beside.house.storage.findRun(runId))?.process !== undefined);
     await killed.end('SIGKILL');
     const next = await startServiceProcess(folder, env);

@@ -198,6 +198,21 @@ describe('a run', () => {
   });
 });
 
+test('a run takes no longer than the configuration allows, whatever it asks for', async () => {
+  const asked: number[] = [];
+  const runner = answering((turn) => {
+    asked.push(turn.timeoutSeconds);
+    return ok('');
+  });
+  const house = await openHouse({ runners: { default: runner } });
+  for (const timeoutSeconds of [1e9, 60]) {
+    const action = agentAction({ timeoutSeconds });
+    await house.accept(action);
+    await house.gateway.waitForRun(action.id, 5_000);
+  }
+  expect(asked).toEqual([3600, 60]);
+});
+
 test('the configured runners are made by name, each of its kind', () => {
   const common = { prompt: 'stdin', env: {}, passEnv: [], retryExitCodes: [], maxReplyBytes: 1000 } as const;
   const settings = gatewaySettings({
@@ -208,7 +223,15 @@ test('the configured runners are made by name, each of its kind', () => {
       other: { kind: 'forward', forwardSummaries: false, url: 'http://127.0.0.1:9', token: 'secret' },
     },
   });
-  const agents = { defaults: { model: undefined, models: undefined, aliases: {}, timeoutSeconds: 1 } };
+  const agents = {
+    defaults: {
+      model: undefined,
+      models: undefined,
+      aliases: {},
+      timeoutSeconds: 1,
+      maxTimeoutSeconds: 3600,
+    },
+  };
   const runners = createRunners({ gateway: settings, agents }, {});
   expect([...runners].map(([name, { kind }]) => [name, kind])).toEqual([
     ['echo', 'echo'],

@@ -42,7 +42,7 @@ async function testCase(
 }
 
 test.each([
-  ['status: 202\nmessage: Ada pushed\n', [HAND, 'no status, no message (that stands in actions[0].prompt)']],
+  ['status: 202\nmessage: Ada pushed\n', [HAND, 'no status, no message (that stands in actions[0].message)']],
   ['outcome: accepted\nmapping: push\n', [HAND, 'is whole, and this one lacks actions[0].action']],
   [
     'outcome: accepted\nactions: [{name: Push, session: x}]\n',

@@ -57,7 +57,8 @@ describe('update rules', () => {
     expect(first).toMatchObject({ exitCode: 0 });
     expect(first.out).toContain('github/push  written');
     expect(expectation()).toContain('mapping: push');
-    expect(expectation()).toContain('  prompt: |');
+    expect(expectation()).toMatch(/^format: 1\n/m);
+    expect(expectation()).toContain('    instructions: Summarise it.\n    boundary: v1\n    message: |-\n');
     expect((await run([])).out).toMatch(/1 passed, 0 failed \(/);
   });
 
@@ -260,7 +261,7 @@ describe('every way a case can be broken fails', () => {
       good.replace('outcome: accepted', 'outcome: skipped'),
       `${good}note: looks fine\n`,
       good.replace('    Fix it', ''),
-      good.replace(/^ {4}prompt: [^]*$/m, ''),
+      good.replace(/^ {4}message: [^]*$/m, ''),
       good.replace('deliver: true', 'deliver: "true"'),
       '',
       '[]\n',

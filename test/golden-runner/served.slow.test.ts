@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import type { Warning } from '../../src/action.ts';
 import { findCases, type GoldenCase } from '../../src/golden/golden.ts';
 import type { HookRequest } from '../../src/request.ts';
+import { toldWarnings } from '../../src/server/told.ts';
 import { openBench, serveBench, TOKEN } from '../support/cli-service.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -13,7 +15,7 @@ interface Expected {
   readonly actions?: readonly { readonly action: 'wake' | 'agent' }[];
   readonly status?: number;
   readonly code?: string;
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly Warning[];
   readonly duplicate?: boolean;
 }
 
@@ -30,10 +32,11 @@ const OWN_ANSWERS: Readonly<Record<string, number>> = { twilio: 200 };
 function expectedOf({ expected, several, deliveries }: GoldenCase): readonly Answered[] {
   const value = expected!.value as Expected & { readonly deliveries: readonly Expected[] };
   const list = several ? value.deliveries : [value];
-  const own = OWN_ANSWERS[deliveries[0]?.request.path ?? ''];
+  const path = deliveries[0]?.request.path ?? '';
+  const own = OWN_ANSWERS[path];
   const answers: Answered[] = [];
   for (const each of list) {
-    const warnings = (each.warnings ?? []).map((warning) => warning.split(/[ :]/, 1)[0] ?? '');
+    const warnings = toldWarnings(path, each.warnings ?? []).map(({ code }) => code);
     if (each.duplicate === true) answers.push(answers[0]!);
     else if (each.outcome === 'rejected') answers.push({ status: each.status!, code: each.code!, warnings });
     else if (each.outcome === 'skipped') answers.push({ status: own ?? 204, warnings: [] });
@@ -72,28 +75,32 @@ async function answerOf(url: string, { path, query, headers, payload }: HookRequ
   };
 }
 
-test('every case gets the status, code and warnings its expectation says', { timeout: 30_000 }, async () => {
-  const folders = `  mappingsDir: ${root}mappings\n  transformsDir: ${root}transforms\n`;
-  const served = readFileSync(`${root}sluice.yaml`, 'utf8').replace(
-    'hooks:\n',
-    `hooks:\n  token: \${SLUICE_HOOK_TOKEN}\n${folders}`,
-  );
-  const bench = openBench({ 'sluice.yaml': `${served}server: {port: 0}\n` });
-  const log: string[] = [];
-  const { url } = await serveBench(bench, log);
-  const { cases } = await findCases(`${root}test/golden`);
-  const answers: Record<string, readonly Answered[]> = {};
-  const expected: Record<string, readonly Answered[]> = {};
-  for (const golden of cases) {
-    expected[golden.name] = expectedOf(golden);
-    const list: Answered[] = [];
-    for (const { request } of golden.deliveries) list.push(await answerOf(`${url}/hooks`, request));
-    answers[golden.name] = list;
-  }
-  expect(Object.keys(answers).length).toBeGreaterThan(150);
-  expect(answers).toEqual(expected);
-  // Of 174 bodies, hostile and failing ones among them, not a word is in the log.
-  expect(log.join('')).not.toMatch(
-    /Codertocat|jenny\.rosen|im_start|ignore all previous|Cannot read|no incident/,
-  );
-});
+test(
+  'every case gets the status and code its expectation says, and of its warnings those for a sender',
+  { timeout: 30_000 },
+  async () => {
+    const folders = `  mappingsDir: ${root}mappings\n  transformsDir: ${root}transforms\n`;
+    const served = readFileSync(`${root}sluice.yaml`, 'utf8').replace(
+      'hooks:\n',
+      `hooks:\n  token: \${SLUICE_HOOK_TOKEN}\n${folders}`,
+    );
+    const bench = openBench({ 'sluice.yaml': `${served}server: {port: 0}\n` });
+    const log: string[] = [];
+    const { url } = await serveBench(bench, log);
+    const { cases } = await findCases(`${root}test/golden`);
+    const answers: Record<string, readonly Answered[]> = {};
+    const expected: Record<string, readonly Answered[]> = {};
+    for (const golden of cases) {
+      expected[golden.name] = expectedOf(golden);
+      const list: Answered[] = [];
+      for (const { request } of golden.deliveries) list.push(await answerOf(`${url}/hooks`, request));
+      answers[golden.name] = list;
+    }
+    expect(Object.keys(answers).length).toBeGreaterThan(150);
+    expect(answers).toEqual(expected);
+    // Of 174 bodies, hostile and failing ones among them, not a word is in the log.
+    expect(log.join('')).not.toMatch(
+      /Codertocat|jenny\.rosen|im_start|ignore all previous|Cannot read|no incident/,
+    );
+  },
+);

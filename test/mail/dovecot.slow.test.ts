@@ -38,6 +38,15 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
     180_000,
   );
 
+  test.concurrent(
+    'the same holds where only the process that reads the mailbox is killed',
+    async () => {
+      const result = await tortureMail({ mails: 40, cuts: 0, kills: 3, seed: 20_261_123, reader: 'child' });
+      expect(result).toMatchObject({ delivered: 40, lost: 0, doubled: 0, outOfOrder: 0 });
+    },
+    180_000,
+  );
+
   test('a wrong password is told from a server that is away', async () => {
     const access = { host: '127.0.0.1', security: 'none', user: 'testuser' } as const;
     const wrong = ImapClient.open({

@@ -1,7 +1,7 @@
 /** What a message becomes: samples of real senders' habits, and what breaks the rules of MIME. */
 import { describe, expect, test } from 'vitest';
 import { htmlText } from '../../src/mail/html-text.ts';
-import { toMessage } from '../../src/mail/message-payload.ts';
+import { bodiless, toMessage } from '../../src/mail/message-payload.ts';
 import type { FetchedMail } from '../../src/mail/source.ts';
 
 function mail(raw: string | Buffer, more: Partial<FetchedMail> = {}): FetchedMail {
@@ -104,6 +104,58 @@ SGVsbG8=
     expect(message.truncated).toBe(true);
     expect(message.snippet.length).toBeLessThanOrEqual(200);
     expect(JSON.stringify(message).length).toBeLessThan(80_000);
+  });
+
+  test.each([
+    [
+      'an address written into an encoded word',
+      '=?utf-8?q?Boss=0d=0a<boss@example.com>?= <eve@evil.example>',
+      'Boss boss@example.com <eve@evil.example>',
+    ],
+    [
+      'an address quoted as a name',
+      '"Boss <boss@example.com>" <eve@evil.example>',
+      'Boss boss@example.com <eve@evil.example>',
+    ],
+    [
+      'two addresses in brackets',
+      '<boss@example.com> <eve@evil.example>',
+      'boss@example.com <eve@evil.example>',
+    ],
+    ['an encoded word alone', '=?utf-8?b?PGJvc3NAZXhhbXBsZS5jb20+?=', 'boss@example.com <>'],
+    ['a comment in place of a name', 'ann@example.org (Ann Other)', 'Ann Other <ann@example.org>'],
+    [
+      'a comma in a name',
+      '"Other, \\"A.\\" Ann" <ann@example.org>, bob@example.org',
+      'Other, "A." Ann <ann@example.org>',
+    ],
+    [
+      'a name in several words',
+      '=?utf-8?q?J=C3?= =?utf-8?q?=B6rg?= Other <j@example.org>',
+      'Jörg Other <j@example.org>',
+    ],
+    ['no address', 'Ann', 'Ann <>'],
+    ['an address alone', 'ann@example.org', 'ann@example.org'],
+  ])('takes %s for what it is', async (_, from, expected) => {
+    expect((await read(`From: ${from}\nSubject: s\n\nx`)).from).toBe(expected);
+  });
+
+  test('lists the members of a group, and nobody where there are none', async () => {
+    const { to, cc } = await read(
+      'To: team: a@example.org, Bob <b@example.org>;, c@example.org\nTo: d@example.org\nCc: undisclosed-recipients:;\n\nx',
+    );
+    expect(to).toEqual(['a@example.org', 'Bob <b@example.org>', 'c@example.org', 'd@example.org']);
+    expect(cc).toEqual([]);
+  });
+
+  test('is read without its body in little time, whatever its header holds', async () => {
+    for (const text of ['g:', '"', '<', '(', '=?a?q?', '@ ', ',', '\\"', '"\\"', 'a@b <']) {
+      const startedAt = performance.now();
+      const raw = `From: ann@example.org\nTo: ${text.repeat(Math.floor(250_000 / text.length))}\n\nbody`;
+      const message = await bodiless(mail(raw));
+      expect(performance.now() - startedAt).toBeLessThan(500);
+      expect(message).toMatchObject({ from: 'ann@example.org', body: '', truncated: true });
+    }
   });
 
   test('has no body where none is wanted', async () => {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MailFailure } from '../../src/mail/mail-failure.ts';
 import { MailboxReader } from '../../src/mail/mailbox-reader.ts';
-import type { MailPayload } from '../../src/mail/message-payload.ts';
+import { type MailPayload, toMessage } from '../../src/mail/message-payload.ts';
 import type { MailSource } from '../../src/mail/source.ts';
 import { pause } from '../../src/timers/timers.ts';
 import { imapBlock, mailFixture, testDoor, TEST_TIMES, type MailFixture } from '../support/mail-fixture.ts';
@@ -325,6 +325,7 @@ test('a message that the server never hands out is set aside, and another try of
     door,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     onHealth: ignore,
+    read: (mail) => toMessage(mail, { maxBodyChars: 20_000 }),
     times: { ...TEST_TIMES, maxRetryMs: 10 },
   });
   reader.start();

@@ -3,10 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { applyEdits, type Diagnostic } from '../../src/document/document.ts';
+import { applyEdits, type Finding } from '../../src/document/document.ts';
 import { loadMappings } from '../../src/mapping/mapping.ts';
+import { said } from '../support/said.ts';
 
-async function check(text: string): Promise<readonly Diagnostic[]> {
+async function check(text: string): Promise<readonly Finding[]> {
   const mappingsDir = await mkdtemp(join(tmpdir(), 'sluice-'));
   try {
     await writeFile(join(mappingsDir, 'a.yaml'), text);
@@ -35,7 +36,7 @@ test.each([
 ])('%j is put into its mappings', async (text, hint) => {
   const [found, ...others] = await check(text);
   expect(others).toEqual([]);
-  expect(found?.hint).toContain(hint);
+  expect(said(found?.hint)).toContain(hint);
   expect(await check(applyEdits(text, found?.edit === undefined ? [] : [found.edit]))).toEqual([]);
 });
 
@@ -54,6 +55,6 @@ test.each([
   ],
 ])('%j is told where it belongs', async (text, hint) => {
   const [found] = await check(text);
-  expect(found?.hint).toContain(hint);
+  expect(said(found?.hint)).toContain(hint);
   expect(found?.edit).toBeUndefined();
 });

@@ -1,9 +1,10 @@
 /** Expressions of JavaScript and other dialects: one finding, with the text to write; its edit leaves a template that compiles. */
 import { expect, test } from 'vitest';
-import { applyEdits, parseDocument, type Diagnostic } from '../../src/document/document.ts';
+import { applyEdits, parseDocument, type Finding } from '../../src/document/document.ts';
 import { compileMappings } from '../../src/mapping/mapping.ts';
+import { said } from '../support/said.ts';
 
-function check(text: string): readonly Diagnostic[] {
+function check(text: string): readonly Finding[] {
   const { document, diagnostics } = parseDocument({ file: 'a.yaml', text }, 'yaml');
   if (document === undefined) return diagnostics;
   return compileMappings([{ value: document.root, dialect: 'sluice' }], {}).diagnostics;
@@ -26,7 +27,7 @@ test.each([
 ])('%s is written anew', (template, written) => {
   const text = inFile(template);
   const [found, ...more] = check(text);
-  expect([found?.hint, more]).toEqual([`write ${written}`, []]);
+  expect([said(found?.hint), more]).toEqual([`write ${written}`, []]);
   expect(
     check(
       applyEdits(
@@ -47,8 +48,8 @@ test.each([
   ['{{price.toFixed(2)}} of {{headers.x-shop}}', { price: 1.5 }, '1.50 of s'],
 ])('%s calculates: the file of a transform makes the same text', async (template, payload, message) => {
   const [found, ...more] = check(inFile(template));
-  expect([found?.message, more]).toEqual([expect.stringContaining('templates do not calculate'), []]);
-  const lines = found?.hint?.split('\n') ?? [];
+  expect([said(found?.message), more]).toEqual([expect.stringContaining('templates do not calculate'), []]);
+  const lines = said(found?.hint).split('\n');
   const code = lines.slice(1, -1).join('\n');
   const { default: transform } = (await import(`data:text/javascript,${encodeURIComponent(code)}`)) as {
     readonly default: (input: object) => unknown;
@@ -63,7 +64,7 @@ test.each([
   ['{{title}} {name} ${NAME}', undefined],
   ['{"a": 1} {A} { b }', undefined],
 ])('%s: marks of others', (template, hint) => {
-  expect(check(inFile(template)).map((one) => one.hint)).toEqual(hint === undefined ? [] : [hint]);
+  expect(check(inFile(template)).map((one) => said(one.hint))).toEqual(hint === undefined ? [] : [hint]);
 });
 
 test.each([
@@ -73,7 +74,7 @@ test.each([
   const when = JSON.stringify({ '===': [{ var: name }, 'x'] });
   const text = `id: a\nmatch: { path: a, when: ${when} }\nmessageTemplate: x\n`;
   const [found, ...more] = check(text);
-  expect([found?.hint, more]).toEqual([`write ${dotted}`, []]);
+  expect([said(found?.hint), more]).toEqual([`write ${dotted}`, []]);
   expect(
     check(
       applyEdits(

@@ -3,22 +3,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import {
-  applyEdits,
-  formatDiagnostics,
-  parseDocument,
-  type Diagnostic,
-} from '../../src/document/document.ts';
+import { advise } from '../../src/advice/advice.ts';
+import { applyEdits, formatDiagnostics, parseDocument, type Finding } from '../../src/document/document.ts';
 import { hideValues } from '../../src/config/config.ts';
 import { meantRule } from '../../src/mapping/condition/meant-rule.ts';
 import { compileMappings, loadMappings } from '../../src/mapping/mapping.ts';
 import { findMeantFormat, meantDateFormat } from '../../src/mapping/template/date-format.ts';
 import { formatDate } from '../../src/mapping/template/template-date.ts';
+import { said, saidFinding } from '../support/said.ts';
 
-function check(text: string): readonly Diagnostic[] {
+function check(text: string): readonly Finding[] {
   const { document, diagnostics } = parseDocument({ file: 'a.yaml', text }, 'yaml');
   if (document === undefined) return diagnostics;
-  return compileMappings([{ value: document.root, dialect: 'sluice' }], {}).diagnostics;
+  return advise(compileMappings([{ value: document.root, dialect: 'sluice' }], {}).diagnostics);
 }
 
 const BASE = 'id: a\nmatch: { path: a }\n';
@@ -69,7 +66,7 @@ test.each([
 ])('%s is mended', (line, hint) => {
   const text = `${WITH_TEXT}${line}\n`;
   const found = check(text);
-  expect(found.map((one) => one.hint)).toEqual([expect.stringMatching(hint)]);
+  expect(found.map((one) => said(one.hint))).toEqual([expect.stringMatching(hint)]);
   expect(
     check(
       applyEdits(
@@ -109,7 +106,7 @@ test.each([
   ],
 ])('match: {%s} is told the condition', (line, hint) => {
   const [found, ...more] = check(`id: a\nmatch: { path: a, ${line} }\nmessageTemplate: x\n`);
-  expect(found?.hint).toBe(hint);
+  expect(said(found?.hint)).toBe(hint);
   expect(more).toEqual([]);
 });
 
@@ -157,7 +154,7 @@ test.each([
   ],
   [
     'execute-command: /opt/d.sh\npass-arguments-to-command: []',
-    /hook of adnanh\/webhook[^]*\n {2}runners: \{a: \{kind: command, argv: \[\/opt\/d\.sh\]\}\}/,
+    /hook of adnanh\/webhook: .* the command is a runner/,
   ],
   ['debounce: 30', /write debounce: \{key: '\{\{id\}\}', seconds: 30\}/],
   ['debounce: 5m', /seconds: 300\}/],
@@ -220,7 +217,6 @@ test.each([
   ['dedupe: { key: "{{id}}", ttl: 1h }', /^write ttlSeconds: 3600$/],
   ['method: PUT', /a path takes one method/],
   ['fallback: telegram:123', /write fallback: \{channel: telegram, to: "123"\}/],
-  ['schedule: 0 9 * * *', /never by the clock/],
   ['actions: [{ type: agent }]', /a mapping has one action/],
   ['session: { key: hook:a }', /write sessionKey: "hook:a"/],
   ['apiVersion: v1\nkind: Mapping\nmetadata: { name: a }', /a mapping has no frame/],
@@ -229,8 +225,8 @@ test.each([
   ['channel: "slack:#alerts"', /channel: slack and to: "#alerts"/],
 ])('%s is told what to write', (line, hint) => {
   const found = check(`${WITH_TEXT}${line}\n`);
-  expect(found.map((one) => one.hint)).toContainEqual(expect.stringMatching(hint));
-  expect(JSON.stringify(found.map((one) => [one.message, one.hint]))).not.toContain('hunter2');
+  expect(found.map((one) => said(one.hint))).toContainEqual(expect.stringMatching(hint));
+  expect(JSON.stringify(found.map((one) => [said(one.message), said(one.hint)]))).not.toContain('hunter2');
 });
 
 test.each(['verify: whsec_hunter2', 'verify: [whsec_hunter2]', 'verify:\n  - whsec_hunter2'])(
@@ -280,7 +276,7 @@ test.each([
   ['[{ "===": [{ var: headers.x-token }, hunter2] }, 1]', 'join several rules with {"and": [...]}'],
 ])('the condition %s is told the rule', (when, hint) => {
   const found = check(`id: a\nmatch:\n  path: a\n  when: ${when}\nmessageTemplate: x\n`);
-  expect(found.map((one) => one.hint)).toEqual([hint]);
+  expect(found.map((one) => said(one.hint))).toEqual([hint]);
 });
 
 test.each([
@@ -407,7 +403,7 @@ test('a text whose letters would be replaced stands between two calls', () => {
 test('a condition beside one that is there is joined with it', () => {
   const text =
     'id: a\nmatch: { path: a, when: { \'===\': [{ var: kind }, b] } }\nmessageTemplate: x\nif: "!draft"\n';
-  expect(check(text).map((one) => one.hint)).toEqual([
+  expect(check(text).map((one) => said(one.hint))).toEqual([
     expect.stringContaining('when: {"and": [{"===": [{"var": "kind"}, "b"]}, {"!": {"var": "draft"}}]}'),
   ]);
 });
@@ -417,13 +413,13 @@ test('a second match says how two conditions are joined', async () => {
   try {
     writeFileSync(join(folder, 'a.yaml'), `${WITH_TEXT}match: { path: b }\n`);
     const { diagnostics } = await loadMappings({ inline: [], mappingsDir: folder, presets: [] });
-    expect(diagnostics).toEqual([
+    expect(diagnostics.map(saidFinding)).toEqual([
       expect.objectContaining({
         code: 'DUPLICATE_KEY',
         hint: expect.stringContaining('when: {"or": [rule, rule]}'),
       }),
     ]);
-    expect(diagnostics[0]?.labels?.map(({ text }) => text)).toEqual(['first given here']);
+    expect(diagnostics[0]?.labels?.map(({ text }) => said(text))).toEqual(['first given here']);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

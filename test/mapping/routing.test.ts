@@ -153,16 +153,16 @@ describe('the index', () => {
       'two conjuncts in turn',
       (n) => ({ when: n % 2 === 0 ? equals('b.c', `c${n}`) : equals('headers.h', `h${n}`) }),
     ],
-  ])('evaluates at most two conditions among 2,000 mappings with %s', (_, matchOf) => {
+  ])('evaluates at most two conditions among 400 mappings with %s', (_, matchOf) => {
     const { pick, tried } = counted(
-      Array.from({ length: 2000 }, (_each, n) => ({ id: `m${n}`, match: matchOf(n) })),
+      Array.from({ length: 400 }, (_each, n) => ({ id: `m${n}`, match: matchOf(n) })),
     );
     const scope = scopeOf(
-      { a: 'x', source: 's1999', b: { c: 'c1999' } },
-      { path: 'p1999', headers: { h: 'h1999' } },
+      { a: 'x', source: 's399', b: { c: 'c399' } },
+      { path: 'p399', headers: { h: 'h399' } },
     );
-    const atOne = scopeOf({ a: 'x', b: { c: 'c1999' } }, { path: 'p1' });
-    expect(pick(scope) ?? pick(atOne)).toBe('m1999');
+    const atOne = scopeOf({ a: 'x', b: { c: 'c399' } }, { path: 'p1' });
+    expect(pick(scope) ?? pick(atOne)).toBe('m399');
     expect(tried()).toBeLessThanOrEqual(2);
   });
 });

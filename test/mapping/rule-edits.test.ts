@@ -1,12 +1,13 @@
 /** The edits of rules that span lines: made in YAML's two styles and in JSON, each leaves fewer findings and no new one. */
 import { describe, expect, test } from 'vitest';
-import { applyEdits, parseDocument, type Diagnostic } from '../../src/document/document.ts';
+import { applyEdits, parseDocument, type Finding } from '../../src/document/document.ts';
 import { compileMappings } from '../../src/mapping/mapping.ts';
+import { said } from '../support/said.ts';
 
 type Format = 'yaml' | 'json' | 'json5';
 
 interface Checked {
-  readonly found: readonly Diagnostic[];
+  readonly found: readonly Finding[];
   readonly when: unknown;
 }
 
@@ -164,5 +165,5 @@ test.each([
 ])('%s does not say enough: what is shown is a form, and nothing is written', (when) => {
   const { found } = check(yaml(when), 'yaml');
   expect(found.map(({ code, edit }) => [code, edit])).toEqual([['CONDITION_UNKNOWN_OPERATOR', undefined]]);
-  expect(found[0]?.hint).toMatch(/^write a rule like \{|^conditions know no patterns/);
+  expect(said(found[0]?.hint)).toMatch(/^write a rule like \{|^conditions know no patterns/);
 });

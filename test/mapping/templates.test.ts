@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Diagnostic } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
 import { HookError } from '../../src/errors.ts';
 import type { CompiledTemplate, RenderTrace, Scope } from '../../src/mapping/mapping.ts';
 import { createTemplateCompiler } from '../../src/mapping/template/template.ts';
@@ -20,7 +20,7 @@ function render(source: string, payload: JsonValue, more: Partial<Scope> = {}, t
   return compile(source).render(scopeOf(payload, {}, more), trace);
 }
 
-function findings(source: string): readonly Diagnostic[] {
+function findings(source: string): readonly Finding[] {
   return compiler.compile(located(source)).diagnostics;
 }
 

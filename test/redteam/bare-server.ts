@@ -8,11 +8,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { startServer, stopServer } from '../bench/child.ts';
-import { cpuSeconds, TOKEN } from './attacked-service.ts';
+import { cpuSeconds, residentMb, TOKEN } from './attacked-service.ts';
 
 export interface BareServer {
   readonly port: number;
   cpuSeconds(): number | undefined;
+  residentMb(): number | undefined;
   stop(): Promise<void>;
 }
 
@@ -20,13 +21,18 @@ export interface BareOptions {
   readonly connections: number;
   /** Connections the system keeps until they are taken up. */
   readonly backlog: number;
+  /** Of V8; default its own. */
+  readonly heapMb?: number;
 }
 
 export async function startBare(options: BareOptions): Promise<BareServer> {
-  const started = await startServer([fileURLToPath(import.meta.url), JSON.stringify(options)]);
+  const { heapMb } = options;
+  const flags = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
+  const started = await startServer([...flags, fileURLToPath(import.meta.url), JSON.stringify(options)]);
   return {
     port: started.port,
     cpuSeconds: () => cpuSeconds(started.child.pid),
+    residentMb: () => residentMb(started.child.pid),
     stop: () => stopServer(started),
   };
 }

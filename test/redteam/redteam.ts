@@ -11,10 +11,16 @@ import { countMissed, type Part, runParts } from '../support/parts.ts';
 const PARTS: readonly (() => Promise<Part>)[] = [
   async () => (await import('./strangers-part.ts')).strangersPart,
   async () => (await import('./pipelining-part.ts')).pipeliningPart,
+  async () => (await import('./bodies-part.ts')).bodiesPart,
   async () => (await import('./work-part.ts')).workPart,
+  async () => (await import('./runs-part.ts')).runsPart,
   async () => (await import('./boundary-part.ts')).boundaryPart,
   async () => (await import('./vectors-part.ts')).vectorsPart,
   async () => (await import('./limiter-part.ts')).limiterPart,
+  async () => (await import('./proofs-part.ts')).proofsPart,
+  async () => (await import('./mail-part.ts')).mailPart,
+  async () => (await import('./store-part.ts')).storePart,
+  async () => (await import('./console-part.ts')).consolePart,
 ];
 
 const missed = countMissed(await runParts(PARTS, process.argv.slice(2)));

@@ -83,6 +83,20 @@ const ATTACKS: readonly Attack[] = [
   },
   { name: 'XML of attributes', path: 'xml', body: `<r>${'<a b="c"/>'.repeat(24_000)}</r>`, status: 202 },
   { name: 'XML of texts and elements', path: 'xml', body: `<r>${'x<a/>'.repeat(48_000)}</r>`, status: 202 },
+  {
+    name: 'XML of deep elements',
+    path: 'xml',
+    body: `<r>${`${'<a>'.repeat(500)}${'</a>'.repeat(500)}`.repeat(70)}</r>`,
+    status: 202,
+  },
+  {
+    name: 'XML of attributes of one element',
+    path: 'xml',
+    body: `<r ${items(24_000)
+      .map((_, index) => `a${index}=""`)
+      .join(' ')}/>`,
+    status: 400,
+  },
   { name: 'XML of comments', path: 'xml', body: `<r>${'<!---->'.repeat(35_000)}</r>`, status: 202 },
   { name: 'XML of entities', path: 'xml', body: `<r>${'&amp;'.repeat(48_000)}</r>`, status: 202 },
   { name: 'a form of deep names', path: 'form', body: `a${'[b]'.repeat(80_000)}=1`, status: 400 },

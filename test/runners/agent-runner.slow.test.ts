@@ -24,6 +24,9 @@ const COMMON = `#!/bin/sh
 args="$*"; prompt=$(cat); echo "$PWD $KEY $args $OPENCODE_PERMISSION" >> "$HOME/calls"
 known() { [ -f "$HOME/sessions/$1" ]; }
 ask() { mkdir -p "$HOME/sessions"; echo x >> "$HOME/sessions/$1"; n=$(grep -c x "$HOME/sessions/$1"); }
+[ "$prompt" = sleep ] && exec sleep 30
+[ "$prompt" = later ] && { cat "$HOME/out"; cat "$HOME/err" >&2; exit 1; }
+[ "$prompt" = leak ] && { cat "$HOME/out"; exit 0; }
 [ "$prompt" = fail ] && { echo "it broke" >&2; exit 3; }
 `;
 const AGENTS: Readonly<Record<string, { readonly key: string; readonly script: string }>> = {
@@ -34,7 +37,7 @@ while [ $# -gt 0 ]; do case "$1" in --session-id) new=$2; shift;; --resume) old=
 [ -n "$old" ] && ! known "$old" && { echo "No conversation found with session ID: $old" >&2; exit 1; }
 [ -n "$new" ] && known "$new" && { echo "Error: Session ID $new is already in use." >&2; exit 1; }
 ask "$old$new"
-[ "$prompt" = refuse ] && { echo '{"type":"result","is_error":true,"result":"Credit balance is too low"}'; exit 1; }
+[ "$prompt" = refuse ] && { echo '{"type":"result","is_error":true,"result":"Prompt is too long"}'; exit 1; }
 echo '{"type":"result","is_error":false,"result":"'"$prompt $n"'","usage":{"input_tokens":5,"output_tokens":3}}'
 `,
   },
@@ -47,7 +50,7 @@ if [ "$2" = resume ]; then
   known "$id" || { echo "Error: thread/resume failed: no rollout found for thread id $id" >&2; exit 1; }
 fi
 ask "$id"; echo '{"type":"thread.started","thread_id":"'$id'"}'
-[ "$prompt" = refuse ] && { echo '{"type":"turn.failed","error":{"message":"Credit balance is too low"}}'; exit 1; }
+[ "$prompt" = refuse ] && { echo '{"type":"turn.failed","error":{"message":"Prompt is too long"}}'; exit 1; }
 echo '{"type":"item.completed","item":{"id":"i","type":"error","message":"Model metadata not found."}}'
 echo '{"type":"item.completed","item":{"id":"j","type":"agent_message","text":"'"$prompt $n"'"}}'
 echo '{"type":"turn.completed","usage":{"input_tokens":5,"output_tokens":3}}'
@@ -60,7 +63,7 @@ while [ $# -gt 0 ]; do case "$1" in --session-id) new=$2; shift;; --resume) old=
 [ -n "$old" ] && ! known "$old" && { echo "Error resuming session: Invalid session identifier" >&2; exit 42; }
 [ -n "$new" ] && known "$new" && { echo 'Error starting session: Session ID "'$new'" already exists.' >&2; exit 1; }
 ask "$old$new"
-[ "$prompt" = refuse ] && { printf '{\\n  "error": { "message": "Credit balance is too low" }\\n}'; exit 41; }
+[ "$prompt" = refuse ] && { printf '{\\n  "error": { "message": "Prompt is too long" }\\n}'; exit 41; }
 printf '{\\n  "session_id": "x",\\n  "response": "%s",\\n  "stats": {}\\n}' "$prompt $n"
 `,
   },
@@ -70,12 +73,121 @@ printf '{\\n  "session_id": "x",\\n  "response": "%s",\\n  "stats": {}\\n}' "$pr
 id=ses_$$
 while [ $# -gt 0 ]; do case "$1" in --session) id=$2; known "$id" || { echo "Error: Session not found" >&2; exit 1; }; shift;; esac; shift; done
 ask "$id"; echo '{"type":"step_start","sessionID":"'$id'","part":{"type":"step-start"}}'
-[ "$prompt" = refuse ] && { echo '{"type":"error","sessionID":"'$id'","error":{"name":"E","data":{"message":"Credit balance is too low"}}}'; exit 1; }
+[ "$prompt" = refuse ] && { echo '{"type":"error","sessionID":"'$id'","error":{"name":"E","data":{"message":"Prompt is too long"}}}'; exit 1; }
 echo '{"type":"text","sessionID":"'$id'","part":{"type":"text","text":"'"$prompt $n"'"}}'
 echo '{"type":"step_finish","sessionID":"'$id'","part":{"type":"step-finish","tokens":{"input":5,"output":3}}}'
 `,
   },
 };
+
+interface LaterReport {
+  readonly out?: string;
+  readonly err?: string;
+  /** Absent where the run fails. */
+  readonly code?: 'login_needed' | 'limit_reached';
+  readonly access?: 'read';
+}
+type LaterCase = readonly [what: string, report: LaterReport];
+
+const lines = (...events: readonly object[]): string =>
+  events.map((event) => JSON.stringify(event)).join('\n');
+
+function claude(result: string, code?: LaterReport['code'], change: object = {}): LaterReport {
+  const usage = { input_tokens: 0, output_tokens: 0 };
+  const report = {
+    type: 'result',
+    is_error: true,
+    num_turns: 1,
+    usage,
+    api_error_status: null,
+    result,
+    ...change,
+  };
+  return { out: JSON.stringify(report), ...(code === undefined ? {} : { code }) };
+}
+
+function codex(message: string, code?: LaterReport['code'], ...items: readonly object[]): LaterReport {
+  const events = items.map((item) => ({ type: 'item.completed', item }));
+  const out = lines(
+    { type: 'thread.started', thread_id: 't' },
+    { type: 'item.completed', item: { id: 'item_0', type: 'error', message: 'Model metadata not found.' } },
+    ...events,
+    { type: 'error', message: `Reconnecting... 1/5 (${message})` },
+    { type: 'turn.failed', error: { message } },
+  );
+  return { out, ...(code === undefined ? {} : { code }) };
+}
+
+/** It writes its report of an error to stderr, behind a stack. */
+function gemini(message: string, status: number, report: LaterReport = {}): LaterReport {
+  const error = { session_id: 'x', error: { type: 'Error', message, code: status } };
+  return {
+    err: `    at x (y.js:1:1) {\n  status: ${status}\n}\n${JSON.stringify(error, null, 2)}`,
+    ...report,
+  };
+}
+
+function opencode(error: object, code?: LaterReport['code'], ...parts: readonly object[]): LaterReport {
+  const events = parts.map((part) => ({ type: 'text', sessionID: 's', part }));
+  return {
+    out: lines(...events, { type: 'error', sessionID: 's', error }),
+    ...(code === undefined ? {} : { code }),
+  };
+}
+
+/** What the real ones print where the server of their model refuses them, and the words of issues about their accounts. */
+const LATER_REPORTS: Readonly<Record<string, readonly LaterCase[]>> = {
+  claude: [
+    ['never logged in', claude('Not logged in · Please run /login', 'login_needed')],
+    ['401', claude('Not logged in · Please run /login', 'login_needed', { api_error_status: 401 })],
+    ['expired', claude('API Error: 401 {"error":{"message":"OAuth token has expired."}}', 'login_needed')],
+    ['429', claude('Request rejected', 'limit_reached', { api_error_status: 429 })],
+    ['limit', claude("You've hit your limit · resets 3pm (Europe/Berlin)", 'limit_reached')],
+    ['weekly', claude('Weekly limit reached · resets Oct 9 at 3am', 'limit_reached')],
+    ['credit', claude('Credit balance is too low', 'limit_reached')],
+    ['after it acted', claude('API Error: 429', undefined, { num_turns: 4, api_error_status: 429 })],
+    [
+      'a prompt it refuses',
+      claude('API Error: 400 prompt is too long', undefined, { api_error_status: 400 }),
+    ],
+  ],
+  codex: [
+    ['401', codex('unexpected status 401 Unauthorized: Incorrect API key provided', 'login_needed')],
+    [
+      'refresh',
+      codex('Your access token could not be refreshed. Please log out and sign in again.', 'login_needed'),
+    ],
+    ['limit', codex("You've hit your usage limit. Try again at 12:16 PM.", 'limit_reached')],
+    ['429', codex('exceeded retry limit, last status: 429 Too Many Requests', 'limit_reached')],
+    ['after it acted', codex("You've hit your usage limit.", undefined, { type: 'command_execution' })],
+  ],
+  gemini: [
+    ['never logged in', gemini('Invalid auth method selected.', 41, { code: 'login_needed' })],
+    ['401', gemini('{"error":{"code":401}}', 401, { code: 'login_needed', access: 'read' })],
+    ['429', gemini('You exceeded your current quota', 429, { code: 'limit_reached', access: 'read' })],
+    ['daily', gemini('You have exhausted your daily quota', 1, { code: 'limit_reached', access: 'read' })],
+    ['where it may have acted', gemini('You exceeded your current quota', 429)],
+  ],
+  opencode: [
+    ['401', opencode({ name: 'APIError', data: { message: 'No', statusCode: 401 } }, 'login_needed')],
+    ['no key', opencode({ name: 'ProviderAuthError', data: { message: 'No key' } }, 'login_needed')],
+    ['429', opencode({ name: 'APIError', data: { message: 'Slow', statusCode: 429 } }, 'limit_reached')],
+    ['limit', opencode({ name: 'E', data: { message: 'Rate limit exceeded.' } }, 'limit_reached')],
+    ['after it acted', opencode({ name: 'E', data: { statusCode: 429 } }, undefined, { type: 'tool' })],
+  ],
+};
+
+test.each([
+  ['claude', claude('bad key sk-very-secret-1')],
+  ['codex', codex('bad key sk-very-secret-1')],
+  ['opencode', opencode({ name: 'E', data: { message: 'bad key sk-very-secret-1' } })],
+] as const)('a failure that %s reports itself is told without its secrets', async (name, { out = '' }) => {
+  const agent = await openAgent(name, 'env: {API_TOKEN: sk-very-secret-1}');
+  writeFileSync(join(agent.home, 'out'), out);
+  const result = await agent.run({ prompt: said('leak') });
+  expect(result).toMatchObject({ error: { code: 'agent_error', message: `${name}: bad key [removed]` } });
+  expect(JSON.stringify(result)).not.toContain('sk-very-secret-1');
+});
 
 /** What tells each access in a call: read, edit, full; the operator's own arguments stand behind it. */
 const ACCESS: Readonly<Record<string, readonly [RegExp, RegExp, RegExp]>> = {
@@ -177,7 +289,7 @@ describe.each(Object.keys(AGENTS))('the agent %s', (name) => {
     expect(await agent.run({ prompt: said('refuse') })).toMatchObject({
       outcome: 'error',
       reply: '',
-      error: { code: 'agent_error', message: `${name}: Credit balance is too low` },
+      error: { code: 'agent_error', message: `${name}: Prompt is too long` },
     });
     expect(await agent.run({ prompt: said('fail') })).toMatchObject({
       outcome: 'error',
@@ -186,6 +298,32 @@ describe.each(Object.keys(AGENTS))('the agent %s', (name) => {
     });
     expect(agent.calls()).toHaveLength(2);
   });
+
+  test('is ended at its time limit, which is said as it was set', async () => {
+    const agent = await openAgent(name);
+    const ended = await agent.run({ prompt: said('sleep'), timeoutSeconds: 1 });
+    expect(ended).toMatchObject({ error: { message: 'the command was ended after 1 s' } });
+  });
+
+  test.each(LATER_REPORTS[name] ?? [])(
+    'has not begun where it is kept from any turn: %s',
+    async (_, report) => {
+      const { out = '', err = '', code, access = 'full' } = report;
+      const agent = await openAgent(name, `access: ${access}`);
+      writeFileSync(join(agent.home, 'out'), out);
+      writeFileSync(join(agent.home, 'err'), err);
+      const result = await agent.run({ prompt: said('later') });
+      expect(agent.calls()).toHaveLength(1);
+      if (code === undefined) return expect(result).toMatchObject({ kind: 'completed', outcome: 'error' });
+      expect(result).toMatchObject({
+        kind: 'not-started',
+        code,
+        affects: code === 'login_needed' ? 'runner' : 'model',
+        final: false,
+      });
+      expect(result).not.toHaveProperty('message', expect.stringContaining('\n'));
+    },
+  );
 
   test('may only read unless it is said otherwise, and works in a folder of the list', async () => {
     const patterns = ACCESS[name]!;

@@ -36,7 +36,12 @@ interface Ran {
 async function run(
   script: string | readonly string[],
   change: Partial<CommandSettings> = {},
-  options: { turn?: Partial<Turn>; signal?: AbortSignal; host?: Record<string, string> } = {},
+  options: {
+    turn?: Partial<Turn>;
+    signal?: AbortSignal;
+    host?: Record<string, string>;
+    secrets?: readonly string[];
+  } = {},
 ): Promise<Ran> {
   const settings: CommandSettings = {
     kind: 'command',
@@ -51,10 +56,13 @@ async function run(
   const marks: ProcessMark[] = [];
   const host = { PATH: process.env['PATH'] ?? '', ...options.host };
   const startedAt = performance.now();
-  const result = await createCommandRunner(settings, host).run(turnOf(options.turn), {
-    signal: options.signal ?? new AbortController().signal,
-    onProcess: async (mark) => void marks.push(mark),
-  });
+  const result = await createCommandRunner(settings, host, { secrets: options.secrets }).run(
+    turnOf(options.turn),
+    {
+      signal: options.signal ?? new AbortController().signal,
+      onProcess: async (mark) => void marks.push(mark),
+    },
+  );
   return { result, marks, tookMs: performance.now() - startedAt };
 }
 
@@ -133,6 +141,20 @@ describe('exit codes', () => {
     ['kill -KILL $$', 'signal_sigkill'],
   ])('%s is the error %s', async (script, code) => {
     expect(completed(await run(script))).toMatchObject({ outcome: 'error', error: { code } });
+  });
+
+  test('say no secret that the command was given, and leave its reply alone', async () => {
+    const env = { API_TOKEN: 'sk-very-secret-1', PLAIN: 'plain-value-1' };
+    const say = 'echo "$API_TOKEN $PLAIN"; echo "bad key $API_TOKEN, $PLAIN" >&2';
+    const failed = completed(await run(`${say}; exit 1`, { env }));
+    expect(failed).toMatchObject({
+      error: { message: expect.stringContaining('bad key [removed], plain-value-1') },
+    });
+    expect(JSON.stringify(failed)).not.toContain('sk-very-secret-1');
+    expect(completed(await run(say, { env }))).toMatchObject({ reply: 'sk-very-secret-1 plain-value-1' });
+    // Known as one by its reference, whatever its variable is called.
+    const known = completed(await run(`${say}; exit 1`, { env }, { secrets: ['plain-value-1'] }));
+    expect(JSON.stringify(known)).not.toContain('plain-value-1');
   });
 
   test('carry only the last 4 KB of stderr and what was printed', async () => {

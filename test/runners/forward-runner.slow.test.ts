@@ -119,6 +119,11 @@ describe('a forwarded turn', () => {
     expect(requests[0]?.body).not.toHaveProperty('sessionKey');
   });
 
+  test('that is begun anew has another key than the one that ended', async () => {
+    const { requests } = await forward(accepted, { endedBeforeAt: 1_234 });
+    expect(requests[0]?.headers['idempotency-key']).toBe(`${TURN.runId}-1234`);
+  });
+
   test('is asked for again under the same key when the wait was over before the run', async () => {
     const ended = { ok: true, runId: 'r-1', state: 'completed', outcome: 'ok', reply: 'Done.' };
     const held = async (): Promise<void> => delay(1600);
@@ -210,18 +215,36 @@ describe('a forwarded turn', () => {
     }
   });
 
-  test('may have run when the gateway hangs or breaks off: it is not repeated', async () => {
+  test('gets the end of a run that was taken, whatever trouble the gateway has meanwhile', async () => {
+    const ended = { ok: true, runId: 'r-1', state: 'completed', outcome: 'ok', reply: 'Done.' };
+    const busy = { status: 503, headers: { 'retry-after': '1' }, body: { ok: false } } as const;
+    const broken = { status: 500, body: { ok: false, code: 'internal' } } as const;
+    for (const trouble of [['cut'], ['reset', busy, broken], ['reset', accepted, 'cut']] as const) {
+      const platform = await startGateway(
+        SLUICE,
+        (_, index): PlatformReply => trouble[index] ?? { status: 200, body: ended },
+      );
+      onTestFinished(platform.stop);
+      const runner = createForwardRunner(settingsFor(`${platform.url}/hooks`), 'other');
+      expect(await runner.run(TURN, OPTIONS)).toMatchObject({ outcome: 'ok', reply: 'Done.' });
+      const keys = platform.requests().map(({ headers }) => headers['idempotency-key']);
+      expect(keys).toEqual([...trouble, 'end'].map(() => TURN.runId));
+    }
+  });
+
+  test('may have run when the gateway hangs, or is not there again in time', async () => {
+    const lost = await forward('reset', { timeoutSeconds: 1 });
+    expect(lost.result).toMatchObject({
+      kind: 'completed',
+      outcome: 'timeout',
+      error: { code: 'ambiguous' },
+    });
     const hung = await forward('hang', { timeoutSeconds: 0.3 });
     expect(hung.result).toMatchObject({
       kind: 'completed',
       outcome: 'timeout',
       error: { code: 'ambiguous' },
     });
-    for (const reply of ['cut', 'reset'] as const) {
-      const { requests, result } = await forward(reply);
-      expect(result).toMatchObject({ kind: 'completed', outcome: 'error', error: { code: 'ambiguous' } });
-      expect(requests).toHaveLength(1);
-    }
   });
 });
 
@@ -233,15 +256,24 @@ test('a turn of the main session wakes the main session of the other gateway', a
     {
       path: '/hooks/wake',
       body: { text: 'Summarise this push.', mode: 'now' },
-      headers: { 'idempotency-key': 'turn-9' },
+      headers: { 'idempotency-key': expect.stringMatching(/^turn-9-[0-9a-f]{16}$/) },
     },
   ]);
-  const refused = await forward({ status: 401, body: 'Unauthorized' }, heartbeat);
-  expect(refused.result).toMatchObject({
-    kind: 'completed',
-    outcome: 'error',
-    error: { code: 'unauthorized' },
-  });
+  // With an event more it is another wake, which the remote would refuse under the same key.
+  const more = await forward(
+    { status: 200, body: { ok: true } },
+    { ...heartbeat, prompt: 'More.' as SafeText },
+  );
+  expect(more.requests[0]?.headers['idempotency-key']).not.toBe(requests[0]?.headers['idempotency-key']);
+  const refused = await forward({ status: 400, body: 'no' }, heartbeat);
+  expect(refused.result).toMatchObject({ kind: 'completed', error: { code: 'rejected' } });
+});
+
+test('a turn of the main session waits for a gateway that does not take it now', async () => {
+  for (const reply of [{ status: 401, body: '' }, { status: 500, body: {} }, 'cut', 'reset'] as const) {
+    const { result } = await forward(reply, { kind: 'heartbeat' });
+    expect(result).toMatchObject({ kind: 'not-started', final: false, affects: 'runner' });
+  }
 });
 
 describe('a turn handed to an OpenClaw gateway', () => {

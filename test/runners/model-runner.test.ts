@@ -204,14 +204,18 @@ describe.each(Object.entries(SHAPES))('a model behind %s', (_name, shape) => {
     expect(result).toMatchObject({ kind: 'completed', outcome: 'error', error: { code: 'no_text' } });
   });
 
-  test('has not started when it is busy or unavailable, asked once', async () => {
+  test('has not started when it is busy or unavailable or knows no such key, asked once', async () => {
     for (const [status, headers, expected] of [
       [429, { 'retry-after': '7' }, { code: 'rate_limited', retryAfterMs: 7000 }],
       [429, { 'retry-after-ms': '1500' }, { code: 'rate_limited', retryAfterMs: 1500 }],
       [503, {}, { code: 'unavailable' }],
       [529, {}, { code: 'unavailable' }],
+      [500, { 'retry-after': '7' }, { code: 'unavailable', retryAfterMs: 7000 }],
+      [401, {}, { code: 'unauthorized' }],
+      [402, {}, { code: 'no_credit' }],
     ] as const) {
-      const { requests, result } = await ask({ status, headers, body: shape.error('overloaded') });
+      const { requests, result } = await ask({ status, headers, body: shape.error(`overloaded ${KEY}`) });
+      expect(JSON.stringify(result)).not.toContain(KEY);
       expect(result).toEqual({
         kind: 'not-started',
         final: false,
@@ -235,7 +239,7 @@ describe.each(Object.entries(SHAPES))('a model behind %s', (_name, shape) => {
 
   test('ends the run for any other answer, and shows no key', async () => {
     for (const [reply, code] of [
-      [{ status: 401, body: shape.error(`Incorrect API key provided: ${KEY}`) }, 'unauthorized'],
+      [{ status: 403, body: shape.error(`Not with the key ${KEY}`) }, 'unauthorized'],
       [{ status: 400, body: shape.error('max_tokens is too large') }, 'rejected'],
       [{ status: 404, body: shape.error('The model does not exist') }, 'rejected'],
       [{ status: 500, body: shape.error('internal') }, 'provider_error'],

@@ -45,9 +45,15 @@ async function take(settings: Partial<OpenClaw>, turn: Partial<Turn> = {}): Prom
   };
   const gateway = gatewaySettings({ runner: 'theirs', runners: { theirs: runner } });
   const agents = {
-    defaults: { model: undefined, models: undefined, aliases: {}, timeoutSeconds: 60 },
+    defaults: {
+      model: undefined,
+      models: undefined,
+      aliases: {},
+      timeoutSeconds: 60,
+      maxTimeoutSeconds: 3600,
+    },
   };
-  const made = createRunners({ gateway, agents }, process.env).get('theirs');
+  const made = createRunners({ gateway, agents }, process.env, { secrets: ['sk-known-9999'] }).get('theirs');
   const whole: Turn = {
     runId: 'run-1',
     kind: 'hook',
@@ -111,7 +117,12 @@ test('the session id of a conversation names the session there', async () => {
 
 test.each([
   ['a timeout', { ...REPORT, status: 'timeout' }, 'timeout', 'timeout'],
-  ['an error', { status: 'error', error: { message: 'no API key' } }, 'error', 'agent_error'],
+  [
+    'an error',
+    { status: 'error', error: { message: 'no API key like sk-known-9999' } },
+    'error',
+    'agent_error',
+  ],
 ])('%s there is that outcome here', async (_, report, outcome, code) => {
   const result = await take({ command: command(JSON.stringify(report)) });
   expect(result).toMatchObject({ kind: 'completed', outcome, error: { code } });

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Sandbox, type TransformReply, type Transforms } from '../../src/sandbox/sandbox.ts';
 import { callTransform, refTo } from '../support/sandbox-fixture.ts';
+import { said } from '../support/said.ts';
 
 const dir = fileURLToPath(new URL('../attacks', import.meta.url));
 const TIMEOUT_MS = 100;
@@ -126,7 +127,7 @@ describe.each(attacks)('$module', ({ module, outcomes, json, code }) => {
   if (code !== undefined) {
     test('is refused when it is loaded', async () => {
       const found = transforms.diagnostics.filter(
-        ({ at, message }) => at?.source.file.endsWith(module) === true || message.includes(module),
+        ({ at, message }) => at?.source.file.endsWith(module) === true || said(message).includes(module),
       );
       expect(found.map((diagnostic) => diagnostic.code)).toContain(code);
       expect(await callTransform(transforms, refTo(module, { timeoutMs: TIMEOUT_MS }))).toMatchObject({

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import vm from 'node:vm';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { said } from '../support/said.ts';
 import { loadModules, type LoadedModules } from '../../src/sandbox/loader/load-modules.ts';
 import type { TransformRef } from '../../src/sandbox/sandbox.ts';
 
@@ -243,7 +244,7 @@ describe('what is refused, and where', () => {
   test('a missing TypeScript file beside its compiled form gets a suggestion', async () => {
     write({ 'github.js': 'export default () => 1;', 'stripe.ts': '' });
     const loaded = await load('github.ts', 'strip.ts', 'unlike.ts');
-    expect(loaded.diagnostics.map(({ code, hint }) => [code, hint])).toEqual([
+    expect(loaded.diagnostics.map(({ code, hint }) => [code, said(hint)])).toEqual([
       ['TRANSFORM_NOT_FOUND', 'did you mean "github.js"? the name is relative to hooks.transformsDir'],
       ['TRANSFORM_NOT_FOUND', 'did you mean "stripe.ts"? the name is relative to hooks.transformsDir'],
       ['TRANSFORM_NOT_FOUND', 'create it, or check the name: it is relative to hooks.transformsDir'],
@@ -293,7 +294,7 @@ describe('what would hold up the loader', () => {
       'good.js': 'export default () => 1;',
     });
     const loaded = await load('good.js', 'deep.js');
-    expect(loaded.diagnostics.map(({ code, message }) => [code, message])).toEqual([
+    expect(loaded.diagnostics.map(({ code, message }) => [code, said(message)])).toEqual([
       [
         'TRANSFORM_LOADER_FAILED',
         expect.stringContaining('transform "deep.js" could not be loaded, the loader gave no answer'),

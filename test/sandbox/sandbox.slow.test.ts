@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { TransformReply } from '../../src/sandbox/sandbox.ts';
 import { callTransform, NOW, refTo, SandboxFixture } from '../support/sandbox-fixture.ts';
+import { said } from '../support/said.ts';
 
 const fixture = new SandboxFixture();
 afterAll(() => fixture.dispose());
@@ -308,8 +309,8 @@ describe('what is exported', () => {
       'warning TRANSFORM_HEAVY_TOP_LEVEL',
       'error TRANSFORM_EXPORT_MISSING',
     ]);
-    expect(transforms.diagnostics[0]?.hint).toContain('helper');
-    expect(transforms.diagnostics[2]?.message).toContain('throws.ts:2:7');
+    expect(said(transforms.diagnostics[0]?.hint)).toContain('helper');
+    expect(said(transforms.diagnostics[2]?.message)).toContain('throws.ts:2:7');
   });
 });
 

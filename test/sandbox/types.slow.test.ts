@@ -3,6 +3,7 @@ import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { formatPlace } from '../../src/document/document.ts';
 import { defineTransform, runTransformUnsandboxed, typecheckTransforms } from '../../src/sandbox/sandbox.ts';
+import { said } from '../support/said.ts';
 import { refTo, SandboxFixture } from '../support/sandbox-fixture.ts';
 
 const fixture = new SandboxFixture();
@@ -47,7 +48,8 @@ export const timer = () => setTimeuot(() => setTimeout(() => 1, 1), 1);`,
   });
   expect(found.map(({ code }) => code)).toEqual(found.map(() => 'TRANSFORM_TYPES'));
   const places = found.map(
-    ({ at, message }) => `${at === undefined ? '' : formatPlace(at)} ${/TS\d+/.exec(message)?.[0] ?? ''}`,
+    ({ at, message }) =>
+      `${at === undefined ? '' : formatPlace(at)} ${/TS\d+/.exec(said(message))?.[0] ?? ''}`,
   );
   expect(places.toSorted()).toEqual([
     'bad.ts:4:18 TS2345',
@@ -72,7 +74,7 @@ const other = (count) => String(count);`,
     configDir: project,
     cwd: fixture.dir,
   });
-  expect(diagnostics.map(({ message }) => /TS\d+/.exec(message)?.[0])).toEqual(found);
+  expect(diagnostics.map(({ message }) => /TS\d+/.exec(said(message))?.[0])).toEqual(found);
 });
 
 test('an error keeps its whole cause', async () => {
@@ -84,7 +86,7 @@ export default defineTransform(() => ({ kind: 'agent' as const, deliver: { reall
     configDir: project,
     cwd: fixture.dir,
   });
-  expect(diagnostics.map(({ message }) => message)).toEqual([
+  expect(diagnostics.map(({ message }) => said(message))).toEqual([
     expect.stringMatching(/^type '.*' is not assignable to type .*: .*'deliver'.*: .*\(TS2322\)$/s),
   ]);
 });
@@ -178,7 +180,7 @@ test("the author's own tsconfig adds its rules", async () => {
       configDir: project,
     },
   );
-  expect(found.map(({ message }) => message)).toEqual([expect.stringContaining('TS6133')]);
+  expect(found.map(({ message }) => said(message))).toEqual([expect.stringContaining('TS6133')]);
 });
 
 test('defineTransform is the identity outside the sandbox', () => {

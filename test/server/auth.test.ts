@@ -285,6 +285,9 @@ describe('a token in the wrong place is masked', () => {
     ['as a query name', `/hooks/mapped?${TOKEN}`, {}],
     ['twice in the query', `/hooks/mapped?key=${TOKEN}&key=${TOKEN}`, {}],
     ['in a header of its own', '/hooks/mapped', { 'x-api-key': TOKEN }],
+    ['in a cookie', '/hooks/mapped', { cookie: `a=b; session=${TOKEN}; c=d` }],
+    ['after a word in a header', '/hooks/mapped', { 'x-auth': `Token ${TOKEN}` }],
+    ['in an address in a header', '/hooks/mapped', { referer: `https://h.example/?token=${TOKEN}&a=1` }],
     ['twice in a header', '/hooks/mapped', { 'x-api-key': `a, ${TOKEN}` }],
   ])('%s', async (_where, path, headers) => {
     const server = await startTestServer();

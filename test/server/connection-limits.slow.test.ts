@@ -1,7 +1,9 @@
 /** Strangers cannot lock out senders that have the token. The long form is in `npm run redteam`. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { queryObjects } from 'node:v8';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { postAsGoodSender } from '../redteam/good-sender.ts';
+import { startWriters } from '../redteam/writers.ts';
 import { startStrangers, STRANGER_KINDS, type StrangerKind } from '../redteam/strangers.ts';
 import {
   agentAction,
@@ -15,6 +17,7 @@ import {
   stopServers,
   type TestServer,
   TOKEN,
+  wakeAction,
 } from '../support/server-fixture.ts';
 
 afterEach(stopServers);
@@ -102,6 +105,62 @@ test('strangers that say nothing go before those that send, and those before sen
   known.socket.write(`${head('/hooks/agent', 'Content-Length: 2')}{}`);
   await known.until((text) => answersIn(text).length === 2);
   for (const raw of [fourth, fifth]) raw.socket.destroy();
+});
+
+const SLOW = `${head('/hooks/agent', 'Content-Length: 100')}{`;
+
+describe('a slow body of a proved sender', () => {
+  test('gives way to others, the longest first, and a complete one never does', async () => {
+    const held = new Promise<never>(() => undefined);
+    const server = await startTestServer({
+      ...limitsOf({ connections: 3 }),
+      generation: {
+        evaluate: (request) =>
+          request.path === 'wake' ? evaluationOf({ kind: 'accepted', actions: [wakeAction(request)] }) : held,
+      },
+    });
+    const raws = [await openRaw(server), await openRaw(server), await openRaw(server)] as const;
+    const [complete, slow, second] = raws;
+    for (const [index, bytes] of [`${head('/hooks/agent', 'Content-Length: 2')}{}`, SLOW, SLOW].entries()) {
+      raws[index]?.socket.write(bytes);
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      while (server.openRequests() <= index) await delay(1);
+    }
+    const late = await openRaw(server);
+    late.socket.write(`${head('/hooks/wake', 'Content-Length: 12')}{"text":"x"}`);
+    expect(await slow.closed()).toBe('');
+    expect(answersIn(await late.until((text) => text.includes('"ok"')))[0]?.status).toBe(200);
+    second.socket.write('}'.padStart(99));
+    while (server.evaluated.length < 3) await delay(1);
+    expect([complete.socket.closed, second.socket.closed]).toEqual([false, false]);
+    for (const raw of [...raws, late]) raw.socket.destroy();
+  });
+
+  test('stays, however many strangers come', async () => {
+    const server = await startTestServer(limitsOf({ connections: 20 }));
+    const slow = await openRaw(server);
+    slow.socket.write(SLOW);
+    while (server.openRequests() < 1) await delay(1);
+    await attack(server, ['idle', 'slow body'], { addresses: 5, reconnectMs: 5 });
+    await delay(1_200);
+    slow.socket.write('}'.padStart(99));
+    expect(answersIn(await slow.until((text) => text.includes('runId')))[0]?.status).toBe(202);
+    slow.socket.destroy();
+  });
+
+  test.each([
+    ['one address', 1],
+    ['five addresses', 5],
+  ])('does not keep others out, where four times as many come from %s', async (_name, addresses) => {
+    const server = await startTestServer(limitsOf({ connections: 50, perAddress: 40 }));
+    const { port } = server;
+    const drip = { fill: '', times: 0, drip: ' ', reconnectMs: 5 };
+    const writers = startWriters({ port, count: 200, addresses, head: SLOW, ...drip });
+    onTestFinished(() => writers.stop());
+    while (writers.opened() < 200) await delay(5);
+    const good = { port, path: '/hooks/agent', token: TOKEN, posts: 60, concurrency: 4 };
+    expect(await postAsGoodSender(good)).toMatchObject({ accepted: 60, failures: [] });
+  });
 });
 
 test('an address has a limit of its own, a trusted proxy has none', async () => {
@@ -229,23 +288,57 @@ const FLOODS = [
   ['with the token', `${head('/hooks/agent', 'Content-Length: 15')}{"message":"x"}`, 202],
 ] as const;
 
+test('requests written without waiting, on new connections again and again, keep nobody out', async () => {
+  const server = await startTestServer({ ...limitsOf({ connections: 50, perAddress: 40 }) });
+  const { port } = server;
+  const [, request] = FLOODS[0];
+  const flood = { head: '', fill: request, times: 2_400, drip: request };
+  const writers = startWriters({ port, count: 200, addresses: 4, reconnectMs: 5, ...flood });
+  onTestFinished(() => writers.stop());
+  while (writers.opened() < 200) await delay(5);
+  const good = { port, path: '/hooks/agent', token: TOKEN, posts: 60, concurrency: 4 };
+  expect(await postAsGoodSender(good)).toMatchObject({ accepted: 60, failures: [] });
+  writers.stop();
+  while (server.openRequests() > 0) await delay(5);
+});
+
 describe('of requests that are written without waiting for answers a limited number is served:', () => {
   test.each(FLOODS)('%s', async (_name, request, status) => {
-    const server = await startTestServer({ hooks: { authFailuresPerMinute: 0 } });
+    const server = await startTestServer({
+      ...limitsOf({ strangerSeconds: 1 }),
+      hooks: { authFailuresPerMinute: 0 },
+    });
     const sockets = await Promise.all(Array.from({ length: 20 }, () => openRaw(server)));
     for (const { socket } of sockets) socket.write(request.repeat(10_000));
     expect((await send(server, '/hooks/agent', { body: '{"message":"x"}' })).status).toBe(202);
     for (const raw of sockets) {
       const answers = answersIn(await raw.closed());
-      // 64 may wait, and one may have been answered before they came.
-      expect(answers.length).toBeLessThanOrEqual(65);
+      // 4 may wait, and one may have been answered before they came.
+      expect(answers.length).toBeLessThanOrEqual(5);
       expect(answers.every((answer) => answer.status === status)).toBe(true);
     }
     const polite = await openRaw(server);
-    polite.socket.write(request.repeat(60));
-    const answers = answersIn(await polite.until((text) => answersIn(text).length === 60));
+    polite.socket.write(request.repeat(4));
+    const answers = answersIn(await polite.until((text) => answersIn(text).length === 4));
     expect(answers.every((answer) => answer.status === status)).toBe(true);
     polite.socket.destroy();
     while (server.openRequests() > 0) await delay(1);
   });
+});
+
+/** The long form is in `npm run redteam`: bodies. */
+test('a body in pieces of one byte is one piece of memory', async () => {
+  const server = await startTestServer({ hooks: { maxBodyBytes: 20_000 } });
+  const count = (): number => queryObjects(Uint8Array, { format: 'count' });
+  const before = count();
+  const raw = await openRaw(server);
+  raw.socket.write(head('/hooks/agent', 'Transfer-Encoding: chunked'));
+  const pieces = ['"', ...Array.from({ length: 9_998 }, () => 'x'), '"'];
+  raw.socket.write(pieces.map((byte) => `1\r\n${byte}\r\n`).join(''));
+  while (server.openRequests() < 1) await delay(1);
+  await delay(50);
+  expect(count() - before).toBeLessThan(100);
+  raw.socket.write('0\r\n\r\n');
+  expect(answersIn(await raw.until((text) => text.includes('runId')))[0]?.status).toBe(202);
+  raw.socket.destroy();
 });

@@ -1,4 +1,6 @@
+import { IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { queryObjects } from 'node:v8';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   agentAction,
@@ -9,6 +11,7 @@ import {
   openRaw,
   recordingStore,
   send,
+  SERVER,
   startTestServer,
   stopServers,
   TOKEN,
@@ -90,6 +93,26 @@ describe('several requests on one connection', () => {
     expect(statusesIn(await raw.closed())).toEqual([413]);
     expect(server.accepted).toEqual([]);
   });
+});
+
+/** The long form is in `npm run redteam`: pipelining. */
+test('of requests written without waiting few become objects, and none is left of a closed connection', async () => {
+  const server = await startTestServer({
+    server: { limits: { ...SERVER.limits, strangerSeconds: 0.2 } },
+    hooks: { authFailuresPerMinute: 0 },
+  });
+  const messages = (): number => queryObjects(IncomingMessage, { format: 'count' });
+  const before = messages();
+  const flooded = await Promise.all(Array.from({ length: 20 }, () => openRaw(server)));
+  for (const { socket } of flooded) socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2_000));
+  await delay(50);
+  expect((await send(server, '/hooks/agent', { body: '{}' })).status).toBe(202);
+  // Four may wait, and one is passed over.
+  expect(messages() - before).toBeLessThanOrEqual(20 * 5 + 2);
+  for (const raw of flooded) expect(statusesIn(await raw.closed()).length).toBeLessThanOrEqual(4);
+  while (!server.log.some(({ fields }) => fields['stopped'] === 20)) await delay(5);
+  while (messages() - before > 3) await delay(50);
+  expect(server.openRequests()).toBe(0);
 });
 
 describe('what the protocol asks of a request', () => {

@@ -82,6 +82,24 @@ describe('answers', () => {
     expect(json(reply)['warnings']).toEqual(warnings);
   });
 
+  test('what a mapping is warned of is not told to the sender, and a transform least of all', async () => {
+    const warnings = [
+      { code: 'undefined_as_text', message: 'the transform wrote "undefined": write payload.name ?? "none"' },
+      { code: 'unknown_field', field: 'agentId', message: 'agentId was ignored' },
+    ];
+    const server = await startTestServer({
+      generation: {
+        evaluate: (request) =>
+          evaluationOf({ kind: 'accepted', actions: [agentAction(request)] }, { warnings }),
+      },
+    });
+    const mapped = await send(server, '/hooks/mapped', { body: '{}' });
+    expect(json(mapped)['warnings']).toBeUndefined();
+    const own = await send(server, '/hooks/agent', { body: '{}' });
+    expect(json(own)['warnings']).toEqual([warnings[1]]);
+    expect(server.accepted.map((work) => work.warnings)).toEqual([[], [warnings[1]]]);
+  });
+
   test('a missing token is answered 401 and nothing reaches the store', async () => {
     const server = await startTestServer();
     const reply = await send(server, '/hooks/wake', { headers: {}, body: '{"text":"x"}' });

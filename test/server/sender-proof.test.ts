@@ -1,5 +1,6 @@
 /** The door of a path whose senders prove themselves: what is asked, what is answered, what gets through. */
 import { createHmac } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { PathSettings } from '../../src/mapping/mapping.ts';
 import { VerifySettings } from '../../src/verify/verify.ts';
@@ -8,6 +9,7 @@ import type { Evaluation } from '../../src/hook/hook.ts';
 import type { HookRequest } from '../../src/request.ts';
 import {
   agentAction,
+  answersIn,
   BEARER,
   evaluationOf,
   head,
@@ -535,5 +537,91 @@ describe('challenges at the door', () => {
   test('an address that may not send is not answered', async () => {
     const server = await start({ challenge: { kind: 'graph' }, allowFrom: ['192.0.2.1'] });
     expect((await send(server, '/hooks/x?validationToken=a', { headers: {} })).status).toBe(401);
+  });
+});
+
+/** The long form is in `npm run redteam`: bodies. */
+describe('bodies without a proof', () => {
+  const MANY = 10;
+  const LONG = `"${'x'.repeat(9_998)}"`;
+  const begin = async (server: TestServer, secret = SECRET): Promise<Awaited<ReturnType<typeof openRaw>>> => {
+    const raw = await openRaw(server);
+    const lines = Object.entries(github(secret, LONG)).map(([name, value]) => `${name}: ${value}`);
+    raw.socket.write(
+      ['POST /hooks/x HTTP/1.1', 'Host: x', `Content-Length: ${LONG.length}`, ...lines, '', ''].join('\r\n'),
+    );
+    const before = server.openRequests();
+    while (server.openRequests() === before) await delay(1);
+    raw.socket.write(LONG.slice(0, -1));
+    return raw;
+  };
+  const startBounded = (): Promise<TestServer> =>
+    start(
+      { verify: verifying({ scheme: 'github' }), maxBodyBytes: 20_000 },
+      {
+        deps: { limits: { unprovedBytes: MANY * LONG.length } },
+        hooks: { authFailuresPerMinute: 0, maxBodyBytes: 20_000 },
+      },
+    );
+
+  test('take up no more together than they may: the oldest that is not complete gives way', async () => {
+    const server = await startBounded();
+    const raws = [];
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    for (let n = 0; n <= MANY; n += 1) raws.push(await begin(server));
+    const [oldest, ...others] = raws;
+    const [answer] = answersIn((await oldest?.until((text) => text.includes('"ok":false'))) ?? '');
+    expect(answer?.status).toBe(503);
+    expect(answer?.head).toMatch(/^retry-after: 1$/im);
+    expect(JSON.parse(answer?.body ?? '')).toMatchObject({ code: 'bodies_full' });
+    for (const raw of others) {
+      raw.socket.write(LONG.slice(-1));
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(answersIn(await raw.until((text) => text.includes('runId')))[0]?.status).toBe(202);
+    }
+    for (const raw of raws) raw.socket.destroy();
+    while (!server.log.some(({ fields }) => fields['refused'] === 1)) await delay(5);
+    expect(server.log.filter(({ level }) => level === 'warn' || level === 'error')).toHaveLength(1);
+  });
+
+  test.each([
+    ['the proof', SECRET, 202],
+    ['the refusal', 'another', 401],
+  ])('count up to %s', async (_name, secret, status) => {
+    const server = await startBounded();
+    for (let n = 0; n < 2 * MANY; n += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      const raw = await begin(server, secret);
+      raw.socket.write(LONG.slice(-1));
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(answersIn(await raw.until((text) => text.includes('"ok"')))[0]?.status).toBe(status);
+      raw.socket.destroy();
+    }
+  });
+
+  test('count until their sender has left', async () => {
+    const server = await startBounded();
+    for (let n = 0; n < 2 * MANY; n += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      (await begin(server)).socket.resetAndDestroy();
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      while (server.openRequests() > 0) await delay(1);
+    }
+    const codes = server.strangers.map(({ code }) => code);
+    expect(new Set(codes)).toEqual(new Set(['request_aborted']));
+  });
+
+  test('do not stand in the way of those of proved senders', async () => {
+    const server = await startBounded();
+    const raws = await Promise.all(Array.from({ length: 2 * MANY }, () => openRaw(server)));
+    for (const { socket } of raws)
+      socket.write(`${head('/hooks/y', `Content-Length: ${LONG.length}`)}${LONG.slice(0, -1)}`);
+    while (server.openRequests() < 2 * MANY) await delay(1);
+    for (const raw of raws) {
+      raw.socket.write(LONG.slice(-1));
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      expect(answersIn(await raw.until((text) => text.includes('"ok"')))[0]?.status).toBe(202);
+      raw.socket.destroy();
+    }
   });
 });

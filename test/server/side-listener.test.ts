@@ -27,3 +27,18 @@ test('a connection keeps its place until the last of the requests that it wrote 
   await several.until((text) => answersIn(text).length === 2);
   for (const { socket } of [several, ...silent]) socket.destroy();
 });
+
+test('a connection that writes more requests than may wait is closed', async () => {
+  let handled = 0;
+  const listener = await startHandlerListener({
+    host: '127.0.0.1',
+    port: 0,
+    setting: 'test',
+    handle: () => void (handled += 1),
+  });
+  onTestFinished(() => listener.stop());
+  const flood = await openRaw(listener);
+  flood.socket.write(get('/').repeat(2_000));
+  await flood.closed();
+  expect(handled).toBe(4);
+});

@@ -1,5 +1,5 @@
 /** A mapping's `callbackUrl` by reference, through the service: what `check` takes must start and call back. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,10 +7,12 @@ import { type Service, startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { startPlatform, type PlatformServer } from '../support/platform-server.ts';
 import { until } from '../support/service-process.ts';
+import { said } from '../support/said.ts';
 
 const TOKEN = 'callback-token-0123456789';
 
 interface Started {
+  readonly folder: string;
   readonly service: Service;
   readonly receiver: PlatformServer;
   readonly log: readonly string[];
@@ -39,10 +41,10 @@ async function start(
   const logger = createLogger({ level: 'debug', destination: { write: (line) => log.push(line) > 0 } });
   const service = await startService({ configFile, env, log: logger });
   onTestFinished(() => service.stop());
-  return { service, receiver, log };
+  return { folder, service, receiver, log };
 }
 
-async function expectCallback({ service, receiver, log }: Started): Promise<void> {
+async function expectCallback({ folder, service, receiver, log }: Started): Promise<void> {
   const answer = await fetch(`${service.url}/hooks/told`, {
     method: 'POST',
     headers: { authorization: `Bearer ${TOKEN}` },
@@ -52,6 +54,13 @@ async function expectCallback({ service, receiver, log }: Started): Promise<void
   await until('the callback', () => (receiver.requests.length === 1 ? true : undefined));
   expect(receiver.requests[0]?.body).toMatchObject({ type: 'run.completed' });
   expect(log.join('')).not.toContain('secret-path-4711');
+  const store = join(folder, '.sluice');
+  const files = readdirSync(store).filter((name) => name.startsWith('sluice.db'));
+  expect(files).not.toEqual([]);
+  for (const file of files) {
+    const bytes = readFileSync(join(store, file), 'latin1');
+    expect([file, bytes.includes('secret-path-4711')]).toEqual([file, false]);
+  }
 }
 
 test('${NAME} in callbackUrl is the variable, and its value stays out of the log', async () => {
@@ -85,7 +94,7 @@ test.each(['a variable that is not set', 'a variable that is no URL'])(
       configFile,
       env,
       log,
-      onDiagnostics: (all) => void found.push(...all.map(({ code, message }) => `${code} ${message}`)),
+      onDiagnostics: (all) => void found.push(...all.map(({ code, message }) => `${code} ${said(message)}`)),
     });
     await expect(starting).rejects.toThrow();
     expect(found).toContainEqual(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Storage } from '../../src/storage/storage.ts';
+import { DROPPED, type QueueSelection, type Storage } from '../../src/storage/storage.ts';
 import {
   agent,
   agentOf,
@@ -43,6 +43,92 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.backlog()).toMatchObject({ queuedRuns: 2, deadRuns: 0, activeRuns: 4 });
       expect(await storage.backlog()).not.toHaveProperty('oldestDeadAt');
       expect(await storage.verify()).toEqual([]);
+    });
+
+    /** One run that has ended in some way. */
+    async function ended(storage: Storage, change: Partial<Parameters<typeof storage.completeRun>[0]>) {
+      const run = agentOf('a', { sessionKey: 'k' });
+      await storage.accept(work([run]));
+      await claim(storage);
+      await storage.completeRun({ ...completion(run.id), ...change });
+      return run.id;
+    }
+    const failed = { outcome: 'error', reply: 'half', error: { code: 'exit_1', message: 'no key' } } as const;
+    const timedOut = { outcome: 'timeout', reply: '', error: { code: 'timeout', message: '' } } as const;
+
+    test('begins a failed run anew, keeps how it ended, and takes back its unread summary', async () => {
+      const { storage } = await fresh();
+      const id = await ended(storage, { ...failed, summary: summary() });
+      expect(await summaries(storage)).toHaveLength(1);
+      expect(await storage.backlog()).toMatchObject({ queuedRuns: 0, bytes: 0 });
+      expect(await storage.selectRetry({ kind: 'all' }, { nowMs: NOW })).toMatchObject({ runs: [id] });
+      expect(await storage.retry({ kind: 'ids', ids: [id] }, NOW)).toBe(1);
+      expect(await storage.retry({ kind: 'ids', ids: [id] }, NOW)).toBe(0);
+      expect(await summaries(storage)).toEqual([]);
+      const end = { endedAt: NOW, attempts: 1, outcome: 'error', error: failed.error, reply: 'half' };
+      const waiting = await storage.findRun(id);
+      expect(waiting).toMatchObject({
+        state: 'queued',
+        attempts: 0,
+        lastError: failed.error,
+        earlier: [end],
+      });
+      expect(waiting).not.toHaveProperty('outcome');
+      expect(waiting).not.toHaveProperty('reply');
+      expect(await claim(storage)).toMatchObject([{ id, attempts: 1, earlier: [end] }]);
+      await storage.completeRun({ ...completion(id), summary: summary() });
+      expect(await storage.findRun(id)).toMatchObject({ outcome: 'ok', earlier: [end] });
+      expect(await summaries(storage)).toHaveLength(1);
+      expect(await storage.retry({ kind: 'ids', ids: [id] }, NOW)).toBe(0);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('begins failed runs anew by their error or all of them, but none that was dropped', async () => {
+      const { storage } = await fresh();
+      const [exit, late] = [await ended(storage, failed), await ended(storage, timedOut)];
+      await ended(storage, {});
+      const dropped = await ended(storage, { ...failed, error: DROPPED });
+      const [dead] = await withDead(storage, 'b', 1);
+      const select = (selection: QueueSelection) => storage.selectRetry(selection, { nowMs: NOW });
+      expect(await select({ kind: 'all', errorCode: 'exit_1' })).toMatchObject({ runs: [exit] });
+      expect(await select({ kind: 'mapping', mappingId: 'a' })).toMatchObject({ runs: [exit, late] });
+      expect(await storage.retry({ kind: 'mapping', mappingId: 'b', errorCode: 'exit_1' }, NOW)).toBe(0);
+      expect(await storage.retry({ kind: 'all', errorCode: 'timeout' }, NOW)).toBe(1);
+      expect(await storage.retry({ kind: 'all' }, NOW)).toBe(2);
+      expect(await storage.retry({ kind: 'ids', ids: [dropped] }, NOW)).toBe(0);
+      expect(ids(await claim(storage)).sort()).toEqual([exit, dead ?? ''].sort());
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('begins a run once, however soon it ends again', async () => {
+      const { storage } = await fresh();
+      const id = await ended(storage, { ...failed, nowMs: NOW + 1 });
+      expect(await storage.retry({ kind: 'ids', ids: [id] }, NOW)).toBe(0);
+      expect(await storage.retry({ kind: 'ids', ids: [id] }, NOW + 1)).toBe(1);
+    });
+
+    test('puts a run that is begun anew before those of its conversation that came after it', async () => {
+      const { storage } = await fresh();
+      const id = await ended(storage, failed);
+      const next = agentOf('a', { sessionKey: 'k' });
+      await storage.accept(work([next]));
+      expect(await storage.retry({ kind: 'ids', ids: [id] }, NOW)).toBe(1);
+      expect(ids(await claim(storage))).toEqual([id]);
+      await storage.completeRun(completion(id));
+      expect(ids(await claim(storage))).toEqual([next.id]);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('keeps the last ten ends of a run', async () => {
+      const { storage } = await fresh();
+      const id = await ended(storage, failed);
+      for (let at = NOW + 1; at <= NOW + 12; at += 1) {
+        await storage.retry({ kind: 'ids', ids: [id] }, at);
+        await claim(storage);
+        await storage.completeRun({ ...completion(id), ...failed, nowMs: at });
+      }
+      const { earlier = [] } = (await storage.findRun(id)) ?? {};
+      expect(earlier.map(({ endedAt }) => endedAt - NOW)).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     });
 
     test('drops queued and dead runs, never active ones, each with one summary', async () => {

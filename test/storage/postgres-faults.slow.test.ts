@@ -46,13 +46,36 @@ test('a killed PostgreSQL: 503 meanwhile, nothing accepted is lost, and it goes 
 test('a lock that somebody holds by hand is waited for, and what waited is stored once', async () => {
   const url = await server.freshUrl();
   const storage = await openStorage(url);
-  const held = query(url, 'BEGIN; SELECT one FROM counters FOR UPDATE; SELECT pg_sleep(1); COMMIT');
+  const held = query(url, 'BEGIN; LOCK TABLE runs IN SHARE MODE; SELECT pg_sleep(1); COMMIT');
   await new Promise((done) => setTimeout(done, 300));
   const started = performance.now();
   await storage.accept(work([agent()]));
   expect(performance.now() - started).toBeGreaterThan(300);
   await held;
   expect(await storage.backlog()).toMatchObject({ queuedRuns: 1 });
+  await storage.close();
+});
+
+test('accepts wait for nobody who writes with a look at others, and a claim then puts them in order', async () => {
+  const url = await server.freshUrl();
+  const storage = await openStorage(url);
+  await storage.accept(work([agent()]));
+  const held = query(url, 'BEGIN; SELECT one FROM counters FOR UPDATE; SELECT pg_sleep(2); COMMIT');
+  await new Promise((done) => setTimeout(done, 300));
+  const started = performance.now();
+  const runs = Array.from({ length: 4 }, () => agent({ sessionKey: 'k' }));
+  for (const run of runs) await storage.accept(work([run, wake({ mode: 'now' })]));
+  expect(performance.now() - started).toBeLessThan(1000);
+  expect(await storage.backlog()).toMatchObject({ queuedRuns: 5, pendingEvents: 4 });
+  expect(await storage.findRun(runs[3]?.id ?? '')).toMatchObject({ state: 'queued', dueAt: NOW });
+  expect(await storage.heartbeatRequested(NOW)).toBe(true);
+  await held;
+  for (const run of runs) {
+    const claimed = ids(await claim(storage)).filter((id) => runs.some((each) => each.id === id));
+    expect(claimed).toEqual([run.id]);
+    await storage.completeRun(completion(run.id));
+  }
+  expect(await storage.verify()).toEqual([]);
   await storage.close();
 });
 

@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chmodSync,
   mkdirSync,
@@ -15,7 +16,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../src/storage/sqlite/worker/database-file.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/storage/sqlite/worker/migrations.ts';
 import { openStorage, type StorageErrorCode } from '../../src/storage/storage.ts';
@@ -67,8 +69,9 @@ test('makes its folder 0700 and its files 0600, and closes a file that was open 
     'sluice.db-shm',
     'sluice.db-wal',
     'sluice.db.lock',
+    'sluice.db.mark',
   ]);
-  for (const suffix of ['', '-wal', '-shm', '.lock']) expect(modeOf(file + suffix)).toBe('600');
+  for (const suffix of ['', '-wal', '-shm', '.lock', '.mark']) expect(modeOf(file + suffix)).toBe('600');
   const copy = join(folder, 'copy.db');
   await storage.backup(copy);
   expect(modeOf(copy)).toBe('600');
@@ -371,3 +374,65 @@ async function fillDisk(disk: string): Promise<void> {
   rmSync(filler);
   await (await openStorage(url)).close();
 }
+
+/** A store in a process of its own, with this many runs, killed after its log was spoilt. */
+async function killWithSpoiltLog(runs: number, spoil: () => void): Promise<void> {
+  const holder = fileURLToPath(new URL('../fixtures/storage-holder.ts', import.meta.url));
+  const child = spawn(process.execPath, [holder, `sqlite:${file}`, String(runs)], { stdio: 'pipe' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await until('the runs to be stored', () => said.includes('stored'));
+  spoil();
+  await until('the loss to be noticed', () => /trouble (?:corrupt|replaced)/.test(said));
+  child.stdin.write('more');
+  await until('a refusal', () => said.includes('refused storage_unavailable'));
+  const ended = once(child, 'exit');
+  child.kill('SIGKILL');
+  await ended;
+}
+
+test.each([
+  ['cut to nothing', () => truncateSync(`${file}-wal`, 0)],
+  ['cut in the middle', () => truncateSync(`${file}-wal`, statSync(`${file}-wal`).size / 2)],
+  ['taken away', () => rmSync(`${file}-wal`)],
+])(
+  'a log that is %s under a running service is noticed, and said until the operator has dealt with it',
+  async (_, spoil) => {
+    await killWithSpoiltLog(70, spoil);
+    const missing = /^\d+ runs that were stored before 20.* are missing: the log of the store was cut short/;
+    const attached = await openStorage(`sqlite:${file}`, { mode: 'attached' });
+    const left = (await attached.listRuns({ limit: 100 })).length;
+    expect(left).toBeLessThan(70);
+    expect(await attached.verify()).toEqual([expect.stringMatching(missing)]);
+    await attached.close();
+    const warnings: string[] = [];
+    const onWarning = (text: string) => void warnings.push(text);
+    const again = await openStorage(`sqlite:${file}`, { onWarning });
+    expect(warnings).toEqual([expect.stringContaining(`: ${70 - left} runs that were stored before`)]);
+    await again.accept(work(Array.from({ length: 100 }, () => agent())));
+    expect(await again.verify()).toEqual([expect.stringMatching(missing)]);
+    await again.close();
+    rmSync(`${file}.mark`);
+    const mended = await openStorage(`sqlite:${file}`);
+    expect(await mended.verify()).toEqual([]);
+    await mended.close();
+  },
+);
+
+test('a log that is begun anew, pruned rows and a kill are no loss', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  for (let round = 0; round < 3; round += 1) {
+    const runs = Array.from({ length: 60 }, () => agent({ prompt: 'x'.repeat(60_000) }));
+    await storage.accept(work(runs));
+    await storage.claimRuns({ nowMs: NOW, limit: 60 });
+    for (const { id } of runs) await storage.completeRun(completion(id));
+    await storage.prune({ maxAgeMs: 1, maxRows: 0 }, NOW + 60_000);
+    expect(await storage.verify()).toEqual([]);
+  }
+  await storage.close();
+  const again = await openStorage(`sqlite:${file}`);
+  expect(await again.verify()).toEqual([]);
+  await again.close();
+});

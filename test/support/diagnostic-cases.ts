@@ -14,12 +14,14 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { applyEdits, type Diagnostic, formatDiagnostics } from '../../src/document/document.ts';
+import { applyEdits, type Finding, formatDiagnostics } from '../../src/document/document.ts';
 import { NO_EDIT } from './no-edit.ts';
+import { said } from './said.ts';
+import { advise } from '../../src/advice/advice.ts';
 
 export interface Room {
   readonly codes: readonly string[];
-  check(folder: string): Promise<readonly Diagnostic[]>;
+  check(folder: string): Promise<readonly Finding[]>;
 }
 
 /** The folders of cases, one for each room. */
@@ -45,18 +47,18 @@ export function describeRoom(name: string, room: Room): void {
       '%s prints what expected.txt says, and its edits help',
       async (folder) => {
         const path = join(CASES, name, folder);
-        const found = await room.check(path);
+        const found = advise(await room.check(path));
         const printed = formatDiagnostics(found);
         expect(found.map(({ code }) => code)).toContain(folder.split('-', 1)[0]);
-        const withoutHint = found.filter(({ hint }) => hint === undefined || hint === '');
+        const withoutHint = found.filter(({ hint }) => said(hint) === '');
         expect(
-          withoutHint.map(({ message }) => message),
+          withoutHint.map(({ message }) => said(message)),
           'findings without a hint',
         ).toEqual([]);
         // The name of nothing, printed: a hint that was put together wrongly.
-        expect(found.filter(({ hint }) => /\bundefined\b/.test(hint ?? '')).map(({ hint }) => hint)).toEqual(
-          [],
-        );
+        expect(
+          found.filter(({ hint }) => /\bundefined\b/.test(said(hint))).map(({ hint }) => said(hint)),
+        ).toEqual([]);
         const file = join(path, 'expected.txt');
         if (isUpdate) writeFileSync(file, printed);
         expect(printed).toBe(
@@ -76,7 +78,7 @@ export function describeRoom(name: string, room: Room): void {
 }
 
 /** Makes each edit of `found` in a copy of the case of its own; the codes whose edits were made. */
-async function makeEdits(room: Room, path: string, found: readonly Diagnostic[]): Promise<readonly string[]> {
+async function makeEdits(room: Room, path: string, found: readonly Finding[]): Promise<readonly string[]> {
   const made: string[] = [];
   for (const { edit, also = [], code } of found) {
     if (edit === undefined) continue;
@@ -91,7 +93,7 @@ async function makeEdits(room: Room, path: string, found: readonly Diagnostic[])
         : join(copy, relative(path, resolve(named)));
       writeFileSync(file, applyEdits(readFileSync(file, 'utf8'), [edit, ...also]));
       // oxlint-disable-next-line no-await-in-loop -- one copy at a time
-      const left = textsOf(await room.check(copy));
+      const left = textsOf(advise(await room.check(copy)));
       const before = textsOf(found);
       expect([code, left.length < found.length]).toEqual([code, true]);
       expect([code, left.filter((text) => !before.includes(text))]).toEqual([code, []]);
@@ -103,6 +105,6 @@ async function makeEdits(room: Room, path: string, found: readonly Diagnostic[])
 }
 
 /** Findings without their places, which an edit may move. */
-function textsOf(found: readonly Diagnostic[]): string[] {
-  return found.map(({ code, message }) => `${code} ${message}`);
+function textsOf(found: readonly Finding[]): string[] {
+  return found.map(({ code, message }) => `${code} ${said(message)}`);
 }

@@ -39,7 +39,15 @@ const gateway = new Gateway({
           activeHours: undefined,
         },
       }),
-      agents: { defaults: { model: undefined, models: undefined, aliases: {}, timeoutSeconds: 600 } },
+      agents: {
+        defaults: {
+          model: undefined,
+          models: undefined,
+          aliases: {},
+          timeoutSeconds: 600,
+          maxTimeoutSeconds: 3600,
+        },
+      },
       channels: { telegram: {} },
     },
     runners: new Map([

@@ -159,7 +159,14 @@ export function configurationOf(options: HouseOptions): GatewayConfiguration {
     settings: {
       gateway: gatewaySettings({ runners: options.runnerSettings ?? {}, ...options.gateway }),
       agents: {
-        defaults: { model: undefined, models: undefined, aliases: {}, timeoutSeconds: 20, ...options.agents },
+        defaults: {
+          model: undefined,
+          models: undefined,
+          aliases: {},
+          timeoutSeconds: 20,
+          maxTimeoutSeconds: 3600,
+          ...options.agents,
+        },
       },
       channels: Object.fromEntries(channels.map(({ channel, settings }) => [channel.id, settings])),
     },

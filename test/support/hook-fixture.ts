@@ -13,6 +13,7 @@ import type { Evaluation, RequestContent, EvaluationSettings } from '../../src/h
 import { compileMappings, WORK_LIMITS, type RoutingTable } from '../../src/mapping/mapping.ts';
 import type { JsonValue } from '../../src/request.ts';
 import type { TransformCall, TransformReply } from '../../src/sandbox/sandbox.ts';
+import { said } from './said.ts';
 
 export const receivedAt = Date.parse('2026-03-01T12:00:00Z');
 
@@ -28,7 +29,7 @@ function tableOf(yaml: string): RoutingTable {
   }));
   const { table, diagnostics } = compileMappings(entries, {});
   if (table === undefined)
-    throw new Error(diagnostics.map(({ code, message }) => `${code} ${message}`).join('\n'));
+    throw new Error(diagnostics.map(({ code, message }) => `${code} ${said(message)}`).join('\n'));
   return table;
 }
 

@@ -11,8 +11,8 @@ export interface MailTorture {
   readonly mails: number;
   /** Times all connections to the mail server are cut. */
   readonly cuts: number;
-  /** Who reads the mailbox and is killed: the service itself, or `mail run` beside it, over HTTP. */
-  readonly reader: 'serve' | 'run';
+  /** Who is killed: the service that reads the mailbox, the process in which it does, or `mail run` beside it. */
+  readonly reader: 'serve' | 'child' | 'run';
   /** Times the reader is killed and started again. */
   readonly kills: number;
   readonly seed: number;
@@ -64,8 +64,11 @@ export async function tortureMail({
     })();
     for (let n = 0; n < kills; n += 1) {
       await pause(100 + random() * 1_000);
-      await reader.end('SIGKILL');
-      reader = await start();
+      if (kind === 'child') await killHolder(join(folder, 'sluice.db'));
+      else {
+        await reader.end('SIGKILL');
+        reader = await start();
+      }
     }
     await Promise.all([sending, cutting]);
     if (isSending) throw new Error('mails are still being sent');
@@ -108,7 +111,7 @@ function configuration(port: number, reader: MailTorture['reader']): string {
     version: 1
     kind: imap
     account: testuser
-    run: ${reader === 'serve'}
+    run: ${reader !== 'run'}
     host: 127.0.0.1
     port: ${port}
     security: none
@@ -116,6 +119,26 @@ function configuration(port: number, reader: MailTorture['reader']): string {
 gateway: {runner: echo, heartbeat: {everySeconds: 0}}
 storage: {url: 'sqlite:./sluice.db'}
 `;
+}
+
+/** Kills the process that holds the mailbox, as soon as one does that is alive. */
+async function killHolder(file: string): Promise<void> {
+  const storage = await openStorage(`sqlite:${file}`, { mode: 'attached' });
+  try {
+    for (let tries = 0; tries < 600; tries += 1) {
+      const [record] = await storage.listMailboxes();
+      try {
+        if (record?.holder !== undefined)
+          return void process.kill(Number(record.holder.split('/')[2]), 'SIGKILL');
+      } catch {
+        // It was killed before; the next one has not begun.
+      }
+      await pause(50);
+    }
+    throw new Error('nobody read the mailbox within 30 s');
+  } finally {
+    await storage.close();
+  }
 }
 
 /** The first position is now: what is sent before the reader has one would rightly start nothing. */

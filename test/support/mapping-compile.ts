@@ -1,5 +1,5 @@
 import { formatDiagnostics } from '../../src/document/document.ts';
-import type { Diagnostic } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
 import { compileMappings } from '../../src/mapping/mapping.ts';
 import type {
   CompiledMappings,
@@ -34,6 +34,6 @@ export function tableOf({ table, diagnostics }: CompiledMappings): RoutingTable 
   return table;
 }
 
-export function codesOf(diagnostics: readonly Diagnostic[]): readonly string[] {
+export function codesOf(diagnostics: readonly Finding[]): readonly string[] {
   return diagnostics.map(({ severity, code }) => (severity === 'error' ? code : `${code} (warning)`));
 }

@@ -2,6 +2,7 @@ import { parseDocument } from '../../src/document/document.ts';
 import type { LocatedValue } from '../../src/document/document.ts';
 import type { Scope } from '../../src/mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../../src/request.ts';
+import { said } from './said.ts';
 
 /** A scope around a payload; everything else can be given too. */
 export function scopeOf(
@@ -33,6 +34,7 @@ export function located(value: unknown): LocatedValue {
 
 export function locatedText(text: string, format: 'yaml' | 'json' = 'yaml'): LocatedValue {
   const { document, diagnostics } = parseDocument({ file: `mapping.${format}`, text }, format);
-  if (document === undefined) throw new Error(JSON.stringify(diagnostics.map(({ message }) => message)));
+  if (document === undefined)
+    throw new Error(JSON.stringify(diagnostics.map(({ message }) => said(message))));
   return document.root;
 }

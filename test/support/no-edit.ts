@@ -1,5 +1,6 @@
 /** Why the remedy of a finding is no edit of the file in which it stands; of every other code an edit is applied by a test. */
 const REASONS = {
+  'what its sender signs is known to the sender alone': ['PROOF_NOT_COVERING'],
   'it lies outside of the file: in the environment, on the disk, or in what is installed': [
     'CONFIG_NOT_FOUND',
     'NOT_A_CONFIGURATION',
@@ -26,6 +27,7 @@ const REASONS = {
     'RUNNER_ENVIRONMENT',
     'BODY_FILE_UNREADABLE',
     'DUPLICATE_CASE',
+    'EXPECTATION_FORMAT',
     'OBSOLETE_EXPECTATION',
     'MAPPING_FILE_PASSED_OVER',
     'VERIFY_SECRET',
@@ -71,6 +73,7 @@ const REASONS = {
     'DELIVER_OFF',
     'CHANNEL_UNDECIDED',
     'MODEL_NOT_PASSED_ON',
+    'TIMEOUT_CUT',
     'HEARTBEAT_OFF',
     'RUNNER_FOLDER',
     'TWO_BODIES',

@@ -2,9 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { builtMain } from './built-program.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 /** No service outlives its test by more than this. */
 const LIFE_MS = 10 * 60_000;
 
@@ -28,7 +27,7 @@ export interface ServiceProcess extends LastingProcess {
 export async function startServiceProcess(
   folder: string,
   env: NodeJS.ProcessEnv = {},
-  { main = MAIN, role }: { readonly main?: string; readonly role?: string } = {},
+  { main = builtMain(), role }: { readonly main?: string; readonly role?: string } = {},
 ): Promise<ServiceProcess> {
   const ofRole = role === undefined ? [] : ['--role', role];
   const args = ['serve', '-c', join(folder, 'sluice.yaml'), '--port', '0', ...ofRole];
@@ -57,7 +56,7 @@ async function startLasting(
   {
     env,
     ready,
-    main = MAIN,
+    main = builtMain(),
   }: { readonly env: NodeJS.ProcessEnv; readonly ready: RegExp; readonly main?: string },
 ): Promise<readonly [LastingProcess, string]> {
   const child = spawn(process.execPath, [main, ...args], {
@@ -94,7 +93,7 @@ export async function runCommand(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<{ readonly code: number | null; readonly out: string; readonly err: string }> {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [builtMain(), ...args], {
     cwd: folder,
     env: { ...process.env, ...env },
     timeout: 60_000,

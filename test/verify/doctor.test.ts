@@ -536,7 +536,7 @@ describe('the doctor', () => {
         headers: { 'X-Signature': mac('other', `${String(NOW)}.{"a":1}`), 'X-Timestamp': String(NOW) },
       },
       'wrong-secret',
-      'most likely the secret at hmac is another one',
+      'most likely the secret at the sender is another one',
     ],
     [
       'no secret, with its name',
@@ -863,10 +863,12 @@ describe('the doctor', () => {
       encoding: 'hex',
       signed: '{body}',
     };
-    const started = performance.now();
+    const started = process.threadCpuUsage();
     const found = doctor({ settings, headers: { 'x-sign': mac('other', 'x'), ...Object.fromEntries(ids) } });
     expect(found.code).toBe('wrong-secret');
-    expect(performance.now() - started).toBeLessThan(2_000);
+    // Of this thread's processor: other tests may have the machine meanwhile.
+    const { user, system } = process.threadCpuUsage(started);
+    expect((user + system) / 1000).toBeLessThan(2_000);
   });
 
   test('a body so deep that it cannot be written again harms nothing', () => {

@@ -203,6 +203,35 @@ describe('twilio', () => {
 });
 
 describe('gitlab', () => {
+  test.each([
+    ['a no-break space', '\u00a0'],
+    ['a byte order mark', '\u00ef\u00bb\u00bf'],
+    ['a next line', '\u0085'],
+    ['a form feed', '\f'],
+  ])('a token with %s at its end or beginning is another token', (_, byte) => {
+    for (const token of [`plain${byte}`, `${byte}plain`]) {
+      expect(
+        prove({
+          settings: { scheme: 'gitlab' },
+          secrets: ['plain'],
+          headers: { 'x-gitlab-token': token },
+          body: 'x',
+        }),
+      ).toMatchObject({ kind: 'refused', reason: 'wrong-proof' });
+      const headers = { authorization: `Bearer ${token}` };
+      expect(prove({ settings: { scheme: 'token' }, secrets: ['plain'], headers, body: 'x' }).kind).toBe(
+        'refused',
+      );
+    }
+  });
+
+  test('blanks and tabs around a value are no part of it (RFC 9110)', () => {
+    const headers = { 'x-gitlab-token': '\t plain \t' };
+    expect(prove({ settings: { scheme: 'gitlab' }, secrets: ['plain'], headers, body: 'x' }).kind).toBe(
+      'proved',
+    );
+  });
+
   test('a secret that begins with whsec_ is never taken as it is in X-Gitlab-Token', () => {
     const secrets = ['whsec_dGVzdHRlc3R0ZXN0dGVzdHRlc3R0ZXN0dGVzdHRlc3Q='];
     const headers = { 'x-gitlab-token': secrets[0] as string };

@@ -1,5 +1,6 @@
+import { printSentence } from '../../finding.ts';
 import { isAbsolute, join, relative } from 'node:path';
-import { printYaml, type Diagnostic, type LocatedValue } from '../../document/document.ts';
+import { printYaml, type Finding, type LocatedValue } from '../../document/document.ts';
 import type { InlineMapping, RunDefaults } from '../settings.ts';
 import { isJsonObject, memberAt } from '../../json.ts';
 import { importMapping, type ImportedMapping } from './import-mappings.ts';
@@ -36,7 +37,7 @@ export interface ImportOptions {
   /** Variables that will be there without the OpenClaw file. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** What the translation said has no counterpart. */
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 const SECRET_KEY = /token|password|secret|apikey/i;
@@ -96,16 +97,13 @@ function runnerFinder(hooks: Readonly<Record<string, unknown>>): (id: string) =>
 }
 
 /** What is lost besides parts of mappings. */
-function lostOutside(
-  { runDefaults }: TranslatedConfig,
-  diagnostics: readonly Diagnostic[],
-): readonly string[] {
+function lostOutside({ runDefaults }: TranslatedConfig, diagnostics: readonly Finding[]): readonly string[] {
   const defaults = Object.keys(runDefaults).map(
     (name) => `hooks.${name}: its model and thinking; write them into a mapping with match.path ${name}`,
   );
   return [
     ...defaults,
-    ...diagnostics.filter(({ code }) => LOSSES.includes(code)).map(({ message }) => message),
+    ...diagnostics.filter(({ code }) => LOSSES.includes(code)).map(({ message }) => printSentence(message)),
   ];
 }
 

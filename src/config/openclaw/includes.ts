@@ -1,6 +1,7 @@
+import { say, type Sentence } from '../../finding.ts';
 import { realpath } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, relative, resolve } from 'node:path';
-import { readDocument, type Diagnostic, type LocatedValue, type Path } from '../../document/document.ts';
+import { readDocument, type Finding, type LocatedValue, type Path } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
 import { grafted, type Graft } from './graft.ts';
 
@@ -9,7 +10,7 @@ const MAX_DEPTH = 10;
 
 export interface Included {
   readonly root: LocatedValue;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** Absolute paths of the files read. */
   readonly files: readonly string[];
 }
@@ -37,7 +38,7 @@ export async function expandIncludes(root: LocatedValue, options: IncludeOptions
 interface Run {
   readonly options: IncludeOptions;
   readonly roots: readonly string[];
-  readonly diagnostics: Diagnostic[];
+  readonly diagnostics: Finding[];
   readonly files: string[];
   readonly grafts: Graft[];
 }
@@ -109,7 +110,8 @@ async function readIncludes(run: Run, names: LocatedValue, position: Position): 
     const at = Array.isArray(names.value) ? names.at([index]) : names;
     const inner: Run = { ...run, grafts: [] };
     const read = typeof name === 'string' ? await readInclude(inner, { name, at, position }) : undefined;
-    if (typeof name !== 'string') problem(run, at, '$include must be the path of a file, or a list of paths');
+    if (typeof name !== 'string')
+      problem(run, at, say`$include must be the path of a file, or a list of paths`);
     if (read === undefined) continue;
     merged = mergeAt(run, position.path, { below: merged, above: read.value, source: read.source });
     run.grafts.push(...inner.grafts);
@@ -141,14 +143,14 @@ async function readInclude(
   return { value, source: document.root };
 }
 
-async function refusalOf(run: Run, file: string, { chain }: Position): Promise<string | undefined> {
+async function refusalOf(run: Run, file: string, { chain }: Position): Promise<Sentence | undefined> {
   if (chain.includes(file))
-    return 'this $include is circular: the file includes itself, directly or through other files';
+    return say`this $include is circular: the file includes itself, directly or through other files`;
   if (chain.length > MAX_DEPTH)
-    return `$include is nested more than ${String(MAX_DEPTH)} files deep, which OpenClaw does not allow`;
+    return say`$include is nested more than ${String(MAX_DEPTH)} files deep, which OpenClaw does not allow`;
   const real = await canonical(file);
   if (run.roots.some((root) => isInside(root, real))) return undefined;
-  return 'the included file is outside the folder of the configuration; OpenClaw refuses this, too';
+  return say`the included file is outside the folder of the configuration; OpenClaw refuses this, too`;
 }
 
 function isInside(folder: string, file: string): boolean {
@@ -190,12 +192,12 @@ function mergeKeys(
   return merged;
 }
 
-function problem(run: Run, at: LocatedValue, message: string): undefined {
+function problem(run: Run, at: LocatedValue, message: Sentence): undefined {
   run.diagnostics.push({
     severity: 'error',
     code: 'INCLUDE_UNREADABLE',
-    message,
+    message: message,
     at: at.place([]),
-    hint: 'the path is relative to the file that names it; OPENCLAW_INCLUDE_ROOTS allows further folders',
+    hint: say`the path is relative to the file that names it; OPENCLAW_INCLUDE_ROOTS allows further folders`,
   });
 }

@@ -1,6 +1,7 @@
+import { quoted, say } from '../../finding.ts';
 import { homedir } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { readBounded, type Diagnostic, type LocatedValue, type Path } from '../../document/document.ts';
+import { readBounded, type Finding, type LocatedValue, type Path } from '../../document/document.ts';
 import { isJsonObject, memberAt } from '../../json.ts';
 import { inHome } from './environment.ts';
 
@@ -9,7 +10,7 @@ const MAX_SECRETS_FILE_BYTES = 1024 * 1024;
 export interface SecretsRead {
   /** The value with every reference replaced. */
   readonly value: unknown;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   readonly secrets: readonly string[];
   readonly files: readonly string[];
 }
@@ -41,7 +42,7 @@ export async function readSecretRefs(root: LocatedValue, options: SecretOptions)
 interface Run {
   readonly root: LocatedValue;
   readonly options: SecretOptions;
-  readonly diagnostics: Diagnostic[];
+  readonly diagnostics: Finding[];
   readonly secrets: string[];
   readonly files: string[];
 }
@@ -135,9 +136,9 @@ function unread({ options, diagnostics, root }: Run, path: Path, { ref, message 
     diagnostics.push({
       severity: 'error',
       code: 'SECRET_REF_UNREADABLE',
-      message,
+      message: quoted(message),
       at: root.place(path),
-      hint: 'write "${NAME}" here and set that variable for sluice; OpenClaw reads this form, too',
+      hint: say`write "\${NAME}" here and set that variable for sluice; OpenClaw reads this form, too`,
     });
   }
   return `{${ref.source}: ${ref.id}}`;

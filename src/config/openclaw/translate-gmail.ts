@@ -1,4 +1,5 @@
-import type { Diagnostic, LocatedValue, Path } from '../../document/document.ts';
+import { say } from '../../finding.ts';
+import type { Finding, LocatedValue, Path } from '../../document/document.ts';
 import { recordAt } from './graft.ts';
 import type { RunDefaults } from '../settings.ts';
 import type { Loss, Move, Moves } from './moves.ts';
@@ -76,15 +77,15 @@ function contentMoves({ label, includeBody, maxBytes }: Readonly<Record<string, 
 }
 
 /** Says who reads the mailbox, where it was translated. */
-export function gmailFinding(original: LocatedValue, { moves }: Moves): readonly Diagnostic[] {
+export function gmailFinding(original: LocatedValue, { moves }: Moves): readonly Finding[] {
   if (!moves.some(({ to }) => to[0] === 'hooks' && to[1] === 'mail')) return [];
   return [
     {
       severity: 'warning',
       code: 'MAIL_READ_BY_GATEWAY',
-      message: 'the gateway reads the mailbox of hooks.gmail, so "sluice serve" does not read it',
+      message: say`the gateway reads the mailbox of hooks.gmail, so "sluice serve" does not read it`,
       at: original.place(GMAIL, 'key'),
-      hint: 'to read it here instead, connect it with "sluice webhooks mail setup" in a sluice.yaml with "extends: openclaw.json", and end the watch of the gateway',
+      hint: say`to read it here instead, connect it with "sluice webhooks mail setup" in a sluice.yaml with "extends: openclaw.json", and end the watch of the gateway`,
     },
   ];
 }

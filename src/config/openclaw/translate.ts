@@ -1,6 +1,7 @@
+import { quoted, say } from '../../finding.ts';
 import { basename, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import type { Diagnostic, LocatedValue, Path } from '../../document/document.ts';
+import type { Finding, LocatedValue, Path } from '../../document/document.ts';
 import { DEFAULT_PORT } from '../settings.ts';
 import { grafted, putAt, recordAt } from './graft.ts';
 import { THEIR_PORT, type Loss, type Move, type Moves } from './moves.ts';
@@ -20,7 +21,7 @@ export interface Translation {
   readonly root: LocatedValue;
   /** Secrets of the gateway besides `gateway.token`: no hook token may equal them. */
   readonly reserved: readonly LocatedValue[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 export interface TranslateOptions {
@@ -143,13 +144,13 @@ function rebuilt(original: LocatedValue, moves: readonly Move[]): LocatedValue {
   return grafted(value, grafts, original);
 }
 
-function lossFinding(original: LocatedValue, { path, lost }: Loss): Diagnostic {
+function lossFinding(original: LocatedValue, { path, lost }: Loss): Finding {
   return {
     severity: 'warning',
     code: 'NOT_TRANSLATED',
-    message: `${path.join('.')} has no counterpart in Sluice: ${lost}`,
+    message: say`${path.join('.')} has no counterpart in Sluice: ${lost}`,
     at: original.place(path, 'key'),
-    hint: 'you can keep it, because the gateway reads it; write further settings for Sluice into a sluice.yaml with "extends: openclaw.json"',
+    hint: say`you can keep it, because the gateway reads it; write further settings for Sluice into a sluice.yaml with "extends: openclaw.json"`,
   };
 }
 
@@ -158,31 +159,30 @@ function hasAgent(original: LocatedValue, { hasCommand, hasOwnRunner }: Translat
 }
 
 /** Their file without their command: nobody answers, so nothing may go out as an answer. */
-function agentFinding(original: LocatedValue, options: TranslateOptions): readonly Diagnostic[] {
+function agentFinding(original: LocatedValue, options: TranslateOptions): readonly Finding[] {
   if (hasAgent(original, options)) return [];
   return [
     {
       severity: 'warning',
       code: 'OPENCLAW_NOT_FOUND',
-      message:
-        'the command openclaw is not on PATH: hooks are accepted and stored, but no agent runs and nothing is delivered',
+      message: say`the command openclaw is not on PATH: hooks are accepted and stored, but no agent runs and nothing is delivered`,
       at: original.place(['hooks'], 'key'),
-      hint: 'install openclaw where sluice runs, or name a runner of your own at gateway.runner in a sluice.yaml with "extends: openclaw.json"',
+      hint: say`install openclaw where sluice runs, or name a runner of your own at gateway.runner in a sluice.yaml with "extends: openclaw.json"`,
     },
   ];
 }
 
 /** Their gateway keeps its port, so hooks come in on another one. */
-function addressFinding(original: LocatedValue): readonly Diagnostic[] {
+function addressFinding(original: LocatedValue): readonly Finding[] {
   if (original.at(['server', 'port']).value !== undefined) return [];
   const { value: port = THEIR_PORT } = original.at(['gateway', 'port']);
   return [
     {
       severity: 'warning',
       code: 'HOOKS_PORT',
-      message: `Sluice receives hooks on port ${String(DEFAULT_PORT)}, not on the gateway's own port ${String(port).slice(0, 10)}`,
+      message: say`Sluice receives hooks on port ${String(DEFAULT_PORT)}, not on the gateway's own port ${String(port).slice(0, 10)}`,
       at: original.place(['gateway', 'port'], 'key'),
-      hint: 'let your senders use this port, or set server.port in a sluice.yaml with "extends: openclaw.json"',
+      hint: say`let your senders use this port, or set server.port in a sluice.yaml with "extends: openclaw.json"`,
     },
   ];
 }
@@ -200,14 +200,14 @@ const READ: readonly string[] = [
   ...OWN_SECTIONS,
 ];
 
-function ignoredKeys(original: LocatedValue, unusedHooks: readonly string[]): readonly Diagnostic[] {
+function ignoredKeys(original: LocatedValue, unusedHooks: readonly string[]): readonly Finding[] {
   const others = Object.keys(recordAt(original, []) ?? {}).filter((key) => !READ.includes(key));
-  const ignored = (code: string, message: string, first: Path): Diagnostic => ({
+  const ignored = (code: string, message: string, first: Path): Finding => ({
     severity: 'warning',
     code,
-    message,
+    message: quoted(message),
     at: original.place(first, 'key'),
-    hint: 'keep them if the gateway reads this file, too; otherwise remove them',
+    hint: say`keep them if the gateway reads this file, too; otherwise remove them`,
   });
   const sections = `these sections belong to the gateway, and Sluice does not read them: ${listed(others)}`;
   const hooks = `Sluice does not use these keys of hooks and ignores them: ${listed(unusedHooks)}`;

@@ -5,7 +5,7 @@ import type {
   AuthorFiles,
   DraftAnswer,
   FileContent,
-  Finding,
+  ShownFinding,
   ImpactAnswer,
   Judgement,
   RequestPage,
@@ -26,7 +26,7 @@ export const vocabulary = signal<Vocabulary | undefined>(undefined);
 /** The file as it was read. */
 export const opened = signal<FileContent | undefined>(undefined);
 export const text = signal('');
-export const findings = signal<readonly Finding[]>([]);
+export const findings = signal<readonly ShownFinding[]>([]);
 export const judgement = signal<Judgement | undefined>(undefined);
 export const impact = signal<ImpactAnswer | undefined>(undefined);
 /** What is being worked out. */

@@ -2,7 +2,7 @@
 import { effect, useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Finding, Judgement } from '../protocol.ts';
+import type { ShownFinding, Judgement } from '../protocol.ts';
 import {
   busy,
   changed,
@@ -169,7 +169,7 @@ function showOpened(editor: Editor): void {
   wantedLine.value = 0;
 }
 
-function Findings({ onChoose }: { readonly onChoose: (finding: Finding) => void }): JSX.Element {
+function Findings({ onChoose }: { readonly onChoose: (finding: ShownFinding) => void }): JSX.Element {
   const name = opened.value?.name;
   const own = findings.value.filter(({ file }) => file === name);
   const others = findings.value.filter(({ file }) => file !== name);
@@ -191,7 +191,7 @@ function Findings({ onChoose }: { readonly onChoose: (finding: Finding) => void 
 }
 
 function FindingItem(props: {
-  readonly finding: Finding;
+  readonly finding: ShownFinding;
   readonly isElsewhere: boolean;
   readonly onChoose: () => void;
 }): JSX.Element {

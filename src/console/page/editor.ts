@@ -9,7 +9,7 @@ import { Compartment, EditorState, type Extension } from '@codemirror/state';
 import { EditorView, keymap } from '@codemirror/view';
 import { classHighlighter } from '@lezer/highlight';
 import { basicSetup } from 'codemirror';
-import type { Finding } from '../protocol.ts';
+import type { ShownFinding } from '../protocol.ts';
 import { complete, type Completing } from './complete-text.ts';
 
 export interface EditorOptions extends Completing {
@@ -21,7 +21,7 @@ export interface EditorOptions extends Completing {
 export interface Editor {
   /** Shows a file. */
   open(name: string, text: string): void;
-  show(findings: readonly Finding[]): void;
+  show(findings: readonly ShownFinding[]): void;
   /** Puts a path of the request in at the cursor, as the place wants it. */
   insertPath(path: string): void;
   goTo(offset: number): void;
@@ -126,7 +126,7 @@ function languageOf(name: string): Extension {
 }
 
 /** Findings of other files are listed beside the editor. */
-function toDiagnostics(view: EditorView, fileName: string, findings: readonly Finding[]): Diagnostic[] {
+function toDiagnostics(view: EditorView, fileName: string, findings: readonly ShownFinding[]): Diagnostic[] {
   const { length } = view.state.doc;
   return findings
     .filter(({ file }) => file === fileName)
@@ -140,7 +140,7 @@ function toDiagnostics(view: EditorView, fileName: string, findings: readonly Fi
     }));
 }
 
-function fixOf({ from, to, text: insert }: NonNullable<Finding['edit']>): Action {
+function fixOf({ from, to, text: insert }: NonNullable<ShownFinding['edit']>): Action {
   return { name: 'Fix', apply: (view) => view.dispatch({ changes: { from, to, insert } }) };
 }
 

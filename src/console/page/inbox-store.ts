@@ -1,7 +1,7 @@
 /** The rows of the inbox and the feed that brings new ones. */
 import { computed, signal } from '@preact/signals';
 import type { ConsoleState, InboxPage, InboxRow } from '../protocol.ts';
-import { getJson, messageOf } from './api.ts';
+import { getJson, messageOf, readFeed, type FeedEvent } from './api.ts';
 
 /** `storage.keep.decisions` may be more; a page stays smooth. */
 const MAX_ROWS = 10_000;
@@ -9,6 +9,8 @@ const MAX_ROWS = 10_000;
 const FIRST_ROWS = 300;
 /** After a burst the list is read again, when it is over. */
 const RELOAD_MS = 1_500;
+/** A feed that ended is opened again. */
+const RETRY_MS = 2_000;
 
 export interface Filters {
   readonly outcome: string;
@@ -52,7 +54,7 @@ function textOf({ id, path, status, outcome, code = '', mapping = '', note = '' 
 }
 
 let cursor = '';
-let source: EventSource | undefined;
+let reading: AbortController | undefined;
 let reloading: ReturnType<typeof setTimeout> | undefined;
 
 /** Reads the list and opens the feed behind it. */
@@ -90,37 +92,35 @@ function merge(more: readonly InboxRow[], areNew: boolean): void {
 }
 
 function openFeed(): void {
-  if (source !== undefined || document.hidden) return;
-  const feed = new EventSource(`/api/feed?after=${encodeURIComponent(cursor)}`);
-  source = feed;
-  feed.addEventListener('open', () => {
+  if (reading !== undefined || document.hidden) return;
+  const { signal } = (reading = new AbortController());
+  const opened = (): void => {
     connection.value = 'live';
-  });
-  feed.addEventListener('rows', (event) => {
-    const { rows: came, more } = JSON.parse(event.data as string) as { rows: InboxRow[]; more: number };
-    cursor = event.lastEventId;
+  };
+  void readFeed(`/api/feed?after=${encodeURIComponent(cursor)}`, { signal, opened, take })
+    .catch(() => undefined)
+    .then(() => {
+      if (signal.aborted) return;
+      connection.value = 'lost';
+      closeFeed();
+      setTimeout(openFeed, RETRY_MS);
+    });
+}
+
+function take({ kind, id, data }: FeedEvent): void {
+  if (id !== '') cursor = id;
+  if (kind === 'generation') state.value = data as ConsoleState;
+  else if (kind === 'restart') reloadSoon(0);
+  else if (kind === 'rows') {
+    const { rows: came, more } = data as { rows: InboxRow[]; more: number };
     merge(came, true);
     if (more > 0) reloadSoon();
-  });
-  feed.addEventListener('restart', (event) => {
-    cursor = event.lastEventId;
-    reloadSoon(0);
-  });
-  feed.addEventListener('generation', (event) => {
-    state.value = JSON.parse(event.data as string) as ConsoleState;
-  });
-  feed.addEventListener('error', () => {
-    connection.value = 'lost';
-    // The browser tries again by itself, unless it was refused: then the cookie may have ended.
-    if (feed.readyState !== EventSource.CLOSED) return;
-    closeFeed();
-    setTimeout(openFeed, 2_000);
-  });
+  }
 }
 
 function closeFeed(): void {
-  source?.close();
-  source = undefined;
+  reading?.abort();
+  reading = undefined;
 }
 
 function reloadSoon(ms = RELOAD_MS): void {

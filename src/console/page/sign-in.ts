@@ -1,5 +1,7 @@
-/** The page of who has no cookie yet: takes the key from the link or from the field, and exchanges it. */
+/** The beginning of the page: takes the key from the link or from the field, exchanges it, and opens the console. */
+import { keepSession, sessionToken } from './session.ts';
 
+const entry = document.querySelector<HTMLElement>('main.sign-in');
 const form = document.querySelector<HTMLFormElement>('#sign-in');
 const field = document.querySelector<HTMLInputElement>('#key');
 const problem = document.querySelector<HTMLElement>('#problem');
@@ -11,23 +13,47 @@ async function exchange(key: string): Promise<void> {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ key }),
     });
-    if (answer.ok) location.replace(location.pathname);
-    else if (problem !== null) problem.textContent = await answer.text();
+    if (!answer.ok) return ask(await answer.text());
+    const { token } = (await answer.json()) as { readonly token: string };
+    keepSession(token);
+    await open();
   } catch {
-    if (problem !== null) problem.textContent = 'the console does not answer; is the service running?';
+    ask('the console does not answer; is the service running?');
   }
 }
 
-function takeFromLink(): void {
-  const key = /^#key=([\w-]+)$/.exec(location.hash)?.[1];
-  if (key === undefined) return;
-  // The key does not stay in the history.
-  history.replaceState(null, '', location.pathname + location.search);
-  void exchange(key);
+async function open(): Promise<void> {
+  entry?.remove();
+  await import('./main.tsx');
 }
 
-takeFromLink();
-addEventListener('hashchange', takeFromLink);
+function ask(text = ''): void {
+  if (problem !== null) problem.textContent = text;
+  if (entry?.hidden !== true) return;
+  entry.hidden = false;
+  document.title = 'Sluice console: sign in';
+  field?.focus();
+}
+
+/** The key of the link, which does not stay in the history. */
+function takeFromLink(): string | undefined {
+  const key = /^#key=([\w-]+)$/.exec(location.hash)?.[1];
+  if (key !== undefined) history.replaceState(null, '', location.pathname + location.search);
+  return key;
+}
+
+function start(): void {
+  const key = takeFromLink();
+  if (key !== undefined) void exchange(key);
+  else if (sessionToken() !== undefined) void open();
+  else ask();
+}
+
+start();
+addEventListener('hashchange', () => {
+  const key = takeFromLink();
+  if (key !== undefined) void exchange(key);
+});
 form?.addEventListener('submit', (event) => {
   event.preventDefault();
   void exchange(field?.value.trim() ?? '');

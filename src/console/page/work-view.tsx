@@ -147,7 +147,8 @@ function Failure({ entry }: { readonly entry: WorkJson }): JSX.Element | null {
 function Actions({ entry, mayChange, onChanged }: EntryProps): JSX.Element | null {
   const problem = useSignal('');
   const state = text(entry, 'state');
-  if (!mayChange || !['queued', 'dead', 'pending'].includes(state)) return null;
+  const isFailed = ['error', 'timeout'].includes(text(entry, 'outcome'));
+  if (!mayChange || !(isFailed || ['queued', 'dead', 'pending'].includes(state))) return null;
   const change = async (what: 'retry' | 'drop'): Promise<void> => {
     try {
       await postJson(`/api/${what}`, { id: text(entry, 'id') });
@@ -163,9 +164,11 @@ function Actions({ entry, mayChange, onChanged }: EntryProps): JSX.Element | nul
           Try now
         </button>
       )}
-      <button type="button" class="danger" onClick={() => void change('drop')}>
-        Drop
-      </button>
+      {!isFailed && (
+        <button type="button" class="danger" onClick={() => void change('drop')}>
+          Drop
+        </button>
+      )}
       {problem.value !== '' && <span role="alert">{problem.value}</span>}
     </p>
   );

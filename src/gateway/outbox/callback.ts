@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
-import type { NewCallback } from '../../storage/storage.ts';
+import { callbackPlace, type NewCallback } from '../../storage/storage.ts';
+import type { GatewayConfiguration } from '../gateway-base.ts';
 import { deriveSignal } from '../../timers/timers.ts';
 import { connectionCode, connectionText, parseRetryAfter } from '../../outgoing/outgoing.ts';
 
@@ -21,6 +22,8 @@ export interface PostOptions {
   /** The same for every attempt: by it the receiver tells repeats. */
   readonly id: string;
   readonly secret: string | undefined;
+  /** Absent where no address is a reference. */
+  readonly readReference?: GatewayConfiguration['readReference'];
   readonly nowMs: number;
   readonly signal: AbortSignal;
 }
@@ -30,9 +33,12 @@ export interface PostOptions {
  * outcome goes to the configured address only. Messages never name the URL, which may carry a secret.
  */
 export async function postCallback(callback: NewCallback, options: PostOptions): Promise<CallbackResult> {
+  const url = addressOf(callback, options);
+  if (url === undefined)
+    return failed('no_address', `${callbackPlace(callback)}, which callbackUrl names, holds no address`);
   const bounded = deriveSignal(options.signal, CALLBACK_TIMEOUT_MS);
   try {
-    const response = await fetch(callback.url, {
+    const response = await fetch(url, {
       method: 'POST',
       headers: headersOf(callback, options),
       body: callback.body,
@@ -46,6 +52,12 @@ export async function postCallback(callback: NewCallback, options: PostOptions):
   } finally {
     bounded.release();
   }
+}
+
+/** A reference is read when it is called, so that no secret is stored; a store of an older version has the address. */
+function addressOf({ url }: NewCallback, { readReference }: PostOptions): string | undefined {
+  const address = typeof url === 'string' && URL.canParse(url) ? url : readReference?.(url);
+  return address !== undefined && URL.canParse(address) ? address : undefined;
 }
 
 function headersOf(

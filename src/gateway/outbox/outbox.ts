@@ -141,8 +141,13 @@ export class Outbox {
     const target = resolveTarget(wanted, last, settings);
     switch (target.kind) {
       case 'no-channel':
-        return this.#skip(entry, delivery.channel);
+        return this.#skip(entry, delivery.channel, {
+          code: 'no_channel',
+          message: 'no channel is configured',
+        });
       case 'problem':
+        // What the main session says stays in it while no place for it is known: nobody asked to deliver it.
+        if (delivery.fromMain && last === undefined) return this.#skip(entry, delivery.channel, target);
         return this.#giveUp(entry, target, delivery.fallback);
       case 'target':
         return this.#queues.run(queueOf(target), () =>
@@ -151,9 +156,8 @@ export class Outbox {
     }
   }
 
-  async #skip(entry: OutboxRecord, channel: string): Promise<void> {
-    const note = { code: 'no_channel', message: 'no channel is configured' };
-    await this.#complete(entry, { state: 'skipped', note });
+  async #skip(entry: OutboxRecord, channel: string, { code, message }: AttemptError): Promise<void> {
+    await this.#complete(entry, { state: 'skipped', note: { code, message } });
     this.#count(channel, 'skipped');
   }
 
@@ -224,9 +228,11 @@ export class Outbox {
 
   async #call(entry: OutboxRecord, signal: AbortSignal): Promise<void> {
     if (entry.callback === undefined) return;
+    const { settings, readReference } = this.#context.configuration();
     const result = await postCallback(entry.callback, {
       id: entry.id,
-      secret: this.#context.configuration().settings.gateway.callbackSecret,
+      secret: settings.gateway.callbackSecret,
+      readReference,
       nowMs: this.#context.now(),
       signal,
     });

@@ -1,4 +1,5 @@
-import { replaceWithin, withEdit, type Diagnostic, type Place } from '../../document/document.ts';
+import { quoted, say } from '../../finding.ts';
+import { replaceWithin, withEdit, type Finding, type Place } from '../../document/document.ts';
 import { isJsonObject, isScalar } from '../../json.ts';
 import { canonicalPath } from '../scope.ts';
 import { nameOfVariable, quote, type Operation } from './condition-check.ts';
@@ -12,7 +13,7 @@ interface Difference {
 }
 
 /** An `or` of two differences of one variable: whatever is sent, it differs from one of the two values. */
-export function checkAlternatives({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+export function checkAlternatives({ operator, operands }: Operation, at: Place): Finding | undefined {
   if (operator !== 'or') return undefined;
   const differences = operands.map(differenceIn);
   const first = differences.find(
@@ -29,20 +30,22 @@ export function checkAlternatives({ operator, operands }: Operation, at: Place):
   );
   if (first === undefined) return undefined;
   const isAll = differences.every((each) => isOfSame(first, each));
-  const found: Diagnostic = {
+  const found: Finding = {
     severity: 'warning',
     code: 'CONDITION_ALWAYS_HOLDS',
-    message: `this "or" can never be false: ${quote(first.name)} always differs from one of the values`,
+    message: say`this "or" can never be false: ${quote(first.name)} always differs from one of the values`,
     at,
-    hint: isAll
-      ? 'to take none of the values write "and" in place of "or"'
-      : `to take none of the values join the rules about ${quote(first.name)} with "and"`,
+    hint: quoted(
+      isAll
+        ? 'to take none of the values write "and" in place of "or"'
+        : `to take none of the values join the rules about ${quote(first.name)} with "and"`,
+    ),
   };
   return withEdit(found, isAll ? replaceWithin(at, 'or', 'and') : undefined);
 }
 
 /** A text or a number among the rules of `and` or `or`, where they are asked whether they hold: it counts as true. */
-export function checkConstants({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+export function checkConstants({ operator, operands }: Operation, at: Place): Finding | undefined {
   if (operator !== 'or' && operator !== 'and') return undefined;
   const constant = operands.find(
     (each) => typeof each === 'number' || (typeof each === 'string' && each !== ''),
@@ -53,10 +56,11 @@ export function checkConstants({ operator, operands }: Operation, at: Place): Di
   return {
     severity: 'warning',
     code: 'CONDITION_ALWAYS_HOLDS',
-    message:
+    message: quoted(
       operator === 'or' ? `this "or" can never be false: ${is}` : `${is}: it asks nothing in this "and"`,
+    ),
     at,
-    hint: comparedHint(operands, operator),
+    hint: quoted(comparedHint(operands, operator)),
   };
 }
 

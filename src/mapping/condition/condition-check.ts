@@ -1,15 +1,17 @@
+import { quoted, say } from '../../finding.ts';
 import { foreignOperatorHint } from './foreign-operators.ts';
 import {
   didYouMean,
   replaceWithin,
   shorten,
   withEdit,
-  type Diagnostic,
+  type Finding,
   type Place,
 } from '../../document/document.ts';
 import { emptyPathFinding, itemFinding, proofFinding } from './empty-path.ts';
-import type { Finding } from '../mapping-codes.ts';
+import type { Report } from '../mapping-codes.ts';
 import { printRule } from './meant-rule.ts';
+import { writing } from './rule-facts.ts';
 
 /** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
 interface Arity {
@@ -122,16 +124,16 @@ function joinHint(value: object): string {
 }
 
 /** Takes a rule object apart, or says why it is none. */
-export function parseOperation(value: object, at: Place): Operation | Diagnostic {
+export function parseOperation(value: object, at: Place): Operation | Finding {
   const keys = Object.keys(value);
   const [operator] = keys;
   if (operator === undefined || keys.length > 1) {
     return {
       severity: 'error',
       code: 'CONDITION_NOT_ONE_OPERATOR',
-      message: `a rule has exactly one operator, found ${keys.length === 0 ? 'none' : `${keys.length}: ${quoteAll(keys)}`}`,
+      message: say`a rule has exactly one operator, found ${keys.length === 0 ? 'none' : `${keys.length}: ${quoteAll(keys)}`}`,
       at,
-      hint: keys.length > 1 ? joinHint(value) : 'write {"operator": [operands]}',
+      ...writing(keys.length > 1 ? joinHint(value) : 'write {"operator": [operands]}'),
     };
   }
   const operands = (value as Record<string, unknown>)[operator];
@@ -141,7 +143,7 @@ export function parseOperation(value: object, at: Place): Operation | Diagnostic
 }
 
 /** Whether the operator exists and takes that many operands. */
-export function checkOperation(rule: Operation, at: Place): Diagnostic | undefined {
+export function checkOperation(rule: Operation, at: Place): Finding | undefined {
   const { operator, operands } = rule;
   if (operator === 'log') return { ...LOG, at };
   const arity = OPERATORS.get(operator);
@@ -150,12 +152,13 @@ export function checkOperation(rule: Operation, at: Place): Diagnostic | undefin
   return {
     severity: 'error',
     code: 'CONDITION_ARITY',
-    message: `"${operator}" takes ${arityText(arity)}, found ${operands.length}`,
+    message: say`"${operator}" takes ${arityText(arity)}, found ${operands.length}`,
     at,
-    hint:
+    ...writing(
       operator === '!' && operands.length === 0
         ? 'for an empty list write {"!": [[]]}'
         : (severalHint(rule) ?? arityHint(operator, arity)),
+    ),
   };
 }
 
@@ -171,11 +174,11 @@ function negatedHint(operator: string, operands: readonly unknown[]): string | u
 const LOG = {
   severity: 'error',
   code: 'CONDITION_LOG',
-  message: 'the operator "log" is not allowed in a condition: it would write payloads to the log',
-  hint: '`sluice explain` shows every value a condition read',
+  message: say`the operator "log" is not allowed in a condition: it would write payloads to the log`,
+  hint: say`\`sluice explain\` shows every value a condition read`,
 } as const;
 
-function unknownOperator({ operator, operands }: Operation, at: Place): Diagnostic {
+function unknownOperator({ operator, operands }: Operation, at: Place): Finding {
   const synonym = Object.hasOwn(SYNONYMS, operator) ? SYNONYMS[operator] : undefined;
   const foreign =
     synonym === undefined
@@ -192,11 +195,11 @@ function unknownOperator({ operator, operands }: Operation, at: Place): Diagnost
         : `did you mean "${near}"?`;
   const message = `unknown operator ${quote(operator)}`;
   const code = 'CONDITION_UNKNOWN_OPERATOR';
-  return withEdit({ severity: 'error', code, message, at, hint }, edit);
+  return withEdit({ severity: 'error', code, message: quoted(message), at, ...writing(hint) }, edit);
 }
 
 /** Equality written in a way that does not do what it seems to: comparing with null, or loosely with true or "". */
-export function checkEquality({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+export function checkEquality({ operator, operands }: Operation, at: Place): Finding | undefined {
   if (!['==', '===', '!=', '!=='].includes(operator) || !operands.some(isVariable)) return undefined;
   if (operands.includes(null)) return nullComparison(operator, at);
   const isLoose = operator.length === 2;
@@ -208,30 +211,30 @@ function isVariable(operand: unknown): boolean {
   return typeof operand === 'object' && operand !== null && Object.hasOwn(operand, 'var');
 }
 
-function nullComparison(operator: string, at: Place): Diagnostic {
+function nullComparison(operator: string, at: Place): Finding {
   return {
     severity: 'warning',
     code: 'CONDITION_NULL_COMPARISON',
-    message: `"${operator}" with null only sees a null that was sent: a missing value makes the comparison unknown`,
+    message: say`"${operator}" with null only sees a null that was sent: a missing value makes the comparison unknown`,
     at,
-    hint: 'for "missing or null" write {"missing": ["name"]} or {"!": {"var": "name"}}',
+    hint: say`for "missing or null" write {"missing": ["name"]} or {"!": {"var": "name"}}`,
   };
 }
 
-function looseEquality(operator: string, at: Place): Diagnostic {
+function looseEquality(operator: string, at: Place): Finding {
   const strict = operator === '==' ? '===' : '!==';
-  const found: Diagnostic = {
+  const found: Finding = {
     severity: 'warning',
     code: 'CONDITION_LOOSE_EQUALITY',
-    message: `"${operator}" converts before it compares: 1, "1" and [1] are all equal to true, and 0 to ""`,
+    message: say`"${operator}" converts before it compares: 1, "1" and [1] are all equal to true, and 0 to ""`,
     at,
-    hint: `write "${strict}"`,
+    hint: say`write "${strict}"`,
   };
   return withEdit(found, replaceWithin(at, operator, strict));
 }
 
 /** A variable at the root whose name can find nothing. */
-export function checkVariable({ operator, operands }: Operation, nameAt: Place): Diagnostic | undefined {
+export function checkVariable({ operator, operands }: Operation, nameAt: Place): Finding | undefined {
   const [name] = operands;
   if (operator !== 'var' || typeof name !== 'string') return undefined;
   const keys = name.split('.');
@@ -244,14 +247,14 @@ export function checkVariable({ operator, operands }: Operation, nameAt: Place):
 }
 
 /** `alerts[0].status` and `form['First Name']`, as templates write them. */
-function bracketFinding(name: string): (Finding & { readonly severity: 'warning' }) | undefined {
+function bracketFinding(name: string): (Report & { readonly severity: 'warning' }) | undefined {
   const dotted = name.replaceAll(/\.?\[(?:(\d+)|["']([^"'.[\]]+)["'])\]/g, '.$1$2').replace(/^\./, '');
   if (!name.includes('[') || /[[\]]/.test(dotted)) return undefined;
   return {
     severity: 'warning',
     code: 'FOREIGN_PATH',
-    message: `brackets are for templates: a condition reads ${quote(name)} as the name of a field`,
-    hint: `write ${dotted}`,
+    message: say`brackets are for templates: a condition reads ${quote(name)} as the name of a field`,
+    hint: say`write ${dotted}`,
     replace: { from: name, to: dotted },
   };
 }

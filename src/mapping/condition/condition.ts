@@ -1,5 +1,6 @@
+import { quoted, say } from '../../finding.ts';
 import {
-  type Diagnostic,
+  type Finding,
   type LocatedValue,
   type Place,
   describeValue,
@@ -23,7 +24,7 @@ import {
 /** Compiles a `when`: a JsonLogic rule, or the constants true and false. */
 export function compileCondition(located: LocatedValue): {
   readonly condition?: CompiledCondition;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 } {
   const { value } = located;
   if (typeof value !== 'boolean' && !isJsonObject(value)) return { diagnostics: [notARule(located)] };
@@ -43,19 +44,19 @@ export function compileCondition(located: LocatedValue): {
 }
 
 /** “===”: quotes of a word processor, which belong to the name of the operator. */
-function otherQuotes(located: LocatedValue, meant: JsonValue): Diagnostic {
+function otherQuotes(located: LocatedValue, meant: JsonValue): Finding {
   const at = located.place([]);
   const text = printRule(meant);
-  const message = 'the quotes of this condition are those of a word processor, and no quotes of YAML or JSON';
+  const message = say`the quotes of this condition are those of a word processor, and no quotes of YAML or JSON`;
   const found = { severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at } as const;
   if (SECRET_WORD.test(text)) {
     const hint = 'write " in the place of each of them';
-    return { ...found, hint, hides: [{ start: at.start, end: at.end }] };
+    return { ...found, hint: quoted(hint), hides: [{ start: at.start, end: at.end }] };
   }
-  return withEdit({ ...found, hint: `write ${text}` }, { at, text });
+  return withEdit({ ...found, hint: say`write ${text}` }, { at, text });
 }
 
-function notARule(located: LocatedValue): Diagnostic {
+function notARule(located: LocatedValue): Finding {
   const { value } = located;
   const isSecret = typeof value === 'string' && comparesSecret(value);
   const message = `a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value, { secret: isSecret })}`;
@@ -70,7 +71,13 @@ function notARule(located: LocatedValue): Diagnostic {
       : meant === undefined
         ? 'a condition is JsonLogic: write an object whose key is the operator, e.g. {"in": [{"var": "level"}, ["error", "fatal"]]}; && is "and", || is "or"'
         : `write ${meant}`;
-  const found: Diagnostic = { severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at, hint };
+  const found: Finding = {
+    severity: 'error',
+    code: 'CONDITION_NOT_A_RULE',
+    message: quoted(message),
+    at,
+    hint: quoted(hint),
+  };
   // The text of a block ends with its line.
   const isBlock = /^[|>]/.test(at.source.text.slice(at.start, at.end));
   return withEdit(found, meant === undefined || isBlock ? undefined : { at, text: meant });
@@ -97,14 +104,14 @@ function joinHint(located: LocatedValue): string {
 const MAX_JOINED = 300;
 const SECRET_WORD = /token|secret|passw|signature|key/i;
 
-function secretCompared(message: string, at: Place): Diagnostic {
+function secretCompared(message: string, at: Place): Finding {
   return {
     severity: 'error',
     code: 'CONDITION_NOT_A_RULE',
-    message,
+    message: quoted(message),
     at,
     hides: [{ start: at.start, end: at.end }],
-    hint: SECRET_HINT,
+    hint: quoted(SECRET_HINT),
   };
 }
 

@@ -1,10 +1,11 @@
-import type { Diagnostic, Place } from '../../document/document.ts';
+import { say } from '../../finding.ts';
+import type { Finding, Place } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
 import { nameOfVariable, quote, type Operation } from './condition-check.ts';
 import { isListOperator } from './rule-lists.ts';
 
 /** Inside a rule over a list a variable reads the element: a path that begins with the list finds nothing there. */
-export function checkElements({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+export function checkElements({ operator, operands }: Operation, at: Place): Finding | undefined {
   const [list, rule] = operands;
   const name = nameOfVariable(list);
   if (name === undefined || name === '' || !isListOperator(operator) || operator === 'reduce')
@@ -15,9 +16,9 @@ export function checkElements({ operator, operands }: Operation, at: Place): Dia
   return {
     severity: 'warning',
     code: 'CONDITION_OPERANDS',
-    message: `inside "${operator}" var reads an element of ${quote(name)}, and ${quote(strange)} begins with the list`,
+    message: say`inside "${operator}" var reads an element of ${quote(name)}, and ${quote(strange)} begins with the list`,
     at,
-    hint: `write ${meant}`,
+    hint: say`write ${meant}`,
   };
 }
 

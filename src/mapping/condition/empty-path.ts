@@ -1,4 +1,5 @@
-import type { Finding } from '../mapping-codes.ts';
+import { quoted, say } from '../../finding.ts';
+import type { Report } from '../mapping-codes.ts';
 import { provider, verifyInstead } from '../verify-hint.ts';
 
 /** Names that carry the hook token: a request never holds them (see the server and golden files). */
@@ -7,7 +8,7 @@ const TOKEN_CARRIERS: Readonly<Record<string, readonly string[]>> = {
   query: ['token'],
 };
 
-type Warning = Finding & { readonly severity: 'warning' };
+type Warning = Report & { readonly severity: 'warning' };
 
 /** Why a path finds nothing, whatever is sent; undefined where it may find something. */
 export function emptyPathFinding(keys: readonly string[]): Warning | undefined {
@@ -21,8 +22,8 @@ export function emptyPathFinding(keys: readonly string[]): Warning | undefined {
   return {
     severity: 'warning',
     code: 'HEADER_NAME_CASE',
-    message: `header names are in lower case here, found "${name.slice(0, 80)}"`,
-    hint: `write headers.${lower.slice(0, 80)}`,
+    message: say`header names are in lower case here, found "${name.slice(0, 80)}"`,
+    hint: say`write headers.${lower.slice(0, 80)}`,
     replace: { from: name, to: lower },
   };
 }
@@ -31,8 +32,8 @@ function tokenCarrier(root: string, name: string): Warning {
   return {
     severity: 'warning',
     code: 'TOKEN_CARRIER_READ',
-    message: `"${root}.${name}" is always empty: it can carry the hook token, so it is removed before evaluation`,
-    hint: `let the sender put the value into another ${root === 'headers' ? 'header' : 'parameter'}`,
+    message: say`"${root}.${name}" is always empty: it can carry the hook token, so it is removed before evaluation`,
+    hint: say`let the sender put the value into another ${root === 'headers' ? 'header' : 'parameter'}`,
   };
 }
 
@@ -43,8 +44,8 @@ export function proofFinding([root, header = '']: readonly string[]): Warning | 
   return {
     severity: 'warning',
     code: 'TOKEN_CARRIER_READ',
-    message: `"headers.${header}" is how ${sender} proves itself, which verify judges, before any condition is asked`,
-    hint: `${verifyInstead(header) ?? ''}, and leave this part of the condition out`,
+    message: say`"headers.${header}" is how ${sender} proves itself, which verify judges, before any condition is asked`,
+    hint: say`${verifyInstead(header) ?? ''}, and leave this part of the condition out`,
   };
 }
 
@@ -83,7 +84,12 @@ function foreignPath(path: string): Warning | undefined {
   const inside = /^\{\{\s*([\w.$@-]+)\s*\}\}$/.exec(path)?.[1];
   if (inside !== undefined) {
     const message = 'a condition takes the path alone, without {{ }}';
-    return { ...FOREIGN, message, hint: `write ${inside}`, replace: { from: path, to: inside } };
+    return {
+      ...FOREIGN,
+      message: quoted(message),
+      hint: say`write ${inside}`,
+      replace: { from: path, to: inside },
+    };
   }
   for (const [prefix, tool] of FOREIGN_ROOTS) {
     const start = prefix.exec(path)?.[0];
@@ -103,8 +109,8 @@ function foreignRoot(path: string, start: string, tool: string): Warning {
     : `, or payload.${path.slice(0, 80)} if the body has a field of that name`;
   return {
     ...FOREIGN,
-    message: `"${start.length > 2 ? start.replace(/\.$/, '') : start}" is how ${tool} begins a path; here the fields of the body stand at its root`,
-    hint: `write ${here.slice(0, 80)}${asField}`,
+    message: say`"${start.length > 2 ? start.replace(/\.$/, '') : start}" is how ${tool} begins a path; here the fields of the body stand at its root`,
+    hint: say`write ${here.slice(0, 80)}${asField}`,
     // Where the body may have such a field, only its author can tell.
     ...(asField === '' ? { replace: { from: path, to: here } } : {}),
   };
@@ -119,10 +125,12 @@ export function itemFinding(keys: readonly string[], where: 'template' | 'condit
   return {
     severity: 'warning',
     code: 'ITEM_WITHOUT_FOR_EACH',
-    message: isTemplate
-      ? `"${root}" is always empty: the mapping has no forEach`
-      : `"${root}" is always empty: a condition chooses the mapping before forEach takes its elements`,
-    hint: `${isTemplate ? 'add forEach with the path of a list, or ' : ''}write payload.${name} for the value that has this name in the body`,
+    message: quoted(
+      isTemplate
+        ? `"${root}" is always empty: the mapping has no forEach`
+        : `"${root}" is always empty: a condition chooses the mapping before forEach takes its elements`,
+    ),
+    hint: say`${isTemplate ? 'add forEach with the path of a list, or ' : ''}write payload.${name} for the value that has this name in the body`,
     ...(isTemplate ? {} : { replace: { from: keys.join('.'), to: `payload.${keys.join('.')}` } }),
   };
 }

@@ -1,9 +1,11 @@
-import type { Diagnostic, Place } from '../../document/document.ts';
+import { quoted } from '../../finding.ts';
+import type { Finding, Place } from '../../document/document.ts';
 import { isScalar } from '../../json.ts';
 import { withoutForeignRoot } from './empty-path.ts';
 import { listOrderFinding } from './list-order.ts';
 import { templateOperandFinding } from './template-operands.ts';
 import { nameOfVariable, quote, severalRule, shown, shownRule, type Operation } from './condition-check.ts';
+import { writing } from './rule-facts.ts';
 
 const ORDER: ReadonlySet<string> = new Set(['>', '>=', '<', '<=']);
 
@@ -15,7 +17,7 @@ export function checkOperands(
   operation: Operation,
   at: Place,
   { isElement }: { readonly isElement: boolean },
-): Diagnostic | undefined {
+): Finding | undefined {
   const { operator } = operation;
   const template = templateOperandFinding(operation, isElement);
   if (template !== undefined) return suspect(template.message, at, template.hint);
@@ -30,8 +32,8 @@ export function checkOperands(
   );
 }
 
-function suspect(message: string, at: Place, hint: string): Diagnostic {
-  return { severity: 'warning', code: 'CONDITION_OPERANDS', message, at, hint };
+function suspect(message: string, at: Place, hint: string): Finding {
+  return { severity: 'warning', code: 'CONDITION_OPERANDS', message: quoted(message), at, ...writing(hint) };
 }
 
 /** The first operand that reads a variable. */
@@ -46,7 +48,7 @@ function variableIn(
     .at(0);
 }
 
-function checkIn({ operands: [needle, hay] }: Operation, at: Place): Diagnostic | undefined {
+function checkIn({ operands: [needle, hay] }: Operation, at: Place): Finding | undefined {
   const name = nameOfVariable(needle);
   if (Array.isArray(needle) && nameOfVariable(hay) !== undefined) {
     const message = '"in" looks for the first operand in the second, and the first is a whole list';
@@ -62,7 +64,7 @@ function checkIn({ operands: [needle, hay] }: Operation, at: Place): Diagnostic 
   return suspect(message, at, hint);
 }
 
-function checkList({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+function checkList({ operator, operands }: Operation, at: Place): Finding | undefined {
   const list = operands.find((operand) => Array.isArray(operand) && operand.length > 0);
   const variable = variableIn(operands);
   if (list === undefined || variable === undefined) return undefined;
@@ -70,7 +72,7 @@ function checkList({ operator, operands }: Operation, at: Place): Diagnostic | u
   return suspect(message, at, severalRule(operator, variable.operand, list));
 }
 
-function checkConstants({ operator, operands: [a, b] }: Operation, at: Place): Diagnostic | undefined {
+function checkConstants({ operator, operands: [a, b] }: Operation, at: Place): Finding | undefined {
   if (typeof a !== 'string' || !isScalar(b)) return undefined;
   const message = `"${operator}" compares two constants, ${quote(a)} and ${shown(b)}`;
   const name = withoutForeignRoot(/^\$?\{\{?\s*([\w.$-]+)\s*\}?\}$/.exec(a)?.[1] ?? a);
@@ -87,7 +89,7 @@ const JOINED = /^[\w./:-]*[a-z][\w./:-]*(?:[,|][\w./:-]*[a-z][\w./:-]*)+$/i;
 /** With a space behind the comma only where it is all in small letters: "Berlin, Germany" is one text. */
 const SPACED = /^[a-z][a-z0-9_.:-]*(?:(?:, | ?\| ?)[a-z][a-z0-9_.:-]*)+$/;
 
-function checkJoined({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+function checkJoined({ operator, operands }: Operation, at: Place): Finding | undefined {
   const variable = variableIn(operands);
   const text = operands.find((operand) => typeof operand === 'string');
   if (variable === undefined || text === undefined || !(JOINED.test(text) || SPACED.test(text)))
@@ -101,7 +103,7 @@ function checkJoined({ operator, operands }: Operation, at: Place): Diagnostic |
 const AMOUNT =
   /^(?:[$€£¥]|(?:USD|EUR|GBP|CHF)\s*)?\s*(-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)\s*(?:[$€£¥%]|USD|EUR|GBP|CHF)?$/i;
 
-function checkAmount({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+function checkAmount({ operator, operands }: Operation, at: Place): Finding | undefined {
   const name = variableIn(operands)?.name;
   const written = operands.find((operand) => typeof operand === 'string' && Number.isNaN(Number(operand)));
   const digits = typeof written === 'string' ? AMOUNT.exec(written.trim())?.[1] : undefined;
@@ -114,13 +116,13 @@ function checkAmount({ operator, operands }: Operation, at: Place): Diagnostic |
   return suspect(message, at, `write ${rule}`);
 }
 
-function checkListOrder(operation: Operation, at: Place): Diagnostic | undefined {
+function checkListOrder(operation: Operation, at: Place): Finding | undefined {
   const found = listOrderFinding(operation);
   return found === undefined ? undefined : suspect(found.message, at, found.hint);
 }
 
 /** A header or a parameter of the address is always a text. */
-function checkKind({ operator, operands }: Operation, at: Place): Diagnostic | undefined {
+function checkKind({ operator, operands }: Operation, at: Place): Finding | undefined {
   const { name = '', operand: variable } = variableIn(operands) ?? {};
   const written = operands.find((operand) => typeof operand === 'number' || typeof operand === 'boolean');
   // A default is what it is written as.

@@ -5,7 +5,7 @@
  */
 import {
   replaceWithin,
-  type Diagnostic,
+  type Finding,
   type LocatedValue,
   type Path,
   type Place,
@@ -13,26 +13,28 @@ import {
 } from '../../document/document.ts';
 import { isJsonText } from '../../json.ts';
 import { SWAPPED, type Operation } from './condition-check.ts';
+import { ruleFacts } from './rule-facts.ts';
 
 /** The edit of a finding about a rule, where its remedy is one; else the one that it has already. */
 export function editOfRule(
   located: LocatedValue,
   operation: Operation,
   path: Path,
-  finding: Diagnostic,
+  finding: Finding,
 ): TextEdit | undefined {
   const { operator } = operation;
-  const { code, edit, hint = '' } = finding;
+  const { code, edit } = finding;
+  const { rule, isWhole: isAll } = ruleFacts(finding);
   // Every text holds an empty one.
   const isAlways = operation.operands.includes('') && (operator === 'in' || SWAPPED.has(operator));
   if (isAlways) return undefined;
   const isUnknown = code === 'CONDITION_UNKNOWN_OPERATOR';
   if (isUnknown && isRenamedSwap(operation)) return renamedSwap(located, path, operator);
   const isWhole =
-    /^for (?:one|none) of several values/.test(hint) ||
+    isAll === true ||
     (isUnknown && edit === undefined) ||
     (code === 'CONDITION_OPERANDS' && operator !== 'in');
-  if (isWhole) return wholeRule(located.place(path), hint);
+  if (isWhole) return wholeRule(located.place(path), rule);
   if (code !== 'CONDITION_OPERANDS' || !isSwappable(operation)) return edit;
   return swap(located, path, operator) ?? edit;
 }
@@ -97,9 +99,8 @@ function columnOf({ source, start }: Place): number {
   return start - source.text.lastIndexOf('\n', start - 1);
 }
 
-/** The edit that puts the rule of a hint in place of one as it is written. */
-export function wholeRule(place: Place, hint: string): TextEdit | undefined {
-  const rule = /write (\{.*\})$/.exec(hint)?.[1];
+/** The edit that puts a rule in place of one as it is written. */
+export function wholeRule(place: Place, rule: string | undefined): TextEdit | undefined {
   const at = trimmed(place);
   const written = at.source.text.slice(at.start, at.end);
   const hasComment = /(?:^|\s)#|\/[/*]/m.test(written) && written.includes('\n');

@@ -1,10 +1,5 @@
-import {
-  withEdit,
-  type Diagnostic,
-  type LocatedValue,
-  type Path,
-  type Place,
-} from '../../document/document.ts';
+import { quoted, say } from '../../finding.ts';
+import { withEdit, type Finding, type LocatedValue, type Path, type Place } from '../../document/document.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import {
   checkEquality,
@@ -21,12 +16,13 @@ import { foreignCondition } from './foreign-rules.ts';
 import { SECRET_HINT } from './meant-rule.ts';
 import { checkElements } from './element-checks.ts';
 import { editOfRule } from './rule-edits.ts';
+import { ruleFacts, writing } from './rule-facts.ts';
 import { isListOperator } from './rule-lists.ts';
 
 /** The file a rule is read from, and where findings go. */
 export interface RuleSource {
   readonly located: LocatedValue;
-  readonly diagnostics: Diagnostic[];
+  readonly diagnostics: Finding[];
 }
 
 /** The rule in a value, if it is one and has no error. */
@@ -51,12 +47,20 @@ export function readOperation(source: RuleSource, value: unknown, path: Path): O
 }
 
 /** What a condition of another tool is here, where a finding says that it is none. */
-function asForeign(finding: Diagnostic, value: JsonObject, path: Path): Diagnostic {
+function asForeign(finding: Finding, value: JsonObject, path: Path): Finding {
   if (!MISUNDERSTOOD.has(finding.code)) return finding;
   const isElement = isInList(path);
   if (!isAsked(path)) return finding;
   const meant = foreignCondition(value, { isOperator: isOperatorName, isElement });
-  return meant === undefined ? finding : { ...withoutEdit(finding), ...meant };
+  return meant === undefined ? finding : withMeant(finding, meant);
+}
+
+function withMeant(
+  finding: Finding,
+  { hint, message, ...rest }: NonNullable<ReturnType<typeof foreignCondition>>,
+): Finding {
+  const said = message === undefined ? {} : { message: quoted(message) };
+  return { ...withoutEdit(finding), ...rest, ...said, ...writing(hint) };
 }
 
 const MISUNDERSTOOD: ReadonlySet<string> = new Set([
@@ -65,7 +69,7 @@ const MISUNDERSTOOD: ReadonlySet<string> = new Set([
   'CONDITION_ARITY',
 ]);
 
-function withoutEdit({ edit: _edit, ...finding }: Diagnostic): Diagnostic {
+function withoutEdit({ edit: _edit, ...finding }: Finding): Finding {
   return finding;
 }
 
@@ -90,17 +94,17 @@ const QUOTING: ReadonlySet<string> = new Set([
 ]);
 
 /** A finding on a rule that reads what has a secret's name quotes nothing that it is compared with. */
-function withoutSecret(finding: Diagnostic, rule: object): Diagnostic {
+function withoutSecret(finding: Finding, rule: object): Finding {
   if (
     !QUOTING.has(finding.code) ||
-    !SECRET_VARIABLE.test(`${JSON.stringify(rule)}${finding.hint ?? ''}`.replaceAll('": ', '":'))
+    !SECRET_VARIABLE.test(`${JSON.stringify(rule)}${ruleFacts(finding).rule ?? ''}`.replaceAll('": ', '":'))
   )
     return finding;
   const message =
     finding.code === 'CONDITION_OPERANDS'
-      ? 'the operands cannot be meant, and what is compared may be a secret'
+      ? say`the operands cannot be meant, and what is compared may be a secret`
       : finding.message;
-  return { ...finding, message, hint: SECRET_HINT };
+  return { ...finding, message, hint: quoted(SECRET_HINT) };
 }
 
 function isTooDeep(path: Path): boolean {
@@ -108,15 +112,21 @@ function isTooDeep(path: Path): boolean {
 }
 
 /** Says once for a condition that it is nested too deep. */
-function reportDepth(diagnostics: Diagnostic[], at: Place): void {
+function reportDepth(diagnostics: Finding[], at: Place): void {
   if (diagnostics.some(({ code }) => code === 'CONDITION_TOO_DEEP')) return;
   const message = `the condition is nested deeper than ${MAX_CONDITION_DEPTH} operators`;
   const hint = 'give "and" and "or" one long list instead of nesting them, or decide in a transform';
-  diagnostics.push({ severity: 'error', code: 'CONDITION_TOO_DEEP', message, at, hint });
+  diagnostics.push({
+    severity: 'error',
+    code: 'CONDITION_TOO_DEEP',
+    message: quoted(message),
+    at,
+    hint: quoted(hint),
+  });
 }
 
 /** The first thing that is wrong with a rule. */
-function findingOf({ located }: RuleSource, rule: Operation, path: Path): Diagnostic | undefined {
+function findingOf({ located }: RuleSource, rule: Operation, path: Path): Finding | undefined {
   const keyAt = located.place([...path, rule.operator], 'key');
   return (
     checkOperation(rule, keyAt) ??

@@ -7,13 +7,7 @@
  * published), every other operator answers UNKNOWN. UNKNOWN spreads by Kleene's logic: `and` with a false operand is
  * false, `or` with a true one is true, whatever else is unknown; the rest of what depends on it is unknown.
  */
-import {
-  shorten,
-  type Diagnostic,
-  type LocatedValue,
-  type Path,
-  type Place,
-} from '../../document/document.ts';
+import { shorten, type Finding, type LocatedValue, type Path, type Place } from '../../document/document.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import type { Operation } from './condition-check.ts';
 import { compileConnective, isConnective } from './rule-connectives.ts';
@@ -43,7 +37,7 @@ export interface RuleNode {
 export interface CompiledRule {
   readonly evaluate: Evaluate;
   readonly nodes: readonly RuleNode[];
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 export function compileRule(located: LocatedValue): CompiledRule {

@@ -1,8 +1,9 @@
-import type { Diagnostic, LocatedValue } from '../../document/document.ts';
+import { quoted, say } from '../../finding.ts';
+import type { Finding, LocatedValue } from '../../document/document.ts';
 import type { JsonValue } from '../../json.ts';
 import { elementForm } from '../element-rules.ts';
 import { compileCondition } from '../condition/condition.ts';
-import { quote, type Finding, type Reporter } from '../mapping-codes.ts';
+import { quote, type Report, type Reporter } from '../mapping-codes.ts';
 import type { CompileOptions } from '../compile-options.ts';
 import type { MappingSource } from '../mapping-schema.ts';
 import type { CompiledMapping } from '../compiled-mapping.ts';
@@ -47,10 +48,10 @@ export function compileMatch({
 
 /** A condition on `item` beside `forEach`: what is to be written is told once, whole. */
 function ofElements(
-  found: readonly Diagnostic[],
+  found: readonly Finding[],
   rule: JsonValue,
   { id, list, hasTransform }: { readonly id: string; readonly list: string; readonly hasTransform: boolean },
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const first = found.find(({ code }) => code === 'ITEM_WITHOUT_FOR_EACH');
   const ofElement = (name: string): string | undefined => /^item(?:\.(.+))?$/.exec(name)?.slice(1)[0];
   const form = first === undefined ? undefined : elementForm(rule, { id, list, ofElement });
@@ -62,7 +63,7 @@ function ofElements(
       : `to leave out its other elements add the line transform: ${id}.js to the mapping, and ${form.file}`;
   const hint = `for requests with such an element write ${form.when}; ${others}`;
   return found.flatMap((each) => {
-    if (each === first) return [{ ...whole, hint }];
+    if (each === first) return [{ ...whole, hint: quoted(hint) }];
     return each.code === first.code ? [] : [each];
   });
 }
@@ -73,8 +74,8 @@ function compilePath(written: string, hooksPath: string, reporter: Reporter): st
   if (RESERVED_PATHS.includes(path)) {
     reporter.report(['match', 'path'], {
       code: 'RESERVED_PATH',
-      message: `the path ${quote(path)} is built in, so no mapping can take it`,
-      hint: `choose another name; ${RESERVED_PATHS.map((name) => `"${name}"`).join(', ')} are reserved`,
+      message: say`the path ${quote(path)} is built in, so no mapping can take it`,
+      hint: say`choose another name; ${RESERVED_PATHS.map((name) => `"${name}"`).join(', ')} are reserved`,
     });
   }
   const base = hooksPath.replace(/^\/+/, '');
@@ -84,13 +85,13 @@ function compilePath(written: string, hooksPath: string, reporter: Reporter): st
   return path === '' ? undefined : path;
 }
 
-function withBase(path: string, base: string, written: string): Finding {
+function withBase(path: string, base: string, written: string): Report {
   const name = path.slice(base.length + 1);
   return {
     severity: 'warning',
     code: 'MAPPING_PATH_WITH_BASE',
-    message: `the path ${quote(path)} begins with hooks.path, so senders would have to post to ${quote(`/${base}/${path}`)}`,
-    hint: `write only the hook name: ${name}`,
+    message: say`the path ${quote(path)} begins with hooks.path, so senders would have to post to ${quote(`/${base}/${path}`)}`,
+    hint: say`write only the hook name: ${name}`,
     replace: { from: written.trim(), to: name },
   };
 }
@@ -106,8 +107,8 @@ function checkSigns(path: string, reporter: Reporter): void {
   if (odd !== undefined) {
     reporter.report(['match', 'path'], {
       code: 'INVALID_MAPPING_PATH',
-      message: `the path ${quote(path)} contains ${quote(odd)}, which cannot be part of the path of a request`,
-      hint: 'write it as senders write it in the URL; percent escapes are compared as they are',
+      message: say`the path ${quote(path)} contains ${quote(odd)}, which cannot be part of the path of a request`,
+      hint: say`write it as senders write it in the URL; percent escapes are compared as they are`,
     });
   }
 }
@@ -118,8 +119,8 @@ function checkWildcard(path: string, reporter: Reporter): void {
   reporter.report(['match', 'path'], {
     severity: 'warning',
     code: 'MAPPING_PATH_WILDCARD',
-    message: `the path ${quote(path)} takes only requests to exactly this name: ${quote(wildcard)} stands for itself`,
-    hint: 'write one mapping for each name; one without match.path takes every name, and {{path}} prints it',
+    message: say`the path ${quote(path)} takes only requests to exactly this name: ${quote(wildcard)} stands for itself`,
+    hint: say`write one mapping for each name; one without match.path takes every name, and {{path}} prints it`,
   });
 }
 
@@ -134,10 +135,12 @@ function checkPattern(path: string, reporter: Reporter): boolean {
   reporter.report(['match', 'path'], {
     severity: ODD_SIGN.test(path) ? 'error' : 'warning',
     code: 'INVALID_MAPPING_PATH',
-    message: `the path ${quote(path)} is a regular expression, and a hook name is compared as it is`,
-    hint: isPlain
-      ? `write ${name}`
-      : 'write one mapping for each name; one without match.path takes every name, and match.when can read {"var": "path"}',
+    message: say`the path ${quote(path)} is a regular expression, and a hook name is compared as it is`,
+    hint: quoted(
+      isPlain
+        ? `write ${name}`
+        : 'write one mapping for each name; one without match.path takes every name, and match.when can read {"var": "path"}',
+    ),
     ...(isPlain ? { replace: { from: path, to: name } } : {}),
   });
   return true;

@@ -1,10 +1,11 @@
 /** Names with blanks in them, at which Handlebars ends a name: `fields.Due Date` is `fields.[Due Date]`. */
+import { say, type Sentence } from '../../finding.ts';
 import type { Place, TextEdit } from '../../document/document.ts';
 
 type Locate = (loc: hbs.AST.SourceLocation) => { readonly text: string; readonly at: Place };
 
 interface BlankName {
-  readonly hint: string;
+  readonly hint: Sentence;
   readonly editAt: () => TextEdit | undefined;
 }
 
@@ -17,7 +18,7 @@ export function blankName(locate: Locate, parts: readonly hbs.AST.Node[]): Blank
   return name === undefined
     ? undefined
     : {
-        hint: `a name with a blank in it is written in brackets: ${name}`,
+        hint: say`a name with a blank in it is written in brackets: ${name}`,
         editAt: () => ({ at: { ...first.at, end: last.at.end }, text: name }),
       };
 }

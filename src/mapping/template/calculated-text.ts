@@ -1,5 +1,6 @@
 /* A template that calculates, which templates do not: the file of a transform that makes the same text. */
-import type { Diagnostic } from '../../document/document.ts';
+import { quoted, say } from '../../finding.ts';
+import type { Finding } from '../../document/document.ts';
 import { isReserved } from '../scope.ts';
 import { codeOfSteps, transformFile } from '../written-transform.ts';
 
@@ -36,8 +37,8 @@ const METHOD = new RegExp(String.raw`^${OPERAND}(\.(?:toFixed\(\d*\)|toUpperCase
 export function calculatedText(
   source: string,
   key: unknown,
-  { found, id }: { readonly found: readonly Diagnostic[]; readonly id?: string | undefined },
-): Diagnostic | undefined {
+  { found, id }: { readonly found: readonly Finding[]; readonly id?: string | undefined },
+): Finding | undefined {
   const error = found.find(({ severity }) => severity === 'error');
   if (error === undefined || (key !== 'messageTemplate' && key !== 'textTemplate')) return undefined;
   const field = key === 'textTemplate' ? 'text' : 'message';
@@ -49,7 +50,7 @@ export function calculatedText(
   });
   if (hint === undefined || sums === 0) return undefined;
   const { edit: _edit, ...rest } = error;
-  return { ...rest, message: `${error.message}: templates do not calculate`, hint };
+  return { ...rest, message: say`${error.message}: templates do not calculate`, hint: quoted(hint) };
 }
 
 /** Letters of a template whose file is printed. */

@@ -1,5 +1,6 @@
 /* Expressions of JavaScript and of other Handlebars dialects, one by one: calls, comparisons and `elseif`, as they are here. */
-import { withEdit, type Diagnostic, type Place } from '../../document/document.ts';
+import { quoted } from '../../finding.ts';
+import { withEdit, type Finding, type Place } from '../../document/document.ts';
 import { wholeHint } from './foreign-call.ts';
 import { hintForExpression } from './foreign-syntax.ts';
 import { findHelper } from './template-helpers.ts';
@@ -79,11 +80,11 @@ export function foreignExpressions(
     placeOf,
     isRight,
   }: {
-    readonly found: readonly Diagnostic[];
+    readonly found: readonly Finding[];
     readonly placeOf: (start: number, end: number) => Place;
     readonly isRight: (text: string) => boolean;
   },
-): Diagnostic | undefined {
+): Finding | undefined {
   const changed: { readonly start: number; readonly end: number; readonly text: string }[] = [];
   for (const match of source.matchAll(/(?<!\{)\{\{(~?)([^{}]{1,300})(~?)\}\}(?!\})/g)) {
     const [whole, open = '', inside = '', close = ''] = match;
@@ -105,6 +106,9 @@ export function foreignExpressions(
   const at = placeOf(first.start, last.end);
   const isAsWritten = at.source.text.slice(at.start, at.end) === source.slice(first.start, last.end);
   const { edit: _edit, ...rest } = error;
-  const finding = { ...rest, hint: whole ?? `write ${changed.map(({ text }) => text).join(' and ')}` };
+  const finding = {
+    ...rest,
+    hint: quoted(whole ?? `write ${changed.map(({ text }) => text).join(' and ')}`),
+  };
   return withEdit(finding, isAsWritten ? { at, text: middle } : undefined);
 }

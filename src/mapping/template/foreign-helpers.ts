@@ -51,7 +51,7 @@ export function meantBlock(name: string, operands: readonly string[]): string | 
 const unquoted = (text: string): string => text.replace(/^(["'])(.*)\1$/, '$2');
 
 /** The block here, without its braces. */
-export function headOf(written: string, operands: readonly string[]): string | undefined {
+function headOf(written: string, operands: readonly string[]): string | undefined {
   const name = spelling(written);
   const [first = '', second = '', third = ''] = operands;
   if (operands.length === 3) {

@@ -1,4 +1,5 @@
-import { withEdit, type Diagnostic, type Place, type TextEdit } from '../../document/document.ts';
+import { quoted, say } from '../../finding.ts';
+import { withEdit, type Finding, type Place, type TextEdit } from '../../document/document.ts';
 
 /** What marks an expression in other tools, and is sent as text here. */
 interface Mark {
@@ -55,7 +56,7 @@ const MAX_MORE = 5;
 export function findForeignMarks(
   source: string,
   placeOf: (start: number, end: number) => Place,
-): readonly Diagnostic[] {
+): readonly Finding[] {
   return MARKS.flatMap((mark) => {
     const matches = mark.isAlone === true && source.includes('{{') ? [] : [...source.matchAll(mark.pattern)];
     const [match, ...more] = matches;
@@ -67,7 +68,16 @@ export function findForeignMarks(
     );
     const { text } = mark;
     const isListed = text !== undefined && mark.hint === asExpression && others.length > 0;
-    return [isListed ? { ...found, hint: [found.hint, ...others.map(text)].join(' and ') } : found];
+    return [
+      isListed
+        ? {
+            ...found,
+            hint: quoted(
+              [mark.hint(match[1]?.replace(/^body\./, '') ?? ''), ...others.map(text)].join(' and '),
+            ),
+          }
+        : found,
+    ];
   });
 }
 
@@ -75,14 +85,14 @@ function describeMark(
   { tool, hint, text }: Mark,
   [written, group = '']: RegExpExecArray,
   at: Place,
-): Diagnostic {
+): Finding {
   const path = group.replace(/^body\./, '');
-  const found: Diagnostic = {
+  const found: Finding = {
     severity: 'warning',
     code: 'TEMPLATE_FOREIGN_SYNTAX',
-    message: `${JSON.stringify(written.slice(0, 80))} marks an expression in ${tool}; here it is sent as text`,
+    message: say`${JSON.stringify(written.slice(0, 80))} marks an expression in ${tool}; here it is sent as text`,
     at,
-    hint: hint(path),
+    hint: quoted(hint(path)),
   };
   return withEdit(found, text === undefined ? undefined : editOf(at, written, text(path)));
 }

@@ -3,7 +3,8 @@
  * template in the words of this one. What has no counterpart is named; then the rest is given piece by piece. Looked at
  * only where a template cannot be used as it is, so that nothing that works is taken for another language.
  */
-import type { Diagnostic, Place, TextEdit } from '../../document/document.ts';
+import { quoted, say } from '../../finding.ts';
+import type { Finding, Place, TextEdit } from '../../document/document.ts';
 import { shorten } from '../../document/document.ts';
 import { NoCounterpart, wholeHint } from './foreign-call.ts';
 import { goTag } from './foreign-go.ts';
@@ -142,14 +143,14 @@ interface FindingOptions {
   readonly placeOf: (start: number, end: number) => Place;
   /** Whether a text is a template that can be used here. */
   readonly isRight: (text: string) => boolean;
-  readonly severity: Diagnostic['severity'];
+  readonly severity: Finding['severity'];
 }
 
 /** The finding, in place of all others. */
 export function foreignFinding(
   foreign: ForeignTemplate,
   { placeOf, isRight, severity }: FindingOptions,
-): Diagnostic {
+): Finding {
   const { language, pieces } = foreign;
   const { name, tag = TAG, isGuess = false } = language;
   const changed = pieces.filter(({ from, to }) => from !== to);
@@ -162,9 +163,9 @@ export function foreignFinding(
   return {
     severity,
     code: 'TEMPLATE_FOREIGN_SYNTAX',
-    message: `this is a template of ${name}; templates here are Handlebars`,
+    message: say`this is a template of ${name}; templates here are Handlebars`,
     at,
-    hint: [written, ...notesOf(foreign).map((note) => `(${note})`)].join('\n'),
+    hint: quoted([written, ...notesOf(foreign).map((note) => `(${note})`)].join('\n')),
     ...(edit === undefined ? {} : { edit }),
   };
 }

@@ -1,13 +1,14 @@
+import { quoted, say } from '../../finding.ts';
 import {
   didYouMean,
   meantTimeZone,
   shorten,
-  type Diagnostic,
+  type Finding,
   type Place,
   type TextEdit,
 } from '../../document/document.ts';
 import { emptyPathFinding, itemFinding } from '../condition/empty-path.ts';
-import { findingAt, type Finding } from '../mapping-codes.ts';
+import { findingAt, type Report } from '../mapping-codes.ts';
 import { blankName } from './blank-names.ts';
 import { DATE_LETTERS, findMeantFormat, type MeantFormat } from './date-format.ts';
 import { isTimeZone } from './template-date.ts';
@@ -25,10 +26,10 @@ export type Locate = (loc: hbs.AST.SourceLocation) => Located;
 /** Where findings of a template go. */
 export interface TemplateReporter {
   readonly locate: Locate;
-  readonly diagnostics: Diagnostic[];
+  readonly diagnostics: Finding[];
 }
 
-export function report(state: TemplateReporter, loc: hbs.AST.SourceLocation, finding: Finding): void {
+export function report(state: TemplateReporter, loc: hbs.AST.SourceLocation, finding: Report): void {
   state.diagnostics.push(findingAt(state.locate(loc).at, finding));
 }
 
@@ -44,10 +45,10 @@ export function reportBlock(state: TemplateReporter, block: hbs.AST.BlockStateme
   const hint = meantBlock(name, operands) ?? plainBlock(name, operands, isValue);
   report(state, block.path.loc, {
     code: isValue ? 'TEMPLATE_HELPER_USAGE' : 'TEMPLATE_UNKNOWN_HELPER',
-    message: isValue
-      ? `the helper "${name}" cannot be used as a block`
-      : `unknown block helper "${shorten(name)}"`,
-    hint,
+    message: quoted(
+      isValue ? `the helper "${name}" cannot be used as a block` : `unknown block helper "${shorten(name)}"`,
+    ),
+    hint: quoted(hint),
   });
 }
 
@@ -70,7 +71,7 @@ export function reportHelper(
   const blank = isName && hash === undefined ? blankName(state.locate, [path, ...params]) : undefined;
   if (blank !== undefined) {
     const message = `"${shorten(path.original)}" is no helper, and a name ends at a blank`;
-    report(state, path.loc, { code: 'TEMPLATE_UNKNOWN_HELPER', message, ...blank });
+    report(state, path.loc, { code: 'TEMPLATE_UNKNOWN_HELPER', message: quoted(message), ...blank });
     return;
   }
   const synonym = Object.hasOwn(HELPER_SYNONYMS, path.original) ? HELPER_SYNONYMS[path.original] : undefined;
@@ -82,14 +83,18 @@ export function reportHelper(
   const call = synonym === undefined ? undefined : meantCall(path.original, params.map(textOf), named);
   report(state, path.loc, {
     code: isBlock ? 'TEMPLATE_HELPER_USAGE' : 'TEMPLATE_UNKNOWN_HELPER',
-    message: isBlock ? `"${path.original}" is a block helper` : `unknown helper "${shorten(path.original)}"`,
-    hint: isBlock
-      ? `write {{#${path.original} …}}…{{/${path.original}}}`
-      : near === undefined
-        ? `the helpers are: ${Object.keys(HELPERS).join(' ')}`
-        : call === undefined
-          ? `did you mean "${near}"?`
-          : `write ${type === 'SubExpression' ? `(${call})` : `{{${call}}}`}`,
+    message: quoted(
+      isBlock ? `"${path.original}" is a block helper` : `unknown helper "${shorten(path.original)}"`,
+    ),
+    hint: quoted(
+      isBlock
+        ? `write {{#${path.original} …}}…{{/${path.original}}}`
+        : near === undefined
+          ? `the helpers are: ${Object.keys(HELPERS).join(' ')}`
+          : call === undefined
+            ? `did you mean "${near}"?`
+            : `write ${type === 'SubExpression' ? `(${call})` : `{{${call}}}`}`,
+    ),
     ...(call === undefined ? {} : { editAt: (at: Place) => wholeCall(at, state.locate(last.loc).at, call) }),
     ...(isBlock || near === undefined || call !== undefined
       ? {}
@@ -119,8 +124,8 @@ export function checkCount(
   const found = shorten(JSON.stringify(value) ?? 'null');
   report(state, second.loc, {
     code: 'TEMPLATE_HELPER_USAGE',
-    message: `the helper "${name}" takes a whole number, 0 or more, as its second argument, found ${found}`,
-    hint: `write ${usage}`,
+    message: say`the helper "${name}" takes a whole number, 0 or more, as its second argument, found ${found}`,
+    hint: say`write ${usage}`,
   });
 }
 
@@ -137,17 +142,18 @@ interface Named {
   readonly known: readonly string[];
 }
 
-function unknownArgument(key: string, { name, known }: Named): Finding {
+function unknownArgument(key: string, { name, known }: Named): Report {
   const near = didYouMean(key, known);
   return {
     code: 'TEMPLATE_HELPER_USAGE',
-    message: `the helper "${name}" has no argument "${shorten(key)}="`,
-    hint:
+    message: say`the helper "${name}" has no argument "${shorten(key)}="`,
+    hint: quoted(
       near !== undefined
         ? `did you mean "${near}="?`
         : known.length === 0
           ? 'remove it'
           : `its arguments are: ${known.map((one) => `${one}=`).join(' ')}`,
+    ),
   };
 }
 
@@ -158,10 +164,10 @@ function checkZone(state: TemplateReporter, { value, loc }: hbs.AST.HashPair): v
   const meant = meantTimeZone(zone);
   report(state, loc, {
     code: 'TEMPLATE_HELPER_USAGE',
-    message: `there is no time zone "${shorten(zone)}"`,
+    message: say`there is no time zone "${shorten(zone)}"`,
     ...(meant === undefined
-      ? { hint: 'write a zone such as tz="Europe/Berlin"' }
-      : { hint: `did you mean tz="${meant}"?`, replace: { from: zone, to: meant } }),
+      ? { hint: say`write a zone such as tz="Europe/Berlin"` }
+      : { hint: say`did you mean tz="${meant}"?`, replace: { from: zone, to: meant } }),
   });
 }
 
@@ -190,11 +196,13 @@ export function checkDateFormat(
   report(state, format.loc, {
     severity: 'warning',
     code: 'TEMPLATE_DATE_FORMAT',
-    message: `the format ${shorten(JSON.stringify(value))} has ${lettersOf(value, meant)}${isQuoted ? ', and what else it has is printed as it stands, without quotes or brackets' : ''}`,
+    message: say`the format ${shorten(JSON.stringify(value))} has ${lettersOf(value, meant)}${isQuoted ? ', and what else it has is printed as it stands, without quotes or brackets' : ''}`,
     ...(meant.format === undefined
-      ? { hint: `a text whose letters would be replaced stands outside: write ${asCalls(meant, date, hash)}` }
+      ? {
+          hint: say`a text whose letters would be replaced stands outside: write ${asCalls(meant, date, hash)}`,
+        }
       : {
-          hint: `did you mean ${JSON.stringify(meant.format)}?`,
+          hint: say`did you mean ${JSON.stringify(meant.format)}?`,
           replace: { from: value, to: meant.format },
         }),
   });
@@ -251,8 +259,8 @@ export function checkOrder(
   const [written, value] = [shorten(a.text.trim()), shorten(b.text.trim())];
   report(state, path.loc, {
     code: 'TEMPLATE_HELPER_USAGE',
-    message: `the helper "${name}" takes the value first, found ${written}`,
-    hint: `write {{${name} ${value} ${written}}}`,
+    message: say`the helper "${name}" takes the value first, found ${written}`,
+    hint: say`write {{${name} ${value} ${written}}}`,
     editAt: () => swapped(a.at, b.at),
   });
 }

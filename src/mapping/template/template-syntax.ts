@@ -1,5 +1,6 @@
+import { quoted, say, type Sentence } from '../../finding.ts';
 import type Handlebars from 'handlebars';
-import { withEdit, type Diagnostic, type Place, type TextEdit } from '../../document/document.ts';
+import { withEdit, type Finding, type Place, type TextEdit } from '../../document/document.ts';
 import type { TemplateSource } from './template-source.ts';
 import { expressionAt, hintForExpression } from './foreign-syntax.ts';
 
@@ -16,7 +17,7 @@ interface Lexer {
 }
 
 /** Turns what Handlebars' parser threw into a finding at the place where it stopped. */
-export function syntaxFinding(error: unknown, context: SyntaxContext): Diagnostic {
+export function syntaxFinding(error: unknown, context: SyntaxContext): Finding {
   const { message = '', lineNumber, column, endColumn } = error as Partial<Handlebars.Exception>;
   if (typeof lineNumber !== 'number' || typeof column !== 'number') return stopFinding(message, context);
   const { text, placeOf } = context;
@@ -28,23 +29,23 @@ export function syntaxFinding(error: unknown, context: SyntaxContext): Diagnosti
 const BROKEN = { severity: 'error', code: 'TEMPLATE_SYNTAX' } as const;
 
 interface Said {
-  readonly message: string;
-  readonly hint?: string;
+  readonly message: Sentence;
+  readonly hint?: Sentence;
 }
 
 /** What Handlebars itself says of a tree that its grammar takes. */
 function refusal(message: string): Said {
   const plain = message.replace(/ - \d+:\d+$/, '').replace("doesn't", 'does not');
   const [, opened, closed = ''] = /^(\S+) does not match (\S+)$/.exec(plain) ?? [];
-  if (opened === undefined) return { message: plain };
+  if (opened === undefined) return { message: quoted(plain) };
   return {
-    message: `the block {{#${opened}}} is closed by {{/${closed}}}`,
-    hint: `close it with {{/${opened}}}`,
+    message: say`the block {{#${opened}}} is closed by {{/${closed}}}`,
+    hint: say`close it with {{/${opened}}}`,
   };
 }
 
 /** A text that the grammar does not take: the lexer knows where it stopped. */
-function stopFinding(message: string, { handlebars, text, placeOf }: SyntaxContext): Diagnostic {
+function stopFinding(message: string, { handlebars, text, placeOf }: SyntaxContext): Finding {
   const { lexer } = (handlebars as unknown as { readonly Parser?: { readonly lexer?: Lexer } }).Parser ?? {};
   const matched = lexer?.matched ?? '';
   const found = lexer?.match ?? '';
@@ -63,15 +64,19 @@ function stopFinding(message: string, { handlebars, text, placeOf }: SyntaxConte
   const foreign = inside === undefined ? undefined : hintForExpression(inside);
   const closed = explained === UNCLOSED_EXPRESSION ? closedAt(text.text, stop) : undefined;
   if (inside === undefined || foreign === undefined)
-    return { ...BROKEN, ...explained, ...(closed === undefined ? {} : { hint: closed }), at };
-  const hint = explained === UNCLOSED_EXPRESSION ? (closed ?? UNCLOSED_EXPRESSION.hint) : foreign;
-  return withEdit({ ...BROKEN, ...explained, hint, at }, expressionEdit(inside, foreign, at));
+    return { ...BROKEN, ...explained, ...(closed === undefined ? {} : { hint: quoted(closed) }), at };
+  const hint = explained === UNCLOSED_EXPRESSION ? (closed ?? CLOSE_IT) : foreign;
+  return withEdit({ ...BROKEN, ...explained, hint: quoted(hint), at }, expressionEdit(inside, foreign, at));
 }
 
-function unclosed({ block, start }: Open, text: string): Omit<Diagnostic, 'at'> {
-  const hint = closedAt(text, start) ?? UNCLOSED_EXPRESSION.hint;
-  if (block === undefined) return { ...BROKEN, ...UNCLOSED_EXPRESSION, hint };
-  return { ...BROKEN, message: `the block {{#${block}}} is not closed`, hint: `close it with {{/${block}}}` };
+function unclosed({ block, start }: Open, text: string): Omit<Finding, 'at'> {
+  const hint = closedAt(text, start) ?? CLOSE_IT;
+  if (block === undefined) return { ...BROKEN, ...UNCLOSED_EXPRESSION, hint: quoted(hint) };
+  return {
+    ...BROKEN,
+    message: say`the block {{#${block}}} is not closed`,
+    hint: say`close it with {{/${block}}}`,
+  };
 }
 
 /** The edit of a hint that gives the whole expression, where the file has the expression as the template does. */
@@ -86,7 +91,8 @@ function expressionEdit(inside: string, hint: string, { source, start }: Place):
   return isWhole ? { at: { source, start: from, end: from + wanted.length }, text: written } : undefined;
 }
 
-const UNCLOSED_EXPRESSION = { message: 'the template ends inside an expression', hint: 'close it with }}' };
+const CLOSE_IT = 'close it with }}';
+const UNCLOSED_EXPRESSION = { message: say`the template ends inside an expression`, hint: quoted(CLOSE_IT) };
 
 /** The expression that begins at or before an offset as it is written when it is closed, where its text tells its end. */
 function closedAt(text: string, offset: number): string | undefined {
@@ -129,37 +135,40 @@ function explain(message: string, found: string, rest: string): Said {
   if (got !== 'EOF' && !rest.includes('}}')) return UNCLOSED_EXPRESSION;
   if (got === undefined || got === 'INVALID') {
     return {
-      message: `unexpected ${found === '' ? 'character' : JSON.stringify(found.slice(0, 80))} in an expression`,
-      hint: 'names with special characters are written in brackets: {{[my name]}}; literal braces as \\{{',
+      message: say`unexpected ${found === '' ? 'character' : JSON.stringify(found.slice(0, 80))} in an expression`,
+      hint: say`names with special characters are written in brackets: {{[my name]}}; literal braces as \\{{`,
     };
   }
-  const unexpected = { message: `unexpected ${JSON.stringify(found.slice(0, 80))}` };
+  const unexpected = { message: say`unexpected ${JSON.stringify(found.slice(0, 80))}` };
   return TOKENS.get(got) ?? SIGNS.get(found) ?? unexpected;
 }
 
 const ELSE_OUTSIDE = {
-  message: '{{else}} is outside of a block',
-  hint: 'put it between {{#if …}} and {{/if}}',
+  message: say`{{else}} is outside of a block`,
+  hint: say`put it between {{#if …}} and {{/if}}`,
 };
 
 /** By the parser's name of the token that it did not expect. */
 const TOKENS: ReadonlyMap<string, Said> = new Map([
-  ['EOF', { message: 'the template ends inside a block', hint: 'close it, e.g. with {{/if}} or {{/each}}' }],
+  [
+    'EOF',
+    { message: say`the template ends inside a block`, hint: say`close it, e.g. with {{/if}} or {{/each}}` },
+  ],
   [
     'OPEN_ENDBLOCK',
-    { message: 'this closes a block that is not open', hint: 'remove it, or open the block before it' },
+    { message: say`this closes a block that is not open`, hint: say`remove it, or open the block before it` },
   ],
   ['INVERSE', ELSE_OUTSIDE],
   ['OPEN_INVERSE_CHAIN', ELSE_OUTSIDE],
   [
     'CLOSE_UNESCAPED',
-    { message: '}}} closes nothing but {{{', hint: 'put a space between }} and a brace of your text' },
+    { message: say`}}} closes nothing but {{{`, hint: say`put a space between }} and a brace of your text` },
   ],
-  ['CLOSE', { message: 'a name is missing before }}', hint: 'write {{name}}; literal braces as \\{{' }],
+  ['CLOSE', { message: say`a name is missing before }}`, hint: say`write {{name}}; literal braces as \\{{` }],
 ]);
 
 /** By the text of any other token. */
 const SIGNS: ReadonlyMap<string, Said> = new Map([
-  ['|', { message: 'unexpected "|"', hint: 'write the helper first: {{upper title}}' }],
-  ['=', { message: 'unexpected "="', hint: 'compare with a helper: {{#if (eq a b)}}' }],
+  ['|', { message: say`unexpected "|"`, hint: say`write the helper first: {{upper title}}` }],
+  ['=', { message: say`unexpected "="`, hint: say`compare with a helper: {{#if (eq a b)}}` }],
 ]);

@@ -6,7 +6,8 @@
  * called like it, so that a payload's `date` can be printed. What Handlebars could do beyond this page (partials,
  * decorators, unknown helpers, blocks over plain names) is a finding at its place.
  */
-import { didYouMean, shorten, type Diagnostic, type Place } from '../../document/document.ts';
+import { quoted, say } from '../../finding.ts';
+import { didYouMean, shorten, type Finding, type Place } from '../../document/document.ts';
 import { ExactNumber, exactNumber } from '../../json.ts';
 import { blankArgument } from './blank-names.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
@@ -45,7 +46,7 @@ export interface PreparedTree {
   readonly names: ReadonlySet<string>;
   /** True where the root is used as a whole (`this`, `@root`). */
   readonly whole: boolean;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 interface Preparing extends TemplateReporter {
@@ -115,8 +116,8 @@ function reportUnsupported(state: Preparing, statement: hbs.AST.Statement): void
   const what = statement.type.startsWith('Partial') ? 'a partial ({{> …}})' : 'a decorator ({{* …}})';
   report(state, statement.loc, {
     code: 'TEMPLATE_NOT_SUPPORTED',
-    message: `a template cannot use ${what}`,
-    hint: 'write the text itself into the template, or compose it in a transform',
+    message: say`a template cannot use ${what}`,
+    hint: say`write the text itself into the template, or compose it in a transform`,
   });
 }
 
@@ -171,8 +172,8 @@ function checkBlock(state: Preparing, block: hbs.AST.BlockStatement, name: strin
   if (block.params.length !== 1) {
     report(state, block.path.loc, {
       code: 'TEMPLATE_HELPER_USAGE',
-      message: `{{#${name}}} takes one value, found ${block.params.length}`,
-      hint: blockHint(state, block, name),
+      message: say`{{#${name}}} takes one value, found ${block.params.length}`,
+      hint: quoted(blockHint(state, block, name)),
       ...blankArgument(state.locate, block.params, 1),
     });
   }
@@ -203,8 +204,8 @@ function prepareCall(
 
 const NO_HELPER = {
   code: 'TEMPLATE_HELPER_USAGE',
-  message: 'only a helper can take arguments',
-  hint: 'write the name of a helper first: {{upper title}}',
+  message: say`only a helper can take arguments`,
+  hint: say`write the name of a helper first: {{upper title}}`,
 } as const;
 
 function checkCall(
@@ -223,8 +224,8 @@ function checkCall(
   if (call.params.length >= helper.min && call.params.length <= helper.max) return;
   report(state, path.loc, {
     code: 'TEMPLATE_HELPER_USAGE',
-    message: `the helper "${name}" takes ${countText(helper)}, found ${call.params.length}`,
-    hint: `write ${helper.usage}`,
+    message: say`the helper "${name}" takes ${countText(helper)}, found ${call.params.length}`,
+    hint: say`write ${helper.usage}`,
     ...blankArgument(state.locate, call.params, helper.max),
   });
 }
@@ -292,10 +293,10 @@ function reportData(state: Preparing, path: hbs.AST.PathExpression, name: string
   const near = name === '' ? undefined : didYouMean(name, ['root', ...LOOP_DATA]);
   report(state, path.loc, {
     code: 'TEMPLATE_UNKNOWN_DATA',
-    message: `unknown name "@${shorten(path.parts.join('.'))}"`,
+    message: say`unknown name "@${shorten(path.parts.join('.'))}"`,
     ...(near === undefined
-      ? { hint: `the names with @ are: @root ${LOOP_DATA.map((known) => `@${known}`).join(' ')}` }
-      : { hint: `did you mean @${near}?`, replace: { from: name, to: near } }),
+      ? { hint: say`the names with @ are: @root ${LOOP_DATA.map((known) => `@${known}`).join(' ')}` }
+      : { hint: say`did you mean @${near}?`, replace: { from: name, to: near } }),
   });
 }
 

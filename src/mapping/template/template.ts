@@ -4,8 +4,9 @@
  * Most templates are text and paths only. Those become a list of literals and readers (`compilePlain`), which is an
  * order of magnitude faster and, as a property test holds, prints the same as the Handlebars program (`compileFull`).
  */
+import { quoted, say } from '../../finding.ts';
 import Handlebars from 'handlebars';
-import { type Diagnostic, type LocatedValue, type Place, placeWithin } from '../../document/document.ts';
+import { type Finding, type LocatedValue, type Place, placeWithin } from '../../document/document.ts';
 import { HookError } from '../../errors.ts';
 import type { HookRequest, JsonObject, JsonValue } from '../../request.ts';
 import { textOf } from './json-text.ts';
@@ -19,7 +20,6 @@ import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
 import { EXACT, OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import { findForeignMarks } from './foreign-marks.ts';
-import { blocksFinding, rewriteBlocks } from './foreign-blocks.ts';
 import { foreignExpressions } from './foreign-expressions.ts';
 import { calculatedText } from './calculated-text.ts';
 import { foreignFinding, readForeign } from './foreign-template.ts';
@@ -35,7 +35,7 @@ const MAX_EXPRESSIONS = 1000;
 
 interface TemplateResult {
   readonly template?: CompiledTemplate;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
 }
 
 /** How a template is run: `plain` only where it can be. */
@@ -81,8 +81,6 @@ function compileTemplate(engine: Engine, located: LocatedValue, options: Templat
   const result = compileOwn(engine, located, options);
   const isWrong = result.diagnostics.some(({ severity, code }) => severity === 'error' || code === FOREIGN);
   if (!isWrong) return result;
-  const blocks = foreignBlocks(engine, source, { result, placeOf, isRight });
-  if (blocks !== undefined) return { diagnostics: [blocks] };
   const foreign = readForeign(source);
   if (foreign === undefined) {
     const found = result.diagnostics;
@@ -102,33 +100,6 @@ function compileTemplate(engine: Engine, located: LocatedValue, options: Templat
 }
 
 const FOREIGN = 'TEMPLATE_FOREIGN_SYNTAX';
-
-/** Blocks of other tools, where they are all that is wrong and the template can be used once they are written anew. */
-function foreignBlocks(
-  { handlebars }: Engine,
-  source: string,
-  { result, placeOf, isRight }: ForeignBlocks,
-): Diagnostic | undefined {
-  const diagnostics = result.diagnostics.filter(({ severity }) => severity === 'error');
-  if (!diagnostics.every(({ code }) => code.startsWith('TEMPLATE_') && code.includes('HELPER')))
-    return undefined;
-  const text = readTemplateSource(source);
-  const { program } = parse(handlebars, text, placeOf);
-  if (program === undefined) return undefined;
-  const rangeOf = ({ start, end }: hbs.AST.SourceLocation): { start: number; end: number } => ({
-    start: text.offsetAt(start.line, start.column),
-    end: text.offsetAt(end.line, end.column),
-  });
-  const rewritten = rewriteBlocks(program, { source, rangeOf });
-  if (rewritten === undefined || !isRight(rewritten.text)) return undefined;
-  return blocksFinding(diagnostics, rewritten, placeOf);
-}
-
-interface ForeignBlocks {
-  readonly result: TemplateResult;
-  readonly placeOf: (start: number, end: number) => Place;
-  readonly isRight: (text: string) => boolean;
-}
 
 function compileOwn(
   { handlebars, helpers }: Engine,
@@ -153,17 +124,19 @@ function compileOwn(
   return { template: { source, at, blocks: tree.blocks, reads: [...tree.names], ...runs }, diagnostics };
 }
 
-function findTooLong(source: string, { expressions }: TemplateSource, at: Place): Diagnostic | undefined {
+function findTooLong(source: string, { expressions }: TemplateSource, at: Place): Finding | undefined {
   const isLong = source.length > MAX_TEMPLATE;
   if (!isLong && expressions <= MAX_EXPRESSIONS) return undefined;
   return {
     severity: 'error',
     code: 'TEMPLATE_TOO_LONG',
-    message: isLong
-      ? `the template is longer than ${MAX_TEMPLATE} characters`
-      : `the template has more than ${MAX_EXPRESSIONS} expressions`,
+    message: quoted(
+      isLong
+        ? `the template is longer than ${MAX_TEMPLATE} characters`
+        : `the template has more than ${MAX_EXPRESSIONS} expressions`,
+    ),
     at: { ...at, end: at.start },
-    hint: 'shorten it, or compose the text in a transform',
+    hint: say`shorten it, or compose the text in a transform`,
   };
 }
 
@@ -176,7 +149,7 @@ function parse(
   handlebars: Environment,
   text: TemplateSource,
   placeOf: (start: number, end: number) => Place,
-): { readonly program: hbs.AST.Program } | { readonly program?: undefined; readonly finding: Diagnostic } {
+): { readonly program: hbs.AST.Program } | { readonly program?: undefined; readonly finding: Finding } {
   try {
     return { program: handlebars.parseWithoutProcessing(text.text) };
   } catch (error) {

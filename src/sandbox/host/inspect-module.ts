@@ -1,5 +1,6 @@
 /** Checks a module where it may run: its top level works and is light, and it exports what the mapping calls. */
-import type { Diagnostic } from '../../document/document.ts';
+import { quoted, say } from '../../finding.ts';
+import type { Finding } from '../../document/document.ts';
 import { encodeInspect, STATUS } from '../frames.ts';
 import type { JobOutcome, PooledModule } from './job.ts';
 import type { Pool } from './pool.ts';
@@ -14,7 +15,7 @@ export async function inspectModule(
   pool: Pool,
   module: PooledModule,
   context: ReplyContext,
-): Promise<readonly Diagnostic[]> {
+): Promise<readonly Finding[]> {
   const { ref } = context;
   const run = (): Promise<JobOutcome> =>
     pool.submit(module, ref.timeoutMs, (id) => encodeInspect(id, module.number, ref.timeoutMs));
@@ -39,18 +40,30 @@ async function isHeavy(firstMicros: number, run: () => Promise<JobOutcome>): Pro
   return leastMicros > HEAVY_CPU_MS * 1000;
 }
 
-function describeExport(ref: TransformRef, exported: ReadonlyMap<string, string>): Diagnostic | undefined {
+function describeExport(ref: TransformRef, exported: ReadonlyMap<string, string>): Finding | undefined {
   const wanted = ref.export === undefined ? ['default', 'transform'] : [ref.export];
   const name = wanted.find((one) => exported.has(one) && exported.get(one) !== 'undefined');
   const module = JSON.stringify(ref.module);
   const hint = functionsHint(ref.module, exported);
   if (name === undefined) {
     const message = `transform ${module} exports nothing named ${wanted.join(' or ')}`;
-    return { severity: 'error', code: 'TRANSFORM_EXPORT_MISSING', message, at: ref.at, hint };
+    return {
+      severity: 'error',
+      code: 'TRANSFORM_EXPORT_MISSING',
+      message: quoted(message),
+      at: ref.at,
+      hint: quoted(hint),
+    };
   }
   if (exported.get(name) === 'function') return undefined;
   const message = `export ${name} of transform ${module} is of type ${exported.get(name)}, expected a function`;
-  return { severity: 'error', code: 'TRANSFORM_NOT_A_FUNCTION', message, at: ref.at, hint };
+  return {
+    severity: 'error',
+    code: 'TRANSFORM_NOT_A_FUNCTION',
+    message: quoted(message),
+    at: ref.at,
+    hint: quoted(hint),
+  };
 }
 
 function functionsHint(module: string, exported: ReadonlyMap<string, string>): string {
@@ -60,40 +73,40 @@ function functionsHint(module: string, exported: ReadonlyMap<string, string>): s
     : `it exports ${functions.slice(0, 5).join(', ')}: write "export default" before the function that is meant, or name it in the mapping: transform: {module: ${module}, export: ${functions[0]}}`;
 }
 
-function describeFailure(outcome: JobOutcome, context: ReplyContext): Diagnostic {
+function describeFailure(outcome: JobOutcome, context: ReplyContext): Finding {
   const { ref } = context;
   const reply = replyTo(outcome, context);
   if (reply.kind === 'failed' && reply.failure !== 'deferred') return describeTopLevel(ref, reply);
   return {
     severity: 'error',
     code: 'TRANSFORM_NOT_CHECKED',
-    message: `transform ${JSON.stringify(ref.module)} could not be tried in the sandbox`,
+    message: say`transform ${JSON.stringify(ref.module)} could not be tried in the sandbox`,
     at: ref.at,
-    ...(reply.kind === 'failed' ? { hint: reply.message } : {}),
+    ...(reply.kind === 'failed' ? { hint: quoted(reply.message) } : {}),
   };
 }
 
 function describeTopLevel(
   ref: TransformRef,
   { position, name, message }: Extract<TransformReply, { kind: 'failed' }>,
-): Diagnostic {
+): Finding {
   const where = position === undefined ? '' : ` at ${position.file}:${position.line}:${position.column}`;
   const words = name === undefined ? message : `${name}: ${message}`;
   return {
     severity: 'error',
     code: 'TRANSFORM_TOP_LEVEL_FAILED',
-    message: `transform ${JSON.stringify(ref.module)} fails before it is called: ${words.slice(0, 200)}${where}`,
+    message: say`transform ${JSON.stringify(ref.module)} fails before it is called: ${words.slice(0, 200)}${where}`,
     at: ref.at,
-    hint: 'its top level runs in the sandbox, without network, files, timers and process',
+    hint: say`its top level runs in the sandbox, without network, files, timers and process`,
   };
 }
 
-function describeHeavy(ref: TransformRef): Diagnostic {
+function describeHeavy(ref: TransformRef): Finding {
   return {
     severity: 'warning',
     code: 'TRANSFORM_HEAVY_TOP_LEVEL',
-    message: `the top level of transform ${JSON.stringify(ref.module)} takes over a millisecond, and runs again for every call`,
+    message: say`the top level of transform ${JSON.stringify(ref.module)} takes over a millisecond, and runs again for every call`,
     at: ref.at,
-    hint: 'move the work into the function where only some calls need it, or share state between calls with reuse: true',
+    hint: say`move the work into the function where only some calls need it, or share state between calls with reuse: true`,
   };
 }

@@ -1,4 +1,5 @@
 /** The host's side of loading: runs the loader process and turns what it found into diagnostics at their places. */
+import { quoted, say } from '../../finding.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -9,7 +10,7 @@ import {
   replaceWithin,
   sourceOfCode,
   withEdit,
-  type Diagnostic,
+  type Finding,
   type Place,
   type SourceText,
 } from '../../document/document.ts';
@@ -38,7 +39,7 @@ export interface LoadedModule {
 
 export interface LoadedModules {
   readonly modules: ReadonlyMap<string, LoadedModule>;
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** Absolute paths of all files that were read, and of entries that are missing so that their arrival is noticed. */
   readonly files: readonly string[];
   /** The program of a worker process; empty where nothing was loaded. */
@@ -67,7 +68,7 @@ export async function loadModules(
     return { ...NOTHING, diagnostics: failed };
   }
   const modules = new Map<string, LoadedModule>();
-  const diagnostics: Diagnostic[] = answer.findings
+  const diagnostics: Finding[] = answer.findings
     .filter((finding) => concerns(finding, answer, refs))
     .map((finding) => describeFinding(folder, answer, withVariable(finding, usersOf(finding, answer, refs))));
   const files = new Set<string>();
@@ -185,21 +186,21 @@ function withVariable(finding: SourceFinding, users: readonly TransformRef[]): S
   };
 }
 
-function describeFinding(folder: TransformsFolder, answer: LoaderAnswer, finding: SourceFinding): Diagnostic {
+function describeFinding(folder: TransformsFolder, answer: LoaderAnswer, finding: SourceFinding): Finding {
   const file = displayName(path.join(folder.dir, finding.file), folder.cwd);
   const source = sourceOfCode(file, answer.texts[finding.file] ?? '');
-  const found: Diagnostic = {
+  const found: Finding = {
     severity: finding.severity ?? 'error',
     code: finding.code,
-    message: finding.message,
+    message: quoted(finding.message),
     at: placeAt(source, finding.line, finding.column, finding.length),
-    ...(finding.hint === undefined ? {} : { hint: finding.hint }),
+    ...(finding.hint === undefined ? {} : { hint: quoted(finding.hint) }),
   };
   const meant = finding.replace ?? meantFile(folder, finding);
   if (meant === undefined || found.at === undefined) return found;
   const { from, to } = meant;
   return withEdit(
-    { ...found, hint: `did you mean ${JSON.stringify(to)}?` },
+    { ...found, hint: say`did you mean ${JSON.stringify(to)}?` },
     replaceWithin(found.at, from, to),
   );
 }
@@ -216,13 +217,19 @@ function describeProblem(
   folder: TransformsFolder,
   { module, problem }: Extract<LoaderModule, { problem: string }>,
   ref: TransformRef,
-): Diagnostic {
+): Finding {
   const withExport = describeExportInName(folder, module, ref);
   if (withExport !== undefined) return withExport;
   const name = JSON.stringify(module.length > 80 ? `${module.slice(0, 79)}…` : module);
   if (problem === 'not-found') return describeMissing(folder, module, { name, at: ref.at });
   const { code, fault, hint } = FAULTS[problem];
-  return { severity: 'error', code, message: `transform ${name} ${fault}`, at: ref.at, hint };
+  return {
+    severity: 'error',
+    code,
+    message: say`transform ${name} ${fault}`,
+    at: ref.at,
+    hint: quoted(hint),
+  };
 }
 
 const FAULTS = {
@@ -244,13 +251,13 @@ const FAULTS = {
 } as const;
 
 /** The code itself, where the name of its file belongs. */
-function codeInPlace(folder: string, at: Place): Diagnostic {
+function codeInPlace(folder: string, at: Place): Finding {
   return {
     severity: 'error',
     code: 'TRANSFORM_NOT_FOUND',
-    message: 'a transform is named by its file, and this is code',
+    message: say`a transform is named by its file, and this is code`,
     at,
-    hint: `move the code into a file, such as ${folder}/NAME.js, and write transform: NAME.js`,
+    hint: say`move the code into a file, such as ${folder}/NAME.js, and write transform: NAME.js`,
   };
 }
 
@@ -258,7 +265,7 @@ function describeMissing(
   { dir, cwd }: TransformsFolder,
   module: string,
   { name, at }: { readonly name: string; readonly at: Place },
-): Diagnostic {
+): Finding {
   const near = suggestModule(dir, module);
   const elsewhere = near === undefined ? moduleBeside(dir, module) : undefined;
   const hint =
@@ -269,7 +276,13 @@ function describeMissing(
         : `did you mean ${JSON.stringify(near)}? the name is relative to hooks.transformsDir`;
   if (module.includes('\n')) return codeInPlace(displayName(dir, cwd), at);
   const message = `there is no transform ${name} in ${displayName(dir, cwd)}`;
-  const found: Diagnostic = { severity: 'error', code: 'TRANSFORM_NOT_FOUND', message, at, hint };
+  const found: Finding = {
+    severity: 'error',
+    code: 'TRANSFORM_NOT_FOUND',
+    message: quoted(message),
+    at,
+    hint: quoted(hint),
+  };
   return withEdit(found, near === undefined ? undefined : replaceWithin(at, module, near));
 }
 
@@ -278,7 +291,7 @@ function describeExportInName(
   folder: TransformsFolder,
   module: string,
   ref: TransformRef,
-): Diagnostic | undefined {
+): Finding | undefined {
   const [, file = '', name = ''] = /^(.+\.(?:ts|mts|js|mjs|cjs))[#:]+(\w+)$/.exec(module) ?? [];
   if (file === '') return undefined;
   const { source, start, end } = ref.at;
@@ -294,31 +307,31 @@ function describeExportInName(
     {
       severity: 'error',
       code: 'TRANSFORM_NOT_FOUND',
-      message: `there is no transform ${JSON.stringify(module)} in ${displayName(folder.dir, folder.cwd)}: the function of a file is named beside it`,
+      message: say`there is no transform ${JSON.stringify(module)} in ${displayName(folder.dir, folder.cwd)}: the function of a file is named beside it`,
       at: ref.at,
-      hint: `write transform: {module: ${file}, export: ${name}}`,
+      hint: say`write transform: {module: ${file}, export: ${name}}`,
     },
     isWhole ? { at: { source, start, end: start + written.length }, text } : undefined,
   );
 }
 
-function describeTooLarge(ref: TransformRef): Diagnostic {
+function describeTooLarge(ref: TransformRef): Finding {
   return {
     severity: 'error',
     code: 'TRANSFORM_TOO_LARGE',
-    message: `transform ${JSON.stringify(ref.module)} with all it imports is over 1 MB`,
+    message: say`transform ${JSON.stringify(ref.module)} with all it imports is over 1 MB`,
     at: ref.at,
-    hint: 'import less, or keep large tables out of the transform',
+    hint: say`import less, or keep large tables out of the transform`,
   };
 }
 
-function failedLoader(ref: TransformRef, reason: string | undefined): Diagnostic | undefined {
+function failedLoader(ref: TransformRef, reason: string | undefined): Finding | undefined {
   if (reason === undefined) return undefined;
   return {
     severity: 'error',
     code: 'TRANSFORM_LOADER_FAILED',
-    message: `transform ${JSON.stringify(ref.module)} could not be loaded, the loader gave no answer: ${reason}`,
+    message: say`transform ${JSON.stringify(ref.module)} could not be loaded, the loader gave no answer: ${reason}`,
     at: ref.at,
-    hint: 'the loader is a Node.js process of its own: check whether the code of the transform, too little memory or time, or missing permissions stop it',
+    hint: say`the loader is a Node.js process of its own: check whether the code of the transform, too little memory or time, or missing permissions stop it`,
   };
 }

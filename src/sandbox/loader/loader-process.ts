@@ -96,21 +96,16 @@ async function scanGraph(graph: Graph, entries: readonly string[]): Promise<read
     scanShapes(graph.files),
     scanArguments(roots),
   ]);
-  // A handler of a web framework is told each place to change, or else what a transform gets.
-  const edited = new Set(
+  const handlers = new Set(
     misread.flatMap(({ code, file }) => (code === 'TRANSFORM_WEB_HANDLER' ? [file] : [])),
   );
   const told = new Set(shapes.map(({ file }) => file));
-  const seen = shapes.filter(({ code, file }) => code !== 'TRANSFORM_WEB_HANDLER' || !edited.has(file));
-  const untold = misread.filter(({ file }) => edited.has(file) || !told.has(file));
-  const whole = new Set(misread.flatMap(({ hint, file }) => (hint?.includes('\n') === true ? [file] : [])));
+  const untold = misread.filter(({ file }) => handlers.has(file) || !told.has(file));
   // What it has of the web goes with it.
   const own = [...collectFindings(graph, scan), ...globals].filter(
-    ({ code, message, file }) =>
-      !(OF_WEB.test(`${code} ${message}`) && edited.has(file)) &&
-      !(code === 'TRANSFORM_IMPORT_REFUSED' && whole.has(file)),
+    ({ code, message, file }) => !(OF_WEB.test(`${code} ${message}`) && handlers.has(file)),
   );
-  return [...own, ...seen, ...untold];
+  return [...own, ...shapes, ...untold];
 }
 
 const OF_WEB = /^TRANSFORM_MISSING_GLOBAL (?:Response|Request|Headers)\b/;

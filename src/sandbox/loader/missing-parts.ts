@@ -1,7 +1,6 @@
 /** What transforms written for Node or a browser miss here, and what to use instead. */
 import { isBuiltin } from 'node:module';
 import { NODE_STAND_INS, VIRTUAL_MODULE } from '../names.ts';
-import { insteadOfLodash } from './lodash-words.ts';
 
 const NO_NETWORK = noNetwork('${url}');
 const NO_TIMERS = noTimers(10);
@@ -110,14 +109,15 @@ const IMPORT_HINTS: readonly (readonly [RegExp, string])[] = [
     /^(?:zod|joi|yup|valibot|superstruct|io-ts|runtypes)(?:\/|$)/,
     "a transform tests by itself what must be there: const { id } = payload; if (typeof id !== 'number') return null; (no run, 204), or throw new Error('no id') in place of return null (500, and the sender sends again); types alone: defineTransform<{ id: number }>(…)",
   ],
+  [
+    /^(?:lodash(?:-es|\.\w+)?|underscore|ramda)(?:\/|$)/,
+    "the language has it: remove this line, and write methods such as payload.a?.b ?? 'none', Object.groupBy(list, (one) => one.key), [...new Set(list)] and list.toSorted((a, b) => a.key - b.key)",
+  ],
 ];
-
-const OF_LODASH = /^(?:lodash(?:-es|\.\w+)?|underscore|ramda)(?:\/|$)/;
 
 /** What to do instead of importing `specifier` in a file whose text is `source`; `folder` is the one of transforms. */
 export function hintForImport(specifier: string, source: string, folder: string): string {
   const name = specifier.replace(/^node:/, '');
-  if (OF_LODASH.test(name)) return insteadOfLodash(source);
   const known = IMPORT_HINTS.find(([pattern]) => pattern.test(name))?.[1];
   if (known === NO_NETWORK) return sentBy(source) ?? noNetwork(addressIn(callIn(source)) ?? '${url}');
   return known ?? (isBuiltin(specifier) ? NOT_OF_NODE : bundled(name, folder));

@@ -1,5 +1,5 @@
 /*
- * Parts of code in the one form in which esbuild prints it: brackets, what stands between commas, statements. What
+ * Parts of code in the one form in which esbuild prints it: brackets, and what stands between commas. What
  * stands in a text or a regular expression is no sign of the code.
  */
 
@@ -54,7 +54,7 @@ export function closingOf(code: string, start: number): number {
 }
 
 /** Where the first of these signs stands that is in no bracket; the end of the code where there is none. */
-export function outsideOf(code: string, start: number, signs: string): number {
+function outsideOf(code: string, start: number, signs: string): number {
   let depth = 0;
   for (const [at, sign] of signsOf(code, start)) {
     if (depth === 0 && signs.includes(sign)) return at;
@@ -85,14 +85,3 @@ function nextStatement(code: string, from: number): number {
 /** The rest of the statement at the top level. */
 export const bodyOf = (code: string, from: number): string =>
   code.slice(from, nextStatement(code, from)).trimEnd();
-
-/** The statements of the top level. */
-export function statementsOf(code: string): readonly { readonly start: number; readonly text: string }[] {
-  const found: { readonly start: number; readonly text: string }[] = [];
-  for (let start = 0; start < code.length;) {
-    const end = nextStatement(code, start);
-    found.push({ start, text: code.slice(start, end).trimEnd() });
-    start = end;
-  }
-  return found;
-}

@@ -38,8 +38,8 @@ async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   const printed = await printFile(file);
   if (printed === undefined || file.kind === 'json') return [];
   const exported = findExported(printed.code);
-  const web = findWebHandler(printed.code, exported?.start, file.kind);
-  const found = web ? describeWeb(web, printed) : exported && describeMisread(exported, printed);
+  const web = findWebHandler(printed.code, exported?.start);
+  const found = web ? describeWeb(web, printed, file.kind) : exported && describeMisread(exported, printed);
   const headers = web || exported === undefined ? undefined : describeHeader(exported, printed);
   if (found === undefined)
     return headers === undefined ? [] : [{ severity: 'warning', file: file.id, ...headers }];
@@ -125,32 +125,21 @@ function findMisread({ start, head, parameters, end, body }: Exported): Misread 
   return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(body, { name: first, others, from: end }) : undefined;
 }
 
-function describeWeb(handler: WebHandler, printed: PrintedFile): Found | undefined {
-  const placeOf = placesIn(printed);
-  const [first] = handler.edits;
-  const at = first && placeOf(first.offsets[0] ?? handler.start);
-  if (first === undefined || at === undefined) return undefined;
+function describeWeb(
+  { request, offset, length, isExported }: WebHandler,
+  printed: PrintedFile,
+  kind: GraphFile['kind'],
+): Found | undefined {
+  const at = placesIn(printed)(offset);
+  if (at === undefined) return undefined;
+  const head = kind === 'commonjs' ? 'module.exports =' : 'export default';
   return {
     code: 'TRANSFORM_WEB_HANDLER',
     message: `this is a handler of a web framework: ${WHAT}, whose payload is the body, and what it returns becomes the run`,
-    hint: webHint(handler, placeOf),
-    length: first.from.length,
+    hint: `write ${head} ({ payload, headers, query }${kind === 'typescript' ? ': any' : ''}) => { … }${isExported ? '' : ', the one function of the file'}: payload in place of the body of ${request}, headers and query as plain objects, return { message: … } in place of an answer, and return null where no run is meant`,
+    length,
     ...at,
   };
-}
-
-/** The file as it is to be, or each change with its lines. */
-function webHint({ parameters, edits, start, file, isExported }: WebHandler, placeOf: PlaceOf): string {
-  if (file !== undefined) return `write the file so:\n${file}`;
-  const linesOf = (offsets: readonly number[]): string => {
-    const lines = [...new Set(offsets.flatMap((offset) => placeOf(offset)?.line ?? []))];
-    return `line${lines.length > 1 ? 's' : ''} ${lines.join(', ')}`;
-  };
-  const changes = [{ ...parameters, offsets: [start] }, ...edits].map(({ from, to, offsets }) =>
-    to === '' ? `leave out ${from} (${linesOf(offsets)})` : `${to} in place of ${from} (${linesOf(offsets)})`,
-  );
-  const all = `write ${changes.join('; ')}`;
-  return isExported ? all : `${all}; and export the function alone: export default ${parameters.to} => { … }`;
 }
 
 /** Where the parameters begin. */

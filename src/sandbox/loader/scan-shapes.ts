@@ -1,7 +1,6 @@
 /**
- * Finds transforms whose shape cannot give a result: handlers of a web framework, which wait for a second argument, and
- * arrow functions whose `{ message: … }` is a block with a label. esbuild prints a file in one form, so a pattern
- * decides; its source map says where that stood.
+ * Finds transforms whose shape cannot give a result, such as arrow functions whose `{ message: … }` is a block with a
+ * label. esbuild prints a file in one form, so a pattern decides; its source map says where that stood.
  */
 import type { GraphFile } from './load-graph.ts';
 import { originalPlace, printFile, readMap } from './printed-file.ts';
@@ -10,11 +9,6 @@ import type { SourceFinding } from './scan-sources.ts';
 /** What is exported begins so; a function that is exported by its name further down is left alone. */
 const EXPORTED =
   '(?:export default |export (?:const|let) transform = |(?:module\\.)?exports(?:\\.(?:default|transform))? = |export (?=(?:async )?function transform))';
-/** `(req, res) =>`, with or without `next`, as every example of such a framework has it. */
-const HANDLER = new RegExp(
-  `^${EXPORTED}(?:async )?(?:function(?: \\w+)?)?\\((_?(?:req|request)), (res|response)(?:, \\w+)?\\)`,
-  'm',
-);
 /** `=> {` and a key of a result as a label, with one expression behind it and nothing else. */
 const LABEL = new RegExp(
   `^${EXPORTED}(?:defineTransform\\()?(?:async )?(?:\\(.*\\)|\\w+) => \\{\\n\\s+(message|text|kind|name):\\s+(?:[^;{}]|\\$\\{[^{}]*\\})*;\\n\\}`,
@@ -32,7 +26,7 @@ export async function scanShapes(files: ReadonlyMap<string, GraphFile>): Promise
   return (await Promise.all([...files.values()].map(scanFile))).flat();
 }
 
-const MAYBE = /\bres(?:ponse)?\b|=>\s*\{\s*(?:message|text|kind|name)\s*:|\bpayload\.[\w.]+\s*\S{0,2}=\s/;
+const MAYBE = /=>\s*\{\s*(?:message|text|kind|name)\s*:|\bpayload\.[\w.]+\s*\S{0,2}=\s/;
 
 async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   // Most files need no look at their printed form.
@@ -40,7 +34,7 @@ async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
   const printed = await printFile(file);
   if (printed === undefined) return [];
   const { code, map } = printed;
-  const found = describeHandler(code) ?? describeLabel(code) ?? describeChange(code);
+  const found = describeLabel(code) ?? describeChange(code);
   if (found === undefined) return [];
   const { offset, ...finding } = found;
   const before = code.slice(0, offset).split('\n');
@@ -52,21 +46,6 @@ type Described = Omit<SourceFinding, 'file' | 'line' | 'column'> & {
   /** In the printed code. */
   readonly offset: number;
 };
-
-function describeHandler(code: string): Described | undefined {
-  const found = HANDLER.exec(code);
-  const [all = '', , response = ''] = found ?? [];
-  if (found === null || !new RegExp(`\\b${response}\\.(?:\\w+\\(|statusCode\\b)`).test(code))
-    return undefined;
-  return {
-    severity: 'warning',
-    code: 'TRANSFORM_WEB_HANDLER',
-    message: `this is a handler of a web framework: a transform gets one argument, so ${response} is undefined`,
-    hint: 'write export default ({ payload, headers, query }) => ({ message: … }): what it returns becomes the run, and Sluice answers the sender',
-    offset: found.index + all.lastIndexOf(response),
-    length: response.length,
-  };
-}
 
 function describeLabel(code: string): Described | undefined {
   const found = LABEL.exec(code);

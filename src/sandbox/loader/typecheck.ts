@@ -1,11 +1,12 @@
 /** Type-checks transforms with the TypeScript of the configuration's project, or of Sluice's checkout. */
+import { say } from '../../finding.ts';
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { displayName, sourceOfCode, type Diagnostic } from '../../document/document.ts';
+import { displayName, sourceOfCode, type Finding } from '../../document/document.ts';
 import { AUTHOR_GLOBALS } from './author-globals.ts';
 import { type CompilerSearch, findCompiler } from './find-compiler.ts';
 import { placeAt } from './load-modules.ts';
@@ -19,7 +20,7 @@ export interface TypecheckOptions extends CompilerSearch {
 
 /** What the compiler found, and which one it was. */
 export interface Typecheck {
-  readonly diagnostics: readonly Diagnostic[];
+  readonly diagnostics: readonly Finding[];
   /** Absent where nothing was checked. */
   readonly compiler?: string;
 }
@@ -136,10 +137,10 @@ function readFindings(
   output: string,
   first: TransformRef,
   options: TypecheckOptions & { readonly dir: string },
-): readonly Diagnostic[] {
+): readonly Finding[] {
   const errors = readErrors(output);
   if (errors.length === 0 && output.trim() !== '') {
-    return [{ ...TYPE_ERROR, message: `tsc failed: ${output.trim().slice(0, 200)}`, at: first.at }];
+    return [{ ...TYPE_ERROR, message: say`tsc failed: ${output.trim().slice(0, 200)}`, at: first.at }];
   }
   return errors
     .filter(({ words }) => !isFoundByLoader(words[0] ?? ''))
@@ -160,15 +161,15 @@ function isFoundByLoader(message: string): boolean {
 const TYPE_ERROR = {
   severity: 'error',
   code: 'TRANSFORM_TYPES',
-  hint: 'correct the code, or the type the payload was declared with',
+  hint: say`correct the code, or the type the payload was declared with`,
 } as const;
 
 function describeTypeError(
   { place, code, words }: PrintedError,
   first: TransformRef,
   { dir, cwd }: TypecheckOptions & { readonly dir: string },
-): Diagnostic {
-  const said = { ...TYPE_ERROR, message: `${sentence(words)} (${code})` };
+): Finding {
+  const said = { ...TYPE_ERROR, message: say`${sentence(words)} (${code})` };
   if (place === undefined) return { ...said, at: first.at };
   const [name, line, column] = place;
   const file = path.resolve(dir, name);
@@ -185,12 +186,12 @@ function sentence(words: readonly string[]): string {
   return `${text.charAt(0).toLowerCase()}${text.slice(1, 1600)}`;
 }
 
-function notChecked(ref: TransformRef, { configDir, cwd }: TypecheckOptions): Diagnostic {
+function notChecked(ref: TransformRef, { configDir, cwd }: TypecheckOptions): Finding {
   return {
     severity: 'warning',
     code: 'TRANSFORM_TYPES_NOT_CHECKED',
-    message: `the types of transforms were not checked: the project of ${displayName(configDir, cwd)} has no TypeScript`,
+    message: say`the types of transforms were not checked: the project of ${displayName(configDir, cwd)} has no TypeScript`,
     at: ref.at,
-    hint: 'where the configuration lies, or in the folder of its package.json: npm install --save-dev typescript',
+    hint: say`where the configuration lies, or in the folder of its package.json: npm install --save-dev typescript`,
   };
 }

@@ -134,7 +134,7 @@ function inSteps(operations: RemoteOperations) {
     retry: async (selection: QueueSelection, nowMs: number, defaultRunner = '') => {
       let total = await operations.hurryHolds(selection, { nowMs, defaultRunner });
       for (;;) {
-        const changed = await operations.retryRows(await operations.selectRetry(selection, nowMs), nowMs);
+        const changed = await operations.retryRows(await operations.selectRetry(selection, { nowMs }), nowMs);
         if (changed === 0) return total;
         total += changed;
       }

@@ -26,7 +26,13 @@ export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
   mail_set_aside: ['seq'],
 };
 
-export const UNCOPIED_TABLES = ['replicas', 'leaders', 'store_copy', 'sluice_schema'] as const;
+export const UNCOPIED_TABLES = [
+  'counter_slots',
+  'replicas',
+  'leaders',
+  'store_copy',
+  'sluice_schema',
+] as const;
 
 export type CopiedRow = Readonly<Record<string, SqlValue>>;
 

@@ -71,7 +71,7 @@ class PostgresSide implements CopySide {
   begin(source: string, position: CopyPosition): Promise<void> {
     const insert = 'INSERT INTO store_copy (one, source, position) VALUES (1, $1, $2)';
     return this.#inTransaction(async () => {
-      await this.#ask(`TRUNCATE ${Object.keys(COPIED_TABLES).join(', ')}, store_copy`);
+      await this.#ask(`TRUNCATE ${Object.keys(COPIED_TABLES).join(', ')}, counter_slots, store_copy`);
       await this.#ask(insert, [source, escapeText(JSON.stringify(position))]);
     });
   }
@@ -138,7 +138,9 @@ async function readRows(
   const marks = (after ?? []).map((_, index) => `$${index + 1}`).join(', ');
   const behind = after === undefined ? '' : `WHERE (${keys}) > (${marks})`;
   const values = (after ?? []).map((value) => (typeof value === 'string' ? escapeText(value) : value));
-  const rows = await ask(`SELECT * FROM ${table} ${behind} ORDER BY ${keys} LIMIT ${limit}`, values);
+  // What is counted in several places comes as one.
+  const from = table === 'counters' ? 'totals' : table;
+  const rows = await ask(`SELECT * FROM ${from} ${behind} ORDER BY ${keys} LIMIT ${limit}`, values);
   return rows.map((row) => mapTexts(row, unescapeText));
 }
 

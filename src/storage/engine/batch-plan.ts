@@ -1,16 +1,28 @@
 import type { PreparedRequest } from '../prepared-request.ts';
-import type { ClaimRunsOptions, OutboxResult, RunCompletion } from '../records.ts';
+import type {
+  ClaimOutboxOptions,
+  ClaimRunsOptions,
+  Conversation,
+  OutboxResult,
+  RunCompletion,
+} from '../records.ts';
 import { claimQuestions } from './claimable-runs.ts';
 import { completeEntries, entryQuestions } from './complete-entries.ts';
 import { completeRuns, endQuestions } from './complete-runs.ts';
 import type { Call, OperationName } from './operations.ts';
 import { reservationQuestions } from './reservations.ts';
+import { pruneQuestions } from './prunable-rows.ts';
+import { conversationOf, conversationQuestions } from './conversations.ts';
+import { heartbeatOf, heartbeatQuestions } from './counters.ts';
+import { dueOf, dueQuestions } from './next-due.ts';
+import { outboxQuestions } from './due-entries.ts';
 import type { Question } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** What the calls of one transaction do together, and what they will ask, so that it takes few questions. */
 
 type Arguments = Call[2];
+type PruneArguments = Parameters<typeof pruneQuestions>;
 
 interface Ends {
   readonly name: OperationName;
@@ -56,6 +68,24 @@ function firstQuestions(store: Store, calls: readonly Call[]): readonly Question
     const ends = calls.filter((call) => call[1] === name);
     if (ends.length > 0) return questions(store, ends.map(argumentsOf));
   }
-  const [first] = calls;
-  return first?.[1] === 'claimRuns' ? claimQuestions(first[2][0] as ClaimRunsOptions) : [];
+  return calls.flatMap(([, name, args]) => {
+    if (name === 'claimRuns') return claimQuestions(store, args[0] as ClaimRunsOptions);
+    if (name === 'claimOutbox') return outboxQuestions(args[0] as ClaimOutboxOptions);
+    return name === 'pruneSlice' ? pruneQuestions(...(args as PruneArguments)) : [];
+  });
 }
+
+interface Read {
+  questions(store: Store, args: Arguments): readonly Question[];
+  answerOf(answers: readonly (readonly object[])[]): unknown;
+}
+
+/** What performers ask again and again; what they ask at once is asked together. */
+export const READS_TOGETHER: Partial<Readonly<Record<OperationName, Read>>> = {
+  findConversation: {
+    questions: (_, [conversation]) => conversationQuestions(conversation as Conversation),
+    answerOf: conversationOf,
+  },
+  nextDueAt: { questions: ({ sql }) => dueQuestions(sql.totals), answerOf: dueOf },
+  findHeartbeatAt: { questions: ({ sql }) => heartbeatQuestions(sql.totals), answerOf: heartbeatOf },
+};

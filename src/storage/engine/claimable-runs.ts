@@ -1,5 +1,6 @@
 import { ALL_MAPPINGS, type ClaimRunsOptions, type QueuePause } from '../records.ts';
 import type { HourlyRoom } from './hourly-room.ts';
+import { RUN_COLUMNS, type RunRow } from './rows.ts';
 import { DUE, makeDue, type WaitingRun } from './session-queue.ts';
 import { RUN } from './states.ts';
 import type { Question, Statements } from './statements.ts';
@@ -8,7 +9,8 @@ import type { Store } from './store.ts';
 /** Waiting runs made due by one claim; the rest follow with the next. */
 const PROMOTED_PER_CLAIM = 1000;
 
-const IN_ORDER = `SELECT seq FROM runs INDEXED BY runs_ready_in_order WHERE state = ${RUN.ready} ORDER BY seq LIMIT ?`;
+const IN_ORDER = `SELECT ${RUN_COLUMNS.replace('FROM runs', 'FROM runs INDEXED BY runs_ready_in_order')}
+  WHERE state = ${RUN.ready} ORDER BY runs.seq LIMIT ?`;
 const ACTIVE = `SELECT mapping_id AS mappingId, runner, count(*) AS active FROM runs INDEXED BY runs_active
   WHERE state = ${RUN.active} GROUP BY mapping_id, runner`;
 const READY = `FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}`;
@@ -42,10 +44,11 @@ interface Candidate {
   readonly isExempt: boolean;
 }
 
-/** A run that may begin; with its mapping where limits were looked at. */
+/** A run that may begin; with its mapping where limits were looked at, and as a whole where they were not. */
 export interface Claimable {
   readonly seq: number;
   readonly mappingId?: string;
+  readonly row?: RunRow;
 }
 
 /**
@@ -59,7 +62,7 @@ export function findClaimable(
 ): readonly Claimable[] {
   const { limit } = options;
   const isFree = hasNoLimits(options);
-  const [due, pauses, ...first] = store.sql.allOf<object>(claimQuestions(options)) as [
+  const [due, pauses, ...first] = store.sql.allOf<object>(claimQuestions(store, options)) as [
     WaitingRun[],
     QueuePause[],
     ...object[][],
@@ -73,7 +76,7 @@ export function findClaimable(
   const answers = isStale
     ? store.sql.allOf<object>(isOpen ? [[IN_ORDER, limit]] : laneQuestions(limit))
     : first;
-  if (isOpen) return answers[0] as Claimable[];
+  if (isOpen) return (answers[0] as RunRow[]).map((row) => ({ seq: row.seq, row }));
   const [active, exempt, lanes] = answers as LaneAnswers;
   const room = new Room(options, active);
   const found = [
@@ -84,10 +87,11 @@ export function findClaimable(
 }
 
 /** What a claim asks first. */
-export function claimQuestions(options: ClaimRunsOptions): readonly Question[] {
+export function claimQuestions({ sql }: Store, options: ClaimRunsOptions): readonly Question[] {
   const { nowMs, limit } = options;
+  const placing = sql.placeDue?.(nowMs, PROMOTED_PER_CLAIM) ?? [DUE, nowMs, PROMOTED_PER_CLAIM];
   const ready: readonly Question[] = hasNoLimits(options) ? [[IN_ORDER, limit]] : laneQuestions(limit);
-  return [[DUE, nowMs, PROMOTED_PER_CLAIM], [PAUSES], ...ready];
+  return [placing, [PAUSES], ...ready];
 }
 
 function hasNoLimits({ maxPerMapping, maxPerRunner, limits }: ClaimRunsOptions): boolean {

@@ -39,12 +39,25 @@ const COLUMNS: Readonly<Record<keyof Counters, string>> = {
   heartbeatAt: 'heartbeat_at',
 };
 const FIELDS = Object.keys(COLUMNS) as (keyof Counters)[];
-const SELECT = `SELECT ${FIELDS.map((field) => `${COLUMNS[field]} AS ${field}`).join(', ')} FROM counters`;
-const UPDATE = `UPDATE counters SET ${FIELDS.map((field) => `${COLUMNS[field]} = ?`).join(', ')}`;
+const SELECT = `SELECT ${FIELDS.map((field) => `${COLUMNS[field]} AS ${field}`).join(', ')} FROM`;
+/** By differences, as a part of the totals may be counted elsewhere. */
+const change = (field: keyof Counters): string =>
+  field === 'heartbeatAt' ? `${COLUMNS[field]} = ?` : `${COLUMNS[field]} = ${COLUMNS[field]} + ?`;
+const UPDATE = `UPDATE counters SET ${FIELDS.map(change).join(', ')}`;
 
 /** What is stored, for reading alone. */
 export function readCounters(sql: Statements): Counters {
-  return sql.find<Counters>(SELECT) as Counters;
+  return sql.find<Counters>(`${SELECT} ${sql.totals}`) as Counters;
+}
+
+/** When a requested heartbeat is due. */
+export function heartbeatQuestions(totals: string): readonly Question[] {
+  return [[`SELECT heartbeat_at AS at FROM ${totals}`]];
+}
+
+export function heartbeatOf(answers: readonly (readonly object[])[]): number | null {
+  const [[row] = []] = answers as [{ readonly at: number | null }[]?];
+  return row?.at ?? null;
 }
 
 /** The counters of the transaction under way. */
@@ -60,14 +73,19 @@ export class CounterRow {
 
   /** Begins a transaction with what is stored, since another process may have written. */
   begin(ahead?: () => readonly Question[]): void {
-    this.#stored = this.#sql.begin(SELECT, ahead) as Counters;
+    this.#stored = this.#sql.begin(`${SELECT} ${this.#sql.totals}`, ahead) as Counters;
     Object.assign(this.counters, this.#stored);
   }
 
   /** Commits with what changed; without it where nothing did. */
   commit(): void {
     const isSame = FIELDS.every((field) => this.counters[field] === this.#stored[field]);
-    this.#sql.commit(isSame ? [] : [UPDATE, ...FIELDS.map((field) => this.counters[field])]);
+    this.#sql.commit(isSame ? [] : [UPDATE, ...FIELDS.map((field) => this.#changeOf(field))]);
+  }
+
+  #changeOf(field: keyof Counters): number | null {
+    if (field === 'heartbeatAt') return this.counters.heartbeatAt;
+    return this.counters[field] - this.#stored[field];
   }
 
   /** Copy for a savepoint; `restore` takes it back. */

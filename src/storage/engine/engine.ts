@@ -1,6 +1,5 @@
 import { serializeError, type SerializedError } from './serialized-error.ts';
-import { findTogether } from './accept-together.ts';
-import { argumentsOf, ENDS, questionsAhead, requestsOf } from './batch-plan.ts';
+import { argumentsOf, ENDS, questionsAhead, READS_TOGETHER, requestsOf } from './batch-plan.ts';
 import { CounterRow } from './counters.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import { type AnyOperation, type Call, type OperationName, READS, WRITES } from './operations.ts';
@@ -54,7 +53,13 @@ export class Engine {
     this.#sql = sql;
     this.#row = new CounterRow(sql);
     const { limits, holder } = options;
-    this.#store = { sql, counters: this.#row.counters, limits, holder, reserved: new Map() };
+    this.#store = {
+      sql,
+      counters: this.#row.counters,
+      limits,
+      holder,
+      reserved: new Map(),
+    };
   }
 
   onHealthChange(listener: (trouble: StorageError | undefined) => void): void {
@@ -65,8 +70,31 @@ export class Engine {
     const toWrite = batch.filter(([, name]) => this.#writes[name] !== undefined);
     const replies = toWrite.length === 0 ? [] : this.#writeWhereFound(toWrite);
     if (toWrite.length === batch.length) return replies;
-    for (const call of batch) if (this.#writes[call[1]] === undefined) replies.push(...this.#read(call));
+    const toRead = batch.filter(([, name]) => this.#writes[name] === undefined);
+    replies.push(...this.#readTogether(toRead));
+    for (const call of without(toRead, replies)) replies.push(...this.#read(call));
     return replies;
+  }
+
+  /** Where one of them cannot be read, each is asked for alone. */
+  #readTogether(calls: readonly Call[]): Replies {
+    const known = calls.flatMap((call) => {
+      const read = READS_TOGETHER[call[1]];
+      return read === undefined
+        ? []
+        : [{ read, id: call[0], questions: read.questions(this.#store, call[2]) }];
+    });
+    if (known.length < 2) return [];
+    try {
+      const answers = this.#sql.allOf<object>(known.flatMap(({ questions }) => questions));
+      let at = 0;
+      return known.flatMap(({ read, id, questions }) => {
+        at += questions.length;
+        return [id, 0, read.answerOf(answers.slice(at - questions.length, at))];
+      });
+    } catch {
+      return [];
+    }
   }
 
   #read([id, name, args]: Call): Replies {
@@ -99,47 +127,21 @@ export class Engine {
 
   #writeWhereFound(calls: readonly Call[]): Replies {
     const replaced = this.#health?.findReplaced();
-    if (replaced === undefined) return this.#write(calls);
+    if (replaced === undefined) return this.#writeInTransaction(calls);
     const refusal = this.#serialize(replaced);
-    const refused = calls.filter(([, name]) => BEGINNING.has(name));
-    const rest = calls.filter(([, name]) => !BEGINNING.has(name));
-    const replies = rest.length === 0 ? [] : this.#write(rest);
+    // A store that has lost a part of itself takes nothing more.
+    const isRefused = ([, name]: Call): boolean => replaced.code === 'corrupt' || BEGINNING.has(name);
+    const refused = calls.filter(isRefused);
+    const rest = calls.filter((call) => !isRefused(call));
+    const replies = rest.length === 0 ? [] : this.#writeInTransaction(rest);
     for (const [id] of refused) replies.push(id, 1, refusal);
     return replies;
-  }
-
-  #write(calls: readonly Call[]): Replies {
-    const replies = this.#acceptTogether(calls);
-    const rest = replies.length === 0 ? calls : without(calls, replies);
-    if (rest.length > 0) replies.push(...this.#writeInTransaction(rest));
-    return replies;
-  }
-
-  /** Answers of the calls that one statement has done; none where they have to go the usual way. */
-  #acceptTogether(calls: readonly Call[]): Replies {
-    const batch = findTogether(this.#store, calls);
-    if (batch === undefined) return [];
-    try {
-      if (!batch.store()) return [];
-      this.#noteWell();
-      return batch.ids.flatMap((id) => [id, 0, null]);
-    } catch (error) {
-      const trouble = this.#options.explain(error);
-      // What is wrong with it shows when they go the usual way; but a lost answer leaves open whether they are stored.
-      return trouble.code === 'unreachable' ? this.#fail(batch.ids, trouble) : [];
-    }
   }
 
   /** A full disk has room for a small write now and then: only the probe, which asks for more, says that it is well. */
   #noteWell(): void {
     const code = this.#health?.trouble?.code;
     if (code !== 'replaced' && code !== 'disk_full') this.#health?.note(undefined);
-  }
-
-  #fail(ids: readonly number[], trouble: StorageError): Replies {
-    this.#health?.note(trouble);
-    const failure = this.#serialize(trouble);
-    return ids.flatMap((id) => [id, 1, failure]);
   }
 
   #writeInTransaction(calls: readonly Call[], isAgain = false): Replies {
@@ -150,10 +152,10 @@ export class Engine {
     } catch (error) {
       if (this.#sql.isTransaction) this.#sql.run('ROLLBACK');
       if (error instanceof BrokenOff && !isAgain) return this.#writeInTransaction(calls, true);
-      return this.#fail(
-        calls.map(([id]) => id),
-        this.#options.explain(error),
-      );
+      const trouble = this.#options.explain(error);
+      this.#health?.note(trouble);
+      const failure = this.#serialize(trouble);
+      return calls.flatMap(([id]) => [id, 1, failure]);
     }
   }
 

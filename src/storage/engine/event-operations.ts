@@ -45,6 +45,7 @@ function claimPending(
   { turnId, maxEvents, maxBytes }: ClaimEventsOptions,
 ): ClaimedEvents | undefined {
   counters.heartbeatAt = null;
+  sql.forgetWishes?.();
   const events: EventRow[] = [];
   let bytes = 0;
   for (const row of sql.all<EventRow>(PENDING, maxEvents)) {

@@ -18,7 +18,7 @@ const COUNTED: readonly (readonly [column: string, table: string, rows: string])
 ];
 
 /** What `sqlite/worker/migrations.ts` promises about the rows: each entry counts the rows that break it. */
-const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
+const invariants = (totals: string): readonly (readonly [finding: string, sql: string])[] => [
   [
     'conversations with more than one ready or active run',
     `SELECT count(*) AS broken FROM (SELECT 1 FROM runs WHERE state IN (${RUN.ready}, ${RUN.active})
@@ -47,19 +47,19 @@ const INVARIANTS: readonly (readonly [finding: string, sql: string])[] = [
     ([column, table, rows]) =>
       [
         `difference of the counter ${column}`,
-        `SELECT abs((SELECT ${column} FROM counters) - (SELECT count(*) FROM ${table} WHERE ${rows})) AS broken`,
+        `SELECT abs((SELECT ${column} FROM ${totals}) - (SELECT count(*) FROM ${table} WHERE ${rows})) AS broken`,
       ] as const,
   ),
   [
     'difference of the counter run_bytes',
-    `SELECT abs((SELECT run_bytes FROM counters)
+    `SELECT abs((SELECT run_bytes FROM ${totals})
        - (SELECT coalesce(sum(bytes), 0) FROM runs WHERE state <= ${RUN.active})) AS broken`,
   ],
 ];
 
 /** What does not fit together; empty where all is well. */
 export function findBroken(sql: Statements): readonly string[] {
-  return INVARIANTS.flatMap(([finding, text]) => {
+  return invariants(sql.totals).flatMap(([finding, text]) => {
     const { broken } = sql.find<{ readonly broken: number }>(text) ?? { broken: 0 };
     return broken === 0 ? [] : [`${finding}: ${broken}`];
   });

@@ -5,6 +5,7 @@ import type {
   OutboxProgress,
   OutboxResult,
 } from '../records.ts';
+import { outboxQuestions } from './due-entries.ts';
 import { OUTBOX_COLUMNS, type OutboxRow } from './rows.ts';
 import { insertSummary } from './event-rows.ts';
 import { type ActiveEntry, completeEntries, END_ENTRY, FIND_ACTIVE } from './complete-entries.ts';
@@ -14,10 +15,6 @@ import type { Store } from './store.ts';
 
 /** Deliveries and callbacks, each with its own attempts. */
 
-const DUE = `SELECT seq FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued} AND due_at <= ?
-  ORDER BY due_at, seq LIMIT ?`;
-const DUE_CALLBACKS = `SELECT seq FROM outbox INDEXED BY outbox_queued_callbacks
-  WHERE state = ${OUTBOX.queued} AND kind = 'callback' AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
 const ACTIVATE = `UPDATE outbox SET state = ${OUTBOX.active}, attempts = attempts + 1, holder = ?
   WHERE seq IN (SELECT value FROM json_each(?))`;
 const RECORDS = `SELECT ${OUTBOX_COLUMNS} WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY due_at, seq`;
@@ -25,11 +22,8 @@ const PROGRESS = `UPDATE outbox SET chunks_sent = ?, target = ? WHERE id = ? AND
 const REQUEUE = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = ?, error_code = ?, error_message = ?
   WHERE seq = ?`;
 
-export function claimOutbox(
-  { sql, counters, holder }: Store,
-  { nowMs, limit, kind }: ClaimOutboxOptions,
-): OutboxRow[] {
-  const due = sql.all<{ seq: number }>(kind === 'callback' ? DUE_CALLBACKS : DUE, nowMs, limit);
+export function claimOutbox({ sql, counters, holder }: Store, options: ClaimOutboxOptions): OutboxRow[] {
+  const [due = []] = sql.allOf<{ seq: number }>(outboxQuestions(options));
   if (due.length === 0) return [];
   const seqs = JSON.stringify(due.map(({ seq }) => seq));
   sql.post(ACTIVATE, holder, seqs);

@@ -1,8 +1,15 @@
-import { DROPPED, type DropEnding, type QueueSelection } from '../records.ts';
+import {
+  DROPPED,
+  type DropEnding,
+  type EarlierEnding,
+  type QueueSelection,
+  type RetryRows,
+  type RunOutcome,
+} from '../records.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
 import { insertCallback } from './outbox-rows.ts';
 import { conditionOf } from './row-queries.ts';
-import { countRun, endRun, findRunHead } from './run-rows.ts';
+import { countRun, endRun, findRunHead, type RunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
@@ -10,8 +17,12 @@ import type { Store } from './store.ts';
 /** What an operator does to work that waits or was given up: start it again, or take it off the queue. */
 
 const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE seq = ?';
-const REVIVE_RUN = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, attempts = 0, outcome = NULL, ended_at = NULL
-  WHERE seq = ?`;
+const REVIVE_RUN = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, attempts = 0, outcome = NULL, ended_at = NULL,
+  reply = NULL, usage = NULL, earlier = ? WHERE seq = ?`;
+const FIND_ENDING = `SELECT attempts, outcome, reply, error_code AS code, error_message AS message, ended_at AS endedAt, earlier
+  FROM runs WHERE seq = ? AND kind = 'hook' AND (outcome IS NULL OR outcome IN ('error', 'timeout'))`;
+/** Ends of a run that are kept beside the last one. */
+const MAX_EARLIER = 10;
 const EXEMPT_RUN = 'UPDATE runs SET exempt = 1 WHERE seq = ?';
 const FIND_ENTRY = 'SELECT seq, state FROM outbox WHERE id = ?';
 const HURRY_ENTRY = 'UPDATE outbox SET due_at = ? WHERE seq = ?';
@@ -26,18 +37,12 @@ const DROP_EVENT = `UPDATE events SET state = ${EVENT.consumed}, ended_at = ? WH
 const HELD_RUNNERS = 'SELECT DISTINCT runner FROM runner_holds WHERE retry_at > ?';
 const HURRY_HOLDS = 'UPDATE runner_holds SET retry_at = ? WHERE runner = ? AND retry_at > ?';
 
-export interface SelectedRows {
-  readonly runs: readonly string[];
-  readonly outbox: readonly string[];
-  readonly events: readonly string[];
-}
-
-export interface DroppedRows extends Omit<SelectedRows, 'runs'> {
+export interface DroppedRows extends Omit<RetryRows, 'runs'> {
   readonly runs: readonly (readonly [runId: string, ending: DropEnding])[];
 }
 
 /** Returns how many rows it made due. */
-export function retryRows(store: Store, { runs, outbox, events }: SelectedRows, nowMs: number): number {
+export function retryRows(store: Store, { runs, outbox, events }: RetryRows, nowMs: number): number {
   return (
     count(runs, (id) => retryRun(store, id, nowMs)) +
     count(outbox, (id) => retryEntry(store, id, nowMs)) +
@@ -88,8 +93,10 @@ function retryRun(store: Store, runId: string, nowMs: number): boolean {
   const run = findRunHead(store, runId);
   if (run?.state === RUN.waiting) {
     store.sql.post(HURRY_RUN, Math.round(nowMs), run.seq);
-  } else if (run?.state === RUN.dead) {
-    store.sql.post(REVIVE_RUN, Math.round(nowMs), run.seq);
+  } else if (run !== undefined && run.state >= RUN.completed) {
+    const earlier = earlierOf(store, run);
+    if (earlier === undefined) return false;
+    store.sql.post(REVIVE_RUN, Math.round(nowMs), earlier, run.seq);
     countRun(store, run, RUN.waiting);
     // Its next end posts a summary of its own, so one that nobody has read yet would be a second.
     withdrawSummary(store, runId);
@@ -101,6 +108,32 @@ function retryRun(store: Store, runId: string, nowMs: number): boolean {
   }
   makeDue(store, run);
   return true;
+}
+
+interface Ending {
+  readonly attempts: number;
+  readonly outcome: RunOutcome | null;
+  readonly reply: string | null;
+  readonly code: string | null;
+  readonly message: string | null;
+  readonly endedAt: number;
+  readonly earlier: string | null;
+}
+
+/** How a run ended until now, its last end with it, as JSON; undefined where that was no failure. */
+function earlierOf({ sql }: Store, { seq }: RunHead): string | undefined {
+  const ending = sql.find<Ending>(FIND_ENDING, seq);
+  if (ending === undefined) return undefined;
+  const { earlier, endedAt, attempts, outcome, code, message, reply } = ending;
+  const last: EarlierEnding = {
+    endedAt,
+    attempts,
+    ...(outcome === null ? {} : { outcome }),
+    ...(code === null ? {} : { error: { code, message: message ?? '' } }),
+    ...(reply === null || reply === '' ? {} : { reply }),
+  };
+  const before = earlier === null ? [] : (JSON.parse(earlier) as readonly EarlierEnding[]);
+  return JSON.stringify([...before, last].slice(-MAX_EARLIER));
 }
 
 function dropRun(

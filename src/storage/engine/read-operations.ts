@@ -1,14 +1,15 @@
-import type {
-  Backlog,
-  Conversation,
-  HeldRunner,
-  KeptRequest,
-  ListQuery,
-  QueueSelection,
-  RunnerHold,
-  SessionRecord,
-  SessionTurn,
-  StoredConversation,
+import {
+  DROPPED,
+  type Backlog,
+  type Conversation,
+  type HeldRunner,
+  type KeptRequest,
+  type ListQuery,
+  type QueueSelection,
+  type RetryRows,
+  type RunnerHold,
+  type SessionRecord,
+  type StoredConversation,
 } from '../records.ts';
 import {
   EVENT_COLUMNS,
@@ -17,9 +18,12 @@ import {
   type OutboxRow,
   RUN_COLUMNS,
   type RunRow,
+  type Table,
 } from './rows.ts';
 import { withEvents } from './gathering.ts';
-import { readCounters } from './counters.ts';
+import { conversationOf, conversationQuestions } from './conversations.ts';
+import { dueOf, dueQuestions } from './next-due.ts';
+import { heartbeatOf, heartbeatQuestions, readCounters } from './counters.ts';
 import { findBroken } from './invariants.ts';
 import { STRANGER } from './journal.ts';
 import { atMost, listRows, selectIds } from './row-queries.ts';
@@ -32,8 +36,6 @@ const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const ENDED = `SELECT ${RUN_COLUMNS} WHERE state >= ${RUN.completed} AND id IN (SELECT value FROM json_each(?))`;
 const IDEMPOTENT = `SELECT body_sha256 AS bodySha256, result FROM idempotency
   WHERE scope = ? AND key = ? AND expires_at > ?`;
-const HISTORY = 'SELECT role, text, at FROM session_turns WHERE owner = ? AND session_key = ? ORDER BY seq';
-const KEY_ONLY_ID = 'SELECT key_only_id AS isKeyOnly FROM sessions WHERE owner = ? AND key = ?';
 const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS createdAt, last_used_at AS lastUsedAt FROM sessions
   WHERE (?1 IS NULL OR key = ?1) AND (?2 IS NULL OR owner = ?2) ORDER BY last_used_at DESC, key, owner LIMIT ?3`;
 const DECISIONS = `SELECT decision FROM decisions WHERE (?1 IS NULL OR mapping_id = ?1) AND (?2 IS NULL OR outcome = ?2
@@ -43,21 +45,18 @@ const KEPT = `SELECT request_id AS requestId, received_at AS receivedAt, request
   WHERE request_id = ? ORDER BY seq DESC LIMIT 1`;
 const NEWEST_KEPT = `SELECT request_id AS requestId, received_at AS receivedAt, request AS json FROM kept_requests
   ORDER BY seq DESC LIMIT ?`;
-const NEXT_DUE = `SELECT min(at) AS at FROM (
-  SELECT (SELECT 0 FROM runs INDEXED BY runs_ready_in_order WHERE state = ${RUN.ready} LIMIT 1) AS at
-  UNION ALL SELECT (SELECT min(due_at) FROM runs INDEXED BY runs_waiting WHERE state = ${RUN.waiting})
-  UNION ALL SELECT (SELECT min(due_at) FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued})
-  UNION ALL SELECT heartbeat_at FROM counters) AS due`;
 /** Runs that gather events wait as long as their mapping says, unless they were stored at a later time than it is. */
-const NEXT_RETRY = `SELECT min(at) AS at FROM (
+const nextRetry = (totals: string): string => `SELECT min(at) AS at FROM (
   SELECT (SELECT min(due_at) FROM runs INDEXED BY runs_waiting WHERE state = ${RUN.waiting}
     AND (gather_until IS NULL OR attempts > 0 OR accepted_at > ?)) AS at
   UNION ALL SELECT (SELECT min(due_at) FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued})
-  UNION ALL SELECT heartbeat_at FROM counters) AS due`;
+  UNION ALL SELECT heartbeat_at FROM ${totals}) AS due`;
 const HOLDS = `SELECT runner, model, since, code, message, retry_at AS retryAt, tries FROM runner_holds
   ORDER BY since, runner, model`;
 const WAITING_FOR = `SELECT count(*) AS count FROM runs INDEXED BY runs_queued
   WHERE state <= ${RUN.waiting} AND runner = ?`;
+const FAILED = `state = ${RUN.completed} AND kind = 'hook' AND outcome IN ('error', 'timeout')
+  AND error_code <> '${DROPPED.code}'`;
 const LIMITED = `state <= ${RUN.waiting} AND state <= ${RUN.ready} AND exempt = 0
   AND mapping_id IN (SELECT mapping_id FROM run_starts)`;
 const OLDEST_QUEUED = `SELECT accepted_at AS at FROM runs INDEXED BY runs_queued WHERE state <= ${RUN.waiting}
@@ -122,9 +121,8 @@ export function findReservation(
   return sql.find(IDEMPOTENT, scope, key, nowMs);
 }
 
-export function findConversation({ sql }: Store, { owner, key }: Conversation): StoredConversation {
-  const session = sql.find<{ isKeyOnly: number }>(KEY_ONLY_ID, owner, key);
-  return { turns: sql.all<SessionTurn>(HISTORY, owner, key), hasKeyOnlyId: session?.isKeyOnly === 1 };
+export function findConversation(store: Store, conversation: Conversation): StoredConversation {
+  return conversationOf(store.sql.allOf(conversationQuestions(conversation)));
 }
 
 export function listSessions({ sql }: Store, query: ListQuery): SessionRecord[] {
@@ -157,21 +155,35 @@ export function listKeptRequests({ sql }: Store, limit: number): KeptRequest[] {
   return sql.all(NEWEST_KEPT, limit);
 }
 
-/** What `retryRows` would change next. */
-export function selectRetry({ sql }: Store, selection: QueueSelection, nowMs: number) {
-  const isLater = { text: 'due_at > ?', value: Math.round(nowMs) };
+/**
+ * What `retryRows` would change next. What ends after `nowMs` was begun meanwhile.
+ */
+export function selectRetry(
+  { sql }: Store,
+  selection: QueueSelection,
+  { nowMs, limit }: { readonly nowMs: number; readonly limit?: number },
+): RetryRows {
+  const value = Math.round(nowMs);
+  const select = (table: Table, states: string, time?: 'due_at >' | 'ended_at <='): readonly string[] =>
+    selectIds(sql, selection, {
+      table,
+      states,
+      ...(time === undefined ? {} : { and: { text: `${time} ?`, value } }),
+      ...(limit === undefined ? {} : { limit }),
+    });
   return {
     runs: [
-      ...selectIds(sql, selection, { table: 'runs', states: `state = ${RUN.dead}` }),
-      ...selectIds(sql, selection, { table: 'runs', states: `state = ${RUN.waiting}`, and: isLater }),
+      ...select('runs', `state = ${RUN.dead}`, 'ended_at <='),
+      ...select('runs', FAILED, 'ended_at <='),
+      ...select('runs', `state = ${RUN.waiting}`, 'due_at >'),
       // One that is named goes before the limits of its mapping, whose starts show that it has some.
-      ...(selection.kind === 'ids' ? selectIds(sql, selection, { table: 'runs', states: LIMITED }) : []),
+      ...(selection.kind === 'ids' ? select('runs', LIMITED) : []),
     ],
     outbox: [
-      ...selectIds(sql, selection, { table: 'outbox', states: `state = ${OUTBOX.dead}` }),
-      ...selectIds(sql, selection, { table: 'outbox', states: `state = ${OUTBOX.queued}`, and: isLater }),
+      ...select('outbox', `state = ${OUTBOX.dead}`, 'ended_at <='),
+      ...select('outbox', `state = ${OUTBOX.queued}`, 'due_at >'),
     ],
-    events: selectIds(sql, selection, { table: 'events', states: `state = ${EVENT.dead}` }),
+    events: select('events', `state = ${EVENT.dead}`),
   };
 }
 
@@ -192,16 +204,16 @@ export function selectDrop({ sql }: Store, selection: QueueSelection) {
 }
 
 export function nextDueAt({ sql }: Store): number | undefined {
-  return sql.find<{ at: number | null }>(NEXT_DUE)?.at ?? undefined;
+  return dueOf(sql.allOf(dueQuestions(sql.totals)));
 }
 
 export function nextRetryAt({ sql }: Store, nowMs: number): number | undefined {
-  return sql.find<{ at: number | null }>(NEXT_RETRY, nowMs)?.at ?? undefined;
+  return sql.find<{ at: number | null }>(nextRetry(sql.totals), nowMs)?.at ?? undefined;
 }
 
 /** When a requested heartbeat is due. */
 export function findHeartbeatAt({ sql }: Store): number | null {
-  return readCounters(sql).heartbeatAt;
+  return heartbeatOf(sql.allOf(heartbeatQuestions(sql.totals)));
 }
 
 export function backlog({ sql }: Store): Backlog {

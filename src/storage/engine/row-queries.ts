@@ -35,31 +35,40 @@ interface Choice {
   readonly table: Table;
   readonly states: string;
   readonly and?: { readonly text: string; readonly value: number };
+  readonly limit?: number;
 }
 
 /** Ids of a selection's next rows in one table. */
 export function selectIds(
   sql: Statements,
   selection: QueueSelection,
-  { table, states, and }: Choice,
+  { table, states, and, limit = STEP_ROWS }: Choice,
 ): string[] {
   const [condition, ...given] = conditionOf(selection);
   const conditions = [states, ...(and === undefined ? [] : [and.text]), condition];
   const text = `SELECT id FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY seq LIMIT ?`;
   const values = and === undefined ? given : [and.value, ...given];
-  return sql.all<{ id: string }>(text, ...values, STEP_ROWS).map(({ id }) => id);
+  return sql.all<{ id: string }>(text, ...values, limit).map(({ id }) => id);
 }
 
 /** What a selection says of the rows of one table, with the values of its places. */
-export function conditionOf(selection: QueueSelection): [condition: string, ...values: string[]] {
+export function conditionOf(selection: QueueSelection): Condition {
   switch (selection.kind) {
     case 'ids':
       return ['id IN (SELECT value FROM json_each(?))', JSON.stringify(selection.ids)];
     case 'mapping':
-      return ['mapping_id = ?', selection.mappingId];
+      return withError(['mapping_id = ?', selection.mappingId], selection.errorCode);
     case 'all':
-      return ['true'];
+      return withError(['true'], selection.errorCode);
   }
+}
+
+type Condition = [condition: string, ...values: string[]];
+
+function withError([condition, ...values]: Condition, errorCode: string | undefined): Condition {
+  return errorCode === undefined
+    ? [condition, ...values]
+    : [`${condition} AND error_code = ?`, ...values, errorCode];
 }
 
 /** A number SQLite takes as a limit; a negative one would mean none. */

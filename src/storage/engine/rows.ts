@@ -8,6 +8,7 @@ import type {
 } from '../../action.ts';
 import type {
   AgentRun,
+  EarlierEnding,
   EventRecord,
   EventState,
   NewCallback,
@@ -34,6 +35,7 @@ export interface RunRow {
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly usage: string | null;
+  readonly earlier: string | null;
   readonly pgid: number | null;
   readonly startTicks: string | null;
   readonly acceptedAt: number;
@@ -46,7 +48,7 @@ export interface RunRow {
 }
 
 export const RUN_COLUMNS = `runs.seq, id, kind, state, action, owner, attempts, outcome, reply, error_code AS errorCode,
-  error_message AS errorMessage, usage, pgid, start_ticks AS startTicks, accepted_at AS acceptedAt,
+  error_message AS errorMessage, usage, earlier, pgid, start_ticks AS startTicks, accepted_at AS acceptedAt,
   due_at AS dueAt, started_at AS startedAt, ended_at AS endedAt, gathered
   FROM runs JOIN run_actions ON run_actions.seq = runs.seq`;
 
@@ -126,12 +128,14 @@ export function toRun(row: RunRow): RunRecord {
     state: named(RUN_STATES, row.state),
     attempts: row.attempts,
     acceptedAt: row.acceptedAt,
-    dueAt: row.dueAt,
+    // Of one that has just arrived.
+    dueAt: row.dueAt === 0 ? row.acceptedAt : row.dueAt,
     ...(row.outcome !== null && { outcome: row.outcome }),
     ...(row.reply !== null && { reply: row.reply }),
     ...lastError(row),
     ...(row.pgid !== null && { process: { pgid: row.pgid, startTicks: row.startTicks ?? '' } }),
     ...(row.usage !== null && { usage: JSON.parse(row.usage) as TokenUsage }),
+    ...(row.earlier !== null && { earlier: JSON.parse(row.earlier) as readonly EarlierEnding[] }),
     ...(row.startedAt !== null && { startedAt: row.startedAt }),
     ...(row.endedAt !== null && { endedAt: row.endedAt }),
     ...(row.gathered > 0 && { eventCount: row.gathered + 1 }),

@@ -29,11 +29,18 @@ export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
   const claimed = findClaimable(store, options, hourly);
   if (claimed.length === 0) return [];
   const seqs = JSON.stringify(claimed.map(({ seq }) => seq));
-  sql.post(ACTIVATE, holder, Math.round(options.nowMs), seqs);
+  const startedAt = Math.round(options.nowMs);
+  sql.post(ACTIVATE, holder, startedAt, seqs);
   noteStarts(sql, limitedOf(claimed, hourly), options.nowMs);
   counters.queuedRuns -= claimed.length;
   counters.activeRuns += claimed.length;
-  return withEvents(sql, sql.all<RunRow>(RECORDS, seqs));
+  const known = claimed.flatMap(({ row }) => (row === undefined ? [] : [begun(row, startedAt)]));
+  return withEvents(sql, known.length > 0 ? known : sql.all<RunRow>(RECORDS, seqs));
+}
+
+/** As `ACTIVATE` leaves it. */
+function begun(row: RunRow, startedAt: number): RunRow {
+  return { ...row, state: RUN.active, attempts: row.attempts + 1, startedAt, pgid: null, startTicks: null };
 }
 
 /** Of claimed runs those whose mappings have limits. */

@@ -36,10 +36,12 @@ export function storageErrorOf({ code, message }: SerializedError): StorageError
   return new StorageError(code as StorageErrorCode, message);
 }
 
+const WAITS_FOR_OPERATOR: ReadonlySet<StorageErrorCode> = new Set(['disk_full', 'replaced', 'corrupt']);
+
 /** What a sender is told when its request could not be stored; the reason is for the log. */
 export function unavailable(cause: StorageError): HookError {
   return new HookError('storage_unavailable', 'the store cannot take requests at the moment', {
-    retryAfterSeconds: cause.code === 'disk_full' || cause.code === 'replaced' ? 30 : 2,
+    retryAfterSeconds: WAITS_FOR_OPERATOR.has(cause.code) ? 30 : 2,
     cause,
   });
 }

@@ -21,6 +21,8 @@ const insertion = (
   VALUES (?1, ${state}, ?2, 'hook', ?3, ?4, ?5, ?6, ?7, ?8, ${gathering})`;
 const INSERT_ALONE = insertion(RUN.ready);
 const INSERT_IN_LINE = insertion(`CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END`);
+/** It has arrived, and is put into its queue by a claim: due before all others, whatever the clocks say. */
+const INSERT_ARRIVED = insertion(RUN.waiting, '0, NULL, NULL');
 const INSERT_GATHERING = insertion(RUN.waiting, '?9, ?10, ?11');
 const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (last_insert_rowid(), ?)';
 const STEP_UP = `UPDATE runs SET state = ${RUN.ready}
@@ -41,7 +43,7 @@ const OWN_KEY_PREFIX = 'hook:';
 export type Queue = string | null;
 
 /** Neither owners nor keys hold a line break. */
-function queueOf(owner: string, sessionKey: string): string {
+export function queueOf(owner: string, sessionKey: string): string {
   return `${owner}\n${sessionKey}`;
 }
 
@@ -51,7 +53,8 @@ export function insertRun(store: Store, run: NewRun, gathering?: Gathering): voi
   const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = run;
   const queue = hasOwnKey(run) ? null : queueOf(owner, sessionKey);
   if (queue !== null) adoptNamesake(store, run, queue);
-  const alone = queue === null ? INSERT_ALONE : INSERT_IN_LINE;
+  const inLine = sql.placeDue === undefined ? INSERT_IN_LINE : INSERT_ARRIVED;
+  const alone = queue === null ? INSERT_ALONE : inLine;
   const values = [queue, id, sessionKey, owner, mappingId, runner, bytes, acceptedAt] as const;
   if (gathering === undefined) sql.post(alone, ...values);
   else sql.post(INSERT_GATHERING, ...values, gathering.dueAt, gathering.key, gathering.until);
@@ -70,11 +73,17 @@ export function hasOwnKey({ id, sessionKey }: Pick<NewRun, 'id' | 'sessionKey'>)
   return sessionKey === OWN_KEY_PREFIX + id;
 }
 
+/** Whether a run names the key that another one has for itself. No id holds a colon, as `hook:github:…` does. */
+export function isNamesake(run: NewRun): boolean {
+  const { sessionKey } = run;
+  if (sessionKey.lastIndexOf(':') !== OWN_KEY_PREFIX.length - 1 || hasOwnKey(run)) return false;
+  return sessionKey.startsWith(OWN_KEY_PREFIX);
+}
+
 /** A key that a run has for itself, named by its owner: from now on that run stands in the queue too. */
-function adoptNamesake({ sql }: Store, { owner, sessionKey }: NewRun, queue: string): void {
-  // No id holds a colon, as `hook:github:…` does.
-  if (sessionKey.lastIndexOf(':') !== OWN_KEY_PREFIX.length - 1) return;
-  if (!sessionKey.startsWith(OWN_KEY_PREFIX)) return;
+function adoptNamesake({ sql }: Store, run: NewRun, queue: string): void {
+  if (!isNamesake(run)) return;
+  const { owner, sessionKey } = run;
   sql.post(ADOPT, queue, sessionKey.slice(OWN_KEY_PREFIX.length), sessionKey, owner);
 }
 

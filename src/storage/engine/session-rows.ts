@@ -17,6 +17,9 @@ export const FIND_SESSION = 'SELECT 1 FROM sessions WHERE owner = ? AND key = ?'
 const REMOVE_TURNS = 'DELETE FROM session_turns WHERE owner = ? AND session_key = ?';
 const REMOVE = 'DELETE FROM sessions WHERE owner = ? AND key = ?';
 
+/** Without its row's number: what is counted, the caller counts. */
+export const REMOVE_SESSION = [REMOVE_TURNS, REMOVE] as const;
+
 export type NewTurns = NonNullable<RunCompletion['history']>;
 
 /** Adds turns to a transcript; `isNew` where it is the first of its conversation. */

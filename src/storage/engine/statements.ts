@@ -1,4 +1,3 @@
-import type { NewRun } from '../prepared-request.ts';
 import type { SQLInputValue } from 'node:sqlite';
 
 export type Found<Row> = Row | undefined;
@@ -57,9 +56,13 @@ export interface Statements {
   all<Row>(text: string, ...values: SqlValue[]): Row[];
   /** The rows of several questions, asked together. */
   allOf<Row>(questions: readonly Question[]): Row[][];
+  /** The table or view of `Counters`; a database may count in several places. */
+  readonly totals: string;
   /**
-   * Stores ready runs that stand in no queue, counted, in a transaction of one statement; false where there is no room
-   * for all, then nothing is stored. For a database where each statement is a round trip.
+   * The question that puts waiting runs whose time has come into their queues, at most `limit`, the longest due first; for a
+   * database where arrivals take no look at their queue. It has no rows.
    */
-  acceptRuns?(runs: readonly NewRun[], limits: AcceptLimits): boolean;
+  placeDue?(nowMs: number, limit: number): Question;
+  /** Takes back wishes for a heartbeat that are counted elsewhere: of events that the next question sees. */
+  forgetWishes?(): void;
 }

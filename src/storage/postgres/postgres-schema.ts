@@ -268,5 +268,40 @@ CREATE TABLE limited_mappings (
 );
 `;
 
+/** How a run ended before it was begun anew: version 8 of SQLite's, which explains it. */
+const VERSION_5 = `
+ALTER TABLE runs ADD COLUMN earlier TEXT;
+`;
+
+/**
+ * What accepts count stands in slots, so that they wait neither for each other nor for those who lock the counters. The
+ * totals are what is counted there and here.
+ */
+const VERSION_6 = `
+CREATE TABLE counter_slots (
+  slot INTEGER PRIMARY KEY,
+  queued_runs BIGINT NOT NULL,
+  run_bytes BIGINT NOT NULL,
+  pending_wakes BIGINT NOT NULL,
+  pending_events BIGINT NOT NULL,
+  heartbeat_at BIGINT
+) WITH (fillfactor = 50);
+CREATE VIEW totals AS SELECT one, (counters.queued_runs + slots.queued_runs)::bigint AS queued_runs, active_runs, dead_runs,
+  ended_runs, (counters.run_bytes + slots.run_bytes)::bigint AS run_bytes, queued_outbox, dead_outbox, ended_outbox,
+  (counters.pending_wakes + slots.pending_wakes)::bigint AS pending_wakes,
+  (counters.pending_events + slots.pending_events)::bigint AS pending_events, dead_events, ended_events, sessions,
+  least(counters.heartbeat_at, slots.heartbeat_at) AS heartbeat_at, opened
+FROM counters, (SELECT coalesce(sum(queued_runs), 0) AS queued_runs, coalesce(sum(run_bytes), 0) AS run_bytes,
+  coalesce(sum(pending_wakes), 0) AS pending_wakes, coalesce(sum(pending_events), 0) AS pending_events,
+  min(heartbeat_at) AS heartbeat_at FROM counter_slots) AS slots;
+`;
+
 /** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */
-export const POSTGRES_MIGRATIONS: readonly string[] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+export const POSTGRES_MIGRATIONS: readonly string[] = [
+  VERSION_1,
+  VERSION_2,
+  VERSION_3,
+  VERSION_4,
+  VERSION_5,
+  VERSION_6,
+];

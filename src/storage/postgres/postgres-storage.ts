@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Client } from 'pg';
+import { toNewRun } from '../engine/backlog-room.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
+import { isNamesake } from '../engine/session-queue.ts';
 import { makeStorage, type StoreClient } from '../client/make-storage.ts';
 import { WorkerClient, type WorkerOptions } from '../client/worker-client.ts';
 import type { Storage } from '../port.ts';
 import { StorageError } from '../storage-error.ts';
 import { failoverPromise } from '../store-status.ts';
+import { AcceptLane } from './accept/accept-lane.ts';
+import { type Entry, entryOf } from './accept/accept-statement.ts';
 import { connectClient } from './connect.ts';
 import { examineServer, warningsOf } from './examine-server.ts';
 import { CHECK_ADDRESS, explainPostgresError, placeOf } from './postgres-errors.ts';
@@ -80,7 +84,8 @@ async function open(
     if (!facts.hasSynchronousStandby) options.onNote(`${place}: ${failoverPromise(facts)}`);
     const mayListen = !facts.isPooled;
     const lease = await ReplicaLease.open({ url, first, id: holder, role, version, leaseMs, mayListen });
-    return shared(client, inspection, lease);
+    const lane = new AcceptLane({ url, limits, isPooled: facts.isPooled });
+    return shared(client, { inspection, lease, lane, explain });
   } catch (error) {
     await client.close();
     throw error;
@@ -90,28 +95,86 @@ async function open(
 const BACKUP_REMEDY =
   'a PostgreSQL store is backed up with the tools of the database, for example: pg_dump --format=custom --file=sluice.dump DATABASE';
 
+interface Shared extends Pick<WorkerOptions, 'explain'> {
+  readonly inspection: Pick<Storage, 'backup' | 'verify'>;
+  readonly lease: ReplicaLease;
+  readonly lane: AcceptLane;
+}
+
 /** A store that others share: they are told of changes, and what they left is taken over. */
-function shared(
-  client: WorkerClient,
-  inspection: Pick<Storage, 'backup' | 'verify'>,
-  lease: ReplicaLease,
-): Storage {
-  const storage = makeStorage(telling(client, lease), inspection, () => lease.lapsed());
+function shared(client: WorkerClient, { inspection, lease, lane, explain }: Shared): Storage {
+  const operations = { ...client.operations, ...laneOperations(client.operations, lane, explain) };
+  const storage = makeStorage(telling(client, operations, lease), inspection, () => lease.lapsed());
   return {
     ...storage,
     lease,
     onOutsideChange: (listener) => lease.onOutsideChange(listener),
     close: async () => {
+      await lane.close();
       await storage.close();
       await lease.stop();
     },
   };
 }
 
-/** The client, with operations that tell the others when they have changed something. */
-function telling(client: WorkerClient, lease: ReplicaLease): StoreClient {
+type LaneOperations = Pick<
+  RemoteOperations,
+  'acceptRequest' | 'acceptSoleRun' | 'acceptSoleWake' | 'findReservation'
+>;
+
+/** Accepts go to the lane. What needs a look at others, or meets a key or a bound there, goes the way of all that writes. */
+function laneOperations(
+  operations: RemoteOperations,
+  lane: AcceptLane,
+  explain: WorkerOptions['explain'],
+): LaneOperations {
+  const inLane = async <Result>(act: () => Promise<Result>, otherwise: () => Promise<Result>) => {
+    try {
+      return await act();
+    } catch (error) {
+      const trouble = explain(error);
+      // What is wrong with it shows when it goes the usual way.
+      if (trouble.code !== 'unreachable') return otherwise();
+      // Who writes there sees it, too, and says when it is over.
+      void operations.flush().catch(() => undefined);
+      throw trouble;
+    }
+  };
+  const store = async (entry: Entry | undefined, otherwise: () => Promise<string | null>) => {
+    const isStored =
+      entry !== undefined &&
+      (await inLane(
+        () => lane.store(entry),
+        () => Promise.resolve(false),
+      ));
+    return isStored ? null : otherwise();
+  };
   return {
-    operations: { ...client.operations, ...toldOperations(client, lease) },
+    acceptRequest: (request) => store(entryOf(request), () => operations.acceptRequest(request)),
+    acceptSoleRun: async (...parts) => {
+      const run = toNewRun(parts);
+      const entry = isNamesake(run) ? undefined : { runs: [run], wakes: [], nowMs: run.acceptedAt };
+      await store(entry, () => operations.acceptSoleRun(...parts));
+      return null;
+    },
+    acceptSoleWake: async (...parts) => {
+      const [id, text, mode, mappingId, origin, createdAt] = parts;
+      const wake = { id, text, mode, mappingId, origin, createdAt };
+      await store({ runs: [], wakes: [wake], nowMs: createdAt }, () => operations.acceptSoleWake(...parts));
+      return null;
+    },
+    findReservation: (query, nowMs) =>
+      inLane(
+        () => lane.find({ ...query, nowMs }),
+        () => operations.findReservation(query, nowMs),
+      ),
+  };
+}
+
+/** The client, with operations that tell the others when they have changed something. */
+function telling(client: WorkerClient, operations: RemoteOperations, lease: ReplicaLease): StoreClient {
+  return {
+    operations: { ...operations, ...toldOperations(operations, lease) },
     get health() {
       return client.health;
     },
@@ -122,7 +185,7 @@ function telling(client: WorkerClient, lease: ReplicaLease): StoreClient {
   };
 }
 
-function toldOperations({ operations }: WorkerClient, lease: ReplicaLease): Partial<RemoteOperations> {
+function toldOperations(operations: RemoteOperations, lease: ReplicaLease): Partial<RemoteOperations> {
   const tell = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
     return async (...args: Args): Promise<Result> => {
       const result = await call(...args);

@@ -5,6 +5,7 @@ import { StorageError } from '../storage-error.ts';
 import { deserializeError, serializeError, type SerializedError } from '../engine/serialized-error.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
 import { findBroken } from '../engine/invariants.ts';
+import { findCutOff } from './worker/log-mark.ts';
 import { SqliteStatements } from './worker/sqlite-statements.ts';
 
 /**
@@ -60,7 +61,7 @@ function createNew(target: string): number {
   }
 }
 
-function verify(database: DatabaseSync): readonly string[] {
+function verify(database: DatabaseSync, file: string): readonly string[] {
   const findings = database
     .prepare('PRAGMA integrity_check(100)')
     .all()
@@ -68,13 +69,13 @@ function verify(database: DatabaseSync): readonly string[] {
     .filter((finding) => finding !== 'ok');
   if (findings.length > 0) return findings;
   database.exec('BEGIN');
-  return findBroken(new SqliteStatements(database));
+  return [...findCutOff(database, file), ...findBroken(new SqliteStatements(database))];
 }
 
 function inspectHere(input: InspectorInput): readonly string[] {
   const database = new DatabaseSync(input.file, { readOnly: true, timeout: 5000 });
   try {
-    if (input.task === 'verify') return verify(database);
+    if (input.task === 'verify') return verify(database, input.file);
     backup(database, input.target);
     return [];
   } finally {

@@ -112,7 +112,7 @@ function takeCopy(
 function setAside(file: string, target: string): string | undefined {
   if (!existsSync(file)) return undefined;
   linkSync(file, target);
-  for (const suffix of ['-wal', '-shm', '-journal']) {
+  for (const suffix of ['-wal', '-shm', '-journal', '.mark']) {
     if (existsSync(file + suffix)) renameSync(file + suffix, target + suffix);
   }
   syncPath(dirname(file));

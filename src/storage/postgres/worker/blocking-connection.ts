@@ -65,6 +65,16 @@ export class BlockingConnection {
     }
   }
 
+  /** Sends a statement whose answer nobody waits for. */
+  tell(text: string): void {
+    this.#lastId += 1;
+    this.#port.postMessage({
+      id: this.#lastId,
+      statements: [{ text }],
+      mayConnect: false,
+    } satisfies Question);
+  }
+
   close(): void {
     Atomics.store(this.#signal, 0, 0);
     this.#port.postMessage('end');

@@ -1,9 +1,7 @@
-import type { NewRun } from '../../prepared-request.ts';
 import { RUN } from '../../engine/states.ts';
 import { BrokenOff, PostFailed } from '../../engine/statements.ts';
-import type { AcceptLimits, Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
+import type { Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
 import { placeOf } from '../postgres-errors.ts';
-import { POSTGRES_MIGRATIONS } from '../postgres-schema.ts';
 import { refuseNewer } from '../set-up-schema.ts';
 import { BlockingConnection, isConnectionError } from './blocking-connection.ts';
 import type { Answered, Statement } from './connection-thread.ts';
@@ -11,32 +9,28 @@ import { escapeText, toPostgres, unescapeText } from './dialect.ts';
 import { findFate } from './transaction-fate.ts';
 
 /**
- * Counts the runs where there is room for all and the schema is known, and stores them in the order given; the actions go to their own table
- * with the numbers that their runs have got. The counters' row comes first: it is what all writers wait for. Asked again,
- * it leaves out runs that are there: it stored them before, and its answer was lost.
+ * Puts due runs into their queues, all at once. Of each queue the first in order of arrival is ready, where none is active:
+ * one that has come back before it, or the one that was ready and came first. All others stand behind.
  */
-const ACCEPT_RUNS = `WITH given AS (
-  SELECT * FROM ROWS FROM (json_to_recordset($1::json) AS ("id" text, "sessionKey" text, "owner" text, "mappingId" text,
-    "runner" text, "action" text, "bytes" bigint, "acceptedAt" bigint)) WITH ORDINALITY
-), fresh AS (
-  SELECT * FROM given WHERE NOT ($4 AND EXISTS (SELECT 1 FROM runs WHERE runs.id = given.id))
-), wanted AS (
-  SELECT count(*)::integer AS runs, coalesce(sum(bytes), 0)::bigint AS bytes FROM fresh
-), room AS (
-  UPDATE counters SET queued_runs = queued_runs + wanted.runs, run_bytes = run_bytes + wanted.bytes FROM wanted
-  WHERE queued_runs + active_runs + wanted.runs <= $2 AND run_bytes + wanted.bytes <= $3
-    AND (SELECT version FROM sluice_schema) <= ${POSTGRES_MIGRATIONS.length} RETURNING one
-), inserted AS (
-  INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at)
-  SELECT id, 'hook', ${RUN.ready}, "sessionKey", owner, "mappingId", runner, bytes, "acceptedAt", "acceptedAt"
-  FROM room, fresh ORDER BY ordinality RETURNING seq, id
-), actions AS (
-  INSERT INTO run_actions (seq, action) SELECT seq, action FROM inserted JOIN fresh USING (id)
-) SELECT one FROM room`;
+const PLACE = `WITH due AS (
+  SELECT seq, line FROM runs WHERE state = ${RUN.waiting} AND due_at <= ?1 ORDER BY due_at, seq LIMIT ?2
+), heads AS (
+  SELECT line, first, EXISTS (SELECT 1 FROM runs WHERE runs.line = lines.line AND state = ${RUN.active}) AS busy,
+    (SELECT min(seq) FROM runs WHERE runs.line = lines.line AND state = ${RUN.ready}) AS ready
+  FROM (SELECT line, min(seq) AS first FROM due WHERE line IS NOT NULL GROUP BY line) AS lines
+), placed AS (
+  SELECT seq, CASE WHEN line IS NULL OR (NOT busy AND seq = first AND (ready IS NULL OR first < ready))
+    THEN ${RUN.ready} ELSE ${RUN.blocked} END AS state FROM due LEFT JOIN heads USING (line)
+  UNION ALL SELECT ready, ${RUN.blocked} FROM heads WHERE NOT busy AND first < ready
+) UPDATE runs SET state = placed.state, due_at = CASE WHEN due_at = 0 THEN accepted_at ELSE due_at END
+  FROM placed WHERE runs.seq = placed.seq`;
+/** Who made a wish meanwhile is waited for, so that the next question sees its event. */
+const FORGET_WISHES = 'UPDATE counter_slots SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL';
 
-type Begun = [begun: Answered, counted: Answered, known: Answered, ...ahead: Answered[]];
+type Begun = [begun: Answered, locked: Answered, known: Answered, counted: Answered, ...ahead: Answered[]];
 
-const NUMBERED = 'SELECT pg_current_xact_id()::text AS transaction,';
+/** The one row that all of these transactions lock. */
+const LOCK = 'SELECT pg_current_xact_id()::text AS transaction FROM counters FOR UPDATE';
 const VERSION = 'SELECT version FROM sluice_schema';
 
 export interface StatementsOptions {
@@ -55,12 +49,15 @@ export interface StatementsOptions {
  * is sent with the next question, so that the row is held for few round trips.
  */
 export class PostgresStatements implements Statements {
+  readonly totals = 'totals';
   readonly #connection: BlockingConnection;
   readonly #names = new Map<string, { readonly name: string; readonly text: string }>();
   readonly #options: StatementsOptions;
   #posted: Statement[] = [];
   /** Answers that came along with the begin; true until something is written. */
   #ahead = new Map<string, object[]>();
+  /** The transaction under way has changed something already. */
+  #hasWritten = false;
   /** What the database calls the transaction under way; undefined where there is none. */
   #transaction: string | undefined;
 
@@ -79,16 +76,16 @@ export class PostgresStatements implements Statements {
     const ahead = askAhead();
     const { perTransaction } = this.#options;
     const text = ['BEGIN', ...(perTransaction === undefined ? [] : [perTransaction])].join('; ');
-    const locking = `${first.replace(/^SELECT/, NUMBERED)} FOR UPDATE`;
-    const questions: readonly Question[] = [[locking], [VERSION], ...ahead];
+    const questions: readonly Question[] = [[LOCK], [VERSION], [first], ...ahead];
     const asked = [{ text }, ...questions.map((question) => this.#statement(...question))];
-    const [, counted, known, ...answers] = this.#inTransaction(asked, { mayConnect: true }) as Begun;
-    const { transaction, ...row } = counted.rows[0] as { readonly transaction: string };
+    const [, locked, known, counted, ...answers] = this.#inTransaction(asked, { mayConnect: true }) as Begun;
+    const { transaction } = locked.rows[0] as { readonly transaction: string };
     const { version } = known.rows[0] as { readonly version: number };
     this.#transaction = transaction;
+    this.#hasWritten = false;
     this.#ahead = new Map(ahead.map((question, index) => [nameOf(question), rowsOf(answers[index])]));
     this.#checkVersion(version);
-    return row;
+    return counted.rows[0] as object;
   }
 
   /** Services of a newer version may have gone on with the store while this one was cut off. */
@@ -107,6 +104,9 @@ export class PostgresStatements implements Statements {
     const posted = this.#leave();
     if (transaction === undefined) throw new BrokenOff('08006', 'the connection was lost');
     const { channel } = this.#options;
+    // Nothing was written that could be lost.
+    if (posted.length === 0 && text === undefined && !this.#hasWritten)
+      return this.#connection.tell('COMMIT');
     const statements = [
       ...posted,
       ...(text === undefined ? [] : [this.#statement(text, ...values)]),
@@ -166,6 +166,7 @@ export class PostgresStatements implements Statements {
       return 0;
     }
     this.#ahead.clear();
+    this.#hasWritten = true;
     if (text.startsWith('ROLLBACK TO')) this.#send();
     return this.#answer(text, values).rowCount;
   }
@@ -181,11 +182,13 @@ export class PostgresStatements implements Statements {
 
   post(text: string, ...values: SqlValue[]): void {
     this.#ahead.clear();
+    this.#hasWritten = true;
     this.#posted.push(this.#statement(text, ...values));
   }
 
   insert(text: string, ...values: SqlValue[]): number | undefined {
     this.#ahead.clear();
+    this.#hasWritten = true;
     const [row] = this.#answer(`${text} RETURNING seq`, values).rows as readonly { readonly seq: number }[];
     return row?.seq;
   }
@@ -208,37 +211,12 @@ export class PostgresStatements implements Statements {
     return answers.map((answer) => rowsOf(answer) as Row[]);
   }
 
-  acceptRuns(runs: readonly NewRun[], { maxBacklogRuns, maxBacklogBytes }: AcceptLimits): boolean {
-    // Settings go with a transaction there, and this would be one without.
-    if (this.#options.perTransaction !== undefined) return false;
-    const json = JSON.stringify(runs.map((run) => ({ ...run, action: escapeText(run.action) })));
-    const asked = (isAgain: boolean): Statement => ({
-      text: ACCEPT_RUNS,
-      name: 'accept',
-      values: [json, maxBacklogRuns, maxBacklogBytes, isAgain],
-    });
-    try {
-      return hasRow(this.#ask([asked(false)]));
-    } catch (error) {
-      if (!isConnectionError(error)) throw error;
-      return this.#isAcceptedAfter(error, asked(true));
-    }
+  placeDue(nowMs: number, limit: number): Question {
+    return [PLACE, nowMs, limit];
   }
 
-  /**
-   * Nobody knows whether it was done. Who holds the row sees it where it was; where it still waits for the row, it will
-   * find the runs that are stored now, and fail.
-   */
-  #isAcceptedAfter(lost: unknown, statement: Statement): boolean {
-    try {
-      this.begin('SELECT one FROM counters');
-      const isStored = hasRow(this.#inTransaction([statement], { mayConnect: false }));
-      this.commit([]);
-      return isStored;
-    } catch {
-      this.#leave();
-      throw lost;
-    }
+  forgetWishes(): void {
+    this.post(FORGET_WISHES);
   }
 
   close(): void {
@@ -285,10 +263,6 @@ function nameOf(question: Question): string {
 
 function rowsOf(answer: Answered | undefined): object[] {
   return (answer?.rows ?? []).map(unescapeRow);
-}
-
-function hasRow([answer]: readonly Answered[]): boolean {
-  return answer !== undefined && answer.rows.length > 0;
 }
 
 function toParameter(value: SqlValue): SqlValue {

@@ -301,6 +301,11 @@ CREATE TABLE limited_mappings (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** How a run ended before it was begun anew (`queue retry`): a JSON list, the oldest first. */
+const VERSION_8 = `
+ALTER TABLE runs ADD COLUMN earlier TEXT;
+`;
+
 /** One step of the schema: SQL, or what runs it. */
 export type Migration = string | ((database: DatabaseSync, owners: KnownOwners) => void);
 
@@ -313,4 +318,5 @@ export const MIGRATIONS: readonly Migration[] = [
   VERSION_5,
   VERSION_6,
   VERSION_7,
+  VERSION_8,
 ];

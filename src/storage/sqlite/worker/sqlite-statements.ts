@@ -2,6 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
 
 export class SqliteStatements implements Statements {
+  readonly totals = 'counters';
   readonly #database: DatabaseSync;
   readonly #prepared = new Map<string, Prepared>();
 

@@ -17,6 +17,7 @@ import {
 } from './database-file.ts';
 import { Engine } from '../../engine/engine.ts';
 import { HealthMonitor } from '../../engine/health-monitor.ts';
+import { LogMark } from './log-mark.ts';
 import type { KnownOwners } from './owner-migration.ts';
 import type { AcceptLimits } from '../../engine/statements.ts';
 import { postMessage, refuse, serveBatches } from '../../engine/serve-batches.ts';
@@ -111,18 +112,27 @@ function serve(
   const { file, limits } = input;
   const sql = new SqliteStatements(database);
   const explain = (error: unknown) => explainSqliteError(error, file);
-  const health = lock && watchHealth(file);
+  const mark = lock && new LogMark(database, file);
+  const health = mark && watchHealth(file, mark);
   const probe = (statements: Statements): void => probeStore(statements, file);
   const engine = new Engine(sql, { limits, holder: HOLDER, explain, probe, ...(health && { health }) });
-  const watch = lock && openWatch(database, engine);
+  const watch = mark && openWatch(database, engine, mark);
   const checkpoints = lock && new Checkpoints(database, file);
   const close = (): void => {
     watch?.stop();
+    mark?.note();
     checkpoints?.close();
     database.close();
     lock?.release();
   };
-  serveBatches(engine, close, { notice, onAnswered: () => checkpoints?.noteCommit() });
+  const said = [notice, mark?.notice].filter((text) => text !== undefined).join('; ');
+  serveBatches(engine, close, {
+    notice: said === '' ? undefined : said,
+    onAnswered: () => {
+      mark?.isCut();
+      checkpoints?.noteCommit();
+    },
+  });
 }
 
 /** Some large requests; with less, a disk that was full takes the next one and refuses the one after it. */
@@ -140,17 +150,25 @@ function probeStore(sql: Statements, file: string): void {
   }
 }
 
-function watchHealth(file: string): HealthMonitor {
+function watchHealth(file: string, mark: LogMark): HealthMonitor {
   const files = new StoreFiles(file);
-  return new HealthMonitor(() => files.findReplaced());
+  return new HealthMonitor(() => (mark.isCut() ? cutOff(file) : files.findReplaced()));
+}
+
+function cutOff(file: string): StorageError {
+  return new StorageError(
+    'corrupt',
+    `${file}: its log was cut short while the service was using it; restart the service, then "sluice storage verify" says what is missing`,
+  );
 }
 
 /** SQLite counts the commits of other connections (`PRAGMA data_version`); own ones do not move it. */
-function openWatch(database: DatabaseSync, engine: Engine): { stop(): void } {
+function openWatch(database: DatabaseSync, engine: Engine, mark: LogMark): { stop(): void } {
   const version = database.prepare('PRAGMA data_version');
   const read = () => Number(version.get()?.['data_version']);
   let last = read();
   const timer = setInterval(() => {
+    mark.note();
     engine.checkHealth();
     const now = read();
     if (now !== last) postMessage({ kind: 'outside-change' });

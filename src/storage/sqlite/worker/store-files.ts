@@ -8,15 +8,15 @@ export class StoreFiles {
 
   constructor(file: string) {
     this.#file = file;
-    this.#identities = [file, `${file}.lock`].map((path) => [path, identityOf(path)]);
+    this.#identities = [file, `${file}.lock`, `${file}-wal`].map((path) => [path, identityOf(path)]);
   }
 
-  /** The finding where a file at its path is no longer the one that is open. Costs two calls of the system. */
+  /** The finding where a file at its path is no longer the one that is open. Costs three calls of the system. */
   findReplaced(): StorageError | undefined {
     const found = this.#identities.find(([path, identity]) => identityOf(path) !== identity);
     if (found === undefined) return undefined;
     const [path] = found;
-    const what = path === this.#file ? 'the store' : `its lock file ${path}`;
+    const what = path === this.#file ? 'the store' : `its file ${path}`;
     return new StorageError(
       'replaced',
       `${this.#file}: ${what} was moved away or replaced while the service was using it; put it back, or restart the service so that it uses what is there now`,

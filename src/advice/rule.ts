@@ -1,0 +1,56 @@
+import type { Confidence, Finding, Sentence, TextEdit } from '../finding.ts';
+import type { Facts } from './facts.ts';
+
+/** What mends a finding, as data: the text at its place (or at others) becomes another. */
+export interface Fix {
+  readonly edit: TextEdit;
+  /** Changes at other places, without which the edit is none. */
+  readonly also?: readonly TextEdit[];
+}
+
+/**
+ * One thing that is known of a mistake: it looks at a finding of the engine (`on`), and says what to do about it. `find`
+ * is asked first and is cheap; `say` and `fix` only for what is shown. Deleting a rule takes nothing else with it.
+ */
+export interface Rule<Code extends keyof Facts, Match> {
+  readonly on: Code;
+  /** Unique among the rules on a code; names what was written, not the cure: `near-name`. */
+  readonly name: string;
+  /** How sure the hint is. Of several rules that match the surest speaks, and of equals the first of the list. */
+  readonly confidence: Confidence;
+  readonly find: (facts: Facts[Code], finding: Finding) => Match | undefined;
+  readonly say: (match: Match, finding: Finding) => Sentence;
+  /** Absent where only a person can do it. */
+  readonly fix?: (match: Match, finding: Finding) => Fix | undefined;
+}
+
+/** A rule whose facts were looked at: what is kept of it in one list with all others. */
+export interface AnyRule {
+  readonly on: string;
+  readonly name: string;
+  readonly confidence: Confidence;
+  /** What it adds to a finding; undefined where it has nothing to say. */
+  advise(finding: Finding): Pick<Finding, 'hint' | 'confidence' | 'edit' | 'also'> | undefined;
+}
+
+/** Declares a rule. */
+export function rule<Code extends keyof Facts, Match>({
+  on,
+  name,
+  confidence,
+  find,
+  say,
+  fix,
+}: Rule<Code, Match>): AnyRule {
+  return {
+    on,
+    name,
+    confidence,
+    advise: (finding) => {
+      // The reporter of the room types the facts of each code.
+      const match = finding.facts === undefined ? undefined : find(finding.facts as Facts[Code], finding);
+      if (match === undefined) return undefined;
+      return { hint: say(match, finding), confidence, ...fix?.(match, finding) };
+    },
+  };
+}

@@ -1,0 +1,113 @@
+import { headerOf } from './identity.ts';
+
+/** Who wrote what to whom, as texts. */
+export interface MailHeader {
+  readonly messageId: string | undefined;
+  readonly from: string;
+  readonly to: readonly string[];
+  readonly cc: readonly string[];
+  readonly replyTo: string | undefined;
+  readonly subject: string;
+  readonly date: string | undefined;
+}
+
+/** Gives the text of RFC 2047 encoded words. */
+type DecodeWords = (text: string) => string;
+
+/** Of a header block; real ones come to 20 KB. */
+export const MAX_HEADER_BYTES = 256 * 1024;
+/** Of one field: 300 recipients. */
+const MAX_FIELD_CHARS = 32 * 1024;
+
+/** The fields of a raw message: names in lower case, lines unfolded, fields of one name joined by commas. */
+export function headerFields(source: Buffer): Readonly<Record<string, string>> {
+  const fields = new Map<string, string>();
+  for (const line of decodeHeader(headerOf(source).subarray(0, MAX_HEADER_BYTES)).split(/\r?\n(?![ \t])/)) {
+    const colon = line.indexOf(':');
+    const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase();
+    const value = line.slice(colon + 1).replaceAll(/\r?\n/g, '');
+    const before = fields.get(name);
+    // Of who wrote it, when and what about, the first says it.
+    if (before === undefined) fields.set(name, value);
+    else if (name === 'to' || name === 'cc') fields.set(name, `${before}, ${value}`);
+  }
+  return Object.fromEntries(fields);
+}
+
+function decodeHeader(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return bytes.toString('latin1');
+  }
+}
+
+/** Reads the fields in time that grows with their length, whatever a sender wrote. */
+export function readHeader(fields: Readonly<Record<string, string>>, decode: DecodeWords): MailHeader {
+  const text = (name: string): string | undefined => fields[name]?.slice(0, MAX_FIELD_CHARS).trim();
+  const list = (name: string): readonly string[] => readAddresses(text(name) ?? '', decode);
+  const [id, date] = [text('message-id'), text('date')];
+  return {
+    messageId: id === undefined ? undefined : decode(id),
+    from: list('from')[0] ?? list('sender')[0] ?? '',
+    to: list('to'),
+    cc: list('cc'),
+    replyTo: list('reply-to')[0],
+    subject: decode(text('subject') ?? ''),
+    // What a sender wrote beyond a date says nothing.
+    date: date === undefined || Number.isNaN(Date.parse(date)) ? date : new Date(date).toISOString(),
+  };
+}
+
+/**
+ * The parts of an address list (RFC 5322, section 3.4): an encoded word, a quoted text, a comment, an address in angle
+ * brackets, what ends an entry or the name of a group, and other text. What is inside of an encoded word is a name, and
+ * never an address (RFC 2047, section 5). Bounded, because one that has no end is looked for again and again.
+ */
+const PART =
+  /(=\?[^\s?]{1,60}\?[bq]\?[^\r\n?]{0,1000}\?=)|"((?:[^"\\]|\\.){0,1000})"|\(([^()]{0,1000})\)|<([^<>]{0,1000})>|([,;:])|([^=",;:(<]+|.)/gis;
+
+interface Entry {
+  name: string;
+  /** What may hold an address that stands without brackets. */
+  plain: string;
+  comment: string;
+  address?: string;
+}
+
+const newEntry = (): Entry => ({ name: '', plain: '', comment: '' });
+
+/** Every address as `Name <address>`; members of groups one by one. The last brackets of an entry hold its address. */
+function readAddresses(text: string, decode: DecodeWords): readonly string[] {
+  const found: string[] = [];
+  let entry = newEntry();
+  const end = (): void => {
+    const shown = entryText(entry, decode);
+    if (shown !== '') found.push(shown);
+    entry = newEntry();
+  };
+  for (const [, word, quoted, comment, address, stop, plain = ''] of text.matchAll(PART)) {
+    if (stop === ':' && !entry.plain.includes('@')) entry = newEntry();
+    else if (stop === ',' || stop === ';') end();
+    else {
+      entry.name += word ?? quoted?.replaceAll(/\\(.)/gs, '$1') ?? stop ?? plain;
+      entry.plain += stop ?? (plain === '' ? ' ' : plain);
+      entry.comment += comment ?? '';
+      if (address !== undefined) entry = { ...entry, address, name: `${entry.name} ${entry.address ?? ''}` };
+    }
+  }
+  end();
+  return found;
+}
+
+function entryText({ name, plain, comment, address }: Entry, decode: DecodeWords): string {
+  const bare = plain.split(/\s+/).findLast((word) => word.includes('@')) ?? '';
+  const inner = nameText(address ?? bare);
+  const rest = address === undefined && bare !== '' ? name.replace(bare, ' ') : name;
+  const shown = nameText(decode(rest.trim())) || nameText(decode(comment));
+  if (shown === '' || inner === '') return shown === '' ? inner : `${shown} <>`;
+  return `${shown} <${inner}>`;
+}
+
+/** No name has brackets, in which it could show another address. */
+const nameText = (text: string): string => text.replaceAll(/[\s\p{Cc}<>]+/gu, ' ').trim();

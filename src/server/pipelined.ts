@@ -1,0 +1,71 @@
+/**
+ * Requests written on one connection without waiting for answers (RFC 9112 section 9.3.2). Node parses all of what it
+ * has read in one go, up to 64 KB or 2,400 requests, and makes two objects for each; to pause or destroy the socket,
+ * or the parser, holds from the next read on. Its parser stops at once only behind a request that changes the
+ * protocol. So a request beyond the limit says of itself that it does, and nothing is made for it or parsed behind it.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { ServerLimits } from './deps.ts';
+import type { Connection } from './exchange.ts';
+import { IncomingMessage as NodeMessage } from './node-http.ts';
+import { closeSide } from './send-answer.ts';
+
+/**
+ * Requests of one connection that may wait for their answers. Senders of hooks send one, and wait; each that waits
+ * holds some 8 KB, on as many connections as are allowed (2,000), and all of it must fit a heap of 256 MB.
+ */
+export const MAX_PIPELINED = 4;
+
+/** How often node asks for `upgrade` before it tells its parser to stop; asked once more, it hands the socket over. */
+const ASKED_TO_STOP = 2;
+
+export interface PipeliningOptions {
+  /** Asked once for each request, with its head: true where it is one too many. */
+  readonly endIfFull: (socket: Socket) => boolean;
+  /** Whether `upgrade` is emitted for requests with an `Upgrade` header. */
+  readonly seesOffers: boolean;
+}
+
+/** The class of requests for `createServer`. */
+export function boundedMessages({ endIfFull, seesOffers }: PipeliningOptions): typeof IncomingMessage {
+  return class extends NodeMessage {
+    declare private kind: 'offer' | 'beyond' | 'plain' | undefined;
+    declare private asked: number;
+
+    get upgrade(): boolean {
+      if (this.kind === 'beyond') return (this.asked += 1) <= ASKED_TO_STOP;
+      return this.kind === 'offer';
+    }
+
+    /** Null at first, then whether the head that has come has an `Upgrade` header. */
+    set upgrade(offered: boolean | null) {
+      if (offered === null || this.kind !== undefined) return;
+      if (endIfFull(this.socket)) {
+        this.asked = 0;
+        this.kind = 'beyond';
+      } else this.kind = offered && seesOffers ? 'offer' : 'plain';
+    }
+  };
+}
+
+/**
+ * Whether no further request of the connection is taken: its last answer is decided, or as many wait as may. Once one
+ * was passed over, none behind it is taken either, since nobody knows where in its bytes the next one begins.
+ *
+ * A connection whose sender has proved itself closes with the answers to what waits. One of a stranger stays open until
+ * it is swept or has to make room: to close it at once would only make room for the next one.
+ */
+export function endIfFull(connection: Connection, isStranger: boolean): boolean {
+  if (!connection.closing && !connection.flooded && connection.open < MAX_PIPELINED) return false;
+  connection.flooded = true;
+  if (!isStranger) connection.closing = true;
+  connection.socket.pause();
+  return true;
+}
+
+/** The last answer was decided before the connection had to end, so it could not say so. */
+export function endAfterLatest({ socket, latest }: Connection, { drainMs }: ServerLimits): void {
+  if (latest === undefined || latest.res.writableFinished) closeSide(socket, drainMs);
+  else latest.res.once('finish', () => closeSide(socket, drainMs));
+}

@@ -1,0 +1,70 @@
+import type { Conversation, RetentionLimits } from '../records.ts';
+import { EVENT, OUTBOX, RUN } from './states.ts';
+import type { Question } from './statements.ts';
+
+/** The first rows of each table that retention may remove. */
+
+/** Rows of one table that one slice removes at most: an accept waits for half a millisecond behind them. */
+export const SLICE_ROWS = 12;
+
+const NEXT_SUMMARIES = `SELECT seq, created_at AS createdAt FROM events INDEXED BY events_pending
+  WHERE state = ${EVENT.pending} AND kind = 'summary' ORDER BY seq LIMIT ${SLICE_ROWS}`;
+const EXPIRED_KEYS = `SELECT scope, key FROM idempotency INDEXED BY idempotency_expiry WHERE expires_at <= ?
+  ORDER BY expires_at LIMIT ${SLICE_ROWS}`;
+/** All that are idle where there are too many. */
+const IDLE_SESSIONS = `SELECT owner, key, last_used_at AS lastUsedAt FROM sessions INDEXED BY sessions_used
+  WHERE (last_used_at < ? OR (SELECT sessions FROM counters) > ?)
+    AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line WHERE line = owner || char(10) || key AND state <= ${RUN.active})
+  ORDER BY last_used_at LIMIT ${SLICE_ROWS}`;
+
+/** The longest ended ones first. */
+const oldest = (table: 'runs' | 'outbox' | 'events', firstEnded: number, gathered = '0'): string =>
+  `SELECT seq, state, ended_at AS endedAt, ${gathered} AS gathered FROM ${table} INDEXED BY ${table}_ended
+  WHERE state >= ${firstEnded} ORDER BY ended_at, seq LIMIT ${SLICE_ROWS}`;
+
+/** What goes: rows that were last in use earlier, or that are more than so many. */
+export interface Slice {
+  readonly maxRows: number;
+  readonly before: number;
+}
+
+export interface EndedRow {
+  readonly seq: number;
+  readonly state: number;
+  readonly endedAt: number;
+  /** Events of a run that are stored apart from it. */
+  readonly gathered: number;
+}
+
+export interface SummaryRow {
+  readonly seq: number;
+  readonly createdAt: number;
+}
+
+export type Key = Readonly<Record<'scope' | 'key', string>>;
+
+export type IdleSession = Conversation & { readonly lastUsedAt: number };
+
+export type Found = [
+  summaries: SummaryRow[],
+  keys: Key[],
+  sessions: IdleSession[],
+  ...ended: [runs: EndedRow[], outbox: EndedRow[], events: EndedRow[]],
+];
+
+/** What a slice asks; `Found` answers it. */
+export function pruneQuestions(limits: RetentionLimits, nowMs: number): readonly Question[] {
+  const { before, maxRows } = sliceOf(limits, nowMs);
+  return [
+    [NEXT_SUMMARIES],
+    [EXPIRED_KEYS, nowMs],
+    [IDLE_SESSIONS, before, maxRows],
+    [oldest('runs', RUN.completed, 'gathered')],
+    [oldest('outbox', OUTBOX.completed)],
+    [oldest('events', EVENT.consumed)],
+  ];
+}
+
+export function sliceOf({ maxAgeMs, maxRows }: RetentionLimits, nowMs: number): Slice {
+  return { maxRows, before: nowMs - maxAgeMs };
+}

@@ -1,0 +1,51 @@
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findAuthorFiles } from '../../src/console/author-files.ts';
+import { Drafts } from '../../src/console/drafts.ts';
+import type { Judge } from '../../src/console/judge.ts';
+
+let root = '';
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'sluice-drafts-'));
+  mkdirSync(join(root, 'mappings'));
+  writeFileSync(join(root, 'mappings', 'a.yaml'), '- {id: a, match: {path: a}}\n');
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Codes of a draft, and the processor time that reading it took of this thread. */
+async function load(text: string): Promise<{ codes: readonly string[]; loads: number; ownMs: number }> {
+  const folders = { mappingsDir: join(root, 'mappings'), transformsDir: join(root, 'transforms') };
+  const [file] = await findAuthorFiles(folders);
+  if (file === undefined) throw new Error('no file');
+  let loads = 0;
+  const workshop = {
+    load: () => {
+      loads += 1;
+      return Promise.resolve({ diagnostics: [], release: () => undefined });
+    },
+  };
+  const drafts = new Drafts({ workshop } as object as Judge);
+  const before = process.threadCpuUsage();
+  const { findings } = await drafts.load(folders, { file, text, signal: new AbortController().signal });
+  const { user, system } = process.threadCpuUsage(before);
+  return { codes: findings.map(({ code }) => code), loads, ownMs: (user + system) / 1000 };
+}
+
+test('a draft that is whole is loaded', async () => {
+  expect(await load('- {id: b, match: {path: b}}\n')).toMatchObject({ codes: [], loads: 1 });
+});
+
+test.each([
+  ['a: [\n', 120_000],
+  ['\ta: b\n', 120_000],
+  ['{}', 120_000],
+  ['- {a: "\n', 2_000_000],
+])('a broken draft of many %j is read in a thread, within a bound', async (unit, bytes) => {
+  const { codes, loads, ownMs } = await load(unit.repeat(bytes / unit.length));
+  expect(codes.length).toBeGreaterThan(0);
+  expect(loads).toBe(0);
+  expect(ownMs).toBeLessThan(100);
+  if (bytes > 1_000_000) expect(codes).toEqual(['TOO_MANY_PARTS']);
+});

@@ -1,4 +1,0 @@
-#!/bin/sh
-set -eu
-prompt=$1
-exec my-agent "$prompt"

@@ -1,0 +1,267 @@
+/** The house table, as data: what a room is for, whom it may import, which packages it owns. And the scanner of imports. */
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** What a room is for. Advice refuses nothing: without it the same requests are taken, and the same files refused. */
+export type Kind = 'engine' | 'adapters' | 'advice' | 'tools';
+
+interface RoomRules {
+  readonly kind: Kind;
+  /** Folders and root files whose entry may be imported. */
+  readonly imports: readonly string[];
+  /** Folders of which only types may be imported. */
+  readonly types?: readonly string[];
+  /** Packages (and node: modules) no other folder may import. */
+  readonly owns?: readonly string[];
+}
+
+const CONTRACT = ['request', 'action', 'errors'];
+/** Imported from everywhere. */
+export const COMMON_FOLDERS = ['telemetry', 'json', 'finding'];
+export const COMMON_PACKAGES = ['zod'];
+
+export const HOUSE: Readonly<Record<string, RoomRules>> = {
+  json: { kind: 'engine', imports: [] },
+  request: { kind: 'engine', imports: [] },
+  action: { kind: 'engine', imports: ['request'] },
+  errors: { kind: 'engine', imports: [] },
+  finding: { kind: 'engine', imports: [] },
+  document: { kind: 'engine', imports: [], owns: ['yaml', '@humanwhocodes/momoa', '@babel/code-frame'] },
+  telemetry: { kind: 'engine', imports: [], owns: ['pino', 'prom-client'] },
+  timers: { kind: 'engine', imports: [] },
+  outgoing: { kind: 'engine', imports: [] },
+  boundary: { kind: 'engine', imports: ['action'] },
+  verify: { kind: 'engine', imports: ['errors', 'payload'], owns: ['jose'] },
+  payload: { kind: 'engine', imports: ['errors'], owns: ['@remix-run/multipart-parser', 'saxes'] },
+  config: { kind: 'engine', imports: ['document', 'errors', 'action'] },
+  sandbox: {
+    kind: 'engine',
+    imports: ['errors', 'document', 'request'],
+    owns: ['isolated-vm', 'esbuild', 'tsx', '@noble/hashes'],
+  },
+  storage: {
+    kind: 'engine',
+    imports: ['errors', 'action', 'request', 'timers'],
+    owns: ['node:sqlite', 'pg'],
+  },
+  mapping: {
+    kind: 'engine',
+    imports: ['document', 'payload', 'verify', ...CONTRACT],
+    types: ['sandbox'],
+    owns: ['json-logic-js', 'handlebars'],
+  },
+  hook: { kind: 'engine', imports: ['mapping', 'boundary', 'document', ...CONTRACT], types: ['sandbox'] },
+  server: {
+    kind: 'engine',
+    imports: ['hook', 'verify', 'payload', 'storage', 'config', 'request', 'errors', 'action'],
+    types: ['mapping', 'sandbox'],
+    owns: ['node:http', 'rate-limiter-flexible'],
+  },
+  runners: {
+    kind: 'adapters',
+    imports: ['document', 'config', 'action', 'errors', 'outgoing', 'timers'],
+    types: ['storage'],
+    owns: ['execa', 'ai', '@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
+  },
+  channels: {
+    kind: 'adapters',
+    imports: ['config', 'action', 'outgoing', 'timers', 'verify'],
+    owns: ['grammy', '@discordjs/rest', '@slack/web-api', '@microsoft/teams.api', '@mattermost/client'],
+  },
+  gateway: {
+    kind: 'engine',
+    imports: [
+      'runners',
+      'channels',
+      'storage',
+      'boundary',
+      'action',
+      'config',
+      'errors',
+      'outgoing',
+      'timers',
+    ],
+  },
+  mail: {
+    kind: 'adapters',
+    imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing'],
+    owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
+  },
+  advice: { kind: 'advice', imports: ['document', 'mapping', ...CONTRACT] },
+  analysis: { kind: 'advice', imports: ['mapping', 'hook', 'document', 'payload', 'request', 'verify'] },
+  explanation: {
+    kind: 'tools',
+    imports: ['analysis', 'mapping', 'hook', 'document', 'runners', 'storage', 'request', 'json', 'verify'],
+    types: ['config'],
+  },
+  console: {
+    kind: 'tools',
+    imports: [
+      'explanation',
+      'boundary',
+      'hook',
+      'golden',
+      'storage',
+      'server',
+      'config',
+      'mapping',
+      'document',
+      'request',
+      'timers',
+    ],
+    owns: [
+      'preact',
+      '@preact/signals',
+      'codemirror',
+      '@codemirror/autocomplete',
+      '@codemirror/lang-javascript',
+      '@codemirror/lang-json',
+      '@codemirror/lang-yaml',
+      '@codemirror/language',
+      '@codemirror/lint',
+      '@codemirror/state',
+      '@codemirror/view',
+      '@lezer/highlight',
+    ],
+  },
+  golden: {
+    kind: 'tools',
+    imports: ['hook', 'mapping', 'document', 'boundary', 'payload', 'storage', 'request', 'action', 'errors'],
+    types: ['sandbox'],
+  },
+};
+
+/** Wiring: these stand on top and may import every entry file. */
+export const TOP: Readonly<Record<string, Kind>> = {
+  cli: 'tools',
+  main: 'tools',
+  index: 'tools',
+  service: 'engine',
+  generation: 'engine',
+};
+/** Packages of the wiring. */
+export const TOP_OWNS = ['commander', 'chokidar', '@clack/prompts'];
+
+/**
+ * Files of another kind than their room: names without `.ts`, by room. An interim list, which shrinks as files move.
+ * A file is listed whole, by what most of it is for.
+ */
+const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
+  document: {
+    advice: `anchor-hints bracket-slips broken-line did-you-mean document-kind file-slips indent-slips joined-entries
+      key-places key-slips kind-words line-slips long-seconds meant-key move-key other-shapes place-hints schema-keys
+      single-quoted time-zones value-hints written-forms yaml-slip yaml-slips`,
+    tools: 'edit-document format-diagnostics print-sarif source-frame',
+  },
+  config: {
+    advice:
+      'env-file foreign-documents foreign-settings meant-runners meant-settings near-variable their-words',
+  },
+  payload: { advice: 'json-slips printed-value' },
+  verify: {
+    advice: `address-check body-variants diagnose diagnose-absence diagnose-content diagnose-credential diagnose-form
+      diagnose-other-scheme diagnose-signature diagnose-twilio diagnosis foreign-secrets known-senders replay-facts
+      secret-elsewhere secret-variants signature-shapes url-variants written-verify`,
+    tools: 'sign',
+  },
+  sandbox: {
+    advice: `missing-parts near-modules printed-file printed-parts read-expression scan-argument
+      scan-globals scan-shapes web-handler`,
+    tools:
+      'author-globals find-compiler module-coverage isolate-coverage run-unsandboxed typecheck unsandboxed-process',
+  },
+  storage: { advice: 'warning-words' },
+  mapping: {
+    advice: `always-holds blank-names body-kinds calculated-text check-answers check-comments check-dedupe check-escapes
+      check-folded check-reach check-texts check-trust check-written element-checks element-rules empty-path field-rules
+      file-level-keys file-order foreign-call foreign-expressions foreign-go foreign-helpers
+      foreign-hooks foreign-jinja foreign-keys foreign-marks foreign-operators foreign-quotes foreign-rules
+      foreign-scope foreign-syntax foreign-template foreign-words list-order meant-challenge meant-objects meant-rule
+      meant-values mirrored operand-checks passed-over printed-json rule-edits scheme-words template-operands
+      unfit-arguments verify-hint wanted-keys written-transform`,
+  },
+  hook: {
+    advice: `condition-leaves considered-notes debounce-words difference encoded-json evaluation-advice evaluation-note
+      evaluation-notes event-id kind-header meant-parts odd-texts refusal-remedy slip-warnings
+      transform-remedy unknown-fields`,
+    tools: `evaluation-json format-actions format-considered format-evaluation format-fields format-lines`,
+  },
+  server: { advice: 'asked-address decision-notes diagnose-token foreign-address parser-findings' },
+  runners: {
+    advice: `command-problems look-at-file meant-placeholder misplaced-file model-problems prompt-problem
+      script-variables shell-words start-problem`,
+  },
+  channels: { advice: 'meant-recipient' },
+  generation: {
+    advice: 'channel-settings default-findings gateway-findings recipient-findings',
+    tools: 'check-generation proof-listing',
+  },
+  explanation: {
+    advice: `code-lines command-errors command-words compared-requests debounce-note decision-reasons differing-fields
+      each-note fixed-keys hints key-notes kind-notes list-note outbox-notes prefix-note run-notes sentence
+      session-notes setting-notes setting-words shared-conversations short-hint stored-notes template-warnings`,
+  },
+  golden: { advice: 'case-hints case-words other-files' },
+  cli: { advice: 'dev-hints dev-misses sender-catalogue stray-files usage-error' },
+};
+
+const KIND_OF_FILE: ReadonlyMap<string, Kind> = new Map(
+  Object.entries(OTHER_KIND).flatMap(([room, kinds]) =>
+    Object.entries(kinds).flatMap(([kind, names]) =>
+      names.split(/\s+/).map((name) => [`${room}/${name}`, kind as Kind] as const),
+    ),
+  ),
+);
+
+/** Files that the interim list names, as `room/name`. */
+export const LISTED: readonly string[] = [...KIND_OF_FILE.keys()];
+
+/** How the interim list names a file: by its room and its own name, whatever folder of the room it is in. */
+export function listedName(file: string): string {
+  return `${roomOf(file)}/${basename(file).replace(/\.\w+$/, '')}`;
+}
+
+/** What a file is for; its name is absolute. */
+export function kindOf(file: string): Kind {
+  const room = roomOf(file);
+  const kind = KIND_OF_FILE.get(listedName(file)) ?? HOUSE[room]?.kind ?? TOP[room];
+  if (kind === undefined) throw new Error(`${room} has no place in the house table`);
+  return kind;
+}
+
+export const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
+
+export interface Import {
+  readonly file: string;
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+}
+
+/** Every static, re-exporting and dynamic import with a literal specifier; comments and texts do not count. */
+export function importsOf(file: string, text: string): readonly Import[] {
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/[^\n]*/g, '$1');
+  const statement = /^\s*(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+?\sfrom\s+)?['"]([^'"\n]+)['"]/gm;
+  const found = [...code.matchAll(statement)].map((match) => ({
+    file,
+    specifier: match[2] ?? '',
+    typeOnly: match[1] !== undefined,
+  }));
+  const dynamic = [...code.matchAll(/\bimport\(\s*['"]([^'"\n]+)['"]\s*\)/g)].map((match) => ({
+    file,
+    specifier: match[1] ?? '',
+    typeOnly: false,
+  }));
+  return [...found, ...dynamic];
+}
+
+/** `config` for `src/config/settings.ts`, `errors` for `src/errors.ts`. */
+export function roomOf(file: string): string {
+  return (relative(SOURCE, file).split('/')[0] ?? '').replace(/\.ts$/, '');
+}
+
+export function allImports(): readonly Import[] {
+  return globSync('**/*.{ts,tsx}', { cwd: SOURCE })
+    .toSorted()
+    .flatMap((name) => importsOf(join(SOURCE, name), readFileSync(join(SOURCE, name), 'utf8')));
+}

@@ -1,0 +1,44 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+
+const LOG = JSON.stringify(new URL('../../src/telemetry/log.ts', import.meta.url));
+
+const SCRIPT = `
+  import { createLogger } from ${LOG};
+  const log = createLogger();
+  for (let i = 0; i < 3_000; i += 1) log.info({ text: 'x'.repeat(100) }, 'line');
+  const alive = setInterval(() => undefined, 1_000);
+  process.on('SIGTERM', () => {
+    clearInterval(alive);
+    log.info({}, 'last');
+    log.flush();
+  });
+  console.log('ready');
+`;
+
+/** Starts the script and asks it to end; resolves to its exit code and what came on standard error. */
+async function endOf({ isRead }: { readonly isRead: boolean }): Promise<readonly [number | null, string]> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', SCRIPT]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let text = '';
+  if (isRead) child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await once(child.stdout, 'data');
+  await delay(200);
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  child.kill('SIGTERM');
+  const [code] = await ended;
+  if (isRead && !child.stderr.readableEnded) await once(child.stderr, 'end');
+  return [code, text];
+}
+
+test('a log pipe that nobody reads does not keep the process', { timeout: 15_000 }, async () => {
+  expect((await endOf({ isRead: false }))[0]).toBe(0);
+});
+
+test('one that is read gets every line', { timeout: 15_000 }, async () => {
+  const [code, text] = await endOf({ isRead: true });
+  expect([code, text.trimEnd().split('\n').length]).toEqual([0, 3_001]);
+  expect(text).toMatch(/"msg":"last"}\n$/);
+});
