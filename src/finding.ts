@@ -64,6 +64,14 @@ interface Sent {
 }
 
 /**
+ * Something that the engine has read or compiled, and that may be in order: advice looks at it for what was hardly meant.
+ * What else it holds is typed by the room that gives it (`*Subjects`).
+ */
+export interface Subject {
+  readonly kind: string;
+}
+
+/**
  * A sentence of ours, from our words, the operator's own text and what a sender wrote. It is no text, so nothing can take
  * it apart, store it or compare it: only printers make a text of it, for people (`printSentence`).
  */

@@ -68,7 +68,8 @@ export async function goldenTests(options: GoldenTestsOptions): Promise<void> {
   }
 }
 
-const lazyAdvice: Advise = async (findings) => (await import('./advice/advice.ts')).advise(findings);
+const lazyAdvice: Advise = async (findings, subjects) =>
+  (await import('./advice/advice.ts')).advise(findings, subjects);
 
 async function loadOrThrow(config: string, sandbox: Sandbox): Promise<Generation> {
   const options = { env: process.env, needSecrets: false, dev: true, sandbox, advise: lazyAdvice };

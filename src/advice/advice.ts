@@ -1,14 +1,24 @@
-import type { Confidence, Finding } from '../finding.ts';
-import type { AnyRule } from './rule.ts';
-import { RULES } from './rules.ts';
+import type { Confidence, Finding, Subject } from '../finding.ts';
+import type { AnyLook, AnyRule } from './rule.ts';
+import { LOOKS, RULES } from './rules.ts';
 
 /** The surest first. */
 const ORDER: readonly Confidence[] = ['certain', 'likely', 'guess'];
 
-/** Adds to findings of the engine what to do about them; a finding that no rule knows stays as it is. */
-export function advise(findings: readonly Finding[], rules: readonly AnyRule[] = RULES): readonly Finding[] {
+/**
+ * Adds to findings of the engine what to do about them, and what is found in its subjects; a finding that no rule knows
+ * stays as it is.
+ */
+export function advise(
+  findings: readonly Finding[],
+  subjects: readonly Subject[] = [],
+  {
+    rules = RULES,
+    looks = LOOKS,
+  }: { readonly rules?: readonly AnyRule[]; readonly looks?: readonly AnyLook[] } = {},
+): readonly Finding[] {
   const byCode = Map.groupBy(rules, ({ on }) => on);
-  return findings.map((finding) => {
+  return inOrder(findings, lookAt(subjects, looks)).map((finding) => {
     if (finding.hint !== undefined) return finding;
     const own = byCode.get(finding.code) ?? [];
     for (const confidence of ORDER) {
@@ -19,4 +29,25 @@ export function advise(findings: readonly Finding[], rules: readonly AnyRule[] =
     }
     return finding;
   });
+}
+
+/** In the order of the list, for each subject. */
+function lookAt(subjects: readonly Subject[], looks: readonly AnyLook[]): readonly Finding[] {
+  const byKind = Map.groupBy(looks, ({ on }) => on);
+  return subjects.flatMap((subject) =>
+    (byKind.get(subject.kind) ?? []).flatMap((each) => each.lookAt(subject)),
+  );
+}
+
+/** What was looked for among what was found: in a file that has findings at its place, else at the end. */
+function inOrder(findings: readonly Finding[], looked: readonly Finding[]): readonly Finding[] {
+  const all = [...findings];
+  for (const each of looked) {
+    const { source, start } = each.at ?? {};
+    const isBefore = ({ at }: Finding): boolean => at?.source === source && (at?.start ?? 0) <= (start ?? 0);
+    const before = all.findLastIndex(isBefore);
+    const first = all.findIndex(({ at }) => at !== undefined && at.source === source);
+    all.splice(before === -1 ? (first === -1 ? all.length : first) : before + 1, 0, each);
+  }
+  return all;
 }

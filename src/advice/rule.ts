@@ -1,5 +1,6 @@
-import type { Confidence, Finding, Sentence, TextEdit } from '../finding.ts';
-import type { Facts } from './facts.ts';
+import { replaceWithin } from '../document/document.ts';
+import type { Confidence, Finding, Sentence, Subject, TextEdit } from '../finding.ts';
+import type { Facts, Subjects } from './facts.ts';
 
 /** What mends a finding, as data: the text at its place (or at others) becomes another. */
 export interface Fix {
@@ -52,5 +53,52 @@ export function rule<Code extends keyof Facts, Match>({
       if (match === undefined) return undefined;
       return { hint: say(match, finding), confidence, ...fix?.(match, finding) };
     },
+  };
+}
+
+/** What a look found: a finding but for what the look says of all of its findings. */
+export type Found = Omit<Finding, 'code' | 'severity' | 'confidence'>;
+
+/** With the edit that replaces what is written at its place, where the file has it so. */
+export function replacing(found: Found, from: string, to: string): Found {
+  const edit = found.at && replaceWithin(found.at, from, to);
+  return edit === undefined ? found : { ...found, edit };
+}
+
+/**
+ * A finding of advice's own: it looks at something that the engine took, and says what was hardly meant. Its findings are
+ * warnings and refuse nothing; their hint stands in them or comes from a rule on their code.
+ */
+export interface Look<Kind extends keyof Subjects> {
+  readonly on: Kind;
+  /** In the registry of codes by being named here. */
+  readonly code: string;
+  /** Where several looks have one code. */
+  readonly name?: string;
+  /** Default `certain`. */
+  readonly confidence?: Confidence;
+  readonly find: (subject: Subjects[Kind]) => readonly Found[];
+}
+
+/** A look whose subjects were typed: what is kept of it in one list with all others. */
+export interface AnyLook {
+  readonly on: string;
+  readonly code: string;
+  lookAt(subject: Subject): readonly Finding[];
+}
+
+/** Declares a look. */
+export function look<Kind extends keyof Subjects>({ on, code, confidence, find }: Look<Kind>): AnyLook {
+  return {
+    on,
+    code,
+    lookAt: (subject) =>
+      // The room that gives the subject types each kind.
+      find(subject as unknown as Subjects[Kind]).map((found) => ({
+        severity: 'warning',
+        code,
+        ...(confidence === undefined ? {} : { confidence }),
+        ...found,
+      })),
   };
 }

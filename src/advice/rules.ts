@@ -1,5 +1,9 @@
-import type { AnyRule } from './rule.ts';
+import type { AnyLook, AnyRule } from './rule.ts';
 import { NAMES } from './rules/names.ts';
+import { KEYS } from './rules/keys.ts';
 
-/** All rules, family by family. */
+/** All rules on findings of the engine, family by family. */
 export const RULES: readonly AnyRule[] = [...NAMES];
+
+/** All looks at what the engine took, family by family. Their codes are advice's own. */
+export const LOOKS: readonly AnyLook[] = [...KEYS];

@@ -1,4 +1,5 @@
 import type { Advise } from '../generation/generation.ts';
 
 /** What is known of mistakes, loaded when there is a finding: a start without one never reads it. */
-export const advise: Advise = async (findings) => (await import('../advice/advice.ts')).advise(findings);
+export const advise: Advise = async (findings, subjects) =>
+  (await import('../advice/advice.ts')).advise(findings, subjects);

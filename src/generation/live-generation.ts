@@ -86,7 +86,14 @@ type Load = () => Promise<LoadedGeneration>;
 /** Loads the files as they are, and tells what was found. */
 function loader({ configFile, env, makeToken, onDiagnostics, advise }: LiveOptions, sandbox: Sandbox): Load {
   const dev = makeToken !== undefined;
-  const loading: GenerationOptions = { env, needSecrets: true, dev, sandbox, ...defined({ advise }) };
+  const loading: GenerationOptions = {
+    env,
+    needSecrets: true,
+    dev,
+    isServing: !dev,
+    sandbox,
+    ...defined({ advise }),
+  };
   return async () => {
     const loaded = await loadGeneration(configFile, loading);
     onDiagnostics?.(loaded.diagnostics, loaded.generation !== undefined);

@@ -11,6 +11,7 @@ import {
   type RemainingConfig,
 } from '../config/config.ts';
 import { byWeight, type Finding } from '../document/document.ts';
+import type { Subject } from '../finding.ts';
 import {
   loadChannelCatalog,
   recipientHint,
@@ -77,10 +78,18 @@ export interface GenerationOptions {
   readonly reuse?: Pick<Generation, 'table' | 'transforms'>;
   /** Says what to do about findings; they refuse the same without it. */
   readonly advise?: Advise;
+  /** For a service: advice is asked only where there is a finding, so that a start without one never loads it. */
+  readonly isServing?: boolean;
 }
 
-/** What is told of findings: each stays, with a hint and an edit where something is known of it. */
-export type Advise = (findings: readonly Finding[]) => readonly Finding[] | Promise<readonly Finding[]>;
+/**
+ * What is told of findings: each stays, with a hint and an edit where something is known of it. And what is found in
+ * subjects: warnings, which refuse nothing.
+ */
+export type Advise = (
+  findings: readonly Finding[],
+  subjects: readonly Subject[],
+) => readonly Finding[] | Promise<readonly Finding[]>;
 
 export interface LoadedGeneration {
   /** Absent where there is any error. */
@@ -102,8 +111,9 @@ interface Loaded extends LoadedGeneration {
 export async function loadAll(file: string, options: GenerationOptions): Promise<Loaded> {
   const { config, diagnostics, remaining } = await loadConfig(file, options);
   if (config === undefined) {
-    const more = remaining === undefined ? [] : await findMappingProblems(remaining, options.sandbox);
-    return { diagnostics: byWeight(await advised([...diagnostics, ...more], options)) };
+    const more = remaining === undefined ? undefined : await loadRemaining(remaining, options.sandbox);
+    const all = [...diagnostics, ...(more?.diagnostics ?? [])];
+    return { diagnostics: byWeight(await advised(all, more?.subjects ?? [], options)) };
   }
   const loaded = await loadParts(config, options);
   const { references, mappings, transformsDir: dir } = loaded;
@@ -112,15 +122,21 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   return {
     ...(generation === undefined ? {} : { generation }),
     diagnostics: byWeight(
-      hideValues(await advised(found, options), [...config.secrets, ...references.secrets]),
+      hideValues(await advised(found, mappings.subjects, options), [
+        ...config.secrets,
+        ...references.secrets,
+      ]),
     ),
     transforms: { dir, refs: mappings.transforms },
   };
 }
 
-/** A start without findings loads no advice. */
-function advised(found: readonly Finding[], { advise }: GenerationOptions): ReturnType<Advise> {
-  return found.length === 0 || advise === undefined ? found : advise(found);
+function advised(
+  found: readonly Finding[],
+  subjects: readonly Subject[],
+  { advise, isServing = false }: GenerationOptions,
+): ReturnType<Advise> {
+  return advise === undefined || (isServing && found.length === 0) ? found : advise(found, subjects);
 }
 
 /** What the configuration names, each part loaded for itself. */
@@ -219,16 +235,16 @@ function containTransforms(
 }
 
 /** What mappings and transforms say where the configuration has errors, so that all findings come at once. */
-async function findMappingProblems(
+async function loadRemaining(
   remaining: RemainingConfig,
   sandbox: Sandbox,
-): Promise<readonly Finding[]> {
+): Promise<Pick<LoadedMappings, 'diagnostics' | 'subjects'>> {
   const mappings = await loadMappings({ ...remaining, inline: remaining.inlineMappings, presets: [] });
   const transforms = await sandbox.loadTransforms(remaining.transformsDir, mappings.transforms);
   transforms.release();
   // A plugin that is not loaded here may bring the channel.
   const found = mappings.diagnostics.filter(({ code }) => code !== 'UNKNOWN_CHANNEL');
-  return [...found, ...transforms.diagnostics];
+  return { diagnostics: [...found, ...transforms.diagnostics], subjects: mappings.subjects };
 }
 
 const isError = (diagnostic: Finding): boolean => diagnostic.severity === 'error';

@@ -1,4 +1,4 @@
-import { quoted, say } from '../finding.ts';
+import { quoted, say, type Subject } from '../finding.ts';
 import { channelIdOf, type DeliveryTarget } from '../action.ts';
 import {
   didYouMean,
@@ -11,7 +11,6 @@ import {
 import { defined } from '../json.ts';
 import { checkDedupeKey } from './check-dedupe.ts';
 import { checkWritten } from './check-written.ts';
-import { checkAnswerKey } from './check-answers.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
 import { checkTrust } from './check-trust.ts';
 import {
@@ -63,6 +62,7 @@ export interface MappingResult {
   readonly idAt?: Place;
   readonly enabled: boolean;
   readonly diagnostics: readonly Finding[];
+  readonly subjects: readonly Subject[];
 }
 
 /** One mapping being compiled. */
@@ -76,21 +76,30 @@ interface CompilingMapping extends MappingContext {
   readonly isWhole: boolean;
 }
 
+/** One mapping as it was read and compiled. */
+export interface MappingSubject
+  extends Subject, Pick<CompilingMapping, 'located' | 'source' | 'dialect' | 'isWhole'> {
+  readonly kind: 'mapping';
+  readonly compiled: CompiledMapping;
+}
+
 /** Checks and compiles one mapping, all findings at once, in the order of the file. */
 export function compileMapping(entry: MappingEntry, context: MappingContext): MappingResult {
   const { value, ...read } = readEntry(entry);
-  const { diagnostics } = read.reporter;
-  if (value === undefined) return { enabled: true, diagnostics, ...outByPath(entry, context) };
+  const { diagnostics, subjects } = read.reporter;
+  if (value === undefined) return { enabled: true, diagnostics, subjects, ...outByPath(entry, context) };
   const { dialect, preset } = entry;
   const source = { ...value, ...preset };
   const compiling: CompilingMapping = { ...context, ...read, source, dialect, preset };
   checkKeys(compiling);
-  checkAnswerKey(compiling);
   checkWritten(compiling);
   const mapping = build(compiling);
+  const { located, reporter, isWhole } = compiling;
+  const subject: MappingSubject = { kind: 'mapping', located, source, dialect, isWhole, compiled: mapping };
+  reporter.show(subject);
   diagnostics.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
   const { id, idAt } = mapping;
-  const result = { id, idAt, enabled: source.enabled ?? true, diagnostics };
+  const result = { id, idAt, enabled: source.enabled ?? true, diagnostics, subjects };
   if (!diagnostics.some(({ severity }) => severity === 'error')) return { ...result, mapping };
   const out = isMatchReadable(entry, diagnostics) ? outOf(entry, mapping) : outByPath(entry, context);
   return { ...result, ...out };
@@ -267,12 +276,17 @@ function templateAt(
 ): CompiledTemplate | undefined {
   if (dialect === 'openclaw') return compileOpenClawTemplate(located.at(path));
   const own = path.length === 1 ? preset?.[path[0] as keyof MappingSource] : undefined;
-  const { template, diagnostics } = templates.compile(located.at(path), {
+  const {
+    template,
+    diagnostics,
+    subjects = [],
+  } = templates.compile(located.at(path), {
     ...(source.id === undefined ? {} : { id: source.id }),
     withItem: source.forEach !== undefined,
     ...(typeof own === 'string' ? { text: own } : {}),
   });
   reporter.diagnostics.push(...diagnostics);
+  reporter.subjects.push(...subjects);
   return template;
 }
 

@@ -1,4 +1,4 @@
-import { quoted, say } from '../finding.ts';
+import { quoted, say, type Subject } from '../finding.ts';
 import { withEdit, type Finding, type Place } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import { findBodyKinds } from './body-kinds.ts';
@@ -14,10 +14,19 @@ import { findProofGaps } from './proof-gaps.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
 import { createTemplateCompiler } from './template/template.ts';
 
+/** All mappings: those that are enabled as they are compiled, and all as they stand in their files. */
+export interface MappingsSubject extends Subject {
+  readonly kind: 'mappings';
+  readonly enabled: readonly CompiledMapping[];
+  readonly entries: readonly MappingEntry[];
+}
+
 export interface CompiledMappings {
   /** Absent where any finding is an error that is not contained. */
   readonly table?: RoutingTable;
   readonly diagnostics: readonly Finding[];
+  /** What advice may look at. */
+  readonly subjects: readonly Subject[];
   /**
    * Errors with which the service runs: those of mappings of an OpenClaw file, which take only their own mapping out,
    * and proofs that do not cover what is used.
@@ -64,8 +73,10 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
   const isUsable =
     results.every(isTaken) &&
     !diagnostics.some((diagnostic) => diagnostic.severity === 'error' && !contained.has(diagnostic));
+  const all: MappingsSubject = { kind: 'mappings', enabled, entries };
   return {
     diagnostics,
+    subjects: [...results.flatMap(({ subjects }) => subjects), all],
     contained,
     transforms: enabled.flatMap(({ transform }) => (transform === undefined ? [] : [transform])),
     ...(isUsable ? { table: createRoutingTable(enabled, disabled) } : {}),

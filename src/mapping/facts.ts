@@ -1,18 +1,12 @@
 /** What advice, explanation and editor read of mappings, beside what the engine needs. At most 40 names. */
+import type { MappingSubject } from './compile-mapping.ts';
+import type { MappingsSubject } from './compile.ts';
 
-/** What a finding of a mapping says beside its place, by code. Texts are the operator's own. */
-export interface MappingFacts {
-  UNKNOWN_CHANNEL: {
-    /** As it is written. */
-    readonly written: string;
-    /** The ids of channels that there are, without `last`. */
-    readonly known: readonly string[];
-  };
-  MODEL_NOT_ALLOWED: {
-    readonly written: string;
-    /** What the allow-list has. */
-    readonly models: readonly string[];
-    /** Aliases of models that are allowed. */
-    readonly usable: readonly string[];
-  };
+export type { MappingFacts } from './finding-facts.ts';
+export type { MappingSubject, MappingsSubject };
+
+/** What mapping files give to look at, by kind; what is in order, too. */
+export interface MappingSubjects {
+  readonly mapping: MappingSubject;
+  readonly mappings: MappingsSubject;
 }

@@ -1,5 +1,5 @@
-import type { Sentence } from '../finding.ts';
-import type { MappingFacts } from './facts.ts';
+import type { Sentence, Subject } from '../finding.ts';
+import type { MappingFacts } from './finding-facts.ts';
 import {
   replaceWithin,
   shorten,
@@ -59,7 +59,6 @@ export const MAPPING_CODES = [
   'PROOF_NOT_COVERING',
   'REFERENCE_NOT_REPLACED',
   'RESERVED_PATH',
-  'SESSION_KEY_OF_ANSWERS',
   'SESSION_KEY_WITHOUT_ID',
   'TEMPLATE_DATE_FORMAT',
   'TEMPLATE_FOREIGN_SYNTAX',
@@ -108,15 +107,22 @@ export function findingAt(at: Place, { replace, editAt, ...finding }: Report): F
 /** Collects the findings of one mapping. */
 export interface Reporter {
   readonly diagnostics: Finding[];
+  /** What advice may look at. */
+  readonly subjects: Subject[];
   /** An error, unless the finding says otherwise, at the value or key of a path. */
   report<Code extends MappingCode>(path: Path, finding: Report<Code>, what?: 'key' | 'value'): void;
+  /** Gives something to look at. */
+  show(subject: Subject): void;
 }
 
 export function createReporter(located: LocatedValue): Reporter {
   const diagnostics: Finding[] = [];
+  const subjects: Subject[] = [];
   return {
     diagnostics,
+    subjects,
     report: (path, finding, what) => void diagnostics.push(findingAt(located.place(path, what), finding)),
+    show: (subject) => void subjects.push(subject),
   };
 }
 

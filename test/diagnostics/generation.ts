@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { advise } from '../../src/advice/advice.ts';
 import type { Finding } from '../../src/document/document.ts';
 import { loadGeneration } from '../../src/generation/generation.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
@@ -36,7 +37,7 @@ const env = { PATH: '/usr/bin:/bin', HOME: '/nonexistent', CODEX_API_KEY: 'key-f
 export async function check(folder: string): Promise<readonly Finding[]> {
   const sandbox = new Sandbox();
   try {
-    const options = { env, needSecrets: false, dev: true, sandbox };
+    const options = { env, needSecrets: false, dev: true, sandbox, advise };
     return (await loadGeneration(join(folder, 'sluice.yaml'), options)).diagnostics;
   } finally {
     await sandbox.stop();

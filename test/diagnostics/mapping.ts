@@ -2,12 +2,20 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { advise } from '../../src/advice/advice.ts';
+import { LOOKS } from '../../src/advice/rules.ts';
 import { createReferenceReader } from '../../src/config/config.ts';
 import { readDocument } from '../../src/document/document.ts';
 import type { Finding, LocatedValue } from '../../src/document/document.ts';
 import { loadMappings, MAPPING_CODES } from '../../src/mapping/mapping.ts';
 
-export const codes = MAPPING_CODES;
+/** What mapping files give to look at. */
+const KINDS = ['mapping', 'mappings'];
+
+export const codes = [
+  ...MAPPING_CODES,
+  ...LOOKS.filter(({ on }) => KINDS.includes(on)).map(({ code }) => code),
+];
 
 /** The YAML files of a case are its mapping files; `openclaw.json5` holds inline mappings of that dialect. */
 export async function check(folder: string): Promise<readonly Finding[]> {
@@ -23,7 +31,7 @@ export async function check(folder: string): Promise<readonly Finding[]> {
 }
 
 async function checkFolder(folder: string): Promise<readonly Finding[]> {
-  const { diagnostics } = await loadMappings({
+  const { diagnostics, subjects } = await loadMappings({
     inline: (await readInline(join(folder, 'openclaw.json5'), folder)).map((value) => ({
       value,
       dialect: 'openclaw' as const,
@@ -46,7 +54,7 @@ async function checkFolder(folder: string): Promise<readonly Finding[]> {
     recipientProblem: (channel, to) =>
       channel === 'slack' && !/^[CDGU][A-Z0-9]+$/.test(to) ? 'expected an id such as C0123456' : undefined,
   });
-  return diagnostics;
+  return advise(diagnostics, subjects);
 }
 
 /** As `check` does, with an environment in which one name is written otherwise. */

@@ -173,7 +173,7 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   },
   storage: { advice: 'warning-words' },
   mapping: {
-    advice: `always-holds blank-names body-kinds calculated-text check-answers check-comments check-dedupe check-escapes
+    advice: `always-holds blank-names body-kinds calculated-text check-comments check-dedupe check-escapes
       check-folded check-reach check-texts check-trust check-written element-checks element-rules empty-path field-rules
       file-level-keys file-order foreign-call foreign-expressions foreign-go foreign-helpers
       foreign-hooks foreign-jinja foreign-keys foreign-marks foreign-operators foreign-quotes foreign-rules

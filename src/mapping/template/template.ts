@@ -4,7 +4,7 @@
  * Most templates are text and paths only. Those become a list of literals and readers (`compilePlain`), which is an
  * order of magnitude faster and, as a property test holds, prints the same as the Handlebars program (`compileFull`).
  */
-import { quoted, say } from '../../finding.ts';
+import { quoted, say, type Subject } from '../../finding.ts';
 import Handlebars from 'handlebars';
 import { type Finding, type LocatedValue, type Place, placeWithin } from '../../document/document.ts';
 import { HookError } from '../../errors.ts';
@@ -36,6 +36,8 @@ const MAX_EXPRESSIONS = 1000;
 interface TemplateResult {
   readonly template?: CompiledTemplate;
   readonly diagnostics: readonly Finding[];
+  /** What advice may look at. */
+  readonly subjects?: readonly Subject[];
 }
 
 /** How a template is run: `plain` only where it can be. */
