@@ -33,8 +33,9 @@ function folderProblem({ file, specifier, typeOnly }: Import, room: string): str
   if (other === room || !target.startsWith(SOURCE)) return undefined;
   const inFolder = relative(SOURCE, target).includes('/');
   const isFacts = target === join(SOURCE, other, 'facts.ts') && READS_FACTS.has(room);
-  if (inFolder && target !== join(SOURCE, other, `${other}.ts`) && !isFacts)
-    return `imports ${specifier}, not the entry file`;
+  // Each file that stands in advice itself is an entry: what is known of one subject, for tools.
+  const isEntry = target === join(SOURCE, other, `${other}.ts`) || dirname(target) === join(SOURCE, 'advice');
+  if (inFolder && !isEntry && !isFacts) return `imports ${specifier}, not the entry file`;
   if (room in TOP) return undefined;
   const rules = HOUSE[room];
   const allowed = [...(rules?.imports ?? []), ...COMMON_FOLDERS, ...(typeOnly ? (rules?.types ?? []) : [])];
@@ -84,7 +85,7 @@ function edgesOf(imports: readonly Import[], nameOf: (file: string) => string): 
 }
 
 /** Imports from engine and adapters to advice. Write the new number where it has fallen; 0 is the aim. */
-const ADVICE_IMPORTS = 130;
+const ADVICE_IMPORTS = 119;
 
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([

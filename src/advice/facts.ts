@@ -1,7 +1,9 @@
+import type { GenerationSubjects } from '../generation/facts.ts';
 import type { MappingFacts, MappingSubjects } from '../mapping/facts.ts';
+import type { RunnerFacts } from '../runners/facts.ts';
 
 /** What the engine says of a finding beside its place, by code. */
-export type Facts = MappingFacts;
+export type Facts = MappingFacts & RunnerFacts;
 
 /** What the engine gives to look at, by kind. */
-export type Subjects = MappingSubjects;
+export type Subjects = MappingSubjects & GenerationSubjects;

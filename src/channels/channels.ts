@@ -9,7 +9,6 @@ import type {
 import { explainMissingPackages, findMissingPackages } from '../config/config.ts';
 import { within } from '../timers/timers.ts';
 import { loadPlugin } from './plugin.ts';
-import { exampleRecipient, howToFind, meantRecipient } from './meant-recipient.ts';
 import { discord } from './discord.ts';
 import { github } from './github.ts';
 import { imessage } from './imessage.ts';
@@ -112,28 +111,6 @@ export function findChannelModule(catalog: ChannelCatalog, channel: string): Cha
 export function recipientProblem(catalog: ChannelCatalog, channel: string, to: string): string | undefined {
   const module = findChannelModule(catalog, channel);
   return module && judgeRecipient(module, to);
-}
-
-/** What to write for a recipient that is none on a channel. */
-export function recipientHint(catalog: ChannelCatalog, channel: string, to: string): string | undefined {
-  const module = findChannelModule(catalog, channel);
-  if (module === undefined) return undefined;
-  const isRight = (one: string): boolean => judgeRecipient(module, one) === undefined;
-  const field = /^[A-Za-z_]\w*(?:\.\w+)*$/.test(to) ? `to: '{{${to}}}'` : undefined;
-  const meant = meantRecipient(to, isRight);
-  const name = meant === undefined ? howToFind(module.id, to, isRight) : `write to: ${JSON.stringify(meant)}`;
-  if (field === undefined || (meant !== undefined && !FIELDS.test(to))) return name;
-  const read = `where ${to} is a field of the request, write ${field}`;
-  return name === undefined ? read : `${read}; where it is a name on ${module.id}: ${name}`;
-}
-
-/** What fields of a body are called that hold a recipient. */
-const FIELDS = /\.|_id$|id$|phone|email|user|chat|channel|recipient|number|^to$|^from$/i;
-
-/** How a recipient looks on a channel. */
-export function recipientExample(catalog: ChannelCatalog, channel: string): string {
-  const module = findChannelModule(catalog, channel);
-  return exampleRecipient((one) => module !== undefined && judgeRecipient(module, one) === undefined);
 }
 
 /** A plugin is somebody else's code: what it throws is a finding about it, never the end of a check or a request. */

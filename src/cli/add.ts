@@ -15,7 +15,7 @@ import {
 } from './config-file.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
 import { commandLine } from './next-steps.ts';
-import { shellWord } from '../runners/runners.ts';
+import { shellWord } from '../advice/commands.ts';
 import { planSample, type SamplePlan } from './sample-plan.ts';
 import { SENDERS, SENDER_NAMES, type Sender, type SenderName } from './sender-catalogue.ts';
 import { CliError, type Terminal } from './terminal.ts';

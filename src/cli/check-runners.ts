@@ -6,6 +6,7 @@ import { createRunners, type Runner, type Turn, type TurnResult } from '../runne
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
+import { explainStart } from './lazy-advice.ts';
 import { CliError, formatSpan, formatTable } from './terminal.ts';
 import { proveWrite, type ProofOptions, type WriteProof } from './write-proof.ts';
 
@@ -30,7 +31,7 @@ interface CheckedRunner {
 /** Starts the runners, or those named, with a one-word prompt, and says what came back. */
 export async function checkRunners(cli: Cli, names: readonly string[], flags: RunnersFlags): Promise<void> {
   const { settings } = await loadSettings(cli.terminal, flags, { needSecrets: true });
-  const runners = createRunners(settings, cli.terminal.env);
+  const runners = createRunners(settings, cli.terminal.env, { explainStart });
   const chosen = chooseRunners(runners, names);
   const rows: CheckedRunner[] = [];
   // One after the other: two agents at once would share the machine and the limits of their accounts.

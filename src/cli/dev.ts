@@ -30,7 +30,7 @@ import { devTokenFile } from './send.ts';
 import { untilStopped, type ServeFlags } from './serve.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import type { TunnelTool } from './tunnel.ts';
-import { advise } from './lazy-advice.ts';
+import { advise, explainStart } from './lazy-advice.ts';
 
 export interface DevFlags extends ServeFlags {
   readonly record?: string;
@@ -108,6 +108,7 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
   let knowsHow = false;
   const service: Service = await startService({
     advise,
+    explainStart,
     ...flags.recorder?.serviceOptions,
     ...readableOptions(terminal, log, { ...flags, tableOf: () => service.generation.table }),
     ...context,

@@ -1,6 +1,6 @@
 import { dirname, relative, resolve } from 'node:path';
 import { DEFAULT_CONFIG_FILES, type LoadedConfig } from '../config/config.ts';
-import { shellWord } from '../runners/runners.ts';
+import { shellWord } from '../advice/commands.ts';
 import type { Terminal } from './terminal.ts';
 
 /** A command of ours as it works where it is pasted: with the configuration, where that is not found by itself. */

@@ -10,7 +10,7 @@ import { type ConsoleContext, openConsole } from './serve-console.ts';
 import { untilStopSignal } from './stop-signals.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { version } from './version.ts';
-import { advise } from './lazy-advice.ts';
+import { advise, explainStart } from './lazy-advice.ts';
 
 export interface ServeFlags {
   readonly config?: string;
@@ -61,6 +61,7 @@ async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log
   let isRunning = false;
   const service = await startService({
     advise,
+    explainStart,
     ...context,
     listen: flags,
     readMail: true,

@@ -1,5 +1,5 @@
 /* Variables of the environment in the line of code that an interpreter prints with an error. */
-import { environmentReads } from '../runners/runners.ts';
+import { environmentReads } from '../advice/commands.ts';
 
 /** Errors about a value that is not there, as the interpreters say it. */
 const ABOUT_NOTHING =

@@ -1,10 +1,10 @@
 /* What the settings of a runner had to do with how a run ended, and what to write. */
 import { dirname } from 'node:path';
+import { findMisplacedFile, lostFile, scriptVariables } from '../advice/commands.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { placeIfWritten, type Place } from '../document/document.ts';
 import { spanOf } from '../hook/hook.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
-import { findMisplacedFile, scriptVariables } from '../runners/runners.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
 import { commandErrorNote } from './command-errors.ts';
 import { jsonReplyNote, programNote, terminalNote } from './command-words.ts';
@@ -117,7 +117,7 @@ function withoutShell(facts: Facts): Told | undefined {
   return text === undefined ? undefined : { at: placeOfKey(facts, failed.path, ['argv']), text };
 }
 
-/** Of a command that ended with an error about a file that is only beside the configuration. */
+/** Of a command that ended with an error about a file that is not in its folder, maybe beside the configuration. */
 function withoutFile(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
   if (failed === undefined) return undefined;
@@ -125,9 +125,16 @@ function withoutFile(facts: Facts): Told | undefined {
   const { run, runner, path } = failed;
   const folders = Object.values(config.settings.gateway.workFolders);
   const works = [...(runner.cwd === undefined ? [] : [runner.cwd]), ...folders];
+  const said = run.lastError?.message ?? '';
   const found = findMisplacedFile(runner.argv, { configDir: dirname(config.file), works });
-  if (found === undefined || run.lastError?.message.includes(found.word) !== true) return undefined;
-  return { at: placeOfKey(facts, path, ['cwd', 'argv']), text: misplacedNote(runner, found) };
+  const at = placeOfKey(facts, path, ['cwd', 'argv']);
+  if (found !== undefined && said.includes(found.word)) return { at, text: misplacedNote(runner, found) };
+  const chosen = run.action.kind === 'agent' ? run.action.cwd : undefined;
+  const cwd = chosen === undefined ? runner.cwd : config.settings.gateway.workFolders[chosen];
+  const lost = cwd === undefined ? undefined : lostFile(runner.argv, cwd, said);
+  return lost === undefined
+    ? undefined
+    : { at, text: `there is no ${lost} in ${cwd ?? ''}, where the command worked (cwd)` };
 }
 
 /** Of a command that ended well without a word: it may have read no prompt. */

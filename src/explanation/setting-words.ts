@@ -1,6 +1,6 @@
+import { findShellLine, isGivenToCommands, listText, type MisplacedFile } from '../advice/commands.ts';
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import { shorten, type Place } from '../document/document.ts';
-import { findShellLine, isGivenToCommands, listText, type MisplacedFile } from '../runners/runners.ts';
 import { undefinedIn, variablesRead } from './code-lines.ts';
 
 /** References in the text of a setting: `${NAME}`; never a value. */

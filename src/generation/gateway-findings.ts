@@ -2,25 +2,25 @@
  * What has to fit between the configuration, the channels there are and the mappings, and cannot be seen in any one of
  * them alone.
  */
+import { recipientHint } from '../advice/recipients.ts';
 import { quoted, say, type Sentence } from '../finding.ts';
-import { dirname } from 'node:path';
 import { channelIdOf, LAST_CHANNEL } from '../action.ts';
 import type { LoadedConfig, RunnerSettings } from '../config/config.ts';
 import { displayName, formatPlace, placeIfWritten, type Finding, withEdit } from '../document/document.ts';
 import {
   channelProblems,
   isReference,
-  recipientHint,
   recipientProblem,
   requiredSettings,
   type ChannelCatalog,
 } from '../channels/channels.ts';
-import { commandProblems, isWithin, modelProblems } from '../runners/runners.ts';
+import { modelProblems } from '../runners/runners.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import { channelBlock, describeSettings } from './channel-settings.ts';
 import { findDefaultProblems } from './default-findings.ts';
-import { findRecipientProblems } from './recipient-findings.ts';
+import { findRecipientProblems, recipientTest } from './recipient-findings.ts';
 import { runnerPath } from './runner-path.ts';
+import { findUnsafeRunners } from './runner-safety.ts';
 
 type Place = NonNullable<Finding['at']>;
 
@@ -28,7 +28,7 @@ type Place = NonNullable<Finding['at']>;
 export function findGatewayProblems(
   config: LoadedConfig,
   catalog: ChannelCatalog,
-  { mappings, env }: { readonly mappings: readonly CompiledMapping[]; readonly env: NodeJS.ProcessEnv },
+  mappings: readonly CompiledMapping[],
 ): readonly Finding[] {
   return [
     ...findChannelProblems(config, catalog),
@@ -36,8 +36,7 @@ export function findGatewayProblems(
     ...findRunnerProblems(config, mappings),
     ...findWholeAddresses(config),
     ...findForwardedInstructions(config, mappings),
-    ...findCommandProblems(config, env),
-    ...findFolderProblems(config),
+    ...findUnsafeRunners(config),
     ...findSilentMappings(config, mappings),
     ...findWaitingMappings(config, mappings),
     ...findDefaultProblems(config, mappings),
@@ -55,7 +54,7 @@ function findChannelProblems({ settings, root }: LoadedConfig, catalog: ChannelC
     hint: say`name a package that is installed, or a file relative to the configuration; its default export is a channel module`,
   }));
   const channels = describeSettings(root, channelProblems(catalog, settings.channels), (channel, to) =>
-    recipientHint(catalog, channel, to),
+    recipientHint({ channel, to, isRecipient: recipientTest(catalog, channel) }),
   );
   return [...plugins, ...channels, ...findMainProblem(settings, root, catalog)];
 }
@@ -89,7 +88,7 @@ function findMainProblem(
   const wrong = to === undefined || isReference(to) ? undefined : recipientProblem(catalog, channel, to);
   if (wrong === undefined) return [];
   const hint =
-    recipientHint(catalog, channel, to ?? '') ??
+    recipientHint({ channel, to: to ?? '', isRecipient: recipientTest(catalog, channel) }) ??
     'write the recipient in that form, or remove gateway.main.to';
   return wrongTo(`gateway.main.to is not a recipient on ${channel}: ${wrong}`, hint);
 }
@@ -282,43 +281,6 @@ function mappingModelProblems(
   return modelProblems(runner, [full])
     .filter((problem) => problem.model !== undefined)
     .map(({ message }) => ({ at: place, message: quoted(message), hint }));
-}
-
-/** Commands that are not there, would work in the wrong place, or lack their keys. */
-function findCommandProblems(
-  { settings, root, file }: LoadedConfig,
-  host: NodeJS.ProcessEnv,
-): readonly Finding[] {
-  const workFolders = Object.values(settings.gateway.workFolders);
-  return Object.entries(settings.gateway.runners).flatMap(([name, runner]) => {
-    if (runner.kind !== 'command' && runner.kind !== 'agent') return [];
-    const path = runnerPath(root, name);
-    const hasCwd = root.at([...path, 'cwd']).value !== undefined;
-    const place = { at: path.join('.'), configDir: dirname(file), hasCwd, workFolders, host };
-    return commandProblems(runner, place).map(({ key, text, message, hint, ...found }): Finding => {
-      const at = root.place(key === undefined ? path : [...path, key]);
-      const written = at.source.text.slice(at.start, at.end);
-      // A list in a block ends with its line, and what a reference leads to is never written.
-      const isFree = !written.startsWith('-') && !written.includes('${');
-      return withEdit(
-        { ...found, message: quoted(message), hint: quoted(hint), at },
-        text === undefined || !isFree ? undefined : { at, text },
-      );
-    });
-  });
-}
-
-/** An agent in the folder of the configuration could change what it is allowed to do. */
-function findFolderProblems({ settings, root, file }: LoadedConfig): readonly Finding[] {
-  return Object.entries(settings.gateway.workFolders)
-    .filter(([, folder]) => isWithin(dirname(file), folder))
-    .map(([name]) => ({
-      severity: 'warning',
-      code: 'RUNNER_FOLDER',
-      message: say`this folder holds the configuration: an agent that works here on text from outside can read and change it`,
-      at: root.place(['gateway', 'workFolders', name]),
-      hint: say`name a folder outside of it, such as a checkout of its own`,
-    }));
 }
 
 function providerHint(runner: string, key: string | undefined): string {

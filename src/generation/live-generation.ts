@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Settings } from '../config/config.ts';
 import type { Finding } from '../document/document.ts';
-import { createRunners, type Runner } from '../runners/runners.ts';
+import { createRunners, type ExplainStart, type Runner } from '../runners/runners.ts';
 import { openChannels, type OpenChannels } from '../channels/channels.ts';
 import {
   loadGeneration,
@@ -29,6 +29,8 @@ export interface LiveOptions {
   readonly makeToken?: (host: string) => string;
   /** Says what to do about findings. */
   readonly advise?: Advise;
+  /** Says why the command of a runner did not start. */
+  readonly explainStart?: ExplainStart;
   /** Findings of the first load and of every reload, warnings included. */
   readonly onDiagnostics?: (diagnostics: readonly Finding[], isLoaded: boolean) => void;
   /** What became of a reload; default: a line in the log. */
@@ -151,8 +153,9 @@ interface Live {
 }
 
 /** What a generation brings with it when it goes live; log and health follow it. */
-function goLive(generation: Generation, { env, health, log }: LiveOptions): Live {
-  const effects = createEffects(generation, env);
+function goLive(generation: Generation, options: LiveOptions): Live {
+  const { health, log } = options;
+  const effects = createEffects(generation, options);
   sayMappingsOut(health, generation);
   applyToLog(log, generation);
   return { generation, effects };
@@ -211,14 +214,18 @@ function applyOverrides(
 
 function createEffects(
   { config, channelCatalog, table, readReference }: Generation,
-  env: NodeJS.ProcessEnv,
+  { env, explainStart }: Pick<LiveOptions, 'env' | 'explainStart'>,
 ): Effects {
   const { settings } = config;
   const limits = limitRules(settings.hooks.defaults.limits, table.mappings);
   return {
     settings,
     ...(limits === undefined ? {} : { limits }),
-    runners: createRunners(settings, env, { configDir: dirname(config.file), secrets: config.secrets }),
+    runners: createRunners(settings, env, {
+      configDir: dirname(config.file),
+      secrets: config.secrets,
+      explainStart,
+    }),
     channels: openChannels(channelCatalog, settings.channels),
     readReference,
   };

@@ -12,15 +12,11 @@ import {
 } from '../config/config.ts';
 import { byWeight, type Finding } from '../document/document.ts';
 import type { Subject } from '../finding.ts';
-import {
-  loadChannelCatalog,
-  recipientHint,
-  recipientProblem,
-  type ChannelCatalog,
-} from '../channels/channels.ts';
+import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { findMergedConversations } from './conversations.ts';
 import { isSetUp, referencesOf } from './mapping-secrets.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
+import { runnerSubjects } from './runner-safety.ts';
 import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
 import { findAddressProblems } from './proof-listing.ts';
 import {
@@ -117,15 +113,13 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   }
   const loaded = await loadParts(config, options);
   const { references, mappings, transformsDir: dir } = loaded;
-  const found = [...diagnostics, ...findProblems(loaded, options)];
+  const found = [...diagnostics, ...findProblems(loaded)];
   const generation = createWhole(loaded, found);
+  const subjects = [...mappings.subjects, ...runnerSubjects(config, options.env)];
   return {
     ...(generation === undefined ? {} : { generation }),
     diagnostics: byWeight(
-      hideValues(await advised(found, mappings.subjects, options), [
-        ...config.secrets,
-        ...references.secrets,
-      ]),
+      hideValues(await advised(found, subjects, options), [...config.secrets, ...references.secrets]),
     ),
     transforms: { dir, refs: mappings.transforms },
   };
@@ -160,13 +154,15 @@ async function loadParts(config: LoadedConfig, options: GenerationOptions): Prom
 }
 
 /** What is wrong with each part, and between them. */
-function findProblems(
-  { config, channelCatalog, mappings: { table, diagnostics }, transforms }: LoadedParts,
-  { env }: GenerationOptions,
-): readonly Finding[] {
+function findProblems({
+  config,
+  channelCatalog,
+  mappings: { table, diagnostics },
+  transforms,
+}: LoadedParts): readonly Finding[] {
   const mappings = table?.mappings ?? [];
   return [
-    ...findGatewayProblems(config, channelCatalog, { mappings, env }),
+    ...findGatewayProblems(config, channelCatalog, mappings),
     ...findMergedConversations(config, mappings),
     ...findAddressProblems(config, mappings),
     ...findTakenNoticePath(config, { mappings }),
@@ -265,7 +261,6 @@ function compile(
     hooksPath: hooks.path,
     lenient: hooks.lenient,
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
-    recipientHint: (channel, to) => recipientHint(catalog, channel, to),
     ...referencesOf(references, { needSecrets, isSetUp: isSetUp(config, references) }),
   });
 }

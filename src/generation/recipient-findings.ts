@@ -2,15 +2,10 @@
  * Replies and notifications that have a channel and nobody on it: what the mapping, the settings of the channel and
  * gateway.main leave open together.
  */
-import { quoted, say } from '../finding.ts';
+import { exampleRecipient } from '../advice/recipients.ts';
+import { say } from '../finding.ts';
 import { channelIdOf, FALLBACK_CHANNEL, LAST_CHANNEL } from '../action.ts';
-import {
-  isReference,
-  recipientExample,
-  recipientHint,
-  recipientProblem,
-  type ChannelCatalog,
-} from '../channels/channels.ts';
+import { isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { inWords, type Finding } from '../document/document.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
@@ -39,7 +34,7 @@ export function findRecipientProblems(
       nobody.set(channel, [...(nobody.get(channel) ?? []), mapping]);
   }
   const missing = [...nobody].map(([channel, silent]) =>
-    withoutRecipient(silent, channel, recipientExample(catalog, channel)),
+    withoutRecipient(silent, channel, exampleRecipient(recipientTest(catalog, channel))),
   );
   return [...missing, ...wrong];
 }
@@ -61,10 +56,16 @@ function wrongRecipient(
       code: 'INVALID_RECIPIENT',
       message: say`"${literal.slice(0, 80)}" is not a recipient on ${channel}, where it is sent to: ${problem}`,
       at: to.at,
-      hint: quoted(recipientHint(catalog, channel, literal) ?? 'write "to" in that form'),
+      facts: { channel, to: literal, isRecipient: recipientTest(catalog, channel) },
     },
   ];
 }
+
+/** Whether a channel takes a recipient. */
+export const recipientTest =
+  (catalog: ChannelCatalog, channel: string) =>
+  (to: string): boolean =>
+    recipientProblem(catalog, channel, to) === undefined;
 
 /** Whether it goes to the channel and the recipient that were used last. */
 const isLast = ({ channel }: CompiledMapping): boolean =>

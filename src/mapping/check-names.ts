@@ -55,10 +55,11 @@ export function checkRecipient(
   reporter.report(path, {
     code: 'INVALID_RECIPIENT',
     message: say`${quote(to)} is not a recipient on ${channel}: ${problem}`,
-    hint: quoted(
-      options.recipientHint?.(channel, to) ??
-        `write "to" in that form, or remove it to use the default recipient of ${channel}`,
-    ),
+    facts: {
+      channel,
+      to,
+      isRecipient: (one: string) => options.recipientProblem?.(channel, one) === undefined,
+    },
   });
 }
 

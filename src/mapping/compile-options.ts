@@ -31,8 +31,6 @@ export interface CompileOptions {
   readonly lenient?: boolean;
   /** What is wrong with a recipient on a channel, in words; undefined where it will do. */
   recipientProblem?(channel: string, to: string): string | undefined;
-  /** What to write for such a recipient. */
-  recipientHint?(channel: string, to: string): string | undefined;
   /**
    * The text behind `${NAME}` or `{file: PATH}` in `callbackUrl`; undefined where it is not set. Without it (`check`,
    * `explain`, `test`) references are left alone and the mapping has no callback.

@@ -13,4 +13,12 @@ export interface MappingFacts {
     /** Aliases of models that are allowed. */
     readonly usable: readonly string[];
   };
+  INVALID_RECIPIENT: {
+    /** The id of the channel. */
+    readonly channel: string;
+    /** As it is written. */
+    readonly to: string;
+    /** Whether the channel takes it. */
+    readonly isRecipient: (to: string) => boolean;
+  };
 }

@@ -38,11 +38,11 @@ const REPORT_BYTES = 16_777_216;
 export function createAgentRunner(
   settings: AgentSettings,
   host: HostEnvironment,
-  { secrets = [] }: Pick<CommandSurroundings, 'secrets'> = {},
+  surroundings: CommandSurroundings = {},
 ): Runner {
   return {
     kind: settings.agent,
-    run: (turn, options) => new AgentTurn({ settings, host, turn, options, secrets }).take(),
+    run: (turn, options) => new AgentTurn({ settings, host, turn, options, surroundings }).take(),
   };
 }
 
@@ -51,7 +51,7 @@ interface AgentTurnParts {
   readonly host: HostEnvironment;
   readonly turn: Turn;
   readonly options: RunnerOptions;
-  readonly secrets: readonly string[];
+  readonly surroundings: CommandSurroundings;
 }
 
 class AgentTurn {
@@ -59,16 +59,16 @@ class AgentTurn {
   readonly #host: HostEnvironment;
   readonly #turn: Turn;
   readonly #options: RunnerOptions;
-  readonly #secrets: readonly string[];
+  readonly #surroundings: CommandSurroundings;
   readonly #profile: AgentProfile;
   readonly #endsAt: number;
 
-  constructor({ settings, host, turn, options, secrets }: AgentTurnParts) {
+  constructor({ settings, host, turn, options, surroundings }: AgentTurnParts) {
     this.#settings = settings;
     this.#host = host;
     this.#turn = turn;
     this.#options = options;
-    this.#secrets = secrets;
+    this.#surroundings = surroundings;
     this.#profile = AGENT_PROFILES[settings.agent];
     this.#endsAt = performance.now() + turn.timeoutSeconds * 1000;
   }
@@ -109,7 +109,10 @@ class AgentTurn {
   /** As with every command that failed. */
   #withoutSecrets(report: AgentReport | undefined): AgentReport | undefined {
     if (report?.error === undefined) return report;
-    const secrets = [...this.#secrets, ...secretsOf({ ...this.#host, ...this.#settings.env })];
+    const secrets = [
+      ...(this.#surroundings.secrets ?? []),
+      ...secretsOf({ ...this.#host, ...this.#settings.env }),
+    ];
     const hide = (text: string): string => withoutSecrets(text, secrets, 'text');
     return { ...report, error: hide(report.error), reply: hide(report.reply) };
   }
@@ -126,7 +129,7 @@ class AgentTurn {
     const runner = createCommandRunner(
       commandOf(this.#settings, { options, env: permission.env, variables: this.#profile.variables }),
       this.#host,
-      { secrets: this.#secrets },
+      this.#surroundings,
     );
     // A second try has what the first one left. Rounded, because the agent and people are told it.
     const timeoutSeconds = Math.max(Math.ceil((this.#endsAt - performance.now()) / 100) / 10, 0.1);

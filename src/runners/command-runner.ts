@@ -3,8 +3,7 @@ import type { RunnerSettings } from '../config/config.ts';
 import { type ArgvValues, expandArgv } from './command-argv.ts';
 import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
 import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
-import { lostFile } from './misplaced-file.ts';
-import { codeText, findStartProblem, folderProblem } from './start-problem.ts';
+import { codeText, folderProblem } from './start-failure.ts';
 import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder.ts';
 import { codeOf, SECRET_KEY, withoutSecrets } from '../telemetry/telemetry.ts';
 import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
@@ -36,12 +35,25 @@ type Ending =
 
 type Exit = Extract<Ending, { readonly kind: 'exit' }>;
 
+/** Says what the disk tells of a program that did not start, and what mends it; undefined where it tells nothing. */
+export type ExplainStart = (
+  argv: readonly string[],
+  places: {
+    /** What PATH of the command holds. */
+    readonly path: string | undefined;
+    /** Folders in which a program may be meant that is named without one: that of the configuration first. */
+    readonly folders: readonly string[];
+  },
+) => Promise<string | undefined>;
+
 /** What is known where a command is configured. */
 export interface CommandSurroundings {
   /** In which a program may be meant that is named without a folder. */
   readonly configDir?: string | undefined;
   /** Texts of the configuration that came from outside of its file: what a failed command says of them is not kept. */
   readonly secrets?: readonly string[] | undefined;
+  /** Asked where a command did not start. */
+  readonly explainStart?: ExplainStart | undefined;
 }
 
 /**
@@ -52,7 +64,7 @@ export interface CommandSurroundings {
 export function createCommandRunner(
   settings: CommandSettings,
   host: HostEnvironment,
-  { configDir, secrets = [] }: CommandSurroundings = {},
+  { configDir, secrets = [], explainStart }: CommandSurroundings = {},
 ): Runner {
   // Loaded where a command is configured, before its first turn.
   void import('execa');
@@ -63,7 +75,14 @@ export function createCommandRunner(
       const place = await openPlace(settings, turn, needsFile);
       if ('kind' in place) return place;
       try {
-        return await runCommand(settings, turn, { ...options, ...place, host, configDir, secrets });
+        return await runCommand(settings, turn, {
+          ...options,
+          ...place,
+          host,
+          configDir,
+          secrets,
+          explainStart,
+        });
       } finally {
         await place.workspace.remove();
         await closeWorkFolder(settings, turn);
@@ -94,11 +113,9 @@ async function closeWorkFolder({ privateFolders }: CommandSettings, turn: Turn):
   await removeWorkFolder(privateFolders, turn.sessionId).catch(() => {});
 }
 
-interface CommandContext extends RunnerOptions {
+interface CommandContext extends RunnerOptions, Pick<CommandSurroundings, 'configDir' | 'explainStart'> {
   /** The folder to work in; absent: that of the service. */
   readonly cwd: string | undefined;
-  /** In which a program may be meant that is named without a folder. */
-  readonly configDir: string | undefined;
   readonly secrets: readonly string[];
   readonly host: HostEnvironment;
   readonly workspace: CommandWorkspace;
@@ -159,15 +176,13 @@ function spawnOptions(settings: CommandSettings, turn: Turn, context: CommandCon
   } as const;
 }
 
-function spawnFailure(
+async function spawnFailure(
   argv: readonly string[],
   code: string | undefined = 'unknown',
-  { cwd, path, configDir }: StartFolders,
-): TurnResult {
+  { cwd, path, configDir, explainStart }: StartFolders,
+): Promise<TurnResult> {
   const folders = [configDir, cwd].filter((folder) => folder !== undefined);
-  const lost = folderProblem(cwd);
-  const found = lost === undefined ? findStartProblem(argv, { path, folders }) : undefined;
-  const why = lost ?? (found === undefined ? codeText(code) : `${found.problem}; ${found.remedy}`);
+  const why = folderProblem(cwd) ?? (await explainStart?.(argv, { path, folders })) ?? codeText(code);
   const message = `the command ${(argv[0] ?? '').slice(0, 80)} did not start (${code}): ${why}`;
   const isOwnFault = FINAL_SPAWN_CODES.has(code);
   return {
@@ -176,9 +191,7 @@ function spawnFailure(
   };
 }
 
-interface StartFolders {
-  readonly cwd: string | undefined;
-  readonly configDir: string | undefined;
+interface StartFolders extends Pick<CommandContext, 'cwd' | 'configDir' | 'explainStart'> {
   /** What PATH of the command holds. */
   readonly path: string | undefined;
 }
@@ -201,7 +214,7 @@ interface Supervision extends CommandContext {
 async function superviseCommand(
   settings: CommandSettings,
   turn: Turn,
-  { child, pid, cwd, secrets, signal, onProcess }: Supervision,
+  { child, pid, secrets, signal, onProcess }: Supervision,
 ): Promise<TurnResult> {
   const startTicks = readStartTicks(pid);
   const tree: ProcessTree = { runId: turn.runId, pgid: pid, startTicks, own: true };
@@ -214,7 +227,7 @@ async function superviseCommand(
   const ending = await ended;
   const isClean = await endCommand(child, tree, ending);
   const hide = (text: string): string => withoutSecrets(text, secrets, 'text');
-  const output = { ending, cwd, stdout: stdout.text(), stderr: hide(stderr.text()), hide };
+  const output = { ending, stdout: stdout.text(), stderr: hide(stderr.text()), hide };
   const result = toResult(settings, turn, output);
   return isClean ? result : withSurvivors(result);
 }
@@ -264,8 +277,6 @@ async function drain(...streams: readonly (Readable | null)[]): Promise<void> {
 
 interface CommandOutput {
   readonly ending: Ending;
-  /** Where it worked; absent: in the folder of the service. */
-  readonly cwd: string | undefined;
   readonly stdout: string;
   readonly stderr: string;
   /** Takes secrets of the command out of what a failed one printed. */
@@ -298,7 +309,7 @@ function exitResult(settings: CommandSettings, output: CommandOutput, exit: Exit
   }
   const { code, how } = describeExit(exit);
   return {
-    ...failedTurn(code, `the command ${how}${lostFile(settings.argv, output)}${said}`),
+    ...failedTurn(code, `the command ${how}${said}`),
     reply: extracted.ok ? output.hide(extracted.reply) : '',
   };
 }

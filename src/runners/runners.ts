@@ -9,15 +9,17 @@ import type { Runner } from './runner.ts';
 
 export { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
 export { isWithin } from './work-folder.ts';
-export { commandProblems, type CommandProblem } from './command-problems.ts';
-export { createCommandRunner, type CommandSettings, type HostEnvironment } from './command-runner.ts';
+export {
+  createCommandRunner,
+  type CommandSettings,
+  type ExplainStart,
+  type HostEnvironment,
+} from './command-runner.ts';
 export { removeWorkspaces } from './command-workspace.ts';
 export { createEchoRunner } from './echo-runner.ts';
-export { findMisplacedFile, type MisplacedFile } from './misplaced-file.ts';
 export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
 export { endProcessTree } from './process-tree.ts';
-export { environmentReads, isGivenToCommands, scriptVariables } from './script-variables.ts';
-export { findShellLine, listText, shellWord } from './shell-words.ts';
+export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
 export { removeOldWorkFolders } from './work-folder.ts';
 export { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 

@@ -52,7 +52,7 @@ async function checkFolder(folder: string): Promise<readonly Finding[]> {
     ...(basename(folder) === 'VERIFY_SECRET-other' ? otherVariable(folder) : {}),
     ...(basename(folder) === 'VERIFY_SECRET-near' ? near(folder) : {}),
     recipientProblem: (channel, to) =>
-      channel === 'slack' && !/^[CDGU][A-Z0-9]+$/.test(to) ? 'expected an id such as C0123456' : undefined,
+      channel === 'slack' && !/^(?:#[a-z]+|[CDGU][A-Z0-9]{7,})$/.test(to) ? 'expected an id such as C0123456' : undefined,
   });
   return advise(diagnostics, subjects);
 }

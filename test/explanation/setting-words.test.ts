@@ -3,8 +3,8 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { scriptVariables } from '../../src/advice/commands.ts';
 import { environmentNote } from '../../src/explanation/setting-words.ts';
-import { scriptVariables } from '../../src/runners/runners.ts';
 
 type Runner = Parameters<typeof environmentNote>[0];
 

@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SafeText } from '../../src/action.ts';
-import { createCommandRunner, type CommandSettings } from '../../src/runners/command-runner.ts';
+import {
+  createCommandRunner,
+  type CommandSettings,
+  type ExplainStart,
+} from '../../src/runners/command-runner.ts';
 import { endProcessTree, readStartTicks } from '../../src/runners/process-tree.ts';
 import type { Turn, TurnResult } from '../../src/runners/runner.ts';
 import type { ProcessMark } from '../../src/storage/storage.ts';
@@ -41,6 +45,7 @@ async function run(
     signal?: AbortSignal;
     host?: Record<string, string>;
     secrets?: readonly string[];
+    explainStart?: ExplainStart;
   } = {},
 ): Promise<Ran> {
   const settings: CommandSettings = {
@@ -56,13 +61,10 @@ async function run(
   const marks: ProcessMark[] = [];
   const host = { PATH: process.env['PATH'] ?? '', ...options.host };
   const startedAt = performance.now();
-  const result = await createCommandRunner(settings, host, { secrets: options.secrets }).run(
-    turnOf(options.turn),
-    {
-      signal: options.signal ?? new AbortController().signal,
-      onProcess: async (mark) => void marks.push(mark),
-    },
-  );
+  const result = await createCommandRunner(settings, host, options).run(turnOf(options.turn), {
+    signal: options.signal ?? new AbortController().signal,
+    onProcess: async (mark) => void marks.push(mark),
+  });
   return { result, marks, tookMs: performance.now() - startedAt };
 }
 
@@ -177,6 +179,18 @@ describe('exit codes', () => {
     const ran = await run(argv, change);
     expect(ran.result).toMatchObject({ kind: 'not-started', code: 'spawn_failed', final });
     expect(ran.marks).toEqual([]);
+  });
+
+  test('whoever is asked says why a program did not start; else the code of the system does', async () => {
+    const explainStart: ExplainStart = async ([program]) => `${program ?? ''} is nowhere; install it`;
+    const told = await run(['/nowhere/agent'], {}, { explainStart });
+    const plain = await run(['/nowhere/agent']);
+    const message = (ran: Ran): string => ('message' in ran.result ? ran.result.message : '');
+    expect(message(told)).toBe(
+      'the command /nowhere/agent did not start (ENOENT): /nowhere/agent is nowhere; install it',
+    );
+    expect(message(plain)).toContain('did not start (ENOENT): it is gone');
+    expect(message(await run(['sh'], { cwd: '/nowhere' }, { explainStart }))).toContain('(cwd)');
   });
 });
 

@@ -88,11 +88,26 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
     imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing'],
     owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
   },
-  advice: { kind: 'advice', imports: ['document', 'mapping', ...CONTRACT] },
+  advice: {
+    kind: 'advice',
+    imports: ['document', 'config', 'mapping', 'runners', ...CONTRACT],
+    types: ['generation'],
+  },
   analysis: { kind: 'advice', imports: ['mapping', 'hook', 'document', 'payload', 'request', 'verify'] },
   explanation: {
     kind: 'tools',
-    imports: ['analysis', 'mapping', 'hook', 'document', 'runners', 'storage', 'request', 'json', 'verify'],
+    imports: [
+      'advice',
+      'analysis',
+      'mapping',
+      'hook',
+      'document',
+      'runners',
+      'storage',
+      'request',
+      'json',
+      'verify',
+    ],
     types: ['config'],
   },
   console: {
@@ -188,11 +203,6 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
     tools: `evaluation-json format-actions format-considered format-evaluation format-fields format-lines`,
   },
   server: { advice: 'asked-address decision-notes diagnose-token foreign-address parser-findings' },
-  runners: {
-    advice: `command-problems look-at-file meant-placeholder misplaced-file model-problems prompt-problem
-      script-variables shell-words start-problem`,
-  },
-  channels: { advice: 'meant-recipient' },
   generation: {
     advice: 'channel-settings default-findings gateway-findings recipient-findings',
     tools: 'check-generation proof-listing',

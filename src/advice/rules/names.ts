@@ -1,7 +1,8 @@
-/** Names in a mapping that lead nowhere: channels, models. */
+/** Names in a mapping that lead nowhere: channels, recipients, models. */
 import { CHANNEL_ALIASES, LAST_CHANNEL, otherWay } from '../../action.ts';
 import { didYouMean, replaceWithin } from '../../document/document.ts';
 import { quoted, say, type Finding } from '../../finding.ts';
+import { recipientHint } from '../recipients.ts';
 import { rule, type Fix } from '../rule.ts';
 
 /** More models are not listed. */
@@ -64,6 +65,20 @@ export const NAMES = [
     confidence: 'guess',
     find: ({ known }) => known,
     say: (known) => quoted(channelList(known)),
+  }),
+  rule({
+    on: 'INVALID_RECIPIENT',
+    name: 'other-form',
+    confidence: 'likely',
+    find: recipientHint,
+    say: quoted,
+  }),
+  rule({
+    on: 'INVALID_RECIPIENT',
+    name: 'unknown-form',
+    confidence: 'guess',
+    find: ({ channel }) => channel,
+    say: (channel) => say`write "to" in that form, or remove it to use the default recipient of ${channel}`,
   }),
   rule({
     on: 'MODEL_NOT_ALLOWED',

@@ -4,8 +4,8 @@
  * behind an option at most: braces within code, a filter of jq or a format of docker are left alone.
  */
 import { basename } from 'node:path';
-import { isOneEditApart } from '../document/document.ts';
-import { ARGV_PLACEHOLDERS } from './command-argv.ts';
+import { isOneEditApart } from '../../document/document.ts';
+import { ARGV_PLACEHOLDERS } from '../../runners/facts.ts';
 import { shellWord } from './shell-words.ts';
 
 export interface MeantPlaceholder {

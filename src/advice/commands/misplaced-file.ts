@@ -2,10 +2,10 @@
  * A relative file in the arguments of a command is looked for in the folder the command works in, while the program is
  * looked for from the configuration. Who tries the command by hand stands beside the configuration, where both work.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { isExecutable } from '../config/config.ts';
-import { statOf } from './look-at-file.ts';
+import { isExecutable } from '../../config/config.ts';
+import { beginningOf, statOf } from './look-at-file.ts';
 import { shellWord } from './shell-words.ts';
 
 /** Programs that work elsewhere: in a container, on another machine, in a folder of an option. */
@@ -57,13 +57,6 @@ export function findMisplacedFile(
   return { word, file, argv: written, isProgram: false };
 }
 
-/** The files that are named by a path from nowhere, and are not where the command worked. */
-function missingFiles(argv: readonly string[], folder: string): readonly string[] {
-  return relativeFiles(argv)
-    .map(({ word }) => word)
-    .filter((word) => !existsSync(resolve(folder, word)));
-}
-
 interface RelativeFile {
   readonly index: number;
   readonly word: string;
@@ -100,17 +93,9 @@ function asProgram(
 ): readonly string[] | undefined {
   if (argv[1] !== word || !isExecutable(file)) return undefined;
   const [program = ''] = argv;
-  const [, interpreter = ''] = /^#!(.*)/.exec(beginningOf(file)) ?? [];
+  const [, interpreter = ''] = /^#!(.*)/.exec(beginningOf(file, 200).toString()) ?? [];
   const isSame = interpreter.split(/[\s/]+/).includes(basename(program));
   return isSame ? [/^\.{1,2}\//.test(word) ? word : `./${word}`, ...argv.slice(2)] : undefined;
-}
-
-function beginningOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8').slice(0, 200);
-  } catch {
-    return '';
-  }
 }
 
 /** An argument with the whole path of a file in it, which a shell has to read as one word. */
@@ -127,15 +112,16 @@ const isFile = (path: string): boolean => statOf(path)?.isFile() === true;
 const NOT_FOUND =
   /no such file|(?:can(?:no|')t|could ?n[o']t|unable to|failed to) (?:open|find|access|stat|read|load)|enoent|does(?: not|n't) exist|not found/i;
 
-/** The file of the arguments that the command complains about, where that is not in its folder. */
-export function lostFile(
-  argv: readonly string[],
-  { cwd, stderr }: { readonly cwd: string | undefined; readonly stderr: string },
-): string {
-  const complaints = stderr.split('\n').filter((line) => NOT_FOUND.test(line));
-  // `acme/billing` may be the name of a repository.
-  const isFile = (word: string): boolean => /^\.{1,2}\/|\.\w{1,8}$/.test(word);
-  const lost = cwd === undefined ? [] : missingFiles(argv, cwd).filter(isFile);
-  const word = lost.find((each) => complaints.some((line) => line.includes(each)));
-  return word === undefined ? '' : `: there is no ${word} in ${cwd}, where it worked (cwd)`;
+/** The file of the arguments that the command complained about, where that is not in the folder it worked in. */
+export function lostFile(argv: readonly string[], cwd: string, said: string): string | undefined {
+  const complaints = said.split('\n').filter((line) => NOT_FOUND.test(line));
+  return relativeFiles(argv)
+    .map(({ word }) => word)
+    .find(
+      (word) =>
+        // `acme/billing` may be the name of a repository.
+        /^\.{1,2}\/|\.\w{1,8}$/.test(word) &&
+        !existsSync(resolve(cwd, word)) &&
+        complaints.some((line) => line.includes(word)),
+    );
 }

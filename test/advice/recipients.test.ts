@@ -1,8 +1,15 @@
 /** Recipients as people copy them: what is to be written, in the form that the channel takes. */
 import { expect, test } from 'vitest';
-import { loadChannelCatalog, recipientHint, recipientProblem } from '../../src/channels/channels.ts';
+import { recipientHint } from '../../src/advice/recipients.ts';
+import { loadChannelCatalog, recipientProblem } from '../../src/channels/channels.ts';
 
 const catalog = await loadChannelCatalog([], import.meta.dirname);
+const hintFor = (channel: string, to: string): string | undefined =>
+  recipientHint({
+    channel,
+    to,
+    isRecipient: (one) => recipientProblem(catalog, channel, one) === undefined,
+  });
 
 test.each([
   ['slack', 'deploys', '#deploys'],
@@ -16,15 +23,13 @@ test.each([
   ['whatsapp', '0049 170 1234567', '+49 170 1234567'],
   ['whatsapp', '491701234567@c.us', '+491701234567'],
 ])('on %s %s is told %s, which is one', (channel, written, meant) => {
-  expect(recipientHint(catalog, channel, written)).toBe(`write to: ${JSON.stringify(meant)}`);
+  expect(hintFor(channel, written)).toBe(`write to: ${JSON.stringify(meant)}`);
   expect(recipientProblem(catalog, channel, meant)).toBeUndefined();
 });
 
 test('the name of a field is told as a template, and what cannot be known is not guessed', () => {
-  expect(recipientHint(catalog, 'whatsapp', 'phone')).toBe(
-    "where phone is a field of the request, write to: '{{phone}}'",
-  );
-  expect(recipientHint(catalog, 'slack', 'the team')).toBeUndefined();
+  expect(hintFor('whatsapp', 'phone')).toBe("where phone is a field of the request, write to: '{{phone}}'");
+  expect(hintFor('slack', 'the team')).toBeUndefined();
 });
 
 test.each([
@@ -33,5 +38,5 @@ test.each([
   ['mattermost', 'town-square', /^Mattermost takes no names: /],
   ['slack', '@ada', /^a person is named by the member id/],
 ])('on %s %s is told where its like is found', (channel, written, hint) => {
-  expect(recipientHint(catalog, channel, written)).toMatch(hint);
+  expect(hintFor(channel, written)).toMatch(hint);
 });

@@ -1,11 +1,11 @@
 /*
- * Why a program cannot be started: what the disk says of its name, and else what the code of the system means. Only the
- * surest is told, the same before the first run and after one that did not start.
+ * Why a program cannot be started, as the disk says of its name. Only the surest is told, the same before the first run
+ * and after one that did not start.
  */
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
-import { findOnPath, isExecutable } from '../config/config.ts';
-import { didYouMean, isOneEditApart } from '../document/document.ts';
+import { findOnPath, isExecutable } from '../../config/config.ts';
+import { didYouMean, isOneEditApart } from '../../document/document.ts';
 import { beginningOf, statOf } from './look-at-file.ts';
 import { listText } from './shell-words.ts';
 
@@ -179,36 +179,3 @@ function linkOf(file: string): string | undefined {
     return undefined;
   }
 }
-
-/** What is wrong with the folder that a command works in. */
-export function folderProblem(cwd: string | undefined): string | undefined {
-  const stats = cwd === undefined ? undefined : statOf(cwd);
-  if (cwd === undefined || stats?.isDirectory() === true) return undefined;
-  return stats === undefined
-    ? `the folder it works in is not there: ${cwd} (cwd)`
-    : `it works in a folder, and ${cwd} is a file (cwd)`;
-}
-
-/** What the codes of the system mean, where the disk says nothing. */
-const CODES: Readonly<Record<string, string>> = {
-  E2BIG:
-    'its arguments and environment are too long for the system: hand long texts over by stdin or {prompt_file}',
-  EACCES:
-    'the system does not let the user of the service execute it: a folder on its way is closed to that user, or its file system is mounted noexec',
-  EAGAIN:
-    'the user of the service may start no more processes: raise ulimit -u, TasksMax of the unit or the limit of the container, or lower gateway.maxRuns',
-  ELOOP: 'its path goes through links in a circle: make the links anew',
-  EMFILE: 'the service has too many files open: raise ulimit -n, or LimitNOFILE of its unit',
-  ENFILE: 'the system has too many files open: raise fs.file-max',
-  ENOENT: 'it is gone, or the program of its first line (#!) is',
-  ENOEXEC: 'it is no program for this machine: was it built for another kind of processor?',
-  ENOMEM: 'the system has too little memory left to start it',
-  ENOTDIR: 'a part of its path is a file and no folder: correct the path',
-  EPERM:
-    'the system does not allow the service to start it: look at what confines it (systemd, AppArmor, a container)',
-  ETXTBSY: 'its file is being written just now',
-};
-
-/** What the code of a start that failed means. */
-export const codeText = (code: string): string =>
-  Object.hasOwn(CODES, code) ? (CODES[code] ?? '') : 'the system gave no other reason';

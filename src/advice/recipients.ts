@@ -1,4 +1,7 @@
 /* Recipients as people copy them (addresses of a browser, mentions, words of OpenClaw), in the form of their channel. */
+import type { MappingFacts } from '../mapping/facts.ts';
+
+type WrongRecipient = MappingFacts['INVALID_RECIPIENT'];
 
 /** What is tried in this order; the first that the channel takes was meant. */
 const FORMS: readonly ((written: string) => string | undefined)[] = [
@@ -29,7 +32,7 @@ const topic = (found: RegExpExecArray | null): string | undefined =>
   found === null ? undefined : `${found[1] ?? ''}:topic:${found[2] ?? ''}`;
 
 /** The recipient that was meant by one in another form; undefined where none is certain. */
-export function meantRecipient(to: string, isRight: (recipient: string) => boolean): string | undefined {
+function otherForm(to: string, isRight: (recipient: string) => boolean): string | undefined {
   if (to.length > MAX_CHARS) return undefined;
   for (const form of FORMS) {
     const meant = form(to.trim());
@@ -54,22 +57,31 @@ const FOUND: Readonly<Record<string, string>> = {
 };
 
 /** How to come by a recipient, where that which is written tells too little. */
-export function howToFind(
-  channel: string,
-  to: string,
-  isRight: (recipient: string) => boolean,
-): string | undefined {
+function howToFind({ channel, to, isRecipient }: WrongRecipient): string | undefined {
   const national = /^0\s?([1-9][\d ().-]+)$/.exec(to.trim())?.[1];
-  if (national !== undefined && isRight(`+49${national}`))
+  if (national !== undefined && isRecipient(`+49${national}`))
     return `write the country code in place of the first 0, such as +49 for Germany: to: "+49 ${national}"`;
   const isName = (channel === 'slack' ? /^@\S+$/ : /^[@#]?\p{L}[\p{L}\d _.-]*$/u).test(to.trim());
   return isName && Object.hasOwn(FOUND, channel) ? FOUND[channel] : undefined;
+}
+
+/** What fields of a body are called that hold a recipient. */
+const FIELDS = /\.|_id$|id$|phone|email|user|chat|channel|recipient|number|^to$|^from$/i;
+
+/** What to write for a recipient that is none on its channel; undefined where nothing is known. */
+export function recipientHint(wrong: WrongRecipient): string | undefined {
+  const { channel, to, isRecipient } = wrong;
+  const meant = otherForm(to, isRecipient);
+  const name = meant === undefined ? howToFind(wrong) : `write to: ${JSON.stringify(meant)}`;
+  const isWord = /^[A-Za-z_]\w*(?:\.\w+)*$/.test(to);
+  if (!isWord || (meant !== undefined && !FIELDS.test(to))) return name;
+  const read = `where ${to} is a field of the request, write to: '{{${to}}}'`;
+  return name === undefined ? read : `${read}; where it is a name on ${channel}: ${name}`;
 }
 
 /** Of each kind of channel one, as an example. */
 const EXAMPLES = ['#general', '-1001234567890', '+15551234567', '123456789012345678', 'owner/repository#123'];
 
 /** How a recipient looks on a channel. */
-export function exampleRecipient(isRight: (recipient: string) => boolean): string {
-  return EXAMPLES.find(isRight) ?? '…';
-}
+export const exampleRecipient = (isRecipient: WrongRecipient['isRecipient']): string =>
+  EXAMPLES.find(isRecipient) ?? '…';

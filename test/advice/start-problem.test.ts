@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { codeText, findStartProblem } from '../../src/runners/start-problem.ts';
+import { findStartProblem } from '../../src/advice/commands.ts';
+import { codeText } from '../../src/runners/start-failure.ts';
 
 let folder = '';
 let path = '';
