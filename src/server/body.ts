@@ -31,11 +31,14 @@ export function readBody(exchange: Exchange, { maxBytes, unproved }: BodyOptions
     const longest = announced === undefined ? maxBytes : Number(announced);
     // One buffer that grows: each piece would take up 150 bytes beside its own, and pieces can be of one byte.
     let body: Buffer = EMPTY;
+    // It is the piece itself.
+    let isWhole = false;
     const fail = (error: HookError): void => {
       exchange.failBody = undefined;
       req.off('data', onData);
       req.off('end', onEnd);
       // The listener of errors stays, and would keep it.
+      if (!isWhole) free(body);
       body = EMPTY;
       reject(error);
     };
@@ -44,7 +47,7 @@ export function readBody(exchange: Exchange, { maxBytes, unproved }: BodyOptions
       const bytes = before + chunk.length;
       exchange.bodyBytes = bytes;
       if (bytes > maxBytes) return fail(tooLarge(maxBytes));
-      const isWhole = chunk.length === longest;
+      isWhole = chunk.length === longest;
       if (bytes > body.length) {
         const room = Math.min(longest, Math.max(FIRST_BYTES, GROWTH * bytes));
         if (!unproved.hold(exchange, room)) return;
@@ -67,7 +70,13 @@ export function readBody(exchange: Exchange, { maxBytes, unproved }: BodyOptions
 function grown(body: Buffer, bytes: number, room: number): Buffer {
   const larger = Buffer.allocUnsafeSlow(room);
   body.copy(larger, 0, 0, bytes);
+  free(body);
   return larger;
+}
+
+/** Gives the memory back at once: until the collector comes, floods of bodies would take up several times their bound. */
+function free({ buffer }: Buffer): void {
+  if (buffer.byteLength > 0) (buffer as ArrayBuffer).transfer(0);
 }
 
 /** The sender left, or closed its side, before its request was complete. */

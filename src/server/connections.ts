@@ -37,6 +37,8 @@ export interface ConnectionTableOptions {
 const FRESH_MS = 1_000;
 /** For so long after somebody had to go, places count as short. */
 const CROWDED_MS = 1_000;
+/** Thousands that were closed together come back together, and who opens a connection then waits for all of them. */
+const SWEPT_AT_ONCE = 50;
 /** Members of a list that are moved on, at most, before one is closed. */
 const MAX_LOOKED_AT = 64;
 
@@ -241,12 +243,16 @@ export class ConnectionTable {
     latest?.req.destroy();
   }
 
-  /** Closes strangers that have had their answer and rest; to be called now and then. */
+  /** Closes strangers that have had their answer and rest, some at a time; to be called now and then. */
   sweep(): void {
     const before = this.#now() - this.#options.limits.strangerMs;
+    let left = SWEPT_AT_ONCE;
     for (const entry of this.#quiet.strangers.quietSince(before)) {
       // Those that never completed a request have the time limit of headers.
-      if (entry.quietBytes > 0 && entry.connection.open === 0) entry.connection.socket.destroy();
+      if (entry.quietBytes === 0 || entry.connection.open > 0) continue;
+      entry.connection.socket.destroy();
+      left -= 1;
+      if (left === 0) break;
     }
     for (const entry of this.#quiet.receiving) {
       if (isReceiving(entry)) continue;

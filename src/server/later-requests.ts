@@ -2,6 +2,11 @@ import type { Connection } from './exchange.ts';
 
 /** Requests served in one turn of the event loop at most, of all that were written without waiting for an answer. */
 const PER_TURN = 16;
+/**
+ * Of so many turns in a row in each of which a connection came, they are served in two only. One connection is taken up
+ * in a turn, so who opens one waits for all before it: 2,000 with four requests each took a second, and take half of it.
+ */
+const CROWDED_TURNS = 32;
 
 /**
  * Requests that came on a connection together with one before them. Each that is served at once holds up all other
@@ -11,6 +16,13 @@ const PER_TURN = 16;
 export class LaterRequests {
   readonly #waiting = new Map<Connection, (() => void)[]>();
   #isGoingOn = false;
+  #hasCome = false;
+  #crowdedTurns = 0;
+
+  /** A connection came: there may be more behind it. */
+  connectionCame(): void {
+    this.#hasCome = true;
+  }
 
   /** Calls `serve` in a later turn. */
   add(connection: Connection, serve: () => void): void {
@@ -35,6 +47,9 @@ export class LaterRequests {
 
   #goOn(): void {
     this.#isGoingOn = false;
+    this.#crowdedTurns = this.#hasCome ? (this.#crowdedTurns + 1) % CROWDED_TURNS : 0;
+    this.#hasCome = false;
+    if (this.#crowdedTurns > 1) return this.#goOnLater();
     let left = PER_TURN;
     // A connection that is put back is met again behind the others.
     for (const [connection, requests] of this.#waiting) {

@@ -10,6 +10,7 @@ import type { ServerLimits } from './deps.ts';
 import type { Connection } from './exchange.ts';
 import { IncomingMessage as NodeMessage } from './node-http.ts';
 import { closeSide } from './send-answer.ts';
+import { muteBody, PieceCount } from './tiny-pieces.ts';
 
 /**
  * Requests of one connection that may wait for their answers. Senders of hooks send one, and wait; each that waits
@@ -23,15 +24,42 @@ const ASKED_TO_STOP = 2;
 export interface PipeliningOptions {
   /** Asked once for each request, with its head: true where it is one too many. */
   readonly endIfFull: (socket: Socket) => boolean;
+  /** Asked where a body came in chunks of a few bytes: true where it is read no further. */
+  readonly endIfTiny: (socket: Socket) => boolean;
   /** Whether `upgrade` is emitted for requests with an `Upgrade` header. */
   readonly seesOffers: boolean;
 }
 
 /** The class of requests for `createServer`. */
-export function boundedMessages({ endIfFull, seesOffers }: PipeliningOptions): typeof IncomingMessage {
+export function boundedMessages({
+  endIfFull,
+  endIfTiny,
+  seesOffers,
+}: PipeliningOptions): typeof IncomingMessage {
   return class extends NodeMessage {
     declare private kind: 'offer' | 'beyond' | 'plain' | undefined;
     declare private asked: number;
+    declare private pieces: PieceCount | undefined;
+    declare private isMuted: boolean | undefined;
+
+    override push(piece: unknown, encoding?: BufferEncoding): boolean {
+      if (!Buffer.isBuffer(piece)) return super.push(piece, encoding);
+      if (this.isMuted === true) return false;
+      this.pieces ??= new PieceCount();
+      if (!this.pieces.isTooMany(piece.length, this.socket)) return super.push(piece, encoding);
+      if (!endIfTiny(this.socket)) {
+        this.pieces = undefined;
+        return super.push(piece, encoding);
+      }
+      this.isMuted = true;
+      muteBody(this);
+      this.socket.pause();
+      return false;
+    }
+
+    override _read(size: number): void {
+      if (this.isMuted !== true) super._read(size);
+    }
 
     get upgrade(): boolean {
       if (this.kind === 'beyond') return (this.asked += 1) <= ASKED_TO_STOP;

@@ -64,6 +64,7 @@ function staysUsable(exchange: Exchange, options: SendOptions): boolean {
 /**
  * Writes the whole answer but does not end it, because node destroys a connection to be closed as soon as its last
  * answer ends. Our side is closed after the answer; the sender's is read until it closes too or a limit is reached.
+ * Of a flood nothing more is read, and a stranger's connection is swept with those that rest.
  */
 function sendAndDrain(
   exchange: Exchange,
@@ -72,14 +73,24 @@ function sendAndDrain(
 ): void {
   const { req, res, connection } = exchange;
   const { socket } = connection;
+  const wasClosing = connection.closing;
   connection.closing = true;
   connection.closeSent = true;
   message.head.push('connection', 'close');
-  limitRest(req, socket, limits.drainBytes);
   req.on('error', () => undefined);
   res.writeHead(message.status, message.head);
   if (req.method === 'HEAD') res.end();
-  else res.write(message.body, () => closeSide(socket, limits.drainMs));
+  else {
+    res.write(message.body, () => {
+      // What was read with its head may show only now that it is a flood.
+      setImmediate(() => {
+        const isSwept = connection.flooded && !wasClosing && !exchange.isProved;
+        if (!isSwept) closeSide(socket, limits.drainMs);
+      });
+    });
+  }
+  if (connection.flooded) return;
+  limitRest(req, socket, limits.drainBytes);
   req.resume();
 }
 

@@ -82,7 +82,11 @@ export async function startServer(deps: ServerDeps): Promise<RunningServer> {
 function makeHttp(context: ServerContext, connections: ConnectionTable): Server {
   const { deps, limits } = context;
   const http = createServer({
-    IncomingMessage: boundedMessages({ endIfFull: countFull(context, connections), seesOffers: true }),
+    IncomingMessage: boundedMessages({
+      endIfFull: countFull(context, connections),
+      endIfTiny: refuseTiny(connections),
+      seesOffers: true,
+    }),
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.bodyTimeoutMs,
@@ -107,6 +111,27 @@ function countFull(context: ServerContext, connections: ConnectionTable): (socke
     return isOver;
   };
 }
+
+/**
+ * Whether a body in chunks of a few bytes is read no further: not where its sender is proved. Like a connection with too
+ * many requests, one of a stranger stays open for a while.
+ */
+function refuseTiny(connections: ConnectionTable): (socket: Socket) => boolean {
+  return (socket) => {
+    const connection = connections.find(socket);
+    if (connection?.latest?.isProved === true) return false;
+    if (connection === undefined) return true;
+    connection.flooded = true;
+    if (!connections.isStranger(connection)) connection.closing = true;
+    const error = new HookError('malformed_request', TINY);
+    connection.failure = error;
+    connection.latest?.failBody?.(error);
+    return true;
+  };
+}
+
+const TINY =
+  'the body came in chunks of a few bytes, and the request has no proof that stands before it: write larger ones';
 
 /** `/healthz` and `/readyz` where strangers at the hooks cannot stand in their way. */
 async function startHealthListener(context: ServerContext): Promise<SideListener | undefined> {
@@ -142,7 +167,10 @@ function openConnections(context: ServerContext): ConnectionTable {
 
 /** Connections as such: who may stay, and bytes that are no request. */
 function takeConnections(context: ServerContext, http: Server, connections: ConnectionTable): void {
-  http.on('connection', (socket) => connections.add(socket));
+  http.on('connection', (socket) => {
+    context.later.connectionCame();
+    connections.add(socket);
+  });
   sweepWhileOpen(http, connections);
   http.on('clientError', (error, socket) => {
     const connection = connections.find(socket as Socket);

@@ -59,7 +59,11 @@ export async function startHandlerListener(options: HandlerListenerOptions): Pro
     socket.destroy();
     return true;
   };
-  const IncomingMessage = boundedMessages({ endIfFull, seesOffers: false });
+  const endIfTiny = (socket: Socket): boolean => {
+    socket.destroy();
+    return true;
+  };
+  const IncomingMessage = boundedMessages({ endIfFull, endIfTiny, seesOffers: false });
   const http = createServer(
     { IncomingMessage, requestTimeout: TIMEOUT_MS, headersTimeout: TIMEOUT_MS },
     (req, res) => options.handle(req, res),

@@ -12,6 +12,9 @@ export interface GoodSenderOptions {
   readonly everyMs?: number;
 }
 
+/** Of a sender after its last post should have begun: what is not begun by then fails, so that a dead service ends the run. */
+const MAX_LATE_MS = 60_000;
+
 /** What became of the posts of a sender that has the token. */
 export interface GoodReport {
   readonly posts: number;
@@ -37,6 +40,10 @@ export async function postAsGoodSender(options: GoodSenderOptions): Promise<Good
       // oxlint-disable-next-line no-await-in-loop -- each has its own moment
       if (everyMs > 0) await delay(Math.max(0, first + index * everyMs - performance.now()));
       const begun = performance.now();
+      if (begun > first + options.posts * everyMs + MAX_LATE_MS) {
+        failures.push('not begun in time');
+        continue;
+      }
       // oxlint-disable-next-line no-await-in-loop -- one after the other, as many at once as `concurrency`
       const found = await post(options, index % 2 === 0 ? kept : undefined);
       times[found.isKept ? 'kept' : 'fresh'].push(performance.now() - begun);

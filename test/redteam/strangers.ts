@@ -99,7 +99,8 @@ export async function forkStrangers(
   });
   let opened = 0;
   const lines = createInterface({ input: child.stdout }).on('line', (line) => (opened = Number(line)));
-  await once(lines, 'line');
+  await Promise.race([once(lines, 'line'), once(child, 'exit')]);
+  if (child.exitCode !== null) throw new Error(`the attackers ended with ${child.exitCode}`);
   return {
     opened: () => opened,
     stop: async () => {

@@ -2,6 +2,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { request as httpRequest } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
+import { VerifySettings } from '../../src/verify/verify.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 import {
   answersIn,
@@ -11,6 +12,7 @@ import {
   openRaw,
   type Reply,
   send,
+  SERVER,
   startTestServer,
   stopServers,
   type TestServer,
@@ -371,4 +373,58 @@ test('a hook name can have a limit of its own, which mappings of its path overri
   expect((await send(server, '/hooks/agent', { headers: BEARER, body })).status).toBe(413);
   const narrow = await startTestServer({ hooks, generation: { settingsOf: () => ({ maxBodyBytes: 100 }) } });
   expect((await send(narrow, '/hooks/gmail', { headers: BEARER, body })).status).toBe(413);
+});
+
+describe('a body in chunks of one byte', () => {
+  const BYTES = 1_000;
+  const CHUNKS = '1\r\nx\r\n'.repeat(BYTES);
+  const chunked = (path: string): string =>
+    `POST ${path} HTTP/1.1\r\nHost: t\r\nTransfer-Encoding: chunked\r\n\r\n`;
+
+  test.each([
+    ['without a proof', '/hooks/agent', 401],
+    ['outside the hooks', '/', 404],
+  ])('%s is not parsed further, and its connection rests until it is swept', async (_name, path, status) => {
+    const server = await startTestServer({
+      server: { limits: { ...SERVER.limits, strangerSeconds: 0.5 } },
+      hooks: { authFailuresPerMinute: 0 },
+    });
+    const raw = await openRaw(server);
+    raw.socket.write(chunked(path) + CHUNKS);
+    await raw.until((text) => text.includes('"code"'));
+    await delay(100);
+    expect(raw.socket.readableEnded).toBe(false);
+    raw.socket.write(`${CHUNKS}0\r\n\r\n`);
+    const answers = answersIn(await raw.closed());
+    expect(answers.map((answer) => answer.status)).toEqual([status]);
+    expect(server.openRequests()).toBe(0);
+    // The parser serves another connection as if nothing had been.
+    expect((await send(server, '/hooks/mapped', { body: '{"a":1}' })).status).toBe(202);
+  });
+
+  test('is refused where the proof is made of it', async () => {
+    const verify = {
+      settings: VerifySettings.parse({ scheme: 'github', secrets: ['${S}'] }),
+      secrets: ['secret'],
+    };
+    const server = await startTestServer({ generation: { settingsOf: () => ({ verify }) } });
+    const raw = await openRaw(server);
+    const signature = `X-Hub-Signature-256: sha256=${'0'.repeat(64)}\r\n\r\n`;
+    raw.socket.write(chunked('/hooks/mapped').replace(/\r\n$/, signature) + CHUNKS);
+    const [answer] = answersIn(await raw.until((text) => text.includes('"code"')));
+    expect(answer?.status).toBe(400);
+    expect(answer?.body).toContain('chunks of a few bytes');
+    raw.socket.destroy();
+  });
+
+  test('is taken of a sender whose token came before it', async () => {
+    const server = await startTestServer();
+    const raw = await openRaw(server);
+    const text = `"${'x'.repeat(BYTES)}"`;
+    const chunks = [...text].map((byte) => `1\r\n${byte}\r\n`).join('');
+    raw.socket.write(`${head('/hooks/mapped', 'Transfer-Encoding: chunked')}${chunks}0\r\n\r\n`);
+    expect(answersIn(await raw.until((answer) => answer.includes('runId')))[0]?.status).toBe(202);
+    expect(server.evaluated[0]?.payload).toBe('x'.repeat(BYTES));
+    raw.socket.destroy();
+  });
 });
