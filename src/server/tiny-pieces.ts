@@ -26,12 +26,10 @@ export class PieceCount {
   }
 }
 
-type Parser = Record<number, unknown> | undefined;
-
 /** Lets the parser drop what is left of the body in this read; the socket must not be read further. */
 export function muteBody({ socket }: IncomingMessage): void {
-  const { parser } = socket as Socket & { readonly parser?: Parser };
-  for (let index = 0; parser !== undefined && index < 8; index += 1) {
+  const { parser = {} } = socket as Socket & { readonly parser?: Record<number, unknown> };
+  for (let index = 0; index < 8; index += 1) {
     const call = parser[index];
     if (typeof call !== 'function' || call.name !== 'parserOnBody') continue;
     parser[index] = undefined;

@@ -421,7 +421,7 @@ describe('a body in chunks of one byte', () => {
     const server = await startTestServer();
     const raw = await openRaw(server);
     const text = `"${'x'.repeat(BYTES)}"`;
-    const chunks = [...text].map((byte) => `1\r\n${byte}\r\n`).join('');
+    const chunks = text.replaceAll(/./g, '1\r\n$&\r\n');
     raw.socket.write(`${head('/hooks/mapped', 'Transfer-Encoding: chunked')}${chunks}0\r\n\r\n`);
     expect(answersIn(await raw.until((answer) => answer.includes('runId')))[0]?.status).toBe(202);
     expect(server.evaluated[0]?.payload).toBe('x'.repeat(BYTES));
