@@ -1,9 +1,7 @@
-import type { Confidence, Finding, Subject } from '../finding.ts';
-import type { AnyLook, AnyRule } from './rule.ts';
-import { LOOKS, RULES } from './rules.ts';
-
-/** The surest first. */
-const ORDER: readonly Confidence[] = ['certain', 'likely', 'guess'];
+import type { Finding, Subject } from '../finding.ts';
+import { joinFindings } from './join.ts';
+import { type AnyLook, type AnyRule, withAdvice } from './rule.ts';
+import { JOINS, LOOKS, RULES } from './rules.ts';
 
 /**
  * Adds to findings of the engine what to do about them, and what is found in its subjects; a finding that no rule knows
@@ -18,17 +16,8 @@ export function advise(
   }: { readonly rules?: readonly AnyRule[]; readonly looks?: readonly AnyLook[] } = {},
 ): readonly Finding[] {
   const byCode = Map.groupBy(rules, ({ on }) => on);
-  return inOrder(findings, lookAt(subjects, looks)).map((finding) => {
-    if (finding.hint !== undefined) return finding;
-    const own = byCode.get(finding.code) ?? [];
-    for (const confidence of ORDER) {
-      for (const each of own) {
-        const advice = each.confidence === confidence ? each.advise(finding) : undefined;
-        if (advice !== undefined) return { ...finding, ...advice };
-      }
-    }
-    return finding;
-  });
+  const all = inOrder(joinFindings(findings, JOINS), lookAt(subjects, looks));
+  return all.map((finding) => withAdvice(finding, byCode.get(finding.code) ?? []));
 }
 
 /** In the order of the list, for each subject. */

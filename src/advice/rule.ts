@@ -23,6 +23,8 @@ export interface Rule<Code extends keyof Facts, Match> {
   readonly say: (match: Match, finding: Finding) => Sentence;
   /** Absent where only a person can do it. */
   readonly fix?: (match: Match, finding: Finding) => Fix | undefined;
+  /** The same mistake by its own place, where the engine knows only how far it came. */
+  readonly closer?: (match: Match, finding: Finding) => Pick<Finding, 'at' | 'message'>;
 }
 
 /** A rule whose facts were looked at: what is kept of it in one list with all others. */
@@ -31,7 +33,7 @@ export interface AnyRule {
   readonly name: string;
   readonly confidence: Confidence;
   /** What it adds to a finding; undefined where it has nothing to say. */
-  advise(finding: Finding): Pick<Finding, 'hint' | 'confidence' | 'edit' | 'also'> | undefined;
+  advise(finding: Finding): Partial<Finding> | undefined;
 }
 
 /** Declares a rule. */
@@ -42,6 +44,7 @@ export function rule<Code extends keyof Facts, Match>({
   find,
   say,
   fix,
+  closer,
 }: Rule<Code, Match>): AnyRule {
   return {
     on,
@@ -51,9 +54,30 @@ export function rule<Code extends keyof Facts, Match>({
       // The reporter of the room types the facts of each code.
       const match = finding.facts === undefined ? undefined : find(finding.facts as Facts[Code], finding);
       if (match === undefined) return undefined;
-      return { hint: say(match, finding), confidence, ...fix?.(match, finding) };
+      return {
+        hint: say(match, finding),
+        confidence,
+        ...fix?.(match, finding),
+        ...closer?.(match, finding),
+      };
     },
   };
+}
+
+/** The surest first. */
+const ORDER: readonly Confidence[] = ['certain', 'likely', 'guess'];
+
+/** A finding with what the surest of its rules says; as it is where it has a hint, or none of them knows it. */
+export function withAdvice(finding: Finding, rules: readonly AnyRule[]): Finding {
+  if (finding.hint !== undefined) return finding;
+  const own = rules.filter(({ on }) => on === finding.code);
+  for (const confidence of ORDER) {
+    for (const each of own) {
+      const advice = each.confidence === confidence ? each.advise(finding) : undefined;
+      if (advice !== undefined) return { ...finding, ...advice };
+    }
+  }
+  return finding;
 }
 
 /** What a look found: a finding but for what the look says of all of its findings. */

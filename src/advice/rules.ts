@@ -1,10 +1,24 @@
+import type { Join } from './join.ts';
 import type { AnyLook, AnyRule } from './rule.ts';
 import { COMMANDS, RUNNER_SAFETY } from './rules/commands.ts';
 import { NAMES } from './rules/names.ts';
+import { joinedEntries } from './rules/joined-entries.ts';
+import { JSON_SYNTAX } from './rules/json-syntax.ts';
 import { KEYS } from './rules/keys.ts';
+import { VALUES } from './rules/values.ts';
+import { YAML_SYNTAX, yamlStumbles } from './rules/yaml-syntax.ts';
 
 /** All rules on findings of the engine, family by family. */
-export const RULES: readonly AnyRule[] = [...NAMES, ...RUNNER_SAFETY];
+export const RULES: readonly AnyRule[] = [
+  ...NAMES,
+  ...RUNNER_SAFETY,
+  ...YAML_SYNTAX,
+  ...JSON_SYNTAX,
+  ...VALUES,
+];
+
+/** What becomes one finding before rules are asked. */
+export const JOINS: readonly Join[] = [yamlStumbles, joinedEntries];
 
 /** All looks at what the engine took, family by family. Their codes are advice's own. */
 export const LOOKS: readonly AnyLook[] = [...KEYS, ...COMMANDS];

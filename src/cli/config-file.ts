@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_CONFIG_FILES, isOpenClawFile, loadConfig, type LoadedConfig } from '../config/config.ts';
 import { type Finding, formatDiagnostics } from '../document/document.ts';
+import { advise } from './lazy-advice.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 export interface ConfigFlags {
@@ -66,7 +67,7 @@ export async function loadSettings(
   const file = findConfigFile(terminal, flags);
   const { config, diagnostics } = await loadConfig(file, { env: terminal.env, needSecrets, dev: true });
   if (config !== undefined) return config;
-  printFindings(terminal, diagnostics);
+  printFindings(terminal, await advise(diagnostics, []));
   throw new CliError('the configuration has errors');
 }
 

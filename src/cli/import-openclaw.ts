@@ -5,6 +5,7 @@ import { importOpenClawFile, type ImportedConfig } from '../config/config.ts';
 import type { Cli } from './command-line.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { printFindings } from './config-file.ts';
+import { advise } from './lazy-advice.ts';
 
 export interface ImportFlags {
   readonly into?: string;
@@ -31,7 +32,7 @@ async function readImport(terminal: Terminal, file: string, into: string): Promi
   const { env, cwd } = terminal;
   const { imported, diagnostics } = await importOpenClawFile(resolve(cwd, file), { env, cwd, into });
   if (imported !== undefined) return imported;
-  printFindings(terminal, diagnostics);
+  printFindings(terminal, await advise(diagnostics, []));
   throw new CliError('nothing was written: the file has errors');
 }
 

@@ -1,5 +1,6 @@
 /** A thread that reads the draft of a mapping file; `drafts.ts` starts and ends it. */
 import { parentPort } from 'node:worker_threads';
+import { advise } from '../advice/advice.ts';
 import { readDocument } from '../document/document.ts';
 import { type DraftFolder, shownFinding } from './shown-finding.ts';
 
@@ -11,7 +12,7 @@ export interface ReadDraft extends DraftFolder {
 parentPort?.on('message', ({ file, ...folder }: ReadDraft) => {
   void readDocument(file, { cwd: folder.root }).then(({ diagnostics }) => {
     const errors = diagnostics.filter(({ severity }) => severity === 'error');
-    parentPort?.postMessage(errors.map((one) => shownFinding(one, folder)));
+    parentPort?.postMessage(advise(errors).map((one) => shownFinding(one, folder)));
   });
 });
 parentPort?.postMessage('ready');

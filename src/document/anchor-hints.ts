@@ -1,5 +1,5 @@
 import { isJsonObject } from '../json.ts';
-import { singleQuoted } from './single-quoted.ts';
+import { singleQuoted } from './print-yaml.ts';
 import type { LocatedValue, Path } from './located.ts';
 
 /** Longer values are shared by an anchor each. */

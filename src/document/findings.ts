@@ -13,7 +13,6 @@ import { meantKey, type SchemaAdvice } from './meant-key.ts';
 import { meantSeconds } from './long-seconds.ts';
 import { formHint } from './written-forms.ts';
 import { guessValue, type ValueHint } from './value-hints.ts';
-import { findCommentValue } from './yaml-slips.ts';
 import { isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';
 import { shorten } from './shorten.ts';
 import { findMeaning, findSchemas, findSchemasOf, kindsOf, knownKeys } from './schema-keys.ts';
@@ -299,10 +298,8 @@ function wrongType(context: Context, path: Path, expected: readonly string[]): F
       at,
     });
   if (meant !== undefined) return withValue(finding('WRONG_TYPE', message, at, meant.hint), at, meant);
-  const hint =
-    (part.value === null ? (findCommentValue(at) ?? EMPTY) : undefined) ??
-    formHint(context.schema, path, expected);
-  return finding('WRONG_TYPE', message, at, hint);
+  if (part.value === null) return { ...finding('WRONG_TYPE', message, at), facts: { isEmpty: true } };
+  return finding('WRONG_TYPE', message, at, formHint(context.schema, path, expected));
 }
 
 function missingKey({ root, schema, repairs, advice }: Context, path: Path, wanted: string): Finding {
@@ -316,9 +313,6 @@ function missingKey({ root, schema, repairs, advice }: Context, path: Path, want
   repairs.missing.set(found, formatPath(path));
   return found;
 }
-
-const EMPTY =
-  'give it a value, or remove the key; lines that belong to the key must be indented deeper than the key';
 
 /** What the room says of the value at a path. */
 function adviceOn({ root, advice }: Context, path: Path): ValueHint | undefined {

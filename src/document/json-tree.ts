@@ -1,8 +1,9 @@
-import { quoted, say } from '../finding.ts';
+import { say } from '../finding.ts';
 import { createRequire } from 'node:module';
 import type * as Momoa from '@humanwhocodes/momoa';
 import type { ArrayNode, DocumentNode, ObjectNode, StringNode, ValueNode } from '@humanwhocodes/momoa';
-import type { Finding, SourceText, TextEdit } from '../finding.ts';
+import type { Finding, SourceText } from '../finding.ts';
+import type { DocumentFacts } from './finding-facts.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 
@@ -88,18 +89,10 @@ function reportRawControl({ builder, format }: Build, node: StringNode): void {
     code: 'JSON_SYNTAX',
     message: say`invalid JSON: a string contains a line break or another control character`,
     at: { source: builder.source, start: start + at, end: start + at + 1 },
-    hint: quoted(escapedHint(builder.source.text.slice(start, node.loc.end.offset))),
+    facts: {
+      text: builder.source.text.slice(start, node.loc.end.offset),
+    } satisfies DocumentFacts['JSON_SYNTAX'],
   });
-}
-
-/** Longer texts are not repeated; nor are those that may be secrets, whose keys stand elsewhere. */
-const MAX_SHOWN = 300;
-
-/** The text with its line ends and tabs as escapes. */
-function escapedHint(written: string): string {
-  const text = written.replaceAll(/\r?\n/g, String.raw`\n`).replaceAll('\t', String.raw`\t`);
-  const isShown = written.includes('{{') && text.length <= MAX_SHOWN && !/[\p{Cc}]/u.test(text);
-  return isShown ? `write the text in one line: ${text}` : String.raw`write it as an escape such as \n`;
 }
 
 interface ParseError {
@@ -111,23 +104,13 @@ function syntaxFinding(source: SourceText, format: 'json' | 'json5', error: Part
   const language = format === 'json' ? 'JSON' : 'JSON5';
   const start = Math.max(0, Math.min(error.offset ?? 0, source.text.length));
   const found = describe(source.text, start);
-  const hint =
-    (format === 'json' ? jsonHint(source.text, start) : undefined) ?? syntaxHint(source.text, start);
   return {
     severity: 'error',
     code: 'JSON_SYNTAX',
     message: say`invalid ${language}: unexpected ${found}`,
     at: { source, start, end: start + 1 },
-    hint: quoted(hint),
-    ...(hint === TRAILING_COMMA ? { edit: withoutComma(source, start) } : {}),
+    facts: { format } satisfies DocumentFacts['JSON_SYNTAX'],
   };
-}
-
-const TRAILING_COMMA = 'remove the comma before it';
-
-function withoutComma(source: SourceText, offset: number): TextEdit {
-  const start = source.text.lastIndexOf(',', offset);
-  return { at: { source, start, end: start + 1 }, text: '' };
 }
 
 /** What stands at an offset, without quoting a word: it could be a secret. */
@@ -137,33 +120,4 @@ function describe(text: string, offset: number): string {
   if (character === '\n' || character === '\r') return 'end of the line';
   if (/\p{L}/u.test(character)) return 'word without quotes';
   return /\p{N}/u.test(character) ? 'number' : `"${character}"`;
-}
-
-function syntaxHint(text: string, offset: number): string {
-  if (offset >= text.length) return 'close every brace, bracket and quote that was opened';
-  if (/^\p{L}/u.test(text.slice(offset))) return 'put texts in quotes';
-  return 'look for a missing comma, colon, quote or bracket before it';
-}
-
-function isWhole(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-function jsonHint(text: string, offset: number): string | undefined {
-  const before = text.slice(Math.max(0, offset - 200), offset).trimEnd();
-  if (/^[}\]]/.test(text.slice(offset)) && before.endsWith(',')) return TRAILING_COMMA;
-  if (text.startsWith('/', offset)) return 'JSON has no comments: remove it, as all others of this file';
-  if (
-    /^[[{]/.test(text.slice(offset)) &&
-    /^\s*\{[^]*\}$/.test(text.slice(0, offset).trimEnd()) &&
-    isWhole(text.slice(0, offset))
-  )
-    return 'of several objects make one list: [ before the first, a comma between them, and ] behind the last';
-  if (text.startsWith("'", offset)) return 'write JSON strings in double quotes';
-  return undefined;
 }

@@ -31,11 +31,8 @@ export function parseDocument(source: SourceText, format: DocumentFormat): Parse
   if (tree === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
     const known = tree ?? partial;
     const secrets = [...secretsInText(source.text), ...(known === undefined ? [] : secretsInTree(known))];
-    return {
-      diagnostics: diagnostics
-        .slice(0, MAX_FINDINGS)
-        .map((found) => withSource(found, { ...source, secrets })),
-    };
+    const masked = { ...source, secrets };
+    return { diagnostics: diagnostics.slice(0, MAX_FINDINGS).map((found) => withSource(found, masked)) };
   }
   const masked = { ...source, secrets: secretsInFile(source.text, tree) };
   return { document: { source: masked, format, root: locate(masked, tree) }, diagnostics };

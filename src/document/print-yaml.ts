@@ -37,3 +37,8 @@ const EXACT_NUMBER: ScalarTag = {
 function isBlockText(text: string): boolean {
   return text.includes('\n') && /\S/.test(text) && !/(?![\n\t])[\p{Cc}\p{Cs}\u2028\u2029\ufeff]/u.test(text);
 }
+
+/** A text between single quotes, where only they have to be written twice. */
+export function singleQuoted(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -91,7 +91,10 @@ export class TreeBuilder {
   report(
     code: string,
     start: number,
-    { end = start + 1, ...finding }: Pick<Finding, 'message' | 'hint' | 'labels'> & { end?: number },
+    {
+      end = start + 1,
+      ...finding
+    }: Pick<Finding, 'message' | 'hint' | 'labels' | 'facts'> & { end?: number },
   ): void {
     this.diagnostics.push({ severity: 'error', code, ...finding, at: { source: this.source, start, end } });
   }

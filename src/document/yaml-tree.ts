@@ -1,46 +1,16 @@
-import { quoted, say } from '../finding.ts';
+import { say } from '../finding.ts';
 import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit } from 'yaml';
 import type { Alias, Document, Node, Pair, Scalar, YAMLError, YAMLMap, YAMLSeq } from 'yaml';
-import type { Finding, SourceText } from '../finding.ts';
-import { inWords } from './in-words.ts';
-import { lineColumn, positionOf } from './line-column.ts';
-import { joinEntries } from './joined-entries.ts';
+import type { Finding, Sentence, SourceText } from '../finding.ts';
+import type { DocumentFacts } from './finding-facts.ts';
 import { numberNode, TreeBuilder } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
-import { describeStrange, findFileSlip, isStrange, type StrangeKey } from './file-slips.ts';
-import { findTab } from './tab-slip.ts';
+import { describeStrange, isStrange, type StrangeKey } from './strange-keys.ts';
 import { findTooDeep } from './too-deep.ts';
-import { escapeSlip, findYamlSlip, tagSlip } from './yaml-slips.ts';
-import type { YamlSlip } from './yaml-slip.ts';
+import { firstStumbles } from './yaml-stumbles.ts';
 
-/** One slip makes the parser stumble again and again after it. */
-const MAX_SYNTAX_FINDINGS = 3;
 /** More of its stumbles are not looked at: each is searched for in the text around it. */
 const MAX_STUMBLES = 100;
-/** Findings nearer than this to the one before them are of the same slip. */
-const LINES_APART = 3;
-
-/** Findings after which the parser stumbles. */
-const BROKEN: ReadonlySet<string> = new Set(['YAML_SYNTAX', 'YAML_TAB']);
-
-function apart(findings: readonly Finding[]): readonly Finding[] {
-  const kept: Finding[] = [];
-  let last = -Infinity;
-  for (const finding of findings) {
-    const { at } = finding;
-    if (at === undefined || isTabAgain(finding, kept)) continue;
-    const { line } = lineColumn(at);
-    // A slip that is known by its own line is none of the parser's stumbles.
-    if (line - last >= LINES_APART || (finding.edit !== undefined && line > last)) kept.push(finding);
-    last = Math.max(last, line, positionOf(at.source.text, at.end).line);
-  }
-  return kept;
-}
-
-/** One finding stands for all tabs: they are of one editor. */
-function isTabAgain({ code }: Finding, kept: readonly Finding[]): boolean {
-  return code === 'YAML_TAB' && kept.some((each) => each.code === code);
-}
 
 /** Parses YAML 1.2 (core schema) into the common tree. */
 export function readYamlTree(source: SourceText): ReadTree {
@@ -52,16 +22,14 @@ export function readYamlTree(source: SourceText): ReadTree {
   const [first, second] = documents;
   if (first === undefined) return { tree: { start: 0, end: 0, value: null }, diagnostics: [] };
   const diagnostics = findingsIn(source, first);
-  const isBroken = diagnostics.some(({ code }) => BROKEN.has(code));
-  const whole = isBroken || second !== undefined ? findFileSlip(source) : undefined;
-  if (whole !== undefined) return { diagnostics: [broken(whole)] };
+  const isSure = diagnostics.length === 0;
   if (second !== undefined) diagnostics.push(severalDocuments(source, documents));
   const builder = new TreeBuilder(source);
   const strange: StrangeKey[] = [];
   const tree = buildNode({ builder, targets, strange }, first.contents, 0);
-  const odd = isBroken ? undefined : describeStrange(source, strange);
-  if (odd !== undefined) return withPartial([broken(odd)], tree);
-  const built = joinEntries(builder.diagnostics);
+  const odd = isSure ? describeStrange(source, strange) : undefined;
+  if (odd !== undefined) return withPartial([odd], tree);
+  const built = builder.diagnostics;
   if (diagnostics.length > 0) {
     const doubles = built.filter(({ code }) => code === 'DUPLICATE_KEY');
     return withPartial([...diagnostics, ...doubles], tree);
@@ -90,45 +58,29 @@ function parse(text: string): Parsed | undefined {
 }
 
 function findingsIn(source: SourceText, document: Document.Parsed): Finding[] {
-  const stumbles = [...document.errors, ...document.warnings].slice(0, MAX_STUMBLES);
-  const findings = stumbles.map((error) => finding(source, error));
-  const syntax = apart(findings.filter(({ code }) => BROKEN.has(code))).slice(0, MAX_SYNTAX_FINDINGS);
-  // Where the text itself is broken, a strange key is a part of it.
-  return findings.filter(
-    (found) =>
-      (!BROKEN.has(found.code) || syntax.includes(found)) &&
-      (found.code !== 'NON_STRING_KEY' || syntax.length === 0),
-  );
+  const errors = [...document.errors, ...document.warnings].slice(0, MAX_STUMBLES);
+  const stumbles: Finding[] = [];
+  stumbles.push(...errors.map((error) => finding(source, error, stumbles)));
+  return [...firstStumbles(stumbles)];
 }
 
 function severalDocuments(source: SourceText, documents: readonly (Document.Parsed | undefined)[]): Finding {
   const [, second, ...more] = documents;
   const start = Math.max(0, source.text.lastIndexOf('---', second?.range[0]));
-  const at = { source, start, end: start + 3 };
-  const isEmpty = second?.toJS() === null && more.length === 0;
+  const firstKeys = documents.map((document) => {
+    const [first] = isMap(document?.contents) ? document.contents.items : [];
+    return isScalar(first?.key) ? String(first.key.value).slice(0, 40) : undefined;
+  });
   return {
     severity: 'error',
     code: 'MULTIPLE_DOCUMENTS',
     message: say`the file contains more than one YAML document, expected one`,
-    at,
-    ...(isEmpty
-      ? { hint: say`remove ---: nothing stands behind it`, edit: { at, text: '' } }
-      : {
-          hint: say`put each document into a file of its own, or make a list: begin ${firstKeys(documents)} with "- ", indent all other lines by two spaces, and remove ---`,
-        }),
+    at: { source, start, end: start + 3 },
+    facts: {
+      isOne: second?.toJS() === null && more.length === 0,
+      firstKeys,
+    } satisfies DocumentFacts['MULTIPLE_DOCUMENTS'],
   };
-}
-
-/** The first key of each document, where a comment may stand above it. */
-function firstKeys(documents: readonly (Document.Parsed | undefined)[]): string {
-  const keys = documents.map((document) => {
-    const [first] = isMap(document?.contents) ? document.contents.items : [];
-    return isScalar(first?.key) ? String(first.key.value).slice(0, 40) : undefined;
-  });
-  const [key, ...others] = keys;
-  if (key === undefined || others.includes(undefined)) return 'the first line of each';
-  const isOne = others.every((other) => other === key);
-  return isOne ? `the line of ${key} in each` : `the lines of ${inWords(keys.flatMap((each) => each ?? []))}`;
 }
 
 function withPartial(diagnostics: readonly Finding[], partial: TreeNode | undefined): ReadTree {
@@ -180,7 +132,7 @@ function buildAlias(build: Build, node: Alias, depth: number): TreeNode | undefi
     build.builder.report('YAML_SYNTAX', start, {
       end,
       message: say`invalid YAML: there is no anchor &${node.source} before the alias *${node.source} in this file`,
-      hint: say`an anchor holds in its own file only: mark an earlier value of this file with &${node.source}, or repeat the text here in place of the alias; a text that starts with * needs quotes`,
+      facts: { alias: node.source } satisfies DocumentFacts['YAML_SYNTAX'],
     });
     return undefined;
   }
@@ -247,54 +199,32 @@ function rangeOf(node: unknown): [number, number] {
   return range === undefined || range === null ? [0, 0] : [range[0], range[1]];
 }
 
-function finding(source: SourceText, error: YAMLError): Finding {
-  const [start, end] = error.pos;
-  const at = { source, start, end: Math.max(end, start + 1) };
-  const tab = findTab(source, error);
-  if (tab !== undefined) return tab;
-  const slip = slipAt(source, error);
-  if (slip !== undefined) return broken(slip);
-  if (error.code === 'NON_STRING_KEY') return { ...NON_STRING_KEY, at };
-  const hint = isFlowReference(source.text, start)
-    ? 'inside { } and [ ], write a reference in quotes: "${NAME}"'
-    : syntaxHint(error);
-  return broken({ message: wording(error.message), at, hint });
-}
-
-function slipAt(source: SourceText, { code, pos: [start] }: YAMLError): YamlSlip | undefined {
-  if (code === 'BAD_DQ_ESCAPE') return escapeSlip(source, start);
-  return (code === 'TAG_RESOLVE_FAILED' ? tagSlip(source, start) : undefined) ?? findYamlSlip(source, start);
-}
-
-const NON_STRING_KEY = {
-  severity: 'error',
-  code: 'NON_STRING_KEY',
-  message: say`a key is not a string, expected a plain or quoted text`,
-  hint: say`quote the key`,
-} as const;
-
-function broken({ message, hint, ...rest }: YamlSlip): Finding {
-  return {
+function finding(source: SourceText, error: YAMLError, stumbles: readonly Finding[]): Finding {
+  const [offset, end] = error.pos;
+  const isOpen = /^Missing closing|must end with|flow /i.test(error.message);
+  const facts = {
+    parser: { offset, error: error.code, isOpen, stumbles: () => stumbles },
+  } satisfies DocumentFacts['YAML_SYNTAX'];
+  const tab = tabAt(source.text, error);
+  const found = (code: string, message: Sentence, start = offset): Finding => ({
     severity: 'error',
-    code: 'YAML_SYNTAX',
-    message: say`invalid YAML: ${message}`,
-    ...rest,
-    hint: quoted(hint),
-  };
+    code,
+    message,
+    at: { source, start, end: Math.max(start === offset ? end : start, start + 1) },
+    facts,
+  });
+  if (tab !== undefined) return found('YAML_TAB', say`a tab is used as indentation, expected spaces`, tab);
+  return error.code === 'NON_STRING_KEY'
+    ? found('NON_STRING_KEY', say`a key is not a string, expected a plain or quoted text`)
+    : found('YAML_SYNTAX', say`invalid YAML: ${wording(error.message)}`);
 }
 
-function syntaxHint({ code, message }: YAMLError): string {
-  if (code === 'TAG_RESOLVE_FAILED') return 'remove the tag, or quote a text that starts with !';
-  if (/^Missing closing|must end with|flow /i.test(message)) {
-    return 'look for a bracket, brace or quote that is not closed before it';
-  }
-  return 'compare the indentation with the lines around it; quote a text that contains ": " or " #" or starts with a special character';
-}
-
-/** Whether an unquoted `${` stands before an offset in its line: in a flow collection its brace opens an object. */
-function isFlowReference(text: string, offset: number): boolean {
-  const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
-  return /[{[].*[:,[]\s*[^"'\s]*\$\{/.test(text.slice(lineStart, offset + 1));
+/** A tab in the indentation of the line at which the parser stumbles, whatever it calls that. */
+function tabAt(text: string, { code, pos: [start] }: YAMLError): number | undefined {
+  if (code === 'TAB_AS_INDENT') return start;
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const [indent = ''] = /^[ \t]*/.exec(text.slice(lineStart, lineStart + 200)) ?? [];
+  return indent.includes('\t') ? lineStart + indent.indexOf('\t') : undefined;
 }
 
 /** The parser's sentence, worded like the other findings, without the source text it may quote: that could be a secret. */

@@ -196,6 +196,13 @@ export interface ReadCase {
 }
 
 async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
+  const read = await readFiles(dir, requestFile);
+  if (read.diagnostics.length === 0) return read;
+  const { advise } = await import('../advice/advice.ts');
+  return { ...read, diagnostics: advise(read.diagnostics) };
+}
+
+async function readFiles(dir: string, requestFile: string): Promise<ReadCase> {
   const { document, diagnostics } = await readDocument(requestFile);
   if (document === undefined) return { diagnostics };
   const shape = checkShape(document.root, requestFile);

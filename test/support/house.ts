@@ -113,6 +113,7 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
   console: {
     kind: 'tools',
     imports: [
+      'advice',
       'explanation',
       'boundary',
       'hook',
@@ -142,7 +143,18 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
   },
   golden: {
     kind: 'tools',
-    imports: ['hook', 'mapping', 'document', 'boundary', 'payload', 'storage', 'request', 'action', 'errors'],
+    imports: [
+      'advice',
+      'hook',
+      'mapping',
+      'document',
+      'boundary',
+      'payload',
+      'storage',
+      'request',
+      'action',
+      'errors',
+    ],
     types: ['sandbox'],
   },
 };
@@ -164,9 +176,8 @@ export const TOP_OWNS = ['commander', 'chokidar', '@clack/prompts'];
  */
 const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   document: {
-    advice: `anchor-hints bracket-slips broken-line did-you-mean document-kind file-slips indent-slips joined-entries
-      key-places key-slips kind-words line-slips long-seconds meant-key move-key other-shapes place-hints schema-keys
-      single-quoted time-zones value-hints written-forms yaml-slip yaml-slips`,
+    advice: `anchor-hints did-you-mean document-kind key-places key-slips kind-words long-seconds meant-key move-key
+      other-shapes place-hints schema-keys time-zones value-hints written-forms`,
     tools: 'edit-document format-diagnostics print-sarif source-frame',
   },
   config: {

@@ -1,26 +1,13 @@
 /** Slips of a line that YAML cannot read, each with the line to write: signs that are missing, of other languages, or in a text that needs quotes. */
-import { type BrokenLine, KEY_LINE, placeIn } from './broken-line.ts';
-import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import { shorten } from './shorten.ts';
-import { singleQuoted } from './single-quoted.ts';
-import type { YamlSlip } from './yaml-slip.ts';
+import { type BrokenLine, type YamlSlip, KEY_LINE, placeIn } from './broken-line.ts';
+import { SECRET_KEY } from '../../telemetry/telemetry.ts';
+import { shorten, singleQuoted } from '../../document/document.ts';
 
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 200;
 
-export function findLineSlip(line: BrokenLine): YamlSlip | undefined {
-  return (
-    foreignComment(line) ??
-    missingBlank(line) ??
-    foreignDash(line) ??
-    typographicQuotes(line) ??
-    quotesWithin(line) ??
-    templateInFlow(line)
-  );
-}
-
 /** `// note`; all such lines at once. */
-function foreignComment(line: BrokenLine): YamlSlip | undefined {
+export function foreignComment(line: BrokenLine): YamlSlip | undefined {
   const [, indent = '', sign = ''] = /^(\s*)(\/\/|\/\*)/.exec(line.line) ?? [];
   if (sign === '') return undefined;
   const { source, lineStart } = line;
@@ -39,7 +26,7 @@ function foreignComment(line: BrokenLine): YamlSlip | undefined {
 }
 
 /** `path:github`, also with the wide colon of another keyboard. */
-function missingBlank(line: BrokenLine): YamlSlip | undefined {
+export function missingBlank(line: BrokenLine): YamlSlip | undefined {
   const [, head = '', key = '', colon = '', rest = ''] =
     /^(\s*(?:- +)?)([A-Za-z_][\w-]*)(:(?![\s/:])|：\s*)(\S.*)$/.exec(line.line) ?? [];
   if (key === '') return undefined;
@@ -56,7 +43,7 @@ function missingBlank(line: BrokenLine): YamlSlip | undefined {
 }
 
 /** `-id: a`, and dashes or bullets of a word processor. */
-function foreignDash(line: BrokenLine): YamlSlip | undefined {
+export function foreignDash(line: BrokenLine): YamlSlip | undefined {
   const [, indent = '', dash = '', blanks = '', key = ''] =
     /^(\s*)([-–—−•*])(\s*)([A-Za-z_]\w*):\s/.exec(line.line) ?? [];
   if (dash === '' || (dash === '-' && blanks !== '')) return undefined;
@@ -76,7 +63,7 @@ const PAIR = new RegExp(
 );
 
 /** “text”, as word processors and chats write it. */
-function typographicQuotes(line: BrokenLine): YamlSlip | undefined {
+export function typographicQuotes(line: BrokenLine): YamlSlip | undefined {
   const text = line.line.replaceAll(PAIR, "$1'$2'");
   const column = line.line.search(new RegExp(`[${OPENING}]`));
   if (text === line.line) return undefined;
@@ -92,7 +79,7 @@ function typographicQuotes(line: BrokenLine): YamlSlip | undefined {
 }
 
 /** Quotes in a text that stands in the same quotes, or before its end. */
-function quotesWithin(line: BrokenLine): YamlSlip | undefined {
+export function quotesWithin(line: BrokenLine): YamlSlip | undefined {
   const [, head = '', key = '', value = ''] = KEY_LINE.exec(line.line) ?? [];
   const quote = value.charAt(0);
   if ((quote !== "'" && quote !== '"') || isQuoted(value)) return undefined;
@@ -121,7 +108,7 @@ const withoutEscapes = (text: string, quote: string): string =>
   quote === "'" ? text.replaceAll("''", "'") : text.replaceAll('\\"', '"');
 
 /** `[claude, {{prompt}}]`: in brackets, too, two braces are a map. */
-function templateInFlow(line: BrokenLine): YamlSlip | undefined {
+export function templateInFlow(line: BrokenLine): YamlSlip | undefined {
   const found = /(?<=[[,:]\s*)\{\{[^{}"']*\}\}(?=\s*[,\]}])/.exec(line.line);
   if (found === null || /^\s*[\w.-]+:\s*\{\{/.test(line.line)) return undefined;
   const [text] = found;

@@ -1,7 +1,6 @@
 /** Brackets and braces that are not closed, or by another sign than opened them: the value with those that are missing. */
-import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import { type BrokenLine, lineBelow, linesAbove, placeIn } from './broken-line.ts';
-import type { YamlSlip } from './yaml-slip.ts';
+import { SECRET_KEY } from '../../telemetry/telemetry.ts';
+import { type BrokenLine, type YamlSlip, lineBelow, linesAbove, placeIn } from './broken-line.ts';
 
 const CLOSING: Readonly<Record<string, string>> = { '{': '}', '[': ']' };
 /** Longer values are not repeated in a hint. */
@@ -10,7 +9,7 @@ const MAX_SHOWN = 300;
 const MAX_LINES = 50;
 
 /** The value in the line, or in the nearest above that has brackets, in one line each. */
-export function findBracketSlip(broken: BrokenLine): YamlSlip | undefined {
+export function brackets(broken: BrokenLine): YamlSlip | undefined {
   const line = lineOfBrackets(broken);
   const [, head = '', key = '', value = ''] =
     /^(\s*(?:- +)?([\w.-]+): +)([[{].*?)\s*$/.exec(line?.line ?? '') ?? [];

@@ -1,8 +1,9 @@
 /** Slips of indentation: a line that stands as deep as none around it, and texts of several lines that need a |. */
-import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import { positionOf } from './line-column.ts';
+import { SECRET_KEY } from '../../telemetry/telemetry.ts';
+import { positionOf } from '../../document/facts.ts';
 import {
   type BrokenLine,
+  type YamlSlip,
   columnOf,
   indentOf,
   isBlank,
@@ -10,19 +11,14 @@ import {
   linesAbove,
   placeIn,
 } from './broken-line.ts';
-import type { YamlSlip } from './yaml-slip.ts';
 
 /** Longer texts are not repeated in a hint. */
 const MAX_SHOWN = 400;
 
-export function findIndentSlip(line: BrokenLine): YamlSlip | undefined {
-  return unevenText(line) ?? valueAndKeys(line) ?? betweenLevels(line);
-}
-
 const BEGINS_KEY = /^ *(?:- +)*([\w.-]+):(?:\s|$)/;
 
 /** A key with a value of one word, and deeper below it a line with a key: that one is indented wrongly, or the value is too much. */
-function valueAndKeys(line: BrokenLine): YamlSlip | undefined {
+export function valueAndKeys(line: BrokenLine): YamlSlip | undefined {
   const [, head = '', key = '', value = ''] =
     /^( *(?:- +)*([\w.-]+): +)([^\s"'|>[{&*!#]\S*)\s*$/.exec(line.line) ?? [];
   const next = lineBelow(line);
@@ -68,7 +64,7 @@ export function textOfLines({ source, lineStart, line }: BrokenLine): YamlSlip |
 }
 
 /** A text behind | whose first line is indented deeper than a later one. */
-function unevenText(broken: BrokenLine): YamlSlip | undefined {
+export function unevenText(broken: BrokenLine): YamlSlip | undefined {
   const { source, lineStart, line } = broken;
   const own = indentOf(line);
   const above = linesAbove(broken);
@@ -89,7 +85,7 @@ function unevenText(broken: BrokenLine): YamlSlip | undefined {
 }
 
 /** A key that stands deeper than one object and less deep than the next. */
-function betweenLevels(broken: BrokenLine): YamlSlip | undefined {
+export function betweenLevels(broken: BrokenLine): YamlSlip | undefined {
   const { line } = broken;
   const [, key = ''] = BEGINS_KEY.exec(line) ?? [];
   const own = indentOf(line);
@@ -142,4 +138,42 @@ function levelsAbove(lines: readonly BrokenLine[]): readonly Level[] {
     if (limit === 0) break;
   }
   return levels;
+}
+
+/** `- id: b` below the keys of an object: two entries, of which the first has no dash. */
+export function listBehindObject(broken: BrokenLine): YamlSlip | undefined {
+  const [, indent = '', dash] = /^(\s*)(- +)[\w"'-]+\s*:/.exec(broken.line) ?? [];
+  if (dash === undefined) return undefined;
+  const above = linesAbove(broken).filter((one) => !isBlank(one) && !/^\s*#/.test(one.line));
+  const sibling = above.find(({ line }) => indentOf(line) <= indent.length);
+  const isKey = /^\s*[\w.-]+:(?: +[^\s#]|$)/.test(sibling?.line ?? '');
+  if (sibling === undefined || !isKey || indentOf(sibling.line) < indent.length) return undefined;
+  const block = above.slice(
+    0,
+    above.findIndex(({ line }) => indentOf(line) < indent.length) + 1 || undefined,
+  );
+  if (block.some(({ line }) => /^\s*- /.test(line) && indentOf(line) === indent.length)) return undefined;
+  const [, key = ''] =
+    /^\s*([\w.-]+):/.exec(block.findLast(({ line }) => indentOf(line) === indent.length)?.line ?? '') ?? [];
+  return {
+    message: 'an entry of a list begins here, and what stands before it is no entry',
+    at: placeIn(broken, indent.length, dash.length),
+    hint: `begin the first entry with a dash, too: write - ${key}: …, and indent the lines of that entry by two spaces more`,
+  };
+}
+
+/** The text of a block (`key: |`) whose lines are not indented deeper than its key. */
+export function shallowBlock(broken: BrokenLine): YamlSlip | undefined {
+  const opener =
+    linesAbove(broken)
+      .find((one) => !isBlank(one))
+      ?.line.trimEnd() ?? '';
+  const [, indent = '', key] = /^(\s*(?:- +)?)([\w.-]+): *[|>][-+\d]*(?: +#.*)?$/.exec(opener) ?? [];
+  const own = indentOf(broken.line);
+  if (key === undefined || own > indent.length) return undefined;
+  return {
+    message: `the text of ${key} is not indented deeper than the key`,
+    at: placeIn(broken, own, Math.max(broken.line.length - own, 1)),
+    hint: `indent every line of the text by two spaces more than ${key}`,
+  };
 }

@@ -1,10 +1,19 @@
 /** A line of a YAML text that cannot be read, and the lines around it. */
-import type { Place, SourceText } from '../finding.ts';
+import type { Place, SourceText, TextEdit } from '../../finding.ts';
 
 export interface BrokenLine {
   readonly source: SourceText;
   readonly lineStart: number;
   readonly line: string;
+}
+
+/** A plain text that YAML reads as something else, and how to write it. */
+export interface YamlSlip {
+  readonly message: string;
+  readonly at: Place;
+  readonly hint: string;
+  /** Absent where the text may be a secret: what an edit writes is printed. */
+  readonly edit?: TextEdit;
 }
 
 /** `key: value` in one line of a block, as far as it is one: indentation, dash and key, then the text. */

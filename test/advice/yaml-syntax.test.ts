@@ -1,9 +1,13 @@
 /** Slips of YAML that people make: one finding each, with the text to write; its edit leaves a file that can be read. */
 import { expect, test } from 'vitest';
+import { advise } from '../../src/advice/advice.ts';
 import { applyEdits, formatDiagnostics, parseDocument } from '../../src/document/document.ts';
 import { said } from '../support/said.ts';
 
-const read = (text: string) => parseDocument({ file: 'a.yaml', text }, 'yaml');
+const read = (text: string) => {
+  const { document, diagnostics } = parseDocument({ file: 'a.yaml', text }, 'yaml');
+  return { document, diagnostics: advise(diagnostics) };
+};
 
 test.each([
   ['```yaml\na: 1\n```\n', 'remove lines 1 and 3', 'a: 1\n'],

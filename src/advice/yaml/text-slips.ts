@@ -1,56 +1,14 @@
-import { type BrokenLine, indentOf, isBlank, KEY_LINE, lineAt, linesAbove, placeIn } from './broken-line.ts';
-import { findBracketSlip } from './bracket-slips.ts';
-import { findIndentSlip, textOfLines } from './indent-slips.ts';
-import { findLineSlip } from './line-slips.ts';
-import { SECRET_KEY } from '../telemetry/telemetry.ts';
-import type { Place, SourceText } from '../finding.ts';
-import { singleQuoted } from './single-quoted.ts';
-import type { YamlSlip } from './yaml-slip.ts';
+/** Texts that YAML reads as something else: without quotes, with a backslash in them, behind a tag, or as a comment. */
+import { SECRET_KEY } from '../../telemetry/telemetry.ts';
+import { singleQuoted } from '../../document/document.ts';
+import type { Place, SourceText } from '../../finding.ts';
+import { type BrokenLine, KEY_LINE, lineAt, placeIn, type YamlSlip } from './broken-line.ts';
 
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 80;
 
-/**
- * The slip of the line at an offset: a text that begins with a sign of YAML's own, or has `: ` in it. Every other
- * broken text is what the parser says it is.
- */
-export function findYamlSlip(source: SourceText, offset: number): YamlSlip | undefined {
-  const broken = lineAt(source, offset);
-  return (
-    findShallowBlock(broken) ??
-    listBehindObject(broken) ??
-    findLineSlip(broken) ??
-    textOfLines(broken) ??
-    findUnquoted(broken) ??
-    findBracketSlip(broken) ??
-    findIndentSlip(broken)
-  );
-}
-
-/** `- id: b` below the keys of an object: two entries, of which the first has no dash. */
-function listBehindObject(broken: BrokenLine): YamlSlip | undefined {
-  const [, indent = '', dash] = /^(\s*)(- +)[\w"'-]+\s*:/.exec(broken.line) ?? [];
-  if (dash === undefined) return undefined;
-  const above = linesAbove(broken).filter((one) => !isBlank(one) && !/^\s*#/.test(one.line));
-  const sibling = above.find(({ line }) => indentOf(line) <= indent.length);
-  const isKey = /^\s*[\w.-]+:(?: +[^\s#]|$)/.test(sibling?.line ?? '');
-  if (sibling === undefined || !isKey || indentOf(sibling.line) < indent.length) return undefined;
-  const block = above.slice(
-    0,
-    above.findIndex(({ line }) => indentOf(line) < indent.length) + 1 || undefined,
-  );
-  if (block.some(({ line }) => /^\s*- /.test(line) && indentOf(line) === indent.length)) return undefined;
-  const [, key = ''] =
-    /^\s*([\w.-]+):/.exec(block.findLast(({ line }) => indentOf(line) === indent.length)?.line ?? '') ?? [];
-  return {
-    message: 'an entry of a list begins here, and what stands before it is no entry',
-    at: placeIn(broken, indent.length, dash.length),
-    hint: `begin the first entry with a dash, too: write - ${key}: …, and indent the lines of that entry by two spaces more`,
-  };
-}
-
 /** A value in one line that is a text only in quotes. */
-function findUnquoted(broken: BrokenLine): YamlSlip | undefined {
+export function unquotedText(broken: BrokenLine): YamlSlip | undefined {
   const [, head = '', key = '', rest = ''] = KEY_LINE.exec(broken.line) ?? [];
   // A comment behind the value is none of it.
   const value = rest.replace(/\s+#.*$/, '');
@@ -66,6 +24,15 @@ function findUnquoted(broken: BrokenLine): YamlSlip | undefined {
     hint: isShown ? `put the whole value in quotes: ${key}: ${quoted}` : 'put the whole value in quotes',
     ...(isSecret ? {} : { edit: { at, text: quoted } }),
   };
+}
+
+function reasonOf(value: string): string | undefined {
+  if (/^["'|>]/.test(value)) return undefined;
+  if (value.startsWith('{{')) return 'begins with {{, which is a map in YAML';
+  if (/^[@`]/.test(value)) return `begins with ${value.charAt(0)}, which YAML keeps for itself`;
+  if (value.startsWith('%')) return 'begins with %, which YAML keeps for itself';
+  if (/^[[{]/.test(value)) return undefined;
+  return /:(\s|$)/.test(value) ? 'has ": " in it, which makes a key in YAML' : undefined;
 }
 
 /** A backslash in double quotes that begins no escape of YAML: of a path of Windows, or of a pattern. */
@@ -92,31 +59,6 @@ function quotedAround(line: string, column: number): RegExpExecArray | undefined
   return [...line.matchAll(/"((?:[^"\\]|\\.)*)"/g)].find(
     ({ 0: text, index }) => index < column && column < index + text.length,
   );
-}
-
-/** The text of a block (`key: |`) whose lines are not indented deeper than its key. */
-function findShallowBlock(broken: BrokenLine): YamlSlip | undefined {
-  const opener =
-    linesAbove(broken)
-      .find((one) => !isBlank(one))
-      ?.line.trimEnd() ?? '';
-  const [, indent = '', key] = /^(\s*(?:- +)?)([\w.-]+): *[|>][-+\d]*(?: +#.*)?$/.exec(opener) ?? [];
-  const own = indentOf(broken.line);
-  if (key === undefined || own > indent.length) return undefined;
-  return {
-    message: `the text of ${key} is not indented deeper than the key`,
-    at: placeIn(broken, own, Math.max(broken.line.length - own, 1)),
-    hint: `indent every line of the text by two spaces more than ${key}`,
-  };
-}
-
-function reasonOf(value: string): string | undefined {
-  if (/^["'|>]/.test(value)) return undefined;
-  if (value.startsWith('{{')) return 'begins with {{, which is a map in YAML';
-  if (/^[@`]/.test(value)) return `begins with ${value.charAt(0)}, which YAML keeps for itself`;
-  if (value.startsWith('%')) return 'begins with %, which YAML keeps for itself';
-  if (/^[[{]/.test(value)) return undefined;
-  return /:(\s|$)/.test(value) ? 'has ": " in it, which makes a key in YAML' : undefined;
 }
 
 /** A value that YAML takes for a comment: `to: #alerts`. */

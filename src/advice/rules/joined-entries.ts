@@ -1,28 +1,32 @@
-import { quoted, say } from '../finding.ts';
-import type { Finding, Place, TextEdit } from '../finding.ts';
+/** Keys that are given twice because two entries of a list flow into one: the dash of the second is missing. */
+import { quoted, say } from '../../finding.ts';
+import type { Finding, Place, TextEdit } from '../../finding.ts';
+import type { Join } from '../join.ts';
 
-/**
- * Keys that are given twice because two entries of a list flow into one: the dash of the second is missing. One finding
- * stands for all keys of such an entry; a single key that is given twice stays as it is.
- */
-export function joinEntries(found: readonly Finding[]): readonly Finding[] {
-  const groups: Finding[][] = [];
-  for (const one of found.filter(isDouble)) {
-    const last = groups.at(-1);
-    const isNext =
-      last !== undefined &&
-      columnOf(last[0]) === columnOf(one) &&
-      !last.some((other) => keyOf(other) === keyOf(one));
-    if (isNext) last.push(one);
-    else groups.push([one]);
-  }
-  const joined = groups.filter((group) => group.length > 1);
-  const kept = found.filter((one) => !joined.some((group) => group.includes(one)));
-  return [...joined.map(describeJoined), ...kept];
-}
+/** One finding for all keys of such an entry; a single key that is given twice stays as it is. */
+export const joinedEntries: Join = {
+  on: ['DUPLICATE_KEY'],
+  join: (found) => {
+    const groups: Finding[][] = [];
+    for (const one of found.filter(isDouble)) {
+      const last = groups.at(-1);
+      const isNext =
+        last !== undefined &&
+        columnOf(last[0]) === columnOf(one) &&
+        !last.some((other) => keyOf(other) === keyOf(one));
+      if (isNext) last.push(one);
+      else groups.push([one]);
+    }
+    const joined = groups.filter((group) => group.length > 1);
+    return [
+      ...joined.map(describeJoined),
+      ...found.filter((one) => !joined.some((group) => group.includes(one))),
+    ];
+  },
+};
 
-const isDouble = ({ code, at, labels }: Finding): boolean =>
-  code === 'DUPLICATE_KEY' && at !== undefined && labels?.[0] !== undefined && isFirstInLine(at);
+const isDouble = ({ at, labels }: Finding): boolean =>
+  at !== undefined && labels?.[0] !== undefined && isFirstInLine(at);
 
 const lineStartOf = ({ source, start }: Place): number => source.text.lastIndexOf('\n', start - 1) + 1;
 

@@ -1,0 +1,95 @@
+/** Texts that JSON and JSON5 cannot read. */
+import { type Finding, quoted, say } from '../../finding.ts';
+import { type AnyRule, rule } from '../rule.ts';
+
+/** Longer texts are not repeated; nor are those that may be secrets, whose keys stand elsewhere. */
+const MAX_SHOWN = 300;
+
+/** The text with its line ends and tabs as escapes. */
+function escaped(written: string): string {
+  const text = written.replaceAll(/\r?\n/g, String.raw`\n`).replaceAll('\t', String.raw`\t`);
+  const isShown = written.includes('{{') && text.length <= MAX_SHOWN && !/[\p{Cc}]/u.test(text);
+  return isShown ? `write the text in one line: ${text}` : String.raw`write it as an escape such as \n`;
+}
+
+interface Around {
+  readonly before: string;
+  /** From the place on. */
+  readonly rest: string;
+}
+
+/** What the text around the place says; the first that knows it speaks. */
+const AROUND: readonly (readonly [name: string, hint: string, knows: (around: Around) => boolean])[] = [
+  [
+    'comment',
+    'JSON has no comments: remove it, as all others of this file',
+    ({ rest }) => rest.startsWith('/'),
+  ],
+  [
+    'several-objects',
+    'of several objects make one list: [ before the first, a comma between them, and ] behind the last',
+    ({ before, rest }) => /^[[{]/.test(rest) && /^\s*\{[^]*\}$/.test(before) && isWhole(before),
+  ],
+  ['single-quotes', 'write JSON strings in double quotes', ({ rest }) => rest.startsWith("'")],
+];
+
+function around({ at }: Finding): Around | undefined {
+  return at && { before: at.source.text.slice(0, at.start).trimEnd(), rest: at.source.text.slice(at.start) };
+}
+
+function isWhole(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function otherHint(rest: string): string {
+  if (rest === '') return 'close every brace, bracket and quote that was opened';
+  return /^\p{L}/u.test(rest)
+    ? 'put texts in quotes'
+    : 'look for a missing comma, colon, quote or bracket before it';
+}
+
+export const JSON_SYNTAX: readonly AnyRule[] = [
+  rule({
+    on: 'JSON_SYNTAX',
+    name: 'control-character',
+    confidence: 'certain',
+    find: (facts) => ('text' in facts ? facts.text : undefined),
+    say: (text) => quoted(escaped(text)),
+  }),
+  rule({
+    on: 'JSON_SYNTAX',
+    name: 'trailing-comma',
+    confidence: 'certain',
+    find: (facts, finding) => {
+      const { before, rest } = around(finding) ?? { before: '', rest: '' };
+      const isComma = before.endsWith(',') && /^[}\]]/.test(rest) && 'format' in facts;
+      return isComma && facts.format === 'json' ? before.length - 1 : undefined;
+    },
+    say: () => say`remove the comma before it`,
+    fix: (start, { at }) => at && { edit: { at: { ...at, start, end: start + 1 }, text: '' } },
+  }),
+  ...AROUND.map(([name, hint, knows]) =>
+    rule({
+      on: 'JSON_SYNTAX',
+      name,
+      confidence: 'certain',
+      find: (facts, finding) => {
+        const text = 'format' in facts && facts.format === 'json' ? around(finding) : undefined;
+        return text && knows(text) ? hint : undefined;
+      },
+      say: quoted,
+    }),
+  ),
+  rule({
+    on: 'JSON_SYNTAX',
+    name: 'other',
+    confidence: 'guess',
+    find: (_, finding) => around(finding),
+    say: ({ rest }) => quoted(otherHint(rest)),
+  }),
+];

@@ -1,0 +1,230 @@
+/** Texts that YAML cannot read: each rule knows one slip by the line at which the parser stumbles. */
+import { inWords } from '../../document/document.ts';
+import { type DocumentFacts, firstStumbles, positionOf, type SyntaxFacts } from '../../document/facts.ts';
+import { type Confidence, type Finding, quoted, say, type SourceText } from '../../finding.ts';
+import type { Join } from '../join.ts';
+import { type AnyRule, type Fix, rule, withAdvice } from '../rule.ts';
+import { brackets } from '../yaml/bracket-slips.ts';
+import { type BrokenLine, lineAt, type YamlSlip } from '../yaml/broken-line.ts';
+import {
+  betweenLevels,
+  listBehindObject,
+  shallowBlock,
+  textOfLines,
+  unevenText,
+  valueAndKeys,
+} from '../yaml/indent-slips.ts';
+import {
+  foreignComment,
+  foreignDash,
+  missingBlank,
+  quotesWithin,
+  templateInFlow,
+  typographicQuotes,
+} from '../yaml/line-slips.ts';
+import { escapeSlip, tagSlip, unquotedText } from '../yaml/text-slips.ts';
+
+function slip(
+  name: string,
+  confidence: Confidence,
+  find: (line: BrokenLine, parser: SyntaxFacts) => YamlSlip | undefined,
+): AnyRule {
+  return rule({
+    on: 'YAML_SYNTAX',
+    name,
+    confidence,
+    find: ({ parser }, { at }) => parser && at && find(lineAt(at.source, parser.offset), parser),
+    say: ({ hint }) => quoted(hint),
+    closer: ({ at, message }) => ({ at, message: say`invalid YAML: ${message}` }),
+    fix: ({ edit }) => edit && { edit },
+  });
+}
+
+/** Slips of a line; the first that knows it speaks. */
+const SLIPS: readonly AnyRule[] = [
+  slip('escape', 'certain', ({ source }, { offset, error }) =>
+    error === 'BAD_DQ_ESCAPE' ? escapeSlip(source, offset) : undefined,
+  ),
+  slip('tag', 'certain', ({ source }, { offset, error }) =>
+    error === 'TAG_RESOLVE_FAILED' ? tagSlip(source, offset) : undefined,
+  ),
+  slip('shallow-block', 'certain', shallowBlock),
+  slip('list-behind-object', 'certain', listBehindObject),
+  slip('foreign-comment', 'certain', foreignComment),
+  slip('missing-blank', 'certain', missingBlank),
+  slip('foreign-dash', 'certain', foreignDash),
+  slip('typographic-quotes', 'certain', typographicQuotes),
+  slip('quotes-within', 'certain', quotesWithin),
+  slip('template-in-flow', 'certain', templateInFlow),
+  slip('text-of-lines', 'certain', textOfLines),
+  slip('unquoted', 'certain', unquotedText),
+  slip('brackets', 'certain', brackets),
+  slip('uneven-text', 'likely', unevenText),
+  slip('value-and-keys', 'likely', valueAndKeys),
+  slip('between-levels', 'likely', betweenLevels),
+  rule({
+    on: 'YAML_TAB',
+    name: 'spaces',
+    confidence: 'certain',
+    find: () => true,
+    say: () => say`replace every tab at the beginning of a line with two spaces for each level`,
+    fix: (_, { at }) => at && withoutTabs(at),
+  }),
+];
+
+export const YAML_SYNTAX: readonly AnyRule[] = [
+  ...SLIPS,
+  rule({
+    on: 'YAML_SYNTAX',
+    name: 'strange-keys',
+    confidence: 'certain',
+    find: ({ strange }) => strange,
+    say: ({ count, sign, isUnseen }) => {
+      const plain = sign === '：' ? 'a plain colon and a space' : isUnseen ? 'the word anew' : 'plain spaces';
+      return say`${count === 1 ? '' : `in ${count} keys, `}write ${plain}: it came with a text that was pasted`;
+    },
+    fix: ({ edit }) => ({ edit }),
+  }),
+  rule({
+    on: 'YAML_SYNTAX',
+    name: 'alias-of-another-file',
+    confidence: 'certain',
+    find: ({ alias }) => alias,
+    say: (name) =>
+      say`an anchor holds in its own file only: mark an earlier value of this file with &${name}, or repeat the text here in place of the alias; a text that starts with * needs quotes`,
+  }),
+  rule({
+    on: 'YAML_SYNTAX',
+    name: 'reference-in-flow',
+    confidence: 'likely',
+    find: ({ parser }, { at }) =>
+      at && parser && isFlowReference(at.source.text, parser.offset) ? true : undefined,
+    say: () => say`inside { } and [ ], write a reference in quotes: "\${NAME}"`,
+  }),
+  rule({
+    on: 'YAML_SYNTAX',
+    name: 'other',
+    confidence: 'guess',
+    find: ({ parser }) => parser,
+    say: ({ error, isOpen }) =>
+      error === 'TAG_RESOLVE_FAILED'
+        ? say`remove the tag, or quote a text that starts with !`
+        : isOpen
+          ? say`look for a bracket, brace or quote that is not closed before it`
+          : say`compare the indentation with the lines around it; quote a text that contains ": " or " #" or starts with a special character`,
+  }),
+  rule({
+    on: 'NON_STRING_KEY',
+    name: 'quotes',
+    confidence: 'certain',
+    find: () => true,
+    say: () => say`quote the key`,
+  }),
+  rule({
+    on: 'MULTIPLE_DOCUMENTS',
+    name: 'nothing-behind',
+    confidence: 'certain',
+    find: ({ isOne }) => isOne || undefined,
+    say: () => say`remove ---: nothing stands behind it`,
+    fix: (_, { at }) => at && { edit: { at, text: '' } },
+  }),
+  rule({
+    on: 'MULTIPLE_DOCUMENTS',
+    name: 'list',
+    confidence: 'likely',
+    find: ({ firstKeys }) => firstKeys,
+    say: (keys) =>
+      say`put each document into a file of its own, or make a list: begin ${linesOfKeys(keys)} with "- ", indent all other lines by two spaces, and remove ---`,
+  }),
+];
+
+/** Whether an unquoted `${` stands before an offset in its line: in a flow collection its brace opens an object. */
+function isFlowReference(text: string, offset: number): boolean {
+  const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
+  return /[{[].*[:,[]\s*[^"'\s]*\$\{/.test(text.slice(lineStart, offset + 1));
+}
+
+/** All lines that are indented with tabs, from the first on: one slip of one editor. Texts over several lines may mean them. */
+function withoutTabs({ source, start: tab }: NonNullable<Finding['at']>): Fix | undefined {
+  const { text } = source;
+  if (/[|>][+-]?\d*[ \t]*(?:#.*)?$/m.test(text)) return undefined;
+  const start = text.lastIndexOf('\n', tab - 1) + 1;
+  const rest = text.slice(start);
+  const indented = rest.replaceAll(/^[ ]*\t[ \t]*/gm, (found) => found.replaceAll('\t', '  '));
+  return indented === rest
+    ? undefined
+    : { edit: { at: { source, start, end: text.length }, text: indented } };
+}
+
+/** The lines of the first keys, where a comment may stand above them. */
+function linesOfKeys([key, ...others]: readonly (string | undefined)[]): string {
+  if (key === undefined || others.includes(undefined)) return 'the first line of each';
+  if (others.every((other) => other === key)) return `the line of ${key} in each`;
+  return `the lines of ${inWords([key, ...others.flatMap((each) => each ?? [])])}`;
+}
+
+const MARK = /^(?:<{7}|\|{7}|={7}|>{7})(?: .*)?$/gm;
+const FENCE = /^(?:```|~~~)[\w-]*[ \t]*(?:\r?\n|$)/gm;
+
+/** What came into a broken file with its text: marks of git and of Markdown. A text that is YAML may hold such lines. */
+function fileSlip(source: SourceText): Finding | undefined {
+  const { text } = source;
+  const base = { severity: 'error', code: 'YAML_SYNTAX', confidence: 'certain' } as const;
+  const conflict = /^<{7} .*$/m.exec(text);
+  if (conflict !== null) {
+    const lines = linesOf(text, [...text.matchAll(MARK)]);
+    return {
+      ...base,
+      message: say`invalid YAML: the marks of a merge conflict of git stand in the file (${lines})`,
+      at: { source, start: conflict.index, end: conflict.index + conflict[0].length },
+      hint: say`keep one of the two sides, and remove the other one and the marks`,
+    };
+  }
+  const fences = [...text.matchAll(FENCE)];
+  const [first] = fences;
+  const last = fences.at(-1);
+  if (first === undefined || last === undefined) return undefined;
+  const whole = { source, start: first.index, end: last.index + last[0].length };
+  return {
+    ...base,
+    message: say`invalid YAML: ${first[0].slice(0, 3)} marks code in Markdown, and is no YAML`,
+    at: { source, start: first.index, end: first.index + first[0].trimEnd().length },
+    hint: say`remove ${linesOf(text, fences)}`,
+    edit: { at: whole, text: text.slice(whole.start, whole.end).replaceAll(FENCE, '') },
+  };
+}
+
+function linesOf(text: string, found: readonly RegExpExecArray[]): string {
+  const lines = found.slice(0, 8).map(({ index }) => String(positionOf(text, index).line));
+  return `line${lines.length === 1 ? '' : 's'} ${inWords(lines)}`;
+}
+
+function parserOf(finding: Finding): SyntaxFacts | undefined {
+  const facts: DocumentFacts['YAML_SYNTAX'] | undefined = finding.facts;
+  return facts?.parser;
+}
+
+/** Each stumble by its slip: then those that are of one slip are told once. */
+export const yamlStumbles: Join = {
+  on: ['YAML_SYNTAX', 'NON_STRING_KEY', 'YAML_TAB', 'MULTIPLE_DOCUMENTS', 'DUPLICATE_KEY'],
+  join: (found) => {
+    const parser = found.map(parserOf).find((each) => each !== undefined);
+    const source = found[0]?.at?.source;
+    if (source === undefined) return found;
+    const stumbles = (parser?.stumbles() ?? []).map((each) => closer(each, source));
+    const isBroken =
+      stumbles.some(({ code }) => code !== 'NON_STRING_KEY') ||
+      found.some(({ code }) => code === 'MULTIPLE_DOCUMENTS');
+    const whole = isBroken ? fileSlip(source) : undefined;
+    if (whole !== undefined) return [whole];
+    if (parser === undefined) return found;
+    return [...firstStumbles(stumbles), ...found.filter((each) => parserOf(each) === undefined)];
+  },
+};
+
+function closer(stumble: Finding, source: SourceText): Finding {
+  const here = { ...stumble, ...(stumble.at && { at: { ...stumble.at, source } }) };
+  const code = stumble.code === 'YAML_TAB' ? stumble.code : 'YAML_SYNTAX';
+  const known = withAdvice({ ...here, code }, SLIPS);
+  return known.hint === undefined ? here : known;
+}
