@@ -24,6 +24,7 @@ export default defineConfig({
       fileURLToPath(new URL('./support/closing-line.ts', import.meta.url)),
       fileURLToPath(new URL('./support/built-program.ts', import.meta.url)),
     ],
+    setupFiles: [fileURLToPath(new URL('./support/built-threads.ts', import.meta.url))],
     maxWorkers: 2,
     // Files share a worker's modules: nothing in src/ keeps state in a module, and to load it for every file anew took
     // two fifths of the processor time.

@@ -9,6 +9,7 @@ import {
   summaryText,
 } from '../../src/boundary/boundary.ts';
 import { neutralise } from '../../src/boundary/neutralise.ts';
+import { CODE_POINT } from '../support/code-point.ts';
 
 const nonce = '0123456789abcdef';
 const origin: ActionOrigin = { requestId: 'r', path: 'github', mappingId: 'push', trusted: false };
@@ -84,7 +85,7 @@ describe('an agent prompt', () => {
   test('has exactly one start and one end marker whatever the message, hook name and source say', () => {
     const text = fc.array(
       fc.oneof(
-        fc.string({ unit: 'binary', maxLength: 12 }),
+        fc.string({ unit: CODE_POINT, maxLength: 12 }),
         fc.constantFrom(...MARKERS, ...TOKENS, nonce, '\n'),
       ),
       { maxLength: 12 },
@@ -245,7 +246,7 @@ describe('ordinary text survives byte for byte', () => {
 
   test('random text of all kinds', () => {
     const word = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 8 }),
+      fc.string({ unit: CODE_POINT, maxLength: 8 }),
       fc.constantFrom(
         '<',
         '>',
@@ -365,7 +366,7 @@ describe('a summary', () => {
 test('text of any kind is cut within its limit and never between surrogates', () => {
   fc.assert(
     fc.property(
-      fc.string({ unit: 'binary', maxLength: 60 }),
+      fc.string({ unit: CODE_POINT, maxLength: 60 }),
       fc.integer({ min: 2, max: 40 }),
       (text, limit) => {
         const cut = cutText(text, limit);

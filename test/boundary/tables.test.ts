@@ -12,11 +12,17 @@ function sourceOf(file: string): string {
   return readFileSync(new URL(`../../src/boundary/${file}`, import.meta.url), 'utf8');
 }
 
+/** All code points, as characters, by their fold. */
+const BY_FOLD = Map.groupBy(
+  Array.from({ length: LAST_CODE_POINT + 1 }, (_, codePoint) => codePoint),
+  foldCodePoint,
+);
+
 /** Every code point whose fold is so, as a character. */
-function* charactersFolding(holds: (piece: string) => boolean): Generator<string> {
-  for (let codePoint = 0; codePoint <= LAST_CODE_POINT; codePoint += 1) {
-    if (holds(foldCodePoint(codePoint))) yield String.fromCodePoint(codePoint);
-  }
+function charactersFolding(holds: (piece: string) => boolean): string[] {
+  return [...BY_FOLD].flatMap(([piece, list]) =>
+    holds(piece) ? list.map((each) => String.fromCodePoint(each)) : [],
+  );
 }
 
 /** Line breaks and quotes are the formatter's. */
@@ -33,13 +39,13 @@ describe('the generated tables', () => {
 
 describe('the gate, over all code points', () => {
   test('opens for every character that looks like an opening bracket, and its marker is found', () => {
-    const openers = [...charactersFolding((piece) => piece.includes('<'))];
+    const openers = charactersFolding((piece) => piece.includes('<'));
     expect(openers.length).toBeGreaterThan(20);
     for (const opener of openers) {
       expect(SUSPICIOUS.test(opener), opener).toBe(true);
       expect(neutralise(`a ${opener}END_EXTERNAL_CONTENT b`), opener).toContain('[marker removed]');
     }
-    const squares = [...charactersFolding((piece) => piece === '[')];
+    const squares = charactersFolding((piece) => piece === '[');
     expect(squares.length).toBeGreaterThan(5);
     for (const opener of squares)
       expect(neutralise(`${opener}INST]`), opener).toBe('[control token removed]');

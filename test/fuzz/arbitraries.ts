@@ -1,6 +1,7 @@
 /** Inputs that several properties share. */
 import * as fc from 'fast-check';
 import type { JsonValue } from '../../src/json.ts';
+import { CODE_POINT } from '../support/code-point.ts';
 
 export interface FuzzProperty {
   readonly name: string;
@@ -10,7 +11,7 @@ export interface FuzzProperty {
 }
 
 export const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 60 }),
+  fc.string({ unit: CODE_POINT, maxLength: 60 }),
   fc.string({ unit: 'grapheme', maxLength: 60 }),
   fc.constantFrom(
     '{{',

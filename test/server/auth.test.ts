@@ -14,12 +14,13 @@ import {
   stopServers,
   TOKEN,
 } from '../support/server-fixture.ts';
+import { CODE_POINT } from '../support/code-point.ts';
 
 afterEach(stopServers);
 
 describe('a text is compared with tokens', () => {
   const text = fc.oneof(
-    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.string({ unit: CODE_POINT, maxLength: 20 }),
     // Around the length from which on a digest stands for the text.
     fc.integer({ min: 125, max: 130 }).map((length) => 'x'.repeat(length)),
     fc.constantFrom('', '\0', 'a', 'a\0', '\0a', 'ab', 'ä', 'x'.repeat(5_000), `${'x'.repeat(4_999)}y`),

@@ -15,12 +15,14 @@ const LAST_CODE_POINT = 0x10ffff;
 const WORD = 'external';
 
 /** Whether a code point alone makes a text worth a closer look; a tag character doubles one of ASCII. */
-function opensGate(codePoint: number): boolean {
+function opensGate(codePoint: number, piece: string): boolean {
   if (codePoint >= 0xe0020 && codePoint <= 0xe007e) return true;
-  const piece = foldCodePoint(codePoint);
   if (/[<[]/.test(piece) || (piece.includes('&') && codePoint > 127)) return true;
   // One character for two letters of the word would slip between two classes.
-  return Array.from(piece).some((letter, at) => at > 0 && WORD.includes(`${piece[at - 1]}${letter}`));
+  return (
+    piece.length > 1 &&
+    Array.from(piece).some((letter, at) => at > 0 && WORD.includes(`${piece[at - 1]}${letter}`))
+  );
 }
 
 /** The other classes have no tag characters, and none has a character of another: a search stays linear. */
@@ -38,12 +40,14 @@ const PIECES: Readonly<Record<string, RegExp>> = {
 export function gateSource(): string {
   const names = ['OPEN', ...Object.keys(PIECES)];
   const found = new Map<string, [number, number][]>(names.map((name) => [name, []]));
+  // Nearly all of them fold to a few pieces.
+  const ofPiece = new Map<string, readonly string[]>();
   for (let codePoint = 0; codePoint <= LAST_CODE_POINT; codePoint += 1) {
     const piece = foldCodePoint(codePoint);
-    const classes = opensGate(codePoint)
-      ? ['OPEN']
-      : names.filter((name) => PIECES[name]?.test(piece) === true);
-    for (const name of classes) extend(found.get(name) ?? [], codePoint);
+    const known = ofPiece.get(piece) ?? names.filter((name) => PIECES[name]?.test(piece) === true);
+    ofPiece.set(piece, known);
+    for (const name of opensGate(codePoint, piece) ? ['OPEN'] : known)
+      extend(found.get(name) ?? [], codePoint);
   }
   const constants = [...found].map(
     ([name, ranges]) => `const ${name} =\n${quoteLines(ranges.map(printRange), '')};`,

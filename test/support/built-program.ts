@@ -8,6 +8,8 @@ const ROOT = join(import.meta.dirname, '../..');
 /** What the program is built from. */
 const INPUTS = ['src/**/*.{ts,tsx,css,html}', 'build*.mjs', 'package-lock.json'];
 const PREFIX = '.built-';
+/** A run of so many files gains more from built threads than the build costs. */
+const MANY = 40;
 const KEPT_MS = 24 * 60 * 60_000;
 /** It takes two seconds; on a machine that does much else, half a minute. */
 const MAX_BUILD_MS = 120_000;
@@ -17,7 +19,9 @@ let main: string | undefined;
 /** Builds before the first test, where tests may start the program: within a test it would take of the test's own time. */
 export default class BuildFirst implements Reporter {
   onTestRunStart(files: readonly TestSpecification[]): void {
-    if (files.some(({ moduleId }) => /\.slow\.test\.ts$|\/test\/full\//.test(moduleId))) builtFolder();
+    const isLong =
+      files.length > MANY || files.some(({ moduleId }) => /\.slow\.test\.ts$|\/test\/full\//.test(moduleId));
+    if (isLong) process.env['BUILT_FOR_TESTS'] = builtFolder();
   }
 }
 

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { clearControl, clearLine, createLogger } from '../../src/telemetry/telemetry.ts';
 import type { LogOptions } from '../../src/telemetry/telemetry.ts';
+import { CODE_POINT } from '../support/code-point.ts';
 
 function capture(options: LogOptions = {}): { lines: string[]; log: ReturnType<typeof createLogger> } {
   const lines: string[] = [];
@@ -25,15 +26,15 @@ test('a line is one JSON object with level, ISO time, fields and message', () =>
 });
 
 test('a line is what JSON makes of its fields, whatever they hold', () => {
-  const key = fc.string({ unit: 'binary' }).filter((name) => !['level', 'time', 'msg'].includes(name));
+  const key = fc.string({ unit: CODE_POINT }).filter((name) => !['level', 'time', 'msg'].includes(name));
   const value = fc.oneof(
     fc.jsonValue({ maxDepth: 3 }),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: CODE_POINT }),
     fc.double(),
     fc.constant(undefined),
   );
   fc.assert(
-    fc.property(fc.dictionary(key, value), fc.string({ unit: 'binary' }), (fields, message) => {
+    fc.property(fc.dictionary(key, value), fc.string({ unit: CODE_POINT }), (fields, message) => {
       const { lines, log } = capture();
       log.info(fields, message);
       log.child(fields).info({}, message);

@@ -855,7 +855,7 @@ describe('the doctor', () => {
   });
 
   test('many headers that look like ids are looked at in linear time', () => {
-    const ids = Array.from({ length: 40_000 }, (_, i) => [`x-${String(i)}-id`, '\u00e9'] as const);
+    const ids = Array.from({ length: 10_000 }, (_, i) => [`x-${String(i)}-id`, '\u00e9'] as const);
     const settings = {
       scheme: 'hmac',
       header: 'x-sign',
@@ -868,7 +868,7 @@ describe('the doctor', () => {
     expect(found.code).toBe('wrong-secret');
     // Of this thread's processor: other tests may have the machine meanwhile.
     const { user, system } = process.threadCpuUsage(started);
-    expect((user + system) / 1000).toBeLessThan(2_000);
+    expect((user + system) / 1000).toBeLessThan(500);
   });
 
   test('a body so deep that it cannot be written again harms nothing', () => {
