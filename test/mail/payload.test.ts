@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { htmlText } from '../../src/mail/html-text.ts';
 import { bodiless, toMessage } from '../../src/mail/message-payload.ts';
 import type { FetchedMail } from '../../src/mail/source.ts';
+import { threadMs } from '../support/thread-time.ts';
 
 function mail(raw: string | Buffer, more: Partial<FetchedMail> = {}): FetchedMail {
   const source = typeof raw === 'string' ? Buffer.from(raw.replaceAll('\n', '\r\n')) : raw;
@@ -150,10 +151,10 @@ SGVsbG8=
 
   test('is read without its body in little time, whatever its header holds', async () => {
     for (const text of ['g:', '"', '<', '(', '=?a?q?', '@ ', ',', '\\"', '"\\"', 'a@b <']) {
-      const startedAt = performance.now();
+      const startedAt = threadMs();
       const raw = `From: ann@example.org\nTo: ${text.repeat(Math.floor(250_000 / text.length))}\n\nbody`;
       const message = await bodiless(mail(raw));
-      expect(performance.now() - startedAt).toBeLessThan(500);
+      expect(threadMs() - startedAt).toBeLessThan(500);
       expect(message).toMatchObject({ from: 'ann@example.org', body: '', truncated: true });
     }
   });
@@ -186,9 +187,9 @@ describe('what breaks the rules', () => {
     ],
     ['random bytes', Buffer.from(Array.from({ length: 5_000 }, (_, n) => (n * 7919 + 13) % 256))],
   ])('%s is still a message', async (_, raw) => {
-    const startedAt = performance.now();
+    const startedAt = threadMs();
     const message = await read(raw);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(threadMs() - startedAt).toBeLessThan(5_000);
     expect(message.id).toBe('id');
     expect(JSON.stringify(message).isWellFormed()).toBe(true);
     for (const text of [message.subject, message.from, message.body]) {
@@ -225,9 +226,9 @@ describe('what breaks the rules', () => {
     ['30,000 quotes in quotes', `${'<blockquote>'.repeat(30_000)}words`],
     ['100,000 entities', '&amp;'.repeat(50_000)],
   ])('HTML with %s does not hold up the service', async (_, html) => {
-    const startedAt = performance.now();
+    const startedAt = threadMs();
     await htmlText(html);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(threadMs() - startedAt).toBeLessThan(5_000);
   });
 });
 

@@ -7,6 +7,7 @@ import { createTemplateCompiler } from '../../src/mapping/template/template.ts';
 import type { TemplateForm } from '../../src/mapping/template/template.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { located, locatedText, scopeOf } from '../support/mapping-scope.ts';
+import { threadMs } from '../support/thread-time.ts';
 
 const compiler = createTemplateCompiler();
 
@@ -242,9 +243,9 @@ describe('bounds', () => {
     ['{{#each l}}{{date this "yyyy" tz="Europe/Berlin"}}{{/each}}', { l: list(5000) }],
     ['{{t}}', { t: 'x'.repeat(1024 * 1024 + 1) }],
   ])('%.60s… fails instead of running on', (source, payload) => {
-    const start = performance.now();
+    const start = threadMs();
     expect(() => render(source, payload)).toThrow(HookError);
-    expect(performance.now() - start).toBeLessThan(3000);
+    expect(threadMs() - start).toBeLessThan(3000);
   });
 
   test('prints a body nested deeper than the stack', () => {
