@@ -16,12 +16,18 @@ export function advise(
   }: { readonly rules?: readonly AnyRule[]; readonly looks?: readonly AnyLook[] } = {},
 ): readonly Finding[] {
   const byCode = Map.groupBy(rules, ({ on }) => on);
-  const all = inOrder(joinFindings(findings, JOINS), lookAt(subjects, looks));
+  const looked = lookAt(subjects, looks);
+  const settled = new Set(looked.flatMap(({ insteadOf = [] }) => insteadOf));
+  const left = findings.filter((finding) => !settled.has(finding));
+  const all = inOrder(joinFindings(left, JOINS), looked.map(asFinding));
   return all.map((finding) => withAdvice(finding, byCode.get(finding.code) ?? []));
 }
 
+const asFinding = ({ insteadOf: _insteadOf, ...finding }: ReturnType<AnyLook['lookAt']>[number]): Finding =>
+  finding;
+
 /** In the order of the list, for each subject. */
-function lookAt(subjects: readonly Subject[], looks: readonly AnyLook[]): readonly Finding[] {
+function lookAt(subjects: readonly Subject[], looks: readonly AnyLook[]): ReturnType<AnyLook['lookAt']> {
   const byKind = Map.groupBy(looks, ({ on }) => on);
   return subjects.flatMap((subject) =>
     (byKind.get(subject.kind) ?? []).flatMap((each) => each.lookAt(subject)),

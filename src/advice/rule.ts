@@ -80,8 +80,20 @@ export function withAdvice(finding: Finding, rules: readonly AnyRule[]): Finding
   return finding;
 }
 
+/** The same advice on each finding of a code, where no other rule on it knows more. */
+export function remedy(on: string, hint: Sentence, confidence: Confidence = 'certain'): AnyRule {
+  return { on, name: 'remedy', confidence, advise: () => ({ hint, confidence }) };
+}
+
 /** What a look found: a finding but for what the look says of all of its findings. */
-export type Found = Omit<Finding, 'code' | 'severity' | 'confidence'>;
+export type Found = Omit<Finding, 'code' | 'severity' | 'confidence'> & {
+  /** One of the look's, or that of the finding in whose place it stands; default the look's first. */
+  readonly code?: string;
+  /** Only of a finding that stands in the place of others, which refuse the file. */
+  readonly severity?: Finding['severity'];
+  /** Findings of the engine that say less of the same: they go. */
+  readonly insteadOf?: readonly Finding[];
+};
 
 /** With the edit that replaces what is written at its place, where the file has it so. */
 export function replacing(found: Found, from: string, to: string): Found {
@@ -96,7 +108,7 @@ export function replacing(found: Found, from: string, to: string): Found {
 export interface Look<Kind extends keyof Subjects> {
   readonly on: Kind;
   /** In the registry of codes by being named here. */
-  readonly code: string;
+  readonly codes: readonly [string, ...string[]];
   /** Where several looks have one code. */
   readonly name?: string;
   /** Default `certain`. */
@@ -107,20 +119,20 @@ export interface Look<Kind extends keyof Subjects> {
 /** A look whose subjects were typed: what is kept of it in one list with all others. */
 export interface AnyLook {
   readonly on: string;
-  readonly code: string;
-  lookAt(subject: Subject): readonly Finding[];
+  readonly codes: readonly string[];
+  lookAt(subject: Subject): readonly (Finding & Pick<Found, 'insteadOf'>)[];
 }
 
 /** Declares a look. */
-export function look<Kind extends keyof Subjects>({ on, code, confidence, find }: Look<Kind>): AnyLook {
+export function look<Kind extends keyof Subjects>({ on, codes, confidence, find }: Look<Kind>): AnyLook {
   return {
     on,
-    code,
+    codes,
     lookAt: (subject) =>
       // The room that gives the subject types each kind.
       find(subject as unknown as Subjects[Kind]).map((found) => ({
         severity: 'warning',
-        code,
+        code: codes[0],
         ...(confidence === undefined ? {} : { confidence }),
         ...found,
       })),

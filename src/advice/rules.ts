@@ -1,17 +1,22 @@
 import type { Join } from './join.ts';
 import type { AnyLook, AnyRule } from './rule.ts';
 import { COMMANDS, RUNNER_SAFETY } from './rules/commands.ts';
+import { HELPER_USAGE, UNKNOWN_HELPERS } from './rules/helpers.ts';
 import { NAMES } from './rules/names.ts';
 import { joinedEntries } from './rules/joined-entries.ts';
 import { JSON_SYNTAX } from './rules/json-syntax.ts';
 import { KEYS } from './rules/keys.ts';
 import { VALUES } from './rules/values.ts';
 import { YAML_SYNTAX, yamlStumbles } from './rules/yaml-syntax.ts';
+import { TEMPLATE_LOOKS, TEMPLATES } from './rules/templates.ts';
 
 /** All rules on findings of the engine, family by family. */
 export const RULES: readonly AnyRule[] = [
   ...NAMES,
   ...RUNNER_SAFETY,
+  ...TEMPLATES,
+  ...UNKNOWN_HELPERS,
+  ...HELPER_USAGE,
   ...YAML_SYNTAX,
   ...JSON_SYNTAX,
   ...VALUES,
@@ -21,4 +26,4 @@ export const RULES: readonly AnyRule[] = [
 export const JOINS: readonly Join[] = [yamlStumbles, joinedEntries];
 
 /** All looks at what the engine took, family by family. Their codes are advice's own. */
-export const LOOKS: readonly AnyLook[] = [...KEYS, ...COMMANDS];
+export const LOOKS: readonly AnyLook[] = [...KEYS, ...COMMANDS, ...TEMPLATE_LOOKS];

@@ -1,6 +1,6 @@
 /* Values that a template prints as they are, and that people read otherwise: cents, times in seconds, HTML. */
 import type { AdviceNote, Evaluation } from '../hook/hook.ts';
-import { codeOfInside, textFile } from '../mapping/mapping.ts';
+import { codeOfInside, textFile } from '../advice/calculations.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { centsAt } from './minor-units.ts';

@@ -1,3 +1,5 @@
+import type { TemplateCall } from './template/template-subject.ts';
+
 /** What a finding of a mapping says beside its place, by code. Texts are the operator's own. */
 export interface MappingFacts {
   UNKNOWN_CHANNEL: {
@@ -21,4 +23,33 @@ export interface MappingFacts {
     /** Whether the channel takes it. */
     readonly isRecipient: (to: string) => boolean;
   };
+  TEMPLATE_SYNTAX:
+    | { readonly wrong: 'quotes'; readonly written: readonly string[] }
+    /** The block that is not closed, or by another name. */
+    | { readonly wrong: 'close'; readonly block: string }
+    /** An expression that is not closed; `text` is the template as it is parsed, `stop` an offset in it. */
+    | { readonly wrong: 'open'; readonly text: string; readonly stop: number }
+    /** `got`: the parser's name of the token that it did not expect; `found`: its text. */
+    | {
+        readonly wrong: 'stop';
+        readonly text: string;
+        readonly stop: number;
+        readonly got: string;
+        readonly found: string;
+      };
+  TEMPLATE_UNKNOWN_HELPER: { readonly call: TemplateCall; readonly isBlock: boolean };
+  TEMPLATE_HELPER_USAGE: HelperProblem | { readonly wrong: 'no-helper' };
+  TEMPLATE_UNKNOWN_DATA: { readonly name: string; readonly known: readonly string[] };
+}
+
+/** What is wrong with the call of a helper, or with a block. */
+export interface HelperProblem {
+  readonly call: TemplateCall;
+  readonly wrong: 'block' | 'one-value' | 'arity' | 'inline' | 'count' | 'argument' | 'zone' | 'order';
+  /** Of `arity`: how many arguments it takes at most. */
+  readonly max?: number;
+  /** Of `argument`: its name, and those that there are. */
+  readonly key?: string;
+  readonly known?: readonly string[];
+  readonly zone?: string;
 }

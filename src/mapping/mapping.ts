@@ -39,6 +39,5 @@ export { CONDITION_OPERATORS } from './condition/condition-check.ts';
 export { listHelpers } from './template/template-helpers.ts';
 export { templatePath } from './template/template-path.ts';
 export { compileReader, isReserved } from './scope.ts';
-export { codeOfInside, textFile } from './template/calculated-text.ts';
 export { codeOfRule, codeOfSteps, splitRule, transformFile, whenOf } from './written-transform.ts';
 export { elementForm } from './element-rules.ts';

@@ -9,7 +9,7 @@ const MAPPING = 'id: a\nmatch: {path: a}\nmessageTemplate: "{{text}}"\nsessionKe
 
 const AT_TEMPLATE = look({
   on: 'mapping',
-  code: 'LOOKED',
+  codes: ['LOOKED'],
   confidence: 'likely',
   find: ({ located, source }) => [
     {

@@ -14,7 +14,7 @@ const KINDS = ['mapping', 'mappings'];
 
 export const codes = [
   ...MAPPING_CODES,
-  ...LOOKS.filter(({ on }) => KINDS.includes(on)).map(({ code }) => code),
+  ...LOOKS.filter(({ on }) => KINDS.includes(on)).flatMap(({ codes: own }) => own),
 ];
 
 /** The YAML files of a case are its mapping files; `openclaw.json5` holds inline mappings of that dialect. */

@@ -8,7 +8,7 @@ import { applyEdits, formatDiagnostics, parseDocument, type Finding } from '../.
 import { hideValues } from '../../src/config/config.ts';
 import { meantRule } from '../../src/mapping/condition/meant-rule.ts';
 import { compileMappings, loadMappings } from '../../src/mapping/mapping.ts';
-import { findMeantFormat, meantDateFormat } from '../../src/mapping/template/date-format.ts';
+import { findMeantFormat, meantDateFormat } from '../../src/advice/dialects/date-formats.ts';
 import { formatDate } from '../../src/mapping/template/template-date.ts';
 import { said, saidFinding } from '../support/said.ts';
 

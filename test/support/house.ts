@@ -93,7 +93,10 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
     imports: ['document', 'config', 'mapping', 'runners', ...CONTRACT],
     types: ['generation'],
   },
-  analysis: { kind: 'advice', imports: ['mapping', 'hook', 'document', 'payload', 'request', 'verify'] },
+  analysis: {
+    kind: 'advice',
+    imports: ['advice', 'mapping', 'hook', 'document', 'payload', 'request', 'verify'],
+  },
   explanation: {
     kind: 'tools',
     imports: [
@@ -199,13 +202,12 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   },
   storage: { advice: 'warning-words' },
   mapping: {
-    advice: `always-holds blank-names body-kinds calculated-text check-comments check-dedupe check-escapes
+    advice: `always-holds body-kinds check-comments check-dedupe check-escapes
       check-folded check-reach check-texts check-trust check-written element-checks element-rules empty-path field-rules
-      file-level-keys file-order foreign-call foreign-expressions foreign-go foreign-helpers
-      foreign-hooks foreign-jinja foreign-keys foreign-marks foreign-operators foreign-quotes foreign-rules
-      foreign-scope foreign-syntax foreign-template foreign-words list-order meant-challenge meant-objects meant-rule
-      meant-values mirrored operand-checks passed-over printed-json rule-edits scheme-words template-operands
-      unfit-arguments verify-hint wanted-keys written-transform`,
+      file-level-keys file-order       foreign-hooks foreign-keys foreign-operators foreign-quotes foreign-rules
+      list-order meant-challenge meant-objects meant-rule
+      meant-values mirrored operand-checks passed-over rule-edits scheme-words template-operands
+      verify-hint wanted-keys written-transform`,
   },
   hook: {
     advice: `condition-leaves considered-notes debounce-words difference encoded-json evaluation-advice evaluation-note

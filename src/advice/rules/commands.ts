@@ -183,12 +183,12 @@ function keptVariables(subject: Subject): readonly Found[] {
 }
 
 export const COMMANDS = [
-  look({ on: 'runner', code: 'COMMAND_NOT_FOUND', find: notStartable }),
-  look({ on: 'runner', code: 'COMMAND_FILE_ELSEWHERE', find: misplacedFile }),
-  look({ on: 'runner', code: 'COMMAND_PLACEHOLDER', find: placeholder }),
-  look({ on: 'runner', code: 'COMMAND_WITHOUT_SHELL', confidence: 'likely', find: wordsOfShell }),
-  look({ on: 'runner', code: 'COMMAND_WITHOUT_PROMPT', find: withoutPrompt }),
-  look({ on: 'runner', code: 'RUNNER_ENVIRONMENT', confidence: 'likely', find: keptVariables }),
+  look({ on: 'runner', codes: ['COMMAND_NOT_FOUND'], find: notStartable }),
+  look({ on: 'runner', codes: ['COMMAND_FILE_ELSEWHERE'], find: misplacedFile }),
+  look({ on: 'runner', codes: ['COMMAND_PLACEHOLDER'], find: placeholder }),
+  look({ on: 'runner', codes: ['COMMAND_WITHOUT_SHELL'], confidence: 'likely', find: wordsOfShell }),
+  look({ on: 'runner', codes: ['COMMAND_WITHOUT_PROMPT'], find: withoutPrompt }),
+  look({ on: 'runner', codes: ['RUNNER_ENVIRONMENT'], confidence: 'likely', find: keptVariables }),
 ];
 
 /** Agents that may do more than they should. */

@@ -30,4 +30,4 @@ function ofAnswers({ source, located }: MappingSubject): readonly Found[] {
   return [];
 }
 
-export const KEYS = [look({ on: 'mapping', code: 'SESSION_KEY_OF_ANSWERS', find: ofAnswers })];
+export const KEYS = [look({ on: 'mapping', codes: ['SESSION_KEY_OF_ANSWERS'], find: ofAnswers })];

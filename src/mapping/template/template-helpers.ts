@@ -109,49 +109,6 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
 /** Block helpers: each takes one value. */
 export const BLOCK_HELPERS = ['if', 'unless', 'each', 'with'] as const;
 
-/** A helper by its name here or in another template language, with its name here. */
-export function findHelper(name: string): (Helper & { readonly name: string }) | undefined {
-  const known = Object.hasOwn(HELPER_SYNONYMS, name) ? (HELPER_SYNONYMS[name] ?? name) : name;
-  const helper = Object.hasOwn(HELPERS, known) ? HELPERS[known] : undefined;
-  return helper && { ...helper, name: known };
-}
-
-/** What other template languages call a helper. */
-export const HELPER_SYNONYMS: Readonly<Record<string, string>> = {
-  uppercase: 'upper',
-  toUpperCase: 'upper',
-  upcase: 'upper',
-  lowercase: 'lower',
-  toLowerCase: 'lower',
-  downcase: 'lower',
-  size: 'length',
-  count: 'length',
-  len: 'length',
-  toJson: 'json',
-  toJSON: 'json',
-  stringify: 'json',
-  formatDate: 'date',
-  dateFormat: 'date',
-  moment: 'date',
-  strip: 'trim',
-  substring: 'truncate',
-  substr: 'truncate',
-  equals: 'eq',
-  equal: 'eq',
-  notEqual: 'ne',
-  coalesce: 'default',
-  fallback: 'default',
-  get: 'lookup',
-  d: 'default',
-  tojson: 'json',
-  to_json: 'json',
-  dump: 'json',
-  strftime: 'date',
-  date_format: 'date',
-  truncatechars: 'truncate',
-  concat: 'join',
-};
-
 /** All helpers with how each is written, for completion. */
 export function listHelpers(): readonly { readonly name: string; readonly usage: string }[] {
   const blocks = BLOCK_HELPERS.map((name) => ({ name, usage: `{{#${name} value}}…{{/${name}}}` }));

@@ -6,25 +6,20 @@
  * called like it, so that a payload's `date` can be printed. What Handlebars could do beyond this page (partials,
  * decorators, unknown helpers, blocks over plain names) is a finding at its place.
  */
-import { quoted, say } from '../../finding.ts';
-import { didYouMean, shorten, type Finding, type Place } from '../../document/document.ts';
+import { say } from '../../finding.ts';
+import { shorten, type Finding, type Place } from '../../document/document.ts';
 import { ExactNumber, exactNumber } from '../../json.ts';
-import { blankArgument } from './blank-names.ts';
 import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
 import {
-  checkCount,
-  checkDateFormat,
-  checkNamed,
-  checkOrder,
-  checkRootPath,
-  countText,
+  callOf,
+  checkBlock,
+  checkCall,
   report,
   reportBlock,
-  reportHelper,
   type Locate,
-  type Located,
   type TemplateReporter,
 } from './template-checks.ts';
+import type { Located, TemplateCall, TemplateReads } from './template-subject.ts';
 
 /** Names that only prepared trees can call: `$` followed by a word is refused in templates as an unknown helper. */
 export const OUT = '$out';
@@ -47,9 +42,13 @@ export interface PreparedTree {
   /** True where the root is used as a whole (`this`, `@root`). */
   readonly whole: boolean;
   readonly diagnostics: readonly Finding[];
+  /** What advice looks at. */
+  readonly reads: TemplateReads;
 }
 
 interface Preparing extends TemplateReporter {
+  readonly calls: TemplateCall[];
+  readonly paths: TemplateReads['paths'][number][];
   readonly expressions: Located[];
   readonly blocks: Place[];
   readonly withoutElse: Set<number>;
@@ -76,12 +75,15 @@ export function prepareTree(program: hbs.AST.Program, locate: Locate, withItem =
     helpers: new Set(),
     names: new Set(),
     diagnostics: [],
+    calls: [],
+    paths: [],
     whole: false,
     withItem,
     inner: 0,
   };
   const prepared = prepareProgram(state, program, []);
-  return { ...state, program: prepared };
+  const { calls, paths } = state;
+  return { ...state, program: prepared, reads: { calls, paths } };
 }
 
 function prepareProgram(
@@ -117,7 +119,6 @@ function reportUnsupported(state: Preparing, statement: hbs.AST.Statement): void
   report(state, statement.loc, {
     code: 'TEMPLATE_NOT_SUPPORTED',
     message: say`a template cannot use ${what}`,
-    hint: say`write the text itself into the template, or compose it in a transform`,
   });
 }
 
@@ -149,8 +150,10 @@ function prepareBlock(
   const length = close === -1 ? opening.text.length : close + 2;
   const index =
     state.blocks.push({ ...opening.at, end: Math.min(opening.at.end, opening.at.start + length) }) - 1;
-  if ((BLOCK_HELPERS as readonly string[]).includes(name)) checkBlock(state, block, name);
-  else reportBlock(state, block, name);
+  if ((BLOCK_HELPERS as readonly string[]).includes(name)) {
+    state.helpers.add(name);
+    checkBlock(state, block, name);
+  } else reportBlock(state, block, name);
   const prepared = block.params.map((param) => prepareExpression(state, param, params));
   const { program, inverse } = block;
   if (inverse === undefined) state.withoutElse.add(index);
@@ -167,19 +170,6 @@ function prepareBlock(
   } as hbs.AST.BlockStatement;
 }
 
-function checkBlock(state: Preparing, block: hbs.AST.BlockStatement, name: string): void {
-  state.helpers.add(name);
-  if (block.params.length !== 1) {
-    report(state, block.path.loc, {
-      code: 'TEMPLATE_HELPER_USAGE',
-      message: say`{{#${name}}} takes one value, found ${block.params.length}`,
-      hint: quoted(blockHint(state, block, name)),
-      ...blankArgument(state.locate, block.params, 1),
-    });
-  }
-  checkNamed(state, block.hash, { name, known: name === 'if' || name === 'unless' ? ['includeZero'] : [] });
-}
-
 /** A mustache or a sub-expression: a path where it is a lone name, else a call of a helper. */
 function prepareCall(
   state: Preparing,
@@ -193,7 +183,10 @@ function prepareCall(
     report(state, path.loc, NO_HELPER);
     return path;
   }
-  checkCall(state, call, path as hbs.AST.PathExpression);
+  const { original: name } = path as hbs.AST.PathExpression;
+  if (Object.hasOwn(HELPERS, name)) state.helpers.add(name);
+  state.calls.push(callOf(state.locate, call));
+  checkCall(state, call, name);
   return {
     ...call,
     type: 'SubExpression',
@@ -205,30 +198,8 @@ function prepareCall(
 const NO_HELPER = {
   code: 'TEMPLATE_HELPER_USAGE',
   message: say`only a helper can take arguments`,
-  hint: say`write the name of a helper first: {{upper title}}`,
+  facts: { wrong: 'no-helper' },
 } as const;
-
-function checkCall(
-  state: Preparing,
-  call: hbs.AST.MustacheStatement | hbs.AST.SubExpression,
-  path: hbs.AST.PathExpression,
-): void {
-  const name = path.original;
-  const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
-  if (helper === undefined) return reportHelper(state, path, call);
-  state.helpers.add(name);
-  checkNamed(state, call.hash, { name, known: helper.named ?? [] });
-  checkOrder(state, name, call);
-  checkDateFormat(state, name, call);
-  if (helper.counted === true) checkCount(state, name, { second: call.params[1], usage: helper.usage });
-  if (call.params.length >= helper.min && call.params.length <= helper.max) return;
-  report(state, path.loc, {
-    code: 'TEMPLATE_HELPER_USAGE',
-    message: say`the helper "${name}" takes ${countText(helper)}, found ${call.params.length}`,
-    hint: say`write ${helper.usage}`,
-    ...blankArgument(state.locate, call.params, helper.max),
-  });
-}
 
 function prepareHash(state: Preparing, hash: hbs.AST.Hash | undefined, params: readonly string[]): unknown {
   if (hash === undefined) return undefined;
@@ -254,7 +225,7 @@ function prepareExpression(
 function prepareNumber(state: Preparing, literal: hbs.AST.Expression): hbs.AST.Expression {
   const { text } = state.locate(literal.loc);
   const isExact = exactNumber(text.trim()) instanceof ExactNumber;
-  return isExact ? callOf(EXACT, [stringLiteral(text.trim(), literal.loc)], literal.loc) : literal;
+  return isExact ? makeCall(EXACT, [stringLiteral(text.trim(), literal.loc)], literal.loc) : literal;
 }
 
 function preparePath(
@@ -268,7 +239,7 @@ function preparePath(
   const isParam = path.depth === 0 && params.includes(first) && !/^\.|this\b/.test(path.original);
   if (isParam) return path;
   state.names.add(first);
-  if (path.depth === 0 && state.inner === 0) checkRootPath(state, path.parts, path);
+  if (path.depth === 0 && state.inner === 0) noteRootPath(state, path.parts, path);
   // With this spelling Handlebars takes the name for a path even where a helper has it.
   const spelled: hbs.AST.PathExpression = { ...path, original: `./${path.parts.join('.')}` };
   return path.depth === 0 ? spelled : path;
@@ -284,29 +255,38 @@ function prepareData(state: Preparing, path: hbs.AST.PathExpression): hbs.AST.Ex
   const [name] = keys;
   if (name === undefined) return wholeRoot(state, path);
   state.names.add(name);
-  checkRootPath(state, keys, path);
+  noteRootPath(state, keys, path);
   const parts = keys.map((key) => stringLiteral(key, path.loc));
-  return callOf(ROOT, parts, path.loc);
+  return makeCall(ROOT, parts, path.loc);
+}
+
+function noteRootPath(
+  { paths, locate, withItem }: Preparing,
+  keys: readonly string[],
+  path: hbs.AST.PathExpression,
+): void {
+  paths.push({ keys, at: locate(path.loc).at, withItem });
 }
 
 function reportData(state: Preparing, path: hbs.AST.PathExpression, name: string): void {
-  const near = name === '' ? undefined : didYouMean(name, ['root', ...LOOP_DATA]);
   report(state, path.loc, {
     code: 'TEMPLATE_UNKNOWN_DATA',
     message: say`unknown name "@${shorten(path.parts.join('.'))}"`,
-    ...(near === undefined
-      ? { hint: say`the names with @ are: @root ${LOOP_DATA.map((known) => `@${known}`).join(' ')}` }
-      : { hint: say`did you mean @${near}?`, replace: { from: name, to: near } }),
+    facts: { name, known: ['root', ...LOOP_DATA] },
   });
 }
 
 /** `this` may be the root, which Handlebars knows as an object of ours: `$this` gives the payload instead. */
 function wholeRoot(state: Preparing, path: hbs.AST.PathExpression): hbs.AST.Expression {
   state.whole = true;
-  return callOf(THIS, [path], path.loc);
+  return makeCall(THIS, [path], path.loc);
 }
 
-function callOf(name: string, params: hbs.AST.Expression[], loc: hbs.AST.SourceLocation): hbs.AST.Expression {
+function makeCall(
+  name: string,
+  params: hbs.AST.Expression[],
+  loc: hbs.AST.SourceLocation,
+): hbs.AST.Expression {
   return { type: 'SubExpression', path: pathTo(name, loc), params, loc } as hbs.AST.Expression;
 }
 
@@ -320,12 +300,4 @@ function pathTo(name: string, loc: hbs.AST.SourceLocation): hbs.AST.PathExpressi
 
 function numberLiteral(value: number, loc: hbs.AST.SourceLocation): hbs.AST.NumberLiteral {
   return { type: 'NumberLiteral', value, original: value, loc };
-}
-
-/** `each list as item` of other languages: inside the block a path begins at the element. */
-function blockHint(state: Preparing, block: hbs.AST.BlockStatement, name: string): string {
-  const [list, word] = block.params.map((param) => state.locate(param.loc).text.trim());
-  return list !== undefined && (word === 'as' || word === 'in')
-    ? `write {{#${name} ${shorten(list)}}}: inside, a path begins at the element, {{title}} or {{this}}`
-    : `write {{#${name} name}}…{{/${name}}}`;
 }

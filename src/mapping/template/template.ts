@@ -4,7 +4,7 @@
  * Most templates are text and paths only. Those become a list of literals and readers (`compilePlain`), which is an
  * order of magnitude faster and, as a property test holds, prints the same as the Handlebars program (`compileFull`).
  */
-import { quoted, say, type Subject } from '../../finding.ts';
+import { quoted, type Subject } from '../../finding.ts';
 import Handlebars from 'handlebars';
 import { type Finding, type LocatedValue, type Place, placeWithin } from '../../document/document.ts';
 import { HookError } from '../../errors.ts';
@@ -19,12 +19,9 @@ import { pieceOf, PieceRecorder, resolvePaths } from './template-pieces.ts';
 import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import { syntaxFinding } from './template-syntax.ts';
 import { EXACT, OUT, prepareTree, ROOT, THIS, type PreparedTree } from './template-tree.ts';
-import { findForeignMarks } from './foreign-marks.ts';
-import { foreignExpressions } from './foreign-expressions.ts';
-import { calculatedText } from './calculated-text.ts';
-import { foreignFinding, readForeign } from './foreign-template.ts';
 import type { Located } from './template-checks.ts';
-import { quotesInTemplate } from '../foreign-quotes.ts';
+import { findQuotes } from './template-quotes.ts';
+import type { TemplateReads, TemplateSubject } from './template-subject.ts';
 import { literalTemplate } from './literal-template.ts';
 
 /** UTF-16 units of a template's text. */
@@ -36,6 +33,8 @@ const MAX_EXPRESSIONS = 1000;
 interface TemplateResult {
   readonly template?: CompiledTemplate;
   readonly diagnostics: readonly Finding[];
+  /** What it reads and calls; absent where it has no expression. */
+  readonly reads?: TemplateReads;
   /** What advice may look at. */
   readonly subjects?: readonly Subject[];
 }
@@ -74,34 +73,29 @@ interface Engine {
 }
 
 function compileTemplate(engine: Engine, located: LocatedValue, options: TemplateOptions): TemplateResult {
-  const { text: source = String(located.value) } = options;
+  const { text: source = String(located.value), id } = options;
   const isRight = (text: string): boolean =>
     compileOwn(engine, located, { ...options, text }).template !== undefined;
   const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
-  const quotes = source.includes('{{') ? quotesInTemplate(source, placeOf, isRight) : undefined;
-  if (quotes !== undefined) return { diagnostics: [quotes] };
-  const result = compileOwn(engine, located, options);
-  const isWrong = result.diagnostics.some(({ severity, code }) => severity === 'error' || code === FOREIGN);
-  if (!isWrong) return result;
-  const foreign = readForeign(source);
-  if (foreign === undefined) {
-    const found = result.diagnostics;
-    const key = located.at([]).path.at(-1);
-    const own =
-      foreignExpressions(source, { found, placeOf, isRight }) ??
-      calculatedText(source, key, { found, id: options.id });
-    return own === undefined ? result : { diagnostics: [own] };
-  }
-  const finding = foreignFinding(foreign, {
+  const quotes = source.includes('{{') ? findQuotes(source, placeOf, isRight) : undefined;
+  const result: TemplateResult =
+    quotes === undefined ? compileOwn(engine, located, options) : { diagnostics: [quotes] };
+  const { template, diagnostics: findings, reads = NO_READS } = result;
+  const subject: TemplateSubject = {
+    kind: 'template',
+    source,
+    key: located.at([]).path.at(-1),
+    id,
+    findings,
+    isUsable: template !== undefined,
+    reads,
     placeOf,
     isRight,
-    // Text between marks of Jinja may be meant as text.
-    severity: result.template === undefined ? 'error' : 'warning',
-  });
-  return { ...result, diagnostics: [finding] };
+  };
+  return { ...result, subjects: [subject] };
 }
 
-const FOREIGN = 'TEMPLATE_FOREIGN_SYNTAX';
+const NO_READS: TemplateReads = { paths: [], calls: [] };
 
 function compileOwn(
   { handlebars, helpers }: Engine,
@@ -110,20 +104,23 @@ function compileOwn(
 ): TemplateResult {
   const at = located.place([]);
   const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
-  const marks = /[$<{=]/.test(source) ? findForeignMarks(source, placeOf) : [];
   const isLiteral = !source.includes('{{') && form !== 'full';
-  if (isLiteral) return { template: literalTemplate(source, at), diagnostics: marks };
+  if (isLiteral) return { template: literalTemplate(source, at), diagnostics: [] };
   const text = readTemplateSource(source);
   const tooLong = findTooLong(source, text, at);
   if (tooLong !== undefined) return { diagnostics: [tooLong] };
   const parsed = parse(handlebars, text, placeOf);
   if (parsed.program === undefined) return { diagnostics: [parsed.finding] };
   const tree = prepareTree(parsed.program, (loc) => locateIn(source, text, { loc, placeOf }), withItem);
-  const diagnostics = [...marks, ...tree.diagnostics];
-  if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
+  const { diagnostics, reads } = tree;
+  if (diagnostics.length > 0) return { diagnostics, reads };
   const plain = form === 'full' ? undefined : compilePlain(handlebars.parse(text.text), tree);
   const runs = plain ?? compileFull(handlebars, tree, helpers);
-  return { template: { source, at, blocks: tree.blocks, reads: [...tree.names], ...runs }, diagnostics };
+  return {
+    template: { source, at, blocks: tree.blocks, reads: [...tree.names], ...runs },
+    diagnostics,
+    reads,
+  };
 }
 
 function findTooLong(source: string, { expressions }: TemplateSource, at: Place): Finding | undefined {
@@ -138,7 +135,6 @@ function findTooLong(source: string, { expressions }: TemplateSource, at: Place)
         : `the template has more than ${MAX_EXPRESSIONS} expressions`,
     ),
     at: { ...at, end: at.start },
-    hint: say`shorten it, or compose the text in a transform`,
   };
 }
 

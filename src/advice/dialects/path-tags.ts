@@ -1,7 +1,7 @@
 /** Templates whose braces hold paths alone: n8n, Zapier, JavaScript, and the sections of Mustache. */
-import { noCounterpart } from './foreign-call.ts';
-import type { ForeignScope } from './foreign-scope.ts';
-import { templatePath } from './template-path.ts';
+import { noCounterpart } from './calls.ts';
+import type { ForeignScope } from './scope.ts';
+import { templatePath } from '../../mapping/mapping.ts';
 
 /** `$json.body.title`, `$('Webhook').item.json.body["title"]` and `$node["Webhook"].json.body.title` of n8n. */
 export function n8nTag(inside: string): string {

@@ -1,8 +1,6 @@
 /* A template that calculates, which templates do not: the file of a transform that makes the same text. */
-import { quoted, say } from '../../finding.ts';
-import type { Finding } from '../../document/document.ts';
-import { isReserved } from '../scope.ts';
-import { codeOfSteps, transformFile } from '../written-transform.ts';
+import type { TemplateSubject } from '../mapping/facts.ts';
+import { codeOfSteps, isReserved, transformFile } from '../mapping/mapping.ts';
 
 /** Signs by the names of helpers elsewhere. */
 const SIGNS: Readonly<Record<string, string>> = {
@@ -33,24 +31,17 @@ const DEFAULT = /^default((?:\s{1,9}[A-Za-z_][\w.[\]-]{0,200}){1,9})$/;
 const PLAIN = new RegExp(String.raw`^\(?\s*${OPERAND}\s+([-+*/])\s+${OPERAND}\s*\)?(\.toFixed\(\d*\))?$`);
 const METHOD = new RegExp(String.raw`^${OPERAND}(\.(?:toFixed\(\d*\)|toUpperCase\(\)|toLowerCase\(\)))$`);
 
-/** The finding with such a file, where the template is simple enough; undefined where it does not calculate. */
-export function calculatedText(
-  source: string,
-  key: unknown,
-  { found, id }: { readonly found: readonly Finding[]; readonly id?: string | undefined },
-): Finding | undefined {
-  const error = found.find(({ severity }) => severity === 'error');
-  if (error === undefined || (key !== 'messageTemplate' && key !== 'textTemplate')) return undefined;
+/** Such a file, where the template is simple enough; undefined where it does not calculate. */
+export function calculatedFile({ source, key, id }: TemplateSubject): string | undefined {
+  if (key !== 'messageTemplate' && key !== 'textTemplate') return undefined;
   const field = key === 'textTemplate' ? 'text' : 'message';
   let sums = 0;
-  const hint = textFile(source, { id: id ?? field, field }, (inside) => {
+  const file = textFile(source, { id: id ?? field, field }, (inside) => {
     const code = codeOf(inside);
     if (code?.isSum === true) sums += 1;
     return code?.text;
   });
-  if (hint === undefined || sums === 0) return undefined;
-  const { edit: _edit, ...rest } = error;
-  return { ...rest, message: say`${error.message}: templates do not calculate`, hint: quoted(hint) };
+  return sums === 0 ? undefined : file;
 }
 
 /** Letters of a template whose file is printed. */

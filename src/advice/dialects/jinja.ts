@@ -7,8 +7,8 @@ import {
   readExpression,
   type Reading,
   type Written,
-} from './foreign-call.ts';
-import type { ForeignScope } from './foreign-scope.ts';
+} from './calls.ts';
+import type { ForeignScope } from './scope.ts';
 
 const TOKEN = /\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|-?\d+(?:\.\d+)?|[A-Za-z_][\w-]*|==|!=|[().,|:[\]])/y;
 

@@ -1,7 +1,7 @@
 /** Calls of other template languages as calls of the helpers here. */
-import { goDateFormat, meantDateFormat } from './date-format.ts';
-import type { ForeignScope } from './foreign-scope.ts';
-import { findHelper } from './template-helpers.ts';
+import { goDateFormat, meantDateFormat } from './date-formats.ts';
+import type { ForeignScope } from './scope.ts';
+import { findHelper } from './helpers.ts';
 
 /** An expression as it is written here. */
 export interface Written {

@@ -2,12 +2,14 @@
 import { expect, test } from 'vitest';
 import { applyEdits, parseDocument, type Finding } from '../../src/document/document.ts';
 import { compileMappings } from '../../src/mapping/mapping.ts';
+import { advise } from '../../src/advice/advice.ts';
 import { said } from '../support/said.ts';
 
 function check(text: string): readonly Finding[] {
   const { document, diagnostics } = parseDocument({ file: 'a.yaml', text }, 'yaml');
   if (document === undefined) return diagnostics;
-  return compileMappings([{ value: document.root, dialect: 'sluice' }], {}).diagnostics;
+  const compiled = compileMappings([{ value: document.root, dialect: 'sluice' }], {});
+  return advise(compiled.diagnostics, compiled.subjects);
 }
 
 const inFile = (template: string): string =>

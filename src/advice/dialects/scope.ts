@@ -1,5 +1,5 @@
 /** Names inside the blocks of a template of another language, as paths of this one: each block over a value begins anew. */
-import { templatePath } from './template-path.ts';
+import { templatePath } from '../../mapping/mapping.ts';
 
 /** A path from the element of a block so deep in blocks. */
 interface Anchored {

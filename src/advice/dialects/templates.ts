@@ -4,14 +4,14 @@
  * only where a template cannot be used as it is, so that nothing that works is taken for another language.
  */
 import { quoted, say } from '../../finding.ts';
-import type { Finding, Place, TextEdit } from '../../document/document.ts';
-import { shorten } from '../../document/document.ts';
-import { NoCounterpart, wholeHint } from './foreign-call.ts';
-import { goTag } from './foreign-go.ts';
-import { jinjaTag } from './foreign-jinja.ts';
-import { ForeignScope } from './foreign-scope.ts';
-import { BLOCK_HELPERS } from './template-helpers.ts';
-import { mustacheTags, n8nTag, scriptTag, zapierTag } from './foreign-words.ts';
+import { shorten, type Place, type TextEdit } from '../../document/document.ts';
+import type { Found } from '../rule.ts';
+import { NoCounterpart, wholeHint } from './calls.ts';
+import { goTag } from './go.ts';
+import { jinjaTag } from './jinja.ts';
+import { ForeignScope } from './scope.ts';
+import { BLOCK_HELPERS, type TemplateSubject } from '../../mapping/facts.ts';
+import { mustacheTags, n8nTag, scriptTag, zapierTag } from './path-tags.ts';
 
 /** More pieces are not listed. */
 const MAX_PIECES = 12;
@@ -139,18 +139,11 @@ export function readForeign(source: string): ForeignTemplate | undefined {
   };
 }
 
-interface FindingOptions {
-  readonly placeOf: (start: number, end: number) => Place;
-  /** Whether a text is a template that can be used here. */
-  readonly isRight: (text: string) => boolean;
-  readonly severity: Finding['severity'];
-}
-
-/** The finding, in place of all others. */
+/** The finding on it, in place of all others. */
 export function foreignFinding(
   foreign: ForeignTemplate,
-  { placeOf, isRight, severity }: FindingOptions,
-): Finding {
+  { placeOf, isRight, isUsable }: Pick<TemplateSubject, 'placeOf' | 'isRight' | 'isUsable'>,
+): Found {
   const { language, pieces } = foreign;
   const { name, tag = TAG, isGuess = false } = language;
   const changed = pieces.filter(({ from, to }) => from !== to);
@@ -161,8 +154,8 @@ export function foreignFinding(
   const edit =
     text === undefined || isGuess ? undefined : editOf(placeOf(foreign.start, foreign.end), tag, pieces);
   return {
-    severity,
-    code: 'TEMPLATE_FOREIGN_SYNTAX',
+    // Text between marks of Jinja may be meant as text.
+    severity: isUsable ? 'warning' : 'error',
     message: say`this is a template of ${name}; templates here are Handlebars`,
     at,
     hint: quoted([written, ...notesOf(foreign).map((note) => `(${note})`)].join('\n')),

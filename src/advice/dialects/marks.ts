@@ -1,5 +1,6 @@
 import { quoted, say } from '../../finding.ts';
-import { withEdit, type Finding, type Place, type TextEdit } from '../../document/document.ts';
+import type { Place, TextEdit } from '../../document/document.ts';
+import type { Found } from '../rule.ts';
 
 /** What marks an expression in other tools, and is sent as text here. */
 interface Mark {
@@ -56,7 +57,7 @@ const MAX_MORE = 5;
 export function findForeignMarks(
   source: string,
   placeOf: (start: number, end: number) => Place,
-): readonly Finding[] {
+): readonly Found[] {
   return MARKS.flatMap((mark) => {
     const matches = mark.isAlone === true && source.includes('{{') ? [] : [...source.matchAll(mark.pattern)];
     const [match, ...more] = matches;
@@ -81,20 +82,15 @@ export function findForeignMarks(
   });
 }
 
-function describeMark(
-  { tool, hint, text }: Mark,
-  [written, group = '']: RegExpExecArray,
-  at: Place,
-): Finding {
+function describeMark({ tool, hint, text }: Mark, [written, group = '']: RegExpExecArray, at: Place): Found {
   const path = group.replace(/^body\./, '');
-  const found: Finding = {
-    severity: 'warning',
-    code: 'TEMPLATE_FOREIGN_SYNTAX',
+  const edit = text === undefined ? undefined : editOf(at, written, text(path));
+  return {
     message: say`${JSON.stringify(written.slice(0, 80))} marks an expression in ${tool}; here it is sent as text`,
     at,
     hint: quoted(hint(path)),
+    ...(edit === undefined ? {} : { edit }),
   };
-  return withEdit(found, text === undefined ? undefined : editOf(at, written, text(path)));
 }
 
 /** Without quotes, what begins with {{ would be a map in YAML; with an escape, the text does not stand there as it is. */

@@ -1,9 +1,8 @@
+import { DATE_TOKENS } from '../../mapping/facts.ts';
+
 /** The letters of a format, for messages. */
 export const DATE_LETTERS =
   'yyyy is the year, MM the month, dd the day, HH the hour, mm the minute, ss the second';
-
-/** What a format stands for here; everything else in it is printed as it is, without quotes. */
-export const DATE_TOKENS = /yyyy|MMM|MM|dd|EEE|HH|mm|ss/g;
 
 /** Letters of strftime (Python, Ruby, Liquid). */
 const PERCENT: Readonly<Record<string, string>> = {

@@ -3,8 +3,51 @@
  * operands, and only where the helper here takes so many.
  */
 import { spelling } from '../../document/document.ts';
-import { meantDateFormat } from './date-format.ts';
-import { findHelper } from './template-helpers.ts';
+import { HELPERS, type Helper } from '../../mapping/facts.ts';
+import { meantDateFormat } from './date-formats.ts';
+
+/** A helper by its name here or in another template language, with its name here. */
+export function findHelper(name: string): (Helper & { readonly name: string }) | undefined {
+  const known = Object.hasOwn(HELPER_SYNONYMS, name) ? (HELPER_SYNONYMS[name] ?? name) : name;
+  const helper = Object.hasOwn(HELPERS, known) ? HELPERS[known] : undefined;
+  return helper && { ...helper, name: known };
+}
+
+/** What other template languages call a helper. */
+export const HELPER_SYNONYMS: Readonly<Record<string, string>> = {
+  uppercase: 'upper',
+  toUpperCase: 'upper',
+  upcase: 'upper',
+  lowercase: 'lower',
+  toLowerCase: 'lower',
+  downcase: 'lower',
+  size: 'length',
+  count: 'length',
+  len: 'length',
+  toJson: 'json',
+  toJSON: 'json',
+  stringify: 'json',
+  formatDate: 'date',
+  dateFormat: 'date',
+  moment: 'date',
+  strip: 'trim',
+  substring: 'truncate',
+  substr: 'truncate',
+  equals: 'eq',
+  equal: 'eq',
+  notEqual: 'ne',
+  coalesce: 'default',
+  fallback: 'default',
+  get: 'lookup',
+  d: 'default',
+  tojson: 'json',
+  to_json: 'json',
+  dump: 'json',
+  strftime: 'date',
+  date_format: 'date',
+  truncatechars: 'truncate',
+  concat: 'join',
+};
 
 const EQUAL: ReadonlySet<string> = new Set(
   'ifequals ifequal ifeq eq equals equal is ifis iseq isequal compare === =='.split(' '),
