@@ -101,6 +101,8 @@ export class Gateway {
   #started: Promise<void> | undefined;
   #stopped: Promise<void> | undefined;
   #isLeader = false;
+  /** The last look has begun runs. */
+  #isBusy = false;
   /** When others are looked at again that may be gone; monotonic. */
   #nextLookAt = 0;
 
@@ -283,12 +285,18 @@ export class Gateway {
   /** Resolves to how long nothing else will be due. */
   async #beginDue(): Promise<number> {
     const lookedAt = this.#clock.now();
-    const dueAt = await this.#storage.nextDueAt();
+    // Where the last look has begun something there is likely more: whoever has ended need not wait for the question.
+    const dueAt = this.#isBusy ? lookedAt : await this.#storage.nextDueAt();
     if (dueAt === undefined) return IDLE_MS;
     if (dueAt - lookedAt > MAX_AHEAD_MS) return this.#skipParkedTime(lookedAt);
     if (dueAt > lookedAt) return Math.min(dueAt - lookedAt, IDLE_MS);
     // At once, as a distant store answers them together.
-    await Promise.all([this.#outbox.claim(this.#isLeader), this.#performer.claim(), this.#heartbeat.check()]);
+    const [begun] = await Promise.all([
+      this.#performer.claim(),
+      this.#outbox.claim(this.#isLeader),
+      this.#heartbeat.check(),
+    ]);
+    this.#isBusy = begun > 0;
     const nextAt = await this.#storage.nextDueAt();
     // What was due already waits for a place, and whoever frees one wakes the loop.
     if (nextAt === undefined || nextAt <= lookedAt) return IDLE_MS;

@@ -64,12 +64,12 @@ export class Performer {
     await this.#attempts.crashed(run);
   }
 
-  /** Claims what is due and there is room for. */
-  async claim(): Promise<void> {
+  /** Claims what is due and there is room for; resolves to how many runs that were. */
+  async claim(): Promise<number> {
     const configuration = this.#context.configuration();
     const { maxRuns, maxRunsPerMapping: maxPerMapping } = configuration.settings.gateway;
     const room = maxRuns - this.#active.size;
-    if (room <= 0 || (this.#isDraining && this.#active.size > 0)) return;
+    if (room <= 0 || (this.#isDraining && this.#active.size > 0)) return 0;
     const { limits } = configuration;
     const { signal } = this.#cutOff;
     const runs = await this.#context.storage.claimRuns({
@@ -80,9 +80,10 @@ export class Performer {
       ...this.#runnerLimits(configuration),
     });
     // The lease was lost meanwhile: nobody begins them, so they are taken over like any others.
-    if (signal.aborted) return;
+    if (signal.aborted) return 0;
     this.#isDraining = false;
     await this.#beginAll(runs);
+    return runs.length;
   }
 
   /** A suspect begins only where nothing else runs; with others it is put back, and they are let end. */

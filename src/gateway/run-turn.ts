@@ -20,7 +20,7 @@ export async function makeRunTurn(
   const conversation = { owner, key: sessionKey };
   const { turns, hasKeyOnlyId } = oneShot
     ? { turns: [], hasKeyOnlyId: false }
-    : await storage.findConversation(conversation);
+    : (run.conversation ?? (await storage.findConversation(conversation)));
   return {
     ...turnOf(run, settings),
     sessionId: sessionIdOf(conversation, { fromKeyOnly: hasKeyOnlyId }),

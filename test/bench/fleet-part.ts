@@ -1,7 +1,8 @@
 /**
  * Services on one PostgreSQL store against one on a file, as they really run: what they accept and perform in a second
- * with 64 senders, and how long the others take to go on with the work of one that is gone. All services, the database
- * and the senders share this machine, so more services do not mean more throughput here.
+ * with 64 senders, the same with a database some milliseconds away, and how long the others take to go on with the work
+ * of one that is gone. All services, the database and the senders share this machine, so more services mean more
+ * throughput only where waiting is the limit.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,6 +12,7 @@ import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';
+import { distanceRows } from './fleet-distance.ts';
 import { runLoad } from './load.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
@@ -185,6 +187,7 @@ export const fleetPart: Part = {
           ratio: { value: ratio, better: 'lower' },
         });
       }
+      rows.push(...(await distanceRows(folder, server, progress)));
       progress('idle');
       rows.push(await idle(server.port, await server.freshUrl(), folder));
       progress('hand-over');

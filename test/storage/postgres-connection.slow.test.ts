@@ -1,4 +1,5 @@
 import { afterAll, afterEach, expect, test } from 'vitest';
+import type { AgentAction } from '../../src/action.ts';
 import {
   type AcceptedWork,
   type ClaimRunsOptions,
@@ -170,28 +171,56 @@ test('a batch of accepts, a claim and a batch of ends take a few round trips, ho
   ]).toEqual([1, 1, 1]);
   await lane.close();
 
-  let runs = ids([]);
+  let runs: Awaited<ReturnType<Storage['claimRuns']>> = [];
   const claimed = async (options: Partial<ClaimRunsOptions>) => {
-    runs = ids(await storage.claimRuns({ nowMs: NOW, limit: 16, ...options }));
+    runs = await storage.claimRuns({ nowMs: NOW, limit: 16, ...options });
   };
-  expect(await tripsOf(() => claimed({}))).toBe(2);
+  expect(await tripsOf(() => claimed({}))).toBe(1);
   expect(await tripsOf(() => claimed({ maxPerMapping: 16 }))).toBe(4);
-  const history = (index: number) => ({
-    conversation: conversation(`k${index}`),
+  const history = ({ sessionKey, owner }: AgentAction) => ({
+    conversation: conversation(sessionKey, owner),
     turns: [{ role: 'assistant' as const, text: 'done', at: NOW }],
     maxTurns: 5,
   });
   const delivery = { channel: 'slack', to: 'C1', text: 'done', fromMain: false };
   const endAll = () =>
     Promise.all(
-      runs.map((id, index) => storage.completeRun(completion(id, { history: history(index), delivery }))),
+      runs.map(({ id, action }) =>
+        storage.completeRun(completion(id, { history: history(action), delivery })),
+      ),
     );
+  // What was claimed under limits is not known here: its ends are asked for.
   expect(await tripsOf(endAll)).toBe(2);
+  await storage.accept(work(sixteen.map((index) => agentOf('a', { sessionKey: `k${index}` }))));
+  await claimed({});
+  expect(runs).toHaveLength(16);
+  expect(await tripsOf(endAll)).toBe(1);
   const entries = await storage.claimOutbox({ nowMs: NOW, limit: 16 });
   const endEntries = () =>
     Promise.all(entries.map(({ id }) => storage.completeOutbox(id, { state: 'completed', nowMs: NOW })));
   expect(await tripsOf(endEntries)).toBe(2);
   expect([runs.length, entries.length]).toEqual([16, 16]);
+  expect(await storage.verify()).toEqual([]);
+});
+
+test('an end that is sent without a question is done as it has to be where others have changed the store meanwhile', async () => {
+  const { storage, url } = await open();
+  const runs = ['a', 'a', 'b', 'c'].map((sessionKey) => agent({ sessionKey }));
+  const end = (index: number) => {
+    const { id, sessionKey, owner } = runs[index]!;
+    const turns = [{ role: 'assistant' as const, text: 'done', at: NOW }];
+    const history = { conversation: conversation(sessionKey, owner), turns, maxTurns: 5 };
+    return storage.completeRun(completion(id, { history }));
+  };
+  await storage.accept(work(runs));
+  expect(await claim(storage)).toHaveLength(3);
+  await query(url, `UPDATE runs SET holder = 'other' WHERE id = '${runs[2]!.id}'`);
+  expect([await end(0), await end(2)]).toEqual([true, false]);
+  expect((await claim(storage))[0]?.conversation?.turns).toMatchObject([{ text: 'done' }]);
+  await storage.clearSession(conversation('a', runs[0]!.owner));
+  expect(await Promise.all([end(1), end(3)])).toEqual([true, true]);
+  expect((await storage.findConversation(conversation('a', runs[0]!.owner))).turns).toHaveLength(1);
+  expect(await summaries(storage)).toHaveLength(3);
   expect(await storage.verify()).toEqual([]);
 });
 

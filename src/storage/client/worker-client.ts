@@ -6,8 +6,7 @@ import {
   storageErrorOf,
   type SerializedError,
 } from '../engine/serialized-error.ts';
-import type { Replies } from '../engine/engine.ts';
-import type { Call, OperationName, RemoteOperations } from '../engine/operations.ts';
+import type { Call, OperationName, RemoteOperations, Replies } from '../engine/operations.ts';
 import type { WorkerMessage } from '../engine/serve-batches.ts';
 
 export interface WorkerOptions {

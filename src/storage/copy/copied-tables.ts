@@ -65,6 +65,6 @@ export interface CopySide {
 }
 
 /** Nobody holds what was under way: whoever starts on the copy takes it over, as after a crash. */
-export function withoutHolder(row: CopiedRow): CopiedRow {
+export function withoutHolder({ claim: _claim, ...row }: CopiedRow): CopiedRow {
   return 'holder' in row ? { ...row, holder: null } : row;
 }

@@ -7,7 +7,7 @@ import type { Question, Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** Waiting runs made due by one claim; the rest follow with the next. */
-const PROMOTED_PER_CLAIM = 1000;
+export const PROMOTED_PER_CLAIM = 1000;
 
 const IN_ORDER = `SELECT ${RUN_COLUMNS.replace('FROM runs', 'FROM runs INDEXED BY runs_ready_in_order')}
   WHERE state = ${RUN.ready} ORDER BY runs.seq LIMIT ?`;
@@ -94,7 +94,7 @@ export function claimQuestions({ sql }: Store, options: ClaimRunsOptions): reado
   return [placing, [PAUSES], ...ready];
 }
 
-function hasNoLimits({ maxPerMapping, maxPerRunner, limits }: ClaimRunsOptions): boolean {
+export function hasNoLimits({ maxPerMapping, maxPerRunner, limits }: ClaimRunsOptions): boolean {
   return maxPerMapping === undefined && (maxPerRunner?.size ?? 0) === 0 && limits === undefined;
 }
 

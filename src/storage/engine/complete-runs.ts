@@ -1,9 +1,10 @@
 import type { RunCompletion } from '../records.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
-import { endRun, FIND_HEAD, isHeld, type RunHead } from './run-rows.ts';
+import { endRun, FIND_HEAD, isHeld } from './run-rows.ts';
 import { appendHistory, FIND_SESSION, type NewTurns } from './session-rows.ts';
 import type { Question } from './statements.ts';
 import { RUN } from './states.ts';
+import type { RunHead } from './rows.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -19,11 +20,18 @@ export function completeRuns(store: Store, completions: readonly RunCompletion[]
   const ended = new Set<string>();
   return completions.map((completion, index) => {
     const [run] = answers[index] as readonly RunHead[];
+    if (wasEndedHere(store, run)) return true;
     if (!isHeld(store, run) || ended.has(run.id)) return false;
     ended.add(run.id);
+    store.known.delete(run.id);
     complete(store, run, { completion, known });
     return true;
   });
+}
+
+/** By an end whose answer was lost. */
+function wasEndedHere({ holder, unanswered }: Store, run: RunHead | undefined): boolean {
+  return run?.state === RUN.completed && run.holder === holder && unanswered.delete(run.id);
 }
 
 /** What `completeRuns` asks. */
@@ -56,6 +64,6 @@ function complete(
   if (callback !== undefined) insertCallback(store, callback, parent);
 }
 
-function nameOf({ conversation: { owner, key } }: NewTurns): string {
+export function nameOf({ conversation: { owner, key } }: Pick<NewTurns, 'conversation'>): string {
   return JSON.stringify([owner, key]);
 }

@@ -44,6 +44,9 @@ const SELECT = `SELECT ${FIELDS.map((field) => `${COLUMNS[field]} AS ${field}`).
 const change = (field: keyof Counters): string =>
   field === 'heartbeatAt' ? `${COLUMNS[field]} = ?` : `${COLUMNS[field]} = ${COLUMNS[field]} + ?`;
 const UPDATE = `UPDATE counters SET ${FIELDS.map(change).join(', ')}`;
+/** Of a transaction that does not know what is stored: an earlier wish for a heartbeat stands. */
+const UPDATE_UNKNOWN = UPDATE.replace('heartbeat_at = ?', 'heartbeat_at = least(heartbeat_at, ?)');
+const NOTHING = Object.fromEntries(FIELDS.map((field) => [field, 0])) as unknown as Counters;
 
 /** What is stored, for reading alone. */
 export function readCounters(sql: Statements): Counters {
@@ -66,6 +69,7 @@ export class CounterRow {
   readonly counters = {} as Counters;
   readonly #sql: Statements;
   #stored = {} as Counters;
+  #update = UPDATE;
 
   constructor(sql: Statements) {
     this.#sql = sql;
@@ -74,13 +78,21 @@ export class CounterRow {
   /** Begins a transaction with what is stored, since another process may have written. */
   begin(ahead?: () => readonly Question[]): void {
     this.#stored = this.#sql.begin(`${SELECT} ${this.#sql.totals}`, ahead) as Counters;
+    this.#update = UPDATE;
+    Object.assign(this.counters, this.#stored);
+  }
+
+  /** Begins one that reads nothing, so that only differences mean anything. */
+  presume(): void {
+    this.#stored = { ...NOTHING, heartbeatAt: null };
+    this.#update = UPDATE_UNKNOWN;
     Object.assign(this.counters, this.#stored);
   }
 
   /** Commits with what changed; without it where nothing did. */
   commit(): void {
     const isSame = FIELDS.every((field) => this.counters[field] === this.#stored[field]);
-    this.#sql.commit(isSame ? [] : [UPDATE, ...FIELDS.map((field) => this.#changeOf(field))]);
+    this.#sql.commit(isSame ? [] : [this.#update, ...FIELDS.map((field) => this.#changeOf(field))]);
   }
 
   #changeOf(field: keyof Counters): number | null {

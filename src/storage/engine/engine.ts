@@ -1,15 +1,20 @@
 import { serializeError, type SerializedError } from './serialized-error.ts';
+import { writeAtOnce } from './at-once.ts';
 import { argumentsOf, ENDS, questionsAhead, READS_TOGETHER, requestsOf } from './batch-plan.ts';
 import { CounterRow } from './counters.ts';
 import type { HealthMonitor } from './health-monitor.ts';
-import { type AnyOperation, type Call, type OperationName, READS, WRITES } from './operations.ts';
+import {
+  type AnyOperation,
+  type Call,
+  type OperationName,
+  READS,
+  type Replies,
+  WRITES,
+} from './operations.ts';
 import { lookUpReservations } from './reservations.ts';
 import { type AcceptLimits, BrokenOff, PostFailed, type Question, type Statements } from './statements.ts';
 import type { Store } from './store.ts';
 import type { StorageError } from '../storage-error.ts';
-
-/** Flat triples `id, failed (0 or 1), result or SerializedError`: one array for a whole batch. */
-export type Replies = unknown[];
 
 export interface EngineOptions {
   readonly limits: AcceptLimits;
@@ -59,6 +64,9 @@ export class Engine {
       limits,
       holder,
       reserved: new Map(),
+      known: new Map(),
+      unanswered: new Set(),
+      explain: (error) => this.#serialize(error),
     };
   }
 
@@ -127,7 +135,7 @@ export class Engine {
 
   #writeWhereFound(calls: readonly Call[]): Replies {
     const replaced = this.#health?.findReplaced();
-    if (replaced === undefined) return this.#writeInTransaction(calls);
+    if (replaced === undefined) return this.#writeAll(calls);
     const refusal = this.#serialize(replaced);
     // A store that has lost a part of itself takes nothing more.
     const isRefused = ([, name]: Call): boolean => replaced.code === 'corrupt' || BEGINNING.has(name);
@@ -135,6 +143,15 @@ export class Engine {
     const rest = calls.filter((call) => !isRefused(call));
     const replies = rest.length === 0 ? [] : this.#writeInTransaction(rest);
     for (const [id] of refused) replies.push(id, 1, refusal);
+    return replies;
+  }
+
+  #writeAll(calls: readonly Call[]): Replies {
+    const replies = writeAtOnce(this.#store, this.#row, calls);
+    if (replies.length === 0) return this.#writeInTransaction(calls);
+    const rest = without(calls, replies);
+    if (rest.length === 0) this.#noteWell();
+    else replies.push(...this.#writeInTransaction(rest));
     return replies;
   }
 

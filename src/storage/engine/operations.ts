@@ -42,6 +42,9 @@ export const OPERATION_NAMES = [...Object.keys(WRITES), ...Object.keys(READS)] a
 /** One call of an operation as the client sends it. */
 export type Call = readonly [id: number, name: OperationName, args: readonly unknown[]];
 
+/** Flat triples `id, failed (0 or 1), result or SerializedError`: one array for a whole batch. */
+export type Replies = unknown[];
+
 /** Any operation, for those who pass arguments and results on. */
 export type AnyOperation = (store: Store, ...args: unknown[]) => unknown;
 

@@ -9,9 +9,10 @@ import {
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
 import { insertCallback } from './outbox-rows.ts';
 import { conditionOf } from './row-queries.ts';
-import { countRun, endRun, findRunHead, type RunHead } from './run-rows.ts';
+import { countRun, endRun, findRunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
+import type { RunHead } from './rows.ts';
 import type { Store } from './store.ts';
 
 /** What an operator does to work that waits or was given up: start it again, or take it off the queue. */

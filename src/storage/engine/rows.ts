@@ -18,6 +18,7 @@ import type {
   RunOutcome,
   RunRecord,
   RunState,
+  StoredConversation,
   TokenUsage,
 } from '../records.ts';
 
@@ -45,12 +46,33 @@ export interface RunRow {
   /** Events that joined it after its first, and where they were asked for, their actions. */
   readonly gathered: number;
   readonly events?: readonly string[];
+  /** Of a run that was claimed with it. */
+  readonly conversation?: StoredConversation;
 }
 
-export const RUN_COLUMNS = `runs.seq, id, kind, state, action, owner, attempts, outcome, reply, error_code AS errorCode,
+/** What operations need to know of a run they change. */
+export interface RunHead {
+  readonly seq: number;
+  readonly id: string;
+  readonly state: number;
+  readonly sessionKey: string;
+  /** As `Queue` of `session-queue.ts`. */
+  readonly queue: string | null;
+  readonly mappingId: string;
+  readonly bytes: number;
+  /** Who claimed it last. */
+  readonly holder: string | null;
+}
+
+/** A run with all that it begins and ends with; without a conversation where there is none yet. */
+export interface ClaimedRow extends RunRow {
+  readonly head: RunHead;
+}
+
+export const RUN_FIELDS = `runs.seq, id, kind, state, action, owner, attempts, outcome, reply, error_code AS errorCode,
   error_message AS errorMessage, usage, earlier, pgid, start_ticks AS startTicks, accepted_at AS acceptedAt,
-  due_at AS dueAt, started_at AS startedAt, ended_at AS endedAt, gathered
-  FROM runs JOIN run_actions ON run_actions.seq = runs.seq`;
+  due_at AS dueAt, started_at AS startedAt, ended_at AS endedAt, gathered`;
+export const RUN_COLUMNS = `${RUN_FIELDS} FROM runs JOIN run_actions ON run_actions.seq = runs.seq`;
 
 export interface OutboxRow {
   readonly seq: number;
@@ -147,7 +169,8 @@ export function toRun(row: RunRow): RunRecord {
 export function toAgentRun(row: RunRow): AgentRun {
   const run = toRun(row);
   assert(run.action.kind === 'agent', 'a notification has ended when it is stored');
-  return run as AgentRun;
+  const { conversation } = row;
+  return { ...(run as AgentRun), ...(conversation && { conversation }) };
 }
 
 export function toOutbox(row: OutboxRow): OutboxRecord {

@@ -11,9 +11,10 @@ import { withEvents } from './gathering.ts';
 import { forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
 import { completeRuns } from './complete-runs.ts';
 import { insertCallback } from './outbox-rows.ts';
-import { countRun, endRun, findRunHead, isHeld, type RunHead } from './run-rows.ts';
+import { countRun, endRun, findRunHead, isHeld } from './run-rows.ts';
 import { advance, makeDue } from './session-queue.ts';
 import { RUN } from './states.ts';
+import type { RunHead } from './rows.ts';
 import type { Store } from './store.ts';
 
 const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
@@ -29,7 +30,8 @@ export function claimRuns(store: Store, options: ClaimRunsOptions): RunRow[] {
   const claimed = findClaimable(store, options, hourly);
   if (claimed.length === 0) return [];
   const seqs = JSON.stringify(claimed.map(({ seq }) => seq));
-  const startedAt = Math.round(options.nowMs);
+  // The clock went on while others wrote.
+  const startedAt = Math.round(options.nowMs + (sql.waitedMs ?? 0));
   sql.post(ACTIVATE, holder, startedAt, seqs);
   noteStarts(sql, limitedOf(claimed, hourly), options.nowMs);
   counters.queuedRuns -= claimed.length;

@@ -1,6 +1,7 @@
 import type { AgentRun, RunCompletion, SummaryEvent } from '../records.ts';
 import { insertSummary } from './event-rows.ts';
-import { advance, type Queue } from './session-queue.ts';
+import type { RunHead } from './rows.ts';
+import { advance } from './session-queue.ts';
 import { RUN } from './states.ts';
 import type { Store } from './store.ts';
 
@@ -14,19 +15,6 @@ const INSERT_HEARTBEAT = `INSERT INTO runs (id, kind, state, session_key, owner,
     accepted_at, due_at, started_at, ended_at, outcome, reply, error_code, error_message, usage)
   VALUES (?, 'heartbeat', ${RUN.completed}, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
 const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (?, ?)';
-
-/** What operations need to know of a run they change. */
-export interface RunHead {
-  readonly seq: number;
-  readonly id: string;
-  readonly state: number;
-  readonly sessionKey: string;
-  readonly queue: Queue;
-  readonly mappingId: string;
-  readonly bytes: number;
-  /** Who claimed it last. */
-  readonly holder: string | null;
-}
 
 export function findRunHead({ sql }: Store, runId: string): RunHead | undefined {
   return sql.find<RunHead>(FIND_HEAD, runId);

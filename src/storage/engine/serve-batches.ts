@@ -2,8 +2,8 @@ import { parentPort } from 'node:worker_threads';
 import { giveBackWhenIdle } from '../../timers/timers.ts';
 import type { StorageError } from '../storage-error.ts';
 import { serializeError, type SerializedError } from './serialized-error.ts';
-import type { Engine, Replies } from './engine.ts';
-import { type Call, OPERATION_NAMES, type OperationName } from './operations.ts';
+import type { Engine } from './engine.ts';
+import { type Call, OPERATION_NAMES, type OperationName, type Replies } from './operations.ts';
 
 /** What the thread of a store tells its client. */
 export type WorkerMessage =

@@ -1,4 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
+import type { ClaimedRow } from './rows.ts';
 
 export type Found<Row> = Row | undefined;
 export type SqlValue = SQLInputValue;
@@ -18,6 +19,32 @@ export class BrokenOff extends Error {
 /** A posted statement failed when the transaction was to end; nothing of it is stored, and nobody knows whose it was. */
 export class PostFailed extends Error {
   override readonly name = 'PostFailed';
+}
+
+/** What a transaction would ask, with the answers that are expected. */
+export interface Belief {
+  /** Runs are active in the hands of this holder, in these queues. */
+  readonly holder: string;
+  readonly heads: readonly { readonly id: string; readonly queue: string | null }[];
+  readonly sessions: readonly { readonly owner: string; readonly key: string; readonly isThere: boolean }[];
+  readonly answers: readonly (readonly [question: Question, rows: readonly object[]])[];
+}
+
+/** Transactions that are one message. Each throws BrokenOff where it may be stored and may not. */
+export interface AtOnce {
+  /**
+   * Begins a transaction in which nothing may be asked but what is believed. Its commit sends all of it, and throws
+   * where the store is not as it was believed to be.
+   */
+  presume(belief: Belief): void;
+  /**
+   * Claims the next runs, where no limits hold, with all that a run begins and ends with; undefined where it has to be
+   * asked more.
+   */
+  claim(
+    holder: string,
+    options: { readonly nowMs: number; readonly limit: number },
+  ): ClaimedRow[] | undefined;
 }
 
 /** What the store takes at most before it refuses requests. */
@@ -56,6 +83,10 @@ export interface Statements {
   all<Row>(text: string, ...values: SqlValue[]): Row[];
   /** The rows of several questions, asked together. */
   allOf<Row>(questions: readonly Question[]): Row[][];
+  /** How long the transaction under way waited for others before it began; absent where that is not known. */
+  readonly waitedMs?: number;
+  /** Where each answer is a round trip. */
+  readonly atOnce?: AtOnce;
   /** The table or view of `Counters`; a database may count in several places. */
   readonly totals: string;
   /**

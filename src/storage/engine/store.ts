@@ -1,4 +1,7 @@
 import type { Counters } from './counters.ts';
+import type { Conversation } from '../records.ts';
+import type { RunHead } from './rows.ts';
+import type { SerializedError } from './serialized-error.ts';
 import type { AcceptLimits, Statements } from './statements.ts';
 
 /** What stands behind a key, of a header or of an action. */
@@ -6,6 +9,14 @@ export interface Reserved {
   readonly bodySha256: string;
   readonly result: string;
   readonly expiresAt: number;
+}
+
+/** What was claimed at once, and what its end would ask. */
+export interface Known {
+  readonly head: RunHead;
+  readonly conversation: Conversation;
+  /** Whether there is a transcript of it. */
+  readonly hasSession: boolean;
 }
 
 /** What every operation works on, handed to it as its first argument. */
@@ -17,4 +28,9 @@ export interface Store {
   readonly holder: string;
   /** What the transaction under way knows of keys, each as JSON of its scope and itself. */
   readonly reserved: Map<string, Reserved | undefined>;
+  /** Runs that were claimed at once, by their ids. */
+  readonly known: Map<string, Known>;
+  /** Ids of runs whose end was sent and not answered: where one has ended in the hands of this process, it was that. */
+  readonly unanswered: Set<string>;
+  explain(error: unknown): SerializedError;
 }

@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Client } from 'pg';
+import { conversationOf, conversationQuestions } from '../engine/conversations.ts';
+import { heartbeatOf, heartbeatQuestions } from '../engine/counters.ts';
+import { outboxQuestions } from '../engine/due-entries.ts';
+import { dueOf, dueQuestions } from '../engine/next-due.ts';
 import { toNewRun } from '../engine/backlog-room.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
 import { isNamesake } from '../engine/session-queue.ts';
@@ -117,9 +121,19 @@ function shared(client: WorkerClient, { inspection, lease, lane, explain }: Shar
   };
 }
 
+/** What is counted, wherever it is. */
+const TOTALS = 'totals';
+
 type LaneOperations = Pick<
   RemoteOperations,
-  'acceptRequest' | 'acceptSoleRun' | 'acceptSoleWake' | 'findReservation'
+  | 'acceptRequest'
+  | 'acceptSoleRun'
+  | 'acceptSoleWake'
+  | 'findReservation'
+  | 'nextDueAt'
+  | 'findHeartbeatAt'
+  | 'findConversation'
+  | 'claimOutbox'
 >;
 
 /** Accepts go to the lane. What needs a look at others, or meets a key or a bound there, goes the way of all that writes. */
@@ -168,6 +182,26 @@ function laneOperations(
         () => lane.find({ ...query, nowMs }),
         () => operations.findReservation(query, nowMs),
       ),
+    nextDueAt: () => inLane(async () => dueOf(await lane.read(dueQuestions(TOTALS))), operations.nextDueAt),
+    findHeartbeatAt: () =>
+      inLane(
+        async () => heartbeatOf(await lane.read(heartbeatQuestions(TOTALS))),
+        operations.findHeartbeatAt,
+      ),
+    findConversation: (asked) =>
+      inLane(
+        async () => conversationOf(await lane.read(conversationQuestions(asked))),
+        () => operations.findConversation(asked),
+      ),
+    // Nearly always nothing is due, and who claims runs need not wait for that.
+    claimOutbox: async (options) => {
+      const claim = () => operations.claimOutbox(options);
+      const [due] = await inLane(
+        () => lane.read(outboxQuestions({ ...options, limit: 1 })),
+        async () => [[{}]],
+      );
+      return due?.length === 0 ? [] : claim();
+    },
   };
 }
 

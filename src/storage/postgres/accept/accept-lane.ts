@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
-import type { AcceptLimits } from '../../engine/statements.ts';
+import type { AcceptLimits, Question } from '../../engine/statements.ts';
 import { connectClient, SESSION_SETTINGS, TRANSACTION_SETTINGS } from '../connect.ts';
-import { escapeText, unescapeText } from '../worker/dialect.ts';
+import { escapeText, rowsOf, toParameter, toPostgres, unescapeText } from '../worker/dialect.ts';
 import {
   ACCEPT,
   ACCEPT_AGAIN,
@@ -26,6 +26,8 @@ export interface LaneOptions {
   readonly limits: AcceptLimits;
   /** Whether a pooler stands between, which keeps no settings for a connection. */
   readonly isPooled: boolean;
+  /** Whether questions are sent without waiting for the answers of those before; default where a pooler stands between. */
+  readonly pipeline?: boolean;
 }
 
 interface Waiting<Asked, Answer> {
@@ -43,6 +45,7 @@ export class AcceptLane {
   /** Connections without work. */
   readonly #idle: LaneConnection[] = [];
   readonly #all = new Set<LaneConnection>();
+  #reader: LaneConnection | undefined;
   #storing: readonly Storing[] = [];
   #finding: readonly Finding[] = [];
   /** Keys and conversations whose entries are being stored. */
@@ -63,6 +66,13 @@ export class AcceptLane {
     });
   }
 
+  /** The rows of questions in SQLite's dialect. They change nothing, and stand behind nobody who stores. */
+  read(questions: readonly Question[]): Promise<readonly object[][]> {
+    this.#reader ??= new LaneConnection({ ...this.#options, pipeline: true });
+    const reader = this.#reader;
+    return Promise.all(questions.map((question) => reader.read(question)));
+  }
+
   find(asked: KeyQuery): Promise<FoundKey | undefined> {
     return new Promise((resolve, reject) => {
       this.#finding = [...this.#finding, { asked, resolve, reject }];
@@ -75,7 +85,9 @@ export class AcceptLane {
     this.#isClosed = true;
     this.#begin();
     while (this.#idle.length < this.#all.size) await Promise.all([...this.#all].map(({ last }) => last));
-    await Promise.all(this.#idle.map((connection) => connection.end()));
+    await Promise.all(
+      [...this.#idle, ...(this.#reader === undefined ? [] : [this.#reader])].map((each) => each.end()),
+    );
   }
 
   /** What comes in one turn of the event loop goes together. */
@@ -194,6 +206,7 @@ class LaneConnection {
   readonly #slot = Math.floor(Math.random() * SLOTS);
   #client: Client | undefined;
   #last: Promise<unknown> = Promise.resolve();
+  readonly #texts = new Map<string, readonly [name: string, text: string]>();
 
   constructor(options: LaneOptions) {
     this.#options = options;
@@ -232,6 +245,13 @@ class LaneConnection {
     };
   }
 
+  async read([asked, ...given]: Question): Promise<object[]> {
+    let known = this.#texts.get(asked);
+    if (known === undefined) this.#texts.set(asked, (known = [`r${this.#texts.size}`, toPostgres(asked)]));
+    const [name, text] = known;
+    return rowsOf((await this.#ask({ text, name, values: given.map(toParameter) })).rows);
+  }
+
   async end(): Promise<void> {
     await this.#client?.end().catch(() => undefined);
   }
@@ -268,8 +288,9 @@ class LaneConnection {
     const forget = (gone: Client): void => {
       if (this.#client === gone) this.#client = undefined;
     };
-    const client = await connectClient(this.#options.url, forget, { pipeline: this.#options.isPooled });
-    if (!this.#options.isPooled) await client.query(SESSION_SETTINGS);
+    const { url, isPooled, pipeline = isPooled } = this.#options;
+    const client = await connectClient(url, forget, { pipeline });
+    if (!isPooled) await client.query(SESSION_SETTINGS);
     return client;
   }
 

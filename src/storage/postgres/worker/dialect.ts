@@ -1,3 +1,5 @@
+import type { SqlValue } from '../../engine/statements.ts';
+
 /**
  * The operations are written in SQLite's dialect, kept to what PostgreSQL knows too. These are the differences: names of
  * indexes are hints, parameters are numbered, names with capitals are quoted, and three functions are called otherwise.
@@ -36,4 +38,22 @@ export function escapeText(text: string): string {
 export function unescapeText(text: string): string {
   if (!text.includes(ESCAPE)) return text;
   return text.replaceAll(`${ESCAPE}0`, '\0').replaceAll(`${ESCAPE}1`, ESCAPE);
+}
+
+export function toParameter(value: SqlValue): SqlValue {
+  if (typeof value === 'string') return escapeText(value);
+  // Every number of the schema is whole; a time that comes in may have a fraction.
+  return typeof value === 'number' ? Math.floor(value) : value;
+}
+
+/** The rows of an answer, their texts as they were. */
+export function rowsOf(rows: readonly object[] = []): object[] {
+  return rows.map(unescapeRow);
+}
+
+export function unescapeRow(row: object): object {
+  for (const [key, value] of Object.entries(row)) {
+    if (typeof value === 'string') (row as Record<string, unknown>)[key] = unescapeText(value);
+  }
+  return row;
 }

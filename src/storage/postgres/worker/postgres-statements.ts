@@ -1,29 +1,16 @@
-import { RUN } from '../../engine/states.ts';
+import { PROMOTED_PER_CLAIM } from '../../engine/claimable-runs.ts';
+import type { ClaimedRow, RunHead, RunRow } from '../../engine/rows.ts';
 import { BrokenOff, PostFailed } from '../../engine/statements.ts';
-import type { Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
+import type { AtOnce, Belief, Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
+import type { SessionTurn } from '../../records.ts';
 import { placeOf } from '../postgres-errors.ts';
 import { refuseNewer } from '../set-up-schema.ts';
 import { BlockingConnection, isConnectionError } from './blocking-connection.ts';
+import { BELIEVED, CLAIM, GUARD, PAUSED, PLACE } from './claim-statement.ts';
 import type { Answered, Statement } from './connection-thread.ts';
-import { escapeText, toPostgres, unescapeText } from './dialect.ts';
+import { rowsOf, toParameter, toPostgres, unescapeRow } from './dialect.ts';
 import { findFate } from './transaction-fate.ts';
 
-/**
- * Puts due runs into their queues, all at once. Of each queue the first in order of arrival is ready, where none is active:
- * one that has come back before it, or the one that was ready and came first. All others stand behind.
- */
-const PLACE = `WITH due AS (
-  SELECT seq, line FROM runs WHERE state = ${RUN.waiting} AND due_at <= ?1 ORDER BY due_at, seq LIMIT ?2
-), heads AS (
-  SELECT line, first, EXISTS (SELECT 1 FROM runs WHERE runs.line = lines.line AND state = ${RUN.active}) AS busy,
-    (SELECT min(seq) FROM runs WHERE runs.line = lines.line AND state = ${RUN.ready}) AS ready
-  FROM (SELECT line, min(seq) AS first FROM due WHERE line IS NOT NULL GROUP BY line) AS lines
-), placed AS (
-  SELECT seq, CASE WHEN line IS NULL OR (NOT busy AND seq = first AND (ready IS NULL OR first < ready))
-    THEN ${RUN.ready} ELSE ${RUN.blocked} END AS state FROM due LEFT JOIN heads USING (line)
-  UNION ALL SELECT ready, ${RUN.blocked} FROM heads WHERE NOT busy AND first < ready
-) UPDATE runs SET state = placed.state, due_at = CASE WHEN due_at = 0 THEN accepted_at ELSE due_at END
-  FROM placed WHERE runs.seq = placed.seq`;
 /** Who made a wish meanwhile is waited for, so that the next question sees its event. */
 const FORGET_WISHES = 'UPDATE counter_slots SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL';
 
@@ -31,7 +18,9 @@ type Begun = [begun: Answered, locked: Answered, known: Answered, counted: Answe
 
 /** The one row that all of these transactions lock. */
 const LOCK = 'SELECT pg_current_xact_id()::text AS transaction FROM counters FOR UPDATE';
-const VERSION = 'SELECT version FROM sluice_schema';
+/** After the lock, which may have been waited for. */
+const VERSION = `SELECT version, floor(extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000) AS waited
+  FROM sluice_schema`;
 
 export interface StatementsOptions {
   readonly url: string;
@@ -50,15 +39,21 @@ export interface StatementsOptions {
  */
 export class PostgresStatements implements Statements {
   readonly totals = 'totals';
+  waitedMs = 0;
+  readonly atOnce: AtOnce = {
+    presume: (belief) => this.#presume(belief),
+    claim: (holder, options) => this.#claim(holder, options),
+  };
   readonly #connection: BlockingConnection;
   readonly #names = new Map<string, { readonly name: string; readonly text: string }>();
   readonly #options: StatementsOptions;
   #posted: Statement[] = [];
+  #claims = 0;
   /** Answers that came along with the begin; true until something is written. */
   #ahead = new Map<string, object[]>();
   /** The transaction under way has changed something already. */
   #hasWritten = false;
-  /** What the database calls the transaction under way; undefined where there is none. */
+  /** What the database calls the transaction under way; undefined where there is none, empty where it was not asked. */
   #transaction: string | undefined;
 
   constructor(options: StatementsOptions) {
@@ -74,18 +69,57 @@ export class PostgresStatements implements Statements {
   begin(first: string, askAhead: () => readonly Question[] = () => []): object {
     this.#leave();
     const ahead = askAhead();
-    const { perTransaction } = this.#options;
-    const text = ['BEGIN', ...(perTransaction === undefined ? [] : [perTransaction])].join('; ');
-    const questions: readonly Question[] = [[LOCK], [VERSION], [first], ...ahead];
-    const asked = [{ text }, ...questions.map((question) => this.#statement(...question))];
+    const asked = this.#beginning([LOCK], [VERSION], [first], ...ahead);
     const [, locked, known, counted, ...answers] = this.#inTransaction(asked, { mayConnect: true }) as Begun;
     const { transaction } = locked.rows[0] as { readonly transaction: string };
-    const { version } = known.rows[0] as { readonly version: number };
+    const { version, waited } = known.rows[0] as { readonly version: number; readonly waited: number };
+    this.waitedMs = waited;
     this.#transaction = transaction;
     this.#hasWritten = false;
-    this.#ahead = new Map(ahead.map((question, index) => [nameOf(question), rowsOf(answers[index])]));
+    this.#ahead = new Map(ahead.map((question, index) => [nameOf(question), rowsOf(answers[index]?.rows)]));
     this.#checkVersion(version);
     return counted.rows[0] as object;
+  }
+
+  #beginning(...questions: readonly Question[]): readonly Statement[] {
+    const { perTransaction } = this.#options;
+    const text = ['BEGIN', ...(perTransaction === undefined ? [] : [perTransaction])].join('; ');
+    return [{ text }, ...questions.map((question) => this.#statement(...question))];
+  }
+
+  #presume({ holder, heads, sessions, answers }: Belief): void {
+    this.#leave();
+    const believed = [JSON.stringify(heads), heads.length, holder, JSON.stringify(sessions)];
+    this.#posted = [...this.#beginning([LOCK], [BELIEVED, ...believed])];
+    this.#ahead = new Map(answers.map(([question, rows]) => [nameOf(question), [...rows]]));
+    this.#transaction = '';
+  }
+
+  #claim(
+    holder: string,
+    { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+  ): ClaimedRow[] | undefined {
+    const claiming = this.#beginning(
+      [LOCK],
+      [GUARD],
+      this.placeDue(nowMs, PROMOTED_PER_CLAIM),
+      [PAUSED],
+      [CLAIM, limit, holder, nowMs, (this.#claims += 1)],
+    );
+    const answers = this.#askAtOnce([...claiming, { text: 'COMMIT' }]);
+    const [paused, claimed] = answers.slice(-3);
+    if (paused?.rows.length !== 0) return undefined;
+    return (claimed?.rows ?? []).map((row) => claimedRow(row as ClaimAnswer));
+  }
+
+  /** Once more where the answer was lost. */
+  #askAtOnce(statements: readonly Statement[]): readonly Answered[] {
+    try {
+      return this.#inTransaction(statements, { mayConnect: true });
+    } catch (error) {
+      if (!(error instanceof BrokenOff)) throw error;
+      return this.#inTransaction(statements, { mayConnect: true });
+    }
   }
 
   /** Services of a newer version may have gone on with the store while this one was cut off. */
@@ -112,11 +146,21 @@ export class PostgresStatements implements Statements {
       ...(text === undefined ? [] : [this.#statement(text, ...values)]),
       { text: channel === undefined ? 'COMMIT' : `NOTIFY ${channel}; COMMIT` },
     ];
+    if (transaction === '') return this.#sendAll(statements);
     try {
       this.#inTransaction(statements, { mayConnect: false });
     } catch (error) {
       if (isConnectionError(error)) this.#askForFate(transaction, error);
       else throw posted.length === 0 ? error : new PostFailed((error as Error).message, { cause: error });
+    }
+  }
+
+  /** A transaction that asks nothing. */
+  #sendAll(statements: readonly Statement[]): void {
+    try {
+      this.#inTransaction(statements, { mayConnect: true });
+    } catch (error) {
+      throw isConnectionError(error) ? new BrokenOff('08006', (error as Error).message) : error;
     }
   }
 
@@ -160,7 +204,7 @@ export class PostgresStatements implements Statements {
 
   run(text: string, ...values: SqlValue[]): number {
     if (text === 'ROLLBACK') {
-      const isInside = this.isTransaction;
+      const isInside = this.isTransaction && this.#transaction !== '';
       this.#leave();
       if (isInside) this.#rollBack();
       return 0;
@@ -198,7 +242,7 @@ export class PostgresStatements implements Statements {
   }
 
   all<Row>(text: string, ...values: SqlValue[]): Row[] {
-    return rowsOf(this.#answer(text, values)) as Row[];
+    return rowsOf(this.#answer(text, values).rows) as Row[];
   }
 
   allOf<Row>(questions: readonly Question[]): Row[][] {
@@ -208,7 +252,7 @@ export class PostgresStatements implements Statements {
     });
     if (known.length === questions.length) return known;
     const answers = this.#ask(questions.map((question) => this.#statement(...question)));
-    return answers.map((answer) => rowsOf(answer) as Row[]);
+    return answers.map((answer) => rowsOf(answer.rows) as Row[]);
   }
 
   placeDue(nowMs: number, limit: number): Question {
@@ -257,23 +301,23 @@ export class PostgresStatements implements Statements {
   }
 }
 
+interface ClaimAnswer extends RunRow, RunHead {
+  /** As JSON. */
+  readonly turns: string | null;
+  readonly isKeyOnly: number | null;
+}
+
+function claimedRow({ turns, isKeyOnly, ...all }: ClaimAnswer): ClaimedRow {
+  const { queue, mappingId, sessionKey, bytes, holder, ...row } = unescapeRow(all) as RunRow & RunHead;
+  const { seq, id, state } = row;
+  const known = (JSON.parse(turns ?? '[]') as object[]).map(unescapeRow) as SessionTurn[];
+  return {
+    ...row,
+    head: { seq, id, state, sessionKey, queue, mappingId, bytes, holder },
+    ...(isKeyOnly === null ? {} : { conversation: { turns: known, hasKeyOnlyId: isKeyOnly === 1 } }),
+  };
+}
+
 function nameOf(question: Question): string {
   return JSON.stringify(question);
-}
-
-function rowsOf(answer: Answered | undefined): object[] {
-  return (answer?.rows ?? []).map(unescapeRow);
-}
-
-function toParameter(value: SqlValue): SqlValue {
-  if (typeof value === 'string') return escapeText(value);
-  // Every number of the schema is whole; a time that comes in may have a fraction.
-  return typeof value === 'number' ? Math.floor(value) : value;
-}
-
-function unescapeRow(row: object): object {
-  for (const [key, value] of Object.entries(row)) {
-    if (typeof value === 'string') (row as Record<string, unknown>)[key] = unescapeText(value);
-  }
-  return row;
 }

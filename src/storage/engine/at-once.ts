@@ -1,0 +1,119 @@
+import type { ClaimRunsOptions, RunCompletion } from '../records.ts';
+import { hasNoLimits } from './claimable-runs.ts';
+import { completeRuns, endQuestions, nameOf } from './complete-runs.ts';
+import type { CounterRow } from './counters.ts';
+import { withEvents } from './gathering.ts';
+import { recordDecisions, recordStrangers } from './journal-operations.ts';
+import type { AnyOperation, Call, Replies } from './operations.ts';
+import type { ClaimedRow, RunRow } from './rows.ts';
+import { recordProcess } from './run-operations.ts';
+import { type AtOnce, type Belief, BrokenOff } from './statements.ts';
+import type { Known, Store } from './store.ts';
+
+/*
+ * Where each answer is a round trip, a transaction that asks nothing is one message, and its lock is held for no round
+ * trip. A run that was claimed here is as it was then until it ends, so what its end would ask is known. The database
+ * is told what is believed: where that is not so, nothing is stored, and the same is done with questions.
+ */
+
+/** Runs that were claimed and have not ended; most of them. */
+const MAX_KNOWN = 10_000;
+/** They ask nothing. */
+const BLIND: Readonly<Record<string, AnyOperation | undefined>> = {
+  recordDecisions,
+  recordStrangers,
+  recordProcess,
+} as object as Record<string, AnyOperation>;
+
+/** Does what can be done in one message; returns the replies to these calls. */
+export function writeAtOnce(store: Store, row: CounterRow, calls: readonly Call[]): Replies {
+  const { atOnce } = store.sql;
+  if (atOnce === undefined) return [];
+  const ends = calls.filter((call) => isKnownEnd(store, call));
+  const blind = calls.filter(([, name]) => BLIND[name] !== undefined);
+  const replies: Replies = [];
+  if (ends.length + blind.length > 0) replies.push(...writePresuming(store, row, { atOnce, ends, blind }));
+  for (const [id, name, [options]] of calls) {
+    if (name !== 'claimRuns' || !hasNoLimits(options as ClaimRunsOptions)) continue;
+    const claimed = claimAtOnce(store, atOnce, options as ClaimRunsOptions);
+    if (claimed !== undefined) replies.push(id, 0, claimed);
+  }
+  return replies;
+}
+
+function isKnownEnd({ known }: Store, [, name, [completion]]: Call): boolean {
+  if (name !== 'completeRun') return false;
+  const { runId, history } = completion as RunCompletion;
+  const conversation = known.get(runId)?.conversation;
+  return (
+    conversation !== undefined && (history === undefined || nameOf(history) === nameOf({ conversation }))
+  );
+}
+
+interface Presuming {
+  readonly atOnce: AtOnce;
+  readonly ends: readonly Call[];
+  readonly blind: readonly Call[];
+}
+
+function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: Presuming): Replies {
+  const completions = ends.map(([, , [completion]]) => completion as RunCompletion);
+  try {
+    atOnce.presume(beliefOf(store, completions));
+    row.presume();
+    const done = completeRuns(store, completions);
+    for (const [, name, args] of blind) BLIND[name]?.(store, ...args);
+    row.commit();
+    const answered = blind.flatMap(([id]) => [id, 0, undefined]);
+    return [...answered, ...ends.flatMap(([id], index) => [id, 0, done[index]])];
+  } catch (error) {
+    if (store.sql.isTransaction) store.sql.run('ROLLBACK');
+    for (const { runId } of completions) store.known.delete(runId);
+    // What is wrong shows when it is done with questions.
+    if (!(error instanceof BrokenOff)) return [];
+    // Nobody knows whether it is stored: an end shows that, and of the rest some may be lost, but nothing doubled.
+    for (const { runId } of completions) store.unanswered.add(runId);
+    return blind.flatMap(([id]) => [id, 1, store.explain(error)]);
+  }
+}
+
+function beliefOf({ known, holder }: Store, completions: readonly RunCompletion[]): Belief {
+  const all = completions.map(({ runId }) => known.get(runId) as Known);
+  const sessions = new Map(
+    completions.flatMap(({ history }, index) =>
+      history === undefined
+        ? []
+        : [[nameOf(history), { ...history.conversation, isThere: all[index]?.hasSession === true }] as const],
+    ),
+  );
+  const answers = endQuestions(completions).map((question, index) => {
+    const head = all[index]?.head;
+    if (head !== undefined) return [question, [head]] as const;
+    const [, owner, key] = question;
+    const session = sessions.get(JSON.stringify([owner, key]));
+    return [question, session?.isThere === true ? [{}] : []] as const;
+  });
+  const heads = all.map(({ head: { id, queue } }) => ({ id, queue }));
+  return { holder, heads, sessions: [...sessions.values()], answers };
+}
+
+function claimAtOnce(store: Store, atOnce: AtOnce, options: ClaimRunsOptions): RunRow[] | undefined {
+  const { sql, holder, known } = store;
+  let rows: ClaimedRow[] | undefined;
+  try {
+    rows = atOnce.claim(holder, options);
+  } catch {
+    // What it has claimed all the same is taken over from this process, which does not know of it.
+  }
+  if (rows === undefined) return undefined;
+  if (known.size > MAX_KNOWN) known.clear();
+  const claimed = rows.map(({ head, conversation, ...row }) => {
+    known.set(row.id, {
+      head,
+      conversation: { owner: row.owner, key: head.sessionKey },
+      hasSession: conversation !== undefined,
+    });
+    return { ...row, conversation: conversation ?? { turns: [], hasKeyOnlyId: false } };
+  });
+  return withEvents(sql, claimed);
+}

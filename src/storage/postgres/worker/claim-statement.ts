@@ -1,0 +1,57 @@
+import { RUN_FIELDS } from '../../engine/rows.ts';
+import { RUN } from '../../engine/states.ts';
+import { POSTGRES_MIGRATIONS } from '../postgres-schema.ts';
+
+/**
+ * Puts due runs into their queues, all at once. Of each queue the first in order of arrival is ready, where none is active:
+ * one that has come back before it, or the one that was ready and came first. All others stand behind.
+ */
+export const PLACE = `WITH due AS (
+  SELECT seq, line FROM runs WHERE state = ${RUN.waiting} AND due_at <= ?1 ORDER BY due_at, seq LIMIT ?2
+), heads AS (
+  SELECT line, first, EXISTS (SELECT 1 FROM runs WHERE runs.line = lines.line AND state = ${RUN.active}) AS busy,
+    (SELECT min(seq) FROM runs WHERE runs.line = lines.line AND state = ${RUN.ready}) AS ready
+  FROM (SELECT line, min(seq) AS first FROM due WHERE line IS NOT NULL GROUP BY line) AS lines
+), placed AS (
+  SELECT seq, CASE WHEN line IS NULL OR (NOT busy AND seq = first AND (ready IS NULL OR first < ready))
+    THEN ${RUN.ready} ELSE ${RUN.blocked} END AS state FROM due LEFT JOIN heads USING (line)
+  UNION ALL SELECT ready, ${RUN.blocked} FROM heads WHERE NOT busy AND first < ready
+) UPDATE runs SET state = placed.state, due_at = CASE WHEN due_at = 0 THEN accepted_at ELSE due_at END
+  FROM placed WHERE runs.seq = placed.seq`;
+const BEFORE = `SELECT * FROM runs WHERE state = ${RUN.active} AND holder = ?2 AND claim = ?4`;
+/**
+ * Claims the first ready runs, with the counting of it, and says what each begins and ends with: its transcript and its
+ * place. The clock goes on while the lock is waited for. Where a mapping is paused, it claims nothing. Asked again under
+ * the number of a claim whose answer was lost, it says what that one has claimed.
+ */
+export const CLAIM = `WITH ready AS (
+  SELECT seq FROM runs WHERE state = ${RUN.ready} AND NOT EXISTS (SELECT 1 FROM queue_pauses)
+    AND NOT EXISTS (${BEFORE}) ORDER BY seq LIMIT ?1
+), claimed AS (
+  UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?2, claim = ?4, gather_key = NULL, pgid = NULL,
+    start_ticks = NULL,
+    started_at = ?3 + floor(extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000)::bigint
+  FROM ready WHERE runs.seq = ready.seq RETURNING runs.*
+), counted AS (
+  UPDATE counters SET queued_runs = queued_runs - many, active_runs = active_runs + many
+  FROM (SELECT count(*)::integer AS many FROM claimed) AS claims WHERE many > 0
+) SELECT ${RUN_FIELDS}, session_key AS sessionKey, line AS queue, mapping_id AS mappingId, bytes, holder,
+  (SELECT json_agg(json_build_object('role', role, 'text', text, 'at', at) ORDER BY turns.seq) FROM session_turns AS turns
+    WHERE turns.owner = runs.owner AND turns.session_key = runs.session_key) AS turns,
+  (SELECT key_only_id FROM sessions WHERE sessions.owner = runs.owner AND key = session_key) AS isKeyOnly
+FROM (SELECT * FROM claimed UNION ALL ${BEFORE}) AS runs JOIN run_actions ON run_actions.seq = runs.seq ORDER BY runs.seq`;
+
+export const PAUSED = 'SELECT 1 FROM queue_pauses LIMIT 1';
+
+/** Fails, and the transaction with it, where the schema is not the one that is known, or what is believed is not so. */
+const failing = (condition: string): string =>
+  `SELECT 1 / (CASE WHEN (SELECT version FROM sluice_schema) <= ${POSTGRES_MIGRATIONS.length} AND ${condition}
+    THEN 1 ELSE 0 END)`;
+export const GUARD = failing('true');
+export const BELIEVED = failing(`?2 = (
+    SELECT count(*) FROM json_to_recordset(?1::json) AS head (id text, queue text) JOIN runs USING (id)
+    WHERE state = ${RUN.active} AND holder = ?3 AND line IS NOT DISTINCT FROM queue
+  ) AND NOT EXISTS (
+    SELECT 1 FROM json_to_recordset(?4::json) AS known (owner text, key text, "isThere" boolean)
+    LEFT JOIN sessions USING (owner, key) WHERE "isThere" <> (turns IS NOT NULL)
+  )`);
