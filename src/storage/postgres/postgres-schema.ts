@@ -275,7 +275,7 @@ ALTER TABLE runs ADD COLUMN earlier TEXT;
 
 /**
  * What accepts count stands in slots, so that they wait neither for each other nor for those who lock the counters. The
- * totals are what is counted there and here. A claim has a number of its process, so that it may be asked again.
+ * totals are what is counted there and here. A claim has an id, so that it may be asked again.
  */
 const VERSION_6 = `
 CREATE TABLE counter_slots (
@@ -286,7 +286,7 @@ CREATE TABLE counter_slots (
   pending_events BIGINT NOT NULL,
   heartbeat_at BIGINT
 ) WITH (fillfactor = 50);
-ALTER TABLE runs ADD COLUMN claim BIGINT;
+ALTER TABLE runs ADD COLUMN claim TEXT;
 CREATE VIEW totals AS SELECT one, (counters.queued_runs + slots.queued_runs)::bigint AS queued_runs, active_runs, dead_runs,
   ended_runs, (counters.run_bytes + slots.run_bytes)::bigint AS run_bytes, queued_outbox, dead_outbox, ended_outbox,
   (counters.pending_wakes + slots.pending_wakes)::bigint AS pending_wakes,

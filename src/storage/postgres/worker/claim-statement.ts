@@ -22,7 +22,7 @@ const BEFORE = `SELECT * FROM runs WHERE state = ${RUN.active} AND holder = ?2 A
 /**
  * Claims the first ready runs, with the counting of it, and says what each begins and ends with: its transcript and its
  * place. The clock goes on while the lock is waited for. Where a mapping is paused, it claims nothing. Asked again under
- * the number of a claim whose answer was lost, it says what that one has claimed.
+ * the id of a claim whose answer was lost, it says what that one has claimed.
  */
 export const CLAIM = `WITH ready AS (
   SELECT seq FROM runs WHERE state = ${RUN.ready} AND NOT EXISTS (SELECT 1 FROM queue_pauses)

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { PROMOTED_PER_CLAIM } from '../../engine/claimable-runs.ts';
 import type { ClaimedRow, RunHead, RunRow } from '../../engine/rows.ts';
 import { BrokenOff, PostFailed } from '../../engine/statements.ts';
@@ -48,7 +49,6 @@ export class PostgresStatements implements Statements {
   readonly #names = new Map<string, { readonly name: string; readonly text: string }>();
   readonly #options: StatementsOptions;
   #posted: Statement[] = [];
-  #claims = 0;
   /** Answers that came along with the begin; true until something is written. */
   #ahead = new Map<string, object[]>();
   /** The transaction under way has changed something already. */
@@ -104,7 +104,7 @@ export class PostgresStatements implements Statements {
       [GUARD],
       this.placeDue(nowMs, PROMOTED_PER_CLAIM),
       [PAUSED],
-      [CLAIM, limit, holder, nowMs, (this.#claims += 1)],
+      [CLAIM, limit, holder, nowMs, randomUUID()],
     );
     const answers = this.#askAtOnce([...claiming, { text: 'COMMIT' }]);
     const [paused, claimed] = answers.slice(-3);
