@@ -37,7 +37,7 @@ const CLAIMS = [
       'test/json.test.ts',
       'test/hook/exact-numbers.test.ts',
       'test/mapping/exact-numbers.test.ts',
-      'test/service/exact-numbers.test.ts',
+      'test/service/exact-numbers.slow.test.ts',
     ],
     tries: (tests: number) => `${tests} tests, from the wire to the store, with numbers JavaScript changes`,
   },
