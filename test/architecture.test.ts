@@ -19,7 +19,7 @@ import {
 } from './support/house.ts';
 
 /** Rooms that may read the second entry of others, `facts.ts`: what advice needs, and the engine does not. */
-const READS_FACTS: ReadonlySet<string> = new Set(['advice', 'analysis', 'explanation', 'console']);
+const READS_FACTS: ReadonlySet<string> = new Set(['advice', 'explanation', 'console']);
 
 /** What is wrong with one import, or undefined. */
 function problemOf(item: Import): string | undefined {
@@ -85,7 +85,7 @@ function edgesOf(imports: readonly Import[], nameOf: (file: string) => string): 
 }
 
 /** Imports from engine and adapters to advice. Write the new number where it has fallen; 0 is the aim. */
-const ADVICE_IMPORTS = 100;
+const ADVICE_IMPORTS = 95;
 
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([

@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
 import type { Action, AgentAction } from '../action.ts';
-import { skipText, spanOf } from '../hook/hook.ts';
+import { skipText } from '../hook/hook.ts';
+import { spanOf } from '../advice/requests.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import { clearControl, clearLine, type LogFields } from '../telemetry/telemetry.ts';

@@ -3,7 +3,7 @@
  * each request that was taken. Nothing here is on the way of an answer: it reads what the store has, one request at a time.
  */
 import { allHints, explainStored, findOthers, isOfRun, shortHint } from '../explanation/explanation.ts';
-import type { EvaluationNote } from '../hook/hook.ts';
+import type { EvaluationNote } from '../advice/requests.ts';
 import type { ConsoleParts } from '../service/service.ts';
 import { hasFailed } from './run-words.ts';
 import { findStoredRequest, type DecisionRecord, type StoredRequest } from '../storage/storage.ts';

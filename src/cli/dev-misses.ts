@@ -1,13 +1,14 @@
 /* Why a request became what it is, for the log of `sluice dev`: the nearest miss whole, with its advice. */
-import { adviceFor, laterMappings } from '../analysis/analysis.ts';
 import {
+  adviceFor,
   adviceIn,
+  type EvaluationNote,
   evaluationNotes,
+  laterMappings,
   longWaitText,
   nearestMiss,
   untold,
-  type EvaluationNote,
-} from '../hook/hook.ts';
+} from '../advice/requests.ts';
 import { formatPlace } from '../document/document.ts';
 import { moveBefore, type RoutingTable } from '../mapping/mapping.ts';
 import type { SeenRequest } from '../server/server.ts';

@@ -2,18 +2,20 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../config/config.ts';
 import {
+  type ExplainOptions,
   explainRequest,
   explainStored,
+  type ExplanationJson,
   explanationToJson,
   findOthers,
+  formatEvaluation,
   isNameUnknown,
   reasonNotes,
-  storedToJson,
-  type ExplanationJson,
   type RequestExplanation,
+  settingLines,
   type StoredExplanation,
+  storedToJson,
 } from '../explanation/explanation.ts';
-import { formatEvaluation, settingLines, type ExplainOptions } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import {
   type DecisionRecord,

@@ -12,7 +12,8 @@ import {
   type StoredRun,
 } from '../storage/storage.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
-import { indent, ownerText, type EvaluationNote } from '../hook/hook.ts';
+import { indent, ownerText } from '../explanation/explanation.ts';
+import { type EvaluationNote } from '../advice/requests.ts';
 import { bodySize } from './listings.ts';
 import { type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
 import { runnerText } from './runner-text.ts';

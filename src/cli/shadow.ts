@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { recordCase } from '../golden/golden.ts';
-import { createHookRequest, formatEvaluation, type Evaluation } from '../hook/hook.ts';
+import { createHookRequest, type Evaluation } from '../hook/hook.ts';
+import { formatEvaluation } from '../explanation/explanation.ts';
 import { parseJson, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { startShadowListener, type ShadowedExchange } from '../server/server.ts';

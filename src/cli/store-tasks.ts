@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { LoadedConfig, Settings } from '../config/config.ts';
-import { runAdvice } from '../explanation/explanation.ts';
+import { indent, runAdvice } from '../explanation/explanation.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import {
@@ -24,7 +24,6 @@ import {
   type Storage,
 } from '../storage/storage.ts';
 import { hasFailed } from './run-words.ts';
-import { indent } from '../hook/hook.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 
 /**

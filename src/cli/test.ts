@@ -23,7 +23,7 @@ import {
   type UpdatePolicy,
   createGoldenEngine,
 } from '../golden/golden.ts';
-import { adviceFor } from '../analysis/analysis.ts';
+import { adviceFor } from '../advice/requests.ts';
 import { displayName } from '../document/document.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { Cli } from './command-line.ts';

@@ -32,7 +32,7 @@ export interface Fields {
 /** Fields that tell of the try of a delivery, and nothing of the event. */
 export const OF_A_TRY =
   /(?:^|[._])(?:\w*(?:attempt|retr|deliver|redeliver)\w*|\w*(?:sent|received|processed)_?at|timestamp|\w*time|nonce|signature|token|request_?id|trace_?id|date)$/i;
-export { EVENT_ID } from '../hook/hook.ts';
+export { EVENT_ID } from '../advice/requests.ts';
 /** Ids in general, and those that all events of a sender share. */
 export const ANY_ID = /(?:^|[._])(?:id|uuid|guid|key|number)$|(?:_id|Id|_key|_number)$/;
 export const OF_ALL =

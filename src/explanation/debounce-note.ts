@@ -1,6 +1,6 @@
 /* What `debounce` did with a request: how long its run waits, whose run it joined, and what acts on the first event at once. */
 import type { Place } from '../document/document.ts';
-import { coolDownText, spanOf, unitText } from '../hook/hook.ts';
+import { coolDownText, spanOf, unitText } from '../advice/requests.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
 import { sentence } from './sentence.ts';

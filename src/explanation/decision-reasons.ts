@@ -1,5 +1,5 @@
 /* Why a request was answered as it was, in the words of the operator's own files: all there is where it was not kept. */
-import { emptyKeyNotes, remedyOf, withoutExplain, type EvaluationNote } from '../hook/hook.ts';
+import { emptyKeyNotes, remedyOf, withoutExplain, type EvaluationNote } from '../advice/requests.ts';
 import { warningText, type DecisionRecord, type MissedMapping } from '../storage/storage.ts';
 
 /** Says why, and what to change. */

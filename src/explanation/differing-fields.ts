@@ -1,5 +1,5 @@
 /* Which fields of a request are others in the one nearest to it: who sees two of them looks for what sets them apart. */
-import type { FieldList } from '../hook/hook.ts';
+import type { FieldList } from '../advice/requests.ts';
 import type { HookRequest } from '../request.ts';
 import { compareBodies } from './compared-requests.ts';
 

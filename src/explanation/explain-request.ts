@@ -1,15 +1,14 @@
 import { printInLine, printSentence } from '../finding.ts';
-import { adviceFor, listNamed } from '../analysis/analysis.ts';
-import { formatPlace, type Finding } from '../document/document.ts';
 import {
-  evaluationNotes,
-  evaluationToJson,
-  type Evaluation,
+  adviceFor,
   type EvaluationAdvice,
-  type EvaluationJson,
   type EvaluationNote,
+  evaluationNotes,
   type FieldList,
-} from '../hook/hook.ts';
+  listNamed,
+} from '../advice/requests.ts';
+import { formatPlace, type Finding } from '../document/document.ts';
+import { evaluationToJson, type Evaluation, type EvaluationJson } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import { templateWarnings } from './template-warnings.ts';
 import { withUnsigned } from './unsigned-fields.ts';

@@ -1,6 +1,7 @@
 /* What is said of a request that was answered, from what the store knows of it, for whoever shows it. */
 import type { LoadedConfig } from '../config/config.ts';
-import { createHookRequest, parseKeptRequest, type EvaluationNote, type KeptTrace } from '../hook/hook.ts';
+import { createHookRequest, parseKeptRequest, type KeptTrace } from '../hook/hook.ts';
+import { type EvaluationNote } from '../advice/requests.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
 import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';

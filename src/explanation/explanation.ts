@@ -12,6 +12,9 @@ export {
 } from './explain-request.ts';
 export { reasonNotes } from './decision-reasons.ts';
 export { explainStored, findOthers, type StoredExplanation, type StoredSources } from './explain-stored.ts';
+export { ownerText } from './format-actions.ts';
+export { type ExplainOptions, formatEvaluation, settingLines } from './format-evaluation.ts';
+export { indent } from './format-lines.ts';
 export { allHints, shortHints } from './hints.ts';
 export { shortHint } from './short-hint.ts';
 export { isOfRun, runAdvice } from './run-notes.ts';

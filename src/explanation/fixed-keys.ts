@@ -2,9 +2,8 @@
  * Keys of a mapping that are a fixed text where a field of the request was meant: `debounce: {key: host}`. A fixed text is
  * right where one key for all is wanted, so it is told only where the request has a field of that name.
  */
-import { shown } from '../analysis/analysis.ts';
+import { shown, spanOf } from '../advice/requests.ts';
 import { formatPlace, type Place } from '../document/document.ts';
-import { spanOf } from '../hook/hook.ts';
 import { fieldAt, isScalar, type JsonValue } from '../json.ts';
 import type { CompiledMapping, CompiledTemplate } from '../mapping/mapping.ts';
 

@@ -1,5 +1,5 @@
 /* What to write, of all that is said of a request that was answered: for a log and a table, which have room for no more. */
-import { adviceIn, evaluationNotes, isHint, settingNote, type EvaluationNote } from '../hook/hook.ts';
+import { adviceIn, evaluationNotes, isHint, settingNote, type EvaluationNote } from '../advice/requests.ts';
 import type { StoredExplanation } from './explain-stored.ts';
 import { shortHint } from './short-hint.ts';
 

@@ -1,6 +1,5 @@
 /* Requests of several kinds that one mapping took, where nothing in it reads of which kind they are. */
-import { likeliestKind, OF_A_KIND, OF_A_SORT, writtenIn } from '../analysis/analysis.ts';
-import { kindHeaders } from '../hook/hook.ts';
+import { kindHeaders, likeliestKind, OF_A_KIND, OF_A_SORT, writtenIn } from '../advice/requests.ts';
 import { fieldAt } from '../json.ts';
 import { conjunctsOf, type CompiledMapping } from '../mapping/mapping.ts';
 import { compareBodies, note, type Judged } from './compared-requests.ts';

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { findMisplacedFile, lostFile, scriptVariables } from '../advice/commands.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { placeIfWritten, type Place } from '../document/document.ts';
-import { spanOf } from '../hook/hook.ts';
+import { spanOf } from '../advice/requests.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { RunRecord, StoredRequest } from '../storage/storage.ts';
 import { commandErrorNote } from './command-errors.ts';

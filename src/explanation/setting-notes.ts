@@ -4,10 +4,10 @@
  * a word is silent.
  */
 import { basename } from 'node:path';
-import { laterMappings, senderNote } from '../analysis/analysis.ts';
+import { laterMappings, senderNote, spanOf } from '../advice/requests.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
-import { spanOf, type Evaluation } from '../hook/hook.ts';
+import { type Evaluation } from '../hook/hook.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { StoredRequest } from '../storage/storage.ts';

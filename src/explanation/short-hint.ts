@@ -1,4 +1,4 @@
-import { partedHint, type EvaluationNote } from '../hook/hook.ts';
+import { partedHint, type EvaluationNote } from '../advice/requests.ts';
 
 /** A hint with the sentence alone that says what to write. */
 export function shortHint({ setting, text }: Pick<EvaluationNote, 'setting' | 'text'>): string {

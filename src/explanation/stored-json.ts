@@ -1,5 +1,6 @@
 import { defined } from '../json.ts';
-import type { EvaluationNote, KeptTrace } from '../hook/hook.ts';
+import type { EvaluationNote } from '../advice/requests.ts';
+import type { KeptTrace } from '../hook/hook.ts';
 import { eventToJson, outboxToJson, runToJson, type DecisionRecord } from '../storage/storage.ts';
 import type { ExplanationJson } from './explain-request.ts';
 import type { StoredExplanation } from './explain-stored.ts';

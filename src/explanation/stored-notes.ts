@@ -5,14 +5,11 @@
 import type { LoadedConfig } from '../config/config.ts';
 import {
   evaluationNotes,
-  evaluationToJson,
   settingNote,
-  type Evaluation,
   type EvaluationAdvice,
-  type EvaluationJson,
   type EvaluationNote,
-  type KeptTrace,
-} from '../hook/hook.ts';
+} from '../advice/requests.ts';
+import { evaluationToJson, type Evaluation, type EvaluationJson, type KeptTrace } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, StoredRequest } from '../storage/storage.ts';
 import { reasonNotes } from './decision-reasons.ts';

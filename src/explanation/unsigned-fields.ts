@@ -1,4 +1,4 @@
-import type { EvaluationAdvice } from '../hook/hook.ts';
+import type { EvaluationAdvice } from '../advice/requests.ts';
 import { isReserved, type RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import { proofCoverage } from '../verify/verify.ts';

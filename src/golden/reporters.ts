@@ -2,7 +2,7 @@ import { printSentence } from '../finding.ts';
 import { relative } from 'node:path';
 import { diff, styleText } from 'node:util';
 import { formatDiagnostics, formatPlace, type Finding } from '../document/document.ts';
-import { formatEvaluation } from '../hook/hook.ts';
+import { formatEvaluation } from '../explanation/explanation.ts';
 import { hintsOn } from './case-hints.ts';
 import type { CaseResult, CaseStatus, RunReport } from './run-cases.ts';
 

@@ -1,7 +1,8 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Finding } from '../document/document.ts';
-import type { Evaluation, EvaluationAdvice } from '../hook/hook.ts';
+import type { Evaluation } from '../hook/hook.ts';
+import type { EvaluationAdvice } from '../advice/requests.ts';
 import type { HookRequest } from '../request.ts';
 import type { DeliveryRequest, FoundCases, GoldenCase } from './case-file.ts';
 import {

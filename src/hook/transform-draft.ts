@@ -1,4 +1,5 @@
 import { HookError } from '../errors.ts';
+import { fieldAt, isJsonObject, parseJson, readJson } from '../json.ts';
 import type { Scope } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
@@ -6,7 +7,6 @@ import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
 import type { EvaluationPart, TransformTrace } from './evaluation.ts';
 import { warn } from './action-fields.ts';
-import { addedToBody } from './transform-remedy.ts';
 import { mergeResult, type Merged } from './merge.ts';
 import { warnOfOddTexts } from './odd-texts.ts';
 import { warnOfNumbers } from './slip-warnings.ts';
@@ -102,6 +102,15 @@ function callOf(
 
 const isBody = (call: TransformCall, reply: TransformReply): boolean =>
   reply.kind === 'ok' && addedToBody(reply.json, call.json) !== undefined;
+
+/** The body itself in place of a result, as transforms of other tools hand it on: the fields it was given. */
+export function addedToBody(json: string | undefined, input: string): readonly string[] | undefined {
+  const [result, body] = [readJson(json ?? ''), fieldAt(parseJson(input), ['payload'])];
+  const names = isJsonObject(body) ? Object.keys(body) : [];
+  if (!isJsonObject(result) || names.length === 0) return undefined;
+  if (names.some((name) => !Object.hasOwn(result, name))) return undefined;
+  return Object.keys(result).filter((name) => !names.includes(name));
+}
 
 /** The error of a transform that failed. Its detail says nothing of the cause: that is in the trace. */
 function transformError(reply: TransformReply): HookError {

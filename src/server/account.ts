@@ -9,7 +9,8 @@ import type { DecisionRecord } from '../storage/storage.ts';
 import { networksOf } from './addresses.ts';
 import { decisionOf, failedTransformOf, refusedWhy } from './decision.ts';
 import type { Ending, Judged } from './ending.ts';
-import type { RequestAdvice, RequestFigures } from './deps.ts';
+import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
+import type { RequestFigures } from './deps.ts';
 import type { Exchange, RequestFacts } from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
 import { nameOutside, ownName, type Asked } from './own-name.ts';
@@ -24,13 +25,19 @@ type AnyRequest = RequestFacts & Partial<Pick<Exchange, 'req'>>;
  * Wakes the worker and keeps the decision; called once, before an answer that waits for its run, and else in the turn
  * of the event loop in which the answer went out: nobody can ask for the decision before it is there.
  */
-export function concludeRequest(context: ServerContext, exchange: AnyRequest, ending: Ending): void {
+export function concludeRequest(
+  context: ServerContext,
+  exchange: AnyRequest,
+  ending: Ending,
+  advisor?: RequestAdvisor,
+): void {
   const { judged } = ending;
   if (judged !== undefined) guarded(context, exchange, () => announceWork(context, judged));
   const kind = kindOf(ending);
   if (kind === 'none') return;
   guarded(context, exchange, () => {
-    const decision = decisionOf(exchange, ending, adviceOn(context, exchange, ending));
+    const advice = advisor && adviceOn(context, exchange, { ending, advisor });
+    const decision = decisionOf(exchange, ending, { advice, advisor });
     if (kind === 'stranger') {
       context.deps.storage.recordStranger(decision, senderOf(context, exchange));
       return;
@@ -87,20 +94,40 @@ function senderOf(context: ServerContext, { req, headers }: AnyRequest): string 
   return networksOf(address).own;
 }
 
+/**
+ * What is known of mistakes, where the decision may say something beside what happened. Asked before the answer goes
+ * out, which waits only while it is loaded for the first time.
+ */
+export function findAdvisor(
+  { generation }: RequestFacts,
+  ending: Ending,
+): Promise<RequestAdvisor> | undefined {
+  if (kindOf(ending) !== 'decision') return undefined;
+  const { error, judged = {} } = ending;
+  const isOdd = error !== undefined || judged.result?.duplicate === true || hasGaps(judged);
+  return isOdd ? generation.advisor?.() : undefined;
+}
+
+/** Whether something found nothing. */
+function hasGaps({ request, evaluation }: Judged): boolean {
+  if (request === undefined || evaluation === undefined) return false;
+  const { mapping, outcome, trace } = evaluation;
+  return (
+    (mapping === undefined && outcome.kind !== 'accepted') ||
+    hasNoAccount(evaluation, request) ||
+    trace.templates.some(({ empty }) => empty.length > 0)
+  );
+}
+
 /** Advice where something found nothing; a few times a second, as looking for it reads the whole body. */
 function adviceOn(
   { advices }: ServerContext,
-  { generation, receivedAt }: RequestFacts,
-  { judged = {} }: Ending,
+  { receivedAt }: RequestFacts,
+  { ending: { judged = {} }, advisor }: { readonly ending: Ending; readonly advisor: RequestAdvisor },
 ): RequestAdvice | undefined {
   const { request, evaluation } = judged;
   if (request === undefined || evaluation === undefined) return undefined;
-  const hasGaps =
-    evaluation.mapping === undefined ||
-    hasNoAccount(evaluation, request) ||
-    evaluation.trace.templates.some(({ empty }) => empty.length > 0);
-  if (!hasGaps || !advices.take(receivedAt)) return undefined;
-  return generation.advise?.(evaluation, request);
+  return hasGaps(judged) && advices.take(receivedAt) ? advisor.onEvaluation(evaluation, request) : undefined;
 }
 
 /** Whether `ignoreSenders` of the mapping taken found nothing to compare at the usual places. */
@@ -158,7 +185,12 @@ function guarded({ deps }: ServerContext, exchange: RequestFacts, call: () => vo
 }
 
 /** Counts a request that was answered and writes its one line: no text of the payload, no header value, no token. */
-export function logRequest(context: ServerContext, exchange: RequestFacts, ending: Ending): void {
+export function logRequest(
+  context: ServerContext,
+  exchange: RequestFacts,
+  ending: Ending,
+  advisor?: RequestAdvisor,
+): void {
   const { metrics, log } = context.deps;
   const { proof } = ending;
   const tookMs = performance.now() - exchange.startedAt;
@@ -168,7 +200,7 @@ export function logRequest(context: ServerContext, exchange: RequestFacts, endin
   if (code === 'too_many_failures') context.tooManyFailures.count('refused');
   if (code === 'bodies_full') context.bodiesFull.count('refused');
   const level = isOutside(ending) ? levelOutside(context, exchange) : levelOf(ending);
-  if (log.isEnabled(level)) log[level](lineOf(exchange, ending, tookMs), 'request');
+  if (log.isEnabled(level)) log[level](lineOf(exchange, ending, { tookMs, advisor }), 'request');
 }
 
 function observed(exchange: RequestFacts, ending: Ending, tookMs: number): RequestFigures {
@@ -204,7 +236,11 @@ function warnOfProof({ deps }: ServerContext, { ids }: RequestFacts, proof: Proo
   if (retired > 0) deps.log.warn({ requestId, retired }, 'a retired hook token was used');
 }
 
-function lineOf(exchange: Asked, ending: Ending, tookMs: number): Record<string, unknown> {
+function lineOf(
+  exchange: Asked,
+  ending: Ending,
+  { tookMs, advisor }: { readonly tookMs: number; readonly advisor: RequestAdvisor | undefined },
+): Record<string, unknown> {
   const { answer, outcome, error, hookName, judged = {} } = ending;
   const line: Record<string, unknown> = {
     requestId: exchange.ids.id,
@@ -219,18 +255,20 @@ function lineOf(exchange: Asked, ending: Ending, tookMs: number): Record<string,
     evaluateMs: rounded(judged.evaluateMs),
     storeMs: rounded(judged.storeMs),
   };
-  return error === undefined ? line : withError(line, error, { exchange, ending });
+  return error === undefined
+    ? line
+    : withError(line, error, { ending, why: refusedWhy(exchange, ending, advisor) });
 }
 
 function withError(
   line: Record<string, unknown>,
   { code, cause }: HookError,
-  { exchange, ending }: { readonly exchange: Asked; readonly ending: Ending },
+  { ending, why }: { readonly ending: Ending; readonly why: string | undefined },
 ): Record<string, unknown> {
   return {
     ...line,
     code,
-    why: refusedWhy(exchange, ending),
+    why,
     ...refusalFields(ending.proof),
     transform: failedTransformOf(ending),
     fault: cause === undefined ? undefined : describeFault(cause),

@@ -51,7 +51,7 @@ async function refuseQuestion(
   const text = `this is how ${PROVIDERS[challenge.kind]} checks the address, and ${why}`;
   const refusal = await refuse(context, exchange, {
     reason: 'challenge',
-    diagnose: () => ({ code: 'challenge', text }),
+    diagnosis: { code: 'challenge', text },
   });
   return failedEnding(exchange, refusal.error, { proof: refusal, hookName: hook.name });
 }

@@ -1,21 +1,32 @@
-import { hasEventId, longWaitText, RETURNED_NOTHING, spanOf, type Evaluation } from '../hook/hook.ts';
-import type { RequestAdvice } from './deps.ts';
+import type { Evaluation } from '../hook/hook.ts';
+import type { RepeatFacts, RequestAdvice, RequestAdvisor } from './advisor.ts';
 import type { Ending, Judged } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
 
 type SentHeaders = RequestFacts['headers']['values'];
 
+/** What is known beside the ending; `advice` is of the evaluation. */
+export interface DecisionAdvice {
+  readonly advice?: RequestAdvice | undefined;
+  readonly advisor?: RequestAdvisor | undefined;
+}
+
 /** What is odd about what mappings made of it. */
 export function judgedNote(
   headers: SentHeaders,
   { error, judged = {} }: Ending,
-  advice: RequestAdvice | undefined,
+  { advice, advisor }: DecisionAdvice,
 ): string | undefined {
   const { evaluation, result } = judged;
   const isRepeat = result !== undefined && result.accepted.length > 0 && result.duplicate;
+  const repeat = isRepeat ? repeatOf(judged, headers) : undefined;
+  const idle = error === undefined ? undefined : idleTransform(evaluation);
   const notes = [
-    isRepeat ? repeatNote(judged, headers) : debounceNote(judged),
-    error === undefined ? undefined : idleTransform(evaluation),
+    repeat === undefined
+      ? debounceNote(judged)
+      : `a repeat, by ${BY[repeat.by](repeat)}: nothing new was made`,
+    repeat && advisor?.onRepeat(repeat),
+    idle && `transform ${idle}: ${advisor?.returnedNothing ?? 'it returned nothing'}`,
     ...(advice?.notes ?? []),
     advice?.sender,
   ].filter((note) => note !== undefined);
@@ -36,68 +47,39 @@ function debounceNote({ evaluation, result }: Judged): string | undefined {
       : stored.id === action.id
         ? 'the run'
         : `joined the run ${stored.id}, which`;
-  const other = evaluation?.mapping && longWaitText(evaluation.mapping);
-  return `debounce: ${joined} begins when no event of its key came for ${spanOf(action.debounce.seconds)}${other === undefined ? '' : `. If not meant: ${other}`}`;
+  return `debounce: ${joined} begins when no event of its key came for ${action.debounce.seconds} s`;
 }
 
-/** Headers in which senders name the event or its delivery: new for each event. */
-const EVENT_HEADERS = [
-  'x-github-delivery',
-  'x-gitlab-event-uuid',
-  'x-atlassian-webhook-identifier',
-  'linear-delivery',
-  'x-shopify-event-id',
-  'x-webhook-id',
-  'webhook-id',
-  'x-request-id',
-  'request-id',
-];
+/** Headers in which senders carry a key of their own choice. */
+const KEY_HEADERS = ['idempotency-key', 'x-openclaw-idempotency-key'];
 
 /** By what a repeat was recognised: before it was evaluated, by what the sender sends with it. */
-function repeatNote({ evaluation, request, signedId }: Judged, headers: SentHeaders): string {
-  if (signedId !== undefined) return repeatOfSigned(signedId, headers);
+function repeatOf({ evaluation, request, signedId }: Judged, headers: SentHeaders): RepeatFacts {
+  const dedupe = evaluation?.mapping?.dedupe;
+  const common = { headers, payload: request?.payload, ttlSeconds: dedupe?.ttlSeconds };
+  // The id that the scheme of the sender signs is known by its value.
+  if (signedId !== undefined)
+    return {
+      ...common,
+      by: 'signed',
+      header: Object.keys(headers).find((name) => headers[name] === signedId),
+    };
   const isByMapping =
     evaluation?.outcome.kind === 'accepted' &&
     evaluation.outcome.actions.some((action) => 'dedupe' in action && action.dedupe !== undefined);
-  if (!isByMapping) return repeatOfSender(headers);
-  const { dedupe } = evaluation.mapping ?? {};
-  if (dedupe?.key === 'body') return `${REPEAT_OF_BODY}; if it was a new event, ${withoutBodyKey(dedupe)}`;
-  const header = EVENT_HEADERS.find((name) => headers[name] !== undefined);
-  // An id in the body names the event, and a header may name the delivery alone; the key is for explain to write.
-  const isInBody = request !== undefined && hasEventId(request.payload);
-  const other = isInBody
-    ? ', such as an id of the body: "sluice explain" of this request writes it'
-    : header === undefined
-      ? ''
-      : `, such as {{headers.${header}}}`;
-  return `a repeat, by dedupe.key of its mapping: nothing new was made; if it was a new event, choose a key that is new for each event${other}`;
+  if (isByMapping) return { ...common, by: dedupe?.key === 'body' ? 'body' : 'key', header: undefined };
+  return { ...common, by: 'sender', header: KEY_HEADERS.find((name) => headers[name] !== undefined) };
 }
 
-const REPEAT_OF_BODY = 'a repeat, by dedupe: body of its mapping: nothing new was made';
+const BY: Readonly<Record<RepeatFacts['by'], (repeat: RepeatFacts) => string>> = {
+  signed: ({ header }) =>
+    header === undefined ? 'the id that its sender signs' : `the header ${header}, which its sender signs`,
+  body: () => 'dedupe: body of its mapping',
+  key: () => 'dedupe.key of its mapping',
+  sender: ({ header }) => (header === undefined ? 'the key that its sender sends' : `the header ${header}`),
+};
 
-/** Two bodies that are the same have no field that would tell the events apart. */
-const withoutBodyKey = ({ ttlSeconds }: { readonly ttlSeconds: number }): string =>
-  `remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${ttlSeconds} s; or let the sender write an id or a time of the event into the body, then each is new`;
-
-/** By the id that the scheme of the sender signs; its header is known by its value. */
-function repeatOfSigned(id: string, headers: SentHeaders): string {
-  const name = Object.keys(headers).find((each) => headers[each] === id);
-  const by =
-    name === undefined ? 'the id that its sender signs' : `the header ${name}, which its sender signs`;
-  return `a repeat, by ${by}: nothing new was made; the sender tried one event again, or a request that was recorded was sent again: "sluice send FILE --sign" signs it under a new id`;
-}
-
-/** By the key that the sender chose. */
-function repeatOfSender(headers: SentHeaders): string {
-  const name = ['idempotency-key', 'x-openclaw-idempotency-key'].find((each) => headers[each] !== undefined);
-  return name === undefined
-    ? 'a repeat, by the key that its sender sends: nothing new was made'
-    : `a repeat, by the header ${name}: nothing new was made; if it was a new event, let the sender send another ${name} for each event, and the same one only where it tries again (in a shell: NAME-$(date +%s))`;
-}
-
-function idleTransform(evaluation: Evaluation | undefined): string | undefined {
-  const idle = evaluation?.trace.transforms.find(
-    ({ reply }) => reply.kind === 'ok' && reply.json === undefined,
-  );
-  return idle && `transform ${idle.call.ref.module}: ${RETURNED_NOTHING}`;
-}
+/** The module of a transform that returned nothing. */
+const idleTransform = (evaluation: Evaluation | undefined): string | undefined =>
+  evaluation?.trace.transforms.find(({ reply }) => reply.kind === 'ok' && reply.json === undefined)?.call.ref
+    .module;

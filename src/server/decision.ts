@@ -1,9 +1,7 @@
-import type { HookErrorCode } from '../errors.ts';
-import { howDifferent, operatorOf, skipText, type Evaluation, type TransformTrace } from '../hook/hook.ts';
+import { skipText, type Evaluation, type TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
-import { judgedNote } from './decision-notes.ts';
-import { BODY_FORMATS } from '../payload/payload.ts';
-import type { RequestAdvice, ServerGeneration } from './deps.ts';
+import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
+import { type DecisionAdvice, judgedNote } from './decision-notes.ts';
 import type { Ending } from './ending.ts';
 import { type Asked, nameOutside, ownName } from './own-name.ts';
 import type { Refusal } from './prove.ts';
@@ -16,12 +14,17 @@ const MAX_NOTES = 50;
 const MAX_DETAIL_CHARS = 400;
 
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
-export function decisionOf(exchange: Asked, ending: Ending, advice?: RequestAdvice): DecisionRecord {
+export function decisionOf(
+  exchange: Asked,
+  ending: Ending,
+  { advice, advisor }: DecisionAdvice = {},
+): DecisionRecord {
   const { error, proof, judged = {} } = ending;
   const { evaluation, result } = judged;
   const { status } = ending.answer;
   const skipped = evaluation?.outcome.kind === 'skipped' ? evaluation.outcome : undefined;
   const warnings = evaluation?.warnings.map(({ code }) => code) ?? [];
+  const note = noteOf(exchange, ending, advisor);
   return {
     requestId: exchange.ids.id,
     receivedAt: exchange.receivedAt,
@@ -31,15 +34,15 @@ export function decisionOf(exchange: Asked, ending: Ending, advice?: RequestAdvi
     status,
     outcome: status >= 400 ? 'rejected' : status === 204 ? 'skipped' : 'accepted',
     code: error?.code,
-    detail: error && detailBeside(error.detail, noteOf(exchange, ending))?.slice(0, MAX_DETAIL_CHARS),
+    detail: error && detailBeside(error.detail, note)?.slice(0, MAX_DETAIL_CHARS),
     skippedBy: skipped?.by,
     note:
       skipped === undefined
-        ? (judgedNote(exchange.headers.values, ending, advice) ?? noteOf(exchange, ending))
+        ? (judgedNote(exchange.headers.values, ending, { advice, advisor }) ?? note)
         : [`skipped by ${skipText(skipped)}`, ...(advice?.notes ?? [])].join('; '),
     mappingId: evaluation?.mapping?.id,
     actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
-    missed: evaluation && missedBy(evaluation, advice),
+    missed: evaluation && missedBy(evaluation, { advice, advisor }),
     empty: evaluation && emptyOf(evaluation, advice),
     warnings: warnings.length === 0 ? undefined : warnings,
     generation: exchange.generation.id,
@@ -57,10 +60,14 @@ function keepsNone({ generation }: Asked, { judged, hookName }: Ending): boolean
 }
 
 /** Why a request was refused before mappings saw it, with no value of it. */
-export function refusedWhy(exchange: Asked, ending: Ending): string | undefined {
+export function refusedWhy(
+  exchange: Asked,
+  ending: Ending,
+  advisor: RequestAdvisor | undefined,
+): string | undefined {
   const { error, proof, judged = {} } = ending;
   if (error === undefined || proof?.kind === 'refused' || judged.evaluation !== undefined) return undefined;
-  const note = noteOf(exchange, ending);
+  const note = noteOf(exchange, ending, advisor);
   const detail = detailBeside(error.detail, note)?.slice(0, MAX_DETAIL_CHARS);
   return [detail, note].filter((text) => text !== undefined).join('; ');
 }
@@ -71,69 +78,37 @@ function detailBeside(detail: string, note: string | undefined): string | undefi
   return note?.includes('bodyFormat: ') === true ? detail.replace(/; send (?:a |JSON|XML).*$/s, '') : detail;
 }
 
-/** What only the operator is told: which key set the limit, and where hooks are. */
-function noteOf(exchange: Asked, { error, hookName }: Ending): string | undefined {
-  if (error === undefined) return undefined;
-  const place = hookName === undefined ? undefined : exchange.generation.placeOf?.(hookName);
-  return NOTES[error.code]?.(exchange, { name: hookName, place, detail: error.detail, field: error.field });
-}
-
-/** What was known of a request that was refused. */
-interface RefusedAt {
-  readonly name: string | undefined;
-  /** The first mapping of the name, with its place. */
-  readonly place: string | undefined;
-  readonly detail: string;
-  readonly field: string | undefined;
-}
-
-/** By the code of the refusal. */
-const NOTES: Partial<
-  Readonly<Record<HookErrorCode, (exchange: Asked, refused: RefusedAt) => string | undefined>>
-> = {
-  body_too_large: (exchange, { name }) => limitNote(exchange, name ?? ownName(exchange) ?? ''),
-  invalid_json: ({ generation, headers }, { name, place, detail, field }) => {
-    if (field !== undefined && detail.includes('jq -n') && generation.knowsWord?.(field) === true)
-      return `the text is that of "${field}": --arg ${field} "$VALUE" '{${field}: $${field}}'`;
-    const shared = formatNoteOf(generation, name, detail);
-    const format = /bodyFormat: \w+/.exec(detail)?.[0];
-    const then =
-      format === 'bodyFormat: text' ? '; the text is then {{payload}}' : (UNWRAPPED.exec(detail)?.[0] ?? '');
-    const write = shared ?? (format && place && `write ${format} in ${place}, beside match${then}`);
-    const sender = SETS_CONTENT_TYPE.find(([header]) => headers.values[header] !== undefined)?.[1];
-    if (write === undefined || sender === undefined || !detail.includes('takes JSON')) return write;
-    return `do one of the two: at the webhook in the settings of ${sender} application/json; or ${write}`;
-  },
-  invalid_body: ({ generation }, { name, detail }) => formatNoteOf(generation, name, detail),
-  rate_limited: ({ generation }, { name = '', place = `the mappings of ${name}` }) =>
-    `rate of ${place} takes ${generation.settingsOf(name).rate?.perMinute ?? 'only some'} a minute and refuses the others: to take all of them write limits: {runsPerHour: N} in its place, N being how many runs may begin in an hour; the others wait in the queue`,
-  no_mapping_matched: ({ generation }, { name }) => name && unknownNameNote(generation, name),
-  method_not_allowed: ({ generation, req, headers }, { name }) =>
-    name &&
-    generation.adviseOnMethod?.(name, { method: req?.method ?? '', url: req?.url, headers: headers.values }),
-  not_found: addressNote,
-};
-
-/** What to write where the body is of another format than its path; the detail names the one that came. */
-function formatNoteOf(
-  generation: ServerGeneration,
-  name: string | undefined,
-  detail: string,
+/** What only the operator is told: which key set the limit, where hooks are, and what to change. */
+function noteOf(
+  exchange: Asked,
+  { error, hookName }: Ending,
+  advisor: RequestAdvisor | undefined,
 ): string | undefined {
-  const found = /bodyFormat: (\w+)/.exec(detail)?.[1];
-  const format = BODY_FORMATS.find((each) => each === found);
-  return name === undefined || format === undefined ? undefined : generation.adviseOnFormat?.(name, format);
+  if (error === undefined) return undefined;
+  const { generation, req, headers } = exchange;
+  const { code, detail, field } = error;
+  const place = hookName === undefined ? undefined : generation.placeOf?.(hookName);
+  if (code === 'body_too_large') return limitNote(exchange, hookName ?? ownName(exchange) ?? '');
+  if (code === 'rate_limited') return rateNote(exchange, hookName ?? '', place);
+  if (code === 'not_found') return addressNote(exchange);
+  if (hookName === undefined || (code === 'no_mapping_matched' && generation.canTake(hookName)))
+    return undefined;
+  return advisor?.onRefusal({
+    code,
+    detail,
+    field,
+    name: hookName,
+    place,
+    method: req?.method ?? '',
+    url: req?.url,
+    headers: headers.values,
+  });
 }
 
-/** What a path that takes forms does with one that wraps JSON. */
-const UNWRAPPED = /, which reads the JSON in its field payload as the body$/;
-
-/** Senders whose webhooks have the content type as a setting, and what they call it. */
-const SETS_CONTENT_TYPE: readonly (readonly [header: string, setting: string])[] = [
-  ['x-gitea-event', 'Gitea or Forgejo choose POST Content Type:'],
-  ['x-gogs-event', 'Gogs choose Content Type:'],
-  ['x-github-event', 'GitHub choose Content type:'],
-];
+function rateNote({ generation }: Asked, name: string, place = `the mappings of ${name}`): string {
+  const { perMinute = 'only some' } = generation.settingsOf(name).rate ?? {};
+  return `rate of ${place} takes ${perMinute} a minute and refuses the others: to take all of them write limits: {runsPerHour: N} in its place, N being how many runs may begin in an hour; the others wait in the queue`;
+}
 
 /** Which key sets the limit of a body, and what would be enough for this one. */
 function limitNote({ generation, req }: Asked, name: string): string {
@@ -160,19 +135,6 @@ function addressNote(exchange: Asked): string {
     : `hooks are below ${path} (hooks.path): for ${meant} the sender posts to ${path}/${name ?? ''}`;
 }
 
-/** Where a hook name is that no mapping has, or which one was probably meant. */
-function unknownNameNote(
-  { findPassedOver, findNearName, canTake }: Asked['generation'],
-  name: string,
-): string | undefined {
-  if (canTake(name)) return undefined;
-  const unread = findPassedOver?.(name);
-  if (unread !== undefined)
-    return `${unread.file} has a mapping of this name, and is not read: move it to ${unread.wanted}`;
-  const near = findNearName?.(name);
-  return near && `the hook name ${near}`;
-}
-
 /** Only the verdict is kept: strangers' requests are not. */
 function refusalOf({ scheme = 'token', diagnosis }: Refusal): DecisionRecord['refusal'] {
   return diagnosis && { scheme, code: diagnosis.code, text: diagnosis.text };
@@ -192,10 +154,7 @@ export function failedTransformOf({ error, judged }: Ending): object | undefined
   return undefined;
 }
 
-function missedBy(
-  evaluation: Evaluation,
-  advice: RequestAdvice | undefined,
-): readonly MissedMapping[] | undefined {
+function missedBy(evaluation: Evaluation, advice: DecisionAdvice): readonly MissedMapping[] | undefined {
   if (evaluation.mapping !== undefined || evaluation.trace.considered.length === 0) return undefined;
   const missed: MissedMapping[] = [];
   // Mappings of other paths say something only where none has this path; else they would crowd out the near ones.
@@ -215,10 +174,10 @@ type FailedPart = NonNullable<Considered['failed']>;
 function missOf(
   mapping: Considered['mapping'],
   failed: FailedPart,
-  advice: RequestAdvice | undefined,
+  { advice, advisor }: DecisionAdvice,
 ): MissedMapping {
   const at = failed.part === 'when' ? failed.node.at : (failed.at ?? mapping.at);
-  const reason = reasonOf(failed);
+  const reason = reasonOf(failed, advisor);
   // Of a request of another kind no field stands for another.
   const isOther = advice === undefined || advice.notes.length > 0 || reason.variable === undefined;
   const instead = isOther ? undefined : advice.instead.get(reason.variable);
@@ -232,7 +191,10 @@ function missOf(
 }
 
 /** The failing part in the operator's own words; what was found stays out. */
-function reasonOf(failed: FailedPart): Pick<MissedMapping, 'leaf' | 'why' | 'variable' | 'how'> {
+function reasonOf(
+  failed: FailedPart,
+  advisor: RequestAdvisor | undefined,
+): Pick<MissedMapping, 'leaf' | 'why' | 'variable' | 'how'> {
   if (failed.part !== 'when') {
     const isMissing = failed.part === 'source' && failed.found === undefined;
     return { leaf: failed.expected.slice(0, MAX_NAME_CHARS), why: isMissing ? 'missing' : 'different' };
@@ -240,8 +202,7 @@ function reasonOf(failed: FailedPart): Pick<MissedMapping, 'leaf' | 'why' | 'var
   const { expression, missing, result } = failed.node;
   if (missing !== undefined) return { leaf: expression, why: 'missing', variable: missing };
   if (result === 'unknown') return { leaf: expression, why: 'unknown' };
-  const { found, expected } = failed.node;
-  const how = howDifferent(found, expected, operatorOf(failed.node));
+  const how = advisor?.howDifferent(failed.node);
   return { leaf: expression, why: 'different', ...(how === undefined ? {} : { how }) };
 }
 

@@ -1,5 +1,5 @@
 import { HookError } from '../errors.ts';
-import { concludeRequest, logRequest } from './account.ts';
+import { concludeRequest, findAdvisor, logRequest } from './account.ts';
 import { tooLarge } from './body.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
@@ -28,8 +28,9 @@ export interface OwnAnswer {
 export async function deliver(context: ServerContext, hook: OwnHook): Promise<OwnAnswer> {
   const facts = factsOf(context, hook);
   const ending = await handle(context, facts, hook);
-  concludeRequest(context, facts, ending);
-  logRequest(context, facts, ending);
+  const advisor = await findAdvisor(facts, ending);
+  concludeRequest(context, facts, ending, advisor);
+  logRequest(context, facts, ending, advisor);
   const { status, body = '', headers = [] } = ending.answer;
   const retryAfter = headers[headers.indexOf('retry-after') + 1];
   return {

@@ -4,6 +4,7 @@ import type { PassedOverMapping, PathSettings } from '../mapping/mapping.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, KeptLimits, RunRecord, Storage } from '../storage/storage.ts';
+import type { RequestAdvisor } from './advisor.ts';
 import type { KnownTokens } from './mask-secrets.ts';
 import type { Health, Log } from '../telemetry/telemetry.ts';
 
@@ -55,23 +56,8 @@ export interface ServerGeneration {
   settingsOf(path: string): PathSettings;
   /** The mapping of a name that stands in a file of the folder that is not read. */
   findPassedOver?(path: string): PassedOverMapping | undefined;
-  /** Whether a name stands in the mappings, so that it may be told though a sender chose it. */
-  knowsWord?(word: string): boolean;
-  /** The hook name that was probably meant by one that no mapping has, and what is different; nothing of what came. */
-  findNearName?(path: string): string | undefined;
   /** The first mapping of a hook name, with its place. */
   placeOf?(path: string): string | undefined;
-  /** What to write where a body of another format than that of its path came. */
-  adviseOnFormat?(path: string, found: BodyFormat): string | undefined;
-  /** What to change where a hook name was asked for by another method than it takes. */
-  adviseOnMethod?(
-    path: string,
-    asked: {
-      readonly method: string;
-      readonly url?: string | undefined;
-      readonly headers?: HookRequest['headers'];
-    },
-  ): string | undefined;
   /** Where Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */
   readonly noticePath?: string | undefined;
   /** Which requests are kept with their bodies, and how many. */
@@ -80,16 +66,8 @@ export interface ServerGeneration {
     readonly limits: KeptLimits;
   };
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
-  /** What a decision may say beside its outcome; nothing that only the sender wrote. */
-  advise?(evaluation: Evaluation, request: HookRequest): RequestAdvice;
-}
-
-export interface RequestAdvice {
-  readonly notes: readonly string[];
-  /** That `ignoreSenders` of the mapping found no account to compare. */
-  readonly sender?: string;
-  /** Variables and expressions that found nothing, with the path that would. */
-  readonly instead: ReadonlyMap<string, string>;
+  /** Loads what is known of mistakes: asked where there is something to say, and never for what was taken as it came. */
+  advisor?(): Promise<RequestAdvisor>;
 }
 
 /** The part of the storage port a request needs. */

@@ -9,12 +9,10 @@ import {
   type SenderVerdict,
   type Verifier,
 } from '../verify/verify.ts';
-import { networksOf } from './addresses.ts';
-import { type Authentication, authenticate, isSecret } from './authenticate.ts';
-import { diagnoseToken, type TokenRequest } from './diagnose-token.ts';
-import { explainQuestion } from './asked-address.ts';
+import { forwardedHops, judgedHop, networksOf } from './addresses.ts';
+import { type Authentication, authenticate, findToken, isSecret, type TokenSet } from './authenticate.ts';
+import type { AddressFacts, QuestionFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
 import type { Exchange } from './exchange.ts';
-import { explainForeignAddress, type ForwardedWay } from './foreign-address.ts';
 import type { IncomingHook } from './incoming-hook.ts';
 import { ownName } from './own-name.ts';
 import { doorOf } from './path-door.ts';
@@ -92,7 +90,7 @@ export function prove(
   if (!isAllowed) {
     return refuse(context, exchange, {
       reason: 'address',
-      diagnose: () => explainForeignAddress(wayOf(exchange), context.proxies),
+      diagnose: (advisor) => advisor.onAddress(addressFacts(context, exchange)),
     });
   }
   return proveToken(context, exchange, hook);
@@ -107,28 +105,45 @@ function proveToken(
   const judged = authenticate(tokens, exchange.headers, hook.target);
   if (judged.kind === 'refused') {
     const { reason } = judged;
-    const diagnose = async (): Promise<Diagnosis> => {
-      const asked = reason === 'missing' ? await explainQuestion(exchange, hook) : undefined;
-      if (asked !== undefined) return asked;
+    const diagnose = async (advisor: RequestAdvisor): Promise<Diagnosis> => {
+      const asked = reason === 'missing' ? await questionOf(exchange, hook) : undefined;
+      const question = asked && advisor.onQuestion(asked);
+      if (question !== undefined) return question;
       const fields = reason === 'missing' ? await bodyTexts(context, exchange, hook) : {};
-      return diagnoseToken({ ...tokenRequest(exchange, hook), fields }, tokens, reason);
+      return advisor.onToken({ ...tokenFacts(exchange, hook, tokens), reason, fields });
     };
     return refuse(context, exchange, { reason, diagnose });
   }
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
 }
 
-function tokenRequest({ req, generation }: Exchange, { target, name }: IncomingHook): TokenRequest {
-  const isKnown = generation.knowsName(name);
+function tokenFacts(
+  { req, generation }: Exchange,
+  { target, name }: IncomingHook,
+  tokens: TokenSet,
+): Omit<TokenFacts, 'reason'> {
   return {
+    isToken: (text) => findToken(tokens, text),
+    queryToken: tokens.queryToken,
     rawHeaders: req.rawHeaders,
     query: target.query,
     addressToken: target.token,
-    isKnown,
+    unknownName: generation.knowsName(name) ? undefined : name,
     mapping: generation.placeOf?.(name),
-    near: isKnown ? undefined : generation.findNearName?.(name),
     passedOver: generation.findPassedOver?.(name),
   };
+}
+
+/** A question is short: longer bodies are not waited for. */
+const MAX_QUESTION_BYTES = 2048;
+
+/** What may only ask whether the address is right; undefined where the path answers such, or no mapping has the name. */
+async function questionOf(exchange: Exchange, hook: IncomingHook): Promise<QuestionFacts | undefined> {
+  const { generation, headers, hasBody } = exchange;
+  const { name, settings, target } = hook;
+  if (settings.challenge !== undefined || !generation.knowsName(name)) return undefined;
+  const body = await smallBody(exchange, hook, MAX_QUESTION_BYTES);
+  return { headers: headers.values, query: target.query, hasBody, body, place: generation.placeOf?.(name) };
 }
 
 /** Longer bodies are not searched for a token. */
@@ -204,15 +219,20 @@ async function proveSender(
       return refuse(context, exchange, {
         ...judged,
         scheme,
-        diagnose: async () =>
-          (judged.reason === 'no-proof' ? await explainQuestion(exchange, hook) : undefined) ??
-          diagnosisOf(context, exchange, { hook, sender, judged }),
+        diagnose: async (advisor) => {
+          const asked = judged.reason === 'no-proof' ? await questionOf(exchange, hook) : undefined;
+          return (
+            (asked && advisor.onQuestion(asked)) ??
+            diagnosisOf(context, exchange, { hook, sender, judged, advisor })
+          );
+        },
       });
   }
 }
 
 interface RefusedSender extends Pick<SenderAtDoor, 'hook' | 'sender'> {
   readonly judged: Extract<SenderVerdict<Refusal>, { kind: 'refused' }>;
+  readonly advisor: RequestAdvisor;
 }
 
 interface RefusedToken extends Pick<SenderAtDoor, 'hook' | 'sender'> {
@@ -252,11 +272,11 @@ async function provesBeside(
 function diagnosisOf(
   context: ServerContext,
   exchange: Exchange,
-  { hook, sender, judged }: RefusedSender,
+  { hook, sender, judged, advisor }: RefusedSender,
 ): Diagnosis | undefined {
   const { generation, headers } = exchange;
   const { reason, diagnose } = judged;
-  if (reason === 'address') return explainForeignAddress(wayOf(exchange), context.proxies);
+  if (reason === 'address') return advisor.onAddress(addressFacts(context, exchange));
   const { tokens } = derivedFrom(context, generation.hooks);
   const hasToken = authenticate(tokens, headers, hook.target).kind === 'accepted';
   if (reason === 'no-proof' && hasToken) return TOKEN_FOR_A_SIGNATURE;
@@ -299,12 +319,19 @@ export function addressOf(context: ServerContext, exchange: Exchange): string {
   return context.findAddress(remoteAddress, forwardedFor);
 }
 
-function wayOf({ req, headers }: Exchange): ForwardedWay {
+function wayOf({ req, headers }: Exchange): Record<'remoteAddress' | 'forwardedFor', string | undefined> {
   return { remoteAddress: req.socket.remoteAddress, forwardedFor: headers.values['x-forwarded-for'] };
 }
 
-interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme'> {
-  readonly diagnose?: () => Diagnosis | undefined | Promise<Diagnosis | undefined>;
+function addressFacts({ proxies }: ServerContext, exchange: Exchange): AddressFacts {
+  const { remoteAddress, forwardedFor } = wayOf(exchange);
+  const hops = [...forwardedHops(remoteAddress, forwardedFor)];
+  const { at, address: judged } = judgedHop(hops, proxies);
+  return { hops, at, judged, isSent: forwardedFor !== undefined, isTrusted: proxies.has(judged) };
+}
+
+interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme' | 'diagnosis'> {
+  readonly diagnose?: (advisor: RequestAdvisor) => Diagnosis | undefined | Promise<Diagnosis | undefined>;
 }
 
 /** Whether the sender knows `gateway.token`, which opens nothing but details of the service's health. */
@@ -329,7 +356,7 @@ function unauthorized({ target, generation }: Exchange): HookError {
 export async function refuse(
   context: ServerContext,
   exchange: Exchange,
-  { reason, scheme, diagnose: findDiagnosis }: RefusalFacts,
+  { reason, scheme, diagnosis: known, diagnose }: RefusalFacts,
 ): Promise<Refusal> {
   const { limiter } = derivedFrom(context, exchange.generation.hooks);
   const address = addressOf(context, exchange);
@@ -341,6 +368,8 @@ export async function refuse(
   }
   // A name of the sender's own choice would give it a share of the diagnoses for each name.
   const who = `${networksOf(address).own} ${ownName(exchange) ?? ''}`;
-  const diagnosis = context.diagnoses.takeFor(who, exchange.receivedAt) ? await findDiagnosis?.() : undefined;
+  const isTold = context.diagnoses.takeFor(who, exchange.receivedAt);
+  const advisor = isTold && diagnose !== undefined ? await exchange.generation.advisor?.() : undefined;
+  const diagnosis = isTold ? (known ?? (advisor && (await diagnose?.(advisor)))) : undefined;
   return { ...common, error: unauthorized(exchange), ...(diagnosis === undefined ? {} : { diagnosis }) };
 }

@@ -4,7 +4,7 @@
  */
 import { HookError } from '../errors.ts';
 import { checkEncoding, inflateBody } from '../payload/payload.ts';
-import { concludeRequest, logRequest } from './account.ts';
+import { concludeRequest, findAdvisor, logRequest } from './account.ts';
 import { runAnswer } from './answer.ts';
 import { aborted, readBody } from './body.ts';
 import { answerQuestion } from './answer-question.ts';
@@ -39,7 +39,8 @@ export async function serveRequest(
 ): Promise<Ending> {
   const ending = await handle(context, exchange, options);
   const waits = ending.waitSeconds !== undefined;
-  if (waits) concludeRequest(context, exchange, ending);
+  const advisor = await findAdvisor(exchange, ending);
+  if (waits) concludeRequest(context, exchange, ending, advisor);
   if (ending.error?.code === 'too_many_failures') options.onTooManyFailures();
   const answered = waits ? await holdAnswer(context, exchange, ending) : ending;
   // Nobody waits any more for a body that was only looked at to say why.
@@ -50,8 +51,8 @@ export async function serveRequest(
     limits: context.limits,
   });
   // Advice can take as long as the whole request: the sender does not wait for it.
-  if (!waits) concludeRequest(context, exchange, ending);
-  logRequest(context, exchange, answered);
+  if (!waits) concludeRequest(context, exchange, ending, advisor);
+  logRequest(context, exchange, answered, advisor);
   return answered;
 }
 

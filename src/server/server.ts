@@ -21,6 +21,15 @@ import { parseTarget } from './target.ts';
 import { Tally } from './tally.ts';
 import { ignoreError, ignoreUpgrade } from './upgrade.ts';
 
+export type {
+  AddressFacts,
+  QuestionFacts,
+  RefusedRequest,
+  RepeatFacts,
+  RequestAdvice,
+  RequestAdvisor,
+  TokenFacts,
+} from './advisor.ts';
 export { type KnownTokens, knownTokens } from './mask-secrets.ts';
 export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 

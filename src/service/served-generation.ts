@@ -1,10 +1,14 @@
 import type { KeepRequests } from '../config/config.ts';
 import { type Generation, type LiveGeneration, noticePath } from '../generation/generation.ts';
-import { createDecisionAdvisor, findNearNames, methodNote, wordsOf } from '../analysis/analysis.ts';
 import { formatPlace } from '../document/document.ts';
 import { isBuiltInRoute } from '../hook/hook.ts';
-import { formatNote, type RoutingTable } from '../mapping/mapping.ts';
-import { type KnownTokens, knownTokens, type ServerGeneration } from '../server/server.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
+import {
+  type KnownTokens,
+  knownTokens,
+  type RequestAdvisor,
+  type ServerGeneration,
+} from '../server/server.ts';
 import { KEPT_LIMITS } from '../storage/storage.ts';
 import type { ServiceOptions } from './service-options.ts';
 
@@ -76,34 +80,25 @@ function asServed(
 }
 
 type TableAnswers =
-  | 'canTake'
-  | 'knowsName'
-  | 'isOfName'
-  | 'settingsOf'
-  | 'findPassedOver'
-  | 'knowsWord'
-  | 'findNearName'
-  | 'placeOf'
-  | 'adviseOnMethod'
-  | 'adviseOnFormat'
-  | 'advise';
+  'canTake' | 'knowsName' | 'isOfName' | 'settingsOf' | 'findPassedOver' | 'placeOf' | 'advisor';
 
 /** What the table says of a hook name before a mapping is chosen, and of a decision. */
 function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneration, TableAnswers> {
+  let advisor: ReturnType<typeof loadAdvisor> | undefined;
   return {
     canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),
     knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
     isOfName: (path) => path !== '' && [...table.paths].some((name) => isPartOf(path, name)),
     settingsOf: (path) => table.settingsOf(path),
     findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
-    knowsWord: (word) => /^[A-Za-z_]\w{0,60}$/.test(word) && wordsOf(table).has(word),
-    findNearName: (path) => nearName(path, table),
     placeOf: (path) => placeOf(path, table),
-    adviseOnMethod: (path, asked) => methodNote(path, asked, table),
-    adviseOnFormat: (path, found) => formatNote(path, found, table.mappings),
-    advise: createDecisionAdvisor(table),
+    advisor: () => (advisor ??= loadAdvisor(table)),
   };
 }
+
+/** Read when it is asked for the first time: what is taken as it came never needs it. */
+const loadAdvisor = async (table: RoutingTable): Promise<RequestAdvisor> =>
+  (await import('../advice/requests.ts')).createAdvisor(table);
 
 /** Whole segments of a name, or the name in other letter case. */
 function isPartOf(path: string, name: string): boolean {
@@ -113,17 +108,6 @@ function isPartOf(path: string, name: string): boolean {
 function placeOf(path: string, { mappings }: RoutingTable): string | undefined {
   const mapping = mappings.find(({ match }) => match.path === path);
   return mapping && `${mapping.id} (${formatPlace(mapping.at)})`;
-}
-
-/** Longer names are looked at by nobody: a stranger chose them. */
-const MAX_NAME_CHARS = 200;
-
-/** The hook name that was probably meant, what is different about it, and its place. */
-function nearName(path: string, table: RoutingTable): string | undefined {
-  const [near] = path.length > MAX_NAME_CHARS ? [] : findNearNames(path, table);
-  if (near === undefined) return undefined;
-  const { match, at } = near.mapping;
-  return `${near.name} ${near.why} (${formatPlace(match.pathAt ?? at)})`;
 }
 
 /** Who only records answers 204 to what no mapping takes yet, so that no sender switches its webhook off. */

@@ -1,11 +1,13 @@
 /** Every kind of note that explain has is in its text, in its JSON and in what the console gets: the same notes. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HookError } from '../../src/errors.ts';
-import { explanationToJson } from '../../src/explanation/explanation.ts';
-import { createHookRequest, formatEvaluation, type EvaluationNote } from '../../src/hook/hook.ts';
-import { NOTE_CODES } from '../../src/hook/evaluation-note.ts';
+import { explanationToJson, formatEvaluation } from '../../src/explanation/explanation.ts';
+import { createHookRequest } from '../../src/hook/hook.ts';
+import { type EvaluationNote } from '../../src/advice/requests.ts';
+import { NOTE_CODES } from '../../src/advice/requests/evaluation-note.ts';
 import { cli } from '../support/cli-terminal.ts';
 import { makeConsoleFolder, startConsoleService, type ConsoleService } from '../support/console-fixture.ts';
 
@@ -91,13 +93,18 @@ interface Told {
 async function notesOf(id: string): Promise<readonly EvaluationNote[]> {
   const explain = async (...more: readonly string[]): Promise<string> =>
     (await cli(['explain', id, ...more], { cwd: folder.path })).out;
-  // A decision is written after its answer.
-  await expect.poll(() => consoleNotes(id)).not.toEqual([]);
-  const [text, json] = await Promise.all([explain(), explain('--json')]);
-  const told = JSON.parse(json) as Told;
-  const notes = [...told.notes, ...(told.evaluation?.notes ?? [])];
-  for (const line of notes.flatMap((note) => note.text.split('\n'))) expect(text).toContain(line);
-  expect(await consoleNotes(id)).toEqual(notes);
+  const told = async (): Promise<readonly EvaluationNote[]> => {
+    const { notes: own, evaluation } = JSON.parse(await explain('--json')) as Told;
+    return [...own, ...(evaluation?.notes ?? [])];
+  };
+  let [text, notes, shown]: [string, readonly EvaluationNote[], unknown] = ['', [], []];
+  // The decision and the request are written after the answer, and the command reads the file of the store.
+  const isWritten = async (): Promise<boolean> => {
+    [text, notes, shown] = await Promise.all([explain(), told(), consoleNotes(id)]);
+    const lines = notes.flatMap((note) => note.text.split('\n'));
+    return notes.length > 0 && isDeepStrictEqual(shown, notes) && lines.every((line) => text.includes(line));
+  };
+  await expect.poll(isWritten, { timeout: 20_000 }).toBe(true);
   return notes;
 }
 
@@ -175,7 +182,7 @@ test('each note is in text, JSON and console, and every kind of note was seen', 
   notes.push(...(await afterChange()), ...(await besideCatchAll()), ...notesOfCause());
   const seen = new Set(notes.map(({ code }) => code));
   expect(NOTE_CODES.filter((code) => !seen.has(code))).toEqual([]);
-}, 120_000);
+}, 240_000);
 
 /** Requests that came before the mappings were changed. */
 async function afterChange(): Promise<readonly EvaluationNote[]> {

@@ -1,7 +1,7 @@
 /** Advice is for what went wrong: requests of the golden cases become what they should, and little is said of them. */
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from 'vitest';
-import { adviceFor } from '../../src/analysis/analysis.ts';
+import { adviceFor } from '../../src/advice/requests.ts';
 import { loadGeneration } from '../../src/generation/generation.ts';
 import { findCases } from '../../src/golden/golden.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { HookError } from '../../src/errors.ts';
 import { settingsWith } from '../support/hook-fixture.ts';
 import {
+  ADVISOR,
   agentAction,
   answersIn,
   evaluationOf,
@@ -241,11 +242,11 @@ describe('what is no request is found by the id of its answer', () => {
 });
 
 test('a decision tells what its mappings are advised, a few times a second', async () => {
-  const advise = () => ({ notes: ['this is a check of the address'], instead: new Map() });
+  const onEvaluation = () => ({ notes: ['this is a check of the address'], instead: new Map() });
   const server = await startTestServer({
     deps: { clock: () => 0 },
     generation: {
-      advise,
+      advisor: () => Promise.resolve({ ...ADVISOR, onEvaluation }),
       evaluate: () =>
         evaluationOf({
           kind: 'rejected',
@@ -265,10 +266,11 @@ test('a request whose account ignoreSenders found takes no advice from those tha
   const [mapping] = settingsWith({
     table: '[{match: {path: github}, ignoreSenders: [bot], messageTemplate: x}]',
   }).table.mappings;
+  const onEvaluation = () => ({ notes: [], instead: new Map(), sender: 'advised' });
   const server = await startTestServer({
     deps: { clock: () => 0 },
     generation: {
-      advise: () => ({ notes: [], instead: new Map(), sender: 'advised' }),
+      advisor: () => Promise.resolve({ ...ADVISOR, onEvaluation }),
       evaluate: (request) =>
         evaluationOf(
           { kind: 'accepted', actions: [agentAction(request)] },
@@ -336,6 +338,6 @@ test('a request whose run gathers events says whose run it is, and when that beg
   });
   await send(server, '/hooks/m', { headers: { authorization: `Bearer ${TOKEN}` }, body: '{}' });
   expect(server.decisions[0]?.note).toBe(
-    'debounce: joined the run first, which begins when no event of its key came for 1800 s (30 min)',
+    'debounce: joined the run first, which begins when no event of its key came for 1800 s',
   );
 });

@@ -90,20 +90,18 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
   },
   advice: {
     kind: 'advice',
-    imports: ['document', 'config', 'mapping', 'runners', ...CONTRACT],
-    types: ['generation'],
-  },
-  analysis: {
-    kind: 'advice',
-    imports: ['advice', 'mapping', 'hook', 'document', 'payload', 'request', 'verify'],
+    imports: ['document', 'config', 'mapping', 'runners', 'hook', 'payload', 'verify', ...CONTRACT],
+    types: ['generation', 'server'],
   },
   explanation: {
     kind: 'tools',
     imports: [
+      'action',
       'advice',
-      'analysis',
+      'errors',
       'mapping',
       'hook',
+      'boundary',
       'document',
       'runners',
       'storage',
@@ -118,6 +116,7 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
     imports: [
       'advice',
       'explanation',
+      'advice',
       'boundary',
       'hook',
       'golden',
@@ -148,6 +147,7 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
     kind: 'tools',
     imports: [
       'advice',
+      'explanation',
       'hook',
       'mapping',
       'document',
@@ -209,13 +209,7 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
       meant-values mirrored operand-checks passed-over rule-edits scheme-words template-operands
       verify-hint wanted-keys written-transform`,
   },
-  hook: {
-    advice: `condition-leaves considered-notes debounce-words difference encoded-json evaluation-advice evaluation-note
-      evaluation-notes event-id kind-header meant-parts odd-texts refusal-remedy slip-warnings
-      transform-remedy unknown-fields`,
-    tools: `evaluation-json format-actions format-considered format-evaluation format-fields format-lines`,
-  },
-  server: { advice: 'asked-address decision-notes diagnose-token foreign-address parser-findings' },
+  hook: { advice: 'odd-texts slip-warnings unknown-fields' },
   generation: {
     advice: 'channel-settings default-findings gateway-findings recipient-findings',
     tools: 'check-generation proof-listing',

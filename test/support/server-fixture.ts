@@ -1,5 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { request as httpRequest } from 'node:http';
+import { createAdvisor } from '../../src/advice/requests.ts';
 import type { Evaluation, Outcome } from '../../src/hook/hook.ts';
 import type { HookRequest } from '../../src/request.ts';
 import {
@@ -11,8 +12,14 @@ import {
   startServer,
 } from '../../src/server/server.ts';
 import { createHealth } from '../../src/telemetry/telemetry.ts';
-import type { AcceptedWork, AcceptResult, DecisionRecord, KeptRequest } from '../../src/storage/storage.ts';
-import { KEPT_LIMITS } from '../../src/storage/storage.ts';
+import {
+  type AcceptedWork,
+  type AcceptResult,
+  type DecisionRecord,
+  KEPT_LIMITS,
+  type KeptRequest,
+} from '../../src/storage/storage.ts';
+import { settingsWith } from './hook-fixture.ts';
 
 export const TOKEN = 'test-token-0123456789';
 export const BEARER = { authorization: `Bearer ${TOKEN}` };
@@ -141,6 +148,9 @@ export function agentAction(request: HookRequest, id = request.id): FakeAction {
 }
 
 /** Takes every name; `wake` becomes a wake and everything else an agent action. */
+/** Of a generation without a mapping. */
+export const ADVISOR = createAdvisor(settingsWith({ table: '[]' }).table);
+
 export function generationOf(
   hooks: Partial<HooksSettings> = {},
   more: Partial<Omit<ServerGeneration, 'hooks'>> = {},
@@ -158,6 +168,7 @@ export function generationOf(
         kind: 'accepted',
         actions: [request.path === 'wake' ? wakeAction(request) : agentAction(request)],
       }),
+    advisor: () => Promise.resolve(ADVISOR),
     ...more,
   };
 }

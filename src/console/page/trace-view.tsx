@@ -1,6 +1,7 @@
 /** Why a request became what it is: mappings considered, the condition as a tree, what transforms did. */
 import type { JSX } from 'preact';
-import type { ConditionJson, ConsideredJson, EvaluationNote } from '../../hook/hook.ts';
+import type { ConditionJson, ConsideredJson } from '../../hook/hook.ts';
+import type { EvaluationNote } from '../../advice/requests.ts';
 import type { Judgement } from '../protocol.ts';
 import { count, formatMs } from './format.ts';
 import { NoteList, NoteText, notesOf } from './note-list.tsx';

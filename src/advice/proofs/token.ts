@@ -1,0 +1,291 @@
+import {
+  adviseVerify,
+  type Diagnosis,
+  findProofHeader,
+  generalScheme,
+  isPlainHeaderName,
+  schemesOfHeader,
+  presentedToken,
+  TOKEN_HEADERS,
+  trimMarks,
+} from '../../verify/verify.ts';
+import type { PassedOverMapping } from '../../mapping/mapping.ts';
+import type { TokenFacts } from '../../server/server.ts';
+
+/** A request, and the hook name that was probably meant by one that no mapping has, in words of the operator's files. */
+interface TokenRequest extends TokenFacts {
+  readonly near: string | undefined;
+}
+
+/** Headers that are looked through for the token: a sender chooses how many there are. */
+const MAX_HEADERS = 50;
+const CARRIERS = 'Authorization: Bearer TOKEN, or X-Service-Token: TOKEN';
+
+/** Says why a request did not prove itself with the hook token: what it carries instead, and which carriers there are. */
+export function diagnoseToken(facts: TokenFacts, near?: string): Diagnosis {
+  const request = { ...facts, near };
+  const { passedOver, unknownName, reason } = facts;
+  if (unknownName !== undefined && passedOver?.hasVerify === true) return mappingNotRead(passedOver);
+  const elsewhere = tokenElsewhere(request);
+  if (elsewhere !== undefined) return { code: 'token-elsewhere', text: elsewhere };
+  const proof = findProofHeader(request.rawHeaders);
+  if (proof !== undefined) return signatureNotAsked(proof, request);
+  if (reason === 'query-rejected') {
+    const text = `the token came as ?token= in the address, which hooks.queryToken: reject refuses: send it as ${CARRIERS}`;
+    return { code: 'query-rejected', text };
+  }
+  return reason === 'missing' ? withoutToken(request) : wrongToken(request);
+}
+
+/** Where a verify is to stand. */
+const placeIn = ({ mapping = 'the mapping' }: TokenRequest): string => `in ${mapping}, beside match`;
+
+type FoundProof = NonNullable<ReturnType<typeof findProofHeader>>;
+
+function mappingNotRead({ file, wanted }: PassedOverMapping): Diagnosis {
+  return {
+    code: 'no-verify',
+    text: `the mapping of this hook name, with its verify, stands in ${file}, which is not read, so the hook token is asked for: move it to ${wanted}`,
+  };
+}
+
+function signatureNotAsked({ header, schemes }: FoundProof, request: TokenRequest): Diagnosis {
+  const { unknownName, near } = request;
+  const meant =
+    near === undefined
+      ? 'correct the address at the sender, or match.path of the mapping that was meant'
+      : nameMeant(near);
+  const carried = `the request carries ${header}, the proof of ${schemes.join(' or ')}`;
+  return {
+    code: 'no-verify',
+    text:
+      unknownName === undefined
+        ? `${carried}, but no mapping of this path says verify, so the hook token is asked for: ${adviseVerify(schemes, placeIn(request))}`
+        : `${carried}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${meant}`,
+  };
+}
+
+const nameMeant = (near: string): string =>
+  `the hook name ${near}${near.includes('write ') ? '' : '; correct it at one of the two, there or at the sender'}`;
+
+/** Names of headers in which senders put a secret or a signature, and of those that are of the web or of ours. */
+const PROOF_NAME = /token|secret|signature|hmac|api-?key/;
+const NO_PROOF =
+  /^(?:authorization|x-service-token|x-openclaw-token|cookie|idempotency|x-(?:csrf|xsrf|amz|goog)|sec-|signature-input)/;
+
+function withoutToken(request: TokenRequest): Diagnosis {
+  const { rawHeaders, mapping, unknownName, near, queryToken } = request;
+  if (unknownName !== undefined && near !== undefined) {
+    const text = `no mapping has the hook name it was sent to, so the hook token was asked for, and none came: ${nameMeant(near)}`;
+    return { code: 'no-token', text };
+  }
+  const query = queryToken === 'reject' ? '' : ', or ?token=TOKEN in the address (deprecated)';
+  const word = wordOf(headersOf(rawHeaders).find(({ name }) => name === 'authorization')?.value);
+  if (word === 'basic') {
+    return {
+      code: 'no-token',
+      text: `the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, write verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} ${placeIn(request)}`,
+    };
+  }
+  const proof = headersOf(rawHeaders).find(
+    ({ name }) =>
+      isPlainHeaderName(name) &&
+      PROOF_NAME.test(name) &&
+      !NO_PROOF.test(name) &&
+      schemesOfHeader(name).length === 0,
+  )?.name;
+  if (proof !== undefined && mapping !== undefined) {
+    return {
+      code: 'no-verify',
+      text: `no hook token came, but the header ${proof}, which looks like the proof of its sender: ${adviseVerify([generalScheme(proof)], placeIn(request))}; or send the hook token as ${CARRIERS}`,
+    };
+  }
+  const other = word === undefined ? '' : `Authorization is there, but without the word Bearer; `;
+  return { code: 'no-token', text: `no hook token came; ${other}send it as ${CARRIERS}${query}` };
+}
+
+/** How hooks.token came to hold more than the token: what stands before and behind it, and what that is. */
+const AROUND: readonly (readonly [before: string, behind: string, what: string])[] = [
+  ['"', '"', 'quotes around it (an env_file of Docker keeps them)'],
+  ["'", "'", 'quotes around it (an env_file of Docker keeps them)'],
+  ['', '\n', 'a line break behind it'],
+  ['', '\r', 'a carriage return behind it (a file with the line ends of Windows)'],
+  ['', ' ', 'a space behind it'],
+  [' ', '', 'a space before it'],
+  ['Bearer ', '', 'the word Bearer before it'],
+];
+
+/** What mends a token that was changed in a header, and one that a tool changed. */
+const AS_IT_IS = 'take the token there as it is';
+
+type Change = readonly [undo: (text: string) => readonly string[], what: string, inAddress: string];
+
+/** What an address makes of a token with signs of its own, or a tool that writes one: how to undo it, and what it was. */
+const CHANGED: readonly Change[] = [
+  [
+    (text) => [text.replaceAll(' ', '+')],
+    'each + in it came as a blank, as a + of an address means one',
+    'write %2B in the address for each +',
+  ],
+  [
+    (text) => [`${text}=`, `${text}==`],
+    'the = at its end did not come',
+    'write %3D in the address for each =',
+  ],
+  [
+    (text) => [decoded(text), decoded(decoded(text))],
+    'it was percent-encoded once too often (%2B for +, %2F for /, %3D for =)',
+    AS_IT_IS,
+  ],
+  [
+    (text) => [encodeURIComponent(text)],
+    'its percent escapes were read as the signs they stand for',
+    'write %25 in the address for each %',
+  ],
+  [(text) => [text.replaceAll('-', '+').replaceAll('_', '/')], 'it came with - and _ for + and /', AS_IT_IS],
+];
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Only the operator reads it; each form is compared as the token itself is, in the same time whatever differs. */
+function changedToken(
+  value: string,
+  isInAddress: boolean,
+  isToken: TokenFacts['isToken'],
+): string | undefined {
+  const found = CHANGED.find(([undo]) => undo(value).some((text) => text !== value && isToken(text)));
+  if (found === undefined) return undefined;
+  const [, what, inAddress] = found;
+  const [where, remedy] = isInAddress ? [' of the address', inAddress] : ['', AS_IT_IS];
+  return `the token${where} is right except that ${what}: ${remedy}; or take a token of hex digits, which every address can carry: openssl rand -hex 24`;
+}
+
+function wrongToken({ rawHeaders, addressToken, isToken }: TokenRequest): Diagnosis {
+  const inHeader = presentedToken(rawHeaders);
+  const value = inHeader ?? addressToken;
+  const changed = value === undefined ? undefined : changedToken(value, inHeader === undefined, isToken);
+  if (changed !== undefined) return { code: 'unknown-token', text: changed };
+  const around = AROUND.find(([before, behind]) => value !== undefined && isToken(before + value + behind));
+  if (around !== undefined) {
+    const text = `the token that came is right, but the value of hooks.token has ${around[2]}: remove that where the value is set, and start the service again`;
+    return { code: 'unknown-token', text };
+  }
+  const isTemplate = value !== undefined && /^[$<{%]|\{\{/.test(value);
+  return {
+    code: 'unknown-token',
+    text: isTemplate
+      ? 'a token came, and it looks like the name of a variable that the sender did not replace'
+      : 'a token came, and it is neither hooks.token nor one of hooks.previousTokens: compare it with what the service was started with',
+  };
+}
+
+interface Header {
+  readonly name: string;
+  readonly value: string;
+}
+
+function headersOf(raw: readonly string[]): readonly Header[] {
+  const headers: Header[] = [];
+  for (let i = 0; i + 1 < raw.length && headers.length < MAX_HEADERS; i += 2) {
+    headers.push({ name: String(raw[i]).toLowerCase(), value: String(raw[i + 1]).trim() });
+  }
+  return headers;
+}
+
+/** Words that stand before credentials. */
+const WORDS = ['basic', 'token', 'bearer', 'apikey', 'api-key', 'digest', 'key', 'hmac'];
+
+/** Its first word where it is a usual one: another may be the secret itself. */
+function wordOf(authorization: string | undefined): string | undefined {
+  if (authorization === undefined) return undefined;
+  const word = /^\S+/.exec(authorization)?.[0]?.toLowerCase() ?? '';
+  return WORDS.includes(word) ? word : '';
+}
+
+/** Where the right token stands in a place or form in which it does not count. */
+function tokenElsewhere(request: TokenRequest): string | undefined {
+  const { rawHeaders, query, fields = {} } = request;
+  const isToken = (text: string): boolean => text !== '' && request.isToken(text);
+  const known: Known = { isToken, place: placeIn(request), takesVerify: request.mapping !== undefined };
+  for (const { name, value } of headersOf(rawHeaders)) {
+    const isUsual = name === 'authorization';
+    const found = isUsual ? inAuthorization(value, known) : inOtherHeader(name, value, known);
+    if (found !== undefined) return found;
+  }
+  const parameter = nameOf(query, isToken);
+  const field = nameOf(fields, isToken);
+  if (parameter === undefined && field === undefined) return undefined;
+  const inBody = field === undefined ? '' : `in the field ${shownName(field)} of the body`;
+  const where = parameter === undefined ? inBody : `in the address as ?${shownName(parameter)}=`;
+  const remedy =
+    request.queryToken === 'reject'
+      ? `send it as ${CARRIERS}`
+      : `let the address at the sender end in ?token=TOKEN${parameter === undefined ? '' : `, and not in ?${shownName(parameter)}=TOKEN`}`;
+  return `the hook token stands ${where}, where it does not count: ${remedy}`;
+}
+
+/** Fields that are searched: a sender chooses how many there are. */
+const MAX_FIELDS = 50;
+
+const nameOf = (
+  values: Readonly<Record<string, string>>,
+  isToken: (text: string) => boolean,
+): string | undefined =>
+  Object.keys(values)
+    .slice(0, MAX_FIELDS)
+    .find((name) => isToken(values[name] ?? ''));
+
+/** A name that the sender chose. */
+const shownName = (name: string): string => (isPlainHeaderName(name) ? name : '…');
+
+interface Known {
+  readonly isToken: (text: string) => boolean;
+  /** Where a verify is to stand. */
+  readonly place: string;
+  /** Whether there is a mapping that may have one. */
+  readonly takesVerify: boolean;
+}
+
+function inAuthorization(value: string, { isToken, place }: Known): string | undefined {
+  const word = wordOf(value) ?? '';
+  const rest = value.replace(/^\S+\s+/, '');
+  if (isToken(value) && word === 'bearer')
+    return 'the value of hooks.token has the word Bearer before it: remove that where the value is set, and start the service again';
+  if (isToken(value)) return 'Authorization holds the hook token alone: write the word Bearer before it';
+  if (word === 'bearer' && [unquoted(rest), rest.replace(/^bearer\s+/i, '')].some(isToken)) {
+    return 'Authorization: Bearer holds the hook token with more around it: send it without quotes, and with the word Bearer once';
+  }
+  if (word === 'basic' && basicParts(rest).some(isToken)) {
+    return `Authorization: Basic holds the hook token: send it as ${CARRIERS}; or add verify: {scheme: basic, user: NAME, secrets: ['\${NAME}']} ${place}`;
+  }
+  if (!isToken(rest) && !isToken(unquoted(rest))) return undefined;
+  return `Authorization holds the hook token behind another word than Bearer${word === '' ? '' : ` (${word})`}: write Authorization: Bearer TOKEN`;
+}
+
+function inOtherHeader(
+  name: string,
+  value: string,
+  { isToken, place, takesVerify }: Known,
+): string | undefined {
+  const isBare = [value, unquoted(value)].some(isToken);
+  if (!isBare && !isToken(value.replace(/^bearer\s+/i, ''))) return undefined;
+  if (TOKEN_HEADERS.some((carrier) => carrier === name))
+    return `the hook token stands in ${name} with more around it: send the bare token there, without quotes and without Bearer`;
+  const where = `the hook token stands in the header ${name}, where it does not count`;
+  return !takesVerify
+    ? `${where}: send it as ${CARRIERS}`
+    : `${where}: ${adviseVerify([`header, header: ${name}`], place)}${isBare ? '' : ', with the word Bearer and a blank before it, as they come'}`;
+}
+
+const unquoted = (text: string): string => trimMarks(text, `"'<`, `"'>`);
+
+function basicParts(text: string): readonly string[] {
+  const decoded = Buffer.from(text, 'base64').toString('latin1');
+  return decoded.split(':');
+}

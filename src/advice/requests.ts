@@ -1,0 +1,24 @@
+/** What is known of mistakes that show in requests: why one missed, what it was taken for, and what to write. */
+export { createAdvisor } from './requests/advisor.ts';
+export { nearestMisses, placesOf } from './requests/considered-notes.ts';
+export { coolDownText, longWaitText, spanOf, unitText } from './requests/debounce-words.ts';
+export type { EvaluationAdvice, FieldList } from './requests/evaluation-advice.ts';
+export {
+  type EvaluationNote,
+  adviceIn,
+  isHint,
+  partedHint,
+  tellsWhatToWrite,
+  untold,
+  type NoteCode,
+} from './requests/evaluation-note.ts';
+export { emptyKeyNotes, evaluationNotes, settingNote } from './requests/evaluation-notes.ts';
+export { inOrderOf, nearestMiss, notesOfMapping } from './requests/nearest-miss.ts';
+export { listNamed, shown } from './requests/field-list.ts';
+export { OF_A_KIND, OF_A_SORT, likeliestKind, writtenIn } from './requests/kind-fields.ts';
+export { laterMappings } from './requests/later-mappings.ts';
+export { remedyOf, withoutExplain } from './requests/refusal-remedy.ts';
+export { adviceFor } from './requests/request-advice.ts';
+export { cut } from './requests/shown-values.ts';
+export { senderNote } from './requests/sender-note.ts';
+export { EVENT_ID, kindHeaders } from './vocabulary/events.ts';

@@ -1,0 +1,84 @@
+import { isKindCode } from './evaluation-note.ts';
+import { type AdviceNote } from './evaluation-advice.ts';
+import { type Evaluation } from '../../hook/hook.ts';
+import type { RoutingTable } from '../../mapping/mapping.ts';
+import type { HookRequest } from '../../request.ts';
+import { isReadAmiss } from './request-advice.ts';
+import { catchAllNotes } from './catch-all-note.ts';
+import { findElementReads } from './element-reads.ts';
+import { findInstead } from './instead.ts';
+import { listBodyNote, readsBodyAsList } from './list-body-note.ts';
+import { kindNotes } from './request-notes.ts';
+import { takenNameNotes } from './reserved-names.ts';
+import { senderNote } from './sender-note.ts';
+
+/** What a decision may say beside its outcome: words of the operator's own files and of ours, never the sender's. */
+export interface DecisionAdvice {
+  /** What kind of request it is. */
+  readonly notes: readonly string[];
+  /** Variables and expressions that found nothing, with the path that would. */
+  readonly instead: ReadonlyMap<string, string>;
+  /** That `ignoreSenders` found no account to compare. */
+  readonly sender?: string;
+}
+
+/** Where paths begin: names of ours, and positions in lists. */
+const OWN_NAME = /^(?:payload|headers|query|item|\d+)$/;
+
+/** A letter that stands in no word, and separates none either: a name with one is the sender's own. */
+const STRANGE = /[^\p{L}\p{N}_\s./[\]@:-]/u;
+
+/**
+ * Advises on requests that are not kept: names of fields belong to the sender, so one is told only where the operator's
+ * files have that word already.
+ */
+export function createDecisionAdvisor(
+  table: RoutingTable,
+): (evaluation: Evaluation, request: HookRequest) => DecisionAdvice {
+  let words: ReadonlySet<string> | undefined;
+  return (evaluation, request) => {
+    words ??= wordsOf(table);
+    const known = words;
+    const isKnown = (path: string): boolean =>
+      !STRANGE.test(path) && wordsIn(path).every((word) => OWN_NAME.test(word) || known.has(word));
+    const sender = senderNote(evaluation, request, isKnown);
+    const reads = findElementReads(evaluation, request);
+    const notes = reads === undefined ? notesFor(evaluation, request, table) : [reads.note];
+    const isOfKind = notes.some(({ code }) => isKindCode(code));
+    const instead = isOfKind ? [] : findInstead(evaluation, request, reads?.names);
+    return {
+      notes: notes.filter(({ names }) => names.every(isKnown)).map(({ text }) => text),
+      instead: new Map(
+        [...instead].flatMap(([name, { text, names }]) => (names.every(isKnown) ? [[name, text]] : [])),
+      ),
+      ...(sender?.hasAccount === false ? { sender: `ignoreSenders: ${sender.text}` } : {}),
+    };
+  };
+}
+
+/** Of a request that a mapping took only what explains why its names found nothing. */
+function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): readonly AdviceNote[] {
+  if (evaluation.mapping !== undefined) return [];
+  const ofElements = listBodyNote(evaluation, request) === undefined ? [] : [READS_ELEMENTS];
+  const isAmiss = ofElements.length === 0 && !readsBodyAsList(evaluation) && isReadAmiss(evaluation);
+  const kind = kindNotes(request, table.settingsOf(request.path), isAmiss);
+  return kind.length > 0
+    ? [...ofElements, ...kind]
+    : [...ofElements, ...catchAllNotes(evaluation, request, table), ...takenNameNotes(evaluation, request)];
+}
+
+const READS_ELEMENTS: AdviceNote = {
+  code: 'body_is_list',
+  text: 'the body is a list, and the condition reads a field of its elements: explain shows the lines to write',
+  names: [],
+};
+
+/** Of the operator's files, each read once however many mappings it has. */
+export function wordsOf({ mappings }: RoutingTable): ReadonlySet<string> {
+  const texts = new Set(mappings.map(({ at }) => at.source.text));
+  return new Set([...texts].flatMap(wordsIn));
+}
+
+function wordsIn(text: string): readonly string[] {
+  return text.match(/[\p{L}\p{N}_-]+/gu) ?? [];
+}

@@ -1,0 +1,121 @@
+/* Rules about the elements of a list: inside, `var` reads the element and nothing else. */
+import { didYouMean } from '../../document/document.ts';
+import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
+import { isListOperator } from '../../mapping/mapping.ts';
+import {
+  describe,
+  fieldsOf,
+  ruleText,
+  takeApart,
+  variable,
+  variableName,
+  type ReadVariable,
+} from './rule-operands.ts';
+
+/** Whether a rule asks something of each element by itself; `reduce` has names of its own for it. */
+const isOfElements = (operator: string): boolean => isListOperator(operator) && operator !== 'reduce';
+
+/** A rule over a list, with the elements that it goes through. */
+export interface ElementRule {
+  readonly operator: string;
+  /** The name of the list. */
+  readonly list: string;
+  readonly value: JsonValue | undefined;
+  /** What is asked of each element. */
+  readonly rule: JsonValue;
+}
+
+export function elementRule(rule: JsonValue, read: ReadVariable): ElementRule | undefined {
+  const parts = takeApart(rule);
+  const [list, inner] = parts?.operands ?? [];
+  const name = variableName(list);
+  if (parts === undefined || name === undefined || inner === undefined || !isOfElements(parts.operator))
+    return undefined;
+  return { operator: parts.operator, list: name, value: read(name), rule: inner };
+}
+
+/** Elements of a list that are looked at. */
+const MAX_ELEMENTS = 50;
+
+export const elementsOf = ({ value }: ElementRule): readonly JsonValue[] =>
+  Array.isArray(value) ? (value as readonly JsonValue[]).slice(0, MAX_ELEMENTS) : [];
+
+/** Reads a variable of the inner rule from an element. */
+export const readElement =
+  (element: JsonValue): ReadVariable =>
+  (name) =>
+    valueAt(element, name === '' ? [] : name.split('.'));
+
+/** What a rule over a list asks of what is no list, or reads that no element has. */
+export function adviseOnElements(rule: ElementRule, read: ReadVariable): string | undefined {
+  const { operator, list, value } = rule;
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value))
+    return `"${operator}" goes through a list, and ${list} is ${describe(value)}${listWithin(list, value)}`;
+  const elements = elementsOf(rule);
+  if (elements.length === 0) return undefined;
+  const missing = namesIn(rule.rule).filter(
+    (name) => name !== '' && elements.every((element) => readElement(element)(name) === undefined),
+  );
+  return missing.length === 0 ? undefined : adviseOnMissing(rule, missing, read);
+}
+
+function listWithin(list: string, value: JsonValue): string {
+  const lists = isJsonObject(value) ? Object.entries(value).filter(([, field]) => Array.isArray(field)) : [];
+  const [only, ...more] = lists;
+  return only === undefined || more.length > 0 ? '' : `; ${list}.${only[0]} is a list: did you mean that?`;
+}
+
+/** The variables of a rule that read the element. */
+function namesIn(rule: JsonValue): readonly string[] {
+  const parts = takeApart(rule);
+  if (parts === undefined) return Array.isArray(rule) ? (rule as readonly JsonValue[]).flatMap(namesIn) : [];
+  const name = variableName(rule);
+  if (name !== undefined) return parts.operands.length > 1 ? [] : [name];
+  const isNested = isListOperator(parts.operator);
+  return (isNested ? parts.operands.slice(0, 1) : parts.operands).flatMap(namesIn);
+}
+
+function adviseOnMissing(rule: ElementRule, missing: readonly string[], read: ReadVariable): string {
+  const { operator, list } = rule;
+  const elements = elementsOf(rule);
+  const what = `inside "${operator}" var reads the element of ${list}`;
+  const objects = elements.filter(isJsonObject);
+  // `a list of texts` and so on.
+  if (objects.length === 0)
+    return `${what}, and that is ${describe(elements)}: write ${renamed(rule, new Map(missing.map((name) => [name, ''])))}`;
+  const near = new Map(missing.map((name) => [name, nearIn(objects, name)]));
+  const name = missing.find((each) => near.get(each) === undefined);
+  if (name === undefined) return `${what}: write ${renamed(rule, near)}`;
+  const has = `its elements have ${fieldsOf(objects[0] ?? {})}`;
+  return read(name) === undefined
+    ? `${what}, and none has ${name}: ${has}`
+    : `${what} and nothing else, so ${name} of the whole body cannot be read there: ${has}; compare with ${name} in a transform`;
+}
+
+/** The whole rule with other names for what it asks of an element. */
+function renamed(
+  { operator, list, rule }: ElementRule,
+  names: ReadonlyMap<string, string | undefined>,
+): string {
+  const rename = (part: JsonValue): JsonValue => {
+    if (Array.isArray(part)) return (part as readonly JsonValue[]).map(rename);
+    const name = variableName(part);
+    if (name !== undefined) return names.has(name) ? variable(names.get(name) ?? name) : part;
+    if (!isJsonObject(part)) return part;
+    return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, rename(each)]));
+  };
+  return ruleText(operator, [variable(list), rename(rule)]);
+}
+
+/** The end of a path that an element has, or a key of an element that is spelt nearly so. */
+function nearIn(elements: readonly JsonValue[], name: string): string | undefined {
+  const keys = name.split('.');
+  for (let from = 1; from < keys.length; from += 1) {
+    const rest = keys.slice(from);
+    if (elements.some((element) => valueAt(element, rest) !== undefined)) return rest.join('.');
+  }
+  const known = new Set(elements.flatMap((element) => Object.keys(element as object).slice(0, 100)));
+  // `item.skuu`: the last name may be the one of the element.
+  return didYouMean(keys.at(-1) ?? '', known);
+}

@@ -1,0 +1,152 @@
+/*
+ * Templates that read fields of the elements of a list, though the mapping makes one run of the whole body: the body is
+ * the list itself, or it has the list below a key.
+ */
+import type { AdviceNote } from './evaluation-advice.ts';
+import type { Evaluation } from '../../hook/hook.ts';
+import { fieldAt, isJsonObject, type JsonValue } from '../../json.ts';
+import { isReserved } from '../../mapping/mapping.ts';
+import type { HookRequest } from '../../request.ts';
+import { openBlocks } from './each-object.ts';
+
+/** What was read of the elements of one list. */
+export interface ElementReads {
+  /** As `forEach` names the list. */
+  readonly list: string;
+  readonly count: number;
+  /** Names that found nothing, as they are written. */
+  readonly names: ReadonlySet<string>;
+  readonly note: AdviceNote;
+}
+
+interface Read {
+  readonly expression: string;
+  readonly name: string;
+  /** Steps within an element. */
+  readonly keys: readonly string[];
+}
+
+interface List {
+  readonly keys: readonly string[];
+  readonly elements: readonly JsonValue[];
+}
+
+/** Elements, lists and steps to them that are looked at; expressions that are written out. */
+const MAX_ELEMENTS = 20;
+const MAX_LISTS = 20;
+const MAX_STEPS = 3;
+const MAX_WRITTEN = 6;
+
+/** The list whose elements have most of the names that found nothing; undefined where that explains nothing. */
+export function findElementReads(evaluation: Evaluation, { payload }: HookRequest): ElementReads | undefined {
+  if (evaluation.mapping === undefined || evaluation.mapping.forEach !== undefined) return undefined;
+  const empty = emptyOutsideBlocks(evaluation);
+  if (empty.length === 0) return undefined;
+  const found = listsOf(payload)
+    .map((list) => ({ list, reads: empty.flatMap((each) => readOf(each, list) ?? []) }))
+    .toSorted((a, b) => b.reads.length - a.reads.length)[0];
+  if (found === undefined || !isSure(found.list, found.reads)) return undefined;
+  const { list, reads } = found;
+  const forEach =
+    list.keys.length === 0 || isReserved(list.keys[0] ?? '') ? ['payload', ...list.keys] : list.keys;
+  const name = forEach.join('.');
+  const count = list.elements.length;
+  return {
+    list: name,
+    count,
+    names: new Set(reads.map((each) => each.name)),
+    note: noteOn(name, count, reads),
+  };
+}
+
+/** One name that a single list has as well may mean another thing; of a body that is a list there is nothing else. */
+const isSure = ({ keys }: List, reads: readonly Read[]): boolean =>
+  keys.length === 0 ? reads.length > 0 : new Set(reads.map(({ name }) => name)).size > 1;
+
+interface EmptyName {
+  readonly expression: string;
+  readonly name: string;
+}
+
+function emptyOutsideBlocks({ trace }: Evaluation): readonly EmptyName[] {
+  const found = new Map<string, EmptyName>();
+  for (const { empty, at: template } of trace.templates)
+    for (const { expression, at } of empty) {
+      const before = template.source.text.slice(template.start, at.start);
+      if (openBlocks(before).some(({ helper }) => helper === 'each' || helper === 'with')) continue;
+      for (const name of pathsIn(expression))
+        found.set(`${expression} ${name}`, { expression: expression.trim(), name });
+    }
+  return [...found.values()];
+}
+
+/** Paths of an expression: itself, or those that it gives to its helper. */
+function pathsIn(expression: string): readonly string[] {
+  const words = expression
+    .replaceAll(/"[^"]*"|'[^']*'/g, '""')
+    .trim()
+    .split(/[\s()=]+/);
+  const paths = words.length === 1 ? words : words.slice(1);
+  return paths.filter((word) => /^[A-Za-z_]\w*(?:\.[\w-]+)*$/.test(word));
+}
+
+/** Lists of objects, the nearest to the root first; the body itself where it is one. */
+function listsOf(payload: JsonValue): readonly List[] {
+  const lists: List[] = [];
+  let level: readonly { readonly keys: readonly string[]; readonly value: JsonValue }[] = [
+    { keys: [], value: payload },
+  ];
+  for (let depth = 0; depth <= MAX_STEPS && lists.length < MAX_LISTS; depth += 1) {
+    for (const { keys, value } of level) {
+      const elements = Array.isArray(value) ? (value as readonly JsonValue[]) : [];
+      if (elements.some(isJsonObject)) lists.push({ keys, elements });
+    }
+    level = level.flatMap(({ keys, value }) =>
+      isJsonObject(value)
+        ? Object.entries(value)
+            .slice(0, 100)
+            .filter(([key]) => /^[A-Za-z_]\w*$/.test(key))
+            .map(([key, inner]) => ({ keys: [...keys, key], value: inner }))
+        : [],
+    );
+  }
+  return lists.slice(0, MAX_LISTS);
+}
+
+/**
+ * A name as a field of the elements: bare, or behind the name of the list, with or without an s. Through a list that
+ * stands deeper, in one event, a name is read to print all of them.
+ */
+function readOf({ expression, name }: EmptyName, { keys, elements }: List): Read | undefined {
+  const steps = name.replace(/^(?:payload|item)\./, '').split('.');
+  const last = keys.at(-1) ?? '';
+  const starts = keys.length > 1 ? [[]] : [[], [last], [last.replace(/s$/, '')]];
+  for (const start of starts) {
+    const rest = steps.slice(start.length);
+    if (rest.length === 0 || start.some((key, at) => key !== steps[at])) continue;
+    const has = (element: JsonValue): boolean => (fieldAt(element, rest) ?? null) !== null;
+    if (elements.slice(0, MAX_ELEMENTS).some(has)) return { expression, name, keys: rest };
+  }
+  return undefined;
+}
+
+function noteOn(list: string, count: number, reads: readonly Read[]): AdviceNote {
+  const shown = reads.slice(0, MAX_WRITTEN);
+  const more = reads.length > shown.length ? ', …' : '';
+  const items = shown.map((read) => `{{${withPath(read, ['item', ...read.keys])}}}`).join(', ');
+  const inBlock = shown.map((read) => `{{${withPath(read, read.keys)}}}`).join(' ');
+  const isBody = list === 'payload';
+  const size = `a list of ${count}`;
+  return {
+    code: isBody ? 'body_is_list' : 'list_read',
+    text: `${isBody ? `the body is ${size}` : `${list} is ${size}, and these names are of its elements`}: for one run per element write forEach: ${list}, and ${items}${more}; for one run of all, {{#each ${list}}}${inBlock} {{/each}}`,
+    names: isBody ? [] : [list],
+  };
+}
+
+/** An expression with another path in the place of the one it has. */
+const withPath = ({ expression, name }: Read, keys: readonly string[]): string =>
+  expression
+    .split(/(\s+|[()=]|"[^"]*"|'[^']*')/)
+    .map((word) => (word === name ? keys.join('.') : word))
+    .join('');

@@ -1,0 +1,79 @@
+import type { Place } from '../../document/document.ts';
+import type { AdviceCode } from './evaluation-note.ts';
+
+/** A sentence of advice. */
+export interface AdviceText {
+  readonly text: string;
+  /** Paths and names of the request that it mentions: where only the operator's own words may be told, these decide. */
+  readonly names: readonly string[];
+  /** The text with values of the request in it: only for those who may read the request. */
+  readonly shown?: string;
+}
+
+/** A sentence of advice about a request as a whole. */
+export interface AdviceNote extends AdviceText {
+  readonly code: AdviceCode;
+  /** The part of the operator's files that it is about. */
+  readonly at?: Place;
+}
+
+/** A setting, its place and what it did. */
+export interface SettingText {
+  readonly setting: string;
+  readonly at?: string;
+  readonly text: string;
+}
+
+/** A field of a request, and what reads it. */
+export interface RequestField {
+  /** As a template writes it; in a list at its first element. */
+  readonly path: string;
+  /** One line, cut, secrets left out; absent where the request has no such field. Payload-derived. */
+  readonly value?: string;
+  /** Keys of the mapping that read it: `when`, `messageTemplate`. */
+  readonly by: readonly string[];
+}
+
+/** Fields that were read with those near them. */
+export interface FieldList {
+  readonly fields: readonly RequestField[];
+  /** How many are not listed. */
+  readonly more: number;
+  /** The request beside which it is looked at, and the paths of those listed that are others there. */
+  readonly beside?: { readonly requestId: string; readonly differ: readonly string[] };
+  /** Paths of those listed that the signature of the sender does not cover: a copy of the request may have others. */
+  readonly unsigned?: readonly string[];
+}
+
+/** Advice as it is printed. */
+export interface EvaluationAdvice {
+  readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
+  readonly instead: ReadonlyMap<string, AdviceText>;
+  /** Of a key of the mapping with an empty part: what to write. */
+  readonly keys?: ReadonlyMap<string, string>;
+  readonly foundAt: ReadonlyMap<string, { readonly at: string; readonly text: string }>;
+  /** Of the part of a condition that failed, by its place: it stands in place of weaker advice. */
+  readonly leaves?: ReadonlyMap<Place, readonly string[]>;
+  /** What kind of request it is, where that explains what became of it. */
+  readonly notes?: readonly AdviceNote[];
+  /** Files of the mappings folder that are not read. */
+  readonly passedOver?: readonly string[];
+  /** What the request holds, and what reads it. */
+  readonly fields?: FieldList;
+  /** What is wrong with the code of a transform that failed, where that shows without a request. */
+  readonly transform?: string | undefined;
+  /** Settings that took part, with what each did. */
+  readonly settings?: readonly SettingText[];
+  /** The one among them that has a mapping for the name that was asked for, and where it would be read. */
+  readonly unread?: { readonly file: string; readonly wanted: string } | undefined;
+  readonly alsoMatched: readonly {
+    readonly id: string;
+    readonly at: string;
+    /** Whether it asks for less than the one taken: what that leaves is meant for it. */
+    readonly takesAny?: boolean;
+    /** The condition with which the one taken leaves such requests to it, as JSON. */
+    readonly narrowed?: string;
+    /** What it compares and the one taken does not read, with what was sent. */
+    readonly unread?: { readonly path: string; readonly value: string };
+  }[];
+}

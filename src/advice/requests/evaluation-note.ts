@@ -1,0 +1,159 @@
+import { formatPlace, type Place } from '../../document/document.ts';
+
+/**
+ * One thing that is said of a request beside its bare facts. As data, so that text, `--json` and the console say the
+ * same: what is printed for people is made of these, and of nothing else.
+ */
+export interface EvaluationNote {
+  /** Which kind of note it is: a word that stays the same. */
+  readonly code: NoteCode;
+  /** What to read; it may quote the payload. */
+  readonly text: string;
+  /** `file:line:column` of what it is about, in the operator's files. */
+  readonly at?: string;
+  /** The mapping it is about, where several were considered. */
+  readonly mapping?: { readonly id: string; readonly at?: string };
+  /** The key of the mapping, e.g. `messageTemplate`. */
+  readonly field?: string;
+  /** The element of a batch, counted from 0. */
+  readonly index?: number;
+  /** Paths and names of the request that it speaks of. */
+  readonly paths?: readonly string[];
+  /** The setting that took part, as it is written. */
+  readonly setting?: string;
+}
+
+/** Kinds of notes that the analysis of a request makes. */
+const ADVICE_CODES = [
+  'body_is_list',
+  'body_is_empty',
+  'body_is_text',
+  'list_read',
+  'address_check',
+  'github_ping',
+  'catch_all',
+  'json_in_one_field',
+  'json_text',
+  'own_payload',
+  'other_root',
+  'outer_value',
+  'taken_name',
+  'split_key',
+  'held_otherwise',
+  'dates_in_utc',
+  'compared_kinds',
+  'first_element',
+  'minor_units',
+  'printed_time',
+  'printed_html',
+  'truncated',
+  'odd_block',
+  'element_kinds',
+  'written_by_bot',
+] as const;
+export type AdviceCode = (typeof ADVICE_CODES)[number];
+
+/** Notes that tell what a request is: the conditions that it misses are no fault, so they stand first. */
+const KIND_CODES: ReadonlySet<string> = new Set<AdviceCode>(['address_check', 'github_ping', 'catch_all']);
+
+/** Whether a note says that a request is no event. */
+export const isKindCode = (code: string): boolean => KIND_CODES.has(code);
+
+/** Notes of a condition that say what to write in it, beside those that say what was found. */
+const TELLING_CODES: ReadonlySet<string> = new Set<NoteCode>([
+  'leaf_advice',
+  'instead',
+  'difference',
+  'found_elsewhere',
+]);
+
+/** Whether a note says what is wrong with a condition, so that nothing is left to choose. */
+export const tellsWhatToWrite = (code: string): boolean => TELLING_CODES.has(code);
+
+/** All kinds of notes. */
+export const NOTE_CODES = [
+  // Of a hook name that no mapping has.
+  'unknown_name',
+  'near_name',
+  'hook_name',
+  'passed_over',
+  'name_known',
+  // Of a mapping that was considered.
+  'held',
+  'more_held',
+  'not_held',
+  'part',
+  'leaf_advice',
+  'instead',
+  'difference',
+  'found_elsewhere',
+  'also_matched',
+  'only_first_acts',
+  // Of the request itself.
+  ...ADVICE_CODES,
+  // Of what was made of it.
+  'skipped',
+  'lines_dropped',
+  'returned_nothing',
+  'rendered_empty',
+  'empty_key',
+  'setting',
+  'cause',
+  'remedy',
+  // Of the decision that the store keeps.
+  'detail',
+  'decision',
+  'refusal',
+  'warning',
+  'transform',
+  'repeat',
+  'not_kept',
+  'removed',
+  'judged_otherwise',
+] as const;
+export type NoteCode = (typeof NOTE_CODES)[number];
+
+/** The notes of advice: those that tell what a request is, for the first lines, and the others. */
+export function adviceIn(notes: readonly EvaluationNote[]): {
+  readonly ofKind: readonly EvaluationNote[];
+  readonly others: readonly EvaluationNote[];
+} {
+  const advice = notes.filter(({ code }) => (ADVICE_CODES as readonly string[]).includes(code));
+  return {
+    ofKind: advice.filter(({ code }) => isKindCode(code)),
+    others: advice.filter(({ code }) => !isKindCode(code)),
+  };
+}
+
+/** The place of a note; nothing where there is none. */
+export const placed = (at: Place | undefined): Pick<EvaluationNote, 'at'> =>
+  at === undefined ? {} : { at: formatPlace(at) };
+
+/** Settings that are told in any case, also where they do what they are meant to: a hint only with these words. */
+const HINTS: Readonly<Record<string, string>> = {
+  debounce: 'write seconds: ',
+  'dedupe.key': 'write ',
+  forEach: 'takes a list only',
+  wakeMode: 'write everySeconds: ',
+};
+
+/** Whether a note on a setting says what to write because something is most likely not as it was meant. */
+export const isHint = ({ setting = '', text }: Pick<EvaluationNote, 'setting' | 'text'>): boolean =>
+  text.includes(HINTS[setting] ?? '');
+
+/** Between two sentences; what is to be written may have a full stop in it, too. */
+const NEXT_SENTENCE = /(?<=[.;]) (?=\p{Lu})/u;
+
+/** What was found, and from the first sentence on that says what to write: that; the whole where it begins so. */
+export function partedHint(text: string): readonly [string, ...(readonly string[])] {
+  const sentences = text.split(NEXT_SENTENCE);
+  const at = sentences.findIndex((each) => /\bwrite\b/i.test(each));
+  return at < 1 ? [text] : [sentences.slice(0, at).join(' ').replace(/[.;]$/, ''), ...sentences.slice(at)];
+}
+
+/** Warnings that no note tells already, with what to write. */
+export const untold = <Told extends { readonly code: string }>(
+  warnings: readonly Told[],
+  notes: readonly EvaluationNote[],
+): readonly Told[] =>
+  warnings.filter(({ code }) => code !== 'json_text' || !notes.some((note) => note.code === code));

@@ -1,0 +1,213 @@
+/* All that is said of an evaluation, as data: see `EvaluationNote`. */
+import { formatPlace } from '../../document/document.ts';
+import { defined } from '../../json.ts';
+import { consideredNotes } from './considered-notes.ts';
+import { nearestMiss } from './nearest-miss.ts';
+import type { AdviceNote, EvaluationAdvice, SettingText } from './evaluation-advice.ts';
+import { placed, tellsWhatToWrite, type AdviceCode, type EvaluationNote } from './evaluation-note.ts';
+import { type Evaluation, skipText, type TransformTrace } from '../../hook/hook.ts';
+import { consequenceOf, remedyOf, RETURNED_NOTHING } from './refusal-remedy.ts';
+import { transformRemedy } from './transform-remedy.ts';
+
+/** Says of an evaluation what is to be said beside its outcome, actions and warnings; `advice` is of `analysis/`. */
+export function evaluationNotes(
+  evaluation: Evaluation,
+  advice?: EvaluationAdvice,
+): readonly EvaluationNote[] {
+  const { outcome, trace } = evaluation;
+  const considered = consideredNotes(trace.considered, advice);
+  return [
+    ...(outcome.kind === 'skipped' ? [{ code: 'skipped', text: skipText(outcome) } as const] : []),
+    ...considered,
+    ...trace.transforms.flatMap(transformNotes),
+    ...emptyNotes(evaluation, advice),
+    ...(advice?.notes ?? []).map(adviceNote),
+    ...(advice?.settings ?? []).map(settingNote),
+    ...refusalNotes(evaluation, { advice, considered }),
+  ];
+}
+
+/** A setting that took part. */
+export const settingNote = ({ setting, at, text }: SettingText): EvaluationNote => ({
+  code: 'setting',
+  setting,
+  text,
+  ...(at === undefined ? {} : { at }),
+});
+
+function adviceNote({ code, text, names, at }: AdviceNote): EvaluationNote {
+  return { code, text, ...placed(at), ...(names.length === 0 ? {} : { paths: names }) };
+}
+
+function transformNotes({ reply, at, index }: TransformTrace): readonly EvaluationNote[] {
+  const about = { ...placed(at), ...defined({ index }) };
+  const dropped = `${reply.logsDropped} more console lines were dropped`;
+  const isIdle = reply.kind === 'ok' && reply.json === undefined;
+  return [
+    ...(reply.logsDropped > 0 ? [{ code: 'lines_dropped', text: dropped, ...about } as const] : []),
+    ...(isIdle ? [{ code: 'returned_nothing', text: RETURNED_NOTHING, ...about } as const] : []),
+  ];
+}
+
+function emptyNotes(
+  { trace: { templates }, warnings }: Evaluation,
+  advice: EvaluationAdvice | undefined,
+): readonly EvaluationNote[] {
+  const groups = Map.groupBy(
+    templates.flatMap(({ field, empty, index }) => empty.map((each) => ({ ...each, field, index }))),
+    ({ field, at, expression }) => `${field} ${formatPlace(at)} ${expression}`,
+  );
+  const empty = [...groups.values()].map((group): EvaluationNote => {
+    const [{ expression, at, field, index }] = group as [(typeof group)[number]];
+    const near = advice?.instead.get(expression.trim());
+    const rendered = templates.filter((each) => each.field === field && each.index !== undefined).length;
+    const of = elementsText(
+      group.flatMap((each) => each.index ?? []),
+      rendered,
+    );
+    const text = near === undefined ? '' : `; the request has ${near.shown ?? near.text}`;
+    const paths = near === undefined || near.names.length === 0 ? {} : { paths: near.names };
+    return {
+      code: 'rendered_empty',
+      text: `${expression}${of}${text}`,
+      field,
+      ...(of === '' ? defined({ index }) : {}),
+      ...placed(at),
+      ...paths,
+    };
+  });
+  return [
+    ...empty,
+    ...emptyKeyNotes(
+      empty.flatMap(({ field }) => field ?? []),
+      warnings.map(({ code }) => code),
+      advice?.keys,
+    ),
+  ];
+}
+
+/** Elements named at most. */
+const MAX_ELEMENTS = 3;
+
+/** Which elements of a batch it is of, where there are several. */
+function elementsText(elements: readonly number[], all: number): string {
+  if (elements.length < 2) return '';
+  if (elements.length === all) return ` (in each of the ${all} elements)`;
+  const more = elements.length - MAX_ELEMENTS;
+  const shown = elements.slice(0, MAX_ELEMENTS).join(', ');
+  return ` (in the elements ${shown}${more > 0 ? ` and ${more} more` : ''})`;
+}
+
+/** What follows where these keys of a mapping have an empty part. */
+export function emptyKeyNotes(
+  fields: readonly string[],
+  warnings: readonly string[],
+  keys?: ReadonlyMap<string, string>,
+): readonly EvaluationNote[] {
+  // Of a key that is empty as a whole the warning says what is true.
+  const isBlank = warnings.some((each) => each.startsWith('blank_dedupe_key'));
+  const partly = fields.filter((field) => !isBlank || field !== 'dedupe.key');
+  return [...new Set(partly)].flatMap((field) => {
+    const text = consequenceOf(field);
+    const other = keys?.get(field);
+    const whole = other === undefined ? text : `${text ?? ''}; ${other}`;
+    return text === undefined || whole === undefined
+      ? []
+      : [{ code: 'empty_key', text: whole, field } as const];
+  });
+}
+
+/** What else is said of an evaluation. */
+interface Said {
+  readonly advice: EvaluationAdvice | undefined;
+  /** Of the mappings that were considered. */
+  readonly considered: readonly EvaluationNote[];
+}
+
+function refusalNotes(evaluation: Evaluation, said: Said): readonly EvaluationNote[] {
+  const { outcome } = evaluation;
+  const { advice } = said;
+  if (outcome.kind !== 'rejected') return [];
+  const { cause } = outcome.error;
+  const isSaid = advice?.notes?.some(({ code }) => SAYS_ALL[code]?.includes(outcome.error.code)) === true;
+  // A transform that returned nothing has its note.
+  const isIdle =
+    BLANK.includes(outcome.error.code) &&
+    evaluation.trace.transforms.some(({ reply }) => reply.kind === 'ok' && reply.json === undefined);
+  // What to print in place of what is missing is said with it.
+  const isWritten =
+    BLANK.includes(outcome.error.code) &&
+    [...(advice?.instead.values() ?? [])].some(({ text }) => text.includes('write {{default '));
+  const remedy = isSaid || isIdle || isWritten ? undefined : remedyFor(outcome.error.code, evaluation, said);
+  return [
+    ...(cause instanceof Error ? [{ code: 'cause', text: cause.message } as const] : []),
+    ...(remedy === undefined ? [] : [{ code: 'remedy', text: remedy } as const]),
+  ];
+}
+
+const BLANK: readonly string[] = ['mapping_requires_message', 'mapping_requires_text'];
+const NO_MAPPING = ['no_mapping_matched'];
+
+/** Notes that say what to do about an error, better than the remedy that is right in general. */
+const SAYS_ALL: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
+  body_is_list: BLANK,
+  body_is_text: BLANK,
+  body_is_empty: BLANK,
+  list_read: BLANK,
+  address_check: NO_MAPPING,
+  github_ping: NO_MAPPING,
+  catch_all: NO_MAPPING,
+  json_in_one_field: [...BLANK, ...NO_MAPPING],
+  json_text: [...BLANK, ...NO_MAPPING],
+};
+
+/** A transform that gave an object, and no text in it. */
+function blankRemedy(code: string, { trace, outcome }: Evaluation): string | undefined {
+  if (!BLANK.includes(code) || outcome.kind !== 'rejected') return undefined;
+  const last = trace.transforms.at(-1);
+  if (last?.reply.kind !== 'ok' || last.reply.json === undefined) return undefined;
+  const isText = last.call.json.startsWith('{"payload":"');
+  const why = isText
+    ? 'payload is one text in this request (bodyFormat: text), and has no fields: read it as a text, return { message: payload }, or split it'
+    : 'what it puts there is empty or undefined in this request: look at the field that it reads';
+  return `the transform gave no text in ${code.endsWith('text') ? 'text' : 'message'}; ${why}`;
+}
+
+function remedyFor(code: string, evaluation: Evaluation, { advice, considered }: Said): string | undefined {
+  const { trace } = evaluation;
+  const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
+  const failed =
+    code === 'transform_failed' ? (advice?.transform ?? transformRemedy(trace.transforms.at(-1))) : undefined;
+  if (code !== 'no_mapping_matched') return failed ?? blankRemedy(code, evaluation) ?? remedyOf(code, true);
+  if (!isName) return missRemedy(trace.considered, considered);
+  const unread = advice?.unread;
+  return unread === undefined
+    ? nameRemedy(advice?.nearNames[0])
+    : `move ${unread.file} to ${unread.wanted}: it has a mapping of this name`;
+}
+
+function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined): string {
+  if (near === undefined)
+    return 'send it to one of the hook names, or correct match.path of the mapping that was meant';
+  const [write] = /write match\.path: .*$/.exec(near.why) ?? [];
+  if (write !== undefined) return `${write} (${near.at})`;
+  return near.why.includes('enabled: false')
+    ? 'remove enabled: false in that mapping'
+    : `let the sender call ${near.name}, or correct match.path of that mapping`;
+}
+
+/** Where the nearest condition was asked and found another value, the request may be of a kind that nobody wants. */
+function missRemedy(
+  considered: Evaluation['trace']['considered'],
+  notes: readonly EvaluationNote[],
+): string | undefined {
+  const nearest = nearestMiss(considered, notes);
+  if (nearest?.notes.some(({ code }) => tellsWhatToWrite(code)) !== false) return undefined;
+  const isAnother = considered.some(
+    ({ mapping, failed }) =>
+      mapping.id === nearest.id && failed?.part === 'when' && failed.node.result === 'false',
+  );
+  return isAnother
+    ? `if ${nearest.id} should take such requests, change the condition shown above; only if they are to do nothing, write otherwise: skip in ${nearest.id} (${nearest.at}), which answers them 204`
+    : `if ${nearest.id} should take such requests, change the condition shown above (${nearest.at})`;
+}

@@ -1,0 +1,130 @@
+/* What may have been meant by the parts of a condition that failed, each with the rule to write where that is sure. */
+import { shorten } from '../../document/document.ts';
+import { namesRead, type ConditionTrace, type ConsideredMapping } from '../../mapping/mapping.ts';
+import { isJsonObject, type JsonValue } from '../../json.ts';
+import { decidingLeaves } from './condition-leaves.ts';
+import { howDifferent, operatorOf } from './difference.ts';
+import type { EvaluationAdvice } from './evaluation-advice.ts';
+import { placed, type EvaluationNote } from './evaluation-note.ts';
+import { value } from './shown-values.ts';
+
+/** Parts of one condition that are looked at for further ones that failed. */
+const MAX_MORE = 20;
+
+type Advice = EvaluationAdvice | undefined;
+
+/** What is said of a leaf that failed where nothing is surer. */
+export function weakerNotes(node: ConditionTrace, advice: Advice): readonly EvaluationNote[] {
+  const { found, expected, missing, result } = node;
+  const how = result === 'false' ? howDifferent(found, expected, operatorOf(node)) : undefined;
+  const named = missing === undefined ? undefined : advice?.instead.get(missing);
+  const there = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
+  const isNamed = named?.names.some((name) => name.replace(/^payload\./, '') === there?.at) === true;
+  // Where the text that was asked for is found, the variable that was meant is known better than by its name.
+  const near = there === undefined || isNamed ? named : undefined;
+  const texts = [
+    near && ({ code: 'instead', text: insteadText(near, node, advice), paths: near.names } as const),
+    how === undefined
+      ? undefined
+      : ({ code: 'difference', text: `${how}${literalText(node, how)}` } as const),
+    isNamed || there === undefined ? undefined : elsewhereNote(there, node),
+  ];
+  return texts.filter((note) => note !== undefined);
+}
+
+/** How a path of the request and its value are told. */
+export const shownAs = (name: string, value: JsonValue): string => `${name} (${JSON.stringify(value)})`;
+
+function insteadText(
+  { names, text, shown = text }: NonNullable<ReturnType<EvaluationAdvice['instead']['get']>>,
+  node: ConditionTrace,
+  advice: Advice,
+): string {
+  const [name = '', ...others] = names;
+  // All places are told at once.
+  const isTold = advice?.notes?.some(({ code }) => code === 'other_root') === true;
+  const isIt = others.length === 0 && node.expected !== undefined && shown === shownAs(name, node.expected);
+  const write = isIt && !isTold ? ruleText(node, { variable: name, literal: node.expected }) : '';
+  return `the request has ${shown}: did you mean that?${write}`;
+}
+
+/** The comparison with what was sent, where it is the same but for how it is written. */
+function literalText(node: ConditionTrace, how: string): string {
+  const isSame = /upper and lower case|white space|punctuation|compare the whole text/.test(how);
+  const sent = ruleText(node, { literal: node.found });
+  return isSame && !how.startsWith('of ') && sent !== '' ? `:${sent}` : '';
+}
+
+function elsewhereNote(
+  { at, text }: { readonly at: string; readonly text: string },
+  node: ConditionTrace,
+): EvaluationNote {
+  const path = rootedAs(node.missing ?? node.rule, at);
+  const write = ruleText(node, { variable: path, literal: text });
+  return {
+    code: 'found_elsewhere',
+    text: `${path} is ${value(text)}: did you mean that?${write}`,
+    paths: [at],
+  };
+}
+
+/** A path of the body, with `payload.` where the condition writes its own so. */
+function rootedAs(written: JsonValue, path: string): string {
+  const names = typeof written === 'string' ? [written] : namesRead(written);
+  return names.some((name) => name.startsWith('payload.')) ? `payload.${path}` : path;
+}
+
+/** An equality with another variable or text, as it is to be written; empty for any other rule. */
+function ruleText(
+  node: ConditionTrace,
+  meant: { readonly variable?: string; readonly literal: JsonValue | undefined },
+): string {
+  const operator = operatorOf(node);
+  const operands = isJsonObject(node.rule) ? node.rule[operator] : undefined;
+  if (!operator.startsWith('==') || !Array.isArray(operands) || meant.literal === undefined) return '';
+  const written = (operands as readonly JsonValue[]).map((operand): JsonValue => {
+    if (!isJsonObject(operand)) return meant.literal ?? operand;
+    return meant.variable === undefined ? operand : { var: meant.variable };
+  });
+  return ` write ${shorten(JSON.stringify({ [operator]: written }), 300)}`;
+}
+
+/** Other parts of an `and` that failed: what is wrong with one is often wrong with all, and each would fail next. */
+export function moreFailing(
+  failed: ConditionTrace,
+  { parts = [], nodes = [] }: Pick<ConsideredMapping, 'parts' | 'nodes'>,
+  advice: Advice,
+): readonly EvaluationNote[] {
+  const asked = decidingLeaves(nodes).map(({ node }) => node);
+  const isTold = advice?.notes?.some(({ code }) => code === 'other_root') === true;
+  const isMissing = failed.missing !== undefined;
+  const told = new Set([failed.missing]);
+  const leaves = new Map([...asked, ...parts].map((node) => [node.at, node]));
+  const others = failed.leaf ? [...leaves.values()].filter(({ at, leaf }) => leaf && at !== failed.at) : [];
+  return others.slice(0, MAX_MORE).flatMap((node): readonly EvaluationNote[] => {
+    const { missing, result } = node;
+    if (missing === undefined) return result === 'false' ? alsoFalse(node, advice) : [];
+    const sure = advice?.leaves?.get(node.at);
+    if (sure !== undefined) return sure.slice(0, 1).map((text) => alsoMissing(node, missing, text));
+    const near = told.has(missing) || isTold || !isMissing ? undefined : advice?.instead.get(missing);
+    if (near === undefined) return [];
+    told.add(missing);
+    const meant = `the request has ${near.shown ?? near.text}: did you mean that?`;
+    return [{ ...alsoMissing(node, missing, meant), paths: near.names }];
+  });
+}
+
+const alsoMissing = ({ at }: ConditionTrace, missing: string, meant: string): EvaluationNote => ({
+  code: 'instead',
+  text: `${missing} is missing, too; ${meant}`,
+  ...placed(at),
+});
+
+/** A part that found another value, where it can be said what is wrong with it. */
+function alsoFalse(node: ConditionTrace, advice: Advice): readonly EvaluationNote[] {
+  const sure = advice?.leaves?.get(node.at) ?? weakerNotes(node, advice).map(({ text }) => text);
+  const [first] = sure;
+  if (first === undefined) return [];
+  const text = `${node.expression} does not hold, either: found ${value(node.found)}; ${first}`;
+  return [{ code: 'difference', text, ...placed(node.at) }];
+}

@@ -1,0 +1,207 @@
+/**
+ * What is to be said of the leaf of a condition that failed, or that held for another reason than was meant: the one
+ * sentence that is surest. It is made of the rule as written and of what its variables found.
+ */
+import type { Place } from '../../document/document.ts';
+import { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
+import { type AdviceNote } from './evaluation-advice.ts';
+import { type Evaluation } from '../../hook/hook.ts';
+import type { JsonValue } from '../../json.ts';
+import {
+  compileReader,
+  conjunctsOf,
+  listOrderFinding,
+  namesRead,
+  templateOperandFinding,
+  type ConditionTrace,
+  type ConsideredMapping,
+} from '../../mapping/mapping.ts';
+import type { HookRequest } from '../../request.ts';
+import { adviseOnElements, elementRule, elementsOf, readElement } from './element-advice.ts';
+import { adviseOnEquality, adviseOnIn, adviseOnTruth, isEqualityOperator } from './equality-advice.ts';
+import {
+  adviseOnBrackets,
+  adviseOnDefault,
+  adviseOnHeaderCase,
+  adviseOnListWithin,
+  adviseOnParent,
+  endsAtNull,
+} from './missing-advice.ts';
+import { adviseOnAbsent, adviseOnExcluded } from './excluded-advice.ts';
+import { adviseOnHeld } from './held-advice.ts';
+import type { Instead } from './instead.ts';
+import { joinElements } from './joined-elements.ts';
+import { isNearPath } from './near-paths.ts';
+import { adviseOnCents } from './minor-units.ts';
+import { adviseOnOrder, isOrder } from './order-advice.ts';
+import { adviseOnSource } from './source-advice.ts';
+import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';
+
+/** Sentences by the place of the leaf that they are about. */
+export type LeafAdvice = ReadonlyMap<Place, readonly string[]>;
+
+/** Leaves of one condition that are advised on. */
+const MAX_LEAVES = 5;
+
+const readerOf =
+  (request: HookRequest): ReadVariable =>
+  (name) =>
+    compileReader(name === '' ? [] : name.split('.'))({ request });
+
+/** Advises on the failed leaf of each mapping that was not taken; `instead`: near names that were found already. */
+export function adviseOnFailed(
+  considered: readonly ConsideredMapping[],
+  request: HookRequest,
+  instead: Instead,
+): LeafAdvice {
+  const read = readerOf(request);
+  const advice = new Map<Place, readonly string[]>();
+  for (const each of considered) {
+    const { failed, nodes = [], parts = [] } = each;
+    if (failed?.part === 'source' && failed.at !== undefined) {
+      const meant = adviseOnSource(each, request);
+      if (meant !== undefined) advice.set(failed.at, [meant]);
+    }
+    if (failed?.part !== 'when') continue;
+    const joined = failed.node.leaf ? joinElements(nodes[0]?.rule, failed.node.rule, read) : undefined;
+    if (joined !== undefined) {
+      // What is joined is told once.
+      for (const { at, rule } of parts) if (joined.rules.includes(rule)) advice.set(at, []);
+      advice.set(failed.node.at, [joined.text]);
+    }
+    const leaves = joined === undefined ? decidingLeaves(nodes, failed.node).slice(0, MAX_LEAVES) : [];
+    const lines = leaves.flatMap((leaf) => linesFor(leaf, { read, instead }));
+    if (lines.length > 0) advice.set(failed.node.at, [...new Set(lines)]);
+    for (const node of failed.node.leaf ? parts.slice(0, MAX_LEAVES) : []) {
+      const isTold = advice.has(node.at) || !node.leaf || node.result === 'true';
+      const more = isTold ? [] : otherLines(node, { read, instead });
+      if (more.length > 0) advice.set(node.at, more);
+    }
+  }
+  return advice;
+}
+
+/** Of another part that failed: what is wrong with it, and of what is missing that it goes on within a list. */
+function otherLines(node: ConditionTrace, known: Known): readonly string[] {
+  if (node.missing === undefined) return linesFor({ node, negated: false }, known);
+  const within = adviseOnListWithin(node.missing, node.rule, known.read);
+  return within === undefined ? [] : [within];
+}
+
+interface Known {
+  readonly read: ReadVariable;
+  readonly instead: Instead;
+}
+
+function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): readonly string[] {
+  const { missing, rule, result } = node;
+  if (missing === undefined || result !== 'unknown') {
+    const wrong = result === (negated ? 'false' : 'true') ? undefined : adviseOnRule(rule, read);
+    return wrong === undefined ? [] : [wrong];
+  }
+  const sure =
+    adviseOnBrackets(missing, read) ??
+    adviseOnHeaderCase(missing, rule, read) ??
+    adviseOnRule(rule, read) ??
+    (elementRule(rule, read) === undefined ? adviseOnListWithin(missing, rule, read) : undefined);
+  if (sure !== undefined) return [sure];
+  const byDefault = adviseOnDefault({ missing, rule, negated });
+  const near = endsAtNull(missing, read) ? undefined : instead.get(missing);
+  if (byDefault === undefined) {
+    const parent = near === undefined ? adviseOnParent(missing, read) : undefined;
+    return parent === undefined ? [] : [parent];
+  }
+  // Where a missing value may be meant, a name that merely ends alike is another thing.
+  const isNear = near?.names.some((name) => isNearPath(missing, name)) === true;
+  return [...(isNear ? [`the request has ${near.shown ?? near.text}: did you mean that?`] : []), byDefault];
+}
+
+const NO_RULE = { operator: '', operands: [] } as const;
+
+/** What is wrong with a rule for what its variables found. */
+function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
+  const elements = elementRule(rule, read);
+  if (elements !== undefined) {
+    const wrong = adviseOnElements(elements, read);
+    if (wrong !== undefined) return wrong;
+    for (const element of elementsOf(elements)) {
+      const inner = adviseOnRule(elements.rule, readElement(element));
+      if (inner !== undefined) return `of an element of ${elements.list}: ${inner}`;
+    }
+    return undefined;
+  }
+  const name = variableName(rule);
+  if (name !== undefined) return adviseOnTruth({ written: rule, name, value: read(name) });
+  const parts = takeApart(rule) ?? NO_RULE;
+  const order = templateOperandFinding(parts) ?? listOrderFinding(parts);
+  if (order !== undefined) return `${order.message}; ${order.hint}`;
+  const known = readOperands(rule, read);
+  if (known === undefined || known.operands.some(({ value }) => value === undefined)) return undefined;
+  if (isOrder(known.operator)) return adviseOnOrder(known) ?? adviseOnCents(known, read);
+  if (isEqualityOperator(known.operator)) return adviseOnEquality(known);
+  return known.operator === 'in' ? adviseOnIn(known) : undefined;
+}
+
+/** Leaves of the mapping taken that held for another reason than was meant: by their kinds, as a part, by another element. */
+export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest): readonly AdviceNote[] {
+  const taken = trace.considered.find(({ matched }) => matched);
+  if (mapping === undefined || taken === undefined) return [];
+  const read = readerOf(request);
+  const { nodes = [] } = taken;
+  const notes = decidingLeaves(nodes).flatMap(({ node, negated }): readonly AdviceNote[] => {
+    if (node.missing !== undefined) {
+      const absent = negated || node.result === 'true' ? adviseOnAbsent(node.missing, request) : undefined;
+      return absent === undefined
+        ? heldWithout(node, nodes, { trace, read })
+        : [heldNote(node, `when held since ${absent}`)];
+    }
+    const isOdd = node.result === oddResult(takeApart(node.rule)?.operator ?? '', negated);
+    const odd = isOdd ? adviseOnRule(node.rule, read) : undefined;
+    const isHeld = node.result === 'true' && !negated;
+    const isExcluding = node.result === (negated ? 'false' : 'true');
+    const wrong =
+      (isExcluding ? adviseOnExcluded(node.rule, read, negated) : undefined) ??
+      odd ??
+      (isHeld ? adviseOnHeld(node.rule, read) : undefined);
+    return wrong === undefined
+      ? []
+      : [
+          heldNote(
+            node,
+            `when ${node.expression} ${negated ? 'is false, as its "!" asks' : 'held'}, but ${wrong}`,
+          ),
+        ];
+  });
+  return notes.slice(0, MAX_LEAVES);
+}
+
+function heldNote({ rule, at }: ConditionTrace, text: string): AdviceNote {
+  return { code: 'held_otherwise', text, names: namesRead(rule), at };
+}
+
+/** A `!` that held since nothing of its kind was sent, where a template prints something of that kind: an event of another one. */
+function heldWithout(
+  { missing = '', at, rule }: ConditionTrace,
+  [whole]: readonly ConditionTrace[],
+  { trace, read }: { readonly trace: Evaluation['trace']; readonly read: ReadVariable },
+): readonly AdviceNote[] {
+  const [root = '', ...rest] = missing.replace(/^payload\./, '').split('.');
+  if (rest.length === 0 || /^(?:headers|query|item)$/.test(root) || read(root) !== undefined) return [];
+  const isPrinted = trace.templates.some(({ empty }) =>
+    empty.some(({ expression }) => new RegExp(String.raw`(?:^|[\s.])${root}\.`).test(expression)),
+  );
+  if (!isPrinted || whole === undefined || !/^\w+$/.test(root)) return [];
+  const and = JSON.stringify({ and: [{ '!!': [{ var: root }] }, ...conjunctsOf(whole.rule)] });
+  const text = `when held without ${missing}: this request has no ${root} at all. To take only requests that have one write when: ${and}`;
+  return [{ code: 'held_otherwise', text, names: namesRead(rule), at }];
+}
+
+/**
+ * The result of a leaf with which a condition may hold for the wrong reason: a text such as "false" is true, two texts
+ * are in order by their letters, and what can never be equal is always different.
+ */
+function oddResult(operator: string, isNegated: boolean): ConditionTrace['result'] | undefined {
+  if (operator === 'var' || isOrder(operator) || operator.startsWith('!'))
+    return isNegated ? undefined : 'true';
+  return isNegated ? 'false' : undefined;
+}

@@ -1,0 +1,172 @@
+/* What a condition could say of a value that was not sent. */
+import { kindWord } from './difference.ts';
+import { readEncoded } from '../../hook/facts.ts';
+import { fieldAt, isJsonObject, isScalar, type JsonValue } from '../../json.ts';
+import {
+  hasDefault,
+  ruleText,
+  takeApart,
+  variable,
+  variableName,
+  type ReadVariable,
+} from './rule-operands.ts';
+import { shown } from './field-list.ts';
+import { findNamedElement } from './named-elements.ts';
+import { findSplitKey } from './split-keys.ts';
+
+/** A leaf of a condition with a variable that was not sent. */
+export interface MissingLeaf {
+  readonly missing: string;
+  readonly rule: JsonValue;
+  /** Whether what a missing value makes of the rule is turned round by a `!` above it. */
+  readonly negated: boolean;
+}
+
+/** `alerts[0].name`, as templates write it: in a condition a position is a name like others. */
+export function adviseOnBrackets(missing: string, read: ReadVariable): string | undefined {
+  if (!/\[["']?[\w-]+["']?\]/.test(missing)) return undefined;
+  const dotted = missing.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\./, '');
+  return read(dotted) === undefined
+    ? undefined
+    : `brackets are for templates; in a condition a position is written with a dot: ${JSON.stringify(variable(dotted))}`;
+}
+
+/** `headers.X-Event`: headers are in lower case whatever the sender writes, so that such a name is never there. */
+export function adviseOnHeaderCase(missing: string, rule: JsonValue, read: ReadVariable): string | undefined {
+  const here = missing.startsWith('headers.') ? missing.toLowerCase() : missing;
+  const sent = read(here);
+  if (here === missing || sent === undefined) return undefined;
+  const { operator, operands } = takeApart(rule) ?? { operator: '', operands: [] };
+  const isVariable = variableName(rule) === missing;
+  const written = operands.map((operand) =>
+    variableName(operand) === missing ? rename(operand, here) : operand,
+  );
+  const isWritten = isVariable || written.some((operand, at) => operand !== operands[at]);
+  const text = isVariable
+    ? JSON.stringify(rename(rule, here))
+    : isWritten
+      ? ruleText(operator, written)
+      : here;
+  return `header names are in lower case here, and the request has ${here} (${shown(here.split('.'), sent)}): write ${text}`;
+}
+
+/** The same variable by another name, with the default that it may have. */
+function rename(operand: JsonValue, name: string): JsonValue {
+  const [, ...defaults] = takeApart(operand)?.operands ?? [];
+  return { var: defaults.length === 0 ? name : [name, ...defaults] };
+}
+
+/**
+ * The same rule with a default, where one could be meant: a rule that says what a value must not be, or one that an empty
+ * value would fulfil.
+ */
+export function adviseOnDefault({ missing, rule, negated }: MissingLeaf): string | undefined {
+  const parts = takeApart(rule);
+  if (parts === undefined) return undefined;
+  const { operator, operands } = parts;
+  const isAbsence = operator === '!==' || operator === '!=' || negated;
+  const value = defaultFor(operator, operands, missing, isAbsence);
+  if (value === undefined) return undefined;
+  const text = ruleText(
+    operator,
+    operands.map((operand) => (variableName(operand) === missing ? { var: [missing, value] } : operand)),
+  );
+  return `a comparison with a missing value does not hold: where a request without ${missing} is wanted, too, give it a default, ${negated ? `{"!": [${text}]}` : text}`;
+}
+
+function defaultFor(
+  operator: string,
+  operands: readonly JsonValue[],
+  missing: string,
+  isAbsence: boolean,
+): JsonValue | undefined {
+  const at = operands.findIndex((operand) => variableName(operand) === missing);
+  const own = operands[at];
+  if (own === undefined || hasDefault(own) || operands.length > 2) return undefined;
+  const other = operands[1 - at];
+  if (isAbsence) {
+    if (operator === 'in' && at === 1) return [];
+    return typeof other === 'string' || operator === 'in' ? '' : null;
+  }
+  // Nothing sent is no 0: a sensor that is away is not at 0 degrees.
+  const isEmpty = (operator === '===' || operator === '==') && (other === false || other === '');
+  return isEmpty ? other : undefined;
+}
+
+/** What stands where the path ends that was not found. */
+export function adviseOnParent(missing: string, read: ReadVariable): string | undefined {
+  const keys = missing.split('.');
+  if (/^(?:headers|query)\./.test(missing)) return undefined;
+  for (let end = keys.length - 1; end > 0; end -= 1) {
+    const parent = keys.slice(0, end).join('.');
+    const value = read(parent);
+    if (value === undefined) continue;
+    const next = keys[end] ?? '';
+    // A key with a dot in it is there: there is a note of it.
+    if (findSplitKey(keys.slice(end).join('.'), { payload: value }) !== undefined) return undefined;
+    // Of a field that holds JSON, too.
+    if (typeof value === 'string' && readEncoded(value) !== undefined) return undefined;
+    if (isJsonObject(value)) return `${parent} has no field ${next}${namesOf(value)}`;
+    if (Array.isArray(value) || parent === 'payload') return undefined;
+    return isScalar(value) || value === null
+      ? `${parent} is ${kindWord(value)}, and has no fields`
+      : undefined;
+  }
+  return undefined;
+}
+
+function namesOf(value: object): string {
+  const names = Object.keys(value).map((name) => name.slice(0, 40));
+  if (names.length === 0) return '';
+  return `; it has ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`;
+}
+
+/** A path that goes on within a list: the rule for its elements, as far as one of them has what is asked for. */
+export function adviseOnListWithin(missing: string, rule: JsonValue, read: ReadVariable): string | undefined {
+  const part = elementPart(missing, rule, read);
+  return part === undefined
+    ? undefined
+    : `${part.list} is a list: to ask each of its elements write ${ruleText(part.operator, [variable(part.list), part.asked])}`;
+}
+
+/** What a comparison asks of the elements of a list whose name it goes through. */
+export interface ElementPart {
+  readonly list: string;
+  readonly operator: 'some' | 'none';
+  readonly asked: JsonValue;
+  /** Of the one element that has this name. */
+  readonly name: string | undefined;
+}
+
+export function elementPart(missing: string, rule: JsonValue, read: ReadVariable): ElementPart | undefined {
+  const parts = takeApart(rule);
+  const keys = missing.split('.');
+  const end = keys.findIndex((_, index) => index > 0 && Array.isArray(read(keys.slice(0, index).join('.'))));
+  if (parts === undefined || end === -1 || /^(?:\d+|length)$/.test(keys[end] ?? '')) return undefined;
+  const [list, tail] = [keys.slice(0, end).join('.'), keys.slice(end)];
+  const elements = read(list) as readonly JsonValue[];
+  const isField = elements.slice(0, MAX_ELEMENTS).some((element) => fieldAt(element, tail) !== undefined);
+  const named = isField ? undefined : findNamedElement(['list', ...tail].join('.'), { list: elements });
+  if (!isField && named === undefined) return undefined;
+  const rest = named === undefined ? tail : named.rest.split('.');
+  const { operator, operands } = parts;
+  const own = operands.map((operand) =>
+    variableName(operand) === missing ? variable(rest.join('.')) : operand,
+  );
+  // Names of a list are asked for one by one.
+  const isNames = operator === 'in' && variableName(operands[1]) === missing;
+  const inner: JsonValue = isNames ? { '===': own.toReversed() } : { [operator]: own };
+  const isNone = operator === '!==' || operator === '!=';
+  const whole = isNone ? { [operator.replace('!', '=')]: own } : inner;
+  const asked = named === undefined ? whole : { and: [{ '===': [variable(named.by), named.name] }, whole] };
+  return { list, operator: isNone ? 'none' : 'some', asked, name: named?.name };
+}
+
+/** Elements of a list that are looked at. */
+const MAX_ELEMENTS = 50;
+
+/** Whether the path ends at a null: something that is not set, and no other name for it. */
+export function endsAtNull(missing: string, read: ReadVariable): boolean {
+  const keys = missing.split('.');
+  return keys.some((_, index) => index > 0 && read(keys.slice(0, index).join('.')) === null);
+}

@@ -1,0 +1,64 @@
+import { didYouMean, formatPlace } from '../../document/document.ts';
+import type { CompiledMapping, RoutingTable } from '../../mapping/mapping.ts';
+
+/** A hook name that was probably meant, and what is different about it. */
+export interface NearName {
+  readonly mapping: CompiledMapping;
+  readonly name: string;
+  readonly why: string;
+}
+
+/** Names that a request may have meant, the likeliest first. */
+export function findNearNames(asked: string, { mappings, disabled }: RoutingTable): readonly NearName[] {
+  const off = named(disabled)
+    .filter(({ name }) => name === asked)
+    .map((entry) => ({ ...entry, why: 'is turned off there (enabled: false)' }));
+  const near = named(mappings).flatMap((entry): NearName[] => {
+    const why = differenceOf(asked, entry.name);
+    return why === undefined ? [] : [{ ...entry, why }];
+  });
+  const known = new Set(near.map(({ name }) => name));
+  const similar = speltNearly(asked, named(mappings)).filter(({ name }) => !known.has(name));
+  return [...off, ...near, ...similar];
+}
+
+function speltNearly(asked: string, entries: readonly Named[]): readonly NearName[] {
+  const names = entries.map(({ name }) => name);
+  const spelt = didYouMean(asked, names);
+  return entries
+    .filter(({ name }) => name === spelt)
+    .map((entry) => ({ ...entry, why: 'is spelt nearly so' }));
+}
+
+type Named = Pick<NearName, 'mapping' | 'name'>;
+
+function named(mappings: readonly CompiledMapping[]): readonly Named[] {
+  return mappings.flatMap((mapping) => {
+    const { path } = mapping.match;
+    return path === undefined ? [] : [{ mapping, name: path }];
+  });
+}
+
+/** What two names differ in, other than by spelling. */
+function differenceOf(asked: string, name: string): string | undefined {
+  if (asked.toLowerCase() === name.toLowerCase()) return 'differs in upper and lower case, which count';
+  const base = /^(?:[^/]+\/)?/.exec(name)?.[0] ?? '';
+  if (base !== '' && name === `${base}${asked}`) {
+    return `begins with ${base}, and the request came without it: write match.path: ${asked}`;
+  }
+  if (asked.endsWith(`/${name}`)) return 'is asked for with another segment before it';
+  if (asked.startsWith(`${name}/`)) return 'is asked for with another segment behind it';
+  if (name.startsWith(`${asked}/`)) return 'has another segment behind it';
+  return undefined;
+}
+
+/** Longer names are looked at by nobody: a stranger chose them. */
+const MAX_NAME_CHARS = 200;
+
+/** The hook name that was probably meant, what is different about it, and its place. */
+export function nearName(path: string, table: RoutingTable): string | undefined {
+  const [near] = path.length > MAX_NAME_CHARS ? [] : findNearNames(path, table);
+  if (near === undefined) return undefined;
+  const { match, at } = near.mapping;
+  return `${near.name} ${near.why} (${formatPlace(match.pathAt ?? at)})`;
+}

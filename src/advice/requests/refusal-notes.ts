@@ -1,0 +1,66 @@
+import { BODY_FORMATS } from '../../payload/payload.ts';
+import { formatNote, type RoutingTable } from '../../mapping/mapping.ts';
+import type { RefusedRequest } from '../../server/server.ts';
+import { wordsOf } from './decision-advice.ts';
+import { methodNote } from './method-note.ts';
+import { nearName } from './near-names.ts';
+
+/** What to change where a request was refused before mappings saw it; for the operator, with nothing that came. */
+export function refusalNote(refused: RefusedRequest, table: RoutingTable): string | undefined {
+  switch (refused.code) {
+    case 'invalid_json':
+      return jsonNote(refused, table);
+    case 'invalid_body':
+      return formatOf(refused, table);
+    case 'no_mapping_matched':
+      return unknownNameNote(refused.name, table);
+    case 'method_not_allowed':
+      return methodNote(refused.name, refused, table);
+    default:
+      return undefined;
+  }
+}
+
+function jsonNote(refused: RefusedRequest, table: RoutingTable): string | undefined {
+  const { detail, field, place, headers } = refused;
+  if (field !== undefined && detail.includes('jq -n') && isWord(field, table))
+    return `the text is that of "${field}": --arg ${field} "$VALUE" '{${field}: $${field}}'`;
+  const format = /bodyFormat: \w+/.exec(detail)?.[0];
+  const then =
+    format === 'bodyFormat: text' ? '; the text is then {{payload}}' : (UNWRAPPED.exec(detail)?.[0] ?? '');
+  const write =
+    formatOf(refused, table) ?? (format && place && `write ${format} in ${place}, beside match${then}`);
+  const sender = SETS_CONTENT_TYPE.find(([header]) => headers[header] !== undefined)?.[1];
+  if (write === undefined || sender === undefined || !detail.includes('takes JSON')) return write;
+  return `do one of the two: at the webhook in the settings of ${sender} application/json; or ${write}`;
+}
+
+/** Whether a name stands in the mappings, so that it may be told though a sender chose it. */
+const isWord = (word: string, table: RoutingTable): boolean =>
+  /^[A-Za-z_]\w{0,60}$/.test(word) && wordsOf(table).has(word);
+
+/** What to write where the body is of another format than its path; the detail names the one that came. */
+function formatOf({ detail, name }: RefusedRequest, { mappings }: RoutingTable): string | undefined {
+  const found = /bodyFormat: (\w+)/.exec(detail)?.[1];
+  const format = BODY_FORMATS.find((each) => each === found);
+  return format && formatNote(name, format, mappings);
+}
+
+/** What a path that takes forms does with one that wraps JSON. */
+const UNWRAPPED = /, which reads the JSON in its field payload as the body$/;
+
+/** Senders whose webhooks have the content type as a setting, and what they call it. */
+const SETS_CONTENT_TYPE: readonly (readonly [header: string, setting: string])[] = [
+  ['x-gitea-event', 'Gitea or Forgejo choose POST Content Type:'],
+  ['x-gogs-event', 'Gogs choose Content Type:'],
+  ['x-github-event', 'GitHub choose Content type:'],
+];
+
+/** Where a hook name is that no mapping has, or which one was probably meant. */
+function unknownNameNote(name: string, table: RoutingTable): string | undefined {
+  const unread = table.passedOver?.find((each) => each.name === name);
+  if (unread !== undefined)
+    return `${unread.file} has a mapping of this name, and is not read: move it to ${unread.wanted}`;
+  const near = nearName(name, table);
+  return near && `the hook name ${near}`;
+}

@@ -1,0 +1,139 @@
+import { shorten } from '../../document/document.ts';
+import { isJsonObject, isNumeric, isScalar, type JsonValue } from '../../json.ts';
+
+/** Reads what a variable of a rule reads; undefined where there is nothing. */
+export type ReadVariable = (name: string) => JsonValue | undefined;
+
+/** An operand of a rule: a variable with what it found, or a constant. */
+export interface Operand {
+  /** The rule of the operand, as written. */
+  readonly written: JsonValue;
+  readonly value: JsonValue | undefined;
+  /** Of a variable. */
+  readonly name?: string;
+}
+
+/** A rule whose operands are known: variables with a written name, and constants. */
+export interface KnownRule {
+  readonly operator: string;
+  readonly operands: readonly Operand[];
+}
+
+/** A rule taken apart; undefined for a constant. */
+export function takeApart(
+  rule: JsonValue | undefined,
+): { readonly operator: string; readonly operands: readonly JsonValue[] } | undefined {
+  if (!isJsonObject(rule)) return undefined;
+  const [[operator, operands] = []] = Object.entries(rule);
+  if (operator === undefined || operands === undefined) return undefined;
+  return { operator, operands: Array.isArray(operands) ? (operands as readonly JsonValue[]) : [operands] };
+}
+
+/** Reads the operands of a rule; undefined where one of them is computed. */
+export function readOperands(rule: JsonValue, read: ReadVariable): KnownRule | undefined {
+  const parts = takeApart(rule);
+  if (parts === undefined) return undefined;
+  const operands: Operand[] = [];
+  for (const written of parts.operands) {
+    const operand = readOperand(written, read);
+    if (operand === undefined) return undefined;
+    operands.push(operand);
+  }
+  return { operator: parts.operator, operands };
+}
+
+function readOperand(written: JsonValue, read: ReadVariable): Operand | undefined {
+  const isList = Array.isArray(written);
+  if (isList ? !(written as readonly JsonValue[]).some(isJsonObject) : !isJsonObject(written))
+    return { written, value: written };
+  const name = variableName(written);
+  if (name === undefined) return undefined;
+  const [, fallback] = takeApart(written)?.operands ?? [];
+  const value = read(name);
+  return { written, name, value: value ?? fallback ?? value };
+}
+
+/** The name in `{"var": "name"}`, with or without a default. */
+export function variableName(operand: JsonValue | undefined): string | undefined {
+  const parts = takeApart(operand);
+  const name = parts?.operator === 'var' ? parts.operands[0] : undefined;
+  return typeof name === 'string' ? name : undefined;
+}
+
+/** Whether a variable has a default. */
+export function hasDefault(operand: JsonValue): boolean {
+  return (takeApart(operand)?.operands.length ?? 0) > 1;
+}
+
+/** The same rule with one operand replaced, as JSON. */
+export function withOperand({ operator, operands }: KnownRule, old: Operand, written: JsonValue): string {
+  return ruleText(
+    operator,
+    operands.map((operand) => (operand === old ? written : operand.written)),
+  );
+}
+
+export function ruleText(operator: string, operands: readonly JsonValue[]): string {
+  return shorten(JSON.stringify({ [operator]: operands }), 300);
+}
+
+export const variable = (name: string): JsonValue => ({ var: name });
+
+/** A value in a sentence: `the text "a"`, `a list of objects`. */
+export function describe(value: JsonValue): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return describeList(value as readonly JsonValue[]);
+  if (typeof value === 'string') return `the text ${shown(value)}`;
+  if (typeof value === 'boolean') return `the boolean ${value}`;
+  return isNumeric(value) ? `the number ${String(value)}` : 'an object';
+}
+
+function describeList(list: readonly JsonValue[]): string {
+  const [first] = list;
+  if (first === undefined) return 'an empty list';
+  if (isJsonObject(first)) return 'a list of objects';
+  return typeof first === 'string' ? 'a list of texts' : isNumeric(first) ? 'a list of numbers' : 'a list';
+}
+
+/** A value as text: a text itself, anything else as JSON. */
+export const plain = (value: JsonValue | undefined): string =>
+  typeof value === 'string' ? value : JSON.stringify(value ?? null);
+
+/** A value as JSON, cut. */
+export const shown = (value: JsonValue): string => shorten(JSON.stringify(value), 80);
+
+/** The number that a text is, as JavaScript reads it; undefined for any other. */
+export function numberIn(value: JsonValue | undefined): number | undefined {
+  if (isNumeric(value)) return Number(value);
+  if (typeof value !== 'string' || !/^\s*-?\d+(?:\.\d+)?\s*$/.test(value)) return undefined;
+  return Number(value);
+}
+
+/** Names of an object's fields that a person can choose from. */
+export function fieldsOf(value: JsonValue, fits: (field: JsonValue) => boolean = () => true): string {
+  if (!isJsonObject(value)) return '';
+  const names = Object.entries(value).flatMap(([name, field]) => (fits(field) ? [name.slice(0, 40)] : []));
+  return `${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}`;
+}
+
+/** Fields looked at in an object that stands where a text is wanted. */
+const MAX_FIELDS = 500;
+const MAX_DEPTH = 3;
+
+/** The scalar fields of an object, the nearest first, by their paths below it. */
+export function* scalarsIn(
+  value: JsonValue,
+): Generator<{ readonly path: string; readonly value: JsonValue }> {
+  const waiting = [{ path: '', value, depth: 0 }];
+  let seen = 0;
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    if (!isJsonObject(next.value)) continue;
+    for (const [key, field] of Object.entries(next.value)) {
+      seen += 1;
+      if (seen > MAX_FIELDS) return;
+      const path = next.path === '' ? key : `${next.path}.${key}`;
+      if (isScalar(field)) yield { path, value: field };
+      else if (next.depth < MAX_DEPTH) waiting.push({ path, value: field, depth: next.depth + 1 });
+    }
+  }
+}

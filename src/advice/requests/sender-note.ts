@@ -1,0 +1,61 @@
+import { usualSenders, type Evaluation } from '../../hook/hook.ts';
+import { USUAL_SENDERS } from '../../hook/facts.ts';
+import { accountKey } from '../../mapping/mapping.ts';
+import type { HookRequest } from '../../request.ts';
+import { textsIn } from './near-paths.ts';
+
+/** What `ignoreSenders` of the mapping taken found in a request that it did not skip. */
+export interface SenderNote {
+  /** False: there is nothing at any of the places where it looks. */
+  readonly hasAccount: boolean;
+  readonly text: string;
+}
+
+/** Says with what `ignoreSenders` compared its names; `knows` says which paths of the body may be told. */
+export function senderNote(
+  { mapping, outcome, trace }: Evaluation,
+  request: HookRequest,
+  knows: (path: string) => boolean = () => true,
+): SenderNote | undefined {
+  if (mapping?.ignoreSenders === undefined || outcome.kind === 'skipped') return undefined;
+  const { names, from } = mapping.ignoreSenders;
+  if (from !== undefined) {
+    const text = trace.templates.find(({ field }) => field === 'ignoreSenders.from')?.text?.trim();
+    return text === undefined || text === '' ? undefined : compared([{ at: 'from', account: text }]);
+  }
+  const accounts = usualSenders(request.payload);
+  return accounts.length > 0 ? compared(accounts) : noAccount(names, request, knows);
+}
+
+/** None of the usual fields is there: names the path at which the request has one of the names, where that may be told. */
+function noAccount(
+  names: ReadonlyMap<string, string>,
+  request: HookRequest,
+  knows: (path: string) => boolean,
+): SenderNote {
+  const near = nameIn(names, request, knows);
+  const path = near?.at ?? 'path.of.the.account';
+  const there = near === undefined ? '' : `; ${near.at} is ${JSON.stringify(near.name)}`;
+  return {
+    hasAccount: false,
+    text: `none of the fields in which it looks for the account is in this request (${USUAL_SENDERS.join(', ')})${there}: write ignoreSenders: {names: [${[...names.values()].join(', ')}], from: '{{${path}}}'}`,
+  };
+}
+
+/** The first place of the body with one of the names, told as the mapping writes it, not as the sender does. */
+function nameIn(
+  names: ReadonlyMap<string, string>,
+  { payload }: HookRequest,
+  knows: (path: string) => boolean,
+): { readonly at: string; readonly name: string } | undefined {
+  for (const { at, text } of textsIn(payload)) {
+    const name = names.get(accountKey(text));
+    if (name !== undefined && knows(at)) return { at, name };
+  }
+  return undefined;
+}
+
+function compared(accounts: ReturnType<typeof usualSenders>): SenderNote {
+  const found = accounts.map(({ at, account }) => `${at} is ${JSON.stringify(account.slice(0, 80))}`);
+  return { hasAccount: true, text: `${found.join(', ')}, which is none of its names` };
+}

@@ -1,0 +1,13 @@
+import { shorten } from '../../document/document.ts';
+import type { JsonValue } from '../../request.ts';
+import { clearLine } from '../../telemetry/telemetry.ts';
+
+const MAX_VALUE_CHARS = 200;
+
+/** A value of the payload on one line. */
+export function value(found: JsonValue | undefined): string {
+  return found === undefined ? 'missing' : cut(clearLine(JSON.stringify(found)));
+}
+
+/** At most 200 characters of it. */
+export const cut = (text: string): string => shorten(text, MAX_VALUE_CHARS);

@@ -1,0 +1,217 @@
+import { styleText } from 'node:util';
+import { formatPlace } from '../document/document.ts';
+import type { HookError } from '../errors.ts';
+import type { HookRequest } from '../request.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
+import {
+  adviceIn,
+  cut,
+  type EvaluationAdvice,
+  type EvaluationNote,
+  evaluationNotes,
+  isHint,
+  type NoteCode,
+  partedHint,
+  untold,
+  withoutExplain,
+} from '../advice/requests.ts';
+import { type Evaluation, type Outcome, skipText, type TransformTrace } from '../hook/hook.ts';
+import { actionLines, unmadeLines } from './format-actions.ts';
+import { consideredLines } from './format-considered.ts';
+import { fieldLines } from './format-fields.ts';
+import { indent, type Paint } from './format-lines.ts';
+
+/** How an evaluation is printed. */
+export interface ExplainOptions {
+  /** Printed in the first line where given. */
+  readonly request?: HookRequest | undefined;
+  /** Whether to use colours; default false. */
+  readonly color?: boolean;
+  /** False leaves the actions out, where a reader has them before him already; default true. */
+  readonly actions?: boolean;
+  /** Whether it was taken for a repeat: what it would have become is told in short. */
+  readonly isRepeat?: boolean;
+  /** Ids of what was stored: others of its actions joined the run of another request, or would be made only now. */
+  readonly stored?: ReadonlySet<string>;
+  /** Whether a channel is configured, where that is known. */
+  readonly hasChannels?: boolean;
+  /** What else is known of the request: see `analysis/`. */
+  readonly advice?: EvaluationAdvice;
+}
+
+/** Settings for people: those first that say what to write, which stands on a line of its own. */
+export function settingLines(settings: readonly EvaluationNote[]): readonly string[] {
+  const told = settings.filter(({ code }) => code === 'setting');
+  return [...told.filter(isHint), ...told.filter((note) => !isHint(note))].flatMap((note) => {
+    const { setting = '', at, text } = note;
+    const [what, ...fix] = partedHint(clearLine(text));
+    const head = `  ${isHint(note) ? 'hint: ' : ''}${setting}${at === undefined ? '' : ` (${clearLine(at)})`}`;
+    return [`${head}: ${what}`, ...(fix.length === 0 ? [] : [`      ${fix.join(' ')}`])];
+  });
+}
+
+/**
+ * Prints an evaluation for people: the mappings considered (the nearest miss first where none matched), the first
+ * conjunct that failed with what it found, what rendered empty, transform logs and stacks, each action with its prompt,
+ * warnings, and for an error its remedy. Escape and control characters of the payload never come through.
+ */
+export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions = {}): string {
+  const paint: Paint = (style, text) =>
+    options.color === true ? styleText(style, text, { validateStream: false }) : text;
+  return `${sectionsOf(evaluation, options, paint)
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+type NotesOf = (code: NoteCode) => readonly EvaluationNote[];
+
+function sectionsOf(
+  evaluation: Evaluation,
+  options: ExplainOptions,
+  paint: Paint,
+): readonly (readonly string[])[] {
+  const { advice, actions, isRepeat, stored, hasChannels } = options;
+  const { mapping, outcome, trace, warnings } = evaluation;
+  const notes = evaluationNotes(evaluation, advice);
+  const of: NotesOf = (code) => notes.filter((note) => note.code === code);
+  const advised = adviceIn(notes);
+  const error = outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [];
+  // What to do about a mapping that was taken is not looked for below the fields of a long body.
+  const isOfMapping = mapping !== undefined;
+  const dedupe =
+    mapping?.dedupe === undefined || mapping.dedupe.key === 'body' ? undefined : mapping.dedupe.key.source;
+  return [
+    [
+      ...headLines(evaluation, options, paint),
+      ...settingLines(notes),
+      ...untold(warnings, notes).map(
+        ({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`,
+      ),
+    ],
+    isOfMapping ? error : [],
+    [...advised.ofKind, ...(mapping === undefined ? [] : advised.others)].flatMap((note) =>
+      adviceLines(note, paint),
+    ),
+    consideredLines(trace.considered, notes, paint),
+    trace.transforms.flatMap((transform) => transformLines(transform, notes, paint)),
+    emptyLines(of, paint),
+    mapping === undefined ? advised.others.flatMap((note) => adviceLines(note, paint)) : [],
+    outcome.kind === 'accepted' && actions !== false
+      ? isRepeat === true
+        ? unmadeLines(outcome.actions, paint, { dedupe })
+        : actionLines(outcome.actions, paint, { stored, hasChannels, dedupe, nonce: options.request?.nonce })
+      : [],
+    advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
+    isOfMapping ? [] : error,
+  ];
+}
+
+function adviceLines({ text }: EvaluationNote, paint: Paint): readonly string[] {
+  const [first = '', ...more] = text.split('\n').map(clearLine);
+  return [`${paint('yellow', 'note')} ${first}`, ...more.map((each) => `    ${each}`)];
+}
+
+function headLines(evaluation: Evaluation, { request, isRepeat }: ExplainOptions, paint: Paint): string[] {
+  const lines: string[] = [];
+  if (request !== undefined) {
+    const at = new Date(request.receivedAt).toISOString();
+    lines.push(`${paint('bold', `POST ${clearLine(request.url)}`)}  ${at}  request ${request.id}`);
+  }
+  const { mapping, outcome } = evaluation;
+  if (mapping !== undefined)
+    lines.push(`mapping ${clearLine(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`);
+  const repeat = isRepeat === true ? `${paint('yellow', 'a repeat')}; a new event would be ` : '';
+  lines.push(`outcome ${repeat}${outcomeText(outcome, paint)}`);
+  return lines;
+}
+
+function outcomeText(outcome: Outcome, paint: Paint): string {
+  switch (outcome.kind) {
+    case 'accepted':
+      return paint('green', `accepted: ${outcome.actions.map(({ kind }) => kind).join(', ')}`);
+    case 'skipped':
+      return paint('green', `skipped by ${clearLine(skipText(outcome))}`);
+    case 'rejected':
+      return paint('red', `rejected: ${outcome.error.status} ${outcome.error.code}`);
+  }
+}
+
+function transformLines(
+  { call, reply, at, index, problem }: TransformTrace,
+  notes: readonly EvaluationNote[],
+  paint: Paint,
+): string[] {
+  const place = formatPlace(at);
+  const of = (code: NoteCode): readonly string[] =>
+    notes.flatMap((note) =>
+      note.code === code && note.index === index && note.at === place ? [clearLine(note.text)] : [],
+    );
+  const element = index === undefined ? '' : ` for element ${index}`;
+  const lines = [
+    `transform ${clearLine(call.ref.module)}${element}  ${paint('cyan', place)}  ran now in ${reply.tookMs.toFixed(1)} ms`,
+  ];
+  for (const { level, text } of reply.logs) lines.push(...indent(`console.${level}: ${text}`));
+  for (const text of of('lines_dropped')) lines.push(`    ${text}`);
+  if (problem !== undefined) lines.push(`    ${paint('red', clearLine(problem))}`);
+  if (reply.kind === 'failed') return [...lines, ...failureLines(reply, paint)];
+  if (problem === undefined) lines.push(`    returned ${cut(clearLine(reply.json ?? 'undefined'))}`);
+  for (const text of of('returned_nothing')) lines.push(`    ${paint('yellow', text)}`);
+  return lines;
+}
+
+function failureLines({ position, failure, name, message, stack }: FailedReply, paint: Paint): string[] {
+  const at = position && `${position.file}:${position.line}:${position.column}`;
+  const where = at === undefined ? '' : `  ${paint('cyan', at)}`;
+  const what = `${name === undefined ? '' : `${clearLine(name)}: `}${clearLine(message)}`;
+  const frames = stack === undefined ? [] : framesOf(stack, { name, message, at });
+  return [`    ${paint('red', failure)}: ${what}${where}`, ...frames.flatMap(indent)];
+}
+
+/** A stack without the words of its error, which stand before it, and without the one frame that is its position. */
+function framesOf(
+  stack: string,
+  {
+    name,
+    message,
+    at,
+  }: { readonly name: string | undefined; readonly message: string; readonly at: string | undefined },
+): readonly string[] {
+  const words = [`${name ?? ''}: ${message}`, message].find((each) => stack.startsWith(each)) ?? '';
+  const frames = stack
+    .slice(words.length)
+    .split('\n')
+    .filter((each) => each.trim() !== '');
+  return frames.length === 1 && frames[0]?.trim() === `at ${at ?? ''}` ? [] : frames;
+}
+
+type FailedReply = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;
+
+/** What rendered empty, and what follows from that. */
+function emptyLines(of: NotesOf, paint: Paint): string[] {
+  const lines = of('rendered_empty').map(({ field, index, text, at = '' }) => {
+    const element = index === undefined ? '' : ` of element ${index}`;
+    return `  ${field ?? ''}${element}: ${clearLine(text)}  ${paint('cyan', at)}`;
+  });
+  if (lines.length === 0) return [];
+  return ['rendered empty:', ...lines, ...of('empty_key').map(({ text }) => `  ${clearLine(text)}`)];
+}
+
+function errorLines(error: HookError, of: NotesOf, paint: Paint): string[] {
+  const lines = [`${paint('red', error.code)}: ${clearLine(withoutExplain(error.detail))}`];
+  for (const { field, index, message } of error.errors) {
+    const where = [
+      index === undefined ? '' : `element ${index}`,
+      field === undefined ? '' : clearLine(field),
+    ];
+    if (message !== error.detail || index !== undefined) {
+      lines.push(`  ${where.filter((part) => part !== '').join(', ')}: ${clearLine(message)}`);
+    }
+  }
+  for (const { text } of of('cause')) lines.push(`  ${clearLine(text)}`);
+  for (const { text } of of('remedy')) {
+    const [first = '', ...more] = text.split('\n').map(clearLine);
+    lines.push(`  ${paint('green', 'remedy:')} ${first}`, ...more.map((each) => `    ${each}`));
+  }
+  return lines;
+}

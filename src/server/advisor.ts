@@ -1,0 +1,109 @@
+import type { HookErrorCode } from '../errors.ts';
+import type { Evaluation } from '../hook/hook.ts';
+import type { PassedOverMapping } from '../mapping/mapping.ts';
+import type { HookRequest, JsonValue } from '../request.ts';
+import type { Diagnosis } from '../verify/verify.ts';
+
+/**
+ * What is known of mistakes, bound to one generation. It is loaded when there is something to say, speaks to the operator
+ * alone, and changes no answer: without it the same requests are taken, and the same refused.
+ */
+export interface RequestAdvisor {
+  /** What to change where a request was refused before mappings saw it. */
+  onRefusal(refused: RefusedRequest): string | undefined;
+  /** What a decision may say beside its outcome; nothing that only the sender wrote. */
+  onEvaluation(evaluation: Evaluation, request: HookRequest): RequestAdvice;
+  /** How what a condition found differs from what it asks for, in words that tell neither. */
+  howDifferent(failed: FailedPart): string | undefined;
+  /** What to do where a repeat was a new event. */
+  onRepeat(repeat: RepeatFacts): string | undefined;
+  /** Of a transform that returned nothing, and whose request was refused. */
+  readonly returnedNothing: string;
+  /** Why the hook token was not accepted. */
+  onToken(request: TokenFacts): Diagnosis;
+  /** That a request without a proof only asks whether the address is right, and what answers it. */
+  onQuestion(asked: QuestionFacts): Diagnosis | undefined;
+  /** Why an address that `allowFrom` does not have was the one judged. */
+  onAddress(facts: AddressFacts): Diagnosis;
+}
+
+export interface RequestAdvice {
+  readonly notes: readonly string[];
+  /** That `ignoreSenders` of the mapping found no account to compare. */
+  readonly sender?: string;
+  /** Variables and expressions that found nothing, with the path that would. */
+  readonly instead: ReadonlyMap<string, string>;
+}
+
+type FailedPart = Extract<
+  NonNullable<Evaluation['trace']['considered'][number]['failed']>,
+  { readonly part: 'when' }
+>['node'];
+
+/** A request that was refused before mappings saw it. */
+export interface RefusedRequest {
+  readonly code: HookErrorCode;
+  readonly detail: string;
+  readonly field: string | undefined;
+  /** The hook name it was sent to. */
+  readonly name: string;
+  /** The first mapping of the name, with its place. */
+  readonly place: string | undefined;
+  readonly method: string;
+  readonly url: string | undefined;
+  readonly headers: HookRequest['headers'];
+}
+
+/** By what a repeat was recognised. */
+export interface RepeatFacts {
+  readonly by: 'signed' | 'body' | 'key' | 'sender';
+  /** The header that told it, where one did. */
+  readonly header: string | undefined;
+  readonly headers: HookRequest['headers'];
+  readonly payload: JsonValue | undefined;
+  readonly ttlSeconds: number | undefined;
+}
+
+/** A request without the right hook token: headers and parameters as they came; nothing of their values is told. */
+export interface TokenFacts {
+  readonly reason: 'missing' | 'wrong' | 'query-rejected';
+  /** Compares as the token itself is compared, in the same time whatever differs. */
+  readonly isToken: (text: string) => boolean;
+  /** `hooks.queryToken`. */
+  readonly queryToken: string;
+  /** Node's flat list of names and values. */
+  readonly rawHeaders: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
+  /** Texts at the root of the body. */
+  readonly fields?: Readonly<Record<string, string>>;
+  /** The token of the address, as it was read from it. */
+  readonly addressToken?: string | undefined;
+  /** The hook name; default one that a mapping has. */
+  readonly unknownName?: string | undefined;
+  /** The mapping of the hook name, with its place. */
+  readonly mapping?: string | undefined;
+  /** A mapping of the name in a file that is not read. */
+  readonly passedOver?: PassedOverMapping | undefined;
+}
+
+/** A request without a proof, and the mapping that it was sent to, with its place. */
+export interface QuestionFacts {
+  readonly headers: HookRequest['headers'];
+  readonly query: Readonly<Record<string, string>>;
+  readonly hasBody: boolean;
+  /** Absent where it is long. */
+  readonly body: Buffer | undefined;
+  readonly place: string | undefined;
+}
+
+/** The way of a request, from the address that called on; see `server/addresses.ts`. */
+export interface AddressFacts {
+  readonly hops: readonly string[];
+  /** Which of them was judged. */
+  readonly at: number;
+  readonly judged: string;
+  /** Whether the request has `X-Forwarded-For`. */
+  readonly isSent: boolean;
+  /** Whether the judged one is in `server.trustedProxies`. */
+  readonly isTrusted: boolean;
+}

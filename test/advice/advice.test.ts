@@ -1,0 +1,641 @@
+import { describe, expect, test } from 'vitest';
+import { adviceFor, evaluationNotes } from '../../src/advice/requests.ts';
+import { createDecisionAdvisor } from '../../src/advice/requests/decision-advice.ts';
+import { suggestPaths } from '../../src/advice/requests/near-paths.ts';
+import { createHookRequest } from '../../src/hook/hook.ts';
+import { formatEvaluation } from '../../src/explanation/explanation.ts';
+import type { JsonValue } from '../../src/request.ts';
+import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
+
+const textOf = ({ text }: { readonly text: string }): string => text;
+const TABLE = `
+- {id: push, match: {path: github, when: {"===": [{var: headers.github-event}, push]}}, messageTemplate: "{{payload.repo.nme}}"}
+- {id: pull, match: {path: github, when: {and: [{"===": [{var: headers.x-github-event}, pull_request]}, {"===": [{var: action}, opened]}]}}, messageTemplate: x}
+- {id: all, match: {path: alerts, when: {"!!": {var: status}}}, messageTemplate: x}
+- {id: again, match: {path: alerts, when: {"===": [{var: status}, firing]}}, messageTemplate: x}
+- {id: based, match: {path: hooks/stripe}, messageTemplate: x}
+- {id: deep, match: {path: grafana/oncall}, messageTemplate: x}
+- {id: packed, match: {path: packed, when: {"===": [{var: data.kind}, lead]}}, messageTemplate: x}
+- {id: off, enabled: false, match: {path: sentry}, messageTemplate: x}
+`;
+
+function advise(path: string, payload: JsonValue, headers: Record<string, string> = {}) {
+  const settings = settingsWith({ table: TABLE });
+  const request = createHookRequest({ path, payload, headers, receivedAt });
+  const { evaluation } = evaluateHook({ path, payload, headers }, settings);
+  const advice = adviceFor(evaluation, request, settings.table);
+  return { advice, text: formatEvaluation(evaluation, { request, advice }) };
+}
+
+test('a condition that asks for a header in capitals is the nearest miss, and the log and the remedy speak of it', () => {
+  const table = `
+- {id: confirm, match: {path: sns, when: {"===": [{var: Type}, SubscriptionConfirmation]}}, messageTemplate: x}
+- {id: alarm, match: {path: sns, when: {"===": [{var: headers.X-Sns-Type}, Notification]}}, messageTemplate: x}
+`;
+  const settings = settingsWith({ table });
+  const sent = { path: 'sns', payload: { Type: 'Notification' } };
+  const explain = (type: string): string => {
+    const headers = { 'x-sns-type': type };
+    const { evaluation } = evaluateHook({ ...sent, headers }, settings);
+    const request = createHookRequest({ ...sent, headers, receivedAt });
+    return formatEvaluation(evaluation, { request, advice: adviceFor(evaluation, request, settings.table) });
+  };
+  const text = explain('Notification');
+  expect(text).toMatch(/nearest miss first:\n {2}✗ alarm/);
+  expect(text).toContain(
+    'header names are in lower case here, and the request has headers.x-sns-type ("Notification"): write {"===":[{"var":"headers.x-sns-type"},"Notification"]}',
+  );
+  expect(text).not.toContain('write {"===":[{"var":"Type"}');
+  // With another value it would not have held either.
+  expect(explain('Other')).toMatch(/nearest miss first:\n {2}✗ confirm/);
+});
+
+test('a field of the body below the name of a part of the request is told its path once', () => {
+  const table = `- {id: form, match: {path: forms, when: {"===": [{var: headers.x-form-id}, contact]}}, messageTemplate: x}`;
+  const settings = settingsWith({ table });
+  const sent = { path: 'forms', payload: { headers: { 'x-form-id': 'contact' } } };
+  const { evaluation } = evaluateHook(sent, settings);
+  const request = createHookRequest({ ...sent, receivedAt });
+  const advice = adviceFor(evaluation, request, settings.table);
+  const text = formatEvaluation(evaluation, { request, advice });
+  expect(text).toContain('to read that write {"var":"payload.headers.x-form-id"}');
+  expect(text).not.toContain('did you mean that');
+  expect(createDecisionAdvisor(settings.table)(evaluation, request).notes).toHaveLength(1);
+});
+
+test.each([
+  [
+    '{{change[0].new.name}}',
+    { kind: 'push', change: [{ new: null }] },
+    'for a word in its place write {{default change[0].new.name "none"}}; to leave such requests out write when: {"and":[{"===":[{"var":"kind"},"push"]},{"!!":[{"var":"payload.change.0.new"}]}]}, and otherwise: skip beside match',
+  ],
+  [
+    '{{message.text}}',
+    { kind: 'push', message: { id: 'a1', caption: 'A crack in the wall' } },
+    'message.caption ("A crack in the wall"), which nothing reads: where the sender sends one or the other write {{default message.text message.caption}}',
+  ],
+  ['{{message.text}}', { kind: 'push', message: { a: 'One text', b: 'Another text' } }, undefined],
+  ['{{message.text}} {{message.a}}', { kind: 'push', message: { a: 'One text' } }, undefined],
+  ['{{message.text}}', { kind: 'push', message: { id: 'a1' } }, undefined],
+])('%s of %j', (template, payload, told) => {
+  const table = `- {id: a, match: {path: a, when: {"===": [{var: kind}, push]}}, messageTemplate: "x ${template}"}`;
+  const settings = settingsWith({ table });
+  const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
+  const request = createHookRequest({ path: 'a', payload, receivedAt });
+  const advice = adviceFor(evaluation, request, settings.table);
+  const text = formatEvaluation(evaluation, { request, advice });
+  if (told === undefined) expect(text).not.toContain('{{default');
+  else expect(text).toContain(told);
+});
+
+describe('a hook name that no mapping has', () => {
+  test.each([
+    [
+      'stripe',
+      'hooks/stripe',
+      'begins with hooks/, and the request came without it: write match.path: stripe',
+    ],
+    ['GitHub', 'github', 'differs in upper and lower case'],
+    ['githb', 'github', 'is spelt nearly so'],
+    ['grafana', 'grafana/oncall', 'has another segment behind it'],
+    ['alerts/prod', 'alerts', 'is asked for with another segment behind it'],
+    ['v1/alerts', 'alerts', 'is asked for with another segment before it'],
+    ['sentry', 'sentry', 'is turned off there (enabled: false)'],
+  ])('%s gets %s', (path, name, why) => {
+    const { advice, text } = advise(path, {});
+    expect(advice.nearNames[0]).toMatchObject({ name, why: expect.stringContaining(why) as string });
+    expect(text).toContain(`${name} ${why}`);
+    expect(text).toMatch(/the hook names are:\n {4}github {2}\S+:\d+:\d+\n {4}alerts {2}\S+:\d+/);
+  });
+});
+
+test.each<readonly [string, JsonValue, string]>([
+  ['Slack', { type: 'url_verification', challenge: 'x' }, 'write challenge: slack in a mapping'],
+  ['Zoom', { event: 'endpoint.url_validation', payload: { plainToken: 'x' } }, 'write challenge: zoom in'],
+  ['monday.com', { challenge: 'x' }, 'write challenge: {echo: body.challenge} in a mapping'],
+  ['Amazon SNS', { Type: 'SubscriptionConfirmation', SubscribeURL: 'https://x' }, 'open the SubscribeURL'],
+  ['Notion', { verification_token: 'secret_x' }, 'set it as the secret of verify'],
+])('of a check of the address by %s only that is told', (_name, payload, words) => {
+  const { advice, text } = advise('packed', payload);
+  expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(words)]);
+  expect(text).not.toContain('did you mean');
+  expect(advice.instead.size).toBe(0);
+});
+
+test.each<readonly [string, JsonValue, string | undefined]>([
+  [
+    's:{{event.thread_ts}}',
+    { event: { ts: '1.2' } },
+    `event.thread_ts is missing here, and event.ts is there ("1.2"): write sessionKey: 's:{{default event.thread_ts event.ts}}'`,
+  ],
+  [
+    '{{payload.parentMessageId}}',
+    { messageId: 7 },
+    `and payload.messageId is there (7): write sessionKey: '{{default payload.parentMessageId payload.messageId}}'`,
+  ],
+  ['s:{{issue_id}}', { id: 7 }, undefined],
+  ['s:{{event.thread_ts}}', { event: { ts: '' } }, undefined],
+])('an empty part of sessionKey %s with %j', (sessionKey, payload, told) => {
+  const settings = settingsWith({
+    table: JSON.stringify([{ id: 'm', match: { path: 'p' }, sessionKey, messageTemplate: 'x' }]),
+  });
+  const request = createHookRequest({ path: 'p', payload, headers: {}, receivedAt });
+  const { evaluation } = evaluateHook({ path: 'p', payload, headers: {} }, settings);
+  const notes = evaluationNotes(evaluation, adviceFor(evaluation, request, settings.table));
+  const text = notes.find(({ code }) => code === 'empty_key')?.text ?? '';
+  expect(text).toContain('share one conversation');
+  expect(text.endsWith('share one conversation')).toBe(told === undefined);
+  expect(text).toContain(told ?? '');
+});
+
+test('a dedupe key that is empty as a whole counts nothing as a repeat', () => {
+  const keyed = (key: string): readonly string[] => {
+    const settings = settingsWith({
+      table: JSON.stringify([{ id: 'm', match: { path: 'p' }, dedupe: { key }, messageTemplate: 'x' }]),
+    });
+    const { evaluation } = evaluateHook({ path: 'p', payload: {}, headers: {} }, settings);
+    return evaluationNotes(evaluation).flatMap(({ code, text }) => (code === 'empty_key' ? [text] : []));
+  };
+  expect(keyed('{{id}}')).toEqual([]);
+  expect(keyed('a-{{id}}')).toEqual([expect.stringContaining('count as repeats')]);
+});
+
+describe('a missing variable', () => {
+  test('in a text that holds JSON is told so, and in a plain text is not', () => {
+    expect(advise('packed', { data: '{"kind":"lead"}' }).text).toContain(
+      'note data is a text that holds JSON',
+    );
+    expect(advise('packed', { data: 'kind: lead' }).advice.notes.map(textOf)).toEqual([]);
+  });
+
+  test('gets the header that is there, and the nearest miss fails in the fewest parts', () => {
+    const { text } = advise('github', { action: 'closed' }, { 'x-github-event': 'push' });
+    expect(text).toContain('the request has headers.x-github-event ("push"): did you mean that?');
+    expect(text.indexOf('✗ push')).toBeLessThan(text.indexOf('✗ pull'));
+  });
+
+  test('of each part of a condition is told where it stands, and once that there is no such root', () => {
+    const when = {
+      and: [
+        { '===': [{ var: 'body.kind' }, 'made'] },
+        { in: [{ var: 'body.issue.priority.name' }, ['High']] },
+        { '!!': { var: '$json.body.issue.key' } },
+        { '===': [{ var: 'issue.state' }, 'open'] },
+      ],
+    };
+    const table = JSON.stringify([{ match: { path: 'jira', when }, messageTemplate: 'x' }]);
+    const payload = { kind: 'made', issue: { key: 'A-1', priority: { name: 'High' }, state: 'shut' } };
+    const settings = settingsWith({ table });
+    const request = createHookRequest({ path: 'jira', payload, receivedAt });
+    const { evaluation } = evaluateHook({ path: 'jira', payload }, settings);
+    const advice = adviceFor(evaluation, request, settings.table);
+    const text = formatEvaluation(evaluation, { request, advice });
+    expect(text).toContain('the request has kind ("made"): did you mean that?');
+    expect(text).toContain(
+      'body.issue.priority.name is missing, too; the request has issue.priority.name ("High"): did you mean that?',
+    );
+    expect(text).toContain('$json.body.issue.key is missing, too; the request has issue.key ("A-1")');
+    expect(text.split('note the body has no field body: payload is the body itself')).toHaveLength(2);
+    expect(text).not.toContain('issue.state is missing');
+    // A body may have a field of that name.
+    const own = createHookRequest({ path: 'jira', payload: { body: { kin: 'made' } }, receivedAt });
+    expect(adviceFor(evaluation, own, settings.table).notes).toEqual([]);
+  });
+
+  const request = createHookRequest({
+    path: 'x',
+    receivedAt,
+    headers: {
+      'x-gitlab-event': 'Push Hook',
+      'x-request-type': 'a',
+      date: 'Sun',
+      'content-encoding': 'gzip',
+    },
+    query: { env: 'production' },
+    payload: { event: { user: { name: 'a', type: 'b' } }, object_kind: 'push', items: [{ id: 1 }] },
+  });
+
+  test.each([
+    ['headers.gitlab-event', 'headers.x-gitlab-event'],
+    ['headers.x-gitlab-evnt', 'headers.x-gitlab-event'],
+    ['payload.user.type', 'payload.event.user.type'],
+    ['user.name', 'event.user.name'],
+    ['object-kind', 'object_kind'],
+    ['event.usr.name', 'event.user.name'],
+    ['items.id', 'items.0.id'],
+    ['request_type', 'headers.x-request-type'],
+    ['env', 'query.env'],
+    ['X-GitLab-Event', 'headers.x-gitlab-event'],
+    ['content', undefined],
+    ['encoding', undefined],
+    ['event.env', undefined],
+    ['nothing.like.it', undefined],
+  ])('%s: %s', (missing, expected) => {
+    expect(suggestPaths(missing, request)[0]?.path).toBe(expected);
+  });
+});
+
+test('mappings that stand later and would have taken the request are named', () => {
+  const { advice, text } = advise('alerts', { status: 'firing' });
+  expect(advice.alsoMatched).toMatchObject([{ id: 'again' }]);
+  expect(text).toContain('again would have taken it, too, but stands later');
+  expect(text).toMatch(
+    /If again should take such requests, move again \(\S+\) before all \(\S+\)\. all then still takes/,
+  );
+  expect(text).toContain('For both to act, write one mapping with a transform that returns a list: [{');
+});
+
+test.each([
+  [
+    '{"!!": {var: issue}}',
+    '{"!!": {var: comment}}',
+    /when: \{"and":\[\{"!!":\{"var":"issue"\}\},\{"!":\{"var":"comment"\}\}\]\} in first\./,
+  ],
+  [
+    '{"!!": {var: issue}}',
+    '{"===": [{var: action}, created]}',
+    /before first \(\S+\)\. first then still takes every other request for which \{"!!":\{"var":"issue"\}\} holds\. It does not read action, here "created": .* add a condition on action to it\. For both/,
+  ],
+  ['{and: [{"!!": {var: issue}}, {"!!": {var: comment}}]}', '{"!!": {var: comment}}', undefined],
+  ['{"!!": {var: issue}}', 'true', undefined],
+])('of a mapping with %s, and a later one with %s', (first, later, expected) => {
+  const one = (id: string, when: string): string =>
+    `- {id: ${id}, match: {path: a, when: ${when}}, messageTemplate: x}`;
+  const settings = settingsWith({ table: [one('first', first), one('later', later)].join('\n') });
+  const payload = { action: 'created', issue: { number: 1 }, comment: { body: 'b' } };
+  const request = createHookRequest({ path: 'a', payload, receivedAt });
+  const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
+  const text = formatEvaluation(evaluation, {
+    request,
+    advice: adviceFor(evaluation, request, settings.table),
+  });
+  expect(text).toContain('later would have taken it, too, but stands later');
+  if (expected === undefined) expect(text).not.toContain('only the first mapping that matches acts');
+  else expect(text).toMatch(expected);
+});
+
+describe('what rendered empty', () => {
+  const adviseOn = (mapping: string, payload: JsonValue) => {
+    const settings = settingsWith({ table: mapping });
+    const request = createHookRequest({ path: 'a', payload, receivedAt });
+    const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
+    const advice = adviceFor(evaluation, request, settings.table);
+    return { advice, told: createDecisionAdvisor(settings.table)(evaluation, request) };
+  };
+
+  test('a suggestion names only what is there, also inside a helper and of a field called payload', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{payload.scheduled_event.name}} {{date payload.scheduled_event.start}}"}',
+      {
+        event: 'created',
+        payload: { event: 'https://a', scheduled_event: { name: 'n', start: '2026-01-01T00:00:00Z' } },
+      },
+    );
+    expect(Object.fromEntries([...advice.instead].map(([name, { text }]) => [name, text]))).toEqual({
+      'payload.scheduled_event.name': 'payload.payload.scheduled_event.name',
+      'date payload.scheduled_event.start': 'payload.payload.scheduled_event.start',
+    });
+    expect(advice.notes.map(textOf)).toEqual([expect.stringContaining('its fields are payload.payload')]);
+  });
+
+  test('a key with dots in it gets its brackets, and in a condition a transform', () => {
+    const payload = { meta: { 'app.example.io/rev': 'a', 'a/b': { c: 1 } }, kind: 'x' };
+    const { advice, told } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{kind}} {{meta.app.example.io/rev}} {{truncate payload.meta.app.example.io/rev 9}} {{meta.app.io/rev}}"}',
+      payload,
+    );
+    const brackets = 'meta.[app.example.io/rev]';
+    expect(advice.instead.get('meta.app.example.io/rev')?.text).toMatch(
+      /one key .* write meta\.\[app\.example\.io\/rev\]$/,
+    );
+    expect(advice.instead.get('truncate payload.meta.app.example.io/rev 9')?.text).toContain(
+      `write payload.${brackets}`,
+    );
+    expect(advice.instead.has('meta.app.io/rev')).toBe(false);
+    expect(told.instead.get('meta.app.example.io/rev')).toContain(brackets);
+    const when = '{"===": [{var: meta.app.example.io/rev}, b]}';
+    expect(
+      adviseOn(`- {match: {path: a, when: ${when}}, messageTemplate: x}`, payload).advice.notes.map(textOf),
+    ).toEqual([
+      expect.stringMatching(
+        /^app\.example\.io\/rev is one key .* write the file transforms\/mapping-1\.js [^]*if \(!\(payload\.meta\?\.\["app\.example\.io\/rev"\] === "b"\)\) return null;[^]* take when out, /,
+      ),
+    ]);
+  });
+
+  test('a block that goes through one object is told so, whatever has such a name elsewhere', () => {
+    const table =
+      '- {match: {path: a}, messageTemplate: "x {{#each who.signer}}{{name}}{{/each}} {{#each tags}}{{name}}{{/each}}"}';
+    const outside = { name: 'envelope', other: { name: 'b' } };
+    const { advice, told } = adviseOn(table, { ...outside, who: { signer: { name: 'Elif', mail: 'e' } } });
+    const text =
+      /^one object at who\.signer and no list.*\{\{#with who\.signer\}\}.*\{\{#if who\.signer\.name\}\}/;
+    expect(advice.instead.get('name')?.text).toMatch(text);
+    expect(told.instead.get('name')).toMatch(text);
+    const list = adviseOn(table, { ...outside, who: { signer: [{ mail: 'e' }] } });
+    expect(list.advice.instead.get('name')?.text).not.toContain('one object');
+    expect(adviseOn(table, { tags: { a: '1' } }).advice.instead.get('name')?.text).toMatch(
+      /at tags .*\{\{@key\}\}/,
+    );
+    // A map of objects is gone through on purpose.
+    expect(
+      adviseOn(table, { tags: { a: { nme: '1' } } }).advice.instead.get('name')?.text ?? '',
+    ).not.toContain('one object');
+  });
+
+  test('a name of the request is told to be none of the body', () => {
+    const notesOn = (template: string, payload: JsonValue, when?: string): readonly string[] =>
+      adviseOn(
+        `- {match: {path: a${when === undefined ? '' : `, when: ${when}`}}, messageTemplate: 'x ${template}'}`,
+        payload,
+      ).advice.notes.map(textOf);
+    const payload = { query: 'avg(x)', path: 'src/a.ts', headers: { to: 'b' }, list: [{ path: 'p' }] };
+    expect(notesOn('{{query}} {{truncate path 9}} {{headers.to}}', payload)).toEqual([
+      '{{query}} reads the query of the address; the payload has a field query, too: to read that write {{payload.query}}',
+      expect.stringContaining('write {{payload.path}}'),
+      expect.stringContaining('write {{payload.headers.to}}'),
+    ]);
+    expect(
+      notesOn('{{payload.query}} {{#each list}}{{path}}{{/each}} {{eq kind "query"}} {{headers.x}}', payload),
+    ).toEqual([]);
+    expect(notesOn('{{query}}', { title: 'a' })).toEqual([]);
+    expect(notesOn('a', payload, '{"===": [{var: query}, "avg(x)"]}').join()).toContain(
+      '{"var":"query"} reads the query of the address; the payload has a field query, too: to read that write {"var":"payload.query"}',
+    );
+  });
+
+  test('a lone name of a helper is told to be a field, whatever the body has', () => {
+    const { advice, told } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "x {{date}} {{today}} {{length}}"}',
+      {
+        due_date: '2026-01-01',
+      },
+    );
+    expect(advice.instead.get('date')?.text).toMatch(
+      /a name alone is always a field.*write \{\{date now "yyyy-MM-dd"\}\}/,
+    );
+    expect(advice.instead.get('length')?.text).toContain('{{length list}}');
+    expect(advice.instead.get('today')?.text).toContain('{{date now "yyyy-MM-dd"}}');
+    expect(told.instead.get('date')).toBe(advice.instead.get('date')?.text);
+    expect(told.instead.get('today')).toBe(advice.instead.get('today')?.text);
+  });
+
+  test('a field of the sender that stands in the place of today is not told in a decision', () => {
+    const { told, advice } = adviseOn('- {match: {path: a}, messageTemplate: "x {{today}}"}', {
+      private: { today: '2026-01-01' },
+    });
+    expect(advice.instead.get('today')?.text).toBe('private.today');
+    expect(told.instead.size).toBe(0);
+  });
+
+  test('a field of the elements of a list is printed of one, or of all', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "x {{pr.labels.name}} {{pr.labels.size}}"}',
+      {
+        pr: { labels: [{ name: 'a' }, { name: 'b', size: 5 }] },
+      },
+    );
+    expect(advice.instead.get('pr.labels.name')?.text).toBe(
+      'pr.labels.0.name; for all of them write {{join pr.labels ", " "name"}}',
+    );
+    expect(advice.instead.get('pr.labels.size')?.text).toBe('pr.labels.1.size');
+  });
+
+  test('a body that is a list is told of only where that explains something', () => {
+    const list = [{ id: 1 }];
+    const said = (template: string): readonly string[] =>
+      adviseOn(`- {match: {path: a}, messageTemplate: "${template}"}`, list).advice.notes.map(textOf);
+    expect(said('{{id}}')).toEqual([expect.stringContaining('the body is a list')]);
+    expect(said('{{length payload}} changes')).toEqual([]);
+  });
+
+  const LISTS = {
+    body: [
+      { id: 1, data: { at: '2026', who: 'eva' } },
+      { id: 2, data: { at: '2026', who: 'max' } },
+    ],
+    alerts: { version: 4, alerts: [{ labels: { name: 'disk' }, state: 'firing' }] },
+    order: { order: { lines: [{ sku: 'a', quantity: 1 }] }, event: { title: 't' } },
+  };
+
+  test.each([
+    [
+      'body',
+      '{{data.who}} {{date data.at "yyyy"}}',
+      'forEach: payload, and {{item.data.who}}, {{date item.data.at "yyyy"}};',
+    ],
+    ['body', '{{item.data.who}} {{payload.id}}', 'forEach: payload, and {{item.data.who}}, {{item.id}};'],
+    ['alerts', '{{labels.name}} {{state}}', 'forEach: alerts, and {{item.labels.name}}, {{item.state}};'],
+    [
+      'alerts',
+      '{{alert.labels.name}} {{alerts.state}}',
+      '{{#each alerts}}{{labels.name}} {{state}} {{/each}}',
+    ],
+    ['order', '{{sku}} {{quantity}}', 'forEach: order.lines, and {{item.sku}}, {{item.quantity}};'],
+  ] as const)('of %s, names of elements in %s get one note with each', (body, template, wanted) => {
+    const table = `- {match: {path: a}, messageTemplate: 'x ${template}'}`;
+    const { advice, told } = adviseOn(table, LISTS[body]);
+    expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(wanted)]);
+    expect([...advice.instead.keys()]).toEqual([]);
+    // The name of a list that no mapping has is the sender's.
+    expect(told.notes).toHaveLength(body === 'body' || template.includes('alerts') ? 1 : 0);
+  });
+
+  test.each([
+    ['alerts', '{{alerts.labels.name}}'],
+    ['alerts', '{{#each alerts}}{{labels.nme}} {{stat}}{{/each}} {{versin}}'],
+    ['order', '{{order.lines.sku}} {{order.lines.quantity}}'],
+    ['order', '{{sku}}'],
+    ['order', '{{event.titel}} {{nothing}}'],
+  ] as const)('of %s, %s gets no such note', (body, template) => {
+    const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: 'x ${template}'}`, LISTS[body]);
+    expect(advice.notes).toEqual([]);
+  });
+
+  test('inside a block the way out is told', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{#each list}}{{form.title}}{{/each}}"}',
+      {
+        form: { title: 't' },
+        list: [{ id: 1 }],
+      },
+    );
+    expect(advice.instead.get('form.title')?.text).toBe(
+      'form.title outside of the block: write {{../form.title}}',
+    );
+  });
+
+  const ORDERS = {
+    currency: 'EUR',
+    note: 'n',
+    orders: [
+      { number: 7, items: [{ sku: 'a' }, { sku: 'b', note: 'own' }] },
+      { number: 8, items: [{ sku: 'c' }] },
+    ],
+  };
+  test.each<readonly [string, string, string | undefined]>([
+    ['{{#each orders}}{{currency}}{{/each}}', 'currency', '{{../currency}}'],
+    ['{{#each orders}}{{#if number}}{{currency}}{{/if}}{{/each}}', 'currency', '{{@root.currency}}'],
+    [
+      '{{#each orders}}{{#each items}}{{sku}} {{currency}}{{/each}}{{/each}}',
+      'currency',
+      '{{@root.currency}}',
+    ],
+    [
+      '{{#each orders}}{{#each items}}{{sku}} {{../currency}}{{/each}}{{/each}}',
+      '../currency',
+      '{{@root.currency}}',
+    ],
+    ['{{#each orders}}{{#each items}}{{sku}} {{number}}{{/each}}{{/each}}', 'number', '{{../number}}'],
+    ['{{#each orders}}{{truncate currency 2}}{{/each}}', 'truncate currency 2', '{{truncate ../currency 2}}'],
+    ['{{#each orders}}{{this.currency}}{{/each}}', 'this.currency', '{{../currency}}'],
+    ['{{#with orders.[0]}}{{currency}}{{/with}}', 'currency', '{{../currency}}'],
+    // What another element has is a field of the elements.
+    ['{{#each orders}}{{#each items}}{{sku}} {{note}}{{/each}}{{/each}}', 'note', undefined],
+  ])('in %s the whole tag is written', (template, expression, write) => {
+    const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: '${template}'}`, ORDERS);
+    const found = advice.instead.get(expression)?.text;
+    if (write === undefined) expect(found).toBeUndefined();
+    else expect(found).toMatch(new RegExp(`write ${write.replaceAll(/[.{}]/g, String.raw`\$&`)}$`));
+    if (write === undefined) return;
+    const right = template.replace(`{{${expression}}}`, write);
+    const again = adviseOn(`- {match: {path: a}, messageTemplate: '${right}'}`, ORDERS);
+    expect(again.advice.instead.size).toBe(0);
+  });
+
+  test('a value of the whole body that each element has, too, is told', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, forEach: alerts, messageTemplate: "{{status}} {{item.name}}"}',
+      {
+        status: 'firing',
+        alerts: [{ status: 'resolved', name: 'n' }],
+      },
+    );
+    expect(advice.notes.map(textOf)).toEqual([
+      'status is the one of the whole body; each element has one, too: where that is meant write {{item.status}}',
+    ]);
+  });
+
+  test.each([
+    [
+      'list.[-1].name',
+      'list with 2 elements, and a position counts from the front: for the last one write {{#each list}}{{#if @last}}{{name}}{{/if}}{{/each}}',
+    ],
+    ['issue.points.value', 'issue.points'],
+    [
+      'task.due.date',
+      'null at task.due, so nothing is set there: for a word in its place write {{default task.due.date "none"}}; to leave such requests out write when: {"!!":[{"var":"payload.task.due"}]}, and otherwise: skip beside match',
+    ],
+    [
+      'env.TEAM',
+      'nothing of the environment, of secrets or of settings, and templates read only the request: write the text itself there',
+    ],
+  ])('%s gets %s', (path, text) => {
+    const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: "x {{${path}}}"}`, {
+      issue: { points: 5 },
+      task: { due: null },
+      list: [{ name: 'a' }, { name: 'b' }],
+    });
+    expect(advice.instead.get(path)?.text).toBe(text);
+  });
+
+  test.each([
+    [
+      'forEach: alerts, ',
+      '{{alert.labels.name}}',
+      'alert.labels.name',
+      'item.labels.name: the element of forEach is item, so write {{item.labels.name}}',
+    ],
+    [
+      '',
+      '{{#each alerts}}{{alert.labels.name}}{{/each}}',
+      'alert.labels.name',
+      'labels.name in the elements of alerts: in the block a path begins at the element, so write {{labels.name}}',
+    ],
+    [
+      '',
+      '{{#each alerts}}{{alerts.labels.name}}{{/each}}',
+      'alerts.labels.name',
+      'labels.name in the elements of alerts: in the block a path begins at the element, so write {{labels.name}}',
+    ],
+  ])('%s%s begins with a name for the element', (keys, template, name, text) => {
+    const { advice } = adviseOn(`- {match: {path: a}, ${keys}messageTemplate: "x ${template}"}`, {
+      alerts: [{ labels: { name: 'a' } }, { labels: { name: 'b' } }],
+    });
+    expect(advice.instead.get(name)?.text).toBe(text);
+  });
+
+  test('another thing that elements have a field of is no name for them', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{#each commits}}{{release.name}} {{repo.name}}{{/each}}"}',
+      { repo: { name: 'r' }, commits: [{ name: 'a' }] },
+    );
+    expect(advice.instead.get('release.name')?.text ?? '').not.toContain('in the elements');
+    expect(advice.instead.get('repo.name')?.text).toContain('outside of the block');
+  });
+
+  test('a "!" that held without anything of its kind is told the whole condition', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a, when: {"!": [{var: pull_request.draft}]}}, messageTemplate: "x {{pull_request.title}}"}',
+      { issue: { number: 5 } },
+    );
+    expect(advice.notes.map(textOf)).toEqual([
+      'when held without pull_request.draft: this request has no pull_request at all. To take only requests that have one write when: {"and":[{"!!":[{"var":"pull_request"}]},{"!":[{"var":"pull_request.draft"}]}]}',
+    ]);
+  });
+
+  test('what rendered empty in several elements of forEach is told once', () => {
+    const settings = settingsWith({
+      table: '- {match: {path: a}, forEach: list, messageTemplate: "x {{id}} {{item.b}}"}',
+    });
+    const payload = { list: [{ id: 1, b: 2 }, { id: 2 }, { id: 3 }] };
+    const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
+    const request = createHookRequest({ path: 'a', payload, receivedAt });
+    const notes = evaluationNotes(evaluation, adviceFor(evaluation, request, settings.table));
+    expect(notes.filter(({ code }) => code === 'rendered_empty').map(textOf)).toEqual([
+      'id (in each of the 3 elements); the request has item.id (1): the element of forEach is item, so write {{item.id}}',
+      'item.b (in the elements 1, 2)',
+    ]);
+  });
+
+  test.each(['payload', 'alerts'])('a field of the elements of forEach: %s is named with item', (list) => {
+    const elements = [{ objectId: 7, deal: { name: 'n' } }];
+    const { advice } = adviseOn(
+      `- {match: {path: a}, forEach: ${list}, messageTemplate: "x {{objectId}} {{deal.name}}"}`,
+      list === 'payload' ? elements : { alerts: elements },
+    );
+    const how = 'the element of forEach is item, so write';
+    expect(advice.instead.get('objectId')?.text).toBe(`item.objectId: ${how} {{item.objectId}}`);
+    expect(advice.instead.get('deal.name')?.text).toBe(`item.deal.name: ${how} {{item.deal.name}}`);
+  });
+
+  test('an account at an unusual place is told by its first place, as the mapping writes its name', () => {
+    const { told } = adviseOn(
+      '- {match: {path: a}, ignoreSenders: [other, "@Bot"], messageTemplate: "x {{who.login}}"}',
+      { id: 1, hidden: 'bot', who: { login: 'BOT' }, login: 'ann' },
+    );
+    expect(told.sender).toMatch(/; who\.login is "@?Bot": write .*from: '\{\{who\.login\}\}'\}$/);
+  });
+
+  test('of a request that is not kept, fields are told only in words of the mapping files', () => {
+    const mapping =
+      '- {match: {path: a}, sessionKey: "l:{{issue.identifier}}", id: l, messageTemplate: "x {{data.identifier}} {{user.mail}}"}';
+    const { told, advice } = adviseOn(mapping, {
+      data: { identifier: 'E-1' },
+      secretive: { user: { mail: 'm' } },
+    });
+    expect(advice.instead.get('user.mail')?.text).toBe('secretive.user.mail');
+    expect(Object.fromEntries(told.instead)).toEqual({ 'issue.identifier': 'data.identifier' });
+  });
+
+  test.each([
+    ['a word that only our own advice has', 'elements'],
+    ['a word of other letters', 'секрет'],
+    ['a word with a sign in it', 'mail$'],
+  ])('of a request that is not kept, %s is told of no key of the sender', (_, key) => {
+    const mapping = '- {match: {path: a}, messageTemplate: "x {{user.mail}} {{user.list}}"}';
+    const { told, advice } = adviseOn(mapping, { [key]: { user: { mail: 'm' } }, user: { list: 'a' } });
+    expect(advice.instead.get('user.mail')?.text).toBe(`${key}.user.mail`);
+    expect(told.instead.size).toBe(0);
+  });
+});

@@ -1,0 +1,494 @@
+/** What explain says of the leaf of a condition that failed, or that held for another reason than was meant. */
+import { describe, expect, test } from 'vitest';
+import { adviceFor } from '../../src/advice/requests.ts';
+import { createHookRequest } from '../../src/hook/hook.ts';
+import { formatEvaluation } from '../../src/explanation/explanation.ts';
+import type { JsonValue } from '../../src/json.ts';
+import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
+
+function explain(when: unknown, payload: JsonValue, headers: Record<string, string> = {}) {
+  const table = JSON.stringify([{ id: 'm', match: { path: 'p', when }, messageTemplate: 'x' }]);
+  const settings = settingsWith({ table });
+  const { evaluation } = evaluateHook({ path: 'p', payload, headers }, settings);
+  const request = createHookRequest({ path: 'p', payload, headers, receivedAt });
+  const advice = adviceFor(evaluation, request, settings.table);
+  const text = formatEvaluation(evaluation, { request, advice });
+  return {
+    matched: evaluation.mapping !== undefined,
+    advice,
+    text,
+    sure: [...advice.leaves.values()].flat(),
+  };
+}
+
+test.each<[string, JsonValue, string]>([
+  [
+    "source: automation, when: {'===': [{var: id}, 7]}",
+    { id: 7, source: { type: 'automation', n: 1 } },
+    'source is compared with the field "source" of the body, here an object; the text is at source.type: remove source from match and write when: {"and":[{"===":[{"var":"source.type"},"automation"]},{"===":[{"var":"id"},7]}]}',
+  ],
+  [
+    'source: grafana',
+    { source: 'alerts', sender: { app: 'grafana' } },
+    'source is compared with the field "source" of the body; the text is at sender.app: remove source from match and write when: {"===":[{"var":"sender.app"},"grafana"]}',
+  ],
+  ['source: Grafana', { source: 'grafana' }, 'write source: "grafana" in match, as it is sent'],
+  [
+    'source: a',
+    { source: { id: 1 } },
+    'source is an object in this body; its fields are id: name one of them in when, as source.NAME',
+  ],
+  ['source: a', { source: 'another' }, ''],
+])('a source that did not hold: %s', (match, payload, expected) => {
+  const settings = settingsWith({ table: `- {id: m, match: {path: p, ${match}}, messageTemplate: x}` });
+  const { evaluation } = evaluateHook({ path: 'p', payload }, settings);
+  const request = createHookRequest({ path: 'p', payload, receivedAt });
+  const advice = adviceFor(evaluation, request, settings.table);
+  expect([...advice.leaves.values()].flat().join()).toBe(expected);
+  const text = formatEvaluation(evaluation, { request, advice });
+  expect(text).toContain(
+    expected === '' ? 'if m should take such requests, change the condition' : `hint: ${expected}\n`,
+  );
+});
+
+const textOf = ({ text }: { readonly text: string }): string => text;
+const v = (name: string, ...more: JsonValue[]): object => ({
+  var: more.length === 0 ? name : [name, ...more],
+});
+const LABELS = {
+  labels: [
+    { id: 5, title: 'Customer' },
+    { id: 6, title: 'billing' },
+  ],
+};
+
+describe('a comparison of values whose kinds do not fit says so, with the rule to write', () => {
+  test.each<[unknown, JsonValue, string | RegExp]>([
+    [
+      { '==': ['{{event}}', 'paid'] },
+      { event: 'paid' },
+      /"\{\{event\}\}" is a text here.*write \{"==": \[\{"var": "payload\.event"\}, "paid"\]\}$/,
+    ],
+    [
+      { '<': [v('t'), '15'] },
+      { t: '9.4' },
+      /t \("9\.4"\) and "15" are both texts.*letter by letter.*write \{"<":\[\{"var":"t"\},15\]\}$/,
+    ],
+    [
+      { '>': [v('a'), v('b')] },
+      { a: '10', b: '9' },
+      /make a number of one.*\{">":\[\{"\+":\[\{"var":"a"\}\]\},\{"var":"b"\}\]\}$/,
+    ],
+    [
+      { '>': [v('until'), v('now')] },
+      { until: 1798675200 },
+      /a number of seconds since 1970.*never holds.*\{"!!":\[\{"var":"until"\}\]\}.*payload\.until \* 1000 with Date\.parse\(now\)$/,
+    ],
+    [
+      { '<': [v('amount'), 500] },
+      { amount: 1990, currency: 'USD' },
+      'then amount 1990 is 19.90 USD, and 500 is 5.00 USD; for 500.00 USD write {"<":[{"var":"amount"},50000]}',
+    ],
+    [
+      { '>': [v('size'), 10] },
+      { size: 'large' },
+      'size ("large") is a text, and 10 a number: ">" between the two never holds',
+    ],
+    [
+      { '>': [v('size'), 10] },
+      { size: '1,200' },
+      /never holds; ask another field, or compare in a transform$/,
+    ],
+    [
+      { '>': [v('price'), 10] },
+      { price: { amount: 12, currency: 'EUR' } },
+      /price\.amount is 12: did you mean \{">":\[\{"var":"price\.amount"\},10\]\}$/,
+    ],
+    [{ '>': [v('items'), 3] }, { items: [1, 2, 3, 4] }, /write \{">":\[\{"var":"items\.length"\},3\]\}$/],
+    [
+      { in: ['billing', v('labels')] },
+      LABELS,
+      /labels is a list of objects.*write \{"some":\[\{"var":"labels"\},\{"===":\[\{"var":"title"\},"billing"\]\}\]\}$/,
+    ],
+    [
+      { in: ['customer', v('labels')] },
+      LABELS,
+      'title of an element is "Customer" (upper and lower case count)',
+    ],
+    [{ in: ['x', v('labels')] }, LABELS, 'with one of the fields that its elements have (id, title)'],
+    [
+      { in: [v('prio'), ['P1', 'P2']] },
+      { prio: { id: 'a', summary: 'P1' } },
+      'write {"in":[{"var":"prio.summary"},["P1","P2"]]}',
+    ],
+    [
+      { '===': [v('state'), 'open'] },
+      { state: { id: 3, name: 'Open' } },
+      'state.name is "Open" (upper and lower case count)',
+    ],
+    [{ '===': [v('tags'), 'vip'] }, { tags: ['vip'] }, 'write {"in":["vip",{"var":"tags"}]}'],
+    [{ '===': [v('level'), 3] }, { level: '3' }, 'put it in quotes, write {"===":[{"var":"level"},"3"]}'],
+    [{ '===': [v('version'), 1.1] }, { version: '1.10' }, 'write {"===":[{"var":"version"},"1.10"]}'],
+    [{ '===': [v('level'), ''] }, { level: null }, 'write {"!":{"var":"level"}}, which holds for null'],
+    [{ '===': [v('level'), null] }, { level: '' }, 'write {"!":{"var":"level"}}'],
+    [{ '===': [v('level'), '3'] }, { level: 3 }, 'take the quotes off, write {"===":[{"var":"level"},3]}'],
+    [
+      { '>=': [v('level'), 3] },
+      { level: 'Very high' },
+      'write {"in":[{"var":"level"},["Very high"]]}, with the other words of that kind behind "Very high"',
+    ],
+    [{ '===': [v('draft'), 'false'] }, { draft: false }, 'write {"===":[{"var":"draft"},false]}'],
+    [{ in: [v('n'), ['1', '2']] }, { n: 2 }, /the list has the text "2", and n is the number 2/],
+    [
+      { in: ['critical', v('flags')] },
+      { flags: { critical: true } },
+      'write {"!!":[{"var":"flags.critical"}]}',
+    ],
+    [
+      { '!': v('muted') },
+      { muted: 'false' },
+      'every text but the empty one counts as true: ask {"===":[{"var":"muted"},"true"]}',
+    ],
+    [{ '!': v('muted') }, { muted: 'False' }, 'ask {"===":[{"var":"muted"},"True"]}'],
+    [{ '!': v('muted') }, { muted: 'NO' }, 'ask {"===":[{"var":"muted"},"YES"]}'],
+    [
+      { or: [{ '!': v('muted') }, { '===': [v('b'), 'x'] }] },
+      { muted: 'false', b: 'y' },
+      'every text but the empty one counts as true',
+    ],
+    [
+      { or: [{ '===': [v('a'), 1] }, { '===': [v('b'), 'x'] }] },
+      { a: '1', b: 'y' },
+      'write {"===":[{"var":"a"},"1"]}',
+    ],
+  ])('%j of %j', (when, payload, text) => {
+    const { matched, sure, text: printed } = explain(when, payload);
+    expect(matched).toBe(false);
+    expect(sure).toEqual([
+      typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text),
+    ]);
+    expect(printed).toContain(`\n      hint: ${sure[0] ?? '?'}\n`);
+  });
+
+  test.each<[unknown, JsonValue]>([
+    [{ '===': [v('action'), 'opened'] }, { action: 'closed' }],
+    [{ '<': [v('t'), 15] }, { t: '20' }],
+    [{ '<': [v('t'), '15'] }, { t: '20' }],
+    [{ '<': [v('day'), '2026-01-01'] }, { day: '2026-11-22' }],
+    [{ in: [v('a'), ['x', 'y']] }, { a: 'z' }],
+    [{ in: ['vip', v('tags')] }, { tags: ['new'] }],
+    [{ some: [v('labels'), { '===': [v('title'), 'other'] }] }, LABELS],
+    [{ '!!': v('muted') }, { muted: '' }],
+  ])('nothing is said of %j where %j merely has another value', (when, payload) => {
+    expect(explain(when, payload).sure).toEqual([]);
+  });
+
+  test('what was advised holds when it is followed', () => {
+    for (const [when, payload] of [
+      [{ '<': [v('t'), '15'] }, { t: '9.4' }],
+      [{ in: ['billing', v('labels')] }, LABELS],
+      [{ in: [v('prio'), ['P1', 'P2']] }, { prio: { id: 'a', summary: 'P1' } }],
+      [{ '===': [v('tags'), 'vip'] }, { tags: ['vip'] }],
+      [{ '!==': [v('data.assignee.name'), 'Agent'] }, { data: { id: 1 } }],
+      [{ '!': { in: ['bot', v('labels')] } }, { id: 1 }],
+    ] as const) {
+      const [sure = ''] = explain(when, payload).sure.slice(-1);
+      const rule = /(\{.*\})$/.exec(sure)?.[1] ?? 'null';
+      expect(explain(JSON.parse(rule), payload).matched, sure).toBe(true);
+    }
+  });
+});
+
+describe('inside a rule over a list', () => {
+  const payload = { line_items: [{ sku: 'A', price: { eur: 3 } }], tags: ['a'], customer: { id: 7 } };
+  test.each<[unknown, string | undefined]>([
+    [
+      { some: [v('line_items'), { '===': [v('line_items.sku'), 'B'] }] },
+      'var reads the element of line_items: write {"some":[{"var":"line_items"},{"===":[{"var":"sku"},"B"]}]}',
+    ],
+    [
+      {
+        all: [
+          v('line_items'),
+          { and: [{ '>': [v('item.price.eur'), 5] }, { '===': [v('item.skuu'), 'A'] }] },
+        ],
+      },
+      'write {"all":[{"var":"line_items"},{"and":[{">":[{"var":"price.eur"},5]},{"===":[{"var":"sku"},"A"]}]}]}',
+    ],
+    [
+      { some: [v('line_items'), { '===': [v('skuu'), 'A'] }] },
+      'write {"some":[{"var":"line_items"},{"===":[{"var":"sku"},"A"]}]}',
+    ],
+    [
+      { some: [v('line_items'), { '===': [v('owner'), v('customer.id')] }] },
+      'none has owner: its elements have sku, price',
+    ],
+    [
+      { some: [v('line_items'), { '===': [v('sku'), v('customer.id')] }] },
+      'customer.id of the whole body cannot be read there',
+    ],
+    [
+      { some: [v('tags'), { '===': [v('tag'), 'a'] }] },
+      'that is a list of texts: write {"some":[{"var":"tags"},{"===":[{"var":""},"a"]}]}',
+    ],
+    [
+      { some: [v('line_items'), { '===': [v('price'), 3] }] },
+      'of an element of line_items: price is an object, and price.eur is 3',
+    ],
+    [
+      { some: [v('customer'), { '===': [v('id'), 7] }] },
+      '"some" goes through a list, and customer is an object',
+    ],
+  ])('%j', (when, text) => {
+    expect(explain(when, payload).sure).toEqual([expect.stringContaining(text ?? '')]);
+  });
+});
+
+describe('a missing variable', () => {
+  test('gets a default where a rule says what it must not be, and no other thing of the same name', () => {
+    const { sure, text } = explain(
+      { '!==': [v('data.assignee.name'), 'Agent'] },
+      { actor: { name: 'Noor' }, data: { id: 1 } },
+    );
+    expect(sure).toEqual([
+      expect.stringContaining('give it a default, {"!==":[{"var":["data.assignee.name",""]},"Agent"]}'),
+    ]);
+    expect(text.slice(0, text.indexOf('fields of the request'))).not.toContain('actor.name');
+  });
+
+  test('a name that is spelt nearly so stands before the default', () => {
+    const { sure } = explain({ '!==': [v('acton'), 'closed'] }, { action: 'opened' });
+    expect(sure).toEqual([
+      'the request has action ("opened"): did you mean that?',
+      expect.stringContaining('["acton",""]'),
+    ]);
+  });
+
+  test.each<[unknown, JsonValue, string]>([
+    [
+      { '===': [v('alerts[0].state'), 'on'] },
+      { alerts: [{ state: 'on' }] },
+      'with a dot: {"var":"alerts.0.state"}',
+    ],
+    [
+      { '===': [v('data.assignee.name'), 'Eva'] },
+      { data: { id: 1, state: {} } },
+      'data has no field assignee; it has id, state',
+    ],
+    [{ '===': [v('draft'), false] }, { id: 1 }, '{"===":[{"var":["draft",false]},false]}'],
+  ])('%j of %j', (when, payload, text) => {
+    expect(explain(when, payload).sure).toEqual([expect.stringContaining(text)]);
+  });
+
+  test.each<[unknown, string]>([
+    [
+      { '===': [v('pr.labels.name'), 'bug'] },
+      'write {"some":[{"var":"pr.labels"},{"===":[{"var":"name"},"bug"]}]}',
+    ],
+    [{ in: ['bug', v('pr.labels.name')] }, '{"===":[{"var":"name"},"bug"]}'],
+    [
+      { '!==': [v('pr.labels.name'), 'wip'] },
+      '{"none":[{"var":"pr.labels"},{"===":[{"var":"name"},"wip"]}]}',
+    ],
+    [{ '>': [v('pr.labels.size'), 3] }, '{"some":[{"var":"pr.labels"},{">":[{"var":"size"},3]}]}'],
+  ])('%j goes on within a list: its elements are asked', (when, rule) => {
+    const payload = { pr: { labels: [{ name: 'x' }, { name: 'bug', size: 5 }] } };
+    const [said = ''] = explain(when, payload).sure;
+    expect(said).toMatch(/^pr\.labels is a list: to ask each of its elements write/);
+    expect(said).toContain(rule);
+    expect(explain(JSON.parse(said.slice(said.indexOf('{'))), payload).matched).toBe(true);
+  });
+
+  const ITEMS = [
+    { field: 'resolution', toString: 'Done' },
+    { field: 'status', toString: 'Done' },
+  ];
+  const OF_ITEMS = [
+    { '===': [v('event'), 'updated'] },
+    { '===': [v('log.items.field'), 'status'] },
+    { '===': [v('log.items.toString'), 'Done'] },
+    { '>': [v('id'), 1] },
+  ];
+
+  test('several parts that go on within one list are one rule for its elements', () => {
+    const payload = { event: 'updated', id: 5, log: { items: ITEMS } };
+    const { sure, text } = explain({ and: OF_ITEMS }, payload);
+    const rule =
+      '{"and":[{"===":[{"var":"event"},"updated"]},{"some":[{"var":"log.items"},{"and":[{"===":[{"var":"field"},"status"]},{"===":[{"var":"toString"},"Done"]}]}]},{">":[{"var":"id"},1]}]}';
+    expect(sure).toEqual([`log.items is a list: to ask one element for all of it write when: ${rule}`]);
+    expect(text).not.toContain('did you mean');
+    expect(text).toMatch(/log\.items\.1\.field +"status"\n/);
+    expect(explain(JSON.parse(rule), payload).matched).toBe(true);
+  });
+
+  test('parts that go on within two lists are told each its own', () => {
+    const when = { and: [{ '===': [v('log.items.field'), 'status'] }, { '===': [v('rows.n'), 1] }] };
+    const { text } = explain(when, { log: { items: ITEMS }, rows: [{ n: 2 }, { n: 1 }] });
+    expect(text).toContain('write {"some":[{"var":"log.items"},{"===":[{"var":"field"},"status"]}]}\n');
+    expect(text).toContain(
+      'rows.n is missing, too; rows is a list: to ask each of its elements write {"some":[{"var":"rows"},{"===":[{"var":"n"},1]}]}\n',
+    );
+  });
+
+  test('a null on the way is told, and no other thing of the same name', () => {
+    const { sure } = explain(
+      { '===': [v('issue.assignee.login'), 'me'] },
+      { issue: { assignee: null, user: { login: 'u' } } },
+    );
+    expect(sure).toEqual(['issue.assignee is null, and has no fields']);
+  });
+
+  test('of alternatives each says what it found', () => {
+    const { text } = explain({ or: [{ '===': [v('e'), 'a'] }, { '>': [v('m'), 2] }] }, { e: 'b' });
+    expect(text).toContain('        {"===":[{"var":"e"},"a"]} is false: found "b", expected "a"\n');
+    expect(text).toContain('        {">":[{"var":"m"},2]} is unknown: m is missing\n');
+  });
+
+  test('an element of another kind leads to the one that has it', () => {
+    const answers = { answers: [{ email: 'a' }, { number: 3 }] };
+    expect(explain({ '===': [v('answers.0.number'), 3] }, answers).text).toContain(
+      'the request has answers.1.number',
+    );
+    expect(explain({ '===': [v('answers.7.email'), 'a'] }, answers).text).toContain(
+      'the request has answers.0.email',
+    );
+  });
+});
+
+describe('a list that a rule makes is no number', () => {
+  const list = { filter: [v('list'), { '>': [v('n'), 1] }] };
+  test.each<[JsonValue | object, string]>([
+    [{ '>': [list, 0] }, 'to ask whether there is one write '],
+    [{ '<=': [1, list] }, 'to ask whether there is one write '],
+    [{ '<': [list, 1] }, 'to ask whether there is none write '],
+    [{ '>': [list, 2] }, 'count in a transform, or write '],
+    [{ '>=': [{ map: [v('list'), v('n')] }, 4] }, 'count in a transform, or write '],
+  ])('%j gets a rule that does what was meant', (when, hint) => {
+    const counts = (rule: unknown) =>
+      [0, 2, 3].map((found) => {
+        const more = Array.from({ length: found }, () => ({ n: 2 }));
+        return explain(rule, { list: [{ n: 1 }, ...more] });
+      });
+    const [said = ''] = counts(when).flatMap(({ sure, advice }) => [...sure, ...advice.notes.map(textOf)]);
+    expect(said).toContain(hint);
+    const rule: unknown = JSON.parse(/write (\{.*\})$/.exec(said)?.[1] ?? '');
+    const wanted = hint.includes('none')
+      ? [true, false, false]
+      : hint.includes('one')
+        ? [false, true, true]
+        : [false, false, true];
+    expect(counts(rule).map(({ matched }) => matched)).toEqual(wanted);
+  });
+});
+
+describe('a condition that held for another reason than was meant', () => {
+  test.each<[unknown, JsonValue, string]>([
+    [
+      { '!==': [v('NumMedia'), 0] },
+      { NumMedia: '0' },
+      'NumMedia is the text "0", and the number 0 is always different from it',
+    ],
+    [{ '!': { in: ['bot', v('labels')] } }, LABELS, 'labels is a list of objects'],
+    [{ '!!': v('refunded') }, { refunded: 'false' }, 'every text but the empty one counts as true'],
+    [{ and: [{ '>': [v('n'), '10'] }] }, { n: '9' }, 'texts are compared letter by letter'],
+    [
+      { '>=': [v('o.amount'), 500] },
+      { o: { amount: 1990, currency: 'eur' } },
+      'o.amount 1990 is 19.90 eur, and 500 is 5.00 eur; for 500.00 eur write {">=":[{"var":"o.amount"},50000]}',
+    ],
+    [
+      { in: ['main', v('branch')] },
+      { branch: 'maintenance/2.x' },
+      '"main" is only a part of "maintenance/2.x": for the whole text write {"===":[{"var":"branch"},"main"]}',
+    ],
+    [
+      { in: ['main', v('ref')] },
+      { ref: 'refs/heads/main' },
+      'for the whole text write {"===":[{"var":"ref"},"refs/heads/main"]}',
+    ],
+    ...[
+      ['dependabot', 'dependabot[bot]'],
+      ['Staging', 'staging'],
+      ['main', 'refs/heads/main'],
+      ['site', 'acme/site'],
+    ].map(([named = '', sent = '']): [unknown, JsonValue, string] => [
+      { '!==': [v('a.b'), named] },
+      { a: { b: sent } },
+      `a.b is "${sent}", which is not "${named}": to leave that out write {"!==":[{"var":"a.b"},"${sent}"]}`,
+    ]),
+    [
+      { '!': { in: [v('ref'), ['main', 'master']] } },
+      { ref: 'refs/heads/main' },
+      'to leave that out write {"in":[{"var":"ref"},["refs/heads/main","refs/heads/master"]]}',
+    ],
+    [
+      { '!': v('data.paid') },
+      { data: { object: { paid: true } } },
+      'when held since data.paid is missing, and the request has data.object.paid (true): write {"!":[{"var":"data.object.paid"}]}',
+    ],
+    ...[
+      ['main', 'refs/heads/domain-rename', 'refs/heads/main'],
+      ['main', 'refs/heads/feature/domain', 'refs/heads/main'],
+      ['heads/main', 'refs/heads/main-old', 'refs/heads/main'],
+      ['v1', 'refs/tags/v10', 'refs/tags/v1'],
+      ['site', 'acme/website', 'acme/site'],
+      ['opened', 'issue.reopened', 'issue.opened'],
+      ['opened', 'reopened', 'opened'],
+    ].map(([part = '', ref = '', whole = '']): [unknown, JsonValue, string] => [
+      { in: [part, v('ref')] },
+      { ref },
+      `"${part}" is only a part of "${ref}": for the whole text write {"===":[{"var":"ref"},"${whole}"]}`,
+    ]),
+    [
+      { some: [v('labels'), { '!==': [v('title'), 'billing'] }] },
+      LABELS,
+      'labels has an element whose title is "billing", too: "some" holds as soon as one other element is there; where none may be "billing" write {"none":[{"var":"labels"},{"===":[{"var":"title"},"billing"]}]}',
+    ],
+    [
+      { some: [v('tags'), { '!=': [v(''), 'skip'] }] },
+      { tags: ['skip', 'x'] },
+      'where none may be "skip" write {"none":[{"var":"tags"},{"==":[{"var":""},"skip"]}]}',
+    ],
+  ])('%j of %j', (when, payload, text) => {
+    const { matched, text: printed, advice } = explain(when, payload);
+    expect(matched).toBe(true);
+    expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(text)]);
+    expect(printed).toContain('note when ');
+  });
+
+  test.each<[unknown, JsonValue]>([
+    // Cents that were compared as such, a currency without them, an amount of either meaning.
+    [{ '>=': [v('amount'), 5000] }, { amount: 9900, currency: 'eur' }],
+    [{ '>=': [v('amount'), 500] }, { amount: 1990, currency: 'jpy' }],
+    [{ '>=': [v('amount'), 500] }, { amount: 99000, currency: 'eur' }],
+    [{ '>=': [v('amount'), 10] }, { amount: 19.9, currency: 'eur' }],
+    [{ '!==': [v('action'), 'closed'] }, { action: 'opened' }],
+    [{ '!==': [v('n'), 0] }, { n: 4 }],
+    [{ '!==': [v('ref'), 'refs/heads/main'] }, { ref: 'refs/heads/main-2' }],
+    [{ '!': { in: [v('ref'), ['main']] } }, { ref: 'refs/heads/maintenance' }],
+    [{ '!': v('parent.id') }, { id: 7 }],
+    [{ '!': v('data.paid') }, { data: { object: { paid: false } } }],
+    [{ '!': { in: ['bot', v('labels')] } }, { labels: ['a'] }],
+    [{ '!!': v('thread') }, { thread: '17' }],
+    [{ '>': [v('n'), '10'] }, { n: 20 }],
+    [{ '!': v('draft') }, { draft: false }],
+    [{ in: ['main', v('branch')] }, { branch: 'main' }],
+    [{ in: ['refs/heads/', v('ref')] }, { ref: 'refs/heads/main' }],
+    [{ in: ['invoice_', v('id')] }, { id: 'invoice_17' }],
+    [{ in: ['customer.subscription', v('type')] }, { type: 'customer.subscription.deleted' }],
+    [{ in: ['site', v('repo')] }, { repo: 'acme/site' }],
+    [{ in: ['docs', v('file')] }, { file: 'src/docs/index.md' }],
+    [{ in: ['urgent', v('subject')] }, { subject: 'this is urgent' }],
+    [{ in: ['main', v('branches')] }, { branches: ['maintenance', 'main'] }],
+    [{ some: [v('labels'), { '!==': [v('title'), 'bot'] }] }, LABELS],
+    // A true part of a negated "and" is not what made it hold, nor is one of a branch of an "or" that failed.
+    [{ '!': { and: [{ in: ['main', v('branch')] }, v('n')] } }, { branch: 'maintenance', n: 0 }],
+    [{ '!': { or: [{ '!': { '===': [v('a'), 'x'] } }, v('n')] } }, { a: 'x', n: 0 }],
+    [
+      { or: [{ and: [{ in: ['main', v('branch')] }, v('n')] }, v('ok')] },
+      { branch: 'maintenance', n: 0, ok: 1 },
+    ],
+  ])('nothing is said of %j and %j', (when, payload) => {
+    expect(explain(when, payload)).toMatchObject({ matched: true, advice: { notes: [] } });
+  });
+});

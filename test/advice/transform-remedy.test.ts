@@ -1,0 +1,217 @@
+/** What explain advises where a transform threw: the words of the error, and what the body has. */
+import { expect, test } from 'vitest';
+import { formatEvaluation } from '../../src/explanation/explanation.ts';
+import type { JsonValue } from '../../src/json.ts';
+import type { TransformReply } from '../../src/sandbox/sandbox.ts';
+import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
+
+const settings = settingsWith({ table: '[{id: m, match: {path: h}, transform: a.ts}]' });
+
+type Read = Extract<TransformReply, { readonly kind: 'failed' }>['read'];
+
+/** What is advised where a call ended so. */
+function endingOf(answer: object): string {
+  const reply = { tookMs: 1, logs: [], logsDropped: 0, ...answer } as unknown as TransformReply;
+  const { evaluation } = evaluateHook({ payload: {} }, settings, { answer: () => reply });
+  return /remedy: (.*)/.exec(formatEvaluation(evaluation))?.[1] ?? '';
+}
+
+function remedyOf(message: string, payload: JsonValue, read?: Read): string {
+  const { evaluation } = evaluateHook({ payload }, settings, {
+    answer: () => ({
+      kind: 'failed',
+      failure: 'user-error',
+      name: 'TypeError',
+      message,
+      tookMs: 1,
+      logs: [],
+      logsDropped: 0,
+      position: { file: 'transforms/a.ts', line: 16, column: 26 },
+      ...(read === undefined ? {} : { read }),
+    }),
+  });
+  return /remedy: (.*)/.exec(formatEvaluation(evaluation))?.[1] ?? '';
+}
+
+const ORDER = { data: { order: { total: 5, lines: [1] } }, id: 1 };
+const USUAL = 'correct the transform: it gets one argument';
+
+test.each([
+  [
+    "Cannot read properties of undefined (reading 'total')",
+    'this request has total in payload.data.order.total',
+  ],
+  ["Cannot read properties of null (reading 'nothing')", USUAL],
+  [
+    'payload.data.order.map is not a function',
+    'payload.data.order is an object, and no list, in this request; a list is payload.data.order.lines',
+  ],
+  ['payload.id.map is not a function', USUAL],
+  ['"[object Object]" is not valid JSON', 'the body is parsed already'],
+  ['Invalid time value', 'new Date got what is no time'],
+  ['Invalid time zone specified: Vienna', "write timeZone: 'Europe/Vienna'"],
+  ["Class constructor Push cannot be invoked without 'new'", 'new Push().transform(context)'],
+  ["Cannot read properties of undefined (reading 'json')", 'a transform is no handler of a web framework'],
+])('%s', (message, text) => {
+  expect(remedyOf(message, ORDER)).toContain(text);
+});
+
+test.each<[Read, JsonValue, string]>([
+  [
+    { expression: 'assignee', path: 'payload.data.assignee' },
+    { data: { team: { name: 'a' } }, actor: { name: 'b' } },
+    'the request has no data.assignee, which transforms/a.ts:16 reads: write assignee?.name, and behind the whole expression ??',
+  ],
+  [
+    { expression: 'data.assignee', path: 'payload.data.assignee' },
+    { data: { assignee: null } },
+    'data.assignee is null in this request, and transforms/a.ts:16 reads on from it: write data.assignee?.name',
+  ],
+  [
+    { expression: 'payload.issue', path: 'payload.issue' },
+    { data: { issue: { name: 'a' } } },
+    'the request has no issue, which transforms/a.ts:16 reads; it has payload.data.issue: read that',
+  ],
+  [
+    { expression: 'payload.deployment', path: 'payload.deployment' },
+    { payload: { deployment: { name: 'a' }, links: { deployment: 'b' } } },
+    'payload is the whole body, and this body has a field payload of its own: write payload.payload.deployment in place of payload.deployment, first in transforms/a.ts:16',
+  ],
+  [
+    { expression: 'payload.issue', path: 'payload.issue' },
+    { payload: { links: {} } },
+    'the request has no issue, which transforms/a.ts:16 reads: write payload.issue?.name',
+  ],
+  // What the code reads is there: the text of a declaration was another one's.
+  [{ expression: 'a', path: 'payload.a' }, { a: {}, b: 1 }, USUAL],
+  [{ expression: 'user' }, { b: 1 }, USUAL],
+])('%j of %j', (read, payload, text) => {
+  expect(remedyOf("Cannot read properties of undefined (reading 'name')", payload, read)).toContain(text);
+});
+
+test('what is taken apart gets an empty object in its place', () => {
+  const words = "Cannot destructure property 'name' of 'payload.user' as it is undefined.";
+  expect(remedyOf(words, { id: 1 }, { expression: 'payload.user', path: 'payload.user' })).toContain(
+    'the request has no user, which transforms/a.ts:16 reads: where such requests are to do nothing, write before that line: if (payload.user == null) return null; where they are wanted, too, write payload.user ?? {} in its place',
+  );
+});
+
+test('a name that stands in two places is told of none', () => {
+  expect(
+    remedyOf("Cannot read properties of undefined (reading 'id')", { a: { id: 1 }, b: { id: 2 } }),
+  ).toContain(USUAL);
+});
+
+test('a very wide body is looked through in part, and at once', () => {
+  const wide = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`k${index}`, {}]));
+  const timeOf = (message: string, remedy: string): number => {
+    const before = performance.now();
+    expect(remedyOf(message, { wide, total: 1 })).toContain(remedy);
+    return performance.now() - before;
+  };
+  const withoutSearch = timeOf('payload.total.map is not a function', USUAL);
+  const withSearch = timeOf(
+    "Cannot read properties of undefined (reading 'total')",
+    'this request has total in payload.total',
+  );
+  expect(withSearch).toBeLessThan(5 * withoutSearch);
+});
+
+test.each([
+  [
+    { kind: 'failed', failure: 'timeout', message: 'm', position: { file: 'a.ts', line: 3, column: 1 } },
+    /^a\.ts:3 was still at work after 1000 ms: .*timeoutMs: 5000\}$/,
+  ],
+  [{ kind: 'failed', failure: 'memory', message: 'm' }, /memoryMb: 128\}$/],
+  [{ kind: 'failed', failure: 'result-too-large', message: 'm' }, /^return less/],
+  [{ kind: 'ok', json: '"text"' }, /^put what it returns into an object: return \{ message: … \}/],
+  [{ kind: 'ok', json: 'true' }, /^return null where the request is to do nothing/],
+  [{ kind: 'ok', json: '{"prompt":"a"}' }, /^write message in place of prompt/],
+  [
+    { kind: 'ok', json: '[{"message":"a","priority":1}]' },
+    /^take priority out of what the transform returns/,
+  ],
+])('of a call that ended as %j', (answer, text) => {
+  expect(endingOf(answer)).toMatch(text);
+});
+
+test('a text that holds JSON is to be parsed, and the event of the request is named', () => {
+  const read = { expression: 'AlarmName', path: 'payload.Message.AlarmName' };
+  expect(
+    remedyOf("Cannot read properties of undefined (reading 'name')", { Message: '{"AlarmName":"a"}' }, read),
+  ).toContain(
+    'payload.Message is a text that holds JSON: write JSON.parse(payload.Message) in place of payload.Message',
+  );
+});
+
+test.each([
+  [
+    "Cannot read properties of undefined (reading 'filter')",
+    [{ id: 1 }, { id: 2 }],
+    'payload has no field logs: the body of this request is a list of 2, and payload is the list itself: write payload.filter in place of payload.logs.filter',
+  ],
+  [
+    'payload.logs is not iterable',
+    [{ id: 1 }],
+    'a list of 1, and payload is the list itself: write payload in place of payload.logs',
+  ],
+  [
+    "Cannot read properties of undefined (reading 'id')",
+    [{ logs: { id: 1 } }],
+    'each element of it has logs: go through it, as with for (const each of payload), and read each.logs',
+  ],
+])('%s, of a body that is a list', (message, body, text) => {
+  expect(remedyOf(message, body, { expression: 'payload.logs', path: 'payload.logs' })).toContain(text);
+});
+
+test.each<[object, JsonValue, string]>([
+  [
+    { session: 'x', prompt: 'y', note: 1 },
+    {},
+    'write sessionKey in place of session, in what the transform returns; write message in place of prompt, in what the transform returns; take note out',
+  ],
+  [{ message: { a: 1 } }, {}, 'message is a text: name one field in place of the whole object'],
+  [{ message: 'a', sessionKey: 5 }, {}, 'sessionKey is a text: write String(…) around'],
+  [{ message: 'a', deliver: 'true' }, {}, 'write deliver as true or false'],
+  [{}, 'status=ok', 'the transform gave no text in message; payload is one text in this request'],
+  [
+    [{ json: { message: 'a' } }],
+    {},
+    'write return [{ message: … }] in place of return [{ json: { message: … } }]',
+  ],
+  [
+    { result: { message: 'a', name: 'b' } },
+    {},
+    'write return { message: …, name: … } in place of return { result: {',
+  ],
+  [{ json: { other: 'a' } }, {}, 'a result has no frame: return what stands in json itself'],
+  [
+    { action: 'opened', id: 1, summary: 'A' },
+    { action: 'opened', id: 1 },
+    'returns the body itself, and a template does not see what it changed in it: return the text of the run, return { message: payload.summary }',
+  ],
+])('a result that is none of an action is told all at once: %j', (result, payload, text) => {
+  const reply = {
+    kind: 'ok',
+    json: JSON.stringify(result),
+    tookMs: 1,
+    logs: [],
+    logsDropped: 0,
+  } as TransformReply;
+  const { evaluation } = evaluateHook({ payload }, settings, { answer: () => reply });
+  expect(formatEvaluation(evaluation)).toContain(text);
+});
+
+test('a throw of the module is told how a request is skipped, and that a transform returned nothing is told once', () => {
+  const thrown = {
+    kind: 'failed',
+    failure: 'user-error',
+    name: 'Error',
+    message: 'skip',
+    position: { file: 'transforms/a.ts', line: 4, column: 2 },
+  };
+  expect(endingOf(thrown)).toContain(
+    'at transforms/a.ts:4: where such a request is to do nothing, write return null;',
+  );
+  expect(endingOf({ kind: 'ok' })).toBe('');
+});
