@@ -230,5 +230,8 @@ export interface Warning {
   readonly code: string;
   /** The field it is about, cut to 80 characters; absent where it is about the whole request. */
   readonly field?: string;
+  /** What was found, in one sentence. */
   readonly message: string;
+  /** What advice needs to know to say what to do, by code: see `HookFacts`. Never sent, never stored. */
+  readonly facts?: object;
 }

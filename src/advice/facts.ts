@@ -1,10 +1,11 @@
+import type { HookFacts } from '../hook/facts.ts';
 import type { DocumentFacts } from '../document/facts.ts';
 import type { GenerationSubjects } from '../generation/facts.ts';
 import type { MappingFacts, MappingSubjects } from '../mapping/facts.ts';
 import type { RunnerFacts } from '../runners/facts.ts';
 
 /** What the engine says of a finding beside its place, by code. */
-export type Facts = DocumentFacts & MappingFacts & RunnerFacts;
+export type Facts = DocumentFacts & MappingFacts & RunnerFacts & HookFacts;
 
 /** What the engine gives to look at, by kind. */
 export type Subjects = MappingSubjects & GenerationSubjects;

@@ -18,6 +18,7 @@ export { listNamed, shown } from './requests/field-list.ts';
 export { OF_A_KIND, OF_A_SORT, likeliestKind, writtenIn } from './requests/kind-fields.ts';
 export { laterMappings } from './requests/later-mappings.ts';
 export { remedyOf, withoutExplain } from './requests/refusal-remedy.ts';
+export { advisedWarnings, keptWarning } from './requests/warnings.ts';
 export { adviceFor } from './requests/request-advice.ts';
 export { cut } from './requests/shown-values.ts';
 export { senderNote } from './requests/sender-note.ts';

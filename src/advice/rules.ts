@@ -6,6 +6,7 @@ import { NAMES } from './rules/names.ts';
 import { joinedEntries } from './rules/joined-entries.ts';
 import { JSON_SYNTAX } from './rules/json-syntax.ts';
 import { KEYS } from './rules/keys.ts';
+import { TRANSFORMS } from './rules/transforms.ts';
 import { VALUES } from './rules/values.ts';
 import { YAML_SYNTAX, yamlStumbles } from './rules/yaml-syntax.ts';
 import { TEMPLATE_LOOKS, TEMPLATES } from './rules/templates.ts';
@@ -20,6 +21,7 @@ export const RULES: readonly AnyRule[] = [
   ...YAML_SYNTAX,
   ...JSON_SYNTAX,
   ...VALUES,
+  ...TRANSFORMS,
 ];
 
 /** What becomes one finding before rules are asked. */

@@ -1,5 +1,6 @@
 /* Why a request became what it is, for the log of `sluice dev`: the nearest miss whole, with its advice. */
 import {
+  advisedWarnings,
   adviceFor,
   adviceIn,
   type EvaluationNote,
@@ -51,7 +52,7 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
     ...adviceLines(advice.others, log),
     ...laterLines(seen, log),
     ...waitLines(seen, log),
-    ...untold(warnings, notes).flatMap((warning) => warningLines(warning, log)),
+    ...untold(advisedWarnings(warnings), notes).flatMap((warning) => warningLines(warning, log)),
   ];
   if (lines.length > MAX_LINES)
     return [...lines.slice(0, MAX_LINES - 1), `      …; ${log.explain} tells all`];

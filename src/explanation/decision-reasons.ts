@@ -1,6 +1,12 @@
 /* Why a request was answered as it was, in the words of the operator's own files: all there is where it was not kept. */
-import { emptyKeyNotes, remedyOf, withoutExplain, type EvaluationNote } from '../advice/requests.ts';
-import { warningText, type DecisionRecord, type MissedMapping } from '../storage/storage.ts';
+import {
+  emptyKeyNotes,
+  keptWarning,
+  remedyOf,
+  withoutExplain,
+  type EvaluationNote,
+} from '../advice/requests.ts';
+import { type DecisionRecord, type MissedMapping } from '../storage/storage.ts';
 
 /** Says why, and what to change. */
 export function reasonNotes(decision: DecisionRecord): readonly EvaluationNote[] {
@@ -20,7 +26,7 @@ export function reasonNotes(decision: DecisionRecord): readonly EvaluationNote[]
       empty.map(({ field }) => field),
       warnings,
     ),
-    ...warnings.map((warning): EvaluationNote => ({ code: 'warning', text: warningText(warning) })),
+    ...warnings.map((warning): EvaluationNote => ({ code: 'warning', text: keptWarning(warning) })),
     ...transformNotes.map((text): EvaluationNote => ({ code: 'transform', text })),
   ];
 }

@@ -1,5 +1,6 @@
 import { printInLine, printSentence } from '../finding.ts';
 import {
+  advisedWarnings,
   adviceFor,
   type EvaluationAdvice,
   type EvaluationNote,
@@ -34,7 +35,8 @@ export async function explainRequest(
   request: HookRequest,
   { generation, diagnostics }: Explainer,
 ): Promise<RequestExplanation> {
-  const evaluation = await generation.evaluate(request, 'full');
+  const judged = await generation.evaluate(request, 'full');
+  const evaluation = { ...judged, warnings: advisedWarnings(judged.warnings) };
   const { config, table } = generation;
   const advice = {
     ...adviceFor(evaluation, request, table),

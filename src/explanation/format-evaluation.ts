@@ -4,6 +4,7 @@ import type { HookError } from '../errors.ts';
 import type { HookRequest } from '../request.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import {
+  advisedWarnings,
   adviceIn,
   cut,
   type EvaluationAdvice,
@@ -85,7 +86,7 @@ function sectionsOf(
     [
       ...headLines(evaluation, options, paint),
       ...settingLines(notes),
-      ...untold(warnings, notes).map(
+      ...untold(advisedWarnings(warnings), notes).map(
         ({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`,
       ),
     ],

@@ -10,7 +10,8 @@ import type {
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { RenderedTemplate } from './evaluation.ts';
 import { warn, type RawFields } from './action-fields.ts';
-import { warnOfJsonTexts } from './slip-warnings.ts';
+import { encodedWords, jsonTextOn } from './encoded-json.ts';
+import type { HookFacts } from './finding-facts.ts';
 
 /** What a draft is to become. A notification has the fields of a run, as far as they concern its delivery. */
 export type DraftKind = 'wake' | 'agent' | 'notify';
@@ -55,8 +56,7 @@ export function createRender(
       if (unfit.length > 0) warn(warnings, { code: 'helper_argument', field, message: unfit.join('; ') });
       if (printed.length > 0) warn(warnings, { code: 'printed_json', field, message: printed.join('; ') });
       if (trace.empty.length > 0) {
-        const paths = trace.empty.map(({ expression }) => expression);
-        warnOfJsonTexts(warnings, { field, paths, scope });
+        warnOfJsonText(warnings, field, { empty: trace.empty, scope });
       }
       if (full || trace.empty.length > 0) {
         const index = scope.index === undefined ? {} : { index: scope.index };
@@ -65,6 +65,24 @@ export function createRender(
       }
     }
   };
+}
+
+/** Warns of the first path that leads into a text which holds JSON, among those that found nothing. */
+function warnOfJsonText(
+  warnings: Warning[],
+  field: string,
+  { empty, scope }: { readonly empty: RenderTrace['empty']; readonly scope: Scope },
+): void {
+  for (const { expression } of empty) {
+    const found = jsonTextOn(expression.trim(), scope);
+    if (found === undefined) continue;
+    const { path, isBase64 } = found;
+    const isRooted = path.startsWith('item') || path.startsWith('payload');
+    const facts: HookFacts['json_text'] = { field: isRooted ? path : `payload.${path}`, isBase64 };
+    const message = `${path} is ${encodedWords(isBase64)}, so ${expression.trim()} finds nothing in it`;
+    warn(warnings, { code: 'json_text', field, message, facts });
+    return;
+  }
 }
 
 /** Asking costs the request nothing. */

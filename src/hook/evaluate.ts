@@ -10,7 +10,7 @@ import { fieldError, kindOf } from './action-fields.ts';
 import { finish } from './finish.ts';
 import type { EvaluationSettings } from './evaluation-settings.ts';
 import { findSkip } from './skip-rules.ts';
-import { warnOfRepeatedLists } from './slip-warnings.ts';
+import { warnOfRepeatedLists } from './result-warnings.ts';
 import { transformDraft } from './transform-draft.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
 

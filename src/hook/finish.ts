@@ -15,6 +15,7 @@ import type { HookRequest } from '../request.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
 import * as field from './action-fields.ts';
+import type { HookFacts } from './finding-facts.ts';
 import { deriveActionId } from './ids.ts';
 
 /** What a character costs on its way through the boundary, which reads it several times. */
@@ -165,11 +166,11 @@ function ownerOf({ mapping, settings }: EvaluationState, sessionKey: string): Co
 /** A key of a transform or of the configuration cannot be seen by `check`, as one of the mapping itself is. */
 function warnOfGeneratedId({ warnings }: EvaluationState, { id, owner }: CompiledMapping): void {
   if (owner === 'mappings') return;
-  const problem = `the conversation belongs to ${id}, an id made from the position of the mapping`;
   field.warn(warnings, {
     code: 'generated_mapping_id',
     field: 'sessionKey',
-    message: `${problem}; add "id: ${id}" to the mapping so that it stays when mappings are moved`,
+    message: `the conversation belongs to ${id}, an id made from the position of the mapping`,
+    facts: { id } satisfies HookFacts['generated_mapping_id'],
   });
 }
 
@@ -243,8 +244,10 @@ function warnOfSameKey({ warnings }: EvaluationState, key: DedupeSettings['key']
   const name =
     names.find((each) => /^(?:id|uuid|guid|key)$/i.test(each)) ?? names.find((each) => ID.test(each));
   const own = name === undefined ? 'index' : `item.${name}`;
-  const message = `the dedupe key is the same for each element of forEach, so those after the first count as repeats of it and make nothing: write key: '${key.source}-{{${own}}}'`;
-  field.warn(warnings, { code: 'same_dedupe_key', field: 'dedupe.key', message });
+  const facts: HookFacts['same_dedupe_key'] = { key: key.source, field: own };
+  const message =
+    'the dedupe key is the same for each element of forEach, so those after the first count as repeats of it and make nothing';
+  field.warn(warnings, { code: 'same_dedupe_key', field: 'dedupe.key', message, facts });
 }
 
 /** Names of fields that tell one element from others. */

@@ -8,8 +8,7 @@ import type { Draft } from './draft.ts';
 import type { EvaluationPart, TransformTrace } from './evaluation.ts';
 import { warn } from './action-fields.ts';
 import { mergeResult, type Merged } from './merge.ts';
-import { warnOfOddTexts } from './odd-texts.ts';
-import { warnOfNumbers } from './slip-warnings.ts';
+import { warnOfNumbers, warnOfWords } from './result-warnings.ts';
 
 /** Characters of a call that are handed over in the time of a step. */
 const CHARACTERS = 32;
@@ -27,7 +26,7 @@ export function* transformDraft(
   const reply = (yield call) as TransformReply;
   if (reply.kind === 'ok') state.work.pass(reply.json?.length ?? 0);
   state.transformMs += reply.tookMs;
-  if (reply.kind === 'ok' && reply.json !== undefined) warnOfOddTexts(state.warnings, reply.json, call.json);
+  if (reply.kind === 'ok' && reply.json !== undefined) warnOfWords(state.warnings, reply.json, call.json);
   const merged = reply.kind === 'ok' ? mergeReply(state, draft, scope, reply) : FAILED;
   const isIdle = reply.kind === 'ok' && reply.json === undefined;
   if (state.full || isIdle || merged.kind !== 'drafts' || reply.logs.length > 0)
@@ -45,7 +44,7 @@ function remainingMs({ settings, transformMs }: EvaluationState): number {
 
 const FAILED = { kind: 'failed' } as const;
 const CLASS_INSTANCE =
-  'the transform returned an instance of a class, of which only its own properties count; return a plain object';
+  'the transform returned an instance of a class, of which only its own properties count';
 
 function mergeReply(
   { warnings, settings, mapping }: EvaluationState,
@@ -53,7 +52,7 @@ function mergeReply(
   scope: Scope,
   { json, isInstance }: Extract<TransformReply, { readonly kind: 'ok' }>,
 ): Merged {
-  if (isInstance === true) warn(warnings, { code: 'class_instance', message: CLASS_INSTANCE });
+  if (isInstance === true) warn(warnings, { code: 'class_instance', message: CLASS_INSTANCE, facts: {} });
   if (json !== undefined) warnOfNumbers(warnings, json, scope);
   const dialect = mapping?.dialect ?? 'sluice';
   return mergeResult(draft, json, { warnings, lenient: settings.lenient, dialect });

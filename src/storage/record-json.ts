@@ -7,7 +7,6 @@ import type {
   OutboxRecord,
   RunRecord,
 } from './records.ts';
-import { warningWords } from './warning-words.ts';
 
 /** A time as ISO 8601, or undefined. */
 export const isoTime = (ms: number | undefined): string | undefined =>
@@ -139,7 +138,7 @@ function oddNote({ empty = [], warnings = [], outcome, detail = '' }: DecisionRe
       : [
           `empty: ${first.field}: ${first.expression.trim()}${more > 0 ? ` and ${more} more` : ''}${first.instead === undefined ? '' : `; the request has ${first.instead}`}${first.field === 'sessionKey' ? '; all such requests share one conversation' : ''}`,
         ]),
-    ...warnings.map(warningWords),
+    ...warnings.map((code) => code.replaceAll('_', ' ')),
   ];
   return parts.length === 0 && outcome === 'rejected' ? detail : parts.join(', ');
 }

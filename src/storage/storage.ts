@@ -27,7 +27,6 @@ export {
   kindOf,
   runToJson,
 } from './record-json.ts';
-export { warningText } from './warning-words.ts';
 export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';
 export type { OpenWork, RestoreReport } from './sqlite/restore-store.ts';
 export { isSqliteFile } from './sqlite/worker/database-file.ts';

@@ -76,5 +76,5 @@ test('a request of a known kind gets its note in place of the general hint', () 
 
 test('requests says in plain words what was odd, without the codes of warnings', () => {
   const note = decisionNote({ ...DECISION, status: 202, warnings: ['printed_json', 'unknown_field'] });
-  expect(note).toBe('the template printed a list of objects, or an object, as JSON, unknown field');
+  expect(note).toBe('printed json, unknown field');
 });

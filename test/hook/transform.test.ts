@@ -51,7 +51,7 @@ describe('the result of a transform', () => {
     const { evaluation } = evaluateHook({}, agent, { answer: () => reply });
     expect(actionOf(evaluation)).toMatchObject({ message: 'a', name: 'N' });
     expect(evaluation.warnings).toEqual([
-      { code: 'class_instance', message: expect.stringContaining('return a plain object') },
+      { code: 'class_instance', message: expect.stringContaining('an instance of a class'), facts: {} },
     ]);
   });
 

@@ -200,7 +200,6 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
     tools:
       'author-globals find-compiler module-coverage isolate-coverage run-unsandboxed typecheck unsandboxed-process',
   },
-  storage: { advice: 'warning-words' },
   mapping: {
     advice: `always-holds body-kinds check-comments check-dedupe check-escapes
       check-folded check-reach check-texts check-trust check-written element-checks element-rules empty-path field-rules
@@ -209,7 +208,6 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
       meant-values mirrored operand-checks passed-over rule-edits scheme-words template-operands
       verify-hint wanted-keys written-transform`,
   },
-  hook: { advice: 'odd-texts slip-warnings unknown-fields' },
   generation: {
     advice: 'channel-settings default-findings gateway-findings recipient-findings',
     tools: 'check-generation proof-listing',

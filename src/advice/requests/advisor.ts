@@ -19,7 +19,10 @@ export function createAdvisor(table: RoutingTable): RequestAdvisor {
     onRepeat: repeatNote,
     returnedNothing: RETURNED_NOTHING,
     onToken: (request) =>
-      diagnoseToken(request, request.unknownName === undefined ? undefined : nearName(request.unknownName, table)),
+      diagnoseToken(
+        request,
+        request.unknownName === undefined ? undefined : nearName(request.unknownName, table),
+      ),
     onQuestion: explainQuestion,
     onAddress: explainForeignAddress,
   };

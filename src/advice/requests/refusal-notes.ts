@@ -6,20 +6,19 @@ import { methodNote } from './method-note.ts';
 import { nearName } from './near-names.ts';
 
 /** What to change where a request was refused before mappings saw it; for the operator, with nothing that came. */
-export function refusalNote(refused: RefusedRequest, table: RoutingTable): string | undefined {
-  switch (refused.code) {
-    case 'invalid_json':
-      return jsonNote(refused, table);
-    case 'invalid_body':
-      return formatOf(refused, table);
-    case 'no_mapping_matched':
-      return unknownNameNote(refused.name, table);
-    case 'method_not_allowed':
-      return methodNote(refused.name, refused, table);
-    default:
-      return undefined;
-  }
-}
+export const refusalNote = (refused: RefusedRequest, table: RoutingTable): string | undefined =>
+  BY_CODE[refused.code]?.(refused, table);
+
+const BY_CODE: Partial<
+  Readonly<
+    Record<RefusedRequest['code'], (refused: RefusedRequest, table: RoutingTable) => string | undefined>
+  >
+> = {
+  invalid_json: jsonNote,
+  invalid_body: formatOf,
+  no_mapping_matched: ({ name }, table) => unknownNameNote(name, table),
+  method_not_allowed: (refused, table) => methodNote(refused.name, refused, table),
+};
 
 function jsonNote(refused: RefusedRequest, table: RoutingTable): string | undefined {
   const { detail, field, place, headers } = refused;

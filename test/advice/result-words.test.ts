@@ -1,5 +1,6 @@
 /** Words that JavaScript writes where a transform put something into a text that is none. */
 import { expect, test } from 'vitest';
+import { advisedWarnings } from '../../src/advice/requests.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 
 const transformed = settingsWith({ table: '[{id: m, match: {path: h}, transform: a.ts}]' });
@@ -7,7 +8,7 @@ const transformed = settingsWith({ table: '[{id: m, match: {path: h}, transform:
 function warningsOf(message: string, body: string): readonly string[] {
   const reply = { value: { message } };
   const { evaluation } = evaluateHook({ payload: { body } }, transformed, { answer: () => reply });
-  return evaluation.warnings.map((warning) => `${warning.code} ${warning.message}`);
+  return advisedWarnings(evaluation.warnings).map((warning) => `${warning.code} ${warning.message}`);
 }
 
 test.each([
@@ -34,10 +35,10 @@ test('fields that were looked for in a body that is a list are looked for in its
   const { evaluation } = evaluateHook({ payload: [{ a: 1 }] }, transformed, {
     answer: () => ({ value: { message: 'undefined' } }),
   });
-  expect(evaluation.warnings[0]?.message).toContain('payload.map((one) => one.name)');
+  expect(advisedWarnings(evaluation.warnings)[0]?.message).toContain('payload.map((one) => one.name)');
   const each = settingsWith({ table: '[{id: m, match: {path: h}, forEach: list, transform: a.ts}]' });
   const { evaluation: ofEach } = evaluateHook({ payload: { list: [{ a: 1 }] } }, each, {
     answer: () => ({ value: { message: 'undefined' } }),
   });
-  expect(ofEach.warnings[0]?.message).toContain('write ({ item }) =>');
+  expect(advisedWarnings(ofEach.warnings)[0]?.message).toContain('write ({ item }) =>');
 });

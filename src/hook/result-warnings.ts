@@ -1,14 +1,48 @@
 /*
- * Silent slips of mappings and transforms that show in what came out of them: a time in seconds read as milliseconds,
- * a number with more digits than JavaScript keeps, a path into a text that holds JSON. Looked for only where the
- * result has their mark, and in a part of the body at most. A warning names fields, never a value.
+ * What shows in the result of a transform that was hardly meant: a word that JavaScript writes for what is no text, a time
+ * in seconds read as milliseconds, a number with more digits than it keeps. Looked for only where the result has their
+ * mark and the body has not, and in a part of the body at most. A warning names fields, never a value.
  */
 import { oneLine } from '../boundary/boundary.ts';
 import type { Action, Warning } from '../action.ts';
 import { ExactNumber, isJsonObject, type JsonValue } from '../json.ts';
 import type { Scope } from '../mapping/mapping.ts';
 import { warn } from './action-fields.ts';
-import { encodedWords, jsonTextOn, parseCode } from './encoded-json.ts';
+import type { HookFacts } from './finding-facts.ts';
+
+interface Word {
+  readonly code: keyof HookFacts;
+  /** What its pattern never matches without; looked for first, as that is quick. */
+  readonly mark: string;
+  readonly pattern: RegExp;
+}
+
+const WORDS: readonly Word[] = [
+  { code: 'promise_as_text', mark: '[object ', pattern: /\[object Promise\]/ },
+  {
+    code: 'object_as_text',
+    mark: '[object ',
+    pattern: /\[object (?:Map|Set|Generator|Iterator|Object|AsyncFunction)\]/,
+  },
+  { code: 'invalid_date', mark: 'Invalid Date', pattern: /\bInvalid Date\b/ },
+  { code: 'nan_as_text', mark: 'NaN', pattern: /(?<![\w-])NaN(?![\w-])/ },
+  { code: 'undefined_as_text', mark: 'undefined', pattern: /(?<![\w-])undefined(?![\w-])/ },
+];
+
+/** Warns of such words in what a transform returned; `json` is its result, `input` what it was called with. */
+export function warnOfWords(warnings: Warning[], json: string, input: string): void {
+  for (const { code, mark, pattern } of WORDS) {
+    const found = json.includes(mark) ? pattern.exec(json)?.[0] : undefined;
+    if (found === undefined || input.includes(found)) continue;
+    const shown = /Promise|undefined|NaN|Invalid/.test(found) ? found : '[object …]';
+    const facts: HookFacts['undefined_as_text'] & HookFacts['object_as_text'] = {
+      isElement: /"index":\d+\}$/.test(input),
+      isList: input.startsWith('{"payload":['),
+      isCollection: /Map|Set|Generator|Iterator/.test(found),
+    };
+    warn(warnings, { code, message: `the result has the text "${shown}"`, facts });
+  }
+}
 
 const MAX_LOOKED_AT = 5_000;
 const MAX_PATH_CHARS = 120;
@@ -25,19 +59,18 @@ export function warnOfNumbers(warnings: Warning[], json: string, { request, item
   if (!isEpoch && long.size === 0) return;
   const [root, value]: [string, JsonValue] =
     item === undefined ? ['payload', request.payload] : ['item', item];
-  const seconds: string[] = [];
-  for (const [path, number] of numbersIn(root, value)) {
-    if (number instanceof ExactNumber) warnOfRounded(warnings, path, { number, long });
-    else if (isEpoch && isSeconds(number, json)) seconds.push(oneLine(path.join(''), MAX_PATH_CHARS));
+  const fields: string[] = [];
+  for (const [path, leaf] of leavesIn(root, value)) {
+    if (leaf instanceof ExactNumber) warnOfRounded(warnings, path, { number: leaf, long });
+    else if (isEpoch && typeof leaf === 'number' && isSeconds(leaf, json))
+      fields.push(oneLine(path.join(''), MAX_PATH_CHARS));
   }
-  if (seconds.length > 0) warnOfSeconds(warnings, seconds);
-}
-
-function warnOfSeconds(warnings: Warning[], [first = '', ...others]: readonly string[]): void {
-  const which = others.length === 0 ? `${first} is` : `${[first, ...others.slice(0, 2)].join(', ')} are`;
+  if (fields.length === 0) return;
+  const which = fields.length === 1 ? `${fields[0]} is` : `${fields.slice(0, 3).join(', ')} are`;
   warn(warnings, {
     code: 'seconds_as_milliseconds',
-    message: `the transform made a date of January 1970: ${which} in seconds, and JavaScript counts milliseconds; write new Date(${others.length === 0 ? first : 'seconds'} * 1000)`,
+    message: `the transform made a date of January 1970: ${which} in seconds, and JavaScript counts milliseconds`,
+    facts: { fields } satisfies HookFacts['seconds_as_milliseconds'],
   });
 }
 
@@ -48,15 +81,12 @@ function warnOfRounded(
 ): void {
   const rounded = String(number.valueOf());
   if (!long.has(rounded) || rounded === number.toString()) return;
-  const key =
-    path
-      .at(-1)
-      ?.replace(/^\.|^\[|\]$/g, '')
-      .replaceAll('"', '') ?? '';
-  const call = oneLine(`exact(${path.slice(0, -1).join('')}, '${key}')`, MAX_PATH_CHARS);
+  const key = (path.at(-1) ?? '').replace(/^\.|^\[|\]$/g, '').replaceAll('"', '');
+  const object = path.slice(0, -1).join('');
   warn(warnings, {
     code: 'rounded_number',
-    message: `the transform returned ${oneLine(path.join(''), MAX_PATH_CHARS)} with its last digits rounded, so two of them may look the same: it has more digits than a JavaScript number keeps; write ${call}, with exact from the argument: ({ payload, exact }) => …`,
+    message: `the transform returned ${oneLine(path.join(''), MAX_PATH_CHARS)} with its last digits rounded, so two of them may look the same: it has more digits than a JavaScript number keeps`,
+    facts: { field: oneLine(`${object}, '${key}'`, MAX_PATH_CHARS) } satisfies HookFacts['rounded_number'],
   });
 }
 
@@ -65,11 +95,6 @@ function isSeconds(number: number, json: string): boolean {
   if (!(number >= 1_000_000_000 && number < 2_200_000_000)) return false;
   const day = new Date(number).toISOString().slice(8, 10);
   return new RegExp(String.raw`1970-01-${day}|\b0?${Number(day)}\b`).test(json);
-}
-
-function* numbersIn(root: string, value: JsonValue): Generator<[readonly string[], number | ExactNumber]> {
-  for (const [path, leaf] of leavesIn(root, value))
-    if (typeof leaf === 'number' || leaf instanceof ExactNumber) yield [path, leaf];
 }
 
 /** The leaves of a value, each with the way to it as JavaScript writes it; the nearest to the root first. */
@@ -111,31 +136,10 @@ export function warnOfRepeatedLists(warnings: Warning[], lists: readonly (readon
   const calls = others.length + 1;
   warn(warnings, {
     code: 'repeated_list',
-    message: `forEach called the transform ${calls} times, and each call returned the same ${first.length} actions: ${calls * first.length} in all; remove forEach, or return one object for item: ({ item }) => …`,
+    message: `forEach called the transform ${calls} times, and each call returned the same ${first.length} actions: ${calls * first.length} in all`,
+    facts: {},
   });
 }
 
 const wordsOf = (action: Action | undefined): string | undefined =>
   action?.kind === 'wake' ? action.text : action?.message;
-
-interface EmptyPaths {
-  readonly field: string;
-  readonly paths: readonly string[];
-  readonly scope: Scope;
-}
-
-/** Warns of a path that leads into a text which holds JSON; `paths` are those that found nothing. */
-export function warnOfJsonTexts(warnings: Warning[], { field, paths, scope }: EmptyPaths): void {
-  for (const path of paths) {
-    const found = jsonTextOn(path.trim(), scope);
-    if (found === undefined) continue;
-    const { path: text, isBase64 } = found;
-    const at = text.startsWith('item') || text.startsWith('payload') ? text : `payload.${text}`;
-    warn(warnings, {
-      code: 'json_text',
-      field,
-      message: `${text} is ${encodedWords(isBase64)}, so ${path.trim()} finds nothing in it: let the sender send it as an object, or read it in a transform with ${parseCode(at, isBase64)}`,
-    });
-    return;
-  }
-}

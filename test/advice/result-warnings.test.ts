@@ -1,6 +1,7 @@
 /** What a mapping or transform made of the body, where it is a known slip: said by name, without a value. */
 import { expect, test } from 'vitest';
 import { parseJson, type JsonValue } from '../../src/json.ts';
+import { advisedWarnings } from '../../src/advice/requests.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 
 const transformed = settingsWith({ table: '[{id: m, match: {path: h}, transform: a.ts}]' });
@@ -8,7 +9,7 @@ const transformed = settingsWith({ table: '[{id: m, match: {path: h}, transform:
 function warningsOfResult(body: string, message: string): readonly string[] {
   const reply = { value: { message } };
   const { evaluation } = evaluateHook({ payload: parseJson(body) }, transformed, { answer: () => reply });
-  return evaluation.warnings.map((warning) => `${warning.code} ${warning.message}`);
+  return advisedWarnings(evaluation.warnings).map((warning) => `${warning.code} ${warning.message}`);
 }
 
 test.each([
@@ -40,7 +41,9 @@ test.each([
 function warningsOfTemplate(template: string, payload: JsonValue): readonly string[] {
   const table = `[{id: m, match: {path: h}, messageTemplate: 'x ${template}'}]`;
   const { evaluation } = evaluateHook({ payload }, settingsWith({ table }));
-  return evaluation.warnings.map((warning) => `${warning.code} ${warning.field}: ${warning.message}`);
+  return advisedWarnings(evaluation.warnings).map(
+    (warning) => `${warning.code} ${warning.field}: ${warning.message}`,
+  );
 }
 
 test('a path into a text that holds JSON is said once for a template', () => {
