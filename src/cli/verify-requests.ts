@@ -1,3 +1,4 @@
+import { diagnose } from '../advice/proofs.ts';
 import type { Settings } from '../config/config.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
@@ -62,7 +63,7 @@ async function judge(
   const judged = await judgeProof(proof, wire, atMs);
   const common = { path, scheme: proof.settings.scheme, ...notJudged(settings) };
   if (judged.kind === 'proved') return { ...common, proved: true, retired: judged.retired };
-  const diagnosis = judged.kind === 'refused' ? judged.diagnose() : undefined;
+  const diagnosis = 'proof' in judged ? diagnose(judged.proof, judged.request(), judged.refusal) : undefined;
   return { ...common, proved: false, ...(diagnosis === undefined ? {} : { diagnosis }) };
 }
 

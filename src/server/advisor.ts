@@ -2,7 +2,7 @@ import type { HookErrorCode } from '../errors.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { PassedOverMapping } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
-import type { Diagnosis } from '../verify/verify.ts';
+import type { Diagnosis, ProofSettings, Refused, SignedRequest } from '../verify/verify.ts';
 
 /**
  * What is known of mistakes, bound to one generation. It is loaded when there is something to say, speaks to the operator
@@ -21,6 +21,14 @@ export interface RequestAdvisor {
   readonly returnedNothing: string;
   /** Why the hook token was not accepted. */
   onToken(request: TokenFacts): Diagnosis;
+  /** Why the proof of a sender was not accepted: costs as much as a hundred signatures. */
+  onProof(facts: ProofFacts): Diagnosis;
+  /** The same of a path that asks for the hook token beside the proof of its sender. */
+  besideToken(refused: {
+    readonly text: string;
+    readonly scheme: string;
+    readonly isProved: boolean;
+  }): string;
   /** That a request without a proof only asks whether the address is right, and what answers it. */
   onQuestion(asked: QuestionFacts): Diagnosis | undefined;
   /** Why an address that `allowFrom` does not have was the one judged. */
@@ -84,6 +92,19 @@ export interface TokenFacts {
   readonly mapping?: string | undefined;
   /** A mapping of the name in a file that is not read. */
   readonly passedOver?: PassedOverMapping | undefined;
+}
+
+/** A proof that was refused, and what the service knows beside it. */
+export interface ProofFacts {
+  readonly proof: ProofSettings;
+  readonly request: SignedRequest;
+  readonly refusal: Refused;
+  readonly signsUrl: boolean;
+  /** The address as it was taken for the one that the sender called. */
+  readonly url: string;
+  readonly publicUrl: string | undefined;
+  /** Whether the request carries the hook token. */
+  readonly hasToken: boolean;
 }
 
 /** A request without a proof, and the mapping that it was sent to, with its place. */

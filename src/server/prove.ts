@@ -5,13 +5,13 @@ import {
   type Diagnosis,
   judgeSender,
   type RefusalReason as SenderReason,
+  type RefusedProof,
   type SenderDoor,
-  type SenderVerdict,
   type Verifier,
 } from '../verify/verify.ts';
 import { forwardedHops, judgedHop, networksOf } from './addresses.ts';
 import { type Authentication, authenticate, findToken, isSecret, type TokenSet } from './authenticate.ts';
-import type { AddressFacts, QuestionFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
+import type { AddressFacts, ProofFacts, QuestionFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
 import type { Exchange } from './exchange.ts';
 import type { IncomingHook } from './incoming-hook.ts';
 import { ownName } from './own-name.ts';
@@ -215,24 +215,24 @@ async function proveSender(
     }
     case 'token-refused':
       return explainBoth(context, exchange, { hook, sender, refusal: judged.refusal });
-    case 'refused':
+    case 'refused': {
+      const { reason } = judged;
       return refuse(context, exchange, {
-        ...judged,
+        reason,
         scheme,
         diagnose: async (advisor) => {
-          const asked = judged.reason === 'no-proof' ? await questionOf(exchange, hook) : undefined;
-          return (
-            (asked && advisor.onQuestion(asked)) ??
-            diagnosisOf(context, exchange, { hook, sender, judged, advisor })
-          );
+          if (!('proof' in judged)) return advisor.onAddress(addressFacts(context, exchange));
+          const asked = reason === 'no-proof' ? await questionOf(exchange, hook) : undefined;
+          const question = asked && advisor.onQuestion(asked);
+          return question ?? advisor.onProof(proofFacts(context, exchange, { hook, sender, judged }));
         },
       });
+    }
   }
 }
 
 interface RefusedSender extends Pick<SenderAtDoor, 'hook' | 'sender'> {
-  readonly judged: Extract<SenderVerdict<Refusal>, { kind: 'refused' }>;
-  readonly advisor: RequestAdvisor;
+  readonly judged: RefusedProof;
 }
 
 interface RefusedToken extends Pick<SenderAtDoor, 'hook' | 'sender'> {
@@ -246,12 +246,10 @@ async function explainBoth(
   { hook, sender, refusal }: RefusedToken,
 ): Promise<Refusal> {
   const { diagnosis } = refusal;
-  if (diagnosis === undefined) return refusal;
+  const advisor = diagnosis && (await exchange.generation.advisor?.());
+  if (diagnosis === undefined || advisor === undefined) return refusal;
   const isProved = await provesBeside(context, exchange, { hook, sender });
-  const asked = 'requireToken: true in a mapping of this path asks for the hook token as well';
-  const text = isProved
-    ? `the proof of the sender (${sender.verifier.scheme}) is right, and ${asked}: remove requireToken, which most senders that sign cannot fulfil; the proof is enough. To keep it: ${diagnosis.text}`
-    : `beside the proof of the sender (${sender.verifier.scheme}), ${asked}: ${diagnosis.text}`;
+  const text = advisor.besideToken({ text: diagnosis.text, scheme: sender.verifier.scheme, isProved });
   return { ...refusal, diagnosis: { ...diagnosis, text } };
 }
 
@@ -269,39 +267,23 @@ async function provesBeside(
   return (await verifier.prove(request)).kind === 'proved';
 }
 
-function diagnosisOf(
+function proofFacts(
   context: ServerContext,
   exchange: Exchange,
-  { hook, sender, judged, advisor }: RefusedSender,
-): Diagnosis | undefined {
-  const { generation, headers } = exchange;
-  const { reason, diagnose } = judged;
-  if (reason === 'address') return advisor.onAddress(addressFacts(context, exchange));
-  const { tokens } = derivedFrom(context, generation.hooks);
-  const hasToken = authenticate(tokens, headers, hook.target).kind === 'accepted';
-  if (reason === 'no-proof' && hasToken) return TOKEN_FOR_A_SIGNATURE;
-  const found = diagnose();
-  const isUnsure = found?.code === 'wrong-secret' && sender.verifier.signsUrl;
-  if (!isUnsure) return found;
-  const { publicUrl } = context.deps.server;
-  return publicUrl === undefined ? ADDRESS_UNKNOWN : otherAddress(signedUrl(context, exchange));
+  { hook, sender, judged }: RefusedSender,
+): ProofFacts {
+  const { tokens } = derivedFrom(context, exchange.generation.hooks);
+  const { proof, refusal, request } = judged;
+  return {
+    proof,
+    refusal,
+    request: request(),
+    signsUrl: sender.verifier.signsUrl,
+    url: signedUrl(context, exchange),
+    publicUrl: context.deps.server.publicUrl,
+    hasToken: authenticate(tokens, exchange.headers, hook.target).kind === 'accepted',
+  };
 }
-
-/** Nothing in the request says which address its sender called. */
-const otherAddress = (url: string): Diagnosis => ({
-  code: 'other-url',
-  text: `this sender signs the address that it calls, and it was taken for ${url.replace(/\?.*$/s, '')} (server.publicUrl with the path): if another one stands at the sender, write the beginning of that at publicUrl; if it is this one, the secret is another one`,
-});
-
-const ADDRESS_UNKNOWN: Diagnosis = {
-  code: 'other-url',
-  text: 'this sender signs the address that it calls, and server.publicUrl does not say what that is: set it, e.g. https://hooks.example.com; if the signature still does not fit, the secret is another one',
-};
-
-const TOKEN_FOR_A_SIGNATURE: Diagnosis = {
-  code: 'no-proof',
-  text: 'the request carries the hook token, but verify of this path asks for the proof of its sender instead: sign it (sluice send --sign does), or remove verify from the mappings of the path',
-};
 
 /** The refusal of the hook token, where the path asks for it beside its proof and it is wrong. */
 async function refuseToken(

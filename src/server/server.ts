@@ -23,6 +23,7 @@ import { ignoreError, ignoreUpgrade } from './upgrade.ts';
 
 export type {
   AddressFacts,
+  ProofFacts,
   QuestionFacts,
   RefusedRequest,
   RepeatFacts,

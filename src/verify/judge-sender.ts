@@ -1,7 +1,6 @@
-import { diagnose } from './diagnose.ts';
-import type { Diagnosis } from './diagnosis.ts';
-import type { Proved, RefusalReason } from './proof.ts';
-import { carriesSignature } from './signature-shapes.ts';
+import { findHeadersLike } from './find-header.ts';
+import type { Proved, RefusalReason, Refused } from './proof.ts';
+import type { SignedRequest } from './scheme.ts';
 import type { ProofSettings, ReceivedRequest, Verifier } from './verifier.ts';
 
 /** What a path with a proof of its own asks of its senders. */
@@ -29,12 +28,21 @@ export interface Arrival<TokenRefusal> {
 export type SenderVerdict<TokenRefusal> =
   | Proved
   | { readonly kind: 'token-refused'; readonly refusal: TokenRefusal }
-  | {
-      readonly kind: 'refused';
-      readonly reason: RefusalReason | 'address';
-      /** Costs as much as a hundred signatures. */
-      readonly diagnose: () => Diagnosis | undefined;
-    };
+  | { readonly kind: 'refused'; readonly reason: 'address' }
+  | RefusedProof;
+
+/** A proof that was refused, with what it takes to say why. */
+export interface RefusedProof {
+  readonly kind: 'refused';
+  readonly reason: RefusalReason;
+  readonly proof: ProofSettings;
+  readonly refusal: Refused;
+  /** With its address, as a sender may have signed that though the path does not ask for it. */
+  readonly request: () => SignedRequest;
+}
+
+/** Larger bodies are not looked at to say why a proof was refused. */
+export const MAX_TRIED_BYTES = 65_536;
 
 /**
  * The order in which a sender is judged, whether its request came or lies in a file: address, hook token, then the
@@ -44,7 +52,7 @@ export async function judgeSender<TokenRefusal>(
   { proof, verifier }: SenderDoor,
   arrival: Arrival<TokenRefusal>,
 ): Promise<SenderVerdict<TokenRefusal>> {
-  if (!arrival.isAllowed()) return { kind: 'refused', reason: 'address', diagnose: () => undefined };
+  if (!arrival.isAllowed()) return { kind: 'refused', reason: 'address' };
   const refusal = await arrival.refuseToken();
   if (refusal !== undefined) return { kind: 'token-refused', refusal };
   const { method, rawHeaders, queryToken } = arrival;
@@ -58,16 +66,24 @@ export async function judgeSender<TokenRefusal>(
   const judged = await verifier.prove(request);
   if (judged.kind === 'proved') return judged;
   return {
-    ...judged,
-    // A sender may have signed the address though the path does not ask for it.
-    diagnose: () => diagnose(proof, verifier.signsUrl ? request : { ...request, url: arrival.url() }, judged),
+    kind: 'refused',
+    reason: judged.reason,
+    proof,
+    refusal: judged,
+    request: () => (verifier.signsUrl ? request : { ...request, url: arrival.url() }),
   };
 }
+
+/** Headers that may carry a signature of the body, whatever the scheme. */
+const SIGNATURES = /signature|hmac|(?:^|-)(?:sign|sig|mac|digest)(?:-|$)/;
 
 async function bodyFor(
   verifier: Verifier,
   { rawHeaders, body, bodyToTry }: Pick<Arrival<unknown>, 'rawHeaders' | 'body' | 'bodyToTry'>,
 ): Promise<Buffer> {
   if (verifier.presents(rawHeaders)) return body();
-  return (carriesSignature({ rawHeaders }) ? await bodyToTry() : undefined) ?? Buffer.alloc(0);
+  return (
+    (findHeadersLike(rawHeaders, SIGNATURES, /./).length > 0 ? await bodyToTry() : undefined) ??
+    Buffer.alloc(0)
+  );
 }

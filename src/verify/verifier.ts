@@ -2,7 +2,6 @@ import { digestSecrets, judgeBasic, judgeToken, type SecretDigests, TOKEN_HEADER
 import { findHeader } from './find-header.ts';
 import type { FetchJson, OidcSettings } from './oidc.ts';
 import { bestOf, type Proof, refused } from './proof.ts';
-import { type ReplayFacts, replayOf } from './replay-facts.ts';
 import type { SignedRequest, Way } from './scheme.ts';
 import type { VerifySettings } from './verify-settings.ts';
 import { TWILIO_HEADER } from './twilio.ts';
@@ -44,7 +43,6 @@ export interface ReceivedRequest extends SignedRequest {
 /** Judges the requests of one path. */
 export interface Verifier {
   readonly scheme: VerifySettings['scheme'];
-  readonly replay: ReplayFacts;
   /** Headers that carry a secret: nothing after the proof may see them. Lower case. */
   readonly secretHeaders: readonly string[];
   /** What is wrong with secrets. A path none of whose secrets is good refuses everything. */
@@ -57,8 +55,6 @@ export interface Verifier {
 }
 
 type CredentialSettings = Extract<VerifySettings, { scheme: 'basic' | 'token' }>;
-
-const NO_REPLAY: ReplayFacts = { signedTime: false, signedId: false };
 
 /** Makes the judge of one path. */
 export function createVerifier({ settings, secrets }: ProofSettings, deps: VerifierDeps): Verifier {
@@ -78,7 +74,6 @@ function credentialVerifier(settings: CredentialSettings, secrets: readonly stri
   );
   return {
     scheme,
-    replay: NO_REPLAY,
     secretHeaders: scheme === 'basic' ? ['authorization'] : ['authorization', ...TOKEN_HEADERS],
     problems: missing(secrets),
     signsUrl: false,
@@ -93,8 +88,6 @@ function oidcVerifier(settings: OidcSettings, { clock, fetchJson }: VerifierDeps
   const judge = import('./oidc.ts').then(({ createOidcJudge }) => createOidcJudge(settings, fetchJson));
   return {
     scheme: settings.scheme,
-    // The token's time is signed, but not with this request: a copy of the token fits any body.
-    replay: NO_REPLAY,
     secretHeaders: ['authorization'],
     problems: [],
     signsUrl: false,
@@ -105,13 +98,11 @@ function oidcVerifier(settings: OidcSettings, { clock, fetchJson }: VerifierDeps
 
 function tableVerifier(settings: TableSettings, secrets: readonly string[], deps: VerifierDeps): Verifier {
   const ways = compileWays(settings, secrets);
-  const best = ways.find(({ isUsable }) => isUsable) ?? ways[0];
   const unreadable = new Map(
     ways.flatMap(({ problems }) => problems.map((problem) => [problem.index, problem] as const)),
   );
   return {
     scheme: settings.scheme,
-    replay: best === undefined ? NO_REPLAY : replayOf(best.way),
     secretHeaders: ways.flatMap(({ way }) => (way.kind === 'secret' ? [way.header] : [])),
     problems: [...missing(secrets), ...unreadable.values()],
     signsUrl: signsUrl(settings),

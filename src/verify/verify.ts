@@ -14,18 +14,29 @@ export {
 } from './challenge.ts';
 export { type CommentMark, findCommentMark, markComment } from './comment-mark.ts';
 export { describeCoverage, findCoverageGaps, proofCoverage, type Coverage } from './coverage.ts';
-export { diagnose } from './diagnose.ts';
-export { findProofHeader, schemesOfHeader, type ProofHeader } from './diagnose-absence.ts';
+export { schemesOfHeader } from './scheme-headers.ts';
 export { isPlainHeaderName } from './find-header.ts';
 export { findKnownSender, KNOWN_SENDERS, type KnownSender } from './known-senders.ts';
-export { adviseVerify, generalScheme, writtenScheme } from './written-verify.ts';
-export { MAX_TRIED_BYTES } from './diagnose-other-scheme.ts';
+export {
+  adviseVerify,
+  generalScheme,
+  isGeneral,
+  wholeVerify,
+  writtenKey,
+  writtenScheme,
+} from './written-verify.ts';
+export { MAX_TRIED_BYTES } from './judge-sender.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
-export { doubtSecret, mayBeSecret } from './foreign-secrets.ts';
+export { doubtSecret, mayBeSecret, shownAs, userAndPassword } from './foreign-secrets.ts';
 export { presentedToken, TOKEN_HEADERS } from './credentials.ts';
-export { type Arrival, judgeSender, type SenderDoor, type SenderVerdict } from './judge-sender.ts';
+export {
+  type Arrival,
+  judgeSender,
+  type RefusedProof,
+  type SenderDoor,
+  type SenderVerdict,
+} from './judge-sender.ts';
 export { type Proof, type Proved, type RefusalReason, type Refused } from './proof.ts';
-export { describeReplay, type ReplayFacts } from './replay-facts.ts';
 export type { Scheme, SignedRequest } from './scheme.ts';
 export { PROVIDER_NAMES, type ProviderName, SCHEMES } from './schemes.ts';
 export { nameOfSecret, type SecretReference, secretsText, VerifySettings } from './verify-settings.ts';

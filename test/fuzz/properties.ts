@@ -6,12 +6,12 @@ import { buildAgentPrompt, NeutralisedTexts } from '../../src/boundary/boundary.
 import { chunkText } from '../../src/channels/chunk.ts';
 import {
   createVerifier,
-  diagnose,
   PROVIDER_NAMES,
   type SignedRequest,
   signRequest,
   VerifySettings,
 } from '../../src/verify/verify.ts';
+import { diagnose } from '../../src/advice/proofs.ts';
 import { BEARER, startTestServer, stopServers, type TestServer } from '../support/server-fixture.ts';
 import { type FuzzProperty, json, text, texts } from './arbitraries.ts';
 import { BODY_PROPERTIES } from './body-properties.ts';

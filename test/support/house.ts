@@ -189,9 +189,7 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   },
   payload: { advice: 'json-slips printed-value' },
   verify: {
-    advice: `address-check body-variants diagnose diagnose-absence diagnose-content diagnose-credential diagnose-form
-      diagnose-other-scheme diagnose-signature diagnose-twilio diagnosis foreign-secrets known-senders replay-facts
-      secret-elsewhere secret-variants signature-shapes url-variants written-verify`,
+    advice: 'address-check foreign-secrets known-senders written-verify',
     tools: 'sign',
   },
   sandbox: {

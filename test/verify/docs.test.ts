@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { describeCoverage, describeReplay, type Scheme, SCHEMES } from '../../src/verify/verify.ts';
+import { describeCoverage, type Scheme, SCHEMES } from '../../src/verify/verify.ts';
 
 const page = readFileSync(new URL('../../docs/senders.md', import.meta.url), 'utf8');
 
@@ -20,3 +20,22 @@ test('the table of schemes in the documentation is the table of the code', () =>
     })),
   );
 });
+
+/** What stands against a second sending of the same request, in a line for each different way of a provider. */
+function describeReplay({ ways, toleranceSeconds }: Scheme): string {
+  const words = ways.map(({ way }) => {
+    const { signed, timestampMember } =
+      way.kind === 'signature'
+        ? way.columns
+        : { signed: way.kind === 'mailgun' ? '{timestamp}{id}' : '', timestampMember: undefined };
+    // A timestamp in the JSON body is signed with the body.
+    const isTimeSigned =
+      signed.includes('{timestamp}') || (timestampMember !== undefined && signed.includes('{body}'));
+    const known = [
+      ...(isTimeSigned ? [`signed time, ${String(toleranceSeconds)} s both ways`] : []),
+      ...(signed.includes('{id}') ? ['signed id'] : []),
+    ];
+    return known.length === 0 ? 'none possible' : known.join(', ');
+  });
+  return [...new Set(words)].join('; or ');
+}

@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
   createVerifier,
-  diagnose,
   type Diagnosis,
   findKnownSender,
   KNOWN_SENDERS,
@@ -14,6 +13,7 @@ import {
   writtenScheme,
 } from '../../src/verify/verify.ts';
 import { threadMs } from '../support/thread-time.ts';
+import { diagnose } from '../../src/advice/proofs.ts';
 
 const NOW = 1_700_000_000;
 const SECRET = 'c2VjcmV0LXNlY3JldC1zZWNyZXQ=';

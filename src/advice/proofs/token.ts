@@ -1,7 +1,6 @@
 import {
   adviseVerify,
   type Diagnosis,
-  findProofHeader,
   generalScheme,
   isPlainHeaderName,
   schemesOfHeader,
@@ -9,6 +8,7 @@ import {
   TOKEN_HEADERS,
   trimMarks,
 } from '../../verify/verify.ts';
+import { findProofHeader } from './absence.ts';
 import type { PassedOverMapping } from '../../mapping/mapping.ts';
 import type { TokenFacts } from '../../server/server.ts';
 

@@ -1,10 +1,14 @@
 import { createSecretKey } from 'node:crypto';
-import type { Diagnosis } from './diagnosis.ts';
-import { decodeExactly } from './encodings.ts';
-import { findHeader } from './find-header.ts';
-import type { SignedRequest } from './scheme.ts';
+import type { Diagnosis, SignedRequest } from '../../verify/verify.ts';
+import {
+  decodeExactly,
+  findHeader,
+  signedFields,
+  TWILIO_HEADER,
+  twilioSignature,
+  withAndWithoutPort,
+} from '../../verify/facts.ts';
 import { secretVariants } from './secret-variants.ts';
-import { signedFields, TWILIO_HEADER, twilioSignature, withAndWithoutPort } from './twilio.ts';
 import { type UrlVariant, urlVariants } from './url-variants.ts';
 
 /** Which other address or form of the secret Twilio's signature fits. */

@@ -1,22 +1,31 @@
 import type { KeyObject } from 'node:crypto';
-import { defined } from '../json.ts';
-import type { Diagnosis } from './diagnosis.ts';
-import { findHeader, findHeadersLike } from './find-header.ts';
-import { readKey } from './keys.ts';
-import type { SignatureColumns, SignedRequest } from './scheme.ts';
+import { defined } from '../../json.ts';
 import {
+  type Diagnosis,
+  isGeneral,
+  type SignedRequest,
+  wholeVerify,
+  writtenKey,
+  writtenScheme,
+} from '../../verify/verify.ts';
+import {
+  compileContent,
+  contentBytes,
+  findHeader,
+  findHeadersLike,
   findKey,
   type PresentedSignature,
+  readKey,
   readPresented,
+  readTime,
+  type SignatureColumns,
   SIGNED_ID,
+  type TableSettings,
+  unitOf,
   valuesOf,
   writtenTime,
-} from './signature.ts';
+} from '../../verify/facts.ts';
 import { hashOf, shapesOf } from './signature-shapes.ts';
-import { compileContent, contentBytes } from './signed-content.ts';
-import { readTime, unitOf } from './timestamps.ts';
-import { isGeneral, wholeVerify, writtenKey, writtenScheme } from './written-verify.ts';
-import type { TableSettings } from './ways.ts';
 
 /** What providers sign, as they write it; `{url}` only where the address is known. */
 const FORMS = [

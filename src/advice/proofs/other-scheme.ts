@@ -1,11 +1,14 @@
-import type { Diagnosis } from './diagnosis.ts';
-import type { Scheme, SignatureColumns, SignedRequest, Way } from './scheme.ts';
-import { SCHEMES, type ProviderName } from './schemes.ts';
-import { compileWays, type TableSettings } from './ways.ts';
-import { wholeVerify, writtenScheme } from './written-verify.ts';
-
-/** Larger bodies are not tried again in other forms: the doctor must stay cheap. */
-export const MAX_TRIED_BYTES = 65_536;
+import {
+  type Diagnosis,
+  MAX_TRIED_BYTES,
+  type ProviderName,
+  type Scheme,
+  SCHEMES,
+  type SignedRequest,
+  wholeVerify,
+  writtenScheme,
+} from '../../verify/verify.ts';
+import { compileWays, type SignatureColumns, type TableSettings, type Way } from '../../verify/facts.ts';
 
 /** Whatever its time: a request that is old is one of the right scheme. */
 const ANY_TIME = { toleranceSeconds: Number.MAX_SAFE_INTEGER } as const;

@@ -1,26 +1,42 @@
 import { createSecretKey } from 'node:crypto';
-import type { Diagnosis } from './diagnosis.ts';
-import { findHeader } from './find-header.ts';
-import type { Refused } from './proof.ts';
-import type { SignatureColumns, SignedRequest, Way } from './scheme.ts';
-import { explainContent } from './diagnose-content.ts';
-import { explainCredential, explainPresented } from './diagnose-credential.ts';
-import { explainAbsence, schemesOfHeader } from './diagnose-absence.ts';
-import { explainOtherScheme, MAX_TRIED_BYTES, withWholeVerify } from './diagnose-other-scheme.ts';
-import { guessForm } from './diagnose-form.ts';
-import { explainSignature } from './diagnose-signature.ts';
-import { explainTwilio } from './diagnose-twilio.ts';
-import { doubtSecret, shownAs } from './foreign-secrets.ts';
-import { mailgunSignature, readMailgunFields } from './mailgun.ts';
-import { decodeExactly } from './encodings.ts';
+import {
+  type Diagnosis,
+  doubtSecret,
+  isGeneral,
+  MAX_TRIED_BYTES,
+  nameOfSecret,
+  type ProofSettings,
+  type Refused,
+  schemesOfHeader,
+  shownAs,
+  type SignedRequest,
+  wholeVerify,
+  writtenScheme,
+} from '../../verify/verify.ts';
+import {
+  belongs,
+  decodeExactly,
+  findHeader,
+  isTable,
+  mailgunSignature,
+  readMailgunFields,
+  schemeOf,
+  type SignatureColumns,
+  type TableSettings,
+  unitOf,
+  type Way,
+  writtenTime,
+  type WrittenUnit,
+} from '../../verify/facts.ts';
+import { explainContent } from './signed-content.ts';
+import { explainCredential, explainPresented } from './credential.ts';
+import { explainAbsence } from './absence.ts';
+import { explainOtherScheme, withWholeVerify } from './other-scheme.ts';
+import { guessForm } from './form.ts';
+import { explainSignature } from './signature.ts';
+import { explainTwilio } from './twilio.ts';
 import { explainElsewhere } from './secret-elsewhere.ts';
 import { secretVariants } from './secret-variants.ts';
-import { writtenTime } from './signature.ts';
-import { unitOf, type WrittenUnit } from './timestamps.ts';
-import type { ProofSettings } from './verifier.ts';
-import { nameOfSecret } from './verify-settings.ts';
-import { belongs, isTable, schemeOf, type TableSettings } from './ways.ts';
-import { isGeneral, wholeVerify, writtenScheme } from './written-verify.ts';
 
 /**
  * Says why a request was refused: first what the refusal says by itself, then what would have fitted. At most some

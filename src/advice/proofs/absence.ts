@@ -1,15 +1,24 @@
 /** What names and forms of headers say where no trial fitted: which sender this is, and how its signature is written. */
-import type { Diagnosis } from './diagnosis.ts';
-import { MAX_TRIED_BYTES } from './diagnose-other-scheme.ts';
-import { findHeader } from './find-header.ts';
-import { KNOWN_SENDERS } from './known-senders.ts';
-import type { Scheme, SignatureColumns, SignedRequest, Way } from './scheme.ts';
-import { SCHEMES } from './schemes.ts';
-import { readPresented } from './signature.ts';
+import {
+  type Diagnosis,
+  KNOWN_SENDERS,
+  MAX_TRIED_BYTES,
+  type Scheme,
+  SCHEMES,
+  type SignedRequest,
+  wholeVerify,
+  writtenScheme,
+} from '../../verify/verify.ts';
+import {
+  findHeader,
+  headerOf,
+  readPresented,
+  schemeOf,
+  type SignatureColumns,
+  type TableSettings,
+  type Way,
+} from '../../verify/facts.ts';
 import { hashOf, isSureShape, shapesOf } from './signature-shapes.ts';
-import { TWILIO_HEADER } from './twilio.ts';
-import { schemeOf, type TableSettings } from './ways.ts';
-import { wholeVerify, writtenScheme } from './written-verify.ts';
 
 /** A header that carries the proof of known senders. */
 export interface ProofHeader {
@@ -36,18 +45,6 @@ export function findProofHeader(
   if (first === undefined) return undefined;
   const schemes = found.filter(({ header }) => header === first.header).map(({ name }) => name);
   return { header: first.header, schemes };
-}
-
-/** The schemes whose proof stands in a header of this name, whatever is in it. */
-export const schemesOfHeader = (header: string): readonly string[] =>
-  Object.entries(SCHEMES as Readonly<Record<string, Scheme>>).flatMap(([name, { ways }]) =>
-    ways.some(({ way }) => headerOf(way) === header) ? [name] : [],
-  );
-
-function headerOf(way: Way): string | undefined {
-  if (way.kind === 'signature') return way.columns.header;
-  if (way.kind === 'twilio') return TWILIO_HEADER;
-  return way.kind === 'secret' ? way.header : undefined;
 }
 
 const isOfForm = (way: Way, rawHeaders: readonly string[]): boolean =>

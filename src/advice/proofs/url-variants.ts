@@ -1,4 +1,4 @@
-import { findHeader } from './find-header.ts';
+import { findHeader } from '../../verify/facts.ts';
 
 /** An address as the sender may have called it. */
 export interface UrlVariant {

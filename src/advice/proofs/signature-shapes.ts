@@ -1,7 +1,12 @@
 /** Signatures as they stand in the headers of a request: which of them there are, and how they are written. */
-import { decodeExactly, ENCODINGS } from './encodings.ts';
-import { findHeadersLike } from './find-header.ts';
-import type { HmacAlgorithm, SignatureColumns, SignedRequest } from './scheme.ts';
+import {
+  decodeExactly,
+  ENCODINGS,
+  findHeadersLike,
+  type HmacAlgorithm,
+  type SignatureColumns,
+} from '../../verify/facts.ts';
+import type { SignedRequest } from '../../verify/verify.ts';
 
 const NAMES = /signature|hmac|(?:^|-)(?:sign|sig|mac|digest)(?:-|$)/;
 /** A header that carries a signature and nothing else, though it is not known. */
@@ -19,11 +24,6 @@ const HASHES: readonly (readonly [HmacAlgorithm, number])[] = [
 /** The hash whose results are as long. */
 export function hashOf(signature: Buffer | undefined): HmacAlgorithm | undefined {
   return HASHES.find(([, length]) => length === signature?.length)?.[0];
-}
-
-/** Whether the headers alone say that the body may be signed. */
-export function carriesSignature({ rawHeaders }: Pick<SignedRequest, 'rawHeaders'>): boolean {
-  return findHeadersLike(rawHeaders, NAMES, /./).length > 0;
 }
 
 /** The signatures of a request by their form alone; what is signed is not known of them. */

@@ -1,14 +1,22 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { bodyVariants } from './body-variants.ts';
-import { otherUrl } from './diagnose-twilio.ts';
-import { explainForm } from './diagnose-form.ts';
-import type { Diagnosis } from './diagnosis.ts';
-import { readKey } from './keys.ts';
-import type { SignatureColumns, SignedRequest } from './scheme.ts';
+import { otherUrl } from './twilio.ts';
+import { explainForm } from './form.ts';
+import type { Diagnosis, SignedRequest } from '../../verify/verify.ts';
+import {
+  compileContent,
+  contentBytes,
+  type ContentPart,
+  findKey,
+  hmacOf,
+  type PresentedSignature,
+  readKey,
+  readPresented,
+  type SignatureColumns,
+  valuesOf,
+} from '../../verify/facts.ts';
 import { hashOf } from './signature-shapes.ts';
 import { secretVariants } from './secret-variants.ts';
-import { findKey, hmacOf, type PresentedSignature, readPresented, valuesOf } from './signature.ts';
-import { compileContent, contentBytes, type ContentPart } from './signed-content.ts';
 import { urlVariants } from './url-variants.ts';
 
 /** One refused request with all that is needed to try it again in other forms. */

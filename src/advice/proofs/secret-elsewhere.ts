@@ -1,11 +1,14 @@
 /** The secret of the path itself stands in a header of the request, where its scheme does not look: which scheme does. */
-import { basicPair, bearerOf, isOneOf } from './credentials.ts';
-import { schemesOfHeader } from './diagnose-absence.ts';
-import type { Diagnosis } from './diagnosis.ts';
-import { isPlainHeaderName } from './find-header.ts';
-import type { SignedRequest } from './scheme.ts';
-import type { VerifySettings } from './verify-settings.ts';
-import { wholeVerify, writtenKey } from './written-verify.ts';
+import { basicPair, bearerOf, isOneOf } from '../../verify/facts.ts';
+import {
+  type Diagnosis,
+  isPlainHeaderName,
+  schemesOfHeader,
+  type SignedRequest,
+  type VerifySettings,
+  wholeVerify,
+  writtenKey,
+} from '../../verify/verify.ts';
 
 /** Headers that are looked through, but for those of providers, which have a scheme of their own: a sender chooses how many there are. */
 const MAX_HEADERS = 50;

@@ -1,12 +1,19 @@
 /** A header with a signature that is not in the form of the path: which part of the form it is, and what to write. */
 import type { KeyObject } from 'node:crypto';
-import type { Diagnosis } from './diagnosis.ts';
-import { decodeExactly, ENCODINGS } from './encodings.ts';
-import { findHeader, SEVERAL } from './find-header.ts';
-import type { SignatureColumns, SignedRequest } from './scheme.ts';
+import type { Diagnosis, SignedRequest } from '../../verify/verify.ts';
+import {
+  compileContent,
+  contentBytes,
+  decodeExactly,
+  ENCODINGS,
+  findHeader,
+  findKey,
+  readPresented,
+  SEVERAL,
+  type SignatureColumns,
+  valuesOf,
+} from '../../verify/facts.ts';
 import { hashOf, prefixOf } from './signature-shapes.ts';
-import { findKey, readPresented, valuesOf } from './signature.ts';
-import { compileContent, contentBytes } from './signed-content.ts';
 
 /** A list such as `t=1700000000,v1=…`. */
 const LIST = /^\s*[a-z]\w{0,19}=[^,;]*([,;])\s*[a-z]\w{0,19}=/i;

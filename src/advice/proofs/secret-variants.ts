@@ -1,5 +1,5 @@
-import { decodeExactly } from './encodings.ts';
-import type { Diagnosis } from './diagnosis.ts';
+import { decodeExactly } from '../../verify/facts.ts';
+import type { Diagnosis } from '../../verify/verify.ts';
 
 /** A secret as it may have been meant. */
 export interface SecretVariant {

@@ -1,12 +1,15 @@
-import { basicPair, isOneOf, presentedToken } from './credentials.ts';
-import type { Diagnosis } from './diagnosis.ts';
-import { userAndPassword } from './foreign-secrets.ts';
-import type { Refused } from './proof.ts';
-import type { SignedRequest } from './scheme.ts';
+import {
+  type Diagnosis,
+  presentedToken,
+  type ProofSettings,
+  type Refused,
+  type SignedRequest,
+  trimMarks,
+  userAndPassword,
+  type VerifySettings,
+} from '../../verify/verify.ts';
+import { basicPair, isOneOf } from '../../verify/facts.ts';
 import { secretVariants } from './secret-variants.ts';
-import { trimMarks } from './trim-marks.ts';
-import type { ProofSettings } from './verifier.ts';
-import type { VerifySettings } from './verify-settings.ts';
 
 type Credentials = Extract<VerifySettings, { scheme: 'oidc' | 'basic' | 'token' }>;
 
