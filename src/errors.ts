@@ -45,9 +45,12 @@ export const HOOK_ERRORS = {
 
 export type HookErrorCode = keyof typeof HOOK_ERRORS;
 
+/** Of `no_mapping_matched`: mappings take the name, and none of them this request; absent where none takes the name. */
+export const CONDITION_NOT_MET = 'condition_not_met';
+
 /** One finding inside an error answer; `index` names the action of a batch (0-based). */
 export interface HookErrorItem {
-  readonly code?: HookErrorCode;
+  readonly code?: HookErrorCode | typeof CONDITION_NOT_MET;
   readonly field?: string;
   readonly index?: number;
   readonly message: string;

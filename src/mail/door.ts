@@ -1,5 +1,6 @@
+import { CONDITION_NOT_MET } from '../errors.ts';
 import { defined, readJson } from '../json.ts';
-import { connectionCode, parseRetryAfter, textField } from '../outgoing/outgoing.ts';
+import { connectionCode, field, parseRetryAfter, textField } from '../outgoing/outgoing.ts';
 import { deriveSignal } from '../timers/timers.ts';
 
 /** One delivery. A repeat has the same key and the same body. */
@@ -99,9 +100,6 @@ function hookRequest(
   };
 }
 
-/** The detail of a 404 where mappings take the name and none of them this request. */
-const CONDITION_FAILED = 'no mapping takes this request';
-
 /** An answer out of its status and its problem+json body. */
 export function doorAnswer(status: number, body: string, retryAfterMs: number | undefined): DoorAnswer {
   // A proxy on the way may answer with a page of its own: its status says enough.
@@ -111,8 +109,16 @@ export function doorAnswer(status: number, body: string, retryAfterMs: number | 
   return {
     status,
     ...defined({ code, detail, retryAfterMs }),
-    ...(detail?.startsWith(CONDITION_FAILED) === true ? { nameIsTaken: true } : {}),
+    ...(items(problem).some((item) => textField(item, 'code') === CONDITION_NOT_MET)
+      ? { nameIsTaken: true }
+      : {}),
   };
+}
+
+/** Its `errors`. */
+function items(problem: unknown): readonly unknown[] {
+  const errors = field(problem, 'errors');
+  return Array.isArray(errors) ? (errors as readonly unknown[]) : [];
 }
 
 function unreachable(url: string, error: unknown): DoorAnswer {

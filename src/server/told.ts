@@ -4,7 +4,8 @@
  * fixed sentence; the rest is for those who may ask `sluice explain`.
  */
 import type { Warning } from '../action.ts';
-import { HookError, type HookErrorCode } from '../errors.ts';
+import { CONDITION_NOT_MET, HookError, type HookErrorCode, type HookErrorItem } from '../errors.ts';
+import { defined } from '../json.ts';
 import { isBuiltInRoute } from '../hook/hook.ts';
 
 /** Of these the field is one that the sender wrote. */
@@ -37,7 +38,6 @@ const OF_MAPPINGS: Partial<Readonly<Record<HookErrorCode, string>>> = {
     'this hook makes nothing of this body; the operator finds the reason under the request id',
   too_many_actions: 'the request would start too much at once',
   too_much_work: 'the request asks for too much work; send less in one request',
-  // A reader of mail next to the service knows by these words that mappings take the name.
   no_mapping_matched: 'no mapping takes this request; the operator finds the reason under the request id',
 };
 
@@ -45,10 +45,13 @@ const OF_MAPPINGS: Partial<Readonly<Record<HookErrorCode, string>>> = {
 export function toldError(error: HookError, path: string): HookError {
   if (isBuiltInRoute(path)) return error;
   const { code, errors, retryAfterSeconds, title } = error;
+  // A mapping was asked, and so takes the name.
+  const isMissed = code === 'no_mapping_matched';
+  const items: readonly HookErrorItem[] = isMissed ? [{ code: CONDITION_NOT_MET, message: title }] : errors;
   return new HookError(code, OF_MAPPINGS[code] ?? title, {
-    errors: errors.map((item) => ({
-      code: item.code ?? code,
-      ...(item.index === undefined ? {} : { index: item.index }),
+    errors: items.map(({ code: own = code, index }) => ({
+      code: own,
+      ...defined({ index }),
       message: title,
     })),
     ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),

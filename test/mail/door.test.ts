@@ -31,14 +31,11 @@ describe('the verdict', () => {
   });
 
   test('a mapping whose condition did not hold refuses one message, a name without a mapping all of them', () => {
-    const problem = (detail: string) => JSON.stringify({ code: 'no_mapping_matched', detail });
-    const missed = doorAnswer(
-      404,
-      problem('no mapping takes this request; sluice explain shows …'),
-      undefined,
-    );
+    const problem = (...errors: readonly object[]): string =>
+      JSON.stringify({ code: 'no_mapping_matched', detail: 'no mapping takes this request', errors });
+    const missed = doorAnswer(404, problem({ code: 'condition_not_met', message: 'x' }), undefined);
     expect(judge(missed).kind).toBe('refused');
-    const unknown = doorAnswer(404, problem('no mapping takes this hook name'), undefined);
+    const unknown = doorAnswer(404, problem(), undefined);
     expect(judge(unknown).kind).toBe('held');
   });
 
