@@ -23,6 +23,7 @@ const ENTRIES = [
   'index',
   'channels/mattermost',
   'console/draft-thread',
+  'document/document-thread',
   'mail/message-thread',
   'mail/reader-program',
   'sandbox/author',

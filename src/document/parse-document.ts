@@ -2,7 +2,7 @@ import type { Finding, SourceText } from '../finding.ts';
 import type { LocatedValue } from './located.ts';
 import { readJsonTree } from './json-tree.ts';
 import { secretsInFile, secretsInText, secretsInTree } from './secret-ranges.ts';
-import { locate } from './tree.ts';
+import { locate, type ReadTree } from './tree.ts';
 import { readYamlTree } from './yaml-tree.ts';
 
 export type DocumentFormat = 'yaml' | 'json' | 'json5';
@@ -26,13 +26,26 @@ export interface ParseResult {
  * file is `null`.
  */
 export function parseDocument(source: SourceText, format: DocumentFormat): ParseResult {
-  const { tree, partial, diagnostics } =
-    format === 'yaml' ? readYamlTree(source) : readJsonTree(source, format);
+  return resultOf(source, format, readTree(source, format));
+}
+
+/** The first half of it, which costs what the text makes it cost. */
+export function readTree(source: SourceText, format: DocumentFormat): ReadTree {
+  const { diagnostics, ...trees } = format === 'yaml' ? readYamlTree(source) : readJsonTree(source, format);
+  const hasErrors = diagnostics.some(({ severity }) => severity === 'error');
+  return { ...trees, diagnostics: hasErrors ? diagnostics.slice(0, MAX_FINDINGS) : diagnostics };
+}
+
+export function resultOf(
+  source: SourceText,
+  format: DocumentFormat,
+  { tree, partial, diagnostics }: ReadTree,
+): ParseResult {
   if (tree === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
     const known = tree ?? partial;
     const secrets = [...secretsInText(source.text), ...(known === undefined ? [] : secretsInTree(known))];
     const masked = { ...source, secrets };
-    return { diagnostics: diagnostics.slice(0, MAX_FINDINGS).map((found) => withSource(found, masked)) };
+    return { diagnostics: diagnostics.map((found) => withSource(found, masked)) };
   }
   const masked = { ...source, secrets: secretsInFile(source.text, tree) };
   return { document: { source: masked, format, root: locate(masked, tree) }, diagnostics };

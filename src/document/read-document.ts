@@ -2,7 +2,8 @@ import { quoted } from '../finding.ts';
 import { open } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Finding, SourceText } from '../finding.ts';
-import { parseDocument, type DocumentFormat, type ParseResult } from './parse-document.ts';
+import type { DocumentFormat, ParseResult } from './parse-document.ts';
+import { parseWithin } from './read-apart.ts';
 
 /** Bytes; the largest file an operator writes by hand is far below. */
 const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
@@ -26,7 +27,7 @@ export async function readDocument(file: string, options: ReadOptions = {}): Pro
   const format = options.format ?? FORMATS[extname(file).toLowerCase()];
   if (format === undefined) return { diagnostics: [unknownFormat(file, options)] };
   const read = await readSource(file, options);
-  return read.source === undefined ? { diagnostics: read.diagnostics } : parseDocument(read.source, format);
+  return read.source === undefined ? { diagnostics: read.diagnostics } : parseWithin(read.source, format);
 }
 
 function unknownFormat(file: string, { cwd }: ReadOptions): Finding {

@@ -27,7 +27,11 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
   action: { kind: 'engine', imports: ['request'] },
   errors: { kind: 'engine', imports: [] },
   finding: { kind: 'engine', imports: [] },
-  document: { kind: 'engine', imports: [], owns: ['yaml', '@humanwhocodes/momoa', '@babel/code-frame'] },
+  document: {
+    kind: 'engine',
+    imports: ['timers'],
+    owns: ['yaml', '@humanwhocodes/momoa', '@babel/code-frame'],
+  },
   telemetry: { kind: 'engine', imports: [], owns: ['pino', 'prom-client'] },
   timers: { kind: 'engine', imports: [] },
   outgoing: { kind: 'engine', imports: [] },
