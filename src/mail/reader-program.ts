@@ -5,6 +5,7 @@
 import type { MailStorage } from '../storage/storage.ts';
 import type { DoorAnswer } from './door.ts';
 import { type MailService, startMail } from './mail-service.ts';
+import { putThisProcessBehind } from '../timers/timers.ts';
 import { type FromReader, type ReaderStart, TOO_LARGE, type ToReader } from './reader-messages.ts';
 
 /** Of the whole process with its thread for messages; it takes 120 MB where nothing is wrong. */
@@ -90,6 +91,8 @@ function start({ times, open, deaths, ...options }: ReaderStart): MailService {
   });
 }
 
+// Whatever a message costs, the service goes first.
+putThisProcessBehind();
 process.on('message', (message: ToReader) => {
   switch (message.kind) {
     case 'start':
