@@ -122,7 +122,7 @@ async function findBroken(file: string, folder: DraftFolder): Promise<readonly S
   if (thread === undefined) throw new Error('no thread can be started to read a draft in');
   try {
     const request: ReadDraft = { file, ...folder };
-    return (await askThread<readonly ShownFinding[]>(thread, request, CPU_MS)) ?? [TOO_COSTLY];
+    return (await askThread<readonly ShownFinding[]>(thread, request, { cpuMs: CPU_MS })) ?? [TOO_COSTLY];
   } finally {
     await thread.terminate();
   }

@@ -48,7 +48,7 @@ export class MessageReader {
     if (request.mail.headerOnly === true) return bodiless(request.mail);
     const thread = (this.#thread ??= await this.#start());
     const { cpuMs, memoryMb } = this.#limits;
-    const message = await askThread<MailMessage>(thread, request, cpuMs);
+    const message = await askThread<MailMessage>(thread, request, { cpuMs, growthMb: memoryMb });
     if (message !== undefined) return message;
     await this.stop();
     const { id, identity, sizeBytes } = request.mail;
