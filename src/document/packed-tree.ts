@@ -1,33 +1,49 @@
-/** What a parser made of a text, as it goes from one thread to another: classes do not survive that, and become data. */
-import { type Finding, Sentence } from '../finding.ts';
+/** What a parser made of a text, as it goes from one thread to another: classes and calls do not survive that. */
+import { Sentence } from '../finding.ts';
 import { ExactNumber } from '../json.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 
 type Writable = { -readonly [Key in keyof TreeNode]: TreeNode[Key] };
+/** A class or a call as data, or back; undefined for what stays. `inner` goes on with the parts. */
+type Change = (value: object, inner: (part: unknown) => unknown) => unknown;
 
 /** The tree is changed, as nobody else has it. */
 export function packed({ diagnostics, ...trees }: ReadTree): ReadTree {
   eachExact(trees, (exact) => ({ number: exact.toString() }) as never);
-  const packSentence = (value: unknown): unknown =>
-    value instanceof Sentence ? { sentence: Sentence.partsOf(value) } : undefined;
-  return { ...trees, diagnostics: changed(diagnostics, packSentence) as readonly Finding[] };
+  return { ...trees, diagnostics: changed(diagnostics, pack) };
 }
 
 export function unpacked({ diagnostics, ...trees }: ReadTree): ReadTree {
   eachExact(trees, (exact) => new ExactNumber((exact as never as { number: string }).number));
-  const unpackSentence = (value: unknown): unknown =>
-    typeof value === 'object' && value !== null && 'sentence' in value
-      ? new Sentence(value.sentence as readonly string[])
-      : undefined;
-  return { ...trees, diagnostics: changed(diagnostics, unpackSentence) as readonly Finding[] };
+  return { ...trees, diagnostics: changed(diagnostics, unpack) };
 }
 
-/** The value with every part replaced for which `change` gives another. */
-function changed(value: unknown, change: (part: unknown) => unknown): unknown {
-  const other = change(value);
-  if (other !== undefined || typeof value !== 'object' || value === null) return other ?? value;
-  if (Array.isArray(value)) return value.map((part) => changed(part, change));
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, changed(part, change)]));
+const pack: Change = (value) => {
+  if (value instanceof Sentence) return { sentence: Sentence.partsOf(value) };
+  // A list that is asked for, such as all places where the parser stumbled.
+  return typeof value === 'function' ? { called: (value as () => unknown)() } : undefined;
+};
+
+const unpack: Change = (value, inner) => {
+  if ('sentence' in value) return new Sentence(value.sentence as readonly string[]);
+  return 'called' in value ? () => inner(value.called) : undefined;
+};
+
+/** A copy with every part changed; parts may hold each other. */
+function changed<Value>(whole: Value, change: Change): Value {
+  const copies = new Map<unknown, unknown>();
+  const inner = (value: unknown): unknown => {
+    if (value === null || (typeof value !== 'object' && typeof value !== 'function')) return value;
+    if (copies.has(value)) return copies.get(value);
+    const other = change(value, inner) ?? value;
+    const isFinal = typeof other === 'function' || other instanceof Sentence;
+    const copy: unknown = isFinal ? other : Array.isArray(other) ? [] : {};
+    copies.set(value, copy);
+    if (!isFinal)
+      for (const [key, part] of Object.entries(other)) Object.assign(copy as object, { [key]: inner(part) });
+    return copy;
+  };
+  return inner(whole) as Value;
 }
 
 /** Aliases make one node a part of several. */

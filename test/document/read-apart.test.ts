@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { parseDocument } from '../../src/document/document.ts';
+import type { DocumentFacts } from '../../src/document/facts.ts';
 import { parseWithin } from '../../src/document/read-apart.ts';
 import { printSentence } from '../../src/finding.ts';
 
@@ -23,6 +24,11 @@ test.each([
       [at, ...labels.map((label) => label.at)].map((place) => [place?.start, place?.end]),
     ]);
   expect(said(apart)).toEqual(said(here));
+  const stumbles = ({ diagnostics: [first] }: typeof here): unknown =>
+    (first?.facts as DocumentFacts['YAML_TAB'] | undefined)?.parser
+      .stumbles()
+      .map(({ code, at }) => [code, at?.start]);
+  if (text.includes('"b')) expect(stumbles(apart)).toEqual(stumbles(here));
   expect(apart.document?.root.value).toEqual(here.document?.root.value);
   for (const path of [['a'], ['b', 'n'], ['b', 't']]) {
     expect(apart.document?.root.exact(path)).toEqual(here.document?.root.exact(path));
