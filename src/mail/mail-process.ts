@@ -34,6 +34,8 @@ export class MailProcess implements MailService {
   readonly #deaths = new Map<string, number>();
   statuses: readonly MailboxStatus[];
   #child: ChildProcess | undefined;
+  /** Whether this reader has done with a message. */
+  #hasPassed = false;
 
   constructor(options: MailServiceOptions) {
     this.#options = options;
@@ -62,7 +64,8 @@ export class MailProcess implements MailService {
       const startedAt = performance.now();
       const reason = await this.#runOnce(signal);
       if (signal.aborted) break;
-      if (performance.now() - startedAt > settledMs) attempts = 1;
+      // One that ends over a message and has done with others before must not keep those behind it for minutes.
+      if (this.#hasPassed || performance.now() - startedAt > settledMs) attempts = 1;
       const delayMs = growingDelay(attempts, { firstMs, maxMs });
       this.#noteDeath();
       const since = Date.now();
@@ -87,6 +90,7 @@ export class MailProcess implements MailService {
     });
     this.#child = child;
     this.#fetching.clear();
+    this.#hasPassed = false;
     let reason: string | undefined;
     let unanswered = 0;
     const end = (why: string): void => {
@@ -129,6 +133,7 @@ export class MailProcess implements MailService {
     const { log, health } = this.#options;
     switch (message.kind) {
       case 'call':
+        if (message.ask === 'passMail') this.#hasPassed = true;
         void this.#answer(message).then((answer) => this.#send(answer, child));
         return;
       case 'statuses':

@@ -195,6 +195,11 @@ describe('the process that reads a mailbox', () => {
       server.deliver(rawMail('after'));
       await until(() => expect(subjects).toEqual(['before', 'after']));
       expect(requests).toHaveLength(2);
+      // It has done with a message since: whoever writes ones that end it must not make the pauses longer.
+      const [again] = await fixture.storage.listMailboxes();
+      process.kill(Number(again?.holder?.split('/')[2]), 'SIGKILL');
+      await until(() => expect(state()).toBe('backing-off'));
+      expect(service?.statuses[0]?.health).toMatchObject({ attempts: 1 });
       await service?.stop();
       expect(state()).toBe('stopped');
     } finally {
