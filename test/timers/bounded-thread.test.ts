@@ -1,5 +1,7 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
-import { askThread, startThread } from '../../src/timers/timers.ts';
+import { askThread } from '../../src/timers/timers.ts';
 
 /** Makes as many small buffers as it is asked for, which are no part of its heap, and says so. */
 const PROGRAM = `
@@ -16,9 +18,8 @@ parentPort.postMessage('ready');
 `;
 
 async function ask(count: number, growthMb: number): Promise<object | undefined> {
-  const entry = new URL(`data:text/javascript,${encodeURIComponent(PROGRAM)}`);
-  const thread = await startThread(entry, { name: 'test', memoryMb: 512 });
-  if (thread === undefined) throw new Error('no thread');
+  const thread = new Worker(PROGRAM, { eval: true });
+  await once(thread, 'message');
   try {
     return await askThread(thread, count, { cpuMs: 60_000, growthMb });
   } finally {
