@@ -25,6 +25,8 @@ export interface Rule<Code extends keyof Facts, Match> {
   readonly fix?: (match: Match, finding: Finding) => Fix | undefined;
   /** The same mistake by its own place, where the engine knows only how far it came. */
   readonly closer?: (match: Match, finding: Finding) => Pick<Finding, 'at' | 'message'>;
+  /** Whether it is now known that the value is no secret: then it is shown. */
+  readonly shows?: (match: Match) => boolean;
 }
 
 /** A rule whose facts were looked at: what is kept of it in one list with all others. */
@@ -45,6 +47,7 @@ export function rule<Code extends keyof Facts, Match>({
   say,
   fix,
   closer,
+  shows,
 }: Rule<Code, Match>): AnyRule {
   return {
     on,
@@ -59,10 +62,15 @@ export function rule<Code extends keyof Facts, Match>({
         confidence,
         ...fix?.(match, finding),
         ...closer?.(match, finding),
+        ...(shows?.(match) === true && { hides: ofKey(finding) }),
       };
     },
   };
 }
+
+/** A key that may be a secret itself stays hidden. */
+const ofKey = ({ at, hides = [] }: Finding): Finding['hides'] & {} =>
+  hides.filter(({ start }) => start === at?.start);
 
 /** The surest first. */
 const ORDER: readonly Confidence[] = ['certain', 'likely', 'guess'];

@@ -4,9 +4,11 @@ import { COMMANDS, RUNNER_SAFETY } from './rules/commands.ts';
 import { HELPER_USAGE, UNKNOWN_HELPERS } from './rules/helpers.ts';
 import { NAMES } from './rules/names.ts';
 import { joinedEntries } from './rules/joined-entries.ts';
+import { joinedKeys } from './rules/joined-keys.ts';
 import { JSON_SYNTAX } from './rules/json-syntax.ts';
 import { KEYS } from './rules/keys.ts';
 import { TRANSFORMS } from './rules/transforms.ts';
+import { UNKNOWN_KEYS } from './rules/unknown-keys.ts';
 import { VALUES } from './rules/values.ts';
 import { YAML_SYNTAX, yamlStumbles } from './rules/yaml-syntax.ts';
 import { TEMPLATE_LOOKS, TEMPLATES } from './rules/templates.ts';
@@ -20,12 +22,13 @@ export const RULES: readonly AnyRule[] = [
   ...HELPER_USAGE,
   ...YAML_SYNTAX,
   ...JSON_SYNTAX,
+  ...UNKNOWN_KEYS,
   ...VALUES,
   ...TRANSFORMS,
 ];
 
 /** What becomes one finding before rules are asked. */
-export const JOINS: readonly Join[] = [yamlStumbles, joinedEntries];
+export const JOINS: readonly Join[] = [yamlStumbles, joinedEntries, joinedKeys];
 
 /** All looks at what the engine took, family by family. Their codes are advice's own. */
 export const LOOKS: readonly AnyLook[] = [...KEYS, ...COMMANDS, ...TEMPLATE_LOOKS];

@@ -1,6 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { DEFAULT_CONFIG_FILES, isOpenClawFile, loadConfig, type LoadedConfig } from '../config/config.ts';
+import {
+  DEFAULT_CONFIG_FILES,
+  hideValues,
+  isOpenClawFile,
+  loadConfig,
+  type LoadedConfig,
+} from '../config/config.ts';
 import { type Finding, formatDiagnostics } from '../document/document.ts';
 import { advise } from './lazy-advice.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -65,9 +71,10 @@ export async function loadSettings(
   { needSecrets = false }: { readonly needSecrets?: boolean } = {},
 ): Promise<LoadedConfig> {
   const file = findConfigFile(terminal, flags);
-  const { config, diagnostics } = await loadConfig(file, { env: terminal.env, needSecrets, dev: true });
+  const options = { env: terminal.env, needSecrets, dev: true };
+  const { config, diagnostics, secrets = [] } = await loadConfig(file, options);
   if (config !== undefined) return config;
-  printFindings(terminal, await advise(diagnostics, []));
+  printFindings(terminal, hideValues(await advise(diagnostics, []), secrets));
   throw new CliError('the configuration has errors');
 }
 

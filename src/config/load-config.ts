@@ -12,7 +12,6 @@ import {
 } from '../document/document.ts';
 import { checkDirectories } from './check-directories.ts';
 import { checkTokens } from './check-tokens.ts';
-import { CONFIG_ADVICE } from './meant-settings.ts';
 import { configSchema } from './config-schema.ts';
 import { hideValues } from './hide-values.ts';
 import { importOpenClawFile as readAndImport, readConfig, type ReadConfig } from './read-config.ts';
@@ -41,6 +40,8 @@ export interface LoadResult {
   readonly diagnostics: readonly Finding[];
   /** In place of a configuration that was read but has errors, so that its mappings are checked all the same. */
   readonly remaining?: RemainingConfig;
+  /** What its references lead to: what advice says of the findings must not show it (`hideValues`). */
+  readonly secrets?: readonly string[];
 }
 
 /** What checking mappings and transforms needs at least. */
@@ -74,7 +75,7 @@ function loadResult({ read, path }: Input, built: Built): LoadResult {
   const secrets = [...read.secrets, ...built.secrets];
   const diagnostics = hideValues(inOrder(built.diagnostics, read.original), secrets);
   if (built.settings === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
-    return { diagnostics, remaining: remainingOf(read, path) };
+    return { diagnostics, remaining: remainingOf(read, path), secrets };
   }
   const { dialect, inlineMappings, runDefaults, sha256 } = read;
   const files = [...read.files, ...built.files];
@@ -136,7 +137,7 @@ async function build({ read, path, options }: Input): Promise<Built> {
   const secrets = [...resolved.secrets, ...reserved.flatMap((r) => r.secrets), ...tokens];
   const { files } = resolved;
   if (!parsed.success) {
-    diagnostics.push(...fromZodError(parsed.error, root, configSchema, CONFIG_ADVICE));
+    diagnostics.push(...fromZodError(parsed.error, root, configSchema, 'configuration'));
     return { diagnostics: explained(diagnostics, root, resolved.unknown), secrets, files };
   }
   await checkDirectories(reporter, parsed.data, directory);

@@ -7,23 +7,31 @@ export { documentKind, type DocumentKind, firstLine, nameOfKind } from './docume
 export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';
 export { DOCUMENT_CODES } from './document-codes.ts';
-export { alike, below, calledHere, secondsIn, type KeyAdvice } from './value-hints.ts';
+export {
+  alike,
+  below,
+  calledHere,
+  secondsIn,
+  type KeyAdvice,
+  type MeantKey,
+  type SchemaAdvice,
+  type ValueHint,
+} from './schema-words.ts';
 export { describeValue } from './describe-value.ts';
 export { fromZodError, validate } from './findings.ts';
-export type { MeantKey, SchemaAdvice } from './meant-key.ts';
 export { byWeight, formatDiagnostics } from './format-diagnostics.ts';
 export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';
 export { hideTokens, holdsCredentials, isSecretPath, sourceOfCode } from './secret-ranges.ts';
 export { inWords } from './in-words.ts';
 export { formatPlace, lineColumn } from './line-column.ts';
 export type { LineColumn } from './line-column.ts';
-export { findLongSeconds } from './long-seconds.ts';
+export { findLongSeconds, meantSeconds } from './long-seconds.ts';
 export { parseDocument } from './parse-document.ts';
 export type { DocumentFormat, ParsedDocument, ParseResult } from './parse-document.ts';
 export { printYaml, singleQuoted } from './print-yaml.ts';
 export { displayName, readBounded, readDocument } from './read-document.ts';
 export type { ReadOptions } from './read-document.ts';
-export { findSchemas, kindsAt, knownKeys } from './schema-keys.ts';
+export { kindsAt, knownKeys } from './schema-keys.ts';
 export type { TextEdit } from '../finding.ts';
 export { applyEdits, replaceWithin, withEdit } from './text-edit.ts';
 export { shorten } from './shorten.ts';

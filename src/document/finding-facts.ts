@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import type { Finding, TextEdit } from '../finding.ts';
+import type { LocatedValue, Path } from './located.ts';
 
 /** What the parser says of a text that is no YAML. */
 export interface SyntaxFacts {
@@ -22,6 +24,25 @@ export interface StrangeKeysFacts {
   readonly edit: TextEdit;
 }
 
+/** What a schema is for: the words of others are known of each. */
+export type SchemaName = 'configuration' | 'mapping' | 'mapping file' | 'request file';
+
+/** A part of a document that a schema does not take. */
+export interface PartFacts {
+  /** All that the schema is for. */
+  readonly root: LocatedValue;
+  readonly schema: z.ZodType;
+  readonly of?: SchemaName;
+  /** From the root on; of an unknown key its object. */
+  readonly path: Path;
+  /** Values around the part that could be of several shapes, from outside to inside. */
+  readonly unions: readonly Path[];
+}
+
+export interface UnknownKeyFacts extends PartFacts {
+  readonly key: string;
+}
+
 /** What findings of documents say beside their place, by code. */
 export interface DocumentFacts {
   /** What the parser says, or strange keys of a text that it takes, or the name of an anchor that is not there. */
@@ -30,7 +51,18 @@ export interface DocumentFacts {
     readonly strange?: StrangeKeysFacts;
     readonly alias?: string;
   };
-  WRONG_TYPE: { readonly isEmpty: true };
+  UNKNOWN_KEY: UnknownKeyFacts;
+  MISSING_KEY: PartFacts;
+  /** With the kinds that are taken, in words. */
+  WRONG_TYPE: PartFacts & { readonly expected: readonly string[] };
+  INVALID_VALUE: PartFacts & {
+    /** What it does not pass: one of a format or of the room's own is `form`, one of the key itself `name`. */
+    readonly check: 'bound' | 'multiple' | 'form' | 'values' | 'name';
+    /** Of a bound: the largest value that is taken; 0 where it is too small. */
+    readonly limit?: number;
+    /** The values that are taken. */
+    readonly taken?: readonly string[];
+  };
   NON_STRING_KEY: { readonly parser: SyntaxFacts };
   YAML_TAB: { readonly parser: SyntaxFacts };
   /** The text that holds a control character, or what the parser read it as. */

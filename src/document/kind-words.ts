@@ -1,22 +1,6 @@
 import type { z } from 'zod';
 import { nearestWords } from './did-you-mean.ts';
 
-/** How a value of these kinds is written. */
-export function kindHint(expected: readonly string[]): string {
-  const ways = expected.map((kind) => WAYS[kind] ?? kind);
-  return `write ${ways.join(' or ')}`;
-}
-
-/** How a kind of value is written. */
-const WAYS: Readonly<Record<string, string>> = {
-  'a string': 'one text',
-  'a list': 'a list, [a, b]',
-  'an object': 'keys with values, indented below it or in { }',
-  'a boolean': 'true or false',
-  'a number': 'a number, without quotes',
-  'a whole number': 'a number without a fraction and without quotes',
-};
-
 /** A bound of a text, a list or a number in words. */
 export function bound(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
   const [limit, word] =

@@ -105,11 +105,12 @@ interface Loaded extends LoadedGeneration {
 
 /** The same, with the transforms that were looked at, also where there are errors. */
 export async function loadAll(file: string, options: GenerationOptions): Promise<Loaded> {
-  const { config, diagnostics, remaining } = await loadConfig(file, options);
+  const { config, diagnostics, remaining, secrets = [] } = await loadConfig(file, options);
   if (config === undefined) {
     const more = remaining === undefined ? undefined : await loadRemaining(remaining, options.sandbox);
     const all = [...diagnostics, ...(more?.diagnostics ?? [])];
-    return { diagnostics: byWeight(await advised(all, more?.subjects ?? [], options)) };
+    const told = await advised(all, more?.subjects ?? [], options);
+    return { diagnostics: byWeight(hideValues(told, secrets)) };
   }
   const loaded = await loadParts(config, options);
   const { references, mappings, transformsDir: dir } = loaded;

@@ -15,7 +15,6 @@ import { createHookRequest, deriveRequestSeeds } from '../hook/hook.ts';
 import type { JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { readCaseBody } from './case-body.ts';
-import { CASE_ADVICE } from './case-words.ts';
 import { FORMAT } from './expectation.ts';
 import { findMisnamed, findNoRequest } from './other-files.ts';
 
@@ -263,10 +262,10 @@ function checkShape(root: LocatedValue, file: string): Shape {
   const { value } = root;
   const several = typeof value === 'object' && value !== null && Object.hasOwn(value, 'deliveries');
   if (!several) {
-    const { value: delivery, diagnostics } = validate(root, Delivery, CASE_ADVICE);
+    const { value: delivery, diagnostics } = validate(root, Delivery, 'request file');
     return { root, several, diagnostics, ...(delivery === undefined ? {} : { list: [delivery] }) };
   }
-  const { value: form, diagnostics } = validate(root, Deliveries, CASE_ADVICE);
+  const { value: form, diagnostics } = validate(root, Deliveries, 'request file');
   return { root, several, diagnostics, ...(form === undefined ? {} : { list: form.deliveries }) };
 }
 

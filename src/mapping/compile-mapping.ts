@@ -24,7 +24,6 @@ import {
   checkWorkFolder,
 } from './check-names.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { MAPPING_ADVICE } from './foreign-keys.ts';
 import { compileMatch } from './routing/compile-match.ts';
 import { createReporter, quote, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
@@ -115,7 +114,7 @@ function readEntry(entry: MappingEntry): {
   const foreign = entry.dialect === 'openclaw' ? ['agentId'] : [];
   const located = withoutKeys(entry.value, [...unknownKeys(entry), ...foreign]);
   const reporter = createReporter(located);
-  const whole = validate(located, MappingSchema, MAPPING_ADVICE);
+  const whole = validate(located, MappingSchema, 'mapping');
   reporter.diagnostics.push(...whole.diagnostics);
   // Keys with a wrong value are left out for the rest of the checks.
   const value = whole.value ?? validate(withoutKeys(located, wrongKeys(located.value)), MappingSchema).value;

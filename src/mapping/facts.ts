@@ -3,6 +3,8 @@ import type { MappingSubject } from './compile-mapping.ts';
 import type { MappingsSubject } from './compile.ts';
 import type { TemplateSubject } from './template/template-subject.ts';
 
+export { fileLevelKey } from './file-level-keys.ts';
+export { MAPPING_ADVICE } from './foreign-keys.ts';
 export type { HelperProblem, MappingFacts } from './finding-facts.ts';
 export type { MappingSubject, MappingsSubject, TemplateSubject };
 export type { TemplateArgument, TemplateCall } from './template/template-subject.ts';

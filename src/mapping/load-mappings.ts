@@ -15,7 +15,6 @@ import { compileMappings, type CompiledMappings } from './compile.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import type { PassedOverMapping } from './compiled-mapping.ts';
 import type { MappingCode } from './mapping-codes.ts';
-import { fileLevelKey } from './file-level-keys.ts';
 import { findPassedOver, listDirectory, MAPPING_FILE } from './passed-over.ts';
 
 /** Built-in presets: the file they come from, and a further hook name they answer on. */
@@ -184,7 +183,7 @@ function mappingsIn(root: LocatedValue): {
   if (Array.isArray(value)) return { mappings: value.map((_, index) => root.at([index])), diagnostics: [] };
   if (typeof value !== 'object') return { mappings: [], diagnostics: [noMappingFile(root)] };
   if (!Object.hasOwn(value, 'mappings')) return { mappings: [root], diagnostics: [] };
-  const holder = validate(root, HolderSchema, { foreign: fileLevelKey });
+  const holder = validate(root, HolderSchema, 'mapping file');
   const list = holder.value?.mappings ?? [];
   return {
     mappings: list.map((_, index) => root.at(['mappings', index])),

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
+import { advise } from '../../src/advice/advice.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { nearVariable } from '../../src/config/near-variable.ts';
 import type { LoadedConfig, LoadOptions, Settings } from '../../src/config/config.ts';
@@ -479,7 +480,7 @@ test('a list of tokens is one mistake, and is told the lines with the same varia
   const text = "hooks:\n  enabled: true\n  tokens: ['${NEW_TOKEN}', '${OLD_TOKEN}']\n";
   const { diagnostics } = await load({ 'sluice.yaml': text });
   expect(diagnostics.map(({ code }) => code)).not.toContain('TOKEN_REQUIRED');
-  expect(said(diagnostics[0]?.hint)).toMatch(
+  expect(said(advise(diagnostics)[0]?.hint)).toMatch(
     /token: \$\{NEW_TOKEN\} and, .* previousTokens: \['\$\{OLD_TOKEN\}'\]$/,
   );
 });

@@ -1,8 +1,8 @@
 /** Tokens in odd places of a file: however it is wrong, no finding and no source line beside it shows one. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { advise } from '../../src/advice/advice.ts';
 import { configSchema } from '../../src/config/config-schema.ts';
-import { CONFIG_ADVICE } from '../../src/config/meant-settings.ts';
 import {
   formatDiagnostics,
   hideTokens,
@@ -10,7 +10,6 @@ import {
   sourceOfCode,
   validate,
 } from '../../src/document/document.ts';
-import { MAPPING_ADVICE } from '../../src/mapping/foreign-keys.ts';
 import { MappingSchema } from '../../src/mapping/mapping-schema.ts';
 import { say } from '../../src/finding.ts';
 
@@ -30,10 +29,10 @@ const schema = z.strictObject({
 function printed(text: string): string {
   const { document, diagnostics } = parseDocument({ file: 'a.yaml', text }, 'yaml');
   const found = document === undefined ? diagnostics : validate(document.root, schema).diagnostics;
-  const pretty = formatDiagnostics(found);
+  const pretty = formatDiagnostics(advise(found));
   expect(pretty).toMatch(/^(?:error|warning) [A-Z_]+: /);
-  // As the configuration hands them on.
-  return hideTokens(pretty);
+  // As the configuration hands them on; also where no advice was asked for.
+  return hideTokens(`${pretty}\n${formatDiagnostics(found)}`);
 }
 
 test.each([
@@ -82,12 +81,13 @@ test.each([
   ['known nowhere', 'hooks: {enabled: true}\nsender: {word: hunter2}\n', /word: •+/],
 ])('of a key that is %s, all but secrets is shown', (_how, text, expected) => {
   const { document } = parseDocument({ file: 'sluice.yaml', text }, 'yaml');
-  const of = text.includes('encoding') ? MappingSchema : configSchema;
-  const advice = text.includes('encoding') ? MAPPING_ADVICE : CONFIG_ADVICE;
-  const found = document === undefined ? [] : validate(document.root, of, advice).diagnostics;
-  const pretty = formatDiagnostics(found);
+  if (document === undefined) throw new Error(text);
+  const { diagnostics } = text.includes('encoding')
+    ? validate(document.root, MappingSchema, 'mapping')
+    : validate(document.root, configSchema, 'configuration');
+  const pretty = formatDiagnostics(advise(diagnostics));
   expect(pretty).toMatch(expected);
-  expect(pretty).not.toContain('hunter2');
+  expect(`${pretty}${formatDiagnostics(diagnostics)}`).not.toContain('hunter2');
 });
 
 test('what is no token is shown', () => {

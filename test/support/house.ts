@@ -183,13 +183,11 @@ export const TOP_OWNS = ['commander', 'chokidar', '@clack/prompts'];
  */
 const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   document: {
-    advice: `anchor-hints did-you-mean document-kind key-places key-slips kind-words long-seconds meant-key move-key
-      other-shapes place-hints schema-keys time-zones value-hints written-forms`,
+    advice: 'did-you-mean document-kind long-seconds schema-words time-zones',
     tools: 'edit-document format-diagnostics print-sarif source-frame',
   },
   config: {
-    advice:
-      'env-file foreign-documents foreign-settings meant-runners meant-settings near-variable their-words',
+    advice: 'env-file foreign-documents near-variable',
   },
   payload: { advice: 'json-slips printed-value' },
   verify: {
@@ -219,7 +217,7 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
       each-note fixed-keys hints key-notes kind-notes list-note outbox-notes prefix-note run-notes sentence
       session-notes setting-notes setting-words shared-conversations short-hint stored-notes template-warnings`,
   },
-  golden: { advice: 'case-hints case-words other-files' },
+  golden: { advice: 'case-hints other-files' },
   cli: { advice: 'dev-hints dev-misses sender-catalogue stray-files usage-error' },
 };
 

@@ -2,10 +2,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { inWords, isSecretPath, type LocatedValue, type Path } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
-import { putAt } from './graft.ts';
+import { type Move, movedSettings, putAt } from '../../config/facts.ts';
 import { leftBehind, lostText } from './left-behind.ts';
-import type { Move } from './moves.ts';
-import { movedSettings } from './translate.ts';
 
 /** What OpenClaw alone knows, and what does that work here. */
 const THEIRS: Readonly<Record<string, string>> = {

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { advise } from '../../src/advice/advice.ts';
 import { applyEdits, type Finding } from '../../src/document/document.ts';
 import { loadMappings } from '../../src/mapping/mapping.ts';
 import { said } from '../support/said.ts';
@@ -11,7 +12,8 @@ async function check(text: string): Promise<readonly Finding[]> {
   const mappingsDir = await mkdtemp(join(tmpdir(), 'sluice-'));
   try {
     await writeFile(join(mappingsDir, 'a.yaml'), text);
-    return (await loadMappings({ inline: [], mappingsDir, presets: [], cwd: mappingsDir })).diagnostics;
+    const { diagnostics } = await loadMappings({ inline: [], mappingsDir, presets: [], cwd: mappingsDir });
+    return advise(diagnostics);
   } finally {
     await rm(mappingsDir, { recursive: true });
   }

@@ -2,17 +2,10 @@
  * What stands in a block of OpenClaw beside the keys that are translated. A hint that has somebody replace the block
  * takes along what is written in words of ours, and names what has no counterpart: nothing is dropped in silence.
  */
-import {
-  findSchemas,
-  inWords,
-  knownKeys,
-  spelling,
-  type LocatedValue,
-  type Path,
-} from '../../document/document.ts';
+import { inWords, type LocatedValue, type Path, spelling } from '../../document/document.ts';
+import { configSchema, type Move } from '../../config/facts.ts';
+import { findSchemas, knownKeys } from '../../document/facts.ts';
 import { isJsonObject } from '../../json.ts';
-import { configSchema } from '../config-schema.ts';
-import type { Move } from './moves.ts';
 
 export interface LeftBehind {
   /** Keys that are the same here, where the block goes. */

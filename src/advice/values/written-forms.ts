@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { Path } from './located.ts';
-import { kindHint } from './kind-words.ts';
-import { findMeaning, findSchemas, knownKeys } from './schema-keys.ts';
+import type { Path } from '../../document/document.ts';
+import { findSchemas, knownKeys } from '../../document/facts.ts';
+import { findMeaning } from '../schema.ts';
 
 /** Keys that fit in a hint. */
 export const MAX_KEYS = 20;
@@ -35,3 +35,19 @@ function keysOf(schema: z.ZodType, path: Path): readonly ObjectKey[] {
     .flatMap(knownKeys)
     .map((key) => ({ key, optional: findMeaning(schema, [...path, key]).optional }));
 }
+
+/** How a value of these kinds is written. */
+function kindHint(expected: readonly string[]): string {
+  const ways = expected.map((kind) => WAYS[kind] ?? kind);
+  return `write ${ways.join(' or ')}`;
+}
+
+/** How a kind of value is written. */
+const WAYS: Readonly<Record<string, string>> = {
+  'a string': 'one text',
+  'a list': 'a list, [a, b]',
+  'an object': 'keys with values, indented below it or in { }',
+  'a boolean': 'true or false',
+  'a number': 'a number, without quotes',
+  'a whole number': 'a number without a fraction and without quotes',
+};

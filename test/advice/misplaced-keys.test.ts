@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { advise } from '../../src/advice/advice.ts';
 import { configSchema } from '../../src/config/config-schema.ts';
 import { mailSchema } from '../../src/config/mail-schema.ts';
-import { CONFIG_ADVICE } from '../../src/config/meant-settings.ts';
 import {
   applyEdits,
   fromZodError,
@@ -10,17 +10,16 @@ import {
   type Finding,
   type Path,
 } from '../../src/document/document.ts';
-import type { SchemaAdvice } from '../../src/document/document.ts';
-import { MAPPING_ADVICE } from '../../src/mapping/foreign-keys.ts';
+import type { SchemaName } from '../../src/document/facts.ts';
 import { MappingSchema } from '../../src/mapping/mapping-schema.ts';
 import { sampleOf, strictObjects, type StrictObject } from '../support/schema-samples.ts';
 import { said } from '../support/said.ts';
 
 const FILES = [
-  ['sluice.yaml', configSchema, CONFIG_ADVICE],
+  ['sluice.yaml', configSchema, 'configuration'],
   // Its block is looked at by itself, after the rest of the file.
-  ['hooks.mail', z.object({ hooks: z.object({ mail: mailSchema }) }), {}],
-  ['a mapping', MappingSchema, MAPPING_ADVICE],
+  ['hooks.mail', z.object({ hooks: z.object({ mail: mailSchema }) }), undefined],
+  ['a mapping', MappingSchema, 'mapping'],
 ] as const;
 
 interface Misplacement {
@@ -29,9 +28,9 @@ interface Misplacement {
   readonly target: Path;
 }
 
-test.each(FILES)('a key of %s in a wrong object is told where it belongs', (_, schema, advice) => {
+test.each(FILES)('a key of %s in a wrong object is told where it belongs', (_, schema, of) => {
   const misplaced = misplacements(schema);
-  const told = misplaced.map((each) => [each, unknownKeys(each, { schema, advice })] as const);
+  const told = misplaced.map((each) => [each, unknownKeys(each, { schema, of })] as const);
   const wrong = told.filter(([, [found]]) =>
     /\bremove it\b/.test(found === undefined ? 'remove it' : said(found.hint)),
   );
@@ -45,7 +44,7 @@ test.each(FILES)('a key of %s in a wrong object is told where it belongs', (_, s
       : [],
   );
   expect(moved.filter(({ key, text }) => !text.includes(`${key}:`))).toEqual([]);
-  expect(moved.filter((each) => unknownKeys(each, { schema, advice }).length > 0)).toEqual([]);
+  expect(moved.filter((each) => unknownKeys(each, { schema, of }).length > 0)).toEqual([]);
   expect([misplaced.length > 40, moved.length > 10]).toEqual([true, true]);
 });
 
@@ -94,12 +93,12 @@ function last(lines: readonly string[], key: string): readonly string[] {
 
 function unknownKeys(
   { text }: Pick<Misplacement, 'text'>,
-  { schema, advice }: { readonly schema: z.ZodType; readonly advice: SchemaAdvice },
+  { schema, of }: { readonly schema: z.ZodType; readonly of: SchemaName | undefined },
 ): readonly Finding[] {
   const { document } = parseDocument({ file: 'a.yaml', text }, 'yaml');
   if (document === undefined) throw new Error(text);
   const { error } = schema.safeParse(document.root.value);
   return error === undefined
     ? []
-    : fromZodError(error, document.root, schema, advice).filter(({ code }) => code === 'UNKNOWN_KEY');
+    : advise(fromZodError(error, document.root, schema, of)).filter(({ code }) => code === 'UNKNOWN_KEY');
 }

@@ -1,6 +1,7 @@
 /** Values and keys of another shape than the one that is wanted: the hint says what to write, and its edit is taken. */
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { advise } from '../../src/advice/advice.ts';
 import { applyEdits, parseDocument, validate } from '../../src/document/document.ts';
 import { said } from '../support/said.ts';
 
@@ -17,7 +18,7 @@ const schema = z.strictObject({
 function check(text: string) {
   const { document } = parseDocument({ file: 'a.yaml', text }, 'yaml');
   if (document === undefined) throw new Error(text);
-  return validate(document.root, schema).diagnostics;
+  return advise(validate(document.root, schema).diagnostics);
 }
 
 test.each([

@@ -1,10 +1,9 @@
 /** A value of another kind than the one that is wanted, written as that: in quotes, in brackets, as an object of its parts. */
 import type { z } from 'zod';
-import { isJsonObject } from '../json.ts';
-import type { Place } from '../finding.ts';
-import { knownKeys } from './schema-keys.ts';
-import { holdsCredentials, isSecretPath } from './secret-ranges.ts';
-import type { ValueHint } from './value-hints.ts';
+import { isJsonObject } from '../../json.ts';
+import type { Place } from '../../finding.ts';
+import { holdsCredentials, isSecretPath, type ValueHint } from '../../document/document.ts';
+import { knownKeys } from '../../document/facts.ts';
 
 /** Longer values are not written out. */
 const MAX_SHOWN = 400;

@@ -1,6 +1,6 @@
 /** A runner as other tools write it, written whole as it is here, with the operator's own names. */
-import { holdsCredentials } from '../document/document.ts';
-import { isJsonObject } from '../json.ts';
+import { holdsCredentials } from '../../document/document.ts';
+import { isJsonObject } from '../../json.ts';
 
 /** Where a provider is, and the variable that usually holds its key. */
 interface Provider {

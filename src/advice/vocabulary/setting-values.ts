@@ -1,9 +1,15 @@
-import { holdsCredentials, meantTimeZone, secondsIn, type SchemaAdvice } from '../document/document.ts';
-import { isJsonObject } from '../json.ts';
-import { FOREIGN_SETTINGS } from './foreign-settings.ts';
-import { MAX_HEARTBEAT_SECONDS } from './gateway-schema.ts';
-import { isProvider, modelRunner, postingRunner } from './meant-runners.ts';
-import { theirValue, theirWord } from './openclaw/their-words.ts';
+import {
+  holdsCredentials,
+  meantTimeZone,
+  secondsIn,
+  type SchemaAdvice,
+  type ValueHint,
+} from '../../document/document.ts';
+import { isJsonObject } from '../../json.ts';
+import { FOREIGN_SETTINGS } from './settings.ts';
+import { MAX_HEARTBEAT_SECONDS } from '../../config/facts.ts';
+import { isProvider, modelRunner, postingRunner } from './providers.ts';
+import { theirValue, theirWord } from './openclaw-settings.ts';
 
 /** How values of the configuration were meant that it does not take. */
 const meantSetting: NonNullable<SchemaAdvice['value']> = (key, value, beside) => {
@@ -68,11 +74,7 @@ const KINDS: Readonly<Record<string, string>> = {
   api: 'model',
 };
 
-function meantWord(
-  key: string,
-  written: string,
-  beside: unknown,
-): ReturnType<NonNullable<SchemaAdvice['value']>> {
+function meantWord(key: string, written: string, beside: unknown): ValueHint | undefined {
   const word = written.trim().toLowerCase();
   const words = key === 'log.level' ? LEVELS : /^gateway\.runner(?:s\.[^.]+)?\.kind$/.test(key) ? KINDS : {};
   const runner = words === KINDS ? wholeRunner(word, beside) : undefined;
@@ -101,7 +103,7 @@ function wholeRunner(word: string, beside: unknown): string | undefined {
 }
 
 /** A list in the place of an object by name, or of entries in files of their own. */
-function meantParts(key: string, value: unknown): ReturnType<NonNullable<SchemaAdvice['value']>> {
+function meantParts(key: string, value: unknown): ValueHint | undefined {
   if (key === 'hooks.mappings') return meantMappings(value);
   if (key === 'storage.keepRequests' && typeof value === 'boolean') {
     const text = `{which: ${value ? 'all' : 'none'}}`;
@@ -131,7 +133,7 @@ function namedPart(part: unknown, isChannel: boolean): string | undefined {
   return `${called}: {${[...own, ...Object.keys(rest).map((key) => `${key}: …`)].join(', ')}}`;
 }
 
-function meantMappings(value: unknown): ReturnType<NonNullable<SchemaAdvice['value']>> {
+function meantMappings(value: unknown): ValueHint | undefined {
   if (typeof value === 'string')
     return {
       hint: `files of mappings are found in a folder: write mappingsDir: ${value.replace(/\/?[^/]*\.(?:ya?ml|json)$/i, '') || './mappings'} in its place`,
@@ -191,7 +193,7 @@ const LOG_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** The block that a single value in its place was meant to be. */
-function meantBlock(key: string, value: unknown): ReturnType<NonNullable<SchemaAdvice['value']>> {
+function meantBlock(key: string, value: unknown): ValueHint | undefined {
   if (value === null || (typeof value === 'object' && !Array.isArray(value))) return undefined;
   const name = key.split('.').at(-1) ?? key;
   const written = blockText(key, value);
@@ -253,7 +255,7 @@ function addressText(text: string): string | undefined {
 }
 
 /** `8:00`, `8` and `8pm` as `08:00` and `20:00`. */
-function meantTime(written: string): ReturnType<NonNullable<SchemaAdvice['value']>> {
+function meantTime(written: string): ValueHint | undefined {
   const [, hour = '', minute = '00', half = ''] =
     /^(\d{1,2})(?:[:.h](\d{2}))?\s*([ap]m)?$/i.exec(written.trim()) ?? [];
   const plain = Number(hour) % (half === '' ? 25 : 12);
@@ -274,7 +276,7 @@ function missingSetting(key: string, beside: unknown): string | undefined {
 }
 
 /** What is known of words and values of others in the configuration. */
-export const CONFIG_ADVICE: SchemaAdvice = {
+export const CONFIGURATION_WORDS: SchemaAdvice = {
   missing: missingSetting,
   value: meantSetting,
   foreign: theirWord,

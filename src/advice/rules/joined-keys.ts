@@ -1,41 +1,139 @@
-/** Keys that stand as deep as the object they belong to, and keys with a dot: one finding for all that belong together. */
-import { quoted, say } from '../finding.ts';
-import type { z } from 'zod';
-import type { Finding } from '../finding.ts';
-import type { LocatedValue, Path } from './located.ts';
-import { didYouMean } from './did-you-mean.ts';
-import { inWords } from './in-words.ts';
-import { positionOf } from './line-column.ts';
-import { formatPath } from './path-text.ts';
-import { findSchemas, knownKeys } from './schema-keys.ts';
-import { isSecretPath } from './secret-ranges.ts';
-import { withEdit } from './text-edit.ts';
+/** Findings of keys that are of one mistake: it is told once, by the finding that says it whole. */
+import {
+  describeValue,
+  didYouMean,
+  inWords,
+  isSecretPath,
+  type LocatedValue,
+  type Path,
+} from '../../document/document.ts';
+import {
+  findSchemas,
+  formatPath,
+  keyText,
+  kindsAt,
+  knownKeys,
+  type PartFacts,
+  positionOf,
+  type UnknownKeyFacts,
+} from '../../document/facts.ts';
+import { type Finding, quoted, say } from '../../finding.ts';
+import type { Join } from '../join.ts';
+import { meantValue, wordsOf } from '../words.ts';
+import { meantKey } from './unknown-keys.ts';
 
 /** Longer values are not repeated. */
 const MAX_SHOWN = 120;
 const MAX_WHOLE = 600;
 
-export interface KeySlips {
-  readonly diagnostics: readonly Finding[];
-  /** Keys that are told already, as paths in words. */
-  readonly keys: ReadonlySet<string>;
+export const joinedKeys: Join = {
+  on: ['UNKNOWN_KEY', 'MISSING_KEY', 'WRONG_TYPE', 'INVALID_VALUE'],
+  join: (found) => withoutRepaired(firstOfGroups(withSlips(withOtherShapes(found)))),
+};
+
+const partOf = (finding: Finding): PartFacts | undefined => finding.facts as PartFacts | undefined;
+
+function unknownOf({ code, facts }: Finding): UnknownKeyFacts | undefined {
+  return code === 'UNKNOWN_KEY' ? (facts as UnknownKeyFacts | undefined) : undefined;
 }
 
-interface Unknown {
-  readonly root: LocatedValue;
-  readonly schema: z.ZodType;
-  /** The object that has the keys. */
-  readonly path: Path;
+/** A path of a file, whatever part of it a schema is for. */
+const wholePath = ({ root }: Pick<PartFacts, 'root'>, path: Path): string => formatPath(root.at(path).path);
+
+/** What the options of a union miss, where the value as a whole is known: it is of another shape than any of them. */
+function withOtherShapes(found: readonly Finding[]): readonly Finding[] {
+  const known = new Map<string, Finding>();
+  return found.flatMap((finding) => {
+    const facts = partOf(finding);
+    const path = facts?.unions.find((union) => meantValue({ ...facts, path: union }) !== undefined);
+    if (facts === undefined || path === undefined) return [finding];
+    const whole = wholePath(facts, path);
+    if (known.has(whole)) return [];
+    const one = otherShape({ ...facts, path });
+    known.set(whole, one);
+    return [one];
+  });
+}
+
+function otherShape(facts: PartFacts): Finding {
+  const { root, schema, path } = facts;
+  const expected = [...new Set(kindsAt(schema, path))];
+  const found = describeValue(root.at(path).value, { secret: isSecretPath(path) });
+  return {
+    severity: 'error',
+    code: 'WRONG_TYPE',
+    message: say`${wholePath(facts, path)} must be ${expected.join(' or ')}, found ${found} of another shape`,
+    at: root.place(path),
+    facts: { ...facts, expected, unions: [] },
+  };
+}
+
+/** Of words that are one mistake only the first is told. */
+function firstOfGroups(found: readonly Finding[]): readonly Finding[] {
+  const told = new Set<string>();
+  return found.filter((finding) => {
+    const unknown = unknownOf(finding);
+    if (unknown === undefined) return true;
+    const { path, key } = unknown;
+    const { keys = {} } = wordsOf(unknown);
+    const word = keyText([...path, key]);
+    const group = Object.hasOwn(keys, word) ? keys[word]?.group : undefined;
+    if (group === undefined) return true;
+    const one = `${group} in ${wholePath(unknown, path)}`;
+    const isFirst = !told.has(one);
+    told.add(one);
+    return isFirst;
+  });
+}
+
+/** A key that is missing only because it stands there under another name. */
+function withoutRepaired(found: readonly Finding[]): readonly Finding[] {
+  if (!found.some(({ code }) => code === 'MISSING_KEY')) return found;
+  const repaired = new Set(
+    found.flatMap((finding) => {
+      const unknown = unknownOf(finding);
+      const { repaired: paths = [] } = unknown === undefined ? {} : meantKey(unknown);
+      return paths.map((path) => unknown && wholePath(unknown, path));
+    }),
+  );
+  return found.filter((finding) => {
+    const facts = finding.code === 'MISSING_KEY' ? partOf(finding) : undefined;
+    return facts === undefined || !repaired.has(wholePath(facts, facts.path));
+  });
+}
+
+interface Unknown extends Pick<UnknownKeyFacts, 'root' | 'schema' | 'path'> {
+  /** Of one object. */
   readonly keys: readonly string[];
 }
 
-/** Of unknown keys of one object, those of such a slip. */
-export function findKeySlips(unknown: Unknown): KeySlips {
-  const found = [...shallowKeys(unknown), ...dottedKeys(unknown)];
-  return {
-    diagnostics: found.map(({ finding }) => finding),
-    keys: new Set(found.flatMap(({ paths }) => paths.map(formatPath))),
-  };
+/** Keys that stand as deep as the object they belong to, and keys with a dot: one finding for all that belong together. */
+function withSlips(found: readonly Finding[]): readonly Finding[] {
+  const unknown = found
+    .flatMap((finding) => unknownOf(finding) ?? [])
+    .filter(({ unions }) => unions.length === 0);
+  const objects = Map.groupBy(unknown, (each) => wholePath(each, each.path));
+  const slips = [...objects.values()].flatMap((own) => {
+    const [first] = own;
+    if (first === undefined) return [];
+    const keys = own.map(({ key }) => key);
+    return [...shallowKeys({ ...first, keys }), ...dottedKeys({ ...first, keys })].map((slip) => ({
+      ...slip,
+      paths: slip.paths.map((path) => wholePath(first, path)),
+    }));
+  });
+  const made = new Set<Finding>();
+  return found.flatMap((finding) => {
+    const facts = partOf(finding);
+    const { key } = unknownOf(finding) ?? {};
+    if (facts === undefined || (key === undefined && finding.code !== 'WRONG_TYPE')) return [finding];
+    const path = wholePath(facts, key === undefined ? facts.path : [...facts.path, key]);
+    const slip = slips.find(({ paths }) => paths.includes(path));
+    if (slip === undefined) return [finding];
+    const isNew = !made.has(slip.finding);
+    made.add(slip.finding);
+    return isNew ? [slip.finding] : [];
+  });
 }
 
 interface Found {
@@ -104,7 +202,7 @@ function describeShallow(root: LocatedValue, path: Path, below: readonly string[
   const isShown =
     whole.length <= MAX_WHOLE && !source.secrets?.some((one) => one.end > from && one.start < end);
   const shown = isShown ? { ...finding, hint: say`${hint}: write\n${whole.trimEnd()}` } : finding;
-  return withEdit(shown, { at: { source, start: from, end }, text });
+  return { ...shown, edit: { at: { source, start: from, end }, text } };
 }
 
 /** `match.path: github`, by the object that is named before the dot. */

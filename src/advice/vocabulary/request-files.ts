@@ -1,5 +1,5 @@
 /** What the keys and values of a request file are called elsewhere: in HTTP clients, test tools and records of requests. */
-import { alike, below, calledHere, type KeyAdvice, type SchemaAdvice } from '../document/document.ts';
+import { alike, below, calledHere, type KeyAdvice, type SchemaAdvice } from '../../document/document.ts';
 
 /** The hook name: what follows the path of all hooks in an address. */
 function hookName(address: unknown): string | undefined {
@@ -36,7 +36,7 @@ const WORDS: Readonly<Record<string, KeyAdvice>> = {
 };
 
 /** In a file of one request and in a list of several. */
-export const CASE_ADVICE: SchemaAdvice = {
+export const REQUEST_FILE_WORDS: SchemaAdvice = {
   keys: { ...WORDS, ...below('deliveries', WORDS) },
   value: (key, value) => {
     if (key === '' && Array.isArray(value))

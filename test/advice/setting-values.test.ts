@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { advise } from '../../src/advice/advice.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { applyEdits, formatDiagnostics, type Finding } from '../../src/document/document.ts';
 import { said } from '../support/said.ts';
@@ -17,7 +18,7 @@ async function check(text: string): Promise<readonly Finding[]> {
   writeFileSync(file, text);
   const env = { HOOK_TOKEN: 'hook-token-from-env-0123456789' };
   const { diagnostics } = await loadConfig(file, { env, needSecrets: true, cwd: folder });
-  return diagnostics.filter(({ severity }) => severity === 'error');
+  return advise(diagnostics).filter(({ severity }) => severity === 'error');
 }
 
 test.each([

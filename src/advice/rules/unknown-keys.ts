@@ -1,71 +1,42 @@
-/** What a key was meant as that is unknown where it stands: a word of others, a mistyped name, or a key of another object. */
-import { anchorHint } from './anchor-hints.ts';
-import type { LocatedValue, Path } from './located.ts';
-import { didYouMean, longerWord, spelling } from './did-you-mean.ts';
-import { findKeyPlaces, takesAt, type Misplaced } from './key-places.ts';
-import { placesHint, type PlaceHint } from './place-hints.ts';
-import { findMeaning, findSchemas, findSchemasOf, kindsWith, knownKeys } from './schema-keys.ts';
-import { keyText } from './path-text.ts';
-import { isSecretPath } from './secret-ranges.ts';
-import { secondsIn, type KeyAdvice, type ValueHint } from './value-hints.ts';
-import { MAX_KEYS } from './written-forms.ts';
+/** Keys that are unknown where they stand: words of others, mistyped names, and keys of another object. */
+import {
+  didYouMean,
+  isSecretPath,
+  longerWord,
+  type MeantKey,
+  type Path,
+  replaceWithin,
+  secondsIn,
+  spelling,
+} from '../../document/document.ts';
+import {
+  findSchemas,
+  findSchemasOf,
+  keyText,
+  knownKeys,
+  type UnknownKeyFacts,
+} from '../../document/facts.ts';
+import { type Confidence, quoted } from '../../finding.ts';
+import { anchorHint } from '../keys/anchor-hints.ts';
+import { findKeyPlaces, takesAt } from '../keys/key-places.ts';
+import { placesHint } from '../keys/place-hints.ts';
+import { type AnyRule, rule } from '../rule.ts';
+import { findMeaning, kindsWith } from '../schema.ts';
+import { MAX_KEYS } from '../values/written-forms.ts';
+import { wordsOf } from '../words.ts';
 
 /** More kinds are not listed. */
 const MAX_KINDS = 4;
 
-export type ForeignKeys = (root: LocatedValue, path: Path) => MeantKey | undefined;
-
-/** What a room knows of the words and values of others. */
-export interface SchemaAdvice {
-  /** What unknown keys mean elsewhere, and what they are called here; below the root as `verify.secret`. */
-  readonly keys?: Readonly<Record<string, KeyAdvice>>;
-  /** What a key of another program's file is called here, by the values of the whole. */
-  readonly foreign?: ForeignKeys;
-  /** How a value was meant that is of the wrong kind or not among those known; `key` as above, lists left out. */
-  readonly value?: (key: string, value: unknown, beside: unknown) => ValueHint | undefined;
-  /** What to write for a key that is missing, beside the others of its object. */
-  readonly missing?: (key: string, beside: unknown) => string | undefined;
+function anchor({ root, path, key }: UnknownKeyFacts): MeantKey | undefined {
+  const hint = anchorHint(root, path, key);
+  return hint === undefined ? undefined : { hint };
 }
 
-export interface UnknownKey extends Misplaced {
-  readonly advice: {
-    readonly keys?: Readonly<Record<string, KeyAdvice>>;
-    readonly foreign?: ForeignKeys;
-  };
-}
-
-export interface MeantKey extends PlaceHint {
-  /** Whether it is known what the value means, and so, which part of it is a secret. */
-  readonly isKnown?: boolean;
-  readonly rename?: string;
-  /** Keys that are there when the hint was followed. */
-  readonly repaired?: readonly Path[];
-}
-
-export function meantKey(unknown: UnknownKey): MeantKey {
+/** What is known of the word. */
+function wordOfOthers(unknown: UnknownKeyFacts): MeantKey | undefined {
   const { root, path, key } = unknown;
-  const anchor = anchorHint(root, path, key);
-  if (anchor !== undefined) return { hint: anchor };
-  return (
-    wordOfOthers(unknown) ??
-    unknown.advice.foreign?.(root, [...path, key]) ??
-    otherName(unknown, missingKeys(unknown)) ??
-    otherPlace(unknown) ??
-    otherKind(unknown) ??
-    otherName(unknown, knownHere(unknown)) ??
-    lastMissing(unknown) ??
-    outerWord(unknown) ?? { hint: `remove it${allKeys(unknown)}` }
-  );
-}
-
-/** What the room knows of the word. */
-function wordOfOthers(unknown: UnknownKey): MeantKey | undefined {
-  const {
-    root,
-    advice: { keys = {} },
-    path,
-    key,
-  } = unknown;
+  const { keys = {} } = wordsOf(unknown);
   const full = keyText([...path, key]);
   const advice = Object.hasOwn(keys, full) ? keys[full] : undefined;
   if (advice?.beside !== undefined && root.at([...path, advice.beside]).value === undefined) return undefined;
@@ -92,7 +63,7 @@ function secondsOf(rename: string | undefined, value: unknown): string | undefin
 }
 
 /** Whether a word of others has the value of a key that is no secret: of the one that it is called here, or of its own elsewhere. */
-function isPlainWord(unknown: UnknownKey, rename: string | undefined): boolean {
+function isPlainWord(unknown: UnknownKeyFacts, rename: string | undefined): boolean {
   const { path, key } = unknown;
   const places = rename === undefined ? findKeyPlaces(unknown) : [path];
   const meant = places.map((object) => [...object, rename ?? key]);
@@ -100,7 +71,7 @@ function isPlainWord(unknown: UnknownKey, rename: string | undefined): boolean {
 }
 
 /** The nearest of names that are known here. */
-function otherName(unknown: UnknownKey, names: readonly string[]): MeantKey | undefined {
+function nearName(unknown: UnknownKeyFacts, names: readonly string[]): MeantKey | undefined {
   const { path, key } = unknown;
   const near = didYouMean(key, names);
   const name = near ?? longerWord(key, names);
@@ -117,7 +88,7 @@ function otherName(unknown: UnknownKey, names: readonly string[]): MeantKey | un
 }
 
 /** The object that the key belongs into; a name that differs in its spelling alone stands here. */
-function otherPlace(unknown: UnknownKey): MeantKey | undefined {
+function otherPlace(unknown: UnknownKeyFacts): MeantKey | undefined {
   const { key } = unknown;
   if (knownHere(unknown).some((name) => spelling(name) === spelling(key))) return undefined;
   const places = findKeyPlaces(unknown);
@@ -128,8 +99,7 @@ function otherPlace(unknown: UnknownKey): MeantKey | undefined {
 }
 
 /** A key of another option of the union: `encoding` is one of scheme hmac, not of github. */
-function otherKind(unknown: UnknownKey): MeantKey | undefined {
-  const { root, schema, path, key } = unknown;
+function otherKind({ root, schema, path, key }: UnknownKeyFacts): MeantKey | undefined {
   const kinds = kindsWith(schema, { path, key, root: root.value });
   if (kinds === undefined) return undefined;
   const { name, own, others } = kinds;
@@ -142,7 +112,7 @@ function otherKind(unknown: UnknownKey): MeantKey | undefined {
 }
 
 /** The one key that is missing, where one is unknown and its value fits: `login` for `user`. */
-function lastMissing(unknown: UnknownKey): MeantKey | undefined {
+function lastMissing(unknown: UnknownKeyFacts): MeantKey | undefined {
   const { root, path } = unknown;
   const missing = missingKeys(unknown);
   const known = knownHere(unknown);
@@ -154,37 +124,82 @@ function lastMissing(unknown: UnknownKey): MeantKey | undefined {
     : undefined;
 }
 
-/** What the room knows of the word in an object around this one. */
-function outerWord({ advice: { keys = {} }, path, key }: UnknownKey): MeantKey | undefined {
+/** What is known of the word in an object around this one. */
+function outerWord(unknown: UnknownKeyFacts): MeantKey | undefined {
+  const { path, key } = unknown;
+  const { keys = {} } = wordsOf(unknown);
   const words = path.map((_, index) => keyText([...path.slice(0, path.length - 1 - index), key]));
   const word = words.find((each) => Object.hasOwn(keys, each));
   const advice = word === undefined ? undefined : keys[word];
-  return advice === undefined
-    ? undefined
-    : {
-        hint:
-          advice.rename === undefined ? advice.hint : `it does not belong here, but outside: ${advice.hint}`,
-      };
+  if (advice === undefined) return undefined;
+  const { hint, rename } = advice;
+  return { hint: rename === undefined ? hint : `it does not belong here, but outside: ${hint}` };
+}
+
+function noWord(unknown: UnknownKeyFacts): MeantKey {
+  const known = knownHere(unknown);
+  return { hint: `remove it${known.length <= MAX_KEYS ? `; the keys here are: ${known.join(', ')}` : ''}` };
 }
 
 /** Whether the value is one of another key. */
-function isKnownAs(unknown: UnknownKey, other: Path): boolean {
+function isKnownAs(unknown: UnknownKeyFacts, other: Path): boolean {
   const { root, path, key } = unknown;
   return takesAt(unknown, other, root.at([...path, key]).value);
 }
 
-function knownHere({ root, schema, path }: UnknownKey): readonly string[] {
+function knownHere({ root, schema, path }: UnknownKeyFacts): readonly string[] {
   return [...new Set(findSchemasOf(schema, path, root.value).flatMap(knownKeys))];
 }
 
-function missingKeys(unknown: UnknownKey): readonly string[] {
+function missingKeys(unknown: UnknownKeyFacts): readonly string[] {
   const { root, schema, path } = unknown;
   return knownHere(unknown).filter(
     (key) => root.at([...path, key]).value === undefined && !findMeaning(schema, [...path, key]).optional,
   );
 }
 
-function allKeys(unknown: UnknownKey): string {
-  const known = knownHere(unknown);
-  return known.length <= MAX_KEYS ? `; the keys here are: ${known.join(', ')}` : '';
+type Find = (unknown: UnknownKeyFacts) => MeantKey | undefined;
+
+/** The first that knows the key speaks. */
+const KNOWN: readonly (readonly [name: string, confidence: Confidence, find: Find])[] = [
+  ['anchor', 'certain', anchor],
+  ['word-of-others', 'certain', wordOfOthers],
+  ['key-of-another-file', 'certain', (key) => wordsOf(key).foreign?.(key.root, [...key.path, key.key])],
+  ['near-missing-name', 'likely', (key) => nearName(key, missingKeys(key))],
+  ['other-place', 'likely', otherPlace],
+  ['other-kind', 'likely', otherKind],
+  ['near-name', 'likely', (key) => nearName(key, knownHere(key))],
+  ['last-missing', 'guess', lastMissing],
+  ['word-of-outside', 'guess', outerWord],
+  ['no-word', 'guess', noWord],
+];
+
+/** What a key was meant as. */
+export function meantKey(unknown: UnknownKeyFacts): MeantKey {
+  for (const [, , find] of KNOWN) {
+    const meant = find(unknown);
+    if (meant !== undefined) return meant;
+  }
+  return noWord(unknown);
 }
+
+export const UNKNOWN_KEYS: readonly AnyRule[] = KNOWN.map(([name, confidence, find]) =>
+  rule({
+    on: 'UNKNOWN_KEY',
+    name,
+    confidence,
+    find: (facts) => {
+      const meant = find(facts);
+      return meant && { ...meant, facts };
+    },
+    say: ({ hint }) => quoted(hint),
+    fix: ({ rename, edit, facts: { root, path, key } }, { at }) => {
+      // Renamed only where the other name is free: two keys of one name would be the next finding.
+      const isFree = rename !== undefined && root.at([...path, rename]).value === undefined;
+      const made = isFree ? at && replaceWithin(at, key, rename) : edit;
+      return made && { edit: made };
+    },
+    // Of a value that is known to be no secret.
+    shows: ({ isKnown = false }) => isKnown,
+  }),
+);

@@ -1,3 +1,7 @@
+/** What is known of words and values of others, where a schema takes its own alone. */
+import type { TextEdit } from '../finding.ts';
+import type { LocatedValue, Path } from './located.ts';
+
 /** A value as it was probably meant. */
 export interface ValueHint {
   readonly hint: string;
@@ -56,30 +60,6 @@ const SECONDS: Readonly<Record<string, number>> = {
   days: 86_400,
 };
 
-const BYTES: Readonly<Record<string, number>> = {
-  b: 1,
-  k: 1_024,
-  kb: 1_024,
-  kib: 1_024,
-  m: 1_048_576,
-  mb: 1_048_576,
-  mib: 1_048_576,
-  g: 1_073_741_824,
-  gb: 1_073_741_824,
-  gib: 1_073_741_824,
-};
-
-const BOOLEANS: Readonly<Record<string, boolean>> = {
-  true: true,
-  yes: true,
-  on: true,
-  y: true,
-  false: false,
-  no: false,
-  off: false,
-  n: false,
-};
-
 /** The seconds of a number, with a unit or without; undefined where the unit is not known. */
 export function secondsIn(text: string): number | undefined {
   const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim()) ?? [];
@@ -89,35 +69,24 @@ export function secondsIn(text: string): number | undefined {
     : undefined;
 }
 
-/** A number with a unit, a number in quotes, or a word for true and false, where a number or boolean is expected. */
-export function guessValue(key: string, value: unknown, expected: readonly string[]): ValueHint | undefined {
-  if (typeof value !== 'string') return undefined;
-  const text = value.trim();
-  if (expected.includes('a boolean')) {
-    const word = text.toLowerCase();
-    const meant = Object.hasOwn(BOOLEANS, word) ? BOOLEANS[word] : undefined;
-    return meant === undefined
-      ? { hint: 'write true or false, without quotes' }
-      : { hint: `write ${String(meant)}, without quotes`, text: String(meant) };
-  }
-  if (!expected.includes('a number') && !expected.includes('a whole number')) return undefined;
-  if (/^-?\d+(\.\d+)?$/.test(text)) return { hint: 'remove the quotes', text };
-  return withUnit(key, text);
+/** What a room knows of the words and values of others. */
+export interface SchemaAdvice {
+  /** What unknown keys mean elsewhere, and what they are called here; below the root as `verify.secret`. */
+  readonly keys?: Readonly<Record<string, KeyAdvice>>;
+  /** What a key of another program's file is called here, by the values of the whole. */
+  readonly foreign?: (root: LocatedValue, path: Path) => MeantKey | undefined;
+  /** How a value was meant that is of the wrong kind or not among those known; `key` as above, lists left out. */
+  readonly value?: (key: string, value: unknown, beside: unknown) => ValueHint | undefined;
+  /** What to write for a key that is missing, beside the others of its object. */
+  readonly missing?: (key: string, beside: unknown) => string | undefined;
 }
 
-function withUnit(key: string, text: string): ValueHint | undefined {
-  const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/i.exec(text) ?? [];
-  if (digits === '') return undefined;
-  const word = unit.toLowerCase();
-  if (/[Bb]ytes$/.test(key)) return counted(Number(digits) * (BYTES[word] ?? Number.NaN), 'bytes');
-  const seconds = secondsIn(text) ?? Number.NaN;
-  if (/[Ss]econds$/.test(key)) return counted(seconds, 'seconds');
-  if (key.endsWith('Ms')) return counted(seconds * 1_000, 'milliseconds');
-  if (/[Hh]ours$/.test(key)) return counted(seconds / 3_600, 'hours');
-  return /[Dd]ays$/.test(key) ? counted(seconds / 86_400, 'days') : undefined;
-}
-
-function counted(amount: number, unit: string): ValueHint | undefined {
-  if (!Number.isInteger(amount)) return undefined;
-  return { hint: `it is a number of ${unit}: write ${String(amount)}`, text: String(amount) };
+export interface MeantKey {
+  readonly hint: string;
+  readonly edit?: TextEdit;
+  /** Whether it is known what the value means, and so, which part of it is a secret. */
+  readonly isKnown?: boolean;
+  readonly rename?: string;
+  /** Keys that are there when the hint was followed. */
+  readonly repaired?: readonly Path[];
 }

@@ -1,6 +1,5 @@
-import { isJsonObject } from '../json.ts';
-import { singleQuoted } from './print-yaml.ts';
-import type { LocatedValue, Path } from './located.ts';
+import { isJsonObject } from '../../json.ts';
+import { type LocatedValue, type Path, singleQuoted } from '../../document/document.ts';
 
 /** Longer values are shared by an anchor each. */
 const MAX_SHOWN = 200;

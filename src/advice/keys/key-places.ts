@@ -3,8 +3,9 @@
  * around the place (from the inside out), then those inside it, then those beside it, then those further away.
  */
 import type { z } from 'zod';
-import type { LocatedValue, Path } from './located.ts';
-import { findSchemas, findSchemasOf, isStrict, knownKeys } from './schema-keys.ts';
+import type { LocatedValue, Path } from '../../document/document.ts';
+import { findSchemas, findSchemasOf, knownKeys } from '../../document/facts.ts';
+import { isStrict } from '../schema.ts';
 
 /** Objects are looked for so many levels below one that surrounds the place. */
 const MAX_DEPTH = 4;

@@ -1,13 +1,11 @@
 /** How it is said where a key belongs, and what to write there. */
-import { isScalar } from '../json.ts';
-import type { TextEdit } from '../finding.ts';
-import type { LocatedValue, Path } from './located.ts';
+import { holdsCredentials, isSecretPath, type LocatedValue, type Path } from '../../document/document.ts';
+import { findSchemasOf, formatPath, isObject, knownKeys, positionOf } from '../../document/facts.ts';
+import type { TextEdit } from '../../finding.ts';
+import { isScalar } from '../../json.ts';
+import { findMeaning } from '../schema.ts';
 import type { Misplaced } from './key-places.ts';
-import { positionOf } from './line-column.ts';
 import { moveOut } from './move-key.ts';
-import { formatPath } from './path-text.ts';
-import { findMeaning, findSchemasOf, isObject, knownKeys } from './schema-keys.ts';
-import { holdsCredentials, isSecretPath } from './secret-ranges.ts';
 
 /** More places than these are not told apart in one sentence. */
 const MAX_PLACES = 4;

@@ -1,6 +1,6 @@
-import type { TextEdit } from '../finding.ts';
-import type { LocatedValue, Path } from './located.ts';
-import { positionOf } from './line-column.ts';
+import type { TextEdit } from '../../finding.ts';
+import type { LocatedValue, Path } from '../../document/document.ts';
+import { positionOf } from '../../document/facts.ts';
 
 /** How a key is moved out of its object, to stand beside that; with the edit where both are lines of their own. */
 export interface MoveOut {

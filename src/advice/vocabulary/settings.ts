@@ -1,7 +1,7 @@
 /** Words of other tools in the configuration (OpenClaw, Express, nginx, Docker, adnanh/webhook), and what they are here. */
-import { alike, below, calledHere, type KeyAdvice } from '../document/document.ts';
-import { isJsonObject } from '../json.ts';
-import { modelRunner } from './meant-runners.ts';
+import { alike, below, calledHere, type KeyAdvice } from '../../document/document.ts';
+import { isJsonObject } from '../../json.ts';
+import { modelRunner } from './providers.ts';
 
 const AGAIN: KeyAdvice = {
   hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key',

@@ -1,0 +1,21 @@
+/** What is known of words and values of others, by what a schema is for. */
+import type { SchemaAdvice, ValueHint } from '../document/document.ts';
+import { keyText, type PartFacts, type SchemaName } from '../document/facts.ts';
+import { fileLevelKey, MAPPING_ADVICE } from '../mapping/facts.ts';
+import { REQUEST_FILE_WORDS } from './vocabulary/request-files.ts';
+import { CONFIGURATION_WORDS } from './vocabulary/setting-values.ts';
+
+const WORDS: Readonly<Record<SchemaName, SchemaAdvice>> = {
+  configuration: CONFIGURATION_WORDS,
+  mapping: MAPPING_ADVICE,
+  'mapping file': { foreign: fileLevelKey },
+  'request file': REQUEST_FILE_WORDS,
+};
+
+export const wordsOf = ({ of }: Pick<PartFacts, 'of'>): SchemaAdvice => (of === undefined ? {} : WORDS[of]);
+
+/** How a value was meant that is none of those that are taken. */
+export function meantValue(facts: PartFacts): ValueHint | undefined {
+  const { root, path } = facts;
+  return wordsOf(facts).value?.(keyText(path), root.at(path).value, root.at(path.slice(0, -1)).value);
+}
