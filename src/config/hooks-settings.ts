@@ -34,7 +34,7 @@ export function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): 
     ...doorSettings(hooks),
     ...dialectSettings(hooks, context),
     path: hooksPath(hooks.path, reporter),
-    presets: presetNames(hooks.presets, reporter),
+    presets: presetNames(hooks.presets, context),
     defaults: runDefaults(hooks.defaults),
     unmatched: hooks.unmatched,
     exposeRuns: hooks.exposeRuns,
@@ -191,10 +191,12 @@ function presetRemedy(name: string): ReturnType<typeof nameRemedy> {
     : remedy;
 }
 
-function presetNames(names: readonly string[], reporter: Reporter): readonly string[] {
+/** There an unknown name means nothing, and the gateway starts. */
+function presetNames(names: readonly string[], { reporter, isOpenClaw }: SettingsContext): readonly string[] {
   for (const [index, name] of names.entries()) {
     if (PRESETS.includes(name)) continue;
     reporter.report('UNKNOWN_PRESET', ['hooks', 'presets', index], {
+      ...(isOpenClaw ? { severity: 'warning' } : {}),
       message: say`there is no preset "${name.slice(0, 80)}"`,
       ...presetRemedy(name),
     });

@@ -77,12 +77,12 @@ function loadResult({ read, path }: Input, built: Built): LoadResult {
   if (built.settings === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
     return { diagnostics, remaining: remainingOf(read, path), secrets };
   }
-  const { dialect, inlineMappings, runDefaults, sha256 } = read;
+  const { dialect, inlineMappings, runDefaults, theirAgents, sha256 } = read;
   const files = [...read.files, ...built.files];
   const root = read.original;
   const { settings } = built;
-  const config = { settings, file: path, dialect, root, inlineMappings, runDefaults, secrets, sha256, files };
-  return { config, diagnostics };
+  const ofFile = { file: path, dialect, root, inlineMappings, runDefaults, theirAgents, sha256, files };
+  return { config: { settings, ...ofFile, secrets }, diagnostics };
 }
 
 /** In the order of the file; what concerns files that it includes or extends comes first. */

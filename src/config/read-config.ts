@@ -17,6 +17,7 @@ import { grafted, type Graft } from './openclaw/graft.ts';
 import { importOpenClaw, type ImportedConfig, type ImportOptions } from './openclaw/import.ts';
 import { expandIncludes } from './openclaw/includes.ts';
 import { readSecretRefs } from './openclaw/secret-refs.ts';
+import { agentIds } from './openclaw/translate-agents.ts';
 import { isOpenClawFile, translateOpenClaw, type Translation } from './openclaw/translate.ts';
 import { gmailRunDefaults } from './openclaw/translate-gmail.ts';
 import type { InlineMapping, RunDefaults } from './settings.ts';
@@ -41,6 +42,8 @@ export interface ReadConfig {
   readonly inlineMappings: readonly InlineMapping[];
   /** By hook name. */
   readonly runDefaults: Readonly<Record<string, RunDefaults>>;
+  /** Ids of the agents of an OpenClaw file, the default one first; empty for our own. */
+  readonly theirAgents: readonly string[];
   /** Secrets besides `gateway.token` that no hook token may equal. */
   readonly reserved: readonly LocatedValue[];
   /** Where `${NAME}` is looked up. */
@@ -86,6 +89,7 @@ function ownConfig(file: string, { root, source }: ParsedDocument, { env }: Read
     dialect: 'sluice',
     inlineMappings: mappingsOf(root, 'sluice'),
     runDefaults: {},
+    theirAgents: [],
     reserved: [],
     env,
     secrets: [],
@@ -194,6 +198,7 @@ function translatedConfig(expanded: Expanded, { root, reserved }: Translation): 
     dialect: 'openclaw',
     inlineMappings: mappingsOf(original, 'openclaw'),
     runDefaults: gmailRunDefaults(original),
+    theirAgents: agentIds(original),
   };
 }
 

@@ -1,5 +1,6 @@
 import { LAST_CHANNEL } from '../action.ts';
 import type { Settings } from '../config/config.ts';
+import { defined } from '../json.ts';
 import type { NewDelivery, RunCompletion, AgentRun } from '../storage/storage.ts';
 import { isAcknowledgement, type TurnResult } from '../runners/runners.ts';
 import { summaryPart } from './summary.ts';
@@ -19,7 +20,9 @@ export function makeCompletion(
   { result, ending, nowMs }: CompletedTurn,
   settings: Pick<Settings, 'gateway' | 'channels'>,
 ): RunCompletion {
-  const delivery = deliveryOf(run, result);
+  const wanted = deliveryOf(run, result, settings.channels);
+  const isPassedOn = wanted !== undefined && passesOn(run, result, settings.channels);
+  const delivery = isPassedOn ? undefined : wanted;
   const callback = makeCallback(run.action, ending, nowMs);
   return {
     runId: run.id,
@@ -28,10 +31,14 @@ export function makeCompletion(
     ...(result.error === undefined ? {} : { error: result.error }),
     ...(result.usage === undefined ? {} : { usage: result.usage }),
     ...historyOf(run, result, { maxTurns: settings.gateway.sessions.maxTurns, nowMs }),
-    ...summaryPart(run, result.outcome === 'forwarded' ? 'ok' : result.outcome, {
-      text: result.reply.trim() === '' && result.remark !== undefined ? result.remark : summaryBody(ending),
-      note: noteOf(delivery, settings),
-    }),
+    ...summaryPart(
+      run,
+      isPassedOn ? passedOnAs(run) : result.outcome === 'forwarded' ? 'ok' : result.outcome,
+      {
+        text: result.reply.trim() === '' && result.remark !== undefined ? result.remark : summaryBody(ending),
+        note: isPassedOn ? passedOnNote(result) : noteOf(delivery, settings),
+      },
+    ),
     ...(delivery === undefined ? {} : { delivery }),
     ...(callback === undefined ? {} : { callback }),
     nowMs,
@@ -49,14 +56,35 @@ function noteOf(
   return `its reply is sent to ${where}: nothing is left to do`;
 }
 
+/**
+ * Whether a reply to `last` is left to the main session, which was last used on a channel that is not set up here: its
+ * summary holds the reply. Without a summary the reply goes where `last` leads here.
+ */
+function passesOn({ action }: AgentRun, { lastRoute }: Completed, channels: Settings['channels']): boolean {
+  if (lastRoute === undefined || action.channel !== LAST_CHANNEL) return false;
+  return action.summary !== 'never' && !Object.hasOwn(channels, lastRoute.channel);
+}
+
+/** A mapping that wants failures only hears of this one, as nobody else would. */
+const passedOnAs = ({ action: { summary } }: AgentRun): 'ok' | 'delivery failed' =>
+  summary === 'failures' ? 'delivery failed' : 'ok';
+
+const passedOnNote = ({ lastRoute }: Completed): string =>
+  `not sent: the last channel is ${lastRoute?.channel ?? ''}, which is not set up in Sluice; pass it on there`;
+
 /** The delivery a completed run asks for: of a reply that is more than an acknowledgement. */
-function deliveryOf({ action }: AgentRun, { outcome, reply }: Completed): NewDelivery | undefined {
+function deliveryOf(
+  { action }: AgentRun,
+  { outcome, reply, lastRoute }: Completed,
+  channels: Settings['channels'],
+): NewDelivery | undefined {
   if (!action.deliver || outcome !== 'ok' || reply.trim() === '' || isAcknowledgement(reply))
     return undefined;
+  const isAsked = lastRoute !== undefined && Object.hasOwn(channels, lastRoute.channel);
+  const last = isAsked && action.channel === LAST_CHANNEL ? lastRoute : undefined;
   return {
-    channel: action.channel,
-    ...(action.to === undefined ? {} : { to: action.to }),
-    ...(action.fallback === undefined ? {} : { fallback: action.fallback }),
+    channel: last?.channel ?? action.channel,
+    ...defined({ to: action.to ?? last?.to, fallback: action.fallback }),
     text: reply,
     fromMain: false,
   };

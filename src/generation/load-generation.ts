@@ -261,6 +261,7 @@ function compile(
     ...knownNames(config, catalog),
     hooksPath: hooks.path,
     lenient: hooks.lenient,
+    sessionKeys: hooks.sessionKeys,
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
     ...referencesOf(references, { needSecrets, isSetUp: isSetUp(config, references) }),
   });
@@ -335,7 +336,7 @@ function idOf({ config, transforms }: Parts, files: LoadedMappings['files']): st
 function createEvaluationSettings({ config, channelCatalog, table }: Parts): EvaluationSettings {
   const { agents } = config.settings;
   return {
-    ...hookRules(config.settings),
+    ...hookRules(config),
     table,
     agents: { aliases: agents.defaults.aliases, models: agents.defaults.models },
     channels: new Set(channelCatalog.modules.keys()),
@@ -351,8 +352,9 @@ function createEvaluationSettings({ config, channelCatalog, table }: Parts): Eva
 type HookRules = 'lenient' | 'defaults' | 'unmatched' | 'sessionKeys' | 'limits' | 'hookAgents';
 
 /** What holds for all hooks. */
-function hookRules({ hooks }: LoadedConfig['settings']): Pick<EvaluationSettings, HookRules> {
-  const { lenient, defaults, unmatched, sessionKeys, limits, agents: hookAgents } = hooks;
+function hookRules({ settings, dialect, theirAgents }: LoadedConfig): Pick<EvaluationSettings, HookRules> {
+  const { lenient, defaults, unmatched, sessionKeys, limits, agents } = settings.hooks;
+  const hookAgents = dialect === 'openclaw' ? { ...agents, theirs: theirAgents } : agents;
   return { lenient, defaults, unmatched, sessionKeys, limits, hookAgents };
 }
 

@@ -180,8 +180,11 @@ export function hookName(values: RawFields, at: FieldContext): string {
   return (name === undefined ? '' : oneLine(name, MAX_NAME_CHARS)) || DEFAULT_HOOK_NAME;
 }
 
-/** Who chose a session key: a request body is held to more than an operator's mapping or transform. */
-export type KeyChooser = 'request' | 'operator';
+/**
+ * Who chose a session key: a request body is held to more than an operator's mapping or transform. `payload`: a mapping
+ * or transform of an OpenClaw file that made it of what came in.
+ */
+export type KeyChooser = 'request' | 'payload' | 'operator';
 
 /**
  * A session key as given, or undefined. Hooks have a namespace of their own: the main session's names (`main`, and
@@ -195,11 +198,15 @@ export function sessionKey(values: RawFields, chooser: KeyChooser, at: FieldCont
   if (chooser === 'request' && !allowFromRequest) {
     throw fieldError('sessionKey', 'sessionKey cannot be chosen by a request here: leave it out');
   }
-  const written = isTheirs && chooser === 'operator' ? shortSessionKey(given) : given;
+  if (chooser === 'payload' && !allowFromRequest) throw fieldError('sessionKey', PAYLOAD_KEY_PROBLEM);
+  const written = isTheirs && chooser !== 'request' ? shortSessionKey(given) : given;
   const key = inHookNamespace(printable('sessionKey', written)!, at);
   if (allowedPrefixes.length > 0) requirePrefix(key, allowedPrefixes, isTheirs);
   return key;
 }
+
+const PAYLOAD_KEY_PROBLEM =
+  'sessionKey is made of the payload, which this OpenClaw file does not allow: hooks.allowRequestSessionKey is not true';
 
 function requirePrefix(key: string, allowed: readonly string[], isCaseFolded: boolean): void {
   const folded = (text: string): string => (isCaseFolded ? text.toLowerCase() : text);
@@ -220,10 +227,24 @@ function shortSessionKey(key: string): string {
 /** The runner of the agent that a hook names, or of the default agent; undefined where none is configured. */
 export function agentRunner(
   values: RawFields,
-  mappingAgent: string | undefined,
+  mapping: { readonly agentId?: string } | undefined,
   at: FieldContext,
 ): string | undefined {
-  const { runners, allowed, default: standard } = at.settings.hookAgents;
+  const { runners, allowed, theirs, default: standard = theirs?.[0] } = at.settings.hookAgents;
+  const given =
+    theirs === undefined
+      ? namedAgent(values, at)
+      : theirAgent(values, { theirs, isRequest: mapping === undefined }, at);
+  const id = given ?? mapping?.agentId ?? standard;
+  const isNamed = (name: string): boolean => name === id || (theirs !== undefined && isSameAgent(name, id));
+  if (allowed !== undefined && !allowed.some(isNamed)) {
+    throw fieldError('agentId', 'the agent of this hook is not in the list of allowed agents');
+  }
+  return id === undefined || !Object.hasOwn(runners, id) ? undefined : runners[id];
+}
+
+function namedAgent(values: RawFields, at: FieldContext): string | undefined {
+  const { runners } = at.settings.hookAgents;
   const given = optionalText(values, 'agentId', at);
   if (given !== undefined && Object.keys(runners).length === 0) {
     const message = 'agentId was ignored: this service has no agents to choose from';
@@ -231,12 +252,30 @@ export function agentRunner(
   } else if (given !== undefined && !Object.hasOwn(runners, given)) {
     throw fieldError('agentId', 'agentId names no agent of this service');
   }
-  const id = given ?? mappingAgent ?? standard;
-  if (allowed !== undefined && (id === undefined || !allowed.includes(id))) {
-    throw fieldError('agentId', 'the agent of this hook is not in the list of allowed agents');
-  }
-  return id === undefined || !Object.hasOwn(runners, id) ? undefined : runners[id];
+  return given;
 }
+
+/** There a request must name an agent that is there; what a transform names falls back to the default agent. */
+function theirAgent(
+  values: RawFields,
+  { theirs, isRequest }: { readonly theirs: readonly string[]; readonly isRequest: boolean },
+  at: FieldContext,
+): string | undefined {
+  const value = values.agentId;
+  const isText = typeof value === 'string' && value.trim() !== '';
+  if (value === undefined || (!isRequest && !isText)) return undefined;
+  if (!isText)
+    throw fieldError('agentId', `agentId must be a text that is not blank, found ${kindOf(value)}`);
+  const known = theirs.find((id) => isSameAgent(id, value));
+  if (known !== undefined) return known;
+  if (isRequest) throw fieldError('agentId', 'agentId names no agent of this service');
+  const message = 'agentId names no agent of this service, so the default agent takes the run';
+  warn(at.warnings, { code: 'coerced_field', field: 'agentId', message });
+  return undefined;
+}
+
+const isSameAgent = (id: string, other: string | undefined): boolean =>
+  id.trim().toLowerCase() === other?.trim().toLowerCase();
 
 function inHookNamespace(key: string, at: FieldContext): string {
   if (!namesMainSession(key)) return key;

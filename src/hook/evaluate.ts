@@ -87,9 +87,20 @@ function decideBuiltIn(state: EvaluationState, kind: 'wake' | 'agent'): Outcome 
   if (!isJsonObject(payload)) {
     throw new HookError('invalid_body', `the body must be a JSON object, found ${kindOf(payload)}`);
   }
+  const isTheirs = state.settings.dialect === 'openclaw';
+  if (isTheirs && kind === 'agent') requireFlag(payload, 'waitForCompletion');
   const action = finish(state, { kind, fields: payload }, state.scope, { index: 0, part: 0 });
-  warnOfUnknownFields(kind, payload, state.warnings);
+  warnOfUnknownFields(kind, payload, state.warnings, isTheirs ? THEIR_FIELDS : []);
   return { kind: 'accepted', actions: [action] };
+}
+
+/** Fields of an OpenClaw body that the server reads. */
+const THEIR_FIELDS: readonly string[] = ['idempotencyKey', 'waitForCompletion'];
+
+function requireFlag(payload: JsonObject, name: string): void {
+  const value = Object.hasOwn(payload, name) ? payload[name] : undefined;
+  if (value === undefined || typeof value === 'boolean') return;
+  throw fieldError(name, `${name} must be true or false, found ${kindOf(value)}`);
 }
 
 /** Undefined where none takes the request, and its path or `hooks.unmatched` has it skipped. */

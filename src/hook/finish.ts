@@ -49,6 +49,8 @@ function prepareWake(
   const missing = state.mapping ? 'mapping_requires_text' : 'missing_text';
   const text = field.requiredText(fields, 'text', missing);
   const mode = field.wakeMode(fields, 'mode', state);
+  // There an event is for the main session of an agent, which has to be there and allowed.
+  if (state.settings.dialect === 'openclaw') field.agentRunner(fields, state.mapping, state);
   return { kind: 'wake', id, text, mode, origin };
 }
 
@@ -117,14 +119,14 @@ function prepareAgent(
   const wakeMode = field.wakeMode(fields, 'wakeMode', state);
   const name = field.hookName(fields, state);
   const { dialect, sessionKeys } = state.settings;
-  const writtenKey = field.sessionKey(fields, mapping ? 'operator' : 'request', state);
+  const writtenKey = field.sessionKey(fields, keyChooser(fields, mapping), state);
   const chosenKey = writtenKey ?? sessionKeys.default;
   const deliver = field.deliver(fields, state);
   const summary = mapping?.summary ?? state.settings.defaults.summary;
   const to = field.recipient(fields, channel, state);
   const thinking = field.thinking(fields, state) ?? standard?.thinking;
   const timeoutSeconds = field.timeoutSeconds(fields, state);
-  const runner = field.agentRunner(fields, mapping?.agentId, state);
+  const runner = field.agentRunner(fields, mapping, state);
   const sessionKey = chosenKey ?? `hook:${id}`;
   const owner = ownerOf(state, sessionKey);
   if (chosenKey !== undefined && mapping?.hasOwnId === false && owner === mapping.owner) {
@@ -152,6 +154,13 @@ function prepareAgent(
   if (runner !== undefined) action.runner = runner;
   if (mapping !== undefined) addOperatorSettings(action, mapping);
   return action;
+}
+
+function keyChooser(fields: Draft['fields'], mapping: CompiledMapping | undefined): field.KeyChooser {
+  if (mapping === undefined) return 'request';
+  // Their presets are ours: their keys begin as the preset writes them.
+  const isWritten = mapping.dialect === 'sluice' || mapping.sessionKey?.literal?.trim() === fields.sessionKey;
+  return isWritten ? 'operator' : 'payload';
 }
 
 /** An action that is being put together: one spread for each field that may be absent would take longer than all. */

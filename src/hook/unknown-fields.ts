@@ -23,11 +23,16 @@ const MIXED_UP: Readonly<Record<'wake' | 'agent', ReadonlyMap<string, string>>> 
 const MAX_LOOKED_AT = 64;
 
 /** Adds a warning for each field of a body that has no meaning, with the field that was probably meant. */
-export function warnOfUnknownFields(kind: 'wake' | 'agent', body: JsonObject, warnings: Warning[]): void {
+export function warnOfUnknownFields(
+  kind: 'wake' | 'agent',
+  body: JsonObject,
+  warnings: Warning[],
+  readElsewhere: readonly string[],
+): void {
   let looked = 0;
   for (const field in body) {
     // `source` names the sender inside the safety boundary, whatever the hook.
-    if (KNOWN[kind].has(field) || field === 'source') continue;
+    if (KNOWN[kind].has(field) || field === 'source' || readElsewhere.includes(field)) continue;
     looked += 1;
     if (looked > MAX_LOOKED_AT) return;
     const near = nearestField(kind, field);

@@ -91,6 +91,30 @@ export function checkSessionKey(
   });
 }
 
+/** Keys that an OpenClaw file does not allow: there, too, each request of the mapping is answered 400. */
+export function checkKeyIsTaken(
+  { reporter, options }: Checked,
+  { literal }: { readonly literal?: string },
+): void {
+  const { sessionKeys } = options;
+  if (sessionKeys === undefined) return;
+  const finding = { severity: 'warning', code: 'SESSION_KEY_REFUSED' } as const;
+  const prefixes = sessionKeys.allowedPrefixes.map((prefix) => prefix.toLowerCase());
+  const key = literal?.trim().toLowerCase();
+  if (key === undefined && !sessionKeys.allowFromRequest)
+    reporter.report(['sessionKey'], {
+      ...finding,
+      message: say`the session key is made of the payload, which this file does not allow, so requests of this mapping are answered 400`,
+      hint: say`set hooks.allowRequestSessionKey: true, and hooks.allowedSessionKeyPrefixes, without which the gateway does not start`,
+    });
+  if (key !== undefined && prefixes.length > 0 && !prefixes.some((prefix) => key.startsWith(prefix)))
+    reporter.report(['sessionKey'], {
+      ...finding,
+      message: say`the session key begins with none of hooks.allowedSessionKeyPrefixes, so requests of this mapping are answered 400`,
+      hint: say`add its prefix, or choose another key`,
+    });
+}
+
 /** What tells the main session something is a wake, but for whoever writes a key of a run: that has its own conversation. */
 function insteadOfMainSession(source: MappingSource): string {
   const { action = 'agent', transform, messageTemplate } = source;

@@ -19,6 +19,7 @@ import {
   checkRecipient,
   checkRunner,
   checkConversationOwner,
+  checkKeyIsTaken,
   checkSessionKey,
   checkThinking,
   checkWorkFolder,
@@ -261,6 +262,7 @@ function transformOf({ source, located, dialect }: CompilingMapping): CompiledMa
 function compileSessionKey(compiling: CompilingMapping): CompiledTemplate | undefined {
   const sessionKey = template(compiling, 'sessionKey');
   if (sessionKey !== undefined) checkConversationOwner(compiling, `mapping-${compiling.order + 1}`);
+  if (sessionKey !== undefined && compiling.dialect === 'openclaw') checkKeyIsTaken(compiling, sessionKey);
   if (sessionKey?.literal !== undefined) checkSessionKey(compiling, sessionKey.literal.trim());
   return sessionKey;
 }

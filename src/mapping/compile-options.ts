@@ -29,6 +29,8 @@ export interface CompileOptions {
   readonly workFolders?: readonly string[];
   /** `hooks.lenient`: keys of the main session are put under `hook:`; default as the dialect of the mapping has it. */
   readonly lenient?: boolean;
+  /** What an OpenClaw file says of session keys; absent: all are taken. */
+  readonly sessionKeys?: { readonly allowFromRequest: boolean; readonly allowedPrefixes: readonly string[] };
   /** What is wrong with a recipient on a channel, in words; undefined where it will do. */
   recipientProblem?(channel: string, to: string): string | undefined;
   /**

@@ -3,10 +3,12 @@
  *
  * A hook's turn goes through its command (`openclaw agent`), which returns the reply, so that delivery, summary and
  * conversation stay here: the session id follows the session key. A turn of the main session is theirs: the events go
- * to their main session through their `/hooks/wake`, and the person's own chat shows them.
+ * to their main session through their `/hooks/wake`, and the person's own chat shows them. So their main session knows
+ * where the person was last, and is asked where a reply to `last` goes.
  */
+import { LAST_CHANNEL, type DeliveryTarget } from '../action.ts';
 import type { RunnerSettings } from '../config/config.ts';
-import { readJson } from '../json.ts';
+import { defined, readJson } from '../json.ts';
 import {
   connectionCode,
   connectionText,
@@ -18,7 +20,7 @@ import {
   textField,
 } from '../outgoing/outgoing.ts';
 import { withoutSecrets } from '../telemetry/telemetry.ts';
-import { HEARTBEAT_OK } from './acknowledgement.ts';
+import { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
 import {
   createCommandRunner,
   type CommandSettings,
@@ -39,6 +41,8 @@ const PASSED = [
 ];
 /** The command wraps the reply in a report of some kilobytes. */
 const REPORT_BYTES = 1_048_576;
+/** The command starts within seconds, and its gateway answers at once. */
+const QUESTION_SECONDS = 20;
 /** One wake is a queue entry there, no turn. */
 const WAKE_TIMEOUT_MS = 30_000;
 
@@ -48,16 +52,20 @@ export function createOpenClawRunner(
   surroundings: CommandSurroundings = {},
 ): Runner {
   const command = createCommandRunner(commandOf(settings), host, surroundings);
+  const question = createCommandRunner(questionOf(settings), host, surroundings);
   const secrets = [...(surroundings.secrets ?? []), ...secretsOf(host)];
   return {
     kind: 'openclaw',
-    run: async (turn, options) =>
-      turn.kind === 'heartbeat'
-        ? wakeTheirs(settings, turn, options)
-        : readReport(
-            await command.run({ ...turn, timeoutSeconds: Math.ceil(turn.timeoutSeconds) }, options),
-            secrets,
-          ),
+    run: async (turn, options) => {
+      if (turn.kind === 'heartbeat') return wakeTheirs(settings, turn, options);
+      const timeoutSeconds = Math.ceil(turn.timeoutSeconds);
+      const result = readReport(await command.run({ ...turn, timeoutSeconds }, options), secrets);
+      const isDelivered =
+        result.kind === 'completed' && result.outcome === 'ok' && !isAcknowledgement(result.reply);
+      if (!isDelivered || turn.deliverTo?.channel !== LAST_CHANNEL) return result;
+      const answer = await question.run({ ...turn, timeoutSeconds: QUESTION_SECONDS }, options);
+      return { ...result, ...defined({ lastRoute: routeOf(answer) }) };
+    },
   };
 }
 
@@ -69,6 +77,38 @@ const TURN_OPTIONS = [
   ['--model', '{model}'],
   ['--thinking', '{thinking}'],
 ];
+
+/** What their gateway knows of the main session of the agent. */
+function questionOf({ command, agent, passEnv }: OpenClawSettings): CommandSettings {
+  const session = JSON.stringify({ key: 'main', ...defined({ agentId: agent }) });
+  return {
+    kind: 'command',
+    argv: [command, 'gateway', 'call', 'sessions.describe', '--json', '--params', session],
+    prompt: 'file',
+    env: {},
+    passEnv: [...PASSED, ...passEnv],
+    retryExitCodes: [],
+    maxReplyBytes: REPORT_BYTES,
+  };
+}
+
+/** Where the person was last; undefined where nobody was anywhere yet, or there is no answer. */
+function routeOf(answer: TurnResult): DeliveryTarget | undefined {
+  if (answer.kind !== 'completed' || answer.outcome !== 'ok') return undefined;
+  const session = field(readJson(answer.reply.slice(answer.reply.indexOf('{'))), 'session');
+  const channel = textField(session, 'lastChannel');
+  const to = textField(session, 'lastTo');
+  if (channel === undefined || to === undefined) return undefined;
+  const thread = field(session, 'lastThreadId');
+  const topic = channel === 'telegram' && thread !== undefined ? `:topic:${String(thread)}` : '';
+  return { channel, to: `${recipientOf(channel, to)}${topic}` };
+}
+
+/** `telegram:42`, `channel:C0123` and `user:U0123` in the words of channels here. */
+function recipientOf(channel: string, to: string): string {
+  const own = to.startsWith(`${channel}:`) ? to.slice(channel.length + 1) : to;
+  return own.replace(channel === 'slack' ? /^(?:channel|user):/ : /^(?:channel|conversation):/, '');
+}
 
 function commandOf({ command, agent, passEnv, maxReplyBytes }: OpenClawSettings): CommandSettings {
   return {

@@ -1,4 +1,4 @@
-import type { SafeText } from '../action.ts';
+import type { DeliveryTarget, SafeText } from '../action.ts';
 import type { ProcessMark, SessionTurn, TokenUsage } from '../storage/storage.ts';
 
 /** One turn of a session, ready to be run. */
@@ -46,6 +46,8 @@ export type TurnResult =
       readonly usage?: TokenUsage;
       /** What the summary says where there is no reply. */
       readonly remark?: string;
+      /** Where `last` leads for a reply that is sent from here; absent where the runner does not know it. */
+      readonly lastRoute?: DeliveryTarget;
     }
   /** Nothing ran (spawn error, connection refused, 429, 503): it may be repeated. */
   | {

@@ -50,6 +50,13 @@ export function waitedAnswer(run: RunRecord, result: AcceptResult, waitedSeconds
   };
 }
 
+/** The answer to `waitForCompletion`: with the end in OpenClaw's words, too. */
+export function completedAnswer(run: RunRecord, result: AcceptResult): Answer {
+  const status = run.outcome === 'ok' || run.outcome === 'forwarded' ? 'ok' : 'error';
+  const outcome = JSON.stringify({ completion: { status }, ...outcomeOf(run) }).slice(1, -1);
+  return { status: 200, body: `{"ok":true,"runId":"${run.id}",${outcome}${tail(result)}}` };
+}
+
 /** The answer to `GET {hooks.path}/runs/<id>`. */
 export function runAnswer(run: RunRecord): Answer {
   return {

@@ -24,6 +24,8 @@ export interface Ending {
   readonly judged?: Judged;
   /** Seconds for which the answer is held for the outcome of the run; absent where the sender did not ask. */
   readonly waitSeconds?: number;
+  /** Whether the answer says it as OpenClaw does (`waitForCompletion`). */
+  readonly completion?: boolean;
 }
 
 /** What mappings and store made of a request, as far as it came. */

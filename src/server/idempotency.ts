@@ -5,6 +5,8 @@ import { type AcceptResult, IDEMPOTENCY_TTL_SECONDS, type IdempotencyKey } from 
 import type { ServerStorage } from './deps.ts';
 
 const MAX_KEY_CHARS = 255;
+/** OpenClaw takes one more, and goes on without a longer key. */
+const THEIR_MAX_KEY_CHARS = 256;
 
 /** The reader of a mailbox goes on after any pause: its repeats are known for longer than those of senders. */
 export const SOURCE_TTL_SECONDS = 30 * 24 * 60 * 60;
@@ -23,19 +25,24 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
 }
 
 /**
- * The key of a request to an OpenClaw file: the header's, else the body's own `idempotencyKey`. There the same key with
- * another body is another request, so the body is part of it.
+ * The key of a request to an OpenClaw file: of the two headers and the body's own `idempotencyKey` the first that is
+ * neither blank nor too long; undefined where there is none, the empty string where only such ones are. There the same
+ * key with another body is another request, so the body is part of it.
  */
 export function openClawIdempotencyKey(
-  sent: string | undefined,
+  headers: Readonly<Record<string, string>>,
   payload: JsonValue,
   body: Buffer,
 ): string | undefined {
   const own = typeof payload === 'object' && payload !== null && 'idempotencyKey' in payload;
-  const written = own ? payload['idempotencyKey'] : undefined;
-  const inBody = typeof written === 'string' && written.length <= MAX_KEY_CHARS ? written.trim() : '';
-  const key = sent === undefined || sent === '' ? inBody : sent;
-  return key === '' ? sent : `${key}#${hash('sha256', body).slice(0, 32)}`;
+  const sent = [
+    headers['idempotency-key'],
+    headers['x-openclaw-idempotency-key'],
+    own ? payload['idempotencyKey'] : undefined,
+  ].flatMap((key) => (typeof key === 'string' ? [key.trim()] : []));
+  const key = sent.find((each) => each !== '' && each.length <= THEIR_MAX_KEY_CHARS);
+  if (key === undefined) return sent.length === 0 ? undefined : '';
+  return `${key}#${hash('sha256', body).slice(0, 32)}`;
 }
 
 /** Scope is the hook name: the same key sent to two hooks names two requests. */

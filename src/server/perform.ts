@@ -13,7 +13,7 @@ import { toldWarnings } from './told.ts';
 /** One request to be evaluated and stored. */
 export interface Work {
   readonly request: HookRequest;
-  /** The `Idempotency-Key` header is there and blank. */
+  /** An idempotency key is there and cannot be used. */
   readonly blankKey: boolean;
   readonly idempotency: IdempotencyKey | undefined;
   /** The key is an id that the sender signed; a request that made nothing leaves it free. */
@@ -114,5 +114,5 @@ function store(
 const BLANK_KEY_WARNING = {
   code: 'blank_idempotency_key',
   field: 'Idempotency-Key',
-  message: 'the header is blank, so a repeat of this request will be taken as a new one',
+  message: 'the key is blank or too long, so a repeat of this request will be taken as a new one',
 } as const;

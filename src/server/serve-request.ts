@@ -3,6 +3,7 @@
  * returns a value or throws a `HookError`; the ending they lead to is accounted for in `account.ts`, nowhere else.
  */
 import { HookError } from '../errors.ts';
+import { memberAt } from '../json.ts';
 import { checkEncoding, inflateBody } from '../payload/payload.ts';
 import { concludeRequest, findAdvisor, logRequest } from './account.ts';
 import { runAnswer } from './answer.ts';
@@ -208,11 +209,11 @@ async function answerHook(
 ): Promise<Ending> {
   const { headers } = exchange;
   const isTheirs = exchange.generation.hooks.dialect === 'openclaw';
-  const sentKey = readIdempotencyKey(
-    headers.values['idempotency-key'] ??
-      (isTheirs ? headers.values['x-openclaw-idempotency-key'] : undefined),
-  );
-  const waitSeconds = readWaitSeconds(headers.values['prefer'], context.limits.maxWaitSeconds);
+  const sentKey = isTheirs ? undefined : readIdempotencyKey(headers.values['idempotency-key']);
+  const { maxWaitSeconds } = context.limits;
+  const waitSeconds = readWaitSeconds(headers.values['prefer'], maxWaitSeconds);
+  // Known only when the body was read.
+  let completion = false;
   const { name, target, settings } = hook;
   if (settings.rate !== undefined) context.rates.take(name, settings.rate, exchange.receivedAt);
   const encoding = headers.values['content-encoding'];
@@ -227,18 +228,24 @@ async function answerHook(
     secretHeaders: proof.by === 'sender' ? proof.secretHeaders : [],
     signedId: proof.by === 'sender' ? proof.signedId : undefined,
     ttlSeconds: proof.by === 'token' && isMailPath(exchange, name) ? SOURCE_TTL_SECONDS : undefined,
-    keyOf: (payload) => (isTheirs ? openClawIdempotencyKey(sentKey, payload, body) : sentKey),
+    keyOf: (payload) => {
+      if (!isTheirs) return sentKey;
+      completion = name === 'agent' && memberAt(payload, ['waitForCompletion']) === true;
+      return openClawIdempotencyKey(headers.values, payload, body);
+    },
   });
   if (ending.error !== undefined) return ending;
   const { answer } = settings;
   if (answer !== undefined) return { ...ending, answer };
+  if (completion) return { ...ending, waitSeconds: maxWaitSeconds, completion };
   return waitSeconds === 0 ? ending : { ...ending, waitSeconds };
 }
 
 /** The ending with the outcome of the run as its answer, where that comes in time. */
 async function holdAnswer(context: ServerContext, exchange: Exchange, ending: Ending): Promise<Ending> {
-  const { waitSeconds, judged } = ending;
+  const { waitSeconds, judged, completion = false } = ending;
   if (waitSeconds === undefined || judged?.result === undefined) return ending;
-  const answer = await waitForOutcome(context, exchange, { result: judged.result, seconds: waitSeconds });
+  const { result } = judged;
+  const answer = await waitForOutcome(context, exchange, { result, seconds: waitSeconds, completion });
   return answer === undefined ? ending : { ...ending, answer };
 }

@@ -1,5 +1,5 @@
 import type { AcceptResult } from '../storage/storage.ts';
-import { waitedAnswer } from './answer.ts';
+import { completedAnswer, waitedAnswer } from './answer.ts';
 import type { Answer, Exchange } from './exchange.ts';
 import type { ServerContext } from './server-context.ts';
 
@@ -12,6 +12,13 @@ export function readWaitSeconds(prefer: string | undefined, maxSeconds: number):
   return found === null ? 0 : Math.min(Number(found[1]), maxSeconds);
 }
 
+interface Waiting {
+  readonly result: AcceptResult;
+  readonly seconds: number;
+  /** Asked for by `waitForCompletion` of an OpenClaw body. */
+  readonly completion: boolean;
+}
+
 /**
  * Holds the answer of a single agent action until its run has ended: the answer with its reply, or undefined where
  * the time passed, the server stops, too many requests wait already, or there is no single run to wait for.
@@ -19,7 +26,7 @@ export function readWaitSeconds(prefer: string | undefined, maxSeconds: number):
 export async function waitForOutcome(
   context: ServerContext,
   { res }: Pick<Exchange, 'res'>,
-  { result, seconds }: { readonly result: AcceptResult; readonly seconds: number },
+  { result, seconds, completion }: Waiting,
 ): Promise<Answer | undefined> {
   const [action] = result.accepted;
   if (result.accepted.length !== 1 || action === undefined || action.kind !== 'agent') return undefined;
@@ -31,7 +38,8 @@ export async function waitForOutcome(
   try {
     const signal = AbortSignal.any([context.stopping.signal, left.signal]);
     const run = await context.deps.waitForRun(action.id, seconds * 1000, signal);
-    return run === undefined ? undefined : waitedAnswer(run, result, seconds);
+    if (run === undefined) return undefined;
+    return completion ? completedAnswer(run, result) : waitedAnswer(run, result, seconds);
   } catch {
     // The work is stored: whatever went wrong with waiting, the plain answer is the true one.
     return undefined;

@@ -30,6 +30,8 @@ export async function check(folder: string): Promise<readonly Finding[]> {
   }
 }
 
+const HOOK_KEYS = { allowFromRequest: false, allowedPrefixes: ['hook:'] };
+
 async function checkFolder(folder: string): Promise<readonly Finding[]> {
   const { diagnostics, subjects } = await loadMappings({
     inline: (await readInline(join(folder, 'openclaw.json5'), folder)).map((value) => ({
@@ -45,6 +47,7 @@ async function checkFolder(folder: string): Promise<readonly Finding[]> {
     defaultRunner: 'codex',
     workFolders: ['web', 'api'],
     agents: ['main', 'ops'],
+    ...(basename(folder) === 'SESSION_KEY_REFUSED' ? { sessionKeys: HOOK_KEYS } : {}),
     ...(basename(folder) === 'VERIFY_SECRET' ? { resolveReference: resolveForTest } : {}),
     // As `check` does: what is not set is no finding.
     ...(basename(folder) === 'VERIFY_SECRET-quotes' ? { peekReference: resolveForTest } : {}),

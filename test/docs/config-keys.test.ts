@@ -35,7 +35,7 @@ const FULL = {
     },
     exposeRuns: true,
     sessionKeys: {
-      allowFromRequest: false,
+      allowFromRequest: true,
       default: 'hook:all',
       allowedPrefixes: ['hook:'],
       shared: ['hook:team:'],

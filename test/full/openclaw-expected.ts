@@ -1,16 +1,19 @@
 /**
- * What the real OpenClaw makes of the fixtures under `test/fixtures/openclaw/`: installs the package in a folder of
- * its own and asks its hook mappings. `node test/full/openclaw-expected.ts` writes `expected.json` beside each
- * `requests.json`; with `--check` it compares and exits 1 where one differs. Needs the npm registry and about 700 MB.
+ * What the real OpenClaw makes of the fixtures under `test/fixtures/openclaw/`: installs the package in a folder of its
+ * own, asks its hook mappings (`expected.json` beside each `requests.json`), and then its gateway, started once for each
+ * row of `test/support/openclaw-rows.ts` (`answers.json`) and with a Telegram (`last-route.json`).
+ *
+ * `node test/full/openclaw-expected.ts` writes them; with `--check` it compares and exits 1 where one differs. Words
+ * after it name rows, and only these are asked. Needs the npm registry, 700 MB, 1 GB of memory and some ten minutes.
  */
-import { execFileSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { readDocument } from '../../src/document/document.ts';
+import { installOpenClaw, versionOf } from '../support/openclaw-gateway.ts';
+import { recordLastRoute, recordRow, type RecordedRow } from './openclaw-answers.ts';
+import { ROWS } from '../support/openclaw-rows.ts';
 
-const VERSION = '2026.9.6';
 const FIXTURES = fileURLToPath(new URL('../fixtures/openclaw/', import.meta.url));
 /** Their gateway refuses the whole file of this one; what is expected of us is in the test. */
 const REFUSED_THERE = ['broken'];
@@ -28,31 +31,38 @@ interface TheirModule {
 }
 
 async function main(): Promise<void> {
-  const folder = process.env['OPENCLAW_FOLDER'] ?? install();
+  const named = process.argv.slice(2).filter((word) => word !== '--check');
+  const openclaw = installOpenClaw();
+  const differing: string[] = [];
   try {
-    const differing: string[] = [];
-    for (const file of globSync('*/requests.json', { cwd: FIXTURES })) {
-      const name = dirname(file);
-      if (REFUSED_THERE.includes(name)) continue;
-      const text = `${JSON.stringify(await expectedOf(folder, join(FIXTURES, name)), null, 2)}\n`;
-      const target = join(FIXTURES, name, 'expected.json');
-      if (!process.argv.includes('--check')) writeFileSync(target, text);
-      else if (readFileSync(target, 'utf8') !== text) differing.push(name);
+    if (named.length === 0) {
+      for (const file of globSync('*/requests.json', { cwd: FIXTURES })) {
+        const name = dirname(file);
+        if (REFUSED_THERE.includes(name)) continue;
+        keep(`${name}/expected.json`, await expectedOf(openclaw.folder, join(FIXTURES, name)), differing);
+      }
+      keep('last-route.json', await recordLastRoute(openclaw), differing);
     }
-    if (differing.length > 0) throw new Error(`these differ from the real package: ${differing.join(', ')}`);
+    const rows: Record<string, RecordedRow> = { ...recorded().rows };
+    for (const row of ROWS) {
+      if (named.length > 0 && !named.some((word) => row.name.includes(word))) continue;
+      rows[row.name] = await recordRow(openclaw, row);
+    }
+    keep('answers.json', { package: 'openclaw', version: versionOf(openclaw), rows }, differing);
   } finally {
-    if (process.env['OPENCLAW_FOLDER'] === undefined) rmSync(folder, { recursive: true });
+    openclaw.remove();
   }
+  if (differing.length > 0) throw new Error(`these differ from the real package: ${differing.join(', ')}`);
 }
 
-function install(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-real-openclaw-'));
-  writeFileSync(join(folder, 'package.json'), '{"private": true}');
-  execFileSync('npm', ['install', '--ignore-scripts', `openclaw@${VERSION}`], {
-    cwd: folder,
-    stdio: 'inherit',
-  });
-  return folder;
+const recorded = (): { readonly rows: Readonly<Record<string, RecordedRow>> } =>
+  JSON.parse(readFileSync(join(FIXTURES, 'answers.json'), 'utf8')) as { rows: Record<string, RecordedRow> };
+
+function keep(name: string, value: unknown, differing: string[]): void {
+  const text = `${JSON.stringify(value, null, 2)}\n`;
+  const target = join(FIXTURES, name);
+  if (!process.argv.includes('--check')) writeFileSync(target, text);
+  else if (readFileSync(target, 'utf8') !== text) differing.push(name);
 }
 
 async function expectedOf(folder: string, fixture: string): Promise<readonly unknown[]> {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { SendResult } from '../../src/channels/channels.ts';
+import type { Runner } from '../../src/runners/runners.ts';
 import { resolveTarget } from '../../src/gateway/delivery-target.ts';
 import { notification } from '../support/storage-builders.ts';
 import {
@@ -127,6 +128,65 @@ describe('a reply', () => {
       code: 'not_configured',
       message: expect.stringContaining('npm install grammy'),
     });
+  });
+});
+
+describe('a reply to last, where the runner knows the last route', () => {
+  const knowing = (message: string): { readonly default: Runner } => ({
+    default: answering(() => ({
+      kind: 'completed',
+      outcome: 'ok',
+      reply: message,
+      lastRoute: { channel: 'telegram', to: '42' },
+    })),
+  });
+  const toLast = { deliver: true, channel: 'last' };
+
+  test('goes there, whatever gateway.main says', async () => {
+    const channels = [new RecordingChannel('telegram'), new RecordingChannel('slack')] as const;
+    const gateway = { main: { channel: 'slack', to: 'C0123' } };
+    const house = await openHouse({ channels, runners: knowing('m'), gateway });
+    await house.accept(agentAction(toLast));
+    expect(await endedDelivery(house)).toMatchObject({ state: 'completed' });
+    expect(channels[0].messages).toMatchObject([{ to: '42', text: 'm' }]);
+    expect(channels[1].messages).toEqual([]);
+    expect(await house.events()).toEqual([
+      'Hook Test: m (its reply is sent to telegram: nothing is left to do)',
+    ]);
+  });
+
+  test.each([
+    ['always', 'Hook Test: m'],
+    ['failures', 'Hook Test (delivery failed): m'],
+  ] as const)(
+    'is left to the main session where that channel is not set up (summary: %s)',
+    async (summary, says) => {
+      const slack = new RecordingChannel('slack');
+      const house = await openHouse({ channels: [{ channel: slack, to: 'C0123' }], runners: knowing('m') });
+      const action = agentAction({ ...toLast, summary });
+      await house.accept(action);
+      await house.gateway.waitForRun(action.id, 5000);
+      expect(await house.storage.listOutbox({ limit: 10 })).toEqual([]);
+      expect(await house.events()).toEqual([
+        `${says} (not sent: the last channel is telegram, which is not set up in Sluice; pass it on there)`,
+      ]);
+    },
+  );
+
+  test('goes where last leads here, where no summary could tell of it', async () => {
+    const slack = new RecordingChannel('slack');
+    const house = await openHouse({ channels: [{ channel: slack, to: 'C0123' }], runners: knowing('m') });
+    await house.accept(agentAction({ ...toLast, summary: 'never' }));
+    expect(await endedDelivery(house)).toMatchObject({ state: 'completed' });
+    expect(slack.messages).toMatchObject([{ to: 'C0123', text: 'm' }]);
+  });
+
+  test('that names its recipient keeps it', async () => {
+    const telegram = new RecordingChannel('telegram');
+    const house = await openHouse({ channels: [telegram], runners: knowing('m') });
+    await house.accept(agentAction({ ...toLast, to: '7' }));
+    await endedDelivery(house);
+    expect(telegram.messages).toMatchObject([{ to: '7' }]);
   });
 });
 

@@ -1,10 +1,10 @@
 /** Turns taken by an OpenClaw gateway's agents; reports as OpenClaw 2026.9.6 printed them, shortened. */
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SafeText } from '../../src/action.ts';
 import type { RunnerSettings } from '../../src/config/config.ts';
 import { createRunners, type Turn, type TurnResult } from '../../src/runners/runners.ts';
@@ -18,13 +18,15 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 type OpenClaw = Extract<RunnerSettings, { kind: 'openclaw' }>;
 
-/** A command that notes its arguments and its message file, and answers with a report. */
-function command(report: string, exitCode = 0): string {
+/** A command that notes its arguments and its message file, and answers with a report; of its session it says `route`. */
+function command(report: string, exitCode = 0, route = '{"session": null}'): string {
   const file = join(folder, 'openclaw');
   writeFileSync(join(folder, 'report.json'), report);
+  writeFileSync(join(folder, 'route.json'), route);
   writeFileSync(
     file,
     `#!/bin/sh
+if [ "$1" = gateway ]; then printf '%s\\n' "$@" > '${join(folder, 'question')}'; cat '${join(folder, 'route.json')}'; exit; fi
 printf '%s\\n' "$@" > '${join(folder, 'argv')}'
 while [ $# -gt 0 ]; do [ "$1" = --message-file ] && cat "$2" > '${join(folder, 'message')}'; shift; done
 cat '${join(folder, 'report.json')}'
@@ -106,6 +108,67 @@ test('the reply and the usage come out of the report; session, model and limits 
   );
   expect(readFileSync(join(folder, 'message'), 'utf8')).toBe('the whole prompt');
   expect(argv.join(' ')).not.toContain('the whole prompt');
+});
+
+/** What 2026.9.6 said of its main session before and after a message over Telegram; `test/full/openclaw-expected.ts`. */
+const LAST_ROUTE = JSON.parse(
+  readFileSync(new URL('../fixtures/openclaw/last-route.json', import.meta.url), 'utf8'),
+) as { readonly before: object; readonly after: object };
+
+describe('a reply to the channel last', () => {
+  const toLast = { deliverTo: { channel: 'last' } };
+  const asked = (): boolean => existsSync(join(folder, 'question'));
+
+  test('goes where the main session there was last, which is asked for', async () => {
+    const program = command(JSON.stringify(REPORT), 0, JSON.stringify(LAST_ROUTE.after));
+    expect(await take({ command: program, agent: 'ops' }, toLast)).toMatchObject({
+      outcome: 'ok',
+      lastRoute: { channel: 'telegram', to: '42' },
+    });
+    expect(readFileSync(join(folder, 'question'), 'utf8').trim().split('\n')).toEqual([
+      'gateway',
+      'call',
+      'sessions.describe',
+      '--json',
+      '--params',
+      '{"key":"main","agentId":"ops"}',
+    ]);
+  });
+
+  test.each([
+    ['nobody has written there yet', JSON.stringify(LAST_ROUTE.before)],
+    ['it has no such session', '{"session": null}'],
+    ['the answer is none', 'gateway closed'],
+  ])('goes where it leads here where %s', async (_what, route) => {
+    const result = await take({ command: command(JSON.stringify(REPORT), 0, route) }, toLast);
+    expect(result).toMatchObject({ outcome: 'ok' });
+    expect(asked()).toBe(true);
+    expect(result).not.toHaveProperty('lastRoute');
+  });
+
+  test.each([
+    ['slack', 'channel:C0123', undefined, 'C0123'],
+    ['discord', 'user:123456789012345678', undefined, 'user:123456789012345678'],
+    ['telegram', 'telegram:-100123', 7, '-100123:topic:7'],
+  ])('is written in the words of %s here', async (lastChannel, lastTo, lastThreadId, to) => {
+    const route = JSON.stringify({ session: { lastChannel, lastTo, lastThreadId } });
+    const result = await take({ command: command(JSON.stringify(REPORT), 0, route) }, toLast);
+    expect(result).toMatchObject({ lastRoute: { channel: lastChannel, to } });
+  });
+
+  test.each([
+    ['a channel is named', JSON.stringify(REPORT), { deliverTo: { channel: 'slack' } }],
+    ['nothing is delivered', JSON.stringify(REPORT), {}],
+    [
+      'there is nothing to say',
+      JSON.stringify({ ...REPORT, result: { payloads: [{ text: 'NO_REPLY' }] } }),
+      toLast,
+    ],
+    ['the turn failed', JSON.stringify({ ...REPORT, status: 'error' }), toLast],
+  ])('is not asked about where %s', async (_what, report, turn) => {
+    await take({ command: command(report) }, turn);
+    expect(asked()).toBe(false);
+  });
 });
 
 test('the session id of a conversation names the session there', async () => {

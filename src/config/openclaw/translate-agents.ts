@@ -14,11 +14,19 @@ interface Agent {
 
 /**
  * Each agent of theirs becomes a runner of that name, reached through their command; `agentId` of a request or mapping
- * then names one. Without the command there is nobody to take a turn.
+ * then names one. Without the command there is nobody to take a turn. `allowedAgentIds` restricts who may be named, the
+ * default agent included.
  */
 export function translateAgents(original: LocatedValue, hasCommand: boolean, result: Moves): void {
-  if (original.at(['gateway', 'runner']).value !== undefined) return;
-  if (!hasCommand) return;
+  const from: Path = ['hooks', 'allowedAgentIds'];
+  const { value: allowed } = original.at(from);
+  // Absent or with `*` it allows all.
+  if (Array.isArray(allowed) && !allowed.includes('*'))
+    result.moves.push({ from, to: ['hooks', 'agents', 'allowed'] });
+  if (hasCommand && original.at(['gateway', 'runner']).value === undefined) addRunners(original, result);
+}
+
+function addRunners(original: LocatedValue, result: Moves): void {
   const agents = agentsOf(original);
   const base: Path = ['gateway', 'runners'];
   const from: Path = original.at(['agents']).value === undefined ? ['hooks'] : ['agents'];
@@ -31,8 +39,20 @@ export function translateAgents(original: LocatedValue, hasCommand: boolean, res
     result.moves.push({ from: path, to: [...base, name], value: { kind: 'openclaw', agent: id } });
     result.moves.push({ from: path, to: ['hooks', 'agents', 'runners', id], value: name });
   }
-  translatePolicy(original, agents, result);
+  const standard = defaultOf(agents);
+  if (standard !== undefined)
+    result.moves.push({ from: standard.path, to: ['hooks', 'agents', 'default'], value: standard.id });
 }
+
+/** Ids of their agents, the default one first. */
+export function agentIds(original: LocatedValue): readonly string[] {
+  const agents = agentsOf(original);
+  const { id: standard } = defaultOf(agents) ?? { id: 'main' };
+  return [standard, ...agents.map(({ id }) => id).filter((id) => id !== standard)];
+}
+
+const defaultOf = (agents: readonly Agent[]): Agent | undefined =>
+  agents.find(({ id }) => id === 'main') ?? agents[0];
 
 /** Where their gateway takes wakes: it keeps its port and its hook token. */
 function theirHooks(original: LocatedValue): unknown {
@@ -47,19 +67,6 @@ function runnerOf(id: string): string {
   return `${RUNNER}:${id}`;
 }
 
-/** `allowedAgentIds` restricts who may be named, the default agent included; absent or with `*` it allows all. */
-function translatePolicy(original: LocatedValue, agents: readonly Agent[], result: Moves): void {
-  const from: Path = ['hooks', 'allowedAgentIds'];
-  const { value: allowed } = original.at(from);
-  const [first] = agents;
-  const standard = agents.find(({ id }) => id === 'main') ?? first;
-  if (standard !== undefined) {
-    result.moves.push({ from: standard.path, to: ['hooks', 'agents', 'default'], value: standard.id });
-  }
-  if (!Array.isArray(allowed) || allowed.includes('*')) return;
-  result.moves.push({ from, to: ['hooks', 'agents', 'allowed'] });
-}
-
 /** `agents.entries` by id, and the older `agents.list`; there is always one agent, `main` where none is written. */
 function agentsOf(original: LocatedValue): readonly Agent[] {
   const entries = Object.keys(recordAt(original, ['agents', 'entries']) ?? {});
@@ -69,6 +76,5 @@ function agentsOf(original: LocatedValue): readonly Agent[] {
       ? [{ id: item['id'], path: ['agents', 'list', index] }]
       : [],
   );
-  const agents = [...entries.map((id) => ({ id, path: ['agents', 'entries', id] })), ...listed];
-  return agents.length > 0 ? agents : [];
+  return [...entries.map((id) => ({ id, path: ['agents', 'entries', id] })), ...listed];
 }

@@ -42,6 +42,7 @@ const SESSION_KEYS: Readonly<Record<string, string>> = {
   defaultSessionKey: 'default',
   allowedSessionKeyPrefixes: 'allowedPrefixes',
 };
+const OPT_IN: Path = ['hooks', 'allowRequestSessionKey'];
 /** Keys of `hooks` that other parts of the translation read, or that belong to something else there. */
 const READ_ELSEWHERE: readonly string[] = ['allowedAgentIds', 'internal', 'gmail'];
 
@@ -53,6 +54,9 @@ export function translateOpenClaw(original: LocatedValue, options: TranslateOpti
   if (recordAt(original, []) === undefined) return { root: original, reserved: [], diagnostics: [] };
   const result: Moves = { moves: [], lost: [] };
   const unusedHooks = translateHooks(original, options, result);
+  // There a request chooses no session key unless the file says so.
+  if (original.at(OPT_IN).value === undefined)
+    result.moves.push({ from: ['hooks'], to: ['hooks', 'sessionKeys', 'allowFromRequest'], value: false });
   translateRest(original, options, result);
   const secrets = gatewaySecrets(original).slice(1);
   return {
