@@ -23,7 +23,7 @@ export interface RecordedRow {
 }
 
 /** How long a turn of the main session may take to begin; a reload is read after a second. */
-const HEARD_MS = 8_000;
+const HEARD_MS = 40_000;
 const RELOAD_MS = 6_000;
 const START_MS = 120_000;
 
