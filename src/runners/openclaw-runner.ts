@@ -100,7 +100,8 @@ function routeOf(answer: TurnResult): DeliveryTarget | undefined {
   const to = textField(session, 'lastTo');
   if (channel === undefined || to === undefined) return undefined;
   const thread = field(session, 'lastThreadId');
-  const topic = channel === 'telegram' && thread !== undefined ? `:topic:${String(thread)}` : '';
+  const isTopic = channel === 'telegram' && (typeof thread === 'number' || typeof thread === 'string');
+  const topic = isTopic ? `:topic:${thread}` : '';
   return { channel, to: `${recipientOf(channel, to)}${topic}` };
 }
 

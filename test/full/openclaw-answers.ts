@@ -51,7 +51,8 @@ export async function recordLastRoute(folder: OpenClawFolder): Promise<object> {
   };
   const silent = await startOpenClaw(folder, {});
   if (silent.kind === 'refused') throw new Error(silent.said);
-  const before = await describe(silent.gateway).finally(silent.gateway.stop);
+  const before = await describe(silent.gateway);
+  await silent.gateway.stop();
   const asked = await startOpenClaw(folder, { channels: { telegram: TELEGRAM } });
   if (asked.kind === 'refused') throw new Error(asked.said);
   const { gateway } = asked;
