@@ -87,6 +87,11 @@ function edgesOf(imports: readonly Import[], nameOf: (file: string) => string): 
 /** Imports from engine and adapters to advice. Write the new number where it has fallen; 0 is the aim. */
 const ADVICE_IMPORTS = 56;
 
+/** What runs from a start to a stop. */
+const STARTS = ['cli/serve.ts', 'service/service.ts'];
+/** Until what imports it has moved. */
+const READ_AT_START = ['advice/recipients.ts'];
+
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([
   'advice/requests/warnings.ts',
@@ -163,6 +168,18 @@ describe('the house', () => {
         kindOf(resolve(dirname(file), specifier)) === 'advice',
     );
     expect(left.length).toBeLessThanOrEqual(ADVICE_IMPORTS);
+  });
+
+  test('a start reads no advice, and nothing that explains: that is imported when it is asked for', () => {
+    const edges = edgesOf(
+      allImports().filter(({ typeOnly, isDynamic }) => !typeOnly && !isDynamic),
+      fileOf,
+    );
+    const reached = new Set(STARTS);
+    for (const file of reached) for (const next of edges.get(file) ?? []) reached.add(next);
+    expect(reached.size).toBeGreaterThan(300);
+    const read = [...reached].filter((file) => /^(?:advice|explanation)\//.test(file));
+    expect(read.toSorted()).toEqual(READ_AT_START);
   });
 
   test('only printers make a text of a sentence', () => {

@@ -43,7 +43,7 @@ export interface GatewayBase {
   /** Absent where no metrics are served. */
   readonly metrics: GatewayMetrics | undefined;
   /** What to write where a run failed; undefined where nothing is known. */
-  readonly advise: (run: AgentRun) => string | undefined;
+  readonly advise: (run: AgentRun) => Promise<string | undefined>;
   /** Something may be due: look again soon. */
   readonly wake: () => void;
 }

@@ -63,7 +63,7 @@ export interface GatewayOptions {
   readonly health?: HealthReporter;
   readonly metrics?: GatewayMetrics;
   /** What to write where a run failed, for the log; default: nothing is known. */
-  readonly advise?: (run: AgentRun) => string | undefined;
+  readonly advise?: (run: AgentRun) => Promise<string | undefined>;
   /** False where other processes perform and this one only waits for what becomes of runs; default true. */
   readonly performs?: boolean;
 }
@@ -139,7 +139,7 @@ export class Gateway {
       nonce: options.nonce ?? randomUUID,
       retry: { ...RETRIES, ...options.retry },
       configuration: () => this.#configuration,
-      advise: options.advise ?? (() => undefined),
+      advise: options.advise ?? (() => Promise.resolve(undefined)),
       wake: () => this.#loop.wake(),
     };
   }

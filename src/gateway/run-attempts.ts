@@ -76,7 +76,7 @@ export class RunAttempts {
     const result = await this.#followTurn(run, target, { configuration, signal });
     const isOk = result.kind === 'completed' && result.outcome === 'ok';
     if (signal.aborted && !isOk) return this.#interrupted(run, result);
-    this.#tell(run, result, {
+    await this.#tell(run, result, {
       runner: target.runner,
       tookMs: Math.round(performance.now() - startedAt),
     });
@@ -157,15 +157,15 @@ export class RunAttempts {
   }
 
   /** What went wrong is a warning with its reason: its first line, as what follows may be an agent's own words. */
-  #tell(
+  async #tell(
     run: AgentRun,
     result: TurnResult,
     { runner, tookMs }: { readonly runner: string; readonly tookMs: number },
-  ): void {
+  ): Promise<void> {
     const { mappingId } = run.action.origin;
     const { what, isWell, said, code, reason } = toldOf(result, !run.action.deliver || this.#hasChannels());
     const { id: runId } = run;
-    const hint = this.#adviceOn(run, result);
+    const hint = await this.#adviceOn(run, result);
     // The hint says why, where there is one; what a program wrote is not for the log.
     const pointer = isWell || hint !== undefined ? '' : '; sluice explain with its runId says why';
     // Of a run that waits for its agent nothing counts.
@@ -186,7 +186,7 @@ export class RunAttempts {
   }
 
   /** What to write, where the run has ended. */
-  #adviceOn(run: AgentRun, result: TurnResult): string | undefined {
+  async #adviceOn(run: AgentRun, result: TurnResult): Promise<string | undefined> {
     if (result.kind !== 'completed' || result.outcome === 'ok') return undefined;
     const { outcome, reply, error } = result;
     return this.#context.advise({

@@ -1,5 +1,4 @@
 import type { Settings } from '../config/config.ts';
-import { runAdvice } from '../explanation/explanation.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import {
   conversationOwners,
@@ -220,7 +219,9 @@ function openGateway(
     log,
     health,
     performs: role !== 'front',
-    advise: (run) => runAdvice(run, live.generation.config),
+    // Read when a run has failed for the first time.
+    advise: async (run) =>
+      (await import('../explanation/explanation.ts')).runAdvice(run, live.generation.config),
     ...(metrics === undefined ? {} : { metrics: metrics.metrics.gateway }),
   });
 }

@@ -251,6 +251,8 @@ export interface Import {
   readonly file: string;
   readonly specifier: string;
   readonly typeOnly: boolean;
+  /** Read when it is asked for. */
+  readonly isDynamic?: boolean;
 }
 
 /** Every static, re-exporting and dynamic import with a literal specifier; comments and texts do not count. */
@@ -266,6 +268,7 @@ export function importsOf(file: string, text: string): readonly Import[] {
     file,
     specifier: match[1] ?? '',
     typeOnly: false,
+    isDynamic: true,
   }));
   return [...found, ...dynamic];
 }
