@@ -13,6 +13,7 @@ import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
 import type { RequestFigures } from './deps.ts';
 import type { Exchange, RequestFacts } from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
+import { loadAdvisor } from './load-advisor.ts';
 import { nameOutside, ownName, type Asked } from './own-name.ts';
 import { describeFault } from './problem.ts';
 import type { Proof } from './prove.ts';
@@ -99,13 +100,14 @@ function senderOf(context: ServerContext, { req, headers }: AnyRequest): string 
  * out, which waits only while it is loaded for the first time.
  */
 export function findAdvisor(
-  { generation }: RequestFacts,
+  context: ServerContext,
+  exchange: RequestFacts,
   ending: Ending,
-): Promise<RequestAdvisor> | undefined {
+): Promise<RequestAdvisor | undefined> | undefined {
   if (kindOf(ending) !== 'decision') return undefined;
   const { error, judged = {} } = ending;
   const isOdd = error !== undefined || judged.result?.duplicate === true || hasGaps(judged);
-  return isOdd ? generation.advisor?.() : undefined;
+  return isOdd ? loadAdvisor(context, exchange) : undefined;
 }
 
 /** Whether something found nothing. */

@@ -28,7 +28,7 @@ export interface OwnAnswer {
 export async function deliver(context: ServerContext, hook: OwnHook): Promise<OwnAnswer> {
   const facts = factsOf(context, hook);
   const ending = await handle(context, facts, hook);
-  const advisor = await findAdvisor(facts, ending);
+  const advisor = await findAdvisor(context, facts, ending);
   concludeRequest(context, facts, ending, advisor);
   logRequest(context, facts, ending, advisor);
   const { status, body = '', headers = [] } = ending.answer;

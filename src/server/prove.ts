@@ -14,6 +14,7 @@ import { type Authentication, authenticate, findToken, isSecret, type TokenSet }
 import type { AddressFacts, ProofFacts, QuestionFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
 import type { Exchange } from './exchange.ts';
 import type { IncomingHook } from './incoming-hook.ts';
+import { loadAdvisor } from './load-advisor.ts';
 import { ownName } from './own-name.ts';
 import { doorOf } from './path-door.ts';
 import { derivedFrom, type ServerContext } from './server-context.ts';
@@ -246,7 +247,7 @@ async function explainBoth(
   { hook, sender, refusal }: RefusedToken,
 ): Promise<Refusal> {
   const { diagnosis } = refusal;
-  const advisor = diagnosis && (await exchange.generation.advisor?.());
+  const advisor = diagnosis && (await loadAdvisor(context, exchange));
   if (diagnosis === undefined || advisor === undefined) return refusal;
   const isProved = await provesBeside(context, exchange, { hook, sender });
   const text = advisor.besideToken({ text: diagnosis.text, scheme: sender.verifier.scheme, isProved });
@@ -351,7 +352,7 @@ export async function refuse(
   // A name of the sender's own choice would give it a share of the diagnoses for each name.
   const who = `${networksOf(address).own} ${ownName(exchange) ?? ''}`;
   const isTold = context.diagnoses.takeFor(who, exchange.receivedAt);
-  const advisor = isTold && diagnose !== undefined ? await exchange.generation.advisor?.() : undefined;
+  const advisor = isTold && diagnose !== undefined ? await loadAdvisor(context, exchange) : undefined;
   const diagnosis = isTold ? (known ?? (advisor && (await diagnose?.(advisor)))) : undefined;
   return { ...common, error: unauthorized(exchange), ...(diagnosis === undefined ? {} : { diagnosis }) };
 }

@@ -40,7 +40,7 @@ export async function serveRequest(
 ): Promise<Ending> {
   const ending = await handle(context, exchange, options);
   const waits = ending.waitSeconds !== undefined;
-  const advisor = await findAdvisor(exchange, ending);
+  const advisor = await findAdvisor(context, exchange, ending);
   if (waits) concludeRequest(context, exchange, ending, advisor);
   if (ending.error?.code === 'too_many_failures') options.onTooManyFailures();
   const answered = waits ? await holdAnswer(context, exchange, ending) : ending;

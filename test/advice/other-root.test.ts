@@ -42,6 +42,8 @@ test.each([
   );
 });
 
+const ASKED = { url: undefined, headers: {} };
+
 test('a body that has such a field, or a lone place, is told no more than that', () => {
   const own = explain(reading('body.'), { body: { kind: 'made', user: { id: 'u' } } });
   expect(own).not.toContain('places of m');
@@ -63,28 +65,38 @@ test('another method is told the mapping of the path, and the line to write or t
     settingsWith({
       table: JSON.stringify([{ id: 'm', match: { path: 'p' }, messageTemplate: 'x', ...extra }]),
     }).table;
-  expect(methodNote('p', { method: 'GET' }, table({}))).toContain(
+  expect(methodNote('p', { ...ASKED, method: 'GET' }, table({}))).toContain(
     'write the line method: GET in m (mappings.yaml:1:2)',
   );
   const url = '/hooks/p?name=nightly&status=down';
   const headers = { 'content-type': 'application/json', 'user-agent': 'HomeAssistant/2026.11' };
-  expect(methodNote('p', { method: 'GET', headers }, table({}))).toMatch(
+  expect(methodNote('p', { ...ASKED, method: 'GET', headers }, table({}))).toMatch(
     /let the sender send POST: in Home Assistant write method: post in the rest_command$/,
   );
-  expect(methodNote('p', { method: 'GET', url }, table({}))).toMatch(
+  expect(methodNote('p', { ...ASKED, method: 'GET', url }, table({}))).toMatch(
     /; the query is then the body, so \?name=… is \{\{name\}\}$/,
   );
   expect(
-    methodNote('p', { method: 'GET', url }, table({ messageTemplate: '{{query.name}} {{query.status}}' })),
+    methodNote(
+      'p',
+      { ...ASKED, method: 'GET', url },
+      table({ messageTemplate: '{{query.name}} {{query.status}}' }),
+    ),
   ).toMatch(/; what reads query\.name and query\.status stays as it is$/);
-  expect(methodNote('p', { method: 'PUT' }, table({}))).toContain('let the sender send POST, which m');
-  expect(methodNote('p', { method: 'POST' }, table({ method: 'GET' }))).toMatch(
+  expect(methodNote('p', { ...ASKED, method: 'PUT' }, table({}))).toContain(
+    'let the sender send POST, which m',
+  );
+  expect(methodNote('p', { ...ASKED, method: 'POST' }, table({ method: 'GET' }))).toMatch(
     /method: GET of m \(.*\) .*remove it/,
   );
   expect(
-    methodNote('p', { method: 'GET', url: '/hooks/p?hub.mode=subscribe&hub.challenge=1' }, table({})),
+    methodNote(
+      'p',
+      { ...ASKED, method: 'GET', url: '/hooks/p?hub.mode=subscribe&hub.challenge=1' },
+      table({}),
+    ),
   ).toContain(
     "challenge: {kind: meta, token: '${META_VERIFY_TOKEN}'} in m (mappings.yaml:1:2), beside match",
   );
-  expect(methodNote('q', { method: 'GET' }, table({}))).toBeUndefined();
+  expect(methodNote('q', { ...ASKED, method: 'GET' }, table({}))).toBeUndefined();
 });

@@ -341,3 +341,32 @@ test('a request whose run gathers events says whose run it is, and when that beg
     'debounce: joined the run first, which begins when no event of its key came for 1800 s',
   );
 });
+
+test('where nothing is known of mistakes, or it cannot be read, the same is refused with the same answer', async () => {
+  const answersOf = async (advisor?: () => Promise<never>): Promise<readonly unknown[]> => {
+    const generation = {
+      canTake: (path: string) => path === 'github',
+      settingsOf: (path: string) => (path === 'get' ? { method: 'GET' as const } : {}),
+    };
+    const server = await startTestServer({
+      generation: advisor === undefined ? generation : { ...generation, advisor },
+    });
+    const requests: readonly SendOptions[] = [
+      { headers: {} },
+      { headers: { authorization: 'Bearer wrong' } },
+      { body: '{' },
+      { body: 'a=b', headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'text/plain' } },
+    ];
+    const told: unknown[] = [];
+    for (const path of ['/hooks/github', '/hooks/nobody', '/hooks/get', '/elsewhere']) {
+      for (const request of requests) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const { status, text } = await send(server, path, request);
+        told.push([path, status, text.replace(/"requestId":"[^"]*"/, '')]);
+      }
+    }
+    return [told, server.decisions.map(({ status, code }) => [status, code])];
+  };
+  const fails = (): Promise<never> => Promise.reject(new Error('not there'));
+  expect(await answersOf(fails)).toEqual(await answersOf());
+});

@@ -3,6 +3,7 @@ import { type AdviceNote } from './evaluation-advice.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import type { RoutingTable } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
+import type { RequestAdvice } from '../../server/server.ts';
 import { isReadAmiss } from './request-advice.ts';
 import { catchAllNotes } from './catch-all-note.ts';
 import { findElementReads } from './element-reads.ts';
@@ -11,16 +12,6 @@ import { listBodyNote, readsBodyAsList } from './list-body-note.ts';
 import { kindNotes } from './request-notes.ts';
 import { takenNameNotes } from './reserved-names.ts';
 import { senderNote } from './sender-note.ts';
-
-/** What a decision may say beside its outcome: words of the operator's own files and of ours, never the sender's. */
-export interface DecisionAdvice {
-  /** What kind of request it is. */
-  readonly notes: readonly string[];
-  /** Variables and expressions that found nothing, with the path that would. */
-  readonly instead: ReadonlyMap<string, string>;
-  /** That `ignoreSenders` found no account to compare. */
-  readonly sender?: string;
-}
 
 /** Where paths begin: names of ours, and positions in lists. */
 const OWN_NAME = /^(?:payload|headers|query|item|\d+)$/;
@@ -34,7 +25,7 @@ const STRANGE = /[^\p{L}\p{N}_\s./[\]@:-]/u;
  */
 export function createDecisionAdvisor(
   table: RoutingTable,
-): (evaluation: Evaluation, request: HookRequest) => DecisionAdvice {
+): (evaluation: Evaluation, request: HookRequest) => RequestAdvice {
   let words: ReadonlySet<string> | undefined;
   return (evaluation, request) => {
     words ??= wordsOf(table);

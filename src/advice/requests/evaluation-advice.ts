@@ -45,13 +45,31 @@ export interface FieldList {
   readonly unsigned?: readonly string[];
 }
 
+/** A text of the body, with its path. */
+export interface FoundText {
+  readonly at: string;
+  readonly text: string;
+}
+
+/** A mapping behind the one taken. */
+export interface LaterMapping {
+  readonly id: string;
+  readonly at: string;
+  /** Whether it asks for less than the one taken, so that what that leaves is meant for it. */
+  readonly takesAny?: boolean;
+  /** The condition with which the one taken leaves such requests to it, as JSON. */
+  readonly narrowed?: string;
+  /** What it compares and the one taken does not read, with what was sent. */
+  readonly unread?: { readonly path: string; readonly value: string };
+}
+
 /** Advice as it is printed. */
 export interface EvaluationAdvice {
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
   readonly instead: ReadonlyMap<string, AdviceText>;
   /** Of a key of the mapping with an empty part: what to write. */
   readonly keys?: ReadonlyMap<string, string>;
-  readonly foundAt: ReadonlyMap<string, { readonly at: string; readonly text: string }>;
+  readonly foundAt: ReadonlyMap<string, FoundText>;
   /** Of the part of a condition that failed, by its place: it stands in place of weaker advice. */
   readonly leaves?: ReadonlyMap<Place, readonly string[]>;
   /** What kind of request it is, where that explains what became of it. */
@@ -66,14 +84,6 @@ export interface EvaluationAdvice {
   readonly settings?: readonly SettingText[];
   /** The one among them that has a mapping for the name that was asked for, and where it would be read. */
   readonly unread?: { readonly file: string; readonly wanted: string } | undefined;
-  readonly alsoMatched: readonly {
-    readonly id: string;
-    readonly at: string;
-    /** Whether it asks for less than the one taken: what that leaves is meant for it. */
-    readonly takesAny?: boolean;
-    /** The condition with which the one taken leaves such requests to it, as JSON. */
-    readonly narrowed?: string;
-    /** What it compares and the one taken does not read, with what was sent. */
-    readonly unread?: { readonly path: string; readonly value: string };
-  }[];
+  /** Mappings behind the one taken that would have taken the request, too. */
+  readonly alsoMatched: readonly LaterMapping[];
 }

@@ -15,19 +15,8 @@ import {
 } from '../../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import type { HookRequest } from '../../request.ts';
+import type { LaterMapping } from './evaluation-advice.ts';
 import { shown } from './field-list.ts';
-
-/** A mapping behind the one taken. */
-export interface LaterMapping {
-  readonly id: string;
-  readonly at: string;
-  /** Whether it asks for less than the one taken, so that what that leaves is meant for it. */
-  readonly takesAny: boolean;
-  /** The condition with which the one taken leaves such requests to it, as JSON. */
-  readonly narrowed?: string;
-  /** What it compares and the one taken does not read, with what was sent. */
-  readonly unread?: { readonly path: string; readonly value: string };
-}
 
 /** Mappings named at most. */
 const MAX_NAMED = 10;

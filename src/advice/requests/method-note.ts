@@ -1,18 +1,12 @@
 import { formatPlace } from '../../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../../mapping/mapping.ts';
+import type { RefusedRequest } from '../../server/server.ts';
 import { adviseOnCheck, findAddressCheck } from '../../verify/verify.ts';
-
-/** How a path was asked for. */
-interface AskedSo {
-  readonly method: string;
-  readonly url?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 /** What to change where a request came with another method than its path takes; undefined where no mapping names it. */
 export function methodNote(
   path: string,
-  { method: found, url = '', headers = {} }: AskedSo,
+  { method: found, url = '', headers }: Pick<RefusedRequest, 'method' | 'url' | 'headers'>,
   table: RoutingTable,
 ): string | undefined {
   const [first, ...more] = table.mappings.filter(({ match }) => match.path === path);

@@ -2,6 +2,7 @@ import { didYouMean } from '../../document/document.ts';
 import { fieldAt, isJsonObject, valueAt, type JsonValue } from '../../json.ts';
 import { isReserved } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
+import type { FoundText } from './evaluation-advice.ts';
 import { createPathFinder, type PathFinder } from './path-candidates.ts';
 
 const ROOTS = ['payload', 'headers', 'query'] as const;
@@ -148,12 +149,6 @@ function abbreviated(short: string, names: readonly string[]): string | undefine
     for (const letter of name) if (letter === short[at]) at += 1;
     return at === short.length;
   });
-}
-
-/** A text of the body, with its path. */
-export interface FoundText {
-  readonly at: string;
-  readonly text: string;
 }
 
 /** Longer texts are no names of events. */

@@ -1,8 +1,8 @@
 import { formatPlace } from '../../document/document.ts';
 import { isKindCode } from './evaluation-note.ts';
-import { type AdviceNote, type FieldList } from './evaluation-advice.ts';
+import type { AdviceNote, EvaluationAdvice, FoundText } from './evaluation-advice.ts';
 import { type Evaluation } from '../../hook/hook.ts';
-import { type PassedOverMapping, type ConsideredMapping, type RoutingTable } from '../../mapping/mapping.ts';
+import { type ConsideredMapping, type RoutingTable } from '../../mapping/mapping.ts';
 import { isJsonObject } from '../../json.ts';
 import type { HookRequest } from '../../request.ts';
 import { catchAllNotes } from './catch-all-note.ts';
@@ -13,8 +13,8 @@ import { listFields } from './field-list.ts';
 import { jsonTextNotes } from './json-text-note.ts';
 import { findInstead, firstElement, type Instead } from './instead.ts';
 import { listBodyNote, readsBodyAsList } from './list-body-note.ts';
-import { laterMappings, type LaterMapping } from './later-mappings.ts';
-import { adviseOnFailed, notesOnHeld, type LeafAdvice } from './leaf-advice.ts';
+import { laterMappings } from './later-mappings.ts';
+import { adviseOnFailed, notesOnHeld } from './leaf-advice.ts';
 import { unreadKinds } from './kind-fields.ts';
 import { findNearNames } from './near-names.ts';
 import { otherRootNotes } from './other-root.ts';
@@ -23,35 +23,15 @@ import { takenNameNotes } from './reserved-names.ts';
 import { templateNotes } from './template-notes.ts';
 import { zoneNotes } from './zone-note.ts';
 import { splitKeyNotes } from './split-key-note.ts';
-import { findText, type FoundText } from './near-paths.ts';
-
-/** What else there is to say about an evaluation, for those who ask why. */
-export interface Advice {
-  /** A mapping of the name in a file that is not read. */
-  readonly unread: PassedOverMapping | undefined;
-  /** Of a hook name that no mapping has: names that may have been meant, with why and where. */
-  readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
-  /** Variables that were missing, with what the request has instead. */
-  readonly instead: Instead;
-  /** Of a key of the mapping with an empty part: what to write. */
-  readonly keys: ReadonlyMap<string, string>;
-  /** Texts that a condition asked for, with where the request has them, or one that is nearly so. */
-  readonly foundAt: ReadonlyMap<string, FoundText>;
-  /** What is surest to say of the part of a condition that failed, by its place. */
-  readonly leaves: LeafAdvice;
-  /** What kind of request it is, where that explains what became of it. */
-  readonly notes: readonly AdviceNote[];
-  /** Mappings behind the one taken that would have taken the request, too. */
-  readonly alsoMatched: readonly LaterMapping[];
-  /** What the request holds, and what reads it. */
-  readonly fields: FieldList;
-}
+import { findText } from './near-paths.ts';
 
 /** Mappings named at most. */
 const MAX_NAMED = 10;
 
+type FullAdvice = EvaluationAdvice & Required<Pick<EvaluationAdvice, 'fields' | 'keys' | 'leaves' | 'notes'>>;
+
 /** Looks at a request beside its evaluation: why it missed, and what else would have taken it. */
-export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): Advice {
+export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): FullAdvice {
   const { considered } = evaluation.trace;
   const kind = [
     ...notesOn(request, table.settingsOf(request.path), false).filter(({ code }) => isKindCode(code)),
@@ -110,7 +90,7 @@ function ofItsKind(
   notes: readonly AdviceNote[],
   evaluation: Evaluation,
   { request, table }: { readonly request: HookRequest; readonly table: RoutingTable },
-): Advice {
+): FullAdvice {
   return {
     ...(table.canTake(request.path) ? NAME_IS_KNOWN : unknownName(request, table)),
     notes,
@@ -126,7 +106,10 @@ function ofItsKind(
 const NAME_IS_KNOWN = { nearNames: [], unread: undefined } as const;
 
 /** What is there instead of a hook name that no mapping has. */
-function unknownName(request: HookRequest, table: RoutingTable): Pick<Advice, 'nearNames' | 'unread'> {
+function unknownName(
+  request: HookRequest,
+  table: RoutingTable,
+): Pick<EvaluationAdvice, 'nearNames' | 'unread'> {
   const unread = table.passedOver?.find(({ name }) => name === request.path);
   return { nearNames: nearNames(request, table), unread };
 }
@@ -159,7 +142,10 @@ function outerValues(evaluation: Evaluation, request: HookRequest): readonly Adv
 }
 
 /** Expected texts that stand at another place of the body, or nearly so. */
-function foundElsewhere(considered: readonly ConsideredMapping[], request: HookRequest): Advice['foundAt'] {
+function foundElsewhere(
+  considered: readonly ConsideredMapping[],
+  request: HookRequest,
+): EvaluationAdvice['foundAt'] {
   const found = new Map<string, FoundText>();
   const leaves = considered.flatMap(({ failed, parts = [] }) =>
     failed?.part === 'when' ? [failed.node, ...parts.filter(({ leaf }) => leaf)] : [],
@@ -174,7 +160,7 @@ function foundElsewhere(considered: readonly ConsideredMapping[], request: HookR
   return found;
 }
 
-function nearNames(request: HookRequest, table: RoutingTable): Advice['nearNames'] {
+function nearNames(request: HookRequest, table: RoutingTable): EvaluationAdvice['nearNames'] {
   return findNearNames(request.path, table)
     .slice(0, MAX_NAMED)
     .map(({ name, why, mapping }) => ({ name, why, at: formatPlace(mapping.match.pathAt ?? mapping.at) }));
