@@ -220,9 +220,10 @@ async function askFor(
 
 async function readGiven(terminal: Terminal, file: string): Promise<string> {
   const text = await readFile(resolve(terminal.cwd, file), 'utf8').catch(() => {
-    throw new CliError(`${file} cannot be read`);
+    throw new CliError(`${file} cannot be read`, 2);
   });
-  if (text.trim() === '') throw new CliError(`${file} is empty; it should hold the secret and nothing else`);
+  if (text.trim() === '')
+    throw new CliError(`${file} is empty; it should hold the secret and nothing else`, 2);
   return text.trim();
 }
 

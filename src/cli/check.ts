@@ -102,7 +102,7 @@ function applyTo(name: string, edits: readonly TextEdit[]): void {
   // The edits' offsets are those of the text that was checked, without a byte order mark.
   const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
   if (text.slice(mark.length) !== edits[0]?.at.source.text)
-    throw new CliError(`${name} changed while it was checked; nothing was written to it`);
+    throw new CliError(`${name} changed while it was checked; nothing was written to it`, 3);
   writeFileSync(path, mark + applyEdits(text.slice(mark.length), edits));
 }
 

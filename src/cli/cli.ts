@@ -5,12 +5,12 @@ import { groupCommands } from './help-groups.ts';
 import { addMailCommands } from './mail-commands.ts';
 import { addServiceCommands } from './service-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
-import { CliError, processTerminal, type Terminal } from './terminal.ts';
+import { CliError, type ExitCode, exitCodeOf, processTerminal, type Terminal } from './terminal.ts';
 import { adviseOnUsage } from './usage-error.ts';
 import { version } from './version.ts';
 
 /**
- * Runs one command line and resolves to its exit code: 0 fine, 1 findings or failure, 2 wrong usage. Results go to
+ * Runs one command line and resolves to its exit code: 0 fine, 1 findings, 2 wrong usage, 3 the tool failed. Results go to
  * stdout, everything else to stderr. Commands load their rooms on first use, so that `--help` is instant.
  */
 export async function runCli(
@@ -35,16 +35,12 @@ export async function runCli(
 
 /** Says what went wrong; returns the exit code. */
 function reportFailure(terminal: Terminal, error: unknown): number {
-  if (error instanceof CliError) {
-    terminal.err(`sluice: ${error.message}`);
-    return error.exitCode;
-  }
-  terminal.err(`sluice: ${describeFailure(error)}`);
-  return 1;
+  terminal.err(`sluice: ${error instanceof CliError ? error.message : describeFailure(error)}`);
+  return exitCodeOf(error);
 }
 
 /** Every command with its options; a test walks them and the documentation. */
-export function createProgram(terminal: Terminal, setExitCode: (code: 0 | 1 | 2) => void): Command {
+export function createProgram(terminal: Terminal, setExitCode: (code: ExitCode) => void): Command {
   const program = withoutCommands(terminal);
   const cli: Cli = {
     terminal,

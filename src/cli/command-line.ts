@@ -1,11 +1,11 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { Terminal } from './terminal.ts';
+import type { ExitCode, Terminal } from './terminal.ts';
 
 /** What a command gets besides its own options. */
 export interface Cli {
   readonly terminal: Terminal;
-  /** Ends the command with findings (1) without a message of its own. */
-  setExitCode(code: 0 | 1 | 2): void;
+  /** Ends the command so, without a message of its own. */
+  setExitCode(code: ExitCode): void;
   /** Adds `-c, --config`. */
   withConfig(command: Command): Command;
 }

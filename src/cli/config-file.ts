@@ -40,6 +40,7 @@ export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
           : `there is ${elsewhere}: write -c ${elsewhere}, or go to its folder; else `;
     throw new CliError(
       `there is no sluice.yaml or sluice.json here; ${rename}name the configuration with -c FILE, or write one with "sluice init"`,
+      2,
     );
   }
   return found;

@@ -62,7 +62,7 @@ async function sendAll(terminal: Terminal, target: Parameters<typeof post>[0]): 
       terminal.out(`→ POST /hooks/${request.path}  (${bytes} bytes, ${name})`);
       const answer = await post(target, { request });
       terminal.out(`← ${formatAnswer(answer)}\n`);
-      if (answer.status >= 300) throw new CliError(`the demo expected a 2xx for ${name}`);
+      if (answer.status >= 300) throw new CliError(`the demo expected a 2xx for ${name}`, 3);
       for (const id of runIds(answer.body)) runs.add(id);
     }
   }
@@ -121,7 +121,7 @@ async function settle(
   for (;;) {
     const runs = (await storage.listRuns({ limit: 100 })).filter((run) => ids.has(run.id));
     if (runs.length === ids.size && runs.every((run) => run.state === 'completed')) return runs.toReversed();
-    if (performance.now() > deadline) throw new CliError('the demo runs did not end in time');
+    if (performance.now() > deadline) throw new CliError('the demo runs did not end in time', 3);
     await new Promise((done) => setTimeout(done, 20));
   }
 }

@@ -34,7 +34,7 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
   const { cases, diagnostics } = await findCases(corpus);
   printFindings(terminal, diagnostics);
   if (cases.length === 0)
-    throw new CliError(`there are no recorded requests in ${displayName(corpus, terminal.cwd)}`);
+    throw new CliError(`there are no recorded requests in ${displayName(corpus, terminal.cwd)}`, 2);
   const checkout = await openBase(terminal.cwd, base, config);
   try {
     const report = await compareWith(terminal, { cases, base, config, baseConfig: checkout.config });
@@ -86,23 +86,26 @@ async function openBase(cwd: string, base: string, config: string): Promise<Chec
   const folder = resolve(cwd, base);
   if (!existsSync(folder) || !statSync(folder).isDirectory()) return openRevision(base, config);
   const inFolder = join(folder, basename(config));
-  if (!existsSync(inFolder)) throw new CliError(`${base} holds no ${basename(config)}`);
+  if (!existsSync(inFolder)) throw new CliError(`${base} holds no ${basename(config)}`, 2);
   return { config: inFolder, remove: async () => {} };
 }
 
 async function openRevision(base: string, config: string): Promise<Checkout> {
   const top = await git(dirname(config), ['rev-parse', '--show-toplevel']).catch((error: unknown) => {
     if (error instanceof CliError) throw error;
-    throw new CliError(`${base} is no folder, and ${basename(config)} lies in no git repository`);
+    throw new CliError(`${base} is no folder, and ${basename(config)} lies in no git repository`, 2);
   });
   const asked = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${base}^{tree}`];
   const revision = await git(top, asked).catch(() => {
-    throw new CliError(`${JSON.stringify(base)} is neither a folder nor a git revision of this repository`);
+    throw new CliError(
+      `${JSON.stringify(base)} is neither a folder nor a git revision of this repository`,
+      2,
+    );
   });
   const checkout = await checkOut(top, revision, config);
   if (existsSync(checkout.config)) return checkout;
   await checkout.remove();
-  throw new CliError(`${basename(config)} does not exist in ${base}`);
+  throw new CliError(`${basename(config)} does not exist in ${base}`, 2);
 }
 
 /** Writes the files of a revision into a temporary folder. */
@@ -126,7 +129,7 @@ async function git(cwd: string, args: readonly string[]): Promise<string> {
     return stdout.trim();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT')
-      throw new CliError('git is needed to compare with a revision');
+      throw new CliError('git is needed to compare with a revision', 3);
     throw error;
   }
 }

@@ -169,11 +169,12 @@ async function readSecretFlag(cli: Cli, file: string): Promise<string> {
   ).catch((error: unknown) => {
     throw new CliError(
       `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`,
+      2,
     );
   });
   const secret = text.replace(/(\r?\n)+$/, '');
   if (secret === '')
-    throw new CliError(`${isInput ? 'standard input' : file} is empty: it has to hold the secret`);
+    throw new CliError(`${isInput ? 'standard input' : file} is empty: it has to hold the secret`, 2);
   return secret;
 }
 

@@ -19,7 +19,7 @@ const MAX_NAMED = 50;
 export async function restore({ terminal }: Cli, file: string, flags: JsonFlags): Promise<void> {
   const { settings } = await loadSettings(terminal, flags);
   const path = resolve(terminal.cwd, file);
-  if (!existsSync(path)) throw new CliError(describeMissing(file, settings.storage.url, terminal.cwd));
+  if (!existsSync(path)) throw new CliError(describeMissing(file, settings.storage.url, terminal.cwd), 2);
   const report = await restoreStorage(settings.storage.url, path);
   if (flags.json === true) terminal.out(JSON.stringify(report));
   else terminal.out(describe(file, report));

@@ -56,7 +56,7 @@ async function readSample(terminal: Terminal, file: string): Promise<Sample> {
     return { headers, query, payload };
   }
   const text = await readFile(resolve(terminal.cwd, file), 'utf8').catch(() => {
-    throw new CliError(`${file} cannot be read`);
+    throw new CliError(`${file} cannot be read`, 2);
   });
   const format = /\.json5?$/.test(file) || /^\s*[[{]/.test(text) ? 'json' : 'yaml';
   const { document, diagnostics } = parseDocument({ file, text }, format);

@@ -204,7 +204,10 @@ async function exchange(target: Pick<Target, 'url'>, url: string, init: RequestI
   }).catch((error: unknown) => {
     const cause =
       error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-    throw new CliError(`no answer from ${target.url}: ${cause}; is "sluice dev" or "sluice serve" running?`);
+    throw new CliError(
+      `no answer from ${target.url}: ${cause}; is "sluice dev" or "sluice serve" running?`,
+      3,
+    );
   });
   const text = await response.text();
   const value = readJson(text === '' ? 'null' : text);

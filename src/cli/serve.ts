@@ -8,7 +8,7 @@ import type { Cli } from './command-line.ts';
 import { findConfigFile, printFindings } from './config-file.ts';
 import { type ConsoleContext, openConsole } from './serve-console.ts';
 import { untilStopSignal } from './stop-signals.ts';
-import { CliError, type Terminal } from './terminal.ts';
+import { CliError, exitCodeOf, type Terminal } from './terminal.ts';
 import { version } from './version.ts';
 import { advise, explainStart } from './lazy-advice.ts';
 
@@ -32,7 +32,7 @@ export async function serve(cli: Cli, flags: ServeFlags): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
     log.error({ reason }, 'the service does not run');
     log.flush();
-    cli.setExitCode(error instanceof CliError ? error.exitCode : 1);
+    cli.setExitCode(exitCodeOf(error));
   }
 }
 
@@ -122,6 +122,6 @@ export async function untilStopped(
 ): Promise<void> {
   const signal = await Promise.race([untilStopSignal(), service.failed]);
   if (signal instanceof Error)
-    throw new CliError(`the store failed: ${signal.message}; start the service again`);
+    throw new CliError(`the store failed: ${signal.message}; start the service again`, 3);
   say(signal, service.generation.config.settings.server.stopGraceSeconds);
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { StorageError } from '../storage/storage.ts';
 import type { LoadedConfig, Settings } from '../config/config.ts';
 import { indent, runAdvice } from '../explanation/explanation.ts';
 import type { Cli } from './command-line.ts';
@@ -219,7 +220,12 @@ export async function backupStore(cli: Cli, file: string, flags: ConfigFlags): P
 
 /** Checks the store's integrity; findings end with 1. */
 export async function verifyStore(cli: Cli, flags: ConfigFlags): Promise<void> {
-  const findings = await withStore(cli, flags, (storage) => storage.verify());
+  const findings = await withStore(cli, flags, (storage) => storage.verify()).catch((error: unknown) => {
+    const { code, message } = error as StorageError;
+    // What is so damaged that it cannot be opened is what was asked.
+    if (code === 'corrupt' || code === 'not_a_store') return [message];
+    throw error;
+  });
   for (const finding of findings) cli.terminal.out(finding);
   if (findings.length > 0) cli.setExitCode(1);
   else cli.terminal.out('the store is intact');

@@ -23,15 +23,28 @@ export interface Terminal {
   untilInterrupted(): Promise<void>;
 }
 
-/** A command's findings end it with 1, wrong usage with 2; the message is for people. */
+/**
+ * How a command ends: 0 fine; 1 findings: what was looked at is wrong, refused or not there; 2 wrong usage: the command
+ * line, or a file that it names; 3 the tool itself failed: what it needs is away or broken, and it can say nothing.
+ */
+export type ExitCode = 0 | 1 | 2 | 3;
+
+/** Ends a command; the message is for people. */
 export class CliError extends Error {
   override readonly name = 'CliError';
-  readonly exitCode: 1 | 2;
+  readonly exitCode: ExitCode;
 
-  constructor(message: string, exitCode: 1 | 2 = 1) {
+  constructor(message: string, exitCode: ExitCode = 1) {
     super(message);
     this.exitCode = exitCode;
   }
+}
+
+/** The exit code for what was thrown: the rooms of other errors are loaded by the commands that use them, so names tell. */
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CliError) return error.exitCode;
+  const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
+  return name === 'WrongFilesError' || (name === 'StorageError' && code === 'not_found') ? 1 : 3;
 }
 
 const GAP = '  ';

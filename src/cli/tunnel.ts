@@ -95,7 +95,7 @@ export async function openTunnel(options: TunnelOptions): Promise<Tunnel> {
   }
   const why = found.length > 0 ? 'no tunnel could be opened' : `${wanted.join(', ')}: not installed`;
   const choices = TUNNEL_TOOLS.map((name) => `  ${name}: ${TOOLS[name].install}`);
-  throw new CliError([`${why}. --tunnel uses one of these:`, ...choices].join('\n'));
+  throw new CliError([`${why}. --tunnel uses one of these:`, ...choices].join('\n'), 3);
 }
 
 /** Resolves to the tunnel, or to what is wrong. */

@@ -72,7 +72,7 @@ export async function editConfig(terminal: Terminal, file: string, { edits }: Pl
   if (edits.length === 0) return;
   refuseOpenClawFile(file);
   const { document } = await readDocument(file, { cwd: dirname(file) });
-  if (document === undefined) throw new CliError(`${file} cannot be read`);
+  if (document === undefined) throw new CliError(`${file} cannot be read`, 3);
   const format = file.endsWith('.json5') ? 'json5' : file.endsWith('.json') ? 'json' : 'yaml';
   await writeFile(file, editDocument(document.source, format, edits));
   terminal.out(`${relative(terminal.cwd, file)}  (${edits.map(({ path }) => path.join('.')).join(', ')})`);

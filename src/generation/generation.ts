@@ -14,4 +14,5 @@ export {
   type LiveGeneration,
   type LiveOptions,
   type ReloadResult,
+  WrongFilesError,
 } from './live-generation.ts';

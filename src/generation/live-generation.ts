@@ -17,6 +17,11 @@ import type { LimitRules } from '../storage/storage.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
 
+/** A start is refused because of what the operator wrote; what it is was reported before. */
+export class WrongFilesError extends Error {
+  override readonly name = 'WrongFilesError';
+}
+
 export interface LiveOptions {
   readonly configFile: string;
   readonly env: NodeJS.ProcessEnv;
@@ -70,7 +75,8 @@ export interface LiveGeneration {
 export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox): Promise<LiveGeneration> {
   const load = loader(options, sandbox);
   const { generation: first } = await load();
-  if (first === undefined) throw new Error('the configuration, a mapping or a transform has errors');
+  if (first === undefined)
+    throw new WrongFilesError('the configuration, a mapping or a transform has errors');
   const tokenWasMade = first.config.settings.hooks.token === undefined && options.makeToken !== undefined;
   const live = goLive(applyOverrides(first, options), options);
   const current: Current = { ...live, started: live.generation.config.settings, tokenWasMade };

@@ -6,6 +6,7 @@ import {
   type LiveGeneration,
   openLiveGeneration,
   type ReloadResult,
+  WrongFilesError,
 } from '../generation/generation.ts';
 import { LiveMail, ownDoor } from '../mail/mail.ts';
 import { fetchJson } from '../outgoing/outgoing.ts';
@@ -254,7 +255,7 @@ function limitsOf({ storage: { maxBacklog }, gateway: { events } }: Settings) {
 }
 
 function notShared(role: ServiceRole): Error {
-  return new Error(
+  return new WrongFilesError(
     `--role ${role} needs a store that several services share: set storage.url to postgres://USER:PASSWORD@HOST/DATABASE, or leave --role out`,
   );
 }

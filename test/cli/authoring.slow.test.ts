@@ -109,7 +109,7 @@ describe('check', () => {
   test('says which file is missing', async () => {
     const bench = openBench();
     const none = await bench.run(['check']);
-    expect(none).toMatchObject({ exitCode: 1, out: '' });
+    expect(none).toMatchObject({ exitCode: 2, out: '' });
     expect(none.err).toContain('-c FILE');
     expect((await bench.run(['check', '-c', 'other.yaml'])).exitCode).toBe(1);
   });

@@ -237,11 +237,11 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   // A name that is not there: the copies that are.
   const missing = await bench.run(['storage', 'restore', 'cpoy.db']);
   expect(missing).toMatchObject({
-    exitCode: 1,
+    exitCode: 2,
     err: expect.stringMatching(/no file cpoy\.db[^]*\n {2}copy\.db /) as string,
   });
   expect(await bench.run(['storage', 'restore', 'copy.db'])).toMatchObject({
-    exitCode: 1,
+    exitCode: 3,
     err: expect.stringContaining('another Sluice service is using this store; stop it first'),
   });
   await service.stop();

@@ -186,7 +186,7 @@ test('storage migrate brings an older store up to date with what is in it, once 
   const { out } = await command(['storage', 'status'], old);
   expect(out).toContain(`schema    version ${NEWEST - 1}, to be brought to ${NEWEST} by the next start`);
   const refused = await command(['storage', 'migrate'], old);
-  expect(refused).toMatchObject({ exitCode: 1, out: '' });
+  expect(refused).toMatchObject({ exitCode: 3, out: '' });
   expect(refused.err).toContain('a service of an older version uses this store; stop it');
   await query(old, 'DELETE FROM replicas');
   const migrated = await command(['storage', 'migrate'], old);
@@ -204,7 +204,7 @@ test('storage migrate leaves a newer store alone', async () => {
   const { out } = await command(['storage', 'status'], newer);
   expect(out).toContain(`schema    version 99; this Sluice knows up to ${NEWEST}\n`);
   const refused = await command(['storage', 'migrate'], newer);
-  expect(refused).toMatchObject({ exitCode: 1, out: '' });
+  expect(refused).toMatchObject({ exitCode: 3, out: '' });
   expect(refused.err).toContain(`schema version 99, this Sluice knows up to ${NEWEST}; run the newer Sluice`);
   expect(await query(newer, 'SELECT version FROM sluice_schema')).toEqual([{ version: 99 }]);
 });

@@ -84,7 +84,7 @@ test('send answers with status, body and request id, and 1 where the answer is a
 test('send says what is wrong where no service answers, or no token is known', async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG, 'request.yaml': 'path: wake\nbody: {text: x}\n' });
   const nobody = await bench.run(['send', 'request.yaml', '--against', 'http://127.0.0.1:1'], { env: ENV });
-  expect(nobody).toMatchObject({ exitCode: 1, out: '' });
+  expect(nobody).toMatchObject({ exitCode: 3, out: '' });
   expect(nobody.err).toMatch(/no answer from http:\/\/127\.0\.0\.1:1\/hooks/);
   const tokenless = await bench.run(['send', 'request.yaml']);
   expect(tokenless).toMatchObject({ exitCode: 1, out: '' });
@@ -207,9 +207,8 @@ test('explain ID and runs ID are one page: why it was judged so, and what became
   );
   expect(page).toContain('runner echo: echo, which answers with the message itself');
   expect(page).toContain('delivery none: deliver is false');
-  expect((await bench.run(['runs', answer['body'].runId as string])).out).toBe(
-    (await bench.run(['explain', answer['body'].runId as string])).out,
-  );
+  const runId = answer['body'].runId as string;
+  expect((await bench.run(['runs', runId])).out).toBe((await bench.run(['explain', runId])).out);
 
   // The mapping changes: both judgements are shown.
   bench.put('sluice.yaml', config.replace('paid]', 'settled]'));

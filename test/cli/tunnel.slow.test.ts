@@ -172,7 +172,7 @@ test('dev --tunnel ends where no tool is installed, and names them', async () =>
   let err = '';
   child.stderr.on('data', (chunk) => (err += String(chunk)));
   const code = await new Promise((resolve) => child.on('close', resolve));
-  expect([code, err]).toEqual([1, expect.stringContaining('not installed. --tunnel uses one of these')]);
+  expect([code, err]).toEqual([3, expect.stringContaining('not installed. --tunnel uses one of these')]);
 });
 
 test('dev --tunnel prints the payload URL, lets hooks in and nothing else, and ends the tool', async () => {
