@@ -4,6 +4,7 @@ import {
   openStorage,
   storeStatus,
   type Backlog,
+  type LockWait,
   type ServerFacts,
   type StoreStatus,
   type StoreUser,
@@ -48,7 +49,18 @@ function statusLines(status: StoreStatus, backlog: Backlog | undefined): readonl
         ]),
     ...(services.length === 0 ? ['services  none'] : services.map((user) => `service   ${userLine(user)}`)),
     ...(backlog === undefined ? [] : [`work      ${workLine(backlog)}`]),
+    ...(status.waiting ?? []).map((wait) => `waits     ${waitLine(wait)}`),
   ];
+}
+
+function waitLine({ waits, waitedMs, holds, heldMs, isIdle }: LockWait): string {
+  const doing = isIdle ? ', in which it does nothing' : '';
+  return `${clientName(waits)} has waited ${formatSpan(waitedMs)} for ${clientName(holds)}, in a transaction for ${formatSpan(heldMs)}${doing}`;
+}
+
+function clientName({ pid, program, address }: LockWait['waits']): string {
+  const where = address === undefined ? '' : ` at ${address}`;
+  return `process ${pid} (${program === '' ? 'unnamed' : program}${where})`;
 }
 
 function workLine({ queuedRuns, activeRuns, deadRuns, queuedOutbox, deadOutbox }: Backlog): string {

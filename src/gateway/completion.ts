@@ -30,19 +30,24 @@ export function makeCompletion(
     reply: result.reply,
     ...(result.error === undefined ? {} : { error: result.error }),
     ...(result.usage === undefined ? {} : { usage: result.usage }),
-    ...historyOf(run, result, { maxTurns: settings.gateway.sessions.maxTurns, nowMs }),
+    ...historyOf(run, result, { gateway: settings.gateway, nowMs }),
     ...summaryPart(
       run,
       isPassedOn ? passedOnAs(run) : result.outcome === 'forwarded' ? 'ok' : result.outcome,
       {
         text: result.reply.trim() === '' && result.remark !== undefined ? result.remark : summaryBody(ending),
-        note: isPassedOn ? passedOnNote(result) : noteOf(delivery, settings),
+        note: isPassedOn ? passedOnNote(result) : joined(noteOf(delivery, settings), result.note),
       },
     ),
     ...(delivery === undefined ? {} : { delivery }),
     ...(callback === undefined ? {} : { callback }),
     nowMs,
   };
+}
+
+function joined(...notes: readonly (string | undefined)[]): string | undefined {
+  const given = notes.filter((note) => note !== undefined);
+  return given.length === 0 ? undefined : given.join('; ');
 }
 
 /** What the main session is to know of the reply: it would otherwise pass on what has been sent. */
@@ -94,7 +99,7 @@ function deliveryOf(
 function historyOf(
   { action, startedAt }: AgentRun,
   { outcome, reply }: Completed,
-  { maxTurns, nowMs }: { readonly maxTurns: number; readonly nowMs: number },
+  { gateway, nowMs }: { readonly gateway: Settings['gateway']; readonly nowMs: number },
 ): Pick<RunCompletion, 'history'> {
   if (action.oneShot || outcome !== 'ok') return {};
   const turns = [
@@ -102,7 +107,9 @@ function historyOf(
     { role: 'assistant', text: reply, at: nowMs },
   ] as const;
   const conversation = { owner: action.owner, key: action.sessionKey };
-  return { history: { conversation, turns, maxTurns } };
+  const isOnDisk = gateway.runners[action.runner ?? gateway.runner]?.kind === 'agent';
+  const { maxTurns } = gateway.sessions;
+  return { history: { conversation, turns, maxTurns, ...(isOnDisk && { isOnDisk }) } };
 }
 
 function summaryBody({ reply, error }: RunEnding): string {

@@ -174,6 +174,8 @@ export class RunAttempts {
       { runId, mappingId, runner, attempt, result: what, code, reason, tookMs, hint },
       `${said}${pointer}`,
     );
+    if (result.kind === 'completed' && result.note !== undefined)
+      this.#context.log.warn({ runId, mappingId, runner }, result.note);
     this.#measure(result, { runner, mappingId, tookMs });
     for (const subject of subjectsOf(runner, mappingId)) {
       if (isWell) this.#context.alerts.worked(subject);

@@ -32,6 +32,8 @@ type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
 
 /** What an agent may call a conversation: it becomes an argument later. */
 const SESSION_NAME = /^\w[\w.-]{0,199}$/;
+const BEGUN_ANEW =
+  'did not find its conversation here and began it anew: it knows nothing of the turns before';
 /** Reports hold more than the reply: events, statistics, what tools were asked. */
 const REPORT_BYTES = 16_777_216;
 
@@ -83,7 +85,12 @@ class AgentTurn {
       this.#profile.read(result.reply) ?? this.#profile.read(result.error?.message ?? ''),
     );
     if (report?.sessionId !== undefined) await this.#keepSession(report.sessionId);
-    return notNow(report, this.#settings) ?? resultOf(result, report, this.#settings);
+    const { isNew } = { ...session, ...other };
+    const isBegunAnew = isNew && !session.isOneShot && this.#turn.history.length > 0;
+    const ended = notNow(report, this.#settings) ?? resultOf(result, report, this.#settings);
+    return isBegunAnew && ended.kind === 'completed' && ended.outcome === 'ok'
+      ? { ...ended, note: `${basename(this.#settings.command)} ${BEGUN_ANEW}` }
+      : ended;
   }
 
   /** What is known of the conversation before the agent was asked. */

@@ -48,6 +48,8 @@ export type TurnResult =
       readonly remark?: string;
       /** Where `last` leads for a reply that is sent from here; absent where the runner does not know it. */
       readonly lastRoute?: DeliveryTarget;
+      /** What the operator and the main session should know of the turn. */
+      readonly note?: string;
     }
   /** Nothing ran (spawn error, connection refused, 429, 503): it may be repeated. */
   | {

@@ -25,6 +25,7 @@ export async function startMetrics(
   if (settings.metrics === undefined) return undefined;
   const metrics = await openMetrics({
     backlog: () => storage.backlog(),
+    database: storage.databaseUse,
     transforms: () => sandbox.stats,
     mailboxes,
   });

@@ -24,6 +24,7 @@ import { logSandboxEvent, sayMissingWalls } from './log-sandbox.ts';
 import { type Looking, type Onlooker, watchedStorage } from './onlooker.ts';
 import { keepPruning } from './pruning.ts';
 import { servedGeneration } from './served-generation.ts';
+import { agentPlace } from './agent-place.ts';
 import { type ServedMetrics, startMetrics } from './served-metrics.ts';
 import type { ServiceOptions, ServiceRole } from './service-options.ts';
 import { sayProofs, watchHealth } from './watch-health.ts';
@@ -233,12 +234,14 @@ function openStore(
   { role = 'all', version = '', log }: ServiceOptions,
 ): Promise<Storage> {
   const { storage } = generation.config.settings;
-  if (role !== 'all' && findStoreFile(storage.url) !== undefined) throw notShared(role);
+  const isFile = findStoreFile(storage.url) !== undefined;
+  if (role !== 'all' && isFile) throw notShared(role);
+  const place = isFile ? undefined : agentPlace(generation.config.settings, log);
   return openStorage(storage.url, {
     owners: conversationOwners(generation),
     mode: 'performer',
     prepared,
-    replica: { role, version, leaseMs: storage.leaseSeconds * 1000 },
+    replica: { role, version, leaseMs: storage.leaseSeconds * 1000, ...(place && { place }) },
     onWarning: (message) => log.warn({}, message),
     onNote: (message) => log.info({}, message),
     ...limitsOf(generation.config.settings),

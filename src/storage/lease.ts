@@ -1,3 +1,12 @@
+/** What this process has asked of a database, since it started. */
+export interface DatabaseUse {
+  readonly roundTrips: number;
+  readonly roundTripMs: number;
+  /** Of transactions that waited at least a millisecond for the lock of all who claim and end. */
+  readonly lockWaits: number;
+  readonly lockWaitMs: number;
+}
+
 /**
  * The time for which this process may perform, by the clock of the database. It is renewed again and again. Where that
  * fails, `isHeld` is false well before the lease ends there: whoever performs has to stop, since another process

@@ -41,7 +41,7 @@ import type {
   StoredConversation,
   Succession,
 } from './records.ts';
-import type { Lease } from './lease.ts';
+import type { DatabaseUse, Lease } from './lease.ts';
 import type { StorageError, StorageHealth } from './storage-error.ts';
 
 /**
@@ -209,6 +209,8 @@ export interface Storage extends MailStorage {
   /** The newest kept requests, newest first. */
   listKeptRequests(limit: number): Promise<readonly KeptRequest[]>;
 
+  /** What was asked of the database; absent where the store is a file. */
+  databaseUse?(): DatabaseUse;
   /** Under which this process performs from a store that others share; absent where it has the store for itself. */
   readonly lease?: Lease;
   /** Whether the store can take requests, as it was last seen: within a second of a change, without waiting for work. */

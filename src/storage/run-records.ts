@@ -97,6 +97,8 @@ export interface RunCompletion {
     readonly conversation: Conversation;
     readonly turns: readonly SessionTurn[];
     readonly maxTurns: number;
+    /** Whether the agent keeps the conversation on the disk of this service: default false. */
+    readonly isOnDisk?: boolean;
   };
   /** Absent where none is posted. */
   readonly summary?: SummaryEvent;

@@ -32,7 +32,13 @@ export type { OpenWork, RestoreReport } from './sqlite/restore-store.ts';
 export { isSqliteFile } from './sqlite/worker/database-file.ts';
 export { StorageError, type StorageErrorCode, type StorageHealth } from './storage-error.ts';
 export { unavailable } from './engine/serialized-error.ts';
-export { failoverPromise, type ServerFacts, type StoreStatus, type StoreUser } from './store-status.ts';
+export {
+  failoverPromise,
+  type LockWait,
+  type ServerFacts,
+  type StoreStatus,
+  type StoreUser,
+} from './store-status.ts';
 
 /** How a store is opened. */
 export interface StorageOptions {
@@ -51,7 +57,13 @@ export interface StorageOptions {
   /** Owners of conversations as the configuration has them: for a store from before there were owners. */
   readonly owners?: KnownOwners;
   /** Of a service that shares its store: what it does there, its version, and the time its lease lasts (default 20 s). */
-  readonly replica?: { readonly role: string; readonly version: string; readonly leaseMs: number };
+  readonly replica?: {
+    readonly role: string;
+    readonly version: string;
+    readonly leaseMs: number;
+    /** The id of the disk on which its coding agents keep their conversations; absent where none is known. */
+    readonly place?: string;
+  };
   /** Hears what the operator should know of the database. */
   readonly onWarning?: (message: string) => void;
   /** Hears what the database does not promise, which may be meant. */

@@ -32,6 +32,26 @@ export function failoverPromise({ synchronousCommit, hasSynchronousStandby }: Se
     : 'synchronous_standby_names is empty: accepted work may be lost with the primary';
 }
 
+/** A connection to the database that waits for another one's lock. */
+export interface LockWait {
+  readonly waits: DatabaseClient;
+  readonly waitedMs: number;
+  readonly holds: DatabaseClient;
+  /** How long the transaction that holds it has lasted, and whether it does nothing meanwhile. */
+  readonly heldMs: number;
+  readonly isIdle: boolean;
+}
+
+/** One connection, as the database knows it. */
+export interface DatabaseClient {
+  /** Of the server's process. */
+  readonly pid: number;
+  /** What the program calls itself; `sluice` for ours. */
+  readonly program: string;
+  /** Absent for a socket of the same machine. */
+  readonly address?: string;
+}
+
 /** What can be said of a store without using it. */
 export interface StoreStatus {
   readonly engine: 'sqlite' | 'postgres';
@@ -45,4 +65,6 @@ export interface StoreStatus {
   /** The store that is copied into this one, where that has not ended. */
   readonly copyOf?: string;
   readonly server?: ServerFacts;
+  /** Who waits in this database just now; absent for a file. */
+  readonly waiting?: readonly LockWait[];
 }

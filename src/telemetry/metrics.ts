@@ -6,12 +6,22 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 export interface MetricsSources {
   /** Rejects or takes too long where the store does not answer; the scrape then says so and goes on. */
   readonly backlog: () => Promise<BacklogFigures>;
+  /** What was asked of a database so far; absent where the store is a file. */
+  readonly database?: (() => DatabaseFigures) | undefined;
   /** Absent where no mapping has a transform. */
   readonly transforms?: () => TransformFigures;
   /** The mailboxes that are read; absent where there is none. */
   readonly mailboxes?: () => readonly MailboxFigures[];
   /** Milliseconds since the epoch; default `Date.now`. */
   readonly clock?: () => number;
+}
+
+/** Totals since the start; those of the storage port fit. */
+export interface DatabaseFigures {
+  readonly roundTrips: number;
+  readonly roundTripMs: number;
+  readonly lockWaits: number;
+  readonly lockWaitMs: number;
 }
 
 /** How the reading of one mailbox goes. */
@@ -88,8 +98,10 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const backlog = backlogMetrics(registrar, sources.clock ?? Date.now);
   const transforms = sources.transforms === undefined ? undefined : transformMetrics(registrar);
   const mailboxes = sources.mailboxes === undefined ? undefined : mailboxMetrics(registrar);
+  const database = sources.database === undefined ? undefined : databaseMetrics(registrar);
   const render: Metrics['render'] = async () => {
     backlog(await withinTime(sources.backlog, STORE_TIMEOUT_MS));
+    if (sources.database !== undefined) database?.(sources.database());
     if (sources.transforms !== undefined) transforms?.(sources.transforms());
     if (sources.mailboxes !== undefined) mailboxes?.(sources.mailboxes());
     return { contentType: registry.contentType, text: await registry.metrics() };
@@ -218,6 +230,33 @@ function ageMetrics(registrar: Registrar, clock: () => number): StoreFigures {
       oldest.remove();
       oldestDead.remove();
     },
+  };
+}
+
+function databaseMetrics(registrar: Registrar): Show<DatabaseFigures> {
+  const trips = registrar.counter(
+    'sluice_database_round_trips_total',
+    'Questions that the database answered.',
+  );
+  const tripSeconds = registrar.counter(
+    'sluice_database_round_trip_seconds_total',
+    'Time until the database answered them.',
+  );
+  const waits = registrar.counter(
+    'sluice_database_lock_waits_total',
+    'Claims, ends and other transactions that waited for those of other services.',
+  );
+  const waitSeconds = registrar.counter(
+    'sluice_database_lock_wait_seconds_total',
+    'Time in which they waited.',
+  );
+  return ({ roundTrips, roundTripMs, lockWaits, lockWaitMs }) => {
+    // The store counts by itself; its totals replace ours.
+    for (const counter of [trips, tripSeconds, waits, waitSeconds]) counter.reset();
+    trips.inc(roundTrips);
+    tripSeconds.inc(roundTripMs / 1000);
+    waits.inc(lockWaits);
+    waitSeconds.inc(lockWaitMs / 1000);
   };
 }
 

@@ -25,6 +25,7 @@ test(
       unseen: [],
       overlapped: [],
       misdelivered: [],
+      faults: [],
       details: [],
     });
     // The figures would be empty praise if the load had not been there.

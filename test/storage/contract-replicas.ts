@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { Storage } from '../../src/storage/storage.ts';
 import { agent, agentOf, completion, failure, NOW, wake, work } from '../support/storage-builders.ts';
 import { claim, claimTurn, ids, turnRun, type Harness } from '../support/storage-harness.ts';
 
@@ -105,6 +106,39 @@ function sharedContract({ fresh, beside }: Pick<Harness, 'fresh' | 'beside'>): v
     expect(await other.claimOutbox({ nowMs: NOW, limit: 1 })).toMatchObject([{ id: entry!.id, attempts: 2 }]);
     expect(await claimTurn(other, 'turn-2')).toMatchObject({ turnId: 'turn-1' });
     expect(await other.completeRun(completion(run.id))).toBe(true);
+    expect(await other.verify()).toEqual([]);
+  });
+
+  test('a conversation that an agent keeps on a disk goes to who has that disk, while one lives', async () => {
+    const { url, storage } = await fresh();
+    const at = (place: string) =>
+      beside(url, { replica: { role: 'all', version: '', leaseMs: 20_000, place } });
+    const [here, other] = [await at('a'), await at('b')];
+    const runs = ['k', 'k', 'k', 'free'].map((sessionKey) => agent({ sessionKey }));
+    const end = (storage: Storage, { id, sessionKey, owner }: ReturnType<typeof agent>) => {
+      const turns = [{ role: 'assistant' as const, text: 'done', at: NOW }];
+      const conversation = { owner, key: sessionKey };
+      return storage.completeRun(
+        completion(id, { history: { conversation, turns, maxTurns: 5, isOnDisk: true } }),
+      );
+    };
+    const limits = [{}, { maxPerMapping: 9 }];
+    await storage.accept(work(runs.slice(0, 3)));
+    expect(ids(await claim(here))).toEqual([runs[0]?.id]);
+    expect(await end(here, runs[0]!)).toBe(true);
+    await storage.accept(work([runs[3]!]));
+    for (const limit of limits) {
+      const claimed = await other.claimRuns({ nowMs: NOW, limit: 9, ...limit });
+      expect(ids(claimed)).toEqual(limit === limits[0] ? [runs[3]?.id] : []);
+    }
+    const same = await at('a');
+    expect(ids(await claim(same))).toEqual([runs[1]?.id]);
+    expect(await end(same, runs[1]!)).toBe(true);
+    await here.close();
+    expect(await claim(other)).toEqual([]);
+    await same.close();
+    expect(ids(await claim(other))).toEqual([runs[2]?.id]);
+    expect(await end(other, runs[2]!)).toBe(true);
     expect(await other.verify()).toEqual([]);
   });
 

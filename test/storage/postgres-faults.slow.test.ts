@@ -56,6 +56,28 @@ test('a lock that somebody holds by hand is waited for, and what waited is store
   await storage.close();
 });
 
+test('who waits for whom is said, and waits and round trips are counted', async () => {
+  const url = await server.freshUrl();
+  const storage = await openStorage(url);
+  expect((await storeStatus(url)).waiting).toEqual([]);
+  const before = storage.databaseUse?.();
+  const held = query(url, 'BEGIN; SELECT one FROM counters FOR UPDATE; SELECT pg_sleep(2); COMMIT');
+  await new Promise((done) => setTimeout(done, 300));
+  const claiming = claim(storage);
+  const waiting = await until('somebody to wait', async () => {
+    const found = (await storeStatus(url)).waiting ?? [];
+    return found.length > 0 ? found : undefined;
+  });
+  expect(waiting).toMatchObject([{ waits: { program: 'sluice' }, holds: { program: '' }, isIdle: false }]);
+  expect(waiting[0]?.heldMs).toBeGreaterThan(waiting[0]?.waitedMs ?? 0);
+  await Promise.all([held, claiming]);
+  const use = storage.databaseUse?.();
+  expect(use?.roundTrips).toBeGreaterThan(before?.roundTrips ?? 0);
+  expect(use?.lockWaits).toBeGreaterThan(before?.lockWaits ?? 0);
+  expect(use?.lockWaitMs).toBeGreaterThan(100);
+  await storage.close();
+});
+
 test('accepts wait for nobody who writes with a look at others, and a claim then puts them in order', async () => {
   const url = await server.freshUrl();
   const storage = await openStorage(url);

@@ -2,7 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { startPostgres } from './postgres-server.ts';
+import { openStorage } from '../../src/storage/storage.ts';
+import { startDovecot } from './dovecot.ts';
+import { rawMail } from './mail-server.ts';
+import { query, startPostgres } from './postgres-server.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { createRandom, drain, startSlowPlatform, tortureConfig } from './torture.ts';
 import { account, type Account } from './torture-books.ts';
@@ -21,6 +24,10 @@ export interface FleetTortureOptions {
   /** Of each service. */
   readonly clients: number;
   readonly leaseSeconds: number;
+  /** No more runs of a mapping at once, in all services together; default: any number. */
+  readonly maxRunsPerMapping?: number;
+  /** Whether mails arrive meanwhile, at a real server. */
+  readonly hasMail?: boolean;
   readonly seed: number;
   /** How long the services may take at last for all that waits. */
   readonly drainMs: number;
@@ -31,14 +38,19 @@ export interface FleetTortureReport extends Account {
   readonly kills: number;
   readonly requests: number;
   readonly answered: number;
+  /** Mails that were not there as one run each, or in another order than they came in. */
+  readonly misread: readonly string[];
+  readonly mails: number;
 }
 
 export async function fleetTorture(options: FleetTortureOptions): Promise<FleetTortureReport> {
-  const { replicas, kills, clients, minLifeMs, maxLifeMs, leaseSeconds, seed } = options;
+  const { replicas, kills, clients, minLifeMs, maxLifeMs, leaseSeconds, seed, maxRunsPerMapping } = options;
   const folder = await mkdtemp(join(tmpdir(), 'sluice-fleet-'));
   const random = createRandom(seed);
   const platform = await startSlowPlatform();
   const server = await startPostgres();
+  const dovecot = options.hasMail === true ? await startDovecot() : undefined;
+  let mails = 0;
   const url = await server.freshUrl();
   const services: ServiceProcess[] = [];
   const senders = Array.from(
@@ -52,10 +64,13 @@ export async function fleetTorture(options: FleetTortureOptions): Promise<FleetT
   };
   try {
     const storage = `{url: "\${DATABASE_URL}", leaseSeconds: ${leaseSeconds}}`;
-    await writeFile(join(folder, 'sluice.yaml'), tortureConfig(folder, platform, storage));
+    const more = maxRunsPerMapping === undefined ? '' : `maxRunsPerMapping: ${maxRunsPerMapping}`;
+    const mail = dovecot === undefined ? '' : mailConfig(dovecot.port);
+    await writeFile(join(folder, 'sluice.yaml'), tortureConfig(folder, platform, { storage, more, mail }));
     for (let slot = 0; slot < replicas; slot += 1) await start(slot);
     for (let kill = 1; kill <= kills; kill += 1) {
       await wait(minLifeMs + random() * (maxLifeMs - minLifeMs));
+      if (await isMailboxRead(url)) await dovecot?.append([rawMail(`mail ${mails++}`)]);
       const slot = Math.floor(random() * replicas);
       await services[slot]?.end('SIGKILL');
       await senders[slot]?.pause();
@@ -65,11 +80,14 @@ export async function fleetTorture(options: FleetTortureOptions): Promise<FleetT
     for (const group of senders) await group.pause();
     // Repeats go to another service than the first time.
     for (const [slot, group] of senders.entries()) await group.finish(services[(slot + 1) % replicas]!.port);
+    const misread = await untilMailsAreRead(url, mails);
     await drain(url, { withinMs: options.drainMs, services });
     for (const service of services) await service.end('SIGTERM');
     const sent = senders.flatMap((group) => group.sent);
     return {
       kills,
+      mails,
+      misread,
       requests: sent.length,
       answered: sent.filter(({ status = 0 }) => status >= 200 && status < 300).length,
       ...(await account({ folder, url, sent, received: platform.requests })),
@@ -78,7 +96,49 @@ export async function fleetTorture(options: FleetTortureOptions): Promise<FleetT
     for (const group of senders) await group.pause();
     for (const service of services) service.child.kill('SIGKILL');
     await platform.stop();
+    await dovecot?.stop();
     await server.stop();
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function mailConfig(port: number): string {
+  return `  mail:
+    version: 1
+    kind: imap
+    account: testuser
+    host: 127.0.0.1
+    port: ${port}
+    security: none
+    auth: {kind: password, password: testpass}
+`;
+}
+
+/** The first position is the time of the first look: what came before it would rightly start nothing. */
+async function isMailboxRead(url: string): Promise<boolean> {
+  return (await query(url, 'SELECT 1 FROM mailboxes WHERE position IS NOT NULL')).length > 0;
+}
+
+const MAIL_MS = 120_000;
+
+/** Waits until each mail has a run, and says what is wrong with them. */
+async function untilMailsAreRead(url: string, mails: number): Promise<readonly string[]> {
+  const storage = await openStorage(url, { mode: 'attached' });
+  try {
+    for (const deadline = performance.now() + MAIL_MS; ;) {
+      const runs = await storage.listRuns({ limit: 100_000 });
+      const numbers = runs
+        .flatMap(({ action }) => /Subject: mail (\d+)/.exec(action.message)?.[1] ?? [])
+        .map(Number);
+      const isThere = Array.from({ length: mails }, (_, mail) => numbers.includes(mail)).every(Boolean);
+      if (!isThere && performance.now() < deadline) {
+        await wait(200);
+        continue;
+      }
+      const inOrder = numbers.toReversed();
+      return inOrder.flatMap((mail, index) => (mail === index ? [] : [`mail ${mail} at place ${index}`]));
+    }
+  } finally {
+    await storage.close();
   }
 }

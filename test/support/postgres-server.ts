@@ -1,9 +1,10 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
 import { Client } from 'pg';
 
 /** PostgreSQL refuses to run as root, so tests that are root start it as this user (nobody). */
@@ -25,6 +26,9 @@ export interface PostgresServer {
   freshDatabase(): Promise<string>;
   /** Ends it and all its processes at once, as a crash does. */
   crash(): Promise<void>;
+  /** Stops it and all its processes where they are, as a machine does that hangs; `resume` lets them go on. */
+  pause(): void;
+  resume(): void;
   start(): Promise<void>;
   /** Ends the server and removes its files. */
   stop(): Promise<void>;
@@ -37,6 +41,8 @@ export interface PostgresOptions {
   readonly data?: string;
   /** The folder of another server's programs; default those of the package. */
   readonly programs?: string;
+  /** The port of the server that this one is a standby of; it is known there as `standby`. */
+  readonly standbyOf?: number;
 }
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
@@ -56,19 +62,18 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
         ]
       : [command, [...args]];
   const port = await freePort();
-  const init = wrap(join(programs, 'initdb'), [
-    '-D',
-    data,
-    '-U',
-    'postgres',
-    '-A',
-    'trust',
-    '--no-sync',
-    '-E',
-    'UTF8',
-    '--locale=C',
-  ]);
-  execFileSync(init[0], init[1], { stdio: 'ignore' });
+  const init =
+    options.standbyOf === undefined
+      ? wrap(
+          join(programs, 'initdb'),
+          `-D ${data} -U postgres -A trust --no-sync -E UTF8 --locale=C`.split(' '),
+        )
+      : wrap(join(programs, 'pg_basebackup'), [
+          ...`-D ${data} -R -X stream -c fast --no-sync -d`.split(' '),
+          `host=127.0.0.1 port=${options.standbyOf} user=postgres application_name=standby`,
+        ]);
+  // A proxy of this process may stand before the other server.
+  await promisify(execFile)(init[0], init[1]);
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   let server: ChildProcess | undefined;
   let schemas = 0;
@@ -98,6 +103,8 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
     port,
     start,
     crash: () => kill('SIGQUIT'),
+    pause: () => signalAll(server, 'SIGSTOP'),
+    resume: () => signalAll(server, 'SIGCONT'),
     freshUrl: async () => {
       schemas += 1;
       const schema = `store_${schemas}`;
@@ -114,6 +121,19 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Each of its processes has a group of its own. */
+function signalAll(server: ChildProcess | undefined, signal: NodeJS.Signals): void {
+  if (server?.pid === undefined) return;
+  const children = readFileSync(`/proc/${server.pid}/task/${server.pid}/children`, 'utf8');
+  for (const pid of [server.pid, ...children.split(' ').filter(Boolean).map(Number)]) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
 }
 
 /** The binaries where any user can read them, with the links that the package leaves out. */

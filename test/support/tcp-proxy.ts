@@ -4,6 +4,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 /** Stands between a client and a server, and can be cut without either of them noticing. */
 export interface TcpProxy {
   readonly port: number;
+  /** Where new connections lead. */
+  target: number;
   /** Passes nothing on any more, in both directions; new connections get no answer. */
   cut(): void;
   /** Ends all connections, and every new one at once. */
@@ -41,13 +43,14 @@ export async function startTcpProxy(target: number): Promise<TcpProxy> {
   let awaited: Break | undefined;
   const server = createServer((near) => {
     if (isRefusing) return void near.destroy();
-    const far = connect(target, '127.0.0.1');
+    const far = connect(proxy.target, '127.0.0.1');
     countTurns(near, far);
     pass(near, far, (piece) => breakUp({ near, far, piece }));
     pass(far, near);
   });
-  const proxy = {
+  const proxy: TcpProxy & { port: number } = {
     port: 0,
+    target,
     delayMs: 0,
     get turns() {
       return turns;

@@ -8,7 +8,8 @@ import {
   type Storage,
 } from '../../src/storage/storage.ts';
 import type { ReceivedRequest } from './platform-server.ts';
-import type { Sent } from './torture-senders.ts';
+import { type History, judge } from './run-history.ts';
+import { laneOf, type Sent } from './torture-senders.ts';
 
 /** What became of everything that was sent. Each list names requests by message id, and has to be empty. */
 export interface Account {
@@ -28,6 +29,8 @@ export interface Account {
   readonly overlapped: readonly string[];
   /** Chunks and callbacks that never arrived, or arrived more often than the attempts the store shows. */
   readonly misdelivered: readonly string[];
+  /** What the history of the commands shows: out of order, doubled, side by side (`run-history.ts`). */
+  readonly faults: readonly string[];
   /** What the store holds of everything named above. */
   readonly details: readonly string[];
   readonly runs: number;
@@ -60,12 +63,13 @@ export async function account({ folder, url, sent, received, stops = 0 }: Witnes
     const unseen = findUnseen(folder, books, stops);
     const overlapped = readLines(join(folder, 'overlaps.log'));
     const named = [...found.lost, ...found.doubled, ...found.halved, ...found.failed, ...found.strayed];
-    const runs = [...books.runs.values()].flat();
+    const runs = [...new Set([...books.runs.values()].flat())];
     return {
       ...found,
       ...sends,
       unseen,
       overlapped,
+      faults: judge(historyOf(folder, books, sent)),
       details: [...named, ...unseen, ...sends.misdelivered].map((id) => describe(books, id)),
       runs: runs.length,
       interruptedRuns: runs.filter((run) => run.attempts > 1).length,
@@ -91,10 +95,15 @@ async function readBooks(storage: Storage): Promise<Books> {
   const runs = await storage.listRuns({ limit: ALL });
   const events = await storage.listEvents({ limit: ALL });
   const outbox = await storage.listOutbox({ limit: ALL });
+  const named: (readonly [string, RunRecord])[] = [];
+  for (const run of runs.filter(({ kind }) => kind === 'hook')) {
+    named.push([messageId(run.action.message), run]);
+    const { events = [] } = run.eventCount === undefined ? {} : ((await storage.findRun(run.id)) ?? {});
+    for (const { message } of events) named.push([messageId(message), run]);
+  }
   return {
-    runs: Map.groupBy(
-      runs.filter((run) => run.kind === 'hook'),
-      (run) => messageId(run.action.message),
+    runs: new Map(
+      [...Map.groupBy(named, ([id]) => id)].map(([id, all]) => [id, all.map(([, run]) => run)] as const),
     ),
     wakes: Map.groupBy(
       events.filter((event) => event.kind === 'wake'),
@@ -200,6 +209,37 @@ function findUnseen(folder: string, books: Books, stops: number): readonly strin
   return [...books.runs].flatMap(([id, runs]) =>
     runs.some((run) => (executions.get(run.id) ?? 0) > run.attempts + stops) ? [id] : [],
   );
+}
+
+/** When commands were asked for and answered, and when each attempt began and ended, by the clock of this machine. */
+function historyOf(folder: string, books: Books, sent: readonly Sent[]): History {
+  const times = readLines(join(folder, 'times.log')).map((line) => line.split(' '));
+  const steps = times.map(([what, at, runId = '']) => ({
+    what,
+    runId,
+    asked: Number(at),
+    answered: Number(at),
+  }));
+  const claims = steps
+    .filter(({ what }) => what === 'start')
+    .map((step, attempt) => ({ ...step, holder: `${attempt}` }));
+  const ends = claims.flatMap(({ runId, holder }, index) => {
+    const until = claims.slice(index + 1).find((next) => next.runId === runId)?.asked ?? Infinity;
+    const isLast = until === Infinity;
+    return steps
+      .filter((step) => step.what === 'end' && step.runId === runId && step.asked < until)
+      .slice(isLast ? -1 : Infinity)
+      .map((step) => ({ ...step, holder, done: isLast }));
+  });
+  const accepts = sent.flatMap(({ ids, kind, number, askedAt, answeredAt }) => {
+    const runId = books.runs.get(ids[0] ?? '')?.[0]?.id ?? `of ${ids[0]}`;
+    if (kind !== 'command') return [];
+    return [
+      { runId, line: `${laneOf(number)}`, asked: askedAt, ...(answeredAt && { answered: answeredAt }) },
+    ];
+  });
+  const stored = new Set([...books.runs.values()].flat().map(({ id }) => id));
+  return { accepts, claims, ends, stored };
 }
 
 function readLines(file: string): readonly string[] {

@@ -3,9 +3,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 export const TOKEN = 'torture-token-0123456789';
 
-export type Kind = 'wake' | 'agent' | 'batch' | 'command' | 'keyed' | 'deduped' | 'chat' | 'callback';
+export type Kind =
+  'wake' | 'agent' | 'batch' | 'command' | 'keyed' | 'deduped' | 'chat' | 'callback' | 'gathered';
 
-/** One request in ten starts a process and one is a batch: what costs most is not what there is most of. */
+/** One request in eleven starts a process and one is a batch: what costs most is not what there is most of. */
 const MIX: readonly Kind[] = [
   'wake',
   'agent',
@@ -17,6 +18,7 @@ const MIX: readonly Kind[] = [
   'chat',
   'command',
   'callback',
+  'gathered',
 ];
 
 /** A request as its sender sees it. */
@@ -27,6 +29,9 @@ export interface Sent {
   readonly number: number;
   /** Of the first answer; undefined where the connection ended without one. */
   status: number | undefined;
+  /** When it was sent first, and answered 2xx first: milliseconds since the epoch. */
+  readonly askedAt: number;
+  answeredAt?: number;
   /** For every answer 2xx the ids of runs and events in it. A request that names itself is sent again after kills. */
   readonly answers: (readonly string[])[];
   sendings: number;
@@ -88,7 +93,8 @@ export class Senders {
     const id = `m${number}-`;
     const kind = MIX[number % MIX.length] ?? 'wake';
     const ids = kind === 'batch' ? [`${id}a`, `${id}b`, `${id}c`] : [id];
-    const entry: Sent = { ids, kind, number, status: undefined, answers: [], sendings: 0 };
+    const askedAt = Date.now();
+    const entry: Sent = { ids, kind, number, status: undefined, askedAt, answers: [], sendings: 0 };
     this.sent.push(entry);
     return entry;
   }
@@ -100,7 +106,10 @@ export class Senders {
       entry.sendings += 1;
       const answer = await post(port, agent, entry).catch(() => undefined);
       entry.status ??= answer?.status;
-      if (answer !== undefined && answer.status < 300) entry.answers.push(answer.ids);
+      if (answer !== undefined && answer.status < 300) {
+        entry.answers.push(answer.ids);
+        entry.answeredAt ??= Date.now();
+      }
       const isAccepted = answer !== undefined && answer.status < 300;
       if (isRepeatable(entry) && (!isAccepted || entry.sendings === 1)) this.#again.push(entry);
       if (answer === undefined) return;
@@ -150,6 +159,11 @@ function idsIn(text: string): readonly string[] {
   return answer.runIds ?? [answer.runId ?? answer.id ?? ''];
 }
 
+/** The conversation, or the key, of a request. */
+export function laneOf(number: number): number {
+  return Math.floor(number / MIX.length) % 5;
+}
+
 function bodyOf({ kind, ids, number }: Sent): object {
   const [id = ''] = ids;
   switch (kind) {
@@ -160,7 +174,8 @@ function bodyOf({ kind, ids, number }: Sent): object {
     case 'batch':
       return { items: ids.map((item) => ({ id: item })) };
     case 'command':
-      return { id, lane: number % 3 };
+    case 'gathered':
+      return { id, lane: laneOf(number) };
     case 'chat':
       return { id, filler: 'word '.repeat(900), chat: 100 + (number % 16) };
     case 'keyed':

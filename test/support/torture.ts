@@ -63,7 +63,7 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   try {
     await writeFile(
       join(folder, 'sluice.yaml'),
-      tortureConfig(folder, platform, '{url: "sqlite:./store.db"}'),
+      tortureConfig(folder, platform, { storage: '{url: "sqlite:./store.db"}' }),
     );
     for (let kill = 1; kill <= options.kills; kill++) {
       await live('SIGKILL');
@@ -127,14 +127,24 @@ export function createRandom(seed: number): () => number {
  * Chats get two chunks, one with the first mark and one with the last. A command says that it runs, and holds a lock of
  * its session key while it does: the kernel frees it with the last process of the run.
  */
-export function tortureConfig(folder: string, { url }: PlatformServer, storage: string): string {
+export function tortureConfig(
+  folder: string,
+  { url }: PlatformServer,
+  {
+    storage,
+    more = '',
+    mail = '',
+  }: { readonly storage: string; readonly more?: string; readonly mail?: string },
+): string {
   const script = [
     `cd ${folder}`,
     'printf "%s\\n" "$SLUICE_RUN_ID" >> executions.log',
+    'printf "start %s %s\\n" "$(date +%s%3N)" "$SLUICE_RUN_ID" >> times.log',
     'exec 9>> "lock.$SLUICE_SESSION_ID"',
     'command -v flock > lock.tool && { flock -n 9 || printf "%s\\n" "$SLUICE_RUN_ID" >> overlaps.log; }',
     'cat',
     'sleep 0.02',
+    'printf "end %s %s\\n" "$(date +%s%3N)" "$SLUICE_RUN_ID" >> times.log',
   ].join('; ');
   return `
 hooks:
@@ -146,8 +156,11 @@ hooks:
     - {id: keyed, match: {path: keyed}, messageTemplate: "{{id}}", deliver: false}
     - {id: deduped, match: {path: deduped}, messageTemplate: "{{id}}", deliver: false, dedupe: {key: "{{id}}"}}
     - {id: chat, match: {path: chat}, messageTemplate: "{{id}}first {{filler}} {{id}}last", channel: telegram, to: "{{chat}}"}
+    - {id: mail, match: {path: mail}, messageTemplate: "Subject: {{messages.0.subject}}", deliver: false}
+    - {id: gathered, match: {path: gathered}, messageTemplate: "{{id}}", deliver: false, debounce: {key: "{{lane}}", seconds: 1, maxSeconds: 2}}
     - {id: callback, match: {path: callback}, messageTemplate: "{{id}}", deliver: false, callbackUrl: ${JSON.stringify(`${url}/outcome`)}}
-gateway:
+${mail}gateway:
+  ${more}
   runners: {sh: {kind: command, argv: [sh, -c, ${JSON.stringify(script)}]}}
   heartbeat: {everySeconds: 0}
 channels: {telegram: {botToken: "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw", baseUrl: ${JSON.stringify(url)}}}

@@ -82,9 +82,11 @@ test('the series of mappings are bounded', async () => {
   expect(series).toContain('sluice_requests_total{outcome="accepted",status="202",mapping="other"} 800');
 });
 
-test('the backlog, its oldest age and dead work are gauges', async () => {
-  const text = await scrape();
+test('the backlog, its oldest age and dead work are gauges, and what a database was asked are totals', async () => {
+  const database = () => ({ roundTrips: 3, roundTripMs: 30, lockWaits: 1, lockWaitMs: 250 });
+  const text = await scrape({ database });
   expect(text).toContain('sluice_store_up 1');
+  expect(text).toContain('sluice_database_lock_wait_seconds_total 0.25');
   expect(text).toContain('sluice_work{kind="run",state="queued"} 3');
   expect(text).toContain('sluice_work{kind="run",state="dead"} 2');
   expect(text).toContain('sluice_work{kind="outbox",state="dead"} 1');

@@ -28,6 +28,7 @@ export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
 
 export const UNCOPIED_TABLES = [
   'counter_slots',
+  'kept_conversations',
   'replicas',
   'leaders',
   'store_copy',

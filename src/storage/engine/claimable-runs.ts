@@ -9,8 +9,9 @@ import type { Store } from './store.ts';
 /** Waiting runs made due by one claim; the rest follow with the next. */
 export const PROMOTED_PER_CLAIM = 1000;
 
-const IN_ORDER = `SELECT ${RUN_COLUMNS.replace('FROM runs', 'FROM runs INDEXED BY runs_ready_in_order')}
-  WHERE state = ${RUN.ready} ORDER BY runs.seq LIMIT ?`;
+const inOrder = ({ notElsewhere = '' }: Statements): string =>
+  `SELECT ${RUN_COLUMNS.replace('FROM runs', 'FROM runs INDEXED BY runs_ready_in_order')}
+  WHERE state = ${RUN.ready} ${notElsewhere} ORDER BY runs.seq LIMIT ?`;
 const ACTIVE = `SELECT mapping_id AS mappingId, runner, count(*) AS active FROM runs INDEXED BY runs_active
   WHERE state = ${RUN.active} GROUP BY mapping_id, runner`;
 const READY = `FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}`;
@@ -24,11 +25,13 @@ export const LANES = `WITH RECURSIVE lane(seq, mapping_id, runner) AS (
       (SELECT seq ${READY} AND mapping_id > lane.mapping_id ORDER BY mapping_id, runner LIMIT 1)))
   SELECT mapping_id AS mappingId, runner FROM lane`;
 // A conversation has one ready run at most, so no more are passed over than there are conversations at their limit.
-const OF_LANE = `SELECT seq FROM runs INDEXED BY runs_ready
+const ofLane = ({ notElsewhere = '' }: Statements): string => `SELECT seq FROM runs INDEXED BY runs_ready
   WHERE state = ${RUN.ready} AND mapping_id = ? AND runner = ? AND exempt = 0
-    AND (line IS NULL OR line NOT IN (SELECT value FROM json_each(?))) ORDER BY seq LIMIT ?`;
-const EXEMPT = `SELECT seq, mapping_id AS mappingId, runner FROM runs INDEXED BY runs_exempt
-  WHERE state = ${RUN.ready} AND exempt = 1 ORDER BY seq LIMIT ?`;
+    AND (line IS NULL OR line NOT IN (SELECT value FROM json_each(?))) ${notElsewhere} ORDER BY seq LIMIT ?`;
+const exemptRuns = ({
+  notElsewhere = '',
+}: Statements): string => `SELECT seq, mapping_id AS mappingId, runner FROM runs INDEXED BY runs_exempt
+  WHERE state = ${RUN.ready} AND exempt = 1 ${notElsewhere} ORDER BY seq LIMIT ?`;
 const PAUSES = 'SELECT mapping_id AS mappingId FROM queue_pauses';
 
 /** Runs that count against the same limits. */
@@ -74,7 +77,7 @@ export function findClaimable(
   // What was ready then may stand behind a run that has become due.
   const isStale = due.length > 0 || isOpen !== isFree;
   const answers = isStale
-    ? store.sql.allOf<object>(isOpen ? [[IN_ORDER, limit]] : laneQuestions(limit))
+    ? store.sql.allOf<object>(isOpen ? [[inOrder(store.sql), limit]] : laneQuestions(store.sql, limit))
     : first;
   if (isOpen) return (answers[0] as RunRow[]).map((row) => ({ seq: row.seq, row }));
   const [active, exempt, lanes] = answers as LaneAnswers;
@@ -90,7 +93,9 @@ export function findClaimable(
 export function claimQuestions({ sql }: Store, options: ClaimRunsOptions): readonly Question[] {
   const { nowMs, limit } = options;
   const placing = sql.placeDue?.(nowMs, PROMOTED_PER_CLAIM) ?? [DUE, nowMs, PROMOTED_PER_CLAIM];
-  const ready: readonly Question[] = hasNoLimits(options) ? [[IN_ORDER, limit]] : laneQuestions(limit);
+  const ready: readonly Question[] = hasNoLimits(options)
+    ? [[inOrder(sql), limit]]
+    : laneQuestions(sql, limit);
   return [placing, [PAUSES], ...ready];
 }
 
@@ -100,8 +105,8 @@ export function hasNoLimits({ maxPerMapping, maxPerRunner, limits }: ClaimRunsOp
 
 type LaneAnswers = [active: (Lane & { active: number })[], exempt: (Lane & { seq: number })[], lanes: Lane[]];
 
-function laneQuestions(limit: number): readonly Question[] {
-  return [[ACTIVE], [EXEMPT, limit], [LANES]];
+function laneQuestions(sql: Statements, limit: number): readonly Question[] {
+  return [[ACTIVE], [exemptRuns(sql), limit], [LANES]];
 }
 
 /** Candidates of each lane, no more than may begin. */
@@ -115,7 +120,7 @@ function inLanes(
     const most = Math.min(limit, room.left(lane), hourly.left(mappingId));
     if (most <= 0) return [];
     const full = JSON.stringify(hourly.fullLines(mappingId).map(({ line }) => line));
-    return [{ lane, question: [OF_LANE, mappingId, runner, full, most] as const }];
+    return [{ lane, question: [ofLane(sql), mappingId, runner, full, most] as const }];
   });
   const answers = sql.allOf<{ seq: number }>(open.map(({ question }) => question));
   return open.flatMap(({ lane }, index) =>

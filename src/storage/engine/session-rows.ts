@@ -25,7 +25,7 @@ export type NewTurns = NonNullable<RunCompletion['history']>;
 /** Adds turns to a transcript; `isNew` where it is the first of its conversation. */
 export function appendHistory(
   { sql, counters }: Store,
-  { conversation, turns, maxTurns }: NewTurns,
+  { conversation, turns, maxTurns, isOnDisk = false }: NewTurns,
   { nowMs, isNew }: { readonly nowMs: number; readonly isNew: boolean },
 ): void {
   const { owner, key } = conversation;
@@ -35,6 +35,7 @@ export function appendHistory(
   sql.post(TRIM, owner, key, Math.max(0, maxTurns));
   if (isNew) counters.sessions += 1;
   sql.post(SAVE, owner, key, Math.round(nowMs));
+  if (isOnDisk) sql.keepHere?.(owner, key);
 }
 
 export function removeSession({ sql, counters }: Store, { owner, key }: Conversation): boolean {

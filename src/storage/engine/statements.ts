@@ -85,6 +85,10 @@ export interface Statements {
   allOf<Row>(questions: readonly Question[]): Row[][];
   /** How long the transaction under way waited for others before it began; absent where that is not known. */
   readonly waitedMs?: number;
+  /** A condition on runs, from AND on: their conversations are not on the disk of another service that lives. */
+  readonly notElsewhere?: string;
+  /** Notes that a conversation is on the disk of this service. */
+  keepHere?(owner: string, key: string): void;
   /** Where each answer is a round trip. */
   readonly atOnce?: AtOnce;
   /** The table or view of `Counters`; a database may count in several places. */

@@ -276,6 +276,7 @@ ALTER TABLE runs ADD COLUMN earlier TEXT;
 /**
  * What accepts count stands in slots, so that they wait neither for each other nor for those who lock the counters. The
  * totals are what is counted there and here. A claim has an id, so that it may be asked again.
+ * Conversations that a coding agent keeps on a disk have the name of that place.
  */
 const VERSION_6 = `
 CREATE TABLE counter_slots (
@@ -287,6 +288,14 @@ CREATE TABLE counter_slots (
   heartbeat_at BIGINT
 ) WITH (fillfactor = 50);
 ALTER TABLE runs ADD COLUMN claim TEXT;
+ALTER TABLE replicas ADD COLUMN place TEXT;
+CREATE TABLE kept_conversations (
+  owner TEXT NOT NULL,
+  key TEXT NOT NULL,
+  place TEXT NOT NULL,
+  PRIMARY KEY (owner, key),
+  FOREIGN KEY (owner, key) REFERENCES sessions ON DELETE CASCADE
+);
 CREATE VIEW totals AS SELECT one, (counters.queued_runs + slots.queued_runs)::bigint AS queued_runs, active_runs, dead_runs,
   ended_runs, (counters.run_bytes + slots.run_bytes)::bigint AS run_bytes, queued_outbox, dead_outbox, ended_outbox,
   (counters.pending_wakes + slots.pending_wakes)::bigint AS pending_wakes,

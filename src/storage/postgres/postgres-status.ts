@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import type { StoreStatus, StoreUser } from '../store-status.ts';
+import type { DatabaseClient, LockWait, StoreStatus, StoreUser } from '../store-status.ts';
 import { connectClient } from './connect.ts';
 import { examineServer } from './examine-server.ts';
 import { CHECK_ADDRESS, explainPostgresError, placeOf } from './postgres-errors.ts';
@@ -9,6 +9,18 @@ import { schemaVersion } from './set-up-schema.ts';
 const USERS = `SELECT id, role, host, version, started_at AS "startedAt",
   lease_until - (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "leaseLeftMs",
   EXISTS (SELECT 1 FROM leaders WHERE holder = replicas.id) AS "isLeader" FROM replicas ORDER BY started_at, id`;
+
+const clientOf = (table: string): string => `json_strip_nulls(json_build_object('pid', ${table}.pid,
+  'program', ${table}.application_name, 'address', host(${table}.client_addr)))`;
+const since = (column: string): string =>
+  `greatest(floor(extract(epoch FROM clock_timestamp() - ${column}) * 1000), 0)::bigint`;
+/** Those who wait for each other's locks; of other users only who may see them is shown more than the process. */
+const WAITING = `SELECT ${clientOf('waiting')} AS waits, ${since('waiting.query_start')} AS "waitedMs",
+  ${clientOf('holding')} AS holds, ${since('holding.xact_start')} AS "heldMs",
+  holding.state LIKE 'idle in transaction%' AS "isIdle"
+  FROM pg_stat_activity AS waiting CROSS JOIN unnest(pg_blocking_pids(waiting.pid)) AS blocker
+  JOIN pg_stat_activity AS holding ON holding.pid = blocker
+  WHERE waiting.datname = current_database() AND waiting.wait_event_type = 'Lock' ORDER BY waiting.query_start`;
 
 /** Asks a database about the store in it; @throws StorageError where it cannot be reached. */
 export async function postgresStatus(url: string): Promise<StoreStatus> {
@@ -20,12 +32,24 @@ export async function postgresStatus(url: string): Promise<StoreStatus> {
     const version = await schemaVersion(client);
     const newest = POSTGRES_MIGRATIONS.length;
     const use = version === newest ? await readUse(client) : { services: [] };
-    return { engine: 'postgres', place, version, newest, server, ...use };
+    const waiting = await readWaiting(client);
+    return { engine: 'postgres', place, version, newest, server, waiting, ...use };
   } catch (error) {
     throw explainPostgresError(error, place, CHECK_ADDRESS);
   } finally {
     await client?.end().catch(() => undefined);
   }
+}
+
+async function readWaiting(client: Client): Promise<readonly LockWait[]> {
+  const { rows } = await client.query<Omit<LockWait, 'waits' | 'holds'> & Record<'waits' | 'holds', string>>(
+    WAITING,
+  );
+  return rows.map((row) => ({
+    ...row,
+    waits: JSON.parse(row.waits) as DatabaseClient,
+    holds: JSON.parse(row.holds) as DatabaseClient,
+  }));
 }
 
 async function readUse(client: Client): Promise<Pick<StoreStatus, 'services' | 'copyOf'>> {

@@ -16,6 +16,7 @@ import { failoverPromise } from '../store-status.ts';
 import { AcceptLane } from './accept/accept-lane.ts';
 import { type Entry, entryOf } from './accept/accept-statement.ts';
 import { connectClient } from './connect.ts';
+import { DatabaseCounter } from './database-use.ts';
 import { examineServer, warningsOf } from './examine-server.ts';
 import { CHECK_ADDRESS, explainPostgresError, placeOf } from './postgres-errors.ts';
 import { ReplicaLease } from './replica-lease.ts';
@@ -26,6 +27,7 @@ export interface PostgresOptions extends Pick<PostgresInput, 'url' | 'mode' | 'l
   readonly role: string;
   readonly version: string;
   readonly leaseMs: number;
+  readonly place?: string;
   /** Hears what the operator should know of the database. */
   onWarning(message: string): void;
   /** Hears what the database does not promise, which may be meant. */
@@ -68,11 +70,20 @@ async function open(
   first: Client,
   { place, explain }: Pick<WorkerOptions, 'place' | 'explain'>,
 ): Promise<Storage> {
-  const { url, mode, limits, role, version, leaseMs } = options;
+  const { url, mode, limits, role, version, leaseMs, place: disk } = options;
   const facts = await examineServer(first);
   await setUpSchema(first, { place, isPerformer: mode === 'performer' });
   const holder = randomUUID();
-  const input: PostgresInput = { url, mode, limits, holder, isPooled: facts.isPooled };
+  const [use, laneUse] = [new DatabaseCounter(), new DatabaseCounter()];
+  const input: PostgresInput = {
+    use: use.buffer,
+    url,
+    mode,
+    limits,
+    holder,
+    isPooled: facts.isPooled,
+    place: disk,
+  };
   const entry = new URL(`worker/postgres-worker${extname(import.meta.url)}`, import.meta.url);
   const client = await WorkerClient.open({ entry, input, place, explain });
   const inspection: Pick<Storage, 'backup' | 'verify'> = {
@@ -87,9 +98,19 @@ async function open(
     for (const warning of warningsOf(facts)) options.onWarning(`${place}: ${warning}`);
     if (!facts.hasSynchronousStandby) options.onNote(`${place}: ${failoverPromise(facts)}`);
     const mayListen = !facts.isPooled;
-    const lease = await ReplicaLease.open({ url, first, id: holder, role, version, leaseMs, mayListen });
-    const lane = new AcceptLane({ url, limits, isPooled: facts.isPooled });
-    return shared(client, { inspection, lease, lane, explain });
+    const lease = await ReplicaLease.open({
+      url,
+      first,
+      id: holder,
+      role,
+      version,
+      leaseMs,
+      place: disk,
+      mayListen,
+    });
+    const lane = new AcceptLane({ url, limits, isPooled: facts.isPooled, use: laneUse });
+    const storage = shared(client, { inspection, lease, lane, explain });
+    return { ...storage, databaseUse: () => DatabaseCounter.sum([use, laneUse]) };
   } catch (error) {
     await client.close();
     throw error;

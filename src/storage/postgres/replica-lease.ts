@@ -25,8 +25,8 @@ const TELL_EVERY_MS = 25;
 const LEFT = 'left';
 
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
-const RENEW = `INSERT INTO replicas (id, role, host, version, started_at, lease_until)
-  VALUES ($1, $2, $3, $4, ${NOW}, ${NOW} + $5)
+const RENEW = `INSERT INTO replicas (id, role, host, version, place, started_at, lease_until)
+  VALUES ($1, $2, $3, $4, $6, ${NOW}, ${NOW} + $5)
   ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until RETURNING (xmax = 0) AS "isNew"`;
 const OTHERS = `SELECT id, lease_until AS "leaseUntil", lease_until < ${NOW} AS "hasEnded" FROM replicas WHERE id <> $1`;
 
@@ -38,6 +38,7 @@ export interface ReplicaOptions {
   readonly role: string;
   readonly version: string;
   readonly leaseMs: number;
+  readonly place?: string | undefined;
   /** False behind a pooler, which does not pass messages on. */
   readonly mayListen: boolean;
 }
@@ -153,10 +154,10 @@ export class ReplicaLease implements Lease {
   }
 
   async #renew(): Promise<void> {
-    const { id, role, version, leaseMs } = this.#options;
+    const { id, role, version, leaseMs, place } = this.#options;
     const sentAt = performance.now();
     const client = this.#client ?? (await this.#bounded(this.#connect()));
-    const values = [id, role, hostname(), version, Math.round(leaseMs)];
+    const values = [id, role, hostname(), version, Math.round(leaseMs), place];
     const { rows } = await this.#bounded(this.#inTurn(() => client.query<{ isNew: boolean }>(RENEW, values)));
     // The row was gone: others have taken over what this process held.
     if (rows[0]?.isNew === true) this.#change(false);

@@ -1,5 +1,6 @@
 import type { Client } from 'pg';
 import type { AcceptLimits, Question } from '../../engine/statements.ts';
+import type { DatabaseCounter } from '../database-use.ts';
 import { connectClient, SESSION_SETTINGS, TRANSACTION_SETTINGS } from '../connect.ts';
 import { escapeText, rowsOf, toParameter, toPostgres, unescapeText } from '../worker/dialect.ts';
 import {
@@ -26,6 +27,7 @@ export interface LaneOptions {
   readonly limits: AcceptLimits;
   /** Whether a pooler stands between, which keeps no settings for a connection. */
   readonly isPooled: boolean;
+  readonly use?: DatabaseCounter;
   /** Whether questions are sent without waiting for the answers of those before; default where a pooler stands between. */
   readonly pipeline?: boolean;
 }
@@ -271,7 +273,10 @@ class LaneConnection {
 
   async #askOnce(question: Asked): Promise<{ readonly rows: readonly object[] }> {
     const client = (this.#client ??= await this.#connect());
-    return this.#bounded(client, this.#query(client, question));
+    const askedAt = performance.now();
+    const answer = await this.#bounded(client, this.#query(client, question));
+    this.#options.use?.addTrip(performance.now() - askedAt);
+    return answer;
   }
 
   async #query(client: Client, { text, name, values }: Asked): Promise<{ readonly rows: readonly object[] }> {

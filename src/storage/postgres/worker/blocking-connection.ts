@@ -1,6 +1,7 @@
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { BrokenOff } from '../../engine/statements.ts';
+import type { DatabaseCounter } from '../database-use.ts';
 import type {
   Answered,
   ConnectionAnswer,
@@ -27,6 +28,7 @@ class PostgresError extends Error {
 export interface BlockingOptions extends Pick<ConnectionInput, 'url' | 'isPooled'> {
   /** An answer that takes longer counts as a lost connection; default 15 s. */
   readonly maxWaitMs?: number | undefined;
+  readonly use?: DatabaseCounter | undefined;
 }
 
 /** A connection whose answers are waited for: a thread of its own talks to the database. */
@@ -34,9 +36,11 @@ export class BlockingConnection {
   readonly #port: MessagePort;
   readonly #signal = new Int32Array(new SharedArrayBuffer(4));
   readonly #maxWaitMs: number;
+  readonly #use: DatabaseCounter | undefined;
   #lastId = 0;
 
-  constructor({ url, isPooled, maxWaitMs = MAX_WAIT_MS }: BlockingOptions) {
+  constructor({ url, isPooled, maxWaitMs = MAX_WAIT_MS, use }: BlockingOptions) {
+    this.#use = use;
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     this.#maxWaitMs = maxWaitMs;
@@ -54,12 +58,14 @@ export class BlockingConnection {
    */
   ask(statements: readonly Statement[], { mayConnect }: Pick<Question, 'mayConnect'>): readonly Answered[] {
     this.#lastId += 1;
-    const deadline = performance.now() + this.#maxWaitMs;
+    const askedAt = performance.now();
+    const deadline = askedAt + this.#maxWaitMs;
     Atomics.store(this.#signal, 0, 0);
     this.#port.postMessage({ id: this.#lastId, statements, mayConnect } satisfies Question);
     for (;;) {
       const message = this.#receive(deadline);
       if (message.id !== this.#lastId) continue;
+      this.#use?.addTrip(performance.now() - askedAt);
       if ('error' in message) throw errorOf(message.error);
       return message.results;
     }

@@ -2,6 +2,9 @@ import { RUN_FIELDS } from '../../engine/rows.ts';
 import { RUN } from '../../engine/states.ts';
 import { POSTGRES_MIGRATIONS } from '../postgres-schema.ts';
 
+/** Milliseconds since the transaction began: asked after its lock, how long that was waited for. */
+export const WAITED = 'floor(extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000)';
+
 /**
  * Puts due runs into their queues, all at once. Of each queue the first in order of arrival is ready, where none is active:
  * one that has come back before it, or the one that was ready and came first. All others stand behind.
@@ -24,13 +27,13 @@ const BEFORE = `SELECT * FROM runs WHERE state = ${RUN.active} AND holder = ?2 A
  * place. The clock goes on while the lock is waited for. Where a mapping is paused, it claims nothing. Asked again under
  * the id of a claim whose answer was lost, it says what that one has claimed.
  */
-export const CLAIM = `WITH ready AS (
+export const claimStatement = (notElsewhere: string): string => `WITH ready AS (
   SELECT seq FROM runs WHERE state = ${RUN.ready} AND NOT EXISTS (SELECT 1 FROM queue_pauses)
-    AND NOT EXISTS (${BEFORE}) ORDER BY seq LIMIT ?1
+    AND NOT EXISTS (${BEFORE}) ${notElsewhere} ORDER BY seq LIMIT ?1
 ), claimed AS (
   UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?2, claim = ?4, gather_key = NULL, pgid = NULL,
     start_ticks = NULL,
-    started_at = ?3 + floor(extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000)::bigint
+    started_at = ?3 + ${WAITED}::bigint
   FROM ready WHERE runs.seq = ready.seq RETURNING runs.*
 ), counted AS (
   UPDATE counters SET queued_runs = queued_runs - many, active_runs = active_runs + many
@@ -41,11 +44,18 @@ export const CLAIM = `WITH ready AS (
   (SELECT key_only_id FROM sessions WHERE sessions.owner = runs.owner AND key = session_key) AS isKeyOnly
 FROM (SELECT * FROM claimed UNION ALL ${BEFORE}) AS runs JOIN run_actions ON run_actions.seq = runs.seq ORDER BY runs.seq`;
 
+/** A place is the id of a folder, so several services may have the same one. */
+export const notElsewhere = (place: string): string => `AND NOT EXISTS (
+  SELECT 1 FROM kept_conversations AS kept JOIN replicas USING (place) WHERE replicas.role <> 'front'
+    AND kept.owner = runs.owner AND kept.key = runs.session_key AND place <> '${place}')`;
+export const KEEP = `INSERT INTO kept_conversations (owner, key, place) VALUES (?, ?, ?)
+  ON CONFLICT (owner, key) DO UPDATE SET place = excluded.place WHERE kept_conversations.place <> excluded.place`;
+
 export const PAUSED = 'SELECT 1 FROM queue_pauses LIMIT 1';
 
 /** Fails, and the transaction with it, where the schema is not the one that is known, or what is believed is not so. */
 const failing = (condition: string): string =>
-  `SELECT 1 / (CASE WHEN (SELECT version FROM sluice_schema) <= ${POSTGRES_MIGRATIONS.length} AND ${condition}
+  `SELECT ${WAITED} AS waited, 1 / (CASE WHEN (SELECT version FROM sluice_schema) <= ${POSTGRES_MIGRATIONS.length} AND ${condition}
     THEN 1 ELSE 0 END)`;
 export const GUARD = failing('true');
 export const BELIEVED = failing(`?2 = (

@@ -6,8 +6,18 @@ import type { AtOnce, Belief, Found, Question, SqlValue, Statements } from '../.
 import type { SessionTurn } from '../../records.ts';
 import { placeOf } from '../postgres-errors.ts';
 import { refuseNewer } from '../set-up-schema.ts';
+import type { DatabaseCounter } from '../database-use.ts';
 import { BlockingConnection, isConnectionError } from './blocking-connection.ts';
-import { BELIEVED, CLAIM, GUARD, PAUSED, PLACE } from './claim-statement.ts';
+import {
+  BELIEVED,
+  claimStatement,
+  GUARD,
+  KEEP,
+  notElsewhere,
+  PAUSED,
+  PLACE,
+  WAITED,
+} from './claim-statement.ts';
 import type { Answered, Statement } from './connection-thread.ts';
 import { rowsOf, toParameter, toPostgres, unescapeRow } from './dialect.ts';
 import { findFate } from './transaction-fate.ts';
@@ -19,9 +29,7 @@ type Begun = [begun: Answered, locked: Answered, known: Answered, counted: Answe
 
 /** The one row that all of these transactions lock. */
 const LOCK = 'SELECT pg_current_xact_id()::text AS transaction FROM counters FOR UPDATE';
-/** After the lock, which may have been waited for. */
-const VERSION = `SELECT version, floor(extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000) AS waited
-  FROM sluice_schema`;
+const VERSION = `SELECT version, ${WAITED} AS waited FROM sluice_schema`;
 
 export interface StatementsOptions {
   readonly url: string;
@@ -31,6 +39,9 @@ export interface StatementsOptions {
   readonly perTransaction?: string;
   /** An answer that takes longer counts as a lost connection; default 15 s. */
   readonly maxWaitMs?: number;
+  readonly use?: DatabaseCounter;
+  /** The disk on which agents keep conversations. */
+  readonly place?: string;
 }
 
 /**
@@ -48,6 +59,8 @@ export class PostgresStatements implements Statements {
   readonly #connection: BlockingConnection;
   readonly #names = new Map<string, { readonly name: string; readonly text: string }>();
   readonly #options: StatementsOptions;
+  readonly notElsewhere: string;
+  readonly #claimText: string;
   #posted: Statement[] = [];
   /** Answers that came along with the begin; true until something is written. */
   #ahead = new Map<string, object[]>();
@@ -57,9 +70,16 @@ export class PostgresStatements implements Statements {
   #transaction: string | undefined;
 
   constructor(options: StatementsOptions) {
-    const { url, perTransaction, maxWaitMs } = options;
+    const { url, perTransaction, maxWaitMs, use } = options;
     this.#options = options;
-    this.#connection = new BlockingConnection({ url, isPooled: perTransaction !== undefined, maxWaitMs });
+    this.notElsewhere = options.place === undefined ? '' : notElsewhere(options.place);
+    this.#claimText = claimStatement(this.notElsewhere);
+    this.#connection = new BlockingConnection({
+      url,
+      isPooled: perTransaction !== undefined,
+      maxWaitMs,
+      use,
+    });
   }
 
   get isTransaction(): boolean {
@@ -72,13 +92,20 @@ export class PostgresStatements implements Statements {
     const asked = this.#beginning([LOCK], [VERSION], [first], ...ahead);
     const [, locked, known, counted, ...answers] = this.#inTransaction(asked, { mayConnect: true }) as Begun;
     const { transaction } = locked.rows[0] as { readonly transaction: string };
-    const { version, waited } = known.rows[0] as { readonly version: number; readonly waited: number };
-    this.waitedMs = waited;
+    const { version } = known.rows[0] as { readonly version: number };
+    this.#noteWait(known);
     this.#transaction = transaction;
     this.#hasWritten = false;
     this.#ahead = new Map(ahead.map((question, index) => [nameOf(question), rowsOf(answers[index]?.rows)]));
     this.#checkVersion(version);
     return counted.rows[0] as object;
+  }
+
+  /** The answer to what came after the lock says how long that was waited for. */
+  #noteWait(answer: Answered | undefined): void {
+    const [{ waited } = { waited: 0 }] = (answer?.rows ?? []) as readonly { readonly waited: number }[];
+    this.waitedMs = waited;
+    if (waited > 0) this.#options.use?.addWait(waited);
   }
 
   #beginning(...questions: readonly Question[]): readonly Statement[] {
@@ -104,9 +131,10 @@ export class PostgresStatements implements Statements {
       [GUARD],
       this.placeDue(nowMs, PROMOTED_PER_CLAIM),
       [PAUSED],
-      [CLAIM, limit, holder, nowMs, randomUUID()],
+      [this.#claimText, limit, holder, nowMs, randomUUID()],
     );
     const answers = this.#askAtOnce([...claiming, { text: 'COMMIT' }]);
+    this.#noteWait(answers[2]);
     const [paused, claimed] = answers.slice(-3);
     if (paused?.rows.length !== 0) return undefined;
     return (claimed?.rows ?? []).map((row) => claimedRow(row as ClaimAnswer));
@@ -158,7 +186,7 @@ export class PostgresStatements implements Statements {
   /** A transaction that asks nothing. */
   #sendAll(statements: readonly Statement[]): void {
     try {
-      this.#inTransaction(statements, { mayConnect: true });
+      this.#noteWait(this.#inTransaction(statements, { mayConnect: true })[2]);
     } catch (error) {
       throw isConnectionError(error) ? new BrokenOff('08006', (error as Error).message) : error;
     }
@@ -257,6 +285,11 @@ export class PostgresStatements implements Statements {
 
   placeDue(nowMs: number, limit: number): Question {
     return [PLACE, nowMs, limit];
+  }
+
+  keepHere(owner: string, key: string): void {
+    const { place } = this.#options;
+    if (place !== undefined) this.post(KEEP, owner, key, place);
   }
 
   forgetWishes(): void {

@@ -4,6 +4,7 @@ import { HealthMonitor } from '../../engine/health-monitor.ts';
 import { serveBatches } from '../../engine/serve-batches.ts';
 import type { AcceptLimits } from '../../engine/statements.ts';
 import { TRANSACTION_SETTINGS } from '../connect.ts';
+import { DatabaseCounter } from '../database-use.ts';
 import { explainPostgresError, placeOf } from '../postgres-errors.ts';
 import { CHANNEL } from '../replica-lease.ts';
 import { PostgresStatements } from './postgres-statements.ts';
@@ -16,6 +17,9 @@ export interface PostgresInput {
   readonly holder: string;
   /** Whether a pooler stands between. */
   readonly isPooled: boolean;
+  readonly place?: string | undefined;
+  /** Of a `DatabaseCounter`. */
+  readonly use: SharedArrayBuffer;
 }
 
 /** How often a store that could not be reached is tried again. */
@@ -40,9 +44,11 @@ function main(input: PostgresInput): void {
   });
 }
 
-function makeStatements({ url, mode, isPooled }: PostgresInput): PostgresStatements {
+function makeStatements({ url, mode, isPooled, place, use }: PostgresInput): PostgresStatements {
   return new PostgresStatements({
     url,
+    use: new DatabaseCounter(use),
+    ...(place !== undefined && { place }),
     ...(isPooled && { perTransaction: TRANSACTION_SETTINGS }),
     // A process that is attached tells of its commits itself; the others have a connection for that.
     ...(mode === 'attached' && { channel: CHANNEL }),

@@ -54,10 +54,15 @@ export class LogMark {
   }
 
   /**
-   * Whether the log lacks what was in it; it stays so until the store is opened again. To be asked before and after every
-   * commit, which would make it as long as it was; takes some microseconds.
+   * Whether the log lacks what was in it; it stays so until the store is opened again. To be asked before every commit,
+   * which would make it as long as it was. A sender waits for it: a log that is as long as it was is not read.
    */
   isCut(): boolean {
+    return this.#isCut || (fstatSync(this.#log).size < this.#seen.bytes && this.look());
+  }
+
+  /** Answers the same, and sees how far the log is: to be asked after every commit. */
+  look(): boolean {
     const log = readLog(this.#log);
     if (log === undefined || this.#isCut) return this.#isCut;
     this.#isCut = (log.salt === '' || log.salt === this.#seen.salt) && log.bytes < this.#seen.bytes;
@@ -67,7 +72,7 @@ export class LogMark {
 
   /** Writes down how far the store is, where that has changed. */
   note(): void {
-    if (this.isCut()) return;
+    if (this.look()) return;
     const lost = this.#lost && { lost: this.#lost };
     const found = JSON.stringify({ ...this.#seen, last: lastOf(this.#database), ...lost });
     if (found === this.#written) return;

@@ -129,7 +129,7 @@ function serve(
   serveBatches(engine, close, {
     notice: said === '' ? undefined : said,
     onAnswered: () => {
-      mark?.isCut();
+      mark?.look();
       checkpoints?.noteCommit();
     },
   });
