@@ -1,7 +1,7 @@
 /**
  * What services accept and perform whose database is some milliseconds away: before each stands a proxy of its own that
  * adds the delay each way, so that waiting and not this machine is the limit. How much of the processors nobody wanted
- * is printed; where next to nothing was left, the run says nothing of the way and does not count.
+ * is printed; where next to nothing was left, or a round trip took longer than its way, the run does not count.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,6 +19,8 @@ const SECONDS = 6;
 const WARMUP_SECONDS = 2;
 /** Of the processors: a run with less than this left over was limited by them. */
 const MIN_LEFT = 0.1;
+/** Beyond the delay itself; where a round trip took longer, the proxies waited for a processor. */
+const MAX_MORE_MS = 2;
 const PROXY = new URL('../support/delaying-proxy.ts', import.meta.url).pathname;
 
 export interface Distance {
@@ -186,7 +188,8 @@ function rowOf(
   const what = `accepted and performed at once: ${who}, ${delayMs} ms away`;
   const figure = figureOf(found);
   if (aim.accepted === 0) return { what, figure };
-  if (delayMs > 0 && found.left < MIN_LEFT) return { what, figure: `${figure}: does not count` };
+  const isLate = found.roundTripMs > 2 * delayMs + MAX_MORE_MS;
+  if (delayMs > 0 && (isLate || found.left < MIN_LEFT)) return { what, figure: `${figure}: does not count` };
   const isOfOne = one.accepted !== 1;
   const text = isOfOne
     ? `${aim.accepted} and ${aim.performed} times one`

@@ -232,8 +232,11 @@ function historyOf(folder: string, books: Books, sent: readonly Sent[]): History
       .map((step) => ({ ...step, holder, done: isLast }));
   });
   const accepts = sent.flatMap(({ ids, kind, number, askedAt, answeredAt }) => {
-    const runId = books.runs.get(ids[0] ?? '')?.[0]?.id ?? `of ${ids[0]}`;
-    if (kind !== 'command') return [];
+    const run = books.runs.get(ids[0] ?? '')?.[0];
+    const runId = run?.id ?? `of ${ids[0]}`;
+    // Each of its attempts was killed before the command could say that it had begun.
+    const isUnseen = (run?.attempts ?? 0) > 0 && !claims.some((claim) => claim.runId === runId);
+    if (kind !== 'command' || isUnseen) return [];
     return [
       { runId, line: `${laneOf(number)}`, asked: askedAt, ...(answeredAt && { answered: answeredAt }) },
     ];

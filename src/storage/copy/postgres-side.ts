@@ -71,7 +71,9 @@ class PostgresSide implements CopySide {
   begin(source: string, position: CopyPosition): Promise<void> {
     const insert = 'INSERT INTO store_copy (one, source, position) VALUES (1, $1, $2)';
     return this.#inTransaction(async () => {
-      await this.#ask(`TRUNCATE ${Object.keys(COPIED_TABLES).join(', ')}, counter_slots, store_copy`);
+      await this.#ask(
+        `TRUNCATE ${Object.keys(COPIED_TABLES).join(', ')}, counter_slots, kept_conversations, store_copy`,
+      );
       await this.#ask(insert, [source, escapeText(JSON.stringify(position))]);
     });
   }
