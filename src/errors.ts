@@ -62,6 +62,8 @@ export interface HookErrorOptions {
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
   readonly field?: string;
+  /** See `HookError.facts`. */
+  readonly facts?: object;
 }
 
 /**
@@ -76,6 +78,7 @@ export class HookError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** The field of the body that it is about: a word of the sender, told only where it is one of the operator's, too. */
   readonly field: string | undefined;
+  readonly #facts: object | undefined;
 
   constructor(code: HookErrorCode, detail: string, options: HookErrorOptions = {}) {
     // It answers a request and is no bug: to write down the stack would take longer than to refuse the request.
@@ -88,6 +91,12 @@ export class HookError extends Error {
     this.errors = options.errors ?? [];
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.field = options.field;
+    this.#facts = options.facts;
+  }
+
+  /** What advice needs to know; it may hold what the sender wrote, so no log and no answer shows it. */
+  get facts(): object | undefined {
+    return this.#facts;
   }
 
   get status(): number {

@@ -3,9 +3,10 @@ import type { DocumentFacts } from '../document/facts.ts';
 import type { GenerationSubjects } from '../generation/facts.ts';
 import type { MappingFacts, MappingSubjects } from '../mapping/facts.ts';
 import type { RunnerFacts } from '../runners/facts.ts';
+import type { SandboxFacts, SandboxSubjects } from '../sandbox/facts.ts';
 
 /** What the engine says of a finding beside its place, by code. */
-export type Facts = DocumentFacts & MappingFacts & RunnerFacts & HookFacts;
+export type Facts = DocumentFacts & MappingFacts & RunnerFacts & HookFacts & SandboxFacts;
 
 /** What the engine gives to look at, by kind. */
-export type Subjects = MappingSubjects & GenerationSubjects;
+export type Subjects = MappingSubjects & GenerationSubjects & SandboxSubjects;

@@ -1,5 +1,13 @@
-import { replaceWithin } from '../document/document.ts';
-import type { Confidence, Finding, Sentence, Subject, TextEdit } from '../finding.ts';
+import { didYouMean, replaceWithin } from '../document/document.ts';
+import {
+  quoted,
+  say,
+  type Confidence,
+  type Finding,
+  type Sentence,
+  type Subject,
+  type TextEdit,
+} from '../finding.ts';
 import type { Facts, Subjects } from './facts.ts';
 
 /** What mends a finding, as data: the text at its place (or at others) becomes another. */
@@ -86,6 +94,47 @@ export function withAdvice(finding: Finding, rules: readonly AnyRule[]): Finding
     }
   }
   return finding;
+}
+
+/** A rule without a fix: `hint` says what to do, or nothing. */
+export function hint<Code extends keyof Facts>(
+  on: Code,
+  [name, confidence]: readonly [name: string, confidence: Confidence],
+  find: (facts: Facts[Code], finding: Finding) => Sentence | string | undefined,
+): AnyRule {
+  const said = (found: Sentence | string): Sentence => (typeof found === 'string' ? quoted(found) : found);
+  return rule({ on, name, confidence, find, say: said });
+}
+
+/** A word, and the one that was meant. */
+export interface Renamed {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The word that was meant by another, where one of them is near. */
+export function near(from: string, words: Iterable<string>): Renamed | undefined {
+  const to = didYouMean(from, words);
+  return to === undefined ? undefined : { from, to };
+}
+
+/** A rule on a word that was meant as another, which then stands in its place. */
+export function nearName<Code extends keyof Facts>(
+  on: Code,
+  find: (facts: Facts[Code]) => Renamed | undefined,
+  words: (renamed: Renamed) => Sentence = ({ to }) => say`did you mean "${to}"?`,
+): AnyRule {
+  return rule({
+    on,
+    name: 'near-name',
+    confidence: 'likely',
+    find,
+    say: words,
+    fix: ({ from, to }, { at }) => {
+      const edit = at && replaceWithin(at, from, to);
+      return edit && { edit };
+    },
+  });
 }
 
 /** The same advice on each finding of a code, where no other rule on it knows more. */

@@ -116,7 +116,11 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   const { references, mappings, transformsDir: dir } = loaded;
   const found = [...diagnostics, ...findProblems(loaded)];
   const generation = createWhole(loaded, found);
-  const subjects = [...mappings.subjects, ...runnerSubjects(config, options.env)];
+  const subjects = [
+    ...mappings.subjects,
+    ...runnerSubjects(config, options.env),
+    ...loaded.transforms.subjects,
+  ];
   return {
     ...(generation === undefined ? {} : { generation }),
     diagnostics: byWeight(
@@ -196,11 +200,12 @@ async function openTransforms(
   dir: string,
   options: GenerationOptions,
 ): Promise<Transforms> {
-  const { folders, coverage, sandbox } = options;
+  const { folders, coverage, sandbox, advise, isServing = false } = options;
   return (
     reusable(options, refs) ??
     (await sandbox.loadTransforms(dir, refs, {
       coverage: coverage === true,
+      isLookedAt: advise !== undefined && !isServing,
       ...(folders?.transformsDir === undefined ? {} : { cwd: folders.cwd }),
     }))
   );
@@ -237,11 +242,16 @@ async function loadRemaining(
   sandbox: Sandbox,
 ): Promise<Pick<LoadedMappings, 'diagnostics' | 'subjects'>> {
   const mappings = await loadMappings({ ...remaining, inline: remaining.inlineMappings, presets: [] });
-  const transforms = await sandbox.loadTransforms(remaining.transformsDir, mappings.transforms);
+  const transforms = await sandbox.loadTransforms(remaining.transformsDir, mappings.transforms, {
+    isLookedAt: true,
+  });
   transforms.release();
   // A plugin that is not loaded here may bring the channel.
   const found = mappings.diagnostics.filter(({ code }) => code !== 'UNKNOWN_CHANNEL');
-  return { diagnostics: [...found, ...transforms.diagnostics], subjects: mappings.subjects };
+  return {
+    diagnostics: [...found, ...transforms.diagnostics],
+    subjects: [...mappings.subjects, ...transforms.subjects],
+  };
 }
 
 const isError = (diagnostic: Finding): boolean => diagnostic.severity === 'error';

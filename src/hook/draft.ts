@@ -1,11 +1,15 @@
 import type { Warning } from '../action.ts';
 import { HookError } from '../errors.ts';
-import type {
-  CompiledMapping,
-  CompiledTemplate,
-  RenderTrace,
-  Scope,
-  WorkBudget,
+import {
+  printedText,
+  unfitText,
+  type CompiledMapping,
+  type CompiledTemplate,
+  type PrintedJson,
+  type RenderTrace,
+  type Scope,
+  type Unfit,
+  type WorkBudget,
 } from '../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { RenderedTemplate } from './evaluation.ts';
@@ -38,8 +42,8 @@ export function createRender(
   }: { readonly templates: RenderedTemplate[]; readonly warnings: Warning[]; readonly full: boolean },
 ): Render {
   return (field, template, scope) => {
-    const unfit: string[] = [];
-    const printed: string[] = [];
+    const unfit: Unfit[] = [];
+    const printed: PrintedJson[] = [];
     const trace: RenderTrace = { empty: [], branches: [], unfit, printed };
     let rendered: { readonly text?: string } = {};
     try {
@@ -53,8 +57,20 @@ export function createRender(
         cause: error,
       });
     } finally {
-      if (unfit.length > 0) warn(warnings, { code: 'helper_argument', field, message: unfit.join('; ') });
-      if (printed.length > 0) warn(warnings, { code: 'printed_json', field, message: printed.join('; ') });
+      if (unfit.length > 0)
+        warn(warnings, {
+          code: 'helper_argument',
+          field,
+          message: joined(unfit, unfitText),
+          facts: { unfit },
+        });
+      if (printed.length > 0)
+        warn(warnings, {
+          code: 'printed_json',
+          field,
+          message: joined(printed, printedText),
+          facts: { printed },
+        });
       if (trace.empty.length > 0) {
         warnOfJsonText(warnings, field, { empty: trace.empty, scope });
       }
@@ -84,6 +100,9 @@ function warnOfJsonText(
     return;
   }
 }
+
+const joined = <Each>(found: readonly Each[], text: (one: Each) => string): string =>
+  [...new Set(found.map(text))].join('; ');
 
 /** Asking costs the request nothing. */
 function withoutWork({ work: _work, ...scope }: Scope): Scope {

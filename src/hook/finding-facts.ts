@@ -1,3 +1,5 @@
+import type { PrintedJson, Unfit } from '../mapping/mapping.ts';
+
 /** What a warning on a request says beside its sentence, by code. Names of fields are the sender's; no value is here. */
 export interface HookFacts {
   /** Numbers that are times in seconds, as JavaScript writes their paths. */
@@ -19,4 +21,7 @@ export interface HookFacts {
   same_dedupe_key: { readonly key: string; readonly field: string };
   /** The id that was made. */
   generated_mapping_id: { readonly id: string };
+  /** What helpers and blocks of a template got; the values are the sender's. */
+  helper_argument: { readonly unfit: readonly Unfit[] };
+  printed_json: { readonly printed: readonly PrintedJson[] };
 }

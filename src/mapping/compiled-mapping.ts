@@ -1,3 +1,4 @@
+import type { PrintedJson, Unfit } from './template/unfit.ts';
 import type { CallbackAddress, ConversationOwner, DeliveryTarget, SummaryMode, WakeMode } from '../action.ts';
 import type { Place } from '../document/document.ts';
 import type { BodyFormat } from '../payload/payload.ts';
@@ -53,9 +54,9 @@ export interface TemplatePiece {
 /** What a rendering left empty, and which block branches it took (for coverage). */
 export interface RenderTrace {
   /** Helpers and blocks whose arguments were of no use to them; recorded only where the list is given. */
-  readonly unfit?: string[];
+  readonly unfit?: Unfit[];
   /** Expressions that printed a list of objects, or an object, as JSON; recorded only where the list is given. */
-  readonly printed?: string[];
+  readonly printed?: PrintedJson[];
   readonly empty: { readonly expression: string; readonly at: Place }[];
   readonly branches: { readonly at: Place; readonly taken: 'main' | 'inverse' }[];
 }

@@ -2,7 +2,7 @@ import type { TextDecoder } from 'node:util';
 import { HookError } from '../errors.ts';
 import { ExactNumber, type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import { type AnnouncedFormat, describeMismatch, formatOf, guessOther, unannouncedParts } from './formats.ts';
-import { findJsonError } from './json-error.ts';
+import { findJsonError, type JsonFacts } from './json-error.ts';
 import { decodeUtf8 } from './text.ts';
 
 const HYPHEN = 0x2d;
@@ -24,8 +24,8 @@ export function parseJsonBody(bytes: Buffer, decoder: TextDecoder, contentType?:
     payload = parseJson(text, bytes);
   } catch {
     if (text.trim() === '') return {};
-    const { detail, field } = describeProblem(text, formatOf(contentType));
-    throw new HookError('invalid_json', detail, field === undefined ? {} : { field });
+    const { detail, ...options } = describeProblem(text, formatOf(contentType));
+    throw new HookError('invalid_json', detail, options);
   }
   if (mayBeDeep(text)) checkDepth(payload);
   return payload;
@@ -44,6 +44,7 @@ function checkParts(bytes: Buffer, contentType: string | undefined): void {
 interface Problem {
   readonly detail: string;
   readonly field?: string;
+  readonly facts?: JsonFacts;
 }
 
 function describeProblem(text: string, announced: AnnouncedFormat | undefined): Problem {
@@ -59,12 +60,9 @@ function describeProblem(text: string, announced: AnnouncedFormat | undefined): 
   const other =
     announced === undefined && text.slice(0, found.offset).trim() === '' ? guessOther(text) : undefined;
   if (other !== undefined) return { detail: describeMismatch(other, 'json') };
-  const { line, column, expected, field } = found;
-  // What printed the body says more than what is missing at that place.
-  const [, shape, how] = /, found (.*?); (.*)$/s.exec(expected) ?? [];
-  const what = how === undefined ? `: expected ${expected}` : ` (${String(shape)}): ${how}`;
-  const detail = `the body is not JSON at line ${line}, column ${column}${what}`;
-  return field === undefined ? { detail } : { detail, field };
+  const { line, column, expected, field, facts } = found;
+  const detail = `the body is not JSON at line ${line}, column ${column}: expected ${expected}`;
+  return { detail, facts, ...(field === undefined ? {} : { field }) };
 }
 
 /** Whether a JSON text opens more lists and objects than may lie in each other: most do not, and are not walked. */

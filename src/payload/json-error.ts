@@ -1,5 +1,3 @@
-import { slipAt, type SlipPlace } from './json-slips.ts';
-
 /**
  * Where and why a text is not JSON (RFC 8259). V8's own message quotes the text, which may not leave the request,
  * and often lacks the position; this scan runs only after `JSON.parse` has refused and names neither key nor value.
@@ -13,6 +11,20 @@ export interface JsonError {
   readonly expected: string;
   /** The name of the field whose text it is in; the sender's own word. */
   readonly field?: string;
+  readonly facts: JsonFacts;
+}
+
+/** What stands at the place where a text stops being JSON, and what was expected there. */
+export interface JsonFacts {
+  /** Of the sender. */
+  readonly text: string;
+  readonly at: number;
+  readonly in: 'value' | 'key' | 'after-value' | 'end' | 'colon' | 'text';
+  /** Whether it closes the list or object that is open. */
+  readonly closes: boolean;
+  readonly isInList: boolean;
+  /** Whether no list and no object is open. */
+  readonly isRoot: boolean;
 }
 
 type State = 'value' | 'first-item' | 'first-key' | 'key' | 'colon' | 'after-value' | 'end';
@@ -41,12 +53,13 @@ export function findJsonError(text: string): JsonError | undefined {
     if (char === undefined && state === 'end') return undefined;
     const step = char === undefined ? undefined : takeToken(text, { at, char, state, open });
     if (step === undefined)
-      return locate(text, at, EXPECTED[state] + slipAt(text, placeOf(text, at, { state, open })));
+      return { ...locate(text, at, EXPECTED[state]), facts: factsOf(text, at, { state, open }) };
     if (typeof step !== 'number') {
       const isOfField = state === 'value' && open.at(-1) === '{';
       return {
         ...locate(text, step.offset, step.expected),
         ...(isOfField && field !== undefined ? { field } : {}),
+        facts: { ...factsOf(text, step.offset, { state, open }), in: 'text' },
       };
     }
     if (state === 'key' || state === 'first-key') field = text.slice(at + 1, step - 1);
@@ -55,12 +68,13 @@ export function findJsonError(text: string): JsonError | undefined {
   }
 }
 
-/** What a slip is looked for by; a comma before it makes a first key a further one. */
-function placeOf(text: string, at: number, { state, open }: Scan): SlipPlace {
+/** A comma before it makes a first key a further one. */
+function factsOf(text: string, at: number, { state, open }: Scan): JsonFacts {
   const isItem = state === 'value' && open.at(-1) === '[';
   const isFirst = state === 'first-key' || state === 'first-item';
   const where = state === 'first-key' ? 'key' : state === 'first-item' ? 'value' : state;
   return {
+    text,
     at,
     in: where,
     isRoot: open.length === 0,
@@ -109,14 +123,11 @@ function closes(char: string, open: readonly ('{' | '[')[]): boolean {
   return char === (open.at(-1) === '{' ? '}' : open.at(-1) === '[' ? ']' : undefined);
 }
 
-/** A shell that puts a variable between the quotes is the usual cause. */
-const IN_A_SHELL = `; a shell builds such a body with jq -n --arg NAME "$VALUE" '{NAME: $NAME}'`;
-const LINE_BREAK = String.raw`no line break in a text; in JSON it is written \n${IN_A_SHELL}`;
 /** What stands in a text as it is where a sender fills in a value. */
 const RAW: Readonly<Record<number, string>> = {
-  9: String.raw`no tab in a text; in JSON it is written \t${IN_A_SHELL}`,
-  10: LINE_BREAK,
-  13: LINE_BREAK,
+  9: 'no tab in a text',
+  10: 'no line break in a text',
+  13: 'no line break in a text',
 };
 
 function stringEnd(text: string, start: number): number | { offset: number; expected: string } {
@@ -131,8 +142,7 @@ function stringEnd(text: string, start: number): number | { offset: number; expe
       continue;
     }
     ESCAPE.lastIndex = at;
-    if (!ESCAPE.test(text))
-      return { offset: at, expected: String.raw`a valid escape; a backslash of a text is written \\` };
+    if (!ESCAPE.test(text)) return { offset: at, expected: 'a valid escape' };
     at = ESCAPE.lastIndex;
   }
 }
@@ -146,7 +156,7 @@ function skipSpace(text: string, start: number): number {
   }
 }
 
-function locate(text: string, offset: number, expected: string): JsonError {
+function locate(text: string, offset: number, expected: string): Omit<JsonError, 'facts'> {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   let line = 1;
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;

@@ -31,3 +31,10 @@ export function standInSource(name: string): string {
 
 /** File name of a linked script inside its isolate, by which its stack frames are known. */
 export const MODULE_FILE = 'sluice-transform:module';
+
+/** Globals of Node and of browsers, and members of some, that are not there. */
+export const MISSING_GLOBALS: readonly string[] = [
+  'fetch XMLHttpRequest WebSocket EventSource Request Response',
+  'setTimeout setInterval setImmediate clearTimeout clearInterval clearImmediate',
+  'queueMicrotask process global performance crypto.subtle __dirname __filename',
+].flatMap((names) => names.split(' '));

@@ -20,12 +20,6 @@ export const SANDBOX_CODES = [
   'TRANSFORM_ENV_MISSING',
   /** A Map or Set at module level, which is empty again in every call (warning). */
   'TRANSFORM_FORGETS',
-  /** A handler of Express or its like, which waits for a response to write to (warning). */
-  'TRANSFORM_WEB_HANDLER',
-  /** An arrow function whose object is a block with a label (warning). */
-  'TRANSFORM_RETURNS_NOTHING',
-  /** A function that takes its argument for the body (warning). */
-  'TRANSFORM_ARGUMENT',
   /** Import() in a transform. */
   'TRANSFORM_DYNAMIC_IMPORT',
   /** Require in an ES module, or by a computed name. */

@@ -4,6 +4,7 @@
  * the deadlines (`pool.ts`).
  */
 import type { Finding } from '../document/document.ts';
+import { defined } from '../json.ts';
 import { readCoverage, withoutCounts } from './host/module-coverage.ts';
 import { encodeCall, encodeCoverage } from './frames.ts';
 import type { RawCoverage } from './worker/isolate-coverage.ts';
@@ -50,6 +51,8 @@ export interface LoadOptions {
   readonly cwd?: string;
   /** Counts what runs, for `takeCoverage`; default false. */
   readonly coverage?: boolean;
+  /** Whether advice will look at the files of transforms; default false. */
+  readonly isLookedAt?: boolean;
 }
 
 export interface SandboxHealth {
@@ -90,13 +93,17 @@ export class Sandbox {
     refs: readonly TransformRef[],
     options: LoadOptions = {},
   ): Promise<Transforms> {
-    const folder = { dir, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) };
+    const folder = { dir, ...defined({ cwd: options.cwd, isLookedAt: options.isLookedAt }) };
     const loaded = await loadModules(folder, refs);
     const entries = this.#makeEntries(folder, refs, { loaded, coverage: options.coverage === true });
     const diagnostics = [...loaded.diagnostics, ...(await this.#inspectAll(entries, refs))];
     if (options.coverage === true) await this.#startCoverage(entries.values());
+    const subjects = loaded.subjects.map((subject) => ({
+      ...subject,
+      findings: diagnostics.filter(({ at }) => isOf(subject, at)),
+    }));
     const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
-    return new LoadedTransforms(this, entries, { diagnostics, hashes, files: loaded.files });
+    return new LoadedTransforms(this, entries, { diagnostics, subjects, hashes, files: loaded.files });
   }
 
   /** What the transforms of `refs` run in, by their settings. */
@@ -244,6 +251,7 @@ async function countRuns({ module, pool }: Entry): Promise<RawCoverage[]> {
 
 class LoadedTransforms implements Transforms {
   readonly diagnostics: Transforms['diagnostics'];
+  readonly subjects: Transforms['subjects'];
   readonly hashes: Transforms['hashes'];
   readonly files: Transforms['files'];
   readonly #sandbox: Sandbox;
@@ -254,11 +262,12 @@ class LoadedTransforms implements Transforms {
   constructor(
     sandbox: Sandbox,
     entries: ReadonlyMap<string, Entry>,
-    found: Pick<Transforms, 'diagnostics' | 'hashes' | 'files'>,
+    found: Pick<Transforms, 'diagnostics' | 'subjects' | 'hashes' | 'files'>,
   ) {
     this.#sandbox = sandbox;
     this.#entries = entries;
     this.diagnostics = found.diagnostics;
+    this.subjects = found.subjects;
     this.hashes = found.hashes;
     this.files = found.files;
   }
@@ -281,6 +290,11 @@ class LoadedTransforms implements Transforms {
     this.#released = true;
     this.#sandbox.release(this.#entries.values());
   }
+}
+
+/** Whether a finding is on a file, or on a mapping that uses it. */
+function isOf({ source, users }: LoadedModules['subjects'][number], at: Finding['at']): boolean {
+  return at?.source.file === source.file || users.some((ref) => ref.at === at);
 }
 
 function contextOf(entry: Entry, ref: TransformRef, timeoutMs: number) {

@@ -1,4 +1,5 @@
 import type { Finding, Place } from '../document/document.ts';
+import type { Subject } from '../finding.ts';
 
 /** A `transform` entry of a mapping, limits resolved to their defaults. */
 export interface TransformRef {
@@ -131,6 +132,8 @@ export interface ModuleCoverage {
 export interface Transforms {
   /** Load errors, policy violations, missing exports, heavy top-level work. */
   readonly diagnostics: readonly Finding[];
+  /** What advice may look at. */
+  readonly subjects: readonly Subject[];
   /** SHA-256 of every linked module by the name mappings use. */
   readonly hashes: ReadonlyMap<string, string>;
   /** Absolute paths of all files that were loaded, for watching. */

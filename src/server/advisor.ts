@@ -60,6 +60,8 @@ export interface RefusedRequest {
   readonly method: string;
   readonly url: string | undefined;
   readonly headers: HookRequest['headers'];
+  /** Of the error. */
+  readonly facts: object | undefined;
 }
 
 /** By what a repeat was recognised. */

@@ -86,7 +86,7 @@ function noteOf(
 ): string | undefined {
   if (error === undefined) return undefined;
   const { generation, req, headers } = exchange;
-  const { code, detail, field } = error;
+  const { code, detail, field, facts } = error;
   const place = hookName === undefined ? undefined : generation.placeOf?.(hookName);
   if (code === 'body_too_large') return limitNote(exchange, hookName ?? ownName(exchange) ?? '');
   if (code === 'rate_limited') return rateNote(exchange, hookName ?? '', place);
@@ -102,6 +102,7 @@ function noteOf(
     method: req?.method ?? '',
     url: req?.url,
     headers: headers.values,
+    facts,
   });
 }
 

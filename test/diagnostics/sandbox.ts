@@ -1,12 +1,17 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { advise } from '../../src/advice/advice.ts';
+import { LOOKS } from '../../src/advice/rules.ts';
 import type { Finding } from '../../src/document/document.ts';
 import { Sandbox, SANDBOX_CODES, typecheckTransforms, type TransformRef } from '../../src/sandbox/sandbox.ts';
 import { refTo } from '../support/sandbox-fixture.ts';
 import { said } from '../support/said.ts';
 
-export const codes = SANDBOX_CODES;
+export const codes = [
+  ...SANDBOX_CODES,
+  ...LOOKS.filter(({ on }) => on === 'module').flatMap(({ codes: own }) => own),
+];
 
 /** `case.json`: what mappings name, and what is missing around them. */
 interface Case {
@@ -55,7 +60,8 @@ async function checkOnce(folder: string): Promise<readonly Finding[]> {
     if (large !== undefined) writeFileSync(join(dir, large), JSON.stringify({ text: 'x'.repeat(1_100_000) }));
     if (missing === 'workers') await sandbox.stop();
     if (missing === 'loader') process.execPath = '/nowhere/node';
-    return (await sandbox.loadTransforms(dir, refs, { cwd: folder })).diagnostics;
+    const { diagnostics, subjects } = await sandbox.loadTransforms(dir, refs, { cwd: folder, isLookedAt: true });
+    return advise(diagnostics, subjects);
   } finally {
     process.execPath = node;
     if (large !== undefined) rmSync(join(dir, large));

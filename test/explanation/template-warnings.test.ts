@@ -1,5 +1,6 @@
 /** A warning of `check` on a template, beside a request that was printed with it. */
 import { expect, test } from 'vitest';
+import { advise } from '../../src/advice/advice.ts';
 import { templateWarnings } from '../../src/explanation/template-warnings.ts';
 import { parseDocument } from '../../src/document/document.ts';
 import { compileMappings } from '../../src/mapping/mapping.ts';
@@ -13,11 +14,12 @@ const TEXT = `
 test('is told of the requests of its mapping, and of no other', () => {
   const { document } = parseDocument({ file: 'mappings.yaml', text: TEXT }, 'yaml');
   const entries = [0, 1].map((index) => ({ value: document!.root.at([index]), dialect: 'sluice' as const }));
-  const { table, diagnostics } = compileMappings(entries, {});
+  const { table, diagnostics, subjects } = compileMappings(entries, {});
+  const findings = advise(diagnostics, subjects);
   const told = (path: string) => {
     const payload = { at: '2026-12-03T13:30:00Z' };
     const { evaluation } = evaluateHook({ path, payload }, settingsWith({ table: table! }));
-    return templateWarnings(evaluation, diagnostics);
+    return templateWarnings(evaluation, findings);
   };
   expect(told('a')).toEqual([
     {

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { advisedWarnings } from '../../src/advice/requests/warnings.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 
@@ -13,11 +14,11 @@ function warningsOf(template: string, payload: JsonValue): readonly string[] {
       ({ code, field }) => ['helper_argument', 'printed_json'].includes(code) && field === 'messageTemplate',
     ),
   ).toBe(true);
-  return evaluation.warnings.map(({ message }) => message);
+  return advisedWarnings(evaluation.warnings).map(({ message }) => message);
 }
 
 test.each([
-  ['{{join list}}', { list: [{ name: SECRET }] }, /a list of objects .* name the field to print/],
+  ['{{join list}}', { list: [{ name: SECRET }] }, /a list of objects .*; name the field to print/],
   ['{{join list ", " "nam"}}', { list: [{ name: SECRET }] }, /none has the field/],
   [
     '{{truncate (join a.list) 9}}',
@@ -27,7 +28,7 @@ test.each([
   [
     '{{a.list}}{{a.list}}',
     { a: { list: [{ n: 1, title: SECRET }] } },
-    /^\{\{a\.list\}\} is a list of 1 object and is written as JSON: write \{\{join a\.list ", " "title"\}\} \(fields: n, title\), or \{\{json a\.list\}\} where JSON is meant$/,
+    /^\{\{a\.list\}\} is a list of 1 object and is written as JSON; write \{\{join a\.list ", " "title"\}\} \(fields: n, title\), or \{\{json a\.list\}\} where JSON is meant$/,
   ],
   [
     '{{a}}',
@@ -63,7 +64,7 @@ test.each([
   [
     '{{#if paid}}a{{/if}}',
     { paid: 'false' },
-    'paid got the text "false", and every text but the empty one counts as true: write {{#if (and paid (ne paid "false"))}}',
+    'paid got the text "false", and every text but the empty one counts as true; write {{#if (and paid (ne paid "false"))}}',
   ],
   ['{{#if paid}}a{{/if}}', { paid: 'False' }, 'write {{#if (and paid (ne paid "False"))}}'],
   [

@@ -1,3 +1,4 @@
+import { advise } from '../../src/advice/advice.ts';
 import { execFileSync } from 'node:child_process';
 import {
   mkdirSync,
@@ -138,6 +139,7 @@ const lib_1 = require("./lib");\n// require('./not-there')\nfunction run() { ret
     expect(await loadModules({ dir: '/does/not/exist' }, [])).toEqual({
       modules: new Map(),
       diagnostics: [],
+      subjects: [],
       files: [],
       workerProgram: '',
     });
@@ -244,7 +246,7 @@ describe('what is refused, and where', () => {
   test('a missing TypeScript file beside its compiled form gets a suggestion', async () => {
     write({ 'github.js': 'export default () => 1;', 'stripe.ts': '' });
     const loaded = await load('github.ts', 'strip.ts', 'unlike.ts');
-    expect(loaded.diagnostics.map(({ code, hint }) => [code, said(hint)])).toEqual([
+    expect(advise(loaded.diagnostics).map(({ code, hint }) => [code, said(hint)])).toEqual([
       ['TRANSFORM_NOT_FOUND', 'did you mean "github.js"? the name is relative to hooks.transformsDir'],
       ['TRANSFORM_NOT_FOUND', 'did you mean "stripe.ts"? the name is relative to hooks.transformsDir'],
       ['TRANSFORM_NOT_FOUND', 'create it, or check the name: it is relative to hooks.transformsDir'],

@@ -309,7 +309,7 @@ describe('what is exported', () => {
       'warning TRANSFORM_HEAVY_TOP_LEVEL',
       'error TRANSFORM_EXPORT_MISSING',
     ]);
-    expect(said(transforms.diagnostics[0]?.hint)).toContain('helper');
+    expect(transforms.diagnostics[0]?.facts).toMatchObject({ functions: ['helper'] });
     expect(said(transforms.diagnostics[2]?.message)).toContain('throws.ts:2:7');
   });
 });

@@ -89,9 +89,7 @@ describe('what a body may be', () => {
   test('the answer names the place where the body stops being JSON', async () => {
     const server = await startTestServer();
     const reply = await send(server, '/hooks/wake', { body: '{\n  "text": hello\n}' });
-    expect(json(reply)['detail']).toBe(
-      'the body is not JSON at line 2, column 11: expected a value; only numbers, true, false and null stand without double quotes: put them around the text, or around the placeholder that the sender fills in there',
-    );
+    expect(json(reply)['detail']).toBe('the body is not JSON at line 2, column 11: expected a value');
   });
 
   test.each([

@@ -94,7 +94,17 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
   },
   advice: {
     kind: 'advice',
-    imports: ['document', 'config', 'mapping', 'runners', 'hook', 'payload', 'verify', ...CONTRACT],
+    imports: [
+      'document',
+      'config',
+      'mapping',
+      'runners',
+      'hook',
+      'payload',
+      'sandbox',
+      'verify',
+      ...CONTRACT,
+    ],
     types: ['generation', 'server'],
   },
   explanation: {
@@ -189,14 +199,11 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   config: {
     advice: 'env-file foreign-documents near-variable',
   },
-  payload: { advice: 'json-slips printed-value' },
   verify: {
     advice: 'address-check foreign-secrets known-senders written-verify',
     tools: 'sign',
   },
   sandbox: {
-    advice: `missing-parts near-modules printed-file printed-parts read-expression scan-argument
-      scan-globals scan-shapes web-handler`,
     tools:
       'author-globals find-compiler module-coverage isolate-coverage run-unsandboxed typecheck unsandboxed-process',
   },

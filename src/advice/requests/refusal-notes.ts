@@ -1,6 +1,8 @@
+import type { JsonFacts } from '../../payload/facts.ts';
 import { BODY_FORMATS } from '../../payload/payload.ts';
 import { formatNote, type RoutingTable } from '../../mapping/mapping.ts';
 import type { RefusedRequest } from '../../server/server.ts';
+import { jsonHint } from '../json-bodies.ts';
 import { wordsOf } from './decision-advice.ts';
 import { methodNote } from './method-note.ts';
 import { nearName } from './near-names.ts';
@@ -21,9 +23,9 @@ const BY_CODE: Partial<
 };
 
 function jsonNote(refused: RefusedRequest, table: RoutingTable): string | undefined {
-  const { detail, field, place, headers } = refused;
-  if (field !== undefined && detail.includes('jq -n') && isWord(field, table))
-    return `the text is that of "${field}": --arg ${field} "$VALUE" '{${field}: $${field}}'`;
+  const { detail, field, place, headers, facts } = refused;
+  if (facts !== undefined)
+    return jsonHint(facts as JsonFacts, field !== undefined && isWord(field, table) ? field : undefined);
   const format = /bodyFormat: \w+/.exec(detail)?.[0];
   const then =
     format === 'bodyFormat: text' ? '; the text is then {{payload}}' : (UNWRAPPED.exec(detail)?.[0] ?? '');

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, relative } from 'node:path';
 import { findOnPath } from '../../config/config.ts';
-import { quoted, say } from '../../finding.ts';
+import { quoted } from '../../finding.ts';
 import type { GenerationSubjects } from '../../generation/facts.ts';
 import { AGENT_PROFILES, ARGV_PLACEHOLDERS } from '../../runners/facts.ts';
 import { isWithin } from '../../runners/runners.ts';
@@ -11,7 +11,7 @@ import { findMeantPlaceholder } from '../commands/placeholders.ts';
 import { scriptVariables } from '../commands/script-variables.ts';
 import { findShellLine, listText } from '../commands/shell-words.ts';
 import { findStartProblem } from '../commands/start-problem.ts';
-import { look, rule, type Found } from '../rule.ts';
+import { hint, look, type Found } from '../rule.ts';
 
 type Subject = GenerationSubjects['runner'];
 
@@ -193,36 +193,15 @@ export const COMMANDS = [
 
 /** Agents that may do more than they should. */
 export const RUNNER_SAFETY = [
-  rule({
-    on: 'RUNNER_FOLDER',
-    name: 'folder-of-runner',
-    confidence: 'certain',
-    find: ({ of, runner }) => runner && { of, ...runner },
-    say: ({ of, at, hasCwd, kind }) => {
-      if (of === 'private') return say`or name another folder with cwd, below ${at}`;
-      const rest = kind === 'agent' ? ', or leave cwd out' : '';
-      return hasCwd ? say`write cwd: private at ${at}.cwd${rest}` : say`add cwd: private to ${at}${rest}`;
-    },
+  hint('RUNNER_FOLDER', ['agent-in-folder', 'certain'], ({ of, runner: { at, hasCwd, kind } = {} }) => {
+    if (of === 'workFolders') return 'name a folder outside of it, such as a checkout of its own';
+    if (of === 'private') return `or name another folder with cwd, below ${at ?? ''}`;
+    const rest = kind === 'agent' ? ', or leave cwd out' : '';
+    return `${hasCwd === true ? `write cwd: private at ${at ?? ''}.cwd` : `add cwd: private to ${at ?? ''}`}${rest}`;
   }),
-  rule({
-    on: 'RUNNER_FOLDER',
-    name: 'folder-of-mappings',
-    confidence: 'certain',
-    find: ({ of }) => (of === 'workFolders' ? of : undefined),
-    say: () => say`name a folder outside of it, such as a checkout of its own`,
-  }),
-  rule({
-    on: 'RUNNER_ACCESS',
-    name: 'option',
-    confidence: 'certain',
-    find: ({ at }) => at,
-    say: (at) => say`remove it from ${at}.argv, and write access: read, edit or full`,
-  }),
-  rule({
-    on: 'RUNNER_ACCESS',
-    name: 'full-access',
-    confidence: 'certain',
-    find: ({ at }) => (at === undefined ? true : undefined),
-    say: () => say`write access: read, or edit; or run the service in a container of its own`,
-  }),
+  hint('RUNNER_ACCESS', ['loosened', 'certain'], ({ at }) =>
+    at === undefined
+      ? 'write access: read, or edit; or run the service in a container of its own'
+      : `remove it from ${at}.argv, and write access: read, edit or full`,
+  ),
 ];

@@ -1,10 +1,10 @@
 /** Helpers of templates: those that there are not, and arguments that one does not take. */
-import { didYouMean, meantTimeZone, replaceWithin, shorten, type Place } from '../../document/document.ts';
-import { quoted, say, type Finding } from '../../finding.ts';
+import { meantTimeZone, shorten, type Place, type TextEdit } from '../../document/document.ts';
+import { say } from '../../finding.ts';
 import { BLOCK_HELPERS, HELPERS, type HelperProblem, type TemplateCall } from '../../mapping/facts.ts';
 import { blankArgument, blankName } from '../blank-names.ts';
 import { HELPER_SYNONYMS, meantBlock, meantCall } from '../dialects/helpers.ts';
-import { rule, type Fix } from '../rule.ts';
+import { hint, near, nearName, rule, type Fix } from '../rule.ts';
 
 const operandsOf = ({ args }: TemplateCall): readonly string[] => args.map(({ text }) => text);
 
@@ -18,37 +18,23 @@ function wholeCall({ nameAt, args, named }: TemplateCall, text: string): Fix | u
   return end < start || isRisky ? undefined : { edit: { at: { source, start, end }, text } };
 }
 
-/** Another word at the place of a finding. */
-function renamed(
-  { from, to }: { readonly from: string; readonly to: string },
-  { at }: Finding,
-): Fix | undefined {
-  const edit = at && replaceWithin(at, from, to);
-  return edit && { edit };
-}
-
-const blank = {
-  hint: ({ text }: { readonly text: string }) => `a name with a blank in it is written in brackets: ${text}`,
-  fix: (edit: NonNullable<ReturnType<typeof blankName>>) => ({ edit }),
+const inBrackets = {
+  say: ({ text }: TextEdit) => say`a name with a blank in it is written in brackets: ${text}`,
+  fix: (edit: TextEdit) => ({ edit }),
 };
 
 /** Helpers, blocks and names with @ that there are not. */
 export const UNKNOWN_HELPERS = [
-  rule({
-    on: 'TEMPLATE_UNKNOWN_HELPER',
-    name: 'block-of-other-tool',
-    confidence: 'certain',
-    find: ({ call, isBlock }) => (isBlock ? meantBlock(call.name, operandsOf(call)) : undefined),
-    say: quoted,
-  }),
+  hint('TEMPLATE_UNKNOWN_HELPER', ['block-of-other-tool', 'certain'], ({ call, isBlock }) =>
+    isBlock ? meantBlock(call.name, operandsOf(call)) : undefined,
+  ),
   rule({
     on: 'TEMPLATE_UNKNOWN_HELPER',
     name: 'name-with-blank',
     confidence: 'certain',
     find: ({ call: { name, nameAt, args, named }, isBlock }) =>
       isBlock || named.length > 0 || !/\.|^[A-Z]/.test(name) ? undefined : blankName([nameAt, ...args]),
-    say: (edit) => quoted(blank.hint(edit)),
-    fix: blank.fix,
+    ...inBrackets,
   }),
   rule({
     on: 'TEMPLATE_UNKNOWN_HELPER',
@@ -63,92 +49,35 @@ export const UNKNOWN_HELPERS = [
     say: ({ call, text }) => say`write ${call.isInner ? `(${text})` : `{{${text}}}`}`,
     fix: ({ call, text }) => wholeCall(call, text),
   }),
-  rule({
-    on: 'TEMPLATE_UNKNOWN_HELPER',
-    name: 'near-name',
-    confidence: 'likely',
-    find: ({ call: { name }, isBlock }) => {
-      const to = isBlock ? undefined : (HELPER_SYNONYMS[name] ?? didYouMean(name, Object.keys(HELPERS)));
-      return to === undefined ? undefined : { from: name, to };
-    },
-    say: ({ to }) => say`did you mean "${to}"?`,
-    fix: renamed,
+  nearName('TEMPLATE_UNKNOWN_HELPER', ({ call: { name }, isBlock }) => {
+    if (isBlock) return undefined;
+    const to = Object.hasOwn(HELPER_SYNONYMS, name) ? HELPER_SYNONYMS[name] : undefined;
+    return to === undefined ? near(name, Object.keys(HELPERS)) : { from: name, to };
   }),
-  rule({
-    on: 'TEMPLATE_UNKNOWN_HELPER',
-    name: 'near-block',
-    confidence: 'likely',
-    find: ({ call: { name, args }, isBlock }) =>
-      isBlock && args.length > 0 ? didYouMean(name, BLOCK_HELPERS) : undefined,
-    say: (near) => say`did you mean "{{#${near} …}}"?`,
+  hint('TEMPLATE_UNKNOWN_HELPER', ['near-block', 'likely'], ({ call: { name, args }, isBlock }) => {
+    if (!isBlock) return undefined;
+    if (args.length === 0) return `write {{#if ${name}}} or {{#each ${name}}}`;
+    const meant = near(name, BLOCK_HELPERS)?.to;
+    return meant && `did you mean "{{#${meant} …}}"?`;
   }),
-  rule({
-    on: 'TEMPLATE_UNKNOWN_HELPER',
-    name: 'section',
-    confidence: 'likely',
-    find: ({ call: { name, args }, isBlock }) => (isBlock && args.length === 0 ? name : undefined),
-    say: (name) => say`write {{#if ${name}}} or {{#each ${name}}}`,
-  }),
-  rule({
-    on: 'TEMPLATE_UNKNOWN_HELPER',
-    name: 'unknown-name',
-    confidence: 'guess',
-    find: ({ isBlock }) =>
-      isBlock
-        ? `the block helpers are: ${BLOCK_HELPERS.map((each) => `#${each}`).join(' ')}; write {{#if (eq a b)}} to compare, {{#each list}} to repeat`
-        : `the helpers are: ${Object.keys(HELPERS).join(' ')}`,
-    say: quoted,
-  }),
-  rule({
-    on: 'TEMPLATE_UNKNOWN_DATA',
-    name: 'near-name',
-    confidence: 'likely',
-    find: ({ name, known }) => {
-      const to = name === '' ? undefined : didYouMean(name, known);
-      return to === undefined ? undefined : { from: name, to };
-    },
-    say: ({ to }) => say`did you mean @${to}?`,
-    fix: renamed,
-  }),
-  rule({
-    on: 'TEMPLATE_UNKNOWN_DATA',
-    name: 'unknown-name',
-    confidence: 'guess',
-    find: ({ known }) => known.map((name) => `@${name}`).join(' '),
-    say: (known) => say`the names with @ are: ${known}`,
-  }),
+  hint('TEMPLATE_UNKNOWN_HELPER', ['unknown-name', 'guess'], ({ isBlock }) =>
+    isBlock
+      ? `the block helpers are: ${BLOCK_HELPERS.map((each) => `#${each}`).join(' ')}; write {{#if (eq a b)}} to compare, {{#each list}} to repeat`
+      : `the helpers are: ${Object.keys(HELPERS).join(' ')}`,
+  ),
+  nearName(
+    'TEMPLATE_UNKNOWN_DATA',
+    ({ name, known }) => (name === '' ? undefined : near(name, known)),
+    ({ to }) => say`did you mean @${to}?`,
+  ),
+  hint(
+    'TEMPLATE_UNKNOWN_DATA',
+    ['unknown-name', 'guess'],
+    ({ known }) => `the names with @ are: ${known.map((name) => `@${name}`).join(' ')}`,
+  ),
 ];
 
-type Wrong = HelperProblem['wrong'];
-type Problem<Kind extends Wrong> = HelperProblem & { readonly wrong: Kind };
-
-/** Declares what to do about one way to use a helper wrongly. */
-function usage<Match>(
-  wrong: Wrong,
-  name: string,
-  {
-    confidence = 'certain',
-    find,
-    hint,
-    fix,
-  }: {
-    readonly confidence?: Finding['confidence'];
-    readonly find: (problem: Problem<Wrong>) => Match | undefined;
-    readonly hint: (match: Match) => string;
-    readonly fix?: (match: Match, finding: Finding) => Fix | undefined;
-  },
-) {
-  return rule({
-    on: 'TEMPLATE_HELPER_USAGE',
-    name,
-    confidence,
-    find: (facts) => (facts.wrong === wrong ? find(facts as Problem<Wrong>) : undefined),
-    say: (match: Match) => quoted(hint(match)),
-    ...(fix === undefined ? {} : { fix }),
-  });
-}
-
-/** The edit that turns two arguments round, each on a line. */
+/** Turns two arguments round, each on a line. */
 function swapped(first: Place, second: Place): Fix | undefined {
   const { source } = first;
   const { text } = source;
@@ -162,86 +91,68 @@ function swapped(first: Place, second: Place): Fix | undefined {
   return { edit: { at: { source, start: first.start, end: second.end }, text: b + between + a } };
 }
 
+/** What to write, by what is wrong; the name of a helper stands first. */
+const WRITE: Readonly<
+  Record<HelperProblem['wrong'], (problem: HelperProblem & { readonly name: string }) => string | undefined>
+> = {
+  block: ({ name, call }) =>
+    meantBlock(name, operandsOf(call)) ??
+    `write {{#if (${name} …)}} to test it, or {{${name} …}} to print it`,
+  inline: ({ name }) => `write {{#${name} …}}…{{/${name}}}`,
+  count: ({ name }) => `write ${HELPERS[name]?.usage ?? ''}`,
+  arity: ({ name }) => `write ${HELPERS[name]?.usage ?? ''}`,
+  argument: ({ key = '', known = [] }) => {
+    const meant = near(key, known)?.to;
+    if (meant !== undefined) return `did you mean "${meant}="?`;
+    return known.length === 0 ? 'remove it' : `its arguments are: ${known.map((one) => `${one}=`).join(' ')}`;
+  },
+  zone: () => 'write a zone such as tz="Europe/Berlin"',
+  order: () => undefined,
+  'one-value': ({ name, call }) => {
+    const [list, word] = operandsOf(call);
+    return list !== undefined && (word === 'as' || word === 'in')
+      ? `write {{#${name} ${shorten(list)}}}: inside, a path begins at the element, {{title}} or {{this}}`
+      : `write {{#${name} name}}…{{/${name}}}`;
+  },
+};
+
 /** Helpers and blocks that take something else. */
 export const HELPER_USAGE = [
-  usage('block', 'block-of-other-tool', {
-    find: ({ call }) => meantBlock(call.name, operandsOf(call)),
-    hint: (hint) => hint,
-  }),
-  usage('block', 'value-as-block', {
-    confidence: 'likely',
-    find: ({ call: { name } }) => name,
-    hint: (name) => `write {{#if (${name} …)}} to test it, or {{${name} …}} to print it`,
-  }),
-  usage('inline', 'block-as-value', {
-    find: ({ call: { name } }) => name,
-    hint: (name) => `write {{#${name} …}}…{{/${name}}}`,
-  }),
-  usage('count', 'no-number', {
-    find: ({ call: { name } }) => HELPERS[name],
-    hint: (helper) => `write ${helper.usage}`,
-  }),
-  usage('argument', 'near-name', {
-    confidence: 'likely',
-    find: ({ key = '', known = [] }) => didYouMean(key, known),
-    hint: (near) => `did you mean "${near}="?`,
-  }),
-  usage('argument', 'unknown-name', {
-    confidence: 'guess',
-    find: ({ known = [] }) => known,
-    hint: (known) =>
-      known.length === 0 ? 'remove it' : `its arguments are: ${known.map((one) => `${one}=`).join(' ')}`,
-  }),
-  usage('zone', 'near-zone', {
-    confidence: 'likely',
-    find: ({ zone = '' }) => {
-      const to = meantTimeZone(zone);
-      return to === undefined ? undefined : { from: zone, to };
+  rule({
+    on: 'TEMPLATE_HELPER_USAGE',
+    name: 'name-with-blank',
+    confidence: 'certain',
+    find: (facts) => {
+      if (facts.wrong === 'one-value') return blankArgument(facts.call.args, 1);
+      return facts.wrong === 'arity' ? blankArgument(facts.call.args, facts.max ?? Infinity) : undefined;
     },
-    hint: ({ to }) => `did you mean tz="${to}"?`,
-    fix: renamed,
-  }),
-  usage('zone', 'unknown-zone', {
-    confidence: 'guess',
-    find: () => true,
-    hint: () => 'write a zone such as tz="Europe/Berlin"',
-  }),
-  usage('order', 'value-behind', {
-    find: ({ call }) => {
-      const [first, second] = call.args;
-      return first === undefined || second === undefined ? undefined : { name: call.name, first, second };
-    },
-    hint: ({ name, first, second }) => `write {{${name} ${shorten(second.text)} ${shorten(first.text)}}}`,
-    fix: ({ first, second }) => swapped(first.at, second.at),
-  }),
-  usage('one-value', 'name-with-blank', { find: ({ call }) => blankArgument(call.args, 1), ...blank }),
-  usage('one-value', 'as-in-other-tools', {
-    find: ({ call: { name, args } }) => {
-      const [list, word] = operandsOf({ args } as TemplateCall);
-      return list !== undefined && (word === 'as' || word === 'in') ? { name, list } : undefined;
-    },
-    hint: ({ name, list }) =>
-      `write {{#${name} ${shorten(list)}}}: inside, a path begins at the element, {{title}} or {{this}}`,
-  }),
-  usage('one-value', 'no-value', {
-    confidence: 'likely',
-    find: ({ call: { name } }) => name,
-    hint: (name) => `write {{#${name} name}}…{{/${name}}}`,
-  }),
-  usage('arity', 'name-with-blank', {
-    find: ({ call, max = Infinity }) => blankArgument(call.args, max),
-    ...blank,
-  }),
-  usage('arity', 'number-of-arguments', {
-    confidence: 'likely',
-    find: ({ call: { name } }) => HELPERS[name],
-    hint: (helper) => `write ${helper.usage}`,
+    ...inBrackets,
   }),
   rule({
     on: 'TEMPLATE_HELPER_USAGE',
-    name: 'arguments-of-a-value',
-    confidence: 'likely',
-    find: ({ wrong }) => (wrong === 'no-helper' ? wrong : undefined),
-    say: () => say`write the name of a helper first: {{upper title}}`,
+    name: 'value-behind',
+    confidence: 'certain',
+    find: (facts) => {
+      if (facts.wrong !== 'order') return undefined;
+      const { name, args } = facts.call;
+      const [first, second] = args;
+      return first === undefined || second === undefined ? undefined : { name, first, second };
+    },
+    say: ({ name, first, second }) => say`write {{${name} ${shorten(second.text)} ${shorten(first.text)}}}`,
+    fix: ({ first, second }) => swapped(first.at, second.at),
   }),
+  nearName(
+    'TEMPLATE_HELPER_USAGE',
+    (facts) => {
+      const zone = facts.wrong === 'zone' ? facts.zone : undefined;
+      const to = zone === undefined ? undefined : meantTimeZone(zone);
+      return zone === undefined || to === undefined ? undefined : { from: zone, to };
+    },
+    ({ to }) => say`did you mean tz="${to}"?`,
+  ),
+  hint('TEMPLATE_HELPER_USAGE', ['other-usage', 'likely'], (facts) =>
+    facts.wrong === 'no-helper'
+      ? 'write the name of a helper first: {{upper title}}'
+      : WRITE[facts.wrong]({ ...facts, name: facts.call.name }),
+  ),
 ];

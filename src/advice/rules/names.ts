@@ -1,18 +1,11 @@
 /** Names in a mapping that lead nowhere: channels, recipients, models. */
 import { CHANNEL_ALIASES, LAST_CHANNEL, otherWay } from '../../action.ts';
-import { didYouMean, replaceWithin } from '../../document/document.ts';
-import { quoted, say, type Finding } from '../../finding.ts';
+import { didYouMean } from '../../document/document.ts';
 import { recipientHint } from '../recipients.ts';
-import { rule, type Fix } from '../rule.ts';
+import { hint, near, nearName } from '../rule.ts';
 
 /** More models are not listed. */
 const MAX_MODELS = 8;
-
-/** The written name replaced by one that there is. */
-function renamed(written: string, near: string, { at }: Finding): Fix | undefined {
-  const edit = at && replaceWithin(at, written, near);
-  return edit && { edit };
-}
 
 const channelList = (known: readonly string[]): string =>
   `the channels are: ${[LAST_CHANNEL, ...known].join(' ')}`;
@@ -30,75 +23,27 @@ function placeInChannel(written: string, known: readonly string[]): string | und
 }
 
 export const NAMES = [
-  rule({
-    on: 'UNKNOWN_CHANNEL',
-    name: 'other-way-of-delivery',
-    confidence: 'certain',
-    find: ({ written }) => otherWay(written.toLowerCase()),
-    say: quoted,
+  hint('UNKNOWN_CHANNEL', ['other-way-of-delivery', 'certain'], ({ written }) =>
+    otherWay(written.toLowerCase()),
+  ),
+  hint('UNKNOWN_CHANNEL', ['place-in-channel', 'certain'], ({ written, known }) =>
+    placeInChannel(written, known),
+  ),
+  nearName('UNKNOWN_CHANNEL', ({ written, known }) => {
+    const to = didYouMean(written.toLowerCase(), [LAST_CHANNEL, ...known, ...Object.keys(CHANNEL_ALIASES)]);
+    return to === undefined ? undefined : { from: written, to };
   }),
-  rule({
-    on: 'UNKNOWN_CHANNEL',
-    name: 'place-in-channel',
-    confidence: 'certain',
-    find: ({ written, known }) => placeInChannel(written, known),
-    say: quoted,
-  }),
-  rule({
-    on: 'UNKNOWN_CHANNEL',
-    name: 'near-name',
-    confidence: 'likely',
-    find: ({ written, known }) => {
-      const near = didYouMean(written.toLowerCase(), [
-        LAST_CHANNEL,
-        ...known,
-        ...Object.keys(CHANNEL_ALIASES),
-      ]);
-      return near === undefined ? undefined : { written, near };
-    },
-    say: ({ near }) => say`did you mean "${near}"?`,
-    fix: ({ written, near }, finding) => renamed(written, near, finding),
-  }),
-  rule({
-    on: 'UNKNOWN_CHANNEL',
-    name: 'unknown-name',
-    confidence: 'guess',
-    find: ({ known }) => known,
-    say: (known) => quoted(channelList(known)),
-  }),
-  rule({
-    on: 'INVALID_RECIPIENT',
-    name: 'other-form',
-    confidence: 'likely',
-    find: recipientHint,
-    say: quoted,
-  }),
-  rule({
-    on: 'INVALID_RECIPIENT',
-    name: 'unknown-form',
-    confidence: 'guess',
-    find: ({ channel }) => channel,
-    say: (channel) => say`write "to" in that form, or remove it to use the default recipient of ${channel}`,
-  }),
-  rule({
-    on: 'MODEL_NOT_ALLOWED',
-    name: 'near-name',
-    confidence: 'likely',
-    find: ({ written, models, usable }) => {
-      const near = didYouMean(written, [...models, ...usable]);
-      return near === undefined ? undefined : { written, near };
-    },
-    say: ({ near }) => say`did you mean "${near}"?`,
-    fix: ({ written, near }, finding) => renamed(written, near, finding),
-  }),
-  rule({
-    on: 'MODEL_NOT_ALLOWED',
-    name: 'unknown-name',
-    confidence: 'guess',
-    find: ({ models }) => models,
-    say: (models) =>
-      models.length === 0
-        ? say`the list is empty: no mapping may choose a model`
-        : say`allowed: ${models.slice(0, MAX_MODELS).join(', ')}${models.length > MAX_MODELS ? ', …' : ''}`,
-  }),
+  hint('UNKNOWN_CHANNEL', ['unknown-name', 'guess'], ({ known }) => channelList(known)),
+  hint('INVALID_RECIPIENT', ['other-form', 'likely'], recipientHint),
+  hint(
+    'INVALID_RECIPIENT',
+    ['unknown-form', 'guess'],
+    ({ channel }) => `write "to" in that form, or remove it to use the default recipient of ${channel}`,
+  ),
+  nearName('MODEL_NOT_ALLOWED', ({ written, models, usable }) => near(written, [...models, ...usable])),
+  hint('MODEL_NOT_ALLOWED', ['unknown-name', 'guess'], ({ models }) =>
+    models.length === 0
+      ? 'the list is empty: no mapping may choose a model'
+      : `allowed: ${models.slice(0, MAX_MODELS).join(', ')}${models.length > MAX_MODELS ? ', …' : ''}`,
+  ),
 ];

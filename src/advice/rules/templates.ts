@@ -13,7 +13,7 @@ import { DATE_LETTERS, findMeantFormat, type MeantFormat } from '../dialects/dat
 import { foreignExpression, rewriteExpressions } from '../dialects/expressions.ts';
 import { findForeignMarks } from '../dialects/marks.ts';
 import { foreignFinding, readForeign } from '../dialects/templates.ts';
-import { look, remedy, replacing, rule, type Fix, type Found } from '../rule.ts';
+import { hint, look, remedy, replacing, rule, type Fix, type Found } from '../rule.ts';
 
 /** A template of another language, or with its expressions: one finding in place of all others. */
 function otherLanguage(subject: TemplateSubject): Found | undefined {
@@ -129,8 +129,6 @@ export const TEMPLATE_LOOKS = [
   }),
 ];
 
-const CLOSE_IT = 'close it with }}';
-
 /** The expression that begins at or before an offset as it is written when it is closed, where its text tells its end. */
 function closedAt(text: string, offset: number): string | undefined {
   const written = text.slice(text.lastIndexOf('{{', offset));
@@ -184,26 +182,10 @@ const SIGNS: Readonly<Record<string, string>> = {
 
 /** Templates that cannot be used. */
 export const TEMPLATES = [
-  rule({
-    on: 'TEMPLATE_SYNTAX',
-    name: 'quotes-of-word-processors',
-    confidence: 'certain',
-    find: (facts) => (facts.wrong === 'quotes' ? facts.written.join(' and ') : undefined),
-    say: (written) => say`write ${written}`,
-  }),
-  rule({
-    on: 'TEMPLATE_SYNTAX',
-    name: 'open-block',
-    confidence: 'certain',
-    find: (facts) => (facts.wrong === 'close' ? facts.block : undefined),
-    say: (block) => say`close it with {{/${block}}}`,
-  }),
-  rule({
-    on: 'TEMPLATE_SYNTAX',
-    name: 'open-expression',
-    confidence: 'certain',
-    find: (facts) => (facts.wrong === 'open' ? (closedAt(facts.text, facts.stop) ?? CLOSE_IT) : undefined),
-    say: quoted,
+  hint('TEMPLATE_SYNTAX', ['not-closed', 'certain'], (facts) => {
+    if (facts.wrong === 'quotes') return `write ${facts.written.join(' and ')}`;
+    if (facts.wrong === 'close') return `close it with {{/${facts.block}}}`;
+    return facts.wrong === 'open' ? (closedAt(facts.text, facts.stop) ?? 'close it with }}') : undefined;
   }),
   rule({
     on: 'TEMPLATE_SYNTAX',
@@ -217,13 +199,9 @@ export const TEMPLATES = [
     say: ({ here }) => quoted(here.hint),
     fix: rewritten,
   }),
-  rule({
-    on: 'TEMPLATE_SYNTAX',
-    name: 'unexpected-sign',
-    confidence: 'likely',
-    find: (facts) => (facts.wrong === 'stop' ? (TOKENS[facts.got] ?? SIGNS[facts.found]) : undefined),
-    say: quoted,
-  }),
+  hint('TEMPLATE_SYNTAX', ['unexpected-sign', 'likely'], (facts) =>
+    facts.wrong === 'stop' ? (TOKENS[facts.got] ?? SIGNS[facts.found]) : undefined,
+  ),
   remedy(
     'TEMPLATE_NOT_SUPPORTED',
     say`write the text itself into the template, or compose it in a transform`,

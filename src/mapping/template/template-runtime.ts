@@ -6,8 +6,7 @@ import { textOf } from './json-text.ts';
 import type { RenderTrace, Scope } from '../compiled-mapping.ts';
 import { readRoot } from '../scope.ts';
 import { CALL, checkOutput, KEY, RenderBudget } from './template-budget.ts';
-import { nameJoined, notePrinted } from './printed-json.ts';
-import { findNo, findUnfit } from './unfit-arguments.ts';
+import { noteArguments, noteNo, notePrinted } from './unfit.ts';
 import { HELPERS, holds, type Argument, type Helper } from './template-helpers.ts';
 import { EXACT, OUT, ROOT, THIS, type PreparedTree } from './template-tree.ts';
 import type { Located } from './template-checks.ts';
@@ -73,8 +72,7 @@ function out(...[value, index, options]: unknown[]): string {
   const text = textOf(value as JsonValue);
   rendering.budget.spend(CALL + text.length);
   if (trace !== undefined && expression !== undefined) {
-    notePrinted(trace, rendering.scope, { text: expression.text, value: value as JsonValue });
-    if (trace.unfit !== undefined && trace.unfit.length > 0) nameJoined(trace.unfit, expression.text);
+    notePrinted(trace, rendering.scope, { expression: expression.text, value: value as JsonValue });
   }
   return marked(rendering, index, text);
 }
@@ -126,9 +124,7 @@ function valueHelper(name: string, helper: Helper): RuntimeHelper {
     const { budget } = data.rendering;
     const args = all.slice(0, -1) as Argument[];
     const [first] = args;
-    const unfit = data.rendering.trace?.unfit;
-    const problem = unfit === undefined ? undefined : findUnfit(name, args);
-    if (problem !== undefined && unfit?.includes(problem) === false) unfit.push(problem);
+    if (data.rendering.trace !== undefined) noteArguments(data.rendering.trace, name, args);
     if (helper.text === true && typeof first === 'object' && first !== null) args[0] = textOf(first);
     budget.spend(args.reduce<number>((sum, arg) => sum + sizeOf(arg), helper.cost ?? CALL));
     const result = helper.run(args, hash);
@@ -212,17 +208,11 @@ function branch(
   { index, value, options, taken }: { index: unknown; value: unknown; options: CallOptions; taken: boolean },
 ): string {
   noteBranch(options.data.rendering, index, taken ? 'main' : 'inverse');
-  if (typeof value === 'string') noteNo(options.data.rendering, index, value);
-  return taken ? options.fn(context) : options.inverse(context);
-}
-
-/** A text such as "false" decides a block, and holds as every text but the empty one does. */
-function noteNo({ trace, blocks }: Rendering, index: unknown, value: string): void {
-  const unfit = trace?.unfit;
+  const { trace, blocks } = options.data.rendering;
   const at = blocks[index as number];
-  if (unfit === undefined || at === undefined) return;
-  const problem = findNo(at.source.text.slice(at.start, at.end), value);
-  if (problem !== undefined && !unfit.includes(problem)) unfit.push(problem);
+  if (typeof value === 'string' && trace !== undefined && at !== undefined)
+    noteNo(trace, at.source.text.slice(at.start, at.end), value);
+  return taken ? options.fn(context) : options.inverse(context);
 }
 
 /** The block once for each element of a list or member of an object; undefined where there is none. */

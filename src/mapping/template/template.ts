@@ -10,7 +10,7 @@ import { type Finding, type LocatedValue, type Place, placeWithin } from '../../
 import { HookError } from '../../errors.ts';
 import type { HookRequest, JsonObject, JsonValue } from '../../request.ts';
 import { textOf } from './json-text.ts';
-import { notePrinted } from './printed-json.ts';
+import { notePrinted } from './unfit.ts';
 import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
 import { compileReader, readRoot, RESERVED_NAMES, type Reader } from '../scope.ts';
 import { checkOutput } from './template-budget.ts';
@@ -181,7 +181,7 @@ function compilePlain(program: hbs.AST.Program, { expressions }: PreparedTree): 
         if (value === undefined || value === null) noteEmpty(expression, trace);
         else text += textOf(value);
         if (trace !== undefined && typeof value === 'object' && value !== null)
-          notePrinted(trace, scope, { text: expression?.text ?? '', value });
+          notePrinted(trace, scope, { expression: expression?.text ?? '', value });
       }
     }
     return checkOutput(text);

@@ -1,5 +1,5 @@
 /** Checks a module where it may run: its top level works and is light, and it exports what the mapping calls. */
-import { quoted, say } from '../../finding.ts';
+import { say } from '../../finding.ts';
 import type { Finding } from '../../document/document.ts';
 import { encodeInspect, STATUS } from '../frames.ts';
 import type { JobOutcome, PooledModule } from './job.ts';
@@ -44,33 +44,16 @@ function describeExport(ref: TransformRef, exported: ReadonlyMap<string, string>
   const wanted = ref.export === undefined ? ['default', 'transform'] : [ref.export];
   const name = wanted.find((one) => exported.has(one) && exported.get(one) !== 'undefined');
   const module = JSON.stringify(ref.module);
-  const hint = functionsHint(ref.module, exported);
-  if (name === undefined) {
-    const message = `transform ${module} exports nothing named ${wanted.join(' or ')}`;
-    return {
-      severity: 'error',
-      code: 'TRANSFORM_EXPORT_MISSING',
-      message: quoted(message),
-      at: ref.at,
-      hint: quoted(hint),
-    };
-  }
-  if (exported.get(name) === 'function') return undefined;
-  const message = `export ${name} of transform ${module} is of type ${exported.get(name)}, expected a function`;
-  return {
-    severity: 'error',
-    code: 'TRANSFORM_NOT_A_FUNCTION',
-    message: quoted(message),
-    at: ref.at,
-    hint: quoted(hint),
-  };
-}
-
-function functionsHint(module: string, exported: ReadonlyMap<string, string>): string {
   const functions = [...exported].filter(([, type]) => type === 'function').map(([key]) => key);
-  return functions.length === 0
-    ? 'export a function: export default ({ payload }) => ({ message: payload.text })'
-    : `it exports ${functions.slice(0, 5).join(', ')}: write "export default" before the function that is meant, or name it in the mapping: transform: {module: ${module}, export: ${functions[0]}}`;
+  const common = { severity: 'error', at: ref.at, facts: { module: ref.module, functions } } as const;
+  if (name === undefined) {
+    const message = say`transform ${module} exports nothing named ${wanted.join(' or ')}`;
+    return { ...common, code: 'TRANSFORM_EXPORT_MISSING', message };
+  }
+  const type = exported.get(name) ?? '';
+  if (type === 'function') return undefined;
+  const message = say`export ${name} of transform ${module} is of type ${type}, expected a function`;
+  return { ...common, code: 'TRANSFORM_NOT_A_FUNCTION', message };
 }
 
 function describeFailure(outcome: JobOutcome, context: ReplyContext): Finding {
@@ -80,9 +63,8 @@ function describeFailure(outcome: JobOutcome, context: ReplyContext): Finding {
   return {
     severity: 'error',
     code: 'TRANSFORM_NOT_CHECKED',
-    message: say`transform ${JSON.stringify(ref.module)} could not be tried in the sandbox`,
+    message: say`transform ${JSON.stringify(ref.module)} could not be tried in the sandbox${reply.kind === 'failed' ? `: ${reply.message}` : ''}`,
     at: ref.at,
-    ...(reply.kind === 'failed' ? { hint: quoted(reply.message) } : {}),
   };
 }
 
@@ -97,7 +79,6 @@ function describeTopLevel(
     code: 'TRANSFORM_TOP_LEVEL_FAILED',
     message: say`transform ${JSON.stringify(ref.module)} fails before it is called: ${words.slice(0, 200)}${where}`,
     at: ref.at,
-    hint: say`its top level runs in the sandbox, without network, files, timers and process`,
   };
 }
 
@@ -107,6 +88,5 @@ function describeHeavy(ref: TransformRef): Finding {
     code: 'TRANSFORM_HEAVY_TOP_LEVEL',
     message: say`the top level of transform ${JSON.stringify(ref.module)} takes over a millisecond, and runs again for every call`,
     at: ref.at,
-    hint: say`move the work into the function where only some calls need it, or share state between calls with reuse: true`,
   };
 }

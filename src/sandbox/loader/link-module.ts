@@ -1,10 +1,9 @@
 /** Links the captured files of one transform into a single script with a source map; nothing is run. */
 import * as esbuild from 'esbuild';
 import path from 'node:path';
-import { didYouMean } from '../../document/document.ts';
-import { LINKED_NAME, NODE_STAND_INS, standInOf, standInSource, VIRTUAL_MODULE } from '../names.ts';
+import { LINKED_NAME, standInOf, standInSource, VIRTUAL_MODULE } from '../names.ts';
 import type { GraphFile } from './load-graph.ts';
-import { originalPlace, readMap } from './printed-file.ts';
+import { originalPlace, readMap } from './source-map.ts';
 import { buildFailure, describeError, nowhereFor, placeOf, type SourceFinding } from './scan-sources.ts';
 
 export interface LinkedModule {
@@ -71,25 +70,17 @@ function describeLinkError(error: esbuild.Message, files: ReadonlyMap<string, Gr
   return { ...finding, ...at, ...found };
 }
 
-function missingExport(text: string, files: ReadonlyMap<string, GraphFile>): MissingExport | undefined {
+function missingExport(
+  text: string,
+  files: ReadonlyMap<string, GraphFile>,
+): Pick<SourceFinding, 'code' | 'message' | 'facts'> | undefined {
   const [, id, name = ''] = /^No matching export in "\w+:(.*)" for import "(.*)"$/.exec(text) ?? [];
   if (id === undefined) return undefined;
   return {
     code: 'TRANSFORM_IMPORT_NAME',
     message: `${JSON.stringify(id)} exports nothing named ${JSON.stringify(name)}`,
-    hint: exportHint(id, name),
-    replace: meantName(name, files.get(id)?.original),
+    facts: { id, name, text: files.get(id)?.original },
   };
-}
-
-type MissingExport = Pick<SourceFinding, 'code' | 'message' | 'hint' | 'replace'>;
-
-function exportHint(id: string, name: string): string {
-  const standIn = id.startsWith('node:') ? standInOf(id) : undefined;
-  if (standIn === undefined && name === 'default')
-    return `it has no default export: write import * as NAME in place of import NAME, or take the names that are meant, import { … } from './${id}'`;
-  if (standIn === undefined) return 'export it there, or import a name that is exported';
-  return `a transform has of ${id} only ${(NODE_STAND_INS[standIn] ?? []).join(', ')}`;
 }
 
 function capturedFiles(entry: string, files: ReadonlyMap<string, GraphFile>): esbuild.Plugin {
@@ -140,20 +131,4 @@ export function reachableFiles(entry: string, files: ReadonlyMap<string, GraphFi
     waiting.push(...file.imports.values());
   }
   return reached;
-}
-
-function meantName(from: string, text: string | undefined): SourceFinding['replace'] {
-  const to = text === undefined ? undefined : didYouMean(from, exportsOf(text));
-  return to === undefined ? undefined : { from, to };
-}
-
-/** Names that a file exports, by the look of it: enough to tell which one was meant. */
-function exportsOf(text: string): readonly string[] {
-  const declared = text.matchAll(
-    /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|const|let|var|class)\s+([\w$]+)/gm,
-  );
-  const listed = [...text.matchAll(/^export\s*\{([^}]*)\}/gm)].flatMap(([, list = '']) =>
-    list.split(',').map((one) => one.trim().replace(/^.*\sas\s+/, '')),
-  );
-  return [...[...declared].map(([, name = '']) => name), ...listed].filter((name) => name !== '');
 }

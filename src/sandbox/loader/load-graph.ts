@@ -14,8 +14,7 @@ import vm from 'node:vm';
 import ivm from 'isolated-vm';
 import { register } from 'tsx/esm/api';
 import { readJson } from '../../json.ts';
-import { standInOf, VIRTUAL_MODULE } from '../names.ts';
-import { hintForImport, IMPORTABLE } from './missing-parts.ts';
+import { NODE_STAND_INS, standInOf, VIRTUAL_MODULE } from '../names.ts';
 
 /** A file of the graph; ids are paths relative to the root with forward slashes. */
 export interface GraphFile {
@@ -42,7 +41,6 @@ export interface RefusedImport {
   readonly specifier: string;
   readonly code: RefusalCode;
   readonly message: string;
-  readonly hint?: string;
 }
 
 export interface Graph {
@@ -123,8 +121,7 @@ function resolveHook({ root, files, refused }: Walk): module.ResolveHookSync {
     const importer = files.get(idOf(root, fileURLToPath(withoutQuery(context.parentURL))));
     if (importer === undefined) return next(specifier, context);
     const own = ownModule(specifier);
-    const target =
-      own ?? resolveImport(root, importer, { specifier, resolve: () => next(specifier, context).url });
+    const target = own ?? resolveImport(root, { specifier, resolve: () => next(specifier, context).url });
     if ('code' in target) {
       refused.push({ importer: importer.id, specifier, ...target });
       return found(EMPTY_URL);
@@ -193,18 +190,14 @@ function decodeSpecifier(text: string): string {
   }
 }
 
-type Refusal = Pick<RefusedImport, 'code' | 'message' | 'hint'>;
+type Refusal = Pick<RefusedImport, 'code' | 'message'>;
 type Target = { readonly file: string } | Refusal;
 
 function resolveImport(
   root: string,
-  { original }: GraphFile,
   { specifier, resolve }: { readonly specifier: string; readonly resolve: () => string },
 ): Target {
-  if (!/^\.\.?\//.test(specifier)) {
-    const hint = hintForImport(specifier, original, path.basename(root));
-    return refuse(specifier, { ...NOT_IN_FOLDER, hint });
-  }
+  if (!/^\.\.?\//.test(specifier)) return refuse(specifier, NOT_IN_FOLDER);
   let file: string;
   try {
     const url = resolve().replace(/%3[Ff]namespace=.*$/, '');
@@ -220,22 +213,25 @@ function resolveImport(
 interface Fault {
   readonly code: RefusalCode;
   readonly fault: string;
-  readonly hint: string;
 }
 
-function refuse(specifier: string, { code, fault, hint }: Fault): Refusal {
-  return { code, message: `the import ${quoted(specifier)} ${fault}`, hint };
+function refuse(specifier: string, { code, fault }: Fault): Refusal {
+  return { code, message: `the import ${quoted(specifier)} ${fault}` };
 }
 
-const NOT_IN_FOLDER = {
+/** What a transform may import. */
+const IMPORTABLE = `relative paths, '${VIRTUAL_MODULE}', ${Object.keys(NODE_STAND_INS)
+  .map((name) => `'node:${name}'`)
+  .join(' and ')}`;
+
+const NOT_IN_FOLDER: Fault = {
   code: 'TRANSFORM_IMPORT_REFUSED',
   fault: `is not allowed, a transform may import ${IMPORTABLE} only`,
-} as const;
+};
 
 const NOT_FOUND: Fault = {
   code: 'TRANSFORM_IMPORT_NOT_FOUND',
   fault: 'names a file that does not exist',
-  hint: 'write the name with its ending, relative to this file',
 };
 
 function faultOf(root: string, file: string): Fault | undefined {
@@ -248,19 +244,16 @@ function faultOf(root: string, file: string): Fault | undefined {
 const OUTSIDE: Fault = {
   code: 'TRANSFORM_IMPORT_OUTSIDE',
   fault: 'is outside the transforms folder',
-  hint: 'links are followed before this is decided; move the file into hooks.transformsDir',
 };
 
 const WRONG_ENDING: Fault = {
   code: 'TRANSFORM_FILE_TYPE',
   fault: `has an ending that a transform cannot import, expected ${Object.keys(EXTENSIONS).join(' ')}`,
-  hint: 'put its content into a .ts or .json file',
 };
 
 const TOO_LARGE: Fault = {
   code: 'TRANSFORM_TOO_LARGE',
   fault: 'is a file of over 4 MB',
-  hint: 'a transform with all it imports may have 1 MB; keep large tables out of it',
 };
 
 /** A file without `import` and `export` that uses CommonJS names, as tsc writes it; decided by V8's own parser. */

@@ -6,18 +6,16 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import {
   displayName,
-  formatPlace,
-  replaceWithin,
   sourceOfCode,
-  withEdit,
   type Finding,
   type Place,
   type SourceText,
 } from '../../document/document.ts';
-import type { LoaderAnswer, LoaderModule, LoaderRequest } from './loader-process.ts';
+import type { LoaderAnswer, LoaderModule, LoaderRequest, PrintedModule } from './loader-process.ts';
 import type { SourceFinding } from './scan-sources.ts';
 import type { TransformRef } from '../transform.ts';
-import { moduleBeside, suggestModule } from './near-modules.ts';
+import type { ModuleSubject, SandboxFacts } from '../transform-facts.ts';
+import { originalPlace, readMap } from './source-map.ts';
 
 /** Where transforms lie, and how their files are named in print. */
 export interface TransformsFolder {
@@ -25,6 +23,8 @@ export interface TransformsFolder {
   readonly dir: string;
   /** Directory that printed file names are relative to; default the working directory. */
   readonly cwd?: string;
+  /** Whether advice will look at the files; default false. */
+  readonly isLookedAt?: boolean;
 }
 
 /** A module ready to run. */
@@ -40,6 +40,8 @@ export interface LoadedModule {
 export interface LoadedModules {
   readonly modules: ReadonlyMap<string, LoadedModule>;
   readonly diagnostics: readonly Finding[];
+  /** What advice may look at. */
+  readonly subjects: readonly Omit<ModuleSubject, 'findings'>[];
   /** Absolute paths of all files that were read, and of entries that are missing so that their arrival is noticed. */
   readonly files: readonly string[];
   /** The program of a worker process; empty where nothing was loaded. */
@@ -51,17 +53,23 @@ const LOADER_TIMEOUT_MS = 30_000;
 /** Linked code beyond this does not fit 64 MB of heap together with a request. */
 const MAX_CODE_BYTES = 1024 * 1024;
 
-const NOTHING: LoadedModules = { modules: new Map(), diagnostics: [], files: [], workerProgram: '' };
+const NOTHING: LoadedModules = {
+  modules: new Map(),
+  diagnostics: [],
+  subjects: [],
+  files: [],
+  workerProgram: '',
+};
 
 /** Compiles and links every module that `refs` name; runs none of their code. */
 export async function loadModules(
   folder: TransformsFolder,
   refs: readonly TransformRef[],
 ): Promise<LoadedModules> {
-  const { dir } = folder;
+  const { dir, isLookedAt = false } = folder;
   if (refs.length === 0) return NOTHING;
   const names = [...new Set(refs.map((ref) => ref.module))];
-  const answer = await runLoader({ dir, modules: names }, LOADER_TIMEOUT_MS);
+  const answer = await runLoader({ dir, modules: names, isLookedAt }, LOADER_TIMEOUT_MS);
   if (typeof answer === 'string') {
     const blamed = await findBlame(dir, names, answer);
     const failed = refs.flatMap((ref) => failedLoader(ref, blamed.get(ref.module)) ?? []);
@@ -70,7 +78,7 @@ export async function loadModules(
   const modules = new Map<string, LoadedModule>();
   const diagnostics: Finding[] = answer.findings
     .filter((finding) => concerns(finding, answer, refs))
-    .map((finding) => describeFinding(folder, answer, withVariable(finding, usersOf(finding, answer, refs))));
+    .map((finding) => describeFinding(folder, answer, { finding, users: usersOf(finding, answer, refs) }));
   const files = new Set<string>();
   for (const loaded of answer.modules) {
     const users = refs.filter((ref) => ref.module === loaded.module);
@@ -87,7 +95,31 @@ export async function loadModules(
     }
     modules.set(loaded.module, { module: loaded.module, ...loaded.linked });
   }
-  return { modules, diagnostics, files: [...files], workerProgram: answer.workerProgram };
+  const subjects = answer.printed.map((printed) => subjectOf(folder, answer, { printed, refs }));
+  return { modules, diagnostics, subjects, files: [...files], workerProgram: answer.workerProgram };
+}
+
+/** A file of a transform, to look at. */
+function subjectOf(
+  folder: TransformsFolder,
+  answer: LoaderAnswer,
+  { printed, refs }: { readonly printed: PrintedModule; readonly refs: readonly TransformRef[] },
+): Omit<ModuleSubject, 'findings'> {
+  const { id, language, code, map: text } = printed;
+  const source = sourceIn(folder, answer, id);
+  return {
+    kind: 'module',
+    source,
+    language,
+    code,
+    isEntry: answer.modules.some((one) => 'entry' in one && one.entry === id),
+    users: usersOf({ file: id }, answer, refs),
+    placeOf: (offset, length) => {
+      const before = code.slice(0, offset).split('\n');
+      const at = originalPlace(readMap(text), before.length - 1, before.at(-1)?.length ?? 0);
+      return at && placeAt(source, at.line, at.column, length);
+    },
+  };
 }
 
 /** A loader that broke down did so over one module; each is tried alone, while there is time, to tell which. */
@@ -101,7 +133,7 @@ async function findBlame(
   for (const name of names.length > 1 ? names : []) {
     const left = until - performance.now();
     if (left < 1000) break;
-    const answer = await runLoader({ dir, modules: [name] }, left);
+    const answer = await runLoader({ dir, modules: [name], isLookedAt: false }, left);
     if (typeof answer === 'string') blamed.set(name, answer);
   }
   return blamed.size > 0 ? blamed : new Map(names.map((name) => [name, reason]));
@@ -162,7 +194,7 @@ function concerns(finding: SourceFinding, answer: LoaderAnswer, refs: readonly T
 
 /** The transforms of mappings that are made of the file of a finding. */
 function usersOf(
-  { file }: SourceFinding,
+  { file }: Pick<SourceFinding, 'file'>,
   answer: LoaderAnswer,
   refs: readonly TransformRef[],
 ): readonly TransformRef[] {
@@ -170,47 +202,29 @@ function usersOf(
   return refs.filter((ref) => modules.some(({ module }) => module === ref.module));
 }
 
-/** A variable that is missing, with the lines of the mapping as they give it. */
-function withVariable(finding: SourceFinding, users: readonly TransformRef[]): SourceFinding {
-  const { env } = finding;
+function sourceIn(folder: TransformsFolder, { texts }: LoaderAnswer, id: string): SourceText {
+  return sourceOfCode(displayName(path.join(folder.dir, id), folder.cwd), texts[id] ?? '');
+}
+
+function describeFinding(
+  folder: TransformsFolder,
+  answer: LoaderAnswer,
+  { finding, users }: { readonly finding: SourceFinding; readonly users: readonly TransformRef[] },
+): Finding {
+  const { severity = 'error', code, message, file, line, column, length, env } = finding;
   const user = env === undefined ? undefined : users.find((ref) => !Object.hasOwn(ref.env, env));
-  if (env === undefined || user === undefined) return finding;
-  const { module, env: given, export: name } = user;
-  const known = Object.keys(given)
-    .map((key) => `${key}: …, `)
-    .join('');
-  const exported = name === undefined ? '' : `, export: ${name}`;
   return {
-    ...finding,
-    hint: `write the value itself into the mapping, at ${formatPlace(user.at)}: transform: {module: ${module}${exported}, env: {${known}${env}: …}}; a transform never sees the environment of the service`,
+    severity,
+    code,
+    message: quoted(message),
+    at: placeAt(sourceIn(folder, answer, file), line, column, length),
+    facts: {
+      ...finding.facts,
+      dir: folder.dir,
+      file: path.join(folder.dir, file),
+      ...(env === undefined ? {} : { name: env, user }),
+    },
   };
-}
-
-function describeFinding(folder: TransformsFolder, answer: LoaderAnswer, finding: SourceFinding): Finding {
-  const file = displayName(path.join(folder.dir, finding.file), folder.cwd);
-  const source = sourceOfCode(file, answer.texts[finding.file] ?? '');
-  const found: Finding = {
-    severity: finding.severity ?? 'error',
-    code: finding.code,
-    message: quoted(finding.message),
-    at: placeAt(source, finding.line, finding.column, finding.length),
-    ...(finding.hint === undefined ? {} : { hint: quoted(finding.hint) }),
-  };
-  const meant = finding.replace ?? meantFile(folder, finding);
-  if (meant === undefined || found.at === undefined) return found;
-  const { from, to } = meant;
-  return withEdit(
-    { ...found, hint: say`did you mean ${JSON.stringify(to)}?` },
-    replaceWithin(found.at, from, to),
-  );
-}
-
-/** The file that an import probably meant. */
-function meantFile({ dir }: TransformsFolder, finding: SourceFinding): SourceFinding['replace'] {
-  const { file, missingFile: from } = finding;
-  if (from === undefined) return undefined;
-  const near = suggestModule(path.dirname(path.join(dir, file)), from);
-  return near === undefined ? undefined : { from, to: near.startsWith('.') ? near : `./${near}` };
 }
 
 function describeProblem(
@@ -218,102 +232,31 @@ function describeProblem(
   { module, problem }: Extract<LoaderModule, { problem: string }>,
   ref: TransformRef,
 ): Finding {
-  const withExport = describeExportInName(folder, module, ref);
-  if (withExport !== undefined) return withExport;
+  const { dir, cwd } = folder;
   const name = JSON.stringify(module.length > 80 ? `${module.slice(0, 79)}…` : module);
-  if (problem === 'not-found') return describeMissing(folder, module, { name, at: ref.at });
-  const { code, fault, hint } = FAULTS[problem];
-  return {
-    severity: 'error',
-    code,
-    message: say`transform ${name} ${fault}`,
-    at: ref.at,
-    hint: quoted(hint),
-  };
+  const { code, fault } = FAULTS[problem];
+  if (problem !== 'not-found')
+    return {
+      severity: 'error',
+      code,
+      message: say`transform ${name} ${fault}`,
+      at: ref.at,
+      facts: { of: 'file' },
+    };
+  const facts: SandboxFacts['TRANSFORM_NOT_FOUND'] = { ref, dir, cwd };
+  const message = say`there is no transform ${name} in ${displayName(dir, cwd)}`;
+  return { severity: 'error', code, message, at: ref.at, facts };
 }
 
 const FAULTS = {
-  outside: {
-    code: 'TRANSFORM_OUTSIDE',
-    fault: 'lies outside the transforms folder',
-    hint: 'links are followed before this is decided; move the file into hooks.transformsDir',
-  },
-  'too-large': {
-    code: 'TRANSFORM_TOO_LARGE',
-    fault: 'is a file of over 4 MB',
-    hint: 'keep large tables out of the transform',
-  },
+  'not-found': { code: 'TRANSFORM_NOT_FOUND', fault: '' },
+  outside: { code: 'TRANSFORM_OUTSIDE', fault: 'lies outside the transforms folder' },
+  'too-large': { code: 'TRANSFORM_TOO_LARGE', fault: 'is a file of over 4 MB' },
   'file-type': {
     code: 'TRANSFORM_FILE_TYPE',
     fault: 'has an ending that a transform cannot have, expected .ts .mts .js .mjs .cjs',
-    hint: 'a transform is TypeScript or JavaScript: compile, rename or rewrite it as one of these; a program of another language is a runner, kind: command',
   },
 } as const;
-
-/** The code itself, where the name of its file belongs. */
-function codeInPlace(folder: string, at: Place): Finding {
-  return {
-    severity: 'error',
-    code: 'TRANSFORM_NOT_FOUND',
-    message: say`a transform is named by its file, and this is code`,
-    at,
-    hint: say`move the code into a file, such as ${folder}/NAME.js, and write transform: NAME.js`,
-  };
-}
-
-function describeMissing(
-  { dir, cwd }: TransformsFolder,
-  module: string,
-  { name, at }: { readonly name: string; readonly at: Place },
-): Finding {
-  const near = suggestModule(dir, module);
-  const elsewhere = near === undefined ? moduleBeside(dir, module) : undefined;
-  const hint =
-    elsewhere !== undefined
-      ? `move ${displayName(elsewhere, cwd)} to ${displayName(path.join(dir, path.basename(module)), cwd)}, and write transform: ${path.basename(module)}`
-      : near === undefined
-        ? 'create it, or check the name: it is relative to hooks.transformsDir'
-        : `did you mean ${JSON.stringify(near)}? the name is relative to hooks.transformsDir`;
-  if (module.includes('\n')) return codeInPlace(displayName(dir, cwd), at);
-  const message = `there is no transform ${name} in ${displayName(dir, cwd)}`;
-  const found: Finding = {
-    severity: 'error',
-    code: 'TRANSFORM_NOT_FOUND',
-    message: quoted(message),
-    at,
-    hint: quoted(hint),
-  };
-  return withEdit(found, near === undefined ? undefined : replaceWithin(at, module, near));
-}
-
-/** `format.ts#name`, as references of other tools name an export. */
-function describeExportInName(
-  folder: TransformsFolder,
-  module: string,
-  ref: TransformRef,
-): Finding | undefined {
-  const [, file = '', name = ''] = /^(.+\.(?:ts|mts|js|mjs|cjs))[#:]+(\w+)$/.exec(module) ?? [];
-  if (file === '') return undefined;
-  const { source, start, end } = ref.at;
-  const written = source.text.slice(start, end).trimEnd();
-  // Within an object there is a key for it already.
-  const isWhole =
-    ref.export === undefined &&
-    /^\s*(?:- +)?["']?transform["']?\s*:\s*$/.test(
-      source.text.slice(source.text.lastIndexOf('\n', start - 1) + 1, start),
-    );
-  const text = `{module: ${JSON.stringify(file)}, export: ${name}}`;
-  return withEdit(
-    {
-      severity: 'error',
-      code: 'TRANSFORM_NOT_FOUND',
-      message: say`there is no transform ${JSON.stringify(module)} in ${displayName(folder.dir, folder.cwd)}: the function of a file is named beside it`,
-      at: ref.at,
-      hint: say`write transform: {module: ${file}, export: ${name}}`,
-    },
-    isWhole ? { at: { source, start, end: start + written.length }, text } : undefined,
-  );
-}
 
 function describeTooLarge(ref: TransformRef): Finding {
   return {
@@ -321,7 +264,7 @@ function describeTooLarge(ref: TransformRef): Finding {
     code: 'TRANSFORM_TOO_LARGE',
     message: say`transform ${JSON.stringify(ref.module)} with all it imports is over 1 MB`,
     at: ref.at,
-    hint: say`import less, or keep large tables out of the transform`,
+    facts: { of: 'linked' },
   };
 }
 
@@ -332,6 +275,5 @@ function failedLoader(ref: TransformRef, reason: string | undefined): Finding | 
     code: 'TRANSFORM_LOADER_FAILED',
     message: say`transform ${JSON.stringify(ref.module)} could not be loaded, the loader gave no answer: ${reason}`,
     at: ref.at,
-    hint: say`the loader is a Node.js process of its own: check whether the code of the transform, too little memory or time, or missing permissions stop it`,
   };
 }

@@ -19,16 +19,17 @@ import {
   idOf,
 } from './load-graph.ts';
 import { workerProgram } from '../host/worker-program.ts';
-import { scanArguments } from './scan-argument.ts';
+import { printFile } from './print-file.ts';
 import { scanGlobals } from './scan-globals.ts';
-import { scanShapes } from './scan-shapes.ts';
-import { scanSources, SYNTAX_HINT, type Scan, type SourceFinding } from './scan-sources.ts';
+import { scanSources, type Scan, type SourceFinding } from './scan-sources.ts';
 
 export interface LoaderRequest {
   /** `hooks.transformsDir`, absolute. */
   readonly dir: string;
   /** Modules as mappings name them. */
   readonly modules: readonly string[];
+  /** Whether advice will look at the files. */
+  readonly isLookedAt: boolean;
 }
 
 /** Why a module as named by a mapping has no file that could be loaded. */
@@ -53,8 +54,18 @@ export interface LoaderAnswer {
   readonly findings: readonly SourceFinding[];
   /** Texts of the files that have findings, by id. */
   readonly texts: Readonly<Record<string, string>>;
+  /** The files as esbuild prints them, where advice will look at them. */
+  readonly printed: readonly PrintedModule[];
   /** The program of a worker process. */
   readonly workerProgram: string;
+}
+
+/** A file in the one form in which esbuild prints it; its source map leads back to the operator's own text. */
+export interface PrintedModule {
+  readonly id: string;
+  readonly language: Exclude<GraphFile['kind'], 'json'>;
+  readonly code: string;
+  readonly map: string;
 }
 
 /** Findings that keep no module from running. */
@@ -62,57 +73,44 @@ const LINKABLE: ReadonlySet<string> = new Set([
   'TRANSFORM_MISSING_GLOBAL',
   'TRANSFORM_FORGETS',
   'TRANSFORM_ENV_MISSING',
-  'TRANSFORM_WEB_HANDLER',
-  'TRANSFORM_RETURNS_NOTHING',
-  'TRANSFORM_ARGUMENT',
 ]);
 
 async function load(request: LoaderRequest): Promise<Omit<LoaderAnswer, 'workerProgram'>> {
   if (!existsSync(request.dir)) {
     const modules = request.modules.map((module) => ({ module, problem: 'not-found' as const }));
-    return { root: request.dir, modules, findings: [], texts: {} };
+    return { root: request.dir, modules, findings: [], texts: {}, printed: [] };
   }
   const root = realpathSync(request.dir);
   const entries = request.modules.map((module) => ({ module, ...findEntry(root, module) }));
   const paths = entries.flatMap((entry) => ('file' in entry ? [entry.file] : []));
   const graph = await loadGraph(root, [...new Set(paths)]);
-  const found = await scanGraph(
-    graph,
-    paths.map((file) => idOf(root, file)),
-  );
+  const found = await scanGraph(graph);
   const linked = await linkAll(root, entries, { graph, found });
   const findings = [...found, ...linked.findings];
+  const printed = request.isLookedAt ? await printAll(graph) : [];
   const texts = Object.fromEntries(
-    findings.map(({ file }) => [file, graph.files.get(file)?.original ?? ''] as const),
+    [...findings.map(({ file }) => file), ...printed.map(({ id }) => id)].map(
+      (id) => [id, graph.files.get(id)?.original ?? ''] as const,
+    ),
   );
-  return { root, modules: linked.modules, findings, texts };
+  return { root, modules: linked.modules, findings, texts, printed };
 }
 
-async function scanGraph(graph: Graph, entries: readonly string[]): Promise<readonly SourceFinding[]> {
-  const roots = [...new Set(entries)].flatMap((id) => graph.files.get(id) ?? []);
-  const [scan, globals, shapes, misread] = await Promise.all([
-    scanSources(graph.files),
-    scanGlobals(graph.files),
-    scanShapes(graph.files),
-    scanArguments(roots),
-  ]);
-  const handlers = new Set(
-    misread.flatMap(({ code, file }) => (code === 'TRANSFORM_WEB_HANDLER' ? [file] : [])),
+async function printAll({ files }: Graph): Promise<readonly PrintedModule[]> {
+  const printed = await Promise.all(
+    [...files.values()].map(async (file): Promise<readonly PrintedModule[]> => {
+      const { id, kind } = file;
+      const form = await printFile(file);
+      return form === undefined || kind === 'json' ? [] : [{ id, language: kind, ...form }];
+    }),
   );
-  const told = new Set(shapes.map(({ file }) => file));
-  const untold = misread.filter(({ file }) => handlers.has(file) || !told.has(file));
-  // What it has of the web goes with it.
-  const own = [...collectFindings(graph, scan), ...globals].filter(
-    ({ code, message, file }) => !(OF_WEB.test(`${code} ${message}`) && handlers.has(file)),
-  );
-  return [...own, ...shapes, ...untold];
+  return printed.flat();
 }
 
-const OF_WEB = /^TRANSFORM_MISSING_GLOBAL (?:Response|Request|Headers)\b/;
-
-/** A handler that is exported under a name of its own is never called. */
-const isLinkable = ({ code, severity }: SourceFinding): boolean =>
-  LINKABLE.has(code) && (code !== 'TRANSFORM_WEB_HANDLER' || severity === 'warning');
+async function scanGraph(graph: Graph): Promise<readonly SourceFinding[]> {
+  const [scan, globals] = await Promise.all([scanSources(graph.files), scanGlobals(graph.files)]);
+  return [...collectFindings(graph, scan), ...globals];
+}
 
 type Entry = { readonly module: string } & ({ readonly file: string } | { readonly problem: EntryProblem });
 
@@ -123,7 +121,7 @@ async function linkAll(
   { graph, found }: { readonly graph: Graph; readonly found: readonly SourceFinding[] },
 ): Promise<{ readonly modules: readonly LoaderModule[]; readonly findings: readonly SourceFinding[] }> {
   // What is not there is missed when its line is reached: the module can be linked.
-  const bad = new Set(found.filter((finding) => !isLinkable(finding)).map(({ file }) => file));
+  const bad = new Set(found.filter(({ code }) => !LINKABLE.has(code)).map(({ file }) => file));
   const modules: LoaderModule[] = [];
   const findings: SourceFinding[] = [];
   for (const entry of entries) {
@@ -172,12 +170,11 @@ async function link(
 function collectFindings(graph: Graph, scan: Scan): readonly SourceFinding[] {
   const findings = [...scan.findings];
   const placed = new Set(findings.map(placeKey));
-  for (const { code, message, hint, ...refused } of graph.refused) {
+  for (const { code, message, ...refused } of graph.refused) {
     for (const at of placesOf(refused, graph, scan)) {
       if (placed.has(placeKey(at))) continue;
       placed.add(placeKey(at));
-      const missing = code === 'TRANSFORM_IMPORT_NOT_FOUND' ? { missingFile: refused.specifier } : {};
-      findings.push({ code, message, ...at, ...(hint === undefined ? {} : { hint }), ...missing });
+      findings.push({ code, message, ...at, facts: { specifier: refused.specifier, of: 'import' } });
     }
   }
   const broken = [...graph.files.values()].filter(
@@ -192,11 +189,7 @@ const placeKey = ({ file, line, column }: FilePlace): string => `${file}:${line}
 
 const startOf = (file: string): FilePlace => ({ file, line: 1, column: 1, length: 0 });
 
-const NOT_COMPILED = {
-  code: 'TRANSFORM_SYNTAX',
-  message: 'the file cannot be compiled',
-  hint: SYNTAX_HINT,
-};
+const NOT_COMPILED = { code: 'TRANSFORM_SYNTAX', message: 'the file cannot be compiled' };
 
 /** Where a refused import stands; a CommonJS candidate that the scan did not see stood in a comment or string. */
 function placesOf(

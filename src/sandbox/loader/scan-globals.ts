@@ -3,9 +3,10 @@
  * forget. esbuild knows which names are global in a file: it replaces those by names of ours, and its source map says
  * where each stood.
  */
-import { hintForGlobal, MISSING_GLOBALS } from './missing-parts.ts';
 import type { GraphFile } from './load-graph.ts';
-import { originalPlace, printFile, readMap } from './printed-file.ts';
+import { MISSING_GLOBALS } from '../names.ts';
+import { printFile } from './print-file.ts';
+import { originalPlace, readMap } from './source-map.ts';
 import type { SourceFinding } from './scan-sources.ts';
 
 const MARK = '__sluice_scan_';
@@ -81,8 +82,8 @@ function describeUse(
   return {
     code: 'TRANSFORM_MISSING_GLOBAL',
     message: `${global}${global === 'process' ? member.replace('?', '') : ''} does not exist in a transform`,
-    hint: hintForGlobal(global, line.slice(column)),
     length: global.length,
+    facts: { name: global, call: line.slice(column) },
   };
 }
 
@@ -103,10 +104,8 @@ function describeCollection(name: string, isMemory: boolean): Described {
     severity: 'warning',
     code: 'TRANSFORM_FORGETS',
     message: `this ${name} is empty again for every call, because the top level of a module runs for each one`,
-    hint: isMemory
-      ? "to recognise repeats write dedupe: {key: '{{payload.id}}'} in the mapping, with the field that is the same in each repeat, and take this out"
-      : 'to recognise repeats write dedupe in the mapping; to keep it in memory from call to call, write reuse: true in the transform',
     length: 0,
+    facts: { isMemory },
   };
 }
 

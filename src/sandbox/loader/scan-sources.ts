@@ -17,13 +17,10 @@ export interface SourceFinding {
   readonly column: number;
   readonly length: number;
   readonly message: string;
-  readonly hint?: string;
+  /** What advice needs to know, as JSON. */
+  readonly facts?: object;
   /** A name read of `process.env`: a finding only for mappings whose transform does not set it. */
   readonly env?: string;
-  /** The file that an import names, as it is written there, and that does not exist. */
-  readonly missingFile?: string;
-  /** What was probably meant, within the place. */
-  readonly replace?: { readonly from: string; readonly to: string } | undefined;
 }
 
 /** One import as it stands in the text. */
@@ -51,19 +48,14 @@ export function nowhereFor(text: string): string {
 
 const LOADERS = { typescript: 'ts', esm: 'js', commonjs: 'js', json: 'json' } as const;
 
-type Said = Pick<SourceFinding, 'code' | 'message' | 'hint'>;
+type Said = Pick<SourceFinding, 'code' | 'message'>;
 
 const DYNAMIC_IMPORT: Said = {
   code: 'TRANSFORM_DYNAMIC_IMPORT',
   message: 'a transform cannot import dynamically',
-  hint: 'write a static import',
 };
 
-const noRequire = (message: string): Said => ({
-  code: 'TRANSFORM_REQUIRE',
-  message,
-  hint: 'write a static import',
-});
+const noRequire = (message: string): Said => ({ code: 'TRANSFORM_REQUIRE', message });
 
 /** By the id that esbuild gives its warning. */
 const REFUSED_SYNTAX: Readonly<Record<string, Said>> = {
@@ -158,8 +150,6 @@ function refuseKind({ kind }: ImportDetail, fileKind: GraphFile['kind'] | undefi
   return isRequired ? noRequire('a transform cannot use require') : undefined;
 }
 
-export const SYNTAX_HINT = 'correct the code: look for a missing or extra sign at and before this place';
-
 /** Words an error of esbuild like the other findings. */
 export function describeError(text: string): Said {
   if (text.startsWith('Top-level await')) return TOP_LEVEL_AWAIT;
@@ -171,14 +161,12 @@ export function describeError(text: string): Said {
   return {
     code: 'TRANSFORM_SYNTAX',
     message: message.charAt(0).toLowerCase() + message.slice(1),
-    hint: SYNTAX_HINT,
   };
 }
 
 const TOP_LEVEL_AWAIT: Said = {
   code: 'TRANSFORM_TOP_LEVEL_AWAIT',
   message: 'a transform cannot await outside its function',
-  hint: 'the function itself may be async',
 };
 
 /** The place of a message of esbuild, which counts columns and lengths in bytes from 0. */

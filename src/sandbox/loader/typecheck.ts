@@ -10,7 +10,7 @@ import { displayName, sourceOfCode, type Finding } from '../../document/document
 import { AUTHOR_GLOBALS } from './author-globals.ts';
 import { type CompilerSearch, findCompiler } from './find-compiler.ts';
 import { placeAt } from './load-modules.ts';
-import { MISSING_GLOBALS } from './missing-parts.ts';
+import { MISSING_GLOBALS } from '../names.ts';
 import type { TransformRef } from '../transform.ts';
 
 export interface TypecheckOptions extends CompilerSearch {

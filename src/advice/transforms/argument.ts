@@ -1,11 +1,11 @@
 /**
- * Finds transforms that take their argument for the body: a function of one name that reads fields of it which no
- * argument has, or that takes such fields out of it. Only entries are looked at, in the one form in which esbuild
- * prints a file; TypeScript with `defineTransform` is told by the compiler.
+ * Transforms that take their argument for the body: a function of one name that reads fields of it which no argument
+ * has, or that takes such fields out of it. Only entries are looked at, in the one form in which esbuild prints a file;
+ * TypeScript with `defineTransform` is told by the compiler.
  */
-import type { GraphFile } from './load-graph.ts';
-import { originalPlace, type PrintedFile, printFile, readMap } from './printed-file.ts';
-import type { SourceFinding } from './scan-sources.ts';
+import { quoted } from '../../finding.ts';
+import type { ModuleSubject } from '../../sandbox/facts.ts';
+import type { Found } from '../rule.ts';
 import { bodyOf, closingOf, partsOf } from './printed-parts.ts';
 import { findWebHandler, type WebHandler } from './web-handler.ts';
 
@@ -29,23 +29,36 @@ const DIRECT =
 const BY_NAME =
   /^(?:export default ([\w$]+);|export \{\s*([\w$]+) as (?:default|transform)\s*\};|(?:module\.)?exports(?:\.(?:default|transform))? = ([\w$]+);)/m;
 
-export async function scanArguments(files: readonly GraphFile[]): Promise<readonly SourceFinding[]> {
-  return (await Promise.all(files.map(scanFile))).flat();
+/** What is found at a place of the printed code. */
+export interface Printed {
+  readonly offset: number;
+  readonly length: number;
+  readonly message: string;
+  readonly hint: string;
 }
 
-async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
-  if (file.kind === 'typescript' && file.original.includes('defineTransform')) return [];
-  const printed = await printFile(file);
-  if (printed === undefined || file.kind === 'json') return [];
-  const exported = findExported(printed.code);
-  const web = findWebHandler(printed.code, exported?.start);
-  const found = web ? describeWeb(web, printed, file.kind) : exported && describeMisread(exported, printed);
-  const headers = web || exported === undefined ? undefined : describeHeader(exported, printed);
-  if (found === undefined)
-    return headers === undefined ? [] : [{ severity: 'warning', file: file.id, ...headers }];
-  // One that is exported in another way is never called.
-  const severity = web?.isExported === false ? {} : ({ severity: 'warning' } as const);
-  return [{ ...severity, file: file.id, ...found }];
+/** A finding at a place of the printed code; none where that is of esbuild's own making. */
+export function foundAt({ placeOf }: ModuleSubject, printed: Printed | undefined): readonly Found[] {
+  const at = printed && placeOf(printed.offset, printed.length);
+  if (printed === undefined || at === undefined) return [];
+  return [{ message: quoted(printed.message), hint: quoted(printed.hint), at }];
+}
+
+const isTyped = ({ language, source }: ModuleSubject): boolean =>
+  language === 'typescript' && source.text.includes('defineTransform');
+
+/** A handler of a web framework, with whether it is exported as a transform is: any other is never called. */
+export function webHandler(module: ModuleSubject): (Printed & { readonly isExported: boolean }) | undefined {
+  if (!module.isEntry || isTyped(module)) return undefined;
+  const web = findWebHandler(module.code, findExported(module.code)?.start);
+  return web && { ...describeWeb(web, module), isExported: web.isExported };
+}
+
+/** What is read of the argument that it has not. */
+export function misreadArgument(module: ModuleSubject): Printed | undefined {
+  if (!module.isEntry || isTyped(module) || webHandler(module) !== undefined) return undefined;
+  const exported = findExported(module.code);
+  return exported && (findMisread(exported) ?? findHeader(exported));
 }
 
 /** The function that a file exports as its transform, in the printed code. */
@@ -67,29 +80,8 @@ function findExported(code: string): Exported | undefined {
   return { start, head, parameters: partsOf(head), end, body: bodyOf(code, end) };
 }
 
-type PlaceOf = (offset: number) => ReturnType<typeof originalPlace>;
-
-/** Places of the operator's text by offsets of the printed code. Reads the source map. */
-function placesIn({ code, map: text }: PrintedFile): PlaceOf {
-  const map = readMap(text);
-  return (offset) => {
-    const before = code.slice(0, offset).split('\n');
-    return originalPlace(map, before.length - 1, before.at(-1)?.length ?? 0);
-  };
-}
-
-type Found = Omit<SourceFinding, 'file' | 'severity'>;
-
-function describeMisread(exported: Exported, printed: PrintedFile): Found | undefined {
-  const found = findMisread(exported);
-  const at = found && placesIn(printed)(found.offset);
-  if (found === undefined || at === undefined) return undefined;
-  const { message, hint, length } = found;
-  return { code: 'TRANSFORM_ARGUMENT', message, hint, length, ...at };
-}
-
 /** A header asked for by a name that is written otherwise here: `headers["X-GitHub-Event"]`, `headers.get("…")`. */
-function describeHeader({ head, parameters, end, body }: Exported, printed: PrintedFile): Found | undefined {
+function findHeader({ head, parameters, end, body }: Exported): Printed | undefined {
   const [first = ''] = parameters;
   const isTaken = first.startsWith('{') && /(?<![\w$.])headers\b/.test(head);
   const root = isTaken ? 'headers' : /^[A-Za-z_]\w*$/.test(first) ? String.raw`${first}\.headers` : undefined;
@@ -97,29 +89,21 @@ function describeHeader({ head, parameters, end, body }: Exported, printed: Prin
   const read = new RegExp(
     String.raw`(?<![\w$.])${root}\??\.?(?:\["([\w-]*[A-Z][\w-]*)"\]|(get)\("([\w-]+)"\))`,
   ).exec(body);
-  const at = read && placesIn(printed)(end + read.index);
-  if (read === null || at === undefined || at === null) return undefined;
+  if (read === null) return undefined;
   const [text, name = '', get, asked = name] = read;
   const plain = text.slice(0, text.search(/\??\.?(?:\[|get\()/));
   return {
-    code: 'TRANSFORM_ARGUMENT',
     message:
       get === undefined
         ? `header names are in lower case here, so ${text} is undefined`
         : `headers is a plain object here, so ${plain}.get is no function`,
     hint: `write ${plain}["${asked.toLowerCase()}"]`,
     length: text.length,
-    ...at,
+    offset: end + read.index,
   };
 }
 
-type Misread = Pick<SourceFinding, 'message' | 'length'> & {
-  readonly hint: string;
-  /** In the printed code. */
-  readonly offset: number;
-};
-
-function findMisread({ start, head, parameters, end, body }: Exported): Misread | undefined {
+function findMisread({ start, head, parameters, end, body }: Exported): Printed | undefined {
   const [first = '', ...others] = parameters;
   if (first.startsWith('{')) return findTaken(first, start + head.indexOf('{'));
   return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(body, { name: first, others, from: end }) : undefined;
@@ -127,18 +111,14 @@ function findMisread({ start, head, parameters, end, body }: Exported): Misread 
 
 function describeWeb(
   { request, offset, length, isExported }: WebHandler,
-  printed: PrintedFile,
-  kind: GraphFile['kind'],
-): Found | undefined {
-  const at = placesIn(printed)(offset);
-  if (at === undefined) return undefined;
-  const head = kind === 'commonjs' ? 'module.exports =' : 'export default';
+  { language }: ModuleSubject,
+): Printed {
+  const head = language === 'commonjs' ? 'module.exports =' : 'export default';
   return {
-    code: 'TRANSFORM_WEB_HANDLER',
     message: `this is a handler of a web framework: ${WHAT}, whose payload is the body, and what it returns becomes the run`,
-    hint: `write ${head} ({ payload, headers, query }${kind === 'typescript' ? ': any' : ''}) => { … }${isExported ? '' : ', the one function of the file'}: payload in place of the body of ${request}, headers and query as plain objects, return { message: … } in place of an answer, and return null where no run is meant`,
+    hint: `write ${head} ({ payload, headers, query }${language === 'typescript' ? ': any' : ''}) => { … }${isExported ? '' : ', the one function of the file'}: payload in place of the body of ${request}, headers and query as plain objects, return { message: … } in place of an answer, and return null where no run is meant`,
+    offset,
     length,
-    ...at,
   };
 }
 
@@ -162,7 +142,7 @@ const WHAT = 'a transform is called with one object, {payload, headers, query, p
 const nameOf = (part: string): string => /^["']?([\w$]+)/.exec(part)?.[1] ?? '';
 
 /** `({ data, type }) =>`: fields that the argument has not. */
-function findTaken(pattern: string, offset: number): Misread | undefined {
+function findTaken(pattern: string, offset: number): Printed | undefined {
   const parts = partsOf(pattern.slice(1, closingOf(pattern, 1)));
   const strange = parts.filter((part) => !part.startsWith('...') && !INPUT.includes(nameOf(part)));
   const [first] = strange;
@@ -178,7 +158,7 @@ function findTaken(pattern: string, offset: number): Misread | undefined {
 }
 
 /** `({ type, payload }) =>`: a field of the body beside the body; one with a default may well be meant for tests. */
-function findBeside(strange: readonly string[], pattern: string, offset: number): Misread | undefined {
+function findBeside(strange: readonly string[], pattern: string, offset: number): Printed | undefined {
   const name = strange.find((part) => /^[\w$]+$/.test(part));
   if (name === undefined) return undefined;
   return {
@@ -227,7 +207,7 @@ interface FirstParameter {
 }
 
 /** `(event) => event.data`: reads of one name that the argument has not, and never of its payload. */
-function findRead(body: string, { name, others, from }: FirstParameter): Misread | undefined {
+function findRead(body: string, { name, others, from }: FirstParameter): Printed | undefined {
   const escaped = name.replaceAll('$', String.raw`\$`);
   // A function inside that has the name for something else makes the reads ambiguous.
   if (

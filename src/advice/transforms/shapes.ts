@@ -1,10 +1,8 @@
 /**
- * Finds transforms whose shape cannot give a result, such as arrow functions whose `{ message: … }` is a block with a
- * label. esbuild prints a file in one form, so a pattern decides; its source map says where that stood.
+ * Transforms whose shape cannot give a result, such as arrow functions whose `{ message: … }` is a block with a label.
+ * esbuild prints a file in one form, so a pattern decides.
  */
-import type { GraphFile } from './load-graph.ts';
-import { originalPlace, printFile, readMap } from './printed-file.ts';
-import type { SourceFinding } from './scan-sources.ts';
+import type { Printed } from './argument.ts';
 
 /** What is exported begins so; a function that is exported by its name further down is left alone. */
 const EXPORTED =
@@ -22,38 +20,15 @@ const FUNCTION = new RegExp(
 /** A field of the body that is set, as a statement of the function. */
 const CHANGE = /^\s+payload(?:\.\w+)+ (?=(?:\?\?|\|\||\+)?= )/m;
 
-export async function scanShapes(files: ReadonlyMap<string, GraphFile>): Promise<readonly SourceFinding[]> {
-  return (await Promise.all([...files.values()].map(scanFile))).flat();
-}
+/** Why the function that a file exports returns nothing; `code` is the file as it is printed. */
+export const returnsNothing = (code: string): Printed | undefined =>
+  describeLabel(code) ?? describeChange(code);
 
-const MAYBE = /=>\s*\{\s*(?:message|text|kind|name)\s*:|\bpayload\.[\w.]+\s*\S{0,2}=\s/;
-
-async function scanFile(file: GraphFile): Promise<readonly SourceFinding[]> {
-  // Most files need no look at their printed form.
-  if (!MAYBE.test(file.original)) return [];
-  const printed = await printFile(file);
-  if (printed === undefined) return [];
-  const { code, map } = printed;
-  const found = describeLabel(code) ?? describeChange(code);
-  if (found === undefined) return [];
-  const { offset, ...finding } = found;
-  const before = code.slice(0, offset).split('\n');
-  const at = originalPlace(readMap(map), before.length - 1, before.at(-1)?.length ?? 0);
-  return at === undefined ? [] : [{ ...finding, file: file.id, ...at }];
-}
-
-type Described = Omit<SourceFinding, 'file' | 'line' | 'column'> & {
-  /** In the printed code. */
-  readonly offset: number;
-};
-
-function describeLabel(code: string): Described | undefined {
+function describeLabel(code: string): Printed | undefined {
   const found = LABEL.exec(code);
   const label = found?.[1];
   if (found === null || label === undefined) return undefined;
   return {
-    severity: 'warning',
-    code: 'TRANSFORM_RETURNS_NOTHING',
     message: `this function returns nothing: "${label}:" is a label in a block, and not a key of an object`,
     hint: 'put ( ) around the object: => ({ message: … })',
     offset: found.index + found[0].indexOf(`${label}:`),
@@ -62,15 +37,13 @@ function describeLabel(code: string): Described | undefined {
 }
 
 /** A function that changes the body and returns nothing, as hooks of other tools do. */
-function describeChange(code: string): Described | undefined {
+function describeChange(code: string): Printed | undefined {
   const found = FUNCTION.exec(code);
   const body = found?.[1] ?? '';
   const change = CHANGE.exec(body);
   if (found === null || change === null || /\breturn [^;]|\bthrow\b/.test(body)) return undefined;
   const field = change[0].trim();
   return {
-    severity: 'warning',
-    code: 'TRANSFORM_RETURNS_NOTHING',
     message: `this function returns nothing, and what it changes in the body (${field.slice(0, 60)}) does not reach the templates`,
     hint: 'return what is to be sent: return { message: `… ${value} …` }; it stands in place of messageTemplate',
     offset: found.index + found[0].indexOf(body) + change.index + change[0].indexOf('payload'),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { scanArguments } from '../../src/sandbox/loader/scan-argument.ts';
-import type { GraphFile } from '../../src/sandbox/loader/load-graph.ts';
+import { misreadArgument } from '../../src/advice/transforms/argument.ts';
+import { moduleOf } from '../support/module-subject.ts';
 
 const INPUT = { payload: { a: 1, body: 'text', events: [1, 2] }, headers: { 'x-event': 'push' } };
 
@@ -35,7 +35,7 @@ const CASES: readonly (readonly [source: string, hint: string, message: string])
 ];
 
 test.each(CASES)('advises %s so that it runs', async (source, meant, message) => {
-  const [finding] = await scanArguments([fileOf(source)]);
+  const finding = misreadArgument(await moduleOf(`export default ${source};`));
   expect(finding?.hint).toBe(`the body is its payload: write ${meant}`);
   const [to = '', from] = meant.replace(/, and so.*/, '').split(' in place of ');
   const pattern = source.slice(0, source.indexOf(' =>'));
@@ -45,11 +45,6 @@ test.each(CASES)('advises %s so that it runs', async (source, meant, message) =>
   expect(String(transform(INPUT))).toBe(message);
 });
 
-function fileOf(source: string): GraphFile {
-  const original = `export default ${source};`;
-  return { id: 'transforms/case.js', kind: 'esm', original, source: original, imports: new Map() };
-}
-
 test.each([
   ['({ payload, headers }) => headers["X-Event"] + payload.a', 'write headers["x-event"]'],
   ['({ payload, headers }) => headers.get("X-Event") + payload.a', 'write headers["x-event"]'],
@@ -57,7 +52,7 @@ test.each([
   ['({ payload, headers }) => headers["x-event"] + payload.a', undefined],
   ['({ payload }) => { const headers = payload.h; return headers["X-A"]; }', undefined],
 ])('a header by another name than it has here: %s', async (source, hint) => {
-  const [finding] = await scanArguments([fileOf(source)]);
+  const finding = misreadArgument(await moduleOf(`export default ${source};`));
   expect(finding?.hint).toBe(hint);
 });
 
@@ -65,7 +60,7 @@ test.each([
   ['({ type, payload }) => type + payload.a', 'take type out of the brackets, and write payload.type'],
   ['({ payload, headers, debug = false }) => payload.a + debug', undefined],
 ])('a field of the body beside the body: %s', async (source, hint) => {
-  const [finding] = await scanArguments([fileOf(source)]);
+  const finding = misreadArgument(await moduleOf(`export default ${source};`));
   if (hint === undefined) expect(finding).toBeUndefined();
   else expect(finding?.hint).toContain(hint);
 });

@@ -38,7 +38,7 @@ export function findPrinted(text: string, at: number, isKey: boolean): string | 
   const rest = text.slice(at, at + MAX_LOOKED_AT);
   const found = [...PRINTED, ...(isKey ? PRINTED_KEYS : [])].find(([form]) => form.test(rest))?.[1];
   const how = found === SINGLE && IS_PYTHON.test(rest) ? PYTHON : found;
-  return how === undefined ? undefined : `, found ${shapeOf(rest)}; ${how}`;
+  return how === undefined ? undefined : `found ${shapeOf(rest)}: ${how}`;
 }
 
 /** How it is written, without the sender's words. */

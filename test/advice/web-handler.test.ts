@@ -1,15 +1,16 @@
 /** A handler of a web framework or of a cloud function is told what a transform is in its place. */
 import { expect, test } from 'vitest';
-import { scanArguments } from '../../src/sandbox/loader/scan-argument.ts';
-import type { GraphFile } from '../../src/sandbox/loader/load-graph.ts';
-import type { SourceFinding } from '../../src/sandbox/loader/scan-sources.ts';
+import { advise } from '../../src/advice/advice.ts';
+import type { Finding } from '../../src/finding.ts';
+import type { ModuleSubject } from '../../src/sandbox/facts.ts';
+import { moduleOf } from '../support/module-subject.ts';
+import { said } from '../support/said.ts';
 
-async function scan(source: string, kind: GraphFile['kind'] = 'esm'): Promise<SourceFinding | undefined> {
-  const file = { id: 'transforms/case.js', kind, original: source, source, imports: new Map() } as const;
-  return (await scanArguments([file]))[0];
+async function scan(source: string, language?: ModuleSubject['language']): Promise<Finding | undefined> {
+  return advise([], [await moduleOf(source, language)])[0];
 }
 
-test.each<[string, string, GraphFile['kind']?]>([
+test.each<[string, string, ModuleSubject['language']?]>([
   [
     'Express',
     'export default (req, res) => { if (req.method !== "POST") return res.status(405).end(); res.setHeader("a", "b"); res.status(200).json({ message: req.body.name }); };',
@@ -62,12 +63,11 @@ test.each<[string, string, GraphFile['kind']?]>([
   const found = await scan(source, kind);
   expect(found?.code).toBe('TRANSFORM_WEB_HANDLER');
   // The first place where it reads or answers stands within the function, and not at its beginning.
-  const line = source.split('\n')[(found?.line ?? 0) - 1];
-  expect(line?.slice((found?.column ?? 0) - 1)).toMatch(
+  expect(source.slice(found?.at?.start)).toMatch(
     /^(?:JSON\.parse\()?(?:req|request|res|reply|event|ctx|c|context)\b|^return /,
   );
   const head = kind === 'commonjs' ? 'module.exports =' : 'export default';
-  expect(found?.hint).toContain(`write ${head} ({ payload, headers, query }) => { … }`);
+  expect(said(found?.hint)).toContain(`write ${head} ({ payload, headers, query }) => { … }`);
 });
 
 test.each([

@@ -1,6 +1,5 @@
 /** What transforms written for Node or a browser miss here, and what to use instead. */
 import { isBuiltin } from 'node:module';
-import { NODE_STAND_INS, VIRTUAL_MODULE } from '../names.ts';
 
 const NO_NETWORK = noNetwork('${url}');
 const NO_TIMERS = noTimers(10);
@@ -29,9 +28,6 @@ const GLOBAL_HINTS: Readonly<Record<string, string>> = {
   __dirname: WITH_FILES,
   __filename: WITH_FILES,
 };
-
-/** Names of globals, and members of some, that are not there. */
-export const MISSING_GLOBALS: readonly string[] = Object.keys(GLOBAL_HINTS);
 
 /** `call` is the code from the global on. */
 export function hintForGlobal(name: string, call: string): string {
@@ -140,8 +136,3 @@ function bundled(name: string, folder: string): string {
   const file = `${(named.split('/').at(-1) ?? '').replace(/\.(?:[cm]?js|ts)$/, '')}.mjs`;
   return `make one file of it: npx esbuild ${named} --bundle --format=esm --outfile=${folder}/${file}, and import './${file}' here; sluice check then says whether it runs: a package that needs Node, or changes objects of the language, does not; of a few lines copy only these`;
 }
-
-/** What a transform may import, for messages. */
-export const IMPORTABLE = `relative paths, '${VIRTUAL_MODULE}', ${Object.keys(NODE_STAND_INS)
-  .map((name) => `'node:${name}'`)
-  .join(' and ')}`;

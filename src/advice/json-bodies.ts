@@ -1,16 +1,6 @@
 /* The usual slip behind a place where a body stops being JSON, and what to send; neither key nor value is in the words. */
-import { findPrinted } from './printed-value.ts';
-
-/** What stands at the place, and what was expected there. */
-export interface SlipPlace {
-  readonly at: number;
-  readonly in: 'value' | 'key' | 'after-value' | 'end' | 'colon';
-  /** Whether it closes the list or object that is open. */
-  readonly closes: boolean;
-  readonly isInList: boolean;
-  /** Whether no list and no object is open. */
-  readonly isRoot: boolean;
-}
+import type { JsonFacts } from '../payload/facts.ts';
+import { findPrinted } from './dialects/printed-values.ts';
 
 /** What follows the place is looked at so far. */
 const MAX_LOOKED_AT = 40;
@@ -27,7 +17,7 @@ const SEVERAL =
 const CMD =
   'the single quote of the command came with the body, as cmd of Windows does not know them: write the body into a file and send it with -d @body.json, or write -d "{\\"KEY\\": \\"text\\"}"';
 
-type Row = readonly [where: SlipPlace['in'], form: RegExp, slip: string];
+type Row = readonly [where: JsonFacts['in'], form: RegExp, slip: string];
 
 const SLIPS: readonly Row[] = [
   ['value', /^(?:\/\/|\/\*|#)/, COMMENT],
@@ -40,22 +30,34 @@ const SLIPS: readonly Row[] = [
   ['after-value', /^"/, 'a comma is missing before it'],
 ];
 
-/** With its separator; empty where nothing is known. */
-export function slipAt(text: string, place: SlipPlace): string {
-  const { at, closes, isInList } = place;
+/** A sign within a text that stands there otherwise; `field`: whose text it is, where it may be told. */
+function signInText(sign: string, field = 'NAME'): string | undefined {
+  if (sign === '\\') return String.raw`a backslash of a text is written \\`;
+  const written = { '\t': String.raw`\t`, '\n': String.raw`\n`, '\r': String.raw`\n` }[sign];
+  return (
+    written &&
+    `in JSON it is written ${written}; a shell builds such a body with jq -n --arg ${field} "$VALUE" '{${field}: $${field}}'`
+  );
+}
+
+/** What to send where a body stops being JSON; undefined where nothing is known. */
+export function jsonHint(
+  { text, at, closes, isInList, isRoot, in: where }: JsonFacts,
+  field?: string,
+): string | undefined {
   const char = text[at];
-  if (char === undefined) return '; the body ends too early';
-  if (closes && (place.in === 'key' || (place.in === 'value' && isInList)))
-    return '; remove the comma before the closing bracket';
-  if (at === 0 && /^'\s*[{[]/.test(text)) return `; ${CMD}`;
+  if (char === undefined) return 'the body ends too early';
+  if (where === 'text') return signInText(char, field);
+  if (closes && (where === 'key' || (where === 'value' && isInList)))
+    return 'remove the comma before the closing bracket';
+  if (at === 0 && /^'\s*[{[]/.test(text)) return CMD;
   if (text.startsWith('{{', at) || (char === '{' && text[at - 1] === '{'))
-    return '; a template of the sender was not filled in';
-  const printed = place.in === 'after-value' ? undefined : findPrinted(text, at, place.in === 'key');
+    return 'a template of the sender was not filled in';
+  const printed = where === 'after-value' ? undefined : findPrinted(text, at, where === 'key');
   if (printed !== undefined) return printed;
-  if (place.in === 'after-value' && text[at - 1] === '"' && /[\p{L}\p{N}]/u.test(char))
-    return String.raw`; if the text goes on here, the quote before it is written \"`;
-  if (place.isRoot && place.in === 'value') return '';
+  if (where === 'after-value' && text[at - 1] === '"' && /[\p{L}\p{N}]/u.test(char))
+    return String.raw`if the text goes on here, the quote before it is written \"`;
+  if (isRoot && where === 'value') return undefined;
   const rest = text.slice(at, at + MAX_LOOKED_AT);
-  const slip = SLIPS.find(([where, form]) => where === place.in && form.test(rest))?.[2];
-  return slip === undefined ? '' : `; ${slip}`;
+  return SLIPS.find(([each, form]) => each === where && form.test(rest))?.[2];
 }

@@ -1,0 +1,206 @@
+/** Transforms: files and imports that are not there, parts of Node and browsers, functions that return nothing. */
+import path from 'node:path';
+import { displayName, formatPlace, type Place } from '../../document/document.ts';
+import { say, type Finding } from '../../finding.ts';
+import { NODE_STAND_INS, standInOf, type ModuleSubject } from '../../sandbox/facts.ts';
+import { hint, look, near, nearName, remedy, rule } from '../rule.ts';
+import { foundAt, misreadArgument, webHandler } from '../transforms/argument.ts';
+import { moduleBeside, suggestModule } from '../transforms/near-modules.ts';
+import { returnsNothing } from '../transforms/shapes.ts';
+import { hintForGlobal, hintForImport } from '../vocabulary/node-parts.ts';
+
+/** `transform: NAME` as the whole value, without an export of its own: what the edit may write anew. */
+function wholeValue({ source, start, end }: Place): Place | undefined {
+  const line = source.text.slice(source.text.lastIndexOf('\n', start - 1) + 1, start);
+  if (!/^\s*(?:- +)?["']?transform["']?\s*:\s*$/.test(line)) return undefined;
+  return { source, start, end: start + source.text.slice(start, end).trimEnd().length };
+}
+
+const INTO_FOLDER = say`links are followed before this is decided; move the file into hooks.transformsDir`;
+
+const FILES = [
+  rule({
+    on: 'TRANSFORM_NOT_FOUND',
+    name: 'export-in-name',
+    confidence: 'certain',
+    // `format.ts#name`, as references of other tools name an export.
+    find: ({ ref }) => {
+      const [, file, name] = /^(.+\.(?:ts|mts|js|mjs|cjs))[#:]+(\w+)$/.exec(ref.module) ?? [];
+      return file === undefined || name === undefined ? undefined : { ref, file, name };
+    },
+    say: ({ file, name }) => say`write transform: {module: ${file}, export: ${name}}`,
+    fix: ({ ref, file, name }) => {
+      // Within an object there is a key for it already.
+      const at = ref.export === undefined ? wholeValue(ref.at) : undefined;
+      return at && { edit: { at, text: `{module: ${JSON.stringify(file)}, export: ${name}}` } };
+    },
+  }),
+  hint('TRANSFORM_NOT_FOUND', ['code-in-place', 'certain'], ({ ref, dir, cwd }) =>
+    ref.module.includes('\n')
+      ? `move the code into a file, such as ${displayName(dir, cwd)}/NAME.js, and write transform: NAME.js`
+      : undefined,
+  ),
+  nearName(
+    'TRANSFORM_NOT_FOUND',
+    ({ ref: { module: from }, dir }) => {
+      const to = suggestModule(dir, from);
+      return to === undefined ? undefined : { from, to };
+    },
+    ({ to }) => say`did you mean ${JSON.stringify(to)}? the name is relative to hooks.transformsDir`,
+  ),
+  hint('TRANSFORM_NOT_FOUND', ['file-elsewhere', 'likely'], ({ ref: { module }, dir, cwd }) => {
+    const file = moduleBeside(dir, module);
+    const name = path.basename(module);
+    return (
+      file &&
+      `move ${displayName(file, cwd)} to ${displayName(path.join(dir, name), cwd)}, and write transform: ${name}`
+    );
+  }),
+  remedy(
+    'TRANSFORM_NOT_FOUND',
+    say`create it, or check the name: it is relative to hooks.transformsDir`,
+    'guess',
+  ),
+  remedy('TRANSFORM_OUTSIDE', INTO_FOLDER),
+  hint('TRANSFORM_FILE_TYPE', ['ending', 'certain'], ({ of }) =>
+    of === 'import'
+      ? 'put its content into a .ts or .json file'
+      : 'a transform is TypeScript or JavaScript: compile, rename or rewrite it as one of these; a program of another language is a runner, kind: command',
+  ),
+  hint('TRANSFORM_TOO_LARGE', ['large-file', 'certain'], ({ of }) => {
+    if (of === 'file') return 'keep large tables out of the transform';
+    return of === 'import'
+      ? 'a transform with all it imports may have 1 MB; keep large tables out of it'
+      : 'import less, or keep large tables out of the transform';
+  }),
+  remedy(
+    'TRANSFORM_LOADER_FAILED',
+    say`the loader is a Node.js process of its own: check whether the code of the transform, too little memory or time, or missing permissions stop it`,
+  ),
+];
+
+/** Names that a file exports, by the look of it: enough to tell which one was meant. */
+function exportsOf(text: string): readonly string[] {
+  const declared = text.matchAll(
+    /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|const|let|var|class)\s+([\w$]+)/gm,
+  );
+  const listed = [...text.matchAll(/^export\s*\{([^}]*)\}/gm)].flatMap(([, list = '']) =>
+    list.split(',').map((one) => one.trim().replace(/^.*\sas\s+/, '')),
+  );
+  return [...[...declared].map(([, name = '']) => name), ...listed].filter((name) => name !== '');
+}
+
+const asText = ({ to }: { readonly to: string }) => say`did you mean ${JSON.stringify(to)}?`;
+
+const IMPORTS = [
+  hint('TRANSFORM_IMPORT_REFUSED', ['package', 'likely'], ({ specifier, dir }, { at }) =>
+    hintForImport(specifier, at?.source.text ?? '', path.basename(dir)),
+  ),
+  nearName(
+    'TRANSFORM_IMPORT_NOT_FOUND',
+    ({ specifier: from, file }) => {
+      const to = suggestModule(path.dirname(file), from);
+      return to === undefined ? undefined : { from, to: to.startsWith('.') ? to : `./${to}` };
+    },
+    asText,
+  ),
+  remedy('TRANSFORM_IMPORT_NOT_FOUND', say`write the name with its ending, relative to this file`, 'guess'),
+  remedy('TRANSFORM_IMPORT_OUTSIDE', INTO_FOLDER),
+  hint('TRANSFORM_IMPORT_NAME', ['part-of-node', 'certain'], ({ id }) => {
+    const standIn = id.startsWith('node:') ? standInOf(id) : undefined;
+    return standIn && `a transform has of ${id} only ${(NODE_STAND_INS[standIn] ?? []).join(', ')}`;
+  }),
+  nearName(
+    'TRANSFORM_IMPORT_NAME',
+    ({ name, text }) => (text === undefined ? undefined : near(name, exportsOf(text))),
+    asText,
+  ),
+  hint('TRANSFORM_IMPORT_NAME', ['not-exported', 'guess'], ({ id, name }) =>
+    name === 'default'
+      ? `it has no default export: write import * as NAME in place of import NAME, or take the names that are meant, import { … } from './${id}'`
+      : 'export it there, or import a name that is exported',
+  ),
+  remedy('TRANSFORM_DYNAMIC_IMPORT', say`write a static import`),
+  remedy('TRANSFORM_REQUIRE', say`write a static import`),
+  remedy('TRANSFORM_TOP_LEVEL_AWAIT', say`the function itself may be async`),
+  remedy(
+    'TRANSFORM_SYNTAX',
+    say`correct the code: look for a missing or extra sign at and before this place`,
+  ),
+];
+
+const RUNNING = [
+  hint('TRANSFORM_MISSING_GLOBAL', ['global', 'certain'], ({ name, call }) => hintForGlobal(name, call)),
+  hint('TRANSFORM_FORGETS', ['collection', 'likely'], ({ isMemory }) =>
+    isMemory
+      ? "to recognise repeats write dedupe: {key: '{{payload.id}}'} in the mapping, with the field that is the same in each repeat, and take this out"
+      : 'to recognise repeats write dedupe in the mapping; to keep it in memory from call to call, write reuse: true in the transform',
+  ),
+  hint('TRANSFORM_ENV_MISSING', ['variable', 'certain'], ({ name, user }) => {
+    if (user === undefined) return undefined;
+    const known = Object.keys(user.env).map((key) => `${key}: …, `);
+    const own = user.export === undefined ? '' : `, export: ${user.export}`;
+    return `write the value itself into the mapping, at ${formatPlace(user.at)}: transform: {module: ${user.module}${own}, env: {${known.join('')}${name}: …}}; a transform never sees the environment of the service`;
+  }),
+  ...(['TRANSFORM_EXPORT_MISSING', 'TRANSFORM_NOT_A_FUNCTION'] as const).map((on) =>
+    hint(on, ['function', 'likely'], ({ functions, module }) => {
+      const [first] = functions;
+      return first === undefined
+        ? 'export a function: export default ({ payload }) => ({ message: payload.text })'
+        : `it exports ${functions.slice(0, 5).join(', ')}: write "export default" before the function that is meant, or name it in the mapping: transform: {module: ${module}, export: ${first}}`;
+    }),
+  ),
+  remedy('TRANSFORM_NOT_CHECKED', say`run sluice check again where the machine has less to do`),
+  remedy(
+    'TRANSFORM_TOP_LEVEL_FAILED',
+    say`its top level runs in the sandbox, without network, files, timers and process`,
+  ),
+  remedy(
+    'TRANSFORM_HEAVY_TOP_LEVEL',
+    say`move the work into the function where only some calls need it, or share state between calls with reuse: true`,
+  ),
+];
+
+export const MODULES = [...FILES, ...IMPORTS, ...RUNNING];
+
+/** What a handler has of the web goes with it, and so does what is said of a function that is never called. */
+function ofHandler({ findings, source }: ModuleSubject, isExported: boolean): readonly Finding[] {
+  return findings.filter(({ code, facts, at }) =>
+    at?.source.file === source.file
+      ? code === 'TRANSFORM_MISSING_GLOBAL' &&
+        facts !== undefined &&
+        'name' in facts &&
+        OF_WEB.has(facts.name)
+      : !isExported && /^TRANSFORM_(?:EXPORT_MISSING|NOT_A_FUNCTION|TOP_LEVEL_FAILED)$/.test(code),
+  );
+}
+
+const OF_WEB: ReadonlySet<unknown> = new Set(['Response', 'Request', 'Headers']);
+
+export const MODULE_LOOKS = [
+  look({
+    on: 'module',
+    codes: ['TRANSFORM_WEB_HANDLER'],
+    find: (module) => {
+      const web = webHandler(module);
+      const isExported = web?.isExported === true;
+      return foundAt(module, web).map((found) => ({
+        ...found,
+        // One that is exported in another way is never called.
+        ...(isExported ? {} : { severity: 'error' as const }),
+        insteadOf: ofHandler(module, isExported),
+      }));
+    },
+  }),
+  look({
+    on: 'module',
+    codes: ['TRANSFORM_RETURNS_NOTHING'],
+    find: (module) => foundAt(module, returnsNothing(module.code)),
+  }),
+  look({
+    on: 'module',
+    codes: ['TRANSFORM_ARGUMENT'],
+    find: (module) =>
+      returnsNothing(module.code) === undefined ? foundAt(module, misreadArgument(module)) : [],
+  }),
+];

@@ -1,0 +1,47 @@
+/** What is said of a body that is no JSON: what the sender did most likely, without a word of it. */
+import { expect, test } from 'vitest';
+import { jsonHint } from '../../src/advice/json-bodies.ts';
+import { findJsonError } from '../../src/payload/json-error.ts';
+
+const hintFor = (text: string, field?: string): string | undefined => {
+  const found = findJsonError(text);
+  return found && jsonHint(found.facts, field);
+};
+
+test.each([
+  ['', /^the body ends too early$/],
+  ['{"a":1', /^the body ends too early$/],
+  ['{"a":1,}', /^remove the comma before the closing bracket$/],
+  ['[1,]', /^remove the comma before the closing bracket$/],
+  ["{'a':1}", /^found '…':…}: single quotes are how/],
+  ["{'a': 'my secret', 'b': True}", /^found '…': '…', '…': True}: this is how Python/],
+  ["[{'a': None,}]", /\(in Home Assistant \{\{ … \| to_json \}\}\), json\.dumps\(…\)/],
+  ['{"a":True}', /^found True}: this is how Python/],
+  ['{"a"=>1}', /^found =>…}: this is how Ruby prints a hash/],
+  ['{:a=>1}', /hash\.to_json/],
+  ["{ a: 'x' }", /send JSON\.stringify\(…\)/],
+  ['[object Object]', /send JSON\.stringify\(…\)/],
+  ['{a=1, b=2}', /JsonOutput\.toJson\(map\)/],
+  ['{"a":1 "b":2}', /^a comma is missing before it$/],
+  ['{"a":unavailable}', /^only numbers, true, false and null stand/],
+  ['{"a":2026-11-20}', /put them around the text/],
+  ['{"a":$VALUE}', /a variable of the sender was not filled in/],
+  ['{"a":,"b":1}', /the sender filled in nothing/],
+  ['{"a":1, // x\n"b":2}', /JSON has no comments/],
+  ['{"a":1}\n{"a":2}', /these are several values one after the other/],
+  ["'{a:", /cmd of Windows/],
+  ['{"a":{{ states }}}', /^a template of the sender was not filled in$/],
+  ['{a:1}', /-d '\{"key": "value"\}'/],
+  ['{"a":"x\ny"}', /^in JSON it is written \\n; .* jq -n --arg NAME/],
+  ['"a\\x"', /^a backslash of a text is written/],
+])('%j', (text, hint) => {
+  expect(hintFor(text)).toMatch(hint);
+});
+
+test.each(['a=1', '[1 2]', '[1}', '{"a" 1}', '01', '{} x'])('%j could be anything', (text) => {
+  expect(hintFor(text)).toBeUndefined();
+});
+
+test('the field whose text it is stands in the line to paste, where it may be told', () => {
+  expect(hintFor('{"log":"x\ny"}', 'log')).toContain(`jq -n --arg log "$VALUE" '{log: $log}'`);
+});
