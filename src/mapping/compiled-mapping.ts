@@ -1,4 +1,3 @@
-import type { PrintedJson, Unfit } from './template/unfit.ts';
 import type { CallbackAddress, ConversationOwner, DeliveryTarget, SummaryMode, WakeMode } from '../action.ts';
 import type { Place } from '../document/document.ts';
 import type { BodyFormat } from '../payload/payload.ts';
@@ -49,6 +48,21 @@ export interface TemplatePiece {
   readonly at?: Place;
   /** Where the value stands in the request, e.g. `payload.pull_request.body`; absent where that cannot be said. */
   readonly path?: string;
+}
+
+/** A helper or block, and what it got. */
+export type Unfit =
+  | { readonly kind: 'structure'; readonly helper: string; readonly isList: boolean }
+  | { readonly kind: 'no-time' | 'not-counted' | 'no-list' | 'no-field' }
+  /** `join` over objects without a field: the first of them, and the expression it stands in. */
+  | { readonly kind: 'objects'; readonly first: JsonValue; expression?: string }
+  /** A text such as "false" decides a block; `opening` is as written: `{{#if paid}}`. */
+  | { readonly kind: 'no'; readonly opening: string; readonly value: string };
+
+/** An expression that printed a list of objects, or an object, as JSON. */
+export interface PrintedJson {
+  readonly expression: string;
+  readonly value: JsonValue;
 }
 
 /** What a rendering left empty, and which block branches it took (for coverage). */

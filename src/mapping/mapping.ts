@@ -2,6 +2,8 @@ export type {
   Scope,
   CompiledTemplate,
   RenderTrace,
+  PrintedJson,
+  Unfit,
   TemplatePiece,
   ConditionTrace,
   Equality,
@@ -38,7 +40,7 @@ export { isListOperator } from './condition/rule-lists.ts';
 export { CONDITION_OPERATORS } from './condition/condition-check.ts';
 export { listHelpers } from './template/template-helpers.ts';
 export { templatePath } from './template/template-path.ts';
-export { printedText, unfitText, type PrintedJson, type Unfit } from './template/unfit.ts';
+export { printedText, unfitText } from './template/unfit.ts';
 export { compileReader, isReserved } from './scope.ts';
 export { codeOfRule, codeOfSteps, splitRule, transformFile, whenOf } from './written-transform.ts';
 export { elementForm } from './element-rules.ts';

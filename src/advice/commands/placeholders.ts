@@ -23,38 +23,27 @@ const OWN_BRACES = /^(?:[gj]?[jy]q|gojq|jaq|[gm]?awk|find|fd|xargs|parallel|sed|
 /** Other names of the placeholders; `prompt` is the text itself, which is no argument. */
 const NAMES: Readonly<Record<string, string>> = {
   promptpath: 'prompt_file',
-  promptfilename: 'prompt_file',
   inputfile: 'prompt_file',
-  input: 'prompt_file',
   file: 'prompt_file',
-  messagefile: 'prompt_file',
   prompt: 'prompt',
-  prompttext: 'prompt',
   message: 'prompt',
   session: 'session_id',
-  sessionkey: 'session_id',
-  conversation: 'session_id',
   conversationid: 'session_id',
   modelname: 'model',
-  effort: 'thinking',
-  reasoning: 'thinking',
   timeout: 'timeout_seconds',
-  run: 'run_id',
   history: 'history_file',
 };
-
-/** Words that are long enough to be known when they are misspelt. */
-const LONG_NAMES = ['prompt', 'promptfilename', 'message', 'sessionkey', 'conversation'];
 
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[_-]/g, '');
 
 function meantName(name: string): string | undefined {
   const bare = plain(name);
-  const same = ARGV_PLACEHOLDERS.find((each) => plain(each) === bare);
-  if (same !== undefined || Object.hasOwn(NAMES, bare)) return same ?? NAMES[bare];
+  if (Object.hasOwn(NAMES, bare)) return NAMES[bare];
   // A word of one letter more, less or other.
-  const near = [...ARGV_PLACEHOLDERS, ...LONG_NAMES].find((each) => isOneEditApart(plain(each), bare));
-  return near === undefined ? undefined : (ARGV_PLACEHOLDERS.find((each) => each === near) ?? NAMES[near]);
+  return (
+    ARGV_PLACEHOLDERS.find((each) => plain(each) === bare) ??
+    ARGV_PLACEHOLDERS.find((each) => isOneEditApart(plain(each), bare))
+  );
 }
 
 /** The first word that was meant as a placeholder, with the argv to write; `env`: what the runner sets itself. */

@@ -3,25 +3,10 @@
  * nobody is told. Noted only where a list is given for it; what is said names kinds, nothing of the payload.
  */
 import { isJsonObject, isNumeric, type JsonValue } from '../../json.ts';
-import type { RenderTrace, Scope } from '../compiled-mapping.ts';
+import type { PrintedJson, RenderTrace, Scope, Unfit } from '../compiled-mapping.ts';
 import { textOf } from './json-text.ts';
 import { timeOf } from './template-date.ts';
 import { type Argument, fieldReader } from './template-helpers.ts';
-
-/** A helper or block, and what it got. */
-export type Unfit =
-  | { readonly kind: 'structure'; readonly helper: string; readonly isList: boolean }
-  | { readonly kind: 'no-time' | 'not-counted' | 'no-list' | 'no-field' }
-  /** `join` over objects without a field: the first of them, and the expression it stands in. */
-  | { readonly kind: 'objects'; readonly first: JsonValue; expression?: string }
-  /** A text such as "false" decides a block; `opening` is as written: `{{#if paid}}`. */
-  | { readonly kind: 'no'; readonly opening: string; readonly value: string };
-
-/** An expression that printed a list of objects, or an object, as JSON. */
-export interface PrintedJson {
-  readonly expression: string;
-  readonly value: JsonValue;
-}
 
 /** Elements of a list that are looked at. */
 const MAX_LOOKED_AT = 100;

@@ -14,7 +14,7 @@ import {
 import type { LoaderAnswer, LoaderModule, LoaderRequest, PrintedModule } from './loader-process.ts';
 import type { SourceFinding } from './scan-sources.ts';
 import type { TransformRef } from '../transform.ts';
-import type { ModuleSubject, SandboxFacts } from '../transform-facts.ts';
+import type { ModuleSubject, SandboxFacts } from '../facts.ts';
 import { originalPlace, readMap } from './source-map.ts';
 
 /** Where transforms lie, and how their files are named in print. */
