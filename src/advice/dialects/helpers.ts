@@ -113,7 +113,6 @@ function headOf(written: string, operands: readonly string[]): string | undefine
   if (operands.length !== 1) return undefined;
   if (THERE.has(name)) return `if ${first}`;
   if (EMPTY.has(name)) return `unless ${first}`;
-  if (name === 'switch') return `if (eq ${first} "…")`;
   return LOOPS.has(name) ? `each ${first}` : undefined;
 }
 
