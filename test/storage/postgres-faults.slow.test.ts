@@ -11,7 +11,7 @@ import { query, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/service-process.ts';
 import { agent, completion, NOW, wake, work } from '../support/storage-builders.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
-import { claim, ids } from '../support/storage-harness.ts';
+import { claim, claimTurn, ids } from '../support/storage-harness.ts';
 
 const server = await startPostgres();
 afterAll(() => server.stop());
@@ -97,6 +97,44 @@ test('accepts wait for nobody who writes with a look at others, and a claim then
     expect(claimed).toEqual([run.id]);
     await storage.completeRun(completion(run.id));
   }
+  expect(await storage.verify()).toEqual([]);
+  await storage.close();
+});
+
+test('what is stored under a smaller number and committed later is passed by nothing that goes by numbers', async () => {
+  const url = await server.freshUrl();
+  const storage = await openStorage(url);
+  const [late, early] = [agent(), agent()] as const;
+  const [lateWake, earlyWake] = [wake({ mode: 'now' }), wake({ mode: 'now' })] as const;
+  const lingers = (table: string, id: string) => `CREATE TRIGGER lingers AFTER INSERT ON ${table} FOR EACH ROW
+    WHEN (NEW.id = '${id}') EXECUTE FUNCTION linger();`;
+  await query(
+    url,
+    `CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(2); RETURN NULL; END $$;
+     ${lingers('runs', late.id)} ${lingers('events', lateWake.id)}`,
+  );
+  const isOpen = async () =>
+    (await query(url, `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep'`)).length > 0;
+  const storing = storage.accept(work([late, lateWake]));
+  await until('its transaction to be open', isOpen);
+  await storage.accept(work([early, earlyWake]));
+  expect(ids(await claim(storage))).toEqual([early.id]);
+  expect(await storage.completeRun(completion(early.id))).toBe(true);
+  const texts = async (turn: string) => (await claimTurn(storage, turn))?.events.map(({ id }) => id) ?? [];
+  const first = await texts('one');
+  expect([await isOpen(), first.includes(earlyWake.id), first.includes(lateWake.id)]).toEqual([
+    true,
+    true,
+    false,
+  ]);
+  expect(await storage.consumeEvents('one', { nowMs: NOW })).toBe(true);
+  await storing;
+  const numbers = await query(url, 'SELECT id FROM runs ORDER BY seq');
+  expect(numbers.map(({ id }) => id)).toEqual([late.id, early.id]);
+  expect(ids(await claim(storage))).toEqual([late.id]);
+  expect(await storage.heartbeatRequested(NOW)).toBe(true);
+  expect(await texts('two')).toContain(lateWake.id);
+  expect(ids(await storage.listRuns({ limit: 9 })).toSorted()).toEqual(ids([late, early]).toSorted());
   expect(await storage.verify()).toEqual([]);
   await storage.close();
 });
