@@ -63,7 +63,6 @@ test.each<[readonly string[], string]>([
   ],
   [['./link'], 'it is a link to ./gone, which is not there'],
   [['./bin'], 'it is a folder; name the program in it'],
-  [['./run.sh/x'], './run.sh is a file and no folder; correct the path'],
   [['./rum.sh'], 'there is no such file; . has run.sh: did you mean that?'],
   [['./other/agent-of-ours'], 'there is no such file; correct the path, or install it'],
 ])('%j', (argv, expected) => {

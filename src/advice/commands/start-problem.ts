@@ -39,6 +39,8 @@ export function findStartProblem(
     : (shellProblem(argv) ?? beside(argv, folders) ?? notOnPath(program, path));
 }
 
+const told = (problem: string, remedy: string): StartProblem => ({ problem, remedy });
+
 const MAX_SHOWN = 300;
 const shown = (argv: readonly string[]): string => listText(argv).slice(0, MAX_SHOWN);
 
@@ -46,7 +48,7 @@ const shown = (argv: readonly string[]): string => listText(argv).slice(0, MAX_S
 function wholeLine([program = '', ...rest]: readonly string[]): StartProblem {
   const problem = 'argv is a list of words, and its first element is a whole command line';
   const isForShell = /[|&;<>$`*"'\\]/.test(program);
-  if (isForShell && rest.length > 0) return { problem, remedy: 'write each word as an element of its own' };
+  if (isForShell && rest.length > 0) return told(problem, 'write each word as an element of its own');
   const words = isForShell ? ['sh', '-c', program] : [...program.trim().split(/ +/), ...rest];
   const remedy = `write argv: ${shown(words)}`;
   return isForShell ? { problem, remedy } : { problem, remedy, argv: words };
@@ -57,19 +59,20 @@ const SHELL_WORDS = new Set(
   'cd source . export set unset eval alias ulimit umask exec pushd if for while'.split(' '),
 );
 
+const WITHOUT_ONE = 'and a command is started without one';
+
 function shellProblem(argv: readonly string[]): StartProblem | undefined {
   const [program = '', ...rest] = argv;
   const [, name = ''] = /^([A-Za-z_]\w*)=/.exec(program) ?? [];
   if (name !== '')
-    return {
-      problem: `${name}=… sets a variable in a shell, and a command is started without one`,
-      remedy: `write env: { ${name}: … } and argv: ${shown(rest)}`,
-    };
+    return told(
+      `${name}=… sets a variable in a shell, ${WITHOUT_ONE}`,
+      `write env: { ${name}: … } and argv: ${shown(rest)}`,
+    );
   if (!SHELL_WORDS.has(program)) return undefined;
-  return {
-    problem: `${program} is a word of a shell, and a command is started without one`,
-    remedy: `write argv: ${shown(['sh', '-c', argv.join(' ')])}${program === 'cd' ? ', or name the folder as cwd' : ''}`,
-  };
+  const cwd = program === 'cd' ? ', or name the folder as cwd' : '';
+  const remedy = `write argv: ${shown(['sh', '-c', argv.join(' ')])}${cwd}`;
+  return told(`${program} is a word of a shell, ${WITHOUT_ONE}`, remedy);
 }
 
 /** A file of that name in a folder that is not on PATH. */
@@ -95,18 +98,14 @@ function notOnPath(program: string, path: string): StartProblem {
   const closed = folders
     .map((folder) => join(folder, program))
     .find((file) => statOf(file)?.isFile() === true);
-  if (closed !== undefined)
-    return { problem: `${closed} is not executable`, remedy: `run chmod +x ${closed}` };
+  if (closed !== undefined) return told(`${closed} is not executable`, `run chmod +x ${closed}`);
   const near = nearOnPath(program, folders);
-  if (near !== undefined)
-    return {
-      problem: 'it is not on PATH',
-      remedy: `there is ${near}: if that is meant, name it in its place`,
-    };
-  return {
-    problem: 'it is not on PATH',
-    remedy: `install it, or write its whole path, which "command -v ${program}" prints in a shell where it works`,
-  };
+  return told(
+    'it is not on PATH',
+    near === undefined
+      ? `install it, or write its whole path, which "command -v ${program}" prints in a shell where it works`
+      : `there is ${near}: if that is meant, name it in its place`,
+  );
 }
 
 /** A program with a number at its end, or a letter apart. */
@@ -131,25 +130,20 @@ function namesIn(folder: string): readonly string[] {
 function fileProblem(file: string): StartProblem | undefined {
   const stats = statOf(file);
   if (stats === undefined) return missingFile(file);
-  if (stats.isDirectory()) return { problem: 'it is a folder', remedy: 'name the program in it' };
-  if (!isExecutable(file)) return { problem: 'it is not executable', remedy: `run chmod +x ${file}` };
+  if (stats.isDirectory()) return told('it is a folder', 'name the program in it');
+  if (!isExecutable(file)) return told('it is not executable', `run chmod +x ${file}`);
   return interpreterProblem(file);
 }
 
 function missingFile(file: string): StartProblem {
   const target = linkOf(file);
   if (target !== undefined)
-    return { problem: `it is a link to ${target}, which is not there`, remedy: 'make the link anew' };
+    return told(`it is a link to ${target}, which is not there`, 'make the link anew');
   const folder = dirname(file);
-  const stats = statOf(folder);
-  if (stats !== undefined && !stats.isDirectory())
-    return { problem: `${folder} is a file and no folder`, remedy: 'correct the path' };
   const near = didYouMean(basename(file), namesIn(folder));
-  return {
-    problem: 'there is no such file',
-    remedy:
-      near === undefined ? 'correct the path, or install it' : `${folder} has ${near}: did you mean that?`,
-  };
+  const remedy =
+    near === undefined ? 'correct the path, or install it' : `${folder} has ${near}: did you mean that?`;
+  return told('there is no such file', remedy);
 }
 
 const FIRST_LINE_BYTES = 256;
@@ -159,15 +153,15 @@ function interpreterProblem(file: string): StartProblem | undefined {
   const [, line = ''] = /^#!\s*([^\n]*)/.exec(beginningOf(file, FIRST_LINE_BYTES).toString('latin1')) ?? [];
   const [interpreter = ''] = line.split(/[ \t\r]/);
   if (line.endsWith('\r'))
-    return {
-      problem: 'its lines end as on Windows, so its first line names a program that is not there',
-      remedy: String.raw`run sed -i 's/\r$//' ${file}`,
-    };
+    return told(
+      'its lines end as on Windows, so its first line names a program that is not there',
+      String.raw`run sed -i 's/\r$//' ${file}`,
+    );
   if (interpreter === '' || statOf(interpreter) !== undefined) return undefined;
-  return {
-    problem: `its first line asks for ${interpreter}, which is not there`,
-    remedy: `install that, or write #!/usr/bin/env ${basename(interpreter)} there`,
-  };
+  return told(
+    `its first line asks for ${interpreter}, which is not there`,
+    `install that, or write #!/usr/bin/env ${basename(interpreter)} there`,
+  );
 }
 
 const isStartable = (file: string): boolean => fileProblem(file) === undefined;
