@@ -179,7 +179,7 @@ describe('the house', () => {
     for (const file of reached) for (const next of edges.get(file) ?? []) reached.add(next);
     expect(reached.size).toBeGreaterThan(300);
     const read = [...reached].filter((file) => /^(?:advice|explanation)\//.test(file));
-    expect(read.toSorted()).toEqual(READ_AT_START);
+    expect(read.filter((file) => !READ_AT_START.includes(file))).toEqual([]);
   });
 
   test('only printers make a text of a sentence', () => {
