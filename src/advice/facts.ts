@@ -1,3 +1,4 @@
+import type { ConfigFacts, ConfigSubjects } from '../config/facts.ts';
 import type { HookFacts } from '../hook/facts.ts';
 import type { DocumentFacts } from '../document/facts.ts';
 import type { GenerationSubjects } from '../generation/facts.ts';
@@ -6,7 +7,7 @@ import type { RunnerFacts } from '../runners/facts.ts';
 import type { SandboxFacts, SandboxSubjects } from '../sandbox/facts.ts';
 
 /** What the engine says of a finding beside its place, by code. */
-export type Facts = DocumentFacts & MappingFacts & RunnerFacts & HookFacts & SandboxFacts;
+export type Facts = DocumentFacts & ConfigFacts & MappingFacts & RunnerFacts & HookFacts & SandboxFacts;
 
 /** What the engine gives to look at, by kind. */
-export type Subjects = MappingSubjects & GenerationSubjects & SandboxSubjects;
+export type Subjects = ConfigSubjects & MappingSubjects & GenerationSubjects & SandboxSubjects;

@@ -1,6 +1,7 @@
 import type { Join } from './join.ts';
 import type { AnyLook, AnyRule } from './rule.ts';
 import { COMMANDS, RUNNER_SAFETY } from './rules/commands.ts';
+import { CONFIGURATION_RULES } from './rules/configuration.ts';
 import { HELPER_USAGE, UNKNOWN_HELPERS } from './rules/helpers.ts';
 import { MODULE_LOOKS, MODULES } from './rules/modules.ts';
 import { NAMES } from './rules/names.ts';
@@ -14,6 +15,7 @@ import { UNKNOWN_KEYS } from './rules/unknown-keys.ts';
 import { VALUES } from './rules/values.ts';
 import { YAML_SYNTAX, yamlStumbles } from './rules/yaml-syntax.ts';
 import { TEMPLATE_LOOKS, TEMPLATES } from './rules/templates.ts';
+import { LONG_SECONDS } from './values/long-seconds.ts';
 
 /** All rules on findings of the engine, family by family. */
 export const RULES: readonly AnyRule[] = [
@@ -29,10 +31,17 @@ export const RULES: readonly AnyRule[] = [
   ...VALUES,
   ...TRANSFORMS,
   ...RENDERED,
+  ...CONFIGURATION_RULES,
 ];
 
 /** What becomes one finding before rules are asked. */
 export const JOINS: readonly Join[] = [yamlStumbles, joinedEntries, joinedKeys];
 
 /** All looks at what the engine took, family by family. Their codes are advice's own. */
-export const LOOKS: readonly AnyLook[] = [...KEYS, ...COMMANDS, ...TEMPLATE_LOOKS, ...MODULE_LOOKS];
+export const LOOKS: readonly AnyLook[] = [
+  ...LONG_SECONDS,
+  ...KEYS,
+  ...COMMANDS,
+  ...TEMPLATE_LOOKS,
+  ...MODULE_LOOKS,
+];

@@ -4,3 +4,5 @@ export { MAX_HEARTBEAT_SECONDS } from './gateway-schema.ts';
 export { putAt } from './openclaw/graft.ts';
 export type { Move } from './openclaw/moves.ts';
 export { movedSettings } from './openclaw/translate.ts';
+export type { ConfigFacts, ConfigSubjects } from './finding-facts.ts';
+export { AGENT_RUNNERS } from './resolve-runners.ts';

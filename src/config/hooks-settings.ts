@@ -1,8 +1,8 @@
-import { say, type Sentence } from '../finding.ts';
+import { say } from '../finding.ts';
 import { resolve } from 'node:path';
 import { namesMainSession } from '../action.ts';
-import { didYouMean } from '../document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
+import type { ConfigFacts } from './finding-facts.ts';
 import type { Reporter } from './reporter.ts';
 import { resolveMail } from './resolve-mail.ts';
 import type { HooksSettings } from './settings.ts';
@@ -146,19 +146,8 @@ function agentsSettings(
 function reportUnknownAgent(name: string, known: readonly string[], reporter: Reporter): void {
   reporter.report('UNKNOWN_AGENT', ['hooks', 'agents', 'default'], {
     message: say`there is no agent "${name.slice(0, 80)}" in hooks.agents.runners`,
-    ...nameRemedy(name, known, 'agents'),
+    facts: { written: name, known } satisfies ConfigFacts['UNKNOWN_AGENT'],
   });
-}
-
-/** Another name is meant: one that is near, or one of those there are. */
-function nameRemedy(
-  name: string,
-  known: readonly string[],
-  kind: 'agents' | 'presets',
-): { readonly hint: Sentence; readonly replace?: { readonly from: string; readonly to: string } } {
-  const near = didYouMean(name, known);
-  if (near === undefined) return { hint: say`the ${kind} are: ${known.join(', ') || '(none)'}` };
-  return { hint: say`did you mean "${near}"?`, replace: { from: name, to: near } };
 }
 
 /** The path with a leading slash and no trailing ones. */
@@ -184,13 +173,6 @@ function hooksPathProblem(path: string): string | undefined {
   return undefined;
 }
 
-function presetRemedy(name: string): ReturnType<typeof nameRemedy> {
-  const remedy = nameRemedy(name, PRESETS, 'presets');
-  return remedy.replace === undefined && /^[a-z][a-z-]{1,40}$/.test(name)
-    ? { hint: say`${remedy.hint}; of other senders a mapping is written: "sluice add ${name}"` }
-    : remedy;
-}
-
 /** There an unknown name means nothing, and the gateway starts. */
 function presetNames(names: readonly string[], { reporter, isOpenClaw }: SettingsContext): readonly string[] {
   for (const [index, name] of names.entries()) {
@@ -198,7 +180,7 @@ function presetNames(names: readonly string[], { reporter, isOpenClaw }: Setting
     reporter.report('UNKNOWN_PRESET', ['hooks', 'presets', index], {
       ...(isOpenClaw ? { severity: 'warning' } : {}),
       message: say`there is no preset "${name.slice(0, 80)}"`,
-      ...presetRemedy(name),
+      facts: { written: name, known: PRESETS } satisfies ConfigFacts['UNKNOWN_PRESET'],
     });
   }
   return [...new Set(names)];

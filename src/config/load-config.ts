@@ -1,11 +1,9 @@
-import { say } from '../finding.ts';
+import { say, type Subject } from '../finding.ts';
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
   displayName,
-  findLongSeconds,
   fromZodError,
-  knownKeys,
   type Finding,
   type LocatedValue,
   type Path,
@@ -13,6 +11,7 @@ import {
 import { checkDirectories } from './check-directories.ts';
 import { checkTokens } from './check-tokens.ts';
 import { configSchema } from './config-schema.ts';
+import type { ConfigSubjects } from './finding-facts.ts';
 import { hideValues } from './hide-values.ts';
 import { importOpenClawFile as readAndImport, readConfig, type ReadConfig } from './read-config.ts';
 import { resolveReferences, type Resolved, type ResolveOptions } from './references.ts';
@@ -42,6 +41,8 @@ export interface LoadResult {
   readonly remaining?: RemainingConfig;
   /** What its references lead to: what advice says of the findings must not show it (`hideValues`). */
   readonly secrets?: readonly string[];
+  /** For advice to look at. */
+  readonly subjects: readonly Subject[];
 }
 
 /** What checking mappings and transforms needs at least. */
@@ -57,7 +58,7 @@ export interface RemainingConfig extends Pick<LoadedConfig, 'dialect' | 'inlineM
 export async function loadConfig(file: string | undefined, options: LoadOptions): Promise<LoadResult> {
   const cwd = options.cwd ?? process.cwd();
   const path = file === undefined ? await findConfig(cwd) : resolve(cwd, file);
-  if (path === undefined) return { diagnostics: [notFound(cwd)] };
+  if (path === undefined) return { diagnostics: [notFound(cwd)], subjects: [] };
   const { env, needSecrets } = options;
   const { read, diagnostics: found } = await readConfig(path, {
     env,
@@ -65,7 +66,7 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
     cwd,
     hooksKeys: hooksKeys(),
   });
-  if (read === undefined) return { diagnostics: found };
+  if (read === undefined) return { diagnostics: found, subjects: [] };
   const built = await build({ read, path, options });
   return loadResult({ read, path, options }, { ...built, diagnostics: [...found, ...built.diagnostics] });
 }
@@ -73,16 +74,20 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
 /** What a file that was read became: a configuration, or what is known of one that has an error. */
 function loadResult({ read, path }: Input, built: Built): LoadResult {
   const secrets = [...read.secrets, ...built.secrets];
+  const subjects: readonly ConfigSubjects['configuration'][] =
+    built.settings === undefined || read.dialect === 'openclaw'
+      ? []
+      : [{ kind: 'configuration', root: read.original }];
   const diagnostics = hideValues(inOrder(built.diagnostics, read.original), secrets);
   if (built.settings === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
-    return { diagnostics, remaining: remainingOf(read, path), secrets };
+    return { diagnostics, remaining: remainingOf(read, path), secrets, subjects };
   }
   const { dialect, inlineMappings, runDefaults, theirAgents, sha256 } = read;
   const files = [...read.files, ...built.files];
   const root = read.original;
   const { settings } = built;
   const ofFile = { file: path, dialect, root, inlineMappings, runDefaults, theirAgents, sha256, files };
-  return { config: { settings, ...ofFile, secrets }, diagnostics };
+  return { config: { settings, ...ofFile, secrets }, diagnostics, subjects };
 }
 
 /** In the order of the file; what concerns files that it includes or extends comes first. */
@@ -143,7 +148,6 @@ async function build({ read, path, options }: Input): Promise<Built> {
   await checkDirectories(reporter, parsed.data, directory);
   const isOpenClaw = dialect === 'openclaw';
   const settings = toSettings(parsed.data, { reporter, directory, env, isOpenClaw, dev });
-  if (!isOpenClaw) diagnostics.push(...findLongSeconds(root, ['hooks.mappings']));
   return { settings, diagnostics: withoutUnknown(diagnostics, root, resolved.unknown), secrets, files };
 }
 
@@ -207,7 +211,7 @@ export function importOpenClawFile(
 }
 
 function hooksKeys(): readonly string[] {
-  return knownKeys(configSchema.shape.hooks.unwrap());
+  return Object.keys(configSchema.shape.hooks.unwrap().shape);
 }
 
 async function findConfig(cwd: string): Promise<string | undefined> {

@@ -1,18 +1,18 @@
 import { isOneEditApart } from '../document/document.ts';
 
 /**
- * The variable of an environment that was probably meant by one that is not set, other than those that are used
+ * The variable of those that are set that was probably meant by one that is not set, other than those that are used
  * already: the same words in another order, one word more or less, or one sign of one word changed. GITHUB_SECRET is no
  * GITLAB_SECRET, EU1_KEY no EU2_KEY, and what is meant for another stage is another one.
  */
 export function nearVariable(
   name: string,
-  env: Readonly<Record<string, string | undefined>>,
+  others: readonly string[],
   used: readonly (string | undefined)[] = [],
 ): string | undefined {
   const words = wordsOf(name);
   if (words.length < 2) return undefined;
-  const set = Object.keys(env).filter((other) => (env[other] ?? '') !== '' && !used.includes(other));
+  const set = others.filter((other) => !used.includes(other));
   return (
     set.find((other) => isSameWords(words, wordsOf(other))) ??
     set.find((other) => isOneWordSpelt(words, wordsOf(other))) ??

@@ -9,7 +9,7 @@ import {
   type Path,
 } from '../document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
-import { findForeign, ofOtherFile } from './foreign-documents.ts';
+import { findForeign, ofOtherFile } from './not-configuration.ts';
 import { isOnPath } from './on-path.ts';
 import { inHome, openClawEnvironment } from './openclaw/environment.ts';
 import { isJsonObject } from '../json.ts';

@@ -4,14 +4,13 @@ import type { z } from 'zod';
 import {
   isSecretPath,
   kindsAt,
-  replaceWithin,
-  withEdit,
   type Finding,
   type LocatedValue,
   type Path,
   type Place,
 } from '../document/document.ts';
 import { envFileHint } from './env-file.ts';
+import type { ConfigFacts } from './finding-facts.ts';
 import { nearVariable, variableThatFits } from './near-variable.ts';
 import { readSecretFile } from './secret-file.ts';
 
@@ -48,6 +47,10 @@ export async function resolveReferences(root: LocatedValue, options: ResolveOpti
   const value = await resolveValue(run, root.value, []);
   return { value, ...run };
 }
+
+/** The variables that are set. */
+const namesIn = (env: ResolveOptions['env']): readonly string[] =>
+  Object.keys(env).filter((name) => (env[name] ?? '') !== '');
 
 interface Run {
   readonly root: LocatedValue;
@@ -92,10 +95,9 @@ function reportLiteral(run: Run, value: string, path: Path): void {
     code: 'INVALID_REFERENCE',
     message: say`the variable ${name} is written as another tool has it: here the text itself would be the secret`,
     at,
-    hint: say`write \${${name}}`,
+    facts: { literal: name } satisfies ConfigFacts['INVALID_REFERENCE'],
   };
-  const written = at.source.text.slice(at.start, at.end);
-  run.diagnostics.push(withEdit(found, written.includes('\n') ? undefined : { at, text: `"\${${name}}"` }));
+  run.diagnostics.push(found);
 }
 
 function resolveText(run: Run, value: string, path: Path): unknown {
@@ -128,15 +130,11 @@ function reportNoNumber(
   const [, name = ''] = /^\$\{([^}]*)\}$/.exec(value) ?? [];
   const bare = /^(["'])(.*)\1$/s.exec(text)?.[2];
   const found = bare === undefined ? 'is none' : 'has quotes in its value';
-  const how =
-    bare === undefined
-      ? `set ${name} to ${wanted}`
-      : `set ${name} without quotes where the service starts: env_file of Docker and docker run --env-file keep them as part of the value`;
   run.unknown.push(path);
   reporterAt(run, path)(
     'INVALID_REFERENCE',
     `${path.join('.')} must be ${wanted}, and the environment variable ${name} ${found}`,
-    how,
+    { facts: { value: { name, wanted, hasQuotes: bare !== undefined } } },
   );
   return true;
 }
@@ -165,62 +163,36 @@ function replaceVariables(
 /** `${NAME:-text}` and its relatives: what a shell, Compose, Spring or a template language puts behind a name. */
 const WITH_DEFAULT = /^\s*([A-Za-z_]\w*)\s*(:[-=?+]|:|\|\|?|\?\??|[=,]|-(?![A-Z_][A-Z0-9_]*$))\s*(.*)$/s;
 
-/** A reference with a default, which there is not here; `isShown`: the default may be repeated. */
-function withDefault(name: string, isShown: boolean): { variable: string; hint: string } | undefined {
-  const [, variable, sign, written = ''] = WITH_DEFAULT.exec(name) ?? [];
-  if (variable === undefined || sign === undefined) return undefined;
-  // `env:NAME` has a prefix, and in `my-name` the hyphen stands for an underscore.
-  if (/^[:-]$/.test(sign) && variable !== variable.toUpperCase()) return undefined;
-  const way = `a reference has no default here: write \${${variable}} and set ${variable} wherever the service starts`;
-  if (!isShown || sign === ':?')
-    return { variable, hint: `${way}; one that is not set is said at the start` };
-  const fixed = written.replaceAll(/^["']|["']$/g, '').trim();
-  const value = /^[\w./:-]{1,40}$/.test(fixed) ? fixed : 'the fixed value';
-  return {
-    variable,
-    hint: `${way}; or write ${value} in its place; or leave the key out, where its own default will do`,
-  };
-}
-
-/** A name with a space, a hyphen or a dollar, as other tools and hurried hands write it, is a name all the same. */
-function meantName(written: string): string {
-  return written
-    .trim()
-    .replace(/^\{\s*/, '')
-    .replace(/^(?:env[.:]|secrets\.|vars\.|process\.env\.|\$)/, '')
-    .trim()
-    .replaceAll(/[\s.-]+/g, '_')
-    .slice(0, 80);
-}
-
 function invalidReference(name: string, at: Place, isShown: boolean): Finding {
-  const defaulted = withDefault(name, isShown);
-  const written = defaulted === undefined || isShown ? name : `${defaulted.variable}:-…`;
-  const meant = meantName(name);
-  const found: Finding = {
+  const [, variable, sign, text = ''] = WITH_DEFAULT.exec(name) ?? [];
+  // `env:NAME` has a prefix, and in `my-name` the hyphen stands for an underscore.
+  const isPrefix = /^[:-]$/.test(sign ?? '') && variable !== variable?.toUpperCase();
+  const withDefault =
+    variable === undefined || sign === undefined || isPrefix
+      ? undefined
+      : { variable, sign, ...(isShown ? { text } : {}) };
+  const written = withDefault === undefined || isShown ? name : `${withDefault.variable}:-…`;
+  return {
     severity: 'error',
     code: 'INVALID_REFERENCE',
     message: say`\${${written.slice(0, 80)}} is not a valid reference, expected the name of an environment variable in the braces`,
     at,
-    hint: say`write $\${ for a literal \${`,
+    facts: (withDefault === undefined
+      ? { written: name }
+      : { withDefault }) satisfies ConfigFacts['INVALID_REFERENCE'],
   };
-  if (defaulted !== undefined) return { ...found, hint: quoted(defaulted.hint) };
-  return NAME.test(meant)
-    ? withEdit(
-        { ...found, hint: say`did you mean \${${meant}}? a literal \${ is written as $\${` },
-        replaceWithin(at, `\${${name}}${name.startsWith('{') ? '}' : ''}`, `\${${meant}}`),
-      )
-    : found;
 }
 
-function reporterAt(run: Run, path: Path): (code: string, message: string, hint: string) => void {
-  return (code, message, hint) =>
+type Told = Pick<Finding, 'hint' | 'facts'>;
+
+function reporterAt(run: Run, path: Path): (code: string, message: string, told: Told) => void {
+  return (code, message, told) =>
     void run.diagnostics.push({
       severity: 'error',
       code,
       message: quoted(message),
       at: run.root.place(path),
-      hint: quoted(hint),
+      ...told,
     });
 }
 
@@ -231,15 +203,13 @@ function reportVariable(run: Run, path: Path, name: string): void {
     run.diagnostics.push(invalidReference(name, run.root.place(path), isShown));
   } else if (run.options.needSecrets) {
     const state = run.options.env[name] === undefined ? 'not set' : 'empty';
-    const near = nearVariable(name, run.options.env);
-    const inFile = envFileHint(name, run.options.directory);
-    const hint =
-      inFile !== undefined
-        ? inFile
-        : near === undefined
-          ? `set ${name} before starting, or use {file: PATH}`
-          : `${near} is set: did you mean \${${near}}? Otherwise set ${name} before starting, or use {file: PATH}`;
-    report('MISSING_VARIABLE', `the environment variable ${name} is ${state}`, hint);
+    const { env, directory } = run.options;
+    const facts: ConfigFacts['MISSING_VARIABLE'] = {
+      name,
+      near: () => nearVariable(name, namesIn(env)),
+      inFile: () => envFileHint(name, directory),
+    };
+    report('MISSING_VARIABLE', `the environment variable ${name} is ${state}`, { facts });
   }
 }
 
@@ -254,7 +224,7 @@ function resolveFile(run: Run, name: string, path: Path): string {
   run.unknown.push(path);
   const report = reporterAt(run, path);
   if (run.options.needSecrets)
-    report('SECRET_FILE_UNREADABLE', `the secret file ${name} ${read.problem}`, read.hint);
+    report('SECRET_FILE_UNREADABLE', `the secret file ${name} ${read.problem}`, { hint: quoted(read.hint) });
   return `{file: ${name}}`;
 }
 
@@ -316,7 +286,7 @@ export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceR
     files,
     near: (reference, besides) => {
       const name = nameOf(reference);
-      return name === undefined ? undefined : nearVariable(name, given.env, besides.map(nameOf));
+      return name === undefined ? undefined : nearVariable(name, namesIn(given.env), besides.map(nameOf));
     },
     inFile: (reference) => {
       const name = nameOf(reference);

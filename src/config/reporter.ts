@@ -20,6 +20,8 @@ export interface Reporter {
 interface Report {
   readonly message: Sentence;
   readonly hint?: Sentence | undefined;
+  /** What advice needs to know, by code. */
+  readonly facts?: object;
   /** Default `error`. */
   readonly severity?: 'error' | 'warning';
   /** Points at the key instead of the value. */
@@ -48,7 +50,7 @@ function diagnosticAt(
   path: Path,
   finding: Report & { readonly code: ConfigCode },
 ): Finding {
-  const { code, message, hint, severity = 'error', key = false, labels = [], hides = false } = finding;
+  const { code, message, hint, facts, severity = 'error', key = false, labels = [], hides = false } = finding;
   const at = root.place(path, key ? 'key' : 'value');
   const found: Finding = {
     severity,
@@ -57,6 +59,7 @@ function diagnosticAt(
     at,
     ...(labels.length === 0 ? {} : { labels }),
     ...(hint === undefined ? {} : { hint }),
+    ...(facts === undefined ? {} : { facts }),
     ...(finding.isGeneral === true ? { isGeneral: true } : {}),
     ...(hides ? { hides: [root.place(path)] } : {}),
   };

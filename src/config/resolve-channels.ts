@@ -1,6 +1,6 @@
 import { quoted, say } from '../finding.ts';
-import { CHANNEL_ALIASES, CHANNEL_IDS, channelIdOf, LAST_CHANNEL, otherWay } from '../action.ts';
-import { didYouMean, type Path } from '../document/document.ts';
+import { CHANNEL_IDS, channelIdOf, LAST_CHANNEL } from '../action.ts';
+import type { Path } from '../document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { Reporter } from './reporter.ts';
 import type { Settings } from './settings.ts';
@@ -50,14 +50,9 @@ function reportUnknown(
   const known: readonly string[] = CHANNEL_IDS;
   const id = idOf(name);
   if (known.includes(id) && id !== LAST_CHANNEL) return;
-  const near = didYouMean(id, [...known, ...Object.keys(CHANNEL_ALIASES)]);
   reporter.report('UNKNOWN_CHANNEL', path, {
     key,
     message: say`there is no channel "${name.slice(0, 80)}", and no plugin is configured that could add it`,
-    hint: quoted(
-      otherWay(id) ??
-        (near === undefined ? `the channels are: ${known.join(', ')}` : `did you mean "${near}"?`),
-    ),
-    replace: near === undefined ? undefined : { from: name, to: near },
+    facts: { written: name, known, isFixed: true },
   });
 }

@@ -1,7 +1,8 @@
 import { quoted, say } from '../finding.ts';
-import { didYouMean, holdsCredentials, type Path } from '../document/document.ts';
+import { holdsCredentials, type Path } from '../document/document.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { ConfigFile } from './config-schema.ts';
+import type { ConfigFacts } from './finding-facts.ts';
 import type { Models } from './models.ts';
 import type { Reporter } from './reporter.ts';
 import { AGENT_KINDS, type RunnerFile } from './runner-schema.ts';
@@ -75,6 +76,9 @@ function checkArguments(runner: RunnerFile, path: Path, reporter: Reporter): voi
   });
 }
 
+/** Kinds of runners that are agents: names that people write where a runner's own name belongs. */
+export const AGENT_RUNNERS: readonly string[] = [...AGENT_KINDS, 'openclaw'];
+
 function checkName(
   name: string,
   path: Path,
@@ -85,52 +89,19 @@ function checkName(
   const hides = holdsSecret(name);
   const message = hides
     ? 'there is no runner of this name, which is a command line with a secret in it'
-    : `there is no runner "${name.slice(0, 80)}"${AGENTS.includes(name) ? `: ${name} is a kind of runner, and no name of one` : ''}`;
-  const names = Object.keys(runners);
-  const near = didYouMean(name, names);
-  const meant = path.at(-2) === 'gateway' ? meantRunner(name) : undefined;
-  const remedy = near === undefined ? { ...runnerRemedy(names, meant), hides } : nearRemedy(name, near);
-  reporter.report('UNKNOWN_RUNNER', path, { message: quoted(message), ...remedy });
-}
-
-type Remedy = Pick<Parameters<Reporter['report']>[2], 'hint' | 'replace' | 'value'>;
-
-function nearRemedy(name: string, near: string): Remedy {
-  return { hint: say`did you mean "${near}"?`, replace: { from: name, to: near } };
-}
-
-function runnerRemedy(names: readonly string[], meant: MeantRunner | undefined): Remedy {
-  const known = `the runners are: ${names.join(', ')}; further ones are keys of gateway.runners`;
-  return {
-    hint: quoted(meant === undefined ? known : `write runner: ${meant.text}`),
-    value: meant?.isCertain === true ? meant.text : undefined,
+    : `there is no runner "${name.slice(0, 80)}"${AGENT_RUNNERS.includes(name) ? `: ${name} is a kind of runner, and no name of one` : ''}`;
+  const facts: ConfigFacts['UNKNOWN_RUNNER'] = {
+    written: name,
+    runners: Object.keys(runners),
+    isMain: path.at(-2) === 'gateway',
+    isSecret: hides,
   };
+  reporter.report('UNKNOWN_RUNNER', path, { message: quoted(message), hides, facts });
 }
-
-interface MeantRunner {
-  readonly text: string;
-  readonly isCertain: boolean;
-}
-
-const AGENTS: readonly string[] = [...AGENT_KINDS, 'openclaw'];
-const MAX_SHOWN = 80;
-
-/** The runner itself, where its kind or a command line stands in the place of a name. */
-function meantRunner(written: string): MeantRunner | undefined {
-  const [program = '', ...rest] = wordsOf(written);
-  const kind = program.toLowerCase();
-  if (AGENTS.includes(kind)) return { text: `{kind: ${kind}}`, isCertain: rest.length === 0 };
-  if (rest.length === 0 && !program.includes('/')) return undefined;
-  const isShown = written.length <= MAX_SHOWN && !holdsSecret(written);
-  const argv = isShown ? [program, ...rest].map((part) => JSON.stringify(part)).join(', ') : '…';
-  return { text: `{kind: command, argv: [${argv}]}`, isCertain: false };
-}
-
-const wordsOf = (commandLine: string): readonly string[] => commandLine.trim().split(/\s+/);
 
 /** Whether an option, variable or header of a command line has the name of a secret, and a value. */
 function holdsSecret(commandLine: string): boolean {
-  const words = wordsOf(commandLine);
+  const words = commandLine.trim().split(/\s+/);
   return words.some((word, index) => {
     const [, name = '', joined] = /^["']?(?:--?)?([\w-]+)(=.|:)?/.exec(word) ?? [];
     const hasValue = joined !== undefined || (word.startsWith('-') && index + 1 < words.length);
@@ -208,12 +179,8 @@ function checkModel(
   const provider = slash < 0 ? undefined : name.slice(0, slash);
   const known = Object.keys(runner.providers);
   if (provider !== undefined && slash < name.length - 1 && known.includes(provider)) return;
-  const near = provider === undefined ? undefined : didYouMean(provider, known);
   reporter.report('MODEL_NOT_SERVED', path, {
     message: say`no configured provider serves the model "${name.slice(0, 80)}", expected provider/model`,
-    hint: quoted(
-      near === undefined ? `the providers are: ${known.join(', ') || '(none)'}` : `did you mean "${near}/…"?`,
-    ),
-    replace: near === undefined ? undefined : { from: `${provider ?? ''}/`, to: `${near}/` },
+    facts: { provider, known } satisfies ConfigFacts['MODEL_NOT_SERVED'],
   });
 }

@@ -19,5 +19,4 @@ export const DOCUMENT_CODES = [
   'MISSING_KEY',
   'WRONG_TYPE',
   'INVALID_VALUE',
-  'SECONDS_LONG',
 ] as const;

@@ -1,12 +1,10 @@
-export type { Finding, Place, SourceText } from '../finding.ts';
+export type { Finding, Place } from '../finding.ts';
 export type { LocatedValue, Path } from './located.ts';
 export { addressOrRange } from './address-range.ts';
 export { didYouMean, isOneEditApart, longerWord, spelling } from './did-you-mean.ts';
-export { meantTimeZone } from './time-zones.ts';
 export { documentKind, type DocumentKind, firstLine, nameOfKind } from './document-kind.ts';
 export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';
-export { DOCUMENT_CODES } from './document-codes.ts';
 export {
   alike,
   below,
@@ -20,18 +18,14 @@ export {
 export { describeValue } from './describe-value.ts';
 export { fromZodError, validate } from './findings.ts';
 export { byWeight, formatDiagnostics } from './format-diagnostics.ts';
-export type { DiagnosticFormat, FormatOptions } from './format-diagnostics.ts';
 export { hideTokens, holdsCredentials, isSecretPath, sourceOfCode } from './secret-ranges.ts';
 export { inWords } from './in-words.ts';
 export { formatPlace, lineColumn } from './line-column.ts';
-export type { LineColumn } from './line-column.ts';
-export { findLongSeconds, meantSeconds } from './long-seconds.ts';
 export { parseDocument } from './parse-document.ts';
-export type { DocumentFormat, ParsedDocument, ParseResult } from './parse-document.ts';
+export type { ParsedDocument } from './parse-document.ts';
 export { printYaml, singleQuoted } from './print-yaml.ts';
 export { displayName, readBounded, readDocument } from './read-document.ts';
-export type { ReadOptions } from './read-document.ts';
-export { kindsAt, knownKeys } from './schema-keys.ts';
+export { kindsAt } from './schema-keys.ts';
 export type { TextEdit } from '../finding.ts';
 export { applyEdits, replaceWithin, withEdit } from './text-edit.ts';
 export { shorten } from './shorten.ts';

@@ -105,11 +105,11 @@ interface Loaded extends LoadedGeneration {
 
 /** The same, with the transforms that were looked at, also where there are errors. */
 export async function loadAll(file: string, options: GenerationOptions): Promise<Loaded> {
-  const { config, diagnostics, remaining, secrets = [] } = await loadConfig(file, options);
+  const { config, diagnostics, remaining, secrets = [], ...own } = await loadConfig(file, options);
   if (config === undefined) {
     const more = remaining === undefined ? undefined : await loadRemaining(remaining, options.sandbox);
     const all = [...diagnostics, ...(more?.diagnostics ?? [])];
-    const told = await advised(all, more?.subjects ?? [], options);
+    const told = await advised(all, [...own.subjects, ...(more?.subjects ?? [])], options);
     return { diagnostics: byWeight(hideValues(told, secrets)) };
   }
   const loaded = await loadParts(config, options);
@@ -117,6 +117,7 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   const found = [...diagnostics, ...findProblems(loaded)];
   const generation = createWhole(loaded, found);
   const subjects = [
+    ...own.subjects,
     ...mappings.subjects,
     ...runnerSubjects(config, options.env),
     ...loaded.transforms.subjects,

@@ -1,12 +1,6 @@
 /** What a mapping's texts and numbers say that was hardly meant: by how they are written, before anything is compiled. */
 import { say } from '../finding.ts';
-import {
-  findLongSeconds,
-  singleQuoted,
-  withEdit,
-  type LocatedValue,
-  type Path,
-} from '../document/document.ts';
+import { singleQuoted, withEdit, type LocatedValue, type Path } from '../document/document.ts';
 import { checkComments } from './check-comments.ts';
 import { checkEscapes } from './check-escapes.ts';
 import { checkFolded } from './check-folded.ts';
@@ -25,8 +19,6 @@ export function checkWritten(checked: Checked): void {
   checkReferences(checked);
   checkPaths(checked);
   checkNumbers(checked);
-  // Of a debounce its own finding says more.
-  checked.reporter.diagnostics.push(...findLongSeconds(checked.located, ['debounce']));
 }
 
 /** A field of the request, by what it begins with. */

@@ -7,6 +7,8 @@ export interface MappingFacts {
     readonly written: string;
     /** The ids of channels that there are, without `last`. */
     readonly known: readonly string[];
+    /** Whether it is one with settings of its own, and so not `last`. */
+    readonly isFixed?: boolean;
   };
   MODEL_NOT_ALLOWED: {
     readonly written: string;

@@ -1,5 +1,6 @@
 /** What advice reads of transforms, beside what the engine needs. At most 40 names. */
-import type { Finding, Place, SourceText } from '../document/document.ts';
+import type { Finding, Place } from '../document/document.ts';
+import type { SourceText } from '../finding.ts';
 import type { TransformRef } from './transform.ts';
 
 export { NODE_STAND_INS, standInOf } from './names.ts';

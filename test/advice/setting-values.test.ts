@@ -266,8 +266,8 @@ test('a variable that stands in a file beside the configuration is told with the
   writeFileSync(file, 'hooks: { enabled: true, token: "${IN_FILE}" }\ngateway: { token: "${NOWHERE}" }\n');
   writeFileSync(join(beside, '.env'), 'IN_FILE=hunter2hunter2hunter2hunter2\nNOWHERE=\n');
   const { diagnostics } = await loadConfig(file, { env: {}, needSecrets: true, cwd: beside });
+  const text = formatDiagnostics(advise(diagnostics));
   rmSync(beside, { recursive: true });
-  const text = formatDiagnostics(diagnostics);
   const path = join(beside, '.env');
   expect(text).toContain(
     `hint: IN_FILE stands in ${path}, which Sluice does not read by itself: start it with set -a; . ${path}; set +a; npx sluice serve`,

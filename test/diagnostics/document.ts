@@ -2,7 +2,8 @@ import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { DOCUMENT_CODES, findLongSeconds, readDocument, validate } from '../../src/document/document.ts';
+import { DOCUMENT_CODES } from '../../src/document/document-codes.ts';
+import { readDocument, validate } from '../../src/document/document.ts';
 import type { Finding } from '../../src/document/document.ts';
 
 export const codes = DOCUMENT_CODES;
@@ -46,5 +47,5 @@ export async function check(folder: string): Promise<readonly Finding[]> {
 
 async function checkFile(file: string, cwd: string): Promise<readonly Finding[]> {
   const { document, diagnostics } = await readDocument(file, { cwd });
-  return document === undefined ? diagnostics : [...diagnostics, ...validate(document.root, sample).diagnostics, ...findLongSeconds(document.root)];
+  return document === undefined ? diagnostics : [...diagnostics, ...validate(document.root, sample).diagnostics];
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { editDocument, parseDocument } from '../../src/document/document.ts';
-import type { DocumentFormat } from '../../src/document/document.ts';
+import type { DocumentFormat } from '../../src/document/parse-document.ts';
 
 function valueOf(text: string, format: DocumentFormat): unknown {
   const { document, diagnostics } = parseDocument({ file: 'f', text }, format);

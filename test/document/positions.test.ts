@@ -2,7 +2,8 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { lineColumn, parseDocument, placeWithin, printYaml } from '../../src/document/document.ts';
-import type { DocumentFormat, LocatedValue } from '../../src/document/document.ts';
+import type { LocatedValue } from '../../src/document/document.ts';
+import type { DocumentFormat } from '../../src/document/parse-document.ts';
 
 function rootOf(text: string, format: DocumentFormat = 'yaml'): LocatedValue {
   const { document, diagnostics } = parseDocument({ file: 'f', text }, format);

@@ -193,11 +193,11 @@ export const TOP_OWNS = ['commander', 'chokidar', '@clack/prompts'];
  */
 const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   document: {
-    advice: 'did-you-mean document-kind long-seconds schema-words time-zones',
+    advice: 'schema-words',
     tools: 'edit-document format-diagnostics print-sarif source-frame',
   },
   config: {
-    advice: 'env-file foreign-documents near-variable',
+    advice: 'env-file near-variable',
   },
   verify: {
     advice: 'address-check foreign-secrets known-senders written-verify',

@@ -1,10 +1,11 @@
 /** Helpers of templates: those that there are not, and arguments that one does not take. */
-import { meantTimeZone, shorten, type Place, type TextEdit } from '../../document/document.ts';
+import { shorten, type Place, type TextEdit } from '../../document/document.ts';
 import { say } from '../../finding.ts';
 import { BLOCK_HELPERS, HELPERS, type HelperProblem, type TemplateCall } from '../../mapping/facts.ts';
 import { blankArgument, blankName } from '../blank-names.ts';
 import { HELPER_SYNONYMS, meantBlock, meantCall } from '../dialects/helpers.ts';
 import { hint, near, nearName, rule, type Fix } from '../rule.ts';
+import { meantTimeZone } from '../vocabulary/time-zones.ts';
 
 const operandsOf = ({ args }: TemplateCall): readonly string[] => args.map(({ text }) => text);
 

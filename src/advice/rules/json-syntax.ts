@@ -1,6 +1,7 @@
 /** Texts that JSON and JSON5 cannot read. */
-import { type Finding, quoted, say } from '../../finding.ts';
-import { type AnyRule, rule } from '../rule.ts';
+import { type Finding, say } from '../../finding.ts';
+import type { Facts } from '../facts.ts';
+import { type AnyRule, hint, rule } from '../rule.ts';
 
 /** Longer texts are not repeated; nor are those that may be secrets, whose keys stand elsewhere. */
 const MAX_SHOWN = 300;
@@ -19,7 +20,7 @@ interface Around {
 }
 
 /** What the text around the place says; the first that knows it speaks. */
-const AROUND: readonly (readonly [name: string, hint: string, knows: (around: Around) => boolean])[] = [
+const AROUND: readonly (readonly [name: string, text: string, knows: (around: Around) => boolean])[] = [
   [
     'comment',
     'JSON has no comments: remove it, as all others of this file',
@@ -53,43 +54,30 @@ function otherHint(rest: string): string {
     : 'look for a missing comma, colon, quote or bracket before it';
 }
 
+/** Where the text is JSON, which is stricter than JSON5. */
+const inJson = (facts: Facts['JSON_SYNTAX'], finding: Finding): Around | undefined =>
+  'format' in facts && facts.format === 'json' ? around(finding) : undefined;
+
 export const JSON_SYNTAX: readonly AnyRule[] = [
-  rule({
-    on: 'JSON_SYNTAX',
-    name: 'control-character',
-    confidence: 'certain',
-    find: (facts) => ('text' in facts ? facts.text : undefined),
-    say: (text) => quoted(escaped(text)),
-  }),
+  hint('JSON_SYNTAX', ['control-character', 'certain'], (facts) =>
+    'text' in facts ? escaped(facts.text) : undefined,
+  ),
   rule({
     on: 'JSON_SYNTAX',
     name: 'trailing-comma',
     confidence: 'certain',
     find: (facts, finding) => {
-      const { before, rest } = around(finding) ?? { before: '', rest: '' };
-      const isComma = before.endsWith(',') && /^[}\]]/.test(rest) && 'format' in facts;
-      return isComma && facts.format === 'json' ? before.length - 1 : undefined;
+      const { before, rest } = inJson(facts, finding) ?? { before: '', rest: '' };
+      return before.endsWith(',') && /^[}\]]/.test(rest) ? before.length - 1 : undefined;
     },
     say: () => say`remove the comma before it`,
     fix: (start, { at }) => at && { edit: { at: { ...at, start, end: start + 1 }, text: '' } },
   }),
-  ...AROUND.map(([name, hint, knows]) =>
-    rule({
-      on: 'JSON_SYNTAX',
-      name,
-      confidence: 'certain',
-      find: (facts, finding) => {
-        const text = 'format' in facts && facts.format === 'json' ? around(finding) : undefined;
-        return text && knows(text) ? hint : undefined;
-      },
-      say: quoted,
+  ...AROUND.map(([name, text, knows]) =>
+    hint('JSON_SYNTAX', [name, 'certain'], (facts, finding) => {
+      const json = inJson(facts, finding);
+      return json && knows(json) ? text : undefined;
     }),
   ),
-  rule({
-    on: 'JSON_SYNTAX',
-    name: 'other',
-    confidence: 'guess',
-    find: (_, finding) => around(finding),
-    say: ({ rest }) => quoted(otherHint(rest)),
-  }),
+  hint('JSON_SYNTAX', ['other', 'guess'], (_, finding) => otherHint(around(finding)?.rest ?? '')),
 ];

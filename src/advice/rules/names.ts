@@ -1,17 +1,23 @@
 /** Names in a mapping that lead nowhere: channels, recipients, models. */
 import { CHANNEL_ALIASES, LAST_CHANNEL, otherWay } from '../../action.ts';
 import { didYouMean } from '../../document/document.ts';
+import type { MappingFacts } from '../../mapping/facts.ts';
 import { recipientHint } from '../recipients.ts';
 import { hint, near, nearName } from '../rule.ts';
 
 /** More models are not listed. */
 const MAX_MODELS = 8;
 
-const channelList = (known: readonly string[]): string =>
-  `the channels are: ${[LAST_CHANNEL, ...known].join(' ')}`;
+type Channels = MappingFacts['UNKNOWN_CHANNEL'];
+
+const channelsOf = ({ known, isFixed }: Channels): readonly string[] =>
+  isFixed === true ? known : [LAST_CHANNEL, ...known];
+
+const channelList = (channels: Channels): string => `the channels are: ${channelsOf(channels).join(' ')}`;
 
 /** `slack:C123`, `#alerts`: the place on a platform, or both in one, where only the platform is named. */
-function placeInChannel(written: string, known: readonly string[]): string | undefined {
+function placeInChannel(channels: Channels): string | undefined {
+  const { written, known } = channels;
   const [, platform = '', to = ''] = /^([a-z]+)\s*[:/]\s*(\S.*)$/i.exec(written) ?? [];
   const id = platform.toLowerCase();
   if (known.includes(id) || Object.hasOwn(CHANNEL_ALIASES, id)) {
@@ -19,21 +25,20 @@ function placeInChannel(written: string, known: readonly string[]): string | und
   }
   if (!/^[#@+-]|^[CGDU][A-Z0-9]{7,}$|^\d{6,}$/.test(written)) return undefined;
   const example = written.startsWith('+') ? 'whatsapp' : 'slack';
-  return `channel is the platform, and "to" the place in it, e.g. channel: ${example} and to: ${JSON.stringify(written)}; ${channelList(known)}`;
+  return `channel is the platform, and "to" the place in it, e.g. channel: ${example} and to: ${JSON.stringify(written)}; ${channelList(channels)}`;
 }
 
 export const NAMES = [
   hint('UNKNOWN_CHANNEL', ['other-way-of-delivery', 'certain'], ({ written }) =>
     otherWay(written.toLowerCase()),
   ),
-  hint('UNKNOWN_CHANNEL', ['place-in-channel', 'certain'], ({ written, known }) =>
-    placeInChannel(written, known),
-  ),
-  nearName('UNKNOWN_CHANNEL', ({ written, known }) => {
-    const to = didYouMean(written.toLowerCase(), [LAST_CHANNEL, ...known, ...Object.keys(CHANNEL_ALIASES)]);
+  hint('UNKNOWN_CHANNEL', ['place-in-channel', 'certain'], placeInChannel),
+  nearName('UNKNOWN_CHANNEL', ({ written, ...channels }) => {
+    const names = [...channelsOf({ written, ...channels }), ...Object.keys(CHANNEL_ALIASES)];
+    const to = didYouMean(written.toLowerCase(), names);
     return to === undefined ? undefined : { from: written, to };
   }),
-  hint('UNKNOWN_CHANNEL', ['unknown-name', 'guess'], ({ known }) => channelList(known)),
+  hint('UNKNOWN_CHANNEL', ['unknown-name', 'guess'], channelList),
   hint('INVALID_RECIPIENT', ['other-form', 'likely'], recipientHint),
   hint(
     'INVALID_RECIPIENT',

@@ -1,33 +1,72 @@
 /** Values that are missing, of another kind than the one that is wanted, or not among those that are taken. */
-import {
-  didYouMean,
-  isSecretPath,
-  meantSeconds,
-  type ValueHint,
-  replaceWithin,
-} from '../../document/document.ts';
+import { isSecretPath, type ValueHint } from '../../document/document.ts';
 import { findSchemas, formatPath, keyText, type PartFacts } from '../../document/facts.ts';
-import { type Finding, quoted, say } from '../../finding.ts';
-import { type AnyRule, type Fix, rule } from '../rule.ts';
+import { type Confidence, type Finding, quoted } from '../../finding.ts';
+import type { Facts } from '../facts.ts';
+import { type AnyRule, hint, near, nearName, rule } from '../rule.ts';
 import { findMeaning } from '../schema.ts';
+import { meantSeconds } from '../values/long-seconds.ts';
 import { otherShape } from '../values/other-shapes.ts';
 import { guessValue } from '../values/units.ts';
 import { formHint } from '../values/written-forms.ts';
 import { meantValue, wordsOf } from '../words.ts';
 import { findCommentValue } from '../yaml/text-slips.ts';
 
-const write = ({ text }: ValueHint, { at }: Finding): Fix | undefined =>
-  at === undefined || text === undefined ? undefined : { edit: { at, text } };
-
 const keyOf = ({ path }: PartFacts): string => String(path.at(-1));
 const valueOf = ({ root, path }: PartFacts): unknown => root.at(path).value;
+
+/** A rule that says what to write in place of the whole value. */
+const value = <Code extends 'WRONG_TYPE' | 'INVALID_VALUE'>(
+  on: Code,
+  name: string,
+  confidence: Confidence,
+  find: (facts: Facts[Code], finding: Finding) => ValueHint | undefined,
+): AnyRule =>
+  rule({
+    on,
+    name,
+    confidence,
+    find,
+    say: (meant) => quoted(meant.hint),
+    fix: ({ text }, { at }) => (at === undefined || text === undefined ? undefined : { edit: { at, text } }),
+  });
+
+function ofOthers(facts: PartFacts): ValueHint | undefined {
+  const meant = meantValue(facts);
+  // Of a secret only what is to be written, never what would repeat it.
+  return meant !== undefined && isSecretPath(facts.path) ? { hint: meant.hint } : meant;
+}
+
+function inOtherShape(facts: Facts['WRONG_TYPE'], { at }: Finding): ValueHint | undefined {
+  const { schema, path, expected } = facts;
+  const schemas = findSchemas(schema, path);
+  const part = { key: keyOf(facts), secret: isSecretPath(path), value: valueOf(facts), expected, schemas };
+  return at && otherShape({ ...part, at });
+}
+
+const EMPTY =
+  'give it a value, or remove the key; lines that belong to the key must be indented deeper than the key';
+
+function ofMissing({ root, schema, path }: PartFacts): string {
+  const { description } = findMeaning(schema, path);
+  const object = formatPath(root.at(path.slice(0, -1)).path);
+  return `add "${String(path.at(-1))}" to ${object}${description === undefined ? '' : `: ${description}`}`;
+}
+
+function milliseconds(facts: Facts['INVALID_VALUE']): ValueHint | undefined {
+  const seconds =
+    facts.check === 'bound' ? meantSeconds(keyOf(facts), valueOf(facts), facts.limit ?? 0) : undefined;
+  return seconds === undefined
+    ? undefined
+    : { hint: `the unit is seconds: write ${keyOf(facts)}: ${seconds}`, text: String(seconds) };
+}
 
 /** A number that is too long to be one, as it stands in the file. */
 function longNumber(facts: PartFacts): ValueHint | undefined {
   const { source, start, end } = facts.root.place(facts.path);
   const text = `"${source.text.slice(start, end)}"`;
-  const value = valueOf(facts);
-  return typeof value === 'number' && !Number.isSafeInteger(value) && /^"-?\d+"$/.test(text)
+  const written = valueOf(facts);
+  return typeof written === 'number' && !Number.isSafeInteger(written) && /^"-?\d+"$/.test(text)
     ? { hint: `write ${keyOf(facts)}: ${text}`, text }
     : undefined;
 }
@@ -39,152 +78,38 @@ function meaning({ schema, path }: PartFacts): string {
   return optional ? 'correct it, or remove the key: it is optional' : 'correct the value';
 }
 
-const WRONG_TYPE: readonly AnyRule[] = [
-  rule({
-    on: 'WRONG_TYPE',
-    name: 'value-of-others',
-    confidence: 'certain',
-    find: (facts) => {
-      const meant = meantValue(facts);
-      // Of a secret only what is to be written, never what would repeat it.
-      return meant !== undefined && isSecretPath(facts.path) ? { hint: meant.hint } : meant;
-    },
-    say: ({ hint }) => quoted(hint),
-    fix: write,
-  }),
-  rule({
-    on: 'WRONG_TYPE',
-    name: 'written-number-or-flag',
-    confidence: 'certain',
-    find: (facts) => guessValue(keyOf(facts), valueOf(facts), facts.expected),
-    say: ({ hint }) => quoted(hint),
-    fix: write,
-  }),
-  rule({
-    on: 'WRONG_TYPE',
-    name: 'other-shape',
-    confidence: 'likely',
-    find: (facts, { at }) => {
-      const { schema, path, expected } = facts;
-      const value = valueOf(facts);
-      const schemas = findSchemas(schema, path);
-      return (
-        at && otherShape({ key: keyOf(facts), secret: isSecretPath(path), value, expected, schemas, at })
-      );
-    },
-    say: ({ hint }) => quoted(hint),
-    fix: write,
-  }),
-  rule({
-    on: 'WRONG_TYPE',
-    name: 'comment-in-its-place',
-    confidence: 'likely',
-    find: (facts, { at }) => (at !== undefined && valueOf(facts) === null ? findCommentValue(at) : undefined),
-    say: quoted,
-  }),
-  rule({
-    on: 'WRONG_TYPE',
-    name: 'empty',
-    confidence: 'guess',
-    find: (facts) => (valueOf(facts) === null ? true : undefined),
-    say: () =>
-      say`give it a value, or remove the key; lines that belong to the key must be indented deeper than the key`,
-  }),
-  rule({
-    on: 'WRONG_TYPE',
-    name: 'form',
-    confidence: 'guess',
-    find: ({ schema, path, expected }) => formHint(schema, path, expected),
-    say: quoted,
-  }),
-];
-
-const MISSING_KEY: readonly AnyRule[] = [
-  rule({
-    on: 'MISSING_KEY',
-    name: 'of-what-stands-beside',
-    confidence: 'certain',
-    find: (facts) => {
-      const { root, path } = facts;
-      return wordsOf(facts).missing?.(keyText(path), root.at(path.slice(0, -1)).value);
-    },
-    say: quoted,
-  }),
-  rule({
-    on: 'MISSING_KEY',
-    name: 'meaning',
-    confidence: 'certain',
-    find: (facts) => facts,
-    say: ({ root, schema, path }) => {
-      const { description } = findMeaning(schema, path);
-      const object = formatPath(root.at(path.slice(0, -1)).path);
-      return say`add "${String(path.at(-1))}" to ${object}${description === undefined ? '' : `: ${description}`}`;
-    },
-  }),
-];
-
-const INVALID_VALUE: readonly AnyRule[] = [
-  rule({
-    on: 'INVALID_VALUE',
-    name: 'milliseconds',
-    confidence: 'certain',
-    find: (facts) => {
-      const { check, limit = 0 } = facts;
-      const seconds = check === 'bound' ? meantSeconds(keyOf(facts), valueOf(facts), limit) : undefined;
-      return seconds === undefined ? undefined : { key: keyOf(facts), text: String(seconds) };
-    },
-    say: ({ key, text }) => say`the unit is seconds: write ${key}: ${text}`,
-    fix: ({ text }, { at }) => at && { edit: { at, text } },
-  }),
-  rule({
-    on: 'INVALID_VALUE',
-    name: 'value-of-others',
-    confidence: 'certain',
-    find: (facts) => (ASKED.has(facts.check) ? meantValue(facts) : undefined),
-    say: ({ hint }) => quoted(hint),
-    fix: write,
-  }),
-  rule({
-    on: 'INVALID_VALUE',
-    name: 'long-number',
-    confidence: 'certain',
-    find: (facts) => (facts.check === 'form' ? longNumber(facts) : undefined),
-    say: ({ hint }) => quoted(hint),
-    fix: write,
-  }),
-  rule({
-    on: 'INVALID_VALUE',
-    name: 'name',
-    confidence: 'certain',
-    find: ({ check }) => (check === 'name' ? true : undefined),
-    say: () => say`rename the key`,
-  }),
-  rule({
-    on: 'INVALID_VALUE',
-    name: 'near-value',
-    confidence: 'likely',
-    find: (facts) => {
-      const value = valueOf(facts);
-      const written = typeof value === 'string' ? value : '';
-      const near = didYouMean(written, facts.taken ?? []);
-      return near === undefined ? undefined : { written, near };
-    },
-    say: ({ near }) => say`did you mean "${near}"?`,
-    fix: ({ written, near }, { at }) => {
-      const edit = at && replaceWithin(at, written, near);
-      return edit && { edit };
-    },
-  }),
-  rule({
-    on: 'INVALID_VALUE',
-    name: 'meaning',
-    confidence: 'guess',
-    find: (facts) => meaning(facts),
-    say: quoted,
-  }),
-];
-
 /** Checks of which vocabularies know what else was meant. */
 const ASKED: ReadonlySet<string> = new Set(['form', 'values']);
 
-export const VALUES: readonly AnyRule[] = [...WRONG_TYPE, ...MISSING_KEY, ...INVALID_VALUE];
+export const VALUES: readonly AnyRule[] = [
+  value('WRONG_TYPE', 'value-of-others', 'certain', ofOthers),
+  value('WRONG_TYPE', 'written-number-or-flag', 'certain', (facts) =>
+    guessValue(keyOf(facts), valueOf(facts), facts.expected),
+  ),
+  value('WRONG_TYPE', 'other-shape', 'likely', inOtherShape),
+  hint('WRONG_TYPE', ['comment-in-its-place', 'likely'], (facts, { at }) =>
+    at !== undefined && valueOf(facts) === null ? findCommentValue(at) : undefined,
+  ),
+  hint('WRONG_TYPE', ['empty', 'guess'], (facts) => (valueOf(facts) === null ? EMPTY : undefined)),
+  hint('WRONG_TYPE', ['form', 'guess'], ({ schema, path, expected }) => formHint(schema, path, expected)),
+  hint('MISSING_KEY', ['of-what-stands-beside', 'certain'], (facts) => {
+    const { root, path } = facts;
+    return wordsOf(facts).missing?.(keyText(path), root.at(path.slice(0, -1)).value);
+  }),
+  hint('MISSING_KEY', ['meaning', 'certain'], ofMissing),
+  value('INVALID_VALUE', 'milliseconds', 'certain', milliseconds),
+  value('INVALID_VALUE', 'value-of-others', 'certain', (facts) =>
+    ASKED.has(facts.check) ? meantValue(facts) : undefined,
+  ),
+  value('INVALID_VALUE', 'long-number', 'certain', (facts) =>
+    facts.check === 'form' ? longNumber(facts) : undefined,
+  ),
+  hint('INVALID_VALUE', ['name', 'certain'], ({ check }) =>
+    check === 'name' ? 'rename the key' : undefined,
+  ),
+  nearName('INVALID_VALUE', (facts) => {
+    const written = valueOf(facts);
+    return near(typeof written === 'string' ? written : '', facts.taken ?? []);
+  }),
+  hint('INVALID_VALUE', ['meaning', 'guess'], meaning),
+];

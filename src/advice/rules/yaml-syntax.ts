@@ -3,7 +3,7 @@ import { inWords } from '../../document/document.ts';
 import { type DocumentFacts, firstStumbles, positionOf, type SyntaxFacts } from '../../document/facts.ts';
 import { type Confidence, type Finding, quoted, say, type SourceText } from '../../finding.ts';
 import type { Join } from '../join.ts';
-import { type AnyRule, type Fix, rule, withAdvice } from '../rule.ts';
+import { type AnyRule, type Fix, hint, remedy, rule, withAdvice } from '../rule.ts';
 import { brackets } from '../yaml/bracket-slips.ts';
 import { type BrokenLine, lineAt, type YamlSlip } from '../yaml/broken-line.ts';
 import {
@@ -85,41 +85,25 @@ export const YAML_SYNTAX: readonly AnyRule[] = [
     },
     fix: ({ edit }) => ({ edit }),
   }),
-  rule({
-    on: 'YAML_SYNTAX',
-    name: 'alias-of-another-file',
-    confidence: 'certain',
-    find: ({ alias }) => alias,
-    say: (name) =>
-      say`an anchor holds in its own file only: mark an earlier value of this file with &${name}, or repeat the text here in place of the alias; a text that starts with * needs quotes`,
+  hint(
+    'YAML_SYNTAX',
+    ['alias-of-another-file', 'certain'],
+    ({ alias }) =>
+      alias &&
+      `an anchor holds in its own file only: mark an earlier value of this file with &${alias}, or repeat the text here in place of the alias; a text that starts with * needs quotes`,
+  ),
+  hint('YAML_SYNTAX', ['reference-in-flow', 'likely'], ({ parser }, { at }) =>
+    at && parser && isFlowReference(at.source.text, parser.offset)
+      ? 'inside { } and [ ], write a reference in quotes: "${NAME}"'
+      : undefined,
+  ),
+  hint('YAML_SYNTAX', ['other', 'guess'], ({ parser }) => {
+    if (parser?.error === 'TAG_RESOLVE_FAILED') return 'remove the tag, or quote a text that starts with !';
+    return parser?.isOpen === true
+      ? 'look for a bracket, brace or quote that is not closed before it'
+      : 'compare the indentation with the lines around it; quote a text that contains ": " or " #" or starts with a special character';
   }),
-  rule({
-    on: 'YAML_SYNTAX',
-    name: 'reference-in-flow',
-    confidence: 'likely',
-    find: ({ parser }, { at }) =>
-      at && parser && isFlowReference(at.source.text, parser.offset) ? true : undefined,
-    say: () => say`inside { } and [ ], write a reference in quotes: "\${NAME}"`,
-  }),
-  rule({
-    on: 'YAML_SYNTAX',
-    name: 'other',
-    confidence: 'guess',
-    find: ({ parser }) => parser,
-    say: ({ error, isOpen }) =>
-      error === 'TAG_RESOLVE_FAILED'
-        ? say`remove the tag, or quote a text that starts with !`
-        : isOpen
-          ? say`look for a bracket, brace or quote that is not closed before it`
-          : say`compare the indentation with the lines around it; quote a text that contains ": " or " #" or starts with a special character`,
-  }),
-  rule({
-    on: 'NON_STRING_KEY',
-    name: 'quotes',
-    confidence: 'certain',
-    find: () => true,
-    say: () => say`quote the key`,
-  }),
+  remedy('NON_STRING_KEY', say`quote the key`),
   rule({
     on: 'MULTIPLE_DOCUMENTS',
     name: 'nothing-behind',
@@ -128,14 +112,12 @@ export const YAML_SYNTAX: readonly AnyRule[] = [
     say: () => say`remove ---: nothing stands behind it`,
     fix: (_, { at }) => at && { edit: { at, text: '' } },
   }),
-  rule({
-    on: 'MULTIPLE_DOCUMENTS',
-    name: 'list',
-    confidence: 'likely',
-    find: ({ firstKeys }) => firstKeys,
-    say: (keys) =>
-      say`put each document into a file of its own, or make a list: begin ${linesOfKeys(keys)} with "- ", indent all other lines by two spaces, and remove ---`,
-  }),
+  hint(
+    'MULTIPLE_DOCUMENTS',
+    ['list', 'likely'],
+    ({ firstKeys }) =>
+      `put each document into a file of its own, or make a list: begin ${linesOfKeys(firstKeys)} with "- ", indent all other lines by two spaces, and remove ---`,
+  ),
 ];
 
 /** Whether an unquoted `${` stands before an offset in its line: in a flow collection its brace opens an object. */

@@ -1,14 +1,9 @@
-import {
-  holdsCredentials,
-  meantTimeZone,
-  secondsIn,
-  type SchemaAdvice,
-  type ValueHint,
-} from '../../document/document.ts';
+import { holdsCredentials, secondsIn, type SchemaAdvice, type ValueHint } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
 import { FOREIGN_SETTINGS } from './settings.ts';
 import { MAX_HEARTBEAT_SECONDS } from '../../config/facts.ts';
 import { isProvider, modelRunner, postingRunner } from './providers.ts';
+import { meantTimeZone } from './time-zones.ts';
 import { theirValue, theirWord } from './openclaw-settings.ts';
 
 /** How values of the configuration were meant that it does not take. */

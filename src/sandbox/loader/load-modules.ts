@@ -1,16 +1,10 @@
 /** The host's side of loading: runs the loader process and turns what it found into diagnostics at their places. */
-import { quoted, say } from '../../finding.ts';
+import { quoted, say, type SourceText } from '../../finding.ts';
 import { spawn, type ChildProcess } from 'node:child_process';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import {
-  displayName,
-  sourceOfCode,
-  type Finding,
-  type Place,
-  type SourceText,
-} from '../../document/document.ts';
+import { displayName, sourceOfCode, type Finding, type Place } from '../../document/document.ts';
 import type { LoaderAnswer, LoaderModule, LoaderRequest, PrintedModule } from './loader-process.ts';
 import type { SourceFinding } from './scan-sources.ts';
 import type { TransformRef } from '../transform.ts';

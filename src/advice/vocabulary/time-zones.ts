@@ -1,4 +1,4 @@
-import { didYouMean, spelling } from './did-you-mean.ts';
+import { didYouMean, spelling } from '../../document/document.ts';
 
 /** Abbreviations that people write for the zone of a place. */
 const ABBREVIATIONS: Readonly<Record<string, string>> = {

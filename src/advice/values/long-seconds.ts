@@ -1,8 +1,8 @@
-import { say } from '../finding.ts';
-import type { Finding } from '../finding.ts';
-import type { LocatedValue, Path } from './located.ts';
-import { formatPath } from './path-text.ts';
-import { withEdit } from './text-edit.ts';
+/** Seconds that are most likely milliseconds. */
+import type { LocatedValue, Path } from '../../document/document.ts';
+import { formatPath } from '../../document/facts.ts';
+import { say } from '../../finding.ts';
+import { type AnyLook, type Found, look } from '../rule.ts';
 
 const MS = 1_000;
 const HOUR = 3_600;
@@ -23,32 +23,47 @@ export function meantSeconds(key: string, value: unknown, limit = Infinity): num
     : undefined;
 }
 
-/** Warnings of all keys in seconds, wherever they stand, whose values are most likely milliseconds; `without` are left out. */
-export function findLongSeconds(root: LocatedValue, without: readonly string[] = []): readonly Finding[] {
-  return visit(root, [], without);
-}
-
-function visit(root: LocatedValue, path: Path, without: readonly string[]): readonly Finding[] {
+/** All keys in seconds, wherever they stand; `without` are left out. */
+function findLongSeconds(
+  root: LocatedValue,
+  without: readonly string[] = [],
+  path: Path = [],
+): readonly Found[] {
   const { value } = root.at(path);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [];
   return Object.entries(value).flatMap(([key, inner]) => {
     const own = [...path, key];
     if (without.includes(formatPath(own))) return [];
     const seconds = meantSeconds(key, inner);
-    return seconds === undefined ? visit(root, own, without) : [describe(root, own, seconds)];
+    return seconds === undefined ? findLongSeconds(root, without, own) : [describe(root, own, seconds)];
   });
 }
 
-function describe(root: LocatedValue, path: Path, seconds: number): Finding {
+function describe(root: LocatedValue, path: Path, seconds: number): Found {
   const key = String(path.at(-1));
   const at = root.place(path);
   const hours = Math.round((seconds * MS) / HOUR);
-  const found: Finding = {
-    severity: 'warning',
-    code: 'SECONDS_LONG',
-    message: say`${formatPath(root.at(path).path)}: ${seconds * MS} s are ${hours >= 72 ? `${Math.round(hours / 24)} days` : `${hours} h`}: the unit is seconds`,
+  const length = hours >= 72 ? `${Math.round(hours / 24)} days` : `${hours} h`;
+  return {
+    message: say`${formatPath(root.at(path).path)}: ${seconds * MS} s are ${length}: the unit is seconds`,
     at,
     hint: say`write ${key}: ${seconds}`,
+    ...(Number.isInteger(seconds) && { edit: { at, text: String(seconds) } }),
   };
-  return withEdit(found, Number.isInteger(seconds) ? { at, text: String(seconds) } : undefined);
 }
+
+export const LONG_SECONDS: readonly AnyLook[] = [
+  look({
+    on: 'configuration',
+    codes: ['SECONDS_LONG'],
+    confidence: 'likely',
+    find: ({ root }) => findLongSeconds(root, ['hooks.mappings']),
+  }),
+  look({
+    on: 'mapping',
+    codes: ['SECONDS_LONG'],
+    confidence: 'likely',
+    // Of a debounce its own finding says more.
+    find: ({ located }) => findLongSeconds(located, ['debounce']),
+  }),
+];

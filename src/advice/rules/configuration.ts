@@ -1,0 +1,166 @@
+/** The configuration: files that are none, names that lead nowhere, references that cannot be resolved. */
+import { extname } from 'node:path';
+import { AGENT_RUNNERS, type ConfigFacts } from '../../config/facts.ts';
+import { replaceWithin } from '../../document/document.ts';
+import { say } from '../../finding.ts';
+import { type AnyRule, hint, near, nearName, rule } from '../rule.ts';
+
+const CONFIGURATION =
+  '-c names the configuration, sluice.yaml; leave it out in the folder of that file, or name the file: -c PATH/sluice.yaml';
+
+/** What each kind of file is for. */
+const BELONGS: Readonly<Record<ConfigFacts['NOT_A_CONFIGURATION']['kind'], string>> = {
+  'mapping file':
+    'mapping files are found by the configuration: "sluice check" without -c reads all of its mappings folder',
+  'request file': 'a request file is an argument of its own: sluice explain FILE',
+  expectation: '"sluice test" finds expectations by itself, beside their request files',
+  'package.json': 'nothing of Sluice is set in it',
+};
+
+const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']);
+
+const OTHER_FILES: readonly AnyRule[] = [
+  hint('NOT_A_CONFIGURATION', ['other-file', 'certain'], ({ kind, isOwn }) =>
+    isOwn
+      ? 'mappings belong into files of their own, mappings/NAME.yaml, or below hooks.mappings; "sluice init" writes a configuration'
+      : `${CONFIGURATION}; ${BELONGS[kind]}`,
+  ),
+  hint('FILE_IS_DIRECTORY', ['folder-of-configuration', 'certain'], () => CONFIGURATION),
+  hint('UNKNOWN_FORMAT', ['no-configuration', 'certain'], ({ file }) =>
+    MODULES.has(extname(file).toLowerCase())
+      ? `${CONFIGURATION}; a transform is named by a mapping, and "sluice transform run FILE" calls it`
+      : CONFIGURATION,
+  ),
+];
+
+/** Longer command lines are not repeated. */
+const MAX_SHOWN = 80;
+const wordsOf = (text: string): readonly string[] => text.trim().split(/\s+/);
+
+/** A runner whose command line stands in the place of its name. */
+function commandRunner({ written, isMain, isSecret }: ConfigFacts['UNKNOWN_RUNNER']): string | undefined {
+  const words = isMain ? wordsOf(written) : [];
+  if (words.length < 2 && words[0]?.includes('/') !== true) return undefined;
+  const isShown = written.length <= MAX_SHOWN && !isSecret;
+  const argv = isShown ? words.map((word) => JSON.stringify(word)).join(', ') : '…';
+  return `write runner: {kind: command, argv: [${argv}]}`;
+}
+
+const NAMES: readonly AnyRule[] = [
+  nearName('UNKNOWN_AGENT', ({ written, known }) => near(written, known)),
+  hint(
+    'UNKNOWN_AGENT',
+    ['unknown-name', 'guess'],
+    ({ known }) => `the agents are: ${known.join(', ') || '(none)'}`,
+  ),
+  nearName('UNKNOWN_PRESET', ({ written, known }) => near(written, known)),
+  hint('UNKNOWN_PRESET', ['unknown-name', 'guess'], ({ written, known }) => {
+    const isSender = /^[a-z][a-z-]{1,40}$/.test(written);
+    const add = isSender ? `; of other senders a mapping is written: "sluice add ${written}"` : '';
+    return `the presets are: ${known.join(', ')}${add}`;
+  }),
+  nearName('UNKNOWN_RUNNER', ({ written, runners }) => near(written, runners)),
+  rule({
+    on: 'UNKNOWN_RUNNER',
+    name: 'kind-of-runner',
+    confidence: 'likely',
+    find: ({ written, isMain }) => {
+      const [kind = '', ...rest] = isMain ? wordsOf(written.toLowerCase()) : [];
+      return AGENT_RUNNERS.includes(kind)
+        ? { text: `{kind: ${kind}}`, isWhole: rest.length === 0 }
+        : undefined;
+    },
+    say: ({ text }) => say`write runner: ${text}`,
+    fix: ({ text, isWhole }, { at }) => (at !== undefined && isWhole ? { edit: { at, text } } : undefined),
+  }),
+  hint('UNKNOWN_RUNNER', ['command-line', 'likely'], commandRunner),
+  hint(
+    'UNKNOWN_RUNNER',
+    ['unknown-name', 'guess'],
+    ({ runners }) => `the runners are: ${runners.join(', ')}; further ones are keys of gateway.runners`,
+  ),
+  nearName(
+    'MODEL_NOT_SERVED',
+    ({ provider = '', known }) => {
+      const meant = near(provider, known);
+      return meant && { from: `${meant.from}/`, to: `${meant.to}/` };
+    },
+    ({ to }) => say`did you mean "${to}…"?`,
+  ),
+  hint(
+    'MODEL_NOT_SERVED',
+    ['unknown-provider', 'guess'],
+    ({ known }) => `the providers are: ${known.join(', ') || '(none)'}`,
+  ),
+];
+
+/** A reference with a default, which there is not here. */
+function withoutDefault({ withDefault }: ConfigFacts['INVALID_REFERENCE']): string | undefined {
+  if (withDefault === undefined) return undefined;
+  const { variable, sign, text } = withDefault;
+  const way = `a reference has no default here: write \${${variable}} and set ${variable} wherever the service starts`;
+  if (text === undefined || sign === ':?') return `${way}; one that is not set is said at the start`;
+  const fixed = text.replaceAll(/^["']|["']$/g, '').trim();
+  const value = /^[\w./:-]{1,40}$/.test(fixed) ? fixed : 'the fixed value';
+  return `${way}; or write ${value} in its place; or leave the key out, where its own default will do`;
+}
+
+/** A name with a space, a hyphen or a dollar, as other tools and hurried hands write it, is a name all the same. */
+function variableOf(written: string): string {
+  return written
+    .trim()
+    .replace(/^\{\s*/, '')
+    .replace(/^(?:env[.:]|secrets\.|vars\.|process\.env\.|\$)/, '')
+    .trim()
+    .replaceAll(/[\s.-]+/g, '_')
+    .slice(0, 80);
+}
+
+const REFERENCES: readonly AnyRule[] = [
+  hint('MISSING_VARIABLE', ['in-a-file', 'certain'], ({ inFile }) => inFile()),
+  hint('MISSING_VARIABLE', ['near-name', 'likely'], (facts) => {
+    const other = facts.near();
+    return other === undefined
+      ? undefined
+      : `${other} is set: did you mean \${${other}}? Otherwise set ${facts.name} before starting, or use {file: PATH}`;
+  }),
+  hint(
+    'MISSING_VARIABLE',
+    ['not-set', 'guess'],
+    ({ name }) => `set ${name} before starting, or use {file: PATH}`,
+  ),
+  rule({
+    on: 'INVALID_REFERENCE',
+    name: 'variable-of-other-tool',
+    confidence: 'certain',
+    find: ({ literal }) => literal,
+    say: (name) => say`write \${${name}}`,
+    fix: (name, { at }) => {
+      const isLine = at !== undefined && !at.source.text.slice(at.start, at.end).includes('\n');
+      return isLine ? { edit: { at, text: `"\${${name}}"` } } : undefined;
+    },
+  }),
+  hint('INVALID_REFERENCE', ['value-of-variable', 'certain'], ({ value }) => {
+    if (value?.hasQuotes !== true) return value && `set ${value.name} to ${value.wanted}`;
+    return `set ${value.name} without quotes where the service starts: env_file of Docker and docker run --env-file keep them as part of the value`;
+  }),
+  hint('INVALID_REFERENCE', ['default', 'certain'], withoutDefault),
+  rule({
+    on: 'INVALID_REFERENCE',
+    name: 'near-name',
+    confidence: 'likely',
+    find: ({ written = '' }) => {
+      const meant = variableOf(written);
+      return /^[A-Za-z_]\w*$/.test(meant) ? { written, meant } : undefined;
+    },
+    say: ({ meant }) => say`did you mean \${${meant}}? a literal \${ is written as $\${`,
+    fix: ({ written, meant }, { at }) => {
+      const whole = `\${${written}}${written.startsWith('{') ? '}' : ''}`;
+      const edit = at && replaceWithin(at, whole, `\${${meant}}`);
+      return edit && { edit };
+    },
+  }),
+  hint('INVALID_REFERENCE', ['literal', 'guess'], () => 'write $${ for a literal ${'),
+];
+
+export const CONFIGURATION_RULES: readonly AnyRule[] = [...OTHER_FILES, ...NAMES, ...REFERENCES];
