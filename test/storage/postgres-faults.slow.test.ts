@@ -10,6 +10,7 @@ import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/service-process.ts';
 import { agent, completion, NOW, wake, work } from '../support/storage-builders.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { claim, claimTurn, ids } from '../support/storage-harness.ts';
 
@@ -235,6 +236,28 @@ test('where the database has no connections left, senders get 503 until it has',
   await storage.accept(work([agent()]));
   expect(await storage.backlog()).toMatchObject({ queuedRuns: 2 });
   await storage.close();
+});
+
+test('a store that is closed while its lease has no connection leaves none behind, which would keep the process', async () => {
+  const proxy = await startTcpProxy(server.port);
+  onTestFinished(() => proxy.stop());
+  const url = await server.freshUrl();
+  const replica = { role: 'all', version: 'test', leaseMs: 1_000 };
+  const storage = await openStorage(url.replace(`:${server.port}/`, `:${proxy.port}/`), { replica });
+  const left = async () =>
+    (
+      await query(
+        url,
+        `SELECT 1 FROM pg_stat_activity WHERE query = 'LISTEN sluice_changed' AND state = 'idle'`,
+      )
+    ).length;
+  // A connection takes longer than the lease waits for it.
+  proxy.delayMs = 150;
+  proxy.heal();
+  await until('the lease to be lost', () => storage.lease?.isHeld === false);
+  await storage.close();
+  await new Promise((done) => setTimeout(done, 1_500));
+  expect(await left()).toBe(0);
 });
 
 test('a database that gives up durability is told of, and Sluice commits to disk all the same', async () => {

@@ -58,6 +58,8 @@ export class ReplicaLease implements Lease {
   readonly #leftListeners: (() => void)[] = [];
   readonly #outsideListeners: (() => void)[] = [];
   #client: Client | undefined;
+  /** Counts the connections that were given up. */
+  #attempt = 0;
   #others = new Map<string, Seen>();
   #isHeld = false;
   #lastAsked: Promise<void> = Promise.resolve();
@@ -134,7 +136,7 @@ export class ReplicaLease implements Lease {
     for (const timer of [this.#renewTimer, this.#endTimer, this.#tellTimer]) clearTimeout(timer);
     await this.#renewing;
     const client = this.#client;
-    if (client === undefined) return;
+    if (client === undefined) return this.#drop();
     await this.#bounded(
       this.#inTurn(() => client.query('DELETE FROM replicas WHERE id = $1', [this.id]))
         .then(() => client.query('SELECT pg_notify($1, $2)', [CHANNEL, LEFT]))
@@ -189,10 +191,12 @@ export class ReplicaLease implements Lease {
   }
 
   async #connect(): Promise<Client> {
-    return this.#adopt(await connectClient(this.#options.url, () => undefined));
+    const attempt = this.#attempt;
+    return this.#adopt(await connectClient(this.#options.url, () => undefined), attempt);
   }
 
-  async #adopt(client: Client): Promise<Client> {
+  /** Rejects, and ends the connection, where it was given up before it was ready. */
+  async #adopt(client: Client, attempt = this.#attempt): Promise<Client> {
     const forget = () => {
       if (this.#client === client) this.#client = undefined;
     };
@@ -203,7 +207,11 @@ export class ReplicaLease implements Lease {
       if (payload === LEFT) for (const listener of this.#leftListeners) listener();
       for (const listener of this.#outsideListeners) listener();
     });
-    if (this.#options.mayListen) await client.query(`LISTEN ${CHANNEL}`);
+    if (this.#options.mayListen && attempt === this.#attempt) await client.query(`LISTEN ${CHANNEL}`);
+    if (attempt !== this.#attempt) {
+      client.end().catch(() => undefined);
+      throw new Error('the database did not answer in time');
+    }
     this.#client = client;
     return client;
   }
@@ -240,8 +248,9 @@ export class ReplicaLease implements Lease {
     }
   }
 
-  /** Gives up a connection that does not answer. */
+  /** Gives up a connection that does not answer, be it one that is not made yet. */
   #drop(): void {
+    this.#attempt += 1;
     const client = this.#client;
     this.#client = undefined;
     this.#lastAsked = Promise.resolve();
