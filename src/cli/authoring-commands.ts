@@ -83,6 +83,7 @@ function addCheck(program: Command, cli: Cli): void {
     .option('--json', 'the same as --format json')
     .option('--strict', 'end with 1 for warnings, too')
     .option('--fix', 'make the changes that findings propose, then check again')
+    .option('--explain <code>', 'print the page of a code: what is wrong, and examples')
     .action(async (flags: CheckFlags) => (await import('./check.ts')).check(cli, flags));
 }
 

@@ -1,8 +1,10 @@
 import { printSentence } from '../finding.ts';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   applyEdits,
+  didYouMean,
   formatDiagnostics,
   formatPlace,
   type Finding,
@@ -24,10 +26,13 @@ export interface CheckFlags extends JsonFlags {
   readonly strict?: boolean;
   /** Make the edits of findings that have one, then check again. */
   readonly fix?: boolean;
+  /** A code, whose page is printed in place of a check. */
+  readonly explain?: string;
 }
 
 /** Finds everything that is wrong before it is deployed: errors end with 1, with `--strict` warnings too. */
 export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
+  if (flags.explain !== undefined) return cli.terminal.out(pageOf(flags.explain));
   const file = findConfigFile(cli.terminal, flags);
   const format = flags.json === true ? 'json' : flags.format;
   const sandbox = new Sandbox();
@@ -46,6 +51,27 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   } finally {
     await sandbox.stop();
   }
+}
+
+const PAGES = fileURLToPath(new URL('../../docs/findings/', import.meta.url));
+
+/** The page of a code, for a terminal: what is for the tests of this project is left out of it. */
+function pageOf(asked: string): string {
+  const code = asked.toUpperCase().replaceAll('-', '_');
+  const known = readdirSync(PAGES).map((name) => name.replace('.md', ''));
+  if (!/^[A-Z_0-9]+$/.test(code) || !known.includes(code)) {
+    const near = didYouMean(code, known);
+    const hint = near === undefined ? 'a finding begins with its code' : `did you mean ${near}?`;
+    throw new CliError(`there is no finding ${formatOneLine(asked, MAX_SHOWN)}; ${hint}`, 2);
+  }
+  return readFileSync(join(PAGES, `${code}.md`), 'utf8')
+    .replaceAll(/^`{3,}text says.*$/gm, 'sluice check says:\n')
+    .replaceAll(/^`{3,}text silent.*$/gm, '')
+    .replaceAll(/^`{3,}\w+ (\S+) after$/gm, 'sluice check --fix makes of $1:\n')
+    .replaceAll(/^`{3,}\w+ (\S+).*$/gm, '$1:\n')
+    .replaceAll(/^`{3,}$/gm, '')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim();
 }
 
 /** What `check` says to a person besides findings. */

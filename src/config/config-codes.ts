@@ -1,4 +1,4 @@
-/** Every code this folder can report besides those of `document/`; each has a case under `test/diagnostics/`. */
+/** Every code this folder can report besides those of `document/`; each has a page in `docs/findings/`. */
 export const CONFIG_CODES = [
   'CONFIG_NOT_FOUND',
   'NOT_A_CONFIGURATION',

@@ -1,4 +1,4 @@
-/** Every code this folder can report; each has a case under `test/diagnostics/`. */
+/** Every code this folder can report; each has a page in `docs/findings/`. */
 export const DOCUMENT_CODES = [
   'YAML_SYNTAX',
   'YAML_TAB',

@@ -10,7 +10,12 @@ export function printSarif(diagnostics: readonly Finding[]): object {
     version: '2.1.0',
     runs: [
       {
-        tool: { driver: { name: 'sluice', rules: codes.map((id) => ({ id })) } },
+        tool: {
+          driver: {
+            name: 'sluice',
+            rules: codes.map((id) => ({ id, help: { text: `sluice check --explain ${id}` } })),
+          },
+        },
         columnKind: 'utf16CodeUnits',
         results: diagnostics.map((diagnostic) => toResult(diagnostic, codes)),
       },

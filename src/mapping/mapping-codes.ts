@@ -11,7 +11,7 @@ import {
   type TextEdit,
 } from '../document/document.ts';
 
-/** Every code this folder reports besides those of reading a file; each has a case under `test/diagnostics/mapping/`. */
+/** Every code this folder reports besides those of reading a file; each has a page in `docs/findings/`. */
 export const MAPPING_CODES = [
   'CHALLENGE_INCOMPLETE',
   'CONDITION_ALWAYS_HOLDS',

@@ -1,7 +1,9 @@
-/** The cases of all diagnostics but those of the sandbox, which start processes: see `test/support/diagnostic-cases.ts`. */
-import { readdirSync } from 'node:fs';
+/** The pages of all findings but those of the sandbox, whose cases start processes: see `test/support/diagnostic-cases.ts`. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CASES, describeRoom } from '../support/diagnostic-cases.ts';
+import { describeRoom } from '../support/diagnostic-cases.ts';
+import { findingIndex, PAGES, readFindingPages } from '../support/finding-pages.ts';
 import { NO_EDIT } from '../support/no-edit.ts';
 import * as config from './config.ts';
 import * as document from './document.ts';
@@ -11,13 +13,21 @@ import * as mapping from './mapping.ts';
 import * as sandbox from './sandbox.ts';
 
 const rooms = { config, document, generation, golden, mapping };
+const pages = readFindingPages();
 
-for (const [name, room] of Object.entries(rooms)) describeRoom(name, room);
+for (const [name, room] of Object.entries(rooms)) describeRoom(name, room, pages);
 
-test('every folder of cases belongs to a room, and every reason for no edit to a code', () => {
-  const all = { ...rooms, sandbox };
-  const folders = readdirSync(CASES, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  expect(folders.map((entry) => entry.name).toSorted()).toEqual(Object.keys(all).toSorted());
-  const codes = Object.values(all).flatMap((room): readonly string[] => room.codes);
+test('every case belongs to a room, every page to a code, and every reason for no edit to a code', () => {
+  const all: Readonly<Record<string, { readonly codes: readonly string[] }>> = { ...rooms, sandbox };
+  const codes = Object.values(all).flatMap((room) => room.codes);
+  for (const { code, text, cases } of pages) {
+    expect(codes).toContain(code);
+    expect(text).toMatch(new RegExp(`^# ${code}\n`));
+    expect(cases.filter(({ room }) => !Object.hasOwn(all, room))).toEqual([]);
+  }
   expect([...NO_EDIT.keys()].filter((code) => !codes.includes(code))).toEqual([]);
+});
+
+test('the list of pages has all of them', () => {
+  expect(readFileSync(join(PAGES, 'README.md'), 'utf8'), 'npm run finding writes it').toBe(findingIndex());
 });

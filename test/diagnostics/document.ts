@@ -17,7 +17,12 @@ const sample = z.strictObject({
   tags: z.array(z.string()).optional(),
   token: z.string().min(8).optional(),
   nested: z.strictObject({ needed: z.boolean() }).optional(),
-  runner: z.discriminatedUnion('kind', [z.strictObject({ kind: z.literal('echo') }), z.strictObject({ kind: z.literal('command'), argv: z.array(z.string()) })]).optional(),
+  runner: z
+    .discriminatedUnion('kind', [
+      z.strictObject({ kind: z.literal('echo') }),
+      z.strictObject({ kind: z.literal('command'), argv: z.array(z.string()) }),
+    ])
+    .optional(),
   target: z.union([z.string(), z.strictObject({ kind: z.literal('http'), url: z.string() })]).optional(),
 });
 
@@ -25,6 +30,7 @@ const sample = z.strictObject({
 const builders: Readonly<Record<string, (file: string) => Promise<void>>> = {
   FILE_TOO_LARGE: (file) => writeFile(file, '#'.repeat(4 * 1024 * 1024 + 1)),
   FILE_UNREADABLE: (file) => symlink(file, file),
+  INVALID_UTF8: (file) => writeFile(file, Buffer.from('name: caf\u00e9 au lait\n', 'latin1')),
   'TOO_DEEP-parser': (file) => writeFile(file, `${'['.repeat(100_000)}${']'.repeat(100_000)}`),
 };
 
@@ -32,12 +38,12 @@ const builders: Readonly<Record<string, (file: string) => Promise<void>>> = {
 export async function check(folder: string): Promise<readonly Finding[]> {
   const build = builders[basename(folder)];
   if (build === undefined) {
-    const names = (await readdir(folder)).filter((name) => name !== 'expected.txt');
+    const names = await readdir(folder);
     return checkFile(join(folder, names[0] ?? 'absent.yaml'), folder);
   }
   const temporary = await mkdtemp(join(tmpdir(), 'sluice-'));
   try {
-    const file = join(temporary, 'document.json');
+    const file = join(temporary, basename(folder) === 'INVALID_UTF8' ? 'document.yaml' : 'document.json');
     await build(file);
     return await checkFile(file, temporary);
   } finally {
@@ -47,5 +53,7 @@ export async function check(folder: string): Promise<readonly Finding[]> {
 
 async function checkFile(file: string, cwd: string): Promise<readonly Finding[]> {
   const { document, diagnostics } = await readDocument(file, { cwd });
-  return document === undefined ? diagnostics : [...diagnostics, ...validate(document.root, sample).diagnostics];
+  return document === undefined
+    ? diagnostics
+    : [...diagnostics, ...validate(document.root, sample).diagnostics];
 }

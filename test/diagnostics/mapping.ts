@@ -55,14 +55,21 @@ async function checkFolder(folder: string): Promise<readonly Finding[]> {
     ...(basename(folder) === 'VERIFY_SECRET-other' ? otherVariable(folder) : {}),
     ...(basename(folder) === 'VERIFY_SECRET-near' ? near(folder) : {}),
     recipientProblem: (channel, to) =>
-      channel === 'slack' && !/^(?:#[a-z]+|[CDGU][A-Z0-9]{7,})$/.test(to) ? 'expected an id such as C0123456' : undefined,
+      channel === 'slack' && !/^(?:#[a-z]+|[CDGU][A-Z0-9]{7,})$/.test(to)
+        ? 'expected an id such as C0123456'
+        : undefined,
   });
   return advise(diagnostics, subjects);
 }
 
 /** As `check` does, with an environment in which one name is written otherwise. */
-function near(directory: string): Pick<Parameters<typeof loadMappings>[0], 'peekReference' | 'nearReference'> {
-  const env = { SHOPIFY_NEW_SECRET: 'shpss_b4f07dd0c2f84d11a6c3', SHOPIFY_SECRET: 'shpss_1100aa9e63f14e2c8d7b' };
+function near(
+  directory: string,
+): Pick<Parameters<typeof loadMappings>[0], 'peekReference' | 'nearReference'> {
+  const env = {
+    SHOPIFY_NEW_SECRET: 'shpss_b4f07dd0c2f84d11a6c3',
+    SHOPIFY_SECRET: 'shpss_1100aa9e63f14e2c8d7b',
+  };
   const references = createReferenceReader({ env, directory });
   return { peekReference: references.read, nearReference: references.near };
 }
@@ -99,5 +106,7 @@ async function readInline(file: string, cwd: string): Promise<readonly LocatedVa
   if (!existsSync(file)) return [];
   const { document } = await readDocument(file, { cwd });
   const list = document?.root.value;
-  return Array.isArray(list) && document !== undefined ? list.map((_, index) => document.root.at([index])) : [];
+  return Array.isArray(list) && document !== undefined
+    ? list.map((_, index) => document.root.at([index]))
+    : [];
 }

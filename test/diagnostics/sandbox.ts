@@ -15,7 +15,12 @@ export const codes = [
 
 /** `case.json`: what mappings name, and what is missing around them. */
 interface Case {
-  readonly transforms: readonly { readonly module: string; readonly export?: string; readonly timeoutMs?: number; readonly env?: Readonly<Record<string, string>> }[];
+  readonly transforms: readonly {
+    readonly module: string;
+    readonly export?: string;
+    readonly timeoutMs?: number;
+    readonly env?: Readonly<Record<string, string>>;
+  }[];
   /** Whether types are checked, and if a compiler is beside the configuration. */
   readonly types?: 'with-compiler' | 'without-compiler';
   readonly missing?: 'workers' | 'loader';
@@ -30,7 +35,9 @@ interface Case {
 export async function check(folder: string): Promise<readonly Finding[]> {
   for (let tries = 1; ; tries += 1) {
     const found = await checkOnce(folder);
-    const isPlaceMissing = found.some(({ message }) => /it ran longer than \d+ ms \(timeoutMs\)$/.test(said(message)));
+    const isPlaceMissing = found.some(({ message }) =>
+      /it ran longer than \d+ ms \(timeoutMs\)$/.test(said(message)),
+    );
     if (!isPlaceMissing || tries === 3) return found;
   }
 }
@@ -60,7 +67,10 @@ async function checkOnce(folder: string): Promise<readonly Finding[]> {
     if (large !== undefined) writeFileSync(join(dir, large), JSON.stringify({ text: 'x'.repeat(1_100_000) }));
     if (missing === 'workers') await sandbox.stop();
     if (missing === 'loader') process.execPath = '/nowhere/node';
-    const { diagnostics, subjects } = await sandbox.loadTransforms(dir, refs, { cwd: folder, isLookedAt: true });
+    const { diagnostics, subjects } = await sandbox.loadTransforms(dir, refs, {
+      cwd: folder,
+      isLookedAt: true,
+    });
     return advise(diagnostics, subjects);
   } finally {
     process.execPath = node;

@@ -10,11 +10,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { writeCases } from '../support/finding-pages.ts';
 import type { Task } from './families.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 /** What the cases are made of: kept beside the results. */
-const INPUTS = ['mappings', 'transforms', 'sluice.yaml', 'test/diagnostics', 'test/golden', 'test/fixtures'];
+const INPUTS = ['mappings', 'transforms', 'sluice.yaml', 'test/golden', 'test/fixtures'];
+/** The cases of the pages of findings, as folders. */
+const CASES = 'test/diagnostics';
 
 let shownAt = 0;
 const { values } = parseArgs({
@@ -41,9 +44,11 @@ async function freeze(out: string, inputs: string, only: readonly string[]): Pro
   const work = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-freeze-')));
   const startedAt = performance.now();
   try {
-    for (const input of INPUTS)
+    const isOwn = inputs === REPOSITORY;
+    for (const input of isOwn ? INPUTS : [...INPUTS, CASES])
       cpSync(join(inputs, input), join(work, input), { recursive: true, verbatimSymlinks: true });
-    if (inputs === REPOSITORY && only.length === 0) keepInputs(work, out);
+    if (isOwn) writeCases(join(work, CASES));
+    if (isOwn && only.length === 0) keepInputs(work, out);
     symlinkSync(join(REPOSITORY, 'node_modules'), join(work, 'node_modules'));
     process.chdir(work);
     const chosen = (await allTasks(work)).filter(
@@ -68,7 +73,7 @@ async function freeze(out: string, inputs: string, only: readonly string[]): Pro
 function keepInputs(work: string, out: string): void {
   const kept = join(out, 'inputs');
   rmSync(kept, { recursive: true, force: true });
-  for (const input of INPUTS)
+  for (const input of [...INPUTS, CASES])
     cpSync(join(work, input), join(kept, input), { recursive: true, verbatimSymlinks: true });
 }
 

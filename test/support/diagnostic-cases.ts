@@ -1,70 +1,89 @@
 /**
- * Every diagnostic code has at least one case: `test/diagnostics/<room>/<CODE>[-variant]/` holds the input files and
- * `expected.txt`, the findings as `formatDiagnostics` prints them. Every finding has a hint. `UPDATE_DIAGNOSTICS=1` writes `expected.txt` anew
- * (never where `CI` is set); read what changed before committing it. A hint is a promise: each edit on a finding, made in
- * a copy of its case, leaves fewer findings and no new one.
+ * Every code has a page in `docs/findings/`, whose cases are run here: what is printed, and that each edit helps.
+ * `UPDATE_DIAGNOSTICS=1` writes the blocks `says` and `after` anew (never where `CI` is set); read what changed before
+ * committing it. Every finding has a hint. A hint is a promise: each edit on a finding, made in a copy of its case, leaves
+ * fewer findings and no new one.
  *
  * A room joins by a module `test/diagnostics/<room>.ts` that exports `codes` (its registry of codes) and
  * `check(folder)`, which runs the room's own entry function on a case's files and returns the findings. Pass `folder`
- * as the directory that file names are printed relative to. Then add the module to `rooms` in `test/diagnostics/diagnostics.test.ts`, or, where cases start processes, give it a file of its own as the sandbox has. Inputs are not
- * linted or type-checked, so they may be as wrong as the case needs.
+ * as the directory that file names are printed relative to. Then add the module to `rooms` in `test/diagnostics/diagnostics.test.ts`, or, where cases start processes, give it a file of its own as the sandbox has.
  */
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { advise } from '../../src/advice/advice.ts';
 import { applyEdits, type Finding, formatDiagnostics } from '../../src/document/document.ts';
+import {
+  type FindingCase,
+  type FindingPage,
+  readFindingPages,
+  updateCase,
+  writeCase,
+} from './finding-pages.ts';
+import type { Place } from '../../src/finding.ts';
 import { NO_EDIT } from './no-edit.ts';
 import { said } from './said.ts';
-import { advise } from '../../src/advice/advice.ts';
 
 export interface Room {
   readonly codes: readonly string[];
   check(folder: string): Promise<readonly Finding[]>;
 }
 
-/** The folders of cases, one for each room. */
-export const CASES = fileURLToPath(new URL('../diagnostics/', import.meta.url));
 const isCi = !['', '0', 'false'].includes(process.env['CI'] ?? '');
 const isUpdate = process.env['UPDATE_DIAGNOSTICS'] === '1' && !isCi;
+/** More edits than one case can need: they do not come to an end. */
+const MAX_ROUNDS = 20;
 
 /** Checks all cases of a room. */
-export function describeRoom(name: string, room: Room): void {
+export function describeRoom(
+  name: string,
+  room: Room,
+  pages: readonly FindingPage[] = readFindingPages(),
+): void {
   describe(`the room ${name}`, () => {
-    const cases = readdirSync(join(CASES, name)).toSorted();
+    const cases = pages.flatMap((page) => page.cases.filter((each) => each.room === name));
     /** Codes whose edit was made. */
     const applied = new Set<string>();
 
-    test('has a case for every code and no case for another', () => {
-      const covered = new Set(cases.map((folder) => folder.split('-', 1)[0] ?? ''));
+    test('has a page with a case for every code', () => {
+      const covered = new Set(cases.filter(({ kind }) => kind === 'says').map(({ code }) => code));
       const missing = room.codes.filter((code) => !covered.has(code));
-      expect(missing, `make a folder test/diagnostics/${name}/<CODE> for each`).toEqual([]);
+      expect(missing, 'npm run finding -- CODE makes a page').toEqual([]);
       expect([...covered].filter((code) => !room.codes.includes(code))).toEqual([]);
     });
 
-    test.each(cases)(
-      '%s prints what expected.txt says, and its edits help',
-      async (folder) => {
-        const path = join(CASES, name, folder);
-        const found = advise(await room.check(path));
-        const printed = formatDiagnostics(found);
-        expect(found.map(({ code }) => code)).toContain(folder.split('-', 1)[0]);
-        const withoutHint = found.filter(({ hint }) => said(hint) === '');
+    test.each(cases.filter(({ kind }) => kind === 'says').map((each) => [each.name, each] as const))(
+      '%s prints what its page says, and its edits help',
+      async (_name, each) => {
+        const find = finder(room, each);
+        const first = await find();
+        const { found } = first;
+        expect(found.map(({ code }) => code)).toContain(each.code);
         expect(
-          withoutHint.map(({ message }) => said(message)),
+          found.filter(({ hint }) => said(hint) === '').map(({ message }) => said(message)),
           'findings without a hint',
         ).toEqual([]);
         // The name of nothing, printed: a hint that was put together wrongly.
         expect(
           found.filter(({ hint }) => /\bundefined\b/.test(said(hint))).map(({ hint }) => said(hint)),
         ).toEqual([]);
-        const file = join(path, 'expected.txt');
-        if (isUpdate) writeFileSync(file, printed);
-        expect(printed).toBe(
-          existsSync(file) ? readFileSync(file, 'utf8') : 'UPDATE_DIAGNOSTICS=1 writes expected.txt',
-        );
-        for (const code of await makeEdits(room, path, found)) applied.add(code);
+        const after = await mended(find, each.code, first);
+        const printed = formatDiagnostics(found).replaceAll(`${first.folder}/`, '');
+        if (isUpdate) updateCase(each, printed, after);
+        else {
+          expect(printed).toBe(each.said);
+          expect(after).toEqual(each.after);
+        }
+        for (const code of await makeEdits(find, first)) applied.add(code);
+      },
+      60_000,
+    );
+
+    test.each(cases.filter(({ kind }) => kind === 'silent').map((each) => [each.name, each] as const))(
+      '%s is not found in its near miss',
+      async (_name, each) => {
+        expect((await finder(room, each)()).found.filter(({ code }) => code === each.code)).toEqual([]);
       },
       60_000,
     );
@@ -77,29 +96,61 @@ export function describeRoom(name: string, room: Room): void {
   });
 }
 
-/** Makes each edit of `found` in a copy of the case of its own; the codes whose edits were made. */
-async function makeEdits(room: Room, path: string, found: readonly Finding[]): Promise<readonly string[]> {
+/** Texts of files, by name. */
+type Changes = ReadonlyMap<string, string>;
+
+interface Found {
+  readonly folder: string;
+  readonly found: readonly Finding[];
+}
+
+/** What the room finds in the files of a case, each time in a folder of its own, with changed files. */
+type Find = (changes?: Changes) => Promise<Found>;
+
+function finder(room: Room, each: FindingCase): Find {
+  return async (changes = new Map()) => {
+    const above = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-case-')));
+    onTestFinished(() => rmSync(above, { recursive: true, force: true }));
+    // Rooms know some cases by the name of their folder.
+    const folder = join(above, each.name);
+    writeCase(each, folder);
+    for (const [file, text] of changes) writeFileSync(join(folder, file), text);
+    return { folder, found: advise(await room.check(folder)) };
+  };
+}
+
+/** The name of the file with a finding, within its case: some rooms name it from the working directory. */
+function nameOf({ source }: Place, folder: string): string {
+  return existsSync(join(folder, source.file)) ? source.file : relative(folder, resolve(source.file));
+}
+
+/** The files as the edits of a code leave them, one edit after the other; nothing where its findings have none. */
+async function mended(find: Find, code: string, first: Found): Promise<Changes> {
+  const changes = new Map<string, string>();
+  let { folder, found } = first;
+  for (let round = 0; ; round += 1) {
+    expect(round, `the edits of ${code} come to no end`).toBeLessThan(MAX_ROUNDS);
+    const next = found.find((finding) => finding.code === code && finding.edit !== undefined);
+    if (next?.edit === undefined) return changes;
+    const { edit, also = [] } = next;
+    changes.set(nameOf(edit.at, folder), applyEdits(edit.at.source.text, [edit, ...also]));
+    // oxlint-disable-next-line no-await-in-loop -- each looks at what the one before wrote
+    ({ folder, found } = await find(changes));
+  }
+}
+
+/** Makes each edit alone; the codes whose edits were made. */
+async function makeEdits(find: Find, { folder, found }: Found): Promise<readonly string[]> {
   const made: string[] = [];
+  const before = textsOf(found);
   for (const { edit, also = [], code } of found) {
     if (edit === undefined) continue;
     made.push(code);
-    const copy = mkdtempSync(join(tmpdir(), 'sluice-edit-'));
-    try {
-      cpSync(path, copy, { recursive: true });
-      // Some rooms name files from the working directory, others from the case.
-      const named = edit.at.source.file;
-      const file = existsSync(join(copy, named))
-        ? join(copy, named)
-        : join(copy, relative(path, resolve(named)));
-      writeFileSync(file, applyEdits(readFileSync(file, 'utf8'), [edit, ...also]));
-      // oxlint-disable-next-line no-await-in-loop -- one copy at a time
-      const left = textsOf(advise(await room.check(copy)));
-      const before = textsOf(found);
-      expect([code, left.length < found.length]).toEqual([code, true]);
-      expect([code, left.filter((text) => !before.includes(text))]).toEqual([code, []]);
-    } finally {
-      rmSync(copy, { recursive: true, force: true });
-    }
+    const text = applyEdits(edit.at.source.text, [edit, ...also]);
+    // oxlint-disable-next-line no-await-in-loop -- one copy at a time
+    const left = textsOf((await find(new Map([[nameOf(edit.at, folder), text]]))).found);
+    expect([code, left.length < found.length]).toEqual([code, true]);
+    expect([code, left.filter((each) => !before.includes(each))]).toEqual([code, []]);
   }
   return made;
 }

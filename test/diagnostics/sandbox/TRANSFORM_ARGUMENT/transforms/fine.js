@@ -1,4 +1,0 @@
-export default function summarize(event) {
-  const { payload } = event;
-  return { message: payload.list.map((event) => event.name).join(event.separator ?? ', ') };
-}

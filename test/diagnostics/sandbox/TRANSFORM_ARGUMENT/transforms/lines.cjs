@@ -1,1 +1,0 @@
-module.exports = (list) => list.names.join('\n');

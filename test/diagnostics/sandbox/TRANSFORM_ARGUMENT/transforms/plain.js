@@ -1,1 +1,0 @@
-export default ({ payload: { data }, exact, ...rest }) => ({ message: `${data.id} ${exact(data, 'id')} ${rest.now}` });

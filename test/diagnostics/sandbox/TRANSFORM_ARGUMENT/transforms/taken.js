@@ -1,1 +1,0 @@
-export default ({ headers, action, issue: { title } }) => ({ message: `${headers['x-event']} ${action} ${title}` });

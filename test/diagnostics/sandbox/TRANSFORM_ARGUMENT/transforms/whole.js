@@ -1,3 +1,0 @@
-import { shape } from './shape.js';
-
-export default (context) => shape(context);

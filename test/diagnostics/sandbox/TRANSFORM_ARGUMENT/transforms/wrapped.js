@@ -1,3 +1,0 @@
-import { defineTransform } from 'sluice';
-
-export default defineTransform(async ({ data, type }) => ({ message: `${type} ${data.id}` }));

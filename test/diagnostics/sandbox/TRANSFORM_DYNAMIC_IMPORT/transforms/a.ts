@@ -1,1 +1,0 @@
-export default async ({ payload }) => (await import(`./${payload.kind}.ts`)).default(payload);

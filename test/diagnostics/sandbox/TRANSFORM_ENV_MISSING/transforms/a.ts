@@ -1,1 +1,0 @@
-export default () => ({ message: process.env.GREETING, name: process.env['NAME'] });

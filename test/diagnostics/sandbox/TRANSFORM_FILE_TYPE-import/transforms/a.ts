@@ -1,2 +1,0 @@
-import template from './page.html';
-export default () => ({ message: template });

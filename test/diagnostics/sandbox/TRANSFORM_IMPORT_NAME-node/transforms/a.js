@@ -1,3 +1,0 @@
-import { createCipheriv, createHash } from 'node:crypto';
-
-export default () => [createCipheriv, createHash];

@@ -1,3 +1,0 @@
-import { format } from './format.ts';
-
-export default () => ({ message: format(1) });

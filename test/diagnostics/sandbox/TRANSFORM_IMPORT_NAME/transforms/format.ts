@@ -1,1 +1,0 @@
-export const formatAmount = (n: number): string => String(n);

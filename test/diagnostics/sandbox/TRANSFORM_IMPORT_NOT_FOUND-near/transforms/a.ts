@@ -1,3 +1,0 @@
-import { format } from './lib/fromat.ts';
-
-export default () => ({ message: format() });

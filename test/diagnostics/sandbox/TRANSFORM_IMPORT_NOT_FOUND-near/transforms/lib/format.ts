@@ -1,1 +1,0 @@
-export const format = (): string => 'x';

@@ -1,3 +1,0 @@
-import secrets from '../case.json';
-
-export default () => ({ message: JSON.stringify(secrets) });

@@ -1,2 +1,0 @@
-export default { message: 'x' };
-export const build = () => ({ message: 'x' });

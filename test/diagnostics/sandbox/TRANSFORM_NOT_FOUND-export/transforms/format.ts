@@ -1,1 +1,0 @@
-export const short = ({ payload }: { payload: { title: string } }) => ({ message: payload.title });

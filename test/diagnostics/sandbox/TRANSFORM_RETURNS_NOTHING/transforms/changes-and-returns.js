@@ -1,4 +1,0 @@
-export default function stage({ payload }) {
-  payload.stage = payload.stage ?? 'unknown';
-  return { message: `now in ${payload.stage}` };
-}

@@ -1,1 +1,0 @@
-export default ({ payload }: { payload: { title: string } }) => { message: `New: ${payload.title}` };

@@ -1,5 +1,0 @@
-import { defineTransform } from 'sluice';
-
-export default defineTransform<{ title: string }>(({ payload }) => {
-  message: payload.title;
-});

@@ -1,4 +1,0 @@
-export default ({ payload }) => {
-  const title: = payload.title;
-  return { message: title };
-};

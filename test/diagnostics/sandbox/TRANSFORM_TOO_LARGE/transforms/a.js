@@ -1,3 +1,0 @@
-import table from './table.json';
-
-export default () => ({ message: table.text });

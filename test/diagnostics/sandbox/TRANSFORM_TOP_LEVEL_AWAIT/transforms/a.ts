@@ -1,3 +1,0 @@
-const table = await Promise.resolve({ title: 'x' });
-
-export default () => ({ message: table.title });

@@ -1,4 +1,0 @@
-let n = 0;
-while (true) n += 1;
-
-export default () => ({ message: String(n) });

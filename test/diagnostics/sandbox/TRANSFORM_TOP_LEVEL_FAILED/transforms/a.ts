@@ -1,3 +1,0 @@
-const rules = JSON.parse('{"team": ');
-
-export default () => ({ message: rules.team });

@@ -1,4 +1,0 @@
-exports.default = async (event) => {
-  const body = JSON.parse(event.body);
-  return { statusCode: 200, body: body.text };
-};

@@ -1,0 +1,27 @@
+/**
+ * `npm run finding -- CODE [ROOM]` makes the page of a new code (in the room `mapping` where none is said) and writes
+ * the list of all pages anew; without a code only the list.
+ */
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fenced, findingIndex, PAGES } from './finding-pages.ts';
+
+const [code, room = 'mapping'] = process.argv.slice(2);
+const page = join(PAGES, `${code ?? ''}.md`);
+if (code !== undefined && !existsSync(page)) {
+  writeFileSync(
+    page,
+    [
+      `# ${code}`,
+      'What is wrong, and why it matters.',
+      '## Example',
+      fenced('yaml mappings.yaml', 'match: { path: orders }\n'),
+      fenced(`text says ${room}`, 'UPDATE_DIAGNOSTICS=1 writes what is found\n'),
+      '## Not found here',
+      fenced('yaml mappings.yaml', 'match: { path: orders }\n'),
+      fenced(`text silent ${room}`, ''),
+      '',
+    ].join('\n\n'),
+  );
+}
+writeFileSync(join(PAGES, 'README.md'), findingIndex());
