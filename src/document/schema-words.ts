@@ -40,33 +40,20 @@ export const below = (
 ): Readonly<Record<string, KeyAdvice>> =>
   Object.fromEntries(Object.entries(words).map(([word, advice]) => [`${block}.${word}`, advice]));
 
-const SECONDS: Readonly<Record<string, number>> = {
-  ms: 0.001,
-  s: 1,
-  sec: 1,
-  secs: 1,
-  second: 1,
-  seconds: 1,
-  m: 60,
-  min: 60,
-  mins: 60,
-  minute: 60,
-  minutes: 60,
-  h: 3_600,
-  hour: 3_600,
-  hours: 3_600,
-  d: 86_400,
-  day: 86_400,
-  days: 86_400,
-};
+/** Seconds of each unit. */
+const UNITS: readonly (readonly [unit: RegExp, seconds: number])[] = [
+  [/^ms$/i, 0.001],
+  [/^(?:s|secs?|seconds?)?$/i, 1],
+  [/^(?:m|mins?|minutes?)$/i, 60],
+  [/^(?:h|hours?)$/i, 3_600],
+  [/^(?:d|days?)$/i, 86_400],
+];
 
 /** The seconds of a number, with a unit or without; undefined where the unit is not known. */
 export function secondsIn(text: string): number | undefined {
   const [, digits, unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(text.trim()) ?? [];
-  const word = unit === '' ? 's' : unit.toLowerCase();
-  return digits !== undefined && Object.hasOwn(SECONDS, word)
-    ? Number(digits) * (SECONDS[word] ?? Number.NaN)
-    : undefined;
+  const seconds = UNITS.find(([pattern]) => pattern.test(unit))?.[1];
+  return digits === undefined || seconds === undefined ? undefined : Number(digits) * seconds;
 }
 
 /** What a room knows of the words and values of others. */

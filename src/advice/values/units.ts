@@ -1,40 +1,21 @@
 /** Numbers with a unit, numbers in quotes, and words for true and false. */
 import { secondsIn, type ValueHint } from '../../document/document.ts';
 
-const BYTES: Readonly<Record<string, number>> = {
-  b: 1,
-  k: 1_024,
-  kb: 1_024,
-  kib: 1_024,
-  m: 1_048_576,
-  mb: 1_048_576,
-  mib: 1_048_576,
-  g: 1_073_741_824,
-  gb: 1_073_741_824,
-  gib: 1_073_741_824,
-};
+/** In bytes, by the first letter. */
+const BYTES: Readonly<Record<string, number>> = { b: 1, k: 1_024, m: 1_048_576, g: 1_073_741_824 };
 
-const BOOLEANS: Readonly<Record<string, boolean>> = {
-  true: true,
-  yes: true,
-  on: true,
-  y: true,
-  false: false,
-  no: false,
-  off: false,
-  n: false,
-};
+const bytesIn = (unit: string): number =>
+  /^(?:b|[kmg](?:i?b)?)$/i.test(unit) ? (BYTES[unit.charAt(0).toLowerCase()] ?? Number.NaN) : Number.NaN;
 
 /** A number with a unit, a number in quotes, or a word for true and false, where a number or boolean is expected. */
 export function guessValue(key: string, value: unknown, expected: readonly string[]): ValueHint | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   if (expected.includes('a boolean')) {
-    const word = text.toLowerCase();
-    const meant = Object.hasOwn(BOOLEANS, word) ? BOOLEANS[word] : undefined;
-    return meant === undefined
-      ? { hint: 'write true or false, without quotes' }
-      : { hint: `write ${String(meant)}, without quotes`, text: String(meant) };
+    const isTrue = /^(?:true|yes|on|y)$/i.test(text);
+    if (!isTrue && !/^(?:false|no|off|n)$/i.test(text))
+      return { hint: 'write true or false, without quotes' };
+    return { hint: `write ${isTrue}, without quotes`, text: String(isTrue) };
   }
   if (!expected.includes('a number') && !expected.includes('a whole number')) return undefined;
   if (/^-?\d+(\.\d+)?$/.test(text)) return { hint: 'remove the quotes', text };
@@ -44,8 +25,7 @@ export function guessValue(key: string, value: unknown, expected: readonly strin
 function withUnit(key: string, text: string): ValueHint | undefined {
   const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/i.exec(text) ?? [];
   if (digits === '') return undefined;
-  const word = unit.toLowerCase();
-  if (/[Bb]ytes$/.test(key)) return counted(Number(digits) * (BYTES[word] ?? Number.NaN), 'bytes');
+  if (/[Bb]ytes$/.test(key)) return counted(Number(digits) * bytesIn(unit), 'bytes');
   const seconds = secondsIn(text) ?? Number.NaN;
   if (/[Ss]econds$/.test(key)) return counted(seconds, 'seconds');
   if (key.endsWith('Ms')) return counted(seconds * 1_000, 'milliseconds');

@@ -31,43 +31,27 @@ function meantAddress(written: string): string | undefined {
   return `${isHere ? 'http' : 'https'}://${text}`;
 }
 
+/** By each of its words what is meant. */
+const meanings = (words: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(words).flatMap(([meant, others]) => others.split(' ').map((word) => [word, meant])),
+  );
+
 /** What others call the levels of a log, and kinds of runners. */
-const LEVELS: Readonly<Record<string, string>> = {
-  trace: 'debug',
-  verbose: 'debug',
-  silly: 'debug',
-  all: 'debug',
-  notice: 'info',
-  warning: 'warn',
-  err: 'error',
-  critical: 'error',
-  fatal: 'error',
-  silent: 'error',
-  off: 'error',
-  none: 'error',
-};
-const KINDS: Readonly<Record<string, string>> = {
-  'claude-code': 'claude',
-  claude_code: 'claude',
-  claudecode: 'claude',
-  'claude-cli': 'claude',
-  'openai-codex': 'codex',
-  'codex-cli': 'codex',
-  'gemini-cli': 'gemini',
-  google: 'gemini',
-  shell: 'command',
-  exec: 'command',
-  script: 'command',
-  bash: 'command',
-  process: 'command',
-  cli: 'command',
-  program: 'command',
-  http: 'forward',
-  webhook: 'forward',
-  gateway: 'forward',
-  llm: 'model',
-  api: 'model',
-};
+const LEVELS = meanings({
+  debug: 'trace verbose silly all',
+  info: 'notice',
+  warn: 'warning',
+  error: 'err critical fatal silent off none',
+});
+const KINDS = meanings({
+  claude: 'claude-code claude_code claudecode claude-cli',
+  codex: 'openai-codex codex-cli',
+  gemini: 'gemini-cli google',
+  command: 'shell exec script bash process cli program',
+  forward: 'http webhook gateway',
+  model: 'llm api',
+});
 
 function meantWord(key: string, written: string, beside: unknown): ValueHint | undefined {
   const word = written.trim().toLowerCase();
@@ -178,14 +162,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   channels: 'channels: {slack: {botToken: "${SLACK_TOKEN}"}}',
 };
 
-const LOG_WORDS: Readonly<Record<string, string>> = {
-  json: 'format',
-  pretty: 'format',
-  debug: 'level',
-  info: 'level',
-  warn: 'level',
-  error: 'level',
-};
+const LOG_WORDS = meanings({ format: 'json pretty', level: 'debug info warn error' });
 
 /** The block that a single value in its place was meant to be. */
 function meantBlock(key: string, value: unknown): ValueHint | undefined {
