@@ -104,6 +104,13 @@ function paths(found: readonly NearPath[]): AdviceText {
   return { text: names.join(' and '), names, shown: values.join(' and ') };
 }
 
+/** With what to write. */
+const followed = ({ text, shown: values = text, names }: AdviceText, how: string): AdviceText => ({
+  text: `${text}${how}`,
+  names,
+  shown: `${values}${how}`,
+});
+
 /** Of a name that a template printed nothing for: a key that was split, or a block that goes through one object. */
 function emptyForm(name: string, evaluation: Evaluation, request: HookRequest): AdviceText | undefined {
   const { payload } = request;
@@ -260,16 +267,14 @@ function otherText(name: string, { request: { payload }, evaluation }: Looked): 
   const key = only?.[0] ?? '';
   const path = `${start}.${key}`;
   if (key === '' || more.length > 0 || read.includes(path)) return undefined;
-  const { text, shown: values = text, names } = paths([{ path, value: object[key] ?? null }]);
   const how = `, which nothing reads: where the sender sends one or the other write {{default ${name} ${path}}}`;
-  return { text: `${text}${how}`, names, shown: `${values}${how}` };
+  return followed(paths([{ path, value: object[key] ?? null }]), how);
 }
 
 /** A field of the element, which was asked of the whole body. */
 function ofElement(near: NearPath): AdviceText {
   const how = `: the element of forEach is item, so write {{${near.path}}}`;
-  const { text, shown: values = text, names } = paths([near]);
-  return { text: `${text}${how}`, names, shown: `${values}${how}` };
+  return followed(paths([near]), how);
 }
 
 /** Of the element, where that is as near as what the whole body has. */
@@ -315,12 +320,7 @@ function joined(name: string, near: readonly NearPath[], { payload }: HookReques
     .filter((each) => isJsonObject(each) && Object.hasOwn(each, field));
   if (having.length < 2) return paths(near);
   const all = `{{join ${name.slice(0, -field.length - 1)} ", " "${field}"}}`;
-  const { text, shown: values = text, names } = paths(near);
-  return {
-    text: `${text}; for all of them write ${all}`,
-    names,
-    shown: `${values}; for all of them write ${all}`,
-  };
+  return followed(paths(near), `; for all of them write ${all}`);
 }
 
 /** Variables of the condition of a mapping that were not sent. */
