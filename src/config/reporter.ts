@@ -33,8 +33,6 @@ interface Report {
   readonly isGeneral?: boolean;
   /** The hint as an edit at the place of the finding. */
   readonly replace?: { readonly from: string; readonly to: string } | undefined;
-  /** The same for the whole value: what stands in its place, as YAML and JSON5 take it. */
-  readonly value?: string | undefined;
 }
 
 export function createReporter(root: LocatedValue, diagnostics: Finding[]): Reporter {
@@ -50,7 +48,17 @@ function diagnosticAt(
   path: Path,
   finding: Report & { readonly code: ConfigCode },
 ): Finding {
-  const { code, message, hint, facts, severity = 'error', key = false, labels = [], hides = false } = finding;
+  const {
+    code,
+    message,
+    hint,
+    facts,
+    replace,
+    severity = 'error',
+    key = false,
+    labels = [],
+    hides = false,
+  } = finding;
   const at = root.place(path, key ? 'key' : 'value');
   const found: Finding = {
     severity,
@@ -63,10 +71,5 @@ function diagnosticAt(
     ...(finding.isGeneral === true ? { isGeneral: true } : {}),
     ...(hides ? { hides: [root.place(path)] } : {}),
   };
-  return withEdit(found, editOf(finding, at));
-}
-
-function editOf({ replace, value }: Report, at: Place): ReturnType<typeof replaceWithin> {
-  if (replace !== undefined) return replaceWithin(at, replace.from, replace.to);
-  return value === undefined ? undefined : { at, text: value };
+  return withEdit(found, replace && replaceWithin(at, replace.from, replace.to));
 }
