@@ -1,6 +1,7 @@
 /* A template that calculates, which templates do not: the file of a transform that makes the same text. */
+import { codeOfSteps, transformFile } from './transform-files.ts';
 import type { TemplateSubject } from '../mapping/facts.ts';
-import { codeOfSteps, isReserved, transformFile } from '../mapping/mapping.ts';
+import { isReserved } from '../mapping/mapping.ts';
 
 /** Signs by the names of helpers elsewhere. */
 const SIGNS: Readonly<Record<string, string>> = {

@@ -4,14 +4,21 @@ import { COMMANDS, RUNNER_SAFETY } from './rules/commands.ts';
 import { CONFIGURATION_RULES } from './rules/configuration.ts';
 import { HELPER_USAGE, UNKNOWN_HELPERS } from './rules/helpers.ts';
 import { MODULE_LOOKS, MODULES } from './rules/modules.ts';
+import { CHANNEL_SETTINGS, channelSettings } from './rules/channel-settings.ts';
+import { CONDITION_LOOKS } from './rules/condition-looks.ts';
+import { CONDITIONS } from './rules/conditions.ts';
 import { NAMES } from './rules/names.ts';
-import { joinedEntries } from './rules/joined-entries.ts';
+import { DOUBLE_KEYS, joinedEntries } from './rules/joined-entries.ts';
 import { joinedKeys } from './rules/joined-keys.ts';
 import { JSON_SYNTAX } from './rules/json-syntax.ts';
 import { KEYS } from './rules/keys.ts';
 import { RENDERED } from './rules/rendered.ts';
 import { TRANSFORMS } from './rules/transforms.ts';
 import { UNKNOWN_KEYS } from './rules/unknown-keys.ts';
+import { PATH_LOOKS, PATHS } from './rules/paths.ts';
+import { REPLIES } from './rules/replies.ts';
+import { RUNNERS } from './rules/runners.ts';
+import { TEXT_LOOKS } from './rules/texts.ts';
 import { VALUES } from './rules/values.ts';
 import { YAML_SYNTAX, yamlStumbles } from './rules/yaml-syntax.ts';
 import { TEMPLATE_LOOKS, TEMPLATES } from './rules/templates.ts';
@@ -27,21 +34,30 @@ export const RULES: readonly AnyRule[] = [
   ...MODULES,
   ...YAML_SYNTAX,
   ...JSON_SYNTAX,
+  ...DOUBLE_KEYS,
   ...UNKNOWN_KEYS,
   ...VALUES,
   ...TRANSFORMS,
   ...RENDERED,
   ...CONFIGURATION_RULES,
+  ...CONDITIONS,
+  ...CHANNEL_SETTINGS,
+  ...RUNNERS,
+  ...PATHS,
 ];
 
 /** What becomes one finding before rules are asked. */
-export const JOINS: readonly Join[] = [yamlStumbles, joinedEntries, joinedKeys];
+export const JOINS: readonly Join[] = [yamlStumbles, joinedEntries, joinedKeys, channelSettings];
 
 /** All looks at what the engine took, family by family. Their codes are advice's own. */
 export const LOOKS: readonly AnyLook[] = [
   ...LONG_SECONDS,
   ...KEYS,
+  ...TEXT_LOOKS,
+  ...PATH_LOOKS,
   ...COMMANDS,
   ...TEMPLATE_LOOKS,
   ...MODULE_LOOKS,
+  ...REPLIES,
+  ...CONDITION_LOOKS,
 ];

@@ -62,7 +62,11 @@ function makeRest(sdk: typeof discordSdk, baseUrl: string | undefined): discordS
     // Without it a 429 is repeated without bound, whatever `retries` says.
     rejectOnRateLimit: () => true,
     // Its dispatcher belongs to another version of undici and is left out.
-    makeRequest: async (url, init) => fetchBounded(url, { ...init, dispatcher: undefined } as object),
+    makeRequest: async (url, init): Promise<discordSdk.ResponseLike> => {
+      const response: unknown = await fetchBounded(url, { ...init, dispatcher: undefined } as object);
+      // Whose type of a stream is taken for the body depends on the order in which types are read.
+      return response as discordSdk.ResponseLike;
+    },
   });
 }
 

@@ -1,4 +1,5 @@
 /* Why a request became what it is, for the log of `sluice dev`: the nearest miss whole, with its advice. */
+import { moveBefore } from '../advice/file-order.ts';
 import {
   advisedWarnings,
   adviceFor,
@@ -11,7 +12,7 @@ import {
   untold,
 } from '../advice/requests.ts';
 import { formatPlace } from '../document/document.ts';
-import { moveBefore, type RoutingTable } from '../mapping/mapping.ts';
+import { type RoutingTable } from '../mapping/mapping.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 

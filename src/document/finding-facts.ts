@@ -45,6 +45,8 @@ export interface UnknownKeyFacts extends PartFacts {
 
 /** What findings of documents say beside their place, by code. */
 export interface DocumentFacts {
+  /** What the file is, where it is known. */
+  DUPLICATE_KEY: { readonly of?: SchemaName };
   /** What the parser says, or strange keys of a text that it takes, or the name of an anchor that is not there. */
   YAML_SYNTAX: {
     readonly parser?: SyntaxFacts;

@@ -15,6 +15,7 @@ import type { Subject } from '../finding.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { findMergedConversations } from './conversations.ts';
 import { isSetUp, referencesOf } from './mapping-secrets.ts';
+import type { GenerationSubjects } from './facts.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
 import { runnerSubjects } from './runner-safety.ts';
 import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
@@ -116,7 +117,14 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
   const { references, mappings, transformsDir: dir } = loaded;
   const found = [...diagnostics, ...findProblems(loaded)];
   const generation = createWhole(loaded, found);
+  const whole: GenerationSubjects['generation'] = {
+    kind: 'generation',
+    config,
+    catalog: loaded.channelCatalog,
+    mappings: mappings.table?.mappings ?? [],
+  };
   const subjects = [
+    whole,
     ...own.subjects,
     ...mappings.subjects,
     ...runnerSubjects(config, options.env),

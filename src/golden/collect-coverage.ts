@@ -1,6 +1,6 @@
 import { lineColumn, type Place } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
-import type { CompiledMapping, CompiledTemplate, RoutingTable } from '../mapping/mapping.ts';
+import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import type { ModuleCoverage } from '../sandbox/sandbox.ts';
 import { findIgnoredLines } from './ignored-lines.ts';
 
@@ -115,7 +115,7 @@ function itemAt(kind: CoverageItem['kind'], at: Place, what: string, hits: numbe
 function mappingItems(mapping: CompiledMapping, hits: Hits): readonly CoverageItem[] {
   const count: Count = (what) => hits.get(what) ?? 0;
   const leaves = mapping.match.when?.leaves ?? [];
-  const blocks = templatesOf(mapping).flatMap((template) => template.blocks);
+  const blocks = [...mapping.templates.values()].flatMap((template) => template.blocks);
   const reached = count(`mapping@${mapping.id}`);
   return [
     itemAt('mapping', mapping.at, `mapping ${mapping.id} is never taken`, reached),
@@ -139,14 +139,6 @@ function blockItems(at: Place, count: Count): readonly CoverageItem[] {
     itemAt('template', at, 'the block is never rendered', count(`main@${key(at)}`)),
     itemAt('template', at, 'the block is never left out', count(`inverse@${key(at)}`)),
   ];
-}
-
-function templatesOf(mapping: CompiledMapping): readonly CompiledTemplate[] {
-  const { name, sessionKey, text, channel, to, model, thinking, dedupe, debounce } = mapping;
-  const key = dedupe === undefined || dedupe.key === 'body' ? undefined : dedupe.key;
-  return [name, sessionKey, text, channel, to, model, thinking, key, debounce?.key].filter(
-    (template) => template !== undefined,
-  );
 }
 
 function moduleItems({ ranges }: ModuleCoverage): readonly CoverageItem[] {

@@ -1,3 +1,4 @@
+import { TEMPLATE_KEYS } from '../mapping/mapping.ts';
 import type { Warning } from '../action.ts';
 import { HookError } from '../errors.ts';
 import {
@@ -120,7 +121,7 @@ export function renderDraft(mapping: CompiledMapping, scope: Scope, render: Rend
   if (kind === 'wake') return { kind, fields };
   if (mapping.deliver !== undefined) fields['deliver'] = mapping.deliver;
   if (mapping.timeoutSeconds !== undefined) fields['timeoutSeconds'] = mapping.timeoutSeconds;
-  for (const field of ['name', 'sessionKey', 'channel', 'to', 'model', 'thinking'] as const) {
+  for (const field of TEMPLATE_KEYS) {
     const template = mapping[field];
     if (template === undefined) continue;
     const value = render(field, template, scope).trim();

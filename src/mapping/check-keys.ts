@@ -1,19 +1,15 @@
-import { quoted, say } from '../finding.ts';
-import { inWords } from '../document/document.ts';
+import { say } from '../finding.ts';
+import { TEMPLATE_KEYS } from './compiled-mapping.ts';
 import type { MappingEntry } from './compile-options.ts';
-import type { Report, Reporter } from './mapping-codes.ts';
+import type { Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
 /** Keys that only an agent action has. */
 export const AGENT_KEYS = [
-  'name',
-  'sessionKey',
+  ...TEMPLATE_KEYS.slice(0, 2),
   'instructions',
   'deliver',
-  'channel',
-  'to',
-  'model',
-  'thinking',
+  ...TEMPLATE_KEYS.slice(2),
   'timeoutSeconds',
   'runner',
   'cwd',
@@ -23,15 +19,10 @@ export const AGENT_KEYS = [
   'debounce',
   'limits',
 ] as const;
-/** Of these, the ones that concern the delivery alone. */
-const NOTIFY_KEYS: ReadonlySet<string> = new Set(['name', 'channel', 'to', 'fallback', 'summary']);
-
 interface CheckedKeys {
   readonly source: MappingSource;
   readonly reporter: Reporter;
   readonly dialect: MappingEntry['dialect'];
-  /** False where keys with a wrong value were left out. */
-  readonly isWhole: boolean;
 }
 
 /** Keys that contradict each other or the action. */
@@ -39,7 +30,6 @@ export function checkKeys(compiling: CheckedKeys): void {
   checkInstructions(compiling);
   checkUnsafeContent(compiling);
   checkTemplateKey(compiling);
-  checkEffect(compiling);
 }
 
 function checkInstructions({ source, reporter }: CheckedKeys): void {
@@ -61,9 +51,9 @@ function checkUnsafeContent({ source, reporter }: CheckedKeys): void {
   });
 }
 
-/** Of the two template keys only that of the action is read, and without it there has to be a transform. */
-function checkTemplateKey({ source, reporter, dialect, isWhole }: CheckedKeys): void {
-  const { action = 'agent', transform } = source;
+/** Of the two template keys only that of the action is read. */
+function checkTemplateKey({ source, reporter, dialect }: CheckedKeys): void {
+  const { action = 'agent' } = source;
   if (action === 'skip') return;
   const [right, wrong] = templateKeys(action);
   if (source[wrong] !== undefined) {
@@ -76,19 +66,7 @@ function checkTemplateKey({ source, reporter, dialect, isWhole }: CheckedKeys): 
         : { hint: say`keep one of the two: move what you need into ${right}` }),
     } as const;
     reporter.report([wrong], finding, 'key');
-  } else if (isWhole && source[right] === undefined && transform === undefined) {
-    reporter.report([], withoutTemplate(action, right));
   }
-}
-
-function withoutTemplate(action: string, key: string): Report {
-  const field = action === 'wake' ? 'text' : 'message';
-  return {
-    severity: 'warning',
-    code: 'MAPPING_WITHOUT_TEMPLATE',
-    message: say`the mapping has neither ${key} nor transform: a body without a text in "text" or "message" is answered 400`,
-    hint: say`add ${key}, e.g. ${key}: "{{${field}}}"`,
-  };
 }
 
 /** The key that holds the template of an action, and the one that does not. */
@@ -96,33 +74,4 @@ export function templateKeys(
   action: string,
 ): readonly ['textTemplate' | 'messageTemplate', 'textTemplate' | 'messageTemplate'] {
   return action === 'wake' ? ['textTemplate', 'messageTemplate'] : ['messageTemplate', 'textTemplate'];
-}
-
-/** What is meant for a run may be all that tells that a run is meant. */
-function withoutEffectHint({ action, textTemplate }: CheckedKeys['source'], keys: readonly string[]): string {
-  const isText = action === 'wake' && textTemplate !== undefined;
-  const renamed = isText ? ', and messageTemplate in place of textTemplate' : '';
-  return `for a run of an agent, which takes ${keys.length === 1 ? (keys[0] ?? '') : 'them'}, write action: agent${renamed}; else remove ${keys.length === 1 ? 'it' : inWords(keys)}`;
-}
-
-function checkEffect({ source, reporter }: CheckedKeys): void {
-  const { action = 'agent', transform } = source;
-  if (action === 'agent' || (action !== 'skip' && transform !== undefined)) return;
-  const more =
-    action === 'skip'
-      ? (['messageTemplate', 'textTemplate', 'transform', 'forEach', 'wakeMode'] as const)
-      : [];
-  const keys = [...AGENT_KEYS, ...more].filter(
-    (key) => source[key] !== undefined && !(action === 'notify' && NOTIFY_KEYS.has(key)),
-  );
-  const [first] = keys;
-  if (first === undefined) return;
-  const named = inWords(keys.map((key) => `"${key}"`));
-  const finding = {
-    severity: 'warning',
-    code: 'MAPPING_KEY_WITHOUT_EFFECT',
-    message: say`${named} ${keys.length === 1 ? 'has' : 'have'} no effect with action ${action}`,
-    hint: quoted(withoutEffectHint(source, keys)),
-  } as const;
-  reporter.report([first], finding, 'key');
 }

@@ -3,13 +3,13 @@
  * condition asks for less where all its conjuncts are among those of the other; what follows from values is not looked
  * into.
  */
-import { quoted, say } from '../finding.ts';
-import { formatPlace, type Finding } from '../document/document.ts';
+import { say } from '../finding.ts';
+import type { Finding } from '../document/document.ts';
 import type { JsonValue } from '../json.ts';
 import type { MappingEntry } from './compile-options.ts';
 import type { CompiledMapping } from './compiled-mapping.ts';
 import { conjunctTexts } from './condition/conjuncts.ts';
-import { moveBefore } from './file-order.ts';
+import type { MappingFacts } from './finding-facts.ts';
 import type { MappingCode } from './mapping-codes.ts';
 
 /** Conjuncts of which all selections are looked up; of more, single ones and the whole. */
@@ -61,15 +61,9 @@ function describeUnreachable(own: Asking, first: Asking, entry: MappingEntry | u
     message: say`the mapping "${mapping.id}" is never taken: "${before.id}" before it takes all its requests`,
     at: mapping.match.pathAt ?? mapping.at,
     labels: [{ at: before.match.pathAt ?? before.at, text: say`takes them first` }],
-    hint: quoted(
-      isSame(own, first)
-        ? `the two ask for the same: give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
-        : `the first mapping that matches acts: ${moveBefore(placeOf(mapping), placeOf(before))}`,
-    ),
+    facts: { mapping, before, isSame: isSame(own, first) } satisfies MappingFacts['UNREACHABLE_MAPPING'],
   };
 }
-
-const placeOf = ({ id, at }: CompiledMapping) => ({ id, at: formatPlace(at) });
 
 /** Whether the two take the same requests: their order changes only which one is never taken. */
 function isSame(one: Asking, other: Asking): boolean {

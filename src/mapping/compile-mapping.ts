@@ -9,10 +9,8 @@ import {
   type Place,
 } from '../document/document.ts';
 import { defined } from '../json.ts';
-import { checkDedupeKey } from './check-dedupe.ts';
-import { checkWritten } from './check-written.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
-import { checkTrust } from './check-trust.ts';
+import { checkReferences } from './check-references.ts';
 import {
   checkChannel,
   checkModel,
@@ -32,11 +30,13 @@ import { compileDebounce } from './compile-debounce.ts';
 import { compileCallback } from './compile-callback.ts';
 import { compileIgnoredSenders } from './compile-ignored-senders.ts';
 import { compileForEach } from './compile-for-each.ts';
-import type {
-  CompiledMapping,
-  CompiledTemplate,
-  DedupeSettings,
-  IgnoredSenders,
+import {
+  TEMPLATE_KEYS,
+  type CompiledMapping,
+  type CompiledTemplate,
+  type DedupeSettings,
+  type IgnoredSenders,
+  type TemplateKey,
 } from './compiled-mapping.ts';
 import { compilePathSettings } from './path-settings.ts';
 import { compileOpenClawTemplate } from './template/openclaw-template.ts';
@@ -74,12 +74,16 @@ interface CompilingMapping extends MappingContext {
   readonly preset: MappingEntry['preset'];
   /** False where keys with a wrong value were left out. */
   readonly isWhole: boolean;
+  /** Its templates so far, by their keys. */
+  readonly compiled: Map<string, CompiledTemplate>;
 }
 
 /** One mapping as it was read and compiled. */
 export interface MappingSubject
   extends Subject, Pick<CompilingMapping, 'located' | 'source' | 'dialect' | 'isWhole'> {
   readonly kind: 'mapping';
+  /** What senders write before the hook name. */
+  readonly hooksPath: string;
   readonly compiled: CompiledMapping;
 }
 
@@ -90,12 +94,21 @@ export function compileMapping(entry: MappingEntry, context: MappingContext): Ma
   if (value === undefined) return { enabled: true, diagnostics, subjects, ...outByPath(entry, context) };
   const { dialect, preset } = entry;
   const source = { ...value, ...preset };
-  const compiling: CompilingMapping = { ...context, ...read, source, dialect, preset };
+  const compiling: CompilingMapping = { ...context, ...read, source, dialect, preset, compiled: new Map() };
   checkKeys(compiling);
-  checkWritten(compiling);
+  checkReferences(compiling);
   const mapping = build(compiling);
   const { located, reporter, isWhole } = compiling;
-  const subject: MappingSubject = { kind: 'mapping', located, source, dialect, isWhole, compiled: mapping };
+  const hooksPath = compiling.options.hooksPath ?? '/hooks';
+  const subject: MappingSubject = {
+    kind: 'mapping',
+    located,
+    source,
+    dialect,
+    isWhole,
+    compiled: mapping,
+    hooksPath,
+  };
   reporter.show(subject);
   diagnostics.sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
   const { id, idAt } = mapping;
@@ -154,6 +167,7 @@ function outByPath(entry: MappingEntry, { order }: MappingContext): Pick<Mapping
     idAt: at,
     match: { path, pathAt: entry.value.place(['match', 'path']) },
     action: 'agent',
+    templates: new Map(),
     dialect: 'openclaw',
     allowUnsafeExternalContent: false,
     settings: {},
@@ -199,7 +213,8 @@ function build(compiling: CompilingMapping): CompiledMapping {
     dialect,
     allowUnsafeExternalContent: source.allowUnsafeExternalContent ?? false,
     ...compilePathSettings(compiling),
-    ...defined({ ...parts, name: template(compiling, 'name'), agentId: agentOf(compiling) }),
+    ...defined({ ...parts, agentId: agentOf(compiling) }),
+    templates: compiling.compiled,
   };
 }
 
@@ -208,7 +223,7 @@ function compileParts(compiling: CompilingMapping) {
   const { wakeMode, summary, deliver, instructions, timeoutSeconds, runner, cwd, limits } = compiling.source;
   const compiled = {
     text: compileText(compiling),
-    ...compileRouting(compiling),
+    ...compileTemplates(compiling),
     transform: transformOf(compiling),
     forEach: compileForEach(compiling),
     callbackUrl: compileCallback(compiling),
@@ -219,10 +234,8 @@ function compileParts(compiling: CompilingMapping) {
   };
   checkRunner(compiling);
   checkWorkFolder(compiling);
-  const turn = { sessionKey: compileSessionKey(compiling), thinking: compileThinking(compiling) };
   return {
     ...compiled,
-    ...turn,
     wakeMode,
     summary,
     deliver,
@@ -239,6 +252,7 @@ function compileText(compiling: CompilingMapping): CompiledTemplate | undefined 
   const text = template(compiling, right);
   // What is wrong in the other one is told as well.
   template(compiling, wrong);
+  compiling.compiled.delete(wrong);
   return text;
 }
 
@@ -248,30 +262,22 @@ function ignoredSenders(compiling: CompilingMapping): IgnoredSenders | undefined
   return compileIgnoredSenders(compiling, (path) => templateAt({ ...compiling, source }, path));
 }
 
-function compileThinking(compiling: CompilingMapping): CompiledTemplate | undefined {
-  const thinking = template(compiling, 'thinking');
-  if (thinking?.literal !== undefined) checkThinking(compiling, thinking.literal.trim());
-  return thinking;
-}
-
 function transformOf({ source, located, dialect }: CompilingMapping): CompiledMapping['transform'] {
   if (source.transform === undefined) return undefined;
   return { ...toTransformRef(source.transform, located), urlObject: dialect === 'openclaw' };
-}
-
-function compileSessionKey(compiling: CompilingMapping): CompiledTemplate | undefined {
-  const sessionKey = template(compiling, 'sessionKey');
-  if (sessionKey !== undefined) checkConversationOwner(compiling, `mapping-${compiling.order + 1}`);
-  if (sessionKey !== undefined && compiling.dialect === 'openclaw') checkKeyIsTaken(compiling, sessionKey);
-  if (sessionKey?.literal !== undefined) checkSessionKey(compiling, sessionKey.literal.trim());
-  return sessionKey;
 }
 
 function template(compiling: CompilingMapping, key: keyof MappingSource): CompiledTemplate | undefined {
   return compiling.source[key] === undefined ? undefined : templateAt(compiling, [key]);
 }
 
-function templateAt(
+function templateAt(compiling: CompilingMapping, path: Path): CompiledTemplate | undefined {
+  const made = compileTemplate(compiling, path);
+  if (made !== undefined) compiling.compiled.set(path.join('.'), made);
+  return made;
+}
+
+function compileTemplate(
   { templates, located, reporter, preset, source, dialect }: CompilingMapping,
   path: Path,
 ): CompiledTemplate | undefined {
@@ -291,20 +297,37 @@ function templateAt(
   return template;
 }
 
-/** Where the reply goes and who writes it: names that are known, or templates with a warning. */
-function compileRouting(compiling: CompilingMapping): Pick<CompiledMapping, 'channel' | 'to' | 'model'> {
+/** What the request decides has to be trusted to do so. */
+function checkTrust({ source, reporter }: CompilingMapping, key: string, compiled: CompiledTemplate): void {
+  const untrusted = compiled.reads.filter((name) => name !== 'now' && name !== 'index');
+  if (untrusted.length === 0 || source.trust?.some((trusted) => trusted === key) === true) return;
+  reporter.report([key], {
+    severity: 'warning',
+    code: 'UNTRUSTED_ROUTING',
+    message: say`"${key}" is taken from the request (${untrusted.slice(0, 3).join(', ')}): whoever sends it decides`,
+    facts: { key },
+  });
+}
+
+/** The keys that are templates; names that are literal are known ones, and what the request decides is trusted to. */
+function compileTemplates(compiling: CompilingMapping): Partial<Record<TemplateKey, CompiledTemplate>> {
   const { source, options } = compiling;
-  const channel = template(compiling, 'channel');
-  const to = template(compiling, 'to');
-  const model = template(compiling, 'model');
-  for (const [key, compiled] of Object.entries({ channel, to, model })) checkTrust(compiling, key, compiled);
+  const compiled: Partial<Record<TemplateKey, CompiledTemplate>> = defined(
+    Object.fromEntries(TEMPLATE_KEYS.map((key) => [key, template(compiling, key)])),
+  );
+  const { channel, to, model, sessionKey, thinking } = compiled;
+  for (const [key, one] of Object.entries(defined({ channel, to, model }))) checkTrust(compiling, key, one);
   const isLiteral = channel === undefined || channel.literal !== undefined;
   const channelId = isLiteral ? checkChannel(compiling, ['channel'], source.channel) : undefined;
   if (to?.literal !== undefined && channelId !== undefined) {
     checkRecipient(compiling, ['to'], { channel: channelId, to: to.literal.trim(), options });
   }
   if (model?.literal !== undefined) checkModel(compiling, model.literal.trim());
-  return defined({ channel, to, model });
+  if (sessionKey !== undefined) checkConversationOwner(compiling, `mapping-${compiling.order + 1}`);
+  if (sessionKey !== undefined && compiling.dialect === 'openclaw') checkKeyIsTaken(compiling, sessionKey);
+  if (sessionKey?.literal !== undefined) checkSessionKey(compiling, sessionKey.literal.trim());
+  if (thinking?.literal !== undefined) checkThinking(compiling, thinking.literal.trim());
+  return compiled;
 }
 
 function compileFallback(compiling: CompilingMapping): DeliveryTarget | undefined {
@@ -355,7 +378,6 @@ function compileDedupe(compiling: CompilingMapping): DedupeSettings | undefined 
   const { dedupe } = compiling.source;
   if (dedupe === undefined) return undefined;
   if (dedupe === 'body') return { key: 'body', ttlSeconds: DAY_SECONDS };
-  checkDedupeKey(compiling);
   const key = dedupe.key === 'body' ? 'body' : templateAt(compiling, ['dedupe', 'key']);
   return key === undefined ? undefined : { key, ttlSeconds: dedupe.ttlSeconds ?? DAY_SECONDS };
 }

@@ -1,14 +1,11 @@
-import { quoted, say, type Subject } from '../finding.ts';
-import { withEdit, type Finding, type Place } from '../document/document.ts';
+import { say, type Subject } from '../finding.ts';
+import type { Finding, Place } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
-import { findBodyKinds } from './body-kinds.ts';
 import { findUnreachable } from './check-reach.ts';
-import { compileMapping, outOf, unknownKeys, type MappingResult } from './compile-mapping.ts';
+import { compileMapping, outOf, type MappingResult } from './compile-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { quote, type MappingCode } from './mapping-codes.ts';
-import { canonicalPath } from './scope.ts';
-import { wholeRule } from './condition/rule-edits.ts';
-import type { CompiledCondition, CompiledMapping, RoutingTable } from './compiled-mapping.ts';
+import type { MappingCode } from './mapping-codes.ts';
+import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
 import { findPathSettings } from './differing-settings.ts';
 import { findProofGaps } from './proof-gaps.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
@@ -53,15 +50,12 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
   );
   const proofs = findProofGaps(enabled);
   const diagnostics = [
-    ...findIgnoredKeys(entries),
     ...results.flatMap((result) => result.diagnostics),
     ...duplicates.map(({ diagnostic }) => diagnostic),
     ...findPathSettings(enabled),
-    ...findBodyKinds(enabled),
     ...proofs.diagnostics,
     ...findSharedConversations(enabled),
     ...findUnreachable(enabled, entries),
-    ...enabled.flatMap(findContradictions),
   ];
   const contained = new Set([
     ...proofs.contained,
@@ -88,32 +82,6 @@ function isTaken({ mapping, out }: MappingResult): boolean {
   return mapping !== undefined || out !== undefined;
 }
 
-/** All keys of OpenClaw's that are ignored, named once. */
-function findIgnoredKeys(entries: readonly MappingEntry[]): readonly Finding[] {
-  const names = new Set<string>();
-  let first: { readonly entry: MappingEntry; readonly key: string } | undefined;
-  for (const entry of entries) {
-    for (const key of unknownKeys(entry)) {
-      first ??= { entry, key };
-      names.add(key);
-    }
-  }
-  if (first === undefined) return [];
-  const listed = [...names].slice(0, 8).map((name) => `"${name.slice(0, 40)}"`);
-  const message = `Sluice does not use these keys of mappings and ignores them: ${listed.join(', ')}${names.size > 8 ? ', …' : ''}`;
-  const at = first.entry.value.place([first.key], 'key');
-  const hint = 'keep them if the gateway reads this file, too; otherwise remove them';
-  return [
-    {
-      severity: 'warning',
-      code: 'OPENCLAW_KEYS_IGNORED' satisfies MappingCode,
-      message: quoted(message),
-      at,
-      hint: quoted(hint),
-    },
-  ];
-}
-
 interface Duplicate {
   /** 0-based position of the later one. */
   readonly order: number;
@@ -133,7 +101,6 @@ function findDuplicates(results: readonly MappingResult[]): readonly Duplicate[]
       message: say`two mappings have the id "${id}"`,
       at: idAt,
       labels: [{ at: first, text: say`the first one` }],
-      hint: say`give one of them another id: logs, golden files and dedupe tell mappings apart by it`,
     } as const;
     return [{ order, diagnostic }];
   });
@@ -153,42 +120,6 @@ function findSharedConversations(mappings: readonly CompiledMapping[]): readonly
       message: say`the ${keys.length} mappings of this file that set a sessionKey share their conversations: under equal keys each reads what the others wrote`,
       at: first.at,
       labels: others.slice(0, 3).map(({ at }) => ({ at, text: say`this one, too` })),
-      hint: say`move a mapping into a file of hooks.mappingsDir, with an id, and its conversations are its own`,
     },
   ];
-}
-
-/** A variable that a condition wants to be two texts at once: it can never hold. */
-function findContradictions({ match }: CompiledMapping): readonly Finding[] {
-  const { when, source, path } = match;
-  if (when === undefined) return [];
-  const wanted = new Map<string, string>();
-  if (source !== undefined) wanted.set(canonicalPath(['payload', 'source']), source);
-  if (path !== undefined) wanted.set(canonicalPath(['path']), path);
-  for (const { keys, literal } of when.equalities) {
-    const variable = canonicalPath(keys);
-    const other = wanted.get(variable);
-    wanted.set(variable, literal);
-    if (other === undefined || other === literal) continue;
-    return [describeContradiction(when, keys.join('.'), [other, literal])];
-  }
-  return [];
-}
-
-function describeContradiction(
-  { at, leaves, equalities }: CompiledCondition,
-  name: string,
-  [first, second]: readonly [string, string],
-): Finding {
-  const rule = `{"in": [{"var": ${quote(name)}}, [${quote(first)}, ${quote(second)}]]}`;
-  const found: Finding = {
-    severity: 'warning',
-    code: 'CONDITION_CONTRADICTION' satisfies MappingCode,
-    message: say`the condition can never hold: ${quote(name)} cannot be ${quote(first)} and ${quote(second)} at once`,
-    at,
-    hint: say`for one of several values write ${rule}`,
-  };
-  // Where nothing else is asked for, the rule of the hint stands for all of it.
-  const isAll = leaves.length === 2 && equalities.length === 2;
-  return withEdit(found, isAll ? wholeRule(at, rule) : undefined);
 }

@@ -175,8 +175,14 @@ export interface IgnoredSenders {
   readonly at: Place;
 }
 
+/** Keys of a mapping that are templates of one field each. A new one is added here and to the schema. */
+export const TEMPLATE_KEYS = ['name', 'sessionKey', 'channel', 'to', 'model', 'thinking'] as const;
+export type TemplateKey = (typeof TEMPLATE_KEYS)[number];
+
 /** A mapping, checked and compiled: immutable. */
-export interface CompiledMapping {
+export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, CompiledTemplate>>> {
+  /** All its templates by their keys, as they are written: `messageTemplate`, `dedupe.key`. */
+  readonly templates: ReadonlyMap<string, CompiledTemplate>;
   /** Unique; default `mapping-<n>`, n 1-based over all mappings. */
   readonly id: string;
   /** False where the id was made from the mapping's position: it changes when mappings are moved. */
@@ -203,20 +209,14 @@ export interface CompiledMapping {
   readonly isOut?: true;
   /** Agent of an OpenClaw mapping, a key of `hooks.agents.runners`. */
   readonly agentId?: string;
-  readonly name?: CompiledTemplate;
   readonly wakeMode?: WakeMode;
   /** When the main session gets a line about the run. */
   readonly summary?: SummaryMode;
-  readonly sessionKey?: CompiledTemplate;
   /** Operator's words, literal. */
   readonly instructions?: string;
   /** `messageTemplate` of an agent mapping, `textTemplate` of a wake mapping. */
   readonly text?: CompiledTemplate;
   readonly deliver?: boolean;
-  readonly channel?: CompiledTemplate;
-  readonly to?: CompiledTemplate;
-  readonly model?: CompiledTemplate;
-  readonly thinking?: CompiledTemplate;
   readonly timeoutSeconds?: number;
   readonly allowUnsafeExternalContent: boolean;
   readonly transform?: TransformRef;

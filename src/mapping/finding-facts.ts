@@ -1,7 +1,49 @@
 import type { TemplateCall } from './template/template-subject.ts';
+import type { LocatedValue, Path } from '../document/document.ts';
+import type { JsonObject } from '../json.ts';
+import type { CompiledMapping, PathSettings } from './compiled-mapping.ts';
+
+/** A rule that is none, in the condition that it is a part of. */
+export interface RuleFacts {
+  /** The whole condition. */
+  readonly located: LocatedValue;
+  /** Of the rule in it. */
+  readonly path: Path;
+  readonly rule: JsonObject;
+}
 
 /** What a finding of a mapping says beside its place, by code. Texts are the operator's own. */
 export interface MappingFacts {
+  INVALID_MAPPING_PATH: { readonly path: string };
+  /** The name of a file; of a folder there are no facts. */
+  MAPPING_FILE_PASSED_OVER: { readonly name: string };
+  PATH_SETTINGS_DIFFER: {
+    readonly key: keyof PathSettings;
+    readonly path: string;
+    /** The one that sets it first, and the one that sets it otherwise. */
+    readonly values: readonly [CompiledMapping, CompiledMapping];
+    readonly mappings: readonly CompiledMapping[];
+  };
+  PATH_SETTINGS_WITHOUT_PATH: { readonly key: keyof PathSettings };
+  RESERVED_PATH: { readonly reserved: readonly string[] };
+  UNREACHABLE_MAPPING: {
+    readonly mapping: CompiledMapping;
+    /** The one that takes all its requests. */
+    readonly before: CompiledMapping;
+    /** Whether that takes no others. */
+    readonly isSame: boolean;
+  };
+  UNTRUSTED_ROUTING: { readonly key: string };
+  CONDITION_ARITY: RuleFacts;
+  CONDITION_NOT_ONE_OPERATOR: RuleFacts;
+  CONDITION_UNKNOWN_OPERATOR: RuleFacts;
+  CONDITION_NOT_A_RULE: {
+    readonly located: LocatedValue;
+    /** Whether it may hold a secret, which is not repeated. */
+    readonly isSecret: boolean;
+    /** Whether its quotes are those of a word processor. */
+    readonly isInOtherQuotes: boolean;
+  };
   UNKNOWN_CHANNEL: {
     /** As it is written. */
     readonly written: string;

@@ -1,15 +1,13 @@
-import { quoted, say } from '../finding.ts';
+import { say } from '../finding.ts';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import {
   describeValue,
-  lineColumn,
   readDocument,
   validate,
   type Finding,
   type LocatedValue,
-  type Place,
 } from '../document/document.ts';
 import { compileMappings, type CompiledMappings } from './compile.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
@@ -118,53 +116,14 @@ function joinLoaded(loaded: readonly Loaded[]): Loaded {
 
 const HolderSchema = z.strictObject({ mappings: z.array(z.unknown()) });
 
-/** Keys that are written twice because both are meant, and how the two are joined. */
-const TWICE: Readonly<Record<string, string>> = {
-  match:
-    'an entry has one match; for "one or the other" write one match with when: {"or": [rule, rule]}, for "both" when: {"and": [rule, rule]}; for another path, a second entry with its own id',
-  when: 'a match has one when; join the rules: when: {"and": [rule, rule]}, or {"or": [rule, rule]} where one of them is enough',
-  path: 'an entry takes one path; write a second entry with its own id for the other one',
-  messageTemplate: 'an entry has one template; join the texts in one, with | for several lines',
-  mappings: 'put the entries of both below one mappings',
-};
-
-/** A second match that only adds to the first one. */
-function joinMatches({ labels = [] }: Finding, at: Place): string | undefined {
-  const [label] = labels;
-  if (label === undefined) return undefined;
-  const first = keysBelow(label.at);
-  const more = keysBelow(at);
-  const isMore =
-    more.length > 0 && more.every((key) => ['path', 'source', 'when'].includes(key) && !first.includes(key));
-  return isMore
-    ? `an entry has one match: move ${more.join(' and ')} into the first one (line ${lineColumn(label.at).line}), and remove this line`
-    : undefined;
-}
-
-/** The keys of an object behind or below its own key, as they are written. */
-function keysBelow({ source: { text }, start, end }: Place): readonly string[] {
-  const column = start - (text.lastIndexOf('\n', start - 1) + 1);
-  const [line = '', ...lines] = text.slice(end).split('\n');
-  if (line.includes('{'))
-    return [...line.matchAll(/(?<=^\s*:\s*\{\s*|,\s*)(path|source|when)\s*:/g)].map(([, key = '']) => key);
-  const next = lines.findIndex((one) => one.trim() !== '' && one.search(/\S/) <= column);
-  const own = lines.slice(0, next === -1 ? undefined : next).filter((one) => one.trim() !== '');
-  const depth = own[0]?.search(/\S/) ?? 0;
-  return own.filter((one) => one.search(/\S/) === depth).flatMap((one) => /^\s*(\w+):/.exec(one)?.[1] ?? []);
-}
-
-function withJoinHint(found: Finding): Finding {
-  const { code, at } = found;
-  if (code !== 'DUPLICATE_KEY' || at === undefined) return found;
-  const key = at.source.text.slice(at.start, at.end).replaceAll(/["']/g, '');
-  const join = key === 'match' ? joinMatches(found, at) : undefined;
-  return Object.hasOwn(TWICE, key) ? { ...found, hint: quoted(join ?? TWICE[key] ?? '') } : found;
-}
+/** A key that is given twice, as one of a mapping. */
+const ofMapping = (found: Finding): Finding =>
+  found.code === 'DUPLICATE_KEY' ? { ...found, facts: { of: 'mapping' } } : found;
 
 /** A file holds a list of mappings, `{mappings: [...]}`, or one mapping; an empty one holds none. */
 async function loadFile(path: string, { cwd }: ReadOptions): Promise<Loaded> {
   const { document, diagnostics } = await readDocument(path, cwd === undefined ? {} : { cwd });
-  if (document === undefined) return { entries: [], diagnostics: diagnostics.map(withJoinHint), files: [] };
+  if (document === undefined) return { entries: [], diagnostics: diagnostics.map(ofMapping), files: [] };
   const { root, source } = document;
   const held = mappingsIn(root);
   return {
@@ -197,6 +156,5 @@ function noMappingFile(root: LocatedValue): Finding {
     code: 'MAPPING_FILE_SHAPE' satisfies MappingCode,
     message: say`a mapping file holds a mapping, a list of mappings or {mappings: [...]}, found ${describeValue(root.value)}`,
     at: root.place([]),
-    hint: say`start with match: {path: name} and messageTemplate, or move the file out of hooks.mappingsDir`,
   };
 }

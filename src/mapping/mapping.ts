@@ -16,9 +16,8 @@ export type {
   PassedOverMapping,
   RoutingTable,
 } from './compiled-mapping.ts';
+export { TEMPLATE_KEYS } from './compiled-mapping.ts';
 export { withoutMappings } from './routing/routing-table.ts';
-export { moveBefore } from './file-order.ts';
-export { formatNote } from './body-kinds.ts';
 export { compileMappings } from './compile.ts';
 export type { CompiledMappings } from './compile.ts';
 export type { CompileOptions, MappingEntry } from './compile-options.ts';
@@ -32,9 +31,6 @@ export { takesRequest } from './routing/routing-table.ts';
 export { WORK_LIMITS, WorkBudget, type WorkLimits } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './transform-ref.ts';
 export { conjunctsOf, conjunctTexts } from './condition/conjuncts.ts';
-export { listOrderFinding } from './condition/list-order.ts';
-export { templateOperandFinding } from './condition/template-operands.ts';
-export { MIRRORED } from './condition/mirrored.ts';
 export { namesRead } from './condition/names-read.ts';
 export { isListOperator } from './condition/rule-lists.ts';
 export { CONDITION_OPERATORS } from './condition/condition-check.ts';
@@ -42,5 +38,3 @@ export { listHelpers } from './template/template-helpers.ts';
 export { templatePath } from './template/template-path.ts';
 export { printedText, unfitText } from './template/unfit.ts';
 export { compileReader, isReserved } from './scope.ts';
-export { codeOfRule, codeOfSteps, splitRule, transformFile, whenOf } from './written-transform.ts';
-export { elementForm } from './element-rules.ts';

@@ -6,6 +6,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { displayName, parseDocument, readBounded, type Finding } from '../document/document.ts';
 import { isJsonObject } from '../json.ts';
 import type { PassedOverMapping } from './compiled-mapping.ts';
+import type { MappingFacts } from './finding-facts.ts';
 import type { MappingCode } from './mapping-codes.ts';
 
 /** By their names; hidden files are none. */
@@ -66,14 +67,7 @@ function groupOfFile(path: string, names: Names): Group | undefined {
   const name = basename(path);
   if (name.startsWith('.') || MAPPING_FILE.test(name) || !NEARLY.test(name)) return undefined;
   const message = 'the file is not read: its name does not end with .yaml, .yml or .json';
-  const yaml = /^(.+?\.(?:yaml|yml|json))\.\w+$/i.exec(name)?.[1];
-  const hint = /\.(?:toml|json5|jsonc)$/i.test(name)
-    ? `write it as YAML, ${name.replace(/\.[^.]*$/, '')}.yaml, or move it out of this folder`
-    : `rename it${yaml === undefined ? '' : `, to ${yaml}`}, or move it out of this folder`;
-  return {
-    diagnostic: describe(path, { message: quoted(message), hint: quoted(hint) }, names),
-    files: [path],
-  };
+  return { diagnostic: describe(path, { message, facts: { name } }, names), files: [path] };
 }
 
 /** A folder with mapping files: only the folder above it is read. */
@@ -82,16 +76,21 @@ async function groupOfFolder(path: string, names: Names): Promise<Group | undefi
   const files = (await listDirectory(path)).map(({ name }) => name).filter((name) => MAPPING_FILE.test(name));
   if (files.length === 0) return undefined;
   const message = `the mapping files in this folder are not read: ${files.toSorted().slice(0, 3).join(', ')}`;
-  const hint = 'folders inside the mappings folder are passed over: move the files up';
   return {
-    diagnostic: describe(path, { message: quoted(message), hint: quoted(hint) }, names),
+    diagnostic: describe(path, { message }, names),
     files: files.toSorted().map((name) => join(path, name)),
   };
 }
 
-function describe(path: string, said: Pick<Finding, 'message' | 'hint'>, { cwd }: Names): Finding {
+interface Said {
+  readonly message: string;
+  readonly facts?: MappingFacts['MAPPING_FILE_PASSED_OVER'];
+}
+
+function describe(path: string, { message, ...facts }: Said, { cwd }: Names): Finding {
   const at = { source: { file: displayName(path, cwd), text: '' }, start: 0, end: 0 };
-  return { severity: 'warning', code: 'MAPPING_FILE_PASSED_OVER' satisfies MappingCode, ...said, at };
+  const code = 'MAPPING_FILE_PASSED_OVER' satisfies MappingCode;
+  return { severity: 'warning', code, message: quoted(message), ...facts, at };
 }
 
 /** The hook names in a file; one that cannot be read has none. */

@@ -39,7 +39,6 @@ export function compilePathSettings(
   const settingsAt: Partial<Record<PathKey, Place>> = {};
   for (const key of PATH_KEYS) if (source[key] !== undefined) settingsAt[key] = located.place([key]);
   if (Object.keys(settingsAt).length === 0) return { settings: {} };
-  checkTogether(compiling);
   const { verify = {} } = source;
   const secretsAt = 'secrets' in verify ? located.place(['verify', 'secrets']) : undefined;
   return {
@@ -231,19 +230,3 @@ const WITHOUT_ZOOM_SECRET: Report = {
   message: say`zoom wants its question signed with the path's secret, and the path has none of zoom`,
   hint: say`add verify: {scheme: zoom, secrets: ["\${ZOOM_SECRET_TOKEN}"]}`,
 };
-
-function checkTogether({ source, reporter }: PathSource): void {
-  const withoutEffect = (key: PathKey, why: string): void =>
-    reporter.report([key], {
-      severity: 'warning',
-      code: 'MAPPING_KEY_WITHOUT_EFFECT',
-      message: say`"${key}" has no effect: ${why}`,
-      hint: say`remove it`,
-    });
-  if (source.requireToken !== undefined && source.verify === undefined) {
-    withoutEffect('requireToken', 'without verify the hook token is always required');
-  }
-  if (source.bodyFormat !== undefined && source.method === 'GET') {
-    withoutEffect('bodyFormat', 'a GET has no body, its query is the payload');
-  }
-}

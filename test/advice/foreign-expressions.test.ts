@@ -1,16 +1,8 @@
 /** Expressions of JavaScript and other dialects: one finding, with the text to write; its edit leaves a template that compiles. */
 import { expect, test } from 'vitest';
-import { applyEdits, parseDocument, type Finding } from '../../src/document/document.ts';
-import { compileMappings } from '../../src/mapping/mapping.ts';
-import { advise } from '../../src/advice/advice.ts';
+import { applyEdits } from '../../src/document/document.ts';
+import { adviseFile } from '../support/mapping-compile.ts';
 import { said } from '../support/said.ts';
-
-function check(text: string): readonly Finding[] {
-  const { document, diagnostics } = parseDocument({ file: 'a.yaml', text }, 'yaml');
-  if (document === undefined) return diagnostics;
-  const compiled = compileMappings([{ value: document.root, dialect: 'sluice' }], {});
-  return advise(compiled.diagnostics, compiled.subjects);
-}
 
 const inFile = (template: string): string =>
   `id: a\nmatch: { path: a }\nmessageTemplate: |\n${template.replaceAll(/^/gm, '  ')}\n`;
@@ -28,10 +20,10 @@ test.each([
   ],
 ])('%s is written anew', (template, written) => {
   const text = inFile(template);
-  const [found, ...more] = check(text);
+  const [found, ...more] = adviseFile(text);
   expect([said(found?.hint), more]).toEqual([`write ${written}`, []]);
   expect(
-    check(
+    adviseFile(
       applyEdits(
         text,
         [found?.edit].flatMap((edit) => edit ?? []),
@@ -49,7 +41,7 @@ test.each([
   ['{{(total - tax).toFixed(2)}} `x`', { total: 3, tax: 1 }, '2.00 `x`'],
   ['{{price.toFixed(2)}} of {{headers.x-shop}}', { price: 1.5 }, '1.50 of s'],
 ])('%s calculates: the file of a transform makes the same text', async (template, payload, message) => {
-  const [found, ...more] = check(inFile(template));
+  const [found, ...more] = adviseFile(inFile(template));
   expect([said(found?.message), more]).toEqual([expect.stringContaining('templates do not calculate'), []]);
   const lines = said(found?.hint).split('\n');
   const code = lines.slice(1, -1).join('\n');
@@ -66,7 +58,7 @@ test.each([
   ['{{title}} {name} ${NAME}', undefined],
   ['{"a": 1} {A} { b }', undefined],
 ])('%s: marks of others', (template, hint) => {
-  expect(check(inFile(template)).map((one) => said(one.hint))).toEqual(hint === undefined ? [] : [hint]);
+  expect(adviseFile(inFile(template)).map((one) => said(one.hint))).toEqual(hint === undefined ? [] : [hint]);
 });
 
 test.each([
@@ -75,10 +67,10 @@ test.each([
 ])('the brackets of %s in a condition', (name, dotted) => {
   const when = JSON.stringify({ '===': [{ var: name }, 'x'] });
   const text = `id: a\nmatch: { path: a, when: ${when} }\nmessageTemplate: x\n`;
-  const [found, ...more] = check(text);
+  const [found, ...more] = adviseFile(text);
   expect([said(found?.hint), more]).toEqual([`write ${dotted}`, []]);
   expect(
-    check(
+    adviseFile(
       applyEdits(
         text,
         [found?.edit].flatMap((edit) => edit ?? []),

@@ -10,7 +10,7 @@ import type { Finding, LocatedValue } from '../../src/document/document.ts';
 import { loadMappings, MAPPING_CODES } from '../../src/mapping/mapping.ts';
 
 /** What mapping files give to look at. */
-const KINDS = ['mapping', 'mappings'];
+const KINDS = ['mapping', 'mappings', 'condition', 'template'];
 
 export const codes = [
   ...MAPPING_CODES,

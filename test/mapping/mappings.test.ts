@@ -176,13 +176,6 @@ describe('a mapping', () => {
       'INVALID_CALLBACK_URL',
     ]);
   });
-
-  test('that wakes warns about keys of agents, unless a transform may choose', () => {
-    const wake = { action: 'wake', textTemplate: 'x', deliver: true };
-    expect(codesOf(compileList([wake]).diagnostics)).toEqual(['MAPPING_KEY_WITHOUT_EFFECT (warning)']);
-    expect(codesOf(compileList([{ ...wake, transform: 'a.js' }]).diagnostics)).toEqual([]);
-    expect(codesOf(compileList([{ action: 'skip', match: { path: 'p' } }]).diagnostics)).toEqual([]);
-  });
 });
 
 describe('several mappings', () => {
@@ -217,7 +210,7 @@ describe('several mappings', () => {
 });
 
 describe('mappings of an OpenClaw file', () => {
-  test('run with one warning for all keys that have no use here', () => {
+  test('run with keys that have no use here', () => {
     const { diagnostics, table } = compileList(
       [
         {
@@ -238,11 +231,7 @@ describe('mappings of an OpenClaw file', () => {
       {},
       'openclaw',
     );
-    expect(codesOf(diagnostics)).toEqual([
-      'OPENCLAW_KEYS_IGNORED (warning)',
-      'WRONG_TEMPLATE_KEY (warning)',
-      'UNREACHABLE_MAPPING (warning)',
-    ]);
+    expect(codesOf(diagnostics)).toEqual(['WRONG_TEMPLATE_KEY (warning)', 'UNREACHABLE_MAPPING (warning)']);
     expect(table?.mappings).toHaveLength(3);
   });
 

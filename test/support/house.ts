@@ -97,6 +97,7 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
     imports: [
       'document',
       'config',
+      'channels',
       'mapping',
       'runners',
       'hook',
@@ -207,16 +208,7 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
     tools:
       'author-globals find-compiler module-coverage isolate-coverage run-unsandboxed typecheck unsandboxed-process',
   },
-  mapping: {
-    advice: `always-holds body-kinds check-comments check-dedupe check-escapes
-      check-folded check-reach check-texts check-trust check-written element-checks element-rules empty-path field-rules
-      file-level-keys file-order       foreign-hooks foreign-keys foreign-operators foreign-quotes foreign-rules
-      list-order meant-challenge meant-objects meant-rule
-      meant-values mirrored operand-checks passed-over rule-edits scheme-words template-operands
-      verify-hint wanted-keys written-transform`,
-  },
   generation: {
-    advice: 'channel-settings default-findings gateway-findings recipient-findings',
     tools: 'check-generation proof-listing',
   },
   explanation: {

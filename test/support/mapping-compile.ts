@@ -1,4 +1,5 @@
-import { formatDiagnostics } from '../../src/document/document.ts';
+import { advise } from '../../src/advice/advice.ts';
+import { formatDiagnostics, parseDocument } from '../../src/document/document.ts';
 import type { Finding } from '../../src/document/document.ts';
 import { compileMappings } from '../../src/mapping/mapping.ts';
 import type {
@@ -27,6 +28,21 @@ export function compileYaml(
   dialect: MappingEntry['dialect'] = 'sluice',
 ): CompiledMappings {
   return compileMappings([{ value: locatedText(text), dialect }], options);
+}
+
+/** What is found in a file with one mapping, with what advice says. */
+export function adviseFile(
+  text: string,
+  format: Parameters<typeof parseDocument>[1] = 'yaml',
+): readonly Finding[] {
+  const { document, diagnostics } = parseDocument({ file: `a.${format}`, text }, format);
+  if (document === undefined) return advise(diagnostics);
+  return advised(compileMappings([{ value: document.root, dialect: 'sluice' }], {}));
+}
+
+/** What was found, with what advice says. */
+export function advised({ diagnostics, subjects }: CompiledMappings): readonly Finding[] {
+  return advise(diagnostics, subjects);
 }
 
 export function tableOf({ table, diagnostics }: CompiledMappings): RoutingTable {

@@ -1,12 +1,8 @@
 /* What is said of the mappings that were considered: why the one taken held, why the others did not. */
+import { MIRRORED } from '../list-order.ts';
+import { moveBefore } from '../file-order.ts';
 import { didYouMean, formatPlace, spelling } from '../../document/document.ts';
-import {
-  MIRRORED,
-  moveBefore,
-  namesRead,
-  type ConditionTrace,
-  type ConsideredMapping,
-} from '../../mapping/mapping.ts';
+import { namesRead, type ConditionTrace, type ConsideredMapping } from '../../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import { fieldsOfElement, heldLeaves, leavesBelow, spareLeaves } from './condition-leaves.ts';
 import { operatorOf } from './difference.ts';

@@ -1,17 +1,10 @@
 /* A condition that reads one element of the list of `forEach`: it decides once, for the whole request. */
+import { codeOfRule, codeOfSteps, splitRule, transformFile, whenOf } from '../transform-files.ts';
 import { formatPlace } from '../../document/document.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { fieldAt, sameValue, valueAt, type JsonValue } from '../../json.ts';
-import {
-  codeOfRule,
-  codeOfSteps,
-  type CompiledMapping,
-  namesRead,
-  splitRule,
-  transformFile,
-  whenOf,
-} from '../../mapping/mapping.ts';
+import { type CompiledMapping, namesRead } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
 import { shown } from './rule-operands.ts';
 

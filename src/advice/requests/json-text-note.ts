@@ -2,21 +2,14 @@
  * A field that holds JSON as a text, into which a condition or a template reads: neither can, and a transform can. It is
  * told whole, with the lines of the mapping, where what they say is simple enough to be written for certain.
  */
+import { codeOfRule, codeOfSteps, splitRule, transformFile, whenOf } from '../transform-files.ts';
 import { formatPlace } from '../../document/document.ts';
 import { type AdviceNote } from './evaluation-advice.ts';
 import { nearestMisses } from './considered-notes.ts';
 import { encodedWords, jsonTextOn, parseCode, readEncoded } from '../../hook/facts.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
-import {
-  namesRead,
-  type CompiledMapping,
-  codeOfRule,
-  codeOfSteps,
-  splitRule,
-  transformFile,
-  whenOf,
-} from '../../mapping/mapping.ts';
+import { namesRead, type CompiledMapping } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
 import { type Instead, missingIn } from './instead.ts';
 import { textsIn } from './near-paths.ts';

@@ -1,9 +1,10 @@
 /* Fields that say of which kind something is, and that nothing in a mapping reads: elements of a list, what a bot wrote. */
+import { codeOfSteps, transformFile } from '../transform-files.ts';
 import { formatPlace } from '../../document/document.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { isJsonObject, valueAt, type JsonObject, type JsonValue } from '../../json.ts';
-import { codeOfSteps, conjunctsOf, transformFile, type CompiledMapping } from '../../mapping/mapping.ts';
+import { conjunctsOf, type CompiledMapping } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
 
 /** What happened, at the top of a body or one level below it. */
@@ -26,13 +27,9 @@ export function likeliestKind(values: readonly string[]): string | undefined {
 }
 
 /** Its condition, templates and keys, as they are written. */
-export function writtenIn({ match, text, sessionKey, name, dedupe, debounce }: CompiledMapping): string {
-  const { when } = match;
-  const keys = [dedupe?.key === 'body' ? undefined : dedupe?.key, debounce?.key];
-  return [
-    when?.at.source.text.slice(when.at.start, when.at.end),
-    ...[text, sessionKey, name, ...keys].map((template) => template?.source),
-  ].join('\n');
+export function writtenIn({ match: { when }, templates }: CompiledMapping): string {
+  const condition = when?.at.source.text.slice(when.at.start, when.at.end) ?? '';
+  return [condition, ...[...templates.values()].map(({ source }) => source)].join('\n');
 }
 
 /** Notes on a request that a mapping took. */

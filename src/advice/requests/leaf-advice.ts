@@ -2,6 +2,8 @@
  * What is to be said of the leaf of a condition that failed, or that held for another reason than was meant: the one
  * sentence that is surest. It is made of the rule as written and of what its variables found.
  */
+import { listOrderFinding } from '../list-order.ts';
+import { templateOperandFinding } from '../template-operands.ts';
 import type { Place } from '../../document/document.ts';
 import { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
 import { type AdviceNote } from './evaluation-advice.ts';
@@ -10,9 +12,7 @@ import type { JsonValue } from '../../json.ts';
 import {
   compileReader,
   conjunctsOf,
-  listOrderFinding,
   namesRead,
-  templateOperandFinding,
   type ConditionTrace,
   type ConsideredMapping,
 } from '../../mapping/mapping.ts';

@@ -1,10 +1,11 @@
 /* A body that is a list, of a mapping that reads what its elements have: the lines of the mapping for one run per element. */
+import { elementForm } from '../element-rules.ts';
 import { formatPlace } from '../../document/document.ts';
 import { nearestMisses } from './considered-notes.ts';
 import { type AdviceNote } from './evaluation-advice.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import { fieldAt, isJsonObject, type JsonValue } from '../../json.ts';
-import { elementForm, isReserved, namesRead, type CompiledMapping } from '../../mapping/mapping.ts';
+import { isReserved, namesRead, type CompiledMapping } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
 
 /** Elements that are looked at. */

@@ -137,27 +137,10 @@ function variableWith(operands: JsonValue, rewrite: Rewrite): JsonValue {
 type Written = readonly [key: string, source: string, at: Place];
 
 /** Its templates and paths, as the mapping names and writes them. */
-function templatesOf(mapping: CompiledMapping): readonly Written[] {
-  const { name, sessionKey, dedupe, debounce, text, to, channel, model, forEach, ignoreSenders } = mapping;
-  const templates = {
-    name,
-    sessionKey,
-    'dedupe.key': dedupe?.key === 'body' ? undefined : dedupe?.key,
-    'debounce.key': debounce?.key,
-    'ignoreSenders.from': ignoreSenders?.from,
-    channel,
-    to,
-    model,
-    [mapping.action === 'wake' ? 'textTemplate' : 'messageTemplate']: text,
-  };
-  const list: readonly Written[] = forEach === undefined ? [] : [['forEach', forEach.text, forEach.at]];
-  return [
-    ...list,
-    ...Object.entries(templates).flatMap(([key, template]): readonly Written[] =>
-      template === undefined ? [] : [[key, template.source, template.at]],
-    ),
-  ];
-}
+const templatesOf = ({ forEach, templates }: CompiledMapping): readonly Written[] => [
+  ...(forEach === undefined ? [] : [['forEach', forEach.text, forEach.at] as const]),
+  ...[...templates].map(([key, { source, at }]) => [key, source, at] as const),
+];
 
 /** A path in an expression: not the end of a block, and not within a text. */
 const PATH = /(?<![\w.$@"'/[\]-])[A-Za-z_$][\w$-]*(?:\.(?:[\w$-]+|\[[^\]]*\]))*/g;

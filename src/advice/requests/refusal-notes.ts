@@ -1,6 +1,7 @@
 import type { JsonFacts } from '../../payload/facts.ts';
 import { BODY_FORMATS } from '../../payload/payload.ts';
-import { formatNote, type RoutingTable } from '../../mapping/mapping.ts';
+import type { RoutingTable } from '../../mapping/mapping.ts';
+import { formatNote } from '../body-formats.ts';
 import type { RefusedRequest } from '../../server/server.ts';
 import { jsonHint } from '../json-bodies.ts';
 import { wordsOf } from './decision-advice.ts';

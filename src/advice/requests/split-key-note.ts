@@ -1,16 +1,8 @@
 /* Conditions that ask for a key with a dot in its name, which a condition cannot read and a transform can. */
+import { codeOfRule, codeOfSteps, splitRule, transformFile, whenOf } from '../transform-files.ts';
 import { formatPlace, inWords } from '../../document/document.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
-import {
-  isReserved,
-  namesRead,
-  type ConsideredMapping,
-  codeOfRule,
-  codeOfSteps,
-  splitRule,
-  transformFile,
-  whenOf,
-} from '../../mapping/mapping.ts';
+import { isReserved, namesRead, type ConsideredMapping } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
 import { findSplitKey } from './split-keys.ts';
 import { missingIn } from './instead.ts';

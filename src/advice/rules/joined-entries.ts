@@ -2,6 +2,7 @@
 import { quoted, say } from '../../finding.ts';
 import type { Finding, Place, TextEdit } from '../../finding.ts';
 import type { Join } from '../join.ts';
+import { remedy, rule } from '../rule.ts';
 
 /** One finding for all keys of such an entry; a single key that is given twice stays as it is. */
 export const joinedEntries: Join = {
@@ -79,3 +80,25 @@ function isFirstOfEntry(at: Place, dash: string, key: string): boolean {
   const before = at.source.text.slice(0, lineStartOf(at)).split('\n').at(-2) ?? '';
   return before.trim() === '' || dash.replaceAll(/["']/g, '').startsWith(`${key}:`);
 }
+
+/** Keys of a mapping that are written twice because both are meant, and how the two are joined. */
+const TWICE: Readonly<Record<string, string>> = {
+  match:
+    'an entry has one match; for "one or the other" write one match with when: {"or": [rule, rule]}, for "both" when: {"and": [rule, rule]}; for another path, a second entry with its own id',
+  when: 'a match has one when; join the rules: when: {"and": [rule, rule]}, or {"or": [rule, rule]} where one of them is enough',
+  path: 'an entry takes one path; write a second entry with its own id for the other one',
+  messageTemplate: 'an entry has one template; join the texts in one, with | for several lines',
+  mappings: 'put the entries of both below one mappings',
+};
+
+export const DOUBLE_KEYS = [
+  rule({
+    on: 'DUPLICATE_KEY',
+    name: 'both-are-meant',
+    confidence: 'certain',
+    find: ({ of }, finding) =>
+      of === 'mapping' && Object.hasOwn(TWICE, keyOf(finding)) ? keyOf(finding) : undefined,
+    say: (key) => quoted(TWICE[key] ?? ''),
+  }),
+  remedy('DUPLICATE_KEY', say`keep one of the two`, 'guess'),
+];

@@ -1,14 +1,16 @@
 /** Keys of a mapping that are in order one by one, and do not do what they were written for. */
+import { inWords, singleQuoted, type Path } from '../../document/document.ts';
 import { say } from '../../finding.ts';
-import type { MappingSubject } from '../../mapping/facts.ts';
+import {
+  AGENT_KEYS,
+  quote,
+  templateKeys,
+  unknownKeys,
+  type MappingsSubject,
+  type MappingSubject,
+} from '../../mapping/facts.ts';
 import { look, replacing, type Found } from '../rule.ts';
-
-/** The last names of fields that only an answer has, with the one that everything has: Slack, Telegram, Teams. */
-const OF_ANSWERS: readonly (readonly [field: string, own: string])[] = [
-  ['thread_ts', 'ts'],
-  ['reply_to_message.message_id', 'message_id'],
-  ['replyToId', 'id'],
-];
+import { ANSWER_FIELDS, DELIVERY_HEADERS, EVENT_IDS, RETRY_HEADERS } from '../vocabulary/deliveries.ts';
 
 /** A session key of answers, where no condition sees to it that only these come. */
 function ofAnswers({ source, located }: MappingSubject): readonly Found[] {
@@ -16,18 +18,239 @@ function ofAnswers({ source, located }: MappingSubject): readonly Found[] {
   if (sessionKey === undefined || transform !== undefined || action !== 'agent') return [];
   const condition = JSON.stringify(match?.when ?? null);
   for (const [written, path = ''] of sessionKey.matchAll(/\{\{\s*([\w.]{1,100})\s*\}\}/g)) {
-    const [field, own] = OF_ANSWERS.find(([one]) => path === one || path.endsWith(`.${one}`)) ?? [];
+    const [field, own] = ANSWER_FIELDS.find(([one]) => path === one || path.endsWith(`.${one}`)) ?? [];
     if (field === undefined || own === undefined || condition.includes(field)) continue;
     const meant = `default ${path} ${path.slice(0, -field.length)}${own}`;
-    const quote = sessionKey.includes("'") ? '"' : "'";
+    const sign = sessionKey.includes("'") ? '"' : "'";
     const found = {
       message: say`only an answer has ${path}: all other requests share one conversation`,
       at: located.place(['sessionKey']),
-      hint: say`write sessionKey: ${quote}${sessionKey.trim().replace(written, () => `{{${meant}}}`)}${quote}`,
+      hint: say`write sessionKey: ${sign}${sessionKey.trim().replace(written, () => `{{${meant}}}`)}${sign}`,
     };
     return [replacing(found, path, meant)];
   }
   return [];
 }
 
-export const KEYS = [look({ on: 'mapping', codes: ['SESSION_KEY_OF_ANSWERS'], find: ofAnswers })];
+/** A field of the request, by what it begins with. */
+const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\.[\w-]+)*/g;
+/** The whole of a key that can only be meant as a field: its id, or a path. */
+const FIELD = /^\$?\.?[a-z_]\w*(?:\.[\w-]+)+$|^(?:id|uuid|\w+_id|\w+Id)$/;
+
+/** Keys that read the request only between braces: `dedupe: {key: event.id}` is the same for all requests. */
+function withoutBraces({ source, located, dialect }: MappingSubject): readonly Found[] {
+  if (dialect === 'openclaw') return [];
+  const { dedupe, debounce, sessionKey, messageTemplate = '', textTemplate = '' } = source;
+  const printed = `${messageTemplate}\n${textTemplate}`;
+  const keys: readonly (readonly [Path, string | undefined, isWhole: boolean])[] = [
+    [['dedupe', 'key'], typeof dedupe === 'object' ? dedupe.key : undefined, true],
+    [['debounce', 'key'], debounce?.key, true],
+    [['sessionKey'], sessionKey, false],
+  ];
+  return keys.flatMap(([path, text, isWhole]) => {
+    const meant = text && (withBraces(text, isWhole) ?? printedField(text, printed));
+    if (text === undefined || !meant) return [];
+    const at = located.place(path);
+    const written = singleQuoted(meant);
+    const isOneLine = !at.source.text.slice(at.start, at.end).includes('\n');
+    return [
+      {
+        message: say`${path.join('.')} is the text ${quote(text)} for every request: a field is read only between braces`,
+        at,
+        hint: say`write ${String(path.at(-1))}: ${written}`,
+        ...(isOneLine ? { edit: { at, text: written } } : {}),
+      },
+    ];
+  });
+}
+
+function withBraces(text: string, isWhole: boolean): string | undefined {
+  if (text.includes('{{')) return undefined;
+  if (isWhole && FIELD.test(text.trim())) return `{{${text.trim().replace(/^\$?\.?(?:body\.)?/, '')}}}`;
+  const meant = text.replaceAll(OF_REQUEST, (path) => `{{${path.replace(/^body\./, '')}}}`);
+  return meant === text ? undefined : meant;
+}
+
+/** A single word that the texts of the mapping print as a field. */
+function printedField(text: string, printed: string): string | undefined {
+  const word = text.trim();
+  if (!/^[A-Za-z_]\w{0,80}$/.test(word)) return undefined;
+  const isField = new RegExp(String.raw`\{\{\s{0,9}(?:payload\.)?${word}\s{0,9}\}\}`).test(printed);
+  return isField ? `{{${word}}}` : undefined;
+}
+
+/**
+ * A header, the time of receipt or the count of attempts as it is: `{{date now "yyyy-MM-dd"}}` makes a key of one day,
+ * and is meant so.
+ */
+const EXPRESSION =
+  /\{\{\s*(headers\.\[?([\w-]+)\]?|now|(?:[\w-]+\.)*(?:\w*_)?(?:attempts?|attempt_(?:number|count)|retr(?:y|ies)_?(?:count|number|num)?))\s*\}\}/g;
+/** What stood between a part and its neighbours. */
+const EDGES = /^[-:_/.|\s]+|[-:_/.|\s]+$/g;
+
+const isVolatile = ([, , header]: readonly unknown[]): boolean =>
+  typeof header !== 'string' || RETRY_HEADERS.has(header.toLowerCase());
+
+/** A dedupe key with a part that a repeat does not have again: no repeat is ever found. */
+function volatileKey({ source: { dedupe, verify }, located }: MappingSubject): readonly Found[] {
+  const key = typeof dedupe === 'object' ? dedupe.key : '';
+  const [part, read] = [...key.matchAll(EXPRESSION)].find(isVolatile) ?? [];
+  if (part === undefined || read === undefined) return [];
+  const rest = key
+    .replaceAll(EXPRESSION, (...match) => (isVolatile(match) ? '' : match[0]))
+    .replaceAll(EDGES, '');
+  // Where nothing is left, the id that the senders of the scheme give.
+  const better = rest.includes('{{') ? rest : EVENT_IDS[verify?.scheme ?? ''];
+  const found = {
+    message: say`${quote(read)} is new each time ${read === 'now' ? 'a request comes' : 'the sender tries'}, so this key never finds a repeat`,
+    at: located.place(['dedupe', 'key']),
+    hint:
+      better === undefined
+        ? say`write the id that the sender gives the event, which is the same on each try`
+        : say`write key: '${better}'`,
+  };
+  return [better === undefined ? found : replacing(found, key, better)];
+}
+
+/** A debounce key that is new for each event: no two of them are ever gathered. */
+function uniqueKey({ source: { debounce }, located }: MappingSubject): readonly Found[] {
+  const own = [...(debounce?.key ?? '').matchAll(/\{\{\s*(headers\.\[?([\w-]+)\]?|now)\s*\}\}/g)].find(
+    ([, read, header = '']) => read === 'now' || DELIVERY_HEADERS.has(header.toLowerCase()),
+  );
+  if (own?.[1] === undefined) return [];
+  return [
+    {
+      message: say`${quote(own[1])} is new for each event, so this key gathers none: each becomes a run of its own`,
+      at: located.place(['debounce', 'key']),
+      hint: say`use what the events that belong together share, such as the id of the issue, the monitor or the repository; an id of the event belongs into dedupe.key`,
+    },
+  ];
+}
+
+/** Whole thousands of seconds that are no hours are mostly milliseconds: 3000 s are 50 min. */
+function longDebounce({ source: { debounce }, located }: MappingSubject): readonly Found[] {
+  const isLong = (value = 0): boolean => value >= 2_000 && value % 1_000 === 0 && value % 3_600 !== 0;
+  const key = (['seconds', 'maxSeconds'] as const).find((each) => isLong(debounce?.[each]));
+  const seconds = key === undefined ? undefined : debounce?.[key];
+  if (key === undefined || seconds === undefined) return [];
+  return [
+    {
+      message: say`${seconds} s are ${Math.round(seconds / 60)} min, and the run waits for so long: the unit is seconds`,
+      at: located.place(['debounce', key]),
+      hint: say`write ${key}: ${seconds / 1_000}`,
+    },
+  ];
+}
+
+/** Keys that a notification has, too. */
+const NOTIFY_KEYS: ReadonlySet<string> = new Set(['name', 'channel', 'to', 'fallback', 'summary']);
+const NOT_OF_SKIP = ['messageTemplate', 'textTemplate', 'transform', 'forEach', 'wakeMode'] as const;
+
+/** Keys that only another action reads. */
+function ofOtherAction({ source, located }: MappingSubject): readonly Found[] {
+  const { action = 'agent', transform, textTemplate } = source;
+  if (action === 'agent' || (action !== 'skip' && transform !== undefined)) return [];
+  const keys = [...AGENT_KEYS, ...(action === 'skip' ? NOT_OF_SKIP : [])].filter(
+    (key) => source[key] !== undefined && !(action === 'notify' && NOTIFY_KEYS.has(key)),
+  );
+  const [first] = keys;
+  if (first === undefined) return [];
+  const named = inWords(keys.map((key) => `"${key}"`));
+  const isOne = keys.length === 1;
+  // What is meant for a run may be all that tells that a run is meant.
+  const isText = action === 'wake' && textTemplate !== undefined;
+  const renamed = isText ? ', and messageTemplate in place of textTemplate' : '';
+  return [
+    {
+      message: say`${named} ${isOne ? 'has' : 'have'} no effect with action ${action}`,
+      at: located.place([first], 'key'),
+      hint: say`for a run of an agent, which takes ${isOne ? first : 'them'}, write action: agent${renamed}; else remove ${isOne ? 'it' : inWords(keys)}`,
+    },
+  ];
+}
+
+/** Settings of a path that another setting leaves without effect. */
+function ofOtherSetting({ source, located }: MappingSubject): readonly Found[] {
+  const without = [
+    source.requireToken !== undefined && source.verify === undefined
+      ? { key: 'requireToken', why: 'without verify the hook token is always required' }
+      : undefined,
+    source.bodyFormat !== undefined && source.method === 'GET'
+      ? { key: 'bodyFormat', why: 'a GET has no body, its query is the payload' }
+      : undefined,
+  ];
+  return without.flatMap((found) =>
+    found === undefined
+      ? []
+      : [
+          {
+            message: say`"${found.key}" has no effect: ${found.why}`,
+            at: located.place([found.key]),
+            hint: say`remove it`,
+          },
+        ],
+  );
+}
+
+/** Trust in what is fixed: left there, it would silence the warning on the day the value comes from the request. */
+function needlessTrust({ source: { trust = [] }, compiled, located }: MappingSubject): readonly Found[] {
+  return trust.flatMap((key, index): readonly Found[] => {
+    const isRead = compiled[key]?.reads.some((name) => name !== 'now' && name !== 'index') === true;
+    if (isRead || trust.indexOf(key) !== index) return [];
+    return [
+      {
+        message: say`"trust" names "${key}", which takes nothing from the request`,
+        at: located.place(['trust', index]),
+        hint: say`remove "${key}" from the list`,
+      },
+    ];
+  });
+}
+
+/** A mapping that leaves the text to the request. */
+function withoutTemplate({ source, isWhole, located }: MappingSubject): readonly Found[] {
+  const { action = 'agent', transform } = source;
+  const [key, wrong] = templateKeys(action);
+  const isText = source[key] !== undefined || source[wrong] !== undefined || transform !== undefined;
+  if (action === 'skip' || isText || !isWhole) return [];
+  return [
+    {
+      message: say`the mapping has neither ${key} nor transform: a body without a text in "text" or "message" is answered 400`,
+      at: located.place([]),
+      hint: say`add ${key}, e.g. ${key}: "{{${action === 'wake' ? 'text' : 'message'}}}"`,
+    },
+  ];
+}
+
+/** All keys of OpenClaw's that are ignored, named once. */
+function ignoredKeys({ entries }: MappingsSubject): readonly Found[] {
+  const ignored = entries.flatMap((entry) => unknownKeys(entry).map((key) => ({ entry, key })));
+  const [first] = ignored;
+  if (first === undefined) return [];
+  const names = [...new Set(ignored.map(({ key }) => `"${key.slice(0, 40)}"`))];
+  return [
+    {
+      message: say`Sluice does not use these keys of mappings and ignores them: ${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}`,
+      at: first.entry.value.place([first.key], 'key'),
+      hint: say`keep them if the gateway reads this file, too; otherwise remove them`,
+    },
+  ];
+}
+
+export const KEYS = [
+  look({ on: 'mapping', codes: ['SESSION_KEY_OF_ANSWERS'], find: ofAnswers }),
+  look({ on: 'mapping', codes: ['PATH_WITHOUT_BRACES'], find: withoutBraces }),
+  look({ on: 'mapping', codes: ['DEDUPE_KEY_VOLATILE'], find: volatileKey }),
+  look({ on: 'mapping', codes: ['DEBOUNCE_KEY_UNIQUE'], find: uniqueKey }),
+  look({ on: 'mapping', codes: ['DEBOUNCE_SECONDS_LONG'], confidence: 'likely', find: longDebounce }),
+  look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], find: ofOtherAction }),
+  look({
+    on: 'mapping',
+    codes: ['MAPPING_KEY_WITHOUT_EFFECT'],
+    name: 'of-other-setting',
+    find: ofOtherSetting,
+  }),
+  look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], name: 'needless-trust', find: needlessTrust }),
+  look({ on: 'mapping', codes: ['MAPPING_WITHOUT_TEMPLATE'], find: withoutTemplate }),
+  look({ on: 'mappings', codes: ['OPENCLAW_KEYS_IGNORED'], find: ignoredKeys }),
+];

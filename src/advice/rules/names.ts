@@ -1,6 +1,7 @@
 /** Names in a mapping that lead nowhere: channels, recipients, models. */
 import { CHANNEL_ALIASES, LAST_CHANNEL, otherWay } from '../../action.ts';
 import { didYouMean } from '../../document/document.ts';
+import { say } from '../../finding.ts';
 import type { MappingFacts } from '../../mapping/facts.ts';
 import { recipientHint } from '../recipients.ts';
 import { hint, near, nearName } from '../rule.ts';
@@ -29,6 +30,12 @@ function placeInChannel(channels: Channels): string | undefined {
 }
 
 export const NAMES = [
+  hint(
+    'UNTRUSTED_ROUTING',
+    ['from-the-request', 'certain'],
+    ({ key }) =>
+      say`write a fixed value; or add "trust: [${key}]" if only a sender that you trust can write it, as behind a signature`,
+  ),
   hint('UNKNOWN_CHANNEL', ['other-way-of-delivery', 'certain'], ({ written }) =>
     otherWay(written.toLowerCase()),
   ),

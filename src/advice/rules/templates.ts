@@ -1,12 +1,8 @@
 /** Templates: those of other languages, expressions that are not closed, formats of dates, paths that find nothing. */
+import { emptyPath } from '../dialects/paths.ts';
 import { shorten } from '../../document/document.ts';
 import { quoted, say, type Finding } from '../../finding.ts';
-import {
-  emptyPathFinding,
-  itemFinding,
-  type TemplateCall,
-  type TemplateSubject,
-} from '../../mapping/facts.ts';
+import { type TemplateCall, type TemplateSubject } from '../../mapping/facts.ts';
 import { calculatedFile } from '../calculations.ts';
 import { wholeHint } from '../dialects/calls.ts';
 import { DATE_LETTERS, findMeantFormat, type MeantFormat } from '../dialects/date-formats.ts';
@@ -37,12 +33,7 @@ function otherLanguage(subject: TemplateSubject): Found | undefined {
 
 /** Paths from the root that find nothing, whatever is sent. */
 function emptyPaths({ reads: { paths } }: TemplateSubject): readonly Found[] {
-  return paths.flatMap(({ keys, at, withItem }) => {
-    const found = emptyPathFinding(keys) ?? (withItem ? undefined : itemFinding(keys, 'template'));
-    if (found === undefined) return [];
-    const { replace, ...rest } = found;
-    return [replace === undefined ? { ...rest, at } : replacing({ ...rest, at }, replace.from, replace.to)];
-  });
+  return paths.flatMap(({ keys, at, withItem }) => emptyPath(keys, at, { of: 'template', withItem }) ?? []);
 }
 
 /** Letters and quotes of other tools in the format of a date, where the template gives it as a text. */

@@ -1,15 +1,8 @@
-import { quoted, say } from '../../finding.ts';
-import {
-  type Finding,
-  type LocatedValue,
-  type Place,
-  describeValue,
-  withEdit,
-} from '../../document/document.ts';
-import { isJsonObject, isJsonText, type JsonValue } from '../../json.ts';
+import { say } from '../../finding.ts';
+import { type Finding, type LocatedValue, describeValue } from '../../document/document.ts';
+import { isJsonObject, type JsonValue } from '../../json.ts';
 import type { CompiledCondition, ConditionTrace, Equality, Scope } from '../compiled-mapping.ts';
-import { quotesInRule } from '../foreign-quotes.ts';
-import { comparesSecret, meantRule, printRule, SECRET_HINT } from './meant-rule.ts';
+import type { MappingFacts } from '../finding-facts.ts';
 import { compileRule, type CompiledRule, type RuleNode } from './rule.ts';
 import {
   MISSING,
@@ -28,8 +21,7 @@ export function compileCondition(located: LocatedValue): {
 } {
   const { value } = located;
   if (typeof value !== 'boolean' && !isJsonObject(value)) return { diagnostics: [notARule(located)] };
-  const meant = quotesInRule(located.exact([]) as JsonValue);
-  if (meant !== undefined) return { diagnostics: [otherQuotes(located, meant)] };
+  if (hasQuotedKey(value)) return { diagnostics: [inOtherQuotes(located)] };
   const rule = compileRule(located);
   const { nodes, diagnostics } = rule;
   if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
@@ -43,75 +35,46 @@ export function compileCondition(located: LocatedValue): {
   return { condition, diagnostics };
 }
 
-/** “===”: quotes of a word processor, which belong to the name of the operator. */
-function otherQuotes(located: LocatedValue, meant: JsonValue): Finding {
-  const at = located.place([]);
-  const text = printRule(meant);
-  const message = say`the quotes of this condition are those of a word processor, and no quotes of YAML or JSON`;
-  const found = { severity: 'error', code: 'CONDITION_NOT_A_RULE', message, at } as const;
-  if (SECRET_WORD.test(text)) {
-    const hint = 'write " in the place of each of them';
-    return { ...found, hint: quoted(hint), hides: [{ start: at.start, end: at.end }] };
-  }
-  return withEdit({ ...found, hint: say`write ${text}` }, { at, text });
+const QUOTED_KEY = /^[“”„‟‘’‚«»][^“”„‟‘’‚«»]*[“”„‟‘’‚«»]$/;
+const SECRET_WORD = /token|secret|passw|signature|key/i;
+
+/** Whether an operator or a name stands in the quotes of a word processor, which belong to it: “===”. */
+function hasQuotedKey(rule: unknown): boolean {
+  if (Array.isArray(rule)) return rule.some(hasQuotedKey);
+  if (!isJsonObject(rule)) return false;
+  return Object.entries(rule).some(([key, value]) => QUOTED_KEY.test(key) || hasQuotedKey(value));
 }
+
+function inOtherQuotes(located: LocatedValue): Finding {
+  const at = located.place([]);
+  const isSecret = SECRET_WORD.test(JSON.stringify(located.value));
+  return {
+    severity: 'error',
+    code: 'CONDITION_NOT_A_RULE',
+    message: say`the quotes of this condition are those of a word processor, and no quotes of YAML or JSON`,
+    at,
+    facts: { located, isSecret, isInOtherQuotes: true } satisfies MappingFacts['CONDITION_NOT_A_RULE'],
+    ...(isSecret ? { hides: [{ start: at.start, end: at.end }] } : {}),
+  };
+}
+
+/** What has a secret's name, compared with a text: `headers["x-gitlab-token"] == "…"`. It is not repeated. */
+export const comparesSecret = (text: string): boolean =>
+  /(?:token|secret|password|passwd|api[-_]?key|authorization)["'\])]*\s*(?:[!=]==?|=|is\b|in\b|contains\b)/i.test(
+    text,
+  );
 
 function notARule(located: LocatedValue): Finding {
   const { value } = located;
   const isSecret = typeof value === 'string' && comparesSecret(value);
-  const message = `a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value, { secret: isSecret })}`;
   const at = located.place([]);
-  if (isSecret) return secretCompared(message, at);
-  const json = typeof value === 'string' ? ruleInText(value) : undefined;
-  const meant = json ?? (typeof value === 'string' ? meantRule(value) : undefined);
-  const hint = Array.isArray(value)
-    ? joinHint(located)
-    : json !== undefined
-      ? `it is a rule in quotes: write it without them: ${json}`
-      : meant === undefined
-        ? 'a condition is JsonLogic: write an object whose key is the operator, e.g. {"in": [{"var": "level"}, ["error", "fatal"]]}; && is "and", || is "or"'
-        : `write ${meant}`;
-  const found: Finding = {
-    severity: 'error',
-    code: 'CONDITION_NOT_A_RULE',
-    message: quoted(message),
-    at,
-    hint: quoted(hint),
-  };
-  // The text of a block ends with its line.
-  const isBlock = /^[|>]/.test(at.source.text.slice(at.start, at.end));
-  return withEdit(found, meant === undefined || isBlock ? undefined : { at, text: meant });
-}
-
-/** A rule in JSON that stands in quotes. */
-function ruleInText(text: string): string | undefined {
-  if (!/^\s*\{.*\}\s*$/s.test(text) || !isJsonText(text)) return undefined;
-  return text.trim();
-}
-
-/** Rules of a list, joined; more than a few lines are not repeated. */
-function joinHint(located: LocatedValue): string {
-  const rules = located.exact([]) as readonly JsonValue[];
-  const written = rules.map((rule) =>
-    typeof rule === 'string' ? meantRule(rule) : isJsonObject(rule) ? printRule(rule) : undefined,
-  );
-  const joined = written.includes(undefined) ? '' : `{"and": [${written.join(', ')}]}`;
-  return joined === '' || joined.length > MAX_JOINED || SECRET_WORD.test(joined)
-    ? 'join several rules with {"and": [...]}'
-    : `write when: ${joined}; where one of them is enough, "or" in place of "and"`;
-}
-
-const MAX_JOINED = 300;
-const SECRET_WORD = /token|secret|passw|signature|key/i;
-
-function secretCompared(message: string, at: Place): Finding {
   return {
     severity: 'error',
     code: 'CONDITION_NOT_A_RULE',
-    message: quoted(message),
+    message: say`a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value, { secret: isSecret })}`,
     at,
-    hides: [{ start: at.start, end: at.end }],
-    hint: quoted(SECRET_HINT),
+    facts: { located, isSecret, isInOtherQuotes: false } satisfies MappingFacts['CONDITION_NOT_A_RULE'],
+    ...(isSecret ? { hides: [{ start: at.start, end: at.end }] } : {}),
   };
 }
 

@@ -1,0 +1,329 @@
+/**
+ * Conditions as JavaScript, GitHub Actions, jq and SQL write them, in JsonLogic: `action == "opened" || draft`.
+ * A recursive descent over the tokens of the text, O(n); what it does not know for certain is no rule.
+ */
+import { comparesSecret } from '../../mapping/facts.ts';
+import { printRule } from '../rule-parts.ts';
+import { MIRRORED } from '../list-order.ts';
+import { rootHere, withoutForeignRoot } from './paths.ts';
+
+/** What to write in place of a condition that compares a secret. */
+export const SECRET_HINT =
+  "a secret is compared by verify, not by a condition: write verify: {scheme: header, header: …, secrets: ['${NAME}']} with the header that carries it, or scheme: token for Authorization: Bearer";
+
+/** The rule that a text means, as JSON; undefined where it is none. */
+export function meantRule(text: string): string | undefined {
+  if (text.length > MAX_CHARS || comparesSecret(text)) return undefined;
+  const tokens = tokenize(withoutFilter(text.trim()).replaceAll(/^=|\$?\{\{(?:#if\s)?|\}\}/g, ' '));
+  if (tokens === undefined) return undefined;
+  const [first, ...rest] = tokens;
+  const read = isHelper(tokens) ? readHelper : first?.text === '(' && isHelper(rest) ? readNested : undefined;
+  const rule = (read && readWhole(tokens, read)) ?? readWhole(tokens, readOr);
+  return rule === undefined || 'var' in rule ? undefined : printRule(rule);
+}
+
+/** What is asked inside `select(…)` of jq and `$[?(…)]` of JSONPath. */
+function withoutFilter(text: string): string {
+  const [start] = /^(?:(?:\. ?\| ?)?select\(|\$\.?\[\?\()/.exec(text) ?? [];
+  const end = start?.startsWith('$') === true ? ')]' : ')';
+  if (start === undefined || !text.endsWith(end)) return text;
+  return text.slice(start.length, -end.length).replaceAll('@.', '');
+}
+
+/** The rule that all tokens make. */
+function readWhole(tokens: readonly Token[], read: (state: State) => Rule | undefined): Rule | undefined {
+  const state: State = { tokens, at: 0 };
+  const rule = read(state);
+  return state.at < tokens.length ? undefined : rule;
+}
+
+const MAX_CHARS = 500;
+
+/** What Handlebars calls the operators, before their operands: `eq action "opened"`. */
+const HELPERS: Readonly<Record<string, string>> = {
+  eq: '===',
+  ne: '!==',
+  gt: '>',
+  gte: '>=',
+  lt: '<',
+  lte: '<=',
+  and: 'and',
+  or: 'or',
+  not: '!',
+};
+
+/** Whether operands without a sign between them follow the name of a helper. */
+function isHelper([name, first]: readonly Token[]): boolean {
+  const isName = name?.kind === 'word' && Object.hasOwn(HELPERS, name.text);
+  return isName && (name.text !== 'not' || first?.text === '(') && first?.text !== ',';
+}
+
+function readHelper(state: State): Rule | undefined {
+  const operator = HELPERS[state.tokens[state.at]?.text ?? ''];
+  if (operator === undefined) return undefined;
+  state.at += 1;
+  if (operator === 'and' || operator === 'or' || operator === '!') {
+    const rules: Rule[] = [];
+    for (let next = readNested(state); next !== undefined; next = readNested(state)) rules.push(next);
+    if (operator === '!') return rules.length === 1 ? { '!': rules[0] } : undefined;
+    return rules.length < 2 ? undefined : { [operator]: rules };
+  }
+  const [left, right] = [readOperand(state), readOperand(state)];
+  return left === undefined || right === undefined ? undefined : compared(left, operator, right);
+}
+
+/** `(eq a "b")`, or a path that is asked for its truth. */
+function readNested(state: State): Rule | undefined {
+  const next = state.tokens[state.at];
+  if (next === undefined || next.text === ')') return undefined;
+  if (take(state, '(') === undefined) {
+    const operand = readOperand(state);
+    return operand?.kind === 'path' ? variable(operand) : undefined;
+  }
+  const rule = readHelper(state);
+  return take(state, ')') === undefined ? undefined : rule;
+}
+
+type Rule = Readonly<Record<string, unknown>>;
+
+interface Token {
+  readonly kind: 'sign' | 'text' | 'number' | 'word';
+  readonly text: string;
+}
+
+interface State {
+  readonly tokens: readonly Token[];
+  at: number;
+}
+
+/** A constant, a list of them, or a path. */
+type Operand =
+  { readonly kind: 'constant'; readonly value: unknown } | { readonly kind: 'path'; readonly path: string };
+
+const TOKEN =
+  /\s*(?:(===?|!==?|[<>]=?|<>|&&|\|\||[!=()[\],])|"([^"\\]*)"|'([^'\\]*)'|(-?\d+(?:\.\d+)?)(?![\w.-])|([\w$@.](?:[\w$@./-]|\?\.|\[(?:\d+|"[\w-]+"|'[\w-]+')\])*))/y;
+
+function tokenize(text: string): readonly Token[] | undefined {
+  const tokens: Token[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < text.trimEnd().length) {
+    const [, sign, double, single, number, word] = TOKEN.exec(text) ?? [];
+    const quoted = double ?? single;
+    if (sign !== undefined) tokens.push({ kind: 'sign', text: sign });
+    else if (quoted !== undefined) tokens.push({ kind: 'text', text: quoted });
+    else if (number !== undefined) tokens.push({ kind: 'number', text: number });
+    else if (word !== undefined) tokens.push({ kind: 'word', text: word });
+    else return undefined;
+  }
+  return tokens;
+}
+
+/** Takes the next token where it is one of the texts, of a sign or word. */
+function take(state: State, ...texts: readonly string[]): string | undefined {
+  const next = state.tokens[state.at];
+  if (next === undefined || (next.kind !== 'sign' && next.kind !== 'word')) return undefined;
+  const text = next.text.toLowerCase();
+  if (!texts.includes(text)) return undefined;
+  state.at += 1;
+  return text;
+}
+
+function readOr(state: State): Rule | undefined {
+  const rules = readSeries(state, readAnd, ['||', 'or']);
+  return rules === undefined ? undefined : (oneOf(rules) ?? joined('or', rules));
+}
+
+function readAnd(state: State): Rule | undefined {
+  const rules = readSeries(state, readNot, ['&&', 'and']);
+  return rules === undefined ? undefined : joined('and', rules);
+}
+
+function readSeries(
+  state: State,
+  read: (state: State) => Rule | undefined,
+  between: readonly string[],
+): readonly Rule[] | undefined {
+  const rules: Rule[] = [];
+  do {
+    const rule = read(state);
+    if (rule === undefined) return undefined;
+    rules.push(rule);
+  } while (take(state, ...between) !== undefined);
+  return rules;
+}
+
+function joined(operator: 'and' | 'or', rules: readonly Rule[]): Rule | undefined {
+  return rules.length === 1 ? rules[0] : { [operator]: rules };
+}
+
+/** `a == 1 || a == 2` is one question. */
+function oneOf(rules: readonly Rule[]): Rule | undefined {
+  const parts = rules.map((rule) => (rule['==='] ?? []) as readonly unknown[]);
+  const [first] = parts;
+  const name = JSON.stringify(first?.[0]);
+  if (rules.length < 2 || parts.some((part) => part.length === 0 || JSON.stringify(part[0]) !== name))
+    return undefined;
+  return { in: [first?.[0], parts.map((part) => part[1])] };
+}
+
+function readNot(state: State): Rule | undefined {
+  const sign = take(state, '!', 'not');
+  if (sign === undefined) return readComparison(state);
+  const from = state.at;
+  const rule = readNot(state);
+  const read = state.tokens.slice(from, state.at);
+  // `!a == b` asks JavaScript whether the negation of a is b.
+  const isUnclear = sign === '!' && read[0]?.text !== '(' && read.some(isComparing);
+  return rule === undefined || isUnclear ? undefined : { '!': rule };
+}
+
+const isComparing = ({ kind, text }: Token): boolean => kind !== 'text' && COMPARES.has(text);
+
+/** Signs and words of comparisons. */
+const COMPARES: ReadonlySet<string> = new Set(
+  '=== == = !== != <> >= <= > < in contains includes is'.split(' '),
+);
+
+const SIGNS: Readonly<Record<string, string>> = {
+  '=': '===',
+  '==': '===',
+  is: '===',
+  '!=': '!==',
+  '<>': '!==',
+};
+
+function readComparison(state: State): Rule | undefined {
+  if (take(state, '(') !== undefined) {
+    const rule = readOr(state);
+    return take(state, ')') === undefined ? undefined : rule;
+  }
+  const left = readOperand(state);
+  if (left === undefined) return undefined;
+  if (take(state, '(') !== undefined) return readCall(state, left);
+  if (left.kind === 'constant' && take(state, '.includes') !== undefined) return readIncluded(state, left);
+  return readSign(state, left);
+}
+
+/** What follows an operand: a sign or a word with the other one, or nothing. */
+function readSign(state: State, left: Operand): Rule | undefined {
+  const not = take(state, 'not');
+  const word = take(state, 'in', 'contains', 'includes');
+  const sign = word ?? take(state, '===', '==', '=', 'is', '!==', '!=', '<>', '>=', '<=', '>', '<');
+  if (sign === undefined) return left.kind === 'path' && not === undefined ? variable(left) : undefined;
+  const right = readOperand(state);
+  if (right === undefined || take(state, '(') !== undefined) return undefined;
+  if (word !== undefined) {
+    const isUnclear = word === 'in' && left.kind === 'path' && right.kind === 'path';
+    const rule = isUnclear ? undefined : word === 'in' ? isIn(left, right) : isIn(right, left);
+    return rule === undefined || not === undefined ? rule : { '!': rule };
+  }
+  return not === undefined ? compared(left, SIGNS[sign] ?? sign, right) : undefined;
+}
+
+function compared(left: Operand, operator: string, right: Operand): Rule | undefined {
+  if (left.kind === 'constant')
+    return right.kind === 'path' ? compared(right, MIRRORED[operator] ?? operator, left) : undefined;
+  // A bare word on the right is a text where it is no path: `action == opened`, and not `head.repo == base.repo`.
+  if (right.kind === 'path' && isDeep(right)) return undefined;
+  const value = right.kind === 'constant' ? right.value : right.path;
+  if (value === null) {
+    const missing = { missing: [left.path] };
+    return operator === '===' ? missing : operator === '!==' ? { '!': missing } : undefined;
+  }
+  if (Array.isArray(value)) return undefined;
+  return { [operator]: [variable(left), value] };
+}
+
+const isDeep = (operand: Operand): boolean => operand.kind === 'path' && operand.path.includes('.');
+
+/** A bare word beside a path is a text, as above. An empty text is in every other. */
+function isIn(needle: Operand, hay: Operand): Rule | undefined {
+  if (needle.kind === 'constant' && needle.value === '') return undefined;
+  if (hay.kind !== 'constant' && isDeep(needle)) return undefined;
+  if (hay.kind === 'constant')
+    return needle.kind === 'path' ? { in: [variable(needle), hay.value] } : undefined;
+  return { in: [needle.kind === 'path' ? needle.path : needle.value, variable(hay)] };
+}
+
+/** `path.includes(x)`, `startsWith(path, x)` and their like; the opening parenthesis is taken. */
+function readCall(state: State, called: Operand): Rule | undefined {
+  const [, on = '', method = ''] =
+    called.kind === 'path' ? (/^(?:(.*)\.)?(\w+)$/.exec(called.path) ?? []) : [];
+  const subject: Operand | undefined = on === '' ? readOperand(state) : { kind: 'path', path: on };
+  if (on === '' && take(state, ',') === undefined) return undefined;
+  const value = readOperand(state);
+  if (subject === undefined || value === undefined || take(state, ')') === undefined) return undefined;
+  // Every text begins and ends with an empty one.
+  const text =
+    value.kind === 'constant' && typeof value.value === 'string' && value.value !== ''
+      ? value.value
+      : undefined;
+  switch (method.toLowerCase()) {
+    case 'includes':
+    case 'contains':
+      return isIn(value, subject);
+    case 'startswith':
+      return text === undefined ? undefined : part(subject, [0, text.length], text);
+    case 'endswith':
+      return text === undefined ? undefined : part(subject, [-text.length], text);
+    default:
+      return undefined;
+  }
+}
+
+/** `["a", "b"].includes(path)`, behind the name. */
+function readIncluded(state: State, list: Operand): Rule | undefined {
+  const value = take(state, '(') === undefined ? undefined : readOperand(state);
+  return value === undefined || take(state, ')') === undefined ? undefined : isIn(value, list);
+}
+
+function part(subject: Operand, range: readonly number[], text: string): Rule | undefined {
+  return subject.kind === 'path' ? { '===': [{ substr: [variable(subject), ...range] }, text] } : undefined;
+}
+
+function readOperand(state: State): Operand | undefined {
+  const list = take(state, '[', '(');
+  if (list !== undefined) return readList(state, list === '[' ? ']' : ')');
+  const next = state.tokens[state.at];
+  if (next === undefined || next.kind === 'sign') return undefined;
+  state.at += 1;
+  if (next.kind === 'text') return { kind: 'constant', value: next.text };
+  if (next.kind === 'number') return numberOperand(next.text);
+  if (Object.hasOwn(WORDS, next.text.toLowerCase()))
+    return { kind: 'constant', value: WORDS[next.text.toLowerCase()] };
+  const path = next.text.replaceAll('?.', '.').replaceAll(/\[["']?([\w-]+)["']?\]/g, '.$1');
+  // A length is no field, and github.ref is no field of that name.
+  return /\.length$|^\d|\.\.|\.$|^github\.(?!event\.)/.test(path)
+    ? undefined
+    : { kind: 'path', path: rootHere(withoutForeignRoot(path)) };
+}
+
+/** A number that is printed again as it is written: an id of many digits, or 007, would become another. */
+function numberOperand(text: string): Operand | undefined {
+  const value = Number(text);
+  const plain = text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+  return String(value) === plain ? { kind: 'constant', value } : undefined;
+}
+
+const WORDS: Readonly<Record<string, unknown>> = {
+  true: true,
+  false: false,
+  null: null,
+  nil: null,
+  undefined: null,
+  none: null,
+};
+
+function readList(state: State, end: string): Operand | undefined {
+  const values: unknown[] = [];
+  do {
+    const value = readOperand(state);
+    if (value === undefined) return undefined;
+    values.push(value.kind === 'constant' ? value.value : value.path);
+  } while (take(state, ',') !== undefined);
+  return take(state, end) === undefined ? undefined : { kind: 'constant', value: values };
+}
+
+function variable(operand: Operand): Rule {
+  return { var: operand.kind === 'path' ? operand.path : '' };
+}

@@ -1,0 +1,123 @@
+/**
+ * Rules of fields with the values that are wanted, as other tools write them: `{action: opened}`, MongoDB's
+ * `{amount: {$gte: 100}}`, and names with a sign and a value (`{leftValue, operator, rightValue}`).
+ */
+import { spelling } from '../../document/document.ts';
+import { isJsonObject, isScalar } from '../../json.ts';
+import { withoutForeignRoot } from './paths.ts';
+
+export type FieldRule = Readonly<Record<string, unknown>>;
+
+/** Deeper objects are no conditions that people write. */
+const MAX_DEPTH = 4;
+
+/** What each field of an object has to be; undefined where a part of it says something else. */
+export function fieldRules(fields: object, root: string, depth = 0): readonly FieldRule[] | undefined {
+  const entries = Object.entries(fields);
+  if (entries.length === 0 || depth > MAX_DEPTH) return undefined;
+  const rules = entries.map(([name, wanted]) => rulesOfField(`${root}${nameIn(root, name)}`, wanted, depth));
+  return rules.some((rule) => rule === undefined) ? undefined : rules.flatMap((rule) => rule ?? []);
+}
+
+const nameIn = (root: string, name: string): string => (root === 'headers.' ? name.toLowerCase() : name);
+
+function rulesOfField(path: string, wanted: unknown, depth: number): readonly FieldRule[] | undefined {
+  if (!isJsonObject(wanted)) {
+    const rule = Array.isArray(wanted) ? oneOf(path, wanted) : compare('eq', path, wanted);
+    return rule && [rule];
+  }
+  const signs = Object.entries(wanted);
+  if (!signs.some(([sign]) => sign.startsWith('$'))) return fieldRules(wanted, `${path}.`, depth + 1);
+  const rules = signs.map(([sign, value]) => compare(sign.slice(1), path, value));
+  const known = rules.flatMap((rule) => (rule === undefined ? [] : [rule]));
+  return known.length < rules.length ? undefined : known;
+}
+
+/** Several rules as one, which all have to hold. */
+export function allOf(rules: readonly FieldRule[]): FieldRule | undefined {
+  return rules.length > 1 ? { and: rules } : rules[0];
+}
+
+function oneOf(path: string, values: readonly unknown[]): FieldRule | undefined {
+  if (values.length === 0 || !values.every(isScalar)) return undefined;
+  return values.length === 1 ? compare('eq', path, values[0]) : { in: [{ var: path }, values] };
+}
+
+/** The rule for a sign or a word of comparison; undefined where it is not known. */
+export const compare = (word: string, path: string, value: unknown): FieldRule | undefined =>
+  compareTo(spelling(word), { var: path }, value);
+
+/** The same of what a rule reads; the word is spelt in small letters. */
+export function compareTo(name: string, read: object, value: unknown): FieldRule | undefined {
+  if (/^(?:not(?!equal)|doesnot|nin$)/.test(name)) {
+    const rule = compareTo(name.replace(/^(?:not|doesnot|n(?=in$))/, ''), read, value);
+    return rule && { '!': rule };
+  }
+  if (/^(?:exists?|isset|present|defined)$/.test(name))
+    return value === false ? isMissing(read) : isThere(read);
+  const sign = SIGNS.get(name);
+  if (value === null) return sign === '===' ? isMissing(read) : undefined;
+  if (name === 'in' || name === 'oneof')
+    return Array.isArray(value) && 'var' in read ? oneOf(String(read.var), value) : undefined;
+  if (!isScalar(value)) return undefined;
+  if (sign !== undefined) return { [sign]: [read, value] };
+  if (/^(?:contain|include)s?$/.test(name)) return value === '' ? undefined : { in: [value, read] };
+  if (typeof value !== 'string' || value === '') return undefined;
+  if (/^(?:(?:starts?|begins)with|hasprefix)$/.test(name))
+    return { '===': [{ substr: [read, 0, value.length] }, value] };
+  return /^(?:endswith|endwith|hassuffix)$/.test(name)
+    ? { '===': [{ substr: [read, -value.length] }, value] }
+    : undefined;
+}
+
+/** false and 0 are there, too; of what is no name only its truth can be asked. */
+function isThere(read: object): FieldRule {
+  const missing = isMissing(read);
+  return 'missing' in missing ? { '!': missing } : { '!!': read };
+}
+
+function isMissing(read: object): FieldRule {
+  const name = 'var' in read ? read.var : undefined;
+  return typeof name === 'string' && name !== '' ? { missing: [name] } : { '!': read };
+}
+
+/** Signs with the words for them, spelt in small letters. */
+const SIGNS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    '===': 'eq equal equals equalto is = ==',
+    '!==': 'ne neq notequal notequals != <>',
+    '>': 'gt larger greaterthan',
+    '>=': 'gte greaterthaninclusive greaterthanorequal largerequal',
+    '<': 'lt smaller lessthan',
+    '<=': 'lte lessthaninclusive lessthanorequal smallerequal',
+  }).flatMap(([sign, words]) => [sign, ...words.split(' ')].map((word) => [word, sign])),
+);
+
+/** A path as other tools write it, in the words for the request here. */
+export function pathHere(written: string): string | undefined {
+  const bare = written
+    .replace(/^=?\s*\$?\{\{\s*/, '')
+    .replace(/\s*\}\}\s*$/, '')
+    .trim();
+  const steps = bare.replaceAll('?.', '.').replaceAll(/\[["']?([\w-]+)["']?\]/g, '.$1');
+  if (!/^[\w$@.-]+$/.test(steps)) return undefined;
+  const inner = withoutForeignRoot(steps.replace(/^@\./, '').replace(/^\$json\.(?=headers\.|query\.)/, ''));
+  const header = /^(?:headers?|request\.headers?)\.(.+)$/.exec(inner)?.[1];
+  if (header !== undefined) return `headers.${header.toLowerCase()}`;
+  if (/^(?:query|payload|item)\.|^(?:payload|path|now|item|index)$/.test(inner)) return inner;
+  return `payload.${inner.replace(/^body\.(?=.)/, '')}`;
+}
+
+/** The same rule where the names are those of an element. */
+export function ofElement(rule: FieldRule): FieldRule {
+  const bare = (name: unknown): unknown => (typeof name === 'string' ? name.replace(/^payload\./, '') : name);
+  const inner = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inner);
+    return isJsonObject(value) ? ofElement(value) : value;
+  };
+  const entries = Object.entries(rule).map(([key, value]) => {
+    if (key === 'var') return [key, bare(value)];
+    return [key, key === 'missing' && Array.isArray(value) ? value.map(bare) : inner(value)];
+  });
+  return Object.fromEntries(entries) as FieldRule;
+}

@@ -1,0 +1,62 @@
+/** Parts of JsonLogic rules, and hints that write one. */
+import { shorten } from '../document/document.ts';
+import { isJsonObject } from '../json.ts';
+
+/** JSON as people write it, with a space after each colon and comma. */
+export function printRule(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(printRule).join(', ')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  return `{${Object.entries(value)
+    .map(([key, one]) => `${JSON.stringify(key)}: ${printRule(one)}`)
+    .join(', ')}}`;
+}
+
+/** A hint on a rule. */
+export interface RuleHint {
+  readonly hint: string;
+  /** The rule that it writes, as JSON. */
+  readonly rule?: string;
+  /** Whether that stands for the whole of the one that was written. */
+  readonly isWhole?: boolean;
+}
+
+/** A hint that ends with the rule to write. */
+export const writing = (rule: string, lead = 'write'): RuleHint => ({ hint: `${lead} ${rule}`, rule });
+
+/** A value in a hint, as JSON. */
+export function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? '').slice(0, 120);
+}
+
+/** A rule in a hint, such as the whole operand that reads a variable: with its default, where it has one. */
+export function shownRule(rule: unknown): string {
+  return printRule(rule).slice(0, 120);
+}
+
+export const quoteName = (text: string): string => `"${shorten(text)}"`;
+
+/** The name that a `var` operand reads. */
+export function nameOfVariable(operand: unknown): string | undefined {
+  if (typeof operand !== 'object' || operand === null || !Object.hasOwn(operand, 'var')) return undefined;
+  const { var: name } = operand as { readonly var: unknown };
+  const first: unknown = Array.isArray(name) ? name[0] : name;
+  return typeof first === 'string' ? first : undefined;
+}
+
+/** An equality with several values: the rule for one of them, and for none where the operator negates. */
+export function severalRule(operator: string, variable: unknown, values: unknown): RuleHint {
+  const rule = `{"in": [${shownRule(variable)}, ${shown(values)}]}`;
+  const hint = operator.startsWith('!')
+    ? writing(`{"!": [${rule}]}`, 'for none of several values write')
+    : writing(rule, 'for one of several values write');
+  return { ...hint, isWhole: true };
+}
+
+/** What reads a variable with a secret's name. */
+const SECRET_VARIABLE =
+  /"var":\[?"[^"]*(?:token|secret|secrets|password|passwd|api[-_]?key|private[-_]?key|authorization)"/i;
+
+/** Whether a rule, or what a hint makes of it, reads what has a secret's name: nothing that it is compared with is quoted. */
+export function readsSecret(rule: object, hint?: string): boolean {
+  return SECRET_VARIABLE.test(`${JSON.stringify(rule)}${hint ?? ''}`.replaceAll('": ', '":'));
+}

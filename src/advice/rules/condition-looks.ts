@@ -1,0 +1,189 @@
+/** Rules of a condition that are right, and hardly meant: they never hold, always hold, or compare what cannot be equal. */
+import { emptyPath } from '../dialects/paths.ts';
+import { SECRET_HINT } from '../dialects/condition-texts.ts';
+import { elementForm } from '../element-rules.ts';
+import { say, quoted } from '../../finding.ts';
+import type { Path } from '../../document/document.ts';
+import { isJsonObject, type JsonValue } from '../../json.ts';
+import {
+  canonicalPath,
+  operationOf,
+  operationProblem,
+  quote,
+  type ConditionSubject,
+  type MappingsSubject,
+  type Operation,
+} from '../../mapping/facts.ts';
+import { type CompiledMapping } from '../../mapping/mapping.ts';
+import { look, replacing, type Found } from '../rule.ts';
+import { asksForEmpty, isSwappable, swap, wholeRule } from '../rule-edits.ts';
+import { readsSecret, type RuleHint } from '../rule-parts.ts';
+import { checkAlternatives, checkConstants } from './condition-constants.ts';
+import { checkElements } from './condition-elements.ts';
+import { suspectOperands } from './condition-operands.ts';
+import { isAsked, isInList } from './conditions.ts';
+
+/** A rule that the engine takes, where it stands. */
+interface RuleAt {
+  readonly subject: ConditionSubject;
+  readonly rule: object;
+  readonly operation: Operation;
+  readonly path: Path;
+}
+
+/** The first thing that each rule is suspected of. */
+function suspects(subject: ConditionSubject): readonly Found[] {
+  const found = suspectsIn(subject, subject.located.exact([]), []);
+  return subject.forEach === undefined ? found : ofElements(found, subject, subject.forEach);
+}
+
+function suspectsIn(subject: ConditionSubject, value: unknown, path: Path): readonly Found[] {
+  if (Array.isArray(value))
+    return value.flatMap((each, index) => suspectsIn(subject, each, [...path, index]));
+  const operation = isJsonObject(value) ? operationOf(value) : undefined;
+  if (operation === undefined || !isJsonObject(value)) return [];
+  const { located } = subject;
+  const keyAt = () => located.place([...path, operation.operator], 'key');
+  if (operationProblem(value, operation, { at: located.place(path), keyAt }) !== undefined) return [];
+  const found = suspect({ subject, rule: value, operation, path });
+  const inner = value[operation.operator] ?? null;
+  return [
+    ...(found === undefined ? [] : [found]),
+    ...suspectsIn(subject, inner, [...path, operation.operator]),
+  ];
+}
+
+function suspect(each: RuleAt): Found | undefined {
+  const { subject, rule, operation, path } = each;
+  const at = subject.located.place([...path, operation.operator], 'key');
+  const equality = checkEquality(operation, at);
+  if (equality !== undefined) return equality;
+  const operands = suspectOperands(operation, isInList(path));
+  if (operands !== undefined) {
+    const { message, hint } = operands;
+    const edit = editOfOperands(operands, each);
+    const said = { message: quoted(message), at, hint: quoted(hint), ...(edit && { edit }) };
+    return withoutSecret(said, rule, operands.rule);
+  }
+  const elements = checkElements(operation, at);
+  if (elements !== undefined) return withoutSecret(elements, rule);
+  const constant =
+    checkAlternatives(operation, at) ?? (isAsked(path) ? checkConstants(operation, at) : undefined);
+  if (constant !== undefined) return { ...constant, code: 'CONDITION_ALWAYS_HOLDS' };
+  return isInList(path) ? undefined : checkVariable(each);
+}
+
+function editOfOperands(hint: RuleHint, { subject: { located }, operation, path }: RuleAt): Found['edit'] {
+  const { operator } = operation;
+  if (asksForEmpty(operation)) return undefined;
+  if (hint.isWhole === true || operator !== 'in') return wholeRule(located.place(path), hint.rule);
+  return isSwappable(operation) ? swap({ located, path }, operator) : undefined;
+}
+
+/** A rule that reads what has a secret's name: nothing that it is compared with is quoted. */
+function withoutSecret(found: Found, rule: object, hint?: string): Found {
+  if (!readsSecret(rule, hint)) return found;
+  const message = say`the operands cannot be meant, and what is compared may be a secret`;
+  return { ...found, message, hint: quoted(SECRET_HINT) };
+}
+
+/** Equality written in a way that does not do what it seems to: comparing with null, or loosely with true or "". */
+function checkEquality({ operator, operands }: Operation, at: NonNullable<Found['at']>): Found | undefined {
+  const isVariable = (operand: unknown): boolean => isJsonObject(operand) && Object.hasOwn(operand, 'var');
+  if (!['==', '===', '!=', '!=='].includes(operator) || !operands.some(isVariable)) return undefined;
+  if (operands.includes(null))
+    return {
+      code: 'CONDITION_NULL_COMPARISON',
+      message: say`"${operator}" with null only sees a null that was sent: a missing value makes the comparison unknown`,
+      at,
+      hint: say`for "missing or null" write {"missing": ["name"]} or {"!": {"var": "name"}}`,
+    };
+  const converts = operands.some((operand) => typeof operand === 'boolean' || operand === '');
+  if (operator.length > 2 || !converts) return undefined;
+  const strict = operator === '==' ? '===' : '!==';
+  const found = {
+    code: 'CONDITION_LOOSE_EQUALITY',
+    message: say`"${operator}" converts before it compares: 1, "1" and [1] are all equal to true, and 0 to ""`,
+    at,
+    hint: say`write "${strict}"`,
+  };
+  return replacing(found, operator, strict);
+}
+
+/** A variable at the root whose name can find nothing. */
+function checkVariable({ subject, operation: { operator, operands }, path }: RuleAt): Found | undefined {
+  const [name] = operands;
+  if (operator !== 'var' || typeof name !== 'string') return undefined;
+  const at = subject.located.place([...path, operator]);
+  return emptyPath(name.split('.'), at, { of: 'condition', withItem: false });
+}
+
+/** A condition on `item` beside `forEach`: what is to be written is told once, whole. */
+function ofElements(found: readonly Found[], subject: ConditionSubject, list: string): readonly Found[] {
+  const { located, id, hasTransform } = subject;
+  const first = found.find(({ code }) => code === 'ITEM_WITHOUT_FOR_EACH');
+  const ofElement = (name: string): string | undefined => /^item(?:\.(.+))?$/.exec(name)?.slice(1)[0];
+  const form =
+    first === undefined ? undefined : elementForm(located.exact([]) as JsonValue, { id, list, ofElement });
+  if (first === undefined || form === undefined) return found;
+  const { edit: _one, ...whole } = first;
+  const others =
+    form.file === undefined || hasTransform
+      ? 'to leave out its other elements let a transform return null for them'
+      : `to leave out its other elements add the line transform: ${id}.js to the mapping, and ${form.file}`;
+  const hint = say`for requests with such an element write ${form.when}; ${others}`;
+  return found.flatMap((each) => {
+    if (each === first) return [{ ...whole, hint }];
+    return each.code === first.code ? [] : [each];
+  });
+}
+
+/** A variable that a condition wants to be two texts at once: it can never hold. */
+function contradictions({ match: { when, source, path } }: CompiledMapping): readonly Found[] {
+  if (when === undefined) return [];
+  const wanted = new Map<string, string>();
+  if (source !== undefined) wanted.set(canonicalPath(['payload', 'source']), source);
+  if (path !== undefined) wanted.set(canonicalPath(['path']), path);
+  for (const { keys, literal } of when.equalities) {
+    const variable = canonicalPath(keys);
+    const other = wanted.get(variable);
+    wanted.set(variable, literal);
+    if (other === undefined || other === literal) continue;
+    const [name, first, second] = [quote(keys.join('.')), quote(other), quote(literal)];
+    const rule = `{"in": [{"var": ${name}}, [${first}, ${second}]]}`;
+    // Where nothing else is asked for, the rule of the hint stands for all of it.
+    const isAll = when.leaves.length === 2 && when.equalities.length === 2;
+    const edit = isAll ? wholeRule(when.at, rule) : undefined;
+    return [
+      {
+        message: say`the condition can never hold: ${name} cannot be ${first} and ${second} at once`,
+        at: when.at,
+        hint: say`for one of several values write ${rule}`,
+        ...(edit && { edit }),
+      },
+    ];
+  }
+  return [];
+}
+
+export const CONDITION_LOOKS = [
+  look({
+    on: 'condition',
+    codes: [
+      'CONDITION_OPERANDS',
+      'CONDITION_ALWAYS_HOLDS',
+      'CONDITION_LOOSE_EQUALITY',
+      'CONDITION_NULL_COMPARISON',
+      'FOREIGN_PATH',
+      'HEADER_NAME_CASE',
+      'ITEM_WITHOUT_FOR_EACH',
+      'TOKEN_CARRIER_READ',
+    ],
+    find: suspects,
+  }),
+  look({
+    on: 'mappings',
+    codes: ['CONDITION_CONTRADICTION'],
+    find: ({ enabled }: MappingsSubject) => enabled.flatMap(contradictions),
+  }),
+];

@@ -1,0 +1,126 @@
+/** Operands of conditions that cannot be meant. */
+import { withoutForeignRoot } from '../dialects/paths.ts';
+import { listOrderFinding } from '../list-order.ts';
+import { templateOperandFinding } from '../template-operands.ts';
+import { isScalar } from '../../json.ts';
+import { type Operation } from '../../mapping/facts.ts';
+import {
+  nameOfVariable,
+  quoteName,
+  severalRule,
+  shown,
+  shownRule,
+  writing,
+  type RuleHint,
+} from '../rule-parts.ts';
+
+const ORDER: ReadonlySet<string> = new Set(['>', '>=', '<', '<=']);
+const EQUALITY: ReadonlySet<string> = new Set(['==', '===', '!=', '!==']);
+
+/** What is said of operands. */
+export interface SuspectOperands extends RuleHint {
+  readonly message: string;
+}
+
+/**
+ * Operands that cannot be meant: a template, two constants, a text compared with a list or with several texts in one, an amount
+ * with its unit, a list compared with a number by order, a number compared with a header, or `in` the wrong way round.
+ */
+export function suspectOperands(operation: Operation, isElement: boolean): SuspectOperands | undefined {
+  const { operator } = operation;
+  const template = templateOperandFinding(operation, isElement);
+  if (template !== undefined) return template;
+  if (operator === 'in') return checkIn(operation);
+  if (ORDER.has(operator)) return checkAmount(operation) ?? listOrderFinding(operation);
+  if (!EQUALITY.has(operator)) return undefined;
+  return checkList(operation) ?? checkJoined(operation) ?? checkConstants(operation) ?? checkKind(operation);
+}
+
+/** The first operand that reads a variable. */
+function variableIn(
+  operands: readonly unknown[],
+): { readonly operand: unknown; readonly name: string } | undefined {
+  return operands
+    .flatMap((operand) => {
+      const name = nameOfVariable(operand);
+      return name === undefined ? [] : [{ operand, name }];
+    })
+    .at(0);
+}
+
+function checkIn({ operands: [needle, hay] }: Operation): SuspectOperands | undefined {
+  const name = nameOfVariable(needle);
+  if (Array.isArray(needle) && nameOfVariable(hay) !== undefined) {
+    const message = '"in" looks for the first operand in the second, and the first is a whole list';
+    return { message, hint: `write the variable first: {"in": [${shownRule(hay)}, ${shown(needle)}]}` };
+  }
+  if (name === undefined || typeof hay !== 'string') return undefined;
+  const words = hay.split(/\s*[,;|]\s*/).filter((word) => word !== '');
+  const hint =
+    words.length > 1
+      ? severalRule('in', needle, words)
+      : writing(`{"in": [${shown(hay)}, ${shownRule(needle)}]}`, 'to look for the text in the value write');
+  const message = `"in" looks for the value of ${quoteName(name)} inside the text ${quoteName(hay)}`;
+  return { message, ...hint };
+}
+
+function checkList({ operator, operands }: Operation): SuspectOperands | undefined {
+  const list = operands.find((operand) => Array.isArray(operand) && operand.length > 0);
+  const variable = variableIn(operands);
+  if (list === undefined || variable === undefined) return undefined;
+  const message = `"${operator}" compares ${quoteName(variable.name)} with a whole list`;
+  return { message, ...severalRule(operator, variable.operand, list) };
+}
+
+function checkConstants({ operator, operands: [a, b] }: Operation): SuspectOperands | undefined {
+  if (typeof a !== 'string' || !isScalar(b)) return undefined;
+  const message = `"${operator}" compares two constants, ${quoteName(a)} and ${shown(b)}`;
+  const name = withoutForeignRoot(/^\$?\{\{?\s*([\w.$-]+)\s*\}?\}$/.exec(a)?.[1] ?? a);
+  if (!/^[A-Za-z_]/.test(name)) return { message, hint: 'name what was sent: {"var": "name"}' };
+  const rule = `{"${operator}": [{"var": ${shown(name)}}, ${shown(b)}]}`;
+  return { message, ...writing(rule, 'to compare what was sent write') };
+}
+
+/** Texts without a space, with a comma or bar between them: as other tools list events. */
+const JOINED = /^[\w./:-]*[a-z][\w./:-]*(?:[,|][\w./:-]*[a-z][\w./:-]*)+$/i;
+/** With a space behind the comma only where it is all in small letters: "Berlin, Germany" is one text. */
+const SPACED = /^[a-z][a-z0-9_.:-]*(?:(?:, | ?\| ?)[a-z][a-z0-9_.:-]*)+$/;
+
+function checkJoined({ operator, operands }: Operation): SuspectOperands | undefined {
+  const variable = variableIn(operands);
+  const text = operands.find((operand) => typeof operand === 'string');
+  if (variable === undefined || text === undefined || !(JOINED.test(text) || SPACED.test(text)))
+    return undefined;
+  const words = text.split(/\s*[,|]\s*/);
+  const message = `"${operator}" compares ${quoteName(variable.name)} with the one text ${quoteName(text)}`;
+  return { message, ...severalRule(operator, variable.operand, words) };
+}
+
+/** A number with a sign or name of money, a percent sign, or commas between its thousands. */
+const AMOUNT =
+  /^(?:[$€£¥]|(?:USD|EUR|GBP|CHF)\s*)?\s*(-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)\s*(?:[$€£¥%]|USD|EUR|GBP|CHF)?$/i;
+
+function checkAmount({ operator, operands }: Operation): SuspectOperands | undefined {
+  const name = variableIn(operands)?.name;
+  const written = operands.find((operand) => typeof operand === 'string' && Number.isNaN(Number(operand)));
+  const digits = typeof written === 'string' ? AMOUNT.exec(written.trim())?.[1] : undefined;
+  if (name === undefined || digits === undefined) return undefined;
+  const meant = Number(digits.replaceAll(',', ''));
+  const rule = JSON.stringify({
+    [operator]: operands.map((operand) => (operand === written ? meant : operand)),
+  });
+  const message = `"${operator}" compares ${quoteName(name)} with the text ${quoteName(String(written))}, which is no number: for a number that is never true`;
+  return { message, ...writing(rule) };
+}
+
+/** A header or a parameter of the address is always a text. */
+function checkKind({ operator, operands }: Operation): SuspectOperands | undefined {
+  const { name = '', operand: variable } = variableIn(operands) ?? {};
+  const written = operands.find((operand) => typeof operand === 'number' || typeof operand === 'boolean');
+  // A default is what it is written as.
+  if (Array.isArray((variable as { readonly var?: unknown } | undefined)?.var)) return undefined;
+  if (operator.length !== 3 || written === undefined || !/^(?:headers|query)\../.test(name)) return undefined;
+  const meant = operands.map((operand) => (operand === written ? JSON.stringify(operand) : operand));
+  const message = `"${operator}" compares ${quoteName(name)}, which is always a text, with ${shown(written)}: that ${operator === '===' ? 'never holds' : 'always holds'}`;
+  return { message, ...writing(JSON.stringify({ [operator]: meant })) };
+}

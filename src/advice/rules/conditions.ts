@@ -1,0 +1,270 @@
+/** Conditions that are none: operators and rules of other languages, and what was meant by them. */
+import { foreignCondition } from '../dialects/condition-objects.ts';
+import { foreignOperatorHint, SWAPPED, SYNONYMS } from '../dialects/operators.ts';
+import { meantRule, SECRET_HINT } from '../dialects/condition-texts.ts';
+import { didYouMean, replaceWithin } from '../../document/document.ts';
+import { quoted, say, type Finding } from '../../finding.ts';
+import { isJsonObject, isJsonText, type JsonValue } from '../../json.ts';
+import {
+  operationOf,
+  OPERATORS,
+  type MappingFacts,
+  type Operation,
+  type RuleFacts,
+} from '../../mapping/facts.ts';
+import { isListOperator } from '../../mapping/mapping.ts';
+import { remedy, rule, type Fix, type Rule } from '../rule.ts';
+import { asksForEmpty, isRenamedSwap, renamedSwap, wholeRule } from '../rule-edits.ts';
+import {
+  nameOfVariable,
+  readsSecret,
+  severalRule,
+  writing,
+  type RuleHint,
+  printRule,
+} from '../rule-parts.ts';
+
+type WrongRule = 'CONDITION_ARITY' | 'CONDITION_NOT_ONE_OPERATOR' | 'CONDITION_UNKNOWN_OPERATOR';
+
+const CONNECTIVES: ReadonlySet<string> = new Set(['and', 'or', '!', '!!']);
+
+/** Whether the rule at a path is asked whether it holds, and is no value that is compared. */
+export function isAsked(path: RuleFacts['path']): boolean {
+  return path.every(
+    (step, index) =>
+      typeof step === 'number' || CONNECTIVES.has(step) || (isListOperator(step) && path[index + 1] === 1),
+  );
+}
+
+/** Whether the variables at a path read an element: the second operand of a list operator. */
+export function isInList(path: RuleFacts['path']): boolean {
+  return path.some(
+    (step, index) => typeof step === 'string' && isListOperator(step) && path[index + 1] === 1,
+  );
+}
+
+/** A rule about a wrong rule, by its operator; what a secret is compared with is not repeated. */
+function ruleRule<Code extends WrongRule>(
+  on: Code,
+  name: string,
+  {
+    confidence = 'certain',
+    find,
+    fix,
+  }: Partial<Pick<Rule<Code, RuleHint>, 'confidence'>> & {
+    readonly find: (operation: Operation, facts: RuleFacts) => RuleHint | undefined;
+    readonly fix?: (
+      hint: RuleHint,
+      finding: Finding,
+      facts: RuleFacts & { operation: Operation },
+    ) => Fix['edit'] | undefined;
+  },
+) {
+  type Match = { readonly hint: RuleHint; readonly facts: RuleFacts; readonly operation: Operation };
+  return rule<Code, Match>({
+    on,
+    name,
+    confidence,
+    find: (facts: RuleFacts) => {
+      const operation = operationOf(facts.rule) ?? { operator: '', operands: [], unary: true };
+      const hint = find(operation, facts);
+      return hint && { hint, facts, operation };
+    },
+    say: ({ hint, facts }) => quoted(readsSecret(facts.rule, hint.rule) ? SECRET_HINT : hint.hint),
+    fix: ({ hint, facts, operation }, finding) => {
+      const edit = asksForEmpty(operation) ? undefined : fix?.(hint, finding, { ...facts, operation });
+      return edit && { edit };
+    },
+  });
+}
+
+const ofAnotherTool = (_operation: Operation, { rule: written, path }: RuleFacts): RuleHint | undefined =>
+  isAsked(path) ? foreignCondition(written, isInList(path)) : undefined;
+
+const asWhole = ({ rule: text }: RuleHint, _finding: Finding, { located, path }: RuleFacts) =>
+  wholeRule(located.place(path), text);
+
+const synonymOf = (operator: string): string | undefined =>
+  Object.hasOwn(SYNONYMS, operator) ? SYNONYMS[operator] : undefined;
+
+const renamed = (to: string | undefined, operator: string, at: Finding['at']) =>
+  at === undefined || to === undefined ? undefined : replaceWithin(at, operator, to);
+
+/** `!some` and `not_in`: what is negated stands in a rule of its own. */
+function negated({ operator, operands }: Operation): RuleHint | undefined {
+  const [, name = ''] = /^(?:!|not?[ _-]?)(.+)$/i.exec(operator) ?? [];
+  const own = synonymOf(name) ?? name;
+  if (!OPERATORS.has(own)) return undefined;
+  const inner = SWAPPED.has(name) ? operands.toReversed() : operands;
+  return writing(JSON.stringify({ '!': { [own]: inner } }).slice(0, 120));
+}
+
+/** The same operators as a list: also where they stand below an `and` already. */
+function joined(_operation: Operation, { rule: written }: RuleFacts): RuleHint {
+  const rules = Object.entries(written).map(([operator, operands]) => ({ [operator]: operands }));
+  const list = JSON.stringify(rules);
+  if (rules.length === 0) return writing('{"operator": [operands]}');
+  return {
+    hint:
+      list.length > 160
+        ? 'join them with {"and": [...]}, each in { } of its own'
+        : `each in { } of its own, in a list: {"and": ${list}}`,
+  };
+}
+
+/** A third operand of an equality was meant as "or". */
+function several({ operator, operands: [first, ...values] }: Operation): RuleHint | undefined {
+  const name = nameOfVariable(first);
+  const isConstant = values.every((value) => value === null || typeof value !== 'object');
+  if (name === undefined || values.length < 2 || !isConstant || !/^[!=]==?$/.test(operator)) return undefined;
+  return severalRule(operator, first, values);
+}
+
+const LIST = '{"var": "list"}, {"var": "name"}';
+/** Operands of operators that need more than a variable or two. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  var: '"name", "default"',
+  missing_some: '1, ["a", "b"]',
+  substr: '{"var": "ref"}, 0, 11',
+  ...Object.fromEntries(['map', 'filter', 'all', 'some', 'none'].map((name) => [name, LIST])),
+  reduce: '{"var": "list"}, {"+": [{"var": "accumulator"}, {"var": "current"}]}, 0',
+};
+
+/** The operator with as many operands as it needs. */
+function example({ operator, operands }: Operation): RuleHint {
+  if (operator === '!' && operands.length === 0) return writing('{"!": [[]]}', 'for an empty list write');
+  const names = ['a', 'b'].slice(0, OPERATORS.get(operator)?.min ?? 0);
+  const shown = EXAMPLES[operator] ?? names.map((name) => `{"var": "${name}"}`).join(', ');
+  return writing(`{"${operator}": [${shown}]}`);
+}
+
+type NoRule = MappingFacts['CONDITION_NOT_A_RULE'];
+
+/** A condition that is no rule; `text` takes its place, where it is given. */
+function noRule(
+  name: string,
+  find: (facts: NoRule) => { readonly hint: string; readonly text?: string } | undefined,
+  confidence: 'certain' | 'guess' = 'certain',
+) {
+  return rule({
+    on: 'CONDITION_NOT_A_RULE',
+    name,
+    confidence,
+    find,
+    say: ({ hint }) => quoted(hint),
+    fix: ({ text }, { at }) => (text === undefined || at === undefined ? undefined : { edit: { at, text } }),
+  });
+}
+
+/** In place of a text, where that does not end with its line. */
+function insteadOfText({ located }: NoRule, rule: string, hint: string) {
+  const { source, start, end } = located.place([]);
+  return /^[|>]/.test(source.text.slice(start, end)) ? { hint } : { hint, text: rule };
+}
+
+const SIGNS = '“”„‟‘’‚«»';
+const QUOTED = new RegExp(`^[${SIGNS}]([^${SIGNS}]*)[${SIGNS}]$`);
+
+function withoutQuotes(rule: JsonValue): JsonValue {
+  if (typeof rule === 'string') return rule.replace(QUOTED, '$1');
+  if (Array.isArray(rule)) return (rule as readonly JsonValue[]).map(withoutQuotes);
+  if (!isJsonObject(rule)) return rule;
+  return Object.fromEntries(
+    Object.entries(rule).map(([key, value]) => [key.replace(QUOTED, '$1'), withoutQuotes(value)]),
+  );
+}
+
+/** More than a few lines are not repeated. */
+const MAX_JOINED = 300;
+
+/** Rules of a list, joined. */
+function joinedList(rules: readonly JsonValue[]): string {
+  const written = rules.map((each) =>
+    typeof each === 'string' ? meantRule(each) : isJsonObject(each) ? printRule(each) : undefined,
+  );
+  const text = written.includes(undefined) ? '' : `{"and": [${written.join(', ')}]}`;
+  return text === '' || text.length > MAX_JOINED || /token|secret|passw|signature|key/i.test(text)
+    ? 'join several rules with {"and": [...]}'
+    : `write when: ${text}; where one of them is enough, "or" in place of "and"`;
+}
+
+const textOf = ({ located: { value } }: NoRule): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+export const CONDITIONS = [
+  noRule('quotes-of-a-word-processor', ({ located, isSecret, isInOtherQuotes }) => {
+    if (!isInOtherQuotes) return undefined;
+    const text = printRule(withoutQuotes(located.exact([]) as JsonValue));
+    return isSecret ? { hint: 'write " in the place of each of them' } : { hint: `write ${text}`, text };
+  }),
+  noRule('secret-compared', ({ isSecret }) => (isSecret ? { hint: SECRET_HINT } : undefined)),
+  noRule('rule-in-quotes', (facts) => {
+    const text = textOf(facts);
+    if (text === undefined || !/^\s*\{.*\}\s*$/s.test(text) || !isJsonText(text)) return undefined;
+    const json = text.trim();
+    return insteadOfText(facts, json, `it is a rule in quotes: write it without them: ${json}`);
+  }),
+  noRule('expression', (facts) => {
+    const meant = meantRule(textOf(facts) ?? '');
+    return meant === undefined ? undefined : insteadOfText(facts, meant, `write ${meant}`);
+  }),
+  noRule('list-of-rules', ({ located }) =>
+    Array.isArray(located.value)
+      ? { hint: joinedList(located.exact([]) as readonly JsonValue[]) }
+      : undefined,
+  ),
+  noRule(
+    'no-rule',
+    () => ({
+      hint: 'a condition is JsonLogic: write an object whose key is the operator, e.g. {"in": [{"var": "level"}, ["error", "fatal"]]}; && is "and", || is "or"',
+    }),
+    'guess',
+  ),
+  ruleRule('CONDITION_NOT_ONE_OPERATOR', 'condition-of-another-tool', { find: ofAnotherTool }),
+  ruleRule('CONDITION_NOT_ONE_OPERATOR', 'several-operators', { confidence: 'likely', find: joined }),
+  ruleRule('CONDITION_UNKNOWN_OPERATOR', 'condition-of-another-tool', { find: ofAnotherTool, fix: asWhole }),
+  ruleRule('CONDITION_UNKNOWN_OPERATOR', 'operands-the-other-way-round', {
+    find: ({ operator, operands }) =>
+      SWAPPED.has(operator)
+        ? writing(
+            `{"in": ${JSON.stringify(operands.toReversed()).slice(0, 160)}}`,
+            'write it the other way round, what is looked for first:',
+          )
+        : undefined,
+    fix: (_hint, _finding, facts) =>
+      isRenamedSwap(facts.operation) ? renamedSwap(facts, facts.operation.operator) : undefined,
+  }),
+  ruleRule('CONDITION_UNKNOWN_OPERATOR', 'other-name', {
+    find: ({ operator }) => {
+      const synonym = synonymOf(operator);
+      return synonym === undefined ? undefined : { hint: `did you mean "${synonym}"?` };
+    },
+    fix: (_hint, { at }, { operation: { operator } }) => renamed(synonymOf(operator), operator, at),
+  }),
+  ruleRule('CONDITION_UNKNOWN_OPERATOR', 'operator-of-another-language', {
+    find: ({ operator, operands }) => foreignOperatorHint(operator, operands),
+    fix: asWhole,
+  }),
+  ruleRule('CONDITION_UNKNOWN_OPERATOR', 'negated-operator', { find: negated, fix: asWhole }),
+  ruleRule('CONDITION_UNKNOWN_OPERATOR', 'near-name', {
+    confidence: 'likely',
+    find: ({ operator }) => {
+      const near = didYouMean(operator, OPERATORS.keys());
+      return near === undefined ? undefined : { hint: `did you mean "${near}"?` };
+    },
+    fix: (_hint, { at }, { operation: { operator } }) =>
+      renamed(didYouMean(operator, OPERATORS.keys()), operator, at),
+  }),
+  ruleRule('CONDITION_UNKNOWN_OPERATOR', 'unknown-name', {
+    confidence: 'guess',
+    find: () => ({ hint: `the operators are: ${[...OPERATORS.keys()].join(' ')}` }),
+  }),
+  ruleRule('CONDITION_ARITY', 'condition-of-another-tool', { find: ofAnotherTool }),
+  ruleRule('CONDITION_ARITY', 'several-values', { find: several, fix: asWhole }),
+  ruleRule('CONDITION_ARITY', 'other-count', { confidence: 'guess', find: example }),
+  remedy('CONDITION_LOG', say`\`sluice explain\` shows every value a condition read`),
+  remedy(
+    'CONDITION_TOO_DEEP',
+    say`give "and" and "or" one long list instead of nesting them, or decide in a transform`,
+  ),
+];

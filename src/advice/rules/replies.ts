@@ -1,0 +1,249 @@
+/** Replies, notifications and events that reach nobody: what the configuration and its mappings leave open together. */
+import { channelIdOf, FALLBACK_CHANNEL, LAST_CHANNEL } from '../../action.ts';
+import { isReference, recipientProblem, requiredSettings } from '../../channels/channels.ts';
+import { formatPlace, inWords, placeIfWritten } from '../../document/document.ts';
+import { say } from '../../finding.ts';
+import type { GenerationSubjects } from '../../generation/facts.ts';
+import type { CompiledMapping } from '../../mapping/mapping.ts';
+import { exampleRecipient } from '../recipients.ts';
+import { look, type Found } from '../rule.ts';
+import { channelBlock } from './channel-settings.ts';
+
+type Whole = GenerationSubjects['generation'];
+type Settings = Whole['config']['settings'];
+
+/** Channels without settings that replies go to. */
+function withoutSettings({ config: { settings, root }, catalog, mappings }: Whole): readonly Found[] {
+  const configured = Object.keys(settings.channels);
+  const { channel: main } = settings.gateway.main;
+  const named = [
+    ...(main === undefined ? [] : [{ name: main, at: root.place(['gateway', 'main', 'channel']) }]),
+    ...mappings.flatMap(namedChannels),
+  ];
+  return named.flatMap(({ name, at }): readonly Found[] => {
+    const id = channelIdOf(name);
+    if (id === LAST_CHANNEL || configured.includes(id)) return [];
+    const block = channelBlock(id, requiredSettings(catalog, id));
+    return [
+      {
+        message: say`replies go to ${id}, which has no settings: each delivery fails with not_configured`,
+        at,
+        hint:
+          configured.length === 0
+            ? say`write channels: {${block}} in the configuration, or deliver: false where no reply is to be sent`
+            : say`add ${block} below channels, or choose one of the channels that are configured: ${configured.join(', ')}`,
+      },
+    ];
+  });
+}
+
+/** The channels that a mapping sends its replies to, as it names them. */
+function namedChannels({ action, at, channel, deliver, fallback }: CompiledMapping) {
+  if (action !== 'agent' || deliver === false) return [];
+  const name = channel?.literal?.trim().toLowerCase() ?? '';
+  return [
+    ...(name === '' || channel === undefined ? [] : [{ name, at: channel.at }]),
+    ...(fallback === undefined ? [] : [{ name: fallback.channel, at }]),
+  ];
+}
+
+/** Mappings that name where their replies go, while the defaults of all send none; a transform can say it itself. */
+function notDelivered({ config: { settings, root }, mappings }: Whole): readonly Found[] {
+  if (settings.hooks.defaults.deliver) return [];
+  const isOffAt = placeIfWritten(root, ['hooks', 'defaults', 'deliver']);
+  const where = isOffAt === undefined ? '' : ` (${formatPlace(isOffAt)})`;
+  return mappings
+    .filter(
+      ({ action, deliver, channel, to, transform }) =>
+        action === 'agent' &&
+        (channel ?? to) !== undefined &&
+        deliver === undefined &&
+        transform === undefined,
+    )
+    .map(({ at, id, channel, to }) => ({
+      message: say`no reply of "${id}" is sent, although it says where to: hooks.defaults.deliver is false${where}, and the mapping does not set deliver`,
+      at: (channel ?? to)?.at ?? at,
+      hint: say`add deliver: true to the mapping; or remove its channel and to`,
+    }));
+}
+
+/** Mappings whose events wait for the regular turn of the main agent, which is off. */
+function waiting({ config: { settings, root }, mappings }: Whole): readonly Found[] {
+  const { gateway, hooks } = settings;
+  if (gateway.heartbeat.everySeconds > 0) return [];
+  const isOffAt = placeIfWritten(root, ['gateway', 'heartbeat', 'everySeconds']);
+  return mappings
+    .filter(
+      ({ action, wakeMode = hooks.defaults.wakeMode }) => action === 'wake' && wakeMode === 'next-heartbeat',
+    )
+    .map(({ id, at }) => ({
+      message: say`the events of "${id}" wait for the regular turn of the main agent (wakeMode: next-heartbeat), and gateway.heartbeat.everySeconds: 0 turns that off`,
+      at: isOffAt ?? at,
+      hint: say`there are two ways: for a turn every half hour that reads all events write everySeconds: 1800; to have each event read at once write wakeMode: now in the mapping (${formatPlace(at)})`,
+    }));
+}
+
+/** Another gateway draws its boundary around all it gets, the operator's own words included. */
+function forwardedInstructions({ config, mappings }: Whole): readonly Found[] {
+  const { gateway } = config.settings;
+  return mappings
+    .filter(
+      ({ action, instructions, runner = gateway.runner }) =>
+        action === 'agent' && instructions !== undefined && gateway.runners[runner]?.kind === 'forward',
+    )
+    .map(({ id, at, runner = gateway.runner }) => ({
+      message: say`the instructions of "${id}" reach the agent as untrusted text: the gateway behind the runner ${runner} marks all it gets`,
+      at,
+      hint: say`use a runner that starts the agent itself; for an OpenClaw gateway that is kind: openclaw`,
+    }));
+}
+
+/** Whether it goes to the channel and the recipient that were used last. */
+const isLast = ({ channel }: CompiledMapping): boolean =>
+  channel === undefined || ['', LAST_CHANNEL].includes(channel.literal?.trim().toLowerCase() ?? LAST_CHANNEL);
+
+/** Replies to the channel `last`, where several are set up and nothing says which was used last. */
+function undecidedChannel({ config: { settings }, mappings }: Whole): readonly Found[] {
+  const { channels, gateway, hooks } = settings;
+  const configured = Object.keys(channels);
+  if (gateway.main.channel !== undefined || configured.length < 2 || configured.includes(FALLBACK_CHANNEL))
+    return [];
+  return mappings
+    .filter(
+      (mapping) =>
+        mapping.action === 'agent' &&
+        (mapping.deliver ?? hooks.defaults.deliver) &&
+        mapping.transform === undefined &&
+        (mapping.channel === undefined || mapping.channel.literal !== undefined) &&
+        isLast(mapping),
+    )
+    .map(({ id, at, channel }) => ({
+      message: say`replies of "${id}" go to the channel that the main session used last; until it has used one they go nowhere, because ${configured.length} channels are configured and gateway.main names none`,
+      at: channel?.at ?? at,
+      hint: say`add channel: ${configured.join(' or channel: ')} to the mapping, or set gateway.main: {channel: ${configured[0] ?? ''}}`,
+    }));
+}
+
+/** A coding agent keeps the model of its own settings: the default of all is no name that it knows. */
+function unusedModel({ config: { settings, root } }: Whole): readonly Found[] {
+  const { agents, gateway } = settings;
+  const path = ['agents', 'defaults', 'model'];
+  const runner = gateway.runners[gateway.runner];
+  if (agents.defaults.model === undefined || root.at(path).value === undefined) return [];
+  if (runner?.kind !== 'agent' || runner.model !== undefined) return [];
+  const isUsed = Object.entries(gateway.runners).some(
+    ([name, one]) => one.kind !== 'agent' && (name !== 'echo' || one.kind !== 'echo'),
+  );
+  if (isUsed) return [];
+  const isNamed = root.at(['gateway', 'runners', gateway.runner]).value !== undefined;
+  const own = isNamed ? `gateway.runners.${gateway.runner}` : 'gateway.runner';
+  return [
+    {
+      message: say`agents.defaults.model does not reach the coding agent ${runner.agent}, which uses the model of its own settings`,
+      at: root.place(path, 'key'),
+      hint: say`write model: ${agents.defaults.model.slice(0, 80)} at ${own} (${own}.model), or model in a mapping, and remove it here`,
+    },
+  ];
+}
+
+/** The address of one hook of another gateway, where that of all is meant: `/agent` is put behind it. */
+function wholeAddress({ config: { settings, root } }: Whole): readonly Found[] {
+  return Object.entries(settings.gateway.runners).flatMap(([name, runner]): readonly Found[] => {
+    const url = runner.kind === 'forward' ? runner.url : '';
+    const base = /^(https?:\/\/[^/]+\/.*[^/])\/(?:agent|wake)\/?$/.exec(url)?.[1];
+    if (base === undefined || isReference(url)) return [];
+    const path = ['gateway', 'runners', name];
+    const at = root.place([...(root.at(path).value === undefined ? ['gateway', 'runner'] : path), 'url']);
+    return [
+      {
+        message: say`url is the address of the hooks of the other gateway: /agent is put behind it, so runs go to ${url.replace(/\/$/, '')}/agent`,
+        at,
+        hint: say`write url: ${base}`,
+        edit: { at, text: JSON.stringify(base) },
+      },
+    ];
+  });
+}
+
+/** The channel that is set up, and that a mapping sends to for certain; what a transform returns may say where it goes. */
+function sendsTo(mapping: CompiledMapping, settings: Settings): string | undefined {
+  const { action, deliver = settings.hooks.defaults.deliver, transform } = mapping;
+  const isSent = transform === undefined && (action === 'notify' || (action === 'agent' && deliver));
+  return isSent ? channelOf(mapping, settings) : undefined;
+}
+
+function channelOf({ channel }: CompiledMapping, { channels, gateway }: Settings): string | undefined {
+  if (channel !== undefined && channel.literal === undefined) return undefined;
+  const name = channelIdOf(channel?.literal?.trim().toLowerCase() ?? '');
+  const configured = Object.keys(channels);
+  const last = gateway.main.channel ?? (configured.length === 1 ? configured[0] : FALLBACK_CHANNEL);
+  const id = name === '' || name === LAST_CHANNEL ? last : name;
+  return id !== undefined && configured.includes(id) ? id : undefined;
+}
+
+/** Of more mappings only their number is told. */
+const MAX_NAMED = 5;
+
+/** A channel without recipients is one finding, at the first mapping that may name one. */
+function withoutRecipient({ config: { settings }, catalog, mappings }: Whole): readonly Found[] {
+  const { channels, gateway } = settings;
+  // Channels that a mapping names with a recipient, who then is the last one.
+  const used = new Set(
+    mappings.map((each) => (each.to && !isLast(each) ? channelOf(each, settings) : undefined)),
+  );
+  const hasRecipient = (channel: string): boolean =>
+    channels[channel]?.['to'] !== undefined ||
+    (gateway.main.channel === channel && gateway.main.to !== undefined);
+  const silent = Map.groupBy(mappings, (mapping) => {
+    const channel = mapping.to === undefined ? sendsTo(mapping, settings) : undefined;
+    const isUsed = channel === undefined || hasRecipient(channel) || (isLast(mapping) && used.has(channel));
+    return isUsed ? undefined : channel;
+  });
+  return [...silent].flatMap(([channel, all]): readonly Found[] => {
+    const [first] = all;
+    if (channel === undefined || first === undefined) return [];
+    const ids = all.slice(0, MAX_NAMED).map(({ id }) => `"${id}"`);
+    const more = all.length - ids.length;
+    const isOne = all.length === 1;
+    const to = exampleRecipient((written) => recipientProblem(catalog, channel, written) === undefined);
+    return [
+      {
+        message: say`what ${inWords([...ids, ...(more > 0 ? [`${more} more`] : [])])} ${isOne ? 'sends' : 'send'} goes to ${channel}, and to nobody there: each delivery fails with no_recipient`,
+        at: first.channel?.at ?? first.at,
+        hint: say`add to: ${JSON.stringify(to)} with the recipient to ${isOne ? 'the mapping' : 'each mapping'}, or to channels.${channel} for all; where nothing is to be sent, deliver: false`,
+      },
+    ];
+  });
+}
+
+/** A recipient beside `last`, which leads to one channel; one beside the name of a channel was judged with the mapping. */
+function wrongRecipient({ config: { settings }, catalog, mappings }: Whole): readonly Found[] {
+  return mappings.flatMap((mapping): readonly Found[] => {
+    const { to } = mapping;
+    const channel = isLast(mapping) ? sendsTo(mapping, settings) : undefined;
+    const literal = to?.literal?.trim() ?? '';
+    if (to === undefined || channel === undefined || literal === '' || isReference(literal)) return [];
+    const problem = recipientProblem(catalog, channel, literal);
+    if (problem === undefined) return [];
+    const isRecipient = (text: string): boolean => recipientProblem(catalog, channel, text) === undefined;
+    return [
+      {
+        message: say`"${literal.slice(0, 80)}" is not a recipient on ${channel}, where it is sent to: ${problem}`,
+        at: to.at,
+        facts: { channel, to: literal, isRecipient },
+      },
+    ];
+  });
+}
+
+export const REPLIES = [
+  look({ on: 'generation', codes: ['CHANNEL_NOT_CONFIGURED'], find: withoutSettings }),
+  look({ on: 'generation', codes: ['RUNNER_SETTINGS'], name: 'whole-address', find: wholeAddress }),
+  look({ on: 'generation', codes: ['INSTRUCTIONS_FORWARDED'], find: forwardedInstructions }),
+  look({ on: 'generation', codes: ['DELIVER_OFF'], find: notDelivered }),
+  look({ on: 'generation', codes: ['HEARTBEAT_OFF'], find: waiting }),
+  look({ on: 'generation', codes: ['MODEL_NOT_PASSED_ON'], find: unusedModel }),
+  look({ on: 'generation', codes: ['CHANNEL_UNDECIDED'], find: undecidedChannel }),
+  look({ on: 'generation', codes: ['RECIPIENT_MISSING'], find: withoutRecipient }),
+  look({ on: 'generation', codes: ['INVALID_RECIPIENT'], find: wrongRecipient }),
+];

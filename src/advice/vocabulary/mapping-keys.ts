@@ -1,0 +1,334 @@
+import { printRule } from '../rule-parts.ts';
+import {
+  alike,
+  below,
+  calledHere,
+  type KeyAdvice,
+  type SchemaAdvice,
+  secondsIn,
+} from '../../document/document.ts';
+import { isJsonObject, isScalar } from '../../json.ts';
+import { meantRule } from '../dialects/condition-texts.ts';
+import { ADNANH, githubEvents, ruleOfOthers } from '../dialects/hooks.ts';
+import { hintForFields } from './wanted-fields.ts';
+import { meantValue } from './mapping-values.ts';
+
+/**
+ * Words of other tools (OpenClaw, Hermes Agent, n8n, Zapier, hookdeck) and keys at the wrong level, with what they are
+ * here. `rename` only where the value means the same.
+ */
+type ForeignKey = KeyAdvice;
+
+const condition: ForeignKey = {
+  hintFor: conditionHint,
+  hint: 'a condition is match.when, in JsonLogic: match: {path: name, when: {"===": [{"var": "action"}, "opened"]}}',
+};
+const event: ForeignKey = {
+  hintFor: githubEvents,
+  hint: 'which events are taken says match.when, e.g. of GitHub: match: {path: github, when: {"in": [{"var": "headers.x-github-event"}, ["push", "release"]]}}; others name the event in the body',
+};
+/** OpenClaw and others name the agent, which is a runner here. */
+const agentKey = (key: string): ForeignKey => ({
+  hintFor: (value) =>
+    typeof value === 'string' && /^[a-z][a-z-]{0,30}$/i.test(value)
+      ? `write runner: ${value} in place of ${key}: ${value} (runner is a key of gateway.runners)`
+      : undefined,
+  hint: 'which agent runs is runner, a key of gateway.runners',
+});
+const into = (key: string): ForeignKey => ({ hint: `it belongs into match: write match: {${key}: …}` });
+const proof: ForeignKey = {
+  hint: "the token that senders carry is hooks.token of the configuration, one for all mappings; a path with one of its own has verify: {scheme: token, secrets: ['${NAME}']}",
+};
+const signing: ForeignKey = {
+  hint: "the secret that a sender signs with belongs into verify: {scheme: github, secrets: ['${NAME}']}, with the scheme of the sender",
+};
+const secrets: ForeignKey = {
+  hint: "write secrets, a list of references: secrets: ['${NAME}']",
+  means: 'secrets',
+};
+const tolerance: ForeignKey = {
+  hintFor: (value) => {
+    const seconds =
+      typeof value === 'string' || typeof value === 'number' ? secondsIn(String(value)) : undefined;
+    return seconds === undefined || !Number.isInteger(seconds)
+      ? undefined
+      : `write toleranceSeconds: ${seconds}`;
+  },
+  hint: 'write toleranceSeconds, a number of seconds: toleranceSeconds: 600',
+};
+
+const again: ForeignKey = {
+  hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key; a run that failed on its own is not repeated',
+};
+const byTheHour: ForeignKey = {
+  hint: 'runs are limited by the hour: runsPerHour; the requests of a path by the minute: rate: {perMinute: 60} beside limits',
+};
+
+const header: ForeignKey = {
+  hint: 'headers are read by when: {"===": [{"var": "headers.x-name"}, "value"]}',
+  hintFor: hintForFields('headers.'),
+};
+const field: ForeignKey = {
+  hint: 'fields of the body are read by when: {"===": [{"var": "field"}, "value"]}',
+  hintFor: hintForFields('payload.'),
+};
+
+/** `{channel: slack, to: C0123}`, `{slack: C0123}` and `{webhook: https://…}` as keys of the mapping. */
+function targetOf(value: unknown): string | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const { channel, to } = value;
+  const [only, ...more] = Object.entries(value);
+  const [name, place] = typeof channel === 'string' ? [channel, to] : more.length === 0 ? (only ?? []) : [];
+  if (name === undefined || (place !== undefined && !isScalar(place)) || !/^[a-z]{3,20}$/i.test(name))
+    return undefined;
+  const text = place === undefined ? '' : String(place);
+  if (/^https?:\/\/[\w./:-]{1,120}$/.test(text))
+    return `the outcome is posted to an address: write callbackUrl: ${text} in its place`;
+  const where = `write channel: ${name.toLowerCase()}${text === '' || text.length > 60 ? '' : ` and to: ${JSON.stringify(text)}`} in the mapping, in its place`;
+  return `where the reply of the agent goes stands in the mapping itself: ${where}; with action: notify the text is sent without an agent`;
+}
+
+/** A topic of Telegram and a thread of Discord are parts of the recipient. */
+function meantThread(value: unknown, beside: unknown): string | undefined {
+  const { channel, to } = isJsonObject(beside) ? beside : {};
+  const thread = isScalar(value) ? String(value) : '';
+  const chat = isScalar(to) ? String(to) : '';
+  if (!/^\d{1,20}$/.test(thread)) return undefined;
+  if (channel === 'discord')
+    return `a thread is a channel of its own: write to: "${thread}" in place of both`;
+  return channel === 'telegram' && /^(?:-?\d+|@\w+)$/.test(chat)
+    ? `it is a part of "to": write to: "${chat}:topic:${thread}" in place of both`
+    : undefined;
+}
+
+/** Where a condition belongs that is a text, or an object of another tool, in JsonLogic; beside one that is there, too. */
+function conditionHint(value: unknown, beside: unknown): string | undefined {
+  const rule = typeof value === 'string' ? meantRule(value) : ruleOfOthers(value);
+  if (rule === undefined || !isJsonObject(beside)) return undefined;
+  const { match } = beside;
+  const when = isJsonObject(match) ? match['when'] : undefined;
+  return isJsonObject(when)
+    ? `a condition belongs into match.when, in JsonLogic; there is one already, so join the two: when: {"and": [${printRule(when)}, ${rule}]}`
+    : `a condition belongs into match, in JsonLogic: when: ${rule}`;
+}
+
+/** Operators that begin a condition; one beside `when`, or where `when` is missing, was most likely not indented. */
+const BEGIN = [
+  'and',
+  'or',
+  '!',
+  '!!',
+  '==',
+  '===',
+  '!=',
+  '!==',
+  '>',
+  '>=',
+  '<',
+  '<=',
+  'in',
+  'some',
+  'all',
+  'none',
+];
+
+function operatorKeys(): Readonly<Record<string, ForeignKey>> {
+  return Object.fromEntries(
+    BEGIN.flatMap((name) => {
+      const written = /^\w+$/.test(name) ? name : `"${name}"`;
+      const key: ForeignKey = {
+        hint: `it is an operator of a condition, and belongs with all below it into match.when: write match: {path: name, when: {${written}: …}}`,
+      };
+      return [
+        [name, key],
+        [`match.${name}`, key],
+      ];
+    }),
+  );
+}
+
+/** The lines of a frame around the mapping. */
+const frame: ForeignKey = {
+  group: 'frame',
+  hint: 'a mapping has no frame: its keys (id, match, messageTemplate) stand at the left of the file, or in entries of a list',
+  hintFor: (value, beside) => {
+    const [name = ''] = isJsonObject(beside)
+      ? Object.keys(beside).filter((key) => beside[key] === value)
+      : [];
+    if (!isJsonObject(value)) return undefined;
+    return 'match' in value || 'messageTemplate' in value || 'textTemplate' in value
+      ? `a mapping has no frame: remove the line ${name}: (and what belongs to it), and indent the keys below it two spaces less`
+      : undefined;
+  },
+};
+const oneAction: ForeignKey = {
+  hint: 'a mapping has one action, and its keys stand in the mapping itself: action: agent, messageTemplate: …; for a second action write a second mapping, or a transform that returns a list',
+};
+
+const outside: ForeignKey = {
+  hint: 'the address that senders call is server.publicUrl of the configuration: publicUrl: https://hooks.example.com',
+};
+const order: ForeignKey = {
+  hint: 'the first mapping that matches acts, and it alone: put the one for fewer requests before the others; files are taken by their names',
+};
+
+const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
+  ...operatorKeys(),
+  ...ADNANH,
+  when: into('when'),
+  path: into('path'),
+  source: into('source'),
+  ...alike('filter filters condition conditions if rule rules', condition),
+  ...alike('event events on', event),
+  ...alike('secret secrets signingSecret webhookSecret hmac signature', signing),
+  ...alike('token auth', proof),
+  ...alike('priority order weight continue stop', order),
+  url: {
+    hint: 'senders post to hooks.path and match.path; the address that hears of the outcome is callbackUrl',
+  },
+  webhook: { hint: 'senders post to hooks.path and match.path: match: {path: name}' },
+  ...alike('route endpoint', { hint: 'the hook name is match.path: match: {path: name}' }),
+  throttle: { hint: 'a repeat is recognised by dedupe: {key: "{{id}}", ttlSeconds: 60}' },
+  rateLimit: { hint: 'the requests of a path are limited by rate: {perMinute: 60}' },
+  ...alike('prompt message template promptTemplate', calledHere('messageTemplate')),
+  ...alike('text body', {
+    hint: 'the template is messageTemplate (action: agent) or textTemplate (action: wake)',
+  }),
+  ...alike('systemPrompt system', calledHere('instructions')),
+  session: {
+    ...calledHere('sessionKey'),
+    hintFor: (value) => {
+      // Of more than the key nobody can tell whether it is needed.
+      const key = isJsonObject(value) && Object.keys(value).length === 1 ? value['key'] : undefined;
+      return typeof key === 'string' && key.length <= 80
+        ? `here it is a text: write sessionKey: ${JSON.stringify(key)}`
+        : undefined;
+    },
+  },
+  ...alike('sessionId session_key', calledHere('sessionKey')),
+  ...alike('recipient chatId chat_id', calledHere('to')),
+  ...alike('callback callback_url webhookUrl resultUrl responseUrl', calledHere('callbackUrl')),
+  ...alike('replyTo reply_to sendTo', { ...calledHere('to'), hintFor: targetOf }),
+  ...alike('delivery announce', {
+    hint: 'where the reply of the agent goes is channel and to',
+    hintFor: targetOf,
+  }),
+  callbackSecret: {
+    hintFor: (value) =>
+      typeof value === 'string' && /^\$\{\w+\}$/.test(value)
+        ? `what signs the callbacks of all mappings stands in the configuration: write gateway: {callbackSecret: '${value}'} there, and remove it here`
+        : undefined,
+    hint: "what signs the callbacks of all mappings stands in the configuration: gateway: {callbackSecret: '${NAME}'}; remove it here",
+  },
+  channels: {
+    hint: 'a reply goes to one channel: write channel: slack; another one that is used when it fails is fallback: {channel: telegram}',
+    hintFor: (value) => {
+      const [first, second] = Array.isArray(value) ? (value as readonly unknown[]) : [];
+      if (![first, second].every((one) => typeof one === 'string' && /^[a-z]{4,20}$/.test(one)))
+        return undefined;
+      return `a reply goes to one channel: write channel: ${String(first)}; where the other is for the case that it fails, add fallback: {channel: ${String(second)}}`;
+    },
+  },
+  ...alike('thread threadId thread_id thread_ts threadTs topic topicId messageThreadId message_thread_id', {
+    hint: 'remove it: a reply is a message of its own in the channel; a topic of Telegram is a part of "to", as in to: "-1001234567890:topic:42"',
+    hintFor: meantThread,
+  }),
+  ...alike('target deliverTo', { hint: 'where the reply goes is channel and to' }),
+  timeout: { hint: 'write timeoutSeconds, in seconds' },
+  timeoutMs: {
+    hint: 'write timeoutSeconds, in seconds; of a transform it is transform: {module: …, timeoutMs: …}',
+  },
+  agent: agentKey('agent'),
+  agentId: agentKey('agentId'),
+  script: calledHere('transform'),
+  code: { hint: 'code is transform: a file below hooks.transformsDir' },
+  ...alike('idempotencyKey dedupeKey', { hint: 'write dedupe: {key: "{{id}}"}' }),
+  ...alike('items foreach', calledHere('forEach')),
+  disabled: { hint: 'write enabled: false' },
+  active: calledHere('enabled'),
+  ...alike('mapping hooks spec config apiVersion kind metadata', frame),
+  version: { hint: 'remove it: a mapping has no version' },
+  ...alike('actions steps do', oneAction),
+  ...alike('respond response', calledHere('answer')),
+  reply: {
+    hint: 'the answer to the sender is answer: {status: 200, body: ok}; where the reply of the agent goes is channel and to',
+  },
+  output: { hint: 'where the reply of the agent goes is channel and to', hintFor: targetOf },
+  notify: {
+    hint: 'a message without an agent is action: notify, with channel, to and messageTemplate',
+    hintFor: targetOf,
+  },
+  type: { hint: 'what a request becomes is action: agent, wake or skip' },
+  description: { hint: 'write it as a comment: # …' },
+  model_name: calledHere('model'),
+  reasoning: calledHere('thinking'),
+  ...alike('retry retries maxRetries attempts', again),
+  concurrency: {
+    hint: 'how many runs of a mapping go on at once is gateway.maxRunsPerMapping of the configuration',
+  },
+  ...below('verify', {
+    ...alike('secret token key password publicKey signingSecret', secrets),
+    ...alike('tolerance maxAge', tolerance),
+    ...alike('url publicUrl notificationUrl', outside),
+    ...alike('type provider', calledHere('scheme')),
+  }),
+  ...below('transform', {
+    ...alike('options config', {
+      hint: 'values for a transform are texts in env: env: {LIMIT: "5"}, which the module reads from process.env',
+    }),
+    ...alike('file path script name', calledHere('module')),
+    function: calledHere('export'),
+    ...alike('timeout timeoutSeconds', { hint: 'write timeoutMs, in milliseconds: timeoutMs: 5000' }),
+    memory: calledHere('memoryMb'),
+  }),
+  ...below('match', {
+    event: {
+      hint: 'an event is named in a header or in the body: write when, e.g. when: {"===": [{"var": "headers.x-github-event"}, "push"]}',
+    },
+    events: {
+      hint: 'an event is named in a header or in the body: write when, e.g. when: {"in": [{"var": "headers.x-github-event"}, ["push"]]}',
+    },
+    ...alike('header headers', header),
+    query: {
+      hint: 'the query is read by when: {"===": [{"var": "query.name"}, "value"]}',
+      hintFor: hintForFields('query.'),
+    },
+    method: { hint: 'method stands beside match, not in it: method: GET' },
+    ...alike('condition filter if where', calledHere('when')),
+    conditions: { hint: 'here it is called "when", one JsonLogic rule: {"and": [...]}' },
+    name: calledHere('path'),
+    url: { hint: 'write path, the hook name alone: what follows hooks.path in the address' },
+    ...alike('body payload fields', field),
+  }),
+  ...below('limits', {
+    ...alike('perHour runs maxRuns hourly', calledHere('runsPerHour')),
+    ...alike('perDay perMinute', byTheHour),
+    perSession: calledHere('runsPerHourAndSession'),
+  }),
+  ...below('debounce', {
+    ...alike('window wait delay interval', calledHere('seconds')),
+    ...alike('by groupBy', calledHere('key')),
+    ...alike('max maxWait', calledHere('maxSeconds')),
+  }),
+  ...below('dedupe', {
+    ...alike('ttl window seconds', calledHere('ttlSeconds')),
+    ...alike('by field id', calledHere('key')),
+  }),
+  ...below('rate', {
+    perHour: {
+      hint: 'write perMinute, a number that may have a fraction: 30 an hour are perMinute: 0.5',
+    },
+    perSecond: { hint: 'write perMinute: one a second are perMinute: 60' },
+    ...alike('limit max requests', calledHere('perMinute')),
+  }),
+  ...below('answer', {
+    text: calledHere('body'),
+    ...alike('code statusCode', calledHere('status')),
+  }),
+  ...below('fallback', {
+    recipient: calledHere('to'),
+  }),
+};
+
+/** What is known of words and values of others in a mapping. */
+export const MAPPING_ADVICE: SchemaAdvice = { keys: FOREIGN_KEYS, value: meantValue };

@@ -1,0 +1,99 @@
+/** Keys of a mapping whose value is an object, where people write a number, a word or a flag: the object that was meant. */
+import { secondsIn, type SchemaAdvice } from '../../document/document.ts';
+import { isScalar } from '../../json.ts';
+import { findKnownSender, PROVIDER_NAMES, writtenScheme } from '../../verify/verify.ts';
+
+type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
+
+/** Undefined where the value is an object already, or says nothing. */
+export function meantObject(key: string, value: unknown): Meant {
+  const meant = Object.hasOwn(OBJECTS, key) ? OBJECTS[key] : undefined;
+  return meant?.(value, typeof value === 'string' ? value.trim() : undefined);
+}
+
+/** By the key, what a value was meant as; `text` is the value without spaces around it, where it is a text. */
+const OBJECTS: Readonly<Record<string, (value: unknown, text: string | undefined) => Meant>> = {
+  debounce: meantDebounce,
+  'answer.body': meantBody,
+  fallback: (value, text) => {
+    const [first] = Array.isArray(value) ? (value as readonly unknown[]) : [text];
+    return typeof first === 'string' ? pasted('fallback', fallbackText(first.trim())) : undefined;
+  },
+  verify: (value) => (isScalar(value) ? meantVerify(String(value).trim()) : undefined),
+};
+
+const quoted = (text: string): string => (/^[A-Za-z][\w-]*$/.test(text) ? text : JSON.stringify(text));
+
+/** The object as the hint shows it and as `check --fix` writes it. */
+function pasted(key: string, text: string): NonNullable<Meant> {
+  return { hint: `write ${key}: ${text}`, text };
+}
+
+/** `telegram` or `telegram:123`. */
+function fallbackText(text: string): string {
+  const [, channel, to] = /^([a-z]+)(?::|\s+)(\S.*)$/i.exec(text) ?? [];
+  return channel === undefined
+    ? `{channel: ${quoted(text)}}`
+    : `{channel: ${channel}, to: ${JSON.stringify(to)}}`;
+}
+
+/** The window of a gathering: what the text says, as far as it may be one; an example where there is no number. */
+function windowOf(written: string): string {
+  if (!/\d/.test(written)) return '30';
+  const seconds = secondsIn(written) ?? 0;
+  return seconds >= 1 && seconds <= 86_400 ? String(seconds) : '…';
+}
+
+/** What events have in common nobody can tell for somebody else, so this is shown and not written. */
+function meantDebounce(value: unknown): Meant {
+  if (!isScalar(value)) return undefined;
+  return {
+    hint: `write debounce: {key: '{{id}}', seconds: ${windowOf(String(value))}}, where key is what the events that belong together have in common`,
+  };
+}
+
+/** The answer is sent as it is written, so an object is its text. */
+function meantBody(value: unknown): Meant {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const text = JSON.stringify(JSON.stringify(value));
+  return {
+    hint: `the body is a text: write body: ${text}, with contentType: application/json beside it`,
+    text,
+  };
+}
+
+const HMAC = /^(?:hmac[-_ ]?)?(sha(?:1|256|384|512))$|^(?:hmac|signature)$/i;
+
+function meantVerify(text: string): Meant {
+  const name = text.toLowerCase();
+  const proof = meantProvider(name) ?? meantHmac(text);
+  if (proof !== undefined) return proof;
+  if (name === 'token' || name === 'basic' || name === 'bearer') {
+    const scheme = name === 'bearer' ? 'token' : name;
+    return { hint: `write verify: {scheme: ${scheme}, secrets: ['\${WEBHOOK_SECRET}']}` };
+  }
+  return {
+    hint: "write verify: {scheme: …, secrets: ['${NAME}']}: the scheme is the sender (github, stripe, …) or hmac, token, basic; the secret stands in the environment",
+  };
+}
+
+function meantProvider(name: string): Meant {
+  const sender = findKnownSender(name);
+  const scheme = (PROVIDER_NAMES as readonly string[]).includes(name)
+    ? name
+    : sender && writtenScheme(sender.columns);
+  if (scheme === undefined) return undefined;
+  const variable = `${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_SECRET`;
+  return {
+    hint: `write verify: {scheme: ${scheme}, secrets: ['\${${variable}}']}, and set ${variable} in the environment`,
+  };
+}
+
+function meantHmac(text: string): Meant {
+  const [isHmac, algorithm] = HMAC.exec(text) ?? [];
+  if (isHmac === undefined) return undefined;
+  const how = algorithm === undefined ? '' : `, algorithm: ${algorithm.toLowerCase()}`;
+  return {
+    hint: `write verify: {scheme: hmac${how}, header: X-Signature, secrets: ['\${WEBHOOK_SECRET}']}, with the header that carries the signature; of a sender that Sluice knows, its name is the scheme (github, stripe, …)`,
+  };
+}

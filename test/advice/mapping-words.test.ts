@@ -1,0 +1,401 @@
+/** Words and values of other tools in a mapping: the hint says what to write, and its edit leaves no such finding. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { applyEdits, formatDiagnostics } from '../../src/document/document.ts';
+import { hideValues } from '../../src/config/config.ts';
+import { meantRule } from '../../src/advice/dialects/condition-texts.ts';
+import { loadMappings } from '../../src/mapping/mapping.ts';
+import { findMeantFormat, meantDateFormat } from '../../src/advice/dialects/date-formats.ts';
+import { formatDate } from '../../src/mapping/template/template-date.ts';
+import { advised, adviseFile } from '../support/mapping-compile.ts';
+import { said, saidFinding } from '../support/said.ts';
+
+const BASE = 'id: a\nmatch: { path: a }\n';
+const WITH_TEXT = `${BASE}messageTemplate: x\n`;
+
+test.each([
+  ['rate: 10/min', /write rate: \{perMinute: 10\}/],
+  ['rate: 5 per second', /write rate: \{perMinute: 300\}/],
+  ["dedupe: '{{id}}'", /write dedupe: \{key: '\{\{id\}\}'\}/],
+  ['dedupe: true', /write dedupe: body/],
+  ['timeoutSeconds: 10m', /a number of seconds: write 600/],
+  ['maxBodyBytes: 2mb', /a number of bytes: write 2097152/],
+  ["deliver: 'no'", /write false, without quotes/],
+  ['forEach: $.items[*]', /write forEach: items/],
+  ['session: hook:a', /called "sessionKey"/],
+  ['bodyFormat: application/x-www-form-urlencoded', /write bodyFormat: form/],
+  ['bodyFormat: json-format', /write bodyFormat: json/],
+  ['answer: { body: { type: 5 } }', /the body is a text: write body: "\{\\"type\\":5\}"/],
+  ["debounce: { key: '{{id}}', seconds: 1m }", /a number of seconds: write 60/],
+  ['verify: { scheme: HMAC_SHA256, header: x, secrets: ["${GL}"] }', /write scheme: hmac$/m],
+  ['verify: { scheme: gitlab-token, secrets: ["${GL}"] }', /write scheme: gitlab/],
+  ['limits: { perHour: 10 }', /called "runsPerHour"/],
+  ['fallback: slack', /write fallback: \{channel: slack\}/],
+  ['dedupe: [id, action]', /write dedupe: \{key: '\{\{id\}\} \{\{action\}\}'\}/],
+  [
+    'verify: { scheme: hmac, header: x, algorithm: HMAC-SHA512, secrets: ["${GL}"] }',
+    /write algorithm: sha512/,
+  ],
+  ['verify: { scheme: hmac, header: x, encoding: Base-64, secrets: ["${GL}"] }', /write encoding: base64$/m],
+  ['thinking: true', /write a level: thinking: high/],
+  ["dedupe: { key: '{{id}}', ttlSeconds: 86400000 }", /the unit is seconds: write ttlSeconds: 86400$/m],
+  ['timeoutSeconds: 300000', /^write timeoutSeconds: 300$/m],
+  // A key that is missing under its right name is no second finding.
+  ['verify: { scheme: basic, username: a, secrets: ["${A}"] }', /did you mean "user"/],
+])('%s is mended', (line, hint) => {
+  const text = `${WITH_TEXT}${line}\n`;
+  const found = adviseFile(text);
+  expect(found.map((one) => said(one.hint))).toEqual([expect.stringMatching(hint)]);
+  expect(
+    adviseFile(
+      applyEdits(
+        text,
+        found.flatMap(({ edit }) => (edit === undefined ? [] : [edit])),
+      ),
+    ),
+  ).toEqual([]);
+});
+
+test.each([
+  [
+    'headers: { X-GitHub-Event: push }',
+    'in place of it write when: {"===": [{"var": "headers.x-github-event"}, "push"]}',
+  ],
+  ['header: [{ name: X-A, value: b }]', 'in place of it write when: {"===": [{"var": "headers.x-a"}, "b"]}'],
+  [
+    'body: { a: [1, 2], b: { c: true } }',
+    'in place of it write when: {"and": [{"in": [{"var": "payload.a"}, [1, 2]]}, {"===": [{"var": "payload.b.c"}, true]}]}',
+  ],
+  [
+    'when: { "!!": { var: x } }, query: { env: live }',
+    'in place of it write when: {"and": [{"!!": {"var": "x"}}, {"===": [{"var": "query.env"}, "live"]}]}',
+  ],
+  // What may be a secret is not repeated.
+  [
+    'headers: { X-Gitlab-Token: hunter2 }',
+    "x-gitlab-token proves who sends, and that is judged before a condition is asked: in place of it write verify: {scheme: gitlab, secrets: ['${GITLAB_SECRET}']} beside match, and set GITLAB_SECRET in the environment of the service to the secret that the sender has",
+  ],
+  [
+    'headers: { X-Hub-Signature-256: hunter2 }',
+    "x-hub-signature-256 proves who sends, and that is judged before a condition is asked: in place of it write verify: {scheme: github, secrets: ['${GITHUB_SECRET}']} beside match (or scheme: meta, as the sender is), and set GITHUB_SECRET in the environment of the service to the secret that the sender has",
+  ],
+  [
+    'headers: { X-Acme-Signature: hunter2, x-a: b }',
+    "x-acme-signature proves who sends, and that is judged before a condition is asked: in place of it write verify: {scheme: hmac, header: x-acme-signature, secrets: ['${WEBHOOK_SECRET}']} beside match, and set WEBHOOK_SECRET in the environment of the service to the secret that the sender has; a condition on the others is when",
+  ],
+])('match: {%s} is told the condition', (line, hint) => {
+  const [found, ...more] = adviseFile(`id: a\nmatch: { path: a, ${line} }\nmessageTemplate: x\n`);
+  expect(said(found?.hint)).toBe(hint);
+  expect(more).toEqual([]);
+});
+
+test.each([
+  [
+    'verify: { scheme: hmac-sha1, header: x, secrets: ["${GL}"] }',
+    /write scheme: hmac, and below it algorithm: sha1/,
+  ],
+  [
+    'verify: { scheme: vercel, secrets: ["${A}"] }',
+    /Vercel has no scheme of its own: in place of scheme: vercel write scheme: hmac, header: x-vercel-signature, algorithm: sha1$/m,
+  ],
+  [
+    'verify: { scheme: Customer.io, secrets: ["${A}"] }',
+    /write scheme: hmac, header: x-cio-signature, signed: 'v0:\{timestamp\}:\{body\}', timestampHeader: x-cio-timestamp$/m,
+  ],
+  [
+    'verify: { scheme: gitea, secrets: ["${A}"] }',
+    /write scheme: github \(gitea signs as GitHub does, in x-hub-signature-256\)$/m,
+  ],
+  [
+    'verify: { scheme: resend, secrets: ["${A}"] }',
+    /write scheme: standard-webhooks \(resend signs as Standard Webhooks says\)$/m,
+  ],
+  ['verify: { scheme: acme, secrets: ["${A}"] }', /no such sender is known: one that signs/],
+  ['verify: { scheme: gitlub, secrets: ["${A}"] }', /did you mean "git/],
+  [
+    'verify: notion',
+    /write verify: \{scheme: hmac, header: x-notion-signature, prefix: 'sha256=', secrets: \['\$\{NOTION_SECRET\}'\]\}/,
+  ],
+  ['secret: abc', /verify: \{scheme: github, secrets: \['\$\{NAME\}'\]\}/],
+  ['on: push', /write when: \{"===": \[\{"var": "headers\.x-github-event"\}, "push"\]\} in match/],
+  [
+    'on: { pull_request: { types: [opened, reopened], branches: [main] } }',
+    /"pull_request"\]\}, \{"in": \[\{"var": "action"\}, \["opened", "reopened"\]\]\}, \{"===": \[\{"var": "pull_request.base.ref"\}, "main"\]\}\]\} in match/,
+  ],
+  ['on: { push: { branches: ["release/**"] } }', /match\.when/],
+  [
+    'filter: { body: { type: { $in: [a, b] } } }',
+    /when: \{"in": \[\{"var": "payload\.type"\}, \["a", ?"b"\]\]\}/,
+  ],
+  [
+    "filter: { '===': [{ var: action }, opened] }",
+    /into match.*when: \{"===": \[\{"var": "action"\}, "opened"\]\}/,
+  ],
+  [
+    'execute-command: /opt/d.sh\npass-arguments-to-command: []',
+    /hook of adnanh\/webhook: .* the command is a runner/,
+  ],
+  ['debounce: 30', /write debounce: \{key: '\{\{id\}\}', seconds: 30\}/],
+  ['debounce: 5m', /seconds: 300\}/],
+  ['debounce: 1d', /seconds: 86400\}/],
+  ['debounce: 500ms', /seconds: …\}/],
+  ['debounce: 2 fortnights', /seconds: …\}/],
+  ['debounce: true', /seconds: 30\}/],
+  ['rate: 100/month', /rate/],
+  ['bodyFormat: multipart/form-data', /write bodyFormat: form/],
+  ['verify: sha256', /write verify: \{scheme: hmac, algorithm: sha256, header: X-Signature/],
+  ['verify: bearer', /write verify: \{scheme: token/],
+  ['verify: true', /write verify: \{scheme: …/],
+  ['transform: [a.ts, b.ts]', /a mapping has one transform: write transform: a\.ts/],
+  ['method: [GET, POST]', /a path takes one method/],
+  ['allowFrom: [hooks.example.com]', /names are not looked up/],
+  ['transform: { module: a.ts, timeoutSeconds: 5 }', /write timeoutMs/],
+  ['retry: 3', /remove it: an agent that is away is waited for/],
+  ['verify: github', /write verify: \{scheme: github, secrets: \['\$\{GITHUB_SECRET\}'\]\}/],
+  ["verify: { scheme: github, secrets: ['$GH_SECRET'] }", /write secrets: \['\$\{GH_SECRET\}'\]/],
+  [
+    "verify: { scheme: github, secrets: ['${{ secrets.GH_SECRET }}'] }",
+    /write secrets: \['\$\{GH_SECRET\}'\]/,
+  ],
+  ["verify: { scheme: github, secrets: ['hunter2hunter2'] }", /put the secret itself into the environment/],
+  ["verify: { scheme: github, secret: '${A}' }", /write secrets, a list of references/],
+  [
+    "if: ${{ payload.ref == 'x' }}",
+    /belongs into match, in JsonLogic: when: \{"===": \[\{"var": "payload\.ref"\}, "x"\]\}/,
+  ],
+  ["verify: { scheme: stripe, secrets: ['${A}'], tolerance: 10m }", /^write toleranceSeconds: 600$/],
+  ["verify: { scheme: square, secrets: ['${A}'], url: https://a.example }", /server\.publicUrl/],
+  ['and: [{ "===": [{ var: kind }, x] }]', /into match\.when: write match: \{path: name, when: \{and: …\}\}/],
+  ['"===": [{ var: kind }, x]', /into match\.when: write match: \{path: name, when: \{"===": …\}\}/],
+  ['priority: 10', /the first mapping that matches acts/],
+  ['verify: none', /remove verify: the path then asks for the hook token/],
+  ['verify: { scheme: none }', /remove verify/],
+  ['verify: { scheme: nobody, secrets: ["${A}"] }', /is scheme: hmac with header: NAME/],
+  ['deliver: slack', /write channel: slack in its place/],
+  ['deliver: { channel: slack, to: C1 }', /write channel: "slack" and to: "C1" in the mapping/],
+  ['action: { type: wake, text: x }', /write action: wake, and text in the mapping beside it/],
+  ['transform: {module: a.ts, env: {SHOP: "${SHOP}"}}', /write the value itself in place of \$\{SHOP\}/],
+  ['challenge: true', /challenge: slack, or meta/],
+  ['challenge: dropbox', /write challenge: \{echo: query\.challenge\}$/],
+  ['challenge: {kind: asana}', /write challenge: \{echo: headers\.x-hook-secret\}$/],
+  ['challenge: {echo: challenge}', /query\.NAME/],
+  [
+    'challenge: { query: hub.challenge }',
+    /write challenge: \{kind: meta, token: '\$\{META_VERIFY_TOKEN\}'\}/,
+  ],
+  ["challenge: { verify_token: '${FB_VERIFY}' }", /challenge: \{kind: meta, token: '\$\{FB_VERIFY\}'\}/],
+  ['challenge: { param: validationToken }', /write challenge: graph$/],
+  ['challenge: url_verification', /write challenge: slack$/],
+  ['challenge: { header: X-Hook-Secret }', /write challenge: \{echo: headers\.x-hook-secret\}$/],
+  ['dedupe: { key: "{{id}}", ttl: 1h }', /^write ttlSeconds: 3600$/],
+  ['method: PUT', /a path takes one method/],
+  ['fallback: telegram:123', /write fallback: \{channel: telegram, to: "123"\}/],
+  ['actions: [{ type: agent }]', /a mapping has one action/],
+  ['session: { key: hook:a }', /write sessionKey: "hook:a"/],
+  ['apiVersion: v1\nkind: Mapping\nmetadata: { name: a }', /a mapping has no frame/],
+  ['mapping: { match: { path: b } }', /remove the line mapping:/],
+  ['channel: "#alerts"', /channel is the platform, and "to" the place in it/],
+  ['channel: "slack:#alerts"', /channel: slack and to: "#alerts"/],
+])('%s is told what to write', (line, hint) => {
+  const found = adviseFile(`${WITH_TEXT}${line}\n`);
+  expect(found.map((one) => said(one.hint))).toContainEqual(expect.stringMatching(hint));
+  expect(JSON.stringify(found.map((one) => [said(one.message), said(one.hint)]))).not.toContain('hunter2');
+});
+
+test.each(['verify: whsec_hunter2', 'verify: [whsec_hunter2]', 'verify:\n  - whsec_hunter2'])(
+  '%s is a secret in the wrong place, and not printed',
+  (line) => {
+    const found = adviseFile(`${WITH_TEXT}${line}\n`);
+    expect(found.map(({ code }) => code)).toEqual(['WRONG_TYPE']);
+    expect(formatDiagnostics(found)).not.toContain('hunter2');
+  },
+);
+
+const GITHUB = `ghp_${'aB3'.repeat(12)}`;
+
+test.each([
+  `when: "headers['x-gitlab-token'] == 'hunter2'"`,
+  `when: 'query.secret = "hunter2"'`,
+  `when: { '===': [{ var: headers.x-gitlab-token }, hunter2, hunter2] }`,
+  `when: { in: [{ var: headers.x-api-key }, 'hunter2,hunter2'] }`,
+  `# token: hunter2\n  when: { nonsense: 1 }`,
+  `when: { startsWith: [{ var: a }, ${GITHUB}, x] } # ${GITHUB}`,
+  `when: { ${GITHUB}: 1 }`,
+  'when: { “===”: [{ “var”: “headers.x-gitlab-token” }, “hunter2”] }',
+  `path: ${GITHUB}`,
+])('%s: what may be a secret is not printed', (line) => {
+  const found = adviseFile(`id: a\nmatch:\n  path: a\n  ${line}\nmessageTemplate: x\n`);
+  expect(found.length).toBeGreaterThan(0);
+  const text = formatDiagnostics(hideValues(found, []));
+  expect(text).not.toMatch(/hunter2|aB3/);
+});
+
+test.each([
+  [
+    `'{"===": [{"var": "a"}, 1]}'`,
+    'it is a rule in quotes: write it without them: {"===": [{"var": "a"}, 1]}',
+  ],
+  ['[{ "!!": { var: a } }, { "!!": { var: b } }]', expect.stringMatching(/^write when: \{"and": \[\{"!!": /)],
+  [
+    `["type == 'a'", { '>': [{ var: n }, 3] }]`,
+    expect.stringMatching(/^write when: \{"and": \[\{"===": \[\{"var": "type"\}, "a"\]\}, \{">": /),
+  ],
+  [
+    `{ '===': ['$.action', opened] }`,
+    expect.stringMatching(/write \{"===": \[\{"var": "action"\}, "opened"\]\}$/),
+  ],
+  [`{ '!in': [{ var: a }, [b]] }`, 'write {"!":{"in":[{"var":"a"},["b"]]}}'],
+  [`{ '!some': [{ var: a }, { var: b }] }`, 'write {"!":{"some":[{"var":"a"},{"var":"b"}]}}'],
+  ['[{ "===": [{ var: headers.x-token }, hunter2] }, 1]', 'join several rules with {"and": [...]}'],
+])('the condition %s is told the rule', (when, hint) => {
+  const found = adviseFile(`id: a\nmatch:\n  path: a\n  when: ${when}\nmessageTemplate: x\n`);
+  expect(found.map((one) => said(one.hint))).toEqual([hint]);
+});
+
+test.each([
+  [
+    "${{ payload.workflow_run.conclusion == 'failure' }}",
+    '{"===": [{"var": "payload.workflow_run.conclusion"}, "failure"]}',
+  ],
+  ["action == 'a' || action === 'b'", '{"in": [{"var": "action"}, ["a", "b"]]}'],
+  [
+    'a = 1 AND (b >= 3 or not c)',
+    '{"and": [{"===": [{"var": "a"}, 1]}, {"or": [{">=": [{"var": "b"}, 3]}, {"!": {"var": "c"}}]}]}',
+  ],
+  ["['a', 'b'].includes(action)", '{"in": [{"var": "action"}, ["a", "b"]]}'],
+  ["!labels.includes('in')", '{"!": {"in": ["in", {"var": "labels"}]}}'],
+  ["!(action == 'opened')", '{"!": {"===": [{"var": "action"}, "opened"]}}'],
+  ['score >= 0.50', '{">=": [{"var": "score"}, 0.5]}'],
+  ["title.includes('urgent')", '{"in": ["urgent", {"var": "title"}]}'],
+  ["ref.startsWith('refs/tags/')", '{"===": [{"substr": [{"var": "ref"}, 0, 10]}, "refs/tags/"]}'],
+  ["headers['x-github-event'] != 'push'", '{"!==": [{"var": "headers.x-github-event"}, "push"]}'],
+  ['5 < $json.body.score', '{">": [{"var": "score"}, 5]}'],
+  ["action not in ('a', 'b')", '{"!": {"in": [{"var": "action"}, ["a", "b"]]}}'],
+  ["body.action == 'opened'", '{"===": [{"var": "payload.action"}, "opened"]}'],
+  ["header['X-GitHub-Event'] == 'push'", '{"===": [{"var": "headers.x-github-event"}, "push"]}'],
+  ['select(.action == "opened")', '{"===": [{"var": "action"}, "opened"]}'],
+  ['$[?(@.action=="opened")]', '{"===": [{"var": "action"}, "opened"]}'],
+  ['x?.y != null', '{"!": {"missing": ["x.y"]}}'],
+])('the condition %s is written as JsonLogic', (text, rule) => {
+  expect(meantRule(text)).toBe(rule);
+});
+
+test.each([
+  'push',
+  'true',
+  'commits.length > 0',
+  'a.filter(x => x) == 1',
+  'Please do (this) now',
+  "github.ref == 'x'",
+  '(a == 1',
+  // Neither a rule that is always true nor one that is always false is written.
+  'title.includes("")',
+  "startsWith(ref, '')",
+  "ref.endsWith('')",
+  'head.repo == base.repo',
+  'body.text contains user.name',
+  // JavaScript asks whether the negation is the text; a double holds another id; 007 is no number.
+  '!action == "opened"',
+  '!!action == "opened"',
+  'id == 820982911946154508',
+  'code == 007',
+])('the text %s is no condition that is known for certain', (text) => {
+  expect(meantRule(text)).toBeUndefined();
+});
+
+test.each([
+  'yyyy-MM-dd HH:mm',
+  'dd.MM.yyyy',
+  'HH:mm:ss',
+  'EEE dd MMM',
+  'HH:mm dd.MM.',
+  'mm:ss',
+  'yyyyMMddHHmmss',
+  'HHmm ddMM',
+  'MM/yyyy',
+  'HHhmm',
+  'HH:mm [UTC]',
+  '[yyyy-MM-dd HH:mm]',
+  "'HH:mm'",
+  'yyyy-MM-ddTHH:mm:ssZ',
+  'dd.MM. um HH:mm Uhr',
+  'dd.MM.yyyy at HH:mm',
+  'HH h mm m',
+  "dd MMM '24",
+  'Week of dd MMM',
+])('the date format %s is right', (format) => {
+  expect(meantDateFormat(format)).toBeUndefined();
+});
+
+test.each([
+  // moment, dayjs
+  ['DD.MM.YYYY [at] HH:mm', '03.12.2026 at 14:30'],
+  ['DD.MM.YYYY [um] HH:mm [Uhr]', '03.12.2026 um 14:30 Uhr'],
+  ['YYYY-MM-DD', '2026-12-03'],
+  ['D.M.YYYY', '03.12.2026'],
+  ['ddd, D MMM YYYY', 'Thu, 03 Dec 2026'],
+  ['dddd Do MMMM YYYY', 'Thu 03 Dec 2026'],
+  ['hh:mm A', '14:30'],
+  ['DD/MM/YY', '03/12/2026'],
+  // Java, ICU, Luxon, date-fns
+  ["dd.MM.yyyy 'at' HH:mm", '03.12.2026 at 14:30'],
+  ["EEEE, d MMMM yyyy 'à' HH'h'mm", 'Thu, 03 Dec 2026 à 14h30'],
+  ["yyyy-MM-dd'T'HH:mm:ss.SSS", '2026-12-03T14:30:09'],
+  ['d.M.yyyy', '03.12.2026'],
+  ["h:mm a 'o''clock'", "14:30 o'clock"],
+  // strftime
+  ['%d.%m.%Y at %H:%M', '03.12.2026 at 14:30'],
+  ['%a, %-d %b %Y', 'Thu, 03 Dec 2026'],
+  ['%F %T', '2026-12-03 14:30:09'],
+  // PHP
+  ['d.m.Y', '03.12.2026'],
+  ['d.m.Y H:i', '03.12.2026 14:30'],
+  ['D, j M Y', 'Thu, 03 Dec 2026'],
+  ['d.m.Y \\a\\t H:i:s', '03.12.2026 at 14:30:09'],
+  // Go
+  ['02.01.2006', '03.12.2026'],
+  ['2006-01-02 15:04:05', '2026-12-03 14:30:09'],
+  ['Mon, 02 Jan 2006 at 15:04', 'Thu, 03 Dec 2026 at 14:30'],
+  ['Jan 2, 2006', 'Dec 03, 2026'],
+  ['Jan _2 15:04:05 2006', 'Dec 03 14:30:09 2026'],
+  ['1/2/2006 3:04 PM', '12/03/2026 14:30'],
+  ['03:04 PM', '03:04 PM'],
+  // Slips
+  ['yyyy-mm-dd HH:MM', '2026-12-03 14:30'],
+])('the date format %s prints %s with what is proposed for it', (written, printed) => {
+  const format = meantDateFormat(written) ?? written;
+  expect(formatDate('2026-12-03T14:30:09Z', { format, timeZone: 'UTC' })).toBe(printed);
+});
+
+test('a text whose letters would be replaced stands between two calls', () => {
+  const { parts = [], format } = findMeantFormat('DD.MM.YYYY [Adresse] HH:mm') ?? {};
+  expect(format).toBeUndefined();
+  expect(parts.map(({ text }) => text)).toEqual(['dd.MM.yyyy ', 'Adresse', ' HH:mm']);
+});
+
+test('a condition beside one that is there is joined with it', () => {
+  const text =
+    'id: a\nmatch: { path: a, when: { \'===\': [{ var: kind }, b] } }\nmessageTemplate: x\nif: "!draft"\n';
+  expect(adviseFile(text).map((one) => said(one.hint))).toEqual([
+    expect.stringContaining('when: {"and": [{"===": [{"var": "kind"}, "b"]}, {"!": {"var": "draft"}}]}'),
+  ]);
+});
+
+test('a second match says how two conditions are joined', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-twice-'));
+  try {
+    writeFileSync(join(folder, 'a.yaml'), `${WITH_TEXT}match: { path: b }\n`);
+    const diagnostics = advised(await loadMappings({ inline: [], mappingsDir: folder, presets: [] }));
+    expect(diagnostics.map(saidFinding)).toEqual([
+      expect.objectContaining({
+        code: 'DUPLICATE_KEY',
+        hint: expect.stringContaining('when: {"or": [rule, rule]}'),
+      }),
+    ]);
+    expect(diagnostics[0]?.labels?.map(({ text }) => said(text))).toEqual(['first given here']);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
