@@ -4,7 +4,7 @@
  * of one that is gone. All services, the database and the senders share this machine, so more services mean more
  * throughput only where waiting is the limit.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -187,7 +187,9 @@ export const fleetPart: Part = {
           ratio: { value: ratio, better: 'lower' },
         });
       }
-      rows.push(...(await distanceRows(folder, server, progress)));
+      const far = join(folder, 'far');
+      mkdirSync(far);
+      rows.push(...(await distanceRows(far, server, progress)));
       progress('idle');
       rows.push(await idle(server.port, await server.freshUrl(), folder));
       progress('hand-over');
