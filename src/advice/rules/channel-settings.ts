@@ -4,7 +4,7 @@ import { quoted, say, type Finding } from '../../finding.ts';
 import type { GenerationFacts } from '../../generation/facts.ts';
 import type { Join } from '../join.ts';
 import { recipientHint } from '../recipients.ts';
-import { rule } from '../rule.ts';
+import { hint, rule } from '../rule.ts';
 
 type Setting = NonNullable<GenerationFacts['CHANNEL_SETTINGS']['setting']>;
 
@@ -178,14 +178,13 @@ export const CHANNEL_SETTINGS = [
         : 'remove it',
     'guess',
   ),
-  rule({
-    on: 'CHANNEL_SETTINGS',
-    name: 'main-recipient',
-    confidence: 'certain',
-    find: ({ main }) => main,
-    say: (main) =>
-      main.wrong === undefined
-        ? say`set gateway.main.channel, or set \`to\` in the settings of the channel instead`
-        : quoted(recipientHint(main.wrong) ?? 'write the recipient in that form, or remove gateway.main.to'),
-  }),
+  hint(
+    'CHANNEL_SETTINGS',
+    ['main-recipient', 'certain'],
+    ({ main }) =>
+      main &&
+      (main.wrong === undefined
+        ? 'set gateway.main.channel, or set `to` in the settings of the channel instead'
+        : (recipientHint(main.wrong) ?? 'write the recipient in that form, or remove gateway.main.to')),
+  ),
 ];

@@ -2,7 +2,7 @@
 import { quoted, say } from '../../finding.ts';
 import type { Finding, Place, TextEdit } from '../../finding.ts';
 import type { Join } from '../join.ts';
-import { remedy, rule } from '../rule.ts';
+import { hint, remedy } from '../rule.ts';
 
 /** One finding for all keys of such an entry; a single key that is given twice stays as it is. */
 export const joinedEntries: Join = {
@@ -92,13 +92,8 @@ const TWICE: Readonly<Record<string, string>> = {
 };
 
 export const DOUBLE_KEYS = [
-  rule({
-    on: 'DUPLICATE_KEY',
-    name: 'both-are-meant',
-    confidence: 'certain',
-    find: ({ of }, finding) =>
-      of === 'mapping' && Object.hasOwn(TWICE, keyOf(finding)) ? keyOf(finding) : undefined,
-    say: (key) => quoted(TWICE[key] ?? ''),
-  }),
+  hint('DUPLICATE_KEY', ['both-are-meant', 'certain'], ({ of }, finding) =>
+    of === 'mapping' && Object.hasOwn(TWICE, keyOf(finding)) ? TWICE[keyOf(finding)] : undefined,
+  ),
   remedy('DUPLICATE_KEY', say`keep one of the two`, 'guess'),
 ];

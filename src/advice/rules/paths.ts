@@ -12,7 +12,7 @@ import {
 import { type CompiledMapping } from '../../mapping/mapping.ts';
 import { type SecretReference, secretsText } from '../../verify/verify.ts';
 import { differingFormats, ownPath } from '../body-formats.ts';
-import { look, remedy, replacing, rule, type Found } from '../rule.ts';
+import { hint, look, remedy, replacing, rule, type Found } from '../rule.ts';
 
 type Difference = MappingFacts['PATH_SETTINGS_DIFFER'];
 
@@ -127,47 +127,26 @@ export const PATHS = [
       return edit && also && { edit, also: [also] };
     },
   }),
-  rule({
-    on: 'PATH_SETTINGS_DIFFER',
-    name: 'other-kind-of-request',
-    confidence: 'likely',
-    find: (facts) => (OF_SENDER.has(facts.key) ? facts : undefined),
-    say: ({ key, path, values: [, second] }) =>
-      say`all mappings of a path share one ${key}; requests of two kinds need two paths: give this mapping one of its own, such as match: {path: ${ownPath(path, second)}}, and let its sender post there; where they are of one kind, set ${key} in only one of the mappings`,
-  }),
-  rule({
-    on: 'PATH_SETTINGS_DIFFER',
-    name: 'set-twice',
-    confidence: 'guess',
-    find: ({ key }) => key,
-    say: (key) => say`set ${key} in only one of the mappings of this path`,
-  }),
-  rule({
-    on: 'PATH_SETTINGS_WITHOUT_PATH',
-    name: 'without-path',
-    confidence: 'certain',
-    find: ({ key }) => key,
-    say: (key) =>
-      key === 'maxBodyBytes'
-        ? say`add match.path, or set hooks.maxBodyBytes, which holds for every path`
-        : say`add match.path with the name of the hook`,
-  }),
-  rule({
-    on: 'UNREACHABLE_MAPPING',
-    name: 'same-requests',
-    confidence: 'certain',
-    find: ({ isSame, mapping, before }) => (isSame ? { id: mapping.id, before: before.id } : undefined),
-    say: ({ id, before }) =>
-      say`the two ask for the same: give "${before}" a condition (match.when) that leaves some requests to "${id}", or remove one of them. Only the first mapping that matches acts: where both are meant to, let a transform of "${before}" return a list of two, [{ message: … }, { message: … }]`,
-  }),
-  rule({
-    on: 'UNREACHABLE_MAPPING',
-    name: 'fewer-requests',
-    confidence: 'certain',
-    find: (facts) => facts,
-    say: ({ mapping, before }) =>
-      say`the first mapping that matches acts: ${moveBefore(placeOf(mapping), placeOf(before))}`,
-  }),
+  hint('PATH_SETTINGS_DIFFER', ['other-kind-of-request', 'likely'], ({ key, path, values: [, second] }) =>
+    OF_SENDER.has(key)
+      ? say`all mappings of a path share one ${key}; requests of two kinds need two paths: give this mapping one of its own, such as match: {path: ${ownPath(path, second)}}, and let its sender post there; where they are of one kind, set ${key} in only one of the mappings`
+      : undefined,
+  ),
+  hint(
+    'PATH_SETTINGS_DIFFER',
+    ['set-twice', 'guess'],
+    ({ key }) => say`set ${key} in only one of the mappings of this path`,
+  ),
+  hint('PATH_SETTINGS_WITHOUT_PATH', ['without-path', 'certain'], ({ key }) =>
+    key === 'maxBodyBytes'
+      ? say`add match.path, or set hooks.maxBodyBytes, which holds for every path`
+      : say`add match.path with the name of the hook`,
+  ),
+  hint('UNREACHABLE_MAPPING', ['taken-before', 'certain'], ({ isSame, mapping, before }) =>
+    isSame
+      ? say`the two ask for the same: give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
+      : say`the first mapping that matches acts: ${moveBefore(placeOf(mapping), placeOf(before))}`,
+  ),
   rule({
     on: 'INVALID_MAPPING_PATH',
     name: 'regular-expression',
@@ -185,14 +164,12 @@ export const PATHS = [
     say`write it as senders write it in the URL; percent escapes are compared as they are`,
     'guess',
   ),
-  rule({
-    on: 'RESERVED_PATH',
-    name: 'reserved',
-    confidence: 'certain',
-    find: ({ reserved }) => reserved,
-    say: (reserved) =>
+  hint(
+    'RESERVED_PATH',
+    ['reserved', 'certain'],
+    ({ reserved }) =>
       say`choose another name; ${reserved.map((name) => `"${name}"`).join(', ')} are reserved`,
-  }),
+  ),
   remedy(
     'DUPLICATE_MAPPING_ID',
     say`give one of them another id: logs, golden files and dedupe tell mappings apart by it`,
@@ -205,17 +182,11 @@ export const PATHS = [
     'MAPPING_FILE_SHAPE',
     say`start with match: {path: name} and messageTemplate, or move the file out of hooks.mappingsDir`,
   ),
-  rule({
-    on: 'MAPPING_FILE_PASSED_OVER',
-    name: 'other-name',
-    confidence: 'certain',
-    find: ({ name }) => name,
-    say: (name) => {
-      const yaml = /^(.+?\.(?:yaml|yml|json))\.\w+$/i.exec(name)?.[1];
-      return /\.(?:toml|json5|jsonc)$/i.test(name)
-        ? say`write it as YAML, ${name.replace(/\.[^.]*$/, '')}.yaml, or move it out of this folder`
-        : say`rename it${yaml === undefined ? '' : `, to ${yaml}`}, or move it out of this folder`;
-    },
+  hint('MAPPING_FILE_PASSED_OVER', ['other-name', 'certain'], ({ name }) => {
+    const yaml = /^(.+?\.(?:yaml|yml|json))\.\w+$/i.exec(name)?.[1];
+    return /\.(?:toml|json5|jsonc)$/i.test(name)
+      ? say`write it as YAML, ${name.replace(/\.[^.]*$/, '')}.yaml, or move it out of this folder`
+      : say`rename it${yaml === undefined ? '' : `, to ${yaml}`}, or move it out of this folder`;
   }),
   remedy(
     'MAPPING_FILE_PASSED_OVER',
