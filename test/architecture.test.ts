@@ -85,7 +85,7 @@ function edgesOf(imports: readonly Import[], nameOf: (file: string) => string): 
 }
 
 /** Imports from engine and adapters to advice. Write the new number where it has fallen; 0 is the aim. */
-const ADVICE_IMPORTS = 8;
+const ADVICE_IMPORTS = 4;
 
 /** What runs from a start to a stop. */
 const STARTS = ['cli/serve.ts', 'service/service.ts'];
@@ -108,7 +108,6 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'finding.ts',
   'golden/case-hints.ts',
   'golden/reporters.ts',
-  'mapping/path-settings.ts',
 ]);
 /** Files are split by meaning; beyond this a noun is missing. */
 const MAX_LINES = 400;

@@ -13,6 +13,7 @@ import { joinedKeys } from './rules/joined-keys.ts';
 import { JSON_SYNTAX } from './rules/json-syntax.ts';
 import { KEYS } from './rules/keys.ts';
 import { RENDERED } from './rules/rendered.ts';
+import { SECRETS } from './rules/secrets.ts';
 import { TRANSFORMS } from './rules/transforms.ts';
 import { UNKNOWN_KEYS } from './rules/unknown-keys.ts';
 import { PATH_LOOKS, PATHS } from './rules/paths.ts';
@@ -37,6 +38,7 @@ export const RULES: readonly AnyRule[] = [
   ...DOUBLE_KEYS,
   ...UNKNOWN_KEYS,
   ...VALUES,
+  ...SECRETS,
   ...TRANSFORMS,
   ...RENDERED,
   ...CONFIGURATION_RULES,

@@ -1,3 +1,4 @@
+import type { SecretFacts } from '../verify/verify.ts';
 import type { TemplateCall } from './template/template-subject.ts';
 import type { LocatedValue, Path } from '../document/document.ts';
 import type { JsonObject } from '../json.ts';
@@ -33,6 +34,7 @@ export interface MappingFacts {
     /** Whether that takes no others. */
     readonly isSame: boolean;
   };
+  VERIFY_SECRET: SecretFacts;
   UNTRUSTED_ROUTING: { readonly key: string };
   CONDITION_ARITY: RuleFacts;
   CONDITION_NOT_ONE_OPERATOR: RuleFacts;

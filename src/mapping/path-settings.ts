@@ -1,4 +1,4 @@
-import { printSentence, quoted, say } from '../finding.ts';
+import { quoted, say } from '../finding.ts';
 import type { z } from 'zod';
 import { defined } from '../json.ts';
 import type { LocatedValue, Place } from '../document/document.ts';
@@ -10,7 +10,9 @@ import {
   doubtSecret,
   mayBeSecret,
   type ProofSettings,
+  type SecretFacts,
   type SecretReference,
+  secretSentence,
   secretsText,
   type VerifySettings,
 } from '../verify/verify.ts';
@@ -101,40 +103,37 @@ function reportSecrets(
   proof: ProofSettings,
   { reporter, options }: PathSource,
   { isComplete }: { readonly isComplete: boolean },
-): readonly string[] {
+): readonly SecretFacts[] {
   const { problems } = createVerifier(proof, { clock: Date.now, fetchJson: fetchNothing });
   return proof.secrets.flatMap((secret, index) => {
     const { problem } = problems.find((each) => each.index === index) ?? {};
     const of = { secret, index, options };
     // What is known of the form of a secret says more than that it cannot be read.
-    const said =
+    const facts =
       doubtOf(proof, of) ??
       (problem === undefined ? undefined : problemOf(proof, of, { problem, isComplete }));
-    if (said === undefined) return [];
-    reporter.report(['verify', 'secrets', index], { severity: 'warning', code: 'VERIFY_SECRET', ...said });
-    return secret === '' ? [] : [[said.message, said.hint].map((each) => printSentence(each)).join('; ')];
+    if (facts === undefined) return [];
+    const message = quoted(secretSentence(facts));
+    const at = ['verify', 'secrets', index];
+    reporter.report(at, { severity: 'warning', code: 'VERIFY_SECRET', message, facts });
+    return secret === '' ? [] : [facts];
   });
 }
-
-type Said = Required<Pick<Report, 'message' | 'hint'>>;
 
 function problemOf(
   proof: ProofSettings,
   of: SecretAt,
   { problem, isComplete }: { readonly problem: string; readonly isComplete: boolean },
-): Said | undefined {
-  if (of.secret !== '') return unusable(problem, proof.settings.scheme, otherSecret(proof, of));
-  const inFile = proof.inFile?.[of.index];
-  if (inFile !== undefined) {
-    const isFile = 'secrets' in proof.settings && typeof proof.settings.secrets[of.index] !== 'string';
-    return {
-      message: say`this secret of the path ${isFile ? 'cannot be read' : 'is not set'}`,
-      hint: quoted(inFile),
-    };
-  }
-  const near = proof.near?.[of.index];
-  if (near !== undefined) return otherVariable(near);
-  return isComplete ? unusable(problem, proof.settings.scheme) : undefined;
+): SecretFacts | undefined {
+  const { scheme } = proof.settings;
+  const unusable = { scheme, wrong: 'unusable', what: problem } as const;
+  if (of.secret !== '') return { ...unusable, ...defined({ other: otherSecret(proof, of) }) };
+  const [inFile, near] = [proof.inFile?.[of.index], proof.near?.[of.index]];
+  const isFile = 'secrets' in proof.settings && typeof proof.settings.secrets[of.index] !== 'string';
+  if (inFile !== undefined)
+    return { scheme, wrong: 'unset', what: isFile ? 'cannot be read' : 'is not set', inFile };
+  if (near !== undefined) return { scheme, wrong: 'unset', near };
+  return isComplete ? unusable : undefined;
 }
 
 interface SecretAt {
@@ -144,53 +143,24 @@ interface SecretAt {
 }
 
 /** What shows in the text of a secret alone. */
-function doubtOf(proof: ProofSettings, of: SecretAt): Said | undefined {
-  if (/^(["']).*\1$/s.test(of.secret.trim())) return IN_QUOTES;
+function doubtOf(proof: ProofSettings, of: SecretAt): SecretFacts | undefined {
+  if (/^(["']).*\1$/s.test(of.secret.trim())) return { scheme: proof.settings.scheme, wrong: 'quotes' };
   const doubt = doubtSecret(proof.settings, of.secret);
-  if (doubt === undefined) return undefined;
-  return {
-    message: say`the value of this secret ${doubt.what}`,
-    hint: quoted(otherSecret(proof, of) ?? doubt.remedy),
-  };
+  return doubt && { ...doubt, ...defined({ other: otherSecret(proof, of) }) };
 }
 
 /** Another variable whose value looks like the secret, and what to write. */
-function otherSecret({ settings }: ProofSettings, { index, options }: SecretAt): string | undefined {
+function otherSecret({ settings }: ProofSettings, { index, options }: SecretAt): SecretFacts['other'] {
   const references: readonly SecretReference[] = 'secrets' in settings ? settings.secrets : [];
   const reference = references[index];
   if (reference === undefined || settings.scheme === 'basic') return undefined;
-  const other = options.fittingReference?.(reference, (name, value) => mayBeSecret(settings, name, value));
-  if (other === undefined) return undefined;
-  const text = secretsText(references.map((each) => (each === reference ? `\${${other}}` : each)));
-  return `${other} is set and looks like the right one: write ${text}`;
+  const name = options.fittingReference?.(reference, (each, value) => mayBeSecret(settings, each, value));
+  if (name === undefined) return undefined;
+  const secrets = references.map((each) => (each === reference ? `\${${name}}` : each));
+  return { name, secrets: secretsText(secrets) };
 }
 
 const fetchNothing = (): Promise<never> => Promise.reject(new Error('nothing is fetched to look at secrets'));
-
-function otherVariable(near: string): Said {
-  return {
-    message: say`this secret is not set, but ${near} is`,
-    hint: say`did you mean \${${near}}? Otherwise set the variable that stands here: a request that is signed with it is refused`,
-  };
-}
-
-function unusable(problem: string, scheme: string, other?: string): Said {
-  return {
-    message: say`this secret of the path cannot be used: ${problem}`,
-    hint: say`${other ?? WHERE_SHOWN[scheme] ?? 'set what it refers to'}; without a good secret the path refuses every request`,
-  };
-}
-
-const IN_QUOTES = {
-  message: say`the value of this secret begins and ends with a quote, which is then a part of it`,
-  hint: say`remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping`,
-};
-
-/** What providers call the key, where they show several. */
-const WHERE_SHOWN: Readonly<Record<string, string>> = {
-  discord:
-    'set it to what Discord shows as "Public Key" on the page General Information of the application; it is not the token of the bot',
-};
 
 function challengeOf(
   written: ChallengeSettings,

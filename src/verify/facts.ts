@@ -19,3 +19,4 @@ export { type WrittenUnit, readTime, unitOf } from './timestamps.ts';
 export { TWILIO_HEADER, signedFields, twilioSignature, withAndWithoutPort } from './twilio.ts';
 export { type TableSettings, belongs, compileWays, isTable, schemeOf } from './ways.ts';
 export { headerOf } from './scheme-headers.ts';
+export { readJsonMember } from './signed-fields.ts';

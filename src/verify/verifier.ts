@@ -1,3 +1,4 @@
+import type { SecretFacts } from './secret-forms.ts';
 import { digestSecrets, judgeBasic, judgeToken, type SecretDigests, TOKEN_HEADERS } from './credentials.ts';
 import { findHeader } from './find-header.ts';
 import type { FetchJson, OidcSettings } from './oidc.ts';
@@ -23,8 +24,8 @@ export interface ProofSettings {
   readonly near?: readonly (string | undefined)[];
   /** By position: where a secret that is missing stands, and how to start with it. */
   readonly inFile?: readonly (string | undefined)[];
-  /** What is wrong with secrets that are set, and what to write. */
-  readonly doubts?: readonly string[];
+  /** What is wrong with secrets that are set. */
+  readonly doubts?: readonly SecretFacts[];
 }
 
 export interface VerifierDeps {

@@ -3,7 +3,6 @@
  * Pure: the clock and the way to fetch an issuer's keys are handed in. Everything is judged over the bytes as they
  * came, secrets are compared in constant time, and nothing of the payload is built before the proof.
  */
-export { adviseOnCheck, challengeFor, findAddressCheck, readTexts } from './address-check.ts';
 export {
   answerChallenge,
   type Challenge,
@@ -16,18 +15,9 @@ export { type CommentMark, findCommentMark, markComment } from './comment-mark.t
 export { describeCoverage, findCoverageGaps, proofCoverage, type Coverage } from './coverage.ts';
 export { schemesOfHeader } from './scheme-headers.ts';
 export { isPlainHeaderName } from './find-header.ts';
-export { findKnownSender, KNOWN_SENDERS, type KnownSender } from './known-senders.ts';
-export {
-  adviseVerify,
-  generalScheme,
-  isGeneral,
-  wholeVerify,
-  writtenKey,
-  writtenScheme,
-} from './written-verify.ts';
 export { MAX_TRIED_BYTES } from './judge-sender.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
-export { doubtSecret, mayBeSecret, shownAs, userAndPassword } from './foreign-secrets.ts';
+export { doubtSecret, mayBeSecret, type SecretFacts, secretSentence } from './secret-forms.ts';
 export { presentedToken, TOKEN_HEADERS } from './credentials.ts';
 export {
   type Arrival,

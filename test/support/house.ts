@@ -201,7 +201,6 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
     advice: 'env-file near-variable',
   },
   verify: {
-    advice: 'address-check foreign-secrets known-senders written-verify',
     tools: 'sign',
   },
   sandbox: {

@@ -4,14 +4,13 @@ import { parse } from 'yaml';
 import {
   createVerifier,
   type Diagnosis,
-  findKnownSender,
-  KNOWN_SENDERS,
   type ProofSettings,
   type SignedRequest,
   signRequest,
   VerifySettings,
-  writtenScheme,
 } from '../../src/verify/verify.ts';
+import { findKnownSender, KNOWN_SENDERS } from '../../src/advice/vocabulary/known-senders.ts';
+import { writtenScheme } from '../../src/advice/proofs/written-verify.ts';
 import { threadMs } from '../support/thread-time.ts';
 import { diagnose } from '../../src/advice/proofs.ts';
 

@@ -1,14 +1,13 @@
 /** What names and forms of headers say where no trial fitted: which sender this is, and how its signature is written. */
 import {
   type Diagnosis,
-  KNOWN_SENDERS,
   MAX_TRIED_BYTES,
   type Scheme,
   SCHEMES,
   type SignedRequest,
-  wholeVerify,
-  writtenScheme,
 } from '../../verify/verify.ts';
+import { KNOWN_SENDERS } from '../vocabulary/known-senders.ts';
+import { wholeVerify, writtenScheme } from './written-verify.ts';
 import {
   findHeader,
   headerOf,

@@ -5,10 +5,10 @@ import {
   type Refused,
   type SignedRequest,
   trimMarks,
-  userAndPassword,
   type VerifySettings,
 } from '../../verify/verify.ts';
 import { basicPair, isOneOf } from '../../verify/facts.ts';
+import { PASSWORD_ALONE } from '../vocabulary/secrets.ts';
 import { secretVariants } from './secret-variants.ts';
 
 type Credentials = Extract<VerifySettings, { scheme: 'oidc' | 'basic' | 'token' }>;
@@ -45,10 +45,9 @@ function explainBasic(
   const [name, password] = [pair.slice(0, colon), pair.slice(colon + 1)];
   if (name !== user) return otherUser(user, isOneOf(secrets, password));
   if (isOneOf(secrets, pair)) {
-    const { what, remedy } = userAndPassword(user);
     return {
       code: 'secret-prefix',
-      text: `the password is right, but the value of the secret ${what}; ${remedy}`,
+      text: `the password is right, but the value of the secret begins with "${user}:", the user of verify; ${PASSWORD_ALONE}`,
     };
   }
   const bare = secrets.map((secret) => secret.replace(/^basic\s+/i, ''));

@@ -1,18 +1,18 @@
+import { secretHint, shownAs } from '../vocabulary/secrets.ts';
 import { createSecretKey } from 'node:crypto';
 import {
   type Diagnosis,
   doubtSecret,
-  isGeneral,
   MAX_TRIED_BYTES,
   nameOfSecret,
   type ProofSettings,
   type Refused,
   schemesOfHeader,
-  shownAs,
+  type SecretFacts,
+  secretSentence,
   type SignedRequest,
-  wholeVerify,
-  writtenScheme,
 } from '../../verify/verify.ts';
+import { isGeneral, wholeVerify, writtenScheme } from './written-verify.ts';
 import {
   belongs,
   decodeExactly,
@@ -84,8 +84,11 @@ function withNames(
   return { ...found, text: `${unset.join('')}${but}${found.text} (${where} ${names.join(', ')})` };
 }
 
+const saidOf = (doubts: readonly SecretFacts[]): string =>
+  doubts.map((each) => `${secretSentence(each)}; ${secretHint(each)}`).join('; ');
+
 function notConfigured({ doubts = [] }: ProofSettings): Diagnosis {
-  const why = doubts.length === 0 ? '"sluice check" says why' : doubts.join('; ');
+  const why = doubts.length === 0 ? '"sluice check" says why' : saidOf(doubts);
   return {
     code: 'not-configured',
     text: `this path has no secret that can be used, and refuses every request: ${why}`,
@@ -282,9 +285,10 @@ function plainReason(
   { reason }: Refused,
 ): Diagnosis {
   if (reason !== 'wrong-proof') return { code: reason, text: REASONS[reason] ?? `it was refused: ${reason}` };
-  if (doubts !== undefined) return { code: 'wrong-secret', text: doubts.join('; ') };
+  if (doubts !== undefined) return { code: 'wrong-secret', text: saidOf(doubts) };
   const doubt = secrets.map((secret) => doubtSecret(settings, secret)).find((each) => each !== undefined);
-  if (doubt !== undefined) return { code: 'wrong-secret', text: `the secret ${doubt.what}: ${doubt.remedy}` };
+  if (doubt !== undefined)
+    return { code: 'wrong-secret', text: `the secret ${doubt.what ?? ''}: ${secretHint(doubt)}` };
   const header = schemeOf(settings).ways.flatMap(({ way }) => (way.kind === 'secret' ? [way.header] : []))[0];
   const isSecret = header !== undefined && schemeOf(settings).ways.length === 1;
   const shown = shownAs(settings.scheme);

@@ -5,9 +5,8 @@ import {
   type Scheme,
   SCHEMES,
   type SignedRequest,
-  wholeVerify,
-  writtenScheme,
 } from '../../verify/verify.ts';
+import { wholeVerify, writtenScheme } from './written-verify.ts';
 import { compileWays, type SignatureColumns, type TableSettings, type Way } from '../../verify/facts.ts';
 
 /** Whatever its time: a request that is old is one of the right scheme. */

@@ -1,5 +1,6 @@
 import type { QuestionFacts } from '../../server/server.ts';
-import { adviseOnCheck, type Diagnosis, findAddressCheck, readTexts } from '../../verify/verify.ts';
+import { adviseOnCheck, findAddressCheck, readTexts } from '../vocabulary/address-checks.ts';
+import { type Diagnosis } from '../../verify/verify.ts';
 
 /** That a request without a proof only asks whether the address is right, and what answers it. */
 export function explainQuestion({

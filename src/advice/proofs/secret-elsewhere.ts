@@ -6,9 +6,8 @@ import {
   schemesOfHeader,
   type SignedRequest,
   type VerifySettings,
-  wholeVerify,
-  writtenKey,
 } from '../../verify/verify.ts';
+import { wholeVerify, writtenKey } from './written-verify.ts';
 
 /** Headers that are looked through, but for those of providers, which have a scheme of their own: a sender chooses how many there are. */
 const MAX_HEADERS = 50;

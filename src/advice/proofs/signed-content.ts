@@ -1,13 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { defined } from '../../json.ts';
-import {
-  type Diagnosis,
-  isGeneral,
-  type SignedRequest,
-  wholeVerify,
-  writtenKey,
-  writtenScheme,
-} from '../../verify/verify.ts';
+import { type Diagnosis, type SignedRequest } from '../../verify/verify.ts';
+import { isGeneral, wholeVerify, writtenKey, writtenScheme } from './written-verify.ts';
 import {
   compileContent,
   contentBytes,

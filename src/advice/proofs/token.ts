@@ -1,7 +1,6 @@
+import { adviseVerify, generalScheme } from './written-verify.ts';
 import {
-  adviseVerify,
   type Diagnosis,
-  generalScheme,
   isPlainHeaderName,
   schemesOfHeader,
   presentedToken,

@@ -1,7 +1,7 @@
 import { formatPlace } from '../../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../../mapping/mapping.ts';
 import type { RefusedRequest } from '../../server/server.ts';
-import { adviseOnCheck, findAddressCheck } from '../../verify/verify.ts';
+import { adviseOnCheck, findAddressCheck } from '../vocabulary/address-checks.ts';
 
 /** What to change where a request came with another method than its path takes; undefined where no mapping names it. */
 export function methodNote(

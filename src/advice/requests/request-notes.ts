@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
 import type { PathSettings } from '../../mapping/mapping.ts';
 import { announcedFormat } from '../../payload/payload.ts';
 import type { HookRequest } from '../../request.ts';
-import { adviseOnCheck, findAddressCheck } from '../../verify/verify.ts';
+import { adviseOnCheck, findAddressCheck } from '../vocabulary/address-checks.ts';
 
 /** What kind of request it is, where that alone explains why no mapping wants it, or why its names find nothing. */
 export function notesOn(

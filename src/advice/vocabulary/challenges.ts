@@ -1,6 +1,6 @@
 import type { SchemaAdvice } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
-import { challengeFor } from '../../verify/verify.ts';
+import { challengeFor } from './address-checks.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
 

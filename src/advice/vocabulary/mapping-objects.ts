@@ -1,7 +1,9 @@
 /** Keys of a mapping whose value is an object, where people write a number, a word or a flag: the object that was meant. */
 import { secondsIn, type SchemaAdvice } from '../../document/document.ts';
 import { isScalar } from '../../json.ts';
-import { findKnownSender, PROVIDER_NAMES, writtenScheme } from '../../verify/verify.ts';
+import { findKnownSender } from './known-senders.ts';
+import { PROVIDER_NAMES } from '../../verify/verify.ts';
+import { writtenScheme } from '../proofs/written-verify.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
 

@@ -1,7 +1,9 @@
 import { CHANNEL_ALIASES, CHANNEL_IDS, THINKING_LEVELS } from '../../action.ts';
 import { didYouMean, type SchemaAdvice } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
-import { findKnownSender, type KnownSender, PROVIDER_NAMES, writtenScheme } from '../../verify/verify.ts';
+import { findKnownSender, type KnownSender } from './known-senders.ts';
+import { PROVIDER_NAMES } from '../../verify/verify.ts';
+import { writtenScheme } from '../proofs/written-verify.ts';
 import { meantChallenge } from './challenges.ts';
 import { meantObject } from './mapping-objects.ts';
 import { schemeWord } from './schemes.ts';

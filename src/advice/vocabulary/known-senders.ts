@@ -1,4 +1,4 @@
-import type { SignatureColumns } from './scheme.ts';
+import type { SignatureColumns } from '../../verify/facts.ts';
 
 /** A sender that has no scheme of its own here, and signs in a way that the general scheme `hmac` describes. */
 export interface KnownSender {

@@ -1,8 +1,6 @@
 /** `verify` as a person writes it. */
-import type { SignatureColumns } from './scheme.ts';
-import { SCHEMES } from './schemes.ts';
-import { secretsText, type VerifySettings } from './verify-settings.ts';
-import type { TableSettings } from './ways.ts';
+import type { SignatureColumns, TableSettings } from '../../verify/facts.ts';
+import { SCHEMES, secretsText, type VerifySettings } from '../../verify/verify.ts';
 
 /** What the general schemes take where nothing is said. */
 const GENERAL: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 /* How senders ask whether an address is theirs, and which `challenge` answers them: by names of fields alone. */
 
-import { readJsonMember } from './signed-fields.ts';
+import { readJsonMember } from '../../verify/facts.ts';
 
 /** What is looked at: single texts of a request, which may be a stranger's. */
 export interface AskingRequest {

@@ -1,9 +1,36 @@
 import type { VerifySettings } from './verify-settings.ts';
 
-/** What is wrong with the text of a secret, though it can be used; it is never in the words. */
-export interface SecretDoubt {
-  readonly what: string;
-  readonly remedy: string;
+/** What is wrong with one secret of a path; it is never in it. */
+export interface SecretFacts {
+  readonly scheme: VerifySettings['scheme'];
+  /** `form`: it can be used, and its form says that it is another one. */
+  readonly wrong: 'quotes' | 'form' | 'unset' | 'unusable';
+  /** Of `form`, `unset` and `unusable`: what was found. */
+  readonly what?: string;
+  /** The user of verify, with whom a password begins. */
+  readonly user?: string;
+  /** A variable that is set, and was probably meant by one that is not. */
+  readonly near?: string;
+  /** Where a secret that is missing stands, and how to start with it. */
+  readonly inFile?: string;
+  /** Another variable whose value looks like the secret, and the list with it. */
+  readonly other?: { readonly name: string; readonly secrets: string };
+}
+
+/** What is wrong, in one sentence. */
+export function secretSentence({ wrong, what = '', near }: SecretFacts): string {
+  switch (wrong) {
+    case 'quotes':
+      return 'the value of this secret begins and ends with a quote, which is then a part of it';
+    case 'form':
+      return `the value of this secret ${what}`;
+    case 'unset':
+      return near === undefined
+        ? `this secret of the path ${what}`
+        : `this secret is not set, but ${near} is`;
+    case 'unusable':
+      return `this secret of the path cannot be used: ${what}`;
+  }
 }
 
 /** Credentials whose form tells them: keys to somebody's interface, with which no sender signs its webhooks. */
@@ -29,29 +56,6 @@ const FOREIGN: readonly (readonly [form: RegExp, what: string])[] = [
   [/^pdl_(?:live_|sdbx_)?apikey_/, 'an API key of Paddle'],
 ];
 
-/** Where a provider shows what it signs with. */
-const SHOWN: Readonly<Record<string, string>> = {
-  telegram: 'the secret_token that was given to setWebhook',
-  slack: 'the Signing Secret on the page Basic Information of the app',
-  stripe:
-    'the signing secret of this endpoint, which begins with whsec_ (each endpoint has its own, and so has stripe listen)',
-  'standard-webhooks': 'the signing secret of the webhook endpoint, which begins with whsec_',
-  github: 'the text that was entered as Secret of the webhook',
-  shopify: 'the client secret of the app, or the secret on the page Notifications > Webhooks',
-  sendgrid: 'the verification key of the event webhook',
-  twilio: 'the Auth Token of the account',
-  linear: 'the signing secret on the page of the webhook, which begins with lin_wh_',
-  sentry: 'the Client Secret of the integration',
-  typeform: 'the secret of the webhook',
-  paddle: 'the secret key of the notification destination',
-  square: 'the Signature Key of the subscription',
-  meta: 'the App Secret of the app',
-};
-
-/** What a secret of this scheme is to be, where its provider shows it under a name. */
-export const shownAs = (scheme: string): string | undefined =>
-  Object.hasOwn(SHOWN, scheme) ? SHOWN[scheme] : undefined;
-
 /** What the secrets of a scheme look like, where all of them do. */
 const FORMS: Readonly<Record<string, RegExp>> = {
   stripe: /^whsec_/,
@@ -69,27 +73,19 @@ export function mayBeSecret({ scheme }: VerifySettings, name: string, secret: st
   return /HOOK|SIGN/i.test(name) && !FOREIGN.some(([foreign]) => foreign.test(secret));
 }
 
-/** Doubts about a secret that show in its form alone. */
-export function doubtSecret(settings: VerifySettings, secret: string): SecretDoubt | undefined {
+/** What shows in the text of a secret alone, though it can be used. */
+export function doubtSecret(settings: VerifySettings, secret: string): SecretFacts | undefined {
   const { scheme } = settings;
   if (settings.scheme === 'basic') {
-    return secret.startsWith(`${settings.user}:`) ? userAndPassword(settings.user) : undefined;
+    const { user } = settings;
+    return secret.startsWith(`${user}:`)
+      ? { scheme, wrong: 'form', what: `begins with "${user}:", the user of verify`, user }
+      : undefined;
   }
   // A text of the operator's own choice, which may be anything.
   if (scheme === 'token' || scheme === 'header' || scheme === 'gitlab' || scheme === 'oidc') return undefined;
   const what = FOREIGN.find(([form]) => form.test(secret))?.[1];
-  if (what === undefined) return undefined;
-  const shown = shownAs(scheme) ?? 'the secret that the sender shows for its webhook';
-  return {
-    what: `has the form of ${what}, and is no signing secret`,
-    remedy: `set it to ${shown}`,
-  };
-}
-
-export function userAndPassword(user: string): SecretDoubt {
-  return {
-    what: `begins with "${user}:", the user of verify`,
-    remedy:
-      'a secret of the scheme basic is the password alone: remove the user and the colon from its value',
-  };
+  return what === undefined
+    ? undefined
+    : { scheme, wrong: 'form', what: `has the form of ${what}, and is no signing secret` };
 }
