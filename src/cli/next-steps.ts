@@ -1,4 +1,5 @@
-import { dirname, relative, resolve } from 'node:path';
+import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { DEFAULT_CONFIG_FILES, type LoadedConfig } from '../config/config.ts';
 import { shellWord } from '../advice/commands.ts';
 import type { Terminal } from './terminal.ts';
@@ -7,7 +8,19 @@ import type { Terminal } from './terminal.ts';
 export function commandLine({ cwd }: Pick<Terminal, 'cwd'>, configFile: string, command: string): string {
   const file = relative(cwd, configFile);
   const option = (DEFAULT_CONFIG_FILES as readonly string[]).includes(file) ? '' : ` -c ${shellWord(file)}`;
-  return `npx sluice ${command}${option}`;
+  return `${ownCommand(cwd)} ${command}${option}`;
+}
+
+const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
+
+/**
+ * How this program is called in a folder: by npx only where npx finds it, in its checkout and below the folder that it is
+ * installed in; elsewhere npx would run whatever a registry has under the name.
+ */
+export function ownCommand(cwd: string, started = process.argv[1] ?? '', home = PACKAGE): string {
+  const [holder = home] = home.split(`${sep}node_modules${sep}`);
+  if (`${cwd}${sep}`.startsWith(holder.endsWith(sep) ? holder : `${holder}${sep}`)) return 'npx sluice';
+  return basename(started) === 'sluice' ? 'sluice' : `node ${shellWord(started)}`;
 }
 
 /**

@@ -19,7 +19,7 @@ export function envFileHint(
   if (file === undefined) return undefined;
   const path = relative(cwd, file);
   const shown = path.startsWith('..') ? file : `./${path}`;
-  return `${name} stands in ${shown}, which Sluice does not read by itself: start it with set -a; . ${shown}; set +a; npx sluice ${command}`;
+  return `${name} stands in ${shown}, which Sluice does not read by itself: start it with set -a; . ${shown}; set +a; sluice ${command}`;
 }
 
 /** The command that serves: `dev` where that was started. */

@@ -92,7 +92,7 @@ function expectationHints(
   if (expected === undefined) return [];
   const [asked, found] = [leavesOf(expected.value), leavesOf(actual)];
   const file = relative(cwd, golden.expectedFile);
-  const update = `npx sluice test --update ${golden.name}`;
+  const update = `sluice test --update ${golden.name}`;
   const unknown = [...asked].filter(([path]) => !found.has(path));
   const others = [...found.keys()].filter((path) => !isDeepStrictEqual(asked.get(path), found.get(path)));
   // What a request became at all is the news then, or what found nothing, and its reasons follow.

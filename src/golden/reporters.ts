@@ -60,7 +60,7 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
   const first = hints.map((hint) => `hint: ${hint}`);
   if (isMissing) {
     const file = relative(options.cwd, result.case.expectedFile);
-    const missing = `there is no ${file}: run "npx sluice test ${result.case.name}" without CI set, which writes it, and commit it`;
+    const missing = `there is no ${file}: run "sluice test ${result.case.name}" without CI set, which writes it, and commit it`;
     return [...first, missing, ...reasons].join('\n\n');
   }
   const before = withoutHead(result.expected?.text ?? '');

@@ -270,7 +270,7 @@ test('a variable that stands in a file beside the configuration is told with the
   rmSync(beside, { recursive: true });
   const path = join(beside, '.env');
   expect(text).toContain(
-    `hint: IN_FILE stands in ${path}, which Sluice does not read by itself: start it with set -a; . ${path}; set +a; npx sluice serve`,
+    `hint: IN_FILE stands in ${path}, which Sluice does not read by itself: start it with set -a; . ${path}; set +a; sluice serve`,
   );
   expect(text).toContain('set NOWHERE before starting');
   expect(text).not.toContain('hunter2');

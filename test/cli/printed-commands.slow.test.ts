@@ -43,7 +43,9 @@ const runs = async (bench: Bench): Promise<readonly RunJson[]> =>
 
 /** Commands in quotes or at the end of a line, with an id for their place. */
 function commandsIn({ out, err }: CliRun, id: string): readonly string[] {
-  const found = [...`${out}\n${err}`.matchAll(/"(?:npx )?sluice ([^"\n]+)"|npx sluice (.+)$/gm)];
+  const found = [
+    ...`${out}\n${err}`.matchAll(/"(?:npx )?sluice ([^"\n]+)"|(?:npx sluice|node \S+\.[jt]s) (.+)$/gm),
+  ];
   return found.map(([, quoted, last]) => (quoted ?? last ?? '').replaceAll(/\bID\b/g, id));
 }
 

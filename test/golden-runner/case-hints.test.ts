@@ -17,8 +17,7 @@ hooks:
       messageTemplate: "{{by}} pushed"
 `;
 const REQUEST = 'path: github\nbody: {ref: main, by: Ada}\n';
-const HAND =
-  'a.expected.yaml was written by hand: let it be written, npx sluice test --update g/a, then read it';
+const HAND = 'a.expected.yaml was written by hand: let it be written, sluice test --update g/a, then read it';
 const folders: string[] = [];
 afterEach(async () => {
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
