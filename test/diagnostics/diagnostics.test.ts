@@ -28,6 +28,24 @@ test('every case belongs to a room, every page to a code, and every reason for n
   expect([...NO_EDIT.keys()].filter((code) => !codes.includes(code))).toEqual([]);
 });
 
+/** Codes whose near miss cannot stand on a page, and why. */
+const NO_NEAR_MISS: ReadonlyMap<string, string> = new Map([
+  ['FILE_TOO_LARGE', 'a file of nearly 4 MB is no example'],
+  ['FILE_UNREADABLE', 'who may read a file is not in its text'],
+  ['TRANSFORM_LOADER_FAILED', 'what fails is the machine, around a module that is right'],
+  ['TRANSFORM_NOT_CHECKED', 'what is missing is a worker, around a module that is right'],
+]);
+
+test('every page says what is wrong, and has a near miss or a reason for none', () => {
+  for (const { code, text, cases } of pages) {
+    expect(text, code).not.toMatch(/^# .*\n\n(?:##|What is wrong, and why it matters\.)/);
+    const hasNearMiss = cases.some(({ kind }) => kind === 'silent');
+    expect([code, hasNearMiss]).toEqual([code, !NO_NEAR_MISS.has(code)]);
+  }
+  const known = new Set(pages.map(({ code }) => code));
+  expect([...NO_NEAR_MISS.keys()].filter((code) => !known.has(code))).toEqual([]);
+});
+
 test('the list of pages has all of them', () => {
   expect(readFileSync(join(PAGES, 'README.md'), 'utf8'), 'npm run finding writes it').toBe(findingIndex());
 });

@@ -81,9 +81,12 @@ export function describeRoom(
     );
 
     test.each(cases.filter(({ kind }) => kind === 'silent').map((each) => [each.name, each] as const))(
-      '%s is not found in its near miss',
+      '%s is not found in its near miss, which is right',
       async (_name, each) => {
-        expect((await finder(room, each)()).found.filter(({ code }) => code === each.code)).toEqual([]);
+        const { found } = await finder(room, each)();
+        // A file that is wrong elsewhere is often not looked at to its end.
+        const wrong = found.filter(({ code, severity }) => code === each.code || severity === 'error');
+        expect(wrong.map(({ code, message }) => `${code}: ${said(message)}`)).toEqual([]);
       },
       60_000,
     );
