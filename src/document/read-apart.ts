@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { isMainThread } from 'node:worker_threads';
 import { say, type SourceText } from '../finding.ts';
 import { askThread, startThread } from '../timers/timers.ts';
 import { unpacked } from './packed-tree.ts';
@@ -21,7 +22,8 @@ export async function parseWithin(
   format: DocumentFormat,
   limits = LIMITS,
 ): Promise<ParseResult> {
-  if (source.text.length <= MAX_HERE) return parseDocument(source, format);
+  // A thread is apart already, and whoever started it bounds it.
+  if (source.text.length <= MAX_HERE || !isMainThread) return parseDocument(source, format);
   const thread = await startThread(ENTRY, { name: 'document', memoryMb: limits.memoryMb });
   if (thread === undefined) throw new Error('no thread can be started to read a file in');
   try {
