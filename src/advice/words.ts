@@ -1,7 +1,7 @@
 /** What is known of words and values of others, by what a schema is for. */
 import { fileLevelKey } from './keys/file-level-keys.ts';
 import { MAPPING_ADVICE } from './vocabulary/mapping-keys.ts';
-import type { SchemaAdvice, ValueHint } from '../document/document.ts';
+import type { SchemaAdvice, ValueHint } from './schema-words.ts';
 import { keyText, type PartFacts, type SchemaName } from '../document/facts.ts';
 import { REQUEST_FILE_WORDS } from './vocabulary/request-files.ts';
 import { CONFIGURATION_WORDS } from './vocabulary/setting-values.ts';

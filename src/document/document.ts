@@ -5,16 +5,6 @@ export { didYouMean, isOneEditApart, longerWord, spelling } from './did-you-mean
 export { documentKind, type DocumentKind, firstLine, nameOfKind } from './document-kind.ts';
 export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';
-export {
-  alike,
-  below,
-  calledHere,
-  secondsIn,
-  type KeyAdvice,
-  type MeantKey,
-  type SchemaAdvice,
-  type ValueHint,
-} from './schema-words.ts';
 export { describeValue } from './describe-value.ts';
 export { fromZodError, validate } from './findings.ts';
 export { byWeight, formatDiagnostics } from './format-diagnostics.ts';

@@ -194,7 +194,6 @@ export const TOP_OWNS = ['commander', 'chokidar', '@clack/prompts'];
  */
 const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   document: {
-    advice: 'schema-words',
     tools: 'edit-document format-diagnostics print-sarif source-frame',
   },
   config: {

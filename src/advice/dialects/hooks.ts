@@ -1,6 +1,6 @@
 /* Keys of other tools that are one mistake together: a hook of adnanh/webhook, and `on:` of GitHub Actions. */
 import { printRule } from '../rule-parts.ts';
-import { alike, type KeyAdvice } from '../../document/document.ts';
+import { alike, type KeyAdvice } from '../schema-words.ts';
 import { isJsonObject, isScalar } from '../../json.ts';
 import { isOperatorName } from './operators.ts';
 import { foreignCondition } from './condition-objects.ts';

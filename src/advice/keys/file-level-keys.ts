@@ -7,10 +7,10 @@ import {
   formatPlace,
   lineColumn,
   type LocatedValue,
-  type MeantKey,
   type Path,
   type TextEdit,
 } from '../../document/document.ts';
+import { type MeantKey } from '../schema-words.ts';
 import { isJsonObject } from '../../json.ts';
 import { MAPPING_ADVICE } from '../vocabulary/mapping-keys.ts';
 import { MappingSchema, pathSettingsShape } from '../../mapping/facts.ts';

@@ -3,12 +3,11 @@ import {
   didYouMean,
   isSecretPath,
   longerWord,
-  type MeantKey,
   type Path,
   replaceWithin,
-  secondsIn,
   spelling,
 } from '../../document/document.ts';
+import { type MeantKey, secondsIn } from '../schema-words.ts';
 import {
   findSchemas,
   findSchemasOf,

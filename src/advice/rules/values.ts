@@ -1,5 +1,6 @@
 /** Values that are missing, of another kind than the one that is wanted, or not among those that are taken. */
-import { isSecretPath, type ValueHint } from '../../document/document.ts';
+import { isSecretPath } from '../../document/document.ts';
+import { type ValueHint } from '../schema-words.ts';
 import { findSchemas, formatPath, keyText, type PartFacts } from '../../document/facts.ts';
 import { type Confidence, type Finding, quoted } from '../../finding.ts';
 import type { Facts } from '../facts.ts';

@@ -2,7 +2,8 @@
 import type { z } from 'zod';
 import { isJsonObject } from '../../json.ts';
 import type { Place } from '../../finding.ts';
-import { holdsCredentials, isSecretPath, type ValueHint } from '../../document/document.ts';
+import { holdsCredentials, isSecretPath } from '../../document/document.ts';
+import { type ValueHint } from '../schema-words.ts';
 import { knownKeys } from '../../document/facts.ts';
 
 /** Longer values are not written out. */

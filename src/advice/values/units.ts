@@ -1,5 +1,5 @@
 /** Numbers with a unit, numbers in quotes, and words for true and false. */
-import { secondsIn, type ValueHint } from '../../document/document.ts';
+import { secondsIn, type ValueHint } from '../schema-words.ts';
 
 /** In bytes, by the first letter. */
 const BYTES: Readonly<Record<string, number>> = { b: 1, k: 1_024, m: 1_048_576, g: 1_073_741_824 };

@@ -1,4 +1,4 @@
-import type { SchemaAdvice } from '../../document/document.ts';
+import type { SchemaAdvice } from '../schema-words.ts';
 import { isJsonObject } from '../../json.ts';
 import { challengeFor } from './address-checks.ts';
 

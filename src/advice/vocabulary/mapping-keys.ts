@@ -1,12 +1,5 @@
 import { printRule } from '../rule-parts.ts';
-import {
-  alike,
-  below,
-  calledHere,
-  type KeyAdvice,
-  type SchemaAdvice,
-  secondsIn,
-} from '../../document/document.ts';
+import { alike, below, calledHere, type KeyAdvice, type SchemaAdvice, secondsIn } from '../schema-words.ts';
 import { isJsonObject, isScalar } from '../../json.ts';
 import { meantRule } from '../dialects/condition-texts.ts';
 import { ADNANH, githubEvents, ruleOfOthers } from '../dialects/hooks.ts';

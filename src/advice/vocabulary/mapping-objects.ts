@@ -1,5 +1,5 @@
 /** Keys of a mapping whose value is an object, where people write a number, a word or a flag: the object that was meant. */
-import { secondsIn, type SchemaAdvice } from '../../document/document.ts';
+import { secondsIn, type SchemaAdvice } from '../schema-words.ts';
 import { isScalar } from '../../json.ts';
 import { findKnownSender } from './known-senders.ts';
 import { PROVIDER_NAMES } from '../../verify/verify.ts';

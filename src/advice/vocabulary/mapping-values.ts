@@ -1,5 +1,6 @@
 import { CHANNEL_ALIASES, CHANNEL_IDS, THINKING_LEVELS } from '../../action.ts';
-import { didYouMean, type SchemaAdvice } from '../../document/document.ts';
+import { didYouMean } from '../../document/document.ts';
+import { type SchemaAdvice } from '../schema-words.ts';
 import { isJsonObject } from '../../json.ts';
 import { findKnownSender, type KnownSender } from './known-senders.ts';
 import { PROVIDER_NAMES } from '../../verify/verify.ts';

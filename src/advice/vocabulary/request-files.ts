@@ -1,5 +1,5 @@
 /** What the keys and values of a request file are called elsewhere: in HTTP clients, test tools and records of requests. */
-import { alike, below, calledHere, type KeyAdvice, type SchemaAdvice } from '../../document/document.ts';
+import { alike, below, calledHere, type KeyAdvice, type SchemaAdvice } from '../schema-words.ts';
 
 /** The hook name: what follows the path of all hooks in an address. */
 function hookName(address: unknown): string | undefined {

@@ -1,4 +1,5 @@
-import { holdsCredentials, secondsIn, type SchemaAdvice, type ValueHint } from '../../document/document.ts';
+import { holdsCredentials } from '../../document/document.ts';
+import { secondsIn, type SchemaAdvice, type ValueHint } from '../schema-words.ts';
 import { isJsonObject } from '../../json.ts';
 import { FOREIGN_SETTINGS } from './settings.ts';
 import { MAX_HEARTBEAT_SECONDS } from '../../config/facts.ts';

@@ -1,5 +1,5 @@
 /** Words of other tools in the configuration (OpenClaw, Express, nginx, Docker, adnanh/webhook), and what they are here. */
-import { alike, below, calledHere, type KeyAdvice } from '../../document/document.ts';
+import { alike, below, calledHere, type KeyAdvice } from '../schema-words.ts';
 import { isJsonObject } from '../../json.ts';
 import { modelRunner } from './providers.ts';
 

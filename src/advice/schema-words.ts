@@ -1,6 +1,6 @@
 /** What is known of words and values of others, where a schema takes its own alone. */
+import type { LocatedValue, Path } from '../document/document.ts';
 import type { TextEdit } from '../finding.ts';
-import type { LocatedValue, Path } from './located.ts';
 
 /** A value as it was probably meant. */
 export interface ValueHint {
