@@ -115,6 +115,12 @@ function checkModels(run: CheckedRunners, context: RunnerContext): void {
   const beat = run.runners[run.gateway.heartbeat.runner ?? run.runner];
   if (main?.kind === 'model') {
     checkMainModels(main, run.paths.get(run.runner) ?? ['gateway', 'runner'], context);
+    // A mapping may name another runner, and a model of it.
+    const all = Object.values(run.runners).filter((each) => each.kind === 'model');
+    for (const [index, name] of (context.models.models ?? []).entries()) {
+      const served = all.find((each) => serves(each, name)) ?? main;
+      checkModel(name, ['agents', 'defaults', 'models', index], { ...context, runner: served });
+    }
   }
   if (beat?.kind === 'model') {
     checkHeartbeatModel(beat, { model: run.gateway.heartbeat.model, isMain: beat === main }, context);
@@ -145,9 +151,6 @@ function checkMainModels(main: ModelRunner, mainPath: Path, { reporter, models }
     const place = main.model === undefined ? [...at, 'model'] : [...mainPath, 'model'];
     checkModel(standard, place, { runner: main, reporter });
   }
-  for (const [index, name] of (models.models ?? []).entries()) {
-    checkModel(name, [...at, 'models', index], { runner: main, reporter });
-  }
 }
 
 function checkHeartbeatModel(
@@ -175,12 +178,17 @@ function checkModel(
   path: Path,
   { runner, reporter }: { readonly runner: RunnerSettings & { kind: 'model' }; readonly reporter: Reporter },
 ): void {
+  if (serves(runner, name)) return;
   const slash = name.indexOf('/');
   const provider = slash < 0 ? undefined : name.slice(0, slash);
-  const known = Object.keys(runner.providers);
-  if (provider !== undefined && slash < name.length - 1 && known.includes(provider)) return;
   reporter.report('MODEL_NOT_SERVED', path, {
     message: say`no configured provider serves the model "${name.slice(0, 80)}", expected provider/model`,
-    facts: { provider, known } satisfies ConfigFacts['MODEL_NOT_SERVED'],
+    facts: { provider, known: Object.keys(runner.providers) } satisfies ConfigFacts['MODEL_NOT_SERVED'],
   });
+}
+
+/** Whether a provider of the runner is the one that a `provider/model` names. */
+function serves({ providers }: ModelRunner, name: string): boolean {
+  const slash = name.indexOf('/');
+  return slash > 0 && slash < name.length - 1 && Object.hasOwn(providers, name.slice(0, slash));
 }

@@ -48,7 +48,7 @@ export class TreeBuilder {
   tooDeep(start: number): { diagnostics: readonly Finding[] } {
     this.report('TOO_DEEP', start, {
       message: say`the document is nested more than ${String(MAX_DEPTH)} levels deep`,
-      hint: say`an alias inside its own anchor is nested without end, too`,
+      hint: say`nest it less; in YAML, an alias inside its own anchor is nested without end`,
     });
     return { diagnostics: this.diagnostics };
   }
