@@ -43,8 +43,12 @@ export class CliError extends Error {
 /** The exit code for what was thrown: the rooms of other errors are loaded by the commands that use them, so names tell. */
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof CliError) return error.exitCode;
-  const { name, code } = error as { readonly name?: unknown; readonly code?: unknown };
-  return name === 'WrongFilesError' || (name === 'StorageError' && code === 'not_found') ? 1 : 3;
+  const { name, code, kind } = error as Record<'name' | 'code' | 'kind', unknown>;
+  const isFound =
+    name === 'WrongFilesError' ||
+    (name === 'StorageError' && code === 'not_found') ||
+    (name === 'MailFailure' && kind !== 'connection');
+  return isFound ? 1 : 3;
 }
 
 const GAP = '  ';

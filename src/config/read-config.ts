@@ -18,7 +18,12 @@ import { importOpenClaw, type ImportedConfig, type ImportOptions } from './openc
 import { expandIncludes } from './openclaw/includes.ts';
 import { readSecretRefs } from './openclaw/secret-refs.ts';
 import { agentIds } from './openclaw/translate-agents.ts';
-import { isOpenClawFile, translateOpenClaw, type Translation } from './openclaw/translate.ts';
+import {
+  isOpenClawFile,
+  type OwnSettings,
+  translateOpenClaw,
+  type Translation,
+} from './openclaw/translate.ts';
 import { gmailRunDefaults } from './openclaw/translate-gmail.ts';
 import type { InlineMapping, RunDefaults } from './settings.ts';
 
@@ -63,7 +68,7 @@ export interface ReadResult {
 
 /** Reads a configuration file: one of ours, which may extend an OpenClaw file, or an OpenClaw file itself. */
 export function readConfig(file: string, options: ReadConfigOptions): Promise<ReadResult> {
-  return isOpenClawFile(file) ? readOpenClaw(file, options, false) : readOwn(file, options);
+  return isOpenClawFile(file) ? readOpenClaw(file, options) : readOwn(file, options);
 }
 
 async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadResult> {
@@ -75,8 +80,11 @@ async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadRe
   const own = ownConfig(file, document, options);
   const name = root.at(['extends']);
   if (name.value === undefined) return { read: own, diagnostics };
-  const hasOwnRunner = root.at(['gateway', 'runner']).value !== undefined;
-  const base = await readBase(name, { file, hasOwnRunner }, options);
+  const has = {
+    runner: root.at(['gateway', 'runner']).value !== undefined,
+    port: root.at(['server', 'port']).value !== undefined,
+  };
+  const base = await readBase(name, { file, has }, options);
   const all = [...diagnostics, ...base.diagnostics];
   return { read: base.read === undefined ? own : extended(own, base.read), diagnostics: all };
 }
@@ -100,7 +108,7 @@ function ownConfig(file: string, { root, source }: ParsedDocument, { env }: Read
 
 async function readBase(
   name: LocatedValue,
-  { file, hasOwnRunner }: { readonly file: string; readonly hasOwnRunner: boolean },
+  { file, has }: { readonly file: string; readonly has: OwnSettings },
   options: ReadConfigOptions,
 ): Promise<ReadResult> {
   if (typeof name.value !== 'string' || !isOpenClawFile(name.value)) {
@@ -108,7 +116,7 @@ async function readBase(
     return { diagnostics: [unreadable(name, message)] };
   }
   const path = resolve(dirname(file), inHome(name.value, options.env['HOME'] ?? '~'));
-  const base = await readOpenClaw(path, options, hasOwnRunner);
+  const base = await readOpenClaw(path, options, has);
   if (base.read !== undefined) return base;
   return { diagnostics: [...base.diagnostics, unreadable(name, 'the file it names cannot be used')] };
 }
@@ -154,14 +162,14 @@ function overlay(
 async function readOpenClaw(
   file: string,
   options: ReadConfigOptions,
-  hasOwnRunner: boolean,
+  has: OwnSettings = { runner: false, port: false },
 ): Promise<ReadResult> {
   const { document, diagnostics } = await readDocument(file, { cwd: options.cwd, format: 'json5' });
   if (document === undefined) return { diagnostics };
   const { findings, ...expanded } = await expandOpenClaw(document.root, file, options);
   const { original, env } = expanded;
   const { hooksKeys, hasCommand = isOnPath('openclaw', env['PATH']) } = options;
-  const context = { directory: dirname(file), hooksKeys, env, hasCommand, hasOwnRunner };
+  const context = { directory: dirname(file), hooksKeys, env, hasCommand, has };
   const translation = translateOpenClaw(original, context);
   const read = translatedConfig(expanded, translation);
   return { read, diagnostics: [...diagnostics, ...findings, ...translation.diagnostics] };
@@ -214,7 +222,7 @@ export async function importOpenClawFile(
   options: Pick<ReadConfigOptions, 'env' | 'cwd' | 'hooksKeys'> & Pick<ImportOptions, 'into'>,
 ): Promise<{ readonly imported?: ImportedConfig; readonly diagnostics: readonly Finding[] }> {
   const reading = { ...options, needSecrets: true, hasCommand: true };
-  const { read, diagnostics } = await readOpenClaw(file, reading, false);
+  const { read, diagnostics } = await readOpenClaw(file, reading);
   if (read === undefined || diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
   return {
     imported: importOpenClaw(read, { into: options.into, env: options.env, diagnostics }),

@@ -49,7 +49,7 @@ test.each([
   ],
   [`defaults: { wakeMode: now }\n${TWO}`, 'write wakeMode in each mapping, and remove defaults'],
   [`verfy: { scheme: github }\n${TWO}`, 'did you mean "verify"? It is a key of a mapping'],
-  [`when: true\n${TWO}`, 'it is for a mapping, and not beside mappings; there it belongs into match'],
+  [`when: true\n${TWO}`, 'it is for a mapping, and not beside mappings; there it belongs in match'],
   [`colour: red\n${TWO}`, 'remove it; the keys here are: mappings'],
   [
     `verify: { scheme: github, secrets: ['\${A}'] }\nmappings:\n  - messageTemplate: a\n`,

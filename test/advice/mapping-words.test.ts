@@ -131,7 +131,7 @@ test.each([
   ],
   [
     "filter: { '===': [{ var: action }, opened] }",
-    /into match.*when: \{"===": \[\{"var": "action"\}, "opened"\]\}/,
+    /in match.*when: \{"===": \[\{"var": "action"\}, "opened"\]\}/,
   ],
   [
     'execute-command: /opt/d.sh\npass-arguments-to-command: []',
@@ -163,7 +163,7 @@ test.each([
   ["verify: { scheme: github, secret: '${A}' }", /write secrets, a list of references/],
   [
     "if: ${{ payload.ref == 'x' }}",
-    /belongs into match, in JsonLogic: when: \{"===": \[\{"var": "payload\.ref"\}, "x"\]\}/,
+    /belongs in match, in JsonLogic: when: \{"===": \[\{"var": "payload\.ref"\}, "x"\]\}/,
   ],
   ["verify: { scheme: stripe, secrets: ['${A}'], tolerance: 10m }", /^write toleranceSeconds: 600$/],
   ["verify: { scheme: square, secrets: ['${A}'], url: https://a.example }", /server\.publicUrl/],

@@ -68,7 +68,13 @@ test('sarif is a 2.1.0 log whose results name rules, regions and related places'
     runs: [
       {
         tool: {
-          driver: { name: 'sluice', rules: [{ id: 'DUPLICATE_ID' }, { id: 'SPAN' }, { id: 'NO_PLACE' }] },
+          driver: {
+            name: 'sluice',
+            rules: ['DUPLICATE_ID', 'SPAN', 'NO_PLACE'].map((id) => ({
+              id,
+              help: { text: `sluice check --explain ${id}` },
+            })),
+          },
         },
         columnKind: 'utf16CodeUnits',
         results: [

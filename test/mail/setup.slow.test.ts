@@ -115,7 +115,7 @@ describe('setup', () => {
     ['spam', ['--folder', 'Junk'], 'holds spam'],
     ['a host that would get the password in clear text', ['--host', 'imap.example.org'], 'in clear text', 2],
     ['a hook name that is none', ['--hook-path', 'a b'], 'hooks.mail.path: a hook name such as mail', 2],
-    ['a port nobody listens on', ['--port', '1'], 'ECONNREFUSED'],
+    ['a port nobody listens on', ['--port', '1'], 'ECONNREFUSED', 3],
   ])('writes nothing after %s', async (_, more, message, code = 1) => {
     const run = await mail(...answers(more));
     expect(run.exitCode).toBe(code);

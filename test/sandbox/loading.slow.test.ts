@@ -202,7 +202,7 @@ describe('what is refused, and where', () => {
     ],
     [
       'a computed import of a sum',
-      "export default (x: string) => import('..' + x);",
+      "export default (x: string) => import('../' + x);",
       'TRANSFORM_DYNAMIC_IMPORT a.ts:1:38',
     ],
     [

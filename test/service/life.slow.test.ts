@@ -84,7 +84,7 @@ test(
     const first = await start();
     await post(first, 'note', { text: 'hello' });
     const second = await runCommand(folder, ['serve', '-c', join(folder, 'sluice.yaml'), '--port', '0']);
-    expect(second.code).toBe(1);
+    expect(second.code).toBe(3);
     expect(second.err).toMatch(/store\.db/);
     expect(second.err).toMatch(/another|second|already|lock/i);
     expect((await listEvents()).map((event) => event.text)).toEqual(['hello']);

@@ -51,7 +51,7 @@ storage: {url: "\${DATABASE_URL}"}
     ];
     expect([code, out]).toEqual([0, expect.stringContaining(`PostgreSQL ${version}, direct`)]);
     const backup = await runCommand(folder, ['storage', 'backup', 'copy.db'], { DATABASE_URL: used });
-    expect([backup.code, backup.err]).toEqual([1, expect.stringContaining('pg_dump --format=custom')]);
+    expect([backup.code, backup.err]).toEqual([3, expect.stringContaining('pg_dump --format=custom')]);
 
     const dump = join(folder, 'sluice.dump');
     execFileSync(join(programs, 'pg_dump'), ['--format=custom', `--file=${dump}`, used]);

@@ -114,6 +114,7 @@ const ASKS_NOTHING = [
   'recordDecision',
   'recordStranger',
   'keepRequest',
+  'databaseUse',
 ];
 /** Of the engine, behind operations of the port. */
 const BEHIND =
@@ -202,7 +203,7 @@ storage: {url: "${url}"}
     const options = { cwd: folder.path, env: { SLUICE_HOOK_TOKEN: TOKEN } };
     for (const command of COMMANDS) {
       const { exitCode, err } = await cli(command.split(' '), options);
-      expect([command, exitCode, err]).toEqual([command, 1, expect.stringContaining('cannot be reached')]);
+      expect([command, exitCode, err]).toEqual([command, 3, expect.stringContaining('cannot be reached')]);
       expect(err).not.toMatch(/\n\s+at .*\.ts:/);
     }
     proxy.heal();

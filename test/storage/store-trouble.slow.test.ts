@@ -205,12 +205,12 @@ test.each([
     spoil(await makeStore());
     const before = snapshot();
     const refused = await serve();
-    expect(refused.code).toBe(1);
+    expect(refused.code).toBe(3);
     expect(refused.err).toMatch(message);
     expect(refused.err).not.toMatch(/\n\s+at .*\.[jt]s:/);
     expect(snapshot()).toEqual(before);
     // As often as a supervisor tries.
-    expect((await serve()).code).toBe(1);
+    expect((await serve()).code).toBe(3);
     expect(snapshot()).toEqual(before);
   },
 );

@@ -20,7 +20,7 @@ export function ruleOfOthers(value: unknown): string | undefined {
 
 const hook: KeyAdvice = {
   group: 'adnanh',
-  hint: 'this is a hook of adnanh/webhook: here a mapping has match: {path: name} and messageTemplate, what trigger-rule asks belongs into match.when, and the command is a runner, gateway.runners: {name: {kind: command, argv: [./script.sh]}}',
+  hint: 'this is a hook of adnanh/webhook: here a mapping has match: {path: name} and messageTemplate, what trigger-rule asks belongs in match.when, and the command is a runner, gateway.runners: {name: {kind: command, argv: [./script.sh]}}',
 };
 
 /** Keys of a hook of adnanh/webhook: together they are one mistake. */

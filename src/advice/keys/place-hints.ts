@@ -24,12 +24,12 @@ export function placesHint(unknown: Misplaced, places: readonly Path[]): PlaceHi
   if (others.length > 0) {
     const names = places.slice(0, MAX_PLACES).map((each) => withMeaning(unknown, each));
     const last = names.pop() ?? '';
-    return { hint: `${key} belongs into ${names.join(', ')} or ${last}: move it into the one you mean` };
+    return { hint: `${key} belongs in ${names.join(', ')} or ${last}: move it into the one you mean` };
   }
   if (root.at([...place, key]).value !== undefined) return { hint: takenPlace(unknown, place) };
   if (place.length === path.length - 1 && isPrefix(place, path)) return besideObject(unknown);
   if (!isObject(root.at(place).value)) return { hint: newObject(unknown, place) };
-  return { hint: `${key} belongs into ${objectName(root, place)}${lineOf(root, place)}: move it there` };
+  return { hint: `${key} belongs in ${objectName(root, place)}${lineOf(root, place)}: move it there` };
 }
 
 /** An object, and in a few words what the key sets there. */
@@ -42,7 +42,7 @@ function withMeaning({ root, schema, key }: Misplaced, place: Path): string {
 
 function takenPlace({ root, key }: Misplaced, place: Path): string {
   const where = lineOf(root, [...place, key]);
-  return `${key} belongs into ${objectName(root, place)}, where it stands already${where}: keep one of the two, there`;
+  return `${key} belongs in ${objectName(root, place)}, where it stands already${where}: keep one of the two, there`;
 }
 
 /** One level too deep. */
@@ -72,7 +72,7 @@ function newObject(unknown: Misplaced, place: Path): string {
   const isHere = above.length === path.length && isPrefix(above, path);
   const around = objectName(root, above);
   const where = isHere ? 'in its place' : `${around === TOP ? 'at' : 'in'} ${around}`;
-  return `${key} belongs into ${objectName(root, place)}: write ${written.slice(1, -1)} ${where}`;
+  return `${key} belongs in ${objectName(root, place)}: write ${written.slice(1, -1)} ${where}`;
 }
 
 /** The value where it is short and no secret. */

@@ -16,7 +16,7 @@ const BEFORE_MAPPINGS = {
   malformed_request:
     'look at what sends it: a client that writes HTTP by hand, a proxy, or a program that speaks another protocol to this port; "curl -v" with the same address shows a request that is well formed',
   unknown_transfer_coding:
-    'let the sender send the body as it is, with Content-Length or with "Transfer-Encoding: chunked"; compression belongs into Content-Encoding',
+    'let the sender send the body as it is, with Content-Length or with "Transfer-Encoding: chunked"; compression belongs in Content-Encoding',
   request_aborted: 'the sender gave up: look for its own time limit, or for a proxy that closes connections',
   unsupported_encoding: 'switch compression off in the settings of the sender',
   invalid_json:

@@ -122,7 +122,7 @@ function uniqueKey({ source: { debounce }, located }: MappingSubject): readonly 
     {
       message: say`${quote(own[1])} is new for each event, so this key gathers none: each becomes a run of its own`,
       at: located.place(['debounce', 'key']),
-      hint: say`use what the events that belong together share, such as the id of the issue, the monitor or the repository; an id of the event belongs into dedupe.key`,
+      hint: say`use what the events that belong together share, such as the id of the issue, the monitor or the repository; an id of the event belongs in dedupe.key`,
     },
   ];
 }

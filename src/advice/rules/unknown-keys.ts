@@ -86,7 +86,7 @@ function nearName(unknown: UnknownKeyFacts, names: readonly string[]): MeantKey 
   };
 }
 
-/** The object that the key belongs into; a name that differs in its spelling alone stands here. */
+/** The object that the key belongs in; a name that differs in its spelling alone stands here. */
 function otherPlace(unknown: UnknownKeyFacts): MeantKey | undefined {
   const { key } = unknown;
   if (knownHere(unknown).some((name) => spelling(name) === spelling(key))) return undefined;

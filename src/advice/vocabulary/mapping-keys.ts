@@ -28,12 +28,12 @@ const agentKey = (key: string): ForeignKey => ({
       : undefined,
   hint: 'which agent runs is runner, a key of gateway.runners',
 });
-const into = (key: string): ForeignKey => ({ hint: `it belongs into match: write match: {${key}: …}` });
+const into = (key: string): ForeignKey => ({ hint: `it belongs in match: write match: {${key}: …}` });
 const proof: ForeignKey = {
   hint: "the token that senders carry is hooks.token of the configuration, one for all mappings; a path with one of its own has verify: {scheme: token, secrets: ['${NAME}']}",
 };
 const signing: ForeignKey = {
-  hint: "the secret that a sender signs with belongs into verify: {scheme: github, secrets: ['${NAME}']}, with the scheme of the sender",
+  hint: "the secret that a sender signs with belongs in verify: {scheme: github, secrets: ['${NAME}']}, with the scheme of the sender",
 };
 const secrets: ForeignKey = {
   hint: "write secrets, a list of references: secrets: ['${NAME}']",
@@ -101,8 +101,8 @@ function conditionHint(value: unknown, beside: unknown): string | undefined {
   const { match } = beside;
   const when = isJsonObject(match) ? match['when'] : undefined;
   return isJsonObject(when)
-    ? `a condition belongs into match.when, in JsonLogic; there is one already, so join the two: when: {"and": [${printRule(when)}, ${rule}]}`
-    : `a condition belongs into match, in JsonLogic: when: ${rule}`;
+    ? `a condition belongs in match.when, in JsonLogic; there is one already, so join the two: when: {"and": [${printRule(when)}, ${rule}]}`
+    : `a condition belongs in match, in JsonLogic: when: ${rule}`;
 }
 
 /** Operators that begin a condition; one beside `when`, or where `when` is missing, was most likely not indented. */

@@ -171,9 +171,9 @@ const HOOKS: Readonly<Record<string, KeyAdvice>> = {
   },
   dedupe: { hint: 'repeats are recognised by a mapping: dedupe: {key: "{{id}}"}' },
   otherwise: { hint: 'for all paths it is called "unmatched"', rename: 'unmatched' },
-  wakeMode: { hint: 'it belongs into hooks.defaults: defaults: {wakeMode: now}' },
-  deliver: { hint: 'it belongs into hooks.defaults: defaults: {deliver: false}' },
-  summary: { hint: 'it belongs into hooks.defaults: defaults: {summary: failures}' },
+  wakeMode: { hint: 'it belongs in hooks.defaults: defaults: {wakeMode: now}' },
+  deliver: { hint: 'it belongs in hooks.defaults: defaults: {deliver: false}' },
+  summary: { hint: 'it belongs in hooks.defaults: defaults: {summary: failures}' },
   ...alike('timezone timeZone tz', ZONE),
 };
 

@@ -32,8 +32,13 @@ export interface TranslateOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether the command `openclaw` can be started. */
   readonly hasCommand: boolean;
-  /** Whether a file that extends this one names a runner of its own. */
-  readonly hasOwnRunner: boolean;
+  /** What a file that extends this one has of its own. */
+  readonly has: OwnSettings;
+}
+
+export interface OwnSettings {
+  readonly runner: boolean;
+  readonly port: boolean;
 }
 
 /** OpenClaw's restrictions on session keys, and what they are called here. */
@@ -67,7 +72,7 @@ export function translateOpenClaw(original: LocatedValue, options: TranslateOpti
       ...ignoredKeys(original, unusedHooks),
       ...gmailFinding(original, result),
       ...agentFinding(original, options),
-      ...addressFinding(original),
+      ...addressFinding(original, options),
     ],
   };
 }
@@ -91,7 +96,13 @@ const OWN_AFTER_ALL: readonly (readonly [there: Path, here: Path])[] = [
 /** Where settings go that are called otherwise here, whichever file they stand in. */
 export function movedSettings(original: LocatedValue): readonly Move[] {
   const result: Moves = { moves: [], lost: [] };
-  const nothing = { directory: '', hooksKeys: [], env: {}, hasCommand: false, hasOwnRunner: false };
+  const nothing = {
+    directory: '',
+    hooksKeys: [],
+    env: {},
+    hasCommand: false,
+    has: { runner: false, port: false },
+  };
   translateHooks(original, nothing, result);
   translateGateway(original, result);
   translateDefaults(original, result);
@@ -158,8 +169,8 @@ function lossFinding(original: LocatedValue, { path, lost }: Loss): Finding {
   };
 }
 
-function hasAgent(original: LocatedValue, { hasCommand, hasOwnRunner }: TranslateOptions): boolean {
-  return hasCommand || hasOwnRunner || original.at(['gateway', 'runner']).value !== undefined;
+function hasAgent(original: LocatedValue, { hasCommand, has }: TranslateOptions): boolean {
+  return hasCommand || has.runner || original.at(['gateway', 'runner']).value !== undefined;
 }
 
 /** Their file without their command: nobody answers, so nothing may go out as an answer. */
@@ -177,8 +188,8 @@ function agentFinding(original: LocatedValue, options: TranslateOptions): readon
 }
 
 /** Their gateway keeps its port, so hooks come in on another one. */
-function addressFinding(original: LocatedValue): readonly Finding[] {
-  if (original.at(['server', 'port']).value !== undefined) return [];
+function addressFinding(original: LocatedValue, { has }: TranslateOptions): readonly Finding[] {
+  if (has.port || original.at(['server', 'port']).value !== undefined) return [];
   const { value: port = THEIR_PORT } = original.at(['gateway', 'port']);
   return [
     {

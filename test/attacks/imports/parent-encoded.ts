@@ -1,3 +1,3 @@
 // expect: load TRANSFORM_IMPORT_OUTSIDE
-import x from "../package.json";
+import x from "./%2e%2e/../../package.json";
 export default () => x;
