@@ -8,7 +8,6 @@ export type { HelperProblem, MappingFacts, RuleFacts } from './finding-facts.ts'
 export type { ConditionSubject, MappingSubject, MappingsSubject, TemplateSubject };
 export type { TemplateArgument, TemplateCall } from './template/template-subject.ts';
 export { BLOCK_HELPERS, HELPERS, type Helper } from './template/template-helpers.ts';
-export { DATE_TOKENS } from './template/template-date.ts';
 
 export { operationOf, operationProblem, OPERATORS, type Operation } from './condition/condition-check.ts';
 export { AGENT_KEYS, templateKeys } from './check-keys.ts';

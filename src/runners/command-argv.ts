@@ -2,7 +2,7 @@
 export type ArgvValues = Readonly<Record<ArgvPlaceholder, string | undefined>>;
 
 /** Placeholders of a command runner's `argv`. */
-export const ARGV_PLACEHOLDERS = [
+const ARGV_PLACEHOLDERS = [
   'prompt_file',
   'model',
   'thinking',

@@ -1,13 +1,10 @@
 /** Runners that start a command: programs and files that are not there, words of a shell, variables that are kept from it. */
-import { readFileSync, statSync } from 'node:fs';
 import { basename, relative } from 'node:path';
-import { findOnPath } from '../../config/config.ts';
 import { quoted } from '../../finding.ts';
 import type { GenerationSubjects } from '../../generation/facts.ts';
-import { AGENT_PROFILES, ARGV_PLACEHOLDERS } from '../../runners/facts.ts';
+import { AGENT_PROFILES } from '../../runners/facts.ts';
 import { isWithin } from '../../runners/runners.ts';
 import { findMisplacedFile } from '../commands/misplaced-file.ts';
-import { findMeantPlaceholder } from '../commands/placeholders.ts';
 import { scriptVariables } from '../commands/script-variables.ts';
 import { findShellLine, listText } from '../commands/shell-words.ts';
 import { findStartProblem } from '../commands/start-problem.ts';
@@ -74,36 +71,10 @@ function misplacedFile(subject: Subject): readonly Found[] {
   });
 }
 
-function meantPlaceholder({ runner }: Subject): ReturnType<typeof findMeantPlaceholder> {
-  return runner.kind === 'command' ? findMeantPlaceholder(runner.argv, runner.env) : undefined;
-}
-
-/** A word that was meant as a placeholder. */
-function placeholder(subject: Subject): readonly Found[] {
-  const { runner } = subject;
-  const meant = meantPlaceholder(subject);
-  if (meant === undefined) return [];
-  const text = listText(meant.argv);
-  const write = `write argv: ${text.slice(0, 300)}`;
-  const isPrompt = meant.placeholder === undefined;
-  const isFile = runner.kind === 'command' && runner.prompt === 'file';
-  const stdin = isFile ? 'with prompt: stdin the prompt comes on stdin' : 'the prompt comes on stdin';
-  return found(subject, 'argv', {
-    message: `"${meant.word.slice(0, 80)}" is no placeholder: the command gets it as it stands; the placeholders are ${ARGV_PLACEHOLDERS.map((name) => `{${name}}`).join(', ')}`,
-    hint: isPrompt
-      ? `${stdin}, so leave it out where the program reads that; where it wants the text as an argument, ${write}`
-      : write,
-    text: isPrompt ? undefined : text,
-  });
-}
-
-/** Words that only a shell understands; one that was meant as a placeholder is told as such. */
+/** Words that only a shell understands. */
 function wordsOfShell(subject: Subject): readonly Found[] {
   const { runner } = subject;
-  const line =
-    runner.kind !== 'command' || meantPlaceholder(subject) !== undefined
-      ? undefined
-      : findShellLine(runner.argv);
+  const line = runner.kind === 'command' ? findShellLine(runner.argv) : undefined;
   if (line === undefined) return [];
   const text = listText(line.argv);
   return found(subject, 'argv', {
@@ -111,43 +82,6 @@ function wordsOfShell(subject: Subject): readonly Found[] {
     hint: `write argv: ${text.slice(0, 300)}`,
     text: line.isCertain ? text : undefined,
   });
-}
-
-/** Programs that start another one, which may well read `SLUICE_PROMPT_FILE`. */
-const STARTERS =
-  /^(?:sh|bash|dash|zsh|ksh|fish|node|deno|bun|tsx|python[\d.]*|ruby|perl|php|java|npx|npm|pnpm|yarn|uv|uvx|docker|podman|env|sudo|ssh|make|nice|timeout|xargs)$/;
-/** A script is a small file; a program of this size is none. */
-const MAX_SCRIPT_BYTES = 262_144;
-const VARIABLE = 'SLUICE_PROMPT_FILE';
-
-/** A prompt that is only in a file, of which an installed program is not told: it surely reads none. */
-function withoutPrompt(subject: Subject): readonly Found[] {
-  const { runner, host } = subject;
-  if (runner.kind !== 'command' || runner.prompt !== 'file' || meantPlaceholder(subject) !== undefined)
-    return [];
-  const { argv } = runner;
-  const [program = '', ...rest] = argv;
-  if (argv.some((word) => word.includes('{prompt_file}') || word.includes(VARIABLE))) return [];
-  // Scripts of the operator's own find the file by the variable, also those that another program is given.
-  if (program.includes('/') || program.includes('{') || STARTERS.test(basename(program))) return [];
-  if (rest.some((word) => /\.(?:sh|py|rb|pl|[cm]?[jt]s)$/.test(word))) return [];
-  const file = findOnPath(program, runner.env['PATH'] ?? host['PATH']);
-  if (file === undefined || knowsVariable(file)) return [];
-  const name = program.slice(0, 80);
-  return found(subject, 'prompt', {
-    message: `with prompt: file the prompt is only in the file {prompt_file}, which argv does not name: ${name} gets no prompt, and its stdin is empty`,
-    hint: `write prompt: stdin, or add '{prompt_file}' to argv where ${name} reads a file`,
-    text: 'stdin',
-  });
-}
-
-/** A script that cannot be read may know it. */
-function knowsVariable(file: string): boolean {
-  try {
-    return statSync(file).size <= MAX_SCRIPT_BYTES && readFileSync(file, 'latin1').includes(VARIABLE);
-  } catch {
-    return true;
-  }
 }
 
 /** Variables that the service has, and a command does not get: the keys of a known agent, or what its script reads. */
@@ -185,9 +119,7 @@ function keptVariables(subject: Subject): readonly Found[] {
 export const COMMANDS = [
   look({ on: 'runner', codes: ['COMMAND_NOT_FOUND'], find: notStartable }),
   look({ on: 'runner', codes: ['COMMAND_FILE_ELSEWHERE'], find: misplacedFile }),
-  look({ on: 'runner', codes: ['COMMAND_PLACEHOLDER'], find: placeholder }),
   look({ on: 'runner', codes: ['COMMAND_WITHOUT_SHELL'], confidence: 'likely', find: wordsOfShell }),
-  look({ on: 'runner', codes: ['COMMAND_WITHOUT_PROMPT'], find: withoutPrompt }),
   look({ on: 'runner', codes: ['RUNNER_ENVIRONMENT'], confidence: 'likely', find: keptVariables }),
 ];
 

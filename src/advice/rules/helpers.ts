@@ -3,21 +3,11 @@ import { shorten, type Place, type TextEdit } from '../../document/document.ts';
 import { say } from '../../finding.ts';
 import { BLOCK_HELPERS, HELPERS, type HelperProblem, type TemplateCall } from '../../mapping/facts.ts';
 import { blankArgument, blankName } from '../blank-names.ts';
-import { HELPER_SYNONYMS, meantBlock, meantCall } from '../dialects/helpers.ts';
+import { HELPER_SYNONYMS, meantBlock } from '../dialects/helpers.ts';
 import { hint, near, nearName, rule, type Fix } from '../rule.ts';
 import { meantTimeZone } from '../vocabulary/time-zones.ts';
 
 const operandsOf = ({ args }: TemplateCall): readonly string[] => args.map(({ text }) => text);
-
-/** The edit that writes a call anew, from the name of its helper to its last argument, on one line. */
-function wholeCall({ nameAt, args, named }: TemplateCall, text: string): Fix | undefined {
-  const { source, start } = nameAt.at;
-  const { end } = (named.at(-1)?.value ?? args.at(-1) ?? nameAt).at;
-  const written = source.text.slice(start, end);
-  // A quote may end the text of the file that the template stands in.
-  const isRisky = /[\n\\]/.test(written) || (text.includes('"') && !written.includes('"'));
-  return end < start || isRisky ? undefined : { edit: { at: { source, start, end }, text } };
-}
 
 const inBrackets = {
   say: ({ text }: TextEdit) => say`a name with a blank in it is written in brackets: ${text}`,
@@ -36,19 +26,6 @@ export const UNKNOWN_HELPERS = [
     find: ({ call: { name, nameAt, args, named }, isBlock }) =>
       isBlock || named.length > 0 || !/\.|^[A-Z]/.test(name) ? undefined : blankName([nameAt, ...args]),
     ...inBrackets,
-  }),
-  rule({
-    on: 'TEMPLATE_UNKNOWN_HELPER',
-    name: 'helper-of-other-tool',
-    confidence: 'certain',
-    find: ({ call, isBlock }) => {
-      const isKnown = !isBlock && Object.hasOwn(HELPER_SYNONYMS, call.name);
-      const named = Object.fromEntries(call.named.map(({ key, value }) => [key, value.text]));
-      const text = isKnown ? meantCall(call.name, operandsOf(call), named) : undefined;
-      return text === undefined ? undefined : { call, text };
-    },
-    say: ({ call, text }) => say`write ${call.isInner ? `(${text})` : `{{${text}}}`}`,
-    fix: ({ call, text }) => wholeCall(call, text),
   }),
   nearName('TEMPLATE_UNKNOWN_HELPER', ({ call: { name }, isBlock }) => {
     if (isBlock) return undefined;

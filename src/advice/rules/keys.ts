@@ -10,27 +10,7 @@ import {
   type MappingSubject,
 } from '../../mapping/facts.ts';
 import { look, replacing, type Found } from '../rule.ts';
-import { ANSWER_FIELDS, DELIVERY_HEADERS, EVENT_IDS, RETRY_HEADERS } from '../vocabulary/deliveries.ts';
-
-/** A session key of answers, where no condition sees to it that only these come. */
-function ofAnswers({ source, located }: MappingSubject): readonly Found[] {
-  const { sessionKey, match, transform, action = 'agent' } = source;
-  if (sessionKey === undefined || transform !== undefined || action !== 'agent') return [];
-  const condition = JSON.stringify(match?.when ?? null);
-  for (const [written, path = ''] of sessionKey.matchAll(/\{\{\s*([\w.]{1,100})\s*\}\}/g)) {
-    const [field, own] = ANSWER_FIELDS.find(([one]) => path === one || path.endsWith(`.${one}`)) ?? [];
-    if (field === undefined || own === undefined || condition.includes(field)) continue;
-    const meant = `default ${path} ${path.slice(0, -field.length)}${own}`;
-    const sign = sessionKey.includes("'") ? '"' : "'";
-    const found = {
-      message: say`only an answer has ${path}: all other requests share one conversation`,
-      at: located.place(['sessionKey']),
-      hint: say`write sessionKey: ${sign}${sessionKey.trim().replace(written, () => `{{${meant}}}`)}${sign}`,
-    };
-    return [replacing(found, path, meant)];
-  }
-  return [];
-}
+import { DELIVERY_HEADERS, EVENT_IDS, RETRY_HEADERS } from '../vocabulary/deliveries.ts';
 
 /** A field of the request, by what it begins with. */
 const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\.[\w-]+)*/g;
@@ -123,21 +103,6 @@ function uniqueKey({ source: { debounce }, located }: MappingSubject): readonly 
       message: say`${quote(own[1])} is new for each event, so this key gathers none: each becomes a run of its own`,
       at: located.place(['debounce', 'key']),
       hint: say`use what the events that belong together share, such as the id of the issue, the monitor or the repository; an id of the event belongs in dedupe.key`,
-    },
-  ];
-}
-
-/** Whole thousands of seconds that are no hours are mostly milliseconds: 3000 s are 50 min. */
-function longDebounce({ source: { debounce }, located }: MappingSubject): readonly Found[] {
-  const isLong = (value = 0): boolean => value >= 2_000 && value % 1_000 === 0 && value % 3_600 !== 0;
-  const key = (['seconds', 'maxSeconds'] as const).find((each) => isLong(debounce?.[each]));
-  const seconds = key === undefined ? undefined : debounce?.[key];
-  if (key === undefined || seconds === undefined) return [];
-  return [
-    {
-      message: say`${seconds} s are ${Math.round(seconds / 60)} min, and the run waits for so long: the unit is seconds`,
-      at: located.place(['debounce', key]),
-      hint: say`write ${key}: ${seconds / 1_000}`,
     },
   ];
 }
@@ -238,11 +203,9 @@ function ignoredKeys({ entries }: MappingsSubject): readonly Found[] {
 }
 
 export const KEYS = [
-  look({ on: 'mapping', codes: ['SESSION_KEY_OF_ANSWERS'], find: ofAnswers }),
   look({ on: 'mapping', codes: ['PATH_WITHOUT_BRACES'], find: withoutBraces }),
   look({ on: 'mapping', codes: ['DEDUPE_KEY_VOLATILE'], find: volatileKey }),
   look({ on: 'mapping', codes: ['DEBOUNCE_KEY_UNIQUE'], find: uniqueKey }),
-  look({ on: 'mapping', codes: ['DEBOUNCE_SECONDS_LONG'], confidence: 'likely', find: longDebounce }),
   look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], find: ofOtherAction }),
   look({
     on: 'mapping',

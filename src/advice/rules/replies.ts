@@ -47,26 +47,6 @@ function namedChannels({ action, at, channel, deliver, fallback }: CompiledMappi
   ];
 }
 
-/** Mappings that name where their replies go, while the defaults of all send none; a transform can say it itself. */
-function notDelivered({ config: { settings, root }, mappings }: Whole): readonly Found[] {
-  if (settings.hooks.defaults.deliver) return [];
-  const isOffAt = placeIfWritten(root, ['hooks', 'defaults', 'deliver']);
-  const where = isOffAt === undefined ? '' : ` (${formatPlace(isOffAt)})`;
-  return mappings
-    .filter(
-      ({ action, deliver, channel, to, transform }) =>
-        action === 'agent' &&
-        (channel ?? to) !== undefined &&
-        deliver === undefined &&
-        transform === undefined,
-    )
-    .map(({ at, id, channel, to }) => ({
-      message: say`no reply of "${id}" is sent, although it says where to: hooks.defaults.deliver is false${where}, and the mapping does not set deliver`,
-      at: (channel ?? to)?.at ?? at,
-      hint: say`add deliver: true to the mapping; or remove its channel and to`,
-    }));
-}
-
 /** Mappings whose events wait for the regular turn of the main agent, which is off. */
 function waiting({ config: { settings, root }, mappings }: Whole): readonly Found[] {
   const { gateway, hooks } = settings;
@@ -122,47 +102,6 @@ function undecidedChannel({ config: { settings }, mappings }: Whole): readonly F
       at: channel?.at ?? at,
       hint: say`add channel: ${configured.join(' or channel: ')} to the mapping, or set gateway.main: {channel: ${configured[0] ?? ''}}`,
     }));
-}
-
-/** A coding agent keeps the model of its own settings: the default of all is no name that it knows. */
-function unusedModel({ config: { settings, root } }: Whole): readonly Found[] {
-  const { agents, gateway } = settings;
-  const path = ['agents', 'defaults', 'model'];
-  const runner = gateway.runners[gateway.runner];
-  if (agents.defaults.model === undefined || root.at(path).value === undefined) return [];
-  if (runner?.kind !== 'agent' || runner.model !== undefined) return [];
-  const isUsed = Object.entries(gateway.runners).some(
-    ([name, one]) => one.kind !== 'agent' && (name !== 'echo' || one.kind !== 'echo'),
-  );
-  if (isUsed) return [];
-  const isNamed = root.at(['gateway', 'runners', gateway.runner]).value !== undefined;
-  const own = isNamed ? `gateway.runners.${gateway.runner}` : 'gateway.runner';
-  return [
-    {
-      message: say`agents.defaults.model does not reach the coding agent ${runner.agent}, which uses the model of its own settings`,
-      at: root.place(path, 'key'),
-      hint: say`write model: ${agents.defaults.model.slice(0, 80)} at ${own} (${own}.model), or model in a mapping, and remove it here`,
-    },
-  ];
-}
-
-/** The address of one hook of another gateway, where that of all is meant: `/agent` is put behind it. */
-function wholeAddress({ config: { settings, root } }: Whole): readonly Found[] {
-  return Object.entries(settings.gateway.runners).flatMap(([name, runner]): readonly Found[] => {
-    const url = runner.kind === 'forward' ? runner.url : '';
-    const base = /^(https?:\/\/[^/]+\/.*[^/])\/(?:agent|wake)\/?$/.exec(url)?.[1];
-    if (base === undefined || isReference(url)) return [];
-    const path = ['gateway', 'runners', name];
-    const at = root.place([...(root.at(path).value === undefined ? ['gateway', 'runner'] : path), 'url']);
-    return [
-      {
-        message: say`url is the address of the hooks of the other gateway: /agent is put behind it, so runs go to ${url.replace(/\/$/, '')}/agent`,
-        at,
-        hint: say`write url: ${base}`,
-        edit: { at, text: JSON.stringify(base) },
-      },
-    ];
-  });
 }
 
 /** The channel that is set up, and that a mapping sends to for certain; what a transform returns may say where it goes. */
@@ -238,11 +177,8 @@ function wrongRecipient({ config: { settings }, catalog, mappings }: Whole): rea
 
 export const REPLIES = [
   look({ on: 'generation', codes: ['CHANNEL_NOT_CONFIGURED'], find: withoutSettings }),
-  look({ on: 'generation', codes: ['RUNNER_SETTINGS'], name: 'whole-address', find: wholeAddress }),
   look({ on: 'generation', codes: ['INSTRUCTIONS_FORWARDED'], find: forwardedInstructions }),
-  look({ on: 'generation', codes: ['DELIVER_OFF'], find: notDelivered }),
   look({ on: 'generation', codes: ['HEARTBEAT_OFF'], find: waiting }),
-  look({ on: 'generation', codes: ['MODEL_NOT_PASSED_ON'], find: unusedModel }),
   look({ on: 'generation', codes: ['CHANNEL_UNDECIDED'], find: undecidedChannel }),
   look({ on: 'generation', codes: ['RECIPIENT_MISSING'], find: withoutRecipient }),
   look({ on: 'generation', codes: ['INVALID_RECIPIENT'], find: wrongRecipient }),

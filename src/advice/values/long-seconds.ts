@@ -63,7 +63,6 @@ export const LONG_SECONDS: readonly AnyLook[] = [
     on: 'mapping',
     codes: ['SECONDS_LONG'],
     confidence: 'likely',
-    // Of a debounce its own finding says more.
-    find: ({ located }) => findLongSeconds(located, ['debounce']),
+    find: ({ located }) => findLongSeconds(located),
   }),
 ];

@@ -1,4 +1,4 @@
-/** Headers and fields by which senders tell deliveries, events and answers apart. */
+/** Headers and fields by which senders tell deliveries and events apart. */
 
 /** Headers that senders make anew each time they send an event, the same one included: times and signatures over them. */
 export const RETRY_HEADERS: ReadonlySet<string> = new Set(
@@ -23,10 +23,3 @@ export const EVENT_IDS: Readonly<Record<string, string>> = {
   'standard-webhooks': '{{headers.webhook-id}}',
   svix: '{{headers.svix-id}}',
 };
-
-/** The last names of fields that only an answer has, with the one that everything has: Slack, Telegram, Teams. */
-export const ANSWER_FIELDS: readonly (readonly [field: string, own: string])[] = [
-  ['thread_ts', 'ts'],
-  ['reply_to_message.message_id', 'message_id'],
-  ['replyToId', 'id'],
-];

@@ -1,7 +1,7 @@
 import { HookError } from '../../errors.ts';
 
 /** What a format stands for here; everything else in it is printed as it is, without quotes. */
-export const DATE_TOKENS = /yyyy|MMM|MM|dd|EEE|HH|mm|ss/g;
+const DATE_TOKENS = /yyyy|MMM|MM|dd|EEE|HH|mm|ss/g;
 
 /** Numbers below are seconds since the epoch (until the year 5138), others milliseconds or finer. */
 const FIRST_MILLISECONDS = 100_000_000_000;

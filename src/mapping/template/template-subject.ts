@@ -38,15 +38,9 @@ export interface TemplateReads {
 export interface TemplateSubject extends Subject {
   readonly kind: 'template';
   readonly source: string;
-  /** The key of the mapping that holds it. */
-  readonly key: string | number | undefined;
-  /** Of the mapping, where it is written. */
-  readonly id: string | undefined;
   /** What the engine says of it. */
   readonly findings: readonly Finding[];
   readonly isUsable: boolean;
   readonly reads: TemplateReads;
   readonly placeOf: (start: number, end: number) => Place;
-  /** Whether a text in its place is a template that can be used. */
-  readonly isRight: (text: string) => boolean;
 }

@@ -47,8 +47,6 @@ interface TemplateOptions {
   readonly form?: TemplateForm;
   /** Stands in for the located text. */
   readonly text?: string;
-  /** Of the mapping, which names the files that are proposed. */
-  readonly id?: string;
   /** Whether `item` and `index` have a value (default); a warning says where they are read without. */
   readonly withItem?: boolean;
 }
@@ -73,7 +71,7 @@ interface Engine {
 }
 
 function compileTemplate(engine: Engine, located: LocatedValue, options: TemplateOptions): TemplateResult {
-  const { text: source = String(located.value), id } = options;
+  const { text: source = String(located.value) } = options;
   const isRight = (text: string): boolean =>
     compileOwn(engine, located, { ...options, text }).template !== undefined;
   const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
@@ -84,13 +82,10 @@ function compileTemplate(engine: Engine, located: LocatedValue, options: Templat
   const subject: TemplateSubject = {
     kind: 'template',
     source,
-    key: located.at([]).path.at(-1),
-    id,
     findings,
     isUsable: template !== undefined,
     reads,
     placeOf,
-    isRight,
   };
   return { ...result, subjects: [subject] };
 }
