@@ -19,13 +19,7 @@ export interface ConfigFacts {
   };
   /** With the model's provider, where it names one, and the providers of the runner. */
   MODEL_NOT_SERVED: { readonly provider: string | undefined; readonly known: readonly string[] };
-  MISSING_VARIABLE: {
-    readonly name: string;
-    /** One that is set, and was probably meant. */
-    near(): string | undefined;
-    /** Where it stands, and how to start with it. */
-    inFile(): string | undefined;
-  };
+  MISSING_VARIABLE: { readonly name: string };
   INVALID_REFERENCE: {
     /** A variable as another tool writes it, which would be the secret itself. */
     readonly literal?: string;

@@ -9,9 +9,7 @@ import {
   type Path,
   type Place,
 } from '../document/document.ts';
-import { envFileHint } from './env-file.ts';
 import type { ConfigFacts } from './finding-facts.ts';
-import { nearVariable, variableThatFits } from './near-variable.ts';
 import { readSecretFile } from './secret-file.ts';
 
 const REFERENCE = /\$(\$?)\{([^}]*)\}/g;
@@ -47,10 +45,6 @@ export async function resolveReferences(root: LocatedValue, options: ResolveOpti
   const value = await resolveValue(run, root.value, []);
   return { value, ...run };
 }
-
-/** The variables that are set. */
-const namesIn = (env: ResolveOptions['env']): readonly string[] =>
-  Object.keys(env).filter((name) => (env[name] ?? '') !== '');
 
 interface Run {
   readonly root: LocatedValue;
@@ -203,12 +197,7 @@ function reportVariable(run: Run, path: Path, name: string): void {
     run.diagnostics.push(invalidReference(name, run.root.place(path), isShown));
   } else if (run.options.needSecrets) {
     const state = run.options.env[name] === undefined ? 'not set' : 'empty';
-    const { env, directory } = run.options;
-    const facts: ConfigFacts['MISSING_VARIABLE'] = {
-      name,
-      near: () => nearVariable(name, namesIn(env)),
-      inFile: () => envFileHint(name, directory),
-    };
+    const facts: ConfigFacts['MISSING_VARIABLE'] = { name };
     report('MISSING_VARIABLE', `the environment variable ${name} is ${state}`, { facts });
   }
 }
@@ -235,21 +224,12 @@ export type WrittenReference = string | { readonly file: string };
 export interface ReferenceReader {
   /** The text behind a reference; undefined where it is not set or no reference. */
   read(reference: WrittenReference): string | undefined;
-  /** The name of a variable that is set and was probably meant by one that is not, other than these. */
-  near(reference: WrittenReference, besides: readonly WrittenReference[]): string | undefined;
-  /** The name of another variable of the same owner whose value fits. */
-  fitting(reference: WrittenReference, fits: (name: string, value: string) => boolean): string | undefined;
-  /** Where the variable of a reference stands that is not set, and how to start with it; what is wrong with a file that is there. */
-  inFile(reference: WrittenReference): string | undefined;
+  /** What is wrong with the file that a reference names, in words that continue its name; undefined where nothing is. */
+  fileProblem(reference: WrittenReference): string | undefined;
   /** Every text that was read, to be kept out of logs. */
   readonly secrets: readonly string[];
   /** Absolute paths of the files that were asked for. */
   readonly files: readonly string[];
-}
-
-/** The variable that a reference names. */
-function nameOf(reference: WrittenReference): string | undefined {
-  return typeof reference === 'string' ? /^\$\{([^}]*)\}$/.exec(reference)?.[1] : undefined;
 }
 
 interface Sources extends Pick<ResolveOptions, 'env' | 'directory'> {
@@ -259,21 +239,13 @@ interface Sources extends Pick<ResolveOptions, 'env' | 'directory'> {
 
 function findSecret(reference: WrittenReference, { env, directory, files }: Sources): string | undefined {
   if (typeof reference === 'string') {
-    const name = nameOf(reference);
-    return name === undefined || env[name] === '' ? undefined : env[name];
+    const [, name = ''] = /^\$\{([^}]*)\}$/.exec(reference) ?? [];
+    return env[name] === '' ? undefined : env[name];
   }
   const file = resolve(directory, reference.file);
   files.push(file);
   const read = readSecretFile(file);
   return read.kind === 'read' ? read.secret : undefined;
-}
-
-function fileHint(name: string, directory: string): string | undefined {
-  const file = resolve(directory, name);
-  const read = readSecretFile(file);
-  return read.kind === 'read' || read.isMissing === true
-    ? undefined
-    : `The file ${name} ${read.problem}; ${read.hint}`;
 }
 
 /** Makes the reader; files are relative to `directory`, that of the configuration. */
@@ -284,18 +256,10 @@ export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceR
   return {
     secrets,
     files,
-    near: (reference, besides) => {
-      const name = nameOf(reference);
-      return name === undefined ? undefined : nearVariable(name, namesIn(given.env), besides.map(nameOf));
-    },
-    inFile: (reference) => {
-      const name = nameOf(reference);
-      if (typeof reference !== 'string') return fileHint(reference.file, given.directory);
-      return name === undefined ? undefined : envFileHint(name, given.directory);
-    },
-    fitting: (reference, fits) => {
-      const name = nameOf(reference);
-      return name === undefined ? undefined : variableThatFits(name, given.env, fits);
+    fileProblem: (reference) => {
+      if (typeof reference === 'string') return undefined;
+      const file = readSecretFile(resolve(given.directory, reference.file));
+      return file.kind === 'read' ? undefined : `${file.problem}; ${file.hint}`;
     },
     read: (reference) => {
       // Callbacks ask for theirs again and again.

@@ -8,12 +8,7 @@ const MAX_SECRET_BYTES = 64 * 1024;
 /** The secret in a file, or what is wrong with the file and what to do. */
 export type SecretFile =
   | { readonly kind: 'read'; readonly secret: string }
-  | {
-      readonly kind: 'problem';
-      readonly problem: string;
-      readonly hint: string;
-      readonly isMissing?: boolean;
-    };
+  | { readonly kind: 'problem'; readonly problem: string; readonly hint: string };
 
 const UNREADABLE_HINT =
   'check that the path is right (it is relative to the configuration file) and that the user who runs sluice may read the file';
@@ -27,8 +22,7 @@ export function readSecretFile(file: string): SecretFile {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     const denied = code === 'EACCES' ? findDenied(file) : undefined;
     if (denied !== undefined) return { kind: 'problem', ...denied };
-    const problem = `cannot be read (${code})`;
-    return { kind: 'problem', problem, hint: UNREADABLE_HINT, isMissing: code === 'ENOENT' };
+    return { kind: 'problem', problem: `cannot be read (${code})`, hint: UNREADABLE_HINT };
   }
   if (bytes.length > MAX_SECRET_BYTES) {
     const problem = `is larger than ${String(MAX_SECRET_BYTES)} bytes`;

@@ -4,7 +4,6 @@ import { byWeight, formatPlace, type Finding } from '../document/document.ts';
 import { typecheckTransforms } from '../sandbox/sandbox.ts';
 import { listConversations } from './conversations.ts';
 import { loadAll, type Generation, type GenerationOptions } from './load-generation.ts';
-import { isSetUp } from './mapping-secrets.ts';
 import { noticePath } from './notice-path.ts';
 import { listProofs } from './proof-listing.ts';
 
@@ -87,9 +86,7 @@ function elementKeyNotes({ mappings }: Generation['table']): readonly string[] {
 function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {
   const references = createReferenceReader({ env, directory: dirname(config.file) });
   const { path, mail } = config.settings.hooks;
-  // Where the others are set there is a warning of it.
-  const reader = isSetUp(config, references) ? { ...references, inFile: () => undefined } : references;
-  return listProofs(table, { hooksPath: path, noticePath: noticePath(mail) }, reader);
+  return listProofs(table, { hooksPath: path, noticePath: noticePath(mail) }, references.read);
 }
 
 const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

@@ -9,12 +9,12 @@ import {
   type LoadedConfig,
   type ReferenceReader,
   type RemainingConfig,
+  type WrittenReference,
 } from '../config/config.ts';
 import { byWeight, type Finding } from '../document/document.ts';
 import type { Subject } from '../finding.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { findMergedConversations } from './conversations.ts';
-import { isSetUp, referencesOf } from './mapping-secrets.ts';
 import type { GenerationSubjects } from './facts.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
 import { runnerSubjects } from './runner-safety.ts';
@@ -282,8 +282,14 @@ function compile(
     lenient: hooks.lenient,
     sessionKeys: hooks.sessionKeys,
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
-    ...referencesOf(references, { needSecrets, isSetUp: isSetUp(config, references) }),
+    ...referencesOf(references, needSecrets),
   });
+}
+
+/** How mappings read the secrets that they name. Files of secrets need not lie where a configuration is only checked. */
+function referencesOf({ read, fileProblem }: ReferenceReader, needSecrets: boolean) {
+  if (needSecrets) return { resolveReference: read, fileProblem };
+  return { peekReference: (of: WrittenReference) => (typeof of === 'string' ? read(of) : undefined) };
 }
 
 /** Where mappings come from. */

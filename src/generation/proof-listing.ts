@@ -4,8 +4,6 @@ import { type Finding, withEdit } from '../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import { nameOfSecret, type SecretReference, signsUrl } from '../verify/verify.ts';
 
-type SecretReader = Pick<ReferenceReader, 'read' | 'near' | 'inFile'>;
-
 /**
  * The paths that ask for another proof than the hook token, for `sluice check`: who signs, which secrets are not set
  * here, and which mappings without a path do not take their requests.
@@ -13,7 +11,7 @@ type SecretReader = Pick<ReferenceReader, 'read' | 'near' | 'inFile'>;
 export function listProofs(
   table: RoutingTable,
   { hooksPath, noticePath }: { readonly hooksPath: string; readonly noticePath: string | undefined },
-  references: SecretReader,
+  read: ReferenceReader['read'],
 ): readonly string[] {
   const paths = new Set([...table.paths, ...(noticePath === undefined ? [] : [noticePath])]);
   const owned = [...paths].filter((path) => table.isOwned(path));
@@ -21,40 +19,25 @@ export function listProofs(
   const leftOut = table.mappings.filter(({ match }) => match.path === undefined).map(({ id }) => id);
   return [
     'paths with a proof of their own, in place of the hook token:',
-    ...owned.map((path) => `  ${hooksPath}/${path}  ${describeProof(table, path, references)}`),
+    ...owned.map((path) => `  ${hooksPath}/${path}  ${describeProof(table, path, read)}`),
     ...(leftOut.length === 0
       ? []
       : [`  mappings without a path, which do not take these requests: ${leftOut.join(', ')}`]),
   ];
 }
 
-function describeProof(table: RoutingTable, path: string, reader: SecretReader): string {
+function describeProof(table: RoutingTable, path: string, read: ReferenceReader['read']): string {
   const { verify, requireToken } = table.settingsOf(path);
   if (verify === undefined) return '';
   const { settings } = verify;
   const references: readonly SecretReference[] = 'secrets' in settings ? settings.secrets : [];
-  const missing = findMissing(references, reader);
+  const missing = references.filter((reference) => read(reference) === undefined).map(nameOfSecret);
   return [
     settings.scheme,
     ...(references.length > 1 ? [`${String(references.length - 1)} retired`] : []),
     ...(requireToken === true ? ['and the hook token as well (requireToken)'] : []),
     ...(missing.length === 0 ? [] : [`not set here: ${missing.join(', ')}`]),
   ].join(', ');
-}
-
-/** Names of secrets that are not set here, each with the one that is and was probably meant. */
-function findMissing(
-  references: readonly SecretReference[],
-  { read, near, inFile }: SecretReader,
-): readonly string[] {
-  return references
-    .filter((reference) => read(reference) === undefined)
-    .map((reference) => {
-      const file = inFile(reference);
-      if (file !== undefined) return `${nameOfSecret(reference)} (${file})`;
-      const meant = near(reference, references);
-      return `${nameOfSecret(reference)}${meant === undefined ? '' : ` (${meant} is set)`}`;
-    });
 }
 
 /** What is wrong with the address as senders call it, which some of them sign. */

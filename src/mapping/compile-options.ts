@@ -38,18 +38,8 @@ export interface CompileOptions {
    * `explain`, `test`) references are left alone and the mapping has no callback.
    */
   resolveReference?(reference: string | { readonly file: string }): string | undefined;
-  /** The name of a variable that is set and was probably meant by a reference that is not, other than these. */
-  nearReference?(
-    reference: string | { readonly file: string },
-    besides: readonly (string | { readonly file: string })[],
-  ): string | undefined;
-  /** Where the variable of a reference stands that is not set, and how to start with it. */
-  fileReference?(reference: string | { readonly file: string }): string | undefined;
-  /** The name of another variable of the same owner as that of a reference, whose value fits. */
-  fittingReference?(
-    reference: string | { readonly file: string },
-    fits: (name: string, value: string) => boolean,
-  ): string | undefined;
+  /** What is wrong with the file that a reference names, in words that continue its name. */
+  fileProblem?(reference: string | { readonly file: string }): string | undefined;
   /** The same as `resolveReference` for `check`, where it is known: secrets that are set are judged, those that are not are no finding. */
   peekReference?(reference: string | { readonly file: string }): string | undefined;
 }

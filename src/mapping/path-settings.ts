@@ -8,12 +8,10 @@ import {
   compileChallenge,
   createVerifier,
   doubtSecret,
-  mayBeSecret,
   type ProofSettings,
   type SecretFacts,
   type SecretReference,
   secretSentence,
-  secretsText,
   type VerifySettings,
 } from '../verify/verify.ts';
 import type { CompileOptions } from './compile-options.ts';
@@ -72,27 +70,15 @@ function plainSettings(source: WrittenSettings): PathSettings {
 
 function compileProof(verify: VerifySettings, compiling: PathSource): ProofSettings {
   const references: readonly SecretReference[] = 'secrets' in verify ? verify.secrets : [];
-  const { resolveReference, peekReference, nearReference, fileReference } = compiling.options;
+  const { resolveReference, peekReference } = compiling.options;
   const find = resolveReference ?? peekReference;
   if (find === undefined) return { settings: verify, secrets: references.map(() => '') };
-  const found = references.map((reference) => ({ reference, secret: find(reference) ?? '' }));
-  const known = found.map(({ secret }) => secret);
-  const near = found.map(({ reference, secret }) =>
-    secret === '' ? nearReference?.(reference, references) : undefined,
-  );
-  const inFile = found.map(({ reference, secret }) =>
-    secret === '' ? fileReference?.(reference) : undefined,
-  );
+  const known = references.map((reference) => find(reference) ?? '');
   const isComplete = resolveReference !== undefined;
-  const proof = {
-    settings: verify,
-    ...(near.some((name) => name !== undefined) ? { near } : {}),
-    ...(inFile.some((text) => text !== undefined) ? { inFile } : {}),
-  };
-  const doubts = reportSecrets({ ...proof, secrets: known }, compiling, { isComplete });
+  const doubts = reportSecrets({ settings: verify, secrets: known }, compiling, { references, isComplete });
   // What was only looked at is no secret to work with.
   const secrets = isComplete ? known : known.map(() => '');
-  return { ...proof, secrets, ...(doubts.length === 0 ? {} : { doubts }) };
+  return { settings: verify, secrets, ...(doubts.length === 0 ? {} : { doubts }) };
 }
 
 /**
@@ -102,62 +88,34 @@ function compileProof(verify: VerifySettings, compiling: PathSource): ProofSetti
 function reportSecrets(
   proof: ProofSettings,
   { reporter, options }: PathSource,
-  { isComplete }: { readonly isComplete: boolean },
+  {
+    references,
+    isComplete,
+  }: { readonly references: readonly SecretReference[]; readonly isComplete: boolean },
 ): readonly SecretFacts[] {
   const { problems } = createVerifier(proof, { clock: Date.now, fetchJson: fetchNothing });
+  const { scheme } = proof.settings;
   return proof.secrets.flatMap((secret, index) => {
     const { problem } = problems.find((each) => each.index === index) ?? {};
-    const of = { secret, index, options };
+    const reference = references[index];
+    const inFile = secret === '' && reference !== undefined ? options.fileProblem?.(reference) : undefined;
+    const what = inFile === undefined ? problem : `the file ${inFile}`;
+    const isTold = what !== undefined && (isComplete || secret !== '');
     // What is known of the form of a secret says more than that it cannot be read.
-    const facts =
-      doubtOf(proof, of) ??
-      (problem === undefined ? undefined : problemOf(proof, of, { problem, isComplete }));
+    const facts: SecretFacts | undefined =
+      doubtOf(proof, secret) ?? (isTold ? { scheme, wrong: 'unusable', what } : undefined);
     if (facts === undefined) return [];
     const message = quoted(secretSentence(facts));
     const at = ['verify', 'secrets', index];
     reporter.report(at, { severity: 'warning', code: 'VERIFY_SECRET', message, facts });
-    return secret === '' ? [] : [facts];
+    return secret === '' && inFile === undefined ? [] : [facts];
   });
 }
 
-function problemOf(
-  proof: ProofSettings,
-  of: SecretAt,
-  { problem, isComplete }: { readonly problem: string; readonly isComplete: boolean },
-): SecretFacts | undefined {
-  const { scheme } = proof.settings;
-  const unusable = { scheme, wrong: 'unusable', what: problem } as const;
-  if (of.secret !== '') return { ...unusable, ...defined({ other: otherSecret(proof, of) }) };
-  const [inFile, near] = [proof.inFile?.[of.index], proof.near?.[of.index]];
-  const isFile = 'secrets' in proof.settings && typeof proof.settings.secrets[of.index] !== 'string';
-  if (inFile !== undefined)
-    return { scheme, wrong: 'unset', what: isFile ? 'cannot be read' : 'is not set', inFile };
-  if (near !== undefined) return { scheme, wrong: 'unset', near };
-  return isComplete ? unusable : undefined;
-}
-
-interface SecretAt {
-  readonly secret: string;
-  readonly index: number;
-  readonly options: CompileOptions;
-}
-
 /** What shows in the text of a secret alone. */
-function doubtOf(proof: ProofSettings, of: SecretAt): SecretFacts | undefined {
-  if (/^(["']).*\1$/s.test(of.secret.trim())) return { scheme: proof.settings.scheme, wrong: 'quotes' };
-  const doubt = doubtSecret(proof.settings, of.secret);
-  return doubt && { ...doubt, ...defined({ other: otherSecret(proof, of) }) };
-}
-
-/** Another variable whose value looks like the secret, and what to write. */
-function otherSecret({ settings }: ProofSettings, { index, options }: SecretAt): SecretFacts['other'] {
-  const references: readonly SecretReference[] = 'secrets' in settings ? settings.secrets : [];
-  const reference = references[index];
-  if (reference === undefined || settings.scheme === 'basic') return undefined;
-  const name = options.fittingReference?.(reference, (each, value) => mayBeSecret(settings, each, value));
-  if (name === undefined) return undefined;
-  const secrets = references.map((each) => (each === reference ? `\${${name}}` : each));
-  return { name, secrets: secretsText(secrets) };
+function doubtOf({ settings }: ProofSettings, secret: string): SecretFacts | undefined {
+  if (/^(["']).*\1$/s.test(secret.trim())) return { scheme: settings.scheme, wrong: 'quotes' };
+  return doubtSecret(settings, secret);
 }
 
 const fetchNothing = (): Promise<never> => Promise.reject(new Error('nothing is fetched to look at secrets'));

@@ -4,30 +4,20 @@ import type { VerifySettings } from './verify-settings.ts';
 export interface SecretFacts {
   readonly scheme: VerifySettings['scheme'];
   /** `form`: it can be used, and its form says that it is another one. */
-  readonly wrong: 'quotes' | 'form' | 'unset' | 'unusable';
-  /** Of `form`, `unset` and `unusable`: what was found. */
+  readonly wrong: 'quotes' | 'form' | 'unusable';
+  /** Of `form` and `unusable`: what was found. */
   readonly what?: string;
   /** The user of verify, with whom a password begins. */
   readonly user?: string;
-  /** A variable that is set, and was probably meant by one that is not. */
-  readonly near?: string;
-  /** Where a secret that is missing stands, and how to start with it. */
-  readonly inFile?: string;
-  /** Another variable whose value looks like the secret, and the list with it. */
-  readonly other?: { readonly name: string; readonly secrets: string };
 }
 
 /** What is wrong, in one sentence. */
-export function secretSentence({ wrong, what = '', near }: SecretFacts): string {
+export function secretSentence({ wrong, what = '' }: SecretFacts): string {
   switch (wrong) {
     case 'quotes':
       return 'the value of this secret begins and ends with a quote, which is then a part of it';
     case 'form':
       return `the value of this secret ${what}`;
-    case 'unset':
-      return near === undefined
-        ? `this secret of the path ${what}`
-        : `this secret is not set, but ${near} is`;
     case 'unusable':
       return `this secret of the path cannot be used: ${what}`;
   }
@@ -55,23 +45,6 @@ const FOREIGN: readonly (readonly [form: RegExp, what: string])[] = [
   [/^tfp_/, 'a personal token of Typeform'],
   [/^pdl_(?:live_|sdbx_)?apikey_/, 'an API key of Paddle'],
 ];
-
-/** What the secrets of a scheme look like, where all of them do. */
-const FORMS: Readonly<Record<string, RegExp>> = {
-  stripe: /^whsec_/,
-  'standard-webhooks': /^whsec_/,
-  linear: /^lin_wh_/,
-  paddle: /^pdl_ntfset_/,
-  slack: /^[\da-f]{32}$/,
-  twilio: /^[\da-f]{32}$/,
-};
-
-/** Whether the value of a variable may well be the secret of a scheme: by its form, or else by its name. */
-export function mayBeSecret({ scheme }: VerifySettings, name: string, secret: string): boolean {
-  const form = Object.hasOwn(FORMS, scheme) ? FORMS[scheme] : undefined;
-  if (form !== undefined) return form.test(secret);
-  return /HOOK|SIGN/i.test(name) && !FOREIGN.some(([foreign]) => foreign.test(secret));
-}
 
 /** What shows in the text of a secret alone, though it can be used. */
 export function doubtSecret(settings: VerifySettings, secret: string): SecretFacts | undefined {

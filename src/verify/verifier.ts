@@ -20,10 +20,6 @@ export interface ProofSettings {
   readonly settings: VerifySettings;
   /** The current secret first. Empty for `oidc`. */
   readonly secrets: readonly string[];
-  /** By position: the name of a variable that is set, and was probably meant by the one of a secret that is missing. */
-  readonly near?: readonly (string | undefined)[];
-  /** By position: where a secret that is missing stands, and how to start with it. */
-  readonly inFile?: readonly (string | undefined)[];
   /** What is wrong with secrets that are set. */
   readonly doubts?: readonly SecretFacts[];
 }

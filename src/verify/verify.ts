@@ -17,7 +17,7 @@ export { schemesOfHeader } from './scheme-headers.ts';
 export { isPlainHeaderName } from './find-header.ts';
 export { MAX_TRIED_BYTES } from './judge-sender.ts';
 export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
-export { doubtSecret, mayBeSecret, type SecretFacts, secretSentence } from './secret-forms.ts';
+export { doubtSecret, type SecretFacts, secretSentence } from './secret-forms.ts';
 export { presentedToken, TOKEN_HEADERS } from './credentials.ts';
 export {
   type Arrival,

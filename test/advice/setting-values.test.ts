@@ -259,19 +259,3 @@ test('names that every object has are no words of others', async () => {
   expect(text).toContain('write true or false, without quotes');
   expect(text).not.toContain('native code');
 });
-
-test('a variable that stands in a file beside the configuration is told with the way to start', async () => {
-  const beside = mkdtempSync(join(tmpdir(), 'sluice-env-'));
-  const file = join(beside, 'sluice.yaml');
-  writeFileSync(file, 'hooks: { enabled: true, token: "${IN_FILE}" }\ngateway: { token: "${NOWHERE}" }\n');
-  writeFileSync(join(beside, '.env'), 'IN_FILE=hunter2hunter2hunter2hunter2\nNOWHERE=\n');
-  const { diagnostics } = await loadConfig(file, { env: {}, needSecrets: true, cwd: beside });
-  const text = formatDiagnostics(advise(diagnostics));
-  rmSync(beside, { recursive: true });
-  const path = join(beside, '.env');
-  expect(text).toContain(
-    `hint: IN_FILE stands in ${path}, which Sluice does not read by itself: start it with set -a; . ${path}; set +a; sluice serve`,
-  );
-  expect(text).toContain('set NOWHERE before starting');
-  expect(text).not.toContain('hunter2');
-});

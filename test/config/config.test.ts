@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { advise } from '../../src/advice/advice.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { nearVariable } from '../../src/config/near-variable.ts';
 import type { LoadedConfig, LoadOptions, Settings } from '../../src/config/config.ts';
 import { lineColumn } from '../../src/document/document.ts';
 import type { Finding } from '../../src/document/document.ts';
@@ -634,22 +633,4 @@ test('hooks.gmail of an OpenClaw file becomes hooks.mail, with a warning per key
     ]),
   );
   expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
-});
-
-test.each([
-  ['SHOPIFY_SECRET_NEW', 'SHOPIFY_NEW_SECRET', true],
-  ['GITHUB_SECRT', 'GITHUB_SECRET', true],
-  ['GITHUB_SECRET', 'GITHUB_WEBHOOK_SECRET', true],
-  ['STAGNG_TOKEN', 'STAGING_TOKEN', true],
-  ['GITHUB_SECRET', 'GITLAB_SECRET', false],
-  ['DATABASE_URL', 'STAGING_DATABASE_URL', false],
-  ['PROD_DATABASE_URL', 'DATABASE_URL', false],
-  ['DATABASE_URL', 'DATABASE_URL_DEV', false],
-  ['EU1_API_KEY', 'EU2_API_KEY', false],
-  ['API_KEY12', 'API_KEY13', false],
-  ['API_KEY2', 'API_KEY', false],
-  ['SECRET_OLD', 'SECRET', false],
-])('for %s, which is not set, %s may be meant: %s', (name, set, isNear) => {
-  expect(nearVariable(name, [set])).toBe(isNear ? set : undefined);
-  expect(nearVariable(name, [set], [set])).toBeUndefined();
 });

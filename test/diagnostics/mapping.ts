@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { advise } from '../../src/advice/advice.ts';
 import { LOOKS } from '../../src/advice/rules.ts';
-import { createReferenceReader } from '../../src/config/config.ts';
 import { readDocument } from '../../src/document/document.ts';
 import type { Finding, LocatedValue } from '../../src/document/document.ts';
 import { loadMappings, MAPPING_CODES } from '../../src/mapping/mapping.ts';
@@ -52,37 +51,12 @@ async function checkFolder(folder: string): Promise<readonly Finding[]> {
     // As `check` does: what is not set is no finding.
     ...(basename(folder) === 'VERIFY_SECRET-quotes' ? { peekReference: resolveForTest } : {}),
     ...(basename(folder) === 'VERIFY_SECRET-foreign' ? { peekReference: foreignSecret } : {}),
-    ...(basename(folder) === 'VERIFY_SECRET-other' ? otherVariable(folder) : {}),
-    ...(basename(folder) === 'VERIFY_SECRET-near' ? near(folder) : {}),
     recipientProblem: (channel, to) =>
       channel === 'slack' && !/^(?:#[a-z]+|[CDGU][A-Z0-9]{7,})$/.test(to)
         ? 'expected an id such as C0123456'
         : undefined,
   });
   return advise(diagnostics, subjects);
-}
-
-/** As `check` does, with an environment in which one name is written otherwise. */
-function near(
-  directory: string,
-): Pick<Parameters<typeof loadMappings>[0], 'peekReference' | 'nearReference'> {
-  const env = {
-    SHOPIFY_NEW_SECRET: 'shpss_b4f07dd0c2f84d11a6c3',
-    SHOPIFY_SECRET: 'shpss_1100aa9e63f14e2c8d7b',
-  };
-  const references = createReferenceReader({ env, directory });
-  return { peekReference: references.read, nearReference: references.near };
-}
-
-/** As `check` does, where an API key stands in the place of the secret, which is set, too. */
-function otherVariable(directory: string) {
-  const env = {
-    CLERK_SECRET_KEY: ['sk', 'test', 'notakeyofanyone'].join('_'),
-    CLERK_WEBHOOK_SIGNING_SECRET: ['whsec', 'bm90YXNlY3JldA=='].join('_'),
-    STRIPE_WEBHOOK_SECRET: ['whsec', 'bm90b25lZWl0aGVy'].join('_'),
-  };
-  const { read, fitting } = createReferenceReader({ env, directory });
-  return { peekReference: read, fittingReference: fitting };
 }
 
 /** Texts with the form of other credentials, none of which is one. */

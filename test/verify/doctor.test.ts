@@ -78,17 +78,6 @@ const github = (signature: string): Record<string, string> => ({
   'x-hub-signature-256': `sha256=${signature}`,
 });
 
-test('a secret that stands in a file of variables is told with the way to start', () => {
-  const settings = VerifySettings.parse({ scheme: 'github', secrets: ['${S}'] });
-  const inFile = ['S stands in ./.env: start it so'];
-  const request = { method: 'POST', url: '', rawHeaders: [], body: Buffer.alloc(0) };
-  const found = diagnose({ settings, secrets: [''], inFile }, request, {
-    kind: 'refused',
-    reason: 'not-configured',
-  });
-  expect(found.text).toBe('S is not set in the service. S stands in ./.env: start it so');
-});
-
 describe('the doctor', () => {
   test.each<readonly [string, Case, Diagnosis['code'], string]>([
     ['no header', { headers: {} }, 'no-proof', 'x-hub-signature-256 is not there'],

@@ -56,26 +56,14 @@ const SECRET_CODES: ReadonlySet<string> = new Set([
 ]);
 
 /** Says with a finding about the secret where it comes from: the name in the mapping, never its value. */
-function withNames(
-  found: Diagnosis,
-  { settings, secrets, near = [], inFile = [] }: ProofSettings,
-): Diagnosis {
+function withNames(found: Diagnosis, { settings, secrets, doubts }: ProofSettings): Diagnosis {
   if (!SECRET_CODES.has(found.code) || !('secrets' in settings)) return found;
   const names = settings.secrets.map(nameOfSecret);
   const where = names.length === 1 ? 'the secret of this path is' : 'the secrets of this path are';
-  const unset = names.flatMap((name, index) => {
-    if (secrets[index] !== '') return [];
-    const file = inFile[index];
-    const isFile = typeof settings.secrets[index] !== 'string';
-    if (file !== undefined)
-      return [`${name} ${isFile ? 'cannot be read by' : 'is not set in'} the service. ${file}; `];
-    const meant = near[index];
-    const hint = meant === undefined ? '' : `, and ${meant} is: did you mean that?`;
-    return [`${name} is not set in the service${hint}${hint === '' ? ';' : ''} `];
-  });
-  if (found.code === 'not-configured' && inFile.some((text) => text !== undefined))
-    return { ...found, text: unset.join('').replace(/; $/, '') };
-  if (found.code === 'not-configured' && unset.length === names.length)
+  const unset = names
+    .filter((_, index) => secrets[index] === '')
+    .map((name) => `${name} is not set in the service; `);
+  if (found.code === 'not-configured' && unset.length === names.length && doubts === undefined)
     return {
       ...found,
       text: `${unset.join('')}without it this path refuses every request: set it wherever the service starts`,

@@ -117,17 +117,10 @@ function variableOf(written: string): string {
 }
 
 const REFERENCES: readonly AnyRule[] = [
-  hint('MISSING_VARIABLE', ['in-a-file', 'certain'], ({ inFile }) => inFile()),
-  hint('MISSING_VARIABLE', ['near-name', 'likely'], (facts) => {
-    const other = facts.near();
-    return other === undefined
-      ? undefined
-      : `${other} is set: did you mean \${${other}}? Otherwise set ${facts.name} before starting, or use {file: PATH}`;
-  }),
   hint(
     'MISSING_VARIABLE',
     ['not-set', 'guess'],
-    ({ name }) => `set ${name} before starting, or use {file: PATH}`,
+    ({ name }) => `set ${name} before starting (a file .env is not read by itself), or use {file: PATH}`,
   ),
   rule({
     on: 'INVALID_REFERENCE',

@@ -28,17 +28,13 @@ export const PASSWORD_ALONE =
   'a secret of the scheme basic is the password alone: remove the user and the colon from its value';
 
 /** What to do about it. */
-export function secretHint({ scheme, wrong, user, near, inFile, other }: SecretFacts): string {
+export function secretHint({ scheme, wrong, user }: SecretFacts): string {
   if (wrong === 'quotes')
     return 'remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping';
   if (user !== undefined) return PASSWORD_ALONE;
-  if (inFile !== undefined) return inFile;
-  if (near !== undefined)
-    return `did you mean \${${near}}? Otherwise set the variable that stands here: a request that is signed with it is refused`;
-  const meant = other && `${other.name} is set and looks like the right one: write ${other.secrets}`;
   if (wrong === 'form')
-    return meant ?? `set it to ${shownAs(scheme) ?? 'the secret that the sender shows for its webhook'}`;
-  return `${meant ?? (scheme === 'discord' ? DISCORD : 'set what it refers to')}; without a good secret the path refuses every request`;
+    return `set it to ${shownAs(scheme) ?? 'the secret that the sender shows for its webhook'}`;
+  return `${scheme === 'discord' ? DISCORD : 'set what it refers to'}; without a good secret the path refuses every request`;
 }
 
 const DISCORD =
