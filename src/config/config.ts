@@ -24,7 +24,7 @@ export type {
 export { hideValues } from './hide-values.ts';
 export { findOnPath, isExecutable, isOnPath } from './on-path.ts';
 export { explainMissingPackages, findMissingPackages } from './optional-package.ts';
-export { createReferenceReader, type ReferenceReader, type WrittenReference } from './references.ts';
+export { createReferenceReader, mappingReferences, type ReferenceReader } from './references.ts';
 export { stateFolder } from './runner-settings.ts';
 export { readSecretFile, type SecretFile } from './secret-file.ts';
 export { sqliteUrl } from './storage-url.ts';

@@ -271,3 +271,9 @@ export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceR
     },
   };
 }
+
+/** How mappings read the secrets that they name. Files of secrets need not lie where a configuration is only checked. */
+export function mappingReferences({ read, fileProblem }: ReferenceReader, needSecrets: boolean) {
+  if (needSecrets) return { resolveReference: read, fileProblem };
+  return { peekReference: (of: WrittenReference) => (typeof of === 'string' ? read(of) : undefined) };
+}

@@ -119,9 +119,11 @@ function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
 
 /** The operand of a condition that reads what has a secret's name, such as `{var: headers.x-gitlab-token}`. */
 function readsSecret({ members }: TreeNode): boolean {
-  const name = members?.size === 1 ? members.get('var')?.node.value : undefined;
+  // Its quotes may be those of a word processor, which are a part of the key.
+  const [only] = [...(members ?? [])].filter(([key]) => /^\W?var\W?$/.test(key));
+  const name = members?.size === 1 ? only?.[1].node.value : undefined;
   const first: unknown = Array.isArray(name) ? name[0] : name;
-  return typeof first === 'string' && SECRET_KEY.test(first);
+  return typeof first === 'string' && SECRET_KEY.test(first.replaceAll(/^\W|\W$/g, ''));
 }
 
 /** Texts that stand in the place of settings, or of the settings below a name. */

@@ -9,7 +9,7 @@ import {
   type LoadedConfig,
   type ReferenceReader,
   type RemainingConfig,
-  type WrittenReference,
+  mappingReferences,
 } from '../config/config.ts';
 import { byWeight, type Finding } from '../document/document.ts';
 import type { Subject } from '../finding.ts';
@@ -282,14 +282,8 @@ function compile(
     lenient: hooks.lenient,
     sessionKeys: hooks.sessionKeys,
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
-    ...referencesOf(references, needSecrets),
+    ...mappingReferences(references, needSecrets),
   });
-}
-
-/** How mappings read the secrets that they name. Files of secrets need not lie where a configuration is only checked. */
-function referencesOf({ read, fileProblem }: ReferenceReader, needSecrets: boolean) {
-  if (needSecrets) return { resolveReference: read, fileProblem };
-  return { peekReference: (of: WrittenReference) => (typeof of === 'string' ? read(of) : undefined) };
 }
 
 /** Where mappings come from. */

@@ -10,7 +10,6 @@ import { fieldError, kindOf } from './action-fields.ts';
 import { finish } from './finish.ts';
 import type { EvaluationSettings } from './evaluation-settings.ts';
 import { findSkip } from './skip-rules.ts';
-import { warnOfRepeatedLists } from './result-warnings.ts';
 import { transformDraft } from './transform-draft.ts';
 import { warnOfUnknownFields } from './unknown-fields.ts';
 
@@ -154,18 +153,14 @@ function* decideEach(
   const { maxActions } = state.settings;
   if (elements.length > maxActions) throw tooMany(elements.length, maxActions);
   const actions: Action[] = [];
-  const lists: (readonly Action[])[] = [];
   for (const [index, item] of elements.entries()) {
     try {
       const scope = elementScope(state.scope, mapping, { item, index });
-      const own = yield* actOn(state, mapping, scope, actions.length);
-      actions.push(...own);
-      lists.push(own);
+      actions.push(...(yield* actOn(state, mapping, scope, actions.length)));
     } catch (error) {
       throw atIndex(asHookError(error), index);
     }
   }
-  if (mapping.transform !== undefined) warnOfRepeatedLists(state.warnings, lists);
   if (actions.length > 0) return { kind: 'accepted', actions };
   return { kind: 'skipped', by: elements.length === 0 ? 'forEach' : 'transform' };
 }

@@ -2,11 +2,8 @@ import type { PrintedJson, Unfit } from '../mapping/mapping.ts';
 
 /** What a warning on a request says beside its sentence, by code. Names of fields are the sender's; no value is here. */
 export interface HookFacts {
-  /** Numbers that are times in seconds, as JavaScript writes their paths. */
-  seconds_as_milliseconds: { readonly fields: readonly string[] };
-  /** `payload.order, 'id'`: the object and its key. */
-  rounded_number: { readonly field: string };
-  repeated_list: object;
+  seconds_as_milliseconds: object;
+  rounded_number: object;
   promise_as_text: object;
   /** Whether it is a list or a table of values. */
   object_as_text: { readonly isCollection: boolean };
@@ -17,8 +14,8 @@ export interface HookFacts {
   class_instance: object;
   /** The text with JSON in it, as JavaScript writes its path. */
   json_text: { readonly field: string; readonly isBase64: boolean };
-  /** The key as it is written, and a field that tells one element from others. */
-  same_dedupe_key: { readonly key: string; readonly field: string };
+  /** The key as it is written. */
+  same_dedupe_key: { readonly key: string };
   /** The id that was made. */
   generated_mapping_id: { readonly id: string };
   /** What helpers and blocks of a template got; the values are the sender's. */

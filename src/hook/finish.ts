@@ -232,8 +232,7 @@ function dedupeKey(state: EvaluationState, scope: Scope, part: number): DedupeKe
   if (mapping === undefined || rule === undefined) return undefined;
   const rendered = (state.dedupeKeys.get(scope) ?? renderDedupeKey(state, rule.key, scope)).trim();
   const [first] = state.dedupeKeys.values();
-  if (first === rendered && rendered !== '' && !state.dedupeKeys.has(scope))
-    warnOfSameKey(state, rule.key, scope);
+  if (first === rendered && rendered !== '' && !state.dedupeKeys.has(scope)) warnOfSameKey(state, rule.key);
   // A transform may make many actions of one scope.
   state.dedupeKeys.set(scope, rendered);
   if (rendered === '') {
@@ -247,20 +246,13 @@ function dedupeKey(state: EvaluationState, scope: Scope, part: number): DedupeKe
 }
 
 /** Of a key that reads nothing of the element: all elements but the first would be repeats of it. */
-function warnOfSameKey({ warnings }: EvaluationState, key: DedupeSettings['key'], { item }: Scope): void {
+function warnOfSameKey({ warnings }: EvaluationState, key: DedupeSettings['key']): void {
   if (key === 'body' || /\b(?:item|index)\b/.test(key.source)) return;
-  const names = item === undefined || !isJsonObject(item) ? [] : Object.keys(item);
-  const name =
-    names.find((each) => /^(?:id|uuid|guid|key)$/i.test(each)) ?? names.find((each) => ID.test(each));
-  const own = name === undefined ? 'index' : `item.${name}`;
-  const facts: HookFacts['same_dedupe_key'] = { key: key.source, field: own };
+  const facts: HookFacts['same_dedupe_key'] = { key: key.source };
   const message =
     'the dedupe key is the same for each element of forEach, so those after the first count as repeats of it and make nothing';
   field.warn(warnings, { code: 'same_dedupe_key', field: 'dedupe.key', message, facts });
 }
-
-/** Names of fields that tell one element from others. */
-const ID = /^[A-Za-z]\w{0,40}(?:_id|Id|ID|_key|fingerprint)$|^fingerprint$/;
 
 function debounceKey(state: EvaluationState, scope: Scope): DebounceKey | undefined {
   const { mapping, request } = state;

@@ -8,7 +8,7 @@ import type { Draft } from './draft.ts';
 import type { EvaluationPart, TransformTrace } from './evaluation.ts';
 import { warn } from './action-fields.ts';
 import { mergeResult, type Merged } from './merge.ts';
-import { warnOfNumbers, warnOfWords } from './result-warnings.ts';
+import { warnOfEpoch, warnOfRounded, warnOfWords } from './result-warnings.ts';
 
 /** Characters of a call that are handed over in the time of a step. */
 const CHARACTERS = 32;
@@ -26,8 +26,12 @@ export function* transformDraft(
   const reply = (yield call) as TransformReply;
   if (reply.kind === 'ok') state.work.pass(reply.json?.length ?? 0);
   state.transformMs += reply.tookMs;
-  if (reply.kind === 'ok' && reply.json !== undefined) warnOfWords(state.warnings, reply.json, call.json);
-  const merged = reply.kind === 'ok' ? mergeReply(state, draft, scope, reply) : FAILED;
+  if (reply.kind === 'ok' && reply.json !== undefined) {
+    warnOfWords(state.warnings, reply.json, call.json);
+    warnOfEpoch(state.warnings, reply.json, call.json);
+    warnOfRounded(state.warnings, reply.json, call.json);
+  }
+  const merged = reply.kind === 'ok' ? mergeReply(state, draft, reply) : FAILED;
   const isIdle = reply.kind === 'ok' && reply.json === undefined;
   if (state.full || isIdle || merged.kind !== 'drafts' || reply.logs.length > 0)
     state.transforms.push(traceOf(call, reply, merged, scope));
@@ -49,11 +53,9 @@ const CLASS_INSTANCE =
 function mergeReply(
   { warnings, settings, mapping }: EvaluationState,
   draft: Draft,
-  scope: Scope,
   { json, isInstance }: Extract<TransformReply, { readonly kind: 'ok' }>,
 ): Merged {
   if (isInstance === true) warn(warnings, { code: 'class_instance', message: CLASS_INSTANCE, facts: {} });
-  if (json !== undefined) warnOfNumbers(warnings, json, scope);
   const dialect = mapping?.dialect ?? 'sluice';
   return mergeResult(draft, json, { warnings, lenient: settings.lenient, dialect });
 }

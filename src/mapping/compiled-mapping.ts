@@ -53,8 +53,8 @@ export interface TemplatePiece {
 /** A helper or block, and what it got. */
 export type Unfit =
   | { readonly kind: 'structure'; readonly helper: string; readonly isList: boolean }
-  | { readonly kind: 'no-time' | 'not-counted' | 'no-list' | 'no-field' }
-  /** `join` over objects without a field: the first of them, and the expression it stands in. */
+  | { readonly kind: 'no-time' }
+  /** `join` over objects without a field that they have: the first of them, and the expression it stands in. */
   | { readonly kind: 'objects'; readonly first: JsonValue; expression?: string }
   /** A text such as "false" decides a block; `opening` is as written: `{{#if paid}}`. */
   | { readonly kind: 'no'; readonly opening: string; readonly value: string };
@@ -261,16 +261,6 @@ export interface ConsideredMapping {
   readonly parts?: readonly ConditionTrace[];
 }
 
-/** A mapping in a file of the mappings folder that is not read. */
-export interface PassedOverMapping {
-  /** Its hook name. */
-  readonly name: string;
-  readonly hasVerify: boolean;
-  /** Its file, and what the file is to be called to be read; as files are named in print. */
-  readonly file: string;
-  readonly wanted: string;
-}
-
 /**
  * The compiled mappings. Picking costs the same whatever their number: an index by path, source and equality
  * conjuncts of `when` yields candidates in first-match order.
@@ -279,8 +269,6 @@ export interface RoutingTable {
   readonly mappings: readonly CompiledMapping[];
   /** The hook names that mappings take, each once, in first-match order. */
   readonly paths: ReadonlySet<string>;
-  /** Mappings in files of the folder that are not read: they take nothing, and explain names them. */
-  readonly passedOver?: readonly PassedOverMapping[];
   /** Mappings that are turned off (`enabled: false`): they take nothing, and explain names them. */
   readonly disabled: readonly CompiledMapping[];
   /** Whether any enabled mapping could take this hook name, whatever the body. */

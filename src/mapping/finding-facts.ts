@@ -43,8 +43,6 @@ export interface MappingFacts {
     readonly located: LocatedValue;
     /** Whether it may hold a secret, which is not repeated. */
     readonly isSecret: boolean;
-    /** Whether its quotes are those of a word processor. */
-    readonly isInOtherQuotes: boolean;
   };
   UNKNOWN_CHANNEL: {
     /** As it is written. */
@@ -70,7 +68,6 @@ export interface MappingFacts {
     readonly isRecipient: (to: string) => boolean;
   };
   TEMPLATE_SYNTAX:
-    | { readonly wrong: 'quotes'; readonly written: readonly string[] }
     /** The block that is not closed, or by another name. */
     | { readonly wrong: 'close'; readonly block: string }
     /** An expression that is not closed; `text` is the template as it is parsed, `stop` an offset in it. */

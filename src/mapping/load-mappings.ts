@@ -11,7 +11,6 @@ import {
 } from '../document/document.ts';
 import { compileMappings, type CompiledMappings } from './compile.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import type { PassedOverMapping } from './compiled-mapping.ts';
 import type { MappingCode } from './mapping-codes.ts';
 import { findPassedOver, listDirectory, MAPPING_FILE } from './passed-over.ts';
 
@@ -49,13 +48,12 @@ export async function loadMappings(sources: MappingSources & CompileOptions): Pr
   const compiled = compileMappings(entries, sources);
   const found = [...fromDirectory.diagnostics, ...fromPresets.diagnostics];
   const { table, ...rest } = compiled;
+  const isUsable = table !== undefined && !found.some(({ severity }) => severity === 'error');
   return {
     ...rest,
     diagnostics: [...found, ...compiled.diagnostics],
     files: [...fromDirectory.files, ...fromPresets.files],
-    ...(table === undefined || found.some(({ severity }) => severity === 'error')
-      ? {}
-      : { table: { ...table, passedOver: fromDirectory.passedOver } }),
+    ...(isUsable ? { table } : {}),
   };
 }
 
@@ -68,19 +66,13 @@ interface Loaded {
 type ReadOptions = Pick<MappingSources, 'cwd'>;
 
 /** Reads `*.yaml`, `*.yml` and `*.json` directly in a directory, in name order; what was passed over is a warning. */
-async function loadMappingFiles(
-  directory: string,
-  options: ReadOptions,
-): Promise<Loaded & { readonly passedOver: readonly PassedOverMapping[] }> {
+async function loadMappingFiles(directory: string, options: ReadOptions): Promise<Loaded> {
   const found = await listDirectory(directory);
   const names = found.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
   const files = names.filter((name) => MAPPING_FILE.test(name)).toSorted();
   const loaded = joinLoaded(await Promise.all(files.map((name) => loadFile(join(directory, name), options))));
-  const { diagnostics, mappings } = await findPassedOver(directory, found, {
-    ...options,
-    presets: resolve(PRESETS_DIR),
-  });
-  return { ...loaded, diagnostics: [...loaded.diagnostics, ...diagnostics], passedOver: mappings };
+  const passedOver = await findPassedOver(directory, found, { ...options, presets: resolve(PRESETS_DIR) });
+  return { ...loaded, diagnostics: [...loaded.diagnostics, ...passedOver] };
 }
 
 async function loadPresets(names: readonly string[], options: ReadOptions): Promise<Loaded> {

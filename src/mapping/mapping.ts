@@ -13,7 +13,6 @@ export type {
   DedupeSettings,
   CompiledMapping,
   ConsideredMapping,
-  PassedOverMapping,
   RoutingTable,
 } from './compiled-mapping.ts';
 export { TEMPLATE_KEYS } from './compiled-mapping.ts';

@@ -28,38 +28,17 @@ export function createAddressList(entries: readonly string[]): AddressList {
 }
 
 export function createAddressFinder(proxies: AddressList): AddressFinder {
-  return (remoteAddress, forwardedFor) =>
-    forwardedFor === undefined
-      ? plainAddress(remoteAddress ?? '')
-      : judgedHop(forwardedHops(remoteAddress, forwardedFor), proxies).address;
-}
-
-/** The hop whose address is judged: the first that is no trusted proxy, or the last of them. */
-export function judgedHop(
-  hops: Iterable<string>,
-  proxies: AddressList,
-): { readonly at: number; readonly address: string } {
-  let judged = { at: -1, address: '' };
-  for (const address of hops) {
-    judged = { at: judged.at + 1, address };
-    if (!proxies.has(address)) break;
-  }
-  return judged;
-}
-
-/** Who handed the request on, nearest first: the one that spoke to us, then those of `X-Forwarded-For` from its end. */
-export function* forwardedHops(
-  remoteAddress: string | undefined,
-  forwardedFor: string | undefined,
-): Generator<string, void> {
-  yield plainAddress(remoteAddress ?? '');
-  const hops = forwardedFor === undefined ? [] : forwardedFor.split(',');
-  // The last entry was written by the proxy that spoke to us, the one before by whoever spoke to it.
-  for (let i = hops.length - 1; i >= 0; i -= 1) {
-    const hop = plainAddress((hops[i] as string).trim());
-    if (isIP(hop) === 0) return;
-    yield hop;
-  }
+  return (remoteAddress, forwardedFor) => {
+    let judged = plainAddress(remoteAddress ?? '');
+    const hops = forwardedFor === undefined ? [] : forwardedFor.split(',');
+    // The last entry was written by the proxy that spoke to us, the one before by whoever spoke to it.
+    for (let i = hops.length - 1; i >= 0 && proxies.has(judged); i -= 1) {
+      const hop = plainAddress((hops[i] as string).trim());
+      if (isIP(hop) === 0) break;
+      judged = hop;
+    }
+    return judged;
+  };
 }
 
 const PLAIN_IPV4 = /^[\d.]+$/;

@@ -1,6 +1,5 @@
 import type { HookErrorCode } from '../errors.ts';
 import type { Evaluation } from '../hook/hook.ts';
-import type { PassedOverMapping } from '../mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import type { Diagnosis, ProofSettings, Refused, SignedRequest } from '../verify/verify.ts';
 
@@ -23,16 +22,8 @@ export interface RequestAdvisor {
   onToken(request: TokenFacts): Diagnosis;
   /** Why the proof of a sender was not accepted: costs as much as a hundred signatures. */
   onProof(facts: ProofFacts): Diagnosis;
-  /** The same of a path that asks for the hook token beside the proof of its sender. */
-  besideToken(refused: {
-    readonly text: string;
-    readonly scheme: string;
-    readonly isProved: boolean;
-  }): string;
   /** That a request without a proof only asks whether the address is right, and what answers it. */
   onQuestion(asked: QuestionFacts): Diagnosis | undefined;
-  /** Why an address that `allowFrom` does not have was the one judged. */
-  onAddress(facts: AddressFacts): Diagnosis;
 }
 
 export interface RequestAdvice {
@@ -84,16 +75,12 @@ export interface TokenFacts {
   /** Node's flat list of names and values. */
   readonly rawHeaders: readonly string[];
   readonly query: Readonly<Record<string, string>>;
-  /** Texts at the root of the body. */
-  readonly fields?: Readonly<Record<string, string>>;
   /** The token of the address, as it was read from it. */
   readonly addressToken?: string | undefined;
   /** The hook name; default one that a mapping has. */
   readonly unknownName?: string | undefined;
   /** The mapping of the hook name, with its place. */
   readonly mapping?: string | undefined;
-  /** A mapping of the name in a file that is not read. */
-  readonly passedOver?: PassedOverMapping | undefined;
 }
 
 /** A proof that was refused, and what the service knows beside it. */
@@ -117,16 +104,4 @@ export interface QuestionFacts {
   /** Absent where it is long. */
   readonly body: Buffer | undefined;
   readonly place: string | undefined;
-}
-
-/** The way of a request, from the address that called on; see `server/addresses.ts`. */
-export interface AddressFacts {
-  readonly hops: readonly string[];
-  /** Which of them was judged. */
-  readonly at: number;
-  readonly judged: string;
-  /** Whether the request has `X-Forwarded-For`. */
-  readonly isSent: boolean;
-  /** Whether the judged one is in `server.trustedProxies`. */
-  readonly isTrusted: boolean;
 }

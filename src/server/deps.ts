@@ -1,6 +1,6 @@
 import type { HooksSettings, ServerSettings } from '../config/config.ts';
 import type { Evaluation } from '../hook/hook.ts';
-import type { PassedOverMapping, PathSettings } from '../mapping/mapping.ts';
+import type { PathSettings } from '../mapping/mapping.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, KeptLimits, RunRecord, Storage } from '../storage/storage.ts';
@@ -54,8 +54,6 @@ export interface ServerGeneration {
   /** Whether a name has no letter that is not of one of theirs: it is a part of one, or one in other letter case. */
   isOfName?(path: string): boolean;
   settingsOf(path: string): PathSettings;
-  /** The mapping of a name that stands in a file of the folder that is not read. */
-  findPassedOver?(path: string): PassedOverMapping | undefined;
   /** The first mapping of a hook name, with its place. */
   placeOf?(path: string): string | undefined;
   /** Where Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */

@@ -1,6 +1,4 @@
 import { HookError } from '../errors.ts';
-import { isJsonObject } from '../json.ts';
-import { parseAnyPayload } from '../payload/payload.ts';
 import {
   type Diagnosis,
   judgeSender,
@@ -9,9 +7,9 @@ import {
   type SenderDoor,
   type Verifier,
 } from '../verify/verify.ts';
-import { forwardedHops, judgedHop, networksOf } from './addresses.ts';
+import { networksOf } from './addresses.ts';
 import { type Authentication, authenticate, findToken, isSecret, type TokenSet } from './authenticate.ts';
-import type { AddressFacts, ProofFacts, QuestionFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
+import type { ProofFacts, QuestionFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
 import type { Exchange } from './exchange.ts';
 import type { IncomingHook } from './incoming-hook.ts';
 import { loadAdvisor } from './load-advisor.ts';
@@ -91,7 +89,7 @@ export function prove(
   if (!isAllowed) {
     return refuse(context, exchange, {
       reason: 'address',
-      diagnose: (advisor) => advisor.onAddress(addressFacts(context, exchange)),
+      diagnosis: foreignAddress(context, exchange),
     });
   }
   return proveToken(context, exchange, hook);
@@ -110,8 +108,7 @@ function proveToken(
       const asked = reason === 'missing' ? await questionOf(exchange, hook) : undefined;
       const question = asked && advisor.onQuestion(asked);
       if (question !== undefined) return question;
-      const fields = reason === 'missing' ? await bodyTexts(context, exchange, hook) : {};
-      return advisor.onToken({ ...tokenFacts(exchange, hook, tokens), reason, fields });
+      return advisor.onToken({ ...tokenFacts(exchange, hook, tokens), reason });
     };
     return refuse(context, exchange, { reason, diagnose });
   }
@@ -131,7 +128,6 @@ function tokenFacts(
     addressToken: target.token,
     unknownName: generation.knowsName(name) ? undefined : name,
     mapping: generation.placeOf?.(name),
-    passedOver: generation.findPassedOver?.(name),
   };
 }
 
@@ -145,29 +141,6 @@ async function questionOf(exchange: Exchange, hook: IncomingHook): Promise<Quest
   if (settings.challenge !== undefined || !generation.knowsName(name)) return undefined;
   const body = await smallBody(exchange, hook, MAX_QUESTION_BYTES);
   return { headers: headers.values, query: target.query, hasBody, body, place: generation.placeOf?.(name) };
-}
-
-/** Longer bodies are not searched for a token. */
-const MAX_SEARCHED_BYTES = 16_384;
-
-/** Texts at the root of a body, whatever its format; none where it cannot be read. */
-async function bodyTexts(
-  { decoder }: ServerContext,
-  exchange: Exchange,
-  hook: IncomingHook,
-): Promise<Readonly<Record<string, string>>> {
-  const bytes = await smallBody(exchange, hook, MAX_SEARCHED_BYTES);
-  if (bytes === undefined) return {};
-  try {
-    const { payload } = parseAnyPayload({ bytes, headers: exchange.headers.values }, 'json', decoder);
-    const entries = isJsonObject(payload) ? Object.entries(payload) : [];
-    return Object.fromEntries(
-      entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-    );
-  } catch (error) {
-    if (error instanceof HookError) return {};
-    throw error;
-  }
 }
 
 /** The hook token opens the path of `hooks.mail` whatever its `verify` asks for; undefined where it is not presented. */
@@ -215,14 +188,15 @@ async function proveSender(
       return { kind: 'proved', by: 'sender', scheme, retired, secretHeaders, ...id };
     }
     case 'token-refused':
-      return explainBoth(context, exchange, { hook, sender, refusal: judged.refusal });
+      return besideProof(judged.refusal, scheme);
     case 'refused': {
       const { reason } = judged;
+      if (!('proof' in judged))
+        return refuse(context, exchange, { reason, scheme, diagnosis: foreignAddress(context, exchange) });
       return refuse(context, exchange, {
         reason,
         scheme,
         diagnose: async (advisor) => {
-          if (!('proof' in judged)) return advisor.onAddress(addressFacts(context, exchange));
           const asked = reason === 'no-proof' ? await questionOf(exchange, hook) : undefined;
           const question = asked && advisor.onQuestion(asked);
           return question ?? advisor.onProof(proofFacts(context, exchange, { hook, sender, judged }));
@@ -236,36 +210,11 @@ interface RefusedSender extends Pick<SenderAtDoor, 'hook' | 'sender'> {
   readonly judged: RefusedProof;
 }
 
-interface RefusedToken extends Pick<SenderAtDoor, 'hook' | 'sender'> {
-  readonly refusal: Refusal;
-}
-
-/** A refusal of the hook token, where the path asks for it beside its proof, with what the proof says. */
-async function explainBoth(
-  context: ServerContext,
-  exchange: Exchange,
-  { hook, sender, refusal }: RefusedToken,
-): Promise<Refusal> {
-  const { diagnosis } = refusal;
-  const advisor = diagnosis && (await loadAdvisor(context, exchange));
-  if (diagnosis === undefined || advisor === undefined) return refusal;
-  const isProved = await provesBeside(context, exchange, { hook, sender });
-  const text = advisor.besideToken({ text: diagnosis.text, scheme: sender.verifier.scheme, isProved });
-  return { ...refusal, diagnosis: { ...diagnosis, text } };
-}
-
-/** Whether the proof alone would have been right; false where it cannot be looked at, or only after a long body. */
-async function provesBeside(
-  context: ServerContext,
-  exchange: Exchange,
-  { hook, sender: { verifier } }: Pick<SenderAtDoor, 'hook' | 'sender'>,
-): Promise<boolean> {
-  const { req } = exchange;
-  const body = verifier.presents(req.rawHeaders) ? await smallBody(exchange, hook) : undefined;
-  if (body === undefined) return false;
-  const url = verifier.signsUrl ? signedUrl(context, exchange) : '';
-  const request = { method: req.method ?? '', rawHeaders: req.rawHeaders, url, body };
-  return (await verifier.prove(request)).kind === 'proved';
+/** A refusal of the hook token, where the path asks for it beside the proof of its sender. */
+function besideProof(refusal: Refusal, scheme: Verifier['scheme']): Refusal {
+  if (refusal.diagnosis === undefined) return refusal;
+  const text = `beside the proof of the sender (${scheme}), requireToken: true in a mapping of this path asks for the hook token as well: most senders that sign cannot send it, and the proof is enough`;
+  return { ...refusal, diagnosis: { code: 'no-token', text } };
 }
 
 function proofFacts(
@@ -297,20 +246,14 @@ async function refuseToken(
   return token.kind === 'refused' ? token : undefined;
 }
 
-export function addressOf(context: ServerContext, exchange: Exchange): string {
-  const { remoteAddress, forwardedFor } = wayOf(exchange);
-  return context.findAddress(remoteAddress, forwardedFor);
+export function addressOf(context: ServerContext, { req, headers }: Exchange): string {
+  return context.findAddress(req.socket.remoteAddress, headers.values['x-forwarded-for']);
 }
 
-function wayOf({ req, headers }: Exchange): Record<'remoteAddress' | 'forwardedFor', string | undefined> {
-  return { remoteAddress: req.socket.remoteAddress, forwardedFor: headers.values['x-forwarded-for'] };
-}
-
-function addressFacts({ proxies }: ServerContext, exchange: Exchange): AddressFacts {
-  const { remoteAddress, forwardedFor } = wayOf(exchange);
-  const hops = [...forwardedHops(remoteAddress, forwardedFor)];
-  const { at, address: judged } = judgedHop(hops, proxies);
-  return { hops, at, judged, isSent: forwardedFor !== undefined, isTrusted: proxies.has(judged) };
+/** Why the address was refused; which one is judged depends on the proxies that are trusted. */
+function foreignAddress(context: ServerContext, exchange: Exchange): Diagnosis {
+  const text = `the address that was judged is ${addressOf(context, exchange)}, and allowFrom of this path does not have it: add it there if it is the sender; if it is a proxy, let it write X-Forwarded-For, and add it to server.trustedProxies`;
+  return { code: 'address', text };
 }
 
 interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme' | 'diagnosis'> {

@@ -22,7 +22,6 @@ import { Tally } from './tally.ts';
 import { ignoreError, ignoreUpgrade } from './upgrade.ts';
 
 export type {
-  AddressFacts,
   ProofFacts,
   QuestionFacts,
   RefusedRequest,

@@ -79,8 +79,7 @@ function asServed(
   };
 }
 
-type TableAnswers =
-  'canTake' | 'knowsName' | 'isOfName' | 'settingsOf' | 'findPassedOver' | 'placeOf' | 'advisor';
+type TableAnswers = 'canTake' | 'knowsName' | 'isOfName' | 'settingsOf' | 'placeOf' | 'advisor';
 
 /** What the table says of a hook name before a mapping is chosen, and of a decision. */
 function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneration, TableAnswers> {
@@ -90,7 +89,6 @@ function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneratio
     knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
     isOfName: (path) => path !== '' && [...table.paths].some((name) => isPartOf(path, name)),
     settingsOf: (path) => table.settingsOf(path),
-    findPassedOver: (path) => table.passedOver?.find(({ name }) => name === path),
     placeOf: (path) => placeOf(path, table),
     advisor: () => (advisor ??= loadAdvisor(table)),
   };

@@ -16,15 +16,15 @@ test.each([
   [
     '{"data":{"object":{"created":1795209960,"due":10}}}',
     'Invoice of 1970-01-21',
-    /^seconds_as_milliseconds .*payload\.data\.object\.created is in seconds.*new Date\(payload\.data\.object\.created \* 1000\)/,
+    /^seconds_as_milliseconds .*new Date\(seconds \* 1000\)/,
   ],
-  ['{"at":1795209960,"to":1795209970}', 'from 21.1.1970', /payload\.at, payload\.to are in seconds/],
+  ['{"at":1795209960,"to":1795209970}', 'from 21.1.1970', /^seconds_as_milliseconds /],
   [
     '{"order":{"id":820982911946154508}}',
     'order 820982911946154500',
-    /^rounded_number .*payload\.order\.id .*write exact\(payload\.order, 'id'\)/,
+    /^rounded_number .*write exact\(payload\.order, 'id'\)/,
   ],
-  ['{"ids":[1,820982911946154508]}', '820982911946154500', /payload\.ids\[1\] .*exact\(payload\.ids, '1'\)/],
+  ['{"ids":[1,820982911946154508]}', '820982911946154500', /^rounded_number /],
 ])('%s in, %s out', (body, message, text) => {
   expect(warningsOfResult(body, message)).toEqual([expect.stringMatching(text)]);
 });
@@ -66,17 +66,4 @@ test.each<[string, JsonValue]>([
   ['{{other.name}}', { data: '{"a":1}' }],
 ])('%s over %j says nothing of JSON', (template, payload) => {
   expect(warningsOfTemplate(template, payload)).toEqual([]);
-});
-
-test('a transform that returns the same list for each element is warned of, one that splits each is not', () => {
-  const batch = settingsWith({ table: '[{id: m, match: {path: h}, forEach: items, transform: a.ts}]' });
-  const warningsOf = (answer: (number: number) => readonly string[]): readonly string[] =>
-    evaluateHook({ payload: { items: [1, 2] } }, batch, {
-      answer: (_call, number) => ({ value: answer(number).map((message) => ({ message })) }),
-    }).evaluation.warnings.map(({ code, message }) => `${code} ${message}`);
-  expect(warningsOf(() => ['a', 'b'])).toEqual([
-    expect.stringMatching(/^repeated_list .*2 times.*the same 2 actions: 4 in all/),
-  ]);
-  expect(warningsOf((number) => [`a${number}`, `b${number}`])).toEqual([]);
-  expect(warningsOf(() => ['a'])).toEqual([]);
 });

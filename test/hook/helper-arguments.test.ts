@@ -18,8 +18,12 @@ function warningsOf(template: string, payload: JsonValue): readonly string[] {
 }
 
 test.each([
-  ['{{join list}}', { list: [{ name: SECRET }] }, /a list of objects .*; name the field to print/],
-  ['{{join list ", " "nam"}}', { list: [{ name: SECRET }] }, /none has the field/],
+  ['{{join list}}', { list: [{ name: SECRET }] }, /a list of objects, .*; name the field to print/],
+  [
+    '{{join list ", " "nam"}}',
+    { list: [{ name: SECRET }] },
+    /a list of objects, and no field that they have/,
+  ],
   [
     '{{truncate (join a.list) 9}}',
     { a: { list: [{ n: 1, text: SECRET }] } },
@@ -36,10 +40,8 @@ test.each([
     /\{\{a\}\} is an object .* write \{\{a\.id\}\} \(fields: id, words\)/,
   ],
   ['{{#each list}}{{this}}{{/each}}', { list: [{ name: SECRET }] }, /write \{\{this\.name\}\}/],
-  ['{{join list}}', { list: SECRET }, /takes a list, and got none/],
   ['{{upper list}}', { list: { name: SECRET } }, /\{\{upper\}\} takes a text and got an object/],
   ['{{date list}}', { list: [SECRET] }, /\{\{date\}\} takes a text and got a list/],
-  ['{{length list}}', { list: 5 }, /counts elements, fields or characters/],
 ])('%s over %j is said, without a word of the payload', (template, payload, text) => {
   const warnings = warningsOf(template, payload);
   expect(warnings).toEqual([expect.stringMatching(text)]);

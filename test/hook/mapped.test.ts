@@ -297,7 +297,7 @@ describe('dedupe', () => {
   });
 
   test.each([
-    ['{{order}}', "write key: '{{order}}-{{item.sku_id}}'"],
+    ['{{order}}', "write key: '{{order}}-{{item.id}}'"],
     ['{{order}}-{{item.sku_id}}', undefined],
     ['{{order}}-{{index}}', undefined],
   ])('a dedupe key %s of several elements', (key, expected) => {

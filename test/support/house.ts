@@ -196,9 +196,6 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   document: {
     tools: 'edit-document format-diagnostics print-sarif source-frame',
   },
-  config: {
-    advice: 'env-file near-variable',
-  },
   verify: {
     tools: 'sign',
   },

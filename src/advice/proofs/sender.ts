@@ -25,19 +25,3 @@ const TOKEN_FOR_A_SIGNATURE: Diagnosis = {
   code: 'no-proof',
   text: 'the request carries the hook token, but verify of this path asks for the proof of its sender instead: sign it (sluice send --sign does), or remove verify from the mappings of the path',
 };
-
-/** A path that asks for the hook token beside the proof of its sender; `text`: why the token was refused. */
-export function besideToken({
-  text,
-  scheme,
-  isProved,
-}: {
-  readonly text: string;
-  readonly scheme: string;
-  readonly isProved: boolean;
-}): string {
-  const asked = 'requireToken: true in a mapping of this path asks for the hook token as well';
-  return isProved
-    ? `the proof of the sender (${scheme}) is right, and ${asked}: remove requireToken, which most senders that sign cannot fulfil; the proof is enough. To keep it: ${text}`
-    : `beside the proof of the sender (${scheme}), ${asked}: ${text}`;
-}

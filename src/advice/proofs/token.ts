@@ -8,7 +8,6 @@ import {
   trimMarks,
 } from '../../verify/verify.ts';
 import { findProofHeader } from './absence.ts';
-import type { PassedOverMapping } from '../../mapping/mapping.ts';
 import type { TokenFacts } from '../../server/server.ts';
 
 /** A request, and the hook name that was probably meant by one that no mapping has, in words of the operator's files. */
@@ -23,8 +22,7 @@ const CARRIERS = 'Authorization: Bearer TOKEN, or X-Service-Token: TOKEN';
 /** Says why a request did not prove itself with the hook token: what it carries instead, and which carriers there are. */
 export function diagnoseToken(facts: TokenFacts, near?: string): Diagnosis {
   const request = { ...facts, near };
-  const { passedOver, unknownName, reason } = facts;
-  if (unknownName !== undefined && passedOver?.hasVerify === true) return mappingNotRead(passedOver);
+  const { reason } = facts;
   const elsewhere = tokenElsewhere(request);
   if (elsewhere !== undefined) return { code: 'token-elsewhere', text: elsewhere };
   const proof = findProofHeader(request.rawHeaders);
@@ -40,13 +38,6 @@ export function diagnoseToken(facts: TokenFacts, near?: string): Diagnosis {
 const placeIn = ({ mapping = 'the mapping' }: TokenRequest): string => `in ${mapping}, beside match`;
 
 type FoundProof = NonNullable<ReturnType<typeof findProofHeader>>;
-
-function mappingNotRead({ file, wanted }: PassedOverMapping): Diagnosis {
-  return {
-    code: 'no-verify',
-    text: `the mapping of this hook name, with its verify, stands in ${file}, which is not read, so the hook token is asked for: move it to ${wanted}`,
-  };
-}
 
 function signatureNotAsked({ header, schemes }: FoundProof, request: TokenRequest): Diagnosis {
   const { unknownName, near } = request;
@@ -209,7 +200,7 @@ function wordOf(authorization: string | undefined): string | undefined {
 
 /** Where the right token stands in a place or form in which it does not count. */
 function tokenElsewhere(request: TokenRequest): string | undefined {
-  const { rawHeaders, query, fields = {} } = request;
+  const { rawHeaders, query } = request;
   const isToken = (text: string): boolean => text !== '' && request.isToken(text);
   const known: Known = { isToken, place: placeIn(request), takesVerify: request.mapping !== undefined };
   for (const { name, value } of headersOf(rawHeaders)) {
@@ -218,15 +209,13 @@ function tokenElsewhere(request: TokenRequest): string | undefined {
     if (found !== undefined) return found;
   }
   const parameter = nameOf(query, isToken);
-  const field = nameOf(fields, isToken);
-  if (parameter === undefined && field === undefined) return undefined;
-  const inBody = field === undefined ? '' : `in the field ${shownName(field)} of the body`;
-  const where = parameter === undefined ? inBody : `in the address as ?${shownName(parameter)}=`;
+  if (parameter === undefined) return undefined;
+  const written = `?${shownName(parameter)}=`;
   const remedy =
     request.queryToken === 'reject'
       ? `send it as ${CARRIERS}`
-      : `let the address at the sender end in ?token=TOKEN${parameter === undefined ? '' : `, and not in ?${shownName(parameter)}=TOKEN`}`;
-  return `the hook token stands ${where}, where it does not count: ${remedy}`;
+      : `let the address at the sender end in ?token=TOKEN, and not in ${written}TOKEN`;
+  return `the hook token stands in the address as ${written}, where it does not count: ${remedy}`;
 }
 
 /** Fields that are searched: a sender chooses how many there are. */

@@ -1,7 +1,6 @@
 import type { RoutingTable } from '../../mapping/mapping.ts';
 import type { RequestAdvisor } from '../../server/server.ts';
-import { explainForeignAddress } from '../proofs/address.ts';
-import { besideToken, explainProof } from '../proofs/sender.ts';
+import { explainProof } from '../proofs/sender.ts';
 import { explainQuestion } from '../proofs/question.ts';
 import { diagnoseToken } from '../proofs/token.ts';
 import { createDecisionAdvisor } from './decision-advice.ts';
@@ -25,8 +24,6 @@ export function createAdvisor(table: RoutingTable): RequestAdvisor {
         request.unknownName === undefined ? undefined : nearName(request.unknownName, table),
       ),
     onProof: explainProof,
-    besideToken,
     onQuestion: explainQuestion,
-    onAddress: explainForeignAddress,
   };
 }

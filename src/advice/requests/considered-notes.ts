@@ -114,11 +114,9 @@ function nameNotes(
 ): readonly EvaluationNote[] {
   const found = misses[0]?.failed?.part === 'path' ? misses[0].failed.found : '';
   const places = placesOf(misses);
-  const unread = advice?.unread;
-  const but = unread === undefined ? '' : `, but ${unread.file} has it, and is not read`;
   const listed = [...places].slice(0, MAX_NAMES);
   return [
-    { code: 'unknown_name', text: `no mapping has the hook name ${value(found)}${but}` },
+    { code: 'unknown_name', text: `no mapping has the hook name ${value(found)}` },
     ...meantNotes(found, places.keys(), advice?.nearNames),
     ...listed.map(([name, at]): EvaluationNote => ({ code: 'hook_name', text: name, at })),
     ...(advice?.passedOver ?? []).map((text): EvaluationNote => ({ code: 'passed_over', text })),

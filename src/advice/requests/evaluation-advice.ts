@@ -82,8 +82,6 @@ export interface EvaluationAdvice {
   readonly transform?: string | undefined;
   /** Settings that took part, with what each did. */
   readonly settings?: readonly SettingText[];
-  /** The one among them that has a mapping for the name that was asked for, and where it would be read. */
-  readonly unread?: { readonly file: string; readonly wanted: string } | undefined;
   /** Mappings behind the one taken that would have taken the request, too. */
   readonly alsoMatched: readonly LaterMapping[];
 }

@@ -180,10 +180,7 @@ function remedyFor(code: string, evaluation: Evaluation, { advice, considered }:
     code === 'transform_failed' ? (advice?.transform ?? transformRemedy(trace.transforms.at(-1))) : undefined;
   if (code !== 'no_mapping_matched') return failed ?? blankRemedy(code, evaluation) ?? remedyOf(code, true);
   if (!isName) return missRemedy(trace.considered, considered);
-  const unread = advice?.unread;
-  return unread === undefined
-    ? nameRemedy(advice?.nearNames[0])
-    : `move ${unread.file} to ${unread.wanted}: it has a mapping of this name`;
+  return nameRemedy(advice?.nearNames[0]);
 }
 
 function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined): string {

@@ -58,11 +58,8 @@ const SETS_CONTENT_TYPE: readonly (readonly [header: string, setting: string])[]
   ['x-github-event', 'GitHub choose Content type:'],
 ];
 
-/** Where a hook name is that no mapping has, or which one was probably meant. */
+/** The hook name that was probably meant by one that no mapping has. */
 function unknownNameNote(name: string, table: RoutingTable): string | undefined {
-  const unread = table.passedOver?.find((each) => each.name === name);
-  if (unread !== undefined)
-    return `${unread.file} has a mapping of this name, and is not read: move it to ${unread.wanted}`;
   const near = nearName(name, table);
   return near && `the hook name ${near}`;
 }

@@ -46,7 +46,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   const isListTold = reads !== undefined || listBody !== undefined || readsBodyAsList(evaluation);
   const isAmiss = !isListTold && isReadAmiss(evaluation);
   return {
-    ...(table.canTake(request.path) ? NAME_IS_KNOWN : unknownName(request, table)),
+    nearNames: table.canTake(request.path) ? [] : nearNames(request, table),
     notes: [
       ...(reads === undefined ? [] : [reads.note]),
       ...(listBody === undefined ? [] : [listBody]),
@@ -92,7 +92,7 @@ function ofItsKind(
   { request, table }: { readonly request: HookRequest; readonly table: RoutingTable },
 ): FullAdvice {
   return {
-    ...(table.canTake(request.path) ? NAME_IS_KNOWN : unknownName(request, table)),
+    nearNames: table.canTake(request.path) ? [] : nearNames(request, table),
     notes,
     instead: new Map(),
     keys: new Map(),
@@ -101,17 +101,6 @@ function ofItsKind(
     alsoMatched: [],
     fields: listFields(evaluation, request),
   };
-}
-
-const NAME_IS_KNOWN = { nearNames: [], unread: undefined } as const;
-
-/** What is there instead of a hook name that no mapping has. */
-function unknownName(
-  request: HookRequest,
-  table: RoutingTable,
-): Pick<EvaluationAdvice, 'nearNames' | 'unread'> {
-  const unread = table.passedOver?.find(({ name }) => name === request.path);
-  return { nearNames: nearNames(request, table), unread };
 }
 
 /** Whether a body of another form than was meant would explain what became of it: nothing matched, or names found nothing. */

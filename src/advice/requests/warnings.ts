@@ -37,20 +37,16 @@ const KEPT: Readonly<Record<string, readonly [message: string, facts?: HookFacts
     'the template printed a list of objects, or an object, as JSON: name the field to print, such as {{join items ", " "name"}} or {{user.name}}, or write {{json items}} where JSON is meant; "sluice explain" of a kept request says which',
   ],
   promise_as_text: ['the transform wrote "[object Promise]"', {}],
-  repeated_list: [
-    'forEach calls the transform once for each element, and each call returned the same list, so there are too many actions',
-    {},
-  ],
   rounded_number: [
     'the transform returned a number of the body with its last digits rounded, so two of them may look the same',
-    { field: "payload, 'id'" },
+    {},
   ],
   same_dedupe_key: [
     'the dedupe key is the same for each element of forEach, so those after the first count as repeats of it and make nothing: let the key read the element, such as {{item.id}} or {{index}}',
   ],
   seconds_as_milliseconds: [
     'the transform made a date of January 1970 from a number of seconds; JavaScript counts milliseconds',
-    { fields: [] },
+    {},
   ],
   undefined_as_text: ['the transform wrote "undefined"', { isElement: false, isList: false }],
 };

@@ -162,18 +162,6 @@ function insteadOfText({ located }: NoRule, rule: string, hint: string) {
   return /^[|>]/.test(source.text.slice(start, end)) ? { hint } : { hint, text: rule };
 }
 
-const SIGNS = '“”„‟‘’‚«»';
-const QUOTED = new RegExp(`^[${SIGNS}]([^${SIGNS}]*)[${SIGNS}]$`);
-
-function withoutQuotes(rule: JsonValue): JsonValue {
-  if (typeof rule === 'string') return rule.replace(QUOTED, '$1');
-  if (Array.isArray(rule)) return (rule as readonly JsonValue[]).map(withoutQuotes);
-  if (!isJsonObject(rule)) return rule;
-  return Object.fromEntries(
-    Object.entries(rule).map(([key, value]) => [key.replace(QUOTED, '$1'), withoutQuotes(value)]),
-  );
-}
-
 /** More than a few lines are not repeated. */
 const MAX_JOINED = 300;
 
@@ -192,11 +180,6 @@ const textOf = ({ located: { value } }: NoRule): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
 export const CONDITIONS = [
-  noRule('quotes-of-a-word-processor', ({ located, isSecret, isInOtherQuotes }) => {
-    if (!isInOtherQuotes) return undefined;
-    const text = printRule(withoutQuotes(located.exact([]) as JsonValue));
-    return isSecret ? { hint: 'write " in the place of each of them' } : { hint: `write ${text}`, text };
-  }),
   noRule('secret-compared', ({ isSecret }) => (isSecret ? { hint: SECRET_HINT } : undefined)),
   noRule('rule-in-quotes', (facts) => {
     const text = textOf(facts);

@@ -107,7 +107,6 @@ const SIGNS: Readonly<Record<string, string>> = {
 /** Templates that cannot be used. */
 export const TEMPLATES = [
   hint('TEMPLATE_SYNTAX', ['not-closed', 'certain'], (facts) => {
-    if (facts.wrong === 'quotes') return `write ${facts.written.join(' and ')}`;
     if (facts.wrong === 'close') return `close it with {{/${facts.block}}}`;
     return facts.wrong === 'open' ? (closedAt(facts.text, facts.stop) ?? 'close it with }}') : undefined;
   }),

@@ -4,18 +4,11 @@ import { parseCode } from '../../hook/facts.ts';
 import { hint, remedy } from '../rule.ts';
 
 export const TRANSFORMS = [
-  hint(
-    'seconds_as_milliseconds',
-    ['seconds', 'certain'],
-    ({ fields: [first = 'seconds', ...others] }) =>
-      `write new Date(${others.length === 0 ? first : 'seconds'} * 1000)`,
-  ),
-  hint(
+  remedy('seconds_as_milliseconds', say`write new Date(seconds * 1000)`),
+  remedy(
     'rounded_number',
-    ['long-number', 'certain'],
-    ({ field }) => `write exact(${field}), with exact from the argument: ({ payload, exact }) => …`,
+    say`write exact(payload.order, 'id') for payload.order.id, with exact from the argument: ({ payload, exact }) => …`,
   ),
-  remedy('repeated_list', say`remove forEach, or return one object for item: ({ item }) => …`),
   remedy(
     'promise_as_text',
     say`a promise was put into a text before it was waited for; write await before the call, and for a list of promises const lines = await Promise.all(list.map(…)), in an async function`,
@@ -50,7 +43,8 @@ export const TRANSFORMS = [
   hint(
     'same_dedupe_key',
     ['key-of-whole-body', 'certain'],
-    ({ key, field }) => `write key: '${key}-{{${field}}}'`,
+    ({ key }) =>
+      `let the key read the element: write key: '${key}-{{item.id}}', or {{index}} where it has no id`,
   ),
   hint(
     'generated_mapping_id',

@@ -21,7 +21,6 @@ export function compileCondition(located: LocatedValue): {
 } {
   const { value } = located;
   if (typeof value !== 'boolean' && !isJsonObject(value)) return { diagnostics: [notARule(located)] };
-  if (hasQuotedKey(value)) return { diagnostics: [inOtherQuotes(located)] };
   const rule = compileRule(located);
   const { nodes, diagnostics } = rule;
   if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
@@ -33,29 +32,6 @@ export function compileCondition(located: LocatedValue): {
     trace: (scope) => traceRule(rule, scope),
   };
   return { condition, diagnostics };
-}
-
-const QUOTED_KEY = /^[“”„‟‘’‚«»][^“”„‟‘’‚«»]*[“”„‟‘’‚«»]$/;
-const SECRET_WORD = /token|secret|passw|signature|key/i;
-
-/** Whether an operator or a name stands in the quotes of a word processor, which belong to it: “===”. */
-function hasQuotedKey(rule: unknown): boolean {
-  if (Array.isArray(rule)) return rule.some(hasQuotedKey);
-  if (!isJsonObject(rule)) return false;
-  return Object.entries(rule).some(([key, value]) => QUOTED_KEY.test(key) || hasQuotedKey(value));
-}
-
-function inOtherQuotes(located: LocatedValue): Finding {
-  const at = located.place([]);
-  const isSecret = SECRET_WORD.test(JSON.stringify(located.value));
-  return {
-    severity: 'error',
-    code: 'CONDITION_NOT_A_RULE',
-    message: say`the quotes of this condition are those of a word processor, and no quotes of YAML or JSON`,
-    at,
-    facts: { located, isSecret, isInOtherQuotes: true } satisfies MappingFacts['CONDITION_NOT_A_RULE'],
-    ...(isSecret ? { hides: [{ start: at.start, end: at.end }] } : {}),
-  };
 }
 
 /** What has a secret's name, compared with a text: `headers["x-gitlab-token"] == "…"`. It is not repeated. */
@@ -73,7 +49,7 @@ function notARule(located: LocatedValue): Finding {
     code: 'CONDITION_NOT_A_RULE',
     message: say`a condition is a rule such as {"===": [{"var": "action"}, "opened"]}, found ${describeValue(value, { secret: isSecret })}`,
     at,
-    facts: { located, isSecret, isInOtherQuotes: false } satisfies MappingFacts['CONDITION_NOT_A_RULE'],
+    facts: { located, isSecret } satisfies MappingFacts['CONDITION_NOT_A_RULE'],
     ...(isSecret ? { hides: [{ start: at.start, end: at.end }] } : {}),
   };
 }

@@ -45,7 +45,7 @@ export function createRoutingTable(
 
 /** The same table in which these mappings are out: they take their requests, and each is answered 503. */
 export function withoutMappings(table: RoutingTable, out: ReadonlySet<CompiledMapping>): RoutingTable {
-  const left = createRoutingTable(
+  return createRoutingTable(
     table.mappings.map((mapping) => {
       if (!out.has(mapping)) return mapping;
       const { transform: _left, ...rest } = mapping;
@@ -53,7 +53,6 @@ export function withoutMappings(table: RoutingTable, out: ReadonlySet<CompiledMa
     }),
     table.disabled,
   );
-  return table.passedOver === undefined ? left : { ...left, passedOver: table.passedOver };
 }
 
 const NO_SETTINGS: PathSettings = {};

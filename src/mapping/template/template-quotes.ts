@@ -2,36 +2,24 @@
 import { say } from '../../finding.ts';
 import type { Finding, Place } from '../../document/document.ts';
 
-const SIGNS = '“”„‟‘’‚«»';
-/** A text in its quotes, or a name in brackets, where such a sign is a letter; else the text between two such signs. */
-const IN_EXPRESSION = new RegExp(`"[^"]*"|'[^']*'|\\[[^\\]]*\\]|[${SIGNS}]([^${SIGNS}"']*)[${SIGNS}]`, 'g');
+/** Such a sign; a text in its quotes, and a name in brackets, may have it as a letter. */
+const SIGN = /"[^"]*"|'[^']*'|\[[^\]]*\]|([“”„‟‘’‚«»])/g;
 
-/** Expressions of a template with such quotes; undefined where there are none, or the template is wrong without them, too. */
+/** The first expression of a template with such quotes; undefined where there is none. */
 export function findQuotes(
   source: string,
   placeOf: (start: number, end: number) => Place,
-  isRight: (text: string) => boolean,
 ): Finding | undefined {
-  const at = placeOf(0, source.length);
-  const sign = at.source.text[at.start] === '"' ? "'" : '"';
-  const written: string[] = [];
-  let first: Place | undefined;
-  const text = source.replaceAll(/\{\{[^{}]*\}\}/g, (expression, start: number) => {
-    const plain = expression.replaceAll(IN_EXPRESSION, (whole, inner: string | undefined) =>
-      inner === undefined ? whole : sign + inner + sign,
-    );
-    if (plain === expression) return expression;
-    first ??= placeOf(start, start + expression.length);
-    written.push(plain);
-    return plain;
-  });
-  if (first === undefined || !isRight(text)) return undefined;
-  const found = source.slice(source.search(new RegExp(`[${SIGNS}]`))).charAt(0);
-  return {
-    severity: 'error',
-    code: 'TEMPLATE_SYNTAX',
-    message: say`${found} is no quote of a template`,
-    at: first,
-    facts: { wrong: 'quotes', written: [...new Set(written)] },
-  };
+  for (const { 0: expression, index: start } of source.matchAll(/\{\{[^{}]*\}\}/g)) {
+    const sign = [...expression.matchAll(SIGN)].find((match) => match[1] !== undefined)?.[1];
+    if (sign === undefined || /^\{\{~?!/.test(expression)) continue;
+    return {
+      severity: 'error',
+      code: 'TEMPLATE_SYNTAX',
+      message: say`${sign} is no quote of a template`,
+      hint: say`write " or ' in the place of each of them`,
+      at: placeOf(start, start + expression.length),
+    };
+  }
+  return undefined;
 }

@@ -72,10 +72,8 @@ interface Engine {
 
 function compileTemplate(engine: Engine, located: LocatedValue, options: TemplateOptions): TemplateResult {
   const { text: source = String(located.value) } = options;
-  const isRight = (text: string): boolean =>
-    compileOwn(engine, located, { ...options, text }).template !== undefined;
   const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
-  const quotes = source.includes('{{') ? findQuotes(source, placeOf, isRight) : undefined;
+  const quotes = findQuotes(source, placeOf);
   const result: TemplateResult =
     quotes === undefined ? compileOwn(engine, located, options) : { diagnostics: [quotes] };
   const { template, diagnostics: findings, reads = NO_READS } = result;

@@ -2,7 +2,7 @@
  * What a template did with values that are of no use to it, or hardly meant so: a helper printed something all the same, and
  * nobody is told. Noted only where a list is given for it; what is said names kinds, nothing of the payload.
  */
-import { isJsonObject, isNumeric, type JsonValue } from '../../json.ts';
+import { isJsonObject, type JsonValue } from '../../json.ts';
 import type { PrintedJson, RenderTrace, Scope, Unfit } from '../compiled-mapping.ts';
 import { textOf } from './json-text.ts';
 import { timeOf } from './template-date.ts';
@@ -30,22 +30,20 @@ function findUnfit(name: string, [first, , field]: readonly Argument[]): Unfit |
   if (name === 'join') return unfitList(first, field);
   if (ON_TEXTS.has(name) && (Array.isArray(first) || isJsonObject(first)))
     return { kind: 'structure', helper: name, isList: Array.isArray(first) };
-  if (name === 'date' && typeof first === 'string' && first.trim() !== '' && !isTime(first))
-    return { kind: 'no-time' };
-  const isCounted = name !== 'length' || (!isNumeric(first) && typeof first !== 'boolean');
-  return isCounted ? undefined : { kind: 'not-counted' };
+  const isNoTime = name === 'date' && typeof first === 'string' && first.trim() !== '' && !isTime(first);
+  return isNoTime ? { kind: 'no-time' } : undefined;
 }
 
 const isTime = (text: string): boolean => !Number.isNaN(timeOf(text)?.getTime() ?? Number.NaN);
 
 function unfitList(list: NonNullable<Argument>, field: Argument): Unfit | undefined {
-  if (!Array.isArray(list)) return { kind: 'no-list' };
+  if (!Array.isArray(list)) return undefined;
   const objects = (list as readonly JsonValue[]).slice(0, MAX_LOOKED_AT).filter((each) => isJsonObject(each));
   const [first] = objects;
   if (first === undefined) return undefined;
-  if (field === undefined) return { kind: 'objects', first };
-  const read = fieldReader(textOf(field));
-  return objects.some((each) => read(each) !== undefined) ? undefined : { kind: 'no-field' };
+  const read = field === undefined ? undefined : fieldReader(textOf(field));
+  const isThere = read !== undefined && objects.some((each) => read(each) !== undefined);
+  return isThere ? undefined : { kind: 'objects', first };
 }
 
 /** Texts that people take for "no". */
@@ -87,14 +85,8 @@ export function unfitText(unfit: Unfit): string {
       return `{{${unfit.helper}}} takes a text and got ${unfit.isList ? 'a list' : 'an object'}, whose JSON it takes`;
     case 'no-time':
       return '{{date}} got a text that is neither ISO 8601 (2026-11-22T14:03:00Z) nor a number since 1970, and prints it as it is';
-    case 'not-counted':
-      return '{{length}} counts elements, fields or characters, and got a number or boolean';
-    case 'no-list':
-      return '{{join}} takes a list, and got none';
-    case 'no-field':
-      return '{{join}} got a list of objects, and none has the field that it is to print';
     case 'objects':
-      return '{{join}} got a list of objects and prints each as JSON';
+      return '{{join}} got a list of objects, and no field that they have';
     case 'no':
       return `${/^\{\{~?\s*#\w+\s+([\w.@/[\]-]+)/.exec(unfit.opening)?.[1] ?? 'a block'} got the text "${unfit.value}", and every text but the empty one counts as true`;
   }
