@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { createReferenceReader } from '../config/config.ts';
-import { byWeight, formatPlace, type Finding } from '../document/document.ts';
+import { byWeight, type Finding } from '../document/document.ts';
 import { typecheckTransforms } from '../sandbox/sandbox.ts';
 import { listConversations } from './conversations.ts';
 import { loadAll, type Generation, type GenerationOptions } from './load-generation.ts';
@@ -61,7 +61,7 @@ function describe(
     generation,
     conversations: listConversations(config, table.mappings),
     proofs: proofsOf(generation, options),
-    notes: [...storeNotes(generation), ...elementKeyNotes(table)],
+    notes: storeNotes(generation),
   };
 }
 
@@ -70,17 +70,6 @@ function storeNotes({ config }: Generation): readonly string[] {
   return [
     'the store is in PostgreSQL: accepted work may be lost with the primary, unless synchronous_standby_names is set there ("sluice storage status" asks the database)',
   ];
-}
-
-/** Events of one request that are gathered each by itself, which may be meant. */
-function elementKeyNotes({ mappings }: Generation['table']): readonly string[] {
-  return mappings.flatMap(({ id, debounce, forEach }) =>
-    forEach === undefined || debounce?.key.reads.includes('item') !== true
-      ? []
-      : [
-          `debounce.key of ${id} (${formatPlace(debounce.key.at)}) reads item, so each element of ${forEach.text} has a key of its own: elements of one request become one run only where their keys are the same`,
-        ],
-  );
 }
 
 function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {

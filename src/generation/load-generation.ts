@@ -19,7 +19,7 @@ import type { GenerationSubjects } from './facts.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
 import { runnerSubjects } from './runner-safety.ts';
 import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
-import { findAddressProblems } from './proof-listing.ts';
+import { findMissingUrl } from './proof-listing.ts';
 import {
   createPauses,
   evaluate,
@@ -178,7 +178,7 @@ function findProblems({
   return [
     ...findGatewayProblems(config, channelCatalog, mappings),
     ...findMergedConversations(config, mappings),
-    ...findAddressProblems(config, mappings),
+    ...findMissingUrl(config, mappings),
     ...findTakenNoticePath(config, { mappings }),
     ...diagnostics,
     ...transforms.diagnostics,

@@ -1,6 +1,6 @@
 import { say } from '../finding.ts';
 import type { LoadedConfig, ReferenceReader } from '../config/config.ts';
-import { type Finding, withEdit } from '../document/document.ts';
+import type { Finding } from '../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import { nameOfSecret, type SecretReference, signsUrl } from '../verify/verify.ts';
 
@@ -40,16 +40,8 @@ function describeProof(table: RoutingTable, path: string, read: ReferenceReader[
   ].join(', ');
 }
 
-/** What is wrong with the address as senders call it, which some of them sign. */
-export function findAddressProblems(
-  config: LoadedConfig,
-  mappings: readonly CompiledMapping[],
-): readonly Finding[] {
-  return [...findMissingUrl(config, mappings), ...findDoubledPath(config, mappings)];
-}
-
 /** Senders that sign their address, where nothing says what it is. */
-function findMissingUrl(
+export function findMissingUrl(
   { settings: { server } }: LoadedConfig,
   mappings: readonly CompiledMapping[],
 ): readonly Finding[] {
@@ -64,33 +56,4 @@ function findMissingUrl(
     at: settingsAt?.verify ?? at,
     hint: say`set server.publicUrl to the address that senders call, e.g. https://hooks.example.com`,
   }));
-}
-
-/** A public address with a path that the address of a hook has already: what senders sign would have it twice. */
-function findDoubledPath(
-  { settings: { server, hooks }, root }: LoadedConfig,
-  mappings: readonly CompiledMapping[],
-): readonly Finding[] {
-  const { publicUrl } = server;
-  if (publicUrl === undefined) return [];
-  const { origin, pathname } = new URL(publicUrl);
-  const names = mappings.flatMap(({ match }) =>
-    match.path === undefined ? [] : [`${hooks.path}/${match.path}`],
-  );
-  const path = pathname.replace(/\/+$/, '');
-  const begin = names.toSorted((a, b) => b.length - a.length).find((name) => path.endsWith(name));
-  const doubled = begin ?? (path.endsWith(hooks.path) ? hooks.path : undefined);
-  if (doubled === undefined) return [];
-  const at = root.place(['server', 'publicUrl']);
-  const meant = origin + path.slice(0, -doubled.length);
-  const written = at.source.text.slice(at.start, at.end);
-  const example = begin ?? `${hooks.path}/NAME`;
-  const found: Finding = {
-    severity: 'warning',
-    code: 'PUBLIC_URL_PATH',
-    message: say`server.publicUrl ends with ${doubled}, and the path of each hook is added to it: the address of a hook becomes ${path}${example}`,
-    at,
-    hint: say`write the beginning of the address only: ${meant}`,
-  };
-  return [withEdit(found, written.includes('${') ? undefined : { at, text: meant })];
 }

@@ -1,4 +1,4 @@
-import { quoted, say } from '../finding.ts';
+import { quoted, say, type Sentence } from '../finding.ts';
 import {
   CHANNEL_IDS,
   channelIdOf,
@@ -7,11 +7,10 @@ import {
   THINKING_LEVELS,
   thinkingLevel,
 } from '../action.ts';
-import { didYouMean, longerWord, type Path, type Place, type TextEdit } from '../document/document.ts';
-import { AGENT_KEYS } from './check-keys.ts';
+import { didYouMean, type Path, type Place, type TextEdit } from '../document/document.ts';
 import { holdsReference } from './check-references.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
-import { quote, type Report, type Reporter } from './mapping-codes.ts';
+import { type MappingCode, quote, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
 interface Checked {
@@ -20,9 +19,25 @@ interface Checked {
   readonly options: CompileOptions;
 }
 
-/** The edit of a did-you-mean. */
-function replacing(from: string, to: string | undefined): Pick<Report, 'replace'> {
-  return to === undefined ? {} : { replace: { from, to } };
+interface UnknownName {
+  readonly code: MappingCode;
+  readonly severity?: 'warning';
+  readonly message: Sentence;
+  readonly written: string;
+  readonly near: string | undefined;
+  /** What there is, where nothing is near. */
+  readonly list: string;
+}
+
+/** A name that leads nowhere. */
+export function reportUnknown(
+  reporter: Reporter,
+  key: string,
+  { written, near, list, ...finding }: UnknownName,
+): void {
+  const known = near === undefined ? {} : { replace: { from: written, to: near } };
+  const hint = near === undefined ? quoted(list) : say`did you mean "${near}"?`;
+  reporter.report([key], { ...finding, hint, ...known });
 }
 
 /** The id a literal channel stands for; undefined for `last`, a blank one, or an unknown one, which is a finding. */
@@ -78,7 +93,7 @@ export function checkModel({ reporter, options }: Checked, name: string): void {
 
 /** A literal session key is one of the hooks' own: requests of the mapping would be refused otherwise. */
 export function checkSessionKey(
-  { source, reporter, options, dialect }: Checked & { readonly dialect: MappingEntry['dialect'] },
+  { reporter, options, dialect }: Omit<Checked, 'source'> & { readonly dialect: MappingEntry['dialect'] },
   key: string,
 ): void {
   if (!namesMainSession(key)) return;
@@ -87,7 +102,7 @@ export function checkSessionKey(
     severity: isLenient ? 'warning' : 'error',
     code: 'MAIN_SESSION_KEY',
     message: say`${quote(key)} is the key of the main session, which hooks may not use${isLenient ? ', so "hook:" is put before it' : ''}`,
-    hint: quoted(insteadOfMainSession(source)),
+    hint: say`write a key such as hook:name; to tell the main session something, use action: wake`,
   });
 }
 
@@ -113,17 +128,6 @@ export function checkKeyIsTaken(
       message: say`the session key begins with none of hooks.allowedSessionKeyPrefixes, so requests of this mapping are answered 400`,
       hint: say`add its prefix, or choose another key`,
     });
-}
-
-/** What tells the main session something is a wake, but for whoever writes a key of a run: that has its own conversation. */
-function insteadOfMainSession(source: MappingSource): string {
-  const { action = 'agent', transform, messageTemplate } = source;
-  const unread = AGENT_KEYS.filter((key) => source[key] !== undefined);
-  const isRun = transform !== undefined || unread.some((key) => key !== 'sessionKey' && key !== 'name');
-  if (isRun || action !== 'agent')
-    return 'write a key such as hook:name; to tell the main session something, use action: wake';
-  const text = messageTemplate === undefined ? '' : ', rename messageTemplate to textTemplate,';
-  return `to tell the main session something, write action: wake${text} and remove ${unread.toReversed().join(' and ')}`;
 }
 
 /** A key with its value before another key of the same object. */
@@ -159,14 +163,13 @@ export function checkConversationOwner(
 /** A literal thinking level is a known one: any other is ignored. */
 export function checkThinking({ reporter }: Pick<Checked, 'reporter'>, level: string): void {
   if (level === '' || thinkingLevel(level) !== undefined) return;
-  const near = didYouMean(level, THINKING_LEVELS);
-  const known = `the levels are: ${THINKING_LEVELS.join(' ')}`;
-  reporter.report(['thinking'], {
+  reportUnknown(reporter, 'thinking', {
     severity: 'warning',
     code: 'UNKNOWN_THINKING',
     message: say`unknown thinking level ${quote(level)}: it is ignored`,
-    hint: quoted(near === undefined ? known : `did you mean "${near}"? ${known}`),
-    ...replacing(level, near),
+    written: level,
+    near: didYouMean(level, THINKING_LEVELS),
+    list: `the levels are: ${THINKING_LEVELS.join(' ')}`,
   });
 }
 
@@ -175,50 +178,26 @@ export function checkWorkFolder({ source, reporter, options }: Checked): void {
   const { cwd } = source;
   const { workFolders } = options;
   if (cwd === undefined || workFolders === undefined || workFolders.includes(cwd)) return;
-  const near = didYouMean(cwd, workFolders);
   const known = workFolders.length === 0 ? 'it is empty' : `the names are: ${workFolders.join(' ')}`;
-  reporter.report(['cwd'], {
+  reportUnknown(reporter, 'cwd', {
     code: 'UNKNOWN_WORK_FOLDER',
     message: say`there is no folder ${quote(cwd)} in gateway.workFolders`,
-    hint: quoted(
-      near === undefined
-        ? `${known}; an agent works only in folders of that list: ${workFolderHint(cwd)}`
-        : `did you mean "${near}"?`,
-    ),
-    ...replacing(cwd, near),
+    written: cwd,
+    near: didYouMean(cwd, workFolders),
+    list: `${known}; an agent works only in folders of that list: add the folder there, and write its name here`,
   });
 }
 
-/** A runner is a key of `gateway.runners`. */
+/** A runner is a key of `gateway.runners`; the one that stands at `gateway.runner` itself is called default. */
 export function checkRunner({ source, reporter, options }: Checked): void {
   const { runner } = source;
   const { runners, defaultRunner } = options;
   if (runner === undefined || runners === undefined || runners.includes(runner)) return;
-  const message = `there is no runner ${quote(runner)} in gateway.runners`;
-  if (runner === defaultRunner) {
-    const hint = `gateway.runner is ${runner}, and its name is default: write runner: default, or leave the line out`;
-    reporter.report(['runner'], {
-      code: 'UNKNOWN_RUNNER',
-      message: quoted(message),
-      hint: quoted(hint),
-      ...replacing(runner, 'default'),
-    });
-    return;
-  }
-  const spelt = didYouMean(runner, runners);
-  const near = spelt ?? longerWord(runner, runners);
-  reporter.report(['runner'], {
+  reportUnknown(reporter, 'runner', {
     code: 'UNKNOWN_RUNNER',
-    message: quoted(message),
-    hint: quoted(near === undefined ? `the runners are: ${runners.join(' ')}` : `did you mean "${near}"?`),
-    ...replacing(runner, spelt),
+    message: say`there is no runner ${quote(runner)} in gateway.runners`,
+    written: runner,
+    near: runner === defaultRunner ? 'default' : didYouMean(runner, runners),
+    list: `the runners are: ${runners.join(' ')}`,
   });
-}
-
-/** A path in the place of a name: both lines that are needed. */
-function workFolderHint(cwd: string): string {
-  const name = cwd.split('/').findLast((part) => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part)) ?? 'app';
-  return cwd.includes('/')
-    ? `write workFolders: {${name}: ${JSON.stringify(cwd)}} below gateway, and cwd: ${name} here`
-    : 'add the folder there, and write its name here';
 }

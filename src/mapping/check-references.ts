@@ -1,4 +1,4 @@
-import { quoted, say } from '../finding.ts';
+import { say } from '../finding.ts';
 import type { MappingEntry } from './compile-options.ts';
 import { quote, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
@@ -17,17 +17,6 @@ interface Checked {
   readonly dialect: MappingEntry['dialect'];
 }
 
-/** What to write in place of a reference, by the key. */
-const INSTEAD: Readonly<Record<string, (reference: string, source: MappingSource) => string>> = {
-  channel: () => 'write the name of the channel itself',
-  to: (reference, { channel }) => {
-    const name = /^[a-z]+$/.test(channel ?? '') ? channel : 'NAME';
-    return `put channels.${name}.to: ${reference} into sluice.yaml, and remove "to" here`;
-  },
-  model: (reference) =>
-    `write the name of the model itself; or put model: ${reference} at the runner in sluice.yaml, and remove it here`,
-};
-
 /** Keys whose text is a name or a key, so that a reference in it can only be meant as one. */
 export function checkReferences({ source, reporter, dialect }: Checked): void {
   if (dialect === 'openclaw') return;
@@ -42,15 +31,12 @@ export function checkReferences({ source, reporter, dialect }: Checked): void {
     [['debounce', 'key'], debounce?.key],
   ];
   for (const [path, text] of texts) {
-    const [reference] = REFERENCE.exec(text ?? '') ?? [];
-    if (reference === undefined) continue;
+    if (!holdsReference(text)) continue;
     const key = path.join('.');
-    const instead =
-      INSTEAD[key]?.(reference, source) ?? 'write the text itself; a value of the request is {{name}}';
     reporter.report(path, {
       code: 'REFERENCE_NOT_REPLACED',
       message: say`${key} is the text ${quote(text ?? '')} as it stands: a reference is replaced in sluice.yaml, and in a mapping only in verify, challenge and callbackUrl`,
-      hint: quoted(instead),
+      hint: say`write the text itself; a value of the request is {{name}}, and a reference to a recipient or a model can stand in sluice.yaml, at the channel or the runner`,
     });
   }
 }

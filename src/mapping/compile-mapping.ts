@@ -1,4 +1,4 @@
-import { quoted, say, type Subject } from '../finding.ts';
+import { say, type Subject } from '../finding.ts';
 import { channelIdOf, type DeliveryTarget } from '../action.ts';
 import {
   didYouMean,
@@ -21,6 +21,7 @@ import {
   checkSessionKey,
   checkThinking,
   checkWorkFolder,
+  reportUnknown,
 } from './check-names.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { compileMatch } from './routing/compile-match.ts';
@@ -350,16 +351,15 @@ function agentOf({ located, dialect, options, reporter }: CompilingMapping): str
   const id = value.trim();
   const { agents = [] } = options;
   if (agents.includes(id)) return id;
-  if (agents.length > 0) {
-    const near = didYouMean(id, agents);
-    reporter.report(['agentId'], {
+  if (agents.length > 0)
+    reportUnknown(reporter, 'agentId', {
       severity: 'warning',
       code: 'UNKNOWN_AGENT_ID',
       message: say`there is no agent ${quote(id)}, so the default agent takes the runs of this mapping`,
-      hint: quoted(near === undefined ? `the agents are: ${agents.join(' ')}` : `did you mean "${near}"?`),
-      ...(near === undefined ? {} : { replace: { from: id, to: near } }),
+      written: id,
+      near: didYouMean(id, agents),
+      list: `the agents are: ${agents.join(' ')}`,
     });
-  }
   return undefined;
 }
 
