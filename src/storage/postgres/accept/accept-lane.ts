@@ -4,8 +4,7 @@ import type { DatabaseCounter } from '../database-use.ts';
 import { connectClient, SESSION_SETTINGS, TRANSACTION_SETTINGS } from '../connect.ts';
 import { escapeText, rowsOf, toParameter, toPostgres, unescapeText } from '../worker/dialect.ts';
 import {
-  ACCEPT,
-  ACCEPT_AGAIN,
+  acceptStatement,
   acceptValues,
   type Entry,
   FIND_KEYS,
@@ -222,7 +221,10 @@ class LaneConnection {
   /** Which of the entries were stored: nothing is stored twice, however often it is asked. */
   async store(entries: readonly Entry[]): Promise<(index: number) => boolean> {
     const values = acceptValues(entries, { slot: this.#slot, limits: this.#options.limits });
-    const { rows, isAgain } = await this.#ask({ ...ACCEPT, values }, { ...ACCEPT_AGAIN, values });
+    const { rows, isAgain } = await this.#ask(
+      { ...acceptStatement(entries, false), values },
+      { ...acceptStatement(entries, true), values },
+    );
     const { room, open } = rows[0] as StoredRow;
     // Whether it was stored before, the one that looks at others could not tell from a repeat.
     if (room === 0 && isAgain) throw Object.assign(new Error(LOST), { code: '08006' });

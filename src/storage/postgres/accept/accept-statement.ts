@@ -15,6 +15,14 @@ export interface Entry {
   readonly nowMs: number;
 }
 
+/** What a statement has to do: a part costs time also where it has no rows. */
+interface Form {
+  readonly isAgain: boolean;
+  readonly hasRuns: boolean;
+  readonly hasWakes: boolean;
+  readonly hasKeys: boolean;
+}
+
 /**
  * Stores entries in a transaction of one statement. What they need of others is had without a lock that all writers share:
  * a key by its constraint, which makes who comes with the same one wait; the order in a conversation by the number of the
@@ -23,11 +31,16 @@ export interface Entry {
  *
  * Asked again after its answer was lost, it waits for what the server still works on, and leaves out what is there.
  */
-const accept = (isAgain: boolean): string => `WITH room AS (
+function accept({ isAgain, hasRuns, hasWakes, hasKeys }: Form): string {
+  const isOpen = hasKeys ? 'WHERE n IS NULL OR n IN (SELECT n FROM open)' : '';
+  const isNew = isAgain ? 'ON CONFLICT (id) DO NOTHING' : '';
+  const room = `room AS (
   SELECT one FROM totals WHERE (SELECT version FROM sluice_schema) <= ${POSTGRES_MIGRATIONS.length}
+    AND $1::json IS NOT NULL AND $2::json IS NOT NULL AND $3::json IS NOT NULL
     AND ($5 = 0 OR queued_runs + active_runs + $5 <= $7 AND run_bytes + $6 <= $8)
     AND ($9 = 0 OR pending_wakes + $9 <= $10)
-), keys AS (
+)`;
+  const keys = `keys AS (
   SELECT * FROM json_to_recordset($3::json) AS (n integer, scope text, key text, "bodySha256" text, result text,
     "expiresAt" bigint, "nowMs" bigint)
 ), taken AS (
@@ -40,37 +53,60 @@ const accept = (isAgain: boolean): string => `WITH room AS (
   RETURNING scope, key
 ), open AS (
   SELECT n FROM keys JOIN taken USING (scope, key)
-), new_runs AS (
+)`;
+  const runs = `new_runs AS (
   INSERT INTO runs (id, kind, state, session_key, owner, line, mapping_id, runner, bytes, accepted_at, due_at)
   SELECT id, 'hook', CASE WHEN line IS NULL THEN ${RUN.ready} ELSE ${RUN.waiting} END, "sessionKey", owner, line,
     "mappingId", runner, bytes, "acceptedAt", CASE WHEN line IS NULL THEN "acceptedAt" ELSE 0 END
   FROM room, ROWS FROM (json_to_recordset($1::json) AS (n integer, id text, "sessionKey" text, owner text, line text,
     "mappingId" text, runner text, bytes bigint, "acceptedAt" bigint, action text)) WITH ORDINALITY AS given
-  WHERE n IS NULL OR n IN (SELECT n FROM open) ORDER BY ordinality
-  ${isAgain ? 'ON CONFLICT (id) DO NOTHING' : ''} RETURNING seq, id, bytes
+  ${isOpen} ORDER BY ordinality ${isNew} RETURNING seq, id, bytes
 ), actions AS (
   INSERT INTO run_actions (seq, action) SELECT seq, action
   FROM new_runs JOIN json_to_recordset($1::json) AS given (id text, action text) USING (id)
-), new_wakes AS (
+)`;
+  const wakes = `new_wakes AS (
   INSERT INTO events (id, kind, state, mode, mapping_id, created_at, origin, text)
   SELECT id, 'wake', ${EVENT.pending}, mode, "mappingId", "createdAt", origin, text
   FROM room, ROWS FROM (json_to_recordset($2::json) AS (n integer, id text, mode text, "mappingId" text,
     "createdAt" bigint, origin text, text text)) WITH ORDINALITY AS given
-  WHERE n IS NULL OR n IN (SELECT n FROM open) ORDER BY ordinality
-  ${isAgain ? 'ON CONFLICT (id) DO NOTHING' : ''} RETURNING mode, created_at
-), counted AS (
+  ${isOpen} ORDER BY ordinality ${isNew} RETURNING mode, created_at
+)`;
+  const counted = `counted AS (
   INSERT INTO counter_slots AS slots (slot, queued_runs, run_bytes, pending_wakes, pending_events, heartbeat_at)
-  SELECT $4, (SELECT count(*) FROM new_runs), (SELECT coalesce(sum(bytes), 0) FROM new_runs),
-    (SELECT count(*) FROM new_wakes), (SELECT count(*) FROM new_wakes),
-    (SELECT min(created_at) FROM new_wakes WHERE mode = 'now')
+  SELECT $4, ${hasRuns ? '(SELECT count(*) FROM new_runs), (SELECT coalesce(sum(bytes), 0) FROM new_runs)' : '0, 0'},
+    ${
+      hasWakes
+        ? `(SELECT count(*) FROM new_wakes), (SELECT count(*) FROM new_wakes),
+    (SELECT min(created_at) FROM new_wakes WHERE mode = 'now')`
+        : '0, 0, NULL'
+    }
   ON CONFLICT (slot) DO UPDATE SET queued_runs = slots.queued_runs + excluded.queued_runs,
     run_bytes = slots.run_bytes + excluded.run_bytes, pending_wakes = slots.pending_wakes + excluded.pending_wakes,
     pending_events = slots.pending_events + excluded.pending_events,
     heartbeat_at = least(slots.heartbeat_at, excluded.heartbeat_at)
-) SELECT (SELECT count(*) FROM room)::integer AS room, (SELECT json_agg(n) FROM open) AS open`;
+)`;
+  const parts = [room, hasKeys && keys, hasRuns && runs, hasWakes && wakes, counted].filter(
+    (part) => part !== false,
+  );
+  return `WITH ${parts.join(', ')}
+  SELECT (SELECT count(*) FROM room)::integer AS room, ${hasKeys ? '(SELECT json_agg(n) FROM open)' : 'NULL'} AS open`;
+}
 
-export const ACCEPT = { name: 'accept', text: accept(false) } as const;
-export const ACCEPT_AGAIN = { name: 'again', text: accept(true) } as const;
+/** The statement that stores these entries, and its name. */
+export function acceptStatement(
+  entries: readonly Entry[],
+  isAgain: boolean,
+): { readonly name: string; readonly text: string } {
+  const form = {
+    isAgain,
+    hasRuns: entries.some(({ runs }) => runs.length > 0),
+    hasWakes: entries.some(({ wakes }) => wakes.length > 0),
+    hasKeys: entries.some(({ key }) => key !== undefined),
+  };
+  const name = `accept${Object.values(form).map(Number).join('')}`;
+  return { name, text: accept(form) };
+}
 
 /** A key, and by when it must not have expired. */
 export interface KeyQuery {
@@ -91,7 +127,7 @@ export const FIND_KEYS = `SELECT n, body_sha256 AS "bodySha256", result
 /** How many rows are counted in: more than there are connections, so that two seldom wait for each other. */
 export const SLOTS = 64;
 
-/** What `ACCEPT` is given. */
+/** What `acceptStatement` is given. */
 export function acceptValues(
   entries: readonly Entry[],
   { slot, limits }: { readonly slot: number; readonly limits: AcceptLimits },
