@@ -9,9 +9,10 @@ import type { Store } from './store.ts';
 /** Waiting runs made due by one claim; the rest follow with the next. */
 export const PROMOTED_PER_CLAIM = 1000;
 
+const IN_ORDER = `SELECT ${RUN_COLUMNS.replace('FROM runs', 'FROM runs INDEXED BY runs_ready_in_order')}
+  WHERE state = ${RUN.ready} `;
 const inOrder = ({ notElsewhere = '' }: Statements): string =>
-  `SELECT ${RUN_COLUMNS.replace('FROM runs', 'FROM runs INDEXED BY runs_ready_in_order')}
-  WHERE state = ${RUN.ready} ${notElsewhere} ORDER BY runs.seq LIMIT ?`;
+  `${IN_ORDER}${notElsewhere} ORDER BY runs.seq LIMIT ?`;
 const ACTIVE = `SELECT mapping_id AS mappingId, runner, count(*) AS active FROM runs INDEXED BY runs_active
   WHERE state = ${RUN.active} GROUP BY mapping_id, runner`;
 const READY = `FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}`;

@@ -68,16 +68,19 @@ export class CounterRow {
   /** Changed in place by the operations of the transaction. */
   readonly counters = {} as Counters;
   readonly #sql: Statements;
+  /** Made once: a text is looked up by its letters. */
+  readonly #select: string;
   #stored = {} as Counters;
   #update = UPDATE;
 
   constructor(sql: Statements) {
     this.#sql = sql;
+    this.#select = `${SELECT} ${sql.totals}`;
   }
 
   /** Begins a transaction with what is stored, since another process may have written. */
   begin(ahead?: () => readonly Question[]): void {
-    this.#stored = this.#sql.begin(`${SELECT} ${this.#sql.totals}`, ahead) as Counters;
+    this.#stored = this.#sql.begin(this.#select, ahead) as Counters;
     this.#update = UPDATE;
     Object.assign(this.counters, this.#stored);
   }

@@ -117,9 +117,9 @@ function readLog(descriptor: number): Log | undefined {
 }
 
 function readSalt(descriptor: number): string {
-  const salt = Buffer.alloc(SALT_BYTES);
-  const read = readSync(descriptor, salt, 0, SALT_BYTES, SALT_AT);
-  return read < SALT_BYTES || salt.equals(Buffer.alloc(SALT_BYTES)) ? '' : salt.toString('hex');
+  const salt = Buffer.allocUnsafe(SALT_BYTES);
+  const isWhole = readSync(descriptor, salt, 0, SALT_BYTES, SALT_AT) === SALT_BYTES;
+  return isWhole && salt.some((byte) => byte !== 0) ? salt.toString('hex') : '';
 }
 
 function readMark(file: string): Mark | undefined {
