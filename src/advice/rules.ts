@@ -8,7 +8,7 @@ import { CHANNEL_SETTINGS, channelSettings } from './rules/channel-settings.ts';
 import { CONDITION_LOOKS } from './rules/condition-looks.ts';
 import { CONDITIONS } from './rules/conditions.ts';
 import { NAMES } from './rules/names.ts';
-import { DOUBLE_KEYS, joinedEntries } from './rules/joined-entries.ts';
+import { DOUBLE_KEYS } from './rules/double-keys.ts';
 import { joinedKeys } from './rules/joined-keys.ts';
 import { JSON_SYNTAX } from './rules/json-syntax.ts';
 import { KEYS } from './rules/keys.ts';
@@ -49,7 +49,7 @@ export const RULES: readonly AnyRule[] = [
 ];
 
 /** What becomes one finding before rules are asked. */
-export const JOINS: readonly Join[] = [yamlStumbles, joinedEntries, joinedKeys, channelSettings];
+export const JOINS: readonly Join[] = [yamlStumbles, joinedKeys, channelSettings];
 
 /** All looks at what the engine took, family by family. Their codes are advice's own. */
 export const LOOKS: readonly AnyLook[] = [

@@ -3,7 +3,7 @@ import { runnerSchema, secretSchema } from './runner-schema.ts';
 import { text, whole } from './schema-values.ts';
 
 /** A year. */
-export const MAX_HEARTBEAT_SECONDS = 31_536_000;
+const MAX_HEARTBEAT_SECONDS = 31_536_000;
 
 const heartbeatSchema = z.strictObject({
   everySeconds: z

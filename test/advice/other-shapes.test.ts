@@ -23,18 +23,6 @@ function check(text: string) {
 
 test.each([
   ['match:\n  path:a\n', 'a space is missing behind the colon: write path: a'],
-  [
-    'match:\npath: a\nwhen: 1\nid: b\n',
-    'indent lines 2 to 3 by two spaces more than match: write\nmatch:\n  path: a\n  when: 1',
-  ],
-  [
-    'match:\nwhen:\n  a: 1\n',
-    'indent lines 2 to 3 by two spaces more than match: write\nmatch:\n  when:\n    a: 1',
-  ],
-  [
-    'match:\n  path: a\n  when:\n  and:\n    - 1\n',
-    'indent lines 4 to 5 by two spaces more than when: write\nwhen:\n  and:\n    - 1',
-  ],
   ['match: [{ path: a }]\n', 'write it without [ ]'],
   ['headers: [{ name: X-A, value: b }, { X-C: d }]\n', 'write headers: {X-A: "b", X-C: "d"}'],
   ['headers: [A=b, "C: d"]\n', 'write headers: {A: "b", C: "d"}'],
@@ -60,9 +48,6 @@ test.each([
     'it is one text of several lines: write\ntext: |\n  one of two\n  and the other',
   ],
   ['text: [a, b]\n', 'it is one text: write text: a, or another one of them'],
-  ['match.path: a\n', 'write match: {path: a}'],
-  ['match: { path: a }\nmatch.when: 1\n', 'write when: 1 in match'],
-  ['far.deep.key: x\n', 'write far: {deep: {key: x}}'],
 ])('%j is told what to write', (text, hint) => {
   expect(check(text).map((one) => said(one.hint))).toEqual([
     typeof hint === 'string' ? hint : expect.stringMatching(hint),

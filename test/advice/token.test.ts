@@ -85,32 +85,6 @@ test.each([
   );
 });
 
-test.each([
-  [
-    'Xk7+mQ2v/Rt9s+Uaab',
-    'Xk7 mQ2v/Rt9s Uaab',
-    'each + in it came as a blank, as a + of an address means one: write %2B',
-  ],
-  ['Xk7mQ2vRt9sUaab==', 'Xk7mQ2vRt9sUaab', 'the = at its end did not come: write %3D'],
-  ['Xk7+mQ2v/Rt9sUaab', 'Xk7%2BmQ2v%2FRt9sUaab', 'it was percent-encoded once too often'],
-  [
-    'Xk7%2BmQ2vRt9sUaab',
-    'Xk7+mQ2vRt9sUaab',
-    'its percent escapes were read as the signs they stand for: write %25',
-  ],
-  ['Xk7+mQ2v/Rt9sUaab', 'Xk7-mQ2v_Rt9sUaab', 'it came with - and _ for + and /'],
-])('hooks.token is %s, and the token of the address came as %s', (token, addressToken, what) => {
-  const text = textFor({ token, addressToken, reason: 'wrong' });
-  expect(text).toContain(`the token of the address is right except that ${what}`);
-  expect(text).not.toContain(token);
-});
-
-test('a token of a header is not to be written as in an address', () => {
-  expect(textOf(['Authorization', 'Bearer Xk7mQ2vRt9sUaab'], 'Xk7mQ2vRt9sUaab==')).toContain(
-    'the token is right except that the = at its end did not come: take the token there as it is',
-  );
-});
-
 test.each(['x-acme`$-token', `x-${'a'.repeat(60)}-token`])(
   'the header %s, whose name a stranger chose, is not told',
   (name) => {

@@ -25,7 +25,7 @@ test('is told of the requests of its mapping, and of no other', () => {
     {
       setting: 'messageTemplate',
       at: 'mappings.yaml:2:61',
-      text: 'the format "dd.mm.yyyy" has mm, which is the minute, where the month belongs (MM); did you mean "dd.MM.yyyy"?',
+      text: 'the format "dd.mm.yyyy" has letters of other tools; here yyyy is the year, MM the month, dd the day, HH the hour, mm the minute, ss the second; did you mean "dd.MM.yyyy"?',
     },
   ]);
   expect(told('b')).toEqual([]);

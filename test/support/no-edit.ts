@@ -58,6 +58,7 @@ const REASONS = {
     'UNENCRYPTED_MAIL',
   ],
   'one of several has to be chosen, and each would be right': [
+    'DUPLICATE_KEY',
     'MAIN_SESSION_KEY',
     'INVALID_HOOKS_PATH',
     'ECHO_RUNNER',

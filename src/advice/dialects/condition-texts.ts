@@ -1,5 +1,5 @@
 /**
- * Conditions as JavaScript, GitHub Actions, jq and SQL write them, in JsonLogic: `action == "opened" || draft`.
+ * Conditions as JavaScript, GitHub Actions and SQL write them, in JsonLogic: `action == "opened" || draft`.
  * A recursive descent over the tokens of the text, O(n); what it does not know for certain is no rule.
  */
 import { comparesSecret } from '../../mapping/facts.ts';
@@ -14,75 +14,20 @@ export const SECRET_HINT =
 /** The rule that a text means, as JSON; undefined where it is none. */
 export function meantRule(text: string): string | undefined {
   if (text.length > MAX_CHARS || comparesSecret(text)) return undefined;
-  const tokens = tokenize(withoutFilter(text.trim()).replaceAll(/^=|\$?\{\{(?:#if\s)?|\}\}/g, ' '));
+  const tokens = tokenize(text.trim().replaceAll(/^=|\$?\{\{(?:#if\s)?|\}\}/g, ' '));
   if (tokens === undefined) return undefined;
-  const [first, ...rest] = tokens;
-  const read = isHelper(tokens) ? readHelper : first?.text === '(' && isHelper(rest) ? readNested : undefined;
-  const rule = (read && readWhole(tokens, read)) ?? readWhole(tokens, readOr);
+  const rule = readWhole(tokens);
   return rule === undefined || 'var' in rule ? undefined : printRule(rule);
 }
 
-/** What is asked inside `select(…)` of jq and `$[?(…)]` of JSONPath. */
-function withoutFilter(text: string): string {
-  const [start] = /^(?:(?:\. ?\| ?)?select\(|\$\.?\[\?\()/.exec(text) ?? [];
-  const end = start?.startsWith('$') === true ? ')]' : ')';
-  if (start === undefined || !text.endsWith(end)) return text;
-  return text.slice(start.length, -end.length).replaceAll('@.', '');
-}
-
 /** The rule that all tokens make. */
-function readWhole(tokens: readonly Token[], read: (state: State) => Rule | undefined): Rule | undefined {
+function readWhole(tokens: readonly Token[]): Rule | undefined {
   const state: State = { tokens, at: 0 };
-  const rule = read(state);
+  const rule = readOr(state);
   return state.at < tokens.length ? undefined : rule;
 }
 
 const MAX_CHARS = 500;
-
-/** What Handlebars calls the operators, before their operands: `eq action "opened"`. */
-const HELPERS: Readonly<Record<string, string>> = {
-  eq: '===',
-  ne: '!==',
-  gt: '>',
-  gte: '>=',
-  lt: '<',
-  lte: '<=',
-  and: 'and',
-  or: 'or',
-  not: '!',
-};
-
-/** Whether operands without a sign between them follow the name of a helper. */
-function isHelper([name, first]: readonly Token[]): boolean {
-  const isName = name?.kind === 'word' && Object.hasOwn(HELPERS, name.text);
-  return isName && (name.text !== 'not' || first?.text === '(') && first?.text !== ',';
-}
-
-function readHelper(state: State): Rule | undefined {
-  const operator = HELPERS[state.tokens[state.at]?.text ?? ''];
-  if (operator === undefined) return undefined;
-  state.at += 1;
-  if (operator === 'and' || operator === 'or' || operator === '!') {
-    const rules: Rule[] = [];
-    for (let next = readNested(state); next !== undefined; next = readNested(state)) rules.push(next);
-    if (operator === '!') return rules.length === 1 ? { '!': rules[0] } : undefined;
-    return rules.length < 2 ? undefined : { [operator]: rules };
-  }
-  const [left, right] = [readOperand(state), readOperand(state)];
-  return left === undefined || right === undefined ? undefined : compared(left, operator, right);
-}
-
-/** `(eq a "b")`, or a path that is asked for its truth. */
-function readNested(state: State): Rule | undefined {
-  const next = state.tokens[state.at];
-  if (next === undefined || next.text === ')') return undefined;
-  if (take(state, '(') === undefined) {
-    const operand = readOperand(state);
-    return operand?.kind === 'path' ? variable(operand) : undefined;
-  }
-  const rule = readHelper(state);
-  return take(state, ')') === undefined ? undefined : rule;
-}
 
 type Rule = Readonly<Record<string, unknown>>;
 

@@ -8,7 +8,6 @@ import {
   lineColumn,
   type LocatedValue,
   type Path,
-  type TextEdit,
 } from '../../document/document.ts';
 import { type MeantKey } from '../schema-words.ts';
 import { isJsonObject } from '../../json.ts';
@@ -39,8 +38,7 @@ export function fileLevelKey(root: LocatedValue, [key = '', ...more]: Path): Mea
   if (takers.length === 0) return { hint: nobodyTakes(found), isKnown };
   if (OF_ONE.has(key) && takers.length > 1)
     return { hint: `${key} is a key of a mapping: move it into the one it is of`, isKnown };
-  const edit = isKnown ? moveInto(found, takers) : undefined;
-  return { hint: moveHint(found, takers), isKnown, ...(edit === undefined ? {} : { edit }) };
+  return { hint: moveHint(found, takers), isKnown };
 }
 
 /** Keys that are written wrong, or words such as `defaults` around keys of a mapping. */
@@ -115,62 +113,4 @@ function nameOf(root: LocatedValue, index: number): string {
   const { id } = mappingAt(root, index);
   const at = root.place(['mappings', index]);
   return typeof id === 'string' ? `${id} (line ${lineColumn(at).line})` : `the mapping of ${formatPlace(at)}`;
-}
-
-/** The key in each of the mappings, in YAML whose keys stand on lines of their own; undefined for other files. */
-function moveInto({ root, key }: FileLevelKey, takers: readonly number[]): TextEdit | undefined {
-  const { source } = root.place([]);
-  const lines = linesOf(root, key);
-  if (lines === undefined) return undefined;
-  const puts = takers.map((index) => putInto(root, index, lines.text));
-  if (puts.includes(undefined)) return undefined;
-  const changes = [...puts.flatMap((put) => put ?? []), { ...lines, text: '' }].toSorted(
-    (a, b) => a.start - b.start,
-  );
-  const [start, end] = [changes[0]?.start ?? 0, changes.at(-1)?.end ?? 0];
-  let [text, from] = ['', start];
-  for (const change of changes) {
-    text += source.text.slice(from, change.start) + change.text;
-    from = change.end;
-  }
-  return { at: { source, start, end }, text };
-}
-
-interface Change {
-  readonly start: number;
-  readonly end: number;
-  readonly text: string;
-}
-
-/** The lines of a key at the left of the file, from its first to the beginning of the next line. */
-function linesOf(root: LocatedValue, key: string): Change | undefined {
-  const { source, start } = root.place([key], 'key');
-  const { text } = source;
-  if (text[start] === '"' || (start > 0 && text[start - 1] !== '\n')) return undefined;
-  const end = lineEnd(text, root.place([key]).end);
-  const written = text.slice(start, end).trimEnd();
-  // An anchor may be written once, and a comment behind the value would go with it.
-  return /[&#]/.test(written.replaceAll(/'[^'\n]*'|"[^"\n]*"/g, ''))
-    ? undefined
-    : { start, end, text: written };
-}
-
-/** Behind the line in which an offset stands, or at it where it begins one. */
-function lineEnd(text: string, offset: number): number {
-  if (text[offset - 1] === '\n') return offset;
-  const at = text.indexOf('\n', offset);
-  return at === -1 ? text.length : at + 1;
-}
-
-/** The lines before a key of the mapping: the one behind match, else the first. */
-function putInto(root: LocatedValue, index: number, lines: string): Change | undefined {
-  const path = ['mappings', index];
-  const { source, start } = root.place(path);
-  if (source.text[start] === '{') return undefined;
-  const keys = Object.keys(mappingAt(root, index));
-  const before = keys[keys.indexOf('match') + 1] ?? keys[0];
-  if (before === undefined) return undefined;
-  const at = root.place([...path, before], 'key').start;
-  const indent = ' '.repeat(lineColumn({ source, start: at, end: at }).column - 1);
-  return { start: at, end: at, text: `${lines.replaceAll('\n', `\n${indent}`)}\n${indent}` };
 }

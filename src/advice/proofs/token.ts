@@ -105,62 +105,8 @@ const AROUND: readonly (readonly [before: string, behind: string, what: string])
   ['Bearer ', '', 'the word Bearer before it'],
 ];
 
-/** What mends a token that was changed in a header, and one that a tool changed. */
-const AS_IT_IS = 'take the token there as it is';
-
-type Change = readonly [undo: (text: string) => readonly string[], what: string, inAddress: string];
-
-/** What an address makes of a token with signs of its own, or a tool that writes one: how to undo it, and what it was. */
-const CHANGED: readonly Change[] = [
-  [
-    (text) => [text.replaceAll(' ', '+')],
-    'each + in it came as a blank, as a + of an address means one',
-    'write %2B in the address for each +',
-  ],
-  [
-    (text) => [`${text}=`, `${text}==`],
-    'the = at its end did not come',
-    'write %3D in the address for each =',
-  ],
-  [
-    (text) => [decoded(text), decoded(decoded(text))],
-    'it was percent-encoded once too often (%2B for +, %2F for /, %3D for =)',
-    AS_IT_IS,
-  ],
-  [
-    (text) => [encodeURIComponent(text)],
-    'its percent escapes were read as the signs they stand for',
-    'write %25 in the address for each %',
-  ],
-  [(text) => [text.replaceAll('-', '+').replaceAll('_', '/')], 'it came with - and _ for + and /', AS_IT_IS],
-];
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
-
-/** Only the operator reads it; each form is compared as the token itself is, in the same time whatever differs. */
-function changedToken(
-  value: string,
-  isInAddress: boolean,
-  isToken: TokenFacts['isToken'],
-): string | undefined {
-  const found = CHANGED.find(([undo]) => undo(value).some((text) => text !== value && isToken(text)));
-  if (found === undefined) return undefined;
-  const [, what, inAddress] = found;
-  const [where, remedy] = isInAddress ? [' of the address', inAddress] : ['', AS_IT_IS];
-  return `the token${where} is right except that ${what}: ${remedy}; or take a token of hex digits, which every address can carry: openssl rand -hex 24`;
-}
-
 function wrongToken({ rawHeaders, addressToken, isToken }: TokenRequest): Diagnosis {
-  const inHeader = presentedToken(rawHeaders);
-  const value = inHeader ?? addressToken;
-  const changed = value === undefined ? undefined : changedToken(value, inHeader === undefined, isToken);
-  if (changed !== undefined) return { code: 'unknown-token', text: changed };
+  const value = presentedToken(rawHeaders) ?? addressToken;
   const around = AROUND.find(([before, behind]) => value !== undefined && isToken(before + value + behind));
   if (around !== undefined) {
     const text = `the token that came is right, but the value of hooks.token has ${around[2]}: remove that where the value is set, and start the service again`;

@@ -19,7 +19,6 @@ import { look, replacing, type Found } from '../rule.ts';
 import { asksForEmpty, isSwappable, swap, wholeRule } from '../rule-edits.ts';
 import { readsSecret, type RuleHint } from '../rule-parts.ts';
 import { checkAlternatives, checkConstants } from './condition-constants.ts';
-import { checkElements } from './condition-elements.ts';
 import { suspectOperands } from './condition-operands.ts';
 import { isAsked, isInList } from './conditions.ts';
 
@@ -65,8 +64,6 @@ function suspect(each: RuleAt): Found | undefined {
     const said = { message: quoted(message), at, hint: quoted(hint), ...(edit && { edit }) };
     return withoutSecret(said, rule, operands.rule);
   }
-  const elements = checkElements(operation, at);
-  if (elements !== undefined) return withoutSecret(elements, rule);
   const constant =
     checkAlternatives(operation, at) ?? (isAsked(path) ? checkConstants(operation, at) : undefined);
   if (constant !== undefined) return { ...constant, code: 'CONDITION_ALWAYS_HOLDS' };

@@ -16,7 +16,6 @@ import {
   type UnknownKeyFacts,
 } from '../../document/facts.ts';
 import { type Confidence, quoted } from '../../finding.ts';
-import { anchorHint } from '../keys/anchor-hints.ts';
 import { findKeyPlaces, takesAt } from '../keys/key-places.ts';
 import { placesHint } from '../keys/place-hints.ts';
 import { type AnyRule, rule } from '../rule.ts';
@@ -27,9 +26,11 @@ import { wordsOf } from '../words.ts';
 /** More kinds are not listed. */
 const MAX_KINDS = 4;
 
-function anchor({ root, path, key }: UnknownKeyFacts): MeantKey | undefined {
-  const hint = anchorHint(root, path, key);
-  return hint === undefined ? undefined : { hint };
+/** `<<: *common`, a merge key of YAML 1.1. */
+function mergeKey({ key }: UnknownKeyFacts): MeantKey | undefined {
+  return key === '<<'
+    ? { hint: 'YAML 1.2 has no merge keys: write the keys that it stands for in its place' }
+    : undefined;
 }
 
 /** What is known of the word. */
@@ -161,7 +162,7 @@ type Find = (unknown: UnknownKeyFacts) => MeantKey | undefined;
 
 /** The first that knows the key speaks. */
 const KNOWN: readonly (readonly [name: string, confidence: Confidence, find: Find])[] = [
-  ['anchor', 'certain', anchor],
+  ['merge-key', 'certain', mergeKey],
   ['word-of-others', 'certain', wordOfOthers],
   ['key-of-another-file', 'certain', (key) => wordsOf(key).foreign?.(key.root, [...key.path, key.key])],
   ['near-missing-name', 'likely', (key) => nearName(key, missingKeys(key))],

@@ -1,8 +1,8 @@
 import { printRule } from '../rule-parts.ts';
 import { alike, below, calledHere, type KeyAdvice, type SchemaAdvice, secondsIn } from '../schema-words.ts';
-import { isJsonObject, isScalar } from '../../json.ts';
+import { isJsonObject } from '../../json.ts';
 import { meantRule } from '../dialects/condition-texts.ts';
-import { ADNANH, githubEvents, ruleOfOthers } from '../dialects/hooks.ts';
+import { ADNANH, ruleOfOthers } from '../dialects/hooks.ts';
 import { hintForFields } from './wanted-fields.ts';
 import { meantValue } from './mapping-values.ts';
 
@@ -17,17 +17,12 @@ const condition: ForeignKey = {
   hint: 'a condition is match.when, in JsonLogic: match: {path: name, when: {"===": [{"var": "action"}, "opened"]}}',
 };
 const event: ForeignKey = {
-  hintFor: githubEvents,
   hint: 'which events are taken says match.when, e.g. of GitHub: match: {path: github, when: {"in": [{"var": "headers.x-github-event"}, ["push", "release"]]}}; others name the event in the body',
 };
 /** OpenClaw and others name the agent, which is a runner here. */
-const agentKey = (key: string): ForeignKey => ({
-  hintFor: (value) =>
-    typeof value === 'string' && /^[a-z][a-z-]{0,30}$/i.test(value)
-      ? `write runner: ${value} in place of ${key}: ${value} (runner is a key of gateway.runners)`
-      : undefined,
+const agentKey: ForeignKey = {
   hint: 'which agent runs is runner, a key of gateway.runners',
-});
+};
 const into = (key: string): ForeignKey => ({ hint: `it belongs in match: write match: {${key}: …}` });
 const proof: ForeignKey = {
   hint: "the token that senders carry is hooks.token of the configuration, one for all mappings; a path with one of its own has verify: {scheme: token, secrets: ['${NAME}']}",
@@ -65,34 +60,6 @@ const field: ForeignKey = {
   hint: 'fields of the body are read by when: {"===": [{"var": "field"}, "value"]}',
   hintFor: hintForFields('payload.'),
 };
-
-/** `{channel: slack, to: C0123}`, `{slack: C0123}` and `{webhook: https://…}` as keys of the mapping. */
-function targetOf(value: unknown): string | undefined {
-  if (!isJsonObject(value)) return undefined;
-  const { channel, to } = value;
-  const [only, ...more] = Object.entries(value);
-  const [name, place] = typeof channel === 'string' ? [channel, to] : more.length === 0 ? (only ?? []) : [];
-  if (name === undefined || (place !== undefined && !isScalar(place)) || !/^[a-z]{3,20}$/i.test(name))
-    return undefined;
-  const text = place === undefined ? '' : String(place);
-  if (/^https?:\/\/[\w./:-]{1,120}$/.test(text))
-    return `the outcome is posted to an address: write callbackUrl: ${text} in its place`;
-  const where = `write channel: ${name.toLowerCase()}${text === '' || text.length > 60 ? '' : ` and to: ${JSON.stringify(text)}`} in the mapping, in its place`;
-  return `where the reply of the agent goes stands in the mapping itself: ${where}; with action: notify the text is sent without an agent`;
-}
-
-/** A topic of Telegram and a thread of Discord are parts of the recipient. */
-function meantThread(value: unknown, beside: unknown): string | undefined {
-  const { channel, to } = isJsonObject(beside) ? beside : {};
-  const thread = isScalar(value) ? String(value) : '';
-  const chat = isScalar(to) ? String(to) : '';
-  if (!/^\d{1,20}$/.test(thread)) return undefined;
-  if (channel === 'discord')
-    return `a thread is a channel of its own: write to: "${thread}" in place of both`;
-  return channel === 'telegram' && /^(?:-?\d+|@\w+)$/.test(chat)
-    ? `it is a part of "to": write to: "${chat}:topic:${thread}" in place of both`
-    : undefined;
-}
 
 /** Where a condition belongs that is a text, or an object of another tool, in JsonLogic; beside one that is there, too. */
 function conditionHint(value: unknown, beside: unknown): string | undefined {
@@ -144,15 +111,6 @@ function operatorKeys(): Readonly<Record<string, ForeignKey>> {
 const frame: ForeignKey = {
   group: 'frame',
   hint: 'a mapping has no frame: its keys (id, match, messageTemplate) stand at the left of the file, or in entries of a list',
-  hintFor: (value, beside) => {
-    const [name = ''] = isJsonObject(beside)
-      ? Object.keys(beside).filter((key) => beside[key] === value)
-      : [];
-    if (!isJsonObject(value)) return undefined;
-    return 'match' in value || 'messageTemplate' in value || 'textTemplate' in value
-      ? `a mapping has no frame: remove the line ${name}: (and what belongs to it), and indent the keys below it two spaces less`
-      : undefined;
-  },
 };
 const oneAction: ForeignKey = {
   hint: 'a mapping has one action, and its keys stand in the mapping itself: action: agent, messageTemplate: …; for a second action write a second mapping, or a transform that returns a list',
@@ -188,51 +146,29 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
     hint: 'the template is messageTemplate (action: agent) or textTemplate (action: wake)',
   }),
   ...alike('systemPrompt system', calledHere('instructions')),
-  session: {
-    ...calledHere('sessionKey'),
-    hintFor: (value) => {
-      // Of more than the key nobody can tell whether it is needed.
-      const key = isJsonObject(value) && Object.keys(value).length === 1 ? value['key'] : undefined;
-      return typeof key === 'string' && key.length <= 80
-        ? `here it is a text: write sessionKey: ${JSON.stringify(key)}`
-        : undefined;
-    },
-  },
+  session: calledHere('sessionKey'),
   ...alike('sessionId session_key', calledHere('sessionKey')),
   ...alike('recipient chatId chat_id', calledHere('to')),
   ...alike('callback callback_url webhookUrl resultUrl responseUrl', calledHere('callbackUrl')),
-  ...alike('replyTo reply_to sendTo', { ...calledHere('to'), hintFor: targetOf }),
+  ...alike('replyTo reply_to sendTo', { ...calledHere('to') }),
   ...alike('delivery announce', {
     hint: 'where the reply of the agent goes is channel and to',
-    hintFor: targetOf,
   }),
   callbackSecret: {
-    hintFor: (value) =>
-      typeof value === 'string' && /^\$\{\w+\}$/.test(value)
-        ? `what signs the callbacks of all mappings stands in the configuration: write gateway: {callbackSecret: '${value}'} there, and remove it here`
-        : undefined,
     hint: "what signs the callbacks of all mappings stands in the configuration: gateway: {callbackSecret: '${NAME}'}; remove it here",
   },
   channels: {
     hint: 'a reply goes to one channel: write channel: slack; another one that is used when it fails is fallback: {channel: telegram}',
-    hintFor: (value) => {
-      const [first, second] = Array.isArray(value) ? (value as readonly unknown[]) : [];
-      if (![first, second].every((one) => typeof one === 'string' && /^[a-z]{4,20}$/.test(one)))
-        return undefined;
-      return `a reply goes to one channel: write channel: ${String(first)}; where the other is for the case that it fails, add fallback: {channel: ${String(second)}}`;
-    },
   },
   ...alike('thread threadId thread_id thread_ts threadTs topic topicId messageThreadId message_thread_id', {
     hint: 'remove it: a reply is a message of its own in the channel; a topic of Telegram is a part of "to", as in to: "-1001234567890:topic:42"',
-    hintFor: meantThread,
   }),
   ...alike('target deliverTo', { hint: 'where the reply goes is channel and to' }),
   timeout: { hint: 'write timeoutSeconds, in seconds' },
   timeoutMs: {
     hint: 'write timeoutSeconds, in seconds; of a transform it is transform: {module: …, timeoutMs: …}',
   },
-  agent: agentKey('agent'),
-  agentId: agentKey('agentId'),
+  ...alike('agent agentId', agentKey),
   script: calledHere('transform'),
   code: { hint: 'code is transform: a file below hooks.transformsDir' },
   ...alike('idempotencyKey dedupeKey', { hint: 'write dedupe: {key: "{{id}}"}' }),
@@ -246,10 +182,9 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   reply: {
     hint: 'the answer to the sender is answer: {status: 200, body: ok}; where the reply of the agent goes is channel and to',
   },
-  output: { hint: 'where the reply of the agent goes is channel and to', hintFor: targetOf },
+  output: { hint: 'where the reply of the agent goes is channel and to' },
   notify: {
     hint: 'a message without an agent is action: notify, with channel, to and messageTemplate',
-    hintFor: targetOf,
   },
   type: { hint: 'what a request becomes is action: agent, wake or skip' },
   description: { hint: 'write it as a comment: # …' },

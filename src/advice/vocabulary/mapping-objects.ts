@@ -10,34 +10,14 @@ type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
 /** Undefined where the value is an object already, or says nothing. */
 export function meantObject(key: string, value: unknown): Meant {
   const meant = Object.hasOwn(OBJECTS, key) ? OBJECTS[key] : undefined;
-  return meant?.(value, typeof value === 'string' ? value.trim() : undefined);
+  return meant?.(value);
 }
 
-/** By the key, what a value was meant as; `text` is the value without spaces around it, where it is a text. */
-const OBJECTS: Readonly<Record<string, (value: unknown, text: string | undefined) => Meant>> = {
+/** By the key, what a value was meant as. */
+const OBJECTS: Readonly<Record<string, (value: unknown) => Meant>> = {
   debounce: meantDebounce,
-  'answer.body': meantBody,
-  fallback: (value, text) => {
-    const [first] = Array.isArray(value) ? (value as readonly unknown[]) : [text];
-    return typeof first === 'string' ? pasted('fallback', fallbackText(first.trim())) : undefined;
-  },
   verify: (value) => (isScalar(value) ? meantVerify(String(value).trim()) : undefined),
 };
-
-const quoted = (text: string): string => (/^[A-Za-z][\w-]*$/.test(text) ? text : JSON.stringify(text));
-
-/** The object as the hint shows it and as `check --fix` writes it. */
-function pasted(key: string, text: string): NonNullable<Meant> {
-  return { hint: `write ${key}: ${text}`, text };
-}
-
-/** `telegram` or `telegram:123`. */
-function fallbackText(text: string): string {
-  const [, channel, to] = /^([a-z]+)(?::|\s+)(\S.*)$/i.exec(text) ?? [];
-  return channel === undefined
-    ? `{channel: ${quoted(text)}}`
-    : `{channel: ${channel}, to: ${JSON.stringify(to)}}`;
-}
 
 /** The window of a gathering: what the text says, as far as it may be one; an example where there is no number. */
 function windowOf(written: string): string {
@@ -51,16 +31,6 @@ function meantDebounce(value: unknown): Meant {
   if (!isScalar(value)) return undefined;
   return {
     hint: `write debounce: {key: '{{id}}', seconds: ${windowOf(String(value))}}, where key is what the events that belong together have in common`,
-  };
-}
-
-/** The answer is sent as it is written, so an object is its text. */
-function meantBody(value: unknown): Meant {
-  if (typeof value !== 'object' || value === null) return undefined;
-  const text = JSON.stringify(JSON.stringify(value));
-  return {
-    hint: `the body is a text: write body: ${text}, with contentType: application/json beside it`,
-    text,
   };
 }
 

@@ -11,18 +11,6 @@ import { schemeWord } from './schemes.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
 
-/** What OpenClaw's jobs, and other tools, call an action. */
-const ACTIONS: Readonly<Record<string, string>> = {
-  agentturn: 'agent',
-  'agent-turn': 'agent',
-  agent_turn: 'agent',
-  systemevent: 'wake',
-  ignore: 'skip',
-  drop: 'skip',
-  message: 'notify',
-  send: 'notify',
-};
-
 /** Times a minute, by the unit as people write it. */
 const PER_MINUTE: readonly (readonly [RegExp, number])[] = [
   [/^s(?:ec(?:ond)?s?)?$/i, 60],
@@ -57,7 +45,6 @@ const MAPPING_FILE = {
 
 /** Keys of which only a text says what was meant. */
 const TEXTS: Readonly<Record<string, (text: string) => Meant>> = {
-  action: meantAction,
   match: meantMatch,
   bodyFormat: meantFormat,
   'verify.scheme': meantScheme,
@@ -77,7 +64,6 @@ const VALUES: Readonly<Record<string, (value: unknown, text: string | undefined)
   transform: (value) => (Array.isArray(value) ? ONE_TRANSFORM : undefined),
   'match.path': (value) => (Array.isArray(value) ? ONE_PATH : undefined),
   match: (value) => (Array.isArray(value) && value.length > 1 ? ONE_PATH : undefined),
-  action: (value) => (isJsonObject(value) ? meantActionObject(value) : undefined),
   deliver: meantDelivery,
   thinking: (value) =>
     typeof value === 'boolean'
@@ -90,15 +76,6 @@ const VALUES: Readonly<Record<string, (value: unknown, text: string | undefined)
   'verify.secrets': (value, text) =>
     meantSecret(Array.isArray(value) ? value.find((one) => typeof one === 'string') : text),
 };
-
-/** `action: {type: agent, …}`. */
-function meantActionObject({ type, kind = type, ...rest }: Readonly<Record<string, unknown>>): Meant {
-  const action = typeof kind === 'string' && /^(?:agent|wake|notify|skip)$/.test(kind) ? kind : 'agent';
-  const others = Object.keys(rest).slice(0, 4).join(', ');
-  return {
-    hint: `write action: ${action}${others === '' ? '' : `, and ${others} in the mapping beside it, not in it`}`,
-  };
-}
 
 /** `deliver: slack` and `deliver: {channel: slack, to: C0123456}`. */
 function meantDelivery(value: unknown): Meant {
@@ -202,12 +179,6 @@ const NO_PROOF =
 /** For a sender whose name is no scheme. */
 const GENERAL_SCHEMES =
   'no such sender is known: one that signs the body with a secret is scheme: hmac with header: NAME; one that sends a fixed secret in a header is scheme: header; with user and password scheme: basic. All are listed in docs/senders.md';
-
-function meantAction(text: string): Meant {
-  const word = text.toLowerCase();
-  const action = Object.hasOwn(ACTIONS, word) ? ACTIONS[word] : undefined;
-  return action === undefined ? undefined : { hint: `here it is called "${action}"`, text: action };
-}
 
 function meantRate(value: unknown): Meant {
   const [, count = '', unit = 'm'] = /^(\d+)(?:\s*(?:\/|per)\s*([a-z]+))?$/i.exec(String(value).trim()) ?? [];

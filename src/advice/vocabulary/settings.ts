@@ -1,7 +1,5 @@
 /** Words of other tools in the configuration (OpenClaw, Express, nginx, Docker, adnanh/webhook), and what they are here. */
 import { alike, below, calledHere, type KeyAdvice } from '../schema-words.ts';
-import { isJsonObject } from '../../json.ts';
-import { modelRunner } from './providers.ts';
 
 const AGAIN: KeyAdvice = {
   hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key',
@@ -26,88 +24,30 @@ const SKIPPED_LEVELS: KeyAdvice = {
   hint: 'write log: {level: info}, with the level debug, info, warn or error',
 };
 
-/** `0.0.0.0:8787`, `:8787` and `8787`. */
-function address(value: unknown): string | undefined {
-  const [, host = '', port = ''] =
-    /^(?:https?:\/\/)?(\[[\da-f:]+\]|[\w.-]*?)(?::?(\d{1,5}))?$/i.exec(String(value)) ?? [];
-  const parts = [
-    ...(host === '' ? [] : [`host: ${JSON.stringify(host)}`]),
-    ...(port === '' ? [] : [`port: ${port}`]),
-  ];
-  return parts.length === 0 || typeof value === 'object' ? undefined : parts.join(', ');
-}
-
 const LISTEN: KeyAdvice = {
   hint: 'where the service listens is server: {host: 127.0.0.1, port: 8787}',
-  hintFor: (value) => {
-    const parts = address(value);
-    return parts === undefined ? undefined : `where the service listens is server: write server: {${parts}}`;
-  },
 };
 
 /** What `kind: command` calls its program. */
 const PROGRAM: KeyAdvice = {
   hint: 'the program and its arguments are one list: argv: ["python3", "agent.py"]',
   means: 'argv',
-  hintFor: (value, beside) => {
-    const given = (typeof beside === 'object' && beside !== null ? beside : {}) as Readonly<
-      Record<string, unknown>
-    >;
-    const words = [given['command'], given['args'], given['arguments']].flatMap(wordsOf);
-    return words.length === 0 || given['kind'] !== 'command' || typeof value === 'number'
-      ? undefined
-      : `the program and its arguments are one list: write argv: ${JSON.stringify(words).replaceAll('","', '", "')}`;
-  },
   group: 'program',
 };
-
-function wordsOf(value: unknown): readonly string[] {
-  if (Array.isArray(value))
-    return value.flatMap((word) =>
-      /["'\\]|key|token|secret|passw/i.test(String(word)) ? ['…'] : [String(word)],
-    );
-  return typeof value === 'string' && !/["'\\|;&<>$]|key|token|secret|passw/i.test(value)
-    ? value.trim().split(/\s+/)
-    : [];
-}
 
 const PROVIDER: KeyAdvice = {
   group: 'provider',
   means: 'providers',
   hint: 'providers are named: write providers: {anthropic: {kind: anthropic, apiKey: "${NAME}"}}, and model: anthropic/NAME',
-  hintFor: (value, beside) => {
-    const given = isJsonObject(beside) ? beside : {};
-    const name = given['provider'] ?? value;
-    const runner = typeof name === 'string' ? modelRunner(name.toLowerCase(), beside) : undefined;
-    return runner === undefined ? undefined : `providers are named: write ${runner} as the runner`;
-  },
 };
-/** `NAME=value` as `NAME: value`; only a reference or a word that is no secret is repeated. */
-function envText(name: string, line: string): string {
-  const value = line.slice(line.indexOf('=') + 1);
-  const isShown = /^\$\{\w+\}$/.test(value) || (value.length <= 12 && !/key|token|secret|passw/i.test(name));
-  return `${name}: ${JSON.stringify(isShown ? value : `\${${name}}`)}`;
-}
-
 /** Where the reply of the heartbeat goes elsewhere. */
 const TARGET: KeyAdvice = {
   group: 'target',
   hint: 'remove it: its reply goes where the channel last used leads, which is at first gateway.main: {channel: …, to: …}',
-  hintFor: (_value, beside) => {
-    const { target, to } = isJsonObject(beside) ? beside : {};
-    if (target === 'last') return 'remove it: its reply goes where the channel last used leads, as it is';
-    if (typeof target !== 'string' || !/^[a-z]{4,20}$/i.test(target) || target === 'none') return undefined;
-    const own = typeof to === 'string' || typeof to === 'number' ? `, to: ${JSON.stringify(String(to))}` : '';
-    return `in place of target${own === '' ? '' : ' and to'} write main: {channel: ${target}${own}} in gateway, beside heartbeat: its reply goes where the channel last used leads, which is that one at first`;
-  },
 };
 
 const PROXIES: KeyAdvice = {
   ...calledHere('trustedProxies'),
-  hintFor: (value) =>
-    Array.isArray(value)
-      ? undefined
-      : 'write the addresses of the proxies that stand in front: trustedProxies: [127.0.0.1]',
 };
 
 const ZONE: KeyAdvice = {
@@ -149,13 +89,6 @@ const HOOKS: Readonly<Record<string, KeyAdvice>> = {
   tokens: {
     hint: 'the token is one: write token: ${NAME}; older ones that are still taken are previousTokens: [${OLD_NAME}]',
     means: 'token',
-    hintFor: (value) => {
-      const names = Array.isArray(value) ? value.map((each) => /^\$\{(\w+)\}$/.exec(String(each))?.[1]) : [];
-      const [first, ...older] = names;
-      if (first === undefined || older.includes(undefined)) return undefined;
-      const rest = older.map((name) => `'\${${name ?? ''}}'`).join(', ');
-      return `the token is one: write token: \${${first}}${rest === '' ? '' : ` and, for older ones that are still taken, previousTokens: [${rest}]`}`;
-    },
   },
   port: { hint: 'the port is server.port' },
   host: { hint: 'the address to listen on is server.host' },
@@ -200,21 +133,7 @@ const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
   ...below('runner', {
     ...alike('command args arguments', PROGRAM),
     ...alike('workspace workdir workDir workingDirectory dir folder', calledHere('cwd')),
-    ...alike('environment envVars', {
-      ...calledHere('env'),
-      hintFor: (value) => {
-        const names = Array.isArray(value) ? value.map((line) => /^(\w+)(=|$)/.exec(String(line))) : [];
-        if (names.length === 0 || names.includes(null)) return undefined;
-        const set = names.flatMap((found, at) =>
-          found?.[2] === '=' ? [envText(found[1] ?? '', String((value as readonly unknown[])[at]))] : [],
-        );
-        const passed = names.flatMap((found) => (found?.[2] === '' ? [found[1] ?? ''] : []));
-        return `here it is an object: write ${[
-          ...(set.length === 0 ? [] : [`env: {${set.join(', ')}}`]),
-          ...(passed.length === 0 ? [] : [`passEnv: [${passed.join(', ')}]`]),
-        ].join(' and ')}`;
-      },
-    }),
+    ...alike('environment envVars', calledHere('env')),
     ...alike('permissions permissionMode permission', {
       hint: 'what the agent may do is access: read, edit or full',
     }),
@@ -246,13 +165,7 @@ export const FOREIGN_SETTINGS: Readonly<Record<string, KeyAdvice>> = {
     timeout: calledHere('timeoutSeconds'),
   }),
   ...below('storage', {
-    ...alike('path file sqlite db dbPath database', {
-      hint: 'write url: "sqlite:FILE"',
-      hintFor: (value) =>
-        typeof value === 'string' && /^[\w./-]{1,80}$/.test(value)
-          ? `write url: "sqlite:${value}"`
-          : undefined,
-    }),
+    ...alike('path file sqlite db dbPath database', { hint: 'write url: "sqlite:FILE"' }),
     retention: { hint: 'how long completed work is kept is keep: {days: 30}' },
   }),
   ...below('log', {
