@@ -177,7 +177,7 @@ function invalidReference(name: string, at: Place, isShown: boolean): Finding {
   };
 }
 
-type Told = Pick<Finding, 'hint' | 'facts'>;
+type Told = Pick<Finding, 'hint' | 'facts'> & Partial<Pick<Finding, 'severity'>>;
 
 function reporterAt(run: Run, path: Path): (code: string, message: string, told: Told) => void {
   return (code, message, told) =>
@@ -212,8 +212,12 @@ function resolveFile(run: Run, name: string, path: Path): string {
   }
   run.unknown.push(path);
   const report = reporterAt(run, path);
-  if (run.options.needSecrets)
-    report('SECRET_FILE_UNREADABLE', `the secret file ${name} ${read.problem}`, { hint: quoted(read.hint) });
+  // It need not lie where a configuration is only checked; one that lies there, for another user only, is a mistake.
+  if (run.options.needSecrets || read.isDenied === true) {
+    const severity = run.options.needSecrets ? 'error' : 'warning';
+    const hint = quoted(read.hint);
+    report('SECRET_FILE_UNREADABLE', `the secret file ${name} ${read.problem}`, { severity, hint });
+  }
   return `{file: ${name}}`;
 }
 
@@ -224,8 +228,11 @@ export type WrittenReference = string | { readonly file: string };
 export interface ReferenceReader {
   /** The text behind a reference; undefined where it is not set or no reference. */
   read(reference: WrittenReference): string | undefined;
-  /** What is wrong with the file that a reference names, in words that continue its name; undefined where nothing is. */
-  fileProblem(reference: WrittenReference): string | undefined;
+  /**
+   * What is wrong with the file that a reference names, in words that continue its name; undefined where nothing is.
+   * With `rights` only a file that is there and may not be read is a problem.
+   */
+  fileProblem(reference: WrittenReference, which?: 'rights'): string | undefined;
   /** Every text that was read, to be kept out of logs. */
   readonly secrets: readonly string[];
   /** Absolute paths of the files that were asked for. */
@@ -256,10 +263,11 @@ export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceR
   return {
     secrets,
     files,
-    fileProblem: (reference) => {
+    fileProblem: (reference, which) => {
       if (typeof reference === 'string') return undefined;
       const file = readSecretFile(resolve(given.directory, reference.file));
-      return file.kind === 'read' ? undefined : `${file.problem}; ${file.hint}`;
+      if (file.kind === 'read' || (which === 'rights' && file.isDenied !== true)) return undefined;
+      return `${file.problem}; ${file.hint}`;
     },
     read: (reference) => {
       // Callbacks ask for theirs again and again.
@@ -275,5 +283,8 @@ export function createReferenceReader(given: Omit<Sources, 'files'>): ReferenceR
 /** How mappings read the secrets that they name. Files of secrets need not lie where a configuration is only checked. */
 export function mappingReferences({ read, fileProblem }: ReferenceReader, needSecrets: boolean) {
   if (needSecrets) return { resolveReference: read, fileProblem };
-  return { peekReference: (of: WrittenReference) => (typeof of === 'string' ? read(of) : undefined) };
+  return {
+    peekReference: (of: WrittenReference) => (typeof of === 'string' ? read(of) : undefined),
+    fileProblem: (of: WrittenReference) => fileProblem(of, 'rights'),
+  };
 }

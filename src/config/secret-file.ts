@@ -8,7 +8,13 @@ const MAX_SECRET_BYTES = 64 * 1024;
 /** The secret in a file, or what is wrong with the file and what to do. */
 export type SecretFile =
   | { readonly kind: 'read'; readonly secret: string }
-  | { readonly kind: 'problem'; readonly problem: string; readonly hint: string };
+  | {
+      readonly kind: 'problem';
+      readonly problem: string;
+      readonly hint: string;
+      /** The file, or a folder above it, is there and may not be read. */
+      readonly isDenied?: true;
+    };
 
 const UNREADABLE_HINT =
   'check that the path is right (it is relative to the configuration file) and that the user who runs sluice may read the file';
@@ -21,7 +27,7 @@ export function readSecretFile(file: string): SecretFile {
   } catch (error) {
     const { code = 'unknown error' } = error as NodeJS.ErrnoException;
     const denied = code === 'EACCES' ? findDenied(file) : undefined;
-    if (denied !== undefined) return { kind: 'problem', ...denied };
+    if (denied !== undefined) return { kind: 'problem', isDenied: true, ...denied };
     return { kind: 'problem', problem: `cannot be read (${code})`, hint: UNREADABLE_HINT };
   }
   if (bytes.length > MAX_SECRET_BYTES) {

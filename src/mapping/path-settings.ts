@@ -100,7 +100,7 @@ function reportSecrets(
     const reference = references[index];
     const inFile = secret === '' && reference !== undefined ? options.fileProblem?.(reference) : undefined;
     const what = inFile === undefined ? problem : `the file ${inFile}`;
-    const isTold = what !== undefined && (isComplete || secret !== '');
+    const isTold = what !== undefined && (isComplete || secret !== '' || inFile !== undefined);
     // What is known of the form of a secret says more than that it cannot be read.
     const facts: SecretFacts | undefined =
       doubtOf(proof, secret) ?? (isTold ? { scheme, wrong: 'unusable', what } : undefined);

@@ -1,6 +1,6 @@
 /** Configurations that do not belong to the user who runs the service, as under /etc or in a container. */
-import { spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { builtMain } from '../support/built-program.ts';
@@ -101,4 +101,28 @@ test('where no key can be written, the places and the remedy are named', async (
     /console needs a file for its key[^\n]*console-key \(EACCES\)[^\n]*XDG_STATE_HOME/,
   );
   expect(existsSync(join(bench.folder, 'etc/.sluice/console-key'))).toBe(false);
+});
+
+test('check says whose the secrets are that another user may not read, and is quiet about those that are not there', () => {
+  const { bench } = layout();
+  const etc = join(bench.folder, 'etc');
+  const token = join(etc, 'token');
+  writeFileSync(join(etc, 'sluice.yaml'), CONFIG.replace('"${T}"', '{file: token}'));
+  const check = (): string => {
+    const rights = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
+    const { stdout, stderr } = spawnSync(process.execPath, [builtMain(), 'check'], {
+      cwd: etc,
+      env: { ...START_ENV, HOME: '/nonexistent' },
+      encoding: 'utf8',
+      ...rights,
+    });
+    return stdout + stderr;
+  };
+  const remedyFor = (file: string): string => (isRoot ? `chown -R ${NOBODY} ${file}` : `chmod u+r ${file}`);
+  const secret = join(etc, '.sluice/secrets/github');
+  expect(check()).toContain(remedyFor(secret));
+  expect(check()).not.toContain('SECRET_FILE_UNREADABLE');
+  writeFileSync(token, TOKEN, { mode: isRoot ? 0o600 : 0o000 });
+  expect(check()).toMatch(/warning SECRET_FILE_UNREADABLE: .*token cannot be read: it belongs to/);
+  expect(check()).toContain(remedyFor(token));
 });
