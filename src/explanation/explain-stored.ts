@@ -7,7 +7,6 @@ import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../sto
 import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';
 import { keysOf, seconds, type Judged } from './compared-requests.ts';
 import { withUnsigned } from './unsigned-fields.ts';
-import { withDiffering } from './differing-fields.ts';
 import { isAboutFixed, isFixedNote } from './fixed-keys.ts';
 import { kindNotes } from './kind-notes.ts';
 import { keyNotes, laterNotes } from './key-notes.ts';
@@ -74,7 +73,6 @@ export async function explainStored(
           withoutTold(explained, settings),
           settings.map(({ text }) => text),
         ),
-        others,
         explainer,
       ),
     lacksFiles: asked !== undefined && explainer === undefined,
@@ -86,17 +84,8 @@ export async function explainStored(
   };
 }
 
-function withMarks(
-  all: RequestExplanation,
-  others: readonly KeptRequest[],
-  explainer: Explainer | undefined,
-): RequestExplanation {
-  const explained = explainer === undefined ? all : withUnsigned(all, explainer.generation.table);
-  const { request, evaluation, advice } = explained;
-  if (evaluation.outcome.kind !== 'accepted' || advice.fields === undefined) return explained;
-  const beside = others.map((kept) => readKept(kept).request);
-  return { ...explained, advice: { ...advice, fields: withDiffering(advice.fields, request, beside) } };
-}
+const withMarks = (all: RequestExplanation, explainer: Explainer | undefined): RequestExplanation =>
+  explainer === undefined ? all : withUnsigned(all, explainer.generation.table);
 
 /** What is said of the stored request stands at its end, and not in its middle, too. */
 function withoutTold(explained: RequestExplanation, told: readonly SettingNote[]): RequestExplanation {

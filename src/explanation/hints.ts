@@ -18,8 +18,8 @@ export function allHints(told: StoredExplanation): readonly EvaluationNote[] {
   return [...settingHints(told), ...others.filter(({ code }) => isWhole || CERTAIN.has(code))];
 }
 
-/** What is so whatever else is missing: a comparison that always or never holds, and so may be why something is printed empty. */
-const CERTAIN: ReadonlySet<string> = new Set(['compared_kinds', 'held_otherwise']);
+/** What is so whatever else is missing: a comparison that held for another reason than was meant. */
+const CERTAIN: ReadonlySet<string> = new Set(['held_otherwise']);
 
 /** Everything in short, where the request was taken: what was refused says why itself. */
 export function shortHints(told: StoredExplanation): readonly string[] {

@@ -1,5 +1,5 @@
 /* Conversations of requests that were kept: a key that is too fine, so that what belongs together is apart, or too coarse. */
-import { fieldAt, isJsonObject, valueAt, type JsonValue } from '../json.ts';
+import { fieldAt, isJsonObject, type JsonValue } from '../json.ts';
 import type { CompiledMapping, CompiledTemplate } from '../mapping/mapping.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import {
@@ -18,7 +18,6 @@ import {
   type Judged,
 } from './compared-requests.ts';
 import type { SettingNote } from './setting-notes.ts';
-import { missingInKey } from './shared-conversations.ts';
 
 /** Compares a request with others of its mapping; empty where nothing is sure enough to be told. */
 export function sessionNotes(now: Judged, others: readonly Judged[]): readonly SettingNote[] {
@@ -27,16 +26,11 @@ export function sessionNotes(now: Judged, others: readonly Judged[]): readonly S
   const near = others
     .filter(({ evaluation }) => evaluation.mapping?.id === mapping?.id)
     .toSorted((a, b) => Math.abs(apartMs(now, a)) - Math.abs(apartMs(now, b)));
-  const apart = mapping && template && ofAnotherMapping({ mapping, template }, now, others);
-  if (apart !== undefined) return [apart];
   if (mapping === undefined || near.length === 0) return [];
   const found =
     template === undefined
       ? withoutKey(mapping, now, near)
-      : (otherLetters(template, now, near) ??
-        tooFine(template, now, near) ??
-        tooCoarse(template, now, near) ??
-        shared({ mapping, template }, now, near));
+      : (tooFine(template, now, near) ?? tooCoarse(template, now, near));
   return found === undefined ? [] : [found];
 }
 
@@ -48,35 +42,6 @@ const sessionOf = ({ evaluation }: Judged): string | undefined => keysOf(evaluat
 function told(now: Judged, other: Judged): string {
   const ms = apartMs(now, other);
   return `the request ${other.request.id}, ${seconds(Math.abs(ms))} ${ms < 0 ? 'later' : 'before'}`;
-}
-
-/** The same key in another mapping is another conversation. */
-function ofAnotherMapping(
-  { mapping, template }: Keyed,
-  now: Judged,
-  others: readonly Judged[],
-): SettingNote | undefined {
-  const key = sessionOf(now);
-  const [prefix = ''] = template.source.split('{{', 1);
-  const other = others.find(
-    ({ evaluation }) =>
-      evaluation.mapping !== undefined &&
-      evaluation.mapping.id !== mapping.id &&
-      keyAndOwner(evaluation).key === key,
-  );
-  const id = other?.evaluation.mapping?.id;
-  if (other === undefined || id === undefined || key === undefined || prefix === '') return undefined;
-  if (keyAndOwner(other.evaluation).owner === keyAndOwner(now.evaluation).owner) return undefined;
-  return note('sessionKey', template.at, [
-    `${told(now, other)}, has the same key in the mapping ${id}, and that is another conversation: a conversation belongs to its mapping`,
-    `for one conversation of both mappings write sessionKeys: { shared: ['${prefix}'] } in hooks`,
-  ]);
-}
-
-function keyAndOwner({ outcome }: Judged['evaluation']): { readonly key?: string; readonly owner?: string } {
-  const agent =
-    outcome.kind === 'accepted' ? outcome.actions.find((action) => action.kind === 'agent') : undefined;
-  return agent === undefined ? {} : { key: agent.sessionKey, owner: agent.owner };
 }
 
 /** No key at all: each request begins a conversation of its own, though two of them are about one thing. */
@@ -103,26 +68,6 @@ function withoutKey(
 
 const isAgent = ({ evaluation: { outcome } }: Judged): boolean =>
   outcome.kind === 'accepted' && outcome.actions.some((action) => action.kind === 'agent' && action.oneShot);
-
-/** Two keys that differ in upper and lower case or in white space: one name, written in two ways. */
-function otherLetters(
-  template: CompiledTemplate,
-  now: Judged,
-  others: readonly Judged[],
-): SettingNote | undefined {
-  const key = sessionOf(now);
-  const plain = (text = ''): string => text.toLowerCase().replaceAll(/\s+/g, '');
-  const other = others.find((each) => sessionOf(each) !== key && plain(sessionOf(each)) === plain(key));
-  const [path, ...more] = other === undefined ? [] : readsOf(template.source);
-  if (other === undefined || path === undefined) return undefined;
-  const written = template.source.replaceAll(/\{\{\s*([\w.-]+)\s*\}\}/g, '{{lower $1}}');
-  return note('sessionKey', template.at, [
-    `the key differs from that of ${told(now, other)}, only in upper and lower case or in white space, so they are two conversations: ${shown(now.request.payload, path)} here and ${shown(other.request.payload, path)} there`,
-    more.length === 0
-      ? `for one conversation write sessionKey: '${written}'`
-      : `for one conversation put lower before the path that varies, such as '${written}'`,
-  ]);
-}
 
 /**
  * Each request begins a conversation of its own, where the key reads the id of the single event: all that are kept
@@ -251,34 +196,3 @@ function tooCoarse(
   }
   return undefined;
 }
-
-interface Keyed {
-  readonly mapping: CompiledMapping;
-  readonly template: CompiledTemplate;
-}
-
-/** Two things share a conversation, where the key reads a number that each project counts, or what contains both. */
-function shared(
-  { mapping, template }: Keyed,
-  now: Judged,
-  others: readonly Judged[],
-): SettingNote | undefined {
-  const message = mapping.text?.source;
-  for (const other of others.filter((each) => sessionOf(each) === sessionOf(now))) {
-    const bodies = { now: now.request.payload, other: other.request.payload };
-    const found = missingInKey({ template: template.source, ...bodies, message });
-    if (found === undefined) continue;
-    const here = shown(bodies.now, found.field);
-    const there = shown(bodies.other, found.field);
-    return note('sessionKey', template.at, [
-      `the key reads ${list(readsOf(template.source))}, which is the same in ${told(now, other)}, so both are in one conversation, though they are of different things: ${found.field} is ${here} here and ${there} there`,
-      `if they do not belong together, write sessionKey: '${found.key}'`,
-    ]);
-  }
-  return undefined;
-}
-
-const MAX_VALUE = 60;
-
-const shown = (body: JsonValue, field: string): string =>
-  JSON.stringify(valueAt(body, field.split('.')) ?? null).slice(0, MAX_VALUE);

@@ -13,7 +13,6 @@ import type { HookRequest } from '../request.ts';
 import type { StoredRequest } from '../storage/storage.ts';
 import { noListText } from './list-note.ts';
 import { debounceNote } from './debounce-note.ts';
-import { eachNote } from './each-note.ts';
 import { withFixedKeys } from './fixed-keys.ts';
 import { OUTBOX_RULES } from './outbox-notes.ts';
 import { isOfRun, RUN_RULES, runnerPath, type Told } from './run-notes.ts';
@@ -148,12 +147,9 @@ function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
 
 function listRead({ mapping, code, detail, evaluated }: Facts): Told | undefined {
   if (mapping?.forEach === undefined) return undefined;
-  const none = code === 'invalid_body' && detail.startsWith('forEach reads');
+  if (code !== 'invalid_body' || !detail.startsWith('forEach reads')) return undefined;
   const known = { payload: evaluated?.request.payload, isObject: detail.endsWith('an object') };
-  const text = none
-    ? noListText(mapping.forEach, known)
-    : eachNote(mapping, evaluated?.evaluation.outcome, known.payload);
-  return text === undefined ? undefined : { at: mapping.forEach.at, text };
+  return { at: mapping.forEach.at, text: noListText(mapping.forEach, known) };
 }
 
 function gathered({ mapping, stored }: Facts): Told | undefined {

@@ -63,31 +63,6 @@ test('a field of the body below the name of a part of the request is told its pa
   expect(createDecisionAdvisor(settings.table)(evaluation, request).notes).toHaveLength(1);
 });
 
-test.each([
-  [
-    '{{change[0].new.name}}',
-    { kind: 'push', change: [{ new: null }] },
-    'for a word in its place write {{default change[0].new.name "none"}}; to leave such requests out write when: {"and":[{"===":[{"var":"kind"},"push"]},{"!!":[{"var":"payload.change.0.new"}]}]}, and otherwise: skip beside match',
-  ],
-  [
-    '{{message.text}}',
-    { kind: 'push', message: { id: 'a1', caption: 'A crack in the wall' } },
-    'message.caption ("A crack in the wall"), which nothing reads: where the sender sends one or the other write {{default message.text message.caption}}',
-  ],
-  ['{{message.text}}', { kind: 'push', message: { a: 'One text', b: 'Another text' } }, undefined],
-  ['{{message.text}} {{message.a}}', { kind: 'push', message: { a: 'One text' } }, undefined],
-  ['{{message.text}}', { kind: 'push', message: { id: 'a1' } }, undefined],
-])('%s of %j', (template, payload, told) => {
-  const table = `- {id: a, match: {path: a, when: {"===": [{var: kind}, push]}}, messageTemplate: "x ${template}"}`;
-  const settings = settingsWith({ table });
-  const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
-  const request = createHookRequest({ path: 'a', payload, receivedAt });
-  const advice = adviceFor(evaluation, request, settings.table);
-  const text = formatEvaluation(evaluation, { request, advice });
-  if (told === undefined) expect(text).not.toContain('{{default');
-  else expect(text).toContain(told);
-});
-
 describe('a hook name that no mapping has', () => {
   test.each([
     [
@@ -122,32 +97,6 @@ test.each<readonly [string, JsonValue, string]>([
   expect(advice.instead.size).toBe(0);
 });
 
-test.each<readonly [string, JsonValue, string | undefined]>([
-  [
-    's:{{event.thread_ts}}',
-    { event: { ts: '1.2' } },
-    `event.thread_ts is missing here, and event.ts is there ("1.2"): write sessionKey: 's:{{default event.thread_ts event.ts}}'`,
-  ],
-  [
-    '{{payload.parentMessageId}}',
-    { messageId: 7 },
-    `and payload.messageId is there (7): write sessionKey: '{{default payload.parentMessageId payload.messageId}}'`,
-  ],
-  ['s:{{issue_id}}', { id: 7 }, undefined],
-  ['s:{{event.thread_ts}}', { event: { ts: '' } }, undefined],
-])('an empty part of sessionKey %s with %j', (sessionKey, payload, told) => {
-  const settings = settingsWith({
-    table: JSON.stringify([{ id: 'm', match: { path: 'p' }, sessionKey, messageTemplate: 'x' }]),
-  });
-  const request = createHookRequest({ path: 'p', payload, headers: {}, receivedAt });
-  const { evaluation } = evaluateHook({ path: 'p', payload, headers: {} }, settings);
-  const notes = evaluationNotes(evaluation, adviceFor(evaluation, request, settings.table));
-  const text = notes.find(({ code }) => code === 'empty_key')?.text ?? '';
-  expect(text).toContain('share one conversation');
-  expect(text.endsWith('share one conversation')).toBe(told === undefined);
-  expect(text).toContain(told ?? '');
-});
-
 test('a dedupe key that is empty as a whole counts nothing as a repeat', () => {
   const keyed = (key: string): readonly string[] => {
     const settings = settingsWith({
@@ -174,7 +123,7 @@ describe('a missing variable', () => {
     expect(text.indexOf('✗ push')).toBeLessThan(text.indexOf('✗ pull'));
   });
 
-  test('of each part of a condition is told where it stands, and once that there is no such root', () => {
+  test('of each part of a condition is told where it stands', () => {
     const when = {
       and: [
         { '===': [{ var: 'body.kind' }, 'made'] },
@@ -195,7 +144,6 @@ describe('a missing variable', () => {
       'body.issue.priority.name is missing, too; the request has issue.priority.name ("High"): did you mean that?',
     );
     expect(text).toContain('$json.body.issue.key is missing, too; the request has issue.key ("A-1")');
-    expect(text.split('note the body has no field body: payload is the body itself')).toHaveLength(2);
     expect(text).not.toContain('issue.state is missing');
     // A body may have a field of that name.
     const own = createHookRequest({ path: 'jira', payload: { body: { kin: 'made' } }, receivedAt });
@@ -295,7 +243,6 @@ describe('what rendered empty', () => {
       'payload.scheduled_event.name': 'payload.payload.scheduled_event.name',
       'date payload.scheduled_event.start': 'payload.payload.scheduled_event.start',
     });
-    expect(advice.notes.map(textOf)).toEqual([expect.stringContaining('its fields are payload.payload')]);
   });
 
   test('a key with dots in it gets its brackets, and in a condition a transform', () => {
@@ -317,30 +264,8 @@ describe('what rendered empty', () => {
     expect(
       adviseOn(`- {match: {path: a, when: ${when}}, messageTemplate: x}`, payload).advice.notes.map(textOf),
     ).toEqual([
-      expect.stringMatching(
-        /^app\.example\.io\/rev is one key .* write the file transforms\/mapping-1\.js [^]*if \(!\(payload\.meta\?\.\["app\.example\.io\/rev"\] === "b"\)\) return null;[^]* take when out, /,
-      ),
+      expect.stringMatching(/^app\.example\.io\/rev is one key .* decide in a transform, which returns null/),
     ]);
-  });
-
-  test('a block that goes through one object is told so, whatever has such a name elsewhere', () => {
-    const table =
-      '- {match: {path: a}, messageTemplate: "x {{#each who.signer}}{{name}}{{/each}} {{#each tags}}{{name}}{{/each}}"}';
-    const outside = { name: 'envelope', other: { name: 'b' } };
-    const { advice, told } = adviseOn(table, { ...outside, who: { signer: { name: 'Elif', mail: 'e' } } });
-    const text =
-      /^one object at who\.signer and no list.*\{\{#with who\.signer\}\}.*\{\{#if who\.signer\.name\}\}/;
-    expect(advice.instead.get('name')?.text).toMatch(text);
-    expect(told.instead.get('name')).toMatch(text);
-    const list = adviseOn(table, { ...outside, who: { signer: [{ mail: 'e' }] } });
-    expect(list.advice.instead.get('name')?.text).not.toContain('one object');
-    expect(adviseOn(table, { tags: { a: '1' } }).advice.instead.get('name')?.text).toMatch(
-      /at tags .*\{\{@key\}\}/,
-    );
-    // A map of objects is gone through on purpose.
-    expect(
-      adviseOn(table, { tags: { a: { nme: '1' } } }).advice.instead.get('name')?.text ?? '',
-    ).not.toContain('one object');
   });
 
   test('a name of the request is told to be none of the body', () => {
@@ -364,41 +289,12 @@ describe('what rendered empty', () => {
     );
   });
 
-  test('a lone name of a helper is told to be a field, whatever the body has', () => {
-    const { advice, told } = adviseOn(
-      '- {match: {path: a}, messageTemplate: "x {{date}} {{today}} {{length}}"}',
-      {
-        due_date: '2026-01-01',
-      },
-    );
-    expect(advice.instead.get('date')?.text).toMatch(
-      /a name alone is always a field.*write \{\{date now "yyyy-MM-dd"\}\}/,
-    );
-    expect(advice.instead.get('length')?.text).toContain('{{length list}}');
-    expect(advice.instead.get('today')?.text).toContain('{{date now "yyyy-MM-dd"}}');
-    expect(told.instead.get('date')).toBe(advice.instead.get('date')?.text);
-    expect(told.instead.get('today')).toBe(advice.instead.get('today')?.text);
-  });
-
   test('a field of the sender that stands in the place of today is not told in a decision', () => {
     const { told, advice } = adviseOn('- {match: {path: a}, messageTemplate: "x {{today}}"}', {
       private: { today: '2026-01-01' },
     });
     expect(advice.instead.get('today')?.text).toBe('private.today');
     expect(told.instead.size).toBe(0);
-  });
-
-  test('a field of the elements of a list is printed of one, or of all', () => {
-    const { advice } = adviseOn(
-      '- {match: {path: a}, messageTemplate: "x {{pr.labels.name}} {{pr.labels.size}}"}',
-      {
-        pr: { labels: [{ name: 'a' }, { name: 'b', size: 5 }] },
-      },
-    );
-    expect(advice.instead.get('pr.labels.name')?.text).toBe(
-      'pr.labels.0.name; for all of them write {{join pr.labels ", " "name"}}',
-    );
-    expect(advice.instead.get('pr.labels.size')?.text).toBe('pr.labels.1.size');
   });
 
   test('a body that is a list is told of only where that explains something', () => {
@@ -503,60 +399,12 @@ describe('what rendered empty', () => {
     expect(again.advice.instead.size).toBe(0);
   });
 
-  test('a value of the whole body that each element has, too, is told', () => {
-    const { advice } = adviseOn(
-      '- {match: {path: a}, forEach: alerts, messageTemplate: "{{status}} {{item.name}}"}',
-      {
-        status: 'firing',
-        alerts: [{ status: 'resolved', name: 'n' }],
-      },
-    );
-    expect(advice.notes.map(textOf)).toEqual([
-      'status is the one of the whole body; each element has one, too: where that is meant write {{item.status}}',
-    ]);
-  });
-
-  test.each([
-    [
-      'list.[-1].name',
-      'list with 2 elements, and a position counts from the front: for the last one write {{#each list}}{{#if @last}}{{name}}{{/if}}{{/each}}',
-    ],
-    ['issue.points.value', 'issue.points'],
-    [
-      'task.due.date',
-      'null at task.due, so nothing is set there: for a word in its place write {{default task.due.date "none"}}; to leave such requests out write when: {"!!":[{"var":"payload.task.due"}]}, and otherwise: skip beside match',
-    ],
-    [
-      'env.TEAM',
-      'nothing of the environment, of secrets or of settings, and templates read only the request: write the text itself there',
-    ],
-  ])('%s gets %s', (path, text) => {
-    const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: "x {{${path}}}"}`, {
-      issue: { points: 5 },
-      task: { due: null },
-      list: [{ name: 'a' }, { name: 'b' }],
-    });
-    expect(advice.instead.get(path)?.text).toBe(text);
-  });
-
   test.each([
     [
       'forEach: alerts, ',
       '{{alert.labels.name}}',
       'alert.labels.name',
       'item.labels.name: the element of forEach is item, so write {{item.labels.name}}',
-    ],
-    [
-      '',
-      '{{#each alerts}}{{alert.labels.name}}{{/each}}',
-      'alert.labels.name',
-      'labels.name in the elements of alerts: in the block a path begins at the element, so write {{labels.name}}',
-    ],
-    [
-      '',
-      '{{#each alerts}}{{alerts.labels.name}}{{/each}}',
-      'alerts.labels.name',
-      'labels.name in the elements of alerts: in the block a path begins at the element, so write {{labels.name}}',
     ],
   ])('%s%s begins with a name for the element', (keys, template, name, text) => {
     const { advice } = adviseOn(`- {match: {path: a}, ${keys}messageTemplate: "x ${template}"}`, {
@@ -572,16 +420,6 @@ describe('what rendered empty', () => {
     );
     expect(advice.instead.get('release.name')?.text ?? '').not.toContain('in the elements');
     expect(advice.instead.get('repo.name')?.text).toContain('outside of the block');
-  });
-
-  test('a "!" that held without anything of its kind is told the whole condition', () => {
-    const { advice } = adviseOn(
-      '- {match: {path: a, when: {"!": [{var: pull_request.draft}]}}, messageTemplate: "x {{pull_request.title}}"}',
-      { issue: { number: 5 } },
-    );
-    expect(advice.notes.map(textOf)).toEqual([
-      'when held without pull_request.draft: this request has no pull_request at all. To take only requests that have one write when: {"and":[{"!!":[{"var":"pull_request"}]},{"!":[{"var":"pull_request.draft"}]}]}',
-    ]);
   });
 
   test('what rendered empty in several elements of forEach is told once', () => {

@@ -1,4 +1,4 @@
-/** Kinds that nothing in a mapping reads: of elements of a list, and of who wrote a message. */
+/** That a bot wrote a message, which nothing in a mapping reads. */
 import { expect, test } from 'vitest';
 import { unreadKinds } from '../../src/advice/requests/kind-fields.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
@@ -13,11 +13,7 @@ function textOf(keys: string, payload: JsonObject): string {
     .join();
 }
 
-const ALERTS = { alerts: ['firing', 'resolved'].map((status) => ({ status, name: status })) };
-const EACH = 'forEach: alerts, messageTemplate: "{{item.name}}"';
-
 test.each<[string, JsonObject, string]>([
-  [EACH, ALERTS, '    if (!(item.status === "firing")) return null;\n    return {};\n'],
   ['messageTemplate: x', { event: { bot_id: 'B' } }, 'write when: {"!":{"var":"event.bot_id"}}'],
   ['messageTemplate: x', { author: { bot: true } }, 'write when: {"!":{"var":"author.bot"}}'],
 ])('%s', (keys, payload, expected) => {
@@ -25,25 +21,6 @@ test.each<[string, JsonObject, string]>([
 });
 
 test.each<[string, JsonObject]>([
-  ['forEach: alerts, messageTemplate: "{{item.name}} {{item.status}}"', ALERTS],
-  [
-    EACH,
-    {
-      alerts: [
-        { status: 'firing', name: 'a' },
-        { status: 'firing', name: 'b' },
-      ],
-    },
-  ],
-  [
-    EACH,
-    {
-      alerts: [
-        { login: 'ada', name: 'a' },
-        { login: 'bob', name: 'b' },
-      ],
-    },
-  ],
   ['messageTemplate: x, ignoreSenders: [b]', { event: { bot_id: 'B' } }],
   ['messageTemplate: x', { author: { bot: false } }],
 ])('what is read or the same is not spoken of: %s of %j', (keys, payload) => {

@@ -21,36 +21,6 @@ function explain(when: unknown, payload: JsonValue, headers: Record<string, stri
   };
 }
 
-test.each<[string, JsonValue, string]>([
-  [
-    "source: automation, when: {'===': [{var: id}, 7]}",
-    { id: 7, source: { type: 'automation', n: 1 } },
-    'source is compared with the field "source" of the body, here an object; the text is at source.type: remove source from match and write when: {"and":[{"===":[{"var":"source.type"},"automation"]},{"===":[{"var":"id"},7]}]}',
-  ],
-  [
-    'source: grafana',
-    { source: 'alerts', sender: { app: 'grafana' } },
-    'source is compared with the field "source" of the body; the text is at sender.app: remove source from match and write when: {"===":[{"var":"sender.app"},"grafana"]}',
-  ],
-  ['source: Grafana', { source: 'grafana' }, 'write source: "grafana" in match, as it is sent'],
-  [
-    'source: a',
-    { source: { id: 1 } },
-    'source is an object in this body; its fields are id: name one of them in when, as source.NAME',
-  ],
-  ['source: a', { source: 'another' }, ''],
-])('a source that did not hold: %s', (match, payload, expected) => {
-  const settings = settingsWith({ table: `- {id: m, match: {path: p, ${match}}, messageTemplate: x}` });
-  const { evaluation } = evaluateHook({ path: 'p', payload }, settings);
-  const request = createHookRequest({ path: 'p', payload, receivedAt });
-  const advice = adviceFor(evaluation, request, settings.table);
-  expect([...advice.leaves.values()].flat().join()).toBe(expected);
-  const text = formatEvaluation(evaluation, { request, advice });
-  expect(text).toContain(
-    expected === '' ? 'if m should take such requests, change the condition' : `hint: ${expected}\n`,
-  );
-});
-
 const textOf = ({ text }: { readonly text: string }): string => text;
 const v = (name: string, ...more: JsonValue[]): object => ({
   var: more.length === 0 ? name : [name, ...more],
@@ -83,11 +53,6 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
       { '>': [v('until'), v('now')] },
       { until: 1798675200 },
       /a number of seconds since 1970.*never holds.*\{"!!":\[\{"var":"until"\}\]\}.*payload\.until \* 1000 with Date\.parse\(now\)$/,
-    ],
-    [
-      { '<': [v('amount'), 500] },
-      { amount: 1990, currency: 'USD' },
-      'then amount 1990 is 19.90 USD, and 500 is 5.00 USD; for 500.00 USD write {"<":[{"var":"amount"},50000]}',
     ],
     [
       { '>': [v('size'), 10] },
@@ -299,27 +264,7 @@ describe('a missing variable', () => {
     expect(explain(JSON.parse(said.slice(said.indexOf('{'))), payload).matched).toBe(true);
   });
 
-  const ITEMS = [
-    { field: 'resolution', toString: 'Done' },
-    { field: 'status', toString: 'Done' },
-  ];
-  const OF_ITEMS = [
-    { '===': [v('event'), 'updated'] },
-    { '===': [v('log.items.field'), 'status'] },
-    { '===': [v('log.items.toString'), 'Done'] },
-    { '>': [v('id'), 1] },
-  ];
-
-  test('several parts that go on within one list are one rule for its elements', () => {
-    const payload = { event: 'updated', id: 5, log: { items: ITEMS } };
-    const { sure, text } = explain({ and: OF_ITEMS }, payload);
-    const rule =
-      '{"and":[{"===":[{"var":"event"},"updated"]},{"some":[{"var":"log.items"},{"and":[{"===":[{"var":"field"},"status"]},{"===":[{"var":"toString"},"Done"]}]}]},{">":[{"var":"id"},1]}]}';
-    expect(sure).toEqual([`log.items is a list: to ask one element for all of it write when: ${rule}`]);
-    expect(text).not.toContain('did you mean');
-    expect(text).toMatch(/log\.items\.1\.field +"status"\n/);
-    expect(explain(JSON.parse(rule), payload).matched).toBe(true);
-  });
+  const ITEMS = [{ field: 'resolution' }, { field: 'status' }];
 
   test('parts that go on within two lists are told each its own', () => {
     const when = { and: [{ '===': [v('log.items.field'), 'status'] }, { '===': [v('rows.n'), 1] }] };
@@ -391,64 +336,6 @@ describe('a condition that held for another reason than was meant', () => {
     [{ '!': { in: ['bot', v('labels')] } }, LABELS, 'labels is a list of objects'],
     [{ '!!': v('refunded') }, { refunded: 'false' }, 'every text but the empty one counts as true'],
     [{ and: [{ '>': [v('n'), '10'] }] }, { n: '9' }, 'texts are compared letter by letter'],
-    [
-      { '>=': [v('o.amount'), 500] },
-      { o: { amount: 1990, currency: 'eur' } },
-      'o.amount 1990 is 19.90 eur, and 500 is 5.00 eur; for 500.00 eur write {">=":[{"var":"o.amount"},50000]}',
-    ],
-    [
-      { in: ['main', v('branch')] },
-      { branch: 'maintenance/2.x' },
-      '"main" is only a part of "maintenance/2.x": for the whole text write {"===":[{"var":"branch"},"main"]}',
-    ],
-    [
-      { in: ['main', v('ref')] },
-      { ref: 'refs/heads/main' },
-      'for the whole text write {"===":[{"var":"ref"},"refs/heads/main"]}',
-    ],
-    ...[
-      ['dependabot', 'dependabot[bot]'],
-      ['Staging', 'staging'],
-      ['main', 'refs/heads/main'],
-      ['site', 'acme/site'],
-    ].map(([named = '', sent = '']): [unknown, JsonValue, string] => [
-      { '!==': [v('a.b'), named] },
-      { a: { b: sent } },
-      `a.b is "${sent}", which is not "${named}": to leave that out write {"!==":[{"var":"a.b"},"${sent}"]}`,
-    ]),
-    [
-      { '!': { in: [v('ref'), ['main', 'master']] } },
-      { ref: 'refs/heads/main' },
-      'to leave that out write {"in":[{"var":"ref"},["refs/heads/main","refs/heads/master"]]}',
-    ],
-    [
-      { '!': v('data.paid') },
-      { data: { object: { paid: true } } },
-      'when held since data.paid is missing, and the request has data.object.paid (true): write {"!":[{"var":"data.object.paid"}]}',
-    ],
-    ...[
-      ['main', 'refs/heads/domain-rename', 'refs/heads/main'],
-      ['main', 'refs/heads/feature/domain', 'refs/heads/main'],
-      ['heads/main', 'refs/heads/main-old', 'refs/heads/main'],
-      ['v1', 'refs/tags/v10', 'refs/tags/v1'],
-      ['site', 'acme/website', 'acme/site'],
-      ['opened', 'issue.reopened', 'issue.opened'],
-      ['opened', 'reopened', 'opened'],
-    ].map(([part = '', ref = '', whole = '']): [unknown, JsonValue, string] => [
-      { in: [part, v('ref')] },
-      { ref },
-      `"${part}" is only a part of "${ref}": for the whole text write {"===":[{"var":"ref"},"${whole}"]}`,
-    ]),
-    [
-      { some: [v('labels'), { '!==': [v('title'), 'billing'] }] },
-      LABELS,
-      'labels has an element whose title is "billing", too: "some" holds as soon as one other element is there; where none may be "billing" write {"none":[{"var":"labels"},{"===":[{"var":"title"},"billing"]}]}',
-    ],
-    [
-      { some: [v('tags'), { '!=': [v(''), 'skip'] }] },
-      { tags: ['skip', 'x'] },
-      'where none may be "skip" write {"none":[{"var":"tags"},{"==":[{"var":""},"skip"]}]}',
-    ],
   ])('%j of %j', (when, payload, text) => {
     const { matched, text: printed, advice } = explain(when, payload);
     expect(matched).toBe(true);

@@ -88,11 +88,6 @@ test.each<[string, readonly [Sent, Sent], string]>([
     "though ticket.id, requester.email differ. If each is to have a conversation of its own, write sessionKey: 'hook:tickets:{{ticket.id}}'; for one of each person write {{requester.email}} in its place",
   ],
   [
-    ', sessionKey: "hook:{{requester.email}}"',
-    bodies(comment('7', 'c1'), comment('8', 'c2', 'A@x.org')),
-    "write sessionKey: 'hook:{{lower requester.email}}'",
-  ],
-  [
     ', sessionKey: "s:{{email}}", debounce: {key: form, seconds: 5}',
     bodies({ email: 'a@x.example', n: 1 }, { email: 'b@x.example', n: 2 }),
     "the key is the fixed text form, the same for every request, so this one and the request r0, 2.0 s before, are in one run, though email differs. If each is to have a run of its own, write key: '{{email}}'",
@@ -127,26 +122,6 @@ test.each<[string, string]>([
   expect(textOf(keys, requests)).toContain(expected);
   expect(textOf(keys, requests, 'first')).toContain('the request r1, 2.0 s later, has another key');
   expect(textOf(keys, requests, 'first')).toContain(expected);
-});
-
-test('the same key in another mapping is another conversation', () => {
-  const settings = settingsWith({
-    table: ['opened', 'created']
-      .map(
-        (action) =>
-          `- {id: ${action}, match: {path: p, when: {"===": [{var: action}, ${action}]}}, sessionKey: "hook:pr:{{n}}", messageTemplate: x}`,
-      )
-      .join('\n'),
-  });
-  const [before, now] = ['opened', 'created'].map((action, index) => {
-    const asked = { path: 'p', payload: { action, n: 5 } };
-    const request = { ...createHookRequest({ ...asked, receivedAt: receivedAt + index }), id: action };
-    return { request, evaluation: evaluateHook(asked, settings).evaluation };
-  });
-  if (before === undefined || now === undefined) throw new Error('two are sent');
-  expect(sessionNotes(now, [before]).map(({ text }) => text)).toEqual([
-    "the request opened, 0.0 s before, has the same key in the mapping opened, and that is another conversation: a conversation belongs to its mapping. For one conversation of both mappings write sessionKeys: { shared: ['hook:pr:'] } in hooks",
-  ]);
 });
 
 /** What is said of several requests that one mapping took, of the kinds that it does not tell apart. */

@@ -4,11 +4,10 @@ import { type Evaluation } from '../../hook/hook.ts';
 import type { RoutingTable } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
 import type { RequestAdvice } from '../../server/server.ts';
-import { isReadAmiss } from './request-advice.ts';
+import { isReadAmiss, readsBodyAsList } from './request-advice.ts';
 import { catchAllNotes } from './catch-all-note.ts';
 import { findElementReads } from './element-reads.ts';
 import { findInstead } from './instead.ts';
-import { listBodyNote, readsBodyAsList } from './list-body-note.ts';
 import { kindNotes } from './request-notes.ts';
 import { takenNameNotes } from './reserved-names.ts';
 import { senderNote } from './sender-note.ts';
@@ -50,19 +49,12 @@ export function createDecisionAdvisor(
 /** Of a request that a mapping took only what explains why its names found nothing. */
 function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): readonly AdviceNote[] {
   if (evaluation.mapping !== undefined) return [];
-  const ofElements = listBodyNote(evaluation, request) === undefined ? [] : [READS_ELEMENTS];
-  const isAmiss = ofElements.length === 0 && !readsBodyAsList(evaluation) && isReadAmiss(evaluation);
+  const isAmiss = !readsBodyAsList(evaluation) && isReadAmiss(evaluation);
   const kind = kindNotes(request, table.settingsOf(request.path), isAmiss);
   return kind.length > 0
-    ? [...ofElements, ...kind]
-    : [...ofElements, ...catchAllNotes(evaluation, request, table), ...takenNameNotes(evaluation, request)];
+    ? kind
+    : [...catchAllNotes(evaluation, request, table), ...takenNameNotes(evaluation, request)];
 }
-
-const READS_ELEMENTS: AdviceNote = {
-  code: 'body_is_list',
-  text: 'the body is a list, and the condition reads a field of its elements: explain shows the lines to write',
-  names: [],
-};
 
 /** Of the operator's files, each read once however many mappings it has. */
 export function wordsOf({ mappings }: RoutingTable): ReadonlySet<string> {

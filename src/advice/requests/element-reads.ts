@@ -7,7 +7,7 @@ import type { Evaluation } from '../../hook/hook.ts';
 import { fieldAt, isJsonObject, type JsonValue } from '../../json.ts';
 import { isReserved } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
-import { openBlocks } from './each-object.ts';
+import { openBlocks } from './open-blocks.ts';
 
 /** What was read of the elements of one list. */
 export interface ElementReads {

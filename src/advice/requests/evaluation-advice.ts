@@ -39,8 +39,6 @@ export interface FieldList {
   readonly fields: readonly RequestField[];
   /** How many are not listed. */
   readonly more: number;
-  /** The request beside which it is looked at, and the paths of those listed that are others there. */
-  readonly beside?: { readonly requestId: string; readonly differ: readonly string[] };
   /** Paths of those listed that the signature of the sender does not cover: a copy of the request may have others. */
   readonly unsigned?: readonly string[];
 }
@@ -67,8 +65,6 @@ export interface LaterMapping {
 export interface EvaluationAdvice {
   readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
   readonly instead: ReadonlyMap<string, AdviceText>;
-  /** Of a key of the mapping with an empty part: what to write. */
-  readonly keys?: ReadonlyMap<string, string>;
   readonly foundAt: ReadonlyMap<string, FoundText>;
   /** Of the part of a condition that failed, by its place: it stands in place of weaker advice. */
   readonly leaves?: ReadonlyMap<Place, readonly string[]>;

@@ -81,7 +81,6 @@ function emptyNotes(
     ...emptyKeyNotes(
       empty.flatMap(({ field }) => field ?? []),
       warnings.map(({ code }) => code),
-      advice?.keys,
     ),
   ];
 }
@@ -102,18 +101,13 @@ function elementsText(elements: readonly number[], all: number): string {
 export function emptyKeyNotes(
   fields: readonly string[],
   warnings: readonly string[],
-  keys?: ReadonlyMap<string, string>,
 ): readonly EvaluationNote[] {
   // Of a key that is empty as a whole the warning says what is true.
   const isBlank = warnings.some((each) => each.startsWith('blank_dedupe_key'));
   const partly = fields.filter((field) => !isBlank || field !== 'dedupe.key');
   return [...new Set(partly)].flatMap((field) => {
     const text = consequenceOf(field);
-    const other = keys?.get(field);
-    const whole = other === undefined ? text : `${text ?? ''}; ${other}`;
-    return text === undefined || whole === undefined
-      ? []
-      : [{ code: 'empty_key', text: whole, field } as const];
+    return text === undefined ? [] : [{ code: 'empty_key', text, field } as const];
   });
 }
 

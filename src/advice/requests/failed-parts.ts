@@ -23,7 +23,7 @@ export function weakerNotes(node: ConditionTrace, advice: Advice): readonly Eval
   // Where the text that was asked for is found, the variable that was meant is known better than by its name.
   const near = there === undefined || isNamed ? named : undefined;
   const texts = [
-    near && ({ code: 'instead', text: insteadText(near, node, advice), paths: near.names } as const),
+    near && ({ code: 'instead', text: insteadText(near, node), paths: near.names } as const),
     how === undefined
       ? undefined
       : ({ code: 'difference', text: `${how}${literalText(node, how)}` } as const),
@@ -38,13 +38,10 @@ export const shownAs = (name: string, value: JsonValue): string => `${name} (${J
 function insteadText(
   { names, text, shown = text }: NonNullable<ReturnType<EvaluationAdvice['instead']['get']>>,
   node: ConditionTrace,
-  advice: Advice,
 ): string {
   const [name = '', ...others] = names;
-  // All places are told at once.
-  const isTold = advice?.notes?.some(({ code }) => code === 'other_root') === true;
   const isIt = others.length === 0 && node.expected !== undefined && shown === shownAs(name, node.expected);
-  const write = isIt && !isTold ? ruleText(node, { variable: name, literal: node.expected }) : '';
+  const write = isIt ? ruleText(node, { variable: name, literal: node.expected }) : '';
   return `the request has ${shown}: did you mean that?${write}`;
 }
 
@@ -96,7 +93,6 @@ export function moreFailing(
   advice: Advice,
 ): readonly EvaluationNote[] {
   const asked = decidingLeaves(nodes).map(({ node }) => node);
-  const isTold = advice?.notes?.some(({ code }) => code === 'other_root') === true;
   const isMissing = failed.missing !== undefined;
   const told = new Set([failed.missing]);
   const leaves = new Map([...asked, ...parts].map((node) => [node.at, node]));
@@ -106,7 +102,7 @@ export function moreFailing(
     if (missing === undefined) return result === 'false' ? alsoFalse(node, advice) : [];
     const sure = advice?.leaves?.get(node.at);
     if (sure !== undefined) return sure.slice(0, 1).map((text) => alsoMissing(node, missing, text));
-    const near = told.has(missing) || isTold || !isMissing ? undefined : advice?.instead.get(missing);
+    const near = told.has(missing) || !isMissing ? undefined : advice?.instead.get(missing);
     if (near === undefined) return [];
     told.add(missing);
     const meant = `the request has ${near.shown ?? near.text}: did you mean that?`;

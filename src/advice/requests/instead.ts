@@ -2,12 +2,9 @@
 import { type AdviceText } from './evaluation-advice.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import { jsonTextOn } from '../../hook/facts.ts';
-import { isJsonObject, isNumeric, valueAt, type JsonValue } from '../../json.ts';
-import { type ConsideredMapping, conjunctsOf, WORK_LIMITS, WorkBudget } from '../../mapping/mapping.ts';
+import { isNumeric, valueAt, type JsonValue } from '../../json.ts';
+import { type ConsideredMapping } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
-import { adviseInBlock, adviseOnEachObject } from './each-object.ts';
-import { findNamedElement, templateOf } from './named-elements.ts';
-import { loneHelper, presentTime } from './lone-helper.ts';
 import { shown } from './field-list.ts';
 import {
   hasValue,
@@ -84,7 +81,7 @@ function namesIn(expression: string): readonly string[] {
 }
 
 /** The first element of the list of which the mapping makes one run each. */
-export function firstElement(
+function firstElement(
   { mapping }: Pick<Evaluation, 'mapping'>,
   { payload }: HookRequest,
 ): JsonValue | undefined {
@@ -111,27 +108,20 @@ const followed = ({ text, shown: values = text, names }: AdviceText, how: string
   shown: `${values}${how}`,
 });
 
-/** Of a name that a template printed nothing for: a key that was split, or a block that goes through one object. */
+/** Of a name that a template printed nothing for: a key that was split, or a name from outside of its block. */
 function emptyForm(name: string, evaluation: Evaluation, request: HookRequest): AdviceText | undefined {
-  const { payload } = request;
-  const places = evaluation.trace.templates.flatMap(({ empty, at }) =>
+  const places = evaluation.trace.templates.flatMap(({ empty, at: template }) =>
     empty
       .filter(({ expression }) => namesIn(expression.trim()).includes(name))
-      .map(({ expression, at: place }) => ({ expression, at: place, template: at })),
+      .map(({ expression, at }) => ({ expression, at, template })),
   );
   if (places.length === 0) return undefined;
   const item = firstElement(evaluation, request);
-  const keys = findSplitKey(name, { payload, item });
+  const keys = findSplitKey(name, { payload: request.payload, item });
   if (keys !== undefined) return { text: splitKeyInTemplate(keys), names: keys };
-  for (const place of places) {
-    // It speaks of the block and of the name in it, as the template writes them.
-    const found =
-      adviseOnEachObject({ name, payload, item, ...place }) ??
-      adviseOnOuter({ name, request, item, ...place }) ??
-      adviseInBlock({ name, payload, item, ...place });
-    if (found !== undefined) return plain(found);
-  }
-  return undefined;
+  const outer = places.flatMap((place) => adviseOnOuter({ name, request, item, ...place }) ?? [])[0];
+  // It speaks of the name as the template writes it.
+  return outer === undefined ? undefined : plain(outer);
 }
 
 /** A path that a helper is given has a value where it is asked for what is not in its block. */
@@ -140,9 +130,7 @@ function whatIsThere(name: string, looked: Looked, isOfHelper = false): AdviceTe
   const isEmptyHere = evaluation.trace.templates.some(({ empty }) =>
     empty.some(({ expression }) => expression.trim() === name),
   );
-  const named = isEmptyHere && !isOfHelper ? namedElement(name, looked) : undefined;
-  if (named !== undefined) return named;
-  const form = emptyForm(name, evaluation, request) ?? (isEmptyHere ? lastElement(name, request) : undefined);
+  const form = emptyForm(name, evaluation, request);
   if (form !== undefined || name.includes('/')) return form;
   if (isOfHelper && hasValue(name, request)) return undefined;
   const list = evaluation.mapping?.forEach === undefined ? suggestList(name, request) : undefined;
@@ -154,34 +142,10 @@ function whatIsThere(name: string, looked: Looked, isOfHelper = false): AdviceTe
   return nearField(name, looked, isEmptyHere);
 }
 
-/** `answers.email.text`, where one element of the list is named so. */
-function namedElement(path: string, { request, element }: Looked): AdviceText | undefined {
-  const isOfItem = path.startsWith('item.') && element !== undefined;
-  const root = isOfItem ? { item: element } : request.payload;
-  const found = findNamedElement(path.replace(/^payload\./, ''), root);
-  if (found === undefined) return undefined;
-  const { list, by, name } = found;
-  const text = `an element of the list ${list} whose ${by} is ${JSON.stringify(name)}: write ${templateOf(found)}`;
-  return { text, names: [list] };
-}
-
-/** `commits.[-1].message` and `commits.last.message`: positions count from the front. */
-function lastElement(name: string, { payload }: HookRequest): AdviceText | undefined {
-  const [, list = '', rest = ''] =
-    /^([\w.]{1,200}?)\.?(?:\[-1\]|\.-1|\.last)\.([\w.]{1,200})$/.exec(name) ?? [];
-  const value = list === '' ? undefined : valueAt(payload, list.replace(/^payload\./, '').split('.'));
-  if (!Array.isArray(value)) return undefined;
-  return {
-    text: `${list} with ${value.length} elements, and a position counts from the front: for the last one write {{#each ${list}}}{{#if @last}}{{${rest}}}{{/if}}{{/each}}`,
-    names: [list],
-  };
-}
-
 /** A field of nearly the name, or what a name alone was meant for. */
 function nearField(name: string, looked: Looked, isEmptyHere: boolean): AdviceText | undefined {
   const { request } = looked;
-  const helper = isEmptyHere ? loneHelper(name) : undefined;
-  const near = nearPaths(name, looked, helper === undefined);
+  const near = nearPaths(name, looked);
   const [only] = near ?? [];
   // Whatever stands before it: `alert.name` and `this.name` are `item.name`, too.
   if (
@@ -190,29 +154,17 @@ function nearField(name: string, looked: Looked, isEmptyHere: boolean): AdviceTe
     only.path !== name
   )
     return ofElement(only);
-  if (near !== undefined) return isEmptyHere ? joined(name, near, request) : paths(near);
-  if (helper !== undefined) return plain(helper);
+  if (near !== undefined) return paths(near);
   const parent = isEmptyHere ? valueAbove(name, looked) : undefined;
   if (parent !== undefined) return paths([parent]);
-  const unset = isEmptyHere ? nullAbove(name, looked) : undefined;
-  if (unset !== undefined) return plain(unsetText(name, unset, looked));
-  const other = isEmptyHere ? otherText(name, looked) : undefined;
-  if (other !== undefined) return other;
-  if (isEmptyHere && OF_ENVIRONMENT.test(name)) return plain(NO_ENVIRONMENT);
   const inLists = suggestInLists(name, request);
-  if (inLists !== undefined)
-    return {
-      text: `${inLists.field} in the elements of ${inLists.list}`,
-      names: [inLists.field, inLists.list],
-    };
-  const time = isEmptyHere ? presentTime(name) : undefined;
-  return time === undefined ? undefined : plain(time);
+  return inLists === undefined
+    ? undefined
+    : {
+        text: `${inLists.field} in the elements of ${inLists.list}`,
+        names: [inLists.field, inLists.list],
+      };
 }
-
-/** Names by which other tools reach what is set outside of the request. */
-const OF_ENVIRONMENT = /^(?:env|ENV|process\.env|secrets|vars|\$env|\$vars|config|settings)\./;
-const NO_ENVIRONMENT =
-  'nothing of the environment, of secrets or of settings, and templates read only the request: write the text itself there';
 
 /** A text or number where the path goes on below it. */
 function valueAbove(name: string, { request, element }: Looked): NearPath | undefined {
@@ -229,48 +181,6 @@ function valueAbove(name: string, { request, element }: Looked): NearPath | unde
   return undefined;
 }
 
-/** The beginning of a path that goes on below a null. */
-function nullAbove(name: string, { request: { payload } }: Looked): string | undefined {
-  const keys = keysOf(name);
-  const ends = keys.slice(1).map((_, index) => keys.slice(0, index + 1));
-  return ends.find((each) => valueAt(payload, each) === null)?.join('.');
-}
-
-const keysOf = (name: string): readonly string[] =>
-  name
-    .replaceAll(/\.?\[(\d{1,9})\]/g, '.$1')
-    .replace(/^payload\./, '')
-    .split('.');
-
-/** Such requests may not be wanted, or a word may stand for what is not set. */
-function unsetText(name: string, unset: string, { evaluation: { mapping }, request }: Looked): string {
-  const scope = { request, work: new WorkBudget(WORK_LIMITS) };
-  const rule = mapping?.match.when?.trace(scope).nodes[0]?.rule;
-  const set: JsonValue = { '!!': [{ var: `payload.${unset}` }] };
-  const parts = [...conjunctsOf(rule), set];
-  const when = JSON.stringify(parts.length === 1 ? set : { and: parts });
-  const skip = mapping?.settings.otherwise === 'skip' ? '' : ', and otherwise: skip beside match';
-  return `null at ${unset}, so nothing is set there: for a word in its place write {{default ${name} "none"}}; to leave such requests out write when: ${when}${skip}`;
-}
-
-/** The one text of words beside the field that is missing, where nothing reads it: senders name the same by the kind of event. */
-function otherText(name: string, { request: { payload }, evaluation }: Looked): AdviceText | undefined {
-  const keys = keysOf(name);
-  const object = keys.length < 2 ? undefined : valueAt(payload, keys.slice(0, -1));
-  if (!isJsonObject(object) || Object.hasOwn(object, keys.at(-1) ?? '')) return undefined;
-  const start = name.slice(0, name.lastIndexOf('.'));
-  const read = evaluation.trace.templates.map(({ at }) => at.source.text.slice(at.start, at.end)).join('\n');
-  const texts = Object.entries(object).filter(
-    ([key, value]) => typeof value === 'string' && /\S\s+\S/.test(value) && /^[A-Za-z_]\w*$/.test(key),
-  );
-  const [only, ...more] = texts;
-  const key = only?.[0] ?? '';
-  const path = `${start}.${key}`;
-  if (key === '' || more.length > 0 || read.includes(path)) return undefined;
-  const how = `, which nothing reads: where the sender sends one or the other write {{default ${name} ${path}}}`;
-  return followed(paths([{ path, value: object[key] ?? null }]), how);
-}
-
 /** A field of the element, which was asked of the whole body. */
 function ofElement(near: NearPath): AdviceText {
   const how = `: the element of forEach is item, so write {{${near.path}}}`;
@@ -281,7 +191,6 @@ function ofElement(near: NearPath): AdviceText {
 function nearPaths(
   name: string,
   { request, find, element: first, findInElement, evaluation }: Looked,
-  isWide: boolean,
 ): readonly NearPath[] | undefined {
   const list = evaluation.mapping?.forEach?.text;
   const own = first === undefined ? undefined : valueAt(first, name.split('.'));
@@ -292,7 +201,7 @@ function nearPaths(
     nearest !== undefined &&
     (name.startsWith('item.') || nearest.cost <= (costOf(name, find) ?? nearest.cost));
   if (isOfElement) return element;
-  const near = isWide && !name.startsWith('item.') ? suggestPaths(name, request, find) : [];
+  const near = !name.startsWith('item.') ? suggestPaths(name, request, find) : [];
   return near.length === 0 ? undefined : near.map((each) => asElement(each, list));
 }
 
@@ -305,23 +214,6 @@ function asElement(near: NearPath, list: string | undefined): NearPath {
 
 const costOf = (name: string, find: PathFinder): number | undefined =>
   find(name.replace(/^payload\./, '').split('.'))[0]?.cost;
-
-/** Elements of a list that are looked at. */
-const MAX_ELEMENTS = 10;
-
-/** A field of the elements of a list, which a template can print of all of them. */
-function joined(name: string, near: readonly NearPath[], { payload }: HookRequest): AdviceText {
-  const keys = name.replace(/^payload\./, '').split('.');
-  const field = keys.at(-1) ?? '';
-  const list = valueAt(payload, keys.slice(0, -1));
-  const elements = Array.isArray(list) ? (list as readonly JsonValue[]) : [];
-  const having = elements
-    .slice(0, MAX_ELEMENTS)
-    .filter((each) => isJsonObject(each) && Object.hasOwn(each, field));
-  if (having.length < 2) return paths(near);
-  const all = `{{join ${name.slice(0, -field.length - 1)} ", " "${field}"}}`;
-  return followed(paths(near), `; for all of them write ${all}`);
-}
 
 /** Variables of the condition of a mapping that were not sent. */
 export function missingIn({ failed, nodes = [], parts = [] }: ConsideredMapping): readonly string[] {

@@ -1,9 +1,7 @@
-/* Fields that say of which kind something is, and that nothing in a mapping reads: elements of a list, what a bot wrote. */
-import { codeOfSteps, transformFile } from '../transform-files.ts';
-import { formatPlace } from '../../document/document.ts';
+/* Fields that say of which kind something is, and that nothing in a mapping reads: what a bot wrote. */
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
-import { isJsonObject, valueAt, type JsonObject, type JsonValue } from '../../json.ts';
+import { valueAt } from '../../json.ts';
 import { conjunctsOf, type CompiledMapping } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
 
@@ -36,44 +34,8 @@ export function writtenIn({ match: { when }, templates }: CompiledMapping): stri
 export function unreadKinds(evaluation: Evaluation, request: HookRequest): readonly AdviceNote[] {
   const { mapping, outcome } = evaluation;
   if (mapping === undefined || mapping.transform !== undefined || outcome.kind !== 'accepted') return [];
-  return [elementKinds(mapping, request), botNote(mapping, evaluation, request)].filter(
-    (each) => each !== undefined,
-  );
-}
-
-const MAX_ELEMENTS = 50;
-
-/** Elements of `forEach` of which some are most likely not meant: firing and resolved alerts in one request. */
-function elementKinds(mapping: CompiledMapping, { payload }: HookRequest): AdviceNote | undefined {
-  const { forEach, id, at } = mapping;
-  const list = forEach === undefined ? undefined : valueAt({ payload }, ['payload', ...pathOf(forEach.text)]);
-  if (!Array.isArray(list) || list.length < 2) return undefined;
-  const elements = (list as readonly JsonValue[]).slice(0, MAX_ELEMENTS).filter(isJsonObject);
-  const written = writtenIn(mapping);
-  const field = Object.keys(elements[0] ?? {}).find(
-    (key) =>
-      (OF_A_KIND.test(key) || OF_A_SORT.test(key)) &&
-      !/type$/i.test(key) &&
-      !written.includes(`item.${key}`) &&
-      valuesOf(elements, key).length > 1,
-  );
-  if (field === undefined) return undefined;
-  const values = valuesOf(elements, field);
-  const meant = likeliestKind(values);
-  const checks = [`item${codeOfSteps([field])} === ${JSON.stringify(meant)}`];
-  const file = transformFile({ id }, { lines: [], checks, returned: '{}' });
-  const text = `the elements of ${forEach?.text ?? ''} differ in ${field} (${values.map((each) => `"${each}"`).join(', ')}), which nothing in the mapping reads, and each of them acts. For those with "${meant}" alone ${file}\nand in ${id} (${formatPlace(at)}), beside match, the line transform: ${id}.js. All else of the mapping stays`;
-  return { code: 'element_kinds', text, names: [field], at };
-}
-
-const pathOf = (path: string): readonly string[] =>
-  path === 'payload' ? [] : path.replace(/^payload\./, '').split('.');
-
-/** The values of a field, where each element has a short word there. */
-function valuesOf(elements: readonly JsonObject[], key: string): readonly string[] {
-  const values = elements.map((each) => each[key]);
-  const words = values.filter((value) => typeof value === 'string' && /^[\w.-]{1,24}$/.test(value));
-  return words.length === values.length ? [...new Set(words as readonly string[])] : [];
+  const bot = botNote(mapping, evaluation, request);
+  return bot === undefined ? [] : [bot];
 }
 
 /** Where chats say that a bot wrote a message. */

@@ -11,7 +11,6 @@ import { type Evaluation } from '../../hook/hook.ts';
 import type { JsonValue } from '../../json.ts';
 import {
   compileReader,
-  conjunctsOf,
   namesRead,
   type ConditionTrace,
   type ConsideredMapping,
@@ -27,14 +26,9 @@ import {
   adviseOnParent,
   endsAtNull,
 } from './missing-advice.ts';
-import { adviseOnAbsent, adviseOnExcluded } from './excluded-advice.ts';
-import { adviseOnHeld } from './held-advice.ts';
 import type { Instead } from './instead.ts';
-import { joinElements } from './joined-elements.ts';
 import { isNearPath } from './near-paths.ts';
-import { adviseOnCents } from './minor-units.ts';
 import { adviseOnOrder, isOrder } from './order-advice.ts';
-import { adviseOnSource } from './source-advice.ts';
 import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';
 
 /** Sentences by the place of the leaf that they are about. */
@@ -58,18 +52,8 @@ export function adviseOnFailed(
   const advice = new Map<Place, readonly string[]>();
   for (const each of considered) {
     const { failed, nodes = [], parts = [] } = each;
-    if (failed?.part === 'source' && failed.at !== undefined) {
-      const meant = adviseOnSource(each, request);
-      if (meant !== undefined) advice.set(failed.at, [meant]);
-    }
     if (failed?.part !== 'when') continue;
-    const joined = failed.node.leaf ? joinElements(nodes[0]?.rule, failed.node.rule, read) : undefined;
-    if (joined !== undefined) {
-      // What is joined is told once.
-      for (const { at, rule } of parts) if (joined.rules.includes(rule)) advice.set(at, []);
-      advice.set(failed.node.at, [joined.text]);
-    }
-    const leaves = joined === undefined ? decidingLeaves(nodes, failed.node).slice(0, MAX_LEAVES) : [];
+    const leaves = decidingLeaves(nodes, failed.node).slice(0, MAX_LEAVES);
     const lines = leaves.flatMap((leaf) => linesFor(leaf, { read, instead }));
     if (lines.length > 0) advice.set(failed.node.at, [...new Set(lines)]);
     for (const node of failed.node.leaf ? parts.slice(0, MAX_LEAVES) : []) {
@@ -137,7 +121,7 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
   if (order !== undefined) return `${order.message}; ${order.hint}`;
   const known = readOperands(rule, read);
   if (known === undefined || known.operands.some(({ value }) => value === undefined)) return undefined;
-  if (isOrder(known.operator)) return adviseOnOrder(known) ?? adviseOnCents(known, read);
+  if (isOrder(known.operator)) return adviseOnOrder(known);
   if (isEqualityOperator(known.operator)) return adviseOnEquality(known);
   return known.operator === 'in' ? adviseOnIn(known) : undefined;
 }
@@ -149,51 +133,16 @@ export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest
   const read = readerOf(request);
   const { nodes = [] } = taken;
   const notes = decidingLeaves(nodes).flatMap(({ node, negated }): readonly AdviceNote[] => {
-    if (node.missing !== undefined) {
-      const absent = negated || node.result === 'true' ? adviseOnAbsent(node.missing, request) : undefined;
-      return absent === undefined
-        ? heldWithout(node, nodes, { trace, read })
-        : [heldNote(node, `when held since ${absent}`)];
-    }
     const isOdd = node.result === oddResult(takeApart(node.rule)?.operator ?? '', negated);
-    const odd = isOdd ? adviseOnRule(node.rule, read) : undefined;
-    const isHeld = node.result === 'true' && !negated;
-    const isExcluding = node.result === (negated ? 'false' : 'true');
-    const wrong =
-      (isExcluding ? adviseOnExcluded(node.rule, read, negated) : undefined) ??
-      odd ??
-      (isHeld ? adviseOnHeld(node.rule, read) : undefined);
-    return wrong === undefined
-      ? []
-      : [
-          heldNote(
-            node,
-            `when ${node.expression} ${negated ? 'is false, as its "!" asks' : 'held'}, but ${wrong}`,
-          ),
-        ];
+    const wrong = node.missing === undefined && isOdd ? adviseOnRule(node.rule, read) : undefined;
+    const how = negated ? 'is false, as its "!" asks' : 'held';
+    return wrong === undefined ? [] : [heldNote(node, `when ${node.expression} ${how}, but ${wrong}`)];
   });
   return notes.slice(0, MAX_LEAVES);
 }
 
 function heldNote({ rule, at }: ConditionTrace, text: string): AdviceNote {
   return { code: 'held_otherwise', text, names: namesRead(rule), at };
-}
-
-/** A `!` that held since nothing of its kind was sent, where a template prints something of that kind: an event of another one. */
-function heldWithout(
-  { missing = '', at, rule }: ConditionTrace,
-  [whole]: readonly ConditionTrace[],
-  { trace, read }: { readonly trace: Evaluation['trace']; readonly read: ReadVariable },
-): readonly AdviceNote[] {
-  const [root = '', ...rest] = missing.replace(/^payload\./, '').split('.');
-  if (rest.length === 0 || /^(?:headers|query|item)$/.test(root) || read(root) !== undefined) return [];
-  const isPrinted = trace.templates.some(({ empty }) =>
-    empty.some(({ expression }) => new RegExp(String.raw`(?:^|[\s.])${root}\.`).test(expression)),
-  );
-  if (!isPrinted || whole === undefined || !/^\w+$/.test(root)) return [];
-  const and = JSON.stringify({ and: [{ '!!': [{ var: root }] }, ...conjunctsOf(whole.rule)] });
-  const text = `when held without ${missing}: this request has no ${root} at all. To take only requests that have one write when: ${and}`;
-  return [{ code: 'held_otherwise', text, names: namesRead(rule), at }];
 }
 
 /**

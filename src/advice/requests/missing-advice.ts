@@ -11,7 +11,6 @@ import {
   type ReadVariable,
 } from './rule-operands.ts';
 import { shown } from './field-list.ts';
-import { findNamedElement } from './named-elements.ts';
 import { findSplitKey } from './split-keys.ts';
 
 /** A leaf of a condition with a variable that was not sent. */
@@ -123,43 +122,24 @@ function namesOf(value: object): string {
 
 /** A path that goes on within a list: the rule for its elements, as far as one of them has what is asked for. */
 export function adviseOnListWithin(missing: string, rule: JsonValue, read: ReadVariable): string | undefined {
-  const part = elementPart(missing, rule, read);
-  return part === undefined
-    ? undefined
-    : `${part.list} is a list: to ask each of its elements write ${ruleText(part.operator, [variable(part.list), part.asked])}`;
-}
-
-/** What a comparison asks of the elements of a list whose name it goes through. */
-export interface ElementPart {
-  readonly list: string;
-  readonly operator: 'some' | 'none';
-  readonly asked: JsonValue;
-  /** Of the one element that has this name. */
-  readonly name: string | undefined;
-}
-
-export function elementPart(missing: string, rule: JsonValue, read: ReadVariable): ElementPart | undefined {
   const parts = takeApart(rule);
   const keys = missing.split('.');
   const end = keys.findIndex((_, index) => index > 0 && Array.isArray(read(keys.slice(0, index).join('.'))));
   if (parts === undefined || end === -1 || /^(?:\d+|length)$/.test(keys[end] ?? '')) return undefined;
-  const [list, tail] = [keys.slice(0, end).join('.'), keys.slice(end)];
+  const [list, rest] = [keys.slice(0, end).join('.'), keys.slice(end)];
   const elements = read(list) as readonly JsonValue[];
-  const isField = elements.slice(0, MAX_ELEMENTS).some((element) => fieldAt(element, tail) !== undefined);
-  const named = isField ? undefined : findNamedElement(['list', ...tail].join('.'), { list: elements });
-  if (!isField && named === undefined) return undefined;
-  const rest = named === undefined ? tail : named.rest.split('.');
+  if (!elements.slice(0, MAX_ELEMENTS).some((each) => fieldAt(each, rest) !== undefined)) return undefined;
   const { operator, operands } = parts;
   const own = operands.map((operand) =>
     variableName(operand) === missing ? variable(rest.join('.')) : operand,
   );
   // Names of a list are asked for one by one.
   const isNames = operator === 'in' && variableName(operands[1]) === missing;
-  const inner: JsonValue = isNames ? { '===': own.toReversed() } : { [operator]: own };
   const isNone = operator === '!==' || operator === '!=';
-  const whole = isNone ? { [operator.replace('!', '=')]: own } : inner;
-  const asked = named === undefined ? whole : { and: [{ '===': [variable(named.by), named.name] }, whole] };
-  return { list, operator: isNone ? 'none' : 'some', asked, name: named?.name };
+  const asked: JsonValue = isNames
+    ? { '===': own.toReversed() }
+    : { [isNone ? operator.replace('!', '=') : operator]: own };
+  return `${list} is a list: to ask each of its elements write ${ruleText(isNone ? 'none' : 'some', [variable(list), asked])}`;
 }
 
 /** Elements of a list that are looked at. */

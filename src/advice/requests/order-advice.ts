@@ -52,7 +52,7 @@ function adviseOnTexts(rule: KnownRule): string | undefined {
 }
 
 /** Whether each operand stands to the next as the operator says. */
-export function holdsInTurn(operator: string, values: readonly (number | string)[]): boolean {
+function holdsInTurn(operator: string, values: readonly (number | string)[]): boolean {
   const holds = HOLDS[operator];
   return values.every((value, index) => {
     const next = values[index + 1];

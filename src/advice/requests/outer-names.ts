@@ -2,7 +2,7 @@
 import type { Place } from '../../document/document.ts';
 import type { JsonValue } from '../../json.ts';
 import type { HookRequest } from '../../request.ts';
-import { openBlocks } from './each-object.ts';
+import { openBlocks } from './open-blocks.ts';
 import { readElement } from './element-advice.ts';
 import { readerOf } from './root-reader.ts';
 

@@ -1,34 +1,29 @@
 import { formatPlace } from '../../document/document.ts';
 import { isKindCode } from './evaluation-note.ts';
 import type { AdviceNote, EvaluationAdvice, FoundText } from './evaluation-advice.ts';
+import { encodedWords, jsonTextOn, parseCode } from '../../hook/facts.ts';
 import { type Evaluation } from '../../hook/hook.ts';
-import { type ConsideredMapping, type RoutingTable } from '../../mapping/mapping.ts';
+import { nearestMisses } from './considered-notes.ts';
+import { namesRead, type ConsideredMapping, type RoutingTable } from '../../mapping/mapping.ts';
 import { isJsonObject } from '../../json.ts';
 import type { HookRequest } from '../../request.ts';
 import { catchAllNotes } from './catch-all-note.ts';
-import { fallbackKeys } from './empty-key.ts';
 import { findElementReads } from './element-reads.ts';
-import { firstDecidesNotes } from './first-decides-note.ts';
 import { listFields } from './field-list.ts';
-import { jsonTextNotes } from './json-text-note.ts';
-import { findInstead, firstElement, type Instead } from './instead.ts';
-import { listBodyNote, readsBodyAsList } from './list-body-note.ts';
+import { findInstead, type Instead, missingIn } from './instead.ts';
+import { splitKeyNotes } from './split-keys.ts';
 import { laterMappings } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld } from './leaf-advice.ts';
 import { unreadKinds } from './kind-fields.ts';
 import { findNearNames } from './near-names.ts';
-import { otherRootNotes } from './other-root.ts';
 import { BODY_IS_EMPTY, notesOn } from './request-notes.ts';
 import { takenNameNotes } from './reserved-names.ts';
-import { templateNotes } from './template-notes.ts';
-import { zoneNotes } from './zone-note.ts';
-import { splitKeyNotes } from './split-key-note.ts';
 import { findText } from './near-paths.ts';
 
 /** Mappings named at most. */
 const MAX_NAMED = 10;
 
-type FullAdvice = EvaluationAdvice & Required<Pick<EvaluationAdvice, 'fields' | 'keys' | 'leaves' | 'notes'>>;
+type FullAdvice = EvaluationAdvice & Required<Pick<EvaluationAdvice, 'fields' | 'leaves' | 'notes'>>;
 
 /** Looks at a request beside its evaluation: why it missed, and what else would have taken it. */
 export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): FullAdvice {
@@ -42,29 +37,21 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   const reads = findElementReads(evaluation, request);
   const taken = takenNameNotes(evaluation, request);
   const instead = findInstead(evaluation, request, reads?.names);
-  const listBody = listBodyNote(evaluation, request);
-  const isListTold = reads !== undefined || listBody !== undefined || readsBodyAsList(evaluation);
+  const isListTold = reads !== undefined || readsBodyAsList(evaluation);
   const isAmiss = !isListTold && isReadAmiss(evaluation);
   return {
     nearNames: table.canTake(request.path) ? [] : nearNames(request, table),
     notes: [
       ...(reads === undefined ? [] : [reads.note]),
-      ...(listBody === undefined ? [] : [listBody]),
       ...notesOn(request, table.settingsOf(request.path), isAmiss),
       ...emptyBodyNotes(evaluation, request, instead),
-      ...otherRootNotes(considered, request, instead),
-      ...outerValues(evaluation, request),
-      ...jsonTextNotes(evaluation, request, instead),
+      ...jsonTextNotes(evaluation, request),
       ...taken,
-      ...splitKeyNotes(considered, request),
-      ...firstDecidesNotes(evaluation, request),
+      ...splitKeyNotes(considered.flatMap(missingIn), request),
       ...notesOnHeld(evaluation, request),
-      ...zoneNotes(evaluation, request),
-      ...templateNotes(evaluation, request),
       ...unreadKinds(evaluation, request),
     ],
     instead,
-    keys: fallbackKeys(evaluation, request),
     leaves: adviseOnFailed(considered, request, instead),
     foundAt: taken.some(({ code }) => code === 'taken_name')
       ? new Map()
@@ -95,7 +82,6 @@ function ofItsKind(
     nearNames: table.canTake(request.path) ? [] : nearNames(request, table),
     notes,
     instead: new Map(),
-    keys: new Map(),
     leaves: new Map(),
     foundAt: new Map(),
     alsoMatched: [],
@@ -109,25 +95,30 @@ export function isReadAmiss({ mapping, trace }: Evaluation): boolean {
   return mapping.forEach === undefined && trace.templates.some(({ empty }) => empty.length > 0);
 }
 
-/** Values of the whole body that a mapping with `forEach` prints although each element has one of that name. */
-function outerValues(evaluation: Evaluation, request: HookRequest): readonly AdviceNote[] {
-  const { trace } = evaluation;
-  const { payload } = request;
-  const element = firstElement(evaluation, request);
-  if (!isJsonObject(element) || !isJsonObject(payload)) return [];
-  // Of a key that is the same for each element there is a warning.
-  const templates = trace.templates.filter(({ field }) => !/^(?:dedupe|debounce)\./.test(field));
-  const written = templates.map(({ at }) => at.source.text.slice(at.start, at.end)).join(' ');
-  const printed = new Set(
-    [...written.matchAll(/\{\{\s*([A-Za-z_]\w*)\s*\}\}/g)].map(([, name = '']) => name),
+/** Whether the mapping that came nearest goes through the list that the body is, so that nobody needs to be told. */
+export function readsBodyAsList({ trace: { considered } }: Evaluation): boolean {
+  const nearest = nearestMisses(considered)[0];
+  const names = namesRead(nearest?.nodes?.[0]?.rule ?? null);
+  return nearest?.mapping.forEach?.keys.length === 0 || names.includes('payload') || names.includes('');
+}
+
+/** Fields that hold JSON as a text, into which a condition or a template reads: neither can. */
+function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly AdviceNote[] {
+  const names = [
+    ...trace.considered.flatMap(missingIn),
+    ...trace.templates.flatMap(({ empty }) => empty.map(({ expression }) => expression.trim())),
+  ];
+  const found = new Map(
+    names.flatMap((name) => {
+      const text = jsonTextOn(name, { request });
+      return text === undefined ? [] : [[text.path, text.isBase64] as const];
+    }),
   );
-  return [...printed]
-    .filter((name) => Object.hasOwn(element, name) && Object.hasOwn(payload, name))
-    .map((name) => ({
-      code: 'outer_value',
-      text: `${name} is the one of the whole body; each element has one, too: where that is meant write {{item.${name}}}`,
-      names: [name],
-    }));
+  return [...found].map(([path, isBase64]) => {
+    const from = path.startsWith('payload.') ? path : `payload.${path}`;
+    const text = `${path} is ${encodedWords(isBase64)}, and neither a condition nor a template reads into it: let the sender send it as an object, or read it in a transform, with ${parseCode(from, isBase64)}`;
+    return { code: 'json_text', text, names: [path] };
+  });
 }
 
 /** Expected texts that stand at another place of the body, or nearly so. */

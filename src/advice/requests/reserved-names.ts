@@ -4,7 +4,7 @@ import type { Evaluation } from '../../hook/hook.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { namesRead } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
-import { openBlocks } from './each-object.ts';
+import { openBlocks } from './open-blocks.ts';
 import { readElement } from './element-advice.ts';
 
 const MEANINGS = {
