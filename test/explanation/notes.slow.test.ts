@@ -42,8 +42,7 @@ const MAPPINGS = `
 - { id: again, match: { path: again }, dedupe: body, messageTemplate: '{{date at "HH:mm"}}' }
 - { id: nothing, match: { path: nothing }, action: skip }
 - { id: unkept, match: { path: unkept, when: { '===': [{ var: kind }, order] } }, keepRequests: none, messageTemplate: x }
-- { id: truncated, match: { path: truncated }, forEach: rows, messageTemplate: '{{truncate long 9}} {{#each rows}}{{name}}{{/each}}' }
-- { id: printed, match: { path: printed }, messageTemplate: '{{#if (eq count "2")}}x{{/if}} {{rows.0.name}} {{amount}} {{created_at}} {{html}}' }
+- { id: bot, match: { path: bot, when: { '!!': { var: done } } }, messageTemplate: x }
 - { id: rooted, match: { path: rooted, when: { '===': [{ var: body.kind }, a] } }, messageTemplate: '{{body.name}}' }
 - id: odd
   match: { path: odd }
@@ -134,32 +133,13 @@ const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Recor
   ['missed', [{ kind: 'b' }]],
   ['missed', { payload: '{"a":1}' }],
   ['rendered', { payload: { name: 'a' }, query: 'avg(x)' }],
-  ['outer', { status: 'firing', alerts: [{ status: 'resolved', name: 'n' }] }],
   ['inner', { alerts: [{ name: 'n', state: 's' }] }],
   ['nothing', {}],
   ['rendered', {}],
   ['rendered', JSON.stringify('{"name":"sent twice over"}')],
   ['unkept', { kind: 'Order' }],
   ['odd', ODD],
-  [
-    'printed',
-    {
-      count: 2,
-      rows: [{ name: 'a' }, { name: 'b' }],
-      amount: 1999,
-      currency: 'eur',
-      created_at: 1764000000,
-      html: '<p>x</p>',
-    },
-  ],
-  [
-    'truncated',
-    {
-      long: 'word '.repeat(20),
-      event: { bot_id: 'B' },
-      rows: ['up', 'down'].map((status) => ({ status, name: 'n' })),
-    },
-  ],
+  ['bot', { done: 'false', event: { bot_id: 'B' } }],
   ['rooted', { kind: 'a', name: 'b' }],
   ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
   ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
