@@ -1,5 +1,5 @@
 /* Conversations of requests that were kept: a key that is too fine, so that what belongs together is apart, or too coarse. */
-import { fieldAt, isJsonObject, type JsonValue } from '../json.ts';
+import { fieldAt, isJsonObject, valueAt, type JsonValue } from '../json.ts';
 import type { CompiledMapping, CompiledTemplate } from '../mapping/mapping.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import {
@@ -18,6 +18,7 @@ import {
   type Judged,
 } from './compared-requests.ts';
 import type { SettingNote } from './setting-notes.ts';
+import { missingInKey } from './shared-conversations.ts';
 
 /** Compares a request with others of its mapping; empty where nothing is sure enough to be told. */
 export function sessionNotes(now: Judged, others: readonly Judged[]): readonly SettingNote[] {
@@ -30,7 +31,7 @@ export function sessionNotes(now: Judged, others: readonly Judged[]): readonly S
   const found =
     template === undefined
       ? withoutKey(mapping, now, near)
-      : (tooFine(template, now, near) ?? tooCoarse(template, now, near));
+      : (tooFine(template, now, near) ?? tooCoarse(template, now, near) ?? shared(template, now, near));
   return found === undefined ? [] : [found];
 }
 
@@ -196,3 +197,23 @@ function tooCoarse(
   }
   return undefined;
 }
+
+/** Two things share a conversation, where the key reads a number that each project counts. */
+function shared(template: CompiledTemplate, now: Judged, others: readonly Judged[]): SettingNote | undefined {
+  for (const other of others.filter((each) => sessionOf(each) === sessionOf(now))) {
+    const bodies = { now: now.request.payload, other: other.request.payload };
+    const found = missingInKey({ template: template.source, ...bodies });
+    if (found === undefined) continue;
+    const [here, there] = [bodies.now, bodies.other].map((body) => shown(body, found.field));
+    return note('sessionKey', template.at, [
+      `the key reads ${list(readsOf(template.source))}, which is the same in ${told(now, other)}, so both are in one conversation, though they are of different things: ${found.field} is ${here} here and ${there} there`,
+      `if they do not belong together, write sessionKey: '${found.key}'`,
+    ]);
+  }
+  return undefined;
+}
+
+const MAX_VALUE = 60;
+
+const shown = (body: JsonValue, field: string): string =>
+  JSON.stringify(valueAt(body, field.split('.')) ?? null).slice(0, MAX_VALUE);

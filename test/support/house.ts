@@ -209,7 +209,7 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   explanation: {
     advice: `code-lines command-errors command-words compared-requests debounce-note decision-reasons
       fixed-keys hints key-notes kind-notes list-note outbox-notes prefix-note run-notes sentence
-      session-notes setting-notes setting-words short-hint stored-notes template-warnings`,
+      session-notes setting-notes setting-words shared-conversations short-hint stored-notes template-warnings`,
   },
   golden: { advice: 'case-hints other-files' },
   cli: { advice: 'dev-hints dev-misses sender-catalogue stray-files usage-error' },
