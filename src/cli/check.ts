@@ -15,7 +15,6 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, type JsonFlags } from './config-file.ts';
-import { strayMappings } from './stray-files.ts';
 import { CliError, formatOneLine } from './terminal.ts';
 import { advise } from './lazy-advice.ts';
 
@@ -46,7 +45,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     const found = isApart ? diagnostics.filter(({ isGeneral }) => isGeneral !== true) : diagnostics;
     const text = formatDiagnostics(found, { format, color: cli.terminal.color });
     if (text !== '') cli.terminal.out(text);
-    if (format === 'pretty') printNotes(cli, checked, { file, found });
+    if (format === 'pretty') printNotes(cli, checked, found);
     if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);
   } finally {
     await sandbox.stop();
@@ -78,13 +77,11 @@ function pageOf(asked: string): string {
 function printNotes(
   { terminal }: Cli,
   checked: Awaited<ReturnType<typeof checkGeneration>>,
-  { file, found }: { readonly file: string; readonly found: readonly Finding[] },
+  found: readonly Finding[],
 ): void {
   const { diagnostics, summary, conversations, proofs, notes, compiler } = checked;
   if (found.length === 0) terminal.out(`no findings: ${summary}`);
-  const isEmpty = checked.generation?.table.mappings.length === 0;
-  const stray = isEmpty ? strayMappings(file, terminal.cwd) : [];
-  for (const line of [...stray, ...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
+  for (const line of [...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
   // That of a checkout was chosen by nobody.
   if (compiler?.endsWith("Sluice's checkout") === false)
     terminal.out(`types of transforms were checked by ${compiler}`);

@@ -6,7 +6,7 @@ import { addMailCommands } from './mail-commands.ts';
 import { addServiceCommands } from './service-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { CliError, type ExitCode, exitCodeOf, processTerminal, type Terminal } from './terminal.ts';
-import { adviseOnUsage } from './usage-error.ts';
+import { explainUsage } from './usage-error.ts';
 import { version } from './version.ts';
 
 /**
@@ -28,7 +28,7 @@ export async function runCli(
     if (!(error instanceof CommanderError)) return reportFailure(terminal, error);
     if (error.exitCode === 0) return 0;
     // Help that was printed in place of a command that is missing says all there is to say.
-    if (!error.code.startsWith('commander.help')) terminal.err(adviseOnUsage(program, args, error.message));
+    if (!error.code.startsWith('commander.help')) terminal.err(explainUsage(program, args, error.message));
     return 2;
   }
 }

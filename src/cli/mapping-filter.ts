@@ -1,4 +1,4 @@
-import { didYouMean, formatPlace } from '../document/document.ts';
+import { didYouMean } from '../document/document.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { Cli } from './command-line.ts';
@@ -30,30 +30,9 @@ export function whatWasMeant(asked: string, mappings: readonly CompiledMapping[]
   if (mappings.some(({ id }) => id === asked)) return undefined;
   const none = `no mapping has the id ${JSON.stringify(asked)}`;
   if (mappings.length === 0) return `${none}: there is no mapping`;
-  const isAsked = (text: string | undefined): boolean => text !== undefined && plain(text) === plain(asked);
-  const named = mappings.filter(({ name }) => isAsked(name?.source));
-  if (named.length > 0) return `${none}; it is the name of ${listed(named)}`;
-  const onPath = mappings.filter(({ match }) => isAsked(match.path));
-  if (onPath.length > 0) return `${none}; it is the hook name of ${listed(onPath)}`;
   const ids = mappings.map(({ id }) => id);
   const near = didYouMean(asked, ids);
   if (near !== undefined) return `${none}; did you mean ${near}?`;
   const more = ids.length > MAX_IDS ? ` and ${String(ids.length - MAX_IDS)} more` : '';
   return `${none}; the ids are ${ids.slice(0, MAX_IDS).join(', ')}${more}`;
-}
-
-/** Case, spaces and slashes at the ends make no difference. */
-function plain(text: string): string {
-  return text
-    .trim()
-    .replace(/^\/+|\/+$/g, '')
-    .toLowerCase();
-}
-
-function listed(mappings: readonly CompiledMapping[]): string {
-  const shown = mappings.slice(0, MAX_IDS).map(({ id, at }) => `${id} (${formatPlace(at)})`);
-  const [first] = mappings;
-  return mappings.length === 1
-    ? `mapping ${shown[0] ?? ''}: write ${first?.id ?? ''}`
-    : `the mappings ${shown.join(', ')}: write the id of one`;
 }

@@ -1,16 +1,10 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import {
-  findStoreFile,
-  isSqliteFile,
-  restoreStorage,
-  type OpenWork,
-  type RestoreReport,
-} from '../storage/storage.ts';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { restoreStorage, type OpenWork, type RestoreReport } from '../storage/storage.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
-import { CliError, formatBytes, formatSpan, formatTable } from './terminal.ts';
+import { CliError, formatSpan, formatTable } from './terminal.ts';
 
 /** Work named at most; the JSON has all of it. */
 const MAX_NAMED = 50;
@@ -19,56 +13,11 @@ const MAX_NAMED = 50;
 export async function restore({ terminal }: Cli, file: string, flags: JsonFlags): Promise<void> {
   const { settings } = await loadSettings(terminal, flags);
   const path = resolve(terminal.cwd, file);
-  if (!existsSync(path)) throw new CliError(describeMissing(file, settings.storage.url, terminal.cwd), 2);
+  if (!existsSync(path))
+    throw new CliError(`there is no file ${file}; "sluice storage backup FILE" makes a copy`, 2);
   const report = await restoreStorage(settings.storage.url, path);
   if (flags.json === true) terminal.out(JSON.stringify(report));
   else terminal.out(describe(file, report));
-}
-
-interface Copy {
-  readonly path: string;
-  readonly bytes: number;
-  readonly changedAt: number;
-}
-
-/** Copies named at most, the newest first. */
-const MAX_COPIES = 10;
-
-function describeMissing(file: string, url: string, cwd: string): string {
-  const copies = findCopies(url, [cwd, dirname(resolve(cwd, file))]).slice(0, MAX_COPIES);
-  if (copies.length === 0)
-    return `there is no file ${file}, and no copy of a store beside it or beside the store; "sluice storage backup FILE" makes one`;
-  const now = Date.now();
-  const rows = copies.map(({ path, bytes, changedAt }) => [
-    `  ${clearLine(relative(cwd, path))}`,
-    formatBytes(bytes),
-    `${formatSpan(now - changedAt)} old`,
-  ]);
-  return `there is no file ${file}; these are copies of a store:\n${formatTable(['  file', 'size', 'age'], rows)}`;
-}
-
-/** SQLite files beside the store and in the folders where a copy may have been meant; not the store itself. */
-function findCopies(url: string, folders: readonly string[]): readonly Copy[] {
-  const store = findStoreFile(url);
-  const all = new Set([...(store === undefined ? [] : [dirname(store)]), ...folders]);
-  return [...all]
-    .flatMap((folder) => namesIn(folder).map((name) => join(folder, name)))
-    .filter((path) => path !== store && isSqliteFile(path))
-    .map((path) => {
-      const { size: bytes, mtimeMs: changedAt } = statSync(path);
-      return { path, bytes, changedAt };
-    })
-    .toSorted((a, b) => b.changedAt - a.changedAt);
-}
-
-function namesIn(folder: string): readonly string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
-      entry.isFile() ? [entry.name] : [],
-    );
-  } catch {
-    return [];
-  }
 }
 
 function describe(file: string, { schema, newestSchema, waiting, before }: RestoreReport): string {

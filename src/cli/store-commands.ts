@@ -64,7 +64,10 @@ function addRequests(program: Command, cli: Cli): void {
     .description('list the last requests: what each became, or why no mapping matched');
   withListing(command, cli, DECISION_STATES)
     .option('--mapping <id>', 'only this mapping')
-    .action(async (flags: ListFlags) => (await import('./list-requests.ts')).listRequests(cli, flags));
+    .action(async (flags: ListFlags) => {
+      const { requestsListing } = await import('./listings.ts');
+      await (await tasks()).list(cli, flags, requestsListing);
+    });
 }
 
 function addQueue(program: Command, cli: Cli): void {

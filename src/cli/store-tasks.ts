@@ -58,20 +58,19 @@ function optionsOf(flags: ListFlags): ListingOptions {
 interface ListContext {
   readonly storage: Storage;
   readonly gateway: Settings['gateway'];
-  readonly keepRequests: Settings['storage']['keepRequests'];
   readonly config: LoadedConfig;
   readonly options: ListingOptions;
 }
 
 /** Prints a listing with what `print` says beside it; it resolves to how many rows there were. */
-export async function printFrom(
+async function printFrom(
   cli: Cli,
   flags: ListFlags,
   print: (context: ListContext) => Promise<number>,
 ): Promise<void> {
   const options = optionsOf(flags);
-  const count = await withStore(cli, flags, (storage, { gateway, storage: { keepRequests } }, config) =>
-    print({ storage, gateway, keepRequests, config, options }),
+  const count = await withStore(cli, flags, (storage, { gateway }, config) =>
+    print({ storage, gateway, config, options }),
   );
   if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import {
   applyPolicy,
   collectCoverage,
@@ -54,7 +54,7 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
   try {
     const dir = findCasesFolder(cli.terminal, flags, flags.dir);
     const found = await findWanted(cli.terminal, dir, filters);
-    let report = await runFound(cli.terminal, workbench, found, plan.policy);
+    let report = await runFound(workbench, found, plan.policy);
     if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
     const shown = flags.interactive === true ? { brief: true } : {};
     await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
@@ -145,44 +145,9 @@ async function findWanted(terminal: Terminal, dir: string, filters: readonly str
   const shown = displayName(dir, terminal.cwd);
   throw new CliError(
     filters.length === 0
-      ? `there are no golden cases in ${shown}; ${(await bodyAlone(terminal, dir)) ?? (await casesElsewhere(terminal))}`
+      ? `there are no golden cases in ${shown}; "sluice record" writes some from real requests, and --dir names another folder`
       : `no golden case in ${shown} has a name that contains ${filters.join(' or ')}`,
   );
-}
-
-/** Folders that are not looked into for cases. */
-const NOT_OURS = /(?:^|\/)(?:node_modules|\.[^/]+)(?:\/|$)/;
-
-/** Where cases lie that were put into another folder. */
-async function casesElsewhere({ cwd }: Terminal): Promise<string> {
-  const folders = ['tests', 'test', 'golden', 'spec', '__tests__', 'cases'];
-  const found = await Promise.all(
-    folders.map((folder) => readdir(resolve(cwd, folder), { recursive: true }).catch(() => [])),
-  );
-  const [file] = found.flatMap((names, index) =>
-    names
-      .filter((name) => /\.request\.(?:yaml|yml|json)$/.test(name) && !NOT_OURS.test(name))
-      .map((name) => join(folders[index] ?? '', name)),
-  );
-  const folder =
-    file === undefined
-      ? ''
-      : file
-          .split('/')
-          .slice(0, file.includes('/golden/') ? file.split('/').indexOf('golden') + 1 : 1)
-          .join('/');
-  return file === undefined
-    ? '"sluice record" writes some from real requests'
-    : `some lie in ${folder}: move them to test/golden, or write sluice test --dir ${folder}`;
-}
-
-/** Bodies that were saved where cases belong. */
-async function bodyAlone({ cwd }: Terminal, dir: string): Promise<string | undefined> {
-  const names = await readdir(dir, { recursive: true }).catch(() => []);
-  const body = names.find((name) => name.endsWith('.json'));
-  if (body === undefined) return undefined;
-  const file = displayName(join(dir, body.replace(/\.json$/, '.request.yaml')), cwd);
-  return `${displayName(join(dir, body), cwd)} is most likely the body of a request alone: write beside it the file ${file} with two lines, path: NAME (the hook name) and bodyFile: ${basename(body)}`;
 }
 
 function watchFound(
@@ -192,37 +157,19 @@ function watchFound(
 ): Promise<RunReport> {
   return watchCases(terminal, workbench, {
     ...watched,
-    run: (found) => runFound(terminal, workbench, found, plan.policy),
+    run: (found) => runFound(workbench, found, plan.policy),
     show: (report, verbose) => writeReports(terminal, report, plan.reporters, { verbose }),
   });
 }
 
-function runFound(
-  terminal: Terminal,
-  workbench: Workbench,
-  found: FoundCases,
-  policy: UpdatePolicy,
-): Promise<RunReport> {
+function runFound(workbench: Workbench, found: FoundCases, policy: UpdatePolicy): Promise<RunReport> {
   const { generation } = workbench;
   const engine = createGoldenEngine(generation, (evaluation, request) => {
     // The fields of the body stand in the request file, beside the difference.
     const { fields: _, ...advice } = adviceFor(evaluation, request, generation.table);
     return advice;
   });
-  return runCases(found, engine, { policy, ...progress(terminal, found.cases.length) });
-}
-
-/** One moving line on a terminal while many cases run. */
-function progress(terminal: Terminal, total: number): { onResult?: (result: CaseResult) => void } {
-  if (!terminal.interactive || total < 50) return {};
-  let done = 0;
-  return {
-    onResult: () => {
-      done += 1;
-      if (done % 25 === 0 || done === total)
-        process.stderr.write(`\r${done}/${total} cases${done === total ? '\r\u001B[K' : ''}`);
-    },
-  };
+  return runCases(found, engine, { policy });
 }
 
 async function writeReports(

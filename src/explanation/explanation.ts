@@ -15,7 +15,7 @@ export { explainStored, findOthers, type StoredExplanation, type StoredSources }
 export { ownerText } from './format-actions.ts';
 export { type ExplainOptions, formatEvaluation, settingLines } from './format-evaluation.ts';
 export { indent } from './format-lines.ts';
-export { allHints, shortHints } from './hints.ts';
+export { allHints } from './hints.ts';
 export { shortHint } from './short-hint.ts';
 export { isOfRun, runAdvice } from './run-notes.ts';
 export type { Happened, SettingNote } from './setting-notes.ts';

@@ -1,7 +1,6 @@
-/* What to write, of all that is said of a request that was answered: for a log and a table, which have room for no more. */
+/* What to write, of all that is said of a request that was answered: for a log, which has room for no more. */
 import { adviceIn, evaluationNotes, isHint, settingNote, type EvaluationNote } from '../advice/requests.ts';
 import type { StoredExplanation } from './explain-stored.ts';
-import { shortHint } from './short-hint.ts';
 
 /** What its settings and keys have to say, the surest first. */
 function settingHints({ settings, explained }: StoredExplanation): readonly EvaluationNote[] {
@@ -20,13 +19,3 @@ export function allHints(told: StoredExplanation): readonly EvaluationNote[] {
 
 /** What is so whatever else is missing: a comparison that held for another reason than was meant. */
 const CERTAIN: ReadonlySet<string> = new Set(['held_otherwise']);
-
-/** Everything in short, where the request was taken: what was refused says why itself. */
-export function shortHints(told: StoredExplanation): readonly string[] {
-  const { explained } = told;
-  if (explained?.evaluation.outcome.kind !== 'accepted') return [];
-  const { evaluation, advice } = explained;
-  const warnings = evaluation.warnings.map(({ message }) => message);
-  const order = evaluationNotes(evaluation, advice).filter(({ code }) => code === 'only_first_acts');
-  return [...allHints(told).map(shortHint), ...warnings, ...order.map(({ text }) => text)];
-}

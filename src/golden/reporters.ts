@@ -54,7 +54,7 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
       return result.case.several ? `delivery ${index + 1}\n${indent(text)}` : text;
     })
     .join('\n');
-  const { hints, isCause } = hintsOn(result, options.cwd);
+  const { hints, isCause } = hintsOn(result);
   // Why a text has no such field is no remedy, and it shows the field.
   const reasons = isCause ? [] : [why];
   const first = hints.map((hint) => `hint: ${hint}`);
@@ -136,7 +136,7 @@ function formatPretty(report: RunReport, options: ReportOptions): string {
 }
 
 /** A new expectation that records an error or a refusal is a question, and no success. */
-function passedLine(result: CaseResult, { color, cwd }: ReportOptions): string {
+function passedLine(result: CaseResult, { color }: ReportOptions): string {
   const {
     case: { name },
     status,
@@ -145,7 +145,7 @@ function passedLine(result: CaseResult, { color, cwd }: ReportOptions): string {
   const [error] = evaluations.flatMap(({ outcome }) => (outcome.kind === 'rejected' ? [outcome.error] : []));
   const isNew = status === 'written' || status === 'updated';
   const hints = isNew
-    ? hintsOn(result, cwd)
+    ? hintsOn(result)
         .hints.map((hint) => `\n  hint: ${hint}`)
         .join('')
     : '';

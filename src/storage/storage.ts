@@ -29,7 +29,6 @@ export {
 } from './record-json.ts';
 export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';
 export type { OpenWork, RestoreReport } from './sqlite/restore-store.ts';
-export { isSqliteFile } from './sqlite/worker/database-file.ts';
 export { StorageError, type StorageErrorCode, type StorageHealth } from './storage-error.ts';
 export { unavailable } from './engine/serialized-error.ts';
 export {

@@ -234,11 +234,10 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   );
   const moved = fine(await bench.run(['storage', 'copy', 'sqlite:copy.db', 'sqlite:moved.db', '--json']));
   expect(JSON.parse(moved.out)).toMatchObject({ wasResumed: false, rows: { counters: 1 } });
-  // A name that is not there: the copies that are.
   const missing = await bench.run(['storage', 'restore', 'cpoy.db']);
   expect(missing).toMatchObject({
     exitCode: 2,
-    err: expect.stringMatching(/no file cpoy\.db[^]*\n {2}copy\.db /) as string,
+    err: expect.stringContaining('there is no file cpoy.db') as string,
   });
   expect(await bench.run(['storage', 'restore', 'copy.db'])).toMatchObject({
     exitCode: 3,

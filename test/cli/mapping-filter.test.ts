@@ -13,13 +13,6 @@ const { mappings } = settingsWith({
 
 test.each([
   ['image-scanned', undefined],
-  [
-    'Harbor',
-    /^no mapping has the id "Harbor"; it is the name of mapping image-scanned \(\S+:2:\d+\): write image-scanned$/,
-  ],
-  ['harbor', /it is the name of mapping image-scanned/],
-  ['/harbor/quota', /it is the hook name of mapping quota .*: write quota$/],
-  ['registry', /it is the name of mapping pushed/],
   ['imagescaned', /; did you mean image-scanned\?$/],
   ['something else', /; the ids are image-scanned, quota, pushed, deleted$/],
 ])('%s as the id of a mapping', (asked, told) => {

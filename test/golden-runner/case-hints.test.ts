@@ -12,12 +12,8 @@ hooks:
     - id: push
       match: {path: github, when: {"===": [{var: ref}, main]}}
       messageTemplate: "{{by}} pushed"
-    - id: issue
-      match: {path: gitlab, when: {"===": [{var: headers.x-gitlab-event}, Issue Hook]}}
-      messageTemplate: "{{by}} pushed"
 `;
 const REQUEST = 'path: github\nbody: {ref: main, by: Ada}\n';
-const HAND = 'a.expected.yaml was written by hand: let it be written, sluice test --update g/a, then read it';
 const folders: string[] = [];
 afterEach(async () => {
   await Promise.all(folders.splice(0).map((folder) => rm(folder, { recursive: true, force: true })));
@@ -40,21 +36,12 @@ async function testCase(
   return (await cli(['test', ...args], { cwd: folder, env: {} })).out;
 }
 
-test.each([
-  ['status: 202\nmessage: Ada pushed\n', [HAND, 'no status, no message (that stands in actions[0].message)']],
-  ['outcome: accepted\nmapping: push\n', [HAND, 'is whole, and this one lacks actions[0].action']],
-  [
-    'outcome: accepted\nactions: [{name: Push, session: x}]\n',
-    [HAND, 'it asks for actions[0].name "Push", and that is "Hook": is that right?'],
-  ],
-])(
-  'an expectation by hand is told what it has not, and how to have it written: %j',
-  async (text, expected) => {
-    const out = await testCase({ 'a.request.yaml': REQUEST, 'a.expected.yaml': text });
-    for (const part of expected) expect(out).toContain(part);
-    expect(out.indexOf('hint:')).toBeLessThan(out.indexOf('\n  + '));
-  },
-);
+test('an expectation that differs is told where, and how to have it written', async () => {
+  const text = 'outcome: accepted\nmapping: push\nactions: [{name: Push, session: x}]\n';
+  const out = await testCase({ 'a.request.yaml': REQUEST, 'a.expected.yaml': text });
+  expect(out).toMatch(/hint: it differs in actions\[0\]\.name, .*, sluice test --update g\/a writes them/);
+  expect(out.indexOf('hint:')).toBeLessThan(out.indexOf('\n  + '));
+});
 
 test('what it became, or what printed nothing, comes before the difference and asks for no update', async () => {
   const text = 'outcome: accepted\nmapping: push\nactions: []\n';
@@ -67,16 +54,6 @@ test('what it became, or what printed nothing, comes before the difference and a
       out.indexOf('+ '),
     );
   }
-});
-
-test.each([
-  ['path: github\nbody: {payload: {ref: main, by: Ada}}\n', 'remove the line payload: below body'],
-  ['path: gitlab\nbody: {by: Ada}\n', 'write the line headers: { x-gitlab-event: "Issue Hook" } beside path'],
-])('a case that is not what is sent is told the line to change: %s', async (request, hint) => {
-  const out = await testCase({ 'a.request.yaml': request, 'a.expected.yaml': 'outcome: accepted\n' });
-  expect(out).toContain(hint);
-  expect(out).not.toContain('mappings considered');
-  expect(await testCase({ 'a.request.yaml': request })).toContain(hint);
 });
 
 test('a new case names what printed nothing, and a case is found by the name of its file', async () => {

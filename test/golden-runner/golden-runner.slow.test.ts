@@ -137,12 +137,6 @@ describe('update rules', () => {
     expect((await run([])).out).toMatch(/ref is missing.*\n\s+hint: .*reff/);
   });
 
-  test('cases in another folder are found', async () => {
-    await put('tests/golden/a.request.yaml', REQUEST);
-    await rm(join(folder, 'test'), { recursive: true });
-    expect((await run([])).err).toMatch(/some lie in tests\/golden: .* sluice test --dir tests\/golden/);
-  });
-
   test.each([
     ['url: http://localhost:8787/hooks/github\nbody: {}', 'write path: github'],
     ['path: github\nmethod: POST', 'remove it: a request file says'],

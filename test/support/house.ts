@@ -212,7 +212,7 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
       session-notes setting-notes setting-words shared-conversations short-hint stored-notes template-warnings`,
   },
   golden: { advice: 'case-hints other-files' },
-  cli: { advice: 'dev-hints dev-misses sender-catalogue stray-files usage-error' },
+  cli: { advice: 'dev-hints dev-misses sender-catalogue' },
 };
 
 const KIND_OF_FILE: ReadonlyMap<string, Kind> = new Map(

@@ -49,15 +49,6 @@ export function examineFile(file: string, options: { readonly mayBeReadOnly?: bo
   return 'store';
 }
 
-/** Whether a file begins as every SQLite file does; false where it cannot be read. */
-export function isSqliteFile(file: string): boolean {
-  try {
-    return startsAsSqlite(readHeader(file));
-  } catch {
-    return false;
-  }
-}
-
 function startsAsSqlite(header: Buffer): boolean {
   return header.toString('latin1', 0, MAGIC.length) === MAGIC;
 }
