@@ -168,7 +168,8 @@ function TreeLine({ line, label, isCurrent, action, onToggle, onChoose }: TreeLi
   return (
     <div
       id={`${label}:${path}`}
-      class={`line l${Math.min(level, 12)}${isPointed ? ' pointed' : ''}${isCurrent ? ' current' : ''}`}
+      class={`line${isPointed ? ' pointed' : ''}${isCurrent ? ' current' : ''}`}
+      style={indentOf(level)}
       role="treeitem"
       aria-level={level}
       aria-expanded={holdsMore ? isOpen : undefined}
@@ -187,9 +188,16 @@ function TreeLine({ line, label, isCurrent, action, onToggle, onChoose }: TreeLi
   );
 }
 
+/** Deeper levels stand below each other: a narrow page has no room for more. */
+const MAX_INDENTED = 12;
+
+function indentOf(level: number): { readonly paddingLeft: string } {
+  return { paddingLeft: `${(Math.min(level, MAX_INDENTED) - 1) * 15 + 2}px` };
+}
+
 function MoreLine({ level, more, onToggle }: Pick<TreeLineProps, 'onToggle'> & MoreLines): JSX.Element {
   return (
-    <div class={`line l${Math.min(level, 12)}`} role="treeitem" aria-level={level} onClick={onToggle}>
+    <div class="line" style={indentOf(level)} role="treeitem" aria-level={level} onClick={onToggle}>
       <span class="more">{more.toLocaleString('en')} more…</span>
     </div>
   );
