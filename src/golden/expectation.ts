@@ -23,7 +23,7 @@ export interface AcceptedAs {
 export const FORMAT = 1;
 
 /** How the file of an expectation begins that no person wrote. */
-export const WRITTEN_BY = '# Written by `sluice test`';
+const WRITTEN_BY = '# Written by `sluice test`';
 
 const HEADER = WRITTEN_BY + '; review it, do not edit it. `sluice test --update` writes it anew.\n';
 
