@@ -85,7 +85,7 @@ function edgesOf(imports: readonly Import[], nameOf: (file: string) => string): 
 }
 
 /** Imports from engine and adapters to advice. Write the new number where it has fallen; 0 is the aim. */
-const ADVICE_IMPORTS = 3;
+const ADVICE_IMPORTS = 1;
 
 /** What runs from a start to a stop. */
 const STARTS = ['cli/serve.ts', 'service/service.ts'];
