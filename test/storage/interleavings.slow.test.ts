@@ -107,7 +107,7 @@ async function makeHistory(url: string, services: readonly Storage[], seed: numb
   const random = seeded(seed);
   const told = new Recorder();
   const breaks = random(3) === 0;
-  const text = ['accept\0', 'COMMIT'][random(2)] ?? 'COMMIT';
+  const text = ['accept0', 'COMMIT'][random(2)] ?? 'COMMIT';
   const lost = (['question', 'answer', 'connection'] as const)[random(3)] ?? 'answer';
   if (breaks) void proxy.breakAt(text, lost);
   await Promise.all(services.map((storage, index) => serve(storage, `s${index}`, { random, told })));

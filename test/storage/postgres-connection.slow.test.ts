@@ -50,7 +50,7 @@ test.each(WAYS)(
     const { storage } = await open();
     for (const [index, parts] of [{}, { sessionKey: 'k' }].entries()) {
       const run = agent(parts);
-      const broken = proxy.breakAt('accept\0', lost);
+      const broken = proxy.breakAt('accept0', lost);
       const idempotency = { scope: 'p', key: `k${index}`, bodySha256: 'x', ttlSeconds: 60 };
       expect(await storage.accept(work([run], { idempotency }))).toMatchObject({
         duplicate: false,
@@ -84,7 +84,7 @@ test.each(WAYS.slice(0, 2))(
   async (_, lost) => {
     const { storage } = await open();
     const idempotency = { scope: 'p', key: 'k', bodySha256: 'x', ttlSeconds: 60 };
-    const broken = proxy.breakAt('accept\0', lost).then(() => proxy.refuse());
+    const broken = proxy.breakAt('accept0', lost).then(() => proxy.refuse());
     const [first, second] = [agentOf('m'), agentOf('m')];
     await expect(storage.accept(work([first], { idempotency }))).rejects.toMatchObject({
       status: 503,
@@ -110,7 +110,7 @@ test('an accept that still waits for a lock when its connection breaks is stored
     const rows = await query(url, `SELECT 1 FROM pg_stat_activity WHERE query LIKE '%pg_sleep(0.8)%'`);
     return rows.length > 1;
   });
-  const broken = proxy.breakAt('accept\0', 'connection');
+  const broken = proxy.breakAt('accept0', 'connection');
   const run = agent();
   expect(await storage.accept(work([run]))).toMatchObject({ duplicate: false });
   await broken;
