@@ -4,7 +4,7 @@ import type { DatabaseCounter } from '../database-use.ts';
 import { connectClient, SESSION_SETTINGS, TRANSACTION_SETTINGS } from '../connect.ts';
 import { escapeText, rowsOf, toParameter, toPostgres, unescapeText } from '../worker/dialect.ts';
 import {
-  acceptStatement,
+  acceptStatements,
   acceptValues,
   type Entry,
   FIND_KEYS,
@@ -221,10 +221,8 @@ class LaneConnection {
   /** Which of the entries were stored: nothing is stored twice, however often it is asked. */
   async store(entries: readonly Entry[]): Promise<(index: number) => boolean> {
     const values = acceptValues(entries, { slot: this.#slot, limits: this.#options.limits });
-    const { rows, isAgain } = await this.#ask(
-      { ...acceptStatement(entries, false), values },
-      { ...acceptStatement(entries, true), values },
-    );
+    const { first, again } = acceptStatements(entries);
+    const { rows, isAgain } = await this.#ask({ ...first, values }, { ...again, values });
     const { room, open } = rows[0] as StoredRow;
     // Whether it was stored before, the one that looks at others could not tell from a repeat.
     if (room === 0 && isAgain) throw Object.assign(new Error(LOST), { code: '08006' });

@@ -93,19 +93,33 @@ function accept({ isAgain, hasRuns, hasWakes, hasKeys }: Form): string {
   SELECT (SELECT count(*) FROM room)::integer AS room, ${hasKeys ? '(SELECT json_agg(n) FROM open)' : 'NULL'} AS open`;
 }
 
-/** The statement that stores these entries, and its name. */
-export function acceptStatement(
-  entries: readonly Entry[],
-  isAgain: boolean,
-): { readonly name: string; readonly text: string } {
-  const form = {
-    isAgain,
-    hasRuns: entries.some(({ runs }) => runs.length > 0),
-    hasWakes: entries.some(({ wakes }) => wakes.length > 0),
-    hasKeys: entries.some(({ key }) => key !== undefined),
+interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+function statement(form: Form): Statement {
+  return { name: `accept${Object.values(form).map(Number).join('')}`, text: accept(form) };
+}
+
+/** Each form as it is asked first and asked again, made once; by its bits: 1 for runs, 2 for wakes, 4 for keys. */
+const STATEMENTS = Array.from({ length: 8 }, (_, bits) => {
+  const parts = { hasRuns: (bits & 1) > 0, hasWakes: (bits & 2) > 0, hasKeys: (bits & 4) > 0 };
+  return {
+    first: statement({ isAgain: false, ...parts }),
+    again: statement({ isAgain: true, ...parts }),
   };
-  const name = `accept${Object.values(form).map(Number).join('')}`;
-  return { name, text: accept(form) };
+});
+
+/** The statements that store these entries: the one to ask, and the one to ask after its answer was lost. */
+export function acceptStatements(entries: readonly Entry[]): {
+  readonly first: Statement;
+  readonly again: Statement;
+} {
+  let bits = 0;
+  for (const { runs, wakes, key } of entries)
+    bits |= (runs.length > 0 ? 1 : 0) | (wakes.length > 0 ? 2 : 0) | (key === undefined ? 0 : 4);
+  return STATEMENTS[bits]!;
 }
 
 /** A key, and by when it must not have expired. */
@@ -127,7 +141,7 @@ export const FIND_KEYS = `SELECT n, body_sha256 AS "bodySha256", result
 /** How many rows are counted in: more than there are connections, so that two seldom wait for each other. */
 export const SLOTS = 64;
 
-/** What `acceptStatement` is given. */
+/** What `acceptStatements` are given. */
 export function acceptValues(
   entries: readonly Entry[],
   { slot, limits }: { readonly slot: number; readonly limits: AcceptLimits },
