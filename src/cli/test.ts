@@ -54,7 +54,7 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
   try {
     const dir = findCasesFolder(cli.terminal, flags, flags.dir);
     const found = await findWanted(cli.terminal, dir, filters);
-    let report = await runFound(workbench, found, plan.policy);
+    let report = await runFound(cli.terminal, workbench, found, plan.policy);
     if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
     const shown = flags.interactive === true ? { brief: true } : {};
     await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
@@ -157,19 +157,37 @@ function watchFound(
 ): Promise<RunReport> {
   return watchCases(terminal, workbench, {
     ...watched,
-    run: (found) => runFound(workbench, found, plan.policy),
+    run: (found) => runFound(terminal, workbench, found, plan.policy),
     show: (report, verbose) => writeReports(terminal, report, plan.reporters, { verbose }),
   });
 }
 
-function runFound(workbench: Workbench, found: FoundCases, policy: UpdatePolicy): Promise<RunReport> {
+function runFound(
+  terminal: Terminal,
+  workbench: Workbench,
+  found: FoundCases,
+  policy: UpdatePolicy,
+): Promise<RunReport> {
   const { generation } = workbench;
   const engine = createGoldenEngine(generation, (evaluation, request) => {
     // The fields of the body stand in the request file, beside the difference.
     const { fields: _, ...advice } = adviceFor(evaluation, request, generation.table);
     return advice;
   });
-  return runCases(found, engine, { policy });
+  return runCases(found, engine, { policy, ...progress(terminal, found.cases.length) });
+}
+
+/** One moving line on a terminal while many cases run. */
+function progress(terminal: Terminal, total: number): { onResult?: (result: CaseResult) => void } {
+  if (!terminal.interactive || total < 50) return {};
+  let done = 0;
+  return {
+    onResult: () => {
+      done += 1;
+      if (done % 25 === 0 || done === total)
+        process.stderr.write(`\r${done}/${total} cases${done === total ? '\r\u001B[K' : ''}`);
+    },
+  };
 }
 
 async function writeReports(

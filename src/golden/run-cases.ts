@@ -69,6 +69,7 @@ export interface RunOptions {
   readonly policy: UpdatePolicy;
   /** Cases evaluated at the same time; default 8. */
   readonly concurrency?: number;
+  onResult?(result: CaseResult): void;
 }
 
 /** Runs every case and applies the update policy; results keep the order of the cases. */
@@ -82,7 +83,9 @@ export async function runCases(
   const waiting = found.cases.entries();
   const worker = async (): Promise<void> => {
     for (const [index, golden] of waiting) {
-      results[index] = await applyPolicy(await runCase(golden, engine), options.policy);
+      const result = await applyPolicy(await runCase(golden, engine), options.policy);
+      results[index] = result;
+      options.onResult?.(result);
     }
   };
   await Promise.all(Array.from({ length: options.concurrency ?? 8 }, worker));
