@@ -22,10 +22,9 @@ export interface AcceptedAs {
 /** The form of expectation files that is written; of files without it see `first-format.ts`. */
 export const FORMAT = 1;
 
-/** How the file of an expectation begins that no person wrote. */
-const WRITTEN_BY = '# Written by `sluice test`';
-
-const HEADER = WRITTEN_BY + '; review it, do not edit it. `sluice test --update` writes it anew.\n';
+/** How the file of an expectation begins. */
+const HEADER =
+  '# Written by `sluice test`; review it, do not edit it. `sluice test --update` writes it anew.\n';
 
 /** Says what a delivery became, without ids, times and positions, which change when nothing that matters does. */
 export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs): Expectation {

@@ -2,8 +2,9 @@
 import { say } from '../../finding.ts';
 import type { Finding, Place } from '../../document/document.ts';
 
-/** Such a sign; a text in its quotes, and a name in brackets, may have it as a letter. */
-const SIGN = /"[^"]*"|'[^']*'|\[[^\]]*\]|([“”„‟‘’‚«»])/g;
+const SIGNS = '“”„‟‘’‚«»';
+/** The first of two such signs with a text between them; a lone one, as in `{{it’s}}`, one in quotes or in brackets, is a letter. */
+const SIGN = new RegExp(`"[^"]*"|'[^']*'|\\[[^\\]]*\\]|([${SIGNS}])[^${SIGNS}"']*[${SIGNS}]`, 'g');
 
 /** The first expression of a template with such quotes; undefined where there is none. */
 export function findQuotes(
