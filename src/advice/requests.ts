@@ -15,7 +15,6 @@ export {
 export { emptyKeyNotes, evaluationNotes, settingNote } from './requests/evaluation-notes.ts';
 export { inOrderOf, nearestMiss, notesOfMapping } from './requests/nearest-miss.ts';
 export { listNamed, shown } from './requests/field-list.ts';
-export { OF_A_KIND, OF_A_SORT, likeliestKind, writtenIn } from './requests/kind-fields.ts';
 export { laterMappings } from './requests/later-mappings.ts';
 export { remedyOf, withoutExplain } from './requests/refusal-remedy.ts';
 export { advisedWarnings, keptWarning } from './requests/warnings.ts';

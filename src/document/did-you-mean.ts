@@ -34,11 +34,6 @@ export function nearestWords(word: string, candidates: readonly string[]): reado
   return ranked.toSorted((a, b) => a.far - b.far).map(({ candidate }) => candidate);
 }
 
-/** Whether one letter makes the difference: changed, left out, added, or two neighbours swapped. */
-export function isOneEditApart(a: string, b: string): boolean {
-  return Math.abs(a.length - b.length) <= 1 && a.length <= MAX_WORD && editDistance(a, b) === 1;
-}
-
 /** The only candidate that begins with the word, or that the word begins with: `tolerance` for `toleranceSeconds`. */
 export function longerWord(word: string, candidates: Iterable<string>): string | undefined {
   const plain = spelling(word);

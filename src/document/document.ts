@@ -1,7 +1,7 @@
 export type { Finding, Place } from '../finding.ts';
 export type { LocatedValue, Path } from './located.ts';
 export { addressOrRange } from './address-range.ts';
-export { didYouMean, isOneEditApart, longerWord, spelling } from './did-you-mean.ts';
+export { didYouMean, longerWord, spelling } from './did-you-mean.ts';
 export { documentKind, type DocumentKind, firstLine, nameOfKind } from './document-kind.ts';
 export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';

@@ -1,6 +1,6 @@
 /* What an interpreter said when a command ended with an error, and what to write; names of files are looked up. */
 import { existsSync } from 'node:fs';
-import { dirname, isAbsolute, relative, resolve } from 'node:path';
+import { dirname, relative, resolve } from 'node:path';
 import { isWithin } from '../runners/runners.ts';
 import type { CommandRunner } from './setting-words.ts';
 
@@ -14,7 +14,7 @@ export interface FailedCommand {
 
 /** The first of the causes that is found; undefined where what it said is not known. */
 export function commandErrorNote(failed: FailedCommand): string | undefined {
-  return syntaxNote(failed) ?? moduleNote(failed) ?? fileNote(failed);
+  return syntaxNote(failed) ?? moduleNote(failed);
 }
 
 const INTERPRETERS: Readonly<Record<string, string>> = {
@@ -58,23 +58,4 @@ function moduleNote({ runner: { argv }, configDir, message }: FailedCommand): st
   return python === undefined
     ? `the package ${name} is not installed for the command: run gem install ${name}, as the user of the service`
     : `the package ${name} is not installed for the command: run pip install ${name}, as the user of the service; no virtual environment is active here, so the python of yours is written as the first word of argv, such as ${folder}/.venv/bin/python`;
-}
-
-/** How programs say that a file is not there. */
-const NO_FILE = [
-  /(?:^|\n|: |')([\w./@+-]{1,200})'?: No such file or directory/,
-  /No such file or directory: '([\w./@+-]{1,200})'/,
-  /ENOENT: no such file or directory, \w+ '([\w./@+-]{1,200})'/,
-];
-
-/** A file that a script reads by a path from nowhere, and that lies beside the configuration or the script. */
-function fileNote({ runner: { argv, cwd }, configDir, message }: FailedCommand): string | undefined {
-  const written = NO_FILE.map((form) => form.exec(message)?.[1]).find((name) => name !== undefined);
-  if (written === undefined || cwd === configDir) return undefined;
-  const scripts = argv.slice(0, 3).map((word) => dirname(resolve(configDir, word)));
-  const places = [configDir, ...scripts];
-  // With a private folder the script may have made a whole path of it.
-  const [file] = places.map((folder) => resolve(folder, written)).filter((path) => existsSync(path));
-  if (file === undefined || isAbsolute(written)) return undefined;
-  return `${written} is looked for in ${cwd ?? 'the private folder of the conversation (cwd: private)'}, where the command works. Write its whole path in the script: ${file}`;
 }

@@ -40,8 +40,6 @@ const MAX_LEVELS = 4;
 export function jsonReplyNote({ replyPath }: CommandRunner, reply: string, key: string): string | undefined {
   if (replyPath !== undefined || !/^\s*[{[]/.test(reply)) return undefined;
   const value = parsed(reply) ?? parsed(reply.trimEnd().split('\n').at(-1) ?? '');
-  if (Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'string'))
-    return `the command printed a list of texts as JSON, and all that it prints is the reply. Where only the texts are meant, let the command print them alone (jq -r '.[]'), or write replyPath: "0" at ${key} for the first`;
   const path = answerIn(value);
   return path === undefined
     ? undefined

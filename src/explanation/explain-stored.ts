@@ -7,10 +7,8 @@ import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../sto
 import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';
 import { keysOf, seconds, type Judged } from './compared-requests.ts';
 import { withUnsigned } from './unsigned-fields.ts';
-import { isAboutFixed, isFixedNote } from './fixed-keys.ts';
-import { kindNotes } from './kind-notes.ts';
-import { keyNotes, laterNotes } from './key-notes.ts';
-import { fixedDebounceNotes, sessionNotes } from './session-notes.ts';
+import { keyNotes } from './key-notes.ts';
+import { sessionNotes } from './session-notes.ts';
 import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
 import { isBeforeMappings, repeatedOf, storedNotes } from './stored-notes.ts';
 
@@ -53,15 +51,12 @@ export async function explainStored(
     asked === undefined || explainer === undefined ? undefined : await explainRequest(asked, explainer);
   const happened = given ?? explainer?.generation;
   const ruled =
-    happened === undefined
-      ? []
-      : settingNotes({ config: happened.config, table: happened.table, stored, kept: request });
-  const fixed = new Set(ruled.filter(({ text }) => isFixedNote(text)).map(({ setting }) => setting));
+    happened === undefined ? [] : settingNotes({ config: happened.config, table: happened.table, stored });
   const beside =
     request === undefined || explained === undefined || explainer === undefined
       ? []
       : await compared({ request, evaluation: explained.evaluation }, { stored, others, explainer });
-  const settings = [...ruled, ...beside.filter(({ setting }) => !isAboutFixed(setting, fixed))];
+  const settings = [...ruled, ...beside];
   return {
     stored,
     request,
@@ -161,7 +156,6 @@ async function compared(
   if (now.evaluation.outcome.kind !== 'accepted') return [];
   const first = repeatedOf(stored.decision?.requestId, stored)?.requestId;
   const judged: Judged[] = [];
-  let later: readonly SettingNote[] = [];
   for (const kept of others) {
     const { request } = readKept(kept);
     if (request.path !== now.request.path) continue;
@@ -170,26 +164,14 @@ async function compared(
     // oxlint-disable-next-line no-await-in-loop
     const other = { request, evaluation: await generation.evaluate(request, 'full') };
     judged.push(other);
-    const isLater = request.receivedAt > now.request.receivedAt;
-    const notes = isLater ? [] : keyNotes(now, other, first);
+    const notes = request.receivedAt > now.request.receivedAt ? [] : keyNotes(now, other, first);
     if (notes.length > 0) return notes;
-    if (isLater && later.length === 0) later = laterNotes(now, other);
   }
-  const kinds = kindNotes(now, judged);
-  // Events of several kinds share what they are about: that they have no conversation is the weaker word.
-  const session = sessionNotes(
+  return sessionNotes(
     now,
     judged.filter((other) => !isRepeatOf(now, other)),
   );
-  return [
-    ...later,
-    ...fixedDebounceNotes(now, judged),
-    ...session.filter(({ setting }) => kinds.length === 0 || setting !== 'sessionKey' || isKeyed(now)),
-    ...kinds,
-  ];
 }
-
-const isKeyed = ({ evaluation: { mapping } }: Judged): boolean => mapping?.sessionKey !== undefined;
 
 /** Whether the two have one key of dedupe, so that only one of them made work. */
 function isRepeatOf(now: Judged, other: Judged): boolean {

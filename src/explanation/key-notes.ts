@@ -1,6 +1,6 @@
 /*
- * Two requests of one mapping that were kept, and did not meet, or met and were taken for one: a key of debounce or
- * dedupe that is another one for each of them, though they have much in common, or the same, though they differ.
+ * Two requests of one mapping that were kept: one event that was taken for two, or two that were taken for one, since a key
+ * of dedupe is another one for each of them, though they are the same, or the same, though they differ.
  */
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import {
@@ -27,57 +27,15 @@ export function keyNotes(now: Judged, before: Judged, first?: string): readonly 
   const { mapping } = now.evaluation;
   if (mapping === undefined || before.evaluation.mapping?.id !== mapping.id) return [];
   const fields = compareBodies(before.request.payload, now.request.payload);
-  const rules = before.request.id === first ? [debounceNote, repeatNote] : [debounceNote, dedupeNote];
-  return rules.flatMap((rule) => rule(mapping, { now, before, fields }) ?? []);
+  const rule = before.request.id === first ? repeatNote : dedupeNote;
+  const found = rule(mapping, { now, before, fields });
+  return found === undefined ? [] : [found];
 }
 
 interface Compared {
   readonly now: Judged;
   readonly before: Judged;
   readonly fields: Fields;
-}
-
-/** Of a request that came after it, in the time that the window of debounce lasts at most. */
-export function laterNotes(now: Judged, later: Judged): readonly SettingNote[] {
-  const { mapping } = now.evaluation;
-  if (mapping === undefined || later.evaluation.mapping?.id !== mapping.id) return [];
-  const fields = compareBodies(now.request.payload, later.request.payload);
-  return [debounceNote(mapping, { now: later, before: now, fields }, 'later')].filter(
-    (each) => each !== undefined,
-  );
-}
-
-function debounceNote(
-  mapping: CompiledMapping,
-  { now, before, fields }: Compared,
-  other: 'before' | 'later' = 'before',
-): SettingNote | undefined {
-  const { debounce } = mapping;
-  if (debounce === undefined) return undefined;
-  const keys = [before, now].map(({ evaluation }) => keysOf(evaluation).debounce);
-  const apartMs = now.request.receivedAt - before.request.receivedAt;
-  if (keys[0] === undefined || keys[1] === undefined || keys[0] === keys[1]) return undefined;
-  if (apartMs > debounce.maxSeconds * 1_000) return undefined;
-  const own = readsOf(debounce.key.source);
-  const differs = own.filter((path) => fields.different.includes(path));
-  const common = nameFirst(fields.same.filter(isPlainPath));
-  const kept = withoutParts(debounce.key.source, differs);
-  const key = readsOf(kept).length > 0 ? kept : common[0] && `{{${common[0]}}}`;
-  if (differs.length === 0 || key === undefined) return undefined;
-  const use = key === kept ? 'leave that out' : 'use a field that they share';
-  return note('debounce.key', debounce.key.at, [
-    `the request ${(other === 'later' ? now : before).request.id}, ${seconds(apartMs)} ${other}, has another key, so each became a run of its own: ${list(differs)} ${differs.length === 1 ? 'is' : 'are'} another in each of the two`,
-    `if both belong into one run, ${use}: write key: '${key}'${key === kept ? '' : ` (the same in both: ${list(common)})`}`,
-  ]);
-}
-
-/** A key without what it reads of these paths, and without what stands before that. */
-function withoutParts(template: string, paths: readonly string[]): string {
-  return template
-    .replaceAll(/[\s:/|,;_.#-]{0,9}\{\{[^{}]{0,500}\}\}/g, (part) =>
-      readsOf(part).some((path) => paths.includes(path)) ? '' : part,
-    )
-    .replace(/^[\s:/|,;_.#-]+/, '');
 }
 
 /** Of an event that was probably sent twice, and made work twice: its key is another one, or it has none. */

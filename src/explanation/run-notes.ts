@@ -1,6 +1,6 @@
 /* What the settings of a runner had to do with how a run ended, and what to write. */
 import { dirname } from 'node:path';
-import { findMisplacedFile, lostFile, scriptVariables } from '../advice/commands.ts';
+import { findMisplacedFile, lostFile } from '../advice/commands.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { placeIfWritten, type Place } from '../document/document.ts';
 import { spanOf } from '../advice/requests.ts';
@@ -94,8 +94,7 @@ function keptFromCommand(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
   if (failed === undefined || withoutShell(facts) !== undefined) return undefined;
   const { run, runner, path } = failed;
-  const script = scriptVariables(runner.argv, dirname(facts.config.file))?.names ?? [];
-  const text = environmentNote(runner, run.lastError?.message ?? '', { key: path.join('.'), script });
+  const text = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
   const at = placeOfKey(facts, path, ['passEnv', 'argv']) ?? placeIfWritten(facts.config.root, path);
   return text === undefined ? undefined : { at, text, isGuess: text.includes(MAY_NEED) };
 }

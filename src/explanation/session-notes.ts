@@ -1,4 +1,4 @@
-/* Conversations of requests that were kept: a key that is too fine, so that what belongs together is apart, or too coarse. */
+/* Conversations of requests that were kept: a key that is too fine, so that what belongs together is apart, or one of two things. */
 import { fieldAt, isJsonObject, valueAt, type JsonValue } from '../json.ts';
 import type { CompiledMapping, CompiledTemplate } from '../mapping/mapping.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
@@ -31,7 +31,7 @@ export function sessionNotes(now: Judged, others: readonly Judged[]): readonly S
   const found =
     template === undefined
       ? withoutKey(mapping, now, near)
-      : (tooFine(template, now, near) ?? tooCoarse(template, now, near) ?? shared(template, now, near));
+      : (tooFine(template, now, near) ?? shared(template, now, near));
   return found === undefined ? [] : [found];
 }
 
@@ -126,77 +126,6 @@ const isThing = (path: string): boolean =>
   isPlainPath(path) &&
   ANY_ID.test(path) &&
   ![OF_ALL, OF_A_TRY, OF_MANY, SECRET_KEY].some((form) => form.test(path));
-
-/** What names somebody: an id or an address. */
-const OF_A_PERSON =
-  /(?:^|[._])(?:(?:author|user|sender|actor|customer|contact|member|person|requester|from)(?:[._]?(?:id|email|login|phone))?|e_?mail|phone)$/i;
-
-/** Names of a kind of event: many things have the same. */
-const OF_A_KIND =
-  /(?:^|[._])(?:type|kind|action|event|event_?(?:type|name)|status|state|level|severity|priority|topic|object)$/i;
-
-/** What differs between two requests and names a thing, or somebody. */
-function apartIn(
-  now: Judged,
-  other: Judged,
-  isOfPeople: boolean,
-): { readonly own: readonly string[]; readonly people: readonly string[] } {
-  const { different } = compareBodies(other.request.payload, now.request.payload);
-  const isOwn = (path: string): boolean => isThing(path) && !isOfOneEvent(path, now.request.payload);
-  return {
-    own: nameFirst(different.filter(isOwn)),
-    people: isOfPeople ? different.filter((path) => isPlainPath(path) && OF_A_PERSON.test(path)) : [],
-  };
-}
-
-/** Requests about different things joined one run, where the key of `debounce` is a fixed text. */
-export function fixedDebounceNotes(now: Judged, others: readonly Judged[]): readonly SettingNote[] {
-  const { mapping } = now.evaluation;
-  const key = mapping?.debounce?.key;
-  if (mapping?.debounce === undefined || key?.literal === undefined) return [];
-  const { maxSeconds } = mapping.debounce;
-  for (const other of others) {
-    if (other.evaluation.mapping?.id !== mapping.id || Math.abs(apartMs(now, other)) > maxSeconds * 1_000)
-      continue;
-    const { own, people } = apartIn(now, other, true);
-    const [field] = [...own, ...people];
-    if (field === undefined) continue;
-    return [
-      note('debounce.key', key.at, [
-        `the key is the fixed text ${key.literal}, the same for every request, so this one and ${told(now, other)}, are in one run, though ${list([...own, ...people])} ${own.length + people.length === 1 ? 'differs' : 'differ'}`,
-        `if each is to have a run of its own, write key: '{{${field}}}'`,
-      ]),
-    ];
-  }
-  return [];
-}
-
-/** Requests about different things share a conversation, where the key reads only what kind of event it is. */
-function tooCoarse(
-  template: CompiledTemplate,
-  now: Judged,
-  others: readonly Judged[],
-): SettingNote | undefined {
-  const reads = readsOf(template.source);
-  if (!reads.every((path) => OF_A_KIND.test(path))) return undefined;
-  // `{{#if urgent}}a{{else}}b{{/if}}` reads what is not looked at here.
-  if (reads.length === 0 && template.source.includes('{{')) return undefined;
-  for (const other of others.filter((each) => sessionOf(each) === sessionOf(now))) {
-    const { own, people } = apartIn(now, other, reads.length === 0);
-    const [field] = [...own, ...people];
-    if (field === undefined) continue;
-    const what =
-      reads.length === 0
-        ? 'the key reads nothing of the request, so all requests of the mapping share it'
-        : `the key reads only ${list(reads)}, which many events share`;
-    const rest = people.filter((path) => path !== field).slice(0, 2);
-    return note('sessionKey', template.at, [
-      `${what}: this request is in one conversation with ${told(now, other)}, though ${list([...own, ...people])} ${own.length + people.length === 1 ? 'differs' : 'differ'}`,
-      `if each is to have a conversation of its own, write sessionKey: '${template.source}:{{${field}}}'${rest.length === 0 ? '' : `; for one of each person write {{${rest.join('}} or {{')}}} in its place`}`,
-    ]);
-  }
-  return undefined;
-}
 
 /** Two things share a conversation, where the key reads a number that each project counts. */
 function shared(template: CompiledTemplate, now: Judged, others: readonly Judged[]): SettingNote | undefined {

@@ -13,7 +13,6 @@ import type { HookRequest } from '../request.ts';
 import type { StoredRequest } from '../storage/storage.ts';
 import { noListText } from './list-note.ts';
 import { debounceNote } from './debounce-note.ts';
-import { withFixedKeys } from './fixed-keys.ts';
 import { OUTBOX_RULES } from './outbox-notes.ts';
 import { isOfRun, RUN_RULES, runnerPath, type Told } from './run-notes.ts';
 import { prefixNote } from './prefix-note.ts';
@@ -37,8 +36,6 @@ export interface Happened {
   /** Where it is there to look at. */
   readonly evaluated?: { readonly request: HookRequest; readonly evaluation: Evaluation };
   readonly stored?: StoredRequest;
-  /** As it was kept; where it was evaluated it is there already. */
-  readonly kept?: HookRequest | undefined;
 }
 
 interface Facts extends Happened {
@@ -50,8 +47,7 @@ interface Facts extends Happened {
 /** Says which settings took part, in the order of the table. */
 export function settingNotes(happened: Happened): readonly SettingNote[] {
   const facts = factsOf(happened);
-  const payload = facts.evaluated?.request.payload ?? facts.kept?.payload;
-  const ruled = Object.entries(RULES).flatMap(([setting, rule]) => {
+  return Object.entries(RULES).flatMap(([setting, rule]) => {
     const told = rule(facts);
     if (told === undefined) return [];
     const { at, text } = told;
@@ -59,7 +55,6 @@ export function settingNotes(happened: Happened): readonly SettingNote[] {
     const about = isOfRun(setting) ? ({ isOfRun: true } as const) : {};
     return [{ setting, ...(place === undefined ? {} : { at: place }), text, ...about }];
   });
-  return withFixedKeys(facts.mapping, payload, ruled);
 }
 
 function factsOf(happened: Happened): Facts {

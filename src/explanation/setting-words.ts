@@ -1,7 +1,6 @@
-import { findShellLine, isGivenToCommands, listText, type MisplacedFile } from '../advice/commands.ts';
+import { findShellLine, listText, type MisplacedFile } from '../advice/commands.ts';
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import { shorten, type Place } from '../document/document.ts';
-import { undefinedIn, variablesRead } from './code-lines.ts';
 
 /** References in the text of a setting: `${NAME}`; never a value. */
 function namesIn(at: Place | undefined): readonly string[] {
@@ -41,16 +40,12 @@ export function shellNote({ argv }: CommandRunner): string | undefined {
 const MAX_ARGV = 300;
 
 /** In which folder a file of the arguments was looked for, and what finds it. */
-export function misplacedNote(
-  { cwd }: CommandRunner,
-  { word, file, argv, isProgram }: MisplacedFile,
-): string {
+export function misplacedNote({ cwd }: CommandRunner, { word, file, argv }: MisplacedFile): string {
   const folder =
     cwd === undefined
       ? 'private gives each conversation a folder of its own outside of the configuration'
       : `the command works in ${cwd}`;
-  const why = isProgram ? ', as a program with a folder is looked for from the configuration' : '';
-  return `${folder}, and ${word} of argv is looked for there; the file is ${file}. Write argv: ${listText(argv)}${why}, or another cwd`;
+  return `${folder}, and ${word} of argv is looked for there; the file is ${file}. Write argv: ${listText(argv)}`;
 }
 
 /** Words of an error about a variable, a key or a login that is missing. */
@@ -74,29 +69,22 @@ function absentIn(error: string): readonly string[] {
 /** Begins what is said where nothing tells which variable is missing, and whether one is. */
 export const MAY_NEED = 'If the command needs another variable';
 
+/** What every command gets, and what the shell and the machine set themselves. */
+const GIVEN =
+  /^(?:PATH|HOME|USER|SHELL|LANG|LC_\w+|TZ|TMPDIR|PWD|OLDPWD|IFS|PS\d|HOSTNAME|TERM|SLUICE_\w+|TRACEPARENT|TRACESTATE)$/;
+
 const GIVES =
   'of the environment of the service a command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR, and what passEnv names and env sets';
 
 /** What a command gets of the environment, and how it gets more; undefined where nothing says that it lacked any. */
-export function environmentNote(
-  runner: CommandRunner,
-  error: string,
-  { key, script = [] }: { readonly key: string; readonly script?: readonly string[] },
-): string | undefined {
-  const isKnown = (name: string): boolean => isGivenToCommands(name) || Object.hasOwn(runner.env, name);
-  const words = new Set(error.split(/\W+/));
-  const named = script.filter((name) => words.has(name));
-  const said = [...new Set([...absentIn(error), ...variablesRead(error), ...named])].filter(
-    (name) => !isKnown(name),
-  );
+export function environmentNote(runner: CommandRunner, error: string, key: string): string | undefined {
+  const isKnown = (name: string): boolean => GIVEN.test(name) || Object.hasOwn(runner.env, name);
+  const said = [...new Set(absentIn(error))].filter((name) => !isKnown(name));
   const { passEnv } = runner;
   const unset = said.filter((name) => passEnv.includes(name)).join(', ');
   if (unset !== '')
     return `passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again`;
-  const guessed = said.length > 0 ? [] : undefinedIn(error).filter((name) => !isKnown(name));
-  if (guessed.length > 0 && !guessed.some((name) => passEnv.includes(name)))
-    return `${guessed.join(', ')} was undefined in the command: if it comes from the environment, write passEnv: [${[...passEnv, ...guessed].join(', ')}] at ${key}; ${GIVES}`;
-  const missing = said.length > 0 ? said : [...readIn(runner), ...script].filter((name) => !isKnown(name));
+  const missing = said.length > 0 ? said : readIn(runner).filter((name) => !isKnown(name));
   const isSure = missing.length > 0 && (said.length > 0 || passEnv.length === 0);
   if (!isSure && (passEnv.length > 0 || !ABOUT_ENVIRONMENT.test(error))) return undefined;
   const login = isSure ? undefined : loginText(runner, error, key);

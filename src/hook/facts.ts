@@ -1,6 +1,4 @@
 /** What advice and explanation read of requests, beside what the engine needs. At most 40 names. */
-export { AGENT_FIELDS, WAKE_FIELDS } from './action-fields.ts';
 export { encodedWords, jsonTextOn, parseCode, readEncoded } from './encoded-json.ts';
 export type { HookFacts } from './finding-facts.ts';
 export { USUAL_SENDERS } from './skip-rules.ts';
-export { addedToBody } from './transform-draft.ts';

@@ -101,16 +101,12 @@ function callOf(
   };
 }
 
-const isBody = (call: TransformCall, reply: TransformReply): boolean =>
-  reply.kind === 'ok' && addedToBody(reply.json, call.json) !== undefined;
-
-/** The body itself in place of a result, as transforms of other tools hand it on: the fields it was given. */
-export function addedToBody(json: string | undefined, input: string): readonly string[] | undefined {
-  const [result, body] = [readJson(json ?? ''), fieldAt(parseJson(input), ['payload'])];
+/** Whether it gives the body itself in place of a result, as transforms of other tools hand it on: the fields it was given. */
+function isBody(call: TransformCall, reply: TransformReply): boolean {
+  if (reply.kind !== 'ok') return false;
+  const [result, body] = [readJson(reply.json ?? ''), fieldAt(parseJson(call.json), ['payload'])];
   const names = isJsonObject(body) ? Object.keys(body) : [];
-  if (!isJsonObject(result) || names.length === 0) return undefined;
-  if (names.some((name) => !Object.hasOwn(result, name))) return undefined;
-  return Object.keys(result).filter((name) => !names.includes(name));
+  return isJsonObject(result) && names.length > 0 && names.every((name) => Object.hasOwn(result, name));
 }
 
 /** The error of a transform that failed. Its detail says nothing of the cause: that is in the trace. */

@@ -13,7 +13,6 @@ gateway: { runner: { kind: command, argv: [sh, -c, 'exit 0'] } }
 `;
 
 const MAPPINGS = `
-- { id: host, match: { path: host }, debounce: { key: host, seconds: 10 }, messageTemplate: '{{host}}' }
 - { id: mr, match: { path: mr }, sessionKey: 'mr:{{iid}}', dedupe: body, messageTemplate: '{{project.name}}' }
 - { id: fine, match: { path: fine }, sessionKey: 'fine:{{id}}', messageTemplate: '{{id}}' }
 `;
@@ -42,12 +41,10 @@ test('each hint is told once in the log', async () => {
   await send('mr', { iid: 1, project: { name: 'web' } });
   await send('mr', { iid: 1, project: { name: 'api' } });
   await send('mr', { iid: 1, project: { name: 'api' } });
-  for (const host of ['a', 'b']) await send('host', { host });
 
   const key = "write sessionKey: 'mr:{{project.name}}:{{iid}}'";
   await expect.poll(() => about('mr sessionKey')).toEqual([expect.stringContaining(key)]);
   await expect.poll(() => about('mr  if it was a new event, remove dedupe: body')).toHaveLength(1);
-  await expect.poll(() => about('host debounce.key the key is the fixed text host')).toHaveLength(1);
   // What a run needs shows when it has ended.
   await expect
     .poll(() => about('fine prompt').join(), { timeout: 5_000 })
@@ -55,6 +52,6 @@ test('each hint is told once in the log', async () => {
   expect(about('fine')).toHaveLength(1);
 
   hints?.replaced();
-  await send('host', { host: 'c' });
-  await expect.poll(() => about('host debounce.key')).toHaveLength(2);
+  await send('mr', { iid: 1, project: { name: 'cli' } });
+  await expect.poll(() => about('mr sessionKey')).toHaveLength(2);
 });

@@ -69,17 +69,10 @@ test.each<[string, string | undefined]>([
   expect(jsonReplyNote({ ...RUNNER, replyPath: 'x' }, reply, 'k')).toBeUndefined();
 });
 
-test('a reply that is a list of texts is told how to be text', () => {
-  const note = jsonReplyNote(RUNNER, '["one", "two"]\n', 'gateway.runner');
-  expect(note).toContain("jq -r '.[]'");
-  expect(jsonReplyNote(RUNNER, '[1] is the first footnote', 'gateway.runner')).toBeUndefined();
-});
-
 test('what an interpreter said names the cause', async () => {
   const configDir = await mkdtemp(join(tmpdir(), 'sluice-errors-'));
   await mkdir(join(configDir, 'agents'));
   await writeFile(join(configDir, 'agents/run.mjs'), '');
-  await writeFile(join(configDir, 'agents/system.txt'), '');
   const told = (message: string, argv: readonly string[] = ['./agents/run.mjs']): string | undefined =>
     commandErrorNote({ runner: { ...RUNNER, argv }, configDir, message: `exit\n${message}` });
   expect(told('/a/run.mjs: 1: Syntax error: word unexpected')).toContain(
@@ -92,10 +85,5 @@ test('what an interpreter said names the cause', async () => {
     `run npm install @ai-sdk/openai in ${join(configDir, 'agents')}`,
   );
   expect(told("ModuleNotFoundError: No module named 'yaml'")).toContain('pip install yaml');
-  expect(told('cat: system.txt: No such file or directory')).toContain(
-    `Write its whole path in the script: ${join(configDir, 'agents/system.txt')}`,
-  );
-  expect(told("ENOENT: no such file or directory, open 'agents/run.mjs'")).toContain('Write its whole path');
-  expect(told('cat: other.txt: No such file or directory')).toBeUndefined();
   expect(told('SyntaxError: Unexpected token')).toBeUndefined();
 });

@@ -207,8 +207,8 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
     tools: 'check-generation proof-listing',
   },
   explanation: {
-    advice: `code-lines command-errors command-words compared-requests debounce-note decision-reasons
-      fixed-keys hints key-notes kind-notes list-note outbox-notes prefix-note run-notes sentence
+    advice: `command-errors command-words compared-requests debounce-note decision-reasons
+      hints key-notes list-note outbox-notes prefix-note run-notes sentence
       session-notes setting-notes setting-words shared-conversations short-hint stored-notes template-warnings`,
   },
   golden: { advice: 'case-hints other-files' },

@@ -6,7 +6,6 @@ import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { isExecutable } from '../../config/config.ts';
 import { beginningOf, statOf } from './look-at-file.ts';
-import { shellWord } from './shell-words.ts';
 
 /** Programs that work elsewhere: in a container, on another machine, in a folder of an option. */
 const ELSEWHERE = /^(?:docker|podman|nerdctl|kubectl|ssh|chroot|nsenter|bwrap|firejail|wsl|flatpak)$/;
@@ -14,11 +13,8 @@ const ELSEWHERE = /^(?:docker|podman|nerdctl|kubectl|ssh|chroot|nsenter|bwrap|fi
 const MOVES = /^(?:-C|--(?:cwd|chdir|directory|dir|prefix|project-dir|workdir)(?:=.*)?)$/;
 /** An option before a file that the command writes. */
 const WRITES = /^-(?:o|-out(?:put)?(?:-\w+)*)$/;
-/** What a script does to be in another folder, or to find a file from its own place. */
-const SCRIPT_MOVES = /(?:^|[\s;&|(])(?:cd|pushd)\s/;
 /** A relative path of letters that no shell reads in another way. */
 const RELATIVE = /^(?![-/~{])(?=[^/.]*[/.])[\w./@+-]+$/;
-const MAX_WORDS = 200;
 
 /** Where a command works and where its configuration is. */
 export interface CommandFolders {
@@ -36,8 +32,6 @@ export interface MisplacedFile {
   readonly file: string;
   /** The arguments with which the command finds it. */
   readonly argv: readonly string[];
-  /** Whether it is started itself in these arguments, by its path from the configuration. */
-  readonly isProgram: boolean;
 }
 
 /** Finds the first such file in the arguments after the program. Looks at the disk. */
@@ -52,9 +46,9 @@ export function findMisplacedFile(
   const { index, word } = found;
   const file = resolve(configDir, word);
   const program = index === 1 ? asProgram(argv, { word, file }) : undefined;
-  if (program !== undefined) return { word, file, argv: program, isProgram: true };
-  const written = argv.map((each, at) => (at === index ? withPath(each, word, file) : each));
-  return { word, file, argv: written, isProgram: false };
+  if (program !== undefined) return { word, file, argv: program };
+  const written = argv.map((each, at) => (at === index ? `${each.slice(0, -word.length)}${file}` : each));
+  return { word, file, argv: written };
 }
 
 interface RelativeFile {
@@ -68,8 +62,8 @@ function relativeFiles(argv: readonly string[]): readonly RelativeFile[] {
   return argv.flatMap((each, index) => {
     const before = argv[index - 1] ?? '';
     if (index === 0 || WRITES.test(before)) return [];
-    const words = before === '-c' ? scriptWords(each) : [each.slice(optionLength(each))];
-    return words.filter((word) => RELATIVE.test(word)).map((word) => ({ index, word }));
+    const word = each.slice(optionLength(each));
+    return RELATIVE.test(word) ? [{ index, word }] : [];
   });
 }
 
@@ -79,31 +73,15 @@ function optionLength(argument: string): number {
   return WRITES.test(name.slice(0, -1)) ? argument.length : name.length;
 }
 
-/** Words of a script that name something to read or to start. */
-function scriptWords(script: string): readonly string[] {
-  if (SCRIPT_MOVES.test(script)) return [];
-  const words = script.split(/([\s;|&()'"`<>]+)/, MAX_WORDS);
-  return words.filter((_, index) => index % 2 === 0 && !(words[index - 1] ?? '').includes('>'));
-}
-
 /** The script as the program itself, which is looked for from the configuration; undefined where it cannot be started. */
 function asProgram(
   argv: readonly string[],
   { word, file }: Pick<MisplacedFile, 'word' | 'file'>,
 ): readonly string[] | undefined {
   if (argv[1] !== word || !isExecutable(file)) return undefined;
-  const [program = ''] = argv;
   const [, interpreter = ''] = /^#!(.*)/.exec(beginningOf(file, 200).toString()) ?? [];
-  const isSame = interpreter.split(/[\s/]+/).includes(basename(program));
+  const isSame = interpreter.split(/[\s/]+/).includes(basename(argv[0] ?? ''));
   return isSame ? [/^\.{1,2}\//.test(word) ? word : `./${word}`, ...argv.slice(2)] : undefined;
-}
-
-/** An argument with the whole path of a file in it, which a shell has to read as one word. */
-function withPath(argument: string, word: string, file: string): string {
-  if (argument.endsWith(word) && optionLength(argument) === argument.length - word.length)
-    return `${argument.slice(0, -word.length)}${file}`;
-  const parts = argument.split(/([\s;|&()'"`<>]+)/);
-  return parts.map((part) => (part === word ? shellWord(file) : part)).join('');
 }
 
 const isFile = (path: string): boolean => statOf(path)?.isFile() === true;

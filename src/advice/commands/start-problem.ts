@@ -2,10 +2,10 @@
  * Why a program cannot be started, as the disk says of its name. Only the surest is told, the same before the first run
  * and after one that did not start.
  */
-import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import { findOnPath, isExecutable } from '../../config/config.ts';
-import { didYouMean, isOneEditApart } from '../../document/document.ts';
+import { didYouMean } from '../../document/document.ts';
 import { beginningOf, statOf } from './look-at-file.ts';
 import { listText } from './shell-words.ts';
 
@@ -99,20 +99,10 @@ function notOnPath(program: string, path: string): StartProblem {
     .map((folder) => join(folder, program))
     .find((file) => statOf(file)?.isFile() === true);
   if (closed !== undefined) return told(`${closed} is not executable`, `run chmod +x ${closed}`);
-  const near = nearOnPath(program, folders);
   return told(
     'it is not on PATH',
-    near === undefined
-      ? `install it, or write its whole path, which "command -v ${program}" prints in a shell where it works`
-      : `there is ${near}: if that is meant, name it in its place`,
+    `install it, or write its whole path, which "command -v ${program}" prints in a shell where it works`,
   );
-}
-
-/** A program with a number at its end, or a letter apart. */
-function nearOnPath(program: string, folders: readonly string[]): string | undefined {
-  const names = [...new Set(folders.flatMap(namesIn))];
-  if (program.length < 3) return undefined;
-  return names.find((name) => name === `${program}3`) ?? names.find((name) => isOneEditApart(name, program));
 }
 
 /** Names of a folder that are compared. */
@@ -136,9 +126,6 @@ function fileProblem(file: string): StartProblem | undefined {
 }
 
 function missingFile(file: string): StartProblem {
-  const target = linkOf(file);
-  if (target !== undefined)
-    return told(`it is a link to ${target}, which is not there`, 'make the link anew');
   const folder = dirname(file);
   const near = didYouMean(basename(file), namesIn(folder));
   const remedy =
@@ -165,11 +152,3 @@ function interpreterProblem(file: string): StartProblem | undefined {
 }
 
 const isStartable = (file: string): boolean => fileProblem(file) === undefined;
-
-function linkOf(file: string): string | undefined {
-  try {
-    return lstatSync(file).isSymbolicLink() ? readlinkSync(file) : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,31 +1,12 @@
-/* Fields that say of which kind something is, and that nothing in a mapping reads: what a bot wrote. */
+/* That a bot wrote a message, which nothing in a mapping reads. */
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { valueAt } from '../../json.ts';
 import { conjunctsOf, type CompiledMapping } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
 
-/** What happened, at the top of a body or one level below it. */
-export const OF_A_KIND =
-  /^(?:[A-Za-z_][\w-]*\.)?(?:action|event|(?:event|change)_?(?:type|name)|type|kind|status|state)$/i;
-/** How bad, how far or of which sort it is, wherever that stands. */
-export const OF_A_SORT =
-  /(?:^|[._-])(?:severity|level|priority|urgency|reason|result|outcome|conclusion|phase|stage|category|classification|topic|trigger|mode|environment|env|\w*type|\w*status|\w*state)$/i;
-
-/** What happens to a thing first, or is mostly what is waited for. */
-const FIRST_OF_ALL =
-  /(?:^|[._ /-])(?:opened|created?|added|new|firing|triggered|failed|failure|down|published|critical|fatal|permanent|error|urgent|high|production|prod)$/i;
-/** Where it ends: what began before it is seldom waited for. */
-const LAST_OF_ALL = /(?:^|[._ /-])(?:completed|finished|succeeded|success|done|final)$/i;
-
-/** The kind that is most likely the one that is meant. */
-export function likeliestKind(values: readonly string[]): string | undefined {
-  const found = [FIRST_OF_ALL, LAST_OF_ALL].map((form) => values.find((value) => form.test(value)));
-  return found.find((value) => value !== undefined) ?? values[0];
-}
-
 /** Its condition, templates and keys, as they are written. */
-export function writtenIn({ match: { when }, templates }: CompiledMapping): string {
+function writtenIn({ match: { when }, templates }: CompiledMapping): string {
   const condition = when?.at.source.text.slice(when.at.start, when.at.end) ?? '';
   return [condition, ...[...templates.values()].map(({ source }) => source)].join('\n');
 }

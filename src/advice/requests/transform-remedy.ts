@@ -1,13 +1,4 @@
-import {
-  fieldAt,
-  isJsonObject,
-  parseJson,
-  readJson,
-  valueAt,
-  type JsonObject,
-  type JsonValue,
-} from '../../json.ts';
-import { addedToBody, AGENT_FIELDS, WAKE_FIELDS } from '../../hook/facts.ts';
+import { fieldAt, isJsonObject, parseJson, valueAt, type JsonValue } from '../../json.ts';
 import type { TransformTrace } from '../../hook/hook.ts';
 
 /**
@@ -17,25 +8,21 @@ import type { TransformTrace } from '../../hook/hook.ts';
 export function transformRemedy(trace: TransformTrace | undefined): string | undefined {
   if (trace === undefined) return undefined;
   const { mappingKey, reply, call } = trace;
-  const returned = bodyReturned(trace);
-  if (returned !== undefined) return returned;
   if (mappingKey !== undefined) {
     return `take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
   }
-  if (reply.kind !== 'failed') return resultRemedy(trace.problem ?? '', reply.json);
+  if (reply.kind !== 'failed') return resultRemedy(trace.problem ?? '');
   const { message, failure } = reply;
   const ending = ENDINGS[failure]?.(placeOf(reply), call.ref);
   if (ending !== undefined) return ending;
   if (WEB.test(message))
     return 'a transform is no handler of a web framework: it gets one argument, ({ payload, headers, query, path }), and no response to write to; what it returns is the answer: return { message: … }';
-  const slip =
-    jsonTextRead(reply, call.json) ??
-    fieldOfList(reply, call.json) ??
-    absentField(reply, call.json) ??
-    slipIn(message, call.json) ??
-    ownThrow(reply);
+  const slip = SLIPS.map((find) => find(reply, call.json)).find((found) => found !== undefined);
   return slip === undefined ? undefined : `${slip}; then run this request through it with sluice replay`;
 }
+
+/** What a call failed of: the surest first. */
+const SLIPS = [jsonTextRead, absentField, slipIn, ownThrow];
 
 type Failed = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;
 
@@ -76,82 +63,25 @@ const KEYS: Readonly<Record<string, string>> = {
   timeout: 'timeoutSeconds',
 };
 
-function bodyReturned({ reply, call, problem }: TransformTrace): string | undefined {
-  if (reply.kind !== 'ok' || problem === undefined) return undefined;
-  const added = addedToBody(reply.json, call.json);
-  const text = added?.length === 1 ? `payload.${added[0] ?? ''}` : 'the text for the agent';
-  return added === undefined
-    ? undefined
-    : `the transform returns the body itself, and a template does not see what it changed in it: return the text of the run, return { message: ${text} }, and remove messageTemplate from the mapping`;
-}
-
 /** Of a result that is none of an action. */
-function resultRemedy(problem: string, json = ''): string | undefined {
+function resultRemedy(problem: string): string | undefined {
   const [, kind] = /^the result(?:\[\d+\])? is an? (string|boolean|number)\b/.exec(problem) ?? [];
   if (kind === 'boolean')
     return 'return null where the request is to do nothing, and an object with the text of the run where it is: return { message: … }';
   if (kind !== undefined)
     return 'put what it returns into an object: return { message: … } in place of return …';
-  const typed = typeRemedy(problem);
-  if (typed !== undefined) return typed;
   const [, key = ''] = /^"([^"]+)" in the result(?:\[\d+\])? is not a known key/.exec(problem) ?? [];
-  return key === '' ? undefined : (frameRemedy(key, json) ?? keysRemedy(unknownKeys(key, json)));
+  return key === '' ? undefined : keyRemedy(key);
 }
 
-/** A key that holds nothing but a result: what is returned with it, and without. */
-function frameRemedy(key: string, json: string): string | undefined {
-  const result = readJson(json);
-  const isList = Array.isArray(result);
-  const [object] = isList ? result : [result];
-  const inner = isJsonObject(object) ? object[key] : undefined;
-  const names = isJsonObject(inner) ? Object.keys(inner) : [];
-  if (!isJsonObject(object) || Object.keys(object).length > 1 || names.length === 0) return undefined;
-  if (names.some((name) => !KNOWN.has(name)) || !/^[\w$]{1,40}$/.test(key)) return undefined;
-  const own = `{ ${names.map((name) => `${name}: …`).join(', ')} }`;
-  const [right, wrong] = [own, `{ ${key}: ${own} }`].map((each) => (isList ? `[${each}]` : each));
-  return `a result has no frame: write return ${right} in place of return ${wrong}`;
-}
-
-/** A key of a result with a value of another type. */
-function typeRemedy(problem: string): string | undefined {
-  const [, key = '', wanted, found] =
-    /^(\w+) in the result(?:\[\d+\])? must be (?:an? )?([\w ]+?), found an? (\w+)/.exec(problem) ?? [];
-  if (key === '') return undefined;
-  if (wanted !== 'string')
-    return `write ${key} as ${wanted}, in what the transform returns: a text has quotes, true, false and a number have none`;
-  const isWhole = found === 'object' || found === 'list' || found === 'array';
-  return isWhole
-    ? `${key} is a text: name one field in place of the whole ${found}, or write its parts, ${key}: \`…: \${payload.title}\`; for all of it ${key}: JSON.stringify(…)`
-    : `${key} is a text: write String(…) around what the transform puts there`;
-}
-
-const KNOWN: ReadonlySet<string> = new Set(['kind', ...WAKE_FIELDS, ...AGENT_FIELDS]);
-
-/** All keys of a result that none is known of, the one that was found first. */
-function unknownKeys(first: string, json: string): readonly string[] {
-  const result = readJson(json);
-  const [object] = (Array.isArray(result) ? result : [result]).filter(
-    (one): one is JsonObject => isJsonObject(one) && Object.hasOwn(one, first),
-  );
-  const keys = Object.keys(object ?? {}).filter((key) => key !== first && !KNOWN.has(key));
-  return [first, ...keys.filter((key) => /^[\w$-]{1,40}$/.test(key)).slice(0, 8)];
-}
-
-function keysRemedy(keys: readonly string[]): string {
-  const [first = ''] = keys;
+function keyRemedy(key: string): string {
   // Each item of n8n has its fields below json.
-  if (keys.length === 1 && (first === 'json' || first === 'data'))
-    return `a result has no frame: return what stands in ${first} itself, as in return { message: … }, and not { ${first}: { … } }`;
-  const renamed = keys.filter((key) => Object.hasOwn(KEYS, key));
-  const others = keys.filter((key) => !Object.hasOwn(KEYS, key));
-  return [
-    ...renamed.map((key) => `write ${KEYS[key] ?? ''} in place of ${key}, in what the transform returns`),
-    ...(others.length === 0
-      ? []
-      : [
-          `take ${others.join(', ')} out of what the transform returns, or write it into the text of message`,
-        ]),
-  ].join('; ');
+  if (key === 'json' || key === 'data')
+    return `a result has no frame: return what stands in ${key} itself, as in return { message: … }, and not { ${key}: { … } }`;
+  const known = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
+  return known === undefined
+    ? `take ${key} out of what the transform returns, or write it into the text of message`
+    : `write ${known} in place of ${key}, in what the transform returns`;
 }
 
 /** What the module threw itself; an error of the language has its own name. */
@@ -173,34 +103,6 @@ function jsonTextRead({ read }: Failed, input: string): string | undefined {
   return undefined;
 }
 
-/** A field that the code looks for in a list: most likely a wrapper that this sender does not have. */
-function fieldOfList({ read, message }: Failed, input: string): string | undefined {
-  const [, iterated] = /^([\w$.]+) is not iterable/.exec(message) ?? [];
-  const path = read?.path ?? iterated;
-  const keys = path?.split('.') ?? [];
-  const field = keys.at(-1) ?? '';
-  const list = keys.length < 2 ? undefined : fieldAt(parseJson(input), keys.slice(0, -1));
-  if (path === undefined || !Array.isArray(list) || /^(?:\d+|length)$/.test(field)) return undefined;
-  const parent = keys.slice(0, -1).join('.');
-  const what = parent === 'payload' ? 'the body of this request' : parent;
-  const said = `${parent} has no field ${field}: ${what} is a list of ${list.length}`;
-  const [, next] = /reading '([\w$]+)'/.exec(message) ?? [];
-  const isOfElement = fieldAt(list[0] as JsonValue | undefined, [field]) !== undefined;
-  if (isOfElement)
-    return `${said}, and each element of it has ${field}: go through it, as with for (const each of ${parent}), and read each.${field}`;
-  const call = next === undefined ? '' : `.${next}`;
-  return `${said}, and ${parent} is the list itself: write ${parent}${call} in place of ${read?.expression ?? path}${call}`;
-}
-
-/** A header by which senders say what happened, as it came. */
-function eventOf(argument: JsonValue): string {
-  const headers = fieldAt(argument, ['headers']);
-  const [[name, value] = []] = isJsonObject(headers)
-    ? Object.entries(headers).filter(([each]) => /(?:^|-)(?:event(?:-key|-type|-name)?|topic)$/.test(each))
-    : [];
-  return name === undefined ? '' : ` (${name} is ${JSON.stringify(value)})`;
-}
-
 /** A field that the code reads on from, and that this request does not have. */
 function absentField(failed: Failed, input: string): string | undefined {
   const { read, message } = failed;
@@ -218,7 +120,7 @@ function absentField(failed: Failed, input: string): string | undefined {
   const what =
     value === null
       ? `${path} is null in this request, and ${where} reads on from it`
-      : `the request has no ${path}, which ${where} reads${eventOf(argument)}`;
+      : `the request has no ${path}, which ${where} reads`;
   const [near, ...more] = value === null ? [] : pathsTo(argument, keys.at(-1) ?? '');
   if (near !== undefined && more.length === 0) return `${what}; it has ${near}: read that`;
   if (message.startsWith('Cannot destructure'))
@@ -228,24 +130,12 @@ function absentField(failed: Failed, input: string): string | undefined {
 }
 
 /** What the words of an error tell, beside the body. */
-function slipIn(message: string, input: string): string | undefined {
+function slipIn({ message }: Failed, input: string): string | undefined {
   if (/\[object Object\]"? is not valid JSON/.test(message))
     return 'the body is parsed already: take payload itself, without JSON.parse';
   if (/Invalid time value/.test(message))
     return 'new Date got what is no time, or nothing: look at the field that it gets; a number of seconds needs * 1000';
-  const [, name] = /^Class constructor (\w+) cannot be invoked without 'new'/.exec(message) ?? [];
-  if (name !== undefined)
-    return `${name} is a class, and a transform is a function: write class ${name} without export default, and below it export default (context) => new ${name}().transform(context)`;
-  const [, zone = ''] = /^Invalid time zone specified: ([\w/+-]{1,60})$/.exec(message) ?? [];
-  if (zone !== '') return zoneRemedy(zone);
   return readRemedy(message, () => parseJson(input));
-}
-
-function zoneRemedy(zone: string): string {
-  const near = Intl.supportedValuesOf('timeZone').find((one) =>
-    one.toLowerCase().endsWith(`/${zone.toLowerCase()}`),
-  );
-  return `there is no time zone ${zone}: write timeZone: '${near ?? 'Europe/Berlin'}'${near === undefined ? ', the region and a city of it' : ''}`;
 }
 
 const WEB =

@@ -5,7 +5,6 @@ import type { GenerationSubjects } from '../../generation/facts.ts';
 import { AGENT_PROFILES } from '../../runners/facts.ts';
 import { isWithin } from '../../runners/runners.ts';
 import { findMisplacedFile } from '../commands/misplaced-file.ts';
-import { scriptVariables } from '../commands/script-variables.ts';
 import { findShellLine, listText } from '../commands/shell-words.ts';
 import { findStartProblem } from '../commands/start-problem.ts';
 import { hint, look, type Found } from '../rule.ts';
@@ -63,10 +62,9 @@ function misplacedFile(subject: Subject): readonly Found[] {
   if (misplaced === undefined) return [];
   const text = listText(runner.kind === 'agent' ? misplaced.argv.slice(1) : misplaced.argv);
   const folder = cwd === undefined ? 'private folders of its own (cwd: private)' : `${cwd} (cwd)`;
-  const why = misplaced.isProgram ? '; a program with a folder is looked for from the configuration' : '';
   return found(subject, 'argv', {
     message: `the command works in ${folder}, and ${misplaced.word} is looked for there: the file is beside the configuration`,
-    hint: `write argv: ${text}${why}, or another cwd at ${atOf(subject)}`,
+    hint: `write argv: ${text}`,
     text,
   });
 }
@@ -84,9 +82,9 @@ function wordsOfShell(subject: Subject): readonly Found[] {
   });
 }
 
-/** Variables that the service has, and a command does not get: the keys of a known agent, or what its script reads. */
+/** The keys of a known agent that the service has, and a command does not get. */
 function keptVariables(subject: Subject): readonly Found[] {
-  const { runner, configDir, host } = subject;
+  const { runner, host } = subject;
   if (runner.kind === 'agent') return [];
   const { argv, env, passEnv } = runner;
   const at = atOf(subject);
@@ -96,23 +94,13 @@ function keptVariables(subject: Subject): readonly Found[] {
   const words = new Set(
     argv.flatMap((argument) => argument.split(/[\s;|&()'"]+/).map((word) => basename(word))),
   );
-  const ofAgents = Object.entries(AGENT_PROFILES).flatMap(([agent, { keys }]) => {
+  return Object.entries(AGENT_PROFILES).flatMap(([agent, { keys }]) => {
     const list = keys.filter(isSet).join(', ');
     if (!words.has(agent) || list === '' || keys.some(isKnown)) return [];
     return found(subject, 'argv', {
       message: `${list} is set for the service, but the command ${agent} does not get it`,
       hint: `add passEnv: [${list}] to ${at}, or use kind: ${agent}, which passes it on`,
     });
-  });
-  if (ofAgents.length > 0) return ofAgents;
-  const { file = '', names = [] } = scriptVariables(argv, configDir) ?? {};
-  const kept = names.filter((name) => !isKnown(name) && isSet(name));
-  if (kept.length === 0) return [];
-  const shown = isWithin(file, configDir) ? `./${relative(configDir, file)}` : file;
-  const [are, them] = kept.length === 1 ? ['is', 'it'] : ['are', 'them'];
-  return found(subject, 'argv', {
-    message: `${shown.slice(0, 80)} reads ${kept.join(', ')}, which ${are} set for the service, and does not get ${them}: a command gets only a few variables of the service`,
-    hint: `write passEnv: [${[...passEnv, ...kept].join(', ')}] at ${at}`,
   });
 }
 
