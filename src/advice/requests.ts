@@ -1,4 +1,5 @@
 /** What is known of mistakes that show in requests: why one missed, what it was taken for, and what to write. */
+export { createBodyIndex, outsideLists } from './requests/body-index.ts';
 export { createAdvisor } from './requests/advisor.ts';
 export { nearestMisses, placesOf } from './requests/considered-notes.ts';
 export { coolDownText, longWaitText, spanOf, unitText } from './requests/debounce-words.ts';

@@ -1,6 +1,6 @@
 /** Parts of JsonLogic rules, and hints that write one. */
 import { shorten } from '../document/document.ts';
-import { isJsonObject } from '../json.ts';
+import { isJsonObject, type JsonValue } from '../json.ts';
 
 /** JSON as people write it, with a space after each colon and comma. */
 export function printRule(value: unknown): string {
@@ -41,6 +41,24 @@ export function nameOfVariable(operand: unknown): string | undefined {
   const { var: name } = operand as { readonly var: unknown };
   const first: unknown = Array.isArray(name) ? name[0] : name;
   return typeof first === 'string' ? first : undefined;
+}
+
+/** The same rule with other names for its variables, with their defaults. */
+export function renameVariables(rule: JsonValue, rename: (name: string) => string): JsonValue {
+  if (Array.isArray(rule)) return (rule as readonly JsonValue[]).map((each) => renameVariables(each, rename));
+  if (!isJsonObject(rule)) return rule;
+  const named = (names: JsonValue, count = Infinity): JsonValue =>
+    Array.isArray(names)
+      ? (names as readonly JsonValue[]).map((each, at) => (at < count ? named(each) : each))
+      : typeof names === 'string'
+        ? rename(names)
+        : names;
+  return Object.fromEntries(
+    Object.entries(rule).map(([key, value]) => {
+      if (key === 'var') return [key, named(value, 1)];
+      return [key, key === 'missing' ? named(value) : renameVariables(value, rename)];
+    }),
+  );
 }
 
 /** An equality with several values: the rule for one of them, and for none where the operator negates. */

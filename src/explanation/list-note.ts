@@ -1,13 +1,13 @@
 /* What to write in place of a `forEach` that reads no list. */
 import { didYouMean } from '../document/document.ts';
+import { createBodyIndex, outsideLists } from '../advice/requests.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
 import { type CompiledMapping, isReserved } from '../mapping/mapping.ts';
 
 /** Lists of a body that are named. */
 const MAX_LISTS = 4;
-/** Objects within each other that are looked through, and fields of each. */
+/** Objects within each other that are looked through. */
 const MAX_DEPTH = 4;
-const MAX_FIELDS = 100;
 
 /** What is known of a request whose `forEach` read no list. */
 export interface NoList {
@@ -29,7 +29,7 @@ function whichList({ text, keys }: Reads, { payload, isObject }: NoList): string
     return `the whole body is the list (of ${payload.length}): write forEach: payload`;
   const body = payload !== undefined && isJsonObject(payload) ? payload : {};
   const found = valueAt(body, keys);
-  const all = collect(body, []);
+  const all = listsOf(body);
   const near = didYouMean(
     keys.at(-1) ?? '',
     all.map(({ path }) => path.at(-1) ?? ''),
@@ -64,12 +64,13 @@ interface FoundList {
   readonly list: readonly JsonValue[];
 }
 
-function collect(value: JsonValue, path: readonly string[]): readonly FoundList[] {
-  if (Array.isArray(value)) return [{ path, list: value as readonly JsonValue[] }];
-  if (!isJsonObject(value) || path.length === MAX_DEPTH) return [];
-  return Object.entries(value)
-    .slice(0, MAX_FIELDS)
-    .flatMap(([key, each]) => (/^[\w-]+$/.test(key) ? collect(each, [...path, key]) : []));
+function listsOf(body: JsonValue): readonly FoundList[] {
+  const fields = createBodyIndex(body).fields().filter(outsideLists);
+  return fields.flatMap(({ keys, value }) =>
+    Array.isArray(value) && keys.length <= MAX_DEPTH
+      ? [{ path: keys, list: value as readonly JsonValue[] }]
+      : [],
+  );
 }
 
 /** A name that means something else at the root is written below the body. */

@@ -144,9 +144,12 @@ function findCutTimes(
   mappings: readonly CompiledMapping[],
 ): readonly Finding[] {
   const { timeoutSeconds, maxTimeoutSeconds: most } = settings.agents.defaults;
-  const defaults = { timeoutSeconds, at: placeIfWritten(root, ['agents', 'defaults', 'timeoutSeconds']) };
+  const defaults = {
+    timeoutSeconds,
+    timeoutAt: placeIfWritten(root, ['agents', 'defaults', 'timeoutSeconds']),
+  };
   const cut = [defaults, ...mappings].filter(({ timeoutSeconds: asked = 0 }) => asked > most);
-  return cut.map(({ timeoutSeconds: asked = 0, at }) => ({
+  return cut.map(({ timeoutSeconds: asked = 0, timeoutAt: at }) => ({
     severity: 'warning',
     code: 'TIMEOUT_CUT',
     message: say`timeoutSeconds is ${asked}, but no run takes longer than ${most} s (agents.defaults.maxTimeoutSeconds)`,

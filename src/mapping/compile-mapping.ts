@@ -242,6 +242,7 @@ function compileParts(compiling: CompilingMapping) {
     deliver,
     instructions,
     timeoutSeconds,
+    timeoutAt: timeoutSeconds === undefined ? undefined : compiling.located.place(['timeoutSeconds']),
     runner,
     cwd,
     limits,

@@ -218,6 +218,8 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   readonly text?: CompiledTemplate;
   readonly deliver?: boolean;
   readonly timeoutSeconds?: number;
+  /** Where it is written. */
+  readonly timeoutAt?: Place;
   readonly allowUnsafeExternalContent: boolean;
   readonly transform?: TransformRef;
   /** A payload path, split into keys; `text` is the path as written. */

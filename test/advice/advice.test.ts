@@ -193,35 +193,6 @@ test('mappings that stand later and would have taken the request are named', () 
   expect(text).toContain('For both to act, write one mapping with a transform that returns a list: [{');
 });
 
-test.each([
-  [
-    '{"!!": {var: issue}}',
-    '{"!!": {var: comment}}',
-    /when: \{"and":\[\{"!!":\{"var":"issue"\}\},\{"!":\{"var":"comment"\}\}\]\} in first\./,
-  ],
-  [
-    '{"!!": {var: issue}}',
-    '{"===": [{var: action}, created]}',
-    /before first \(\S+\)\. first then still takes every other request for which \{"!!":\{"var":"issue"\}\} holds\. It does not read action, here "created": .* add a condition on action to it\. For both/,
-  ],
-  ['{and: [{"!!": {var: issue}}, {"!!": {var: comment}}]}', '{"!!": {var: comment}}', undefined],
-  ['{"!!": {var: issue}}', 'true', undefined],
-])('of a mapping with %s, and a later one with %s', (first, later, expected) => {
-  const one = (id: string, when: string): string =>
-    `- {id: ${id}, match: {path: a, when: ${when}}, messageTemplate: x}`;
-  const settings = settingsWith({ table: [one('first', first), one('later', later)].join('\n') });
-  const payload = { action: 'created', issue: { number: 1 }, comment: { body: 'b' } };
-  const request = createHookRequest({ path: 'a', payload, receivedAt });
-  const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
-  const text = formatEvaluation(evaluation, {
-    request,
-    advice: adviceFor(evaluation, request, settings.table),
-  });
-  expect(text).toContain('later would have taken it, too, but stands later');
-  if (expected === undefined) expect(text).not.toContain('only the first mapping that matches acts');
-  else expect(text).toMatch(expected);
-});
-
 describe('what rendered empty', () => {
   const adviseOn = (mapping: string, payload: JsonValue) => {
     const settings = settingsWith({ table: mapping });
@@ -357,7 +328,7 @@ describe('what rendered empty', () => {
       },
     );
     expect(advice.instead.get('form.title')?.text).toBe(
-      'form.title outside of the block: write {{../form.title}}',
+      'form.title outside of the block: write {{@root.form.title}}',
     );
   });
 
@@ -370,7 +341,7 @@ describe('what rendered empty', () => {
     ],
   };
   test.each<readonly [string, string, string | undefined]>([
-    ['{{#each orders}}{{currency}}{{/each}}', 'currency', '{{../currency}}'],
+    ['{{#each orders}}{{currency}}{{/each}}', 'currency', '{{@root.currency}}'],
     ['{{#each orders}}{{#if number}}{{currency}}{{/if}}{{/each}}', 'currency', '{{@root.currency}}'],
     [
       '{{#each orders}}{{#each items}}{{sku}} {{currency}}{{/each}}{{/each}}',
@@ -382,10 +353,13 @@ describe('what rendered empty', () => {
       '../currency',
       '{{@root.currency}}',
     ],
-    ['{{#each orders}}{{#each items}}{{sku}} {{number}}{{/each}}{{/each}}', 'number', '{{../number}}'],
-    ['{{#each orders}}{{truncate currency 2}}{{/each}}', 'truncate currency 2', '{{truncate ../currency 2}}'],
-    ['{{#each orders}}{{this.currency}}{{/each}}', 'this.currency', '{{../currency}}'],
-    ['{{#with orders.[0]}}{{currency}}{{/with}}', 'currency', '{{../currency}}'],
+    [
+      '{{#each orders}}{{truncate currency 2}}{{/each}}',
+      'truncate currency 2',
+      '{{truncate @root.currency 2}}',
+    ],
+    ['{{#each orders}}{{this.currency}}{{/each}}', 'this.currency', '{{@root.currency}}'],
+    ['{{#with orders.[0]}}{{currency}}{{/with}}', 'currency', '{{@root.currency}}'],
     // What another element has is a field of the elements.
     ['{{#each orders}}{{#each items}}{{sku}} {{note}}{{/each}}{{/each}}', 'note', undefined],
   ])('in %s the whole tag is written', (template, expression, write) => {

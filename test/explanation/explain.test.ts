@@ -93,10 +93,7 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
     [
       { or: [{ '===': [{ var: 'live' }, true] }, { '===': [{ var: 'type' }, 'a'] }] },
       { live: false, type: 'a' },
-      [
-        'when {"===":[{"var":"type"},"a"]} is true: found "a"',
-        'when {"===":[{"var":"live"},true]} is false: found false, expected true: one part of "or" is enough, and where all have to hold write "and" in its place',
-      ],
+      ['when {"===":[{"var":"type"},"a"]} is true: found "a"'],
     ],
     [
       { some: [{ var: 'labels' }, { '!==': [{ var: 'title' }, 'skip'] }] },
@@ -119,13 +116,6 @@ describe('the mapping taken shows the comparisons that made it hold', () => {
       { in: ['main', { var: 'ref' }] },
       { ref: 'domain' },
       ['when {"in":["main",{"var":"ref"}]} is true: found "domain"'],
-    ],
-    [
-      { in: ['checkout.session', { var: 'type' }] },
-      { type: 'checkout.session.expired' },
-      [
-        'when {"in":["checkout.session",{"var":"type"}]} is true: found "checkout.session.expired"; "in" looks for a part, so every type with "checkout.session" in it is taken: for one kind alone write {"===":[{"var":"type"},"checkout.session.NAME"]}',
-      ],
     ],
     [
       { in: ['checkout.session.', { var: 'type' }] },

@@ -3,7 +3,8 @@
  * `{amount: {$gte: 100}}`, and names with a sign and a value (`{leftValue, operator, rightValue}`).
  */
 import { spelling } from '../../document/document.ts';
-import { isJsonObject, isScalar } from '../../json.ts';
+import { isJsonObject, isScalar, type JsonObject } from '../../json.ts';
+import { renameVariables } from '../rule-parts.ts';
 import { withoutForeignRoot } from './paths.ts';
 
 export type FieldRule = Readonly<Record<string, unknown>>;
@@ -109,15 +110,5 @@ export function pathHere(written: string): string | undefined {
 }
 
 /** The same rule where the names are those of an element. */
-export function ofElement(rule: FieldRule): FieldRule {
-  const bare = (name: unknown): unknown => (typeof name === 'string' ? name.replace(/^payload\./, '') : name);
-  const inner = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(inner);
-    return isJsonObject(value) ? ofElement(value) : value;
-  };
-  const entries = Object.entries(rule).map(([key, value]) => {
-    if (key === 'var') return [key, bare(value)];
-    return [key, key === 'missing' && Array.isArray(value) ? value.map(bare) : inner(value)];
-  });
-  return Object.fromEntries(entries) as FieldRule;
-}
+export const ofElement = (rule: FieldRule): FieldRule =>
+  renameVariables(rule as JsonObject, (name) => name.replace(/^payload\./, '')) as FieldRule;

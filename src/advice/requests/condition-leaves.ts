@@ -47,21 +47,6 @@ function heldBelow(index: number, nodes: readonly ConditionTrace[]): readonly Co
   ];
 }
 
-/** Parts of an `or` that did not hold, and ask another thing than the part that did: who meant "and" looks for them. */
-export function spareLeaves(nodes: readonly ConditionTrace[]): readonly ConditionTrace[] {
-  return nodes.flatMap((node, index) => {
-    if (node.leaf || node.result !== 'true' || operatorOf(node) !== 'or') return [];
-    const parts = childrenOf(index, nodes).flatMap((child) => nodes[child] ?? []);
-    const held = new Set(
-      parts.filter(({ result }) => result === 'true').flatMap(({ rule }) => namesRead(rule)),
-    );
-    return parts.filter(
-      ({ leaf, result, rule }) =>
-        leaf && result !== 'true' && namesRead(rule).every((name) => !held.has(name)),
-    );
-  });
-}
-
 /** A leaf of a condition that had a part in its result. */
 export interface DecidingLeaf {
   readonly node: ConditionTrace;

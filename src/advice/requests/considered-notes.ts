@@ -4,7 +4,7 @@ import { moveBefore } from '../file-order.ts';
 import { didYouMean, formatPlace, spelling } from '../../document/document.ts';
 import { namesRead, type ConditionTrace, type ConsideredMapping } from '../../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
-import { fieldsOfElement, heldLeaves, leavesBelow, spareLeaves } from './condition-leaves.ts';
+import { fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
 import { operatorOf } from './difference.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
@@ -83,23 +83,14 @@ function laterNotes(
 
 /** What lets the later mapping take such requests: its place first, and then what the earlier one would still take. */
 function orderText(
-  { id, at, narrowed, unread }: EvaluationAdvice['alsoMatched'][number],
+  { id, at }: EvaluationAdvice['alsoMatched'][number],
   { mapping, nodes = [] }: ConsideredMapping,
 ): string {
   const rule = nodes[0]?.expression ?? '';
   const rest = rule === '' ? 'every other request' : `every other request for which ${cut(rule)} holds`;
-  const or =
-    narrowed !== undefined
-      ? [`Or write when: ${narrowed} in ${mapping.id}.`]
-      : unread !== undefined
-        ? [
-            `It does not read ${unread.path}, here ${unread.value}: where it is meant for one kind only, add a condition on ${unread.path} to it.`,
-          ]
-        : [];
   return [
     `only the first mapping that matches acts. If ${id} should take such requests, ${moveBefore({ id, at }, { id: mapping.id, at: formatPlace(mapping.at) })}.`,
     `${mapping.id} then still takes ${rest}.`,
-    ...or,
     BOTH_ACT,
   ].join(' ');
 }
@@ -152,30 +143,11 @@ function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly Evaluat
   const more = leaves.length - shown.length;
   return [
     ...shown.map((leaf): EvaluationNote => {
-      const text = `when ${leaf.expression} ${whyHeld(leaf)}${asPart(leaf)}`;
+      const text = `when ${leaf.expression} ${whyHeld(leaf)}`;
       return { code: 'held', text, ...placed(leaf.at), ...about, ...readBy(leaf) };
     }),
-    ...spareLeaves(nodes)
-      .slice(0, 1)
-      .map((leaf): EvaluationNote => {
-        const text = `when ${leaf.expression} ${whyOf(leaf)}: one part of "or" is enough, and where all have to hold write "and" in its place`;
-        return { code: 'held', text, ...placed(leaf.at), ...about, ...readBy(leaf) };
-      }),
     ...(more > 0 ? [{ code: 'more_held', text: `and ${more} more comparisons`, ...about } as const] : []),
   ];
-}
-
-/** Of `in` with a name that begins a longer one: that it takes all that begin so, and how one of them is asked for. */
-function asPart({ rule, found, result }: ConditionTrace): string {
-  const operands = isJsonObject(rule) ? rule['in'] : undefined;
-  const [part, variable = null] = Array.isArray(operands) ? (operands as readonly JsonValue[]) : [];
-  if (typeof part !== 'string' || typeof found !== 'string' || result !== 'true') return '';
-  const isName = /^[\p{L}\p{N}][\p{L}\p{N}._:/-]*[\p{L}\p{N}]$/u.test(part) && !/\s/.test(found);
-  const next = found.charAt(part.length);
-  if (!isName || !found.startsWith(part) || !/^[._:/-]$/.test(next)) return '';
-  const [name] = namesRead(rule ?? null);
-  const one = JSON.stringify({ '===': [variable, `${part}${next}NAME`] });
-  return `; "in" looks for a part, so every ${name ?? 'text'} with "${part}" in it is taken: for one kind alone write ${one}`;
 }
 
 /** What a comparison that held found: of `some` the element that it held for, in place of the whole list. */

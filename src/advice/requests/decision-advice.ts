@@ -5,9 +5,10 @@ import type { RoutingTable } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
 import type { RequestAdvice } from '../../server/server.ts';
 import { isReadAmiss, readsBodyAsList } from './request-advice.ts';
+import { createBodyIndex } from './body-index.ts';
 import { catchAllNotes } from './catch-all-note.ts';
 import { findElementReads } from './element-reads.ts';
-import { findInstead } from './instead.ts';
+import { findInstead } from './missing-paths.ts';
 import { kindNotes } from './request-notes.ts';
 import { takenNameNotes } from './reserved-names.ts';
 import { senderNote } from './sender-note.ts';
@@ -32,10 +33,10 @@ export function createDecisionAdvisor(
     const isKnown = (path: string): boolean =>
       !STRANGE.test(path) && wordsIn(path).every((word) => OWN_NAME.test(word) || known.has(word));
     const sender = senderNote(evaluation, request, isKnown);
-    const reads = findElementReads(evaluation, request);
+    const reads = findElementReads(evaluation, createBodyIndex(request.payload));
     const notes = reads === undefined ? notesFor(evaluation, request, table) : [reads.note];
     const isOfKind = notes.some(({ code }) => isKindCode(code));
-    const instead = isOfKind ? [] : findInstead(evaluation, request, reads?.names);
+    const instead = isOfKind ? [] : findInstead(evaluation, request, { ofElements: reads?.names });
     return {
       notes: notes.filter(({ names }) => names.every(isKnown)).map(({ text }) => text),
       instead: new Map(

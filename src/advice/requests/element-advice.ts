@@ -2,6 +2,7 @@
 import { didYouMean } from '../../document/document.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
 import { isListOperator } from '../../mapping/mapping.ts';
+import { renameVariables } from '../rule-parts.ts';
 import {
   describe,
   fieldsOf,
@@ -98,14 +99,7 @@ function renamed(
   { operator, list, rule }: ElementRule,
   names: ReadonlyMap<string, string | undefined>,
 ): string {
-  const rename = (part: JsonValue): JsonValue => {
-    if (Array.isArray(part)) return (part as readonly JsonValue[]).map(rename);
-    const name = variableName(part);
-    if (name !== undefined) return names.has(name) ? variable(names.get(name) ?? name) : part;
-    if (!isJsonObject(part)) return part;
-    return Object.fromEntries(Object.entries(part).map(([key, each]) => [key, rename(each)]));
-  };
-  return ruleText(operator, [variable(list), rename(rule)]);
+  return ruleText(operator, [variable(list), renameVariables(rule, (name) => names.get(name) ?? name)]);
 }
 
 /** The end of a path that an element has, or a key of an element that is spelt nearly so. */

@@ -6,7 +6,7 @@ import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { fieldAt, isJsonObject, type JsonValue } from '../../json.ts';
 import { isReserved } from '../../mapping/mapping.ts';
-import type { HookRequest } from '../../request.ts';
+import { listsIn, type BodyIndex, type KnownPath } from './body-index.ts';
 import { openBlocks } from './open-blocks.ts';
 
 /** What was read of the elements of one list. */
@@ -26,10 +26,7 @@ interface Read {
   readonly keys: readonly string[];
 }
 
-interface List {
-  readonly keys: readonly string[];
-  readonly elements: readonly JsonValue[];
-}
+type List = Pick<KnownPath, 'keys'> & { readonly value: readonly JsonValue[] };
 
 /** Elements, lists and steps to them that are looked at; expressions that are written out. */
 const MAX_ELEMENTS = 20;
@@ -38,11 +35,14 @@ const MAX_STEPS = 3;
 const MAX_WRITTEN = 6;
 
 /** The list whose elements have most of the names that found nothing; undefined where that explains nothing. */
-export function findElementReads(evaluation: Evaluation, { payload }: HookRequest): ElementReads | undefined {
+export function findElementReads(evaluation: Evaluation, index: BodyIndex): ElementReads | undefined {
   if (evaluation.mapping === undefined || evaluation.mapping.forEach !== undefined) return undefined;
   const empty = emptyOutsideBlocks(evaluation);
   if (empty.length === 0) return undefined;
-  const found = listsOf(payload)
+  const lists = Array.isArray(index.body) ? bodyAsList(index.body) : listsIn(index);
+  const found = lists
+    .filter(({ keys }) => keys.length <= MAX_STEPS)
+    .slice(0, MAX_LISTS)
     .map((list) => ({ list, reads: empty.flatMap((each) => readOf(each, list) ?? []) }))
     .toSorted((a, b) => b.reads.length - a.reads.length)[0];
   if (found === undefined || !isSure(found.list, found.reads)) return undefined;
@@ -50,7 +50,7 @@ export function findElementReads(evaluation: Evaluation, { payload }: HookReques
   const forEach =
     list.keys.length === 0 || isReserved(list.keys[0] ?? '') ? ['payload', ...list.keys] : list.keys;
   const name = forEach.join('.');
-  const count = list.elements.length;
+  const count = list.value.length;
   return {
     list: name,
     count,
@@ -90,34 +90,14 @@ function pathsIn(expression: string): readonly string[] {
   return paths.filter((word) => /^[A-Za-z_]\w*(?:\.[\w-]+)*$/.test(word));
 }
 
-/** Lists of objects, the nearest to the root first; the body itself where it is one. */
-function listsOf(payload: JsonValue): readonly List[] {
-  const lists: List[] = [];
-  let level: readonly { readonly keys: readonly string[]; readonly value: JsonValue }[] = [
-    { keys: [], value: payload },
-  ];
-  for (let depth = 0; depth <= MAX_STEPS && lists.length < MAX_LISTS; depth += 1) {
-    for (const { keys, value } of level) {
-      const elements = Array.isArray(value) ? (value as readonly JsonValue[]) : [];
-      if (elements.some(isJsonObject)) lists.push({ keys, elements });
-    }
-    level = level.flatMap(({ keys, value }) =>
-      isJsonObject(value)
-        ? Object.entries(value)
-            .slice(0, 100)
-            .filter(([key]) => /^[A-Za-z_]\w*$/.test(key))
-            .map(([key, inner]) => ({ keys: [...keys, key], value: inner }))
-        : [],
-    );
-  }
-  return lists.slice(0, MAX_LISTS);
-}
+const bodyAsList = (value: readonly JsonValue[]): readonly List[] =>
+  value.some(isJsonObject) ? [{ keys: [], value }] : [];
 
 /**
  * A name as a field of the elements: bare, or behind the name of the list, with or without an s. Through a list that
  * stands deeper, in one event, a name is read to print all of them.
  */
-function readOf({ expression, name }: EmptyName, { keys, elements }: List): Read | undefined {
+function readOf({ expression, name }: EmptyName, { keys, value: elements }: List): Read | undefined {
   const steps = name.replace(/^(?:payload|item)\./, '').split('.');
   const last = keys.at(-1) ?? '';
   const starts = keys.length > 1 ? [[]] : [[], [last], [last.replace(/s$/, '')]];

@@ -55,10 +55,6 @@ export interface LaterMapping {
   readonly at: string;
   /** Whether it asks for less than the one taken, so that what that leaves is meant for it. */
   readonly takesAny?: boolean;
-  /** The condition with which the one taken leaves such requests to it, as JSON. */
-  readonly narrowed?: string;
-  /** What it compares and the one taken does not read, with what was sent. */
-  readonly unread?: { readonly path: string; readonly value: string };
 }
 
 /** Advice as it is printed. */

@@ -26,7 +26,7 @@ import {
   adviseOnParent,
   endsAtNull,
 } from './missing-advice.ts';
-import type { Instead } from './instead.ts';
+import type { Instead } from './missing-paths.ts';
 import { isNearPath } from './near-paths.ts';
 import { adviseOnOrder, isOrder } from './order-advice.ts';
 import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';

@@ -1,20 +1,17 @@
+/* What may have been meant by a path that found nothing, and where a text stands, among what a request has. */
 import { didYouMean } from '../../document/document.ts';
-import { fieldAt, isJsonObject, valueAt, type JsonValue } from '../../json.ts';
+import { valueAt, type JsonValue } from '../../json.ts';
 import { isReserved } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
-import type { FoundText } from './evaluation-advice.ts';
-import { createPathFinder, type PathFinder } from './path-candidates.ts';
-
-const ROOTS = ['payload', 'headers', 'query'] as const;
-/** Places looked at for a text. */
-const MAX_LOOKED_AT = 2_000;
-const MAX_LEVELS = 6;
+import { createBodyIndex, isIndex, outsideLists, type BodyIndex, type KnownPath } from './body-index.ts';
 
 /** A path that may have been meant, as it is written, with its value. */
 export interface NearPath {
   readonly path: string;
   readonly value?: JsonValue;
 }
+
+const ROOTS: readonly string[] = ['payload', 'headers', 'query'];
 
 /**
  * What a variable that found nothing probably meant, among what the request has: a header or field of nearly that name,
@@ -23,48 +20,50 @@ export interface NearPath {
 export function suggestPaths(
   missing: string,
   request: HookRequest,
-  find: PathFinder = createPathFinder(request.payload),
+  body: BodyIndex = createBodyIndex(request.payload),
 ): readonly NearPath[] {
   const [first = '', ...rest] = withDots(missing).split('.');
-  const isRoot = (ROOTS as readonly string[]).includes(first);
+  const isRoot = ROOTS.includes(first);
   const keys = isRoot ? rest : [first, ...rest];
   if (first === 'headers' || first === 'query')
     return asPath(suggestName(first, keys.join('.'), request), request);
   const outside = isRoot ? undefined : outsideBody(keys, request);
   if (outside !== undefined) return asPath(outside, request);
-  const found = find(keys).filter(({ keys: to }) => keys.length > 1 || !to.some(isIndex));
-  if (found.length > 0) return found.map((each) => ({ path: written(each.keys, isRoot), value: each.value }));
-  return asPath(headerFor(keys.at(-1) ?? '', request), request);
+  const found = body.find(keys).filter(({ keys: to }) => keys.length > 1 || !to.some(isIndex));
+  return found.length > 0
+    ? found.map((each) => asWritten(each, isRoot))
+    : asPath(headerFor(keys.at(-1) ?? '', request), request);
 }
 
 function asPath(path: string | undefined, { headers, query }: HookRequest): readonly NearPath[] {
   const value = path === undefined ? undefined : valueAt({ headers, query }, path.split('.'));
   return path === undefined ? [] : [value === undefined ? { path } : { path, value }];
 }
-const isIndex = (key: string): boolean => /^\d+$/.test(key);
-const withDots = (path: string): string =>
+
+export const withDots = (path: string): string =>
   path.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\./, '');
 
 /** As a template and a condition write it; a name that would mean another thing gets its root. */
-function written(keys: readonly string[], isRoot: boolean): string {
+function asWritten({ keys, value }: KnownPath, isRoot = false): NearPath {
   const [first = ''] = keys;
-  return `${isRoot || isReserved(first) || isIndex(first) ? 'payload.' : ''}${keys.join('.')}`;
+  const root = isRoot || isReserved(first) || isIndex(first) ? 'payload.' : '';
+  return { path: `${root}${keys.join('.')}`, value };
 }
 
 /** Whether a suggestion has the last names of a path, or is spelt nearly so; else it merely ends in the same name. */
 export function isNearPath(missing: string, near: string): boolean {
-  const [a, b] = [missing, near].map((path) => path.replace(/^payload\./, '').split('.'));
-  if (a === undefined || b === undefined) return false;
-  const isEnd = a.join('.').endsWith(`.${b.join('.')}`) || isOutside(missing, near);
+  const [a, b] = [missing, near].map((path) => path.replace(/^payload\./, '').split('.')) as [
+    string[],
+    string[],
+  ];
+  const isOutside = near === `query.${missing}` || near === `headers.${missing.toLowerCase()}`;
+  const isEnd = isOutside || a.join('.').endsWith(`.${b.join('.')}`);
   const isSame = a.length > 1 && b.length > 1 && a.slice(-2).join('.') === b.slice(-2).join('.');
   const isSpelt =
     a.length === b.length &&
     a.every((name, at) => name === b[at] || didYouMean(name, [b[at] ?? '']) !== undefined);
   return isEnd || isSame || isSpelt;
 }
-
-const isOutside = (missing: string, near: string): boolean =>
-  near === `query.${missing}` || near === `headers.${missing.toLowerCase()}`;
 
 /** A header or parameter whose name is near, or has the asked words in it. */
 function suggestName(root: 'headers' | 'query', name: string, request: HookRequest): string | undefined {
@@ -98,59 +97,6 @@ function headerFor(key: string, { headers }: HookRequest): string | undefined {
   return found === undefined ? undefined : `headers.${found}`;
 }
 
-/** What an element of a `forEach` has of a variable that found nothing, as the template writes it. */
-export function suggestElement(
-  missing: string,
-  find: PathFinder,
-): readonly (NearPath & { readonly cost: number })[] {
-  const keys = withDots(missing)
-    .replace(/^item\./, '')
-    .split('.');
-  return find(keys).map(({ keys: to, value, cost }) => ({ path: `item.${to.join('.')}`, value, cost }));
-}
-
-/** Whether the body has a value at the path. */
-export function hasValue(path: string, { payload }: HookRequest): boolean {
-  const value = valueAt(payload, path.replace(/^payload\./, '').split('.'));
-  return value !== null && value !== undefined;
-}
-
-/** The list whose elements have what `item.…` asks for, where the mapping has no `forEach`. */
-export function suggestList(missing: string, { payload }: HookRequest): string | undefined {
-  if (!missing.startsWith('item.') || !isJsonObject(payload)) return undefined;
-  const keys = missing.split('.').slice(1);
-  const found = Object.entries(payload).find(
-    ([, value]) => Array.isArray(value) && fieldAt((value as readonly JsonValue[])[0], keys) !== undefined,
-  );
-  return found?.[0];
-}
-
-/** What elements of a list have of a name that found nothing inside `{{#each}}`. */
-export function suggestInLists(
-  missing: string,
-  { payload }: HookRequest,
-): { readonly field: string; readonly list: string } | undefined {
-  if (!isJsonObject(payload) || missing.includes('.')) return undefined;
-  for (const [list, value] of Object.entries(payload)) {
-    const first = Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
-    if (!isJsonObject(first)) continue;
-    const near = didYouMean(missing, Object.keys(first)) ?? abbreviated(missing, Object.keys(first));
-    if (near !== undefined) return { field: near, list };
-  }
-  return undefined;
-}
-
-/** msg for message, qty for quantity: the letters in order, from the first on. */
-function abbreviated(short: string, names: readonly string[]): string | undefined {
-  if (short.length < 2) return undefined;
-  return names.find((name) => {
-    if (name[0] !== short[0]) return false;
-    let at = 0;
-    for (const letter of name) if (letter === short[at]) at += 1;
-    return at === short.length;
-  });
-}
-
 /** Longer texts are no names of events. */
 const MAX_NAME_CHARS = 60;
 
@@ -160,18 +106,20 @@ const MAX_NAME_CHARS = 60;
  */
 export function findText(
   wanted: string,
-  { payload }: HookRequest,
+  body: BodyIndex,
   was: JsonValue | undefined,
-): FoundText | undefined {
-  let near: FoundText | undefined;
-  for (const found of textsIn(payload)) {
-    // As a condition writes it.
-    const at = written(found.at.split('.'), false);
-    if (found.text === wanted) return { ...found, at };
-    const isNear = found.text.length <= MAX_NAME_CHARS && isAlike(wanted, found.text);
-    if (isNear && found.text !== was) near ??= { ...found, at };
-  }
-  return near;
+): { readonly at: string; readonly text: string } | undefined {
+  const texts = body
+    .fields()
+    .flatMap(({ keys, value }) =>
+      typeof value === 'string' && outsideLists({ keys, value })
+        ? [{ at: asWritten({ keys, value }).path, text: value }]
+        : [],
+    );
+  return (
+    texts.find(({ text }) => text === wanted) ??
+    texts.find(({ text }) => text.length <= MAX_NAME_CHARS && text !== was && isAlike(wanted, text))
+  );
 }
 
 /** `incident.trigger` and `incident.triggered`: at most a few letters are different, and one holds most of the other. */
@@ -179,25 +127,4 @@ function isAlike(wanted: string, text: string): boolean {
   if (text.length < 4 || wanted.length < 4) return false;
   const [a, b] = [wanted.toLowerCase(), text.toLowerCase()];
   return a.startsWith(b) || b.startsWith(a) || didYouMean(wanted, [text]) !== undefined;
-}
-
-/** Texts of a body that a condition can read, the nearest to its root first: none below a key with a dot in it. */
-export function* textsIn(payload: JsonValue): Generator<FoundText> {
-  let level: { readonly path: string; readonly value: JsonValue }[] = [{ path: '', value: payload }];
-  let looked = 0;
-  for (let depth = 0; depth < MAX_LEVELS && level.length > 0; depth += 1) {
-    const next: typeof level = [];
-    for (const { path, value } of level) {
-      if (!isJsonObject(value)) continue;
-      for (const [key, item] of Object.entries(value)) {
-        looked += 1;
-        if (looked > MAX_LOOKED_AT) return;
-        if (key.includes('.')) continue;
-        const at = path === '' ? key : `${path}.${key}`;
-        if (typeof item === 'string') yield { at, text: item };
-        else next.push({ path: at, value: item });
-      }
-    }
-    level = next;
-  }
 }

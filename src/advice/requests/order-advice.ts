@@ -62,35 +62,14 @@ function holdsInTurn(operator: string, values: readonly (number | string)[]): bo
 
 /** A level, a state or another name in words. */
 const WORD = /^\p{L}[\p{L} _-]{0,39}$/u;
-const TIME = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d|$)/;
 
 /** A number and a text that is no number: neither is before the other. */
 function adviseOnMixed(rule: KnownRule, text: Operand, number: Operand): string {
   const { operator } = rule;
-  const unit = unitOf(Number(number.value));
   const never = `${named(text)} is a text, and ${named(number)} a number: "${operator}" between the two never holds`;
   if (text.name !== undefined && WORD.test(plain(text.value)))
     return `${never}; where the sender writes words, list all that are meant: write ${ruleText('in', [text.written, [plain(text.value)]])}, with the other words of that kind behind ${JSON.stringify(plain(text.value))}`;
-  if (unit === undefined || !TIME.test(plain(text.value)))
-    return `${never}; ask another field, or compare in a transform`;
-  const there = [number, text].find(({ name }) => name !== undefined && name !== 'now');
-  const ask =
-    there?.name === undefined
-      ? ''
-      : `ask only whether it is there, ${ruleText('!!', [variable(there.name)])}, or `;
-  const factor = unit === 'seconds' ? ' * 1000' : '';
-  return `${named(text)} is a time as a text, and ${named(number)} a number of ${unit} since 1970: "${operator}" between the two never holds; ${ask}compare in a transform, ${inCode(number)}${factor} with Date.parse(${inCode(text)})`;
-}
-
-/** Of the years 2001 to 2038. */
-function unitOf(number: number): 'seconds' | 'milliseconds' | undefined {
-  if (number >= 1e9 && number < 2.2e9) return 'seconds';
-  return number >= 1e12 && number < 2.2e12 ? 'milliseconds' : undefined;
-}
-
-function inCode({ name, value }: Operand): string {
-  if (name === undefined) return typeof value === 'string' ? `'${value}'` : plain(value);
-  return /^(?:now$|payload\.|headers\.|query\.)/.test(name) ? name : `payload.${name}`;
+  return `${never}; ask another field, or compare in a transform`;
 }
 
 function named({ name, value }: Operand | undefined = { written: null, value: null }): string {

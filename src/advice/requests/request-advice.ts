@@ -10,7 +10,8 @@ import type { HookRequest } from '../../request.ts';
 import { catchAllNotes } from './catch-all-note.ts';
 import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
-import { findInstead, type Instead, missingIn } from './instead.ts';
+import { createBodyIndex, type BodyIndex } from './body-index.ts';
+import { findInstead, type Instead, missingIn } from './missing-paths.ts';
 import { splitKeyNotes } from './split-keys.ts';
 import { laterMappings } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld } from './leaf-advice.ts';
@@ -34,9 +35,10 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   ].slice(0, 1);
   if (evaluation.mapping === undefined && kind.length > 0)
     return ofItsKind(kind, evaluation, { request, table });
-  const reads = findElementReads(evaluation, request);
+  const body = createBodyIndex(request.payload);
+  const reads = findElementReads(evaluation, body);
   const taken = takenNameNotes(evaluation, request);
-  const instead = findInstead(evaluation, request, reads?.names);
+  const instead = findInstead(evaluation, request, { body, ofElements: reads?.names });
   const isListTold = reads !== undefined || readsBodyAsList(evaluation);
   const isAmiss = !isListTold && isReadAmiss(evaluation);
   return {
@@ -53,9 +55,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     ],
     instead,
     leaves: adviseOnFailed(considered, request, instead),
-    foundAt: taken.some(({ code }) => code === 'taken_name')
-      ? new Map()
-      : foundElsewhere(considered, request),
+    foundAt: taken.some(({ code }) => code === 'taken_name') ? new Map() : foundElsewhere(considered, body),
     alsoMatched: laterMappings(evaluation, request, table),
     fields: listFields(evaluation, request),
   };
@@ -124,7 +124,7 @@ function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly Ad
 /** Expected texts that stand at another place of the body, or nearly so. */
 function foundElsewhere(
   considered: readonly ConsideredMapping[],
-  request: HookRequest,
+  body: BodyIndex,
 ): EvaluationAdvice['foundAt'] {
   const found = new Map<string, FoundText>();
   const leaves = considered.flatMap(({ failed, parts = [] }) =>
@@ -134,7 +134,7 @@ function foundElsewhere(
     if (result === 'true') continue;
     if (typeof expected !== 'string' || expected === was || expected.length < 3) continue;
     if (found.has(expected)) continue;
-    const text = findText(expected, request, was);
+    const text = findText(expected, body, was);
     if (text !== undefined) found.set(expected, text);
   }
   return found;

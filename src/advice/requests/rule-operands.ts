@@ -1,5 +1,6 @@
 import { shorten } from '../../document/document.ts';
 import { isJsonObject, isNumeric, isScalar, type JsonValue } from '../../json.ts';
+import { createBodyIndex, outsideLists } from './body-index.ts';
 
 /** Reads what a variable of a rule reads; undefined where there is nothing. */
 export type ReadVariable = (name: string) => JsonValue | undefined;
@@ -116,24 +117,12 @@ export function fieldsOf(value: JsonValue, fits: (field: JsonValue) => boolean =
   return `${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}`;
 }
 
-/** Fields looked at in an object that stands where a text is wanted. */
-const MAX_FIELDS = 500;
-const MAX_DEPTH = 3;
+const MAX_DEPTH = 4;
 
 /** The scalar fields of an object, the nearest first, by their paths below it. */
-export function* scalarsIn(
-  value: JsonValue,
-): Generator<{ readonly path: string; readonly value: JsonValue }> {
-  const waiting = [{ path: '', value, depth: 0 }];
-  let seen = 0;
-  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    if (!isJsonObject(next.value)) continue;
-    for (const [key, field] of Object.entries(next.value)) {
-      seen += 1;
-      if (seen > MAX_FIELDS) return;
-      const path = next.path === '' ? key : `${next.path}.${key}`;
-      if (isScalar(field)) yield { path, value: field };
-      else if (next.depth < MAX_DEPTH) waiting.push({ path, value: field, depth: next.depth + 1 });
-    }
-  }
+export function scalarsIn(value: JsonValue): readonly { readonly path: string; readonly value: JsonValue }[] {
+  const fields = createBodyIndex(value).fields().filter(outsideLists);
+  return fields.flatMap(({ keys, value: field }) =>
+    isScalar(field) && keys.length <= MAX_DEPTH ? [{ path: keys.join('.'), value: field }] : [],
+  );
 }

@@ -2,7 +2,7 @@ import { usualSenders, type Evaluation } from '../../hook/hook.ts';
 import { USUAL_SENDERS } from '../../hook/facts.ts';
 import { accountKey } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
-import { textsIn } from './near-paths.ts';
+import { createBodyIndex, outsideLists } from './body-index.ts';
 
 /** What `ignoreSenders` of the mapping taken found in a request that it did not skip. */
 export interface SenderNote {
@@ -48,9 +48,10 @@ function nameIn(
   { payload }: HookRequest,
   knows: (path: string) => boolean,
 ): { readonly at: string; readonly name: string } | undefined {
-  for (const { at, text } of textsIn(payload)) {
-    const name = names.get(accountKey(text));
-    if (name !== undefined && knows(at)) return { at, name };
+  for (const field of createBodyIndex(payload).fields()) {
+    const name = typeof field.value === 'string' ? names.get(accountKey(field.value)) : undefined;
+    const at = field.keys.join('.');
+    if (name !== undefined && outsideLists(field) && knows(at)) return { at, name };
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { fieldAt, isJsonObject, parseJson, valueAt, type JsonValue } from '../../json.ts';
 import type { TransformTrace } from '../../hook/hook.ts';
+import { createBodyIndex, outsideLists } from './body-index.ts';
 
 /**
  * Of a transform that failed, by what it did: a key of the mapping in its result, the hands of a web framework, or a
@@ -160,25 +161,8 @@ function readRemedy(message: string, readInput: () => JsonValue): string | undef
   return `${name} is an object, and no list, in this request${within.length === 0 ? '' : `; a list is ${within.join(' or ')}`}`;
 }
 
-/** Values of the input looked at. */
-const MAX_LOOKED_AT = 2_000;
-
 /** The paths that end in a name, those through lists left out; the nearest first. */
 function pathsTo(input: JsonValue, name: string): readonly string[] {
-  const waiting: { readonly path: string; readonly value: JsonValue }[] = [{ path: '', value: input }];
-  const found: string[] = [];
-  for (
-    let next = waiting.shift(), seen = 0;
-    next !== undefined && seen < MAX_LOOKED_AT;
-    next = waiting.shift()
-  ) {
-    seen += 1;
-    if (!isJsonObject(next.value)) continue;
-    const { path, value } = next;
-    const below = (key: string): string => (path === '' ? key : `${path}.${key}`);
-    if (Object.hasOwn(value, name)) found.push(below(name));
-    for (const [key, inner] of Object.entries(value).slice(0, MAX_LOOKED_AT - waiting.length))
-      waiting.push({ path: below(key), value: inner });
-  }
-  return found;
+  const fields = createBodyIndex(input).fields().filter(outsideLists);
+  return fields.flatMap(({ keys }) => (keys.at(-1) === name ? [keys.join('.')] : []));
 }

@@ -25,7 +25,7 @@ export function checkAlternatives({ operator, operands }: Operation, at: Place):
         (other) =>
           other !== undefined &&
           isOfSame(one, other) &&
-          typeof one.value === typeof other.value &&
+          (typeof one.value === typeof other.value || !(one.isLoose || other.isLoose)) &&
           one.value !== other.value &&
           !isOneNumber(one, other),
       ),

@@ -1,10 +1,9 @@
 /** Rules of a condition that are right, and hardly meant: they never hold, always hold, or compare what cannot be equal. */
 import { emptyPath } from '../dialects/paths.ts';
 import { SECRET_HINT } from '../dialects/condition-texts.ts';
-import { elementForm } from '../element-rules.ts';
 import { say, quoted } from '../../finding.ts';
 import type { Path } from '../../document/document.ts';
-import { isJsonObject, type JsonValue } from '../../json.ts';
+import { isJsonObject } from '../../json.ts';
 import {
   canonicalPath,
   operationOf,
@@ -30,10 +29,14 @@ interface RuleAt {
   readonly path: Path;
 }
 
+const OF_ELEMENT = 'ITEM_WITHOUT_FOR_EACH';
+
 /** The first thing that each rule is suspected of. */
 function suspects(subject: ConditionSubject): readonly Found[] {
   const found = suspectsIn(subject, subject.located.exact([]), []);
-  return subject.forEach === undefined ? found : ofElements(found, subject, subject.forEach);
+  const first = found.find(({ code }) => code === OF_ELEMENT);
+  // What is asked of the element of a forEach is told once.
+  return found.filter((each) => each === first || each.code !== OF_ELEMENT || subject.forEach === undefined);
 }
 
 function suspectsIn(subject: ConditionSubject, value: unknown, path: Path): readonly Found[] {
@@ -112,27 +115,13 @@ function checkVariable({ subject, operation: { operator, operands }, path }: Rul
   const [name] = operands;
   if (operator !== 'var' || typeof name !== 'string') return undefined;
   const at = subject.located.place([...path, operator]);
-  return emptyPath(name.split('.'), at, { of: 'condition', withItem: false });
-}
-
-/** A condition on `item` beside `forEach`: what is to be written is told once, whole. */
-function ofElements(found: readonly Found[], subject: ConditionSubject, list: string): readonly Found[] {
-  const { located, id, hasTransform } = subject;
-  const first = found.find(({ code }) => code === 'ITEM_WITHOUT_FOR_EACH');
-  const ofElement = (name: string): string | undefined => /^item(?:\.(.+))?$/.exec(name)?.slice(1)[0];
-  const form =
-    first === undefined ? undefined : elementForm(located.exact([]) as JsonValue, { id, list, ofElement });
-  if (first === undefined || form === undefined) return found;
-  const { edit: _one, ...whole } = first;
-  const others =
-    form.file === undefined || hasTransform
-      ? 'to leave out its other elements let a transform return null for them'
-      : `to leave out its other elements add the line transform: ${id}.js to the mapping, and ${form.file}`;
-  const hint = say`for requests with such an element write ${form.when}; ${others}`;
-  return found.flatMap((each) => {
-    if (each === first) return [{ ...whole, hint }];
-    return each.code === first.code ? [] : [each];
-  });
+  const found = emptyPath(name.split('.'), at, { of: 'condition', withItem: false });
+  const { forEach } = subject;
+  if (found?.code !== OF_ELEMENT || forEach === undefined) return found;
+  const { edit: _one, ...whole } = found;
+  const field = JSON.stringify({ var: name.replace(/^item\.?/, '') });
+  const hint = say`a condition takes a request as a whole: ask whether an element has it, {"some": [{"var": ${quote(forEach)}}, RULE]}, where RULE reads ${field}`;
+  return { ...whole, hint };
 }
 
 /** A variable that a condition wants to be two texts at once: it can never hold. */

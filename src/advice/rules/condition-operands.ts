@@ -2,11 +2,13 @@
 import { withoutForeignRoot } from '../dialects/paths.ts';
 import { listOrderFinding } from '../list-order.ts';
 import { templateOperandFinding } from '../template-operands.ts';
-import { isScalar } from '../../json.ts';
+import { isScalar, type JsonValue } from '../../json.ts';
 import { type Operation } from '../../mapping/facts.ts';
+import { namesRead } from '../../mapping/mapping.ts';
 import {
   nameOfVariable,
   quoteName,
+  renameVariables,
   severalRule,
   shown,
   shownRule,
@@ -14,26 +16,47 @@ import {
   type RuleHint,
 } from '../rule-parts.ts';
 
-const ORDER: ReadonlySet<string> = new Set(['>', '>=', '<', '<=']);
-const EQUALITY: ReadonlySet<string> = new Set(['==', '===', '!=', '!==']);
-
 /** What is said of operands. */
 export interface SuspectOperands extends RuleHint {
   readonly message: string;
 }
 
-/**
- * Operands that cannot be meant: a template, two constants, a text compared with a list or with several texts in one, an amount
- * with its unit, a list compared with a number by order, a number compared with a header, or `in` the wrong way round.
- */
+type Check = (operation: Operation) => SuspectOperands | undefined;
+
+/** Operands that cannot be meant, by their operator; the first that finds something is told. */
+const CHECKS: readonly (readonly [operators: string, check: Check])[] = [
+  ['some all none filter map', checkElements],
+  ['in', checkIn],
+  ['> >= < <=', listOrderFinding],
+  ['== === != !==', checkList],
+  ['== === != !==', checkJoined],
+  ['== === != !==', checkConstants],
+  ['== === != !==', checkKind],
+];
+
+/** `isElement`: the variables of the rule read an element. */
 export function suspectOperands(operation: Operation, isElement: boolean): SuspectOperands | undefined {
-  const { operator } = operation;
   const template = templateOperandFinding(operation, isElement);
   if (template !== undefined) return template;
-  if (operator === 'in') return checkIn(operation);
-  if (ORDER.has(operator)) return checkAmount(operation) ?? listOrderFinding(operation);
-  if (!EQUALITY.has(operator)) return undefined;
-  return checkList(operation) ?? checkJoined(operation) ?? checkConstants(operation) ?? checkKind(operation);
+  const own = CHECKS.filter(([operators]) => operators.split(' ').includes(operation.operator));
+  return own.map(([, check]) => check(operation)).find((found) => found !== undefined);
+}
+
+/** Inside a rule over a list a variable reads the element: a path that begins with the list finds nothing there. */
+function checkElements({ operator, operands: [list, rule] }: Operation): SuspectOperands | undefined {
+  const name = nameOfVariable(list) ?? '';
+  // A position or the length of the list within an element of the same name is left alone.
+  const isBelow = (path: string): boolean =>
+    path.startsWith(`${name}.`) && !/^(?:\d|length$)/.test(path.slice(name.length + 1));
+  const strange = name === '' ? undefined : namesRead((rule ?? null) as JsonValue).find(isBelow);
+  if (strange === undefined) return undefined;
+  const own = renameVariables(rule as JsonValue, (path) =>
+    isBelow(path) ? path.slice(name.length + 1) : path,
+  );
+  return {
+    message: `inside "${operator}" var reads an element of ${quoteName(name)}, and ${quoteName(strange)} begins with the list`,
+    ...writing(JSON.stringify({ [operator]: [list, own] })),
+  };
 }
 
 /** The first operand that reads a variable. */
@@ -94,23 +117,6 @@ function checkJoined({ operator, operands }: Operation): SuspectOperands | undef
   const words = text.split(/\s*[,|]\s*/);
   const message = `"${operator}" compares ${quoteName(variable.name)} with the one text ${quoteName(text)}`;
   return { message, ...severalRule(operator, variable.operand, words) };
-}
-
-/** A number with a sign or name of money, a percent sign, or commas between its thousands. */
-const AMOUNT =
-  /^(?:[$€£¥]|(?:USD|EUR|GBP|CHF)\s*)?\s*(-?\d{1,3}(?:,\d{3})+(?:\.\d+)?|-?\d+(?:\.\d+)?)\s*(?:[$€£¥%]|USD|EUR|GBP|CHF)?$/i;
-
-function checkAmount({ operator, operands }: Operation): SuspectOperands | undefined {
-  const name = variableIn(operands)?.name;
-  const written = operands.find((operand) => typeof operand === 'string' && Number.isNaN(Number(operand)));
-  const digits = typeof written === 'string' ? AMOUNT.exec(written.trim())?.[1] : undefined;
-  if (name === undefined || digits === undefined) return undefined;
-  const meant = Number(digits.replaceAll(',', ''));
-  const rule = JSON.stringify({
-    [operator]: operands.map((operand) => (operand === written ? meant : operand)),
-  });
-  const message = `"${operator}" compares ${quoteName(name)} with the text ${quoteName(String(written))}, which is no number: for a number that is never true`;
-  return { message, ...writing(rule) };
 }
 
 /** A header or a parameter of the address is always a text. */

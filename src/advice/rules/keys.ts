@@ -14,8 +14,8 @@ import { DELIVERY_HEADERS, EVENT_IDS, RETRY_HEADERS } from '../vocabulary/delive
 
 /** A field of the request, by what it begins with. */
 const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\.[\w-]+)*/g;
-/** The whole of a key that can only be meant as a field: its id, or a path. */
-const FIELD = /^\$?\.?[a-z_]\w*(?:\.[\w-]+)+$|^(?:id|uuid|\w+_id|\w+Id)$/;
+/** The whole of a key that can only be meant as a field: an id, or the path of one. `release.v2` may well be a fixed key. */
+const FIELD = /^\$?\.?(?:[A-Za-z_]\w*\.)*(?:id|uuid|\w+_id|\w+Id)$|^\$\.[\w.-]+$/;
 
 /** Keys that read the request only between braces: `dedupe: {key: event.id}` is the same for all requests. */
 function withoutBraces({ source, located, dialect }: MappingSubject): readonly Found[] {
@@ -51,11 +51,13 @@ function withBraces(text: string, isWhole: boolean): string | undefined {
   return meant === text ? undefined : meant;
 }
 
-/** A single word that the texts of the mapping print as a field. */
+/** A word or a path that the texts of the mapping print as a field. */
 function printedField(text: string, printed: string): string | undefined {
   const word = text.trim();
-  if (!/^[A-Za-z_]\w{0,80}$/.test(word)) return undefined;
-  const isField = new RegExp(String.raw`\{\{\s{0,9}(?:payload\.)?${word}\s{0,9}\}\}`).test(printed);
+  if (!/^[A-Za-z_][\w.]{0,80}$/.test(word)) return undefined;
+  const isField = new RegExp(
+    String.raw`\{\{\s{0,9}(?:payload\.)?${word.replaceAll('.', String.raw`\.`)}\s{0,9}\}\}`,
+  ).test(printed);
   return isField ? `{{${word}}}` : undefined;
 }
 

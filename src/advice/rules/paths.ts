@@ -85,7 +85,9 @@ function pattern(subject: MappingSubject): readonly Found[] {
 
 function wildcard(subject: MappingSubject): readonly Found[] {
   const path = pathOf(subject);
-  const sign = patternIn(path) ? undefined : /(?:^|\/)(\*+|:[A-Za-z]\w*)(?=\/|$)/.exec(path)?.[1];
+  const sign = patternIn(path)
+    ? undefined
+    : /(?:^|\/)[\w-]*?(\*+|(?<![\w-]):[A-Za-z]\w*)(?=\/|$)/.exec(path)?.[1];
   if (sign === undefined) return [];
   return [
     {

@@ -1,14 +1,15 @@
 /*
- * Which path of a body was meant by one that finds nothing. Paths that end in its last name, or in one that is written
- * alike, are compared with it step by step: what each step costs is set so that what people get wrong most often costs
- * least (another spelling, a wrapper too many or too few, a position in a list), one step too many or too few costs
- * less than another step in its place, and different names in all places are no suggestion.
+ * One body, walked once: its fields by their names, from which is told which path was meant by one that finds nothing, in
+ * which list a name stands, and where a text is. Paths that end in a path's last name, or in one that is written alike, are
+ * compared with it step by step: what each step costs is set so that what people get wrong most often costs least (another
+ * spelling, a wrapper too many or too few, a position in a list), one step too many or too few costs less than another step
+ * in its place, and different names in all places are no suggestion.
  */
 import { didYouMean, spelling } from '../../document/document.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 
 /** A path of a body, with its value. */
-interface KnownPath {
+export interface KnownPath {
   readonly keys: readonly string[];
   readonly value: JsonValue;
 }
@@ -19,8 +20,14 @@ export interface PathCandidate extends KnownPath {
   readonly cost: number;
 }
 
-/** Finds what was meant by the steps of a path: the best candidate, or two that are as good; none where more are. */
-export type PathFinder = (keys: readonly string[]) => readonly PathCandidate[];
+/** A body, which is walked at the first question. */
+export interface BodyIndex {
+  readonly body: JsonValue;
+  /** Fields that have a value, the nearest to the root first; of the elements of a list each with the first that has it. */
+  readonly fields: () => readonly KnownPath[];
+  /** What was meant by the steps of a path: the best candidate, or two that are as good; none where more are. */
+  readonly find: (keys: readonly string[]) => readonly PathCandidate[];
+}
 
 /** Fields of a body that are looked at. */
 const MAX_LOOKED_AT = 3_000;
@@ -53,37 +60,44 @@ const MAX_COST = 4;
 /** Of one whose last name is only written alike. */
 const MAX_COST_ALIKE = 2;
 
-/** Makes the finder for one body, which is looked through at the first question. */
-export function createPathFinder(body: JsonValue): PathFinder {
-  let known: PathIndex | undefined;
-  return (keys) => {
-    if (keys.length === 0 || keys.length > MAX_STEPS || isThere(body, keys)) return [];
-    known ??= indexOf(body);
-    return best(keys, candidatesFor(keys, known));
+export function createBodyIndex(body: JsonValue): BodyIndex {
+  let known: readonly KnownPath[] | undefined;
+  let names: Names | undefined;
+  const fields = (): readonly KnownPath[] => (known ??= [...pathsOf(body)]);
+  return {
+    body,
+    fields,
+    find: (keys) => {
+      if (keys.length === 0 || keys.length > MAX_STEPS || isThere(body, keys)) return [];
+      names ??= namesOf(fields());
+      return best(keys, candidatesFor(keys, names));
+    },
   };
 }
 
 /** By the last name of each path, and by all of its names as one word. */
-interface PathIndex {
+interface Names {
   readonly byLast: ReadonlyMap<string, readonly KnownPath[]>;
   readonly byWord: ReadonlyMap<string, readonly KnownPath[]>;
 }
 
-function indexOf(body: JsonValue): PathIndex {
-  const byLast = new Map<string, KnownPath[]>();
-  const byWord = new Map<string, KnownPath[]>();
-  for (const known of pathsOf(body)) {
-    const word = spelling(known.keys.filter((key) => !isIndex(key)).join(''));
-    for (const [map, key] of [
-      [byLast, spelling(known.keys.at(-1) ?? '')],
-      [byWord, word],
-    ] as const) {
-      const list = map.get(key);
-      if (list === undefined) map.set(key, [known]);
-      else list.push(known);
-    }
-  }
-  return { byLast, byWord };
+function namesOf(fields: readonly KnownPath[]): Names {
+  return {
+    byLast: Map.groupBy(fields, ({ keys }) => spelling(keys.at(-1) ?? '')),
+    byWord: Map.groupBy(fields, ({ keys }) => spelling(keys.filter((key) => !isIndex(key)).join(''))),
+  };
+}
+
+/** Fields that no list is on the way to: what a path names without a position. */
+export const outsideLists = ({ keys }: KnownPath): boolean => !keys.some(isIndex);
+
+/** Lists of objects, but for those within other lists. */
+export function listsIn(index: BodyIndex): readonly (KnownPath & { readonly value: readonly JsonValue[] })[] {
+  return index.fields().flatMap((field) => {
+    const { keys, value } = field;
+    const isList = Array.isArray(value) && value.some(isJsonObject) && outsideLists(field);
+    return isList ? [{ keys, value: value as readonly JsonValue[] }] : [];
+  });
 }
 
 /** Paths of a body that have a value, the nearest to the root first. */
@@ -118,7 +132,7 @@ function entriesOf(value: JsonValue): readonly (readonly [string, JsonValue])[] 
   return entries.filter(([key]) => /^[\p{L}\p{N}_$@:-]+$/u.test(key));
 }
 
-const isIndex = (key: string): boolean => /^\d+$/.test(key);
+export const isIndex = (key: string): boolean => /^\d+$/.test(key);
 
 /** Whether the body has the path, or a null on the way: that is not set, and nothing else is meant. */
 function isThere(body: JsonValue, keys: readonly string[]): boolean {
@@ -131,7 +145,7 @@ function isThere(body: JsonValue, keys: readonly string[]): boolean {
   return true;
 }
 
-function candidatesFor(keys: readonly string[], { byLast, byWord }: PathIndex): readonly PathCandidate[] {
+function candidatesFor(keys: readonly string[], { byLast, byWord }: Names): readonly PathCandidate[] {
   const last = keys.at(-1) ?? '';
   const same = (byLast.get(spelling(last)) ?? []).flatMap((known) => candidate(keys, known, MAX_COST) ?? []);
   // user_name for user.name

@@ -1,0 +1,229 @@
+/* What a request has in place of what found nothing: a variable of a condition, an expression of a template. */
+import { didYouMean, type Place } from '../../document/document.ts';
+import { type Evaluation } from '../../hook/hook.ts';
+import { jsonTextOn } from '../../hook/facts.ts';
+import { fieldAt, isNumeric, valueAt, type JsonValue } from '../../json.ts';
+import { type ConsideredMapping } from '../../mapping/mapping.ts';
+import type { HookRequest } from '../../request.ts';
+import { createBodyIndex, isIndex, listsIn, outsideLists, type BodyIndex } from './body-index.ts';
+import { type AdviceText } from './evaluation-advice.ts';
+import { shown } from './field-list.ts';
+import { suggestPaths, withDots, type NearPath } from './near-paths.ts';
+import { openBlocks } from './open-blocks.ts';
+import { findSplitKey, splitKeyInTemplate } from './split-keys.ts';
+
+/** By what found nothing. A text continues "the request has …"; its names are those of the request, ours left out. */
+export type Instead = ReadonlyMap<string, AdviceText>;
+
+/** Suggestions made at most for one request. */
+const MAX_INSTEAD = 50;
+
+/** What printed nothing in a template. */
+interface EmptyPlace {
+  readonly expression: string;
+  readonly at: Place;
+  readonly template: Place;
+}
+
+/** A path that found nothing, with all that is looked at for it. */
+interface Missing {
+  readonly path: string;
+  /** Where templates print it; none of a condition. */
+  readonly places: readonly EmptyPlace[];
+  /** Whether it was given to a helper, which may have been asked for what it cannot print. */
+  readonly isOfHelper: boolean;
+  readonly request: HookRequest;
+  readonly body: BodyIndex;
+  /** The list of `forEach`, and its first element. */
+  readonly list: string | undefined;
+  readonly element: BodyIndex | undefined;
+}
+
+/** What was meant, from what is certain to what is merely near. */
+const FINDERS: readonly ((missing: Missing) => AdviceText | undefined | 'nothing')[] = [
+  ofSplitKey,
+  outsideOfBlock,
+  ({ path, isOfHelper, request }) =>
+    path.includes('/') || (isOfHelper && hasValue(path, request)) ? 'nothing' : undefined,
+  ofListWithoutForEach,
+  ofNearPath,
+  ofValueAbove,
+  inElements,
+];
+
+/** Variables and expressions that found nothing, with what the request has instead; `ofElements` are told elsewhere. */
+export function findInstead(
+  evaluation: Evaluation,
+  request: HookRequest,
+  {
+    body = createBodyIndex(request.payload),
+    ofElements,
+  }: { readonly body?: BodyIndex; readonly ofElements?: ReadonlySet<string> | undefined } = {},
+): Instead {
+  const { considered, templates } = evaluation.trace;
+  const item = firstElement(evaluation, request);
+  const element = item === undefined ? undefined : createBodyIndex(item);
+  const places = templates.flatMap(({ empty, at: template }) =>
+    empty.map(({ expression, at }) => ({ expression: expression.trim(), at, template })),
+  );
+  const looked = { request, body, list: evaluation.mapping?.forEach?.text, element };
+  const instead = new Map<string, AdviceText>();
+  // Each element of a forEach renders the same templates.
+  for (const name of new Set([...considered.flatMap(missingIn), ...places.map((each) => each.expression)])) {
+    if (instead.size >= MAX_INSTEAD) break;
+    const own = places.filter(({ expression }) => expression === name);
+    const found = namesIn(name)
+      // Such a field has a note of its own.
+      .filter((path) => ofElements?.has(path) !== true && jsonTextOn(path, { request, item }) === undefined)
+      .map((path) => whatIsThere({ ...looked, path, places: own, isOfHelper: path !== name }))
+      .find((each) => each !== undefined && each.text !== name);
+    if (found !== undefined) instead.set(name, found);
+  }
+  return instead;
+}
+
+function whatIsThere(missing: Missing): AdviceText | undefined {
+  for (const find of FINDERS) {
+    const found = find(missing);
+    if (found === 'nothing') return undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** The path that an expression is, or the paths that it gives to its helper. */
+function namesIn(expression: string): readonly string[] {
+  if (/^(?:[\w.$[\]-]+|(?:\.\.\/){0,9}\w[\w.$[\]/-]*)$/.test(expression)) return [expression];
+  const [, ...values] = expression.replaceAll(/"[^"]*"|'[^']*'/g, '""').split(/[\s()]+/);
+  return values.filter((value) => /^[A-Za-z_][\w.[\]/-]*$/.test(value)).slice(0, 5);
+}
+
+/** The first element of the list of which the mapping makes one run each. */
+function firstElement(
+  { mapping }: Pick<Evaluation, 'mapping'>,
+  { payload }: HookRequest,
+): JsonValue | undefined {
+  const value = mapping?.forEach === undefined ? undefined : valueAt(payload, mapping.forEach.keys);
+  return Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
+}
+
+/** Variables of the condition of a mapping that were not sent. */
+export function missingIn({ failed, nodes = [], parts = [] }: ConsideredMapping): readonly string[] {
+  if (failed?.part !== 'when') return [];
+  return [failed.node, ...nodes, ...parts].flatMap(({ missing }) => (missing === undefined ? [] : [missing]));
+}
+
+/** Paths of the request, each with its value for those who may read it; `how` says what to write. */
+function told(found: readonly NearPath[], how = ''): AdviceText {
+  const names = found.map(({ path }) => path);
+  const values = found.map(({ path, value }) =>
+    value === undefined ? path : `${path} (${shown(path.split('.'), value)})`,
+  );
+  return { text: `${names.join(' and ')}${how}`, names, shown: `${values.join(' and ')}${how}` };
+}
+
+const withoutRoot = (path: string): string => path.replace(/^(?:payload|item)\./, '');
+
+function hasValue(path: string, { payload }: HookRequest): boolean {
+  return (valueAt(payload, path.replace(/^payload\./, '').split('.')) ?? null) !== null;
+}
+
+function ofSplitKey({ path, places, request, element }: Missing): AdviceText | undefined {
+  if (places.length === 0) return undefined;
+  const keys = findSplitKey(path, { payload: request.payload, item: element?.body });
+  return keys && { text: splitKeyInTemplate(keys), names: keys };
+}
+
+/** A name in a block of a template that its element has not, and the request has. It speaks of the name as it is written. */
+function outsideOfBlock({ path, places, request, body, element }: Missing): AdviceText | undefined {
+  const place = places.find(({ template, at }) =>
+    openBlocks(template.source.text.slice(template.start, at.start)).some(({ helper }) =>
+      /^(?:each|with)$/.test(helper),
+    ),
+  );
+  const bare = path.replace(/^(?:(?:\.\.|this|@root)[./])+/, '');
+  if (place === undefined || path.startsWith('@root.') || !/^[A-Za-z_][\w.[\]-]*$/.test(bare))
+    return undefined;
+  const keys = withDots(bare).split('.');
+  const { payload, headers, query } = request;
+  const roots: JsonValue = { payload, headers, query, ...(element && { item: element.body }) };
+  const value = fieldAt(roots, keys) ?? fieldAt(payload, keys) ?? '';
+  // What another element has is a field of the elements.
+  const isOfElements = body.fields().some((field) => !outsideLists(field) && endsWith(field.keys, keys));
+  if (value === '' || isOfElements) return undefined;
+  const tag = place.expression.replace(path, () => `@root.${bare}`);
+  return { text: `${bare} outside of the block: write {{${tag}}}`, names: [] };
+}
+
+const endsWith = (keys: readonly string[], end: readonly string[]): boolean =>
+  end.every((key, at) => keys[keys.length - end.length + at] === key);
+
+/** `item.name` of a mapping that has no `forEach`. */
+function ofListWithoutForEach({ path, body, list: forEach }: Missing): AdviceText | undefined {
+  if (forEach !== undefined || !path.startsWith('item.')) return undefined;
+  const keys = path.split('.').slice(1);
+  const found = listsIn(body).find(({ value }) => fieldAt(value[0], keys) !== undefined);
+  if (found === undefined) return undefined;
+  const list = found.keys.join('.');
+  return { text: `${keys.join('.')} in the elements of ${list}: add forEach: ${list}`, names: [list] };
+}
+
+/** A field of nearly the name. */
+function ofNearPath(missing: Missing): AdviceText | undefined {
+  const near = nearPaths(missing);
+  const [only] = near;
+  if (only === undefined) return undefined;
+  // Whatever stands before it: `alert.name` and `this.name` are `item.name`, too.
+  const isOfElement =
+    only.path.startsWith('item.') &&
+    `.${missing.path}`.endsWith(only.path.slice('item'.length)) &&
+    only.path !== missing.path;
+  return isOfElement
+    ? told([only], `: the element of forEach is item, so write {{${only.path}}}`)
+    : told(near);
+}
+
+/** Of the element, where that is as near as what the whole body has. */
+function nearPaths({ path, request, body, list, element }: Missing): readonly NearPath[] {
+  const own = element && (valueAt(element.body, path.split('.')) ?? null);
+  if (own !== undefined && own !== null) return [{ path: `item.${path}`, value: own }];
+  const inElement = element?.find(withDots(path.replace(/^item\./, '')).split('.')) ?? [];
+  const [nearest] = inElement;
+  const isOfItem = path.startsWith('item.');
+  const costInBody = body.find(path.replace(/^payload\./, '').split('.'))[0]?.cost ?? Infinity;
+  if (nearest !== undefined && (isOfItem || nearest.cost <= costInBody))
+    return inElement.map(({ keys, value }) => ({ path: ['item', ...keys].join('.'), value }));
+  return isOfItem ? [] : suggestPaths(path, request, body).map((each) => asElement(each, list));
+}
+
+/** A path that leads into the list of `forEach`, as one of its element. */
+function asElement(near: NearPath, list: string | undefined): NearPath {
+  const [first = '', ...rest] =
+    list !== undefined && near.path.startsWith(`${list}.`) ? near.path.slice(list.length + 1).split('.') : [];
+  return isIndex(first) ? { ...near, path: ['item', ...rest].join('.') } : near;
+}
+
+/** A text or number where the path goes on below it. */
+function ofValueAbove({ path, places, body, element }: Missing): AdviceText | undefined {
+  const root = path.startsWith('item.') ? element?.body : body.body;
+  if (root === undefined || !places.some(({ expression }) => expression === path)) return undefined;
+  const keys = withoutRoot(path).split('.');
+  for (let end = keys.length - 1; end > 0; end -= 1) {
+    const value = valueAt(root, keys.slice(0, end)) ?? null;
+    if (value === null) continue;
+    const above = `${path.startsWith('item.') ? 'item.' : ''}${keys.slice(0, end).join('.')}`;
+    return typeof value === 'object' && !isNumeric(value) ? undefined : told([{ path: above, value }]);
+  }
+  return undefined;
+}
+
+/** A name alone that the elements of a list have, or nearly so. */
+function inElements({ path, body }: Missing): AdviceText | undefined {
+  if (path.includes('.')) return undefined;
+  for (const { keys, value } of listsIn(body)) {
+    const field = didYouMean(path, Object.keys(value[0] ?? {}));
+    const list = keys.join('.');
+    if (field !== undefined) return { text: `${field} in the elements of ${list}`, names: [field, list] };
+  }
+  return undefined;
+}
