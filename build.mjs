@@ -26,6 +26,7 @@ const ENTRIES = [
   'document/document-thread',
   'mail/message-thread',
   'mail/reader-program',
+  'mail/reader-thread',
   'sandbox/author',
   'sandbox/loader/loader-process',
   'sandbox/unsandboxed-process',

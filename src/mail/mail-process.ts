@@ -1,17 +1,14 @@
-import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
 import { pause } from '../timers/timers.ts';
 import { mailboxName } from './identity.ts';
 import { logHealth, type MailboxStatus, type MailHealth, reportHealth } from './mailbox-health.ts';
 import type { MailService, MailServiceOptions } from './mail-service.ts';
 import { readerFolders } from './open-source.ts';
-import { type FromReader, type StoreCall, TOO_LARGE, type ToReader } from './reader-messages.ts';
+import type { FromReader, FromThread, StoreCall, ToReader, ToThread } from './reader-messages.ts';
 import { growingDelay, READER_TIMES } from './reader-times.ts';
 
-const ENTRY = fileURLToPath(new URL(`reader-program${extname(import.meta.url)}`, import.meta.url));
-/** Of the reader's heap, in MB: it holds eight messages of 1 MB at most, and answers of 8 MB. */
-const HEAP_MB = 256;
+const ENTRY = new URL(`reader-thread${extname(import.meta.url)}`, import.meta.url);
 const PING_MS = 1_000;
 /** Pings without an answer until a reader is taken for stuck; one that starts on a busy machine needs some seconds. */
 const PINGS_UNTIL_STUCK = 20;
@@ -33,7 +30,7 @@ export class MailProcess implements MailService {
   readonly #fetching = new Map<string, string>();
   readonly #deaths = new Map<string, number>();
   statuses: readonly MailboxStatus[];
-  #child: ChildProcess | undefined;
+  #reader: Worker | undefined;
   /** Whether this reader has done with a message. */
   #hasPassed = false;
 
@@ -83,23 +80,24 @@ export class MailProcess implements MailService {
 
   /** One reader from its start to its end; why it ended. */
   async #runOnce(signal: AbortSignal): Promise<string> {
-    const child = fork(ENTRY, {
-      execArgv: [`--max-old-space-size=${String(HEAP_MB)}`],
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
-    this.#child = child;
+    const reader = new Worker(ENTRY, { name: 'mailbox' });
+    this.#reader = reader;
     this.#fetching.clear();
     this.#hasPassed = false;
     let reason: string | undefined;
     let unanswered = 0;
     const end = (why: string): void => {
       reason ??= why;
-      child.kill('SIGKILL');
+      this.#send({ kind: 'kill' }, reader);
     };
-    child.on('message', (message: FromReader) => {
-      unanswered = 0;
-      this.#receive(child, message);
+    const how = new Promise<string>((resolve) => {
+      reader.on('message', (message: FromThread) => {
+        unanswered = 0;
+        if (message.kind === 'ended') resolve(message.reason);
+        else this.#receive(reader, message);
+      });
+      reader.once('error', (error: Error) => resolve(error.message));
+      reader.once('exit', () => resolve('its thread ended'));
     });
     const { mail, sinceMs, times, open, messageLimits } = this.#options;
     const { clock: _clock, protect: _protect, ...sent } = open ?? {};
@@ -114,27 +112,26 @@ export class MailProcess implements MailService {
     const ended = new AbortController();
     signal.addEventListener('abort', stop, { once: true });
     try {
-      const how = await endOf(child);
-      return reason ?? how;
+      const ending = await how;
+      return reason ?? ending;
     } finally {
-      this.#child = undefined;
+      this.#reader = undefined;
       ended.abort();
       clearInterval(pinging);
       signal.removeEventListener('abort', stop);
     }
   }
 
-  #send(message: ToReader, child = this.#child): void {
-    // A channel that breaks ends the reader, and that is heard of.
-    if (child?.connected === true) child.send(message, () => undefined);
+  #send(message: ToThread, reader = this.#reader): void {
+    reader?.postMessage(message);
   }
 
-  #receive(child: ChildProcess, message: FromReader): void {
+  #receive(reader: Worker, message: FromReader): void {
     const { log, health } = this.#options;
     switch (message.kind) {
       case 'call':
         if (message.ask === 'passMail') this.#hasPassed = true;
-        void this.#answer(message).then((answer) => this.#send(answer, child));
+        void this.#answer(message).then((answer) => this.#send(answer, reader));
         return;
       case 'statuses':
         this.statuses = message.statuses;
@@ -192,14 +189,4 @@ export class MailProcess implements MailService {
     const figures = { delivered: 0, setAside: 0, filtered: 0 };
     return readerFolders(mail).map((folder) => ({ account: mail.account, folder, health, figures }));
   }
-}
-
-function endOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve) => {
-    child.once('error', (error) => resolve(error.message));
-    child.once('exit', (code, signal) => {
-      const isLarge = code === TOO_LARGE || signal === 'SIGABRT';
-      resolve(isLarge ? 'it took more memory than it may' : (signal ?? `exit code ${String(code)}`));
-    });
-  });
 }

@@ -1,4 +1,4 @@
-/** What goes over the channel between the service and the process that reads a mailbox. */
+/** What goes between the service, the thread that starts the process that reads a mailbox, and that process. */
 import type { MailStorage } from '../storage/storage.ts';
 import type { LogFields, Trouble } from '../telemetry/telemetry.ts';
 import type { DoorRequest } from './door.ts';
@@ -23,6 +23,10 @@ export type ToReader =
   | { readonly kind: 'start'; readonly start: ReaderStart }
   | { readonly kind: 'wake' | 'look' | 'ping' | 'stop' }
   | { readonly kind: 'answer'; readonly id: number; readonly value?: unknown; readonly error?: string };
+
+/** Between the service and the thread that starts the reader. */
+export type ToThread = ToReader | { readonly kind: 'kill' };
+export type FromThread = FromReader | { readonly kind: 'ended'; readonly reason: string };
 
 export type FromReader =
   | { readonly kind: 'statuses'; readonly statuses: readonly MailboxStatus[] }

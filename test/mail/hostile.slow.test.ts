@@ -1,4 +1,5 @@
 /** Mail that was made to hurt: it is read in a process of its own, and costs the service nothing. */
+import { spawn } from 'node:child_process';
 import { setTimeout as delayed } from 'node:timers/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -27,6 +28,14 @@ function fetched(raw: string): FetchedMail {
   const source = Buffer.from(raw);
   const content = { kind: 'raw', source, truncated: false } as const;
   return { identity: '1:1', id: 'id', receivedAt: 0, sizeBytes: source.length, content };
+}
+
+/** Milliseconds of the processor that this thread takes. */
+function computedIn(work: () => unknown): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
 }
 
 describe('a message', () => {
@@ -180,6 +189,28 @@ describe('the process that reads a mailbox', () => {
     },
     120_000,
   );
+
+  test('is forked by another thread than the serving one, however much the process holds', async () => {
+    const server = await startMailServer();
+    // The tables of these pages are copied by a fork.
+    const ballast = Array.from({ length: 200 }, () => Buffer.alloc(1024 * 1024, 1));
+    const { door } = testDoor();
+    try {
+      const forks: number[] = [];
+      const starts: number[] = [];
+      for (let round = 0; round < 3; round += 1) {
+        forks.push(computedIn(() => spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' })));
+        starts.push(computedIn(() => start(imapBlock(server.port), door)));
+        await until(() => expect(state()).toBe('connected'));
+        await service?.stop();
+      }
+      expect(ballast).toHaveLength(200);
+      expect(Math.min(...starts)).toBeLessThan(Math.min(...forks) / 2);
+    } finally {
+      await service?.stop();
+      await server.stop();
+    }
+  }, 90_000);
 
   test('is started again when it is killed, and delivers nothing twice', async () => {
     const server = await startMailServer();
