@@ -7,7 +7,7 @@ import {
   type HealthReporter,
   type Log,
 } from '../telemetry/telemetry.ts';
-import { within } from '../timers/timers.ts';
+import { armTimer, within } from '../timers/timers.ts';
 import { Alerts } from './alerts.ts';
 import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
 import { Heartbeat } from './heartbeat.ts';
@@ -33,6 +33,8 @@ export { resolveTarget, type ResolvedTarget } from './delivery-target.ts';
 
 /** Looked at this often even where nobody says that there is work. */
 const IDLE_MS = 1_000;
+/** What others say within it is one look: of several busy processes each tells all the time. */
+const OUTSIDE_MS = 50;
 /** What the last messages to the operator get when the service stops. */
 const ALERTS_GRACE_MS = 5_000;
 /**
@@ -103,6 +105,10 @@ export class Gateway {
   #isLeader = false;
   /** The last look has begun runs. */
   #isBusy = false;
+  /** Ends the wait for the next look at what others have changed. */
+  #outside: (() => void) | undefined;
+  /** When that was looked at last; monotonic. */
+  #toldAt = -Infinity;
   /** When others are looked at again that may be gone; monotonic. */
   #nextLookAt = 0;
 
@@ -171,7 +177,14 @@ export class Gateway {
 
   /** Says that another process changed the store: there may be work, or an agent is to be tried at once. */
   notifyOutside(): void {
-    this.#limits.lookSoon();
+    if (this.#outside !== undefined) return;
+    const waitMs = this.#toldAt + OUTSIDE_MS - performance.now();
+    this.#outside = armTimer(Math.max(waitMs, 0), () => this.#lookOutside());
+  }
+
+  #lookOutside(): void {
+    this.#outside = undefined;
+    this.#toldAt = performance.now();
     void this.#holds
       .readRetries()
       .catch(() => this.#log.warn({}, 'the store could not be asked which agents to try again'))
@@ -323,6 +336,7 @@ export class Gateway {
   async #stopAll(graceMs: number): Promise<void> {
     // A start that failed has told its caller.
     await this.#started?.catch(() => {});
+    this.#outside?.();
     await this.#loop.stop();
     await Promise.all([
       this.#performer.stop(graceMs),

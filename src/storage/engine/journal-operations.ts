@@ -19,9 +19,10 @@ const FORGET_OLD = 'DELETE FROM kept_requests WHERE received_at < ?';
 
 /** Forgets all but the newest `keep` of all decisions, where that is given. */
 export function recordDecisions({ sql }: Store, decisions: readonly DecisionRow[], keep?: number): void {
-  for (const { requestId, mappingId, outcome, json } of decisions) {
-    sql.post(DECIDE, requestId, mappingId, outcome, json);
-  }
+  const rows = decisions.map(
+    ({ requestId, mappingId, outcome, json }) => [requestId, mappingId, outcome, json] as const,
+  );
+  sql.postRows(DECIDE, rows);
   if (keep !== undefined) sql.post(FORGET_DECISIONS, keep);
 }
 
@@ -31,7 +32,8 @@ export function recordStrangers(
   strangers: readonly DecisionRow[],
   forgotten: readonly string[],
 ): void {
-  for (const { requestId, json } of strangers) sql.post(DECIDE, requestId, null, STRANGER, json);
+  const rows = strangers.map(({ requestId, json }) => [requestId, null, STRANGER, json] as const);
+  sql.postRows(DECIDE, rows);
   if (forgotten.length > 0) sql.post(FORGET_ALIKE, JSON.stringify(forgotten));
   sql.post(FORGET_STRANGERS, MAX_STRANGERS);
 }

@@ -29,9 +29,10 @@ export function appendHistory(
   { nowMs, isNew }: { readonly nowMs: number; readonly isNew: boolean },
 ): void {
   const { owner, key } = conversation;
-  for (const { role, text, at } of turns) {
-    sql.post(INSERT_TURN, owner, key, role, Math.round(at), Buffer.byteLength(text), text);
-  }
+  const rows = turns.map(
+    ({ role, text, at }) => [owner, key, role, Math.round(at), Buffer.byteLength(text), text] as const,
+  );
+  sql.postRows(INSERT_TURN, rows);
   sql.post(TRIM, owner, key, Math.max(0, maxTurns));
   if (isNew) counters.sessions += 1;
   sql.post(SAVE, owner, key, Math.round(nowMs));

@@ -76,6 +76,8 @@ export interface Statements {
    * trip it goes along with that one, and where it fails, that one does.
    */
   post(text: string, ...values: SqlValue[]): void;
+  /** Posts an insert that ends with its one row of values, for any number of rows. */
+  postRows(text: string, rows: readonly (readonly SqlValue[])[]): void;
   /** Inserts one row; returns its `seq`, or undefined where a conflict clause left it out. */
   insert(text: string, ...values: SqlValue[]): number | bigint | undefined;
   /** The first row. */

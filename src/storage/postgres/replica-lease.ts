@@ -23,6 +23,8 @@ const USED = 0.75;
 /** Between two messages to the others: what changes meanwhile shares one. */
 const TELL_EVERY_MS = 25;
 const LEFT = 'left';
+/** Nothing in it has to be on disk. */
+const TELL = "SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)";
 
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const RENEW = `INSERT INTO replicas (id, role, host, version, place, started_at, lease_until)
@@ -139,7 +141,7 @@ export class ReplicaLease implements Lease {
     if (client === undefined) return this.#drop();
     await this.#bounded(
       this.#inTurn(() => client.query('DELETE FROM replicas WHERE id = $1', [this.id]))
-        .then(() => client.query('SELECT pg_notify($1, $2)', [CHANNEL, LEFT]))
+        .then(() => client.query(TELL, [CHANNEL, LEFT]))
         .then(() => client.end()),
     ).catch(() => undefined);
     this.#drop();
@@ -220,7 +222,7 @@ export class ReplicaLease implements Lease {
     const client = this.#client;
     if (client === undefined) return;
     // Whoever misses it looks by itself within a second.
-    this.#inTurn(() => client.query('SELECT pg_notify($1, $2)', [CHANNEL, payload])).catch(() => undefined);
+    this.#inTurn(() => client.query(TELL, [CHANNEL, payload])).catch(() => undefined);
   }
 
   /** A connection takes one question after the other. */

@@ -23,9 +23,8 @@ export const PLACE = `WITH due AS (
   FROM placed WHERE runs.seq = placed.seq`;
 const BEFORE = `SELECT * FROM runs WHERE state = ${RUN.active} AND holder = ?2 AND claim = ?4`;
 /**
- * Claims the first ready runs, with the counting of it, and says what each begins and ends with: its transcript and its
- * place. The clock goes on while the lock is waited for. Where a mapping is paused, it claims nothing. Asked again under
- * the id of a claim whose answer was lost, it says what that one has claimed.
+ * Claims the first ready runs, with the counting of it. The clock goes on while the lock is waited for. Where a mapping is
+ * paused, it claims nothing. Asked again under the id of a claim whose answer was lost, it says what that one has claimed.
  */
 export const claimStatement = (notElsewhere: string): string => `WITH ready AS (
   SELECT seq FROM runs WHERE state = ${RUN.ready} AND NOT EXISTS (SELECT 1 FROM queue_pauses)
@@ -38,11 +37,15 @@ export const claimStatement = (notElsewhere: string): string => `WITH ready AS (
 ), counted AS (
   UPDATE counters SET queued_runs = queued_runs - many, active_runs = active_runs + many
   FROM (SELECT count(*)::integer AS many FROM claimed) AS claims WHERE many > 0
-) SELECT ${RUN_FIELDS}, session_key AS sessionKey, line AS queue, mapping_id AS mappingId, bytes, holder,
-  (SELECT json_agg(json_build_object('role', role, 'text', text, 'at', at) ORDER BY turns.seq) FROM session_turns AS turns
-    WHERE turns.owner = runs.owner AND turns.session_key = runs.session_key) AS turns,
-  (SELECT key_only_id FROM sessions WHERE sessions.owner = runs.owner AND key = session_key) AS isKeyOnly
+) SELECT ${RUN_FIELDS}, session_key AS sessionKey, line AS queue, mapping_id AS mappingId, bytes, holder
 FROM (SELECT * FROM claimed UNION ALL ${BEFORE}) AS runs JOIN run_actions ON run_actions.seq = runs.seq ORDER BY runs.seq`;
+
+/** The transcripts that claimed runs go on with, each with its run: asked after the commit, as they are long. */
+export const TRANSCRIPTS = `SELECT runs.id, key_only_id AS isKeyOnly,
+  (SELECT json_agg(json_build_object('role', role, 'text', text, 'at', at) ORDER BY turns.seq) FROM session_turns AS turns
+    WHERE turns.owner = runs.owner AND turns.session_key = runs.session_key) AS turns
+FROM runs JOIN sessions ON sessions.owner = runs.owner AND key = session_key
+WHERE state = ${RUN.active} AND holder = ? AND claim = ?`;
 
 /** A place is the id of a folder, so several services may have the same one. */
 export const notElsewhere = (place: string): string => `AND NOT EXISTS (

@@ -3,7 +3,7 @@ import { PROMOTED_PER_CLAIM } from '../../engine/claimable-runs.ts';
 import type { ClaimedRow, RunHead, RunRow } from '../../engine/rows.ts';
 import { BrokenOff, PostFailed } from '../../engine/statements.ts';
 import type { AtOnce, Belief, Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
-import type { SessionTurn } from '../../records.ts';
+import type { SessionTurn, StoredConversation } from '../../records.ts';
 import { placeOf } from '../postgres-errors.ts';
 import { refuseNewer } from '../set-up-schema.ts';
 import type { DatabaseCounter } from '../database-use.ts';
@@ -16,12 +16,15 @@ import {
   notElsewhere,
   PAUSED,
   PLACE,
+  TRANSCRIPTS,
   WAITED,
 } from './claim-statement.ts';
 import type { Answered, Statement } from './connection-thread.ts';
 import { rowsOf, toParameter, toPostgres, unescapeRow } from './dialect.ts';
 import { findFate } from './transaction-fate.ts';
 
+/** Of one statement. */
+const MAX_ROWS = 64;
 /** Who made a wish meanwhile is waited for, so that the next question sees its event. */
 const FORGET_WISHES = 'UPDATE counter_slots SET heartbeat_at = NULL WHERE heartbeat_at IS NOT NULL';
 
@@ -126,18 +129,22 @@ export class PostgresStatements implements Statements {
     holder: string,
     { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
   ): ClaimedRow[] | undefined {
+    const claim = randomUUID();
     const claiming = this.#beginning(
       [LOCK],
       [GUARD],
       this.placeDue(nowMs, PROMOTED_PER_CLAIM),
       [PAUSED],
-      [this.#claimText, limit, holder, nowMs, randomUUID()],
+      [this.#claimText, limit, holder, nowMs, claim],
     );
-    const answers = this.#askAtOnce([...claiming, { text: 'COMMIT' }]);
+    const transcripts = this.#statement(TRANSCRIPTS, holder, claim);
+    const answers = this.#askAtOnce([...claiming, { text: 'COMMIT' }, transcripts]);
     this.#noteWait(answers[2]);
-    const [paused, claimed] = answers.slice(-3);
+    const [paused, claimed, , known] = answers.slice(-4);
     if (paused?.rows.length !== 0) return undefined;
-    return (claimed?.rows ?? []).map((row) => claimedRow(row as ClaimAnswer));
+    const transcribed = (known?.rows ?? []) as readonly Transcript[];
+    const conversations = new Map(transcribed.map((row) => [row.id, conversationOf(row)]));
+    return rowsOf(claimed?.rows).map((row) => claimedRow(row as RunRow & RunHead, conversations));
   }
 
   /** Once more where the answer was lost. */
@@ -258,6 +265,16 @@ export class PostgresStatements implements Statements {
     this.#posted.push(this.#statement(text, ...values));
   }
 
+  /** Few statements of many rows: each costs more than its rows. Of each number of rows there is one text. */
+  postRows(text: string, rows: readonly (readonly SqlValue[])[]): void {
+    const one = text.slice(text.lastIndexOf('('));
+    for (let from = 0; from < rows.length;) {
+      const many = Math.min(2 ** Math.floor(Math.log2(rows.length - from)), MAX_ROWS);
+      this.post(text + `, ${one}`.repeat(many - 1), ...rows.slice(from, from + many).flat());
+      from += many;
+    }
+  }
+
   insert(text: string, ...values: SqlValue[]): number | undefined {
     this.#ahead.clear();
     this.#hasWritten = true;
@@ -334,20 +351,28 @@ export class PostgresStatements implements Statements {
   }
 }
 
-interface ClaimAnswer extends RunRow, RunHead {
+interface Transcript {
+  readonly id: string;
+  readonly isKeyOnly: number;
   /** As JSON. */
   readonly turns: string | null;
-  readonly isKeyOnly: number | null;
 }
 
-function claimedRow({ turns, isKeyOnly, ...all }: ClaimAnswer): ClaimedRow {
-  const { queue, mappingId, sessionKey, bytes, holder, ...row } = unescapeRow(all) as RunRow & RunHead;
-  const { seq, id, state } = row;
+function conversationOf({ turns, isKeyOnly }: Transcript): StoredConversation {
   const known = (JSON.parse(turns ?? '[]') as object[]).map(unescapeRow) as SessionTurn[];
+  return { turns: known, hasKeyOnlyId: isKeyOnly === 1 };
+}
+
+function claimedRow(
+  { queue, mappingId, sessionKey, bytes, holder, ...row }: RunRow & RunHead,
+  conversations: ReadonlyMap<string, StoredConversation>,
+): ClaimedRow {
+  const { seq, id, state } = row;
+  const conversation = conversations.get(id);
   return {
     ...row,
     head: { seq, id, state, sessionKey, queue, mappingId, bytes, holder },
-    ...(isKeyOnly === null ? {} : { conversation: { turns: known, hasKeyOnlyId: isKeyOnly === 1 } }),
+    ...(conversation && { conversation }),
   };
 }
 

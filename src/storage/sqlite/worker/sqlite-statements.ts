@@ -32,6 +32,10 @@ export class SqliteStatements implements Statements {
     this.#prepare(text).statement.run(...values);
   }
 
+  postRows(text: string, rows: readonly (readonly SqlValue[])[]): void {
+    for (const row of rows) this.post(text, ...row);
+  }
+
   insert(text: string, ...values: SqlValue[]): number | bigint | undefined {
     const { changes, lastInsertRowid } = this.#prepare(text).statement.run(...values);
     return changes === 0 ? undefined : lastInsertRowid;
