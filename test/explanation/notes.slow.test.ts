@@ -1,5 +1,5 @@
 /** Every kind of note that explain has is in its text, in its JSON and in what the console gets: the same notes. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -32,11 +32,6 @@ const MAPPINGS = `
 - { id: moved, match: { path: missed, when: { '===': [{ var: type }, incident.trigger] } }, messageTemplate: x }
 - { id: packed, match: { path: missed, when: { '===': [{ var: data.kind }, lead] } }, messageTemplate: x }
 - { id: dotted, match: { path: missed, when: { '===': [{ var: meta.app.io/rev }, b] } }, messageTemplate: x }
-- id: rendered
-  match: { path: rendered }
-  transform: idle.ts
-  sessionKey: 'hook:{{pr.number}}'
-  messageTemplate: 'x {{payload.name}} {{query}}'
 - { id: outer, match: { path: outer }, forEach: alerts, messageTemplate: '{{status}} {{item.name}}' }
 - { id: inner, match: { path: inner }, messageTemplate: 'x {{name}} {{state}}' }
 - { id: again, match: { path: again }, dedupe: body, messageTemplate: '{{date at "HH:mm"}}' }
@@ -44,6 +39,15 @@ const MAPPINGS = `
 - { id: unkept, match: { path: unkept, when: { '===': [{ var: kind }, order] } }, keepRequests: none, messageTemplate: x }
 - { id: bot, match: { path: bot, when: { '!!': { var: done } } }, messageTemplate: x }
 - { id: rooted, match: { path: rooted, when: { '===': [{ var: body.kind }, a] } }, messageTemplate: '{{body.name}}' }
+`;
+
+/** Apart, as each explanation loads their transform: they are there only as long as requests of theirs are asked about. */
+const CODED = `
+- id: rendered
+  match: { path: rendered }
+  transform: idle.ts
+  sessionKey: 'hook:{{pr.number}}'
+  messageTemplate: 'x {{payload.name}} {{query}}'
 - id: odd
   match: { path: odd }
   keepRequests: none
@@ -61,6 +65,7 @@ const TRANSFORM = `export default () => {
 const folder = makeConsoleFolder({
   'sluice.yaml': CONFIG,
   'mappings/order.yaml': MAPPINGS,
+  'mappings/coded.yaml': CODED,
   'mappings/old.yam': '- { match: { path: old }, messageTemplate: x }\n',
   'transforms/idle.ts': TRANSFORM,
 });
@@ -99,7 +104,9 @@ async function notesOf(id: string): Promise<readonly EvaluationNote[]> {
   let [text, notes, shown]: [string, readonly EvaluationNote[], unknown] = ['', [], []];
   // The decision and the request are written after the answer, and the command reads the file of the store.
   const isWritten = async (): Promise<boolean> => {
-    [text, notes, shown] = await Promise.all([explain(), told(), consoleNotes(id)]);
+    shown = await consoleNotes(id);
+    if (isDeepStrictEqual(shown, [])) return false;
+    [text, notes] = await Promise.all([explain(), told()]);
     const lines = notes.flatMap((note) => note.text.split('\n'));
     return notes.length > 0 && isDeepStrictEqual(shown, notes) && lines.every((line) => text.includes(line));
   };
@@ -126,19 +133,24 @@ const MISSED = {
 const MANY = { late: 1, a: 1, b: 1, c: 1, d: 1, e: 1, ref: 'maintenance' };
 const ODD = { id: 1, data: '{"kind":"lead"}' };
 
-const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Record<string, string>])[] = [
+type Sent = readonly [path: string, body: unknown, headers?: Record<string, string>];
+
+const CODED_REQUESTS: readonly Sent[] = [
+  ['rendered', { payload: { name: 'a' }, query: 'avg(x)' }],
+  ['rendered', {}],
+  ['rendered', JSON.stringify('{"name":"sent twice over"}')],
+  ['odd', ODD],
+];
+
+const REQUESTS: readonly Sent[] = [
   ['many', MANY],
   ['missed', MISSED, { 'x-api-key': 'secret-of-a-sender' }],
   ['missed', { type: 'url_verification', challenge: 'abc' }, { 'x-github-event': 'ping' }],
   ['missed', [{ kind: 'b' }]],
   ['missed', { payload: '{"a":1}' }],
-  ['rendered', { payload: { name: 'a' }, query: 'avg(x)' }],
   ['inner', { alerts: [{ name: 'n', state: 's' }] }],
   ['nothing', {}],
-  ['rendered', {}],
-  ['rendered', JSON.stringify('{"name":"sent twice over"}')],
   ['unkept', { kind: 'Order' }],
-  ['odd', ODD],
   ['bot', { done: 'false', event: { bot_id: 'B' } }],
   ['rooted', { kind: 'a', name: 'b' }],
   ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
@@ -148,17 +160,26 @@ const REQUESTS: readonly (readonly [path: string, body: unknown, headers?: Recor
   ['missed', {}, { authorization: 'Bearer wrong' }],
 ];
 
-test('each note is in text, JSON and console, and every kind of note was seen', async () => {
+async function notesOfAll(requests: readonly Sent[]): Promise<readonly EvaluationNote[]> {
   const notes: EvaluationNote[] = [];
-  // The same one below is its repeat.
-  await running.send('odd', ODD);
-  for (const [path, body, headers = {}] of REQUESTS) {
+  for (const [path, body, headers = {}] of requests) {
     // One after the other, as each reads the files.
     // oxlint-disable-next-line no-await-in-loop
     const { requestId } = await running.send(path, body, headers);
     // oxlint-disable-next-line no-await-in-loop
     notes.push(...(await notesOf(requestId)));
   }
+  return notes;
+}
+
+test('each note is in text, JSON and console, and every kind of note was seen', async () => {
+  const notes: EvaluationNote[] = [];
+  // The same one below is its repeat.
+  await running.send('odd', ODD);
+  notes.push(...(await notesOfAll(CODED_REQUESTS)));
+  rmSync(join(folder.path, 'mappings/coded.yaml'));
+  await running.service.reload();
+  notes.push(...(await notesOfAll(REQUESTS)));
   notes.push(...(await afterChange()), ...(await besideCatchAll()), ...notesOfCause());
   const seen = new Set(notes.map(({ code }) => code));
   expect(NOTE_CODES.filter((code) => !seen.has(code))).toEqual([]);
