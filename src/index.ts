@@ -51,7 +51,7 @@ export interface GoldenTestsOptions {
  */
 export async function goldenTests(options: GoldenTestsOptions): Promise<void> {
   const config = resolve(options.config ?? 'sluice.yaml');
-  const sandbox = new Sandbox();
+  const sandbox = new Sandbox({ spare: 0 });
   options.afterAll(() => sandbox.stop());
   const engine = createGoldenEngine(await loadOrThrow(config, sandbox));
   const found = await findCases(options.dir ?? resolve(dirname(config), 'test/golden'), options.filters);

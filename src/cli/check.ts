@@ -34,7 +34,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   if (flags.explain !== undefined) return cli.terminal.out(pageOf(flags.explain));
   const file = findConfigFile(cli.terminal, flags);
   const format = flags.json === true ? 'json' : flags.format;
-  const sandbox = new Sandbox();
+  const sandbox = new Sandbox({ spare: 0 });
   try {
     const options = { env: cli.terminal.env, needSecrets: false, sandbox, advise };
     if (flags.fix === true) await fix(cli, file, options);

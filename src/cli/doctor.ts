@@ -27,7 +27,7 @@ const MAIL_TIMEOUT_MS = 15_000;
 export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
   const { terminal } = cli;
   const file = findConfigFile(terminal, flags);
-  const sandbox = new Sandbox();
+  const sandbox = new Sandbox({ spare: 0 });
   try {
     const options = { env: terminal.env, needSecrets: true, sandbox, advise };
     const { diagnostics, summary, proofs, generation } = await checkGeneration(file, options);

@@ -50,7 +50,7 @@ export interface TestFlags {
 /** Runs golden cases; see `sluice test --help` for the flags. */
 export async function test(cli: Cli, filters: readonly string[], flags: TestFlags): Promise<void> {
   const plan = readPlan(cli.terminal, flags);
-  const workbench = await openWorkbench(cli.terminal, flags, { coverage: plan.coverage });
+  const workbench = await openWorkbench(cli.terminal, flags, { coverage: plan.coverage, workers: 2 });
   try {
     const dir = findCasesFolder(cli.terminal, flags, flags.dir);
     const found = await findWanted(cli.terminal, dir, filters);

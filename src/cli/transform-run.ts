@@ -59,7 +59,7 @@ async function runInside(
   flags: TransformRunFlags,
 ): Promise<void> {
   const ref = refOf(place, flags);
-  const sandbox = new Sandbox();
+  const sandbox = new Sandbox({ workers: 1, spare: 0 });
   try {
     const transforms = await loadModule(cli.terminal, sandbox, { dir: place.dir, ref });
     const reply = await callModule(transforms, ref, request);

@@ -25,6 +25,8 @@ export interface WorkbenchOptions {
   /** True for commands that judge or make proofs. */
   readonly needSecrets?: boolean;
   readonly coverage?: boolean;
+  /** Processes that run transforms; default 1, more where calls go on at the same time. */
+  readonly workers?: number;
 }
 
 /** Loads the configuration's mappings and transforms; errors are printed and end the command. */
@@ -34,8 +36,8 @@ export async function openWorkbench(
   options: WorkbenchOptions = {},
 ): Promise<Workbench> {
   const file = findConfigFile(terminal, flags);
-  const { needSecrets = false, coverage = false } = options;
-  const sandbox = new Sandbox();
+  const { needSecrets = false, coverage = false, workers = 1 } = options;
+  const sandbox = new Sandbox({ workers, spare: 0 });
   const load = (): Promise<LoadedGeneration> => loadAloud(terminal, file, { needSecrets, coverage, sandbox });
   const { generation, diagnostics } = await load();
   if (generation !== undefined) return workbenchOf(generation, { diagnostics, sandbox, load });
