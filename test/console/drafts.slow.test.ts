@@ -38,10 +38,10 @@ test('a draft that is whole is loaded', async () => {
 });
 
 test.each([
-  ['a: [\n', 120_000],
-  ['\ta: b\n', 120_000],
-  ['{}', 120_000],
-  ['- {a: "\n', 2_000_000],
+  ['a: [\n', 60_000],
+  ['\ta: b\n', 60_000],
+  ['{}', 60_000],
+  ['- {a: "\n', 1_200_000],
 ])('a broken draft of many %j is read in a thread, within a bound', async (unit, bytes) => {
   const { codes, loads, ownMs } = await load(unit.repeat(bytes / unit.length));
   expect(codes.length).toBeGreaterThan(0);

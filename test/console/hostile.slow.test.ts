@@ -19,12 +19,12 @@ const CORPUS: Readonly<Record<string, unknown>> = {
     '"><svg onload=hacked=1>': 1,
   },
   bidi: { id: 1, buyer: { name: BIDI, [BIDI]: BIDI }, items: [] },
-  'a text of five megabytes': { id: 1, buyer: { name: 'x'.repeat(5_000_000) }, items: [] },
-  'a hundred thousand keys': {
+  'a text of two megabytes': { id: 1, buyer: { name: 'x'.repeat(2_000_000) }, items: [] },
+  'twenty thousand keys': {
     id: 1,
     buyer: { name: 'many' },
     items: [],
-    ...Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`key ${index}`, index])),
+    ...Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`key ${index}`, index])),
   },
   'keys of prototypes': JSON.parse(
     '{"id": 1, "buyer": {"name": "p"}, "__proto__": {"polluted": 1}, "constructor": {"prototype": 1}}',

@@ -122,7 +122,7 @@ describe('the process that reads a mailbox', () => {
       const dovecot = await startDovecot();
       const { door, requests, subjects } = testDoor();
       try {
-        start(imapBlock(dovecot.port), door, { cpuMs: 1_000, memoryMb: 128 });
+        start(imapBlock(dovecot.port), door, { cpuMs: 500, memoryMb: 128 });
         await until(() => expect(state()).toBe('connected'));
         const names = [
           'blank lines',
@@ -173,7 +173,7 @@ describe('the process that reads a mailbox', () => {
           const pid = Number(record?.holder?.split('/')[2]);
           if (subjects.length === 0 && state() === 'connected' && !aborted.has(pid)) {
             aborted.add(pid);
-            await delayed(1_000);
+            await delayed(300);
             if (subjects.length === 0) process.kill(pid, 'SIGABRT');
           }
           expect(subjects).toHaveLength(2);

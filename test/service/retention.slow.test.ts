@@ -69,7 +69,7 @@ async function count(bench: Bench) {
 test('a service that runs on and on keeps no more than storage.keep', { timeout: 60_000 }, async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG });
   const service = await serve(bench, { pruneEveryMs: 20 });
-  const waves = 15;
+  const waves = 8;
   for (let wave = 0; wave < waves; wave += 1) {
     await Promise.all(Array.from({ length: 20 }, (_, at) => post(service, 'ask', `${wave}-${at}`)));
     await Promise.all(Array.from({ length: 20 }, (_, at) => post(service, 'note', `${wave}-${at}`)));
