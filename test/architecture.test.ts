@@ -94,7 +94,6 @@ const STARTS = ['cli/serve.ts', 'service/service.ts'];
 const PRINTERS: ReadonlySet<string> = new Set([
   'advice/requests/warnings.ts',
   'cli/check.ts',
-  'cli/doctor.ts',
   'cli/mail-setup.ts',
   'cli/sample-plan.ts',
   'cli/serve.ts',

@@ -3,7 +3,12 @@ export { createBodyIndex, outsideLists } from './requests/body-index.ts';
 export { createAdvisor } from './requests/advisor.ts';
 export { nearestMisses, placesOf } from './requests/considered-notes.ts';
 export { coolDownText, longWaitText, spanOf, unitText } from './requests/debounce-words.ts';
-export type { EvaluationAdvice, FieldList } from './requests/evaluation-advice.ts';
+export type {
+  EvaluationAdvice,
+  FieldList,
+  LaterMapping,
+  NearHookName,
+} from './requests/evaluation-advice.ts';
 export {
   type EvaluationNote,
   adviceIn,

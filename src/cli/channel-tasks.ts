@@ -19,6 +19,7 @@ import { resolveTarget, sendChunks } from '../gateway/gateway.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
+import { printJson, type ChannelVerdict, type LastChannel } from './json.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError, formatTable } from './terminal.ts';
 
@@ -40,7 +41,7 @@ export async function checkChannels(
     const { settings } = desk;
     const rows = await judgeChannels(desk, flags.timeout * 1000);
     const last = await resolveLast(cli, flags, settings);
-    if (flags.json === true) cli.terminal.out(JSON.stringify({ channels: rows, last }));
+    if (flags.json === true) printJson(cli.terminal, 'channels check', { channels: rows, last });
     else printChannels(cli, rows, last.text);
     if (rows.some((row) => !row.ok)) cli.setExitCode(1);
   });
@@ -61,15 +62,6 @@ function printChannels(cli: Cli, rows: Awaited<ReturnType<typeof judgeChannels>>
       ),
     );
   cli.terminal.out(`last: ${last}`);
-}
-
-/** What a channel's platform said to its credentials. */
-export interface ChannelVerdict {
-  readonly channel: string;
-  readonly ok: boolean;
-  readonly account: string;
-  readonly code: string;
-  readonly message: string;
 }
 
 /** Asks every configured channel whether its credentials hold; for `sluice doctor`. */
@@ -146,11 +138,7 @@ function stateOf(given: unknown): ChannelState {
   };
 }
 
-async function resolveLast(
-  cli: Cli,
-  flags: ConfigFlags,
-  settings: Settings,
-): Promise<{ text: string; channel?: string; to?: string }> {
+async function resolveLast(cli: Cli, flags: ConfigFlags, settings: Settings): Promise<LastChannel> {
   const resolved = resolveTarget({ channel: LAST_CHANNEL }, await findLast(cli, flags), settings);
   switch (resolved.kind) {
     case 'target':

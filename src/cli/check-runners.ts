@@ -6,6 +6,7 @@ import { createRunners, type Runner, type Turn, type TurnResult } from '../runne
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
+import { printJson, type CheckedRunner } from './json.ts';
 import { explainStart } from './lazy-advice.ts';
 import { CliError, formatSpan, formatTable } from './terminal.ts';
 import { proveWrite, type ProofOptions, type WriteProof } from './write-proof.ts';
@@ -15,17 +16,6 @@ const MAX_REPLY_CHARS = 80;
 
 interface RunnersFlags extends JsonFlags {
   readonly timeout: number;
-}
-
-interface CheckedRunner {
-  readonly runner: string;
-  readonly kind: string;
-  readonly ok: boolean;
-  /** The reply, or code and reason. */
-  readonly said: string;
-  readonly tookMs: number;
-  /** Of a coding agent that answered: whether it is kept from writing. */
-  readonly write?: WriteProof;
 }
 
 /** Starts the runners, or those named, with a one-word prompt, and says what came back. */
@@ -119,10 +109,7 @@ function saidBy(result: TurnResult): string {
 }
 
 function print(cli: Cli, rows: readonly CheckedRunner[], { json }: RunnersFlags): void {
-  if (json === true) {
-    cli.terminal.out(JSON.stringify(rows));
-    return;
-  }
+  if (json === true) return printJson(cli.terminal, 'runners check', { runners: rows });
   if (rows.length === 0) {
     cli.terminal.out('no runner but echo is configured: no agent runs');
     return;

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import {
   applyEdits,
   didYouMean,
+  findingToJson,
   formatDiagnostics,
   formatPlace,
   type Finding,
@@ -15,6 +16,7 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, type JsonFlags } from './config-file.ts';
+import { printJson } from './json.ts';
 import { CliError, formatOneLine } from './terminal.ts';
 import { advise } from './lazy-advice.ts';
 
@@ -43,8 +45,11 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     // A choice that may be meant is no warning to a person: it is said below all else.
     const isApart = format === 'pretty' && flags.strict !== true;
     const found = isApart ? diagnostics.filter(({ isGeneral }) => isGeneral !== true) : diagnostics;
-    const text = formatDiagnostics(found, { format, color: cli.terminal.color });
-    if (text !== '') cli.terminal.out(text);
+    if (format === 'json') printJson(cli.terminal, 'check', { findings: found.map(findingToJson) });
+    else {
+      const text = formatDiagnostics(found, { format, color: cli.terminal.color });
+      if (text !== '') cli.terminal.out(text);
+    }
     if (format === 'pretty') printNotes(cli, checked, found);
     if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);
   } finally {

@@ -15,6 +15,7 @@ import {
 } from '../golden/golden.ts';
 import type { Cli } from './command-line.ts';
 import { findCasesFolder, findConfigFile, type JsonFlags, printFindings } from './config-file.ts';
+import { printJson } from './json.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 
@@ -38,7 +39,8 @@ export async function diff(cli: Cli, base: string, flags: DiffFlags): Promise<vo
   const checkout = await openBase(terminal.cwd, base, config);
   try {
     const report = await compareWith(terminal, { cases, base, config, baseConfig: checkout.config });
-    terminal.out(flags.json === true ? JSON.stringify(report) : formatImpact(report, terminal.color));
+    if (flags.json === true) printJson(terminal, 'diff', report);
+    else terminal.out(formatImpact(report, terminal.color));
     if (flags.exitCode === true && report.changes.length > 0) cli.setExitCode(1);
   } finally {
     await checkout.remove();

@@ -1,5 +1,4 @@
-import { printSentence } from '../finding.ts';
-import { type Finding, formatDiagnostics } from '../document/document.ts';
+import { type Finding, findingToJson, formatDiagnostics } from '../document/document.ts';
 import { checkGeneration, type Generation } from '../generation/generation.ts';
 import { MailFailure, tryMailbox } from '../mail/mail.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
@@ -8,6 +7,7 @@ import { clearLine } from '../telemetry/telemetry.ts';
 import { tryChannels } from './channel-tasks.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, type JsonFlags } from './config-file.ts';
+import { printJson } from './json.ts';
 import type { Terminal } from './terminal.ts';
 import { type MachineFinding, machineFindings } from './doctor-machine.ts';
 import { queueFindings } from './doctor-queue.ts';
@@ -50,13 +50,7 @@ interface Report {
 
 function print(terminal: Terminal, { findings, diagnostics, proofs }: Report, { json }: JsonFlags): void {
   if (json === true) {
-    const shown = diagnostics.map(({ severity, code, message }) => ({
-      severity,
-      code,
-      message: printSentence(message),
-    }));
-    terminal.out(JSON.stringify({ findings, diagnostics: shown }));
-    return;
+    return printJson(terminal, 'doctor', { checks: findings, findings: diagnostics.map(findingToJson) });
   }
   if (diagnostics.length > 0) terminal.out(formatDiagnostics(diagnostics, { color: terminal.color }));
   for (const { area, ok, text } of findings)

@@ -5,7 +5,6 @@ import {
   type ExplainOptions,
   explainRequest,
   explainStored,
-  type ExplanationJson,
   explanationToJson,
   findOthers,
   formatEvaluation,
@@ -30,18 +29,17 @@ import { pause } from '../timers/timers.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { answerLines, noteLines, workLines } from './format-stored.ts';
+import { printJson } from './json.ts';
 import { commandLine } from './next-steps.ts';
 import { findWaits, type QueueWaits } from './queue-waits.ts';
 import { readRequests } from './request-file.ts';
 import { CliError } from './terminal.ts';
-import { LateWorkbench, openWorkbench, type Workbench } from './workbench.ts';
+import { LateWorkbench, openWorkbench } from './workbench.ts';
 
 /** Says what a request file becomes, or what a request that was answered became, and why. */
 export async function explain(cli: Cli, what: string, flags: JsonFlags): Promise<void> {
   if (existsSync(resolve(cli.terminal.cwd, what))) {
-    const evaluations = await explainRequests(cli, await readRequests(cli.terminal, what), flags);
-    if (flags.json === true)
-      cli.terminal.out(JSON.stringify(evaluations.length === 1 ? evaluations[0] : evaluations, null, 2));
+    await explainRequests(cli, await readRequests(cli.terminal, what), flags);
     return;
   }
   if (!/^[0-9a-f-]{8,36}$/i.test(what)) {
@@ -71,7 +69,7 @@ export async function explainById(cli: Cli, id: string, flags: JsonFlags): Promi
       if (explained.lacksFiles) await bench.open();
     };
     const page: Page = { explained, config, waits: found.waits, complain };
-    await (flags.json === true ? printJson(safe, page) : printPage(safe, page));
+    await (flags.json === true ? printStored(safe, page) : printPage(safe, page));
   } finally {
     await bench.close();
   }
@@ -84,13 +82,12 @@ function withoutSecretsIn(cli: Cli, { secrets }: LoadedConfig, { json }: JsonFla
   return { ...cli, terminal: { ...cli.terminal, out } };
 }
 
-async function printJson(cli: Cli, { explained, complain }: Page): Promise<void> {
+async function printStored(cli: Cli, { explained, complain }: Page): Promise<void> {
   const { request } = explained;
   if (request !== undefined) await complain();
   const evaluation = request === undefined ? undefined : explained.explained;
   if (evaluation !== undefined) report(cli, [evaluation], { json: true });
-  const json = storedToJson(explained, evaluation && explanationToJson(evaluation));
-  cli.terminal.out(JSON.stringify(json, null, 2));
+  printJson(cli.terminal, 'explain', storedToJson(explained, evaluation && explanationToJson(evaluation)));
 }
 
 interface Page {
@@ -217,33 +214,26 @@ function explainKept(
   if (lines.length > 0) cli.terminal.out(['When it came, it was judged otherwise:', ...lines].join('\n'));
 }
 
-/** Evaluates with the mappings and transforms as they are; prints for people, resolves to what `--json` prints. */
+/** Evaluates requests with the mappings and transforms as they are, and prints what they become. */
 export async function explainRequests(
   cli: Cli,
   requests: readonly HookRequest[],
   flags: JsonFlags,
-): Promise<readonly ExplanationJson[]> {
-  if (requests.length === 0) return [];
+): Promise<void> {
+  if (requests.length === 0) return;
   const workbench = await openWorkbench(cli.terminal, flags);
   try {
-    return await explainWith(workbench, cli, { requests, flags });
+    const explained: RequestExplanation[] = [];
+    for (const request of requests) explained.push(await explainRequest(request, workbench));
+    if (flags.json === true)
+      printJson(cli.terminal, 'explain', { evaluations: explained.map(explanationToJson) });
+    report(cli, explained, {
+      json: flags.json === true,
+      hasChannels: hasChannels(workbench.generation.config),
+    });
   } finally {
     await workbench.close();
   }
-}
-
-async function explainWith(
-  workbench: Workbench,
-  cli: Cli,
-  { requests, flags }: { readonly requests: readonly HookRequest[]; readonly flags: JsonFlags },
-): Promise<readonly ExplanationJson[]> {
-  const explained: RequestExplanation[] = [];
-  for (const request of requests) explained.push(await explainRequest(request, workbench));
-  report(cli, explained, {
-    json: flags.json === true,
-    hasChannels: hasChannels(workbench.generation.config),
-  });
-  return explained.map(explanationToJson);
 }
 
 const hasChannels = ({ settings }: Pick<LoadedConfig, 'settings'>): boolean =>

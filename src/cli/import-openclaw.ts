@@ -4,6 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { importOpenClawFile, type ImportedConfig } from '../config/config.ts';
 import type { Cli } from './command-line.ts';
 import { CliError, type Terminal } from './terminal.ts';
+import { printJson } from './json.ts';
 import { printFindings } from './config-file.ts';
 import { advise } from './lazy-advice.ts';
 
@@ -20,9 +21,9 @@ export async function importConfig(cli: Cli, file: string, flags: ImportFlags): 
   const imported = await readImport(terminal, file, into);
   if (flags.dryRun !== true) refuseExisting(into, imported);
   if (flags.dryRun !== true) await write(into, imported);
-  terminal.out(
-    flags.json === true ? JSON.stringify(reportOf(imported), undefined, 2) : printReport(imported),
-  );
+  if (flags.json === true)
+    printJson(terminal, 'import openclaw', { ...imported, files: imported.files.map(({ name }) => name) });
+  else terminal.out(printReport(imported));
   if (flags.dryRun === true) terminal.err('nothing was written (--dry-run)');
   else terminal.err('next: "sluice check" finds errors in it, "sluice serve" runs it');
 }
@@ -49,10 +50,6 @@ async function write(into: string, { files }: ImportedConfig): Promise<void> {
     await writeFile(path, text, { flag: 'wx', ...(isSecret ? { mode: 0o600 } : {}) });
     if (isSecret) await chmod(path, 0o600);
   }
-}
-
-function reportOf({ files, kept, changed, lost }: ImportedConfig): object {
-  return { files: files.map(({ name }) => name), kept, changed, lost };
 }
 
 function printReport({ files, kept, changed, lost }: ImportedConfig): string {

@@ -1,21 +1,24 @@
 import {
   type DecisionRecord,
+  type EventJson,
   type EventRecord,
+  type OutboxJson,
   type OutboxRecord,
   type RunnerHold,
+  type RunJson,
   type RunRecord,
   type SessionRecord,
   type Storage,
   decisionNote,
   decisionToJson,
   eventToJson,
-  isoTime,
   outboxToJson,
   kindOf,
   runToJson,
 } from '../storage/storage.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { GatewaySettings } from '../config/config.ts';
+import { isoTimes, printJson } from './json.ts';
 import { type QueueWaits, waitReason, waitsBehind } from './queue-waits.ts';
 import { stateOf } from './run-words.ts';
 import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
@@ -35,14 +38,14 @@ export interface Listing<Row> {
   readonly title: string;
   readonly heading: readonly string[];
   fetch(storage: Storage, options: ListingOptions): Promise<readonly Row[]>;
-  toJson(row: Row, text: boolean): Record<string, unknown>;
+  printJson(terminal: Terminal, rows: readonly Row[], text: boolean): void;
   /** The last one is cut to what fits into a line of the terminal. */
   toCells(row: Row, now: number): readonly string[];
   /** What people may ask about the rows. */
   footnote?(rows: readonly Row[]): string | undefined;
 }
 
-/** Prints one listing: a JSON array on stdout, or a table for people. Resolves to its rows. */
+/** Prints one listing: as JSON on stdout, or a table for people. Resolves to its rows. */
 export async function printListing<Row>(
   listing: Listing<Row>,
   storage: Storage,
@@ -50,7 +53,7 @@ export async function printListing<Row>(
   options: ListingOptions,
 ): Promise<readonly Row[]> {
   const rows = await listing.fetch(storage, options);
-  if (options.json) terminal.out(JSON.stringify(rows.map((row) => listing.toJson(row, options.text))));
+  if (options.json) listing.printJson(terminal, rows, options.text);
   else if (rows.length === 0) terminal.err(`no ${listing.title}`);
   else printTable(listing, rows, { terminal, options });
   return rows;
@@ -127,7 +130,8 @@ export const runsListing: Listing<RunRecord> = {
     'last error',
   ],
   fetch: (storage, options) => storage.listRuns(query(options)),
-  toJson: runToJson,
+  printJson: (terminal, rows, text) =>
+    printJson(terminal, 'runs', { runs: rows.map((run) => runToJson(run, text)) }),
   toCells: (run, now) => [
     run.id,
     kindOf(run),
@@ -153,7 +157,8 @@ export const eventsListing: Listing<EventRecord> = {
   title: 'system events',
   heading: ['id', 'kind', 'from', 'mode', 'state', 'text', 'age', 'last error'],
   fetch: (storage, options) => storage.listEvents(query(options)),
-  toJson: eventToJson,
+  printJson: (terminal, rows, text) =>
+    printJson(terminal, 'events', { events: rows.map((event) => eventToJson(event, text)) }),
   toCells: (event, now) => [
     event.id,
     event.kind,
@@ -190,12 +195,8 @@ export const waitingListing: Listing<QueueEntry> = {
       .sort((a, b) => storedAt(b) - storedAt(a))
       .slice(0, options.limit);
   },
-  toJson: (entry, text) =>
-    isRun(entry)
-      ? runToJson(entry, text)
-      : isEvent(entry)
-        ? eventToJson(entry, text)
-        : outboxToJson(entry, text),
+  printJson: (terminal, rows, text) =>
+    printJson(terminal, 'queue list', { work: rows.map((entry) => entryToJson(entry, text)) }),
   toCells: (entry, now) => {
     const origin = isRun(entry) ? entry.action.origin : isEvent(entry) ? entry.origin : undefined;
     const dueAt = entry.state === 'queued' && 'dueAt' in entry ? entry.dueAt : undefined;
@@ -242,6 +243,11 @@ function heldBy(holds: readonly RunnerHold[], defaultRunner: string): (run: RunR
   return ({ action }) => action.kind === 'agent' && away.has(action.runner ?? defaultRunner);
 }
 
+function entryToJson(entry: QueueEntry, text: boolean): RunJson | EventJson | OutboxJson {
+  if (isRun(entry)) return runToJson(entry, text);
+  return isEvent(entry) ? eventToJson(entry, text) : outboxToJson(entry, text);
+}
+
 const NEXT_TRY = waitingListing.heading.indexOf('next try');
 
 const storedAt = (entry: QueueEntry): number => (isRun(entry) ? entry.acceptedAt : entry.createdAt);
@@ -263,7 +269,8 @@ export const requestsListing: Listing<DecisionRecord> = {
   title: 'requests',
   heading: ['id', 'path', 'status', 'outcome', 'mapping', 'body', 'took', 'age', 'notes'],
   fetch: (storage, options) => storage.listDecisions(query(options)),
-  toJson: decisionToJson,
+  printJson: (terminal, rows, text) =>
+    printJson(terminal, 'requests', { requests: rows.map((row) => decisionToJson(row, text)) }),
   toCells: (decision, now) => [
     decision.requestId,
     formatOneLine(decision.path, 30),
@@ -289,11 +296,10 @@ export const sessionsListing: Listing<SessionRecord> = {
   title: 'sessions',
   heading: ['key', 'owner', 'turns', 'size', 'last used'],
   fetch: (storage, options) => storage.listSessions(query(options)),
-  toJson: (session) => ({
-    ...session,
-    createdAt: isoTime(session.createdAt),
-    lastUsedAt: isoTime(session.lastUsedAt),
-  }),
+  printJson: (terminal, rows) =>
+    printJson(terminal, 'sessions list', {
+      sessions: rows.map((session) => isoTimes(session, 'createdAt', 'lastUsedAt')),
+    }),
   toCells: (session, now) => [
     formatOneLine(session.key, 80),
     formatOneLine(session.owner, 40),

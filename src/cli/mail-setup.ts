@@ -28,6 +28,7 @@ import {
 import { listenForRedirect } from '../server/server.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, refuseOpenClawFile } from './config-file.ts';
+import { printJson } from './json.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
 import { askAnswers, askProvider, isAddress, type MailSetupFlags } from './mail-questions.ts';
 import { CliError } from './terminal.ts';
@@ -250,8 +251,7 @@ function report({ terminal }: Cli, flags: MailSetupFlags, result: SetupResult): 
   const secretFile = answers.auth === 'password' ? PASSWORD_FILE : OAUTH_FILE;
   if (flags.json === true) {
     const written = isDry ? [] : [secretFile, ...(isSame ? [] : [file])];
-    terminal.out(JSON.stringify({ mail: writtenBlock(answers), folders: check.folders, written }));
-    return;
+    return printJson(terminal, 'webhooks mail setup', { mail: writtenBlock(answers), ...check, written });
   }
   for (const folder of check.folders) terminal.err(connectedLine(folder));
   if (isDry) terminal.out(edited);

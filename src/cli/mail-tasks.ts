@@ -4,6 +4,7 @@ import { openStorage, type SetAsideMail, type SetAsideSelection } from '../stora
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
+import { isoTimes, printJson } from './json.ts';
 import { safeCells } from './listings.ts';
 import { findTarget } from './send.ts';
 import { withStore } from './store-tasks.ts';
@@ -62,7 +63,10 @@ export async function showMail(cli: Cli, flags: MailSelectionFlags): Promise<voi
   const reports = await withStore(cli, flags, async (storage) =>
     (await storage.listMailboxes()).map((record) => mailboxReport(record, nowMs)),
   );
-  if (flags.json === true) cli.terminal.out(JSON.stringify(reports));
+  if (flags.json === true)
+    printJson(cli.terminal, 'webhooks mail status', {
+      mailboxes: reports.map((each) => isoTimes(each, 'since', 'retryAt', 'lastMailAt')),
+    });
   else if (reports.length === 0) cli.terminal.out(neverRead(mail));
   else
     cli.terminal.out(
@@ -113,9 +117,11 @@ export async function listMail(
   const rows = await withStore(cli, flags, (storage) => storage.listSetAsideMail({ limit: flags.limit }));
   const withText = flags.text !== false;
   if (flags.json === true) {
-    const shown = rows.map(({ from, subject, ...rest }) => (withText ? { ...rest, from, subject } : rest));
-    cli.terminal.out(JSON.stringify(shown));
-    return;
+    const shown = rows.map(({ from, subject, ...rest }) => ({
+      ...isoTimes(rest, 'receivedAt', 'setAsideAt'),
+      ...(withText ? { from, subject } : {}),
+    }));
+    return printJson(cli.terminal, 'webhooks mail list', { messages: shown });
   }
   const nowMs = Date.now();
   const cells = rows.map((row) => listCells(row, withText, nowMs));
@@ -141,14 +147,18 @@ function listCells(row: SetAsideMail, withText: boolean, nowMs: number): readonl
 export async function retryMail(cli: Cli, ids: readonly string[], flags: MailSelectionFlags): Promise<void> {
   const selection = selectionOf(ids, flags);
   const changed = await withStore(cli, flags, (storage) => storage.retrySetAsideMail(selection));
-  sayChanged(cli, flags, { changed, done: 'will be delivered again by the reader of the mailbox' });
+  sayChanged(cli, flags, {
+    command: 'webhooks mail retry',
+    changed,
+    done: 'will be delivered again by the reader of the mailbox',
+  });
 }
 
 /** Forgets refused messages. */
 export async function dropMail(cli: Cli, ids: readonly string[], flags: MailSelectionFlags): Promise<void> {
   const selection = selectionOf(ids, flags);
   const changed = await withStore(cli, flags, (storage) => storage.dropSetAsideMail(selection));
-  sayChanged(cli, flags, { changed, done: 'forgotten' });
+  sayChanged(cli, flags, { command: 'webhooks mail drop', changed, done: 'forgotten' });
 }
 
 function selectionOf(ids: readonly string[], { all }: MailSelectionFlags): SetAsideSelection {
@@ -158,12 +168,14 @@ function selectionOf(ids: readonly string[], { all }: MailSelectionFlags): SetAs
   return all === true ? { kind: 'all' } : { kind: 'ids', ids };
 }
 
-function sayChanged(
-  cli: Cli,
-  flags: MailSelectionFlags,
-  { changed, done }: { readonly changed: number; readonly done: string },
-): void {
-  if (flags.json === true) cli.terminal.out(JSON.stringify({ changed }));
+interface Changed {
+  readonly command: 'webhooks mail retry' | 'webhooks mail drop';
+  readonly changed: number;
+  readonly done: string;
+}
+
+function sayChanged(cli: Cli, flags: MailSelectionFlags, { command, changed, done }: Changed): void {
+  if (flags.json === true) printJson(cli.terminal, command, { changed });
   else cli.terminal.out(`${String(changed)} ${changed === 1 ? 'message' : 'messages'} ${done}`);
   if (changed === 0) throw new CliError('no refused message matches; "sluice webhooks mail list" shows them');
 }

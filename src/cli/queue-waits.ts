@@ -1,12 +1,14 @@
 import type { GatewaySettings } from '../config/config.ts';
 import {
   ALL_MAPPINGS,
+  isoTime,
   type LimitedMapping,
   type QueuePause,
   type RunRecord,
   type Storage,
 } from '../storage/storage.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
+import { printJson } from './json.ts';
 import { CliError, formatSpan, type Terminal } from './terminal.ts';
 
 /** A service at work writes down every ten seconds which mappings are at their limits. */
@@ -128,7 +130,7 @@ export async function pauseQueue(
 ): Promise<void> {
   const isNew = await storage.pauseRuns(mappingId ?? ALL_MAPPINGS, Date.now());
   const what = mappingId === undefined ? 'the queue' : `mapping ${mappingId}`;
-  if (options.json) terminal.out(JSON.stringify({ changed: isNew ? 1 : 0 }));
+  if (options.json) printJson(terminal, 'queue pause', { changed: isNew ? 1 : 0 });
   else terminal.out(isNew ? `paused ${what}` : `${what} is paused already`);
 }
 
@@ -140,7 +142,7 @@ export async function resumeQueue(
   options: { readonly json: boolean },
 ): Promise<void> {
   const changed = await storage.resumeRuns(mappingId ?? ALL_MAPPINGS);
-  if (options.json) terminal.out(JSON.stringify({ changed }));
+  if (options.json) printJson(terminal, 'queue resume', { changed });
   else if (changed > 0) terminal.out(mappingId === undefined ? 'resumed' : `resumed mapping ${mappingId}`);
   const rest = await storage.listPauses();
   if (changed === 0 && rest.length === 0) throw new CliError('nothing is paused');
@@ -154,5 +156,3 @@ export async function resumeQueue(
 function nameOf({ mappingId }: QueuePause): string {
   return mappingId === ALL_MAPPINGS ? 'the whole queue' : mappingId;
 }
-
-const isoTime = (ms: number): string => new Date(ms).toISOString();

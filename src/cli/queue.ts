@@ -3,12 +3,15 @@ import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 import { dropEnding } from '../gateway/gateway.ts';
 import {
   DROPPED,
+  type EventJson,
+  type OutboxJson,
   type QueueSelection,
   type Storage,
   eventToJson,
   outboxToJson,
   runToJson,
 } from '../storage/storage.ts';
+import { type Outputs, printJson } from './json.ts';
 import { printListing, type QueueEntry, waitingListing } from './listings.ts';
 import { hasFailed } from './run-words.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -66,17 +69,21 @@ export async function showWork(
   if (run !== undefined) {
     const outbox = await storage.listOutbox({ limit: 1000, runId: id });
     const sent = outbox.map((entry) => outboxToJson(entry, options.text));
-    print(terminal, options, { ...runToJson(run, options.text), outbox: sent });
+    print(terminal, options, { run: runToJson(run, options.text), outbox: sent });
     return;
   }
   const entry = await findEntry(storage, id, options.text);
   if (entry === undefined)
     throw new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
-  print(terminal, options, entry);
+  print(terminal, options, { entry });
 }
 
 /** A delivery, a callback or a system event, as JSON. */
-async function findEntry(storage: Storage, id: string, withText: boolean): Promise<object | undefined> {
+async function findEntry(
+  storage: Storage,
+  id: string,
+  withText: boolean,
+): Promise<OutboxJson | EventJson | undefined> {
   const [entry] = await storage.listOutbox({ limit: 1, id });
   if (entry !== undefined) return outboxToJson(entry, withText);
   const [event] = await storage.listEvents({ limit: 1, id });
@@ -84,9 +91,10 @@ async function findEntry(storage: Storage, id: string, withText: boolean): Promi
 }
 
 /** JSON for programs; for people YAML, where a prompt or a reply of several lines can be read. */
-function print(terminal: Terminal, options: { readonly json?: boolean }, value: unknown): void {
-  if (options.json === true) terminal.out(JSON.stringify(value, null, 2));
-  else terminal.out(clearControl(printYaml(value)));
+function print(terminal: Terminal, options: { readonly json?: boolean }, work: Outputs['queue show']): void {
+  if (options.json === true) printJson(terminal, 'queue show', work);
+  else
+    terminal.out(clearControl(printYaml('run' in work ? { ...work.run, outbox: work.outbox } : work.entry)));
 }
 
 /** Makes failed, dead or waiting work due now, and lets the agents be tried that it waits for. */
@@ -99,6 +107,7 @@ export async function retryWork(
   const why = await whyNotAgain(storage, selection);
   if (options.dryRun === true) return showRetry(storage, terminal, selection, { ...options, why });
   report(terminal, options, {
+    command: 'queue retry',
     done: 'due now',
     count: await storage.retry(selection, Date.now(), options.defaultRunner),
     nothing: why ?? NOTHING_TO_RETRY,
@@ -156,6 +165,7 @@ export async function dropWork(
   const nowMs = Date.now();
   const dropped = await storage.drop(selection, nowMs, (run) => dropEnding(run, nowMs));
   report(terminal, options, {
+    command: 'queue drop',
     done: 'dropped',
     count: dropped,
     nothing: 'nothing in the queue matches; "sluice queue list" shows what waits',
@@ -178,12 +188,19 @@ async function confirmDrop(terminal: Terminal, what: string): Promise<boolean> {
   return false;
 }
 
+interface Changed {
+  readonly command: 'queue retry' | 'queue drop';
+  readonly done: string;
+  readonly count: number;
+  readonly nothing: string;
+}
+
 function report(
   terminal: Terminal,
   options: SelectionOptions,
-  { done, count, nothing }: { readonly done: string; readonly count: number; readonly nothing: string },
+  { command, done, count, nothing }: Changed,
 ): void {
-  if (options.json) terminal.out(JSON.stringify({ changed: count }));
+  if (options.json) printJson(terminal, command, { changed: count });
   else terminal.out(`${count} ${done}`);
   if (count === 0) throw new NothingChanged(nothing);
 }

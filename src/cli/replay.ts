@@ -25,14 +25,11 @@ export async function replay(cli: Cli, what: string, flags: ReplayFlags): Promis
     await sendRequests(cli, requests, flags);
     return;
   }
-  const explained = await explainRequests(
+  await explainRequests(
     cli,
     requests.map(({ request }) => request),
     flags,
   );
-  if (flags.json === true) {
-    cli.terminal.out(JSON.stringify(explained.length === 1 ? explained[0] : explained, null, 2));
-  }
 }
 
 async function findRequests(cli: Cli, what: string, flags: ReplayFlags): Promise<readonly RequestOfFile[]> {

@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { defined } from '../json.ts';
 import { restoreStorage, type OpenWork, type RestoreReport } from '../storage/storage.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
+import { isoTimes, printJson, type Outputs } from './json.ts';
 import { CliError, formatSpan, formatTable } from './terminal.ts';
 
 /** Work named at most; the JSON has all of it. */
@@ -16,8 +18,16 @@ export async function restore({ terminal }: Cli, file: string, flags: JsonFlags)
   if (!existsSync(path))
     throw new CliError(`there is no file ${file}; "sluice storage backup FILE" makes a copy`, 2);
   const report = await restoreStorage(settings.storage.url, path);
-  if (flags.json === true) terminal.out(JSON.stringify(report));
+  if (flags.json === true) printJson(terminal, 'storage restore', reportToJson(report));
   else terminal.out(describe(file, report));
+}
+
+function reportToJson({ waiting, before, ...rest }: RestoreReport): Outputs['storage restore'] {
+  const dated = (work: readonly OpenWork[]) => work.map((each) => isoTimes(each, 'since'));
+  const report = { ...rest, waiting: dated(waiting) };
+  if (before === undefined) return report;
+  const { file, unfinished } = before;
+  return { ...report, before: { file, ...defined({ unfinished: unfinished && dated(unfinished) }) } };
 }
 
 function describe(file: string, { schema, newestSchema, waiting, before }: RestoreReport): string {

@@ -4,6 +4,7 @@ import { readJson } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
+import { printJson, type Answer } from './json.ts';
 import { readDeliveries } from './request-file.ts';
 import { announcedBody, announcesForm, type RequestOfFile, signWire, toWire } from './sender-request.ts';
 import { CliError } from './terminal.ts';
@@ -15,12 +16,6 @@ export interface SendFlags extends JsonFlags {
   readonly sign?: boolean;
   /** PEM of the private key, where the path holds the sender's public one. */
   readonly signKey?: string;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly requestId: string | null;
-  readonly body: unknown;
 }
 
 /** Sends the deliveries of a request file, in order, to a running service; an answer of 400 or more ends with 1. */
@@ -43,7 +38,7 @@ export async function sendRequests(
     answers.push(answer);
     if (flags.json !== true) cli.terminal.out(formatAnswer(answer));
   }
-  if (flags.json === true) cli.terminal.out(JSON.stringify(answers));
+  if (flags.json === true) printJson(cli.terminal, 'send', { answers });
   await sayUnsigned(cli, flags, { requests, answers });
   if (answers.some((answer) => answer.status >= 400)) cli.setExitCode(1);
 }

@@ -1,7 +1,8 @@
 import { sqliteUrl } from '../config/config.ts';
-import { copyStorage } from '../storage/storage.ts';
+import { copyStorage, type CopyReport } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
+import { printJson } from './json.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 /** Copies all work of one store into another. */
@@ -16,10 +17,9 @@ export async function copyStore(
       if (terminal.interactive) terminal.err(`${table}: ${rows}`);
     },
   });
-  terminal.out(json === true ? JSON.stringify(report) : formatReport(report));
+  if (json === true) printJson(terminal, 'storage copy', report);
+  else terminal.out(formatReport(report));
 }
-
-type CopyReport = Awaited<ReturnType<typeof copyStorage>>;
 
 function formatReport({ rows, from, to, wasResumed }: CopyReport): string {
   const copied = Object.entries(rows).filter(([table, count]) => count > 0 && table !== 'counters');

@@ -11,6 +11,7 @@ import {
 } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
+import { isoTimes, printJson } from './json.ts';
 import { formatSpan } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 
@@ -21,8 +22,10 @@ export async function printStorageStatus(cli: Cli, flags: JsonFlags): Promise<vo
   const status = await storeStatus(url);
   const backlog = status.version === status.newest ? await readBacklog(url) : undefined;
   if (flags.json === true) {
-    cli.terminal.out(JSON.stringify({ ...status, ...(backlog === undefined ? {} : { backlog }) }));
-    return;
+    return printJson(cli.terminal, 'storage status', {
+      store: { ...status, services: status.services.map((user) => isoTimes(user, 'startedAt')) },
+      ...(backlog === undefined ? {} : { backlog: isoTimes(backlog, 'oldestQueuedAt', 'oldestDeadAt') }),
+    });
   }
   for (const line of statusLines(status, backlog)) cli.terminal.out(line);
 }

@@ -4,6 +4,7 @@ import type { LoadedConfig, Settings } from '../config/config.ts';
 import { indent, runAdvice } from '../explanation/explanation.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
+import { isoTimes, printJson } from './json.ts';
 import {
   eventsListing,
   printListing,
@@ -177,7 +178,8 @@ export async function showSession(cli: Cli, key: string, flags: SessionFlags): P
   const { turns } = await withStore(cli, flags, async (storage) =>
     storage.findConversation(await findSession(storage, key, flags.owner)),
   );
-  if (flags.json === true) cli.terminal.out(JSON.stringify(turns));
+  if (flags.json === true)
+    printJson(cli.terminal, 'sessions show', { turns: turns.map((turn) => isoTimes(turn, 'at')) });
   else
     for (const turn of turns)
       // Set off, so that no text can look like the beginning of another turn.
@@ -199,7 +201,7 @@ export async function pruneStore(cli: Cli, flags: JsonFlags): Promise<void> {
   const result = await withStore(cli, flags, (storage, { storage: { keep } }) =>
     storage.prune(retentionLimits(keep), Date.now()),
   );
-  if (flags.json === true) cli.terminal.out(JSON.stringify(result));
+  if (flags.json === true) printJson(cli.terminal, 'queue prune', { removed: result });
   else
     cli.terminal.out(
       Object.entries(result)

@@ -12,6 +12,7 @@ import {
 } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
+import { printJson } from './json.ts';
 import { readRequests } from './request-file.ts';
 import { CliError, formatBytes, type Terminal } from './terminal.ts';
 
@@ -63,7 +64,8 @@ async function runInside(
   try {
     const transforms = await loadModule(cli.terminal, sandbox, { dir: place.dir, ref });
     const reply = await callModule(transforms, ref, request);
-    cli.terminal.out(flags.json === true ? JSON.stringify(reply) : formatReply(reply, ref));
+    if (flags.json === true) printJson(cli.terminal, 'transform run', { reply });
+    else cli.terminal.out(formatReply(reply, ref));
     if (reply.kind === 'failed') cli.setExitCode(1);
   } finally {
     await sandbox.stop();

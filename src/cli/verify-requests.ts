@@ -3,26 +3,15 @@ import type { Settings } from '../config/config.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import { createVerifier, type Diagnosis, judgeSender } from '../verify/verify.ts';
+import { createVerifier, judgeSender } from '../verify/verify.ts';
 import type { Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
+import { printJson, type Verdict } from './json.ts';
 import { readDeliveries } from './request-file.ts';
 import { originOf } from './send.ts';
 import { toWire, type WireRequest } from './sender-request.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
-
-/** What the proof of one request is worth. */
-interface Verdict {
-  readonly path: string;
-  readonly scheme: string;
-  readonly proved: boolean;
-  /** 0 for the current secret; absent where the request is refused. */
-  readonly retired?: number;
-  readonly diagnosis?: Diagnosis;
-  /** What the path asks for besides, and no file can show. */
-  readonly notJudged?: readonly string[];
-}
 
 /** Judges the deliveries of a request file by the proofs of their paths, and says why one fails; that ends with 1. */
 export async function verify(cli: Cli, file: string, flags: JsonFlags): Promise<void> {
@@ -34,7 +23,7 @@ export async function verify(cli: Cli, file: string, flags: JsonFlags): Promise<
       const atMs = isTimed ? request.receivedAt : Date.now();
       verdicts.push(await judge(workbench.generation, request, { rawBody, atMs }));
     }
-    if (flags.json === true) cli.terminal.out(JSON.stringify(verdicts));
+    if (flags.json === true) printJson(cli.terminal, 'verify', { proofs: verdicts });
     else for (const verdict of verdicts) cli.terminal.out(formatVerdict(verdict));
     if (verdicts.some(({ proved }) => !proved)) cli.setExitCode(1);
   } finally {

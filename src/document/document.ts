@@ -7,7 +7,7 @@ export { editDocument } from './edit-document.ts';
 export type { Edit } from './edit-document.ts';
 export { describeValue } from './describe-value.ts';
 export { fromZodError, validate } from './findings.ts';
-export { byWeight, formatDiagnostics } from './format-diagnostics.ts';
+export { byWeight, findingToJson, formatDiagnostics, type FindingJson } from './format-diagnostics.ts';
 export { hideTokens, holdsCredentials, isSecretPath, sourceOfCode } from './secret-ranges.ts';
 export { inWords } from './in-words.ts';
 export { formatPlace, lineColumn } from './line-column.ts';

@@ -6,7 +6,7 @@ import { formatPlace, lineColumn, positionOf } from './line-column.ts';
 import { printSarif } from './print-sarif.ts';
 import { sourceFrame } from './source-frame.ts';
 
-export type DiagnosticFormat = 'pretty' | 'json' | 'github' | 'sarif';
+export type DiagnosticFormat = 'pretty' | 'github' | 'sarif';
 
 export interface FormatOptions {
   /** Default `pretty`. */
@@ -16,8 +16,7 @@ export interface FormatOptions {
 }
 
 /**
- * Prints findings: `pretty` for people (source lines with carets, labels, a hint, a line of counts), `json` as one
- * array, `github` as workflow annotations, `sarif` as SARIF 2.1.0; in the order given. Ends with a line feed unless
+ * Prints findings: `pretty` for people (source lines with carets, labels, a hint, a line of counts), `github` as workflow annotations, `sarif` as SARIF 2.1.0; in the order given. Ends with a line feed unless
  * there is nothing to print.
  */
 export function formatDiagnostics(found: readonly Finding[], options: FormatOptions = {}): string {
@@ -25,8 +24,6 @@ export function formatDiagnostics(found: readonly Finding[], options: FormatOpti
   switch (options.format ?? 'pretty') {
     case 'pretty':
       return printPretty(diagnostics, options.color === true);
-    case 'json':
-      return `${JSON.stringify(diagnostics.map(toJson), undefined, 2)}\n`;
     case 'github':
       return diagnostics.map((diagnostic) => `${toAnnotation(diagnostic)}\n`).join('');
     case 'sarif':
@@ -106,8 +103,25 @@ function prettyBlock(diagnostic: Finding, color: boolean): string {
   return `${lines.join('\n')}\n`;
 }
 
-function toJson(diagnostic: Finding): object {
-  const { severity, code, message, at, labels, hint } = diagnostic;
+/** A part of a file; lines and columns are counted from 1. */
+export interface PlaceJson {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  readonly endLine: number;
+  readonly endColumn: number;
+}
+
+/** A finding in the files; `message`, `hint` and `text` are written for people, and free to change. */
+export interface FindingJson extends Partial<PlaceJson> {
+  readonly severity: Finding['severity'];
+  readonly code: string;
+  readonly message: string;
+  readonly labels?: readonly (PlaceJson & { readonly text: string })[];
+  readonly hint?: string;
+}
+
+export function findingToJson({ severity, code, message, at, labels, hint }: Finding): FindingJson {
   return {
     severity,
     code,
@@ -120,7 +134,7 @@ function toJson(diagnostic: Finding): object {
   };
 }
 
-function position(at: NonNullable<Finding['at']>): object {
+function position(at: NonNullable<Finding['at']>): PlaceJson {
   const { line, column } = lineColumn(at);
   const end = positionOf(at.source.text, at.end);
   return { file: at.source.file, line, column, endLine: end.line, endColumn: end.column };

@@ -6,6 +6,8 @@ import {
   type EvaluationNote,
   evaluationNotes,
   type FieldList,
+  type LaterMapping,
+  type NearHookName,
   listNamed,
 } from '../advice/requests.ts';
 import { formatPlace, type Finding } from '../document/document.ts';
@@ -94,7 +96,7 @@ export interface ExplanationJson extends EvaluationJson {
   readonly request: Omit<HookRequest, 'receivedAt'> & { readonly receivedAt: string };
   readonly advice: {
     /** Of a hook name that no mapping has. */
-    readonly nearNames: EvaluationAdvice['nearNames'];
+    readonly nearNames: readonly NearHookName[];
     /** What the request has in place of what was missing. */
     readonly instead: readonly { readonly missing: string; readonly found: string }[];
     /** Where the body has a text that a condition looked for at another place, or one that is nearly so. */
@@ -102,7 +104,7 @@ export interface ExplanationJson extends EvaluationJson {
     /** What is surest to say of the part of a condition that failed. */
     readonly leaves: readonly { readonly at: string; readonly text: string }[];
     readonly notes: readonly string[];
-    readonly alsoMatched: EvaluationAdvice['alsoMatched'];
+    readonly alsoMatched: readonly LaterMapping[];
     readonly passedOver: readonly string[];
     /** What the request holds, and what reads it; of a large one what is read and what stands near it. */
     readonly fields: FieldList;

@@ -1,22 +1,31 @@
 import { defined } from '../json.ts';
 import type { EvaluationNote } from '../advice/requests.ts';
 import type { KeptTrace } from '../hook/hook.ts';
-import { eventToJson, outboxToJson, runToJson, type DecisionRecord } from '../storage/storage.ts';
+import {
+  decisionToJson,
+  eventToJson,
+  outboxToJson,
+  runToJson,
+  type DecisionJson,
+  type EventJson,
+  type OutboxJson,
+  type RunJson,
+} from '../storage/storage.ts';
 import type { ExplanationJson } from './explain-request.ts';
 import type { StoredExplanation } from './explain-stored.ts';
 import type { SettingNote } from './setting-notes.ts';
 
 /** What the store knows of a request, with how it was judged and would be judged now, as `explain --json` prints it. */
 export interface StoredJson {
-  readonly decision?: DecisionRecord;
+  readonly decision?: DecisionJson;
   readonly judged?: KeptTrace;
   readonly evaluation?: ExplanationJson;
   /** Settings that took part, with what each did, as they are now. */
   readonly settings: readonly SettingNote[];
   /** Everything that the text says of it beside the bare facts, in its order; that of `evaluation` is there. */
   readonly notes: readonly EvaluationNote[];
-  readonly runs: readonly object[];
-  readonly events: readonly object[];
+  readonly runs: readonly (RunJson & { readonly outbox: readonly OutboxJson[] })[];
+  readonly events: readonly EventJson[];
 }
 
 /** Turns it into plain data; `evaluation` is that of the kept request, and absent where it was not kept. */
@@ -25,7 +34,8 @@ export function storedToJson(
   evaluation: ExplanationJson | undefined,
 ): StoredJson {
   return {
-    ...defined({ decision, judged, evaluation }),
+    ...(decision === undefined ? {} : { decision: decisionToJson(decision, true) }),
+    ...defined({ judged, evaluation }),
     settings,
     notes,
     runs: runs.map(({ run, outbox }) => ({

@@ -1,7 +1,7 @@
 import { printSentence } from '../finding.ts';
 import { relative } from 'node:path';
 import { diff, styleText } from 'node:util';
-import { formatDiagnostics, formatPlace, type Finding } from '../document/document.ts';
+import { findingToJson, formatDiagnostics, formatPlace, type Finding } from '../document/document.ts';
 import { formatEvaluation } from '../explanation/explanation.ts';
 import { hintsOn } from './case-hints.ts';
 import type { CaseResult, CaseStatus, RunReport } from './run-cases.ts';
@@ -276,7 +276,7 @@ function toJson(report: RunReport, options: ReportOptions): unknown {
   return {
     tookMs: Math.round(report.tookMs),
     cases: report.results.map((result) => caseToJson(result, options)),
-    diagnostics: JSON.parse(formatDiagnostics(report.diagnostics, { format: 'json' })) as unknown,
+    diagnostics: report.diagnostics.map(findingToJson),
     removed: report.removed.map((file) => relative(options.cwd, file)),
   };
 }

@@ -1,5 +1,5 @@
 import { defined } from '../json.ts';
-import type { Action } from '../action.ts';
+import type { Action, Warning } from '../action.ts';
 import { formatPlace } from '../document/document.ts';
 import type { HookError, HookErrorItem } from '../errors.ts';
 import type {
@@ -11,12 +11,12 @@ import type {
 } from '../mapping/mapping.ts';
 import type { JsonValue } from '../request.ts';
 import type { TransformReply } from '../sandbox/sandbox.ts';
-import type { Evaluation, RenderedTemplate, TransformTrace } from './evaluation.ts';
+import type { Evaluation, RenderedTemplate, SkippedBy, TransformTrace } from './evaluation.ts';
 
 /** An evaluation as `explain --json` prints it: plain data, places as `file:line:column`. */
 export interface EvaluationJson {
   readonly outcome: 'accepted' | 'skipped' | 'rejected';
-  readonly skippedBy?: Extract<Evaluation['outcome'], { readonly kind: 'skipped' }>['by'];
+  readonly skippedBy?: SkippedBy;
   /** The run whose comment it tells of. */
   readonly ownRun?: string;
   /** The account that the mapping ignores. */
@@ -29,7 +29,7 @@ export interface EvaluationJson {
   };
   readonly mapping?: { readonly id: string; readonly at: string };
   readonly actions: readonly Action[];
-  readonly warnings: Evaluation['warnings'];
+  readonly warnings: readonly Omit<Warning, 'facts'>[];
   readonly considered: readonly ConsideredJson[];
   readonly empty: readonly {
     readonly field: string;
@@ -108,7 +108,7 @@ export function evaluationToJson(evaluation: Evaluation): EvaluationJson {
     ...(outcome.kind === 'rejected' ? { error: pickError(outcome.error) } : {}),
     ...(mapping === undefined ? {} : { mapping: { id: mapping.id, at: formatPlace(mapping.at) } }),
     actions: outcome.kind === 'accepted' ? outcome.actions : [],
-    warnings,
+    warnings: warnings.map(({ facts: _facts, ...warning }) => warning),
     considered: trace.considered.map(consideredToJson),
     empty: trace.templates.flatMap(emptyToJson),
     templates: trace.templates.flatMap((template) => templateToJson(template, mapping)),

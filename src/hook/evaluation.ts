@@ -10,6 +10,9 @@ import type {
 } from '../mapping/mapping.ts';
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 
+/** Which rule made nothing of a request. */
+export type SkippedBy = 'action' | 'transform' | 'forEach' | 'unmatched' | 'ownComment' | 'ignoreSenders';
+
 /** What a request becomes. */
 export type Outcome =
   | { readonly kind: 'accepted'; readonly actions: readonly Action[] }

@@ -6,6 +6,8 @@ import type { EvaluationJson } from './evaluation-json.ts';
 export type KeptTrace = Omit<EvaluationJson, 'actions' | 'templates'> & {
   readonly generation: string;
   readonly actions: readonly { readonly kind: string; readonly id: string }[];
+  /** Much of it is left out, since it was long. */
+  readonly isCut?: true;
 };
 
 /** A request that the store kept as JSON text, with how it was judged. */

@@ -15,8 +15,9 @@ export {
   OAUTH_FILE,
   PASSWORD_FILE,
   setupEdits,
-  writtenBlock,
   type MailboxCheck,
+  type WrittenBlock,
+  writtenBlock,
   type SetupAnswers,
 } from './setup.ts';
 export { tryMailbox } from './try-mailbox.ts';

@@ -6,23 +6,58 @@ import type {
   NewCallback,
   OutboxRecord,
   RunRecord,
+  TokenUsage,
 } from './records.ts';
 
-/** A time as ISO 8601, or undefined. */
-export const isoTime = (ms: number | undefined): string | undefined =>
-  ms === undefined ? undefined : new Date(ms).toISOString();
+/** A time as ISO 8601. */
+export const isoTime = (ms: number): string => new Date(ms).toISOString();
+
+const isoTimeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : isoTime(ms));
 
 /** An error's message can hold what an agent or a platform said: payload-derived, as the texts are. */
-const errorToJson = (error: { code: string; message: string } | undefined, text: boolean): unknown =>
+export type ErrorJson = { readonly code: string; readonly message?: string } | null;
+
+const errorToJson = (error: { code: string; message: string } | undefined, text: boolean): ErrorJson =>
   error === undefined ? null : text ? error : { code: error.code };
 
 /** What listings call a run: where it came from, or `notify` where it was none of an agent. */
-export function kindOf({ kind, action }: RunRecord): 'hook' | 'heartbeat' | 'notify' {
+export function kindOf({ kind, action }: RunRecord): RunJson['kind'] {
   return action.kind === 'notify' ? 'notify' : kind;
 }
 
+/** A run; times are ISO 8601, and with `--no-text` what comes from payloads is left out. */
+export interface RunJson extends Pick<RunRecord, 'id' | 'state' | 'attempts'> {
+  readonly kind: 'hook' | 'heartbeat' | 'notify';
+  readonly mapping: string | null;
+  readonly path: string;
+  readonly name: string;
+  readonly sessionKey: string;
+  readonly owner: string;
+  readonly outcome: RunRecord['outcome'] | null;
+  readonly message?: string;
+  readonly reply?: string | null;
+  /** How many events it reads, of a run that gathered several. */
+  readonly events?: number;
+  readonly channel: string;
+  readonly to: string | null;
+  readonly model: string | null;
+  readonly runner: string | null;
+  readonly lastError: ErrorJson;
+  readonly usage: TokenUsage | null;
+  /** How it ended each time before it was begun anew, the oldest first. */
+  readonly earlier?: readonly EarlierJson[];
+  readonly acceptedAt: string;
+  readonly dueAt: string;
+  readonly startedAt: string | null;
+  readonly endedAt: string | null;
+}
+interface EarlierJson extends Omit<EarlierEnding, 'error' | 'endedAt'> {
+  readonly lastError: ErrorJson;
+  readonly endedAt: string;
+}
+
 /** One run as `sluice runs --json` prints it. */
-export function runToJson(run: RunRecord, text: boolean): Record<string, unknown> {
+export function runToJson(run: RunRecord, text: boolean): RunJson {
   const { action } = run;
   return {
     id: run.id,
@@ -46,12 +81,12 @@ export function runToJson(run: RunRecord, text: boolean): Record<string, unknown
     ...(run.earlier === undefined ? {} : { earlier: run.earlier.map((end) => earlierToJson(end, text)) }),
     acceptedAt: isoTime(run.acceptedAt),
     dueAt: isoTime(run.dueAt),
-    startedAt: isoTime(run.startedAt) ?? null,
-    endedAt: isoTime(run.endedAt) ?? null,
+    startedAt: isoTimeOrNull(run.startedAt),
+    endedAt: isoTimeOrNull(run.endedAt),
   };
 }
 
-function earlierToJson({ reply, error, endedAt, ...end }: EarlierEnding, text: boolean): object {
+function earlierToJson({ reply, error, endedAt, ...end }: EarlierEnding, text: boolean): EarlierJson {
   return {
     ...end,
     lastError: errorToJson(error, text),
@@ -60,13 +95,27 @@ function earlierToJson({ reply, error, endedAt, ...end }: EarlierEnding, text: b
   };
 }
 
+/** A system event. */
+export interface EventJson extends Pick<
+  EventRecord,
+  'id' | 'kind' | 'origin' | 'mode' | 'state' | 'attempts'
+> {
+  readonly text?: string;
+  readonly turnId: string | null;
+  readonly runId: string | null;
+  readonly lastError: ErrorJson;
+  readonly createdAt: string;
+  readonly consumedAt: string | null;
+}
+
 /** One system event as `sluice events --json` prints it. */
-export function eventToJson(event: EventRecord, text: boolean): Record<string, unknown> {
+export function eventToJson(event: EventRecord, text: boolean): EventJson {
+  const { source, ...origin } = event.origin;
   return {
     id: event.id,
     kind: event.kind,
     ...(text ? { text: event.text } : {}),
-    origin: text ? event.origin : { ...event.origin, source: undefined },
+    origin: text && source !== undefined ? event.origin : origin,
     mode: event.mode,
     state: event.state,
     attempts: event.attempts,
@@ -74,7 +123,7 @@ export function eventToJson(event: EventRecord, text: boolean): Record<string, u
     runId: event.runId ?? null,
     lastError: errorToJson(event.lastError, text),
     createdAt: isoTime(event.createdAt),
-    consumedAt: isoTime(event.consumedAt) ?? null,
+    consumedAt: isoTimeOrNull(event.consumedAt),
   };
 }
 
@@ -84,8 +133,23 @@ export function callbackPlace({ url }: NewCallback): string {
   return URL.canParse(url) ? new URL(url).origin : url;
 }
 
+/** A delivery, or a callback with the origin of its address. */
+export interface OutboxJson extends Pick<
+  OutboxRecord,
+  'id' | 'kind' | 'runId' | 'state' | 'attempts' | 'chunksSent'
+> {
+  readonly channel: string | null;
+  readonly to: string | null;
+  readonly url: string | null;
+  readonly text?: string | null;
+  readonly lastError: ErrorJson;
+  readonly createdAt: string;
+  readonly dueAt: string;
+  readonly endedAt: string | null;
+}
+
 /** One delivery or callback; the recipient is shown, the text only with `text`. */
-export function outboxToJson(entry: OutboxRecord, text: boolean): Record<string, unknown> {
+export function outboxToJson(entry: OutboxRecord, text: boolean): OutboxJson {
   return {
     id: entry.id,
     kind: entry.kind,
@@ -100,12 +164,19 @@ export function outboxToJson(entry: OutboxRecord, text: boolean): Record<string,
     lastError: errorToJson(entry.lastError, text),
     createdAt: isoTime(entry.createdAt),
     dueAt: isoTime(entry.dueAt),
-    endedAt: isoTime(entry.endedAt) ?? null,
+    endedAt: isoTimeOrNull(entry.endedAt),
   };
 }
 
+/** What became of a request. */
+export interface DecisionJson extends Omit<DecisionRecord, 'receivedAt'> {
+  readonly id: string;
+  readonly mapping: string | null;
+  readonly receivedAt: string;
+}
+
 /** One decision as `sluice requests --json` prints it. */
-export function decisionToJson(decision: DecisionRecord, text: boolean): Record<string, unknown> {
+export function decisionToJson(decision: DecisionRecord, text: boolean): DecisionJson {
   const { transformNotes, receivedAt, ...rest } = decision;
   return {
     // The names that runs and events have.

@@ -26,7 +26,12 @@ export {
   outboxToJson,
   kindOf,
   runToJson,
+  type DecisionJson,
+  type EventJson,
+  type OutboxJson,
+  type RunJson,
 } from './record-json.ts';
+export type { CopyReport } from './copy/copy-store.ts';
 export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';
 export type { OpenWork, RestoreReport } from './sqlite/restore-store.ts';
 export { StorageError, type StorageErrorCode, type StorageHealth } from './storage-error.ts';

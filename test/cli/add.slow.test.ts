@@ -8,6 +8,7 @@ import { SENDER_NAMES, SENDERS } from '../../src/cli/sender-catalogue.ts';
 import { startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli, type CliRun } from '../support/cli-terminal.ts';
+import { listIn } from '../support/output-check.ts';
 
 const TOKEN = 'hook-token-of-the-test-0123456789';
 const env = { SLUICE_HOOK_TOKEN: TOKEN, PATH: process.env['PATH'] };
@@ -62,7 +63,7 @@ describe('a sender that is added', () => {
 
   test('passes check without a finding, and its golden cases', async () => {
     const checked = await run('check', '--json');
-    expect(JSON.parse(checked.out)).toEqual([]);
+    expect(listIn(checked.out)).toEqual([]);
     const tested = await cli(['test'], { cwd: folder, env: { ...env, CI: '1' } });
     expect(tested).toMatchObject({
       exitCode: 0,
@@ -112,10 +113,10 @@ describe('a sender that is added', () => {
     expect(out).not.toContain('github_pat_x');
     expect(await readFile(join(folder, 'sluice.yaml'), 'utf8')).toContain('github:');
     const explained = await run('explain', 'test/golden/github/pull-request-opened.request.yaml', '--json');
-    expect(JSON.parse(explained.out)).toMatchObject({
+    expect(listIn(explained.out)[0]).toMatchObject({
       actions: [{ channel: 'github', to: 'Codertocat/Hello-World#2', deliver: true }],
     });
-    expect(JSON.parse((await run('check', '--json')).out)).toEqual([]);
+    expect(listIn((await run('check', '--json')).out)).toEqual([]);
   });
 });
 
@@ -145,7 +146,7 @@ describe('add --from', () => {
     const name = (file.split('.')[0] ?? '').toLowerCase();
     const { exitCode, err } = await run('add', name, '--from', file);
     expect([exitCode, err]).toEqual([0, '']);
-    expect(JSON.parse((await run('check', '--json')).out)).toEqual([]);
+    expect(listIn((await run('check', '--json')).out)).toEqual([]);
     const expected = await readFile(join(folder, 'test/golden', name, 'sample.expected.yaml'), 'utf8');
     expect(expected).toContain('outcome: accepted');
   });

@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { type Bench, openBench, waitFor } from '../support/cli-service.ts';
 import { cli } from '../support/cli-terminal.ts';
+import { listIn } from '../support/output-check.ts';
 
 const CONFIG = `
 hooks:
@@ -71,7 +72,7 @@ describe('check', () => {
     expect(out).not.toContain('hidden');
     expect(await bench.run(['check', '--json', '--strict'], { env })).toMatchObject({
       exitCode: 0,
-      out: '[]\n',
+      out: '{"version":1,"command":"check","findings":[]}\n',
     });
   });
 
@@ -86,7 +87,7 @@ describe('check', () => {
     expect(pretty.out).not.toContain('ECHO_RUNNER');
     const json = await bench.run(['check', '--format', 'json']);
     expect(json.exitCode).toBe(1);
-    expect(JSON.parse(json.out)).toContainEqual(
+    expect(listIn(json.out)).toContainEqual(
       expect.objectContaining({ code: 'UNKNOWN_KEY', severity: 'error' }),
     );
     expect((await bench.run(['check', '--format', 'github'])).out).toMatch(
@@ -126,7 +127,7 @@ describe('explain FILE', () => {
     expect(result.out).toContain('404 no_mapping_matched');
     expect(result.out.indexOf('✗ paid')).toBeLessThan(result.out.indexOf('✗ refund'));
     expect(result.out).toMatch(/✗ paid[^]*total[^]*20[^]*mappings\/shop\.yaml:3:\d+[^]*✗ refund/);
-    const json = JSON.parse((await bench.run(['explain', 'missed.request.yaml', '--json'])).out) as object;
+    const json = listIn((await bench.run(['explain', 'missed.request.yaml', '--json'])).out)[0];
     expect(json).toMatchObject({
       outcome: 'rejected',
       request: { path: 'shop', headers: {}, receivedAt: expect.any(String) as string },
@@ -144,7 +145,7 @@ describe('explain FILE', () => {
 `,
       'tree.yaml': 'path: tree\nbody: {kind: a, n: 3, list: [x, y]}\n',
     });
-    const json = JSON.parse((await bench.run(['explain', 'tree.yaml', '--json'])).out) as object;
+    const json = listIn((await bench.run(['explain', 'tree.yaml', '--json'])).out)[0];
     expect(json).toMatchObject({
       considered: expect.arrayContaining([
         expect.objectContaining({
@@ -185,13 +186,13 @@ describe('explain FILE', () => {
     const bench = open({
       'two.yaml': `deliveries:\n  - {path: wake, body: {text: a}}\n  - {path: wake, body: {}}\n`,
     });
-    const json = JSON.parse((await bench.run(['explain', 'two.yaml', '--json'])).out) as unknown[];
+    const json = listIn((await bench.run(['explain', 'two.yaml', '--json'])).out);
     expect(json).toEqual([
       expect.objectContaining({ outcome: 'accepted' }),
       expect.objectContaining({ outcome: 'rejected' }),
     ]);
     const replayed = await bench.run(['replay', 'two.yaml', '--json']);
-    expect(JSON.parse(replayed.out)).toEqual(json);
+    expect(listIn(replayed.out)).toEqual(json);
     expect(replayed.exitCode).toBe(1);
   });
 
@@ -348,7 +349,7 @@ test('check finds what is wrong in mappings and transforms where the configurati
   });
   const { exitCode, out } = await bench.run(['check', '--format', 'json']);
   expect(exitCode).toBe(1);
-  const errors = (JSON.parse(out) as { severity: string; code: string; file: string }[]).filter(
+  const errors = listIn<{ severity: string; code: string; file: string }>(out).filter(
     ({ severity }) => severity === 'error',
   );
   expect(errors.map(({ code, file }) => `${relative(bench.folder, file)} ${code}`).toSorted()).toEqual([

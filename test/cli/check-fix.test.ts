@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openBench } from '../support/cli-service.ts';
+import { listIn } from '../support/output-check.ts';
 
 const ENV = { PATH: process.env['PATH'], T: 'a-hook-token-0123456789' };
 
@@ -29,7 +30,7 @@ const MAPPINGS = `- id: alert
 test('mends what is mechanical in all files, round after round, and leaves the rest as it is', async () => {
   const bench = openBench({ 'sluice.yaml': `\uFEFF${CONFIG}`, 'mappings/all.yaml': MAPPINGS });
   const before = await bench.run(['check', '--json'], { env: ENV });
-  expect(JSON.parse(before.out)).not.toEqual([]);
+  expect(listIn(before.out)).not.toEqual([]);
   const fixed = await bench.run(['check', '--fix'], { env: ENV });
   expect(fixed.out).toMatch(/^no findings: 2 mappings/);
   expect(fixed.exitCode).toBe(0);

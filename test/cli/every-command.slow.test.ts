@@ -11,6 +11,7 @@ import type { CliOptions, CliRun } from '../support/cli-terminal.ts';
 import { commandNames } from '../support/docs.ts';
 import { startMailServer } from '../support/mail-server.ts';
 import { startPlatform } from '../support/platform-server.ts';
+import { listIn } from '../support/output-check.ts';
 
 const ENV = { SLUICE_HOOK_TOKEN: TOKEN };
 const COMMANDS = commandNames(createProgram(processTerminal(), () => undefined));
@@ -35,7 +36,7 @@ function open(files: Readonly<Record<string, string>> = {}): Bench {
   };
 }
 
-const rows = (run: CliRun): Record<string, unknown>[] => JSON.parse(run.out) as Record<string, unknown>[];
+const rows = (run: CliRun) => listIn(run.out);
 const fine = (run: CliRun): CliRun => {
   expect(run, run.err).toMatchObject({ exitCode: 0 });
   return run;
@@ -125,7 +126,7 @@ test('doctor', async () => {
   expect(looked.out).toContain('is made at the first start');
   expect(looked.out).toContain('signed times are compared with that');
   const report = await bench.run(['doctor', '--json']);
-  const { findings } = JSON.parse(report.out) as { findings: object[] };
+  const findings = listIn(report.out);
   expect(findings).toContainEqual(expect.objectContaining({ area: 'listener', ok: true }));
 }, 60_000);
 

@@ -43,7 +43,8 @@ test('a request whose decision is about to be written is not explained without i
   const storage = await openStorage(`sqlite:${bench.folder}/.sluice/sluice.db`);
   const requestId = '5f0c1e9a-7b2d-4c3e-9f4a-0d1b2c3d4e5f';
   const receivedAt = Date.now();
-  const json = JSON.stringify({ id: requestId, path: 'a', receivedAt, headers: {}, query: {}, payload: {} });
+  const rest = { seed: 1, nonce: '0'.repeat(16), url: '/hooks/a', headers: {}, query: {}, payload: {} };
+  const json = JSON.stringify({ id: requestId, path: 'a', receivedAt, ...rest });
   storage.keepRequest({ requestId, receivedAt, json });
   await expect.poll(() => storage.findKeptRequest(requestId)).toBeDefined();
   const explaining = bench.run(['explain', requestId, '--json']);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cli } from '../support/cli-terminal.ts';
+import { listIn } from '../support/output-check.ts';
 
 let folder: string;
 
@@ -16,7 +17,7 @@ test('what init writes checks without errors, and its golden case becomes an age
   expect(await cli(['init', 'new'], { cwd: folder })).toMatchObject({ exitCode: 0 });
   const cwd = join(folder, 'new');
   const check = await cli(['check', '-c', join(cwd, 'sluice.yaml'), '--json'], { cwd });
-  const findings = JSON.parse(check.out) as { severity: string; code: string }[];
+  const findings = listIn<{ severity: string; code: string }>(check.out);
   expect(findings.filter((finding) => finding.severity === 'error')).toEqual([]);
   expect(await cli(['test', '-c', join(cwd, 'sluice.yaml')], { cwd })).toMatchObject({ exitCode: 0 });
   const expectation = await readFile(join(cwd, 'test/golden/hello/ada.expected.yaml'), 'utf8');

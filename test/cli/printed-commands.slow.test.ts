@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { type Bench, openBench, serveBench, TOKEN, waitFor } from '../support/cli-service.ts';
 import type { CliRun } from '../support/cli-terminal.ts';
+import { listIn } from '../support/output-check.ts';
 
 const CONFIG = `
 hooks:
@@ -39,7 +40,7 @@ interface RunJson {
 
 const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 const runs = async (bench: Bench): Promise<readonly RunJson[]> =>
-  JSON.parse((await bench.run(['runs', '--json'])).out) as readonly RunJson[];
+  listIn<RunJson>((await bench.run(['runs', '--json'])).out);
 
 /** Commands in quotes or at the end of a line, with an id for their place. */
 function commandsIn({ out, err }: CliRun, id: string): readonly string[] {

@@ -8,6 +8,7 @@ import { beforeAll, afterAll, describe, expect, test } from 'vitest';
 import { startService, type Service } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli, type CliRun } from '../support/cli-terminal.ts';
+import { listIn } from '../support/output-check.ts';
 
 const KEYS = generateKeyPairSync('ed25519');
 const { x: publicKey = '' } = KEYS.publicKey.export({ format: 'jwk' });
@@ -120,7 +121,7 @@ describe('commands of senders', () => {
     ]);
     const changed = await run('verify', 'changed.request.yaml', '--json');
     expect(changed.exitCode).toBe(1);
-    expect(JSON.parse(changed.out)).toMatchObject([{ proved: false, diagnosis: { code: 'wrong-secret' } }]);
+    expect(listIn(changed.out)).toMatchObject([{ proved: false, diagnosis: { code: 'wrong-secret' } }]);
     const none = await run('verify', 'any.request.yaml');
     expect(none.err).toContain('no mapping of the path "other" has verify');
   });
@@ -198,7 +199,7 @@ describe('commands of senders', () => {
 
   test('doctor looks at files, disk, clock and secrets', async () => {
     const open = await run('doctor', '--json');
-    const { findings } = JSON.parse(open.out) as { findings: readonly { area: string; ok: boolean }[] };
+    const findings = listIn<{ area: string; ok: boolean }>(open.out);
     const problems = new Set(findings.filter(({ ok }) => !ok).map(({ area }) => area));
     expect([...problems]).toEqual(['configuration', 'senders', 'runner']);
     expect(open.out).toContain('/github (github), secret 1 has fewer than 16 characters');

@@ -9,6 +9,7 @@ import { cli, type CliRun } from '../support/cli-terminal.ts';
 import { startPlatform } from '../support/platform-server.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { runCommand, type ServiceProcess, startServiceProcess, until } from '../support/service-process.ts';
+import { listIn } from '../support/output-check.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
 const NEWEST = POSTGRES_MIGRATIONS.length;
@@ -163,9 +164,7 @@ test('storage migrate makes a store where there is none, and status tells before
   expect((await command(['storage', 'migrate'], fresh)).out).toContain(
     `version ${NEWEST}, already up to date`,
   );
-  const { findings } = JSON.parse((await command(['doctor', '--json'], fresh)).out) as {
-    readonly findings: readonly object[];
-  };
+  const findings = listIn((await command(['doctor', '--json'], fresh)).out);
   expect(findings).toContainEqual({
     area: 'store',
     ok: true,
@@ -192,7 +191,7 @@ test('storage migrate brings an older store up to date with what is in it, once 
   const migrated = await command(['storage', 'migrate'], old);
   expect(migrated.out).toContain(`: migrated from version ${NEWEST - 1} to ${NEWEST}\n`);
   expect((await command(['storage', 'verify'], old)).exitCode).toBe(0);
-  expect(JSON.parse((await command(['events', '--json'], old)).out)).toMatchObject([
+  expect(listIn((await command(['events', '--json'], old)).out)).toMatchObject([
     { id: 'kept', text: 'from before' },
   ]);
 });

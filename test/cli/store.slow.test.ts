@@ -7,6 +7,7 @@ import { openStorage } from '../../src/storage/storage.ts';
 import { type Bench, openBench, serveBench, TOKEN, waitFor } from '../support/cli-service.ts';
 import type { CliRun } from '../support/cli-terminal.ts';
 import { agent, failure, NOW, wake, work } from '../support/storage-builders.ts';
+import { listIn } from '../support/output-check.ts';
 
 const CONFIG = `
 hooks:
@@ -45,7 +46,7 @@ async function open(): Promise<{ bench: Bench; service: Service; log: string[] }
   return { bench, service: await serveBench(bench, log), log };
 }
 
-const json = (run: CliRun): Record<string, unknown>[] => JSON.parse(run.out) as Record<string, unknown>[];
+const json = (run: CliRun) => listIn(run.out);
 
 /** Sends one request file through the command line and gives the answer. */
 async function send(bench: Bench, service: Service, request: string): Promise<Record<string, any>> {
@@ -129,7 +130,9 @@ test('runs and events show what was done, with texts only where they are wanted'
     const table = await bench.run([command]);
     expect(table.out).not.toContain('private words');
     expect(table.out).toMatch(/^id +kind /);
-    expect((await bench.run([command, '--json', '--limit', '1', '--mapping', 'other'])).out).toBe('[]\n');
+    expect((await bench.run([command, '--json', '--limit', '1', '--mapping', 'other'])).out).toContain(
+      ':[]}\n',
+    );
   }
   expect((await bench.run(['runs', '--session', 'hook:order:7', '--json'])).out).toContain('Order 7');
 });
@@ -246,7 +249,7 @@ test('a request whose transform failed is kept, explained, corrected, replayed a
   );
   const corrected = await bench.run(['replay', id, '--json']);
   expect(corrected).toMatchObject({ exitCode: 0 });
-  expect(JSON.parse(corrected.out)).toMatchObject({ outcome: 'accepted' });
+  expect(listIn(corrected.out)).toMatchObject([{ outcome: 'accepted' }]);
   expect(corrected.out).toContain('Hello private words');
 
   expect(await service.reload()).toMatchObject({ kind: 'live' });
@@ -271,17 +274,17 @@ test('the queue shows dead work, tries it again, and drops it after asking', asy
   expect(table.out).toContain(id);
   expect(table.out).not.toContain('private words');
   const shown = await bench.run(['queue', 'show', id, '--json']);
-  expect(JSON.parse(shown.out)).toMatchObject({ id, message: 'private words', outbox: [] });
+  expect(JSON.parse(shown.out)).toMatchObject({ run: { id, message: 'private words' }, outbox: [] });
   expect((await bench.run(['queue', 'show', id])).out).toMatch(
     /^id: .*\nkind: hook\n[^]*message: private words\n/,
   );
   const bare = await bench.run(['queue', 'show', id, '--no-text', '--json']);
   expect(bare.out).not.toContain('private words');
-  expect(JSON.parse(bare.out)).toMatchObject({ id, lastError: { code: expect.any(String) } });
+  expect(JSON.parse(bare.out)).toMatchObject({ run: { id, lastError: { code: expect.any(String) } } });
 
   expect(await bench.run(['queue', 'retry', id, '--json'])).toMatchObject({
     exitCode: 0,
-    out: '{"changed":1}\n',
+    out: '{"version":1,"command":"queue retry","changed":1}\n',
   });
   const unasked = await bench.run(['queue', 'drop', id]);
   expect(unasked).toMatchObject({ exitCode: 2 });
@@ -295,7 +298,7 @@ test('the queue shows dead work, tries it again, and drops it after asking', asy
       ? true
       : undefined,
   );
-  expect((await bench.run(['queue', 'list', '--json'])).out).toBe('[]\n');
+  expect((await bench.run(['queue', 'list', '--json'])).out).toContain(':[]}\n');
   const [summary] = json(await bench.run(['events', '--json']));
   expect(summary).toMatchObject({ text: expect.stringContaining('(dropped)') });
   expect(await bench.run(['queue', 'retry', id])).toMatchObject({ exitCode: 1 });
@@ -345,10 +348,12 @@ test('the queue shows system events that were parked, and brings them back', asy
   expect(table.out).not.toContain('private words');
   expect(json(await bench.run(['queue', '--json', '--state', 'queued']))).toEqual([]);
   const shown = await bench.run(['queue', 'show', event.id, '--no-text', '--json']);
-  expect(JSON.parse(shown.out)).toMatchObject({ id: event.id, lastError: { code: 'connection_refused' } });
+  expect(JSON.parse(shown.out)).toMatchObject({
+    entry: { id: event.id, lastError: { code: 'connection_refused' } },
+  });
   expect(shown.out).not.toContain('private words');
   expect((await bench.run(['queue', 'retry', event.id])).out).toBe('1 due now\n');
-  expect((await bench.run(['queue', '--json'])).out).toBe('[]\n');
+  expect((await bench.run(['queue', '--json'])).out).toContain(':[]}\n');
 });
 
 test('sessions lists, shows and forgets a conversation', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hideValues, loadConfig } from '../../src/config/config.ts';
-import { formatDiagnostics } from '../../src/document/document.ts';
+import { findingToJson, formatDiagnostics } from '../../src/document/document.ts';
 import { quoted, say } from '../../src/finding.ts';
 import { said } from '../support/said.ts';
 
@@ -22,8 +22,9 @@ async function printed(text: string): Promise<string> {
   const file = join(folder, 'sluice.yaml');
   writeFileSync(file, text);
   const { diagnostics } = await loadConfig(file, { env: { CANARY: SECRET }, needSecrets: true });
-  const formats = ['pretty', 'json', 'github', 'sarif'] as const;
-  return formats.map((format) => formatDiagnostics(diagnostics, { format })).join('\n');
+  const formats = ['pretty', 'github', 'sarif'] as const;
+  const forms = formats.map((format) => formatDiagnostics(diagnostics, { format }));
+  return [...forms, JSON.stringify(diagnostics.map(findingToJson))].join('\n');
 }
 
 const HOOKS = `hooks:\n  enabled: true\n  token: ${TOKEN}\n`;

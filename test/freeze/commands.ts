@@ -94,7 +94,8 @@ export async function freezeStored(
 function keepExplained(record: CaseRecord, by: string, json: CliRun): void {
   const value = parsed(json.out);
   record.findings.push(...findingsIn(by, value));
-  const list = Array.isArray(value) ? value : value === undefined ? [] : [value];
+  const { evaluations } = (value ?? {}) as { readonly evaluations?: readonly unknown[] };
+  const list = evaluations ?? (value === undefined ? [] : [value]);
   record.facts[`outcome of ${by}`] = list.map(outcomeOf);
 }
 
@@ -134,9 +135,9 @@ export async function freezeVerify(record: CaseRecord, file: string, where: Wher
   const json = await run(['verify', file, '--json'], where);
   const verdicts = parsed(json.out);
   record.findings.push(...findingsIn('verify', verdicts));
-  record.facts['verdicts'] = ((verdicts ?? []) as readonly Record<string, unknown>[]).map(
-    ({ path, scheme, proved, retired }) => ({ path, scheme, proved, retired }),
-  );
+  record.facts['verdicts'] = (
+    (verdicts as { readonly proofs?: readonly Record<string, unknown>[] } | undefined)?.proofs ?? []
+  ).map(({ path, scheme, proved, retired }) => ({ path, scheme, proved, retired }));
   keep(record, 'verify', await run(['verify', file], where));
 }
 

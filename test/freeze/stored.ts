@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli } from '../support/cli-terminal.ts';
-import { freezeList, freezeStored, parsed } from './commands.ts';
+import { freezeList, freezeStored } from './commands.ts';
 import { inFolder, type Task } from './families.ts';
 import type { CaseRecord } from './record.ts';
+import { listIn } from '../support/output-check.ts';
 
 const TOKEN = 'a-hook-token-0123456789';
 
@@ -170,11 +171,7 @@ async function finishedRuns(cwd: string): Promise<readonly string[]> {
   for (;;) {
     // oxlint-disable-next-line no-await-in-loop -- asks again until all are finished
     const { out } = await cli(['runs', '--json', '--kind', 'hook', '--limit', '200'], { cwd });
-    const runs = [parsed(out) ?? []].flat() as unknown as readonly {
-      readonly id: string;
-      readonly state: string;
-      readonly acceptedAt: string;
-    }[];
+    const runs = listIn<{ readonly id: string; readonly state: string; readonly acceptedAt: string }>(out);
     const isOver = runs.length > 0 && runs.every(({ state }) => state === 'completed' || state === 'dead');
     if (isOver) return runs.toSorted((a, b) => a.acceptedAt.localeCompare(b.acceptedAt)).map(({ id }) => id);
     if (performance.now() > endAt)

@@ -10,6 +10,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { cli } from '../support/cli-terminal.ts';
+import { listIn } from '../support/output-check.ts';
 
 let server: Server;
 let url: string;
@@ -173,7 +174,7 @@ describe.each(Object.keys(SETUPS))('the real %s', (name) => {
       cwd,
       env: all,
     });
-    expect(JSON.parse(out)).toMatchObject([{ ok: true, said: 'DONE', write: { kind: 'refused' } }]);
+    expect(listIn(out)).toMatchObject([{ ok: true, said: 'DONE', write: { kind: 'refused' } }]);
     expect(exitCode).toBe(0);
   });
 });

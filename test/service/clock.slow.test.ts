@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommand, startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';
+import { listIn } from '../support/output-check.ts';
 
 const TOKEN = 'clock-token-0123456789';
 const CLOCK = pathToFileURL(fileURLToPath(new URL('../fixtures/jumping-clock.ts', import.meta.url))).href;
@@ -58,7 +59,7 @@ async function listRuns(): Promise<
   { id: string; kind: string; state: string; outcome: string; attempts: number; acceptedAt: string }[]
 > {
   const { out } = await runCommand(folder, ['runs', '--json', '--limit', '10000']);
-  return (JSON.parse(out) as Awaited<ReturnType<typeof listRuns>>).filter(({ kind }) => kind === 'hook');
+  return listIn<Awaited<ReturnType<typeof listRuns>>[number]>(out).filter(({ kind }) => kind === 'hook');
 }
 
 test(

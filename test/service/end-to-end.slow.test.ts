@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { startPlatform, type PlatformServer } from '../support/platform-server.ts';
 import { runCommand, startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';
+import { listIn } from '../support/output-check.ts';
 
 const TOKEN = 'e2e-token-0123456789abcdef';
 const BOT = '110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
@@ -77,10 +78,7 @@ test(
     service = await startServiceProcess(folder, SECRETS);
     await until('the message', () => (platform.requests.length > 0 ? true : undefined));
     const runs = await until('the run to be listed as completed', async () => {
-      const list = JSON.parse((await runCommand(folder, ['runs', '--json'])).out) as Record<
-        string,
-        unknown
-      >[];
+      const list = listIn((await runCommand(folder, ['runs', '--json'])).out);
       return list.find((run) => run['id'] === runId && run['state'] === 'completed');
     });
     expect(runs).toMatchObject({
@@ -103,10 +101,9 @@ test(
     const prompt = await readFile(join(folder, 'prompt.txt'), 'utf8');
     expect(prompt).toMatch(/^Summarise this push\./);
     expect(prompt).toContain('Codertocat pushed 1 commit(s) to Codertocat/Hello-World');
-    const events = JSON.parse((await runCommand(folder, ['events', '--json'])).out) as {
-      kind: string;
-      text: string;
-    }[];
+    const events = listIn<{ kind: string; text: string }>(
+      (await runCommand(folder, ['events', '--json'])).out,
+    );
     expect(events.filter((event) => event.kind === 'summary').map((event) => event.text)).toEqual([
       'Hook GitHub: A push to Hello-World. (its reply is sent to telegram: nothing is left to do)',
     ]);

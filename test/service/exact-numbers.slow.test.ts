@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { startService, type Service } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli } from '../support/cli-terminal.ts';
+import { listIn } from '../support/output-check.ts';
 
 const TOKEN = 'exact-token-0123456789';
 const IDS = ['820982911946154508', '820982911946154509', '820982911946154510'];
@@ -89,7 +90,7 @@ test('neighbouring ids of 18 digits stay apart from the wire to the store', asyn
 
   const run = async (...args: readonly string[]): Promise<string> =>
     (await cli([...args, '--config', 'sluice.json'], { cwd: folder })).out;
-  const sessions = JSON.parse(await run('sessions', 'list', '--json')) as readonly { readonly key: string }[];
+  const sessions = listIn<{ readonly key: string }>(await run('sessions', 'list', '--json'));
   const keys = sessions.map(({ key }) => key).filter((key) => key.startsWith('order:'));
   expect(keys.toSorted()).toEqual(IDS.map((id) => `order:${id}`));
   const requestId = failed.body['requestId'] as string;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runCommand, startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';
+import { listIn } from '../support/output-check.ts';
 
 const TOKEN = 'life-token-0123456789abcdef';
 const GATEWAY_TOKEN = 'life-gateway-token-0123456789';
@@ -47,8 +48,8 @@ async function post(service: ServiceProcess, path: string, body: object): Promis
   });
 }
 
-const listEvents = async (): Promise<{ text: string }[]> =>
-  JSON.parse((await runCommand(folder, ['events', '--json', '--limit', '100000'])).out) as { text: string }[];
+const listEvents = async (): Promise<readonly { text: string }[]> =>
+  listIn<{ text: string }>((await runCommand(folder, ['events', '--json', '--limit', '100000'])).out);
 
 test(
   'SIGTERM under load: everything answered 2xx is in the store, and the exit is clean',
@@ -106,7 +107,7 @@ test(
       if (deploy === 1) expect((await post(service, 'agent', { message: 'long' })).status).toBe(202);
       await until(`start ${deploy} of the agent`, () => (starts() === deploy ? true : undefined));
       expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null });
-      const [run] = JSON.parse((await runCommand(folder, ['queue', '--json'])).out) as object[];
+      const [run] = listIn((await runCommand(folder, ['queue', '--json'])).out);
       expect(run).toMatchObject({ state: 'queued', attempts: 0 });
     }
   },

@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { markComment } from '../../src/verify/verify.ts';
 import { type Bench, openBench, serveBench, TOKEN } from '../support/cli-service.ts';
 import { type PlatformServer, startPlatform } from '../support/platform-server.ts';
+import { listIn } from '../support/output-check.ts';
 
 const GITHUB_TOKEN = 'github_pat_11AAAAAAA0abcdefghijkl_mnopqrstuvwxyz';
 
@@ -64,11 +65,7 @@ ${more}`,
 
 /** Decisions are written a little after the answer. */
 async function skippedOf(bench: Bench, least: number): Promise<readonly Record<string, unknown>[]> {
-  const list = async () =>
-    JSON.parse((await bench.run(['requests', '--state', 'skipped', '--json'])).out) as Record<
-      string,
-      unknown
-    >[];
+  const list = async () => listIn((await bench.run(['requests', '--state', 'skipped', '--json'])).out);
   await expect.poll(async () => (await list()).length).toBeGreaterThanOrEqual(least);
   return list();
 }

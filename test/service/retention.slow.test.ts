@@ -95,6 +95,6 @@ test('a start applies storage.keep at once, and so does queue prune', { timeout:
   expect(await count(bench)).toMatchObject({ runs: 30, summaries: 30, sessions: 30 });
   bench.put('sluice.yaml', CONFIG.replace('rows: 5', 'rows: 10'));
   const pruned = await bench.run(['queue', 'prune', '--json']);
-  expect(JSON.parse(pruned.out)).toMatchObject({ runs: 20, events: 20, sessions: 20 });
+  expect(JSON.parse(pruned.out)).toMatchObject({ removed: { runs: 20, events: 20, sessions: 20 } });
   await after.stop();
 });

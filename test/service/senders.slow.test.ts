@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startService, type Service } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli } from '../support/cli-terminal.ts';
+import { listIn } from '../support/output-check.ts';
 
 const PUBLIC_URL = 'https://hooks.example.com';
 const FORM = 'application/x-www-form-urlencoded';
@@ -212,7 +213,7 @@ describe('six senders through the service', () => {
   async function listRuns(): Promise<readonly Record<string, unknown>[]> {
     const { out } = await cli(['runs', '--json', '--config', 'sluice.json'], { cwd: folder });
     // The main session has turns of its own.
-    return (JSON.parse(out) as readonly Record<string, unknown>[]).filter(({ kind }) => kind === 'hook');
+    return listIn(out).filter(({ kind }) => kind === 'hook');
   }
 
   test.each([

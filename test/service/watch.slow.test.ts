@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommand, startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';
+import { listIn } from '../support/output-check.ts';
 
 const TOKEN = 'watch-token-0123456789';
 
@@ -126,7 +127,7 @@ test(
     );
     expect((await post('slow', { id: 'late' })).status).toBe(202);
     const { out } = await runCommand(folder, ['events', '--json']);
-    const dropped = (JSON.parse(out) as { text: string }[]).filter(({ text }) => text.includes('(dropped)'));
+    const dropped = listIn<{ text: string }>(out).filter(({ text }) => text.includes('(dropped)'));
     expect(dropped).toHaveLength(2);
   },
 );

@@ -1,5 +1,6 @@
 import { runCli } from '../../src/cli/cli.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
+import { asksForJson, checkOutput } from './output-check.ts';
 
 /** What a command printed and how it ended. */
 export interface CliRun {
@@ -21,7 +22,7 @@ export interface CliOptions {
   readonly onPrint?: (text: string) => void;
 }
 
-/** Runs a command line in this process, on a terminal that records. */
+/** Runs a command line in this process, on a terminal that records; what it prints with `--json` is checked. */
 export async function cli(args: readonly string[], options: CliOptions): Promise<CliRun> {
   const out: string[] = [];
   const err: string[] = [];
@@ -46,5 +47,6 @@ export async function cli(args: readonly string[], options: CliOptions): Promise
     untilInterrupted: () => options.interrupt ?? Promise.resolve(),
   };
   const exitCode = await runCli(args, terminal);
+  if (asksForJson(args) && out.length > 0) checkOutput(out.join(''));
   return { exitCode, out: out.join(''), err: err.join('') };
 }

@@ -49,6 +49,13 @@ export interface FoundText {
   readonly text: string;
 }
 
+/** A hook name that is close to the one that no mapping takes. */
+export interface NearHookName {
+  readonly name: string;
+  readonly why: string;
+  readonly at: string;
+}
+
 /** A mapping behind the one taken. */
 export interface LaterMapping {
   readonly id: string;
@@ -59,7 +66,7 @@ export interface LaterMapping {
 
 /** Advice as it is printed. */
 export interface EvaluationAdvice {
-  readonly nearNames: readonly { readonly name: string; readonly why: string; readonly at: string }[];
+  readonly nearNames: readonly NearHookName[];
   readonly instead: ReadonlyMap<string, AdviceText>;
   readonly foundAt: ReadonlyMap<string, FoundText>;
   /** Of the part of a condition that failed, by its place: it stands in place of weaker advice. */
