@@ -10,7 +10,7 @@ import type { Cli } from './command-line.ts';
 import { readRequests } from './request-file.ts';
 import { formatAnswer, post } from './send.ts';
 import { CliError, formatOneLine, type Terminal } from './terminal.ts';
-import { advise, explainStart } from './lazy-advice.ts';
+import { serviceAdvice } from './lazy-advice.ts';
 
 /** The requests the demo sends: golden cases of the shipped mappings, with real payloads. */
 const REQUESTS = ['github/push', 'alertmanager/firing', 'mail/batch'] as const;
@@ -44,8 +44,7 @@ async function startDemo(folder: string, token: string): Promise<Service> {
   const configFile = join(folder, 'sluice.yaml');
   await writeFile(configFile, demoConfig(folder));
   return startService({
-    advise,
-    explainStart,
+    ...serviceAdvice,
     configFile,
     env: { SLUICE_DEMO_TOKEN: token },
     log: createLogger({ level: 'warn', format: 'pretty' }),

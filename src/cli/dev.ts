@@ -30,7 +30,7 @@ import { devTokenFile } from './send.ts';
 import { untilStopped, type ServeFlags } from './serve.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import type { TunnelTool } from './tunnel.ts';
-import { advise, explainStart } from './lazy-advice.ts';
+import { serviceAdvice } from './lazy-advice.ts';
 
 export interface DevFlags extends ServeFlags {
   readonly record?: string;
@@ -107,8 +107,7 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
   let console: RunningConsole | undefined;
   let knowsHow = false;
   const service: Service = await startService({
-    advise,
-    explainStart,
+    ...serviceAdvice,
     ...flags.recorder?.serviceOptions,
     ...readableOptions(terminal, log, { ...flags, tableOf: () => service.generation.table }),
     ...context,

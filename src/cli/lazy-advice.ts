@@ -1,5 +1,6 @@
 import type { Advise } from '../generation/generation.ts';
 import type { ExplainStart } from '../runners/runners.ts';
+import type { ServiceOptions } from '../service/service.ts';
 
 /** What is known of mistakes, loaded when there is a finding: a start without one never reads it. */
 export const advise: Advise = async (findings, subjects) =>
@@ -11,3 +12,11 @@ export const explainStart: ExplainStart = async (argv, places) => {
   const found = findStartProblem(argv, places);
   return found && `${found.problem}; ${found.remedy}`;
 };
+
+/** All that is known of mistakes, as a service asks for it: each part is read when it is asked for the first time. */
+export const serviceAdvice = {
+  advise,
+  explainStart,
+  loadAdvisor: async (table) => (await import('../advice/requests.ts')).createAdvisor(table),
+  adviseRun: async (run, config) => (await import('../explanation/explanation.ts')).runAdvice(run, config),
+} satisfies Partial<ServiceOptions>;

@@ -10,7 +10,7 @@ import { type ConsoleContext, openConsole } from './serve-console.ts';
 import { untilStopSignal } from './stop-signals.ts';
 import { CliError, exitCodeOf, type Terminal } from './terminal.ts';
 import { version } from './version.ts';
-import { advise, explainStart } from './lazy-advice.ts';
+import { serviceAdvice } from './lazy-advice.ts';
 
 export interface ServeFlags {
   readonly config?: string;
@@ -60,8 +60,7 @@ async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log
   const context = { configFile: findConfigFile(terminal, flags), env: terminal.env, log };
   let isRunning = false;
   const service = await startService({
-    advise,
-    explainStart,
+    ...serviceAdvice,
     ...context,
     listen: flags,
     readMail: true,

@@ -46,7 +46,7 @@ function hooksFor(
   };
 }
 
-type ServingOptions = Pick<ServiceOptions, 'keepRequests' | 'recording' | 'role'>;
+type ServingOptions = Pick<ServiceOptions, 'keepRequests' | 'recording' | 'role' | 'loadAdvisor'>;
 
 /** The live generation as the server sees it: made once per generation, as it is asked for on every request. */
 export function servedGeneration(live: LiveGeneration, options: ServingOptions): () => ServerGeneration {
@@ -62,12 +62,12 @@ export function servedGeneration(live: LiveGeneration, options: ServingOptions):
 
 function asServed(
   generation: Generation,
-  { keepRequests: defaults = {}, recording, role }: ServingOptions,
+  { keepRequests: defaults = {}, recording, role, loadAdvisor }: ServingOptions,
 ): ServerGeneration {
   const { id, config, table, evaluate } = generation;
   const { hooks, gateway, storage } = config.settings;
   return {
-    ...answersOf(table, recording !== undefined || hooks.unmatched === 'skip'),
+    ...answersOf(table, recording !== undefined || hooks.unmatched === 'skip', loadAdvisor),
     id,
     ...hooksFor(role, hooks),
     gatewayToken: gateway.token,
@@ -82,21 +82,21 @@ function asServed(
 type TableAnswers = 'canTake' | 'knowsName' | 'isOfName' | 'settingsOf' | 'placeOf' | 'advisor';
 
 /** What the table says of a hook name before a mapping is chosen, and of a decision. */
-function answersOf(table: RoutingTable, takesAll: boolean): Pick<ServerGeneration, TableAnswers> {
-  let advisor: ReturnType<typeof loadAdvisor> | undefined;
+function answersOf(
+  table: RoutingTable,
+  takesAll: boolean,
+  loadAdvisor: ServiceOptions['loadAdvisor'],
+): Pick<ServerGeneration, TableAnswers> {
+  let advisor: Promise<RequestAdvisor> | undefined;
   return {
     canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),
     knowsName: (path) => isBuiltInRoute(path) || table.paths.has(path),
     isOfName: (path) => path !== '' && [...table.paths].some((name) => isPartOf(path, name)),
     settingsOf: (path) => table.settingsOf(path),
     placeOf: (path) => placeOf(path, table),
-    advisor: () => (advisor ??= loadAdvisor(table)),
+    ...(loadAdvisor && { advisor: () => (advisor ??= loadAdvisor(table)) }),
   };
 }
-
-/** Read when it is asked for the first time: what is taken as it came never needs it. */
-const loadAdvisor = async (table: RoutingTable): Promise<RequestAdvisor> =>
-  (await import('../advice/requests.ts')).createAdvisor(table);
 
 /** Whole segments of a name, or the name in other letter case. */
 function isPartOf(path: string, name: string): boolean {

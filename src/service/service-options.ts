@@ -1,6 +1,8 @@
-import type { KeepRequests } from '../config/config.ts';
+import type { KeepRequests, LoadedConfig } from '../config/config.ts';
 import type { LiveOptions } from '../generation/generation.ts';
-import type { SeenRequest } from '../server/server.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
+import type { RequestAdvisor, SeenRequest } from '../server/server.ts';
+import type { AgentRun } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 import type { ConsoleParts, Onlooker } from './onlooker.ts';
 
@@ -17,6 +19,10 @@ export interface ServiceOptions extends LiveOptions {
    * no run, no turn of the main session, no delivery, and nothing is removed.
    */
   readonly recording?: { readonly performs: boolean };
+  /** Makes what is known of mistakes in requests, when it is asked for the first time; default: nothing is known. */
+  readonly loadAdvisor?: (table: RoutingTable) => Promise<RequestAdvisor>;
+  /** Says what to do about a run that failed. */
+  readonly adviseRun?: (run: AgentRun, config: LoadedConfig) => Promise<string | undefined>;
   /** Opens what looks on: the console. It is told of every decision and every replaced generation, and stopped first. */
   readonly openConsole?: (parts: ConsoleParts) => Promise<Onlooker | undefined>;
   /** Of Sluice, for those who ask which services use a store. */

@@ -212,7 +212,7 @@ async function openOnlooker(
 }
 
 function openGateway(
-  { log, role }: ServiceOptions,
+  { log, role, adviseRun }: ServiceOptions,
   { live, storage, health, metrics }: Omit<Wiring, 'gateway'>,
 ): Gateway {
   return new Gateway({
@@ -221,9 +221,7 @@ function openGateway(
     log,
     health,
     performs: role !== 'front',
-    // Read when a run has failed for the first time.
-    advise: async (run) =>
-      (await import('../explanation/explanation.ts')).runAdvice(run, live.generation.config),
+    ...(adviseRun && { advise: (run) => adviseRun(run, live.generation.config) }),
     ...(metrics === undefined ? {} : { metrics: metrics.metrics.gateway }),
   });
 }

@@ -9,6 +9,7 @@ import { startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli, type CliRun } from '../support/cli-terminal.ts';
 import { listIn } from '../support/output-check.ts';
+import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
 
 const TOKEN = 'hook-token-of-the-test-0123456789';
 const env = { SLUICE_HOOK_TOKEN: TOKEN, PATH: process.env['PATH'] };
@@ -73,7 +74,12 @@ describe('a sender that is added', () => {
 
   test('takes its golden cases signed as the sender signs, and refuses them unsigned', async () => {
     const log = createLogger({ destination: { write: () => true } });
-    const service = await startService({ configFile: join(folder, 'sluice.yaml'), env, log });
+    const service = await startService({
+      ...serviceAdvice,
+      configFile: join(folder, 'sluice.yaml'),
+      env,
+      log,
+    });
     try {
       for (const name of SENDER_NAMES) {
         const file = `test/golden/${SENDERS[name].cases[0]}.request.yaml`;

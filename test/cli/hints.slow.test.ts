@@ -5,6 +5,7 @@ import { DevHints } from '../../src/cli/dev-hints.ts';
 import { startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { openBench, TOKEN } from '../support/cli-service.ts';
+import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
 
 const CONFIG = `hooks: { enabled: true, token: ${TOKEN}, defaults: { deliver: false } }
 server: { port: 0 }
@@ -22,6 +23,7 @@ test('each hint is told once in the log', async () => {
   const told: string[] = [];
   let hints: DevHints | undefined;
   const service = await startService({
+    ...serviceAdvice,
     configFile: join(bench.folder, 'sluice.yaml'),
     env: {},
     log: createLogger({ destination: { write: () => true } }),

@@ -9,6 +9,7 @@ import { startService, type Service } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli, type CliRun } from '../support/cli-terminal.ts';
 import { listIn } from '../support/output-check.ts';
+import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
 
 const KEYS = generateKeyPairSync('ed25519');
 const { x: publicKey = '' } = KEYS.publicKey.export({ format: 'jwk' });
@@ -79,7 +80,12 @@ describe('commands of senders', () => {
     };
     write('sluice.json', JSON.stringify(config));
     const log = createLogger({ destination: { write: () => true } });
-    service = await startService({ configFile: join(folder, 'sluice.json'), env: ENV, log });
+    service = await startService({
+      ...serviceAdvice,
+      configFile: join(folder, 'sluice.json'),
+      env: ENV,
+      log,
+    });
     write('github.request.yaml', 'path: github\nbody: {ref: main}\n');
     write('sms.request.yaml', 'path: sms\nbody: {From: "+1", Body: "hi there"}\n');
     write('long-number.request.yaml', 'path: sms\nbody: {From: 820982911946154508, Body: x}\n');

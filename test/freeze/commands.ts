@@ -156,7 +156,7 @@ export async function freezeList(record: CaseRecord, command: string, where: Whe
 }
 
 /** What a command printed as JSON, or as JSON lines; undefined where it printed none. */
-export function parsed(out: string): unknown {
+function parsed(out: string): unknown {
   try {
     return JSON.parse(out) as unknown;
   } catch {

@@ -8,6 +8,7 @@ import { freezeList, freezeStored } from './commands.ts';
 import { inFolder, type Task } from './families.ts';
 import type { CaseRecord } from './record.ts';
 import { listIn } from '../support/output-check.ts';
+import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
 
 const TOKEN = 'a-hook-token-0123456789';
 
@@ -134,6 +135,7 @@ async function makeStore(work: string): Promise<Store> {
   writeFileSync(join(cwd, 'sluice.yaml'), CONFIG);
   writeFileSync(join(cwd, 'mappings/all.yaml'), MAPPINGS);
   const service = await startService({
+    ...serviceAdvice,
     configFile: join(cwd, 'sluice.yaml'),
     env: { GITHUB_SECRET: 'not-the-secret-of-anyone' },
     log: createLogger({ destination: { write: () => true } }),

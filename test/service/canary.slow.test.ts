@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
+import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
 
 const CANARIES = {
   token: 'canary-hook-token-0123456789-0123456789',
@@ -154,7 +155,7 @@ test('no canary sings where only operators and strangers look', { timeout: 60_00
     CALLBACK: `http://127.0.0.1:${String(port)}/done`,
   };
   const log = createLogger({ destination: { write: (line: string) => void (logged += line) } });
-  const service = await startService({ configFile, env, log, readMail: true });
+  const service = await startService({ ...serviceAdvice, configFile, env, log, readMail: true });
   onTestFinished(async () => {
     await service.stop();
     receiver.close();

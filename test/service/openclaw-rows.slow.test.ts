@@ -11,6 +11,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startService, type Service } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { ROWS, shortAnswer, type Row, type Step } from '../support/openclaw-rows.ts';
+import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
 
 interface Recorded {
   readonly version: string;
@@ -77,6 +78,7 @@ async function answersOf(row: Row): Promise<readonly string[]> {
   configure(row.config);
   put(row.files ?? {});
   const service = await startService({
+    ...serviceAdvice,
     configFile: join(folder, 'sluice.yaml'),
     env: { PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}` },
     log: createLogger({ destination: { write: () => true } }),

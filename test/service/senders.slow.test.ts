@@ -12,6 +12,7 @@ import { startService, type Service } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli } from '../support/cli-terminal.ts';
 import { listIn } from '../support/output-check.ts';
+import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
 
 const PUBLIC_URL = 'https://hooks.example.com';
 const FORM = 'application/x-www-form-urlencoded';
@@ -194,7 +195,7 @@ describe('six senders through the service', () => {
     const configFile = join(folder, 'sluice.json');
     writeFileSync(configFile, JSON.stringify(config));
     const log = createLogger({ destination: { write: (line: string) => void (logged += line) } });
-    service = await startService({ configFile, env: ENV, log });
+    service = await startService({ ...serviceAdvice, configFile, env: ENV, log });
   });
 
   afterAll(async () => {

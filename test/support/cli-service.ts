@@ -7,6 +7,7 @@ import { type Service, startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { builtMain } from './built-program.ts';
 import { cli, type CliOptions, type CliRun } from './cli-terminal.ts';
+import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
 
 /** What a process of the command line needs of this one: a start without compiled code takes half as long again. */
 export const START_ENV: NodeJS.ProcessEnv = {
@@ -36,6 +37,7 @@ export function openBench(files: Readonly<Record<string, string>> = {}): Bench {
 /** Starts the bench's `sluice.yaml` as a whole service on a free port; what it logs goes to `log`. */
 export async function serveBench(bench: Bench, log: string[] = []): Promise<Service> {
   const service = await startService({
+    ...serviceAdvice,
     configFile: join(bench.folder, 'sluice.yaml'),
     env: { SLUICE_HOOK_TOKEN: TOKEN },
     log: createLogger({ destination: { write: (line: string) => log.push(line) > 0 } }),

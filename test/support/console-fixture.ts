@@ -5,6 +5,7 @@ import { openConsole } from '../../src/cli/serve-console.ts';
 import { startService, type Service } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { TOKEN } from './cli-service.ts';
+import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
 
 /** A service with its console, in a folder. */
 export interface ConsoleService {
@@ -34,6 +35,7 @@ export async function startConsoleService(
   const env = { SLUICE_HOOK_TOKEN: TOKEN, PATH: process.env['PATH'] };
   const opened = { url: '', link: '' };
   const service = await startService({
+    ...serviceAdvice,
     configFile,
     env,
     log,
