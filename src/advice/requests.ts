@@ -22,7 +22,7 @@ export { emptyKeyNotes, evaluationNotes, settingNote } from './requests/evaluati
 export { inOrderOf, nearestMiss, notesOfMapping } from './requests/nearest-miss.ts';
 export { listNamed, shown } from './requests/field-list.ts';
 export { laterMappings } from './requests/later-mappings.ts';
-export { remedyOf, withoutExplain } from './requests/refusal-remedy.ts';
+export { remedyOf } from './requests/refusal-remedy.ts';
 export { advisedWarnings, keptWarning } from './requests/warnings.ts';
 export { adviceFor } from './requests/request-advice.ts';
 export { cut } from './requests/shown-values.ts';

@@ -87,9 +87,7 @@ function printNotes(
   const { diagnostics, summary, conversations, proofs, notes, compiler } = checked;
   if (found.length === 0) terminal.out(`no findings: ${summary}`);
   for (const line of [...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
-  // That of a checkout was chosen by nobody.
-  if (compiler?.endsWith("Sluice's checkout") === false)
-    terminal.out(`types of transforms were checked by ${compiler}`);
+  if (compiler?.isOwn === false) terminal.out(`types of transforms were checked by ${compiler.name}`);
   for (const { message, at, hint } of diagnostics.filter((each) => !found.includes(each))) {
     const place = at === undefined ? '' : ` (${formatPlace(at)})`;
     terminal.out(

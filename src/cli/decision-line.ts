@@ -112,6 +112,6 @@ function describe({ evaluation, result }: SeenRequest): string {
     case 'skipped':
       return `${by}skipped by ${skipText(outcome)}`;
     case 'rejected':
-      return `${by}${outcome.error.code}: ${outcome.error.detail.replace(/; sluice explain .*$/, '')}`;
+      return `${by}${outcome.error.code}: ${outcome.error.detail}`;
   }
 }

@@ -1,11 +1,5 @@
 /* Why a request was answered as it was, in the words of the operator's own files: all there is where it was not kept. */
-import {
-  emptyKeyNotes,
-  keptWarning,
-  remedyOf,
-  withoutExplain,
-  type EvaluationNote,
-} from '../advice/requests.ts';
+import { emptyKeyNotes, keptWarning, remedyOf, type EvaluationNote } from '../advice/requests.ts';
 import { type DecisionRecord, type MissedMapping } from '../storage/storage.ts';
 
 /** Says why, and what to change. */
@@ -13,8 +7,7 @@ export function reasonNotes(decision: DecisionRecord): readonly EvaluationNote[]
   const { refusal, note, missed = [], empty = [], warnings = [], transformNotes = [] } = decision;
   const remedy = decisionRemedy(decision);
   // What a stranger is told is the same for every refusal.
-  const told =
-    refusal === undefined && decision.detail !== undefined ? withoutExplain(decision.detail) : undefined;
+  const told = refusal === undefined ? decision.detail : undefined;
   return [
     ...optional('detail', told),
     ...optional('decision', note),

@@ -14,7 +14,6 @@ import {
   type NoteCode,
   partedHint,
   untold,
-  withoutExplain,
 } from '../advice/requests.ts';
 import { type Evaluation, type Outcome, skipText, type TransformTrace } from '../hook/hook.ts';
 import { actionLines, unmadeLines } from './format-actions.ts';
@@ -199,7 +198,7 @@ function emptyLines(of: NotesOf, paint: Paint): string[] {
 }
 
 function errorLines(error: HookError, of: NotesOf, paint: Paint): string[] {
-  const lines = [`${paint('red', error.code)}: ${clearLine(withoutExplain(error.detail))}`];
+  const lines = [`${paint('red', error.code)}: ${clearLine(error.detail)}`];
   for (const { field, index, message } of error.errors) {
     const where = [
       index === undefined ? '' : `element ${index}`,

@@ -9,22 +9,14 @@ const MAX_LISTS = 4;
 /** Objects within each other that are looked through. */
 const MAX_DEPTH = 4;
 
-/** What is known of a request whose `forEach` read no list. */
-export interface NoList {
-  /** Undefined where the request was not kept. */
-  readonly payload: JsonValue | undefined;
-  /** Whether an object stands in place of the list. */
-  readonly isObject: boolean;
-}
-
-/** That `forEach` takes a list only, and which list this body has. */
-export function noListText(forEach: Reads, known: NoList): string {
-  return `it takes a list only; ${whichList(forEach, known)}`;
+/** That `forEach` takes a list only, and which list this body has; the payload is undefined where it was not kept. */
+export function noListText(forEach: Reads, payload: JsonValue | undefined): string {
+  return `it takes a list only; ${whichList(forEach, payload)}`;
 }
 
 type Reads = Pick<NonNullable<CompiledMapping['forEach']>, 'text' | 'keys'>;
 
-function whichList({ text, keys }: Reads, { payload, isObject }: NoList): string {
+function whichList({ text, keys }: Reads, payload: JsonValue | undefined): string {
   if (Array.isArray(payload))
     return `the whole body is the list (of ${payload.length}): write forEach: payload`;
   const body = payload !== undefined && isJsonObject(payload) ? payload : {};
@@ -54,7 +46,7 @@ function whichList({ text, keys }: Reads, { payload, isObject }: NoList): string
   }
   const own = text.startsWith('payload') ? text : `payload.${text}`;
   const none = payload === undefined ? 'name a path that is a list' : 'this body has none of objects';
-  return isObject
+  return isJsonObject(found)
     ? `${none}; for each value of an object, write a transform in its place: export default ({ payload }) => Object.entries(${own}).map(([key, value]) => ({ message: … }))`
     : `${none}; where the sender leaves ${text} out at times, ${left}`;
 }

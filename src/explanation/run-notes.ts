@@ -12,7 +12,6 @@ import { shortHint } from './short-hint.ts';
 import {
   type CommandRunner,
   environmentNote,
-  MAY_NEED,
   misplacedNote,
   promptNote,
   runnerNamed,
@@ -94,9 +93,9 @@ function keptFromCommand(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
   if (failed === undefined || withoutShell(facts) !== undefined) return undefined;
   const { run, runner, path } = failed;
-  const text = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
+  const told = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
   const at = placeOfKey(facts, path, ['passEnv', 'argv']) ?? placeIfWritten(facts.config.root, path);
-  return text === undefined ? undefined : { at, text, isGuess: text.includes(MAY_NEED) };
+  return told && { at, ...told };
 }
 
 /** Of a command that ended with an error: words of a shell, a program that is not there, a terminal that it wants. */

@@ -41,7 +41,8 @@ export interface Happened {
 interface Facts extends Happened {
   readonly mapping: CompiledMapping | undefined;
   readonly code: string | undefined;
-  readonly detail: string;
+  /** The field that the error is about. */
+  readonly field: string | undefined;
 }
 
 /** Says which settings took part, in the order of the table. */
@@ -70,7 +71,7 @@ function factsOf(happened: Happened): Facts {
       evaluated?.evaluation.mapping ??
       (id === undefined ? undefined : table.mappings.find((one) => one.id === id)),
     code: error?.code ?? stored?.decision?.code,
-    detail: error?.detail ?? stored?.decision?.detail ?? '',
+    field: error?.errors[0]?.field,
   };
 }
 
@@ -80,7 +81,7 @@ const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   ignoreSenders: comparedSenders,
   forEach: listRead,
   debounce: gathered,
-  'hooks.sessionKeys.allowedPrefixes': ({ config, mapping, detail }) => prefixNote(config, mapping, detail),
+  'hooks.sessionKeys.allowedPrefixes': ({ config, mapping, ...error }) => prefixNote(config, mapping, error),
   'gateway.heartbeat.everySeconds': noTurn,
   wakeMode: waitsForTurn,
   'hooks.defaults.deliver': notDelivered,
@@ -140,11 +141,11 @@ function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
   return note === undefined ? undefined : { at, text: note.text };
 }
 
-function listRead({ mapping, code, detail, evaluated }: Facts): Told | undefined {
+function listRead({ mapping, code, evaluated }: Facts): Told | undefined {
   if (mapping?.forEach === undefined) return undefined;
-  if (code !== 'invalid_body' || !detail.startsWith('forEach reads')) return undefined;
-  const known = { payload: evaluated?.request.payload, isObject: detail.endsWith('an object') };
-  return { at: mapping.forEach.at, text: noListText(mapping.forEach, known) };
+  // A body of another format was refused before a mapping was chosen.
+  if (code !== 'invalid_body') return undefined;
+  return { at: mapping.forEach.at, text: noListText(mapping.forEach, evaluated?.request.payload) };
 }
 
 function gathered({ mapping, stored }: Facts): Told | undefined {

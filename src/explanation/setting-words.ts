@@ -66,9 +66,6 @@ function absentIn(error: string): readonly string[] {
   return ABSENT.flatMap((form) => [...error.matchAll(form)].map(([, name = '']) => name));
 }
 
-/** Begins what is said where nothing tells which variable is missing, and whether one is. */
-export const MAY_NEED = 'If the command needs another variable';
-
 /** What every command gets, and what the shell and the machine set themselves. */
 const GIVEN =
   /^(?:PATH|HOME|USER|SHELL|LANG|LC_\w+|TZ|TMPDIR|PWD|OLDPWD|IFS|PS\d|HOSTNAME|TERM|SLUICE_\w+|TRACEPARENT|TRACESTATE)$/;
@@ -77,22 +74,28 @@ const GIVES =
   'of the environment of the service a command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR, and what passEnv names and env sets';
 
 /** What a command gets of the environment, and how it gets more; undefined where nothing says that it lacked any. */
-export function environmentNote(runner: CommandRunner, error: string, key: string): string | undefined {
+export function environmentNote(
+  runner: CommandRunner,
+  error: string,
+  key: string,
+): { readonly text: string; readonly isGuess?: boolean } | undefined {
   const isKnown = (name: string): boolean => GIVEN.test(name) || Object.hasOwn(runner.env, name);
   const said = [...new Set(absentIn(error))].filter((name) => !isKnown(name));
   const { passEnv } = runner;
   const unset = said.filter((name) => passEnv.includes(name)).join(', ');
   if (unset !== '')
-    return `passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again`;
+    return {
+      text: `passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again`,
+    };
   const missing = said.length > 0 ? said : readIn(runner).filter((name) => !isKnown(name));
   const isSure = missing.length > 0 && (said.length > 0 || passEnv.length === 0);
   if (!isSure && (passEnv.length > 0 || !ABOUT_ENVIRONMENT.test(error))) return undefined;
   const login = isSure ? undefined : loginText(runner, error, key);
-  if (login !== undefined) return login;
+  if (login !== undefined) return { text: login };
   const how = isSure
     ? `It reads ${missing.join(', ')}. Write passEnv: [${[...passEnv, ...missing].join(', ')}] at ${key}`
-    : `${MAY_NEED}, such as a key, write passEnv: [NAME] at ${key}`;
-  return `${GIVES}. ${how}`;
+    : `If the command needs another variable, such as a key, write passEnv: [NAME] at ${key}`;
+  return { text: `${GIVES}. ${how}`, isGuess: !isSure };
 }
 
 /** Coding agents, and the variable with which each works without a login. */

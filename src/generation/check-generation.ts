@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { createReferenceReader } from '../config/config.ts';
 import { byWeight, type Finding } from '../document/document.ts';
-import { typecheckTransforms } from '../sandbox/sandbox.ts';
+import { type Typecheck, typecheckTransforms } from '../sandbox/sandbox.ts';
 import { listConversations } from './conversations.ts';
 import { loadAll, type Generation, type GenerationOptions } from './load-generation.ts';
 import { noticePath } from './notice-path.ts';
@@ -19,7 +19,7 @@ export interface Check {
   /** What the store does not promise; for people. */
   readonly notes: readonly string[];
   /** The compiler that checked the types of transforms. */
-  readonly compiler?: string;
+  readonly compiler?: NonNullable<Typecheck['compiler']>;
 }
 
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */

@@ -116,10 +116,7 @@ function* pickMapping(state: EvaluationState): EvaluationPart<CompiledMapping | 
   if (state.full || mapping === undefined) yield* considerAll(state);
   const { otherwise = settings.unmatched } = settings.table.settingsOf(state.request.path);
   if (mapping !== undefined || otherwise === 'skip') return mapping;
-  throw new HookError(
-    'no_mapping_matched',
-    'no mapping takes this request; sluice explain shows the nearest miss',
-  );
+  throw new HookError('no_mapping_matched', 'no mapping takes this request');
 }
 
 /** Records why each mapping was taken or not; with a budget of its own, so that looking changes no outcome. */

@@ -116,7 +116,7 @@ function transformError(reply: TransformReply): HookError {
       retryAfterSeconds: reply.retryAfterSeconds ?? 1,
     });
   }
-  return new HookError('transform_failed', 'the transform of the mapping failed; sluice explain shows how');
+  return new HookError('transform_failed', 'the transform of the mapping failed');
 }
 
 /** The key of a call's random bytes; every element of a batch gets bytes of its own. */

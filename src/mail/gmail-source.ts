@@ -150,7 +150,8 @@ export class GmailSource implements MailSource {
       return list(answer.body, 'receivedMessages').flatMap((message) => textField(message, 'ackId') ?? []);
     } catch (error) {
       // The time given to it was over, or the reader has something else to do: both are no failure.
-      const isOver = error instanceof MailFailure && /AbortError|TimeoutError/.test(error.message);
+      const { name = '' } = ((error as Error).cause ?? {}) as { readonly name?: string };
+      const isOver = error instanceof MailFailure && ['AbortError', 'TimeoutError'].includes(name);
       if (isOver || signal.aborted) return [];
       throw error;
     }

@@ -1,14 +1,10 @@
 import { expect, test } from 'vitest';
 import { noListText } from '../../src/explanation/list-note.ts';
-import { isJsonObject, valueAt, type JsonValue } from '../../src/json.ts';
+import type { JsonValue } from '../../src/json.ts';
 
 const say = (text: string, payload: JsonValue): string => {
   const keys = text.replace(/^payload\.?/, '').split('.');
-  const path = keys[0] === '' ? [] : keys;
-  return noListText(
-    { text, keys: path },
-    { payload, isObject: isJsonObject(valueAt(payload, path) ?? null) },
-  );
+  return noListText({ text, keys: keys[0] === '' ? [] : keys }, payload);
 };
 
 test.each<readonly [string, JsonValue, string]>([

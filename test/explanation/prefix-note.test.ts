@@ -4,15 +4,16 @@ import { prefixNote } from '../../src/explanation/prefix-note.ts';
 import { parseDocument } from '../../src/document/document.ts';
 import { settingsWith } from '../support/hook-fixture.ts';
 
-const DETAIL = 'sessionKey must start with one of the allowed prefixes: hook:';
+const KEY = { code: 'invalid_field', field: 'sessionKey' };
+const STORED = { code: 'invalid_field', field: undefined };
 
-function noteOf(more: string, detail = DETAIL): string | undefined {
+function noteOf(more: string, error: Parameters<typeof prefixNote>[2] = KEY): string | undefined {
   const text = 'hooks: {sessionKeys: {allowedPrefixes: ["hook:"]}}';
   const { document } = parseDocument({ file: 'sluice.yaml', text }, 'yaml');
   const { table } = settingsWith({ table: `- {id: m, match: {path: p}, messageTemplate: x, ${more}}` });
   const settings = { hooks: { sessionKeys: { allowedPrefixes: ['hook:'] } } };
   const config = { root: document?.root, settings } as unknown as Parameters<typeof prefixNote>[0];
-  return prefixNote(config, table.mappings[0], detail)?.text;
+  return prefixNote(config, table.mappings[0], error)?.text;
 }
 
 test('is told the key to write and its place', () => {
@@ -21,10 +22,15 @@ test('is told the key to write and its place', () => {
   );
 });
 
+test('is told of a stored refusal where its key begins otherwise', () => {
+  expect(noteOf('sessionKey: "a:{{team}}"', STORED)).toContain("write sessionKey: 'hook:a:{{team}}'");
+});
+
 test.each([
-  ['its template has the prefix', 'sessionKey: "hook:{{team}}"', DETAIL],
-  ['it has no key of its own', 'name: x', DETAIL],
-  ['something else was refused', 'sessionKey: "{{team}}"', 'to must be a text'],
-])('nothing is said where %s', (_, more, detail) => {
-  expect(noteOf(more, detail)).toBeUndefined();
+  ['its template has the prefix', 'sessionKey: "hook:{{team}}"', KEY],
+  ['it has no key of its own', 'name: x', KEY],
+  ['something else was refused', 'sessionKey: "{{team}}"', { code: 'invalid_field', field: 'to' }],
+  ['nobody knows which field it was, and it may fit', 'sessionKey: "{{team}}"', STORED],
+])('nothing is said where %s', (_, more, error) => {
+  expect(noteOf(more, error)).toBeUndefined();
 });

@@ -9,7 +9,7 @@ const say = (stderr: string, runner: Partial<Runner> = {}): string | undefined =
     { kind: 'command', argv: ['./a.sh'], env: {}, passEnv: [], ...runner } as unknown as Runner,
     `the command exited with code 2\n${stderr}`,
     'gateway.runner',
-  );
+  )?.text;
 
 test.each([
   './a.sh: 6: TEAM_ID: parameter not set',

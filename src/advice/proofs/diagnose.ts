@@ -12,7 +12,7 @@ import {
   secretSentence,
   type SignedRequest,
 } from '../../verify/verify.ts';
-import { isGeneral, wholeVerify, writtenScheme } from './written-verify.ts';
+import { type FoundKeys, isGeneral, wholeVerify, writtenScheme } from './written-verify.ts';
 import {
   belongs,
   decodeExactly,
@@ -31,7 +31,7 @@ import {
 import { explainContent } from './signed-content.ts';
 import { explainCredential, explainPresented } from './credential.ts';
 import { explainAbsence } from './absence.ts';
-import { explainOtherScheme, withWholeVerify } from './other-scheme.ts';
+import { explainOtherScheme, withRemedy } from './other-scheme.ts';
 import { guessForm } from './form.ts';
 import { explainSignature } from './signature.ts';
 import { explainTwilio } from './twilio.ts';
@@ -114,7 +114,7 @@ function guessed(settings: TableSettings, request: SignedRequest): Diagnosis | u
     };
   for (const { way } of schemeOf(settings).ways) {
     const found = way.kind === 'signature' ? guessForm(way.columns, request) : undefined;
-    if (found !== undefined) return withWholeVerify(found, way, settings);
+    if (found !== undefined) return withRemedy(found, way, settings);
   }
   return undefined;
 }
@@ -159,12 +159,12 @@ function explainWays(
   for (const entry of schemeOf(settings).ways) {
     const own = secrets.filter((secret) => secret !== '' && belongs(entry, secret));
     const found = explainWay(entry.way, own, request);
-    if (found !== undefined) return withWholeVerify(found, entry.way, settings);
+    if (found !== undefined) return withRemedy(found, entry.way, settings);
   }
   return undefined;
 }
 
-function explainWay(way: Way, secrets: readonly string[], request: SignedRequest): Diagnosis | undefined {
+function explainWay(way: Way, secrets: readonly string[], request: SignedRequest): FoundKeys | undefined {
   switch (way.kind) {
     case 'signature':
       return explainSignature(way.columns, secrets, request);

@@ -1,6 +1,7 @@
 /** A header with a signature that is not in the form of the path: which part of the form it is, and what to write. */
 import type { KeyObject } from 'node:crypto';
-import type { Diagnosis, SignedRequest } from '../../verify/verify.ts';
+import type { SignedRequest } from '../../verify/verify.ts';
+import type { FoundKeys } from './written-verify.ts';
 import {
   compileContent,
   contentBytes,
@@ -23,7 +24,7 @@ export function explainForm(
   columns: SignatureColumns,
   keys: readonly KeyObject[],
   request: SignedRequest,
-): Diagnosis | undefined {
+): FoundKeys | undefined {
   const { header: name, separator } = columns;
   const header = findHeader(request.rawHeaders, name);
   if (typeof header !== 'string' || separator !== undefined) return undefined;
@@ -34,7 +35,7 @@ export function explainForm(
 }
 
 /** The form that a header has by its look, where no secret of the path fits it in any. */
-export function guessForm(columns: SignatureColumns, request: SignedRequest): Diagnosis | undefined {
+export function guessForm(columns: SignatureColumns, request: SignedRequest): FoundKeys | undefined {
   const { header: name, separator } = columns;
   const header = findHeader(request.rawHeaders, name);
   if (header === SEVERAL) return { code: 'malformed-proof', text: twice(name) };
@@ -91,7 +92,7 @@ function withHeader(request: SignedRequest, name: string, value: string): Signed
 }
 
 /** The columns that differ, with what to write; the doctor of a provider's path makes the whole verify of it. */
-function otherForm(columns: SignatureColumns, found: SignatureColumns, isRight: boolean): Diagnosis {
+function otherForm(columns: SignatureColumns, found: SignatureColumns, isRight: boolean): FoundKeys {
   const { header, prefix: expected = '' } = columns;
   const { prefix = '', encoding, algorithm } = found;
   const isOther = { prefix: prefix !== expected, encoding: encoding !== columns.encoding };
@@ -104,14 +105,14 @@ function otherForm(columns: SignatureColumns, found: SignatureColumns, isRight: 
       : []),
     ...(algorithm === columns.algorithm ? [] : [`is as long as one of ${algorithm.slice('hmac-'.length)}`]),
   ];
-  const write = [
-    ...(isOther.prefix ? [`prefix: '${prefix}'`] : []),
-    ...(isOther.encoding ? [`encoding: ${encoding}`] : []),
-    ...(algorithm === columns.algorithm ? [] : [`algorithm: ${algorithm.slice('hmac-'.length)}`]),
-  ].join(', ');
   return {
     code: isOther.prefix ? 'prefix' : isOther.encoding ? 'encoding' : 'algorithm',
-    text: `the value of ${header} ${what.join(', and ')}: set ${write} of the scheme hmac`,
+    text: `the value of ${header} ${what.join(', and ')}`,
+    change: {
+      ...(isOther.prefix ? { prefix } : {}),
+      ...(isOther.encoding ? { encoding } : {}),
+      ...(algorithm === columns.algorithm ? {} : { algorithm: algorithm.slice('hmac-'.length) }),
+    },
   };
 }
 
@@ -143,7 +144,7 @@ const isItemName = (name: string): boolean => /^[\w-]{1,20}$/.test(name);
 function missingField(
   { header, separator = ',', assign = '=', signatureField = '' }: SignatureColumns,
   value: string,
-): Diagnosis | undefined {
+): FoundKeys | undefined {
   const named = itemNames(value, separator, assign);
   if (named.includes(signatureField)) return undefined;
   const there =

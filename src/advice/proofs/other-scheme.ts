@@ -6,7 +6,7 @@ import {
   SCHEMES,
   type SignedRequest,
 } from '../../verify/verify.ts';
-import { wholeVerify, writtenScheme } from './written-verify.ts';
+import { type FoundKeys, type KeyChange, wholeVerify, writtenScheme } from './written-verify.ts';
 import { compileWays, type SignatureColumns, type TableSettings, type Way } from '../../verify/facts.ts';
 
 /** Whatever its time: a request that is old is one of the right scheme. */
@@ -43,30 +43,32 @@ function headersOf(way: Way): readonly string[] {
   return [header, timestampHeader, idHeader].filter((name) => name !== undefined);
 }
 
-/** A finding that names keys of the general scheme. */
-const KEYS = /set ((?:\w+: (?:'[^']{0,40}'|\w+)(?:, )?)+) of the scheme hmac$/;
+/** Where keys have another value: what to write, of a path by the name of a provider the whole verify that the name stands for. */
+export function withRemedy({ change, ...found }: FoundKeys, way: Way, settings: TableSettings): Diagnosis {
+  if (change === undefined) return found;
+  const remedy = way.kind === 'signature' ? remedyOf(change, way.columns, settings) : ofHmac(change);
+  return { ...found, text: `${found.text}: ${remedy}` };
+}
 
-/** Of a path by the name of a provider, which has no such key: the whole verify with all that the name stood for. */
-export function withWholeVerify(found: Diagnosis, way: Way, settings: TableSettings): Diagnosis {
-  const [asked, keys = ''] = KEYS.exec(found.text) ?? [];
-  if (asked === undefined || way.kind !== 'signature') return found;
-  const change = Object.fromEntries(
-    [...keys.matchAll(/(\w+): (?:'([^']*)'|(\w+))/g)].map(([, key = '', quotes, word]) => [
-      key,
-      quotes ?? word,
-    ]),
-  );
-  if ('header' in settings) return { ...found, text: found.text.replace(asked, () => ownKeys(keys, change)) };
-  const { algorithm = way.columns.algorithm, ...others } = change;
+const ofHmac = (change: KeyChange): string => `set ${keysText(change)} of the scheme hmac`;
+
+function remedyOf(change: KeyChange, columns: SignatureColumns, settings: TableSettings): string {
+  if ('header' in settings) return ownKeys(change);
+  const { algorithm = columns.algorithm } = change;
   const hash = algorithm.startsWith('hmac-') ? algorithm : `hmac-${algorithm}`;
-  const columns = { ...way.columns, ...others, algorithm: hash } as SignatureColumns;
-  const text = `replace the whole verify by: ${wholeVerify(writtenScheme(columns), settings)}`;
-  return { ...found, text: found.text.replace(asked, () => text) };
+  const other = { ...columns, ...change, algorithm: hash } as SignatureColumns;
+  return `replace the whole verify by: ${wholeVerify(writtenScheme(other), settings)}`;
 }
 
 /** The keys to write at the general scheme, which has them; an empty prefix is none. */
-function ownKeys(keys: string, change: Readonly<Record<string, string | undefined>>): string {
-  if (change['prefix'] !== '') return `write ${keys} in verify of the mapping`;
-  const others = keys.replace(/prefix: ''(?:, )?/, '');
-  return `remove prefix from verify of the mapping${others === '' ? '' : `, and write ${others} there`}`;
+function ownKeys({ prefix, ...others }: KeyChange): string {
+  if (prefix !== '')
+    return `write ${keysText({ ...(prefix === undefined ? {} : { prefix }), ...others })} in verify of the mapping`;
+  const also = keysText(others);
+  return `remove prefix from verify of the mapping${also === '' ? '' : `, and write ${also} there`}`;
 }
+
+const keysText = (change: KeyChange): string =>
+  Object.entries(change)
+    .map(([key, value]) => `${key}: ${key === 'prefix' ? `'${value}'` : value}`)
+    .join(', ');

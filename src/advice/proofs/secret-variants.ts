@@ -1,10 +1,10 @@
 import { decodeExactly } from '../../verify/facts.ts';
-import type { Diagnosis } from '../../verify/verify.ts';
+import type { FoundKeys } from './written-verify.ts';
 
 /** A secret as it may have been meant. */
 export interface SecretVariant {
   readonly bytes: Buffer;
-  readonly diagnosis: Diagnosis;
+  readonly diagnosis: FoundKeys;
 }
 
 /** The bytes each secret may have been meant as, where they differ from its text. */
@@ -17,7 +17,7 @@ export function secretVariants(secrets: readonly string[]): readonly SecretVaria
 interface SecretReading {
   readonly part: 'trimmed' | 'quoted' | 'named' | 'bare' | 'afterPrefix';
   readonly encoding: 'utf8' | 'base64' | 'hex';
-  readonly diagnosis: Diagnosis;
+  readonly diagnosis: FoundKeys;
 }
 
 /** Which part of a secret's text may have been meant, and as what; the first that fits is told. */
@@ -51,7 +51,8 @@ const READINGS: readonly SecretReading[] = [
     encoding: 'base64',
     diagnosis: {
       code: 'secret-encoding',
-      text: 'the secret is base64, and the sender signs with the bytes it stands for: set secretEncoding: base64 of the scheme hmac',
+      text: 'the secret is base64, and the sender signs with the bytes it stands for',
+      change: { secretEncoding: 'base64' },
     },
   },
   {
@@ -59,7 +60,8 @@ const READINGS: readonly SecretReading[] = [
     encoding: 'hex',
     diagnosis: {
       code: 'secret-encoding',
-      text: 'the secret is hex, and the sender signs with the bytes it stands for: set secretEncoding: hex of the scheme hmac',
+      text: 'the secret is hex, and the sender signs with the bytes it stands for',
+      change: { secretEncoding: 'hex' },
     },
   },
   {
@@ -95,7 +97,7 @@ function variantsOf(secret: string): readonly SecretVariant[] {
 }
 
 const MAX_LISTED = 4;
-const LISTED: Diagnosis = {
+const LISTED: FoundKeys = {
   code: 'secret-white-space',
   text: "the value of the secret holds several, and one of them fits: give each a variable of its own, and write all of them: secrets: ['${NEW}', '${OLD}']",
 };

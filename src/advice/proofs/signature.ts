@@ -2,7 +2,8 @@ import { createSecretKey, type KeyObject } from 'node:crypto';
 import { bodyVariants } from './body-variants.ts';
 import { otherUrl } from './twilio.ts';
 import { explainForm } from './form.ts';
-import type { Diagnosis, SignedRequest } from '../../verify/verify.ts';
+import type { SignedRequest } from '../../verify/verify.ts';
+import type { FoundKeys } from './written-verify.ts';
 import {
   compileContent,
   contentBytes,
@@ -34,7 +35,7 @@ export function explainSignature(
   columns: SignatureColumns,
   secrets: readonly string[],
   request: SignedRequest,
-): Diagnosis | undefined {
+): FoundKeys | undefined {
   const parts = compileContent(columns.signed);
   const keys = secrets.flatMap((secret) => {
     const read = readKey(columns, secret);
@@ -53,21 +54,21 @@ function fits(trial: Trial, change: Partial<SignedRequest> = {}): boolean {
   return findKey(trial, contentBytes(trial.parts, values), trial.presented.signatures) >= 0;
 }
 
-function explainSecret(trial: Trial): Diagnosis | undefined {
+function explainSecret(trial: Trial): FoundKeys | undefined {
   const { algorithm } = trial.columns;
   if (algorithm === 'ed25519' || algorithm === 'ecdsa-sha256') return undefined;
   return secretVariants(trial.secrets).find(({ bytes }) => fits({ ...trial, keys: [createSecretKey(bytes)] }))
     ?.diagnosis;
 }
 
-function explainUrl(trial: Trial): Diagnosis | undefined {
+function explainUrl(trial: Trial): FoundKeys | undefined {
   if (!trial.columns.signed.includes('{url}')) return undefined;
   const { url: own, rawHeaders } = trial.request;
   const found = urlVariants(own, rawHeaders).find(({ url }) => fits(trial, { url }));
   return found === undefined ? undefined : otherUrl(found);
 }
 
-function explainBody(trial: Trial): Diagnosis | undefined {
+function explainBody(trial: Trial): FoundKeys | undefined {
   const found = bodyVariants(trial.request.body).find(({ body }) => fits(trial, { body }));
   if (found === undefined) return undefined;
   return {
@@ -77,7 +78,7 @@ function explainBody(trial: Trial): Diagnosis | undefined {
 }
 
 /** Another hash has another length, so only that one is tried. */
-function explainAlgorithm({ columns, parts, keys, request, presented }: Trial): Diagnosis | undefined {
+function explainAlgorithm({ columns, parts, keys, request, presented }: Trial): FoundKeys | undefined {
   const [signature] = presented.signatures;
   const hash = hashOf(signature);
   const isHmac = columns.algorithm.startsWith('hmac-');
@@ -87,6 +88,7 @@ function explainAlgorithm({ columns, parts, keys, request, presented }: Trial): 
   if (!keys.some((key) => hmacOf(`hmac-${hash}`, key, content).equals(signature))) return undefined;
   return {
     code: 'algorithm',
-    text: `the sender signs with ${hash}, and this path expects ${columns.algorithm.slice('hmac-'.length)}: set algorithm: ${hash} of the scheme hmac`,
+    text: `the sender signs with ${hash}, and this path expects ${columns.algorithm.slice('hmac-'.length)}`,
+    change: { algorithm: hash },
   };
 }

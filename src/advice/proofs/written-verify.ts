@@ -1,6 +1,14 @@
 /** `verify` as a person writes it. */
 import type { SignatureColumns, TableSettings } from '../../verify/facts.ts';
-import { SCHEMES, secretsText, type VerifySettings } from '../../verify/verify.ts';
+import { type Diagnosis, SCHEMES, secretsText, type VerifySettings } from '../../verify/verify.ts';
+
+/** Keys of the general scheme, with the values with which the proof fits. */
+export type KeyChange = { readonly [Key in 'prefix' | 'encoding' | 'algorithm' | 'secretEncoding']?: string };
+
+/** A diagnosis whose text says what is wrong, where keys have to change: what to write depends on the scheme of the path. */
+export interface FoundKeys extends Diagnosis {
+  readonly change?: KeyChange;
+}
 
 /** What the general schemes take where nothing is said. */
 const GENERAL: Readonly<Record<string, string>> = {

@@ -54,6 +54,8 @@ export interface NearHookName {
   readonly name: string;
   readonly why: string;
   readonly at: string;
+  /** What to do, where that is neither another name at the sender nor another in the mapping. */
+  readonly remedy?: string;
 }
 
 /** A mapping behind the one taken. */

@@ -128,11 +128,7 @@ function refusalNotes(evaluation: Evaluation, said: Said): readonly EvaluationNo
   const isIdle =
     BLANK.includes(outcome.error.code) &&
     evaluation.trace.transforms.some(({ reply }) => reply.kind === 'ok' && reply.json === undefined);
-  // What to print in place of what is missing is said with it.
-  const isWritten =
-    BLANK.includes(outcome.error.code) &&
-    [...(advice?.instead.values() ?? [])].some(({ text }) => text.includes('write {{default '));
-  const remedy = isSaid || isIdle || isWritten ? undefined : remedyFor(outcome.error.code, evaluation, said);
+  const remedy = isSaid || isIdle ? undefined : remedyFor(outcome.error.code, evaluation, said);
   return [
     ...(cause instanceof Error ? [{ code: 'cause', text: cause.message } as const] : []),
     ...(remedy === undefined ? [] : [{ code: 'remedy', text: remedy } as const]),
@@ -180,11 +176,9 @@ function remedyFor(code: string, evaluation: Evaluation, { advice, considered }:
 function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined): string {
   if (near === undefined)
     return 'send it to one of the hook names, or correct match.path of the mapping that was meant';
-  const [write] = /write match\.path: .*$/.exec(near.why) ?? [];
-  if (write !== undefined) return `${write} (${near.at})`;
-  return near.why.includes('enabled: false')
-    ? 'remove enabled: false in that mapping'
-    : `let the sender call ${near.name}, or correct match.path of that mapping`;
+  return near.remedy === undefined
+    ? `let the sender call ${near.name}, or correct match.path of that mapping`
+    : `${near.remedy} (${near.at})`;
 }
 
 /** Where the nearest condition was asked and found another value, the request may be of a kind that nobody wants. */

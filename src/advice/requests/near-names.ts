@@ -6,16 +6,22 @@ export interface NearName {
   readonly mapping: CompiledMapping;
   readonly name: string;
   readonly why: string;
+  /** What to do, where that is neither another name at the sender nor another in the mapping. */
+  readonly remedy?: string;
 }
 
 /** Names that a request may have meant, the likeliest first. */
 export function findNearNames(asked: string, { mappings, disabled }: RoutingTable): readonly NearName[] {
   const off = named(disabled)
     .filter(({ name }) => name === asked)
-    .map((entry) => ({ ...entry, why: 'is turned off there (enabled: false)' }));
+    .map((entry) => ({
+      ...entry,
+      why: 'is turned off there (enabled: false)',
+      remedy: 'remove enabled: false',
+    }));
   const near = named(mappings).flatMap((entry): NearName[] => {
-    const why = differenceOf(asked, entry.name);
-    return why === undefined ? [] : [{ ...entry, why }];
+    const difference = differenceOf(asked, entry.name);
+    return difference === undefined ? [] : [{ ...entry, ...difference }];
   });
   const known = new Set(near.map(({ name }) => name));
   const similar = speltNearly(asked, named(mappings)).filter(({ name }) => !known.has(name));
@@ -40,15 +46,17 @@ function named(mappings: readonly CompiledMapping[]): readonly Named[] {
 }
 
 /** What two names differ in, other than by spelling. */
-function differenceOf(asked: string, name: string): string | undefined {
-  if (asked.toLowerCase() === name.toLowerCase()) return 'differs in upper and lower case, which count';
+function differenceOf(asked: string, name: string): Pick<NearName, 'why' | 'remedy'> | undefined {
+  if (asked.toLowerCase() === name.toLowerCase())
+    return { why: 'differs in upper and lower case, which count' };
   const base = /^(?:[^/]+\/)?/.exec(name)?.[0] ?? '';
   if (base !== '' && name === `${base}${asked}`) {
-    return `begins with ${base}, and the request came without it: write match.path: ${asked}`;
+    const remedy = `write match.path: ${asked}`;
+    return { why: `begins with ${base}, and the request came without it: ${remedy}`, remedy };
   }
-  if (asked.endsWith(`/${name}`)) return 'is asked for with another segment before it';
-  if (asked.startsWith(`${name}/`)) return 'is asked for with another segment behind it';
-  if (name.startsWith(`${asked}/`)) return 'has another segment behind it';
+  if (asked.endsWith(`/${name}`)) return { why: 'is asked for with another segment before it' };
+  if (asked.startsWith(`${name}/`)) return { why: 'is asked for with another segment behind it' };
+  if (name.startsWith(`${asked}/`)) return { why: 'has another segment behind it' };
   return undefined;
 }
 

@@ -64,9 +64,6 @@ export function remedyOf(code: string | undefined, isMapped: boolean): string | 
   return code === undefined ? undefined : (isMapped ? OF_MAPPING : OF_ANY)[code as HookErrorCode];
 }
 
-/** What a sender or a log is told of an error, without the way to the explanation, for whoever reads that. */
-export const withoutExplain = (detail: string): string => detail.replace(/; sluice explain shows [^;]*$/, '');
-
 /** Of a transform whose call gave undefined: the mapping stays as it is written. */
 export const RETURNED_NOTHING =
   'it returned nothing (a bare return gives nothing, too), so the mapping stays as it is written, and what it changed in payload does not reach the templates: return { message: … } sets the text, return null skips the request; an arrow function needs ( ) around the object: => ({ message: … })';

@@ -143,5 +143,5 @@ function foundElsewhere(
 function nearNames(request: HookRequest, table: RoutingTable): EvaluationAdvice['nearNames'] {
   return findNearNames(request.path, table)
     .slice(0, MAX_NAMED)
-    .map(({ name, why, mapping }) => ({ name, why, at: formatPlace(mapping.match.pathAt ?? mapping.at) }));
+    .map(({ mapping, ...near }) => ({ ...near, at: formatPlace(mapping.match.pathAt ?? mapping.at) }));
 }

@@ -7,11 +7,17 @@ import { existsSync, readFileSync, statSync, type Stats } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export interface Compiler {
-  /** The program, run with node. */
-  readonly file: string;
+/** A compiler, for people. */
+export interface CompilerName {
   /** For people, e.g. `TypeScript 7.0.2 of the configuration's project`. */
   readonly name: string;
+  /** It is that of Sluice's checkout, which nobody chose. */
+  readonly isOwn: boolean;
+}
+
+interface Compiler extends CompilerName {
+  /** The program, run with node. */
+  readonly file: string;
 }
 
 export interface CompilerSearch {
@@ -25,12 +31,12 @@ const OWN_DIR = fileURLToPath(new URL('../../..', import.meta.url));
 
 export function findCompiler({ configDir, sluiceDir = OWN_DIR }: CompilerSearch): Compiler | undefined {
   for (const folder of projectFolders(configDir)) {
-    const compiler = compilerIn(folder, "the configuration's project");
+    const compiler = compilerIn(folder, false);
     if (compiler !== undefined) return compiler;
   }
   // An installed Sluice lies in a node_modules folder, and what lies beside it there was not chosen for this.
   const isCheckout = !path.resolve(sluiceDir).split(path.sep).includes('node_modules');
-  return isCheckout ? compilerIn(sluiceDir, "Sluice's checkout") : undefined;
+  return isCheckout ? compilerIn(sluiceDir, true) : undefined;
 }
 
 /**
@@ -65,13 +71,14 @@ function statOf(folder: string): Stats | undefined {
   return statSync(folder, { throwIfNoEntry: false });
 }
 
-function compilerIn(folder: string, owner: string): Compiler | undefined {
+function compilerIn(folder: string, isOwn: boolean): Compiler | undefined {
   const home = path.join(folder, 'node_modules', 'typescript');
   try {
     const manifest = readFileSync(path.join(home, 'package.json'), 'utf8');
     const { bin, version } = JSON.parse(manifest) as { bin?: { tsc?: string }; version?: string };
     if (bin?.tsc === undefined) return undefined;
-    return { file: path.join(home, bin.tsc), name: `TypeScript ${version ?? ''} of ${owner}` };
+    const owner = isOwn ? "Sluice's checkout" : "the configuration's project";
+    return { file: path.join(home, bin.tsc), name: `TypeScript ${version ?? ''} of ${owner}`, isOwn };
   } catch {
     return undefined;
   }

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { displayName, sourceOfCode, type Finding } from '../../document/document.ts';
 import { AUTHOR_GLOBALS } from './author-globals.ts';
-import { type CompilerSearch, findCompiler } from './find-compiler.ts';
+import { type CompilerName, type CompilerSearch, findCompiler } from './find-compiler.ts';
 import { placeAt } from './load-modules.ts';
 import { MISSING_GLOBALS } from '../names.ts';
 import type { TransformRef } from '../transform.ts';
@@ -22,7 +22,7 @@ export interface TypecheckOptions extends CompilerSearch {
 export interface Typecheck {
   readonly diagnostics: readonly Finding[];
   /** Absent where nothing was checked. */
-  readonly compiler?: string;
+  readonly compiler?: CompilerName;
 }
 
 /** The native compiler takes half a second for a large folder; an old one on a slow machine ten. */
@@ -52,7 +52,7 @@ export async function typecheckTransforms(
     writeFileSync(path.join(folder, 'globals.d.ts'), AUTHOR_GLOBALS);
     writeFileSync(project, JSON.stringify(projectOf(dir, files, folder)));
     const output = await runCompiler(compiler.file, project, dir);
-    return { diagnostics: readFindings(output, first, { dir, ...options }), compiler: compiler.name };
+    return { diagnostics: readFindings(output, first, { dir, ...options }), compiler };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
