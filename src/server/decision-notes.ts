@@ -56,18 +56,19 @@ const KEY_HEADERS = ['idempotency-key', 'x-openclaw-idempotency-key'];
 /** By what a repeat was recognised: before it was evaluated, by what the sender sends with it. */
 function repeatOf({ evaluation, request, signedId }: Judged, headers: SentHeaders): RepeatFacts {
   const dedupe = evaluation?.mapping?.dedupe;
+  const names = Object.keys(headers);
   const common = { headers, payload: request?.payload, ttlSeconds: dedupe?.ttlSeconds };
   // The id that the scheme of the sender signs is known by its value.
   if (signedId !== undefined)
     return {
       ...common,
       by: 'signed',
-      header: Object.keys(headers).find((name) => headers[name] === signedId),
+      header: names.find((name) => headers[name] === signedId),
     };
-  const isByMapping =
-    evaluation?.outcome.kind === 'accepted' &&
-    evaluation.outcome.actions.some((action) => 'dedupe' in action && action.dedupe !== undefined);
-  if (isByMapping) return { ...common, by: dedupe?.key === 'body' ? 'body' : 'key', header: undefined };
+  const actions = evaluation?.outcome.kind === 'accepted' ? evaluation.outcome.actions : [];
+  const key = actions.map((action) => ('dedupe' in action ? action.dedupe?.key : undefined)).find(Boolean);
+  if (key !== undefined && dedupe?.key === 'body') return { ...common, by: 'body', header: undefined };
+  if (key !== undefined) return { ...common, by: 'key', header: names.find((name) => headers[name] === key) };
   return { ...common, by: 'sender', header: KEY_HEADERS.find((name) => headers[name] !== undefined) };
 }
 

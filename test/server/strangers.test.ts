@@ -315,6 +315,9 @@ test('a repeat says by what it was recognised, and which header is new for each 
   expect(server.decisions[1]?.note).toMatch(
     /such as an id of the body: "sluice explain" of this request writes it$/,
   );
+  // It is the key already: the sender sent the same event again.
+  await send(server, '/hooks/linear', { headers: { ...headers, 'linear-delivery': 'k' }, body: '{}' });
+  expect(server.decisions[2]?.note).toBe('a repeat, by dedupe.key of its mapping: nothing new was made');
 });
 
 test('a request whose run gathers events says whose run it is, and when that begins', async () => {

@@ -24,6 +24,8 @@ export function repeatNote(repeat: RepeatFacts): string | undefined {
       // Two bodies that are the same have no field that would tell the events apart.
       return `if it was a new event, remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${ttlSeconds} s; or let the sender write an id or a time of the event into the body, then each is new`;
     case 'key':
+      // Such a header is never the same for two events: somebody or something sent this one again.
+      if (name !== undefined && EVENT_HEADERS.includes(name)) return undefined;
       return `if it was a new event, choose a key that is new for each event${keyOf(repeat)}`;
     case 'sender':
       return name === undefined
