@@ -1,6 +1,6 @@
 /** The public API: golden cases as tests, types for transform authors, and the contract of channel plugins. */
 import { dirname, resolve } from 'node:path';
-import { formatDiagnostics } from './document/document.ts';
+import { formatDiagnostics } from './document/facts.ts';
 import { loadGeneration, type Advise, type Generation } from './generation/generation.ts';
 import {
   applyPolicy,

@@ -18,8 +18,15 @@ import {
   type Import,
 } from './support/house.ts';
 
-/** Rooms that may read the second entry of others, `facts.ts`: what advice needs, and the engine does not. */
-const READS_FACTS: ReadonlySet<string> = new Set(['advice', 'explanation', 'console']);
+/** Rooms that may read the second entry of others, `facts.ts`: what advice and tools need, and the engine does not. */
+const READS_FACTS: ReadonlySet<string> = new Set([
+  'advice',
+  'explanation',
+  'console',
+  'cli',
+  'golden',
+  'index',
+]);
 
 /** What is wrong with one import, or undefined. */
 function problemOf(item: Import): string | undefined {
@@ -105,6 +112,23 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'golden/case-hints.ts',
   'golden/reporters.ts',
 ]);
+/** Names of an entry of the engine and the adapters: what more is exported is for advice and tools, in `facts.ts`. */
+const MAX_NAMES = 30;
+const MAX_FACTS = 40;
+/** Write the new number where it has fallen. */
+const MORE_NAMES: Readonly<Record<string, number>> = { 'verify/facts.ts': 48 };
+
+/** What a file exports; `export type *` of the records of a port is one name. */
+function namesOf(file: string): readonly string[] {
+  const code = readFileSync(file, 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+  const lists = [...code.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = '']) =>
+    list.split(','),
+  );
+  const own = [...code.matchAll(/export (?:async )?(?:function|class|const|interface|type) (\w+|\*)/g)];
+  const named = [...lists, ...own.map(([, name = '']) => name)].map((name) => name.trim());
+  return named.filter((name) => name !== '');
+}
+
 /** Files are split by meaning; beyond this a noun is missing. */
 const MAX_LINES = 400;
 const fileOf = (file: string): string => relative(SOURCE, file);
@@ -173,6 +197,24 @@ describe('the house', () => {
     expect(reached.size).toBeGreaterThan(300);
     const read = [...reached].filter((file) => /^(?:advice|explanation)\//.test(file));
     expect(read).toEqual([]);
+  });
+
+  test('entries export what the engine and the adapters need, and no more than a reader keeps in mind', () => {
+    const kinds = new Set(['engine', 'adapters']);
+    const entries = globSync('*/{*,facts}.ts', { cwd: SOURCE })
+      .filter((name) => name.endsWith('/facts.ts') || name === `${dirname(name)}/${dirname(name)}.ts`)
+      .filter((name) => kinds.has(HOUSE[dirname(name)]?.kind ?? ''));
+    expect(entries.length).toBeGreaterThan(20);
+    const many = entries.flatMap((name) => {
+      const most = MORE_NAMES[name] ?? (name.endsWith('/facts.ts') ? MAX_FACTS : MAX_NAMES);
+      const { length } = namesOf(join(SOURCE, name));
+      return length > most ? [`${name} exports ${length} names, ${most} at most`] : [];
+    });
+    expect(many).toEqual([]);
+    const fallen = Object.entries(MORE_NAMES).filter(
+      ([name, most]) => namesOf(join(SOURCE, name)).length < most,
+    );
+    expect(fallen).toEqual([]);
   });
 
   test('only printers make a text of a sentence', () => {

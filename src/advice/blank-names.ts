@@ -1,5 +1,5 @@
 /* Names with blanks in them, at which Handlebars ends a name: `fields.Due Date` is `fields.[Due Date]`. */
-import type { TextEdit } from '../document/document.ts';
+import type { TextEdit } from '../finding.ts';
 import type { TemplateArgument, TemplateCall } from '../mapping/facts.ts';
 
 type Part = Pick<TemplateArgument, 'text' | 'at'>;

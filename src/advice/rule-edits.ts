@@ -4,13 +4,8 @@
  * A whole rule becomes one line in brackets, unless comments would be lost.
  */
 import { SWAPPED } from './dialects/operators.ts';
-import {
-  replaceWithin,
-  type LocatedValue,
-  type Path,
-  type Place,
-  type TextEdit,
-} from '../document/document.ts';
+import { replaceWithin, type LocatedValue, type Path, type Place } from '../document/document.ts';
+import type { TextEdit } from '../finding.ts';
 import { isJsonText } from '../json.ts';
 import { type Operation } from '../mapping/facts.ts';
 

@@ -1,16 +1,9 @@
-import { printSentence } from '../finding.ts';
+import { printSentence, type TextEdit } from '../finding.ts';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  applyEdits,
-  didYouMean,
-  findingToJson,
-  formatDiagnostics,
-  formatPlace,
-  type Finding,
-  type TextEdit,
-} from '../document/document.ts';
+import { didYouMean, formatPlace, type Finding } from '../document/document.ts';
+import { applyEdits, findingToJson, formatDiagnostics } from '../document/facts.ts';
 import { checkGeneration } from '../generation/generation.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';

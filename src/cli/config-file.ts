@@ -7,7 +7,8 @@ import {
   loadConfig,
   type LoadedConfig,
 } from '../config/config.ts';
-import { type Finding, formatDiagnostics } from '../document/document.ts';
+import type { Finding } from '../document/document.ts';
+import { formatDiagnostics } from '../document/facts.ts';
 import { advise } from './lazy-advice.ts';
 import { CliError, type Terminal } from './terminal.ts';
 

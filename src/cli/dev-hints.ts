@@ -6,7 +6,8 @@ import { allHints, explainStored, findOthers, isOfRun, shortHint } from '../expl
 import type { EvaluationNote } from '../advice/requests.ts';
 import type { ConsoleParts } from '../service/service.ts';
 import { hasFailed } from './run-words.ts';
-import { findStoredRequest, type DecisionRecord, type StoredRequest } from '../storage/storage.ts';
+import type { DecisionRecord } from '../storage/storage.ts';
+import { findStoredRequest, type StoredRequest } from '../storage/facts.ts';
 
 /** Requests that wait to be looked at; in a flood the others go without. */
 const MAX_WAITING = 100;

@@ -2,7 +2,8 @@ import { constants, statfsSync, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { LoadedConfig } from '../config/config.ts';
-import { failoverPromise, findStoreFile, storeStatus } from '../storage/storage.ts';
+import { findStoreFile, storeStatus } from '../storage/storage.ts';
+import { failoverPromise } from '../storage/facts.ts';
 
 /** One look at the set-up. */
 export interface MachineFinding {

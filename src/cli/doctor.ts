@@ -1,4 +1,5 @@
-import { type Finding, findingToJson, formatDiagnostics } from '../document/document.ts';
+import type { Finding } from '../document/document.ts';
+import { findingToJson, formatDiagnostics } from '../document/facts.ts';
 import { checkGeneration, type Generation } from '../generation/generation.ts';
 import { MailFailure, tryMailbox } from '../mail/mail.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';

@@ -16,14 +16,8 @@ import {
   storedToJson,
 } from '../explanation/explanation.ts';
 import type { HookRequest } from '../request.ts';
-import {
-  type DecisionRecord,
-  findStoredRequest,
-  openStorage,
-  type KeptRequest,
-  type Storage,
-  type StoredRequest,
-} from '../storage/storage.ts';
+import { type DecisionRecord, openStorage, type KeptRequest, type Storage } from '../storage/storage.ts';
+import { findStoredRequest, type StoredRequest } from '../storage/facts.ts';
 import { withoutSecrets } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
 import type { Cli } from './command-line.ts';

@@ -8,9 +8,8 @@ import {
   type EarlierEnding,
   type EventRecord,
   type OutboxRecord,
-  type StoredRequest,
-  type StoredRun,
 } from '../storage/storage.ts';
+import type { StoredRequest, StoredRun } from '../storage/facts.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import { indent, ownerText } from '../explanation/explanation.ts';
 import { type EvaluationNote } from '../advice/requests.ts';

@@ -1,27 +1,23 @@
 import type { ImportedConfig } from '../config/config.ts';
-import type { FindingJson } from '../document/document.ts';
-import type { ExplanationJson, StoredJson } from '../explanation/explanation.ts';
-import type { ImpactReport } from '../golden/golden.ts';
-import type { MailboxCheck, MailboxReport, WrittenBlock } from '../mail/mail.ts';
-import type { TransformReply } from '../sandbox/sandbox.ts';
-import type { Diagnosis } from '../verify/verify.ts';
+import type { FindingJson } from '../document/facts.ts';
 import {
   isoTime,
-  type Backlog,
   type CopyReport,
   type DecisionJson,
   type EventJson,
   type OpenWork,
   type OutboxJson,
-  type PruneResult,
   type RestoreReport,
   type RunJson,
-  type SessionRecord,
-  type SessionTurn,
-  type SetAsideMail,
   type StoreStatus,
   type StoreUser,
-} from '../storage/storage.ts';
+} from '../storage/facts.ts';
+import type { ExplanationJson, StoredJson } from '../explanation/explanation.ts';
+import type { ImpactReport } from '../golden/golden.ts';
+import type { MailboxCheck, MailboxReport, WrittenBlock } from '../mail/mail.ts';
+import type { TransformReply } from '../sandbox/sandbox.ts';
+import type { Diagnosis } from '../verify/verify.ts';
+import type { Backlog, PruneResult, SessionRecord, SessionTurn, SetAsideMail } from '../storage/storage.ts';
 import type { MachineFinding } from './doctor-machine.ts';
 import type { Terminal } from './terminal.ts';
 import type { WriteProof } from './write-proof.ts';

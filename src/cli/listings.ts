@@ -1,21 +1,23 @@
+import type {
+  DecisionRecord,
+  EventRecord,
+  OutboxRecord,
+  RunnerHold,
+  RunRecord,
+  SessionRecord,
+  Storage,
+} from '../storage/storage.ts';
 import {
-  type DecisionRecord,
   type EventJson,
-  type EventRecord,
   type OutboxJson,
-  type OutboxRecord,
-  type RunnerHold,
   type RunJson,
-  type RunRecord,
-  type SessionRecord,
-  type Storage,
   decisionNote,
   decisionToJson,
   eventToJson,
   outboxToJson,
   kindOf,
   runToJson,
-} from '../storage/storage.ts';
+} from '../storage/facts.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { GatewaySettings } from '../config/config.ts';
 import { isoTimes, printJson } from './json.ts';

@@ -3,7 +3,8 @@ import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { dirname, resolve } from 'node:path';
 import { findMailProblem } from '../config/config.ts';
-import { editDocument, readDocument } from '../document/document.ts';
+import { readDocument } from '../document/document.ts';
+import { editDocument } from '../document/facts.ts';
 import {
   checkMailbox,
   GOOGLE_ENDPOINTS,

@@ -1,12 +1,6 @@
 import type { GatewaySettings } from '../config/config.ts';
-import {
-  ALL_MAPPINGS,
-  isoTime,
-  type LimitedMapping,
-  type QueuePause,
-  type RunRecord,
-  type Storage,
-} from '../storage/storage.ts';
+import type { LimitedMapping, QueuePause, RunRecord, Storage } from '../storage/storage.ts';
+import { ALL_MAPPINGS, isoTime } from '../storage/facts.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import { printJson } from './json.ts';
 import { CliError, formatSpan, type Terminal } from './terminal.ts';

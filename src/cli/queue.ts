@@ -1,16 +1,8 @@
 import { printYaml } from '../document/document.ts';
 import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 import { dropEnding } from '../gateway/gateway.ts';
-import {
-  DROPPED,
-  type EventJson,
-  type OutboxJson,
-  type QueueSelection,
-  type Storage,
-  eventToJson,
-  outboxToJson,
-  runToJson,
-} from '../storage/storage.ts';
+import { DROPPED, type QueueSelection, type Storage } from '../storage/storage.ts';
+import { type EventJson, type OutboxJson, eventToJson, outboxToJson, runToJson } from '../storage/facts.ts';
 import { type Outputs, printJson } from './json.ts';
 import { printListing, type QueueEntry, waitingListing } from './listings.ts';
 import { hasFailed } from './run-words.ts';

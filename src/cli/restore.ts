@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { defined } from '../json.ts';
-import { restoreStorage, type OpenWork, type RestoreReport } from '../storage/storage.ts';
+import { restoreStorage } from '../storage/storage.ts';
+import type { OpenWork, RestoreReport } from '../storage/facts.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';

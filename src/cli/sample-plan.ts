@@ -1,7 +1,8 @@
 import { printSentence } from '../finding.ts';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseDocument, printYaml } from '../document/document.ts';
+import { printYaml } from '../document/document.ts';
+import { parseDocument } from '../document/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { caseFileOf } from '../golden/golden.ts';
 import { createHookRequest } from '../hook/hook.ts';

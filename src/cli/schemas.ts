@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { configJsonSchema } from '../config/config.ts';
 import { requestFileSchema } from '../golden/golden.ts';
-import { mappingJsonSchema } from '../mapping/mapping.ts';
+import { mappingJsonSchema } from '../mapping/facts.ts';
 import type { Cli } from './command-line.ts';
 
 /** Writes the editor schemas, or with `check` fails where a file differs from what the code says. */

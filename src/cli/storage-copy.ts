@@ -1,5 +1,6 @@
 import { sqliteUrl } from '../config/config.ts';
-import { copyStorage, type CopyReport } from '../storage/storage.ts';
+import { copyStorage } from '../storage/storage.ts';
+import type { CopyReport } from '../storage/facts.ts';
 import type { Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
 import { printJson } from './json.ts';

@@ -1,14 +1,12 @@
 import { conversationOwners } from '../generation/generation.ts';
+import { openStorage, storeStatus, type Backlog } from '../storage/storage.ts';
 import {
   failoverPromise,
-  openStorage,
-  storeStatus,
-  type Backlog,
   type LockWait,
   type ServerFacts,
   type StoreStatus,
   type StoreUser,
-} from '../storage/storage.ts';
+} from '../storage/facts.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { isoTimes, printJson } from './json.ts';

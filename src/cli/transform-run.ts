@@ -1,8 +1,8 @@
 import { basename, dirname, resolve } from 'node:path';
-import { formatDiagnostics } from '../document/document.ts';
+import { formatDiagnostics } from '../document/facts.ts';
+import { TRANSFORM_DEFAULTS } from '../mapping/facts.ts';
 import { randomKey, transformInput } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
-import { TRANSFORM_DEFAULTS } from '../mapping/mapping.ts';
 import {
   Sandbox,
   type TransformRef,

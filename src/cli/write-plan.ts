@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import { editDocument, readDocument } from '../document/document.ts';
+import { readDocument } from '../document/document.ts';
+import { editDocument } from '../document/facts.ts';
 import { writeSecretFile } from '../mail/mail.ts';
 import type { Places, PlannedFile } from './add-plan.ts';
 import { CliError, type Terminal } from './terminal.ts';

@@ -1,4 +1,3 @@
-export { CONFIG_CODES } from './config-codes.ts';
 export type { AgentAccess, AgentKind } from './runner-schema.ts';
 export { configJsonSchema } from './config-schema.ts';
 export { DEFAULT_CONFIG_FILES, importOpenClawFile, loadConfig } from './load-config.ts';
@@ -6,9 +5,8 @@ export type { ImportedConfig } from './openclaw/import.ts';
 export { isOpenClawFile } from './openclaw/translate.ts';
 export type { MailBlock } from './mail-schema.ts';
 export { findMailProblem } from './resolve-mail.ts';
-export type { LoadOptions, LoadResult, RemainingConfig } from './load-config.ts';
+export type { RemainingConfig } from './load-config.ts';
 export type {
-  AgentDefaults,
   GatewaySettings,
   HooksSettings,
   HourLimits,
@@ -18,13 +16,11 @@ export type {
   ServerSettings,
   Settings,
   KeepRequests,
-  ConsoleSettings,
-  StorageSettings,
 } from './settings.ts';
 export { hideValues } from './hide-values.ts';
-export { findOnPath, isExecutable, isOnPath } from './on-path.ts';
+export { isOnPath } from './on-path.ts';
 export { explainMissingPackages, findMissingPackages } from './optional-package.ts';
 export { createReferenceReader, mappingReferences, type ReferenceReader } from './references.ts';
 export { stateFolder } from './runner-settings.ts';
-export { readSecretFile, type SecretFile } from './secret-file.ts';
+export { readSecretFile } from './secret-file.ts';
 export { sqliteUrl } from './storage-url.ts';

@@ -5,3 +5,4 @@ export type { Move } from './openclaw/moves.ts';
 export { movedSettings } from './openclaw/translate.ts';
 export type { ConfigFacts, ConfigSubjects } from './finding-facts.ts';
 export { AGENT_RUNNERS } from './resolve-runners.ts';
+export { findOnPath, isExecutable } from './on-path.ts';

@@ -1,9 +1,12 @@
-import type { DocumentKind, LocatedValue } from '../document/document.ts';
+import type { documentKind, LocatedValue } from '../document/document.ts';
 
 /** What findings of the configuration say beside their place, by code. */
 export interface ConfigFacts {
   /** What it is, and whether it has the name of a configuration. */
-  NOT_A_CONFIGURATION: { readonly kind: Exclude<DocumentKind, 'configuration'>; readonly isOwn: boolean };
+  NOT_A_CONFIGURATION: {
+    readonly kind: Exclude<NonNullable<ReturnType<typeof documentKind>>, 'configuration'>;
+    readonly isOwn: boolean;
+  };
   /** Of a file that was named as the configuration. */
   FILE_IS_DIRECTORY: { readonly file: string };
   UNKNOWN_FORMAT: { readonly file: string };

@@ -6,7 +6,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { displayName } from '../document/document.ts';
-import { MAPPING_FILE } from '../mapping/mapping.ts';
+import { MAPPING_FILE } from '../mapping/facts.ts';
 import type { AuthorFile, FileContent, SaveAnswer } from './protocol.ts';
 
 export interface AuthorFolders {

@@ -4,7 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setInterval } from 'node:timers';
-import { decisionNote, type DecisionRecord } from '../storage/storage.ts';
+import type { DecisionRecord } from '../storage/storage.ts';
+import { decisionNote } from '../storage/facts.ts';
 import type { InboxRow } from './protocol.ts';
 
 /** Decisions that can be sent again to a page that comes back. */

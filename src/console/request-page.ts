@@ -1,6 +1,6 @@
 /** Everything about one request: what was decided, why, and what became of it. */
 import { explainStored, findOthers, storedToJson } from '../explanation/explanation.ts';
-import { findStoredRequest } from '../storage/storage.ts';
+import { findStoredRequest } from '../storage/facts.ts';
 import type { HookRequest } from '../request.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { judgementOf, type Judge } from './judge.ts';

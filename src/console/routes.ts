@@ -1,6 +1,6 @@
 /** What the page asks, and the modules that answer: the ones the command line calls. */
 import * as z from 'zod';
-import { CONDITION_OPERATORS, listHelpers, mappingJsonSchema } from '../mapping/mapping.ts';
+import { CONDITION_OPERATORS, listHelpers, mappingJsonSchema } from '../mapping/facts.ts';
 import { parseKeptRequest } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import { displayName } from '../document/document.ts';

@@ -1,6 +1,6 @@
 /** What advice, explanation and editor read of documents, beside what the engine needs. At most 40 names. */
 export type { DocumentFacts, PartFacts, SchemaName, SyntaxFacts, UnknownKeyFacts } from './finding-facts.ts';
-export { positionOf } from './line-column.ts';
+export { positionOf, lineColumn } from './line-column.ts';
 export { formatPath, keyText } from './path-text.ts';
 export {
   definitionOf,
@@ -13,3 +13,10 @@ export {
   wrappedBy,
 } from './schema-keys.ts';
 export { firstStumbles } from './yaml-stumbles.ts';
+export { formatDiagnostics, findingToJson, type FindingJson } from './format-diagnostics.ts';
+export { longerWord, spelling } from './did-you-mean.ts';
+export { editDocument } from './edit-document.ts';
+export { inWords } from './in-words.ts';
+export { parseDocument } from './parse-document.ts';
+export { singleQuoted } from './print-yaml.ts';
+export { applyEdits } from './text-edit.ts';

@@ -2,7 +2,8 @@
 import type { Place } from '../document/document.ts';
 import { coolDownText, spanOf, unitText } from '../advice/requests.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
-import type { RunRecord, StoredRequest } from '../storage/storage.ts';
+import type { RunRecord } from '../storage/storage.ts';
+import type { StoredRequest } from '../storage/facts.ts';
 import { sentence } from './sentence.ts';
 
 /** A request that was taken, with the mapping that took it. */

@@ -11,7 +11,8 @@ import {
   listNamed,
 } from '../advice/requests.ts';
 import { formatPlace, type Finding } from '../document/document.ts';
-import { evaluationToJson, type Evaluation, type EvaluationJson } from '../hook/hook.ts';
+import { evaluationToJson, type Evaluation } from '../hook/hook.ts';
+import type { EvaluationJson } from '../hook/facts.ts';
 import type { HookRequest } from '../request.ts';
 import { templateWarnings } from './template-warnings.ts';
 import { withUnsigned } from './unsigned-fields.ts';

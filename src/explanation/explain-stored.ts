@@ -1,9 +1,11 @@
 /* What is said of a request that was answered, from what the store knows of it, for whoever shows it. */
 import type { LoadedConfig } from '../config/config.ts';
-import { createHookRequest, parseKeptRequest, type KeptTrace } from '../hook/hook.ts';
+import { createHookRequest, parseKeptRequest } from '../hook/hook.ts';
+import type { KeptTrace } from '../hook/facts.ts';
+import type { StoredRequest } from '../storage/facts.ts';
 import { type EvaluationNote } from '../advice/requests.ts';
 import type { HookRequest } from '../request.ts';
-import type { DecisionRecord, KeptRequest, Storage, StoredRequest } from '../storage/storage.ts';
+import type { DecisionRecord, KeptRequest, Storage } from '../storage/storage.ts';
 import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';
 import { keysOf, seconds, type Judged } from './compared-requests.ts';
 import { withUnsigned } from './unsigned-fields.ts';

@@ -15,7 +15,8 @@ import {
   partedHint,
   untold,
 } from '../advice/requests.ts';
-import { type Evaluation, type Outcome, skipText, type TransformTrace } from '../hook/hook.ts';
+import { type Evaluation, skipText, type TransformTrace } from '../hook/hook.ts';
+import type { Outcome } from '../hook/facts.ts';
 import { actionLines, unmadeLines } from './format-actions.ts';
 import { consideredLines } from './format-considered.ts';
 import { fieldLines } from './format-fields.ts';

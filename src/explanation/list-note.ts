@@ -2,7 +2,8 @@
 import { didYouMean } from '../document/document.ts';
 import { createBodyIndex, outsideLists } from '../advice/requests.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../json.ts';
-import { type CompiledMapping, isReserved } from '../mapping/mapping.ts';
+import type { CompiledMapping } from '../mapping/mapping.ts';
+import { isReserved } from '../mapping/facts.ts';
 
 /** Lists of a body that are named. */
 const MAX_LISTS = 4;

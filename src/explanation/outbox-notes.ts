@@ -2,7 +2,8 @@
 import { placeIfWritten } from '../document/document.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
-import type { OutboxRecord, StoredRequest } from '../storage/storage.ts';
+import type { OutboxRecord } from '../storage/storage.ts';
+import type { StoredRequest } from '../storage/facts.ts';
 import type { Told } from './run-notes.ts';
 
 interface Facts {

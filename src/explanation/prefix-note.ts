@@ -1,5 +1,6 @@
 /* A conversation that the configuration does not let a mapping write into. */
-import { formatPlace, placeIfWritten, singleQuoted, type Place } from '../document/document.ts';
+import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
+import { singleQuoted } from '../document/facts.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 

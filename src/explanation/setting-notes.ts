@@ -10,7 +10,7 @@ import { formatPlace, placeIfWritten, type Place } from '../document/document.ts
 import { type Evaluation } from '../hook/hook.ts';
 import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import type { StoredRequest } from '../storage/storage.ts';
+import type { StoredRequest } from '../storage/facts.ts';
 import { noListText } from './list-note.ts';
 import { debounceNote } from './debounce-note.ts';
 import { OUTBOX_RULES } from './outbox-notes.ts';

@@ -1,6 +1,6 @@
 import { defined } from '../json.ts';
 import type { EvaluationNote } from '../advice/requests.ts';
-import type { KeptTrace } from '../hook/hook.ts';
+import type { KeptTrace } from '../hook/facts.ts';
 import {
   decisionToJson,
   eventToJson,
@@ -10,7 +10,7 @@ import {
   type EventJson,
   type OutboxJson,
   type RunJson,
-} from '../storage/storage.ts';
+} from '../storage/facts.ts';
 import type { ExplanationJson } from './explain-request.ts';
 import type { StoredExplanation } from './explain-stored.ts';
 import type { SettingNote } from './setting-notes.ts';

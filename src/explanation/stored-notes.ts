@@ -9,9 +9,11 @@ import {
   type EvaluationAdvice,
   type EvaluationNote,
 } from '../advice/requests.ts';
-import { evaluationToJson, type Evaluation, type EvaluationJson, type KeptTrace } from '../hook/hook.ts';
+import { evaluationToJson, type Evaluation } from '../hook/hook.ts';
+import type { EvaluationJson, KeptTrace } from '../hook/facts.ts';
+import type { StoredRequest } from '../storage/facts.ts';
 import type { HookRequest } from '../request.ts';
-import type { DecisionRecord, StoredRequest } from '../storage/storage.ts';
+import type { DecisionRecord } from '../storage/storage.ts';
 import { reasonNotes } from './decision-reasons.ts';
 import type { RequestExplanation } from './explain-request.ts';
 import type { SettingNote } from './setting-notes.ts';

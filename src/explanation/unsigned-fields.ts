@@ -1,7 +1,8 @@
 import type { EvaluationAdvice } from '../advice/requests.ts';
-import { isReserved, type RoutingTable } from '../mapping/mapping.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
+import { isReserved } from '../mapping/facts.ts';
+import { proofCoverage } from '../verify/facts.ts';
 import type { HookRequest } from '../request.ts';
-import { proofCoverage } from '../verify/verify.ts';
 
 /** Marks the fields that the signature of the path does not cover; without a signature there is nothing to mark. */
 export function withUnsigned<

@@ -5,11 +5,11 @@ import {
   displayName,
   type Finding,
   type LocatedValue,
-  parseDocument,
   readBounded,
   type Place,
   withEdit,
 } from '../document/document.ts';
+import { parseDocument } from '../document/facts.ts';
 import { HookError } from '../errors.ts';
 import { isJsonText, parseJson, type JsonValue } from '../json.ts';
 import { type BodyFormat, announcedFormat, inflateBody, parsePayload } from '../payload/payload.ts';

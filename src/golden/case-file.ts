@@ -4,13 +4,13 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
 import {
   displayName,
-  parseDocument,
   readDocument,
   validate,
   type Finding,
   type LocatedValue,
   type Place,
 } from '../document/document.ts';
+import { parseDocument } from '../document/facts.ts';
 import { createHookRequest, deriveRequestSeeds } from '../hook/hook.ts';
 import type { JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';

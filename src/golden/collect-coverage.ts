@@ -1,4 +1,5 @@
-import { lineColumn, type Place } from '../document/document.ts';
+import type { Place } from '../document/document.ts';
+import { lineColumn } from '../document/facts.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import type { ModuleCoverage } from '../sandbox/sandbox.ts';

@@ -14,10 +14,9 @@ export {
   type Coverage,
   type CoverageForm,
 } from './collect-coverage.ts';
-export type { AcceptedAs } from './expectation.ts';
 export { createGoldenEngine } from './golden-engine.ts';
 export { caseOfRequest, compareOutcomes, formatImpact, type ImpactReport } from './impact.ts';
-export { caseFileOf, caseGroup, maskProblem, recordCase, type RecordOptions } from './record.ts';
+export { caseFileOf, caseGroup, maskProblem, recordCase } from './record.ts';
 export { explainFailure, formatReport, REPORTERS, type ReporterName } from './reporters.ts';
 export {
   applyPolicy,
@@ -25,7 +24,6 @@ export {
   isCi,
   runCase,
   runCases,
-  type Acceptor,
   type CaseResult,
   type GoldenEngine,
   type RunReport,

@@ -1,7 +1,8 @@
 import { printSentence } from '../finding.ts';
 import { relative } from 'node:path';
 import { diff, styleText } from 'node:util';
-import { findingToJson, formatDiagnostics, formatPlace, type Finding } from '../document/document.ts';
+import { formatPlace, type Finding } from '../document/document.ts';
+import { findingToJson, formatDiagnostics } from '../document/facts.ts';
 import { formatEvaluation } from '../explanation/explanation.ts';
 import { hintsOn } from './case-hints.ts';
 import type { CaseResult, CaseStatus, RunReport } from './run-cases.ts';

@@ -2,3 +2,6 @@
 export { encodedWords, jsonTextOn, parseCode, readEncoded } from './encoded-json.ts';
 export type { HookFacts } from './finding-facts.ts';
 export { USUAL_SENDERS } from './skip-rules.ts';
+export type { Outcome } from './evaluation.ts';
+export type { ConditionJson, ConsideredJson, EvaluationJson, TemplateJson } from './evaluation-json.ts';
+export type { KeptTrace } from './kept-request.ts';

@@ -1,4 +1,4 @@
-import { quoted, say, type Sentence } from '../finding.ts';
+import { quoted, say, type Sentence, type TextEdit } from '../finding.ts';
 import {
   CHANNEL_IDS,
   channelIdOf,
@@ -7,7 +7,7 @@ import {
   THINKING_LEVELS,
   thinkingLevel,
 } from '../action.ts';
-import { didYouMean, type Path, type Place, type TextEdit } from '../document/document.ts';
+import { didYouMean, type Path, type Place } from '../document/document.ts';
 import { holdsReference } from './check-references.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { type MappingCode, quote, type Reporter } from './mapping-codes.ts';

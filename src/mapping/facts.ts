@@ -7,15 +7,21 @@ import type { TemplateSubject } from './template/template-subject.ts';
 export type { HelperProblem, MappingFacts, RuleFacts } from './finding-facts.ts';
 export type { ConditionSubject, MappingSubject, MappingsSubject, TemplateSubject };
 export type { TemplateArgument, TemplateCall } from './template/template-subject.ts';
-export { BLOCK_HELPERS, HELPERS, type Helper } from './template/template-helpers.ts';
+export { BLOCK_HELPERS, HELPERS, type Helper, listHelpers } from './template/template-helpers.ts';
 
-export { operationOf, operationProblem, OPERATORS, type Operation } from './condition/condition-check.ts';
+export {
+  operationOf,
+  operationProblem,
+  OPERATORS,
+  type Operation,
+  CONDITION_OPERATORS,
+} from './condition/condition-check.ts';
 export { AGENT_KEYS, templateKeys } from './check-keys.ts';
 export { quote } from './mapping-codes.ts';
 export { comparesSecret } from './condition/condition.ts';
-export { MappingSchema } from './mapping-schema.ts';
+export { MappingSchema, mappingJsonSchema } from './mapping-schema.ts';
 export { pathSettingsShape } from './path-settings-schema.ts';
-export { canonicalPath } from './scope.ts';
+export { canonicalPath, compileReader, isReserved } from './scope.ts';
 export { unknownKeys } from './compile-mapping.ts';
 export { oddSign } from './routing/compile-match.ts';
 
@@ -26,3 +32,10 @@ export interface MappingSubjects {
   readonly template: TemplateSubject;
   readonly condition: ConditionSubject;
 }
+export { MAPPING_FILE } from './passed-over.ts';
+export { WORK_LIMITS } from './work-budget.ts';
+export { TRANSFORM_DEFAULTS } from './transform-ref.ts';
+export { conjunctsOf, conjunctTexts } from './condition/conjuncts.ts';
+export { namesRead } from './condition/names-read.ts';
+export { isListOperator } from './condition/rule-lists.ts';
+export { templatePath } from './template/template-path.ts';

@@ -1,4 +1,4 @@
-import type { Sentence, Subject } from '../finding.ts';
+import type { Sentence, Subject, TextEdit } from '../finding.ts';
 import type { MappingFacts } from './finding-facts.ts';
 import {
   replaceWithin,
@@ -8,7 +8,6 @@ import {
   type LocatedValue,
   type Path,
   type Place,
-  type TextEdit,
 } from '../document/document.ts';
 
 /** Every code this folder reports besides those of reading a file; each has a page in `docs/findings/`. */

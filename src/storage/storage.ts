@@ -13,36 +13,12 @@ import { StorageError } from './storage-error.ts';
 import type { StoreStatus } from './store-status.ts';
 
 export type { Storage } from './port.ts';
-export { ALL_MAPPINGS, DROPPED, KEPT_LIMITS } from './records.ts';
-export type { Lease } from './lease.ts';
+export { DROPPED, KEPT_LIMITS } from './records.ts';
 export type * from './mail-port.ts';
 export type * from './records.ts';
-export {
-  callbackPlace,
-  decisionNote,
-  decisionToJson,
-  eventToJson,
-  isoTime,
-  outboxToJson,
-  kindOf,
-  runToJson,
-  type DecisionJson,
-  type EventJson,
-  type OutboxJson,
-  type RunJson,
-} from './record-json.ts';
-export type { CopyReport } from './copy/copy-store.ts';
-export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';
-export type { OpenWork, RestoreReport } from './sqlite/restore-store.ts';
-export { StorageError, type StorageErrorCode, type StorageHealth } from './storage-error.ts';
+export { callbackPlace } from './record-json.ts';
+export { StorageError, type StorageHealth } from './storage-error.ts';
 export { unavailable } from './engine/serialized-error.ts';
-export {
-  failoverPromise,
-  type LockWait,
-  type ServerFacts,
-  type StoreStatus,
-  type StoreUser,
-} from './store-status.ts';
 
 /** How a store is opened. */
 export interface StorageOptions {

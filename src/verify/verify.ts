@@ -6,38 +6,19 @@
 export {
   answerChallenge,
   type Challenge,
-  type ChallengeResult,
   ChallengeSettings,
   compileChallenge,
   readsBody,
 } from './challenge.ts';
-export { type CommentMark, findCommentMark, markComment } from './comment-mark.ts';
-export { describeCoverage, findCoverageGaps, proofCoverage, type Coverage } from './coverage.ts';
-export { schemesOfHeader } from './scheme-headers.ts';
-export { isPlainHeaderName } from './find-header.ts';
+export { findCommentMark, markComment } from './comment-mark.ts';
+export { findCoverageGaps } from './coverage.ts';
 export { MAX_TRIED_BYTES } from './judge-sender.ts';
-export type { Diagnosis, DiagnosisCode } from './diagnosis.ts';
+export type { Diagnosis } from './diagnosis.ts';
 export { doubtSecret, type SecretFacts, secretSentence } from './secret-forms.ts';
-export { presentedToken, TOKEN_HEADERS } from './credentials.ts';
-export {
-  type Arrival,
-  judgeSender,
-  type RefusedProof,
-  type SenderDoor,
-  type SenderVerdict,
-} from './judge-sender.ts';
-export { type Proof, type Proved, type RefusalReason, type Refused } from './proof.ts';
-export type { Scheme, SignedRequest } from './scheme.ts';
-export { PROVIDER_NAMES, type ProviderName, SCHEMES } from './schemes.ts';
-export { nameOfSecret, type SecretReference, secretsText, VerifySettings } from './verify-settings.ts';
-export { signRequest, type SigningFacts, type SignResult } from './sign.ts';
-export {
-  createVerifier,
-  type ProofSettings,
-  type ReceivedRequest,
-  signsUrl,
-  type Verifier,
-  type VerifierDeps,
-} from './verifier.ts';
-export { trimMarks } from './trim-marks.ts';
-export type { SecretProblem } from './ways.ts';
+export { judgeSender, type RefusedProof, type SenderDoor } from './judge-sender.ts';
+export type { RefusalReason, Refused } from './proof.ts';
+export type { SignedRequest } from './scheme.ts';
+export { SCHEMES } from './schemes.ts';
+export { nameOfSecret, type SecretReference, VerifySettings } from './verify-settings.ts';
+export { signRequest } from './sign.ts';
+export { createVerifier, type ProofSettings, signsUrl, type Verifier } from './verifier.ts';

@@ -1,8 +1,8 @@
 /** What is said of a body of another format than that of its path. */
 import { expect, test } from 'vitest';
-import { parseDocument } from '../../src/document/document.ts';
+import { parseDocument } from '../../src/document/facts.ts';
+import { compileMappings } from '../../src/mapping/compile.ts';
 import { formatNote } from '../../src/advice/body-formats.ts';
-import { compileMappings } from '../../src/mapping/mapping.ts';
 
 function noteOf(found: 'json' | 'form', entries: readonly object[]): string | undefined {
   const text = JSON.stringify(entries);

@@ -1,6 +1,6 @@
 /** Expressions of JavaScript and other dialects: one finding, with the text to write; its edit leaves a template that compiles. */
 import { expect, test } from 'vitest';
-import { applyEdits } from '../../src/document/document.ts';
+import { applyEdits } from '../../src/document/facts.ts';
 import { adviseFile } from '../support/mapping-compile.ts';
 import { said } from '../support/said.ts';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { applyEdits, formatDiagnostics } from '../../src/document/document.ts';
+import { applyEdits, formatDiagnostics } from '../../src/document/facts.ts';
 import { hideValues } from '../../src/config/config.ts';
 import { meantRule } from '../../src/advice/dialects/condition-texts.ts';
 import { loadMappings } from '../../src/mapping/mapping.ts';

@@ -3,14 +3,8 @@ import { z } from 'zod';
 import { advise } from '../../src/advice/advice.ts';
 import { configSchema } from '../../src/config/config-schema.ts';
 import { mailSchema } from '../../src/config/mail-schema.ts';
-import {
-  applyEdits,
-  fromZodError,
-  parseDocument,
-  type Finding,
-  type Path,
-} from '../../src/document/document.ts';
-import type { SchemaName } from '../../src/document/facts.ts';
+import { fromZodError, type Finding, type Path } from '../../src/document/document.ts';
+import { type SchemaName, applyEdits, parseDocument } from '../../src/document/facts.ts';
 import { MappingSchema } from '../../src/mapping/mapping-schema.ts';
 import { sampleOf, strictObjects, type StrictObject } from '../support/schema-samples.ts';
 import { said } from '../support/said.ts';

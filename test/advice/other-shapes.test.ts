@@ -2,7 +2,8 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { advise } from '../../src/advice/advice.ts';
-import { applyEdits, parseDocument, validate } from '../../src/document/document.ts';
+import { validate } from '../../src/document/document.ts';
+import { applyEdits, parseDocument } from '../../src/document/facts.ts';
 import { said } from '../support/said.ts';
 
 const match = z.strictObject({ path: z.string().optional(), when: z.unknown().optional() });

@@ -1,6 +1,7 @@
 /** The edits of rules that span lines: made in YAML's two styles and in JSON, each leaves fewer findings and no new one. */
 import { describe, expect, test } from 'vitest';
-import { applyEdits, parseDocument, type Finding } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
+import { applyEdits, parseDocument } from '../../src/document/facts.ts';
 import { adviseFile } from '../support/mapping-compile.ts';
 import { said } from '../support/said.ts';
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { advise } from '../../src/advice/advice.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import { applyEdits, formatDiagnostics, type Finding } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
+import { applyEdits, formatDiagnostics } from '../../src/document/facts.ts';
 import { said } from '../support/said.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-meant-'));

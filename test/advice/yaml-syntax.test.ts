@@ -1,7 +1,7 @@
 /** Slips of YAML that people make: one finding each, with the text to write; its edit leaves a file that can be read. */
 import { expect, test } from 'vitest';
 import { advise } from '../../src/advice/advice.ts';
-import { applyEdits, formatDiagnostics, parseDocument } from '../../src/document/document.ts';
+import { applyEdits, formatDiagnostics, parseDocument } from '../../src/document/facts.ts';
 import { said } from '../support/said.ts';
 import { threadMs } from '../support/thread-time.ts';
 

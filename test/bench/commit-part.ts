@@ -2,7 +2,7 @@ import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentAction } from '../../src/action.ts';
-import { deriveActionId } from '../../src/hook/hook.ts';
+import { deriveActionId } from '../../src/hook/ids.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { agent, completion, work } from '../support/storage-builders.ts';

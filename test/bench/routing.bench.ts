@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { compileMappings } from '../../src/mapping/mapping.ts';
+import { compileMappings } from '../../src/mapping/compile.ts';
 import type { RoutingTable, Scope } from '../../src/mapping/mapping.ts';
 import type { JsonObject } from '../../src/request.ts';
 import { located, scopeOf } from '../support/mapping-scope.ts';

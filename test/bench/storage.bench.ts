@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AgentAction } from '../../src/action.ts';
-import { deriveActionId } from '../../src/hook/hook.ts';
+import { deriveActionId } from '../../src/hook/ids.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import type { Part } from '../support/parts.ts';
 import { median, percent } from './figures.ts';

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { HOOK_ERRORS } from '../../src/errors.ts';
 import { remedyOf } from '../../src/advice/requests.ts';
-import { decisionNote, type DecisionRecord } from '../../src/storage/storage.ts';
+import type { DecisionRecord } from '../../src/storage/storage.ts';
+import { decisionNote } from '../../src/storage/facts.ts';
 import { answerLines, noteLines } from '../../src/cli/format-stored.ts';
 import { reasonNotes } from '../../src/explanation/explanation.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { configJsonSchema, loadConfig } from '../../src/config/config.ts';
-import { findingToJson, formatDiagnostics, parseDocument } from '../../src/document/document.ts';
+import { findingToJson, formatDiagnostics, parseDocument } from '../../src/document/facts.ts';
 
 let folder = '';
 

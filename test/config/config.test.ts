@@ -4,8 +4,9 @@ import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { advise } from '../../src/advice/advice.ts';
 import { loadConfig } from '../../src/config/config.ts';
-import type { LoadedConfig, LoadOptions, Settings } from '../../src/config/config.ts';
-import { lineColumn } from '../../src/document/document.ts';
+import type { LoadedConfig, Settings } from '../../src/config/config.ts';
+import type { LoadOptions } from '../../src/config/load-config.ts';
+import { lineColumn } from '../../src/document/facts.ts';
 import type { Finding } from '../../src/document/document.ts';
 import { said, saidFinding } from '../support/said.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { hideValues, loadConfig } from '../../src/config/config.ts';
-import { findingToJson, formatDiagnostics } from '../../src/document/document.ts';
+import { findingToJson, formatDiagnostics } from '../../src/document/facts.ts';
 import { quoted, say } from '../../src/finding.ts';
 import { said } from '../support/said.ts';
 

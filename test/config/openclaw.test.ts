@@ -3,7 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { loadConfig, type LoadResult, type LoadedConfig } from '../../src/config/config.ts';
+import { loadConfig, type LoadedConfig } from '../../src/config/config.ts';
+import type { LoadResult } from '../../src/config/load-config.ts';
 import { said } from '../support/said.ts';
 
 const folders: string[] = [];

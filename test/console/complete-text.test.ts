@@ -2,7 +2,7 @@ import { CompletionContext } from '@codemirror/autocomplete';
 import { EditorState } from '@codemirror/state';
 import { expect, test } from 'vitest';
 import { complete } from '../../src/console/page/complete-text.ts';
-import { CONDITION_OPERATORS, listHelpers, mappingJsonSchema } from '../../src/mapping/mapping.ts';
+import { CONDITION_OPERATORS, listHelpers, mappingJsonSchema } from '../../src/mapping/facts.ts';
 
 const vocabulary = { helpers: listHelpers(), operators: CONDITION_OPERATORS, mapping: mappingJsonSchema() };
 

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { CONFIG_CODES, loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/config.ts';
+import { CONFIG_CODES } from '../../src/config/config-codes.ts';
 import type { Finding } from '../../src/document/document.ts';
 
 export const codes = CONFIG_CODES;

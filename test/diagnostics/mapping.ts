@@ -6,7 +6,8 @@ import { advise } from '../../src/advice/advice.ts';
 import { LOOKS } from '../../src/advice/rules.ts';
 import { readDocument } from '../../src/document/document.ts';
 import type { Finding, LocatedValue } from '../../src/document/document.ts';
-import { loadMappings, MAPPING_CODES } from '../../src/mapping/mapping.ts';
+import { loadMappings } from '../../src/mapping/mapping.ts';
+import { MAPPING_CODES } from '../../src/mapping/mapping-codes.ts';
 
 /** What mapping files give to look at. */
 const KINDS = ['mapping', 'mappings', 'condition', 'template'];

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { configJsonSchema } from '../../src/config/config.ts';
 import { HOOK_ERRORS } from '../../src/errors.ts';
-import { mappingJsonSchema } from '../../src/mapping/mapping.ts';
+import { mappingJsonSchema } from '../../src/mapping/facts.ts';
 import { readPage } from '../support/docs.ts';
 import { schemaKeys } from '../support/schema-keys.ts';
 import { unpacked, VERSIONS } from '../upgrade/releases.ts';

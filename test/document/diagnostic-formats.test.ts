@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { didYouMean, findingToJson, formatDiagnostics, parseDocument } from '../../src/document/document.ts';
+import { didYouMean } from '../../src/document/document.ts';
+import { findingToJson, formatDiagnostics, parseDocument } from '../../src/document/facts.ts';
 import { quoted, say, type Finding } from '../../src/finding.ts';
 
 const source = { file: 'maps/a,b: c%.yaml', text: 'id: one\nid: two\n  more\n' };

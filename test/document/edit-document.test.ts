@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { editDocument, parseDocument } from '../../src/document/document.ts';
+import { editDocument, parseDocument } from '../../src/document/facts.ts';
 import type { DocumentFormat } from '../../src/document/parse-document.ts';
 
 function valueOf(text: string, format: DocumentFormat): unknown {

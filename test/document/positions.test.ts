@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
-import { lineColumn, parseDocument, placeWithin, printYaml } from '../../src/document/document.ts';
+import { placeWithin, printYaml } from '../../src/document/document.ts';
+import { lineColumn, parseDocument } from '../../src/document/facts.ts';
 import type { LocatedValue } from '../../src/document/document.ts';
 import type { DocumentFormat } from '../../src/document/parse-document.ts';
 

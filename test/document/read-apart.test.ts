@@ -1,7 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
-import { parseDocument } from '../../src/document/document.ts';
-import type { DocumentFacts } from '../../src/document/facts.ts';
+import { type DocumentFacts, parseDocument } from '../../src/document/facts.ts';
 import { parseWithin } from '../../src/document/read-apart.ts';
 import { printSentence } from '../../src/finding.ts';
 

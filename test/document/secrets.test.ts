@@ -3,13 +3,8 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { advise } from '../../src/advice/advice.ts';
 import { configSchema } from '../../src/config/config-schema.ts';
-import {
-  formatDiagnostics,
-  hideTokens,
-  parseDocument,
-  sourceOfCode,
-  validate,
-} from '../../src/document/document.ts';
+import { hideTokens, sourceOfCode, validate } from '../../src/document/document.ts';
+import { formatDiagnostics, parseDocument } from '../../src/document/facts.ts';
 import { MappingSchema } from '../../src/mapping/mapping-schema.ts';
 import { say } from '../../src/finding.ts';
 

@@ -1,7 +1,7 @@
 /** A session key that begins with none of the allowed prefixes. */
 import { expect, test } from 'vitest';
 import { prefixNote } from '../../src/explanation/prefix-note.ts';
-import { parseDocument } from '../../src/document/document.ts';
+import { parseDocument } from '../../src/document/facts.ts';
 import { settingsWith } from '../support/hook-fixture.ts';
 
 const KEY = { code: 'invalid_field', field: 'sessionKey' };

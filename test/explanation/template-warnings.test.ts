@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { advise } from '../../src/advice/advice.ts';
 import { templateWarnings } from '../../src/explanation/template-warnings.ts';
-import { parseDocument } from '../../src/document/document.ts';
-import { compileMappings } from '../../src/mapping/mapping.ts';
+import { parseDocument } from '../../src/document/facts.ts';
+import { compileMappings } from '../../src/mapping/compile.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 
 const TEXT = `

@@ -11,7 +11,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { advise } from '../../src/advice/advice.ts';
-import { applyEdits, type Finding, formatDiagnostics } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
+import { applyEdits, formatDiagnostics } from '../../src/document/facts.ts';
 import type { Place, TextEdit } from '../../src/finding.ts';
 import * as config from '../diagnostics/config.ts';
 import * as document from '../diagnostics/document.ts';

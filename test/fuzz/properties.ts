@@ -4,13 +4,8 @@ import { request as httpRequest } from 'node:http';
 import * as fc from 'fast-check';
 import { buildAgentPrompt, NeutralisedTexts } from '../../src/boundary/boundary.ts';
 import { chunkText } from '../../src/channels/chunk.ts';
-import {
-  createVerifier,
-  PROVIDER_NAMES,
-  type SignedRequest,
-  signRequest,
-  VerifySettings,
-} from '../../src/verify/verify.ts';
+import { createVerifier, type SignedRequest, signRequest, VerifySettings } from '../../src/verify/verify.ts';
+import { PROVIDER_NAMES } from '../../src/verify/facts.ts';
 import { diagnose } from '../../src/advice/proofs.ts';
 import { BEARER, startTestServer, stopServers, type TestServer } from '../support/server-fixture.ts';
 import { type FuzzProperty, json, text, texts } from './arbitraries.ts';

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../src/gateway/gateway.ts';
-import { ALL_MAPPINGS, type LimitRules, openStorage } from '../../src/storage/storage.ts';
+import { type LimitRules, openStorage } from '../../src/storage/storage.ts';
+import { ALL_MAPPINGS } from '../../src/storage/facts.ts';
 import { createHealth, openMetrics } from '../../src/telemetry/telemetry.ts';
 import { agentAction, openHouse, temporaryFile, wakeAction } from '../support/gateway-fixture.ts';
 

@@ -15,7 +15,7 @@ import {
   type LoadedGeneration,
 } from '../../src/generation/generation.ts';
 import { createHealth, createLogger } from '../../src/telemetry/telemetry.ts';
-import type { Outcome } from '../../src/hook/hook.ts';
+import type { Outcome } from '../../src/hook/facts.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 

@@ -4,13 +4,8 @@ import { join, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HookError } from '../../src/errors.ts';
-import {
-  type AcceptedAs,
-  createGoldenEngine,
-  findCases,
-  runCase,
-  type GoldenEngine,
-} from '../../src/golden/golden.ts';
+import { createGoldenEngine, findCases, runCase, type GoldenEngine } from '../../src/golden/golden.ts';
+import type { AcceptedAs } from '../../src/golden/expectation.ts';
 import type { Evaluation } from '../../src/hook/hook.ts';
 import { loadGeneration, type Generation } from '../../src/generation/generation.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { deriveActionId } from '../../src/hook/hook.ts';
+import { deriveActionId } from '../../src/hook/ids.ts';
 import { formatEvaluation } from '../../src/explanation/explanation.ts';
 import type { JsonValue } from '../../src/request.ts';
 import {

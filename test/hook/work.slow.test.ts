@@ -1,7 +1,8 @@
 /** The work of one request is bounded, and a long evaluation lets others in between: by counts, not by clocks. */
 import { describe, expect, test } from 'vitest';
 import { createHookRequest, createPauses, evaluate, runEvaluation } from '../../src/hook/hook.ts';
-import { WORK_LIMITS, type WorkLimits } from '../../src/mapping/mapping.ts';
+import type { WorkLimits } from '../../src/mapping/mapping.ts';
+import { WORK_LIMITS } from '../../src/mapping/facts.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { actionsOf, errorOf, evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { HookError } from '../../src/errors.ts';
 import { conditionDefinitions } from '../../src/mapping/condition/condition-schema.ts';
 import { compileCondition } from '../../src/mapping/condition/condition.ts';
-import type { CompiledCondition } from '../../src/mapping/mapping.ts';
+import type { CompiledCondition } from '../../src/mapping/compiled-mapping.ts';
 import { MISSING, ROOT, UNKNOWN } from '../../src/mapping/condition/rule-value.ts';
 import type { RuleValue } from '../../src/mapping/condition/rule-value.ts';
 import { compileRule } from '../../src/mapping/condition/rule.ts';

@@ -1,7 +1,7 @@
 /** Shopify's sample order has the id 820982911946154508; as a double it is …500, as are its neighbours. */
 import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/json.ts';
-import { compileMappings } from '../../src/mapping/mapping.ts';
+import { compileMappings } from '../../src/mapping/compile.ts';
 import { compileCondition } from '../../src/mapping/condition/condition.ts';
 import { createTemplateCompiler } from '../../src/mapping/template/template.ts';
 import { locatedText, scopeOf } from '../support/mapping-scope.ts';

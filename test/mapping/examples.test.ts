@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { formatDiagnostics } from '../../src/document/document.ts';
+import { formatDiagnostics } from '../../src/document/facts.ts';
 import { formatEvaluation } from '../../src/explanation/explanation.ts';
 import { type Evaluation, type EvaluationSettings } from '../../src/hook/hook.ts';
 import { loadMappings } from '../../src/mapping/mapping.ts';

@@ -1,4 +1,5 @@
-import { createVerifier, PROVIDER_NAMES } from '../../src/verify/verify.ts';
+import { createVerifier } from '../../src/verify/verify.ts';
+import { PROVIDER_NAMES } from '../../src/verify/facts.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { tamper } from '../verify/tamper.ts';
 import { type Vector, VECTORS } from '../verify/vectors.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ALL_MAPPINGS, type LimitRules, type Storage } from '../../src/storage/storage.ts';
+import type { LimitRules, Storage } from '../../src/storage/storage.ts';
+import { ALL_MAPPINGS } from '../../src/storage/facts.ts';
 import { agent, agentOf, completion, failure, NOW, work } from '../support/storage-builders.ts';
 import { claim, ids, type Harness } from '../support/storage-harness.ts';
 

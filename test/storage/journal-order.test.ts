@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { JournalBuffer } from '../../src/storage/client/journal-buffer.ts';
 import type { DecisionRow } from '../../src/storage/engine/journal.ts';
-import { type DecisionRecord, findStoredRequest, type Storage } from '../../src/storage/storage.ts';
+import type { DecisionRecord, Storage } from '../../src/storage/storage.ts';
+import { findStoredRequest } from '../../src/storage/facts.ts';
 
 test('a request is handed over before its decision: who finds the decision finds the request', () => {
   const calls: string[] = [];

@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { failoverPromise, openStorage, storeStatus } from '../../src/storage/storage.ts';
+import { openStorage, storeStatus } from '../../src/storage/storage.ts';
+import { failoverPromise } from '../../src/storage/facts.ts';
 import { findDebianPostgres } from '../support/debian-postgres.ts';
 import { startFleetLoad } from '../support/fleet-load.ts';
 import { type PostgresServer, query, startPostgres } from '../support/postgres-server.ts';

@@ -20,7 +20,8 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../src/storage/sqlite/worker/database-file.ts';
 import { APPLICATION_ID, MIGRATIONS } from '../../src/storage/sqlite/worker/migrations.ts';
-import { openStorage, type StorageErrorCode } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/storage/storage.ts';
+import type { StorageErrorCode } from '../../src/storage/storage-error.ts';
 import { agent, completion, NOW, wake, work } from '../support/storage-builders.ts';
 import { until } from '../support/service-process.ts';
 

@@ -13,7 +13,8 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { advise } from '../../src/advice/advice.ts';
-import { applyEdits, type Finding, formatDiagnostics } from '../../src/document/document.ts';
+import type { Finding } from '../../src/document/document.ts';
+import { applyEdits, formatDiagnostics } from '../../src/document/facts.ts';
 import {
   type FindingCase,
   type FindingPage,

@@ -1,16 +1,14 @@
 import { expect } from 'vitest';
 import { CHANNEL_IDS, type Action } from '../../src/action.ts';
-import { parseDocument } from '../../src/document/document.ts';
+import { parseDocument } from '../../src/document/facts.ts';
+import { isPause } from '../../src/hook/run-evaluation.ts';
+import type { RequestContent } from '../../src/hook/ids.ts';
+import { compileMappings } from '../../src/mapping/compile.ts';
+import { WORK_LIMITS } from '../../src/mapping/facts.ts';
 import type { HookError } from '../../src/errors.ts';
-import {
-  createHookRequest,
-  evaluate,
-  isPause,
-  MAX_ACTIONS,
-  TRANSFORM_BUDGET_MS,
-} from '../../src/hook/hook.ts';
-import type { Evaluation, RequestContent, EvaluationSettings } from '../../src/hook/hook.ts';
-import { compileMappings, WORK_LIMITS, type RoutingTable } from '../../src/mapping/mapping.ts';
+import { createHookRequest, evaluate, MAX_ACTIONS, TRANSFORM_BUDGET_MS } from '../../src/hook/hook.ts';
+import type { Evaluation, EvaluationSettings } from '../../src/hook/hook.ts';
+import type { RoutingTable } from '../../src/mapping/mapping.ts';
 import type { JsonValue } from '../../src/request.ts';
 import type { TransformCall, TransformReply } from '../../src/sandbox/sandbox.ts';
 import { said } from './said.ts';

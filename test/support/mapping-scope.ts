@@ -1,4 +1,4 @@
-import { parseDocument } from '../../src/document/document.ts';
+import { parseDocument } from '../../src/document/facts.ts';
 import type { LocatedValue } from '../../src/document/document.ts';
 import type { Scope } from '../../src/mapping/mapping.ts';
 import type { HookRequest, JsonValue } from '../../src/request.ts';

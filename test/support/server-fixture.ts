@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net';
 import { request as httpRequest } from 'node:http';
 import { createAdvisor } from '../../src/advice/requests.ts';
-import type { Evaluation, Outcome } from '../../src/hook/hook.ts';
+import type { Evaluation } from '../../src/hook/hook.ts';
+import type { Outcome } from '../../src/hook/facts.ts';
 import type { HookRequest } from '../../src/request.ts';
 import {
   knownTokens,

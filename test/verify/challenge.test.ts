@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import {
   answerChallenge,
   type Challenge,
-  type ChallengeResult,
   ChallengeSettings,
   compileChallenge,
 } from '../../src/verify/verify.ts';
+import type { ChallengeResult } from '../../src/verify/challenge.ts';
 
 interface Question {
   readonly method?: string;

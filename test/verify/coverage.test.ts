@@ -1,14 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import {
-  createVerifier,
-  describeCoverage,
-  findCoverageGaps,
-  proofCoverage,
-  type Scheme,
-  SCHEMES,
-  VerifySettings,
-} from '../../src/verify/verify.ts';
+import { createVerifier, findCoverageGaps, SCHEMES, VerifySettings } from '../../src/verify/verify.ts';
+import { describeCoverage } from '../../src/verify/coverage.ts';
+import { proofCoverage, type Scheme } from '../../src/verify/facts.ts';
 
 const proofOf = (settings: object, secrets = ['secret']) => ({
   settings: VerifySettings.parse({

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { describeCoverage, type Scheme, SCHEMES } from '../../src/verify/verify.ts';
+import { SCHEMES } from '../../src/verify/verify.ts';
+import { describeCoverage } from '../../src/verify/coverage.ts';
+import type { Scheme } from '../../src/verify/facts.ts';
 
 const page = readFileSync(new URL('../../docs/senders.md', import.meta.url), 'utf8');
 

@@ -1,7 +1,9 @@
 import { createHmac, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createVerifier, type Proof, type ReceivedRequest, VerifySettings } from '../../src/verify/verify.ts';
+import { createVerifier, VerifySettings } from '../../src/verify/verify.ts';
+import type { Proof } from '../../src/verify/proof.ts';
+import type { ReceivedRequest } from '../../src/verify/verifier.ts';
 import { CODE_POINT } from '../support/code-point.ts';
 
 const NOW = 1_700_000_000;

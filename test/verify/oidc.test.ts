@@ -1,7 +1,8 @@
 import { createHmac, generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from 'node:crypto';
 import { exportJWK, generateKeyPair, type CryptoKey, type JWK, SignJWT } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createVerifier, type Proof, VerifySettings } from '../../src/verify/verify.ts';
+import { createVerifier, VerifySettings } from '../../src/verify/verify.ts';
+import type { Proof } from '../../src/verify/proof.ts';
 
 const NOW = 1_700_000_000;
 const ISSUER = 'https://accounts.example.com';

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { createVerifier, type Proof, PROVIDER_NAMES } from '../../src/verify/verify.ts';
+import { createVerifier } from '../../src/verify/verify.ts';
+import type { Proof } from '../../src/verify/proof.ts';
+import { PROVIDER_NAMES } from '../../src/verify/facts.ts';
 import { tamper } from './tamper.ts';
 import { type Vector, VECTORS } from './vectors.ts';
 

@@ -4,7 +4,7 @@
  */
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { isExecutable } from '../../config/config.ts';
+import { isExecutable } from '../../config/facts.ts';
 import { beginningOf, statOf } from './look-at-file.ts';
 
 /** Programs that work elsewhere: in a container, on another machine, in a folder of an option. */

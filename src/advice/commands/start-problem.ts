@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
-import { findOnPath, isExecutable } from '../../config/config.ts';
+import { findOnPath, isExecutable } from '../../config/facts.ts';
 import { didYouMean } from '../../document/document.ts';
 import { beginningOf, statOf } from './look-at-file.ts';
 import { listText } from './shell-words.ts';

@@ -2,7 +2,7 @@
  * Rules of fields with the values that are wanted, as other tools write them: `{action: opened}`, MongoDB's
  * `{amount: {$gte: 100}}`, and names with a sign and a value (`{leftValue, operator, rightValue}`).
  */
-import { spelling } from '../../document/document.ts';
+import { spelling } from '../../document/facts.ts';
 import { isJsonObject, isScalar, type JsonObject } from '../../json.ts';
 import { renameVariables } from '../rule-parts.ts';
 import { withoutForeignRoot } from './paths.ts';

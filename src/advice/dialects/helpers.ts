@@ -1,5 +1,5 @@
 /* Helpers and blocks of other template languages, in the words of this one. */
-import { spelling } from '../../document/document.ts';
+import { spelling } from '../../document/facts.ts';
 import { HELPERS, type Helper } from '../../mapping/facts.ts';
 
 /** A helper by its name here or in another template language, with its name here. */

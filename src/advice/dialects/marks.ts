@@ -1,6 +1,6 @@
 /** Templates in the language of another tool: how its expressions are known, and how the same is written here. */
-import { quoted, say } from '../../finding.ts';
-import type { Place, TextEdit } from '../../document/document.ts';
+import { quoted, say, type TextEdit } from '../../finding.ts';
+import type { Place } from '../../document/document.ts';
 import type { TemplateSubject } from '../../mapping/facts.ts';
 import type { Found } from '../rule.ts';
 

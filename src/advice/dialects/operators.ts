@@ -2,7 +2,8 @@
  * Operators of other languages that have no name here: what they ask for, in operators that there are. Where an operand
  * is missing or cannot be meant, the hint shows the form alone: such a rule has to be thought of, not written by itself.
  */
-import { didYouMean, spelling } from '../../document/document.ts';
+import { didYouMean } from '../../document/document.ts';
+import { spelling } from '../../document/facts.ts';
 import { isJsonObject } from '../../json.ts';
 import { OPERATORS } from '../../mapping/facts.ts';
 import { compareTo } from './field-rules.ts';

@@ -2,13 +2,8 @@
  * Keys of a mapping that stand beside `mappings:`, once for the whole file: each mapping has its own, so what to write is
  * the key in each mapping that it was meant for, and never that it goes.
  */
-import {
-  didYouMean,
-  formatPlace,
-  lineColumn,
-  type LocatedValue,
-  type Path,
-} from '../../document/document.ts';
+import { didYouMean, formatPlace, type LocatedValue, type Path } from '../../document/document.ts';
+import { lineColumn } from '../../document/facts.ts';
 import { type MeantKey } from '../schema-words.ts';
 import { isJsonObject } from '../../json.ts';
 import { MAPPING_ADVICE } from '../vocabulary/mapping-keys.ts';

@@ -1,11 +1,5 @@
 /** What names and forms of headers say where no trial fitted: which sender this is, and how its signature is written. */
-import {
-  type Diagnosis,
-  MAX_TRIED_BYTES,
-  type Scheme,
-  SCHEMES,
-  type SignedRequest,
-} from '../../verify/verify.ts';
+import { type Diagnosis, MAX_TRIED_BYTES, SCHEMES, type SignedRequest } from '../../verify/verify.ts';
 import { KNOWN_SENDERS } from '../vocabulary/known-senders.ts';
 import { wholeVerify, writtenScheme } from './written-verify.ts';
 import {
@@ -16,6 +10,7 @@ import {
   type SignatureColumns,
   type TableSettings,
   type Way,
+  type Scheme,
 } from '../../verify/facts.ts';
 import { hashOf, isSureShape, shapesOf } from './signature-shapes.ts';
 

@@ -1,13 +1,11 @@
-import {
-  type Diagnosis,
-  presentedToken,
-  type ProofSettings,
-  type Refused,
-  type SignedRequest,
-  trimMarks,
-  type VerifySettings,
+import type {
+  Diagnosis,
+  ProofSettings,
+  Refused,
+  SignedRequest,
+  VerifySettings,
 } from '../../verify/verify.ts';
-import { basicPair, isOneOf } from '../../verify/facts.ts';
+import { basicPair, isOneOf, presentedToken, trimMarks } from '../../verify/facts.ts';
 import { PASSWORD_ALONE } from '../vocabulary/secrets.ts';
 import { secretVariants } from './secret-variants.ts';
 

@@ -7,7 +7,6 @@ import {
   nameOfSecret,
   type ProofSettings,
   type Refused,
-  schemesOfHeader,
   type SecretFacts,
   secretSentence,
   type SignedRequest,
@@ -27,6 +26,7 @@ import {
   type Way,
   writtenTime,
   type WrittenUnit,
+  schemesOfHeader,
 } from '../../verify/facts.ts';
 import { explainContent } from './signed-content.ts';
 import { explainCredential, explainPresented } from './credential.ts';

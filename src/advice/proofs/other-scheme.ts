@@ -1,13 +1,13 @@
+import { type Diagnosis, MAX_TRIED_BYTES, SCHEMES, type SignedRequest } from '../../verify/verify.ts';
+import { type FoundKeys, type KeyChange, wholeVerify, writtenScheme } from './written-verify.ts';
 import {
-  type Diagnosis,
-  MAX_TRIED_BYTES,
+  compileWays,
+  type SignatureColumns,
+  type TableSettings,
+  type Way,
   type ProviderName,
   type Scheme,
-  SCHEMES,
-  type SignedRequest,
-} from '../../verify/verify.ts';
-import { type FoundKeys, type KeyChange, wholeVerify, writtenScheme } from './written-verify.ts';
-import { compileWays, type SignatureColumns, type TableSettings, type Way } from '../../verify/facts.ts';
+} from '../../verify/facts.ts';
 
 /** Whatever its time: a request that is old is one of the right scheme. */
 const ANY_TIME = { toleranceSeconds: Number.MAX_SAFE_INTEGER } as const;

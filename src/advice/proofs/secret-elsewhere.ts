@@ -1,12 +1,6 @@
 /** The secret of the path itself stands in a header of the request, where its scheme does not look: which scheme does. */
-import { basicPair, bearerOf, isOneOf } from '../../verify/facts.ts';
-import {
-  type Diagnosis,
-  isPlainHeaderName,
-  schemesOfHeader,
-  type SignedRequest,
-  type VerifySettings,
-} from '../../verify/verify.ts';
+import { basicPair, bearerOf, isOneOf, isPlainHeaderName, schemesOfHeader } from '../../verify/facts.ts';
+import type { Diagnosis, SignedRequest, VerifySettings } from '../../verify/verify.ts';
 import { wholeVerify, writtenKey } from './written-verify.ts';
 
 /** Headers that are looked through, but for those of providers, which have a scheme of their own: a sender chooses how many there are. */

@@ -1,12 +1,12 @@
 import { adviseVerify, generalScheme } from './written-verify.ts';
+import type { Diagnosis } from '../../verify/verify.ts';
 import {
-  type Diagnosis,
   isPlainHeaderName,
   schemesOfHeader,
   presentedToken,
   TOKEN_HEADERS,
   trimMarks,
-} from '../../verify/verify.ts';
+} from '../../verify/facts.ts';
 import { findProofHeader } from './absence.ts';
 import type { TokenFacts } from '../../server/server.ts';
 

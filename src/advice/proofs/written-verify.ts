@@ -1,6 +1,6 @@
 /** `verify` as a person writes it. */
-import type { SignatureColumns, TableSettings } from '../../verify/facts.ts';
-import { type Diagnosis, SCHEMES, secretsText, type VerifySettings } from '../../verify/verify.ts';
+import { type SignatureColumns, type TableSettings, secretsText } from '../../verify/facts.ts';
+import { type Diagnosis, SCHEMES, type VerifySettings } from '../../verify/verify.ts';
 
 /** Keys of the general scheme, with the values with which the proof fits. */
 export type KeyChange = { readonly [Key in 'prefix' | 'encoding' | 'algorithm' | 'secretEncoding']?: string };

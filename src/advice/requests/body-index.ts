@@ -5,7 +5,8 @@
  * spelling, a wrapper too many or too few, a position in a list), one step too many or too few costs less than another step
  * in its place, and different names in all places are no suggestion.
  */
-import { didYouMean, spelling } from '../../document/document.ts';
+import { didYouMean } from '../../document/document.ts';
+import { spelling } from '../../document/facts.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 
 /** A path of a body, with its value. */

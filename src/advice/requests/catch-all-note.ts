@@ -2,13 +2,8 @@
 import { formatPlace } from '../../document/document.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
-import {
-  type CompiledMapping,
-  type RoutingTable,
-  takesRequest,
-  WORK_LIMITS,
-  WorkBudget,
-} from '../../mapping/mapping.ts';
+import { type CompiledMapping, type RoutingTable, takesRequest, WorkBudget } from '../../mapping/mapping.ts';
+import { WORK_LIMITS } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 
 /** Why the mapping for all the rest took no part, and what to write; none where the path skips what is left. */

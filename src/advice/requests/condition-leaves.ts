@@ -1,5 +1,6 @@
 import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
-import { namesRead, type ConditionTrace } from '../../mapping/mapping.ts';
+import type { ConditionTrace } from '../../mapping/mapping.ts';
+import { namesRead } from '../../mapping/facts.ts';
 import { operatorOf } from './difference.ts';
 
 /** Leaves of one condition that are told of. */

@@ -1,8 +1,10 @@
 /* What is said of the mappings that were considered: why the one taken held, why the others did not. */
 import { MIRRORED } from '../list-order.ts';
 import { moveBefore } from '../file-order.ts';
-import { didYouMean, formatPlace, spelling } from '../../document/document.ts';
-import { namesRead, type ConditionTrace, type ConsideredMapping } from '../../mapping/mapping.ts';
+import { didYouMean, formatPlace } from '../../document/document.ts';
+import { spelling } from '../../document/facts.ts';
+import { namesRead } from '../../mapping/facts.ts';
+import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import { fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
 import { operatorOf } from './difference.ts';

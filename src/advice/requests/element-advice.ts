@@ -1,7 +1,7 @@
 /* Rules about the elements of a list: inside, `var` reads the element and nothing else. */
 import { didYouMean } from '../../document/document.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
-import { isListOperator } from '../../mapping/mapping.ts';
+import { isListOperator } from '../../mapping/facts.ts';
 import { renameVariables } from '../rule-parts.ts';
 import {
   describe,

@@ -5,7 +5,7 @@
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { fieldAt, isJsonObject, type JsonValue } from '../../json.ts';
-import { isReserved } from '../../mapping/mapping.ts';
+import { isReserved } from '../../mapping/facts.ts';
 import { listsIn, type BodyIndex, type KnownPath } from './body-index.ts';
 import { openBlocks } from './open-blocks.ts';
 

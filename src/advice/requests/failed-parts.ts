@@ -1,6 +1,7 @@
 /* What may have been meant by the parts of a condition that failed, each with the rule to write where that is sure. */
 import { shorten } from '../../document/document.ts';
-import { namesRead, type ConditionTrace, type ConsideredMapping } from '../../mapping/mapping.ts';
+import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts';
+import { namesRead } from '../../mapping/facts.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import { decidingLeaves } from './condition-leaves.ts';
 import { howDifferent, operatorOf } from './difference.ts';

@@ -3,7 +3,8 @@ import { kindHeaders } from '../vocabulary/events.ts';
 import { type FieldList, type RequestField } from './evaluation-advice.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
-import { isReserved, namesRead, type ConsideredMapping } from '../../mapping/mapping.ts';
+import type { ConsideredMapping } from '../../mapping/mapping.ts';
+import { isReserved, namesRead } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import { SECRET_KEY } from '../../telemetry/telemetry.ts';
 

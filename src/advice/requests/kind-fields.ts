@@ -2,7 +2,8 @@
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { valueAt } from '../../json.ts';
-import { conjunctsOf, type CompiledMapping } from '../../mapping/mapping.ts';
+import type { CompiledMapping } from '../../mapping/mapping.ts';
+import { conjunctsOf } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 
 /** Its condition, templates and keys, as they are written. */

@@ -2,14 +2,13 @@
 import { formatPlace } from '../../document/document.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import {
-  conjunctTexts,
   takesRequest,
-  WORK_LIMITS,
   WorkBudget,
   type CompiledMapping,
   type RoutingTable,
   type Scope,
 } from '../../mapping/mapping.ts';
+import { conjunctTexts, WORK_LIMITS } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import type { LaterMapping } from './evaluation-advice.ts';
 

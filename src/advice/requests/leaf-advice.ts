@@ -9,12 +9,8 @@ import { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
 import { type AdviceNote } from './evaluation-advice.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import type { JsonValue } from '../../json.ts';
-import {
-  compileReader,
-  namesRead,
-  type ConditionTrace,
-  type ConsideredMapping,
-} from '../../mapping/mapping.ts';
+import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts';
+import { compileReader, namesRead } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import { adviseOnElements, elementRule, elementsOf, readElement } from './element-advice.ts';
 import { adviseOnEquality, adviseOnIn, adviseOnTruth, isEqualityOperator } from './equality-advice.ts';

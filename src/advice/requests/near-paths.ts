@@ -1,7 +1,7 @@
 /* What may have been meant by a path that found nothing, and where a text stands, among what a request has. */
 import { didYouMean } from '../../document/document.ts';
 import { valueAt, type JsonValue } from '../../json.ts';
-import { isReserved } from '../../mapping/mapping.ts';
+import { isReserved } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import { createBodyIndex, isIndex, outsideLists, type BodyIndex, type KnownPath } from './body-index.ts';
 

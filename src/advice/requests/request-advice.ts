@@ -4,7 +4,8 @@ import type { AdviceNote, EvaluationAdvice, FoundText } from './evaluation-advic
 import { encodedWords, jsonTextOn, parseCode } from '../../hook/facts.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import { nearestMisses } from './considered-notes.ts';
-import { namesRead, type ConsideredMapping, type RoutingTable } from '../../mapping/mapping.ts';
+import type { ConsideredMapping, RoutingTable } from '../../mapping/mapping.ts';
+import { namesRead } from '../../mapping/facts.ts';
 import { isJsonObject } from '../../json.ts';
 import type { HookRequest } from '../../request.ts';
 import { catchAllNotes } from './catch-all-note.ts';

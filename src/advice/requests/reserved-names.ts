@@ -2,7 +2,7 @@
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
-import { namesRead } from '../../mapping/mapping.ts';
+import { namesRead } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import { openBlocks } from './open-blocks.ts';
 import { readElement } from './element-advice.ts';

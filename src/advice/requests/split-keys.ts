@@ -1,6 +1,6 @@
 /* Keys that have dots or slashes in them, which end a step of a path: metadata.app.kubernetes.io/name. */
 import type { JsonValue } from '../../json.ts';
-import { templatePath } from '../../mapping/mapping.ts';
+import { templatePath } from '../../mapping/facts.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
 
 /** Keys of one object that are looked at. */

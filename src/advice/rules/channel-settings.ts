@@ -1,5 +1,6 @@
 /** Settings of channels that are missing, or unknown: the key that was meant, and what to add. */
-import { didYouMean, inWords, replaceWithin } from '../../document/document.ts';
+import { didYouMean, replaceWithin } from '../../document/document.ts';
+import { inWords } from '../../document/facts.ts';
 import { quoted, say, type Finding } from '../../finding.ts';
 import type { GenerationFacts } from '../../generation/facts.ts';
 import type { Join } from '../join.ts';

@@ -3,8 +3,7 @@ import { withoutForeignRoot } from '../dialects/paths.ts';
 import { listOrderFinding } from '../list-order.ts';
 import { templateOperandFinding } from '../template-operands.ts';
 import { isScalar, type JsonValue } from '../../json.ts';
-import { type Operation } from '../../mapping/facts.ts';
-import { namesRead } from '../../mapping/mapping.ts';
+import { type Operation, namesRead } from '../../mapping/facts.ts';
 import {
   nameOfVariable,
   quoteName,

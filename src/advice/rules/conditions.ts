@@ -11,8 +11,8 @@ import {
   type MappingFacts,
   type Operation,
   type RuleFacts,
+  isListOperator,
 } from '../../mapping/facts.ts';
-import { isListOperator } from '../../mapping/mapping.ts';
 import { remedy, rule, type Fix, type Rule } from '../rule.ts';
 import { asksForEmpty, isRenamedSwap, renamedSwap, wholeRule } from '../rule-edits.ts';
 import {

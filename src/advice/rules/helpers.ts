@@ -1,6 +1,6 @@
 /** Helpers of templates: those that there are not, and arguments that one does not take. */
-import { shorten, type Place, type TextEdit } from '../../document/document.ts';
-import { say } from '../../finding.ts';
+import { shorten, type Place } from '../../document/document.ts';
+import { say, type TextEdit } from '../../finding.ts';
 import { BLOCK_HELPERS, HELPERS, type HelperProblem, type TemplateCall } from '../../mapping/facts.ts';
 import { blankArgument, blankName } from '../blank-names.ts';
 import { HELPER_SYNONYMS, meantBlock } from '../dialects/helpers.ts';

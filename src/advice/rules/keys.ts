@@ -1,5 +1,6 @@
 /** Keys of a mapping that are in order one by one, and do not do what they were written for. */
-import { inWords, singleQuoted, type Path } from '../../document/document.ts';
+import type { Path } from '../../document/document.ts';
+import { inWords, singleQuoted } from '../../document/facts.ts';
 import { say } from '../../finding.ts';
 import {
   AGENT_KEYS,

@@ -10,7 +10,8 @@ import {
   type MappingSubject,
 } from '../../mapping/facts.ts';
 import { type CompiledMapping } from '../../mapping/mapping.ts';
-import { type SecretReference, secretsText } from '../../verify/verify.ts';
+import type { SecretReference } from '../../verify/verify.ts';
+import { secretsText } from '../../verify/facts.ts';
 import { differingFormats, ownPath } from '../body-formats.ts';
 import { hint, look, remedy, replacing, rule, type Found } from '../rule.ts';
 

@@ -1,7 +1,8 @@
 /** Replies, notifications and events that reach nobody: what the configuration and its mappings leave open together. */
 import { channelIdOf, FALLBACK_CHANNEL, LAST_CHANNEL } from '../../action.ts';
 import { isReference, recipientProblem, requiredSettings } from '../../channels/channels.ts';
-import { formatPlace, inWords, placeIfWritten } from '../../document/document.ts';
+import { formatPlace, placeIfWritten } from '../../document/document.ts';
+import { inWords } from '../../document/facts.ts';
 import { say } from '../../finding.ts';
 import type { GenerationSubjects } from '../../generation/facts.ts';
 import type { CompiledMapping } from '../../mapping/mapping.ts';

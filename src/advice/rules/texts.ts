@@ -1,5 +1,6 @@
 /** Texts of a mapping that YAML reads otherwise than they were meant: cut at a comment, or as another number. */
-import { singleQuoted, type Path, type Place } from '../../document/document.ts';
+import type { Path, Place } from '../../document/document.ts';
+import { singleQuoted } from '../../document/facts.ts';
 import { say } from '../../finding.ts';
 import { type MappingSubject } from '../../mapping/facts.ts';
 import { look, type Found } from '../rule.ts';

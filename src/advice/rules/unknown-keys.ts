@@ -1,12 +1,5 @@
 /** Keys that are unknown where they stand: words of others, mistyped names, and keys of another object. */
-import {
-  didYouMean,
-  isSecretPath,
-  longerWord,
-  type Path,
-  replaceWithin,
-  spelling,
-} from '../../document/document.ts';
+import { didYouMean, isSecretPath, type Path, replaceWithin } from '../../document/document.ts';
 import { type MeantKey, secondsIn } from '../schema-words.ts';
 import {
   findSchemas,
@@ -14,6 +7,8 @@ import {
   keyText,
   knownKeys,
   type UnknownKeyFacts,
+  longerWord,
+  spelling,
 } from '../../document/facts.ts';
 import { type Confidence, quoted } from '../../finding.ts';
 import { findKeyPlaces, takesAt } from '../keys/key-places.ts';

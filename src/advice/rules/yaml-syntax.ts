@@ -1,6 +1,11 @@
 /** Texts that YAML cannot read: each rule knows one slip by the line at which the parser stumbles. */
-import { inWords } from '../../document/document.ts';
-import { type DocumentFacts, firstStumbles, positionOf, type SyntaxFacts } from '../../document/facts.ts';
+import {
+  type DocumentFacts,
+  firstStumbles,
+  positionOf,
+  type SyntaxFacts,
+  inWords,
+} from '../../document/facts.ts';
 import { type Confidence, type Finding, quoted, say, type SourceText } from '../../finding.ts';
 import type { Join } from '../join.ts';
 import { type AnyRule, type Fix, hint, remedy, rule, withAdvice } from '../rule.ts';

@@ -2,9 +2,9 @@
  * What stands in a block of OpenClaw beside the keys that are translated. A hint that has somebody replace the block
  * takes along what is written in words of ours, and names what has no counterpart: nothing is dropped in silence.
  */
-import { inWords, type LocatedValue, type Path, spelling } from '../../document/document.ts';
+import type { LocatedValue, Path } from '../../document/document.ts';
 import { configSchema, type Move } from '../../config/facts.ts';
-import { findSchemas, knownKeys } from '../../document/facts.ts';
+import { findSchemas, knownKeys, inWords, spelling } from '../../document/facts.ts';
 import { isJsonObject } from '../../json.ts';
 
 export interface LeftBehind {

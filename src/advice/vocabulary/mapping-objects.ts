@@ -2,7 +2,7 @@
 import { secondsIn, type SchemaAdvice } from '../schema-words.ts';
 import { isScalar } from '../../json.ts';
 import { findKnownSender } from './known-senders.ts';
-import { PROVIDER_NAMES } from '../../verify/verify.ts';
+import { PROVIDER_NAMES } from '../../verify/facts.ts';
 import { writtenScheme } from '../proofs/written-verify.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;

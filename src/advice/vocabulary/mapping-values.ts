@@ -3,7 +3,7 @@ import { didYouMean } from '../../document/document.ts';
 import { type SchemaAdvice } from '../schema-words.ts';
 import { isJsonObject } from '../../json.ts';
 import { findKnownSender, type KnownSender } from './known-senders.ts';
-import { PROVIDER_NAMES } from '../../verify/verify.ts';
+import { PROVIDER_NAMES } from '../../verify/facts.ts';
 import { writtenScheme } from '../proofs/written-verify.ts';
 import { meantChallenge } from './challenges.ts';
 import { meantObject } from './mapping-objects.ts';

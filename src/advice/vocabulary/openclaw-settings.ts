@@ -1,6 +1,7 @@
 /** Keys of OpenClaw in a file of ours: what each is here, with the value that was given, or that nothing is lost by removing it. */
 import { isDeepStrictEqual } from 'node:util';
-import { inWords, isSecretPath, type LocatedValue, type Path } from '../../document/document.ts';
+import { isSecretPath, type LocatedValue, type Path } from '../../document/document.ts';
+import { inWords } from '../../document/facts.ts';
 import { isJsonObject } from '../../json.ts';
 import { type Move, movedSettings, putAt } from '../../config/facts.ts';
 import { leftBehind, lostText } from './left-behind.ts';

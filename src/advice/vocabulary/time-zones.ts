@@ -1,4 +1,5 @@
-import { didYouMean, spelling } from '../../document/document.ts';
+import { didYouMean } from '../../document/document.ts';
+import { spelling } from '../../document/facts.ts';
 
 /** The zone that was probably meant: its city, or a near name. */
 export function meantTimeZone(written: string): string | undefined {

@@ -1,7 +1,8 @@
 /** Slips of a line that YAML cannot read, each with the line to write: signs that are missing, of other languages, or in a text that needs quotes. */
 import { type BrokenLine, type YamlSlip, KEY_LINE, placeIn } from './broken-line.ts';
 import { SECRET_KEY } from '../../telemetry/telemetry.ts';
-import { shorten, singleQuoted } from '../../document/document.ts';
+import { shorten } from '../../document/document.ts';
+import { singleQuoted } from '../../document/facts.ts';
 
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 200;

@@ -1,6 +1,6 @@
 /** Texts that YAML reads as something else: without quotes, with a backslash in them, behind a tag, or as a comment. */
 import { SECRET_KEY } from '../../telemetry/telemetry.ts';
-import { singleQuoted } from '../../document/document.ts';
+import { singleQuoted } from '../../document/facts.ts';
 import type { Place, SourceText } from '../../finding.ts';
 import { type BrokenLine, KEY_LINE, lineAt, placeIn, type YamlSlip } from './broken-line.ts';
 

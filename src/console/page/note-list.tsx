@@ -1,6 +1,6 @@
 /** What is said of a request beside its bare facts: the same notes that the command line prints. */
 import type { JSX } from 'preact';
-import type { ConsideredJson } from '../../hook/hook.ts';
+import type { ConsideredJson } from '../../hook/facts.ts';
 import type { EvaluationNote } from '../../advice/requests.ts';
 import { ShownText } from './shown-text.tsx';
 import { Place } from './template-view.tsx';

@@ -1,6 +1,6 @@
 /** A rendered text, piece by piece. */
 import type { JSX } from 'preact';
-import type { TemplateJson } from '../../hook/hook.ts';
+import type { TemplateJson } from '../../hook/facts.ts';
 import type { Judgement } from '../protocol.ts';
 import { pointedPath } from './payload-tree.tsx';
 import { ShownText } from './shown-text.tsx';

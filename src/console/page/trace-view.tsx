@@ -1,6 +1,6 @@
 /** Why a request became what it is: mappings considered, the condition as a tree, what transforms did. */
 import type { JSX } from 'preact';
-import type { ConditionJson, ConsideredJson } from '../../hook/hook.ts';
+import type { ConditionJson, ConsideredJson } from '../../hook/facts.ts';
 import type { EvaluationNote } from '../../advice/requests.ts';
 import type { Judgement } from '../protocol.ts';
 import { count, formatMs } from './format.ts';

@@ -1,0 +1,25 @@
+/** What tools read of stores: records as JSON, what a store says of itself, copies. */
+export { ALL_MAPPINGS } from './records.ts';
+export {
+  decisionNote,
+  decisionToJson,
+  eventToJson,
+  isoTime,
+  outboxToJson,
+  kindOf,
+  runToJson,
+  type DecisionJson,
+  type EventJson,
+  type OutboxJson,
+  type RunJson,
+} from './record-json.ts';
+export type { CopyReport } from './copy/copy-store.ts';
+export { findStoredRequest, type StoredRequest, type StoredRun } from './stored-request.ts';
+export type { OpenWork, RestoreReport } from './sqlite/restore-store.ts';
+export {
+  failoverPromise,
+  type LockWait,
+  type ServerFacts,
+  type StoreStatus,
+  type StoreUser,
+} from './store-status.ts';
