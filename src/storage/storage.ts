@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import type { CopySide } from './copy/copied-tables.ts';
+import type { CopySide } from './copy/copy-side.ts';
 import type { CopyOptions, CopyReport } from './copy/copy-store.ts';
 import type { AcceptLimits } from './engine/statements.ts';
 import type { Storage } from './port.ts';
@@ -126,12 +126,12 @@ export async function copyStorage(from: string, to: string, options: CopyOptions
   try {
     const target = await openSide(to, 'target');
     try {
-      return await copyBetween(source, target, options);
+      return copyBetween(source, target, options);
     } finally {
-      await target.close();
+      target.close();
     }
   } finally {
-    await source.close();
+    source.close();
   }
 }
 

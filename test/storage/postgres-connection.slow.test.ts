@@ -162,7 +162,7 @@ test('a batch of accepts, a claim and a batch of ends take a few round trips, ho
       );
       expect(stored).toEqual(requests.map(() => true));
     });
-  await lane.find({ scope: '', key: '', nowMs: NOW });
+  await inLane([work([agent()])]);
   const keyed = (index: number) => ({ scope: 'lane', key: `k${index}`, bodySha256: 'x', ttlSeconds: 60 });
   expect([
     await inLane(sixteen.map(() => work([agent()]))),

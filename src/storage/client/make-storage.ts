@@ -16,19 +16,19 @@ import { AcceptQueue } from './accept-queue.ts';
 import { JournalBuffer } from './journal-buffer.ts';
 import type { WorkerClient } from './worker-client.ts';
 
-/** What the port needs of the thread of a store. */
-export type StoreClient = Pick<
-  WorkerClient,
-  'operations' | 'health' | 'onHealthChange' | 'onOutsideChange' | 'onFailure' | 'close'
->;
+/** What a store has that others share. */
+interface Shared {
+  /** The thread's, or what takes their place. */
+  readonly operations: RemoteOperations;
+  readonly lapsed: () => readonly LapsedReplica[];
+}
 
 /** The port over the thread of a store. */
 export function makeStorage(
-  client: StoreClient,
+  client: WorkerClient,
   inspection: Pick<Storage, 'backup' | 'verify'>,
-  lapsed: () => readonly LapsedReplica[] = () => [],
+  { operations, lapsed }: Shared = { operations: client.operations, lapsed: () => [] },
 ): Storage {
-  const { operations } = client;
   const queue = new AcceptQueue(operations);
   const journal = new JournalBuffer(operations);
   return {

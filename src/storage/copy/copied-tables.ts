@@ -46,25 +46,6 @@ export interface CopyPosition {
   readonly after?: readonly SqlValue[];
 }
 
-/** One of the two stores, locked for as long as it is open. */
-export interface CopySide {
-  readonly place: string;
-  /** Rows of a table behind one, in the order of their keys. */
-  read(table: string, after: readonly SqlValue[] | undefined, limit: number): Promise<readonly CopiedRow[]>;
-  count(table: string): Promise<number>;
-  /** The copy into this store that has not ended. */
-  findCopy(): Promise<{ readonly source: string; readonly position: CopyPosition } | undefined>;
-  /** Empties the store and begins a copy. */
-  begin(source: string, position: CopyPosition): Promise<void>;
-  /** Writes rows, and how far the copy has come, in one transaction. */
-  write(table: string, rows: readonly CopiedRow[], position: CopyPosition): Promise<void>;
-  /** What does not fit together; empty where all is well. */
-  verify(): Promise<readonly string[]>;
-  /** Takes the mark away: a service may start on the store. */
-  finish(): Promise<void>;
-  close(): Promise<void>;
-}
-
 /** Nobody holds what was under way: whoever starts on the copy takes it over, as after a crash. */
 export function withoutHolder({ claim: _claim, ...row }: CopiedRow): CopiedRow {
   return 'holder' in row ? { ...row, holder: null } : row;

@@ -1,5 +1,6 @@
 import { StorageError } from '../storage-error.ts';
-import { COPIED_TABLES, type CopyPosition, type CopySide, withoutHolder } from './copied-tables.ts';
+import { COPIED_TABLES, type CopyPosition, withoutHolder } from './copied-tables.ts';
+import type { CopySide } from './copy-side.ts';
 
 /*
  * Copies a store into another one, table by table, while nobody uses either. Each step writes some rows and how far it
@@ -24,9 +25,9 @@ export interface CopyOptions {
 }
 
 /** @throws StorageError that says what is wrong; the source is never changed */
-export async function copyBetween(from: CopySide, to: CopySide, options: CopyOptions): Promise<CopyReport> {
-  const source = await fingerprint(from);
-  const begun = await to.findCopy();
+export function copyBetween(from: CopySide, to: CopySide, options: CopyOptions): CopyReport {
+  const source = fingerprint(from);
+  const begun = to.findCopy();
   if (begun !== undefined && begun.source !== from.place) {
     throw new StorageError(
       'unfinished_copy',
@@ -34,79 +35,57 @@ export async function copyBetween(from: CopySide, to: CopySide, options: CopyOpt
     );
   }
   const isSame = begun?.position.source === source;
-  if (begun === undefined) await refuseUsed(to);
-  if (!isSame) await to.begin(from.place, { source, table: Object.keys(COPIED_TABLES)[0] ?? '' });
-  await copyRows(from, to, { position: isSame ? begun.position : undefined, source, options });
-  const rows = await compare(from, to);
-  await to.finish();
+  if (begun === undefined) refuseUsed(to);
+  const position = isSame ? begun.position : { source, table: Object.keys(COPIED_TABLES)[0] ?? '' };
+  if (!isSame) to.begin(from.place, position);
+  copyRows(from, to, { position, options });
+  const rows = compare(from, to);
+  to.finish();
   return { from: from.place, to: to.place, rows, wasResumed: isSame };
 }
 
-async function copyRows(
+function copyRows(
   from: CopySide,
   to: CopySide,
-  {
-    position,
-    source,
-    options,
-  }: { readonly position: CopyPosition | undefined; readonly source: string; readonly options: CopyOptions },
-): Promise<void> {
+  { position: begin, options }: { readonly position: CopyPosition; readonly options: CopyOptions },
+): void {
   const tables = Object.keys(COPIED_TABLES);
-  const first = position === undefined ? 0 : tables.indexOf(position.table);
-  for (const table of tables.slice(first)) {
-    const start = table === position?.table ? position : { source, table };
-    // oxlint-disable-next-line no-await-in-loop
-    await copyTable(from, to, { start, options });
-  }
-}
-
-async function copyTable(
-  from: CopySide,
-  to: CopySide,
-  { start, options }: { readonly start: CopyPosition; readonly options: CopyOptions },
-): Promise<void> {
-  let copied = 0;
-  let step = await copyStep(from, to, start);
-  while (step !== undefined) {
-    copied += step.rows;
-    options.onProgress?.(start.table, copied);
-    // Each step begins where the one before ended.
-    // oxlint-disable-next-line no-await-in-loop
-    step = await copyStep(from, to, step.position);
+  for (const table of tables.slice(tables.indexOf(begin.table))) {
+    let copied = 0;
+    let position = table === begin.table ? begin : { source: begin.source, table };
+    for (let step = copyStep(from, to, position); step !== undefined; step = copyStep(from, to, position)) {
+      copied += step.rows;
+      options.onProgress?.(table, copied);
+      ({ position } = step);
+    }
   }
 }
 
 /** Copies the rows behind a position; undefined where there are none. */
-async function copyStep(
+function copyStep(
   from: CopySide,
   to: CopySide,
   { source, table, after }: CopyPosition,
-): Promise<{ readonly position: CopyPosition; readonly rows: number } | undefined> {
-  const rows = await from.read(table, after, STEP_ROWS);
+): { readonly position: CopyPosition; readonly rows: number } | undefined {
+  const rows = from.read(table, after, STEP_ROWS);
   const last = rows.at(-1);
   if (last === undefined) return undefined;
   const keys = (COPIED_TABLES[table] ?? []).map((column) => last[column] ?? null);
   const position = { source, table, after: keys };
-  await to.write(table, rows.map(withoutHolder), position);
+  to.write(table, rows.map(withoutHolder), position);
   return { position, rows: rows.length };
 }
 
 /** What changes with every start of a service, and with nearly everything else. */
-async function fingerprint(side: CopySide): Promise<string> {
-  const counters = await side.read('counters', undefined, 1);
-  const ends: number[] = [];
-  for (const table of ['runs', 'outbox', 'events', 'session_turns']) {
-    // A connection takes one question after the other.
-    // oxlint-disable-next-line no-await-in-loop
-    ends.push(await side.count(table));
-  }
+function fingerprint(side: CopySide): string {
+  const counters = side.read('counters', undefined, 1);
+  const ends = ['runs', 'outbox', 'events', 'session_turns'].map((table) => side.count(table));
   return JSON.stringify([counters[0], ends]);
 }
 
-async function refuseUsed(to: CopySide): Promise<void> {
+function refuseUsed(to: CopySide): void {
   for (const table of Object.keys(COPIED_TABLES)) {
-    // oxlint-disable-next-line no-await-in-loop
-    if (table === 'counters' || (await to.count(table)) === 0) continue;
+    if (table === 'counters' || to.count(table) === 0) continue;
     throw new StorageError(
       'exists',
       `${to.place}: it holds work already (table ${table}); give an empty store, nothing was copied`,
@@ -114,12 +93,11 @@ async function refuseUsed(to: CopySide): Promise<void> {
   }
 }
 
-async function compare(from: CopySide, to: CopySide): Promise<Readonly<Record<string, number>>> {
+function compare(from: CopySide, to: CopySide): Readonly<Record<string, number>> {
   const counted: Record<string, number> = {};
-  const findings = [...(await to.verify())];
+  const findings = [...to.verify()];
   for (const table of Object.keys(COPIED_TABLES)) {
-    // oxlint-disable-next-line no-await-in-loop
-    const [wanted, found] = [await from.count(table), await to.count(table)];
+    const [wanted, found] = [from.count(table), to.count(table)];
     counted[table] = found;
     if (wanted !== found) findings.push(`${table}: ${wanted} rows in the source, ${found} in the copy`);
   }

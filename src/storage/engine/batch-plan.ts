@@ -1,20 +1,11 @@
 import type { PreparedRequest } from '../prepared-request.ts';
-import type {
-  ClaimOutboxOptions,
-  ClaimRunsOptions,
-  Conversation,
-  OutboxResult,
-  RunCompletion,
-} from '../records.ts';
+import type { ClaimOutboxOptions, ClaimRunsOptions, OutboxResult, RunCompletion } from '../records.ts';
 import { claimQuestions } from './claimable-runs.ts';
 import { completeEntries, entryQuestions } from './complete-entries.ts';
 import { completeRuns, endQuestions } from './complete-runs.ts';
 import type { Call, OperationName } from './operations.ts';
 import { reservationQuestions } from './reservations.ts';
 import { pruneQuestions } from './prunable-rows.ts';
-import { conversationOf, conversationQuestions } from './conversations.ts';
-import { heartbeatOf, heartbeatQuestions } from './counters.ts';
-import { dueOf, dueQuestions } from './next-due.ts';
 import { outboxQuestions } from './due-entries.ts';
 import type { Question } from './statements.ts';
 import type { Store } from './store.ts';
@@ -74,18 +65,3 @@ function firstQuestions(store: Store, calls: readonly Call[]): readonly Question
     return name === 'pruneSlice' ? pruneQuestions(...(args as PruneArguments)) : [];
   });
 }
-
-interface Read {
-  questions(store: Store, args: Arguments): readonly Question[];
-  answerOf(answers: readonly (readonly object[])[]): unknown;
-}
-
-/** What performers ask again and again; what they ask at once is asked together. */
-export const READS_TOGETHER: Partial<Readonly<Record<OperationName, Read>>> = {
-  findConversation: {
-    questions: (_, [conversation]) => conversationQuestions(conversation as Conversation),
-    answerOf: conversationOf,
-  },
-  nextDueAt: { questions: ({ sql }) => dueQuestions(sql.totals), answerOf: dueOf },
-  findHeartbeatAt: { questions: ({ sql }) => heartbeatQuestions(sql.totals), answerOf: heartbeatOf },
-};

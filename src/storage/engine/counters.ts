@@ -53,16 +53,6 @@ export function readCounters(sql: Statements): Counters {
   return sql.find<Counters>(`${SELECT} ${sql.totals}`) as Counters;
 }
 
-/** When a requested heartbeat is due. */
-export function heartbeatQuestions(totals: string): readonly Question[] {
-  return [[`SELECT heartbeat_at AS at FROM ${totals}`]];
-}
-
-export function heartbeatOf(answers: readonly (readonly object[])[]): number | null {
-  const [[row] = []] = answers as [{ readonly at: number | null }[]?];
-  return row?.at ?? null;
-}
-
 /** The counters of the transaction under way. */
 export class CounterRow {
   /** Changed in place by the operations of the transaction. */

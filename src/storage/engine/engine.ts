@@ -1,6 +1,6 @@
 import { serializeError, type SerializedError } from './serialized-error.ts';
 import { writeAtOnce } from './at-once.ts';
-import { argumentsOf, ENDS, questionsAhead, READS_TOGETHER, requestsOf } from './batch-plan.ts';
+import { argumentsOf, ENDS, questionsAhead, requestsOf } from './batch-plan.ts';
 import { CounterRow } from './counters.ts';
 import type { HealthMonitor } from './health-monitor.ts';
 import {
@@ -78,31 +78,8 @@ export class Engine {
     const toWrite = batch.filter(([, name]) => this.#writes[name] !== undefined);
     const replies = toWrite.length === 0 ? [] : this.#writeWhereFound(toWrite);
     if (toWrite.length === batch.length) return replies;
-    const toRead = batch.filter(([, name]) => this.#writes[name] === undefined);
-    replies.push(...this.#readTogether(toRead));
-    for (const call of without(toRead, replies)) replies.push(...this.#read(call));
+    for (const call of batch) if (this.#writes[call[1]] === undefined) replies.push(...this.#read(call));
     return replies;
-  }
-
-  /** Where one of them cannot be read, each is asked for alone. */
-  #readTogether(calls: readonly Call[]): Replies {
-    const known = calls.flatMap((call) => {
-      const read = READS_TOGETHER[call[1]];
-      return read === undefined
-        ? []
-        : [{ read, id: call[0], questions: read.questions(this.#store, call[2]) }];
-    });
-    if (known.length < 2) return [];
-    try {
-      const answers = this.#sql.allOf<object>(known.flatMap(({ questions }) => questions));
-      let at = 0;
-      return known.flatMap(({ read, id, questions }) => {
-        at += questions.length;
-        return [id, 0, read.answerOf(answers.slice(at - questions.length, at))];
-      });
-    } catch {
-      return [];
-    }
   }
 
   #read([id, name, args]: Call): Replies {

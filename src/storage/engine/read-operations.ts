@@ -1,7 +1,6 @@
 import {
   DROPPED,
   type Backlog,
-  type Conversation,
   type HeldRunner,
   type KeptRequest,
   type ListQuery,
@@ -9,7 +8,6 @@ import {
   type RetryRows,
   type RunnerHold,
   type SessionRecord,
-  type StoredConversation,
 } from '../records.ts';
 import {
   EVENT_COLUMNS,
@@ -21,11 +19,10 @@ import {
   type Table,
 } from './rows.ts';
 import { withEvents } from './gathering.ts';
-import { conversationOf, conversationQuestions } from './conversations.ts';
-import { dueOf, dueQuestions } from './next-due.ts';
-import { heartbeatOf, heartbeatQuestions, readCounters } from './counters.ts';
+import { readCounters } from './counters.ts';
 import { findBroken } from './invariants.ts';
 import { STRANGER } from './journal.ts';
+import { operationOf, PLAIN_READS } from './plain-reads.ts';
 import { atMost, listRows, selectIds } from './row-queries.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
@@ -34,8 +31,6 @@ import type { Store } from './store.ts';
 
 const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const ENDED = `SELECT ${RUN_COLUMNS} WHERE state >= ${RUN.completed} AND id IN (SELECT value FROM json_each(?))`;
-const IDEMPOTENT = `SELECT body_sha256 AS bodySha256, result FROM idempotency
-  WHERE scope = ? AND key = ? AND expires_at > ?`;
 const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS createdAt, last_used_at AS lastUsedAt FROM sessions
   WHERE (?1 IS NULL OR key = ?1) AND (?2 IS NULL OR owner = ?2) ORDER BY last_used_at DESC, key, owner LIMIT ?3`;
 const DECISIONS = `SELECT decision FROM decisions WHERE (?1 IS NULL OR mapping_id = ?1) AND (?2 IS NULL OR outcome = ?2
@@ -113,17 +108,10 @@ export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow
   return sql.all(ENDED, JSON.stringify(runIds));
 }
 
-export function findReservation(
-  { sql }: Store,
-  { scope, key }: { readonly scope: string; readonly key: string },
-  nowMs: number,
-): { readonly bodySha256: string; readonly result: string } | undefined {
-  return sql.find(IDEMPOTENT, scope, key, nowMs);
-}
-
-export function findConversation(store: Store, conversation: Conversation): StoredConversation {
-  return conversationOf(store.sql.allOf(conversationQuestions(conversation)));
-}
+export const findReservation = operationOf(PLAIN_READS.findReservation);
+export const findConversation = operationOf(PLAIN_READS.findConversation);
+export const nextDueAt = operationOf(PLAIN_READS.nextDueAt);
+export const findHeartbeatAt = operationOf(PLAIN_READS.findHeartbeatAt);
 
 export function listSessions({ sql }: Store, query: ListQuery): SessionRecord[] {
   return sql.all(SESSIONS, query.sessionKey ?? null, query.owner ?? null, atMost(query.limit));
@@ -203,17 +191,8 @@ export function selectDrop({ sql }: Store, selection: QueueSelection) {
   };
 }
 
-export function nextDueAt({ sql }: Store): number | undefined {
-  return dueOf(sql.allOf(dueQuestions(sql.totals)));
-}
-
 export function nextRetryAt({ sql }: Store, nowMs: number): number | undefined {
   return sql.find<{ at: number | null }>(nextRetry(sql.totals), nowMs)?.at ?? undefined;
-}
-
-/** When a requested heartbeat is due. */
-export function findHeartbeatAt({ sql }: Store): number | null {
-  return heartbeatOf(sql.allOf(heartbeatQuestions(sql.totals)));
 }
 
 export function backlog({ sql }: Store): Backlog {

@@ -51,6 +51,23 @@ export async function connectClient(
   return client;
 }
 
+interface Stream {
+  cork(): void;
+  uncork(): void;
+  destroy(): void;
+}
+
+/** The client has no name for it. */
+export function streamOf(client: Client): Stream | undefined {
+  return (client as unknown as { readonly connection?: { readonly stream: Stream } }).connection?.stream;
+}
+
+/** Ends a connection that does not answer. */
+export function giveUp(client: Client): void {
+  client.end().catch(() => undefined);
+  streamOf(client)?.destroy();
+}
+
 async function makeClient(url: string, pipeline: boolean): Promise<Client> {
   const pg = await loadClient();
   return new pg.Client({

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Client } from 'pg';
-import { conversationOf, conversationQuestions } from '../engine/conversations.ts';
-import { heartbeatOf, heartbeatQuestions } from '../engine/counters.ts';
 import { outboxQuestions } from '../engine/due-entries.ts';
-import { dueOf, dueQuestions } from '../engine/next-due.ts';
 import { toNewRun } from '../engine/backlog-room.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
+import { PLAIN_READS, type PlainRead } from '../engine/plain-reads.ts';
 import { isNamesake } from '../engine/session-queue.ts';
-import { makeStorage, type StoreClient } from '../client/make-storage.ts';
+import { makeStorage } from '../client/make-storage.ts';
 import { WorkerClient, type WorkerOptions } from '../client/worker-client.ts';
 import type { Storage } from '../port.ts';
 import { StorageError } from '../storage-error.ts';
@@ -129,7 +127,8 @@ interface Shared extends Pick<WorkerOptions, 'explain'> {
 /** A store that others share: they are told of changes, and what they left is taken over. */
 function shared(client: WorkerClient, { inspection, lease, lane, explain }: Shared): Storage {
   const operations = { ...client.operations, ...laneOperations(client.operations, lane, explain) };
-  const storage = makeStorage(telling(client, operations, lease), inspection, () => lease.lapsed());
+  const told = { ...operations, ...toldOperations(operations, lease) };
+  const storage = makeStorage(client, inspection, { operations: told, lapsed: () => lease.lapsed() });
   return {
     ...storage,
     lease,
@@ -145,24 +144,12 @@ function shared(client: WorkerClient, { inspection, lease, lane, explain }: Shar
 /** What is counted, wherever it is. */
 const TOTALS = 'totals';
 
-type LaneOperations = Pick<
-  RemoteOperations,
-  | 'acceptRequest'
-  | 'acceptSoleRun'
-  | 'acceptSoleWake'
-  | 'findReservation'
-  | 'nextDueAt'
-  | 'findHeartbeatAt'
-  | 'findConversation'
-  | 'claimOutbox'
->;
-
 /** Accepts go to the lane. What needs a look at others, or meets a key or a bound there, goes the way of all that writes. */
 function laneOperations(
   operations: RemoteOperations,
   lane: AcceptLane,
   explain: WorkerOptions['explain'],
-): LaneOperations {
+): Partial<RemoteOperations> {
   const inLane = async <Result>(act: () => Promise<Result>, otherwise: () => Promise<Result>) => {
     try {
       return await act();
@@ -184,6 +171,17 @@ function laneOperations(
       ));
     return isStored ? null : otherwise();
   };
+  const read = <Args extends readonly unknown[], Answer>(
+    plain: PlainRead<Args, Answer>,
+    otherwise: (...args: Args) => Promise<Answer>,
+  ) => {
+    const ask = async (...args: Args) => plain.answerOf(await lane.read(plain.questions(TOTALS, ...args)));
+    return (...args: Args) =>
+      inLane(
+        () => ask(...args),
+        () => otherwise(...args),
+      );
+  };
   return {
     acceptRequest: (request) => store(entryOf(request), () => operations.acceptRequest(request)),
     acceptSoleRun: async (...parts) => {
@@ -198,22 +196,10 @@ function laneOperations(
       await store({ runs: [], wakes: [wake], nowMs: createdAt }, () => operations.acceptSoleWake(...parts));
       return null;
     },
-    findReservation: (query, nowMs) =>
-      inLane(
-        () => lane.find({ ...query, nowMs }),
-        () => operations.findReservation(query, nowMs),
-      ),
-    nextDueAt: () => inLane(async () => dueOf(await lane.read(dueQuestions(TOTALS))), operations.nextDueAt),
-    findHeartbeatAt: () =>
-      inLane(
-        async () => heartbeatOf(await lane.read(heartbeatQuestions(TOTALS))),
-        operations.findHeartbeatAt,
-      ),
-    findConversation: (asked) =>
-      inLane(
-        async () => conversationOf(await lane.read(conversationQuestions(asked))),
-        () => operations.findConversation(asked),
-      ),
+    findReservation: read(PLAIN_READS.findReservation, operations.findReservation),
+    findConversation: read(PLAIN_READS.findConversation, operations.findConversation),
+    nextDueAt: read(PLAIN_READS.nextDueAt, operations.nextDueAt),
+    findHeartbeatAt: read(PLAIN_READS.findHeartbeatAt, operations.findHeartbeatAt),
     // Nearly always nothing is due, and who claims runs need not wait for that.
     claimOutbox: async (options) => {
       const claim = () => operations.claimOutbox(options);
@@ -226,20 +212,7 @@ function laneOperations(
   };
 }
 
-/** The client, with operations that tell the others when they have changed something. */
-function telling(client: WorkerClient, operations: RemoteOperations, lease: ReplicaLease): StoreClient {
-  return {
-    operations: { ...operations, ...toldOperations(operations, lease) },
-    get health() {
-      return client.health;
-    },
-    onHealthChange: (listener) => client.onHealthChange(listener),
-    onOutsideChange: (listener) => client.onOutsideChange(listener),
-    onFailure: (listener) => client.onFailure(listener),
-    close: () => client.close(),
-  };
-}
-
+/** Operations that tell the others when they have changed something. */
 function toldOperations(operations: RemoteOperations, lease: ReplicaLease): Partial<RemoteOperations> {
   const tell = <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) => {
     return async (...args: Args): Promise<Result> => {

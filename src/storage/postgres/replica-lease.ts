@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { Client } from 'pg';
 import type { Lease } from '../lease.ts';
 import type { LapsedReplica } from '../records.ts';
-import { connectClient } from './connect.ts';
+import { connectClient, giveUp } from './connect.ts';
 
 /*
  * The lease of this process: one row in `replicas`, renewed on a connection of its own, so that neither a long
@@ -256,8 +256,6 @@ export class ReplicaLease implements Lease {
     const client = this.#client;
     this.#client = undefined;
     this.#lastAsked = Promise.resolve();
-    if (client === undefined) return;
-    client.end().catch(() => undefined);
-    (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
+    if (client !== undefined) giveUp(client);
   }
 }

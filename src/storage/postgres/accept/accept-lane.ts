@@ -1,18 +1,9 @@
-import type { Client } from 'pg';
 import type { AcceptLimits, Question } from '../../engine/statements.ts';
 import type { DatabaseCounter } from '../database-use.ts';
-import { connectClient, SESSION_SETTINGS, TRANSACTION_SETTINGS } from '../connect.ts';
-import { escapeText, rowsOf, toParameter, toPostgres, unescapeText } from '../worker/dialect.ts';
-import {
-  acceptStatements,
-  acceptValues,
-  type Entry,
-  FIND_KEYS,
-  type FoundKey,
-  type KeyQuery,
-  lineOf,
-  SLOTS,
-} from './accept-statement.ts';
+import { TRANSACTION_SETTINGS } from '../connect.ts';
+import { Connection, type ConnectionOptions, type Statement } from '../connection.ts';
+import { rowsOf, toParameter, toPostgres } from '../worker/dialect.ts';
+import { acceptStatements, acceptValues, type Entry, lineOf, SLOTS } from './accept-statement.ts';
 
 /** Batches under way at once: so many round trips share the way to a distant database. */
 const MAX_CONNECTIONS = 4;
@@ -21,24 +12,16 @@ const MAX_BATCH = 256;
 /** An answer that takes longer counts as a lost connection. */
 const MAX_WAIT_MS = 15_000;
 
-export interface LaneOptions {
-  readonly url: string;
+export interface LaneOptions extends ConnectionOptions {
   readonly limits: AcceptLimits;
-  /** Whether a pooler stands between, which keeps no settings for a connection. */
-  readonly isPooled: boolean;
   readonly use?: DatabaseCounter;
-  /** Whether questions are sent without waiting for the answers of those before; default where a pooler stands between. */
-  readonly pipeline?: boolean;
 }
 
-interface Waiting<Asked, Answer> {
-  readonly asked: Asked;
-  resolve(answer: Answer): void;
+interface Storing {
+  readonly asked: Entry;
+  resolve(isStored: boolean): void;
   reject(error: unknown): void;
 }
-
-type Storing = Waiting<Entry, boolean>;
-type Finding = Waiting<KeyQuery, FoundKey | undefined>;
 
 /** Stores what needs no look at others, on connections of its own, in front of which nothing stands. */
 export class AcceptLane {
@@ -48,7 +31,6 @@ export class AcceptLane {
   readonly #all = new Set<LaneConnection>();
   #reader: LaneConnection | undefined;
   #storing: readonly Storing[] = [];
-  #finding: readonly Finding[] = [];
   /** Keys and conversations whose entries are being stored. */
   readonly #underWay = new Set<string>();
   #isScheduled = false;
@@ -69,16 +51,9 @@ export class AcceptLane {
 
   /** The rows of questions in SQLite's dialect. They change nothing, and stand behind nobody who stores. */
   read(questions: readonly Question[]): Promise<readonly object[][]> {
-    this.#reader ??= new LaneConnection({ ...this.#options, pipeline: true });
+    this.#reader ??= new LaneConnection(this.#options);
     const reader = this.#reader;
     return Promise.all(questions.map((question) => reader.read(question)));
-  }
-
-  find(asked: KeyQuery): Promise<FoundKey | undefined> {
-    return new Promise((resolve, reject) => {
-      this.#finding = [...this.#finding, { asked, resolve, reject }];
-      this.#schedule();
-    });
   }
 
   /** Waits for what is under way. */
@@ -102,19 +77,12 @@ export class AcceptLane {
   }
 
   #begin(): void {
-    while (this.#storing.length + this.#finding.length > 0) {
+    while (this.#storing.length > 0) {
       const connection = this.#idle.pop() ?? this.#another();
       if (connection === undefined) return;
-      if (this.#finding.length > 0) {
-        const batch = this.#finding;
-        this.#finding = [];
-        const sent = this.#send(batch, (asked) => connection.find(asked));
-        void sent.then(() => this.#free(connection));
-      } else {
-        const batch = this.#takeBatch();
-        if (batch.length === 0) return void this.#idle.push(connection);
-        void this.#storeBatch(connection, batch).then(() => this.#free(connection));
-      }
+      const batch = this.#takeBatch();
+      if (batch.length === 0) return void this.#idle.push(connection);
+      void this.#storeBatch(connection, batch).then(() => this.#free(connection));
     }
   }
 
@@ -149,32 +117,19 @@ export class AcceptLane {
       return key === '' ? lines : [key, ...lines];
     });
     for (const name of names) this.#underWay.add(name);
-    await this.#send(batch, (asked) => connection.store(asked));
-    for (const name of names) this.#underWay.delete(name);
-  }
-
-  async #send<Asked, Answer>(
-    batch: readonly Waiting<Asked, Answer>[],
-    ask: (asked: readonly Asked[]) => Promise<(index: number) => Answer>,
-  ): Promise<void> {
     try {
-      const answerTo = await ask(batch.map(({ asked }) => asked));
-      for (const [index, { resolve }] of batch.entries()) resolve(answerTo(index));
+      const isStored = await connection.store(batch.map(({ asked }) => asked));
+      for (const [index, { resolve }] of batch.entries()) resolve(isStored(index));
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }
+    for (const name of names) this.#underWay.delete(name);
   }
 
   #free(connection: LaneConnection): void {
     this.#idle.push(connection);
     this.#begin();
   }
-}
-
-interface Asked {
-  readonly text: string;
-  readonly name: string;
-  readonly values: readonly unknown[];
 }
 
 interface Answer {
@@ -204,13 +159,14 @@ function namesOf({ key, runs }: Entry): { readonly key: string; readonly lines: 
 /** One connection that stores one batch after the other. */
 class LaneConnection {
   readonly #options: LaneOptions;
+  readonly #connection: Connection;
   readonly #slot = Math.floor(Math.random() * SLOTS);
-  #client: Client | undefined;
+  readonly #texts = new Map<string, Required<Pick<Statement, 'name' | 'text'>>>();
   #last: Promise<unknown> = Promise.resolve();
-  readonly #texts = new Map<string, readonly [name: string, text: string]>();
 
   constructor(options: LaneOptions) {
     this.#options = options;
+    this.#connection = new Connection(options);
   }
 
   /** Settles with what is under way. */
@@ -230,87 +186,42 @@ class LaneConnection {
     return (index) => room > 0 && (entries[index]?.key === undefined || taken.has(index));
   }
 
-  async find(queries: readonly KeyQuery[]): Promise<(index: number) => FoundKey | undefined> {
-    const asked = queries.map(({ scope, key, nowMs }, n) => ({
-      n,
-      scope: escapeText(scope),
-      key: escapeText(key),
-      nowMs: Math.floor(nowMs),
-    }));
-    const { rows } = await this.#ask({ text: FIND_KEYS, name: 'keys', values: [JSON.stringify(asked)] });
-    const found = new Map(
-      (rows as readonly (FoundKey & { readonly n: number })[]).map((row) => [row.n, row]),
-    );
-    return (index) => {
-      const row = found.get(index);
-      return row && { bodySha256: row.bodySha256, result: unescapeText(row.result) };
-    };
-  }
-
   async read([asked, ...given]: Question): Promise<object[]> {
     let known = this.#texts.get(asked);
-    if (known === undefined) this.#texts.set(asked, (known = [`r${this.#texts.size}`, toPostgres(asked)]));
-    const [name, text] = known;
-    return rowsOf((await this.#ask({ text, name, values: given.map(toParameter) })).rows);
+    if (known === undefined)
+      this.#texts.set(asked, (known = { name: `r${this.#texts.size}`, text: toPostgres(asked) }));
+    return rowsOf((await this.#ask({ ...known, values: given.map(toParameter) })).rows);
   }
 
-  async end(): Promise<void> {
-    await this.#client?.end().catch(() => undefined);
+  end(): Promise<void> {
+    return this.#connection.end();
   }
 
   /** A connection that breaks is made anew once. */
-  #ask(question: Asked, again = question): Promise<Answer> {
+  #ask(question: Statement, again = question): Promise<Answer> {
     const answer = this.#askOnce(question).then(
-      ({ rows }) => ({ rows, isAgain: false }),
+      (rows) => ({ rows, isAgain: false }),
       async (error: unknown) => {
-        if (this.#client !== undefined || !(error instanceof Error) || isNeverSent(error)) throw error;
-        return { rows: (await this.#askOnce(again)).rows, isAgain: true };
+        if (this.#connection.isOpen || !(error instanceof Error) || isNeverSent(error)) throw error;
+        return { rows: await this.#askOnce(again), isAgain: true };
       },
     );
     this.#last = answer.catch(() => undefined);
     return answer;
   }
 
-  async #askOnce(question: Asked): Promise<{ readonly rows: readonly object[] }> {
-    const client = (this.#client ??= await this.#connect());
+  async #askOnce(question: Statement): Promise<readonly object[]> {
+    const { isPooled, use } = this.#options;
+    const { name: _name, ...unnamed } = question;
+    const statements = isPooled
+      ? [{ text: `BEGIN; ${TRANSACTION_SETTINGS}` }, unnamed, { text: 'COMMIT' }]
+      : [question];
     const askedAt = performance.now();
-    const answer = await this.#bounded(client, this.#query(client, question));
-    this.#options.use?.addTrip(performance.now() - askedAt);
-    return answer;
-  }
-
-  async #query(client: Client, { text, name, values }: Asked): Promise<{ readonly rows: readonly object[] }> {
-    if (!this.#options.isPooled) return client.query({ text, name, values: [...values] });
-    const [, answer] = await Promise.all([
-      client.query(`BEGIN; ${TRANSACTION_SETTINGS}`),
-      client.query({ text, values: [...values] }),
-      client.query('COMMIT'),
-    ]);
-    return answer;
-  }
-
-  async #connect(): Promise<Client> {
-    const forget = (gone: Client): void => {
-      if (this.#client === gone) this.#client = undefined;
-    };
-    const { url, isPooled, pipeline = isPooled } = this.#options;
-    const client = await connectClient(url, forget, { pipeline });
-    if (!isPooled) await client.query(SESSION_SETTINGS);
-    return client;
-  }
-
-  async #bounded<Result>(client: Client, question: Promise<Result>): Promise<Result> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        this.#client = undefined;
-        client.end().catch(() => undefined);
-        (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
-        reject(Object.assign(new Error('the database did not answer in time'), { code: '08000' }));
-      }, MAX_WAIT_MS);
-    });
+    const timer = setTimeout(() => this.#connection.abandon(), MAX_WAIT_MS);
     try {
-      return await Promise.race([question, late]);
+      const answers = await this.#connection.ask(statements);
+      use?.addTrip(performance.now() - askedAt);
+      return answers[isPooled ? 1 : 0]?.rows ?? [];
     } finally {
       clearTimeout(timer);
     }

@@ -122,22 +122,6 @@ export function acceptStatements(entries: readonly Entry[]): {
   return STATEMENTS[bits]!;
 }
 
-/** A key, and by when it must not have expired. */
-export interface KeyQuery {
-  readonly scope: string;
-  readonly key: string;
-  readonly nowMs: number;
-}
-
-export interface FoundKey {
-  readonly bodySha256: string;
-  readonly result: string;
-}
-
-export const FIND_KEYS = `SELECT n, body_sha256 AS "bodySha256", result
-  FROM json_to_recordset($1::json) AS asked (n integer, scope text, key text, "nowMs" bigint)
-  JOIN idempotency USING (scope, key) WHERE expires_at > "nowMs"`;
-
 /** How many rows are counted in: more than there are connections, so that two seldom wait for each other. */
 export const SLOTS = 64;
 

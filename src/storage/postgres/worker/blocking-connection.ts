@@ -2,13 +2,8 @@ import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { BrokenOff } from '../../engine/statements.ts';
 import type { DatabaseCounter } from '../database-use.ts';
-import type {
-  Answered,
-  ConnectionAnswer,
-  ConnectionInput,
-  Question,
-  Statement,
-} from './connection-thread.ts';
+import type { Answered, ConnectionOptions, Statement } from '../connection.ts';
+import type { ConnectionAnswer, ConnectionInput, Question } from './connection-thread.ts';
 
 const MAX_WAIT_MS = 15_000;
 /** What the farewell to the server may take; its lock is free then. */
@@ -25,7 +20,7 @@ class PostgresError extends Error {
   }
 }
 
-export interface BlockingOptions extends Pick<ConnectionInput, 'url' | 'isPooled'> {
+export interface BlockingOptions extends ConnectionOptions {
   /** An answer that takes longer counts as a lost connection; default 15 s. */
   readonly maxWaitMs?: number | undefined;
   readonly use?: DatabaseCounter | undefined;

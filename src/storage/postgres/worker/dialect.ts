@@ -35,7 +35,7 @@ export function escapeText(text: string): string {
   return text.replaceAll(ESCAPE, `${ESCAPE}1`).replaceAll('\0', `${ESCAPE}0`);
 }
 
-export function unescapeText(text: string): string {
+function unescapeText(text: string): string {
   if (!text.includes(ESCAPE)) return text;
   return text.replaceAll(`${ESCAPE}0`, '\0').replaceAll(`${ESCAPE}1`, ESCAPE);
 }

@@ -4,6 +4,7 @@ import type { ClaimedRow, RunHead, RunRow } from '../../engine/rows.ts';
 import { BrokenOff, PostFailed } from '../../engine/statements.ts';
 import type { AtOnce, Belief, Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
 import type { SessionTurn, StoredConversation } from '../../records.ts';
+import type { Answered, Statement } from '../connection.ts';
 import { placeOf } from '../postgres-errors.ts';
 import { refuseNewer } from '../set-up-schema.ts';
 import type { DatabaseCounter } from '../database-use.ts';
@@ -19,7 +20,6 @@ import {
   TRANSCRIPTS,
   WAITED,
 } from './claim-statement.ts';
-import type { Answered, Statement } from './connection-thread.ts';
 import { rowsOf, toParameter, toPostgres, unescapeRow } from './dialect.ts';
 import { findFate } from './transaction-fate.ts';
 
@@ -30,8 +30,8 @@ const FORGET_WISHES = 'UPDATE counter_slots SET heartbeat_at = NULL WHERE heartb
 
 type Begun = [begun: Answered, locked: Answered, known: Answered, counted: Answered, ...ahead: Answered[]];
 
-/** The one row that all of these transactions lock. */
-const LOCK = 'SELECT pg_current_xact_id()::text AS transaction FROM counters FOR UPDATE';
+/** The one row that all of these transactions lock; a copy that begins has emptied its table. */
+const LOCK = 'SELECT pg_current_xact_id()::text AS transaction, (SELECT one FROM counters FOR UPDATE)';
 const VERSION = `SELECT version, ${WAITED} AS waited FROM sluice_schema`;
 
 export interface StatementsOptions {

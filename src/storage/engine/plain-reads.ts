@@ -1,0 +1,75 @@
+import type { Conversation, SessionTurn, StoredConversation } from '../records.ts';
+import { OUTBOX, RUN } from './states.ts';
+import type { Question } from './statements.ts';
+import type { Store } from './store.ts';
+
+/** What is asked again and again, as questions that may go over any connection, and what their answers mean. */
+export interface PlainRead<Args extends readonly unknown[], Answer> {
+  /** `totals` is the table or view of `Counters`. */
+  questions(totals: string, ...args: Args): readonly Question[];
+  answerOf(answers: Answers): Answer;
+}
+
+type Answers = readonly (readonly object[])[];
+
+interface Key {
+  readonly scope: string;
+  readonly key: string;
+}
+interface Reservation {
+  readonly bodySha256: string;
+  readonly result: string;
+}
+interface At {
+  readonly at: number | null;
+}
+
+const IDEMPOTENT = `SELECT body_sha256 AS bodySha256, result FROM idempotency
+  WHERE scope = ? AND key = ? AND expires_at > ?`;
+const HISTORY = 'SELECT role, text, at FROM session_turns WHERE owner = ? AND session_key = ? ORDER BY seq';
+const KEY_ONLY_ID = 'SELECT key_only_id AS isKeyOnly FROM sessions WHERE owner = ? AND key = ?';
+const nextDue = (totals: string): string => `SELECT min(at) AS at FROM (
+  SELECT (SELECT 0 FROM runs INDEXED BY runs_ready_in_order WHERE state = ${RUN.ready} LIMIT 1) AS at
+  UNION ALL SELECT (SELECT min(due_at) FROM runs INDEXED BY runs_waiting WHERE state = ${RUN.waiting})
+  UNION ALL SELECT (SELECT min(due_at) FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued})
+  UNION ALL SELECT heartbeat_at FROM ${totals}) AS due`;
+
+const timeOf = ([rows]: Answers): number | null => (rows as readonly At[])[0]?.at ?? null;
+
+const read = <Args extends readonly unknown[], Answer>(
+  plain: PlainRead<Args, Answer>,
+): PlainRead<Args, Answer> => plain;
+
+export const PLAIN_READS = {
+  findReservation: read({
+    questions: (_, { scope, key }: Key, nowMs: number) => [[IDEMPOTENT, scope, key, nowMs]],
+    answerOf: ([rows]: Answers) => (rows as readonly Reservation[])[0],
+  }),
+  findConversation: read({
+    questions: (_, { owner, key }: Conversation) => [
+      [KEY_ONLY_ID, owner, key],
+      [HISTORY, owner, key],
+    ],
+    answerOf: ([sessions, turns]): StoredConversation => ({
+      turns: turns as readonly SessionTurn[],
+      hasKeyOnlyId: (sessions as readonly { readonly isKeyOnly: number }[])[0]?.isKeyOnly === 1,
+    }),
+  }),
+  /** When something is due next. */
+  nextDueAt: read({
+    questions: (totals) => [[nextDue(totals)]],
+    answerOf: (answers) => timeOf(answers) ?? undefined,
+  }),
+  /** When a requested heartbeat is due. */
+  findHeartbeatAt: read({
+    questions: (totals) => [[`SELECT heartbeat_at AS at FROM ${totals}`]],
+    answerOf: timeOf,
+  }),
+};
+
+/** The same as an operation. */
+export function operationOf<Args extends readonly unknown[], Answer>(
+  plain: PlainRead<Args, Answer>,
+): (store: Store, ...args: Args) => Answer {
+  return ({ sql }, ...args) => plain.answerOf(sql.allOf(plain.questions(sql.totals, ...args)));
+}
