@@ -42,11 +42,14 @@ async function main(): Promise<void> {
         keep(`${name}/expected.json`, await expectedOf(openclaw.folder, join(FIXTURES, name)), differing);
       }
       keep('last-route.json', await recordLastRoute(openclaw), differing);
+      process.stdout.write(`mappings and last route: ${differing.length} differ\n`);
     }
     const rows: Record<string, RecordedRow> = { ...recorded().rows };
     for (const row of ROWS) {
       if (named.length > 0 && !named.some((word) => row.name.includes(word))) continue;
       rows[row.name] = await recordRow(openclaw, row);
+      const isAsRecorded = JSON.stringify(rows[row.name]) === JSON.stringify(recorded().rows[row.name]);
+      process.stdout.write(`${isAsRecorded ? 'as recorded' : 'differs'}: ${row.name}\n`);
     }
     keep('answers.json', { package: 'openclaw', version: versionOf(openclaw), rows }, differing);
   } finally {

@@ -14,8 +14,8 @@ import { freePort } from './free-port.ts';
 
 const OPENCLAW_VERSION = '2026.9.6';
 export const HOOK_TOKEN = 'a-hook-token-of-its-own';
-/** A start takes 20 s and more where the machine is busy. */
-const START_MS = 120_000;
+/** A start takes 20 s; where the machine is busy, minutes. */
+const START_MS = 300_000;
 
 export interface OpenClawFolder {
   readonly folder: string;
