@@ -28,6 +28,7 @@ import { displayName } from '../document/document.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { Cli } from './command-line.ts';
 import { findCasesFolder, printFindings } from './config-file.ts';
+import { CAN_COUNT_RUNS } from '../sandbox/sandbox.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { watchCases, type WatchOptions } from './watch-cases.ts';
@@ -220,6 +221,10 @@ async function reportCoverage(
   plan: Plan,
 ): Promise<Coverage | undefined> {
   if (!plan.coverage) return undefined;
+  if (!CAN_COUNT_RUNS)
+    terminal.err(
+      'the code of transforms is not part of the coverage: run it with Node 24, as Node 26 cannot count it',
+    );
   const evaluations = report.results.flatMap((result) => result.evaluations);
   const coverage = collectCoverage(generation.table, evaluations, {
     modules: await generation.transforms.takeCoverage(),
