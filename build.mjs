@@ -11,6 +11,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { writePage } from './build-page.mjs';
 import { buildProgram } from './src/sandbox/host/worker-program.ts';
+import { shippedSenders } from './src/senders/senders.ts';
 
 const ROOT = import.meta.dirname;
 const SOURCE = join(ROOT, 'src');
@@ -133,6 +134,8 @@ if (FOLDER === 'dist') writeDeclarations();
 const files = await bundle();
 mkdirSync(join(DIST, 'sandbox/worker'), { recursive: true });
 writeFileSync(join(DIST, 'sandbox/worker/worker-program.txt'), (await buildProgram()).text);
+mkdirSync(join(DIST, 'senders'), { recursive: true });
+writeFileSync(join(DIST, 'senders/senders.json'), JSON.stringify(shippedSenders()));
 files.push(...(await writePage(join(DIST, 'console/page'))));
 writeFileSync(join(DIST, 'LICENCES.txt'), licencesOf(files));
 chmodSync(join(DIST, 'main.js'), 0o755);

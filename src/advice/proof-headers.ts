@@ -1,6 +1,7 @@
 /* What to write in place of a condition on a header that carries the secret or the signature of a sender. */
 import { isSecretPath } from '../document/document.ts';
 import { adviseVerify, generalScheme } from './proofs/written-verify.ts';
+export { writtenKey } from './proofs/written-verify.ts';
 import { schemesOfHeader } from '../verify/facts.ts';
 
 /** The sender that is known by such a header; undefined for any other header. */

@@ -11,6 +11,7 @@ const WORDS: Readonly<Record<SchemaName, SchemaAdvice>> = {
   mapping: MAPPING_ADVICE,
   'mapping file': { foreign: fileLevelKey },
   'request file': REQUEST_FILE_WORDS,
+  'sender file': {},
 };
 
 export const wordsOf = ({ of }: Pick<PartFacts, 'of'>): SchemaAdvice => (of === undefined ? {} : WORDS[of]);

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Sender, SenderName } from './sender-catalogue.ts';
+import { writtenKey } from '../advice/proof-headers.ts';
+import { fileOf, type Sender } from '../senders/senders.ts';
+import { signsUrl, type VerifySettings } from '../verify/verify.ts';
 import { CliError } from './terminal.ts';
 
 /** Files of this package: the same from source and from `dist/`. */
@@ -29,25 +31,48 @@ export function secretFileOf(name: string): string {
 
 /** Mapping and golden cases of a known sender. */
 export async function planSender(
-  name: SenderName,
+  name: string,
   sender: Sender,
   { places, comment }: { readonly places: Places; readonly comment: boolean },
 ): Promise<readonly PlannedFile[]> {
-  const shipped = await readFile(join(PACKAGE, 'mappings', `${name}.yaml`), 'utf8');
-  const proof = `{ scheme: ${sender.scheme}, secrets: [{ file: ${secretFileOf(name)} }] }`;
+  const shipped = await readFile(fileOf(sender, sender.mapping ?? ''), 'utf8');
+  const proof = proofOf(name, sender);
   const proven = insertKeys(withSchema(shipped, places), undefined, [
     '# Only who knows the secret is let in; it stands in place of the hook token.',
     `verify: ${proof}`,
   ]);
   const text = limitRuns(comment ? withComments(proven, sender) : proven);
-  const cases = await Promise.all(sender.cases.map((each) => planCase(each, places)));
+  const cases = await Promise.all(exampleFiles(sender).map((each) => planCase(name, each, places)));
   return [{ path: join(places.mappings, `${name}.yaml`), text }, ...cases.flat()];
 }
 
+/** The request files that a sender names. */
+const exampleFiles = (sender: Sender): readonly string[] =>
+  (sender.examples ?? []).flatMap((each) => ('file' in each ? [fileOf(sender, each.file)] : []));
+
+/** The golden case of its first example, as `<group>/<name>`. */
+export const firstCase = (name: string, sender: Sender): string =>
+  `${name}/${basename(exampleFiles(sender)[0] ?? '', '.request.yaml')}`;
+
+/** `verify` of the mapping. */
+export function proofOf(name: string, { verify = { scheme: 'token' } }: Pick<Sender, 'verify'>): string {
+  const keys = Object.entries(verify).map(([key, value]) => writtenKey(key, value));
+  return `{ ${[...keys, `secrets: [{ file: ${secretFileOf(name)} }]`].join(', ')} }`;
+}
+
+/** Whether the sender signs the address that it calls. */
+export const signsAddress = ({ verify }: Sender): boolean =>
+  verify !== undefined && signsUrl({ ...verify, secrets: [] } as unknown as VerifySettings);
+
+const NO_COMMENTS = { to: {}, silent: [] };
+
 /** Replies become comments where the event has an issue; elsewhere nothing is delivered. */
-function withComments(mapping: string, { comments = {}, silent = [] }: Sender): string {
+function withComments(
+  mapping: string,
+  { comments: { to: recipients, silent } = NO_COMMENTS }: Sender,
+): string {
   let text = mapping;
-  for (const [id, to] of Object.entries(comments)) {
+  for (const [id, to] of Object.entries(recipients)) {
     text = insertKeys(text, id, [
       '# The reply becomes a comment there. The signature shows that GitHub wrote the number.',
       'channel: github',
@@ -89,9 +114,8 @@ export function withSchema(text: string, { mappings }: Pick<Places, 'mappings'>)
   return text.replace(/\$schema=\S+/, `$schema=${schema}`);
 }
 
-async function planCase(name: string, { cases }: Places): Promise<readonly PlannedFile[]> {
-  const source = join(PACKAGE, 'test', 'golden', `${name}.request.yaml`);
-  const target = join(cases, `${name}.request.yaml`);
+async function planCase(name: string, source: string, { cases }: Places): Promise<readonly PlannedFile[]> {
+  const target = join(cases, name, basename(source));
   const text = await readFile(source, 'utf8');
   const bodyFile = /^bodyFile: (\S+)$/m.exec(text)?.[1];
   if (bodyFile === undefined) return [{ path: target, text }];

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Settings } from '../config/config.ts';
 import { applyPolicy, createGoldenEngine, findCases, runCase } from '../golden/golden.ts';
-import { planSender, refuseTwin, secretFileOf, type Places } from './add-plan.ts';
+import { firstCase, planSender, refuseTwin, secretFileOf, signsAddress, type Places } from './add-plan.ts';
 import type { Cli } from './command-line.ts';
 import {
   type ConfigFlags,
@@ -17,7 +17,7 @@ import { openAsker, type Asker } from './mail-asker.ts';
 import { commandLine } from './next-steps.ts';
 import { shellWord } from '../advice/commands.ts';
 import { planSample, type SamplePlan } from './sample-plan.ts';
-import { SENDERS, SENDER_NAMES, type Sender, type SenderName } from './sender-catalogue.ts';
+import { readSenders, type Sender, shippedSenders } from '../senders/senders.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { editConfig, writePlan, type Plan, type Secret } from './write-plan.ts';
@@ -59,16 +59,22 @@ function refuseOddName(name: string): void {
 /** Of a sender that is known, or made from a sample of what another one sends. */
 async function makePlan(terminal: Terminal, name: string, given: Setting): Promise<Plan> {
   const { flags, places } = given;
-  if (flags.from === undefined) return planKnown(terminal, senderName(name), given);
+  if (flags.from === undefined)
+    return planKnown(terminal, name, { ...given, sender: await getSender(name, places) });
   const sample = await planSample(terminal, { name, sample: flags.from, places });
   return planOf(terminal, sample, { name, ...given });
 }
 
-function senderName(name: string): SenderName {
-  const known = SENDER_NAMES.find((each) => each === name);
+/** A sender with mappings of its own: one of the user's comes before ours. */
+async function getSender(name: string, { mappings }: Places): Promise<Sender> {
+  const { senders, diagnostics } = await readSenders(mappings);
+  const ready = [...senders, ...shippedSenders()].filter(({ mapping }) => mapping !== undefined);
+  const known = ready.find((each) => each.name === name);
   if (known !== undefined) return known;
+  if (diagnostics.length > 0)
+    throw new CliError('a file in senders/ cannot be used: "sluice check" says why');
   throw new CliError(
-    `there is no sender "${name}"; the senders are: ${SENDER_NAMES.join(' ')}. ` +
+    `there is no sender "${name}" with mappings; the senders are: ${ready.map((each) => each.name).join(' ')}. ` +
       `For any other, save one of its payloads and run "sluice add ${name} --from FILE"`,
     2,
   );
@@ -80,14 +86,17 @@ interface Setting {
   readonly settings: Settings;
 }
 
-async function planKnown(terminal: Terminal, name: SenderName, given: Setting): Promise<Plan> {
-  const { flags, places, settings } = given;
-  const sender = SENDERS[name];
+interface OfSender extends Setting {
+  readonly sender: Sender;
+}
+
+async function planKnown(terminal: Terminal, name: string, given: OfSender): Promise<Plan> {
+  const { flags, places, settings, sender } = given;
   const comment = flags.comment === true;
   if (comment && sender.comments === undefined) throw nothingToComment(name);
   const ask = await openAsker(terminal, flags.dryRun !== true);
   const files = await planSender(name, sender, { places, comment });
-  const secret = await secretOf(terminal, name, { sender, ask, ...given });
+  const secret = await secretOf(terminal, name, { ask, ...given });
   const token = comment ? await commentToken(terminal, { ask, ...given }) : undefined;
   const secrets: OwnSecrets = token === undefined ? [secret] : [secret, token];
   return {
@@ -98,7 +107,7 @@ async function planKnown(terminal: Terminal, name: SenderName, given: Setting): 
   };
 }
 
-function nothingToComment(name: SenderName): CliError {
+function nothingToComment(name: string): CliError {
   return new CliError(`--comment is for senders with issues to comment on: github, found ${name}`, 2);
 }
 
@@ -108,19 +117,21 @@ type OwnSecrets = readonly [Secret, ...Secret[]];
 /** What the person does at the sender, and how to try it before. */
 function stepsOfKnown(
   terminal: Terminal,
-  name: SenderName,
-  given: Setting & { readonly secrets: OwnSecrets },
+  name: string,
+  given: OfSender & { readonly secrets: OwnSecrets },
 ): readonly string[] {
-  const { places, secrets } = given;
-  const sender = SENDERS[name];
+  const { places, secrets, sender } = given;
   const facts = { url: addressOf(name, given), secretFile: inShell(terminal, places, secrets[0].file) };
+  const steps = (sender.setup ?? []).map((line) =>
+    line.replaceAll(/\{(url|secretFile)\}/g, (_, key: keyof typeof facts) => facts[key]),
+  );
   return [
     '',
     `Set up ${sender.title}:`,
-    ...numbered(sender.setUp(facts)),
+    ...numbered(steps),
     ...later(terminal, places, secrets),
-    ...(sender.signsAddress === true ? needsAddress(given) : []),
-    ...trySteps(`Try it without ${sender.title}`, terminal, { ...given, name: sender.cases[0] }),
+    ...(signsAddress(sender) ? needsAddress(given) : []),
+    ...trySteps(`Try it without ${sender.title}`, terminal, { ...given, name: firstCase(name, sender) }),
   ];
 }
 
@@ -182,16 +193,20 @@ async function sampleSecret(
 
 async function secretOf(
   terminal: Terminal,
-  name: SenderName,
-  { sender, ask, flags, places }: Setting & { readonly sender: Sender; readonly ask: Asker },
+  name: string,
+  { sender, ask, flags, places }: OfSender & { readonly ask: Asker },
 ): Promise<Secret> {
   const file = secretFileOf(name);
   if (existsSync(join(places.root, file))) return { file, value: '' };
   if (flags.secretFile !== undefined) return { file, value: await readGiven(terminal, flags.secretFile) };
-  if (sender.secret.kind === 'made') return { file, value: randomBytes(32).toString('hex') };
+  if (sender.secret?.from !== 'issued') return { file, value: randomBytes(32).toString('hex') };
   return {
     file,
-    value: await askFor(terminal, ask, { what: sender.secret.what, title: sender.title, flags }),
+    value: await askFor(terminal, ask, {
+      what: sender.secret.what ?? 'a secret',
+      title: sender.title,
+      flags,
+    }),
   };
 }
 

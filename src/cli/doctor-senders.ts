@@ -1,4 +1,5 @@
 import type { Generation } from '../generation/generation.ts';
+import { findSender } from '../senders/senders.ts';
 import type { MachineFinding } from './doctor-machine.ts';
 
 /** A shared secret with fewer characters can be guessed from one signed request, away from this service. */
@@ -12,7 +13,7 @@ export function senderFindings({ config, table }: Generation): readonly MachineF
     return verify === undefined ? [] : [{ path, scheme: verify.settings.scheme, secrets: verify.secrets }];
   });
   const findings = proofs
-    .filter(({ scheme }) => !PUBLIC_KEYS.has(scheme))
+    .filter(({ scheme }) => !PUBLIC_KEYS.has(scheme) && findSender(scheme)?.secret?.public !== true)
     .flatMap(({ path, ...proof }) => secretProblems(path, { ...proof, owners }));
   if (findings.length > 0) return findings;
   const count = proofs.length;
@@ -30,8 +31,8 @@ function tokenOwners({ hooks, gateway }: Generation['config']['settings']): Map<
   return owners;
 }
 
-/** Proofs with public keys of providers, which are no secrets. */
-const PUBLIC_KEYS: ReadonlySet<string> = new Set(['ed25519', 'ecdsa', 'discord', 'sendgrid', 'oidc']);
+/** General proofs with public keys, which are no secrets. */
+const PUBLIC_KEYS: ReadonlySet<string> = new Set(['ed25519', 'ecdsa', 'oidc']);
 
 interface PathSecrets {
   readonly scheme: string;

@@ -6,6 +6,8 @@ import { parseDocument } from '../document/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { caseFileOf } from '../golden/golden.ts';
 import { createHookRequest } from '../hook/hook.ts';
+import { shippedSenders } from '../senders/senders.ts';
+import type { Scheme } from '../verify/facts.ts';
 import { SCHEMES } from '../verify/verify.ts';
 import { FIRST_LIMITS, secretFileOf, withSchema, type Places, type PlannedFile } from './add-plan.ts';
 import { readDeliveries } from './request-file.ts';
@@ -77,13 +79,16 @@ function caseText(name: string, { headers, query, payload }: Sample): string {
 
 function schemeOf(headers: Readonly<Record<string, string>>): string | undefined {
   const sent = new Set(Object.keys(headers).map((header) => header.toLowerCase()));
-  const fitting = Object.entries(SCHEMES).filter(([, { ways }]) =>
+  const fitting = Object.entries(SCHEMES as Readonly<Record<string, Scheme>>).filter(([, { ways }]) =>
     ways.some(({ way }) =>
       way.kind === 'signature' ? sent.has(way.columns.header) : 'header' in way && sent.has(way.header),
     ),
   );
   // Several providers took over the header of GitHub.
-  const named = fitting.find(([, scheme]) => 'deliveryHeader' in scheme && sent.has(scheme.deliveryHeader));
+  const named = fitting.find(([name]) => {
+    const id = shippedSenders().find((each) => each.name === name)?.id;
+    return id?.startsWith('headers.') === true && sent.has(id.slice('headers.'.length));
+  });
   return (named ?? fitting[0])?.[0];
 }
 

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { configJsonSchema } from '../config/config.ts';
 import { requestFileSchema } from '../golden/golden.ts';
 import { mappingJsonSchema } from '../mapping/facts.ts';
+import { senderJsonSchema } from '../senders/senders.ts';
 import type { Cli } from './command-line.ts';
 
 /** Writes the editor schemas, or with `check` fails where a file differs from what the code says. */
@@ -30,6 +31,7 @@ function schemaFiles(): readonly (readonly [name: string, schema: unknown])[] {
   return [
     ['sluice.schema.json', configJsonSchema(mappingJsonSchema())],
     ['mapping.schema.json', mappingJsonSchema()],
+    ['sender.schema.json', senderJsonSchema()],
     ['request.schema.json', z.toJSONSchema(requestFileSchema, { target: 'draft-07', io: 'input' })],
   ];
 }

@@ -25,7 +25,7 @@ export interface StrangeKeysFacts {
 }
 
 /** What a schema is for: the words of others are known of each. */
-export type SchemaName = 'configuration' | 'mapping' | 'mapping file' | 'request file';
+export type SchemaName = 'configuration' | 'mapping' | 'mapping file' | 'request file' | 'sender file';
 
 /** A part of a document that a schema does not take. */
 export interface PartFacts {

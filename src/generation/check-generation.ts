@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { createReferenceReader } from '../config/config.ts';
 import { byWeight, type Finding } from '../document/document.ts';
+import { readSenders } from '../senders/senders.ts';
 import { type Typecheck, typecheckTransforms } from '../sandbox/sandbox.ts';
 import { listConversations } from './conversations.ts';
 import { loadAll, type Generation, type GenerationOptions } from './load-generation.ts';
@@ -24,7 +25,9 @@ export interface Check {
 
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
 export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
-  const { diagnostics, generation, transforms } = await loadAll(file, options);
+  const { diagnostics: loaded, generation, transforms, mappingsDir } = await loadAll(file, options);
+  const senders = mappingsDir === undefined ? [] : (await readSenders(mappingsDir)).diagnostics;
+  const diagnostics = [...loaded, ...((await options.advise?.(senders, [])) ?? senders)];
   if (transforms === undefined) return { diagnostics, summary: '', ...NOTHING_TO_TELL };
   const types = await typecheckTransforms(transforms.dir, transforms.refs, {
     configDir: dirname(resolve(file)),

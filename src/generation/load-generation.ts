@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
-import { thinkingLevel } from '../action.ts';
 import {
   type RunnerSettings,
   createReferenceReader,
@@ -15,20 +14,13 @@ import { byWeight, type Finding } from '../document/document.ts';
 import type { Subject } from '../finding.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { findMergedConversations } from './conversations.ts';
+import { createEvaluationSettings } from './evaluation-settings.ts';
 import type { GenerationSubjects } from './facts.ts';
 import { findGatewayProblems } from './gateway-findings.ts';
 import { runnerSubjects } from './runner-safety.ts';
 import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
 import { findMissingUrl } from './proof-listing.ts';
-import {
-  createPauses,
-  evaluate,
-  MAX_ACTIONS,
-  runEvaluation,
-  TRANSFORM_BUDGET_MS,
-  type Evaluation,
-  type EvaluationSettings,
-} from '../hook/hook.ts';
+import { createPauses, evaluate, runEvaluation, type Evaluation } from '../hook/hook.ts';
 import {
   loadMappings,
   withoutMappings,
@@ -37,7 +29,7 @@ import {
   type RoutingTable,
 } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import { findCommentMark } from '../verify/verify.ts';
+import { otherKey } from '../senders/senders.ts';
 import type { Sandbox, TransformRef, Transforms } from '../sandbox/sandbox.ts';
 
 /**
@@ -102,6 +94,8 @@ export function loadGeneration(file: string, options: GenerationOptions): Promis
 interface Loaded extends LoadedGeneration {
   /** Absent where the configuration itself could not be read. */
   readonly transforms?: { readonly dir: string; readonly refs: readonly TransformRef[] };
+  /** The folder of mappings; absent where the configuration itself could not be read. */
+  readonly mappingsDir?: string;
 }
 
 /** The same, with the transforms that were looked at, also where there are errors. */
@@ -136,6 +130,7 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
       hideValues(await advised(found, subjects, options), [...config.secrets, ...references.secrets]),
     ),
     transforms: { dir, refs: mappings.transforms },
+    mappingsDir: config.settings.hooks.mappingsDir,
   };
 }
 
@@ -281,6 +276,7 @@ function compile(
     hooksPath: hooks.path,
     lenient: hooks.lenient,
     sessionKeys: hooks.sessionKeys,
+    otherKey,
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
     ...mappingReferences(references, needSecrets),
   });
@@ -350,49 +346,4 @@ function idOf({ config, transforms }: Parts, files: LoadedMappings['files']): st
   for (const { text } of files) hash.update('\0').update(text);
   for (const [module, sha256] of transforms.hashes) hash.update(`\0${module}\0${sha256}`);
   return hash.digest('hex').slice(0, 12);
-}
-
-function createEvaluationSettings({ config, channelCatalog, table }: Parts): EvaluationSettings {
-  const { agents } = config.settings;
-  return {
-    ...hookRules(config),
-    table,
-    agents: { aliases: agents.defaults.aliases, models: agents.defaults.models },
-    channels: new Set(channelCatalog.modules.keys()),
-    recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
-    findOwnComment: commentFinder(config),
-    dialect: config.dialect,
-    runDefaults: usableDefaults(config),
-    maxActions: MAX_ACTIONS,
-    transformBudgetMs: TRANSFORM_BUDGET_MS,
-  };
-}
-
-type HookRules = 'lenient' | 'defaults' | 'unmatched' | 'sessionKeys' | 'limits' | 'hookAgents';
-
-/** What holds for all hooks. */
-function hookRules({ settings, dialect, theirAgents }: LoadedConfig): Pick<EvaluationSettings, HookRules> {
-  const { lenient, defaults, unmatched, sessionKeys, limits, agents } = settings.hooks;
-  const hookAgents = dialect === 'openclaw' ? { ...agents, theirs: theirAgents } : agents;
-  return { lenient, defaults, unmatched, sessionKeys, limits, hookAgents };
-}
-
-/** Only a comment with the mark of the configured token is our own. */
-function commentFinder({ settings }: LoadedConfig): (words: string) => string | undefined {
-  const token = settings.channels['github']?.['token'];
-  const secrets = typeof token === 'string' && token !== '' ? [token] : [];
-  return (words) => findCommentMark(words, secrets);
-}
-
-/** Defaults with models in full; one that the allow-list leaves out is passed over, as in OpenClaw. */
-function usableDefaults({ runDefaults, settings }: LoadedConfig): EvaluationSettings['runDefaults'] {
-  const { aliases, models } = settings.agents.defaults;
-  return Object.fromEntries(
-    Object.entries(runDefaults).map(([name, { model: written, thinking: level }]) => {
-      const model = written === undefined ? undefined : (aliases[written] ?? written);
-      const isAllowed = model !== undefined && (models === undefined || models.includes(model));
-      const thinking = level === undefined ? undefined : thinkingLevel(level);
-      return [name, { ...(isAllowed ? { model } : {}), ...(thinking === undefined ? {} : { thinking }) }];
-    }),
-  );
 }

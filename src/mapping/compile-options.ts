@@ -40,6 +40,8 @@ export interface CompileOptions {
   resolveReference?(reference: string | { readonly file: string }): string | undefined;
   /** What is wrong with the file that a reference names, in words that continue its name. */
   fileProblem?(reference: string | { readonly file: string }): string | undefined;
+  /** Whose credential a secret is by its form, where no sender signs with it. */
+  otherKey?(secret: string): string | undefined;
   /** The same as `resolveReference` for `check`, where it is known: secrets that are set are judged, those that are not are no finding. */
   peekReference?(reference: string | { readonly file: string }): string | undefined;
 }

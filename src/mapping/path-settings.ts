@@ -103,7 +103,7 @@ function reportSecrets(
     const isTold = what !== undefined && (isComplete || secret !== '' || inFile !== undefined);
     // What is known of the form of a secret says more than that it cannot be read.
     const facts: SecretFacts | undefined =
-      doubtOf(proof, secret) ?? (isTold ? { scheme, wrong: 'unusable', what } : undefined);
+      doubtOf(proof, secret, options) ?? (isTold ? { scheme, wrong: 'unusable', what } : undefined);
     if (facts === undefined) return [];
     const message = quoted(secretSentence(facts));
     const at = ['verify', 'secrets', index];
@@ -113,9 +113,13 @@ function reportSecrets(
 }
 
 /** What shows in the text of a secret alone. */
-function doubtOf({ settings }: ProofSettings, secret: string): SecretFacts | undefined {
+function doubtOf(
+  { settings }: ProofSettings,
+  secret: string,
+  { otherKey }: CompileOptions,
+): SecretFacts | undefined {
   if (/^(["']).*\1$/s.test(secret.trim())) return { scheme: settings.scheme, wrong: 'quotes' };
-  return doubtSecret(settings, secret);
+  return doubtSecret(settings, secret, otherKey);
 }
 
 const fetchNothing = (): Promise<never> => Promise.reject(new Error('nothing is fetched to look at secrets'));

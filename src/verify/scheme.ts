@@ -66,15 +66,9 @@ export interface SecretForm {
   readonly notWith?: readonly string[];
 }
 
-/** One provider. */
+/** How one provider proves itself. */
 export interface Scheme {
-  /** As the provider writes itself. */
-  readonly provider: string;
-  /** Where the provider documents its proof. */
-  readonly source: string;
   readonly ways: readonly (SecretForm & { readonly way: Way })[];
-  /** How far the signed time may lie from now, before and after. */
-  readonly toleranceSeconds: number;
-  /** A header with an id that is not signed: no proof, but `dedupe` can use it. */
-  readonly deliveryHeader?: string;
+  /** How far the signed time may lie from now, before and after; default 300, as most providers name it. */
+  readonly toleranceSeconds?: number;
 }

@@ -141,3 +141,17 @@ export const VerifySettings = z.discriminatedUnion('scheme', [
   TokenSettings,
 ]);
 export type VerifySettings = z.output<typeof VerifySettings>;
+
+const SECRETS = { secrets: true } as const;
+
+/** The same without secrets: how a sender proves itself, whoever has its secret. */
+export const SenderProof = z.discriminatedUnion('scheme', [
+  ProviderSettings.omit(SECRETS),
+  HmacSettings.omit(SECRETS),
+  PublicKeySettings.omit(SECRETS),
+  OidcSettings,
+  BasicSettings.omit(SECRETS),
+  HeaderSettings.omit(SECRETS),
+  TokenSettings.omit(SECRETS),
+]);
+export type SenderProof = z.output<typeof SenderProof>;

@@ -19,6 +19,6 @@ export { judgeSender, type RefusedProof, type SenderDoor } from './judge-sender.
 export type { RefusalReason, Refused } from './proof.ts';
 export type { SignedRequest } from './scheme.ts';
 export { SCHEMES } from './schemes.ts';
-export { nameOfSecret, type SecretReference, VerifySettings } from './verify-settings.ts';
+export { nameOfSecret, type SecretReference, SenderProof, VerifySettings } from './verify-settings.ts';
 export { signRequest } from './sign.ts';
 export { createVerifier, type ProofSettings, signsUrl, type Verifier } from './verifier.ts';

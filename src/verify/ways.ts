@@ -12,7 +12,7 @@ import { judgeSignature } from './signature.ts';
 import { compileContent } from './signed-content.ts';
 import { judgeTwilio } from './twilio.ts';
 
-/** What a general signature scheme takes where nothing else is said. */
+/** What most providers name as the age at which a signed request is refused. */
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
 /** The schemes that are rows of the table, or are described like one. */
@@ -49,7 +49,7 @@ export function compileWays(settings: TableSettings, secrets: readonly string[])
 }
 
 /** The ways of a path's scheme with the path's own tolerance. */
-export function schemeOf(settings: TableSettings): Pick<Scheme, 'ways' | 'toleranceSeconds'> {
+export function schemeOf(settings: TableSettings): Required<Scheme> {
   if (settings.scheme === 'header') {
     return { ways: [{ way: { kind: 'secret', header: settings.header } }], toleranceSeconds: 0 };
   }
@@ -60,7 +60,8 @@ export function schemeOf(settings: TableSettings): Pick<Scheme, 'ways' | 'tolera
     };
   }
   const scheme: Scheme = SCHEMES[settings.scheme];
-  return { ways: scheme.ways, toleranceSeconds: settings.toleranceSeconds ?? scheme.toleranceSeconds };
+  const { ways, toleranceSeconds = DEFAULT_TOLERANCE_SECONDS } = scheme;
+  return { ways, toleranceSeconds: settings.toleranceSeconds ?? toleranceSeconds };
 }
 
 function columnsOf(

@@ -102,19 +102,16 @@ test.each([
     'verify: { scheme: Customer.io, secrets: ["${A}"] }',
     /write scheme: hmac, header: x-cio-signature, signed: 'v0:\{timestamp\}:\{body\}', timestampHeader: x-cio-timestamp$/m,
   ],
-  [
-    'verify: { scheme: gitea, secrets: ["${A}"] }',
-    /write scheme: github \(gitea signs as GitHub does, in x-hub-signature-256\)$/m,
-  ],
+  ['verify: { scheme: gitea, secrets: ["${A}"] }', /write scheme: github \(gitea signs as GitHub does\)$/m],
   [
     'verify: { scheme: resend, secrets: ["${A}"] }',
-    /write scheme: standard-webhooks \(resend signs as Standard Webhooks says\)$/m,
+    /write scheme: standard-webhooks \(resend signs as Standard Webhooks does\)$/m,
   ],
   ['verify: { scheme: acme, secrets: ["${A}"] }', /no such sender is known: one that signs/],
   ['verify: { scheme: gitlub, secrets: ["${A}"] }', /did you mean "git/],
   [
-    'verify: notion',
-    /write verify: \{scheme: hmac, header: x-notion-signature, prefix: 'sha256=', secrets: \['\$\{NOTION_SECRET\}'\]\}/,
+    'verify: dropbox',
+    /write verify: \{scheme: hmac, header: x-dropbox-signature, secrets: \['\$\{DROPBOX_SECRET\}'\]\}/,
   ],
   ['secret: abc', /verify: \{scheme: github, secrets: \['\$\{NAME\}'\]\}/],
   ['on: { push: { branches: ["release/**"] } }', /match\.when/],

@@ -4,7 +4,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SENDER_NAMES, SENDERS } from '../../src/cli/sender-catalogue.ts';
+import { firstCase } from '../../src/cli/add-plan.ts';
+import { shippedSenders } from '../../src/senders/senders.ts';
 import { startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli, type CliRun } from '../support/cli-terminal.ts';
@@ -21,6 +22,9 @@ gateway:
   runner: { kind: command, argv: [cat], cwd: private }
 server: { port: 0 }
 `;
+
+/** Those with mappings of their own. */
+const SENDERS = shippedSenders().filter(({ mapping }) => mapping !== undefined);
 
 let folder: string;
 const run = (...args: string[]): Promise<CliRun> => cli(args, { cwd: folder, env });
@@ -44,9 +48,8 @@ describe('a sender that is added', () => {
   });
 
   test('is written with a secret of its own, says what to do there, and prints no secret', async () => {
-    for (const name of SENDER_NAMES) {
-      const { secret, title } = SENDERS[name];
-      const flags = secret.kind === 'issued' ? ['--secret-file', 'issued'] : [];
+    for (const { name, secret, title } of SENDERS) {
+      const flags = secret?.from === 'issued' ? ['--secret-file', 'issued'] : [];
       const { out, err, exitCode } = await run('add', name, '--url', 'https://hooks.example.com', ...flags);
       expect([name, exitCode, err]).toEqual([name, 0, '']);
       expect(out).toContain(`Set up ${title}:`);
@@ -81,8 +84,9 @@ describe('a sender that is added', () => {
       log,
     });
     try {
-      for (const name of SENDER_NAMES) {
-        const file = `test/golden/${SENDERS[name].cases[0]}.request.yaml`;
+      for (const sender of SENDERS) {
+        const { name } = sender;
+        const file = `test/golden/${firstCase(name, sender)}.request.yaml`;
         const against = ['--against', new URL(service.url).origin];
         const signed = await run('send', file, '--sign', ...against);
         expect([name, signed.exitCode, signed.out.slice(0, 3)]).toEqual([

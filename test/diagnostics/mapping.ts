@@ -8,6 +8,7 @@ import { readDocument } from '../../src/document/document.ts';
 import type { Finding, LocatedValue } from '../../src/document/document.ts';
 import { loadMappings } from '../../src/mapping/mapping.ts';
 import { MAPPING_CODES } from '../../src/mapping/mapping-codes.ts';
+import { otherKey } from '../../src/senders/senders.ts';
 
 /** What mapping files give to look at. */
 const KINDS = ['mapping', 'mappings', 'condition', 'template'];
@@ -52,6 +53,7 @@ async function checkFolder(folder: string): Promise<readonly Finding[]> {
     // As `check` does: what is not set is no finding.
     ...(basename(folder) === 'VERIFY_SECRET-quotes' ? { peekReference: resolveForTest } : {}),
     ...(basename(folder) === 'VERIFY_SECRET-foreign' ? { peekReference: foreignSecret } : {}),
+    otherKey,
     recipientProblem: (channel, to) =>
       channel === 'slack' && !/^(?:#[a-z]+|[CDGU][A-Z0-9]{7,})$/.test(to)
         ? 'expected an id such as C0123456'

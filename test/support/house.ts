@@ -92,10 +92,12 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
     imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing'],
     owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
   },
+  senders: { kind: 'adapters', imports: ['document', 'verify'] },
   advice: {
     kind: 'advice',
     imports: [
       'document',
+      'senders',
       'config',
       'channels',
       'mapping',
@@ -212,7 +214,7 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
       session-notes setting-notes setting-words shared-conversations short-hint stored-notes template-warnings`,
   },
   golden: { advice: 'case-hints other-files' },
-  cli: { advice: 'dev-hints dev-misses sender-catalogue' },
+  cli: { advice: 'dev-hints dev-misses' },
 };
 
 const KIND_OF_FILE: ReadonlyMap<string, Kind> = new Map(

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { type Sender, shippedSenders } from '../../src/senders/senders.ts';
 import { SCHEMES } from '../../src/verify/verify.ts';
 import { describeCoverage } from '../../src/verify/coverage.ts';
 import type { Scheme } from '../../src/verify/facts.ts';
@@ -15,16 +16,24 @@ test('the table of schemes in the documentation is the table of the code', () =>
   expect(rows.filter(({ name }) => name !== 'scheme')).toEqual(
     Object.entries(SCHEMES as Readonly<Record<string, Scheme>>).map(([name, scheme]) => ({
       name,
-      provider: scheme.provider,
+      provider: senderOf(name)?.title,
       covers: describeCoverage(scheme),
       replay: describeReplay(scheme),
-      delivery: scheme.deliveryHeader === undefined ? '–' : `\`${scheme.deliveryHeader}\``,
+      delivery: unsignedId(senderOf(name)),
     })),
   );
 });
 
+const senderOf = (name: string) => shippedSenders().find((each) => each.name === name);
+
+/** A header that no proof covers. */
+function unsignedId({ id = '', deliveryHeaders = [] }: Partial<Sender> = {}): string {
+  const header = /^headers\.(?!webhook-id)(.*)/.exec(id)?.[1] ?? deliveryHeaders[0];
+  return header === undefined ? '–' : `\`${header}\``;
+}
+
 /** What stands against a second sending of the same request, in a line for each different way of a provider. */
-function describeReplay({ ways, toleranceSeconds }: Scheme): string {
+function describeReplay({ ways, toleranceSeconds = 300 }: Scheme): string {
   const words = ways.map(({ way }) => {
     const { signed, timestampMember } =
       way.kind === 'signature'

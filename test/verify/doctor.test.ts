@@ -9,7 +9,8 @@ import {
   signRequest,
   VerifySettings,
 } from '../../src/verify/verify.ts';
-import { findKnownSender, KNOWN_SENDERS } from '../../src/advice/vocabulary/known-senders.ts';
+import { findSender } from '../../src/senders/senders.ts';
+import { signedBy } from '../../src/advice/vocabulary/senders.ts';
 import { writtenScheme } from '../../src/advice/proofs/written-verify.ts';
 import { threadMs } from '../support/thread-time.ts';
 import { diagnose } from '../../src/advice/proofs.ts';
@@ -143,13 +144,19 @@ describe('the doctor', () => {
       'the header of a named scheme in the form of another sender',
       { headers: { 'X-Hub-Signature': `sha1=${mac(SECRET, '{"a":1}', 'hex', 'sha1')}` } },
       'other-scheme',
-      "and this path expects github in x-hub-signature-256: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature, algorithm: sha1, prefix: 'sha1=', secrets: ['${S}'] }",
+      "right by the scheme intercom, which reads x-hub-signature, with the secret as it is: replace the whole verify by: verify: { scheme: intercom, secrets: ['${S}'] }",
     ],
     [
-      'that form with another secret',
-      { headers: { 'X-Hub-Signature': `sha1=${mac('other', '{"a":1}', 'hex', 'sha1')}` } },
+      'that header in a form of nobody',
+      { headers: { 'X-Hub-Signature': `sha512=${mac(SECRET, '{"a":1}', 'hex', 'sha512')}` } },
       'other-scheme',
-      "the request carries x-hub-signature, the signature of Intercom; this path expects github: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature, algorithm: sha1, prefix: 'sha1=', secrets: ['${S}'] }; the secret of this path does not fit",
+      "and this path expects github in x-hub-signature-256: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature, algorithm: sha512, prefix: 'sha512=', secrets: ['${S}'] }",
+    ],
+    [
+      'a sender without a scheme of its own, with another secret',
+      { headers: { 'X-Vercel-Signature': mac('other', '{"a":1}', 'hex', 'sha1') } },
+      'other-scheme',
+      "the request carries x-vercel-signature, the signature of Vercel; this path expects github: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-vercel-signature, algorithm: sha1, secrets: ['${S}'] }; the secret of this path does not fit",
     ],
     [
       'a header of a sender that is not known',
@@ -804,10 +811,10 @@ describe('the doctor', () => {
     if (written !== undefined && !isGuess) expect(proves(written, trial)).toBe('proved');
   });
 
-  test.each(KNOWN_SENDERS.map((sender) => [sender.provider, sender] as const))(
+  test.each(signedBy().map((each) => [each.sender.title, each] as const))(
     'writes the whole verify of %s',
-    (_name, { names: [name = ''], columns }) => {
-      expect(findKnownSender(name.toUpperCase())?.columns).toBe(columns);
+    (_name, { sender, columns }) => {
+      expect(findSender(sender.name.toUpperCase())).toBe(sender);
       const written = `verify: { scheme: ${writtenScheme(columns)}, secrets: ['\${S}'] }`;
       const { verify } = parse(written) as { readonly verify: unknown };
       const proof: ProofSettings = { settings: VerifySettings.parse(verify), secrets: [SECRET] };

@@ -54,6 +54,7 @@ function vector(short: Short): Vector {
 }
 
 const WEBSUB_SECRET = "It's a Secret to Everybody";
+const NOTION_TOKEN = 'secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl';
 const FORM = 'application/x-www-form-urlencoded';
 /** The public key of RFC 8032 section 7.1, test 1; its private key made the Ed25519 vectors below. */
 const RFC_8032_PUBLIC = 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a';
@@ -373,6 +374,60 @@ export const VECTORS: readonly Vector[] = [
     header: 'x-hub-signature',
     headers: { 'X-Hub-Signature': 'sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9' },
     body: 'Hello World!',
+  }),
+  vector({
+    name: 'notion',
+    source: 'Notion docs, "Webhooks", validation of payloads: token and header of the example',
+    scheme: 'notion',
+    secrets: [NOTION_TOKEN],
+    header: 'x-notion-signature',
+    headers: {
+      'X-Notion-Signature': 'sha256=461e8cbcba8a75c3edd866f0e71280f5a85cbf21eff040ebd10fe266df38a735',
+    },
+    body: `{"verification_token":"${NOTION_TOKEN}"}`,
+  }),
+  vector({
+    name: 'hubspot',
+    source: 'made with Signature of @hubspot/api-client, from the body of its tests',
+    scheme: 'hubspot',
+    secrets: ['yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy'],
+    header: 'x-hubspot-signature-v3',
+    signedHeaders: ['x-hubspot-request-timestamp'],
+    headers: {
+      'X-HubSpot-Signature-v3': 'DxmVAjFNa2xfF3YgQjdZP6TNcok9k1oaH7UXombPtvw=',
+      'X-HubSpot-Request-Timestamp': '1564113600000',
+    },
+    url: 'https://www.example.com/webhook_uri',
+    body: '[{"eventId":1,"subscriptionId":12345,"portalId":62515,"occurredAt":1564113600000,"subscriptionType":"contact.creation","attemptNumber":0,"objectId":123,"changeSource":"CRM","changeFlag":"NEW","appId":54321}]',
+    sentAt: 1_564_113_600,
+    coversUrl: true,
+    toleranceSeconds: 300,
+  }),
+  vector({
+    name: 'zendesk',
+    source:
+      'made with openssl as the Zendesk docs, "Verifying webhook authenticity", describe it, with their test secret',
+    scheme: 'zendesk',
+    secrets: ['dGhpc19zZWNyZXRfaXNfZm9yX3Rlc3Rpbmdfb25seQ=='],
+    header: 'x-zendesk-webhook-signature',
+    signedHeaders: ['x-zendesk-webhook-signature-timestamp'],
+    headers: {
+      'X-Zendesk-Webhook-Signature': 'l3lNGL36dKOolDHkxU6rvJcFcQPMHxo9Opy7MlXyFqA=',
+      'X-Zendesk-Webhook-Signature-Timestamp': '2022-09-05T09:52:10Z',
+    },
+    body: '{"ticket_id":"1","subject":"A test"}',
+    sentAt: 1_662_371_530,
+    toleranceSeconds: 300,
+  }),
+  vector({
+    name: 'intercom',
+    source:
+      'made with openssl as the Intercom docs, "Signed notifications", describe it; no vector is published',
+    scheme: 'intercom',
+    secrets: ['intercom-client-secret'],
+    header: 'x-hub-signature',
+    headers: { 'X-Hub-Signature': 'sha1=da032da123bd5016b98d17396f0758e82cf48c8c' },
+    body: '{"type":"notification_event","app_id":"a86dr8yl","data":{"type":"notification_event_data","item":{"type":"ping","message":"something something interzen"}},"id":null,"topic":"ping","delivery_status":null,"delivery_attempts":1,"delivered_at":0,"first_sent_at":1700000000,"created_at":1700000000,"links":{},"self":null}',
   }),
   vector({
     name: 'standard-webhooks (v1)',

@@ -1,6 +1,6 @@
 /** What names and forms of headers say where no trial fitted: which sender this is, and how its signature is written. */
 import { type Diagnosis, MAX_TRIED_BYTES, SCHEMES, type SignedRequest } from '../../verify/verify.ts';
-import { KNOWN_SENDERS } from '../vocabulary/known-senders.ts';
+import { signedBy } from '../vocabulary/senders.ts';
 import { wholeVerify, writtenScheme } from './written-verify.ts';
 import {
   findHeader,
@@ -94,14 +94,14 @@ function otherSender(
     const what = `which is the header of ${schemes.join(' and ')}`;
     return { header, what, verify: `${wholeVerify(first, settings)}${or}` };
   }
-  const known = KNOWN_SENDERS.filter(({ columns }) => isSignedAs(columns, request));
+  const known = signedBy().filter(({ columns }) => isSignedAs(columns, request));
   const shape = known[0]?.columns ?? shapesOf(request).find(isSureShape);
   if (shape === undefined || wanted.has(shape.header)) return undefined;
   const senders = known.filter(({ columns }) => columns.header === shape.header);
   const what =
     senders.length === 0
       ? `a signature in the form of ${formName(shape)}`
-      : `the signature of ${senders.map(({ provider }) => provider).join(' or ')}`;
+      : `the signature of ${senders.map(({ sender }) => sender.title).join(' or ')}`;
   const readsSecret = shape.secretEncoding !== undefined;
   return { header: shape.header, what, verify: wholeVerify(writtenScheme(shape), settings), readsSecret };
 }

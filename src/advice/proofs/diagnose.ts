@@ -1,4 +1,6 @@
-import { secretHint, shownAs } from '../vocabulary/secrets.ts';
+import { secretHint } from '../vocabulary/secrets.ts';
+import { otherKey } from '../../senders/senders.ts';
+import { shownAs } from '../vocabulary/senders.ts';
 import { createSecretKey } from 'node:crypto';
 import {
   type Diagnosis,
@@ -274,7 +276,9 @@ function plainReason(
 ): Diagnosis {
   if (reason !== 'wrong-proof') return { code: reason, text: REASONS[reason] ?? `it was refused: ${reason}` };
   if (doubts !== undefined) return { code: 'wrong-secret', text: saidOf(doubts) };
-  const doubt = secrets.map((secret) => doubtSecret(settings, secret)).find((each) => each !== undefined);
+  const doubt = secrets
+    .map((secret) => doubtSecret(settings, secret, otherKey))
+    .find((each) => each !== undefined);
   if (doubt !== undefined)
     return { code: 'wrong-secret', text: `the secret ${doubt.what ?? ''}: ${secretHint(doubt)}` };
   const header = schemeOf(settings).ways.flatMap(({ way }) => (way.kind === 'secret' ? [way.header] : []))[0];

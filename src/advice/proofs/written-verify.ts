@@ -40,7 +40,7 @@ const ORDER = [
 ] as const satisfies readonly (keyof SignatureColumns)[];
 
 const quoted = (text: string): string =>
-  /^[A-Za-z][\w-]*$/.test(text) ? text : /[\n']/.test(text) ? JSON.stringify(text) : `'${text}'`;
+  /^[A-Za-z][\w.-]*$/.test(text) ? text : /[\n']/.test(text) ? JSON.stringify(text) : `'${text}'`;
 
 /** Keys of `verify` with their values, but for those that need not be written. */
 function writtenKeys({ algorithm, ...columns }: SignatureColumns): readonly string[] {
@@ -54,7 +54,8 @@ function writtenKeys({ algorithm, ...columns }: SignatureColumns): readonly stri
   });
 }
 
-export const writtenKey = (name: string, value: string): string => `${name}: ${quoted(value)}`;
+export const writtenKey = (name: string, value: unknown): string =>
+  `${name}: ${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`;
 
 /** The general scheme for these columns, with its keys: what stands behind `scheme:`. */
 export function writtenScheme(columns: SignatureColumns): string {

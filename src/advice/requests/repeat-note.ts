@@ -1,18 +1,6 @@
 import type { RepeatFacts } from '../../server/server.ts';
 import { hasEventId } from '../vocabulary/events.ts';
-
-/** Headers in which senders name the event or its delivery: new for each event. */
-const EVENT_HEADERS = [
-  'x-github-delivery',
-  'x-gitlab-event-uuid',
-  'x-atlassian-webhook-identifier',
-  'linear-delivery',
-  'x-shopify-event-id',
-  'x-webhook-id',
-  'webhook-id',
-  'x-request-id',
-  'request-id',
-];
+import { deliveryHeaders } from '../vocabulary/senders.ts';
 
 /** What to do where a request that was taken for a repeat was a new event. */
 export function repeatNote(repeat: RepeatFacts): string | undefined {
@@ -25,7 +13,7 @@ export function repeatNote(repeat: RepeatFacts): string | undefined {
       return `if it was a new event, remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${ttlSeconds} s; or let the sender write an id or a time of the event into the body, then each is new`;
     case 'key':
       // Such a header is never the same for two events: somebody or something sent this one again.
-      if (name !== undefined && EVENT_HEADERS.includes(name)) return undefined;
+      if (name !== undefined && deliveryHeaders().has(name)) return undefined;
       return `if it was a new event, choose a key that is new for each event${keyOf(repeat)}`;
     case 'sender':
       return name === undefined
@@ -38,6 +26,6 @@ export function repeatNote(repeat: RepeatFacts): string | undefined {
 function keyOf({ headers, payload }: RepeatFacts): string {
   if (payload !== undefined && hasEventId(payload))
     return ', such as an id of the body: "sluice explain" of this request writes it';
-  const header = EVENT_HEADERS.find((each) => headers[each] !== undefined);
+  const header = [...deliveryHeaders()].find((each) => headers[each] !== undefined);
   return header === undefined ? '' : `, such as {{headers.${header}}}`;
 }

@@ -11,7 +11,7 @@ import {
   type MappingSubject,
 } from '../../mapping/facts.ts';
 import { look, replacing, type Found } from '../rule.ts';
-import { DELIVERY_HEADERS, EVENT_IDS, RETRY_HEADERS } from '../vocabulary/deliveries.ts';
+import { deliveryHeaders, eventIdOf, retryHeaders } from '../vocabulary/senders.ts';
 
 /** A field of the request, by what it begins with. */
 const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\.[\w-]+)*/g;
@@ -72,7 +72,7 @@ const EXPRESSION =
 const EDGES = /^[-:_/.|\s]+|[-:_/.|\s]+$/g;
 
 const isVolatile = ([, , header]: readonly unknown[]): boolean =>
-  typeof header !== 'string' || RETRY_HEADERS.has(header.toLowerCase());
+  typeof header !== 'string' || retryHeaders().has(header.toLowerCase());
 
 /** A dedupe key with a part that a repeat does not have again: no repeat is ever found. */
 function volatileKey({ source: { dedupe, verify }, located }: MappingSubject): readonly Found[] {
@@ -83,7 +83,7 @@ function volatileKey({ source: { dedupe, verify }, located }: MappingSubject): r
     .replaceAll(EXPRESSION, (...match) => (isVolatile(match) ? '' : match[0]))
     .replaceAll(EDGES, '');
   // Where nothing is left, the id that the senders of the scheme give.
-  const better = rest.includes('{{') ? rest : EVENT_IDS[verify?.scheme ?? ''];
+  const better = rest.includes('{{') ? rest : eventIdOf(verify?.scheme ?? '');
   const found = {
     message: say`${quote(read)} is new each time ${read === 'now' ? 'a request comes' : 'the sender tries'}, so this key never finds a repeat`,
     at: located.place(['dedupe', 'key']),
@@ -98,7 +98,8 @@ function volatileKey({ source: { dedupe, verify }, located }: MappingSubject): r
 /** A debounce key that is new for each event: no two of them are ever gathered. */
 function uniqueKey({ source: { debounce }, located }: MappingSubject): readonly Found[] {
   const own = [...(debounce?.key ?? '').matchAll(/\{\{\s*(headers\.\[?([\w-]+)\]?|now)\s*\}\}/g)].find(
-    ([, read, header = '']) => read === 'now' || DELIVERY_HEADERS.has(header.toLowerCase()),
+    ([, read, header = '']) =>
+      read === 'now' || [retryHeaders(), deliveryHeaders()].some((known) => known.has(header.toLowerCase())),
   );
   if (own?.[1] === undefined) return [];
   return [

@@ -1,11 +1,13 @@
 /* How senders ask whether an address is theirs, and which `challenge` answers them: by names of fields alone. */
-
+import { inWords } from '../../document/facts.ts';
+import { type Sender, shippedSenders } from '../../senders/senders.ts';
 import { readJsonMember } from '../../verify/facts.ts';
+import { writtenKey } from '../proofs/written-verify.ts';
 
 /** What is looked at: single texts of a request, which may be a stranger's. */
 export interface AskingRequest {
   readonly header: (name: string) => string | undefined;
-  readonly query: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string | undefined>>;
   /** A text of the body, at its root. */
   readonly member: (name: string) => string | undefined;
   /** Whether the body is there: who asks by the address sends none. */
@@ -21,98 +23,53 @@ export interface AddressCheck {
   readonly also: string | undefined;
 }
 
-/** The token is the text that was typed as "Verify token" at Meta. */
-const META = "challenge: {kind: meta, token: '${META_VERIFY_TOKEN}'}";
+type Question = NonNullable<Sender['question']>;
 
-type Row = readonly [
-  provider: string,
-  write: string | undefined,
-  asks: (request: AskingRequest) => boolean,
-  also?: string,
-];
+function asks({ headers = {}, query, body = {}, only }: Question, request: AskingRequest): boolean {
+  const fits = (patterns: Readonly<Record<string, string>>, read: (name: string) => string | undefined) =>
+    Object.entries(patterns).every(([name, pattern]) => {
+      const value = read(name);
+      return value !== undefined && new RegExp(pattern).test(value);
+    });
+  return (
+    fits(headers, request.header) &&
+    fits(body, request.member) &&
+    (query === undefined || (!request.hasBody && fits(query, (name) => request.query[name]))) &&
+    (only === undefined || request.onlyName === only)
+  );
+}
 
-const byHeader =
-  (name: string) =>
-  ({ header }: AskingRequest) =>
-    header(name) !== undefined;
-const byQuery =
-  (...names: readonly string[]) =>
-  ({ query, hasBody }: AskingRequest) =>
-    !hasBody && names.every((name) => query[name] !== undefined);
-
-const CHECKS: readonly Row[] = [
-  [
-    'Slack',
-    'challenge: slack',
-    ({ member }) => member('type') === 'url_verification' && member('challenge') !== undefined,
-  ],
-  ['Zoom', 'challenge: zoom', ({ member }) => member('event') === 'endpoint.url_validation'],
-  [
-    'a hub of WebSub (such as YouTube)',
-    'challenge: {echo: query.hub.challenge}',
-    byQuery('hub.challenge', 'hub.topic'),
-  ],
-  [
-    'Strava',
-    'challenge: {echo: query.hub.challenge, as: json}',
-    // Meta asks alike, with a number.
-    (request) =>
-      byQuery('hub.challenge', 'hub.mode')(request) && !/^\d+$/.test(request.query['hub.challenge'] ?? ''),
-  ],
-  [
-    'Meta',
-    META,
-    byQuery('hub.challenge', 'hub.mode'),
-    'the token is the text that was typed as "Verify token" at Meta',
-  ],
-  ['Microsoft Graph', 'challenge: graph', byQuery('validationToken')],
-  [
-    'Asana',
-    'challenge: {echo: headers.x-hook-secret}',
-    byHeader('x-hook-secret'),
-    'the text of this header is the secret of its signatures: the answer of Asana to POST /webhooks has it, too',
-  ],
-  ['RingCentral', 'challenge: {echo: headers.validation-token}', byHeader('validation-token')],
-  [
-    'Okta',
-    'challenge: {echo: headers.x-okta-verification-challenge, as: json, name: verification}',
-    byHeader('x-okta-verification-challenge'),
-  ],
-  [
-    'Smartsheet',
-    'challenge: {echo: headers.smartsheet-hook-challenge, name: smartsheet-hook-response}',
-    byHeader('smartsheet-hook-challenge'),
-  ],
-  [
-    'Twitch',
-    'challenge: {echo: body.challenge, as: text}',
-    ({ header }) => header('twitch-eventsub-message-type') === 'webhook_callback_verification',
-  ],
-  ['Dropbox, Nylas or Adobe', 'challenge: {echo: query.challenge}', byQuery('challenge')],
-  ['WeChat', 'challenge: {echo: query.echostr}', byQuery('echostr')],
-  [
-    'Notion',
-    undefined,
-    ({ onlyName }) => onlyName === 'verification_token',
-    "it sends the secret of verify, without a signature. For this once remove verify, let it call the address with ?token= and the hook token, and write messageTemplate: '{{verification_token}}' in the mapping: the prompt in sluice explain of that request shows it. Type it at Notion, and set it as the secret of verify",
-  ],
-  ['monday.com', 'challenge: {echo: body.challenge}', ({ onlyName }) => onlyName === 'challenge'],
-];
+/** How much a question says of itself: what says more is looked for first. */
+const weightOf = ({ headers = {}, query = {}, body = {} }: Question): number =>
+  [headers, query, body].flatMap(Object.values).reduce((sum, pattern) => sum + (pattern === '' ? 1 : 2), 0);
 
 /** Undefined of a request that asks nothing, or in a way that is not known. */
 export function findAddressCheck(request: AskingRequest): AddressCheck | undefined {
-  const found = CHECKS.find(([, , asks]) => asks(request));
-  if (found === undefined) return undefined;
-  const [provider, write, , also] = found;
-  return { provider, write, also };
+  const asking = shippedSenders()
+    .filter(({ question }) => question !== undefined && asks(question, request))
+    .toSorted((a, b) => weightOf(b.question ?? {}) - weightOf(a.question ?? {}));
+  const [first] = asking;
+  if (first === undefined) return undefined;
+  const write = written(first);
+  const alike = asking.filter((each) => written(each) === write).map(({ title }) => title);
+  return { provider: inWords(alike, 'or'), write, also: first.question?.also };
+}
+
+/** The line of a mapping. */
+function written({ challenge }: Sender): string | undefined {
+  if (challenge === undefined || typeof challenge === 'string') return challenge && `challenge: ${challenge}`;
+  const keys = Object.entries(challenge).map(([key, value]) => writtenKey(key, value));
+  return `challenge: {${keys.join(', ')}}`;
 }
 
 /** The line for a provider that is called so; undefined where none is known. */
 export function challengeFor(name: string): string | undefined {
-  const plain = name.toLowerCase();
-  return plain.length < 3
-    ? undefined
-    : CHECKS.find(([provider]) => provider.toLowerCase().includes(plain))?.[1];
+  const word = name.toLowerCase();
+  if (word.length < 3) return undefined;
+  const called = shippedSenders().find(
+    (each) => each.challenge !== undefined && `${each.title} ${each.name}`.toLowerCase().includes(word),
+  );
+  return called && written(called);
 }
 
 /** What to write, and where. */

@@ -1,7 +1,8 @@
 /** Keys of a mapping whose value is an object, where people write a number, a word or a flag: the object that was meant. */
 import { secondsIn, type SchemaAdvice } from '../schema-words.ts';
 import { isScalar } from '../../json.ts';
-import { findKnownSender } from './known-senders.ts';
+import { findSender } from '../../senders/senders.ts';
+import { signatureOf } from './senders.ts';
 import { PROVIDER_NAMES } from '../../verify/facts.ts';
 import { writtenScheme } from '../proofs/written-verify.ts';
 
@@ -50,10 +51,11 @@ function meantVerify(text: string): Meant {
 }
 
 function meantProvider(name: string): Meant {
-  const sender = findKnownSender(name);
+  const sender = findSender(name);
+  const columns = sender && signatureOf(sender);
   const scheme = (PROVIDER_NAMES as readonly string[]).includes(name)
     ? name
-    : sender && writtenScheme(sender.columns);
+    : columns && writtenScheme(columns);
   if (scheme === undefined) return undefined;
   const variable = `${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_SECRET`;
   return {

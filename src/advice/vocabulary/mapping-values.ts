@@ -2,12 +2,13 @@ import { CHANNEL_ALIASES, CHANNEL_IDS, THINKING_LEVELS } from '../../action.ts';
 import { didYouMean } from '../../document/document.ts';
 import { type SchemaAdvice } from '../schema-words.ts';
 import { isJsonObject } from '../../json.ts';
-import { findKnownSender, type KnownSender } from './known-senders.ts';
+import { findSender } from '../../senders/senders.ts';
+import type { SignatureColumns } from '../../verify/facts.ts';
 import { PROVIDER_NAMES } from '../../verify/facts.ts';
 import { writtenScheme } from '../proofs/written-verify.ts';
 import { meantChallenge } from './challenges.ts';
 import { meantObject } from './mapping-objects.ts';
-import { schemeWord } from './schemes.ts';
+import { schemeWord, signatureOf } from './senders.ts';
 
 type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
 
@@ -157,16 +158,17 @@ function meantScheme(text: string): Meant {
     const because = why === undefined ? '' : ` (${name} ${why})`;
     return { hint: `write scheme: ${scheme}${because}`, text: scheme };
   }
-  const sender = findKnownSender(name);
-  if (sender !== undefined) return schemeOfSender(sender, text);
+  const sender = findSender(name);
+  const columns = sender && signatureOf(sender);
+  if (sender !== undefined && columns !== undefined) return schemeOfSender(sender.title, columns, text);
   if (/^(?:none|off|false|no|disabled|public|open|anonymous)$/.test(name)) return { hint: NO_PROOF };
   return didYouMean(name, SCHEME_NAMES) === undefined ? { hint: GENERAL_SCHEMES } : undefined;
 }
 
 /** A sender without a scheme of its own: how it signs, in keys of the general scheme. */
-function schemeOfSender({ provider, columns }: KnownSender, text: string): Meant {
+function schemeOfSender(title: string, columns: SignatureColumns, text: string): Meant {
   return {
-    hint: `${provider} has no scheme of its own: in place of scheme: ${text} write scheme: ${writtenScheme(columns)}`,
+    hint: `${title} has no scheme of its own: in place of scheme: ${text} write scheme: ${writtenScheme(columns)}`,
   };
 }
 
