@@ -78,10 +78,8 @@ async function recordOne(
 
 /** The project's store, and listeners that a running service may have, are left alone. */
 function onlyRecording(settings: Settings, store: string): Settings {
-  return {
-    ...settings,
-    metrics: undefined,
-    server: { ...settings.server, health: undefined },
-    storage: { ...settings.storage, url: `sqlite:${join(store, 'sluice.db')}` },
-  };
+  const { metrics: _metrics, ...others } = settings;
+  const { health: _health, ...server } = settings.server;
+  const storage = { ...settings.storage, url: `sqlite:${join(store, 'sluice.db')}` };
+  return { ...others, server, storage };
 }

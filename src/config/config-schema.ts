@@ -8,11 +8,11 @@ import { storageSchema } from './storage-schema.ts';
 const agentsSchema = z.strictObject({
   defaults: z
     .strictObject({
-      model: text.optional().meta({ description: 'Model of runs for which no other is chosen.' }),
+      model: text.exactOptional().meta({ description: 'Model of runs for which no other is chosen.' }),
       models: z
         .array(text)
         .max(1000)
-        .optional()
+        .exactOptional()
         .meta({ description: 'Models that a request or a mapping may choose; an empty list allows none.' }),
       aliases: z.record(text, text).default({}).meta({ description: 'Short names of models.' }),
       timeoutSeconds: z
@@ -20,7 +20,7 @@ const agentsSchema = z.strictObject({
         .gt(0)
         .default(600)
         .meta({ description: 'Time limit of a run, in seconds, where the request or mapping gives none.' }),
-      maxTimeoutSeconds: z.number().gt(0).optional().meta({
+      maxTimeoutSeconds: z.number().gt(0).exactOptional().meta({
         description:
           'The longest time limit of a run, in seconds: longer ones are cut to it. Default 3600, or timeoutSeconds where that is more.',
       }),
@@ -36,16 +36,16 @@ const logSchema = z.strictObject({
     .meta({ description: 'Lowest level that is logged.' }),
   format: z
     .enum(['json', 'pretty'])
-    .optional()
+    .exactOptional()
     .meta({ description: 'Form of the lines; default json for serve, pretty for dev.' }),
 });
 
 /** The configuration file. Defaults that depend on other keys or on the file's place are filled in later. */
 export const configSchema = z.strictObject({
-  extends: text.optional().meta({
+  extends: text.exactOptional().meta({
     description: 'An openclaw.json to build on; settings in this file win, and its mappings are tried first.',
   }),
-  $schema: z.string().optional().meta({ description: 'Address of this schema, for editors.' }),
+  $schema: z.string().exactOptional().meta({ description: 'Address of this schema, for editors.' }),
   hooks: hooksSchema.prefault({}).meta({ description: 'The hook endpoints.' }),
   server: serverSchema.prefault({}).meta({ description: 'The listener.' }),
   gateway: gatewaySchema.prefault({}).meta({ description: 'What performs accepted hooks.' }),
@@ -57,7 +57,7 @@ export const configSchema = z.strictObject({
   plugins: z.array(text).max(100).default([]).meta({ description: 'Modules that add channels.' }),
   storage: storageSchema.prefault({}).meta({ description: 'Where accepted hooks are kept.' }),
   metrics: metricsSchema
-    .optional()
+    .exactOptional()
     .meta({ description: 'A separate listener for /metrics; without this block there is none.' }),
   console: consoleSchema
     .prefault({})

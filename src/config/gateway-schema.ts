@@ -13,10 +13,10 @@ const heartbeatSchema = z.strictObject({
     .default(1800)
     .meta({ description: 'Seconds between two periodic checks of the main session; 0 turns them off.' }),
   instructions: text
-    .optional()
+    .exactOptional()
     .meta({ description: 'Instructions for the main session: what to do with its events.' }),
-  model: text.optional().meta({ description: 'Model of the heartbeat; default agents.defaults.model.' }),
-  runner: text.optional().meta({ description: 'Runner of the heartbeat; default gateway.runner.' }),
+  model: text.exactOptional().meta({ description: 'Model of the heartbeat; default agents.defaults.model.' }),
+  runner: text.exactOptional().meta({ description: 'Runner of the heartbeat; default gateway.runner.' }),
   activeHours: z
     .strictObject({
       from: timeOfDay().meta({ description: 'Start, e.g. 08:00.' }),
@@ -24,16 +24,16 @@ const heartbeatSchema = z.strictObject({
       timeZone: z
         .string()
         .refine(isTimeZone, { error: 'must be a time zone such as Europe/Berlin' })
-        .optional()
+        .exactOptional()
         .meta({ description: 'IANA time zone; default that of the machine.' }),
     })
-    .optional()
+    .exactOptional()
     .meta({ description: 'Hours of the day in which periodic checks run.' }),
 });
 
 export const gatewaySchema = z.strictObject({
   token: secretSchema
-    .optional()
+    .exactOptional()
     .meta({ description: "The gateway's own secret; it must not be the same as a hook token." }),
   runner: z
     .union([text, runnerSchema])
@@ -44,7 +44,7 @@ export const gatewaySchema = z.strictObject({
     .default(4)
     .meta({ description: 'Most runs at the same time; the heartbeat is not counted.' }),
   maxRunsPerMapping: whole(1, 1000)
-    .optional()
+    .exactOptional()
     .meta({ description: 'Most runs of one mapping at the same time; default no separate limit.' }),
   workFolders: z
     .record(
@@ -72,7 +72,7 @@ export const gatewaySchema = z.strictObject({
     .meta({ description: 'The queue of system events.' }),
   main: z
     .strictObject({
-      channel: text.optional().meta({ description: 'Channel of the main session.' }),
+      channel: text.exactOptional().meta({ description: 'Channel of the main session.' }),
       to: z
         .union([
           text,
@@ -80,7 +80,7 @@ export const gatewaySchema = z.strictObject({
             error: 'must be in quotes, because a number this long loses digits',
           }),
         ])
-        .optional()
+        .exactOptional()
         .meta({ description: 'Recipient of the main session.' }),
     })
     .prefault({})
@@ -104,12 +104,12 @@ export const gatewaySchema = z.strictObject({
         description: 'Failures in a row of one runner, channel or mapping before a message goes out.',
       }),
     })
-    .optional()
+    .exactOptional()
     .meta({
       description: 'Messages when a runner, channel or mapping keeps failing, and when it works again.',
     }),
   callbackSecret: secretSchema
-    .optional()
+    .exactOptional()
     .meta({ description: 'Standard Webhooks secret (whsec_…) that signs callbacks.' }),
 });
 

@@ -7,7 +7,7 @@ import { text, whole } from './schema-values.ts';
 export const hooksSchema = z.strictObject({
   enabled: z.boolean().default(false).meta({ description: 'Turns the hook endpoints on.' }),
   token: secretSchema
-    .optional()
+    .exactOptional()
     .meta({ description: 'The hook token; required when hooks are enabled, and used for nothing else.' }),
   previousTokens: z.array(secretSchema).max(16).default([]).meta({
     description: 'Old tokens that are still accepted while you change the token; each use is logged.',
@@ -23,10 +23,10 @@ export const hooksSchema = z.strictObject({
     .default([])
     .meta({ description: 'Mappings written here; they are tried before those of mappingsDir.' }),
   mappingsDir: text
-    .optional()
+    .exactOptional()
     .meta({ description: 'Directory of mapping files; default ./mappings next to this file.' }),
   transformsDir: text
-    .optional()
+    .exactOptional()
     .meta({ description: 'Directory of transform modules; default ./transforms next to this file.' }),
   maxBodyBytes: whole(1, 64 * 1024 * 1024)
     .default(262_144)
@@ -69,14 +69,14 @@ export const hooksSchema = z.strictObject({
         .meta({ description: 'When the main session gets a line about a run.' }),
       limits: z
         .strictObject({
-          runsPerHour: whole(1, 100_000).optional().meta({
+          runsPerHour: whole(1, 100_000).exactOptional().meta({
             description: 'Runs of any one mapping that may begin within an hour; further ones wait.',
           }),
           runsPerHourAndSession: whole(1, 100_000)
-            .optional()
+            .exactOptional()
             .meta({ description: 'The same for any one conversation of a mapping.' }),
         })
-        .optional()
+        .exactOptional()
         .meta({
           description: 'How many runs of a mapping may begin within an hour; no limit unless written.',
         }),
@@ -87,7 +87,7 @@ export const hooksSchema = z.strictObject({
     description:
       'The answer to a request that no mapping takes: 404 (reject), or 204, and nothing is done (skip).',
   }),
-  lenient: z.boolean().optional().meta({
+  lenient: z.boolean().exactOptional().meta({
     description:
       'Correct wrong types and unknown values in request bodies, with a warning, instead of answering 400.',
   }),
@@ -102,7 +102,7 @@ export const hooksSchema = z.strictObject({
         .default(true)
         .meta({ description: 'Whether a request body may choose its session key.' }),
       default: text
-        .optional()
+        .exactOptional()
         .meta({ description: 'Session key of requests that give none; default hook:<uuid>.' }),
       allowedPrefixes: z.array(text).max(100).default([]).meta({
         description: 'A session key must start with one of these prefixes; an empty list allows any key.',
@@ -121,9 +121,9 @@ export const hooksSchema = z.strictObject({
         .default({})
         .meta({ description: 'The runner of each agent id that a body, a mapping or a transform may name.' }),
       default: text
-        .optional()
+        .exactOptional()
         .meta({ description: 'The agent id of hooks that give none; `allowed` is checked against it.' }),
-      allowed: z.array(z.string()).max(1000).optional().meta({
+      allowed: z.array(z.string()).max(1000).exactOptional().meta({
         description: 'Agents that may be used; all where this is left out, none where the list is empty.',
       }),
     })
@@ -132,6 +132,6 @@ export const hooksSchema = z.strictObject({
   // Whatever the first does not take is looked at when the settings are made: an older block is only a warning.
   mail: z
     .union([mailSchema, z.looseObject({})])
-    .optional()
+    .exactOptional()
     .meta({ description: 'The mailbox that is read; written by `sluice webhooks mail setup`.' }),
 });

@@ -28,18 +28,15 @@ const GMAIL_BODY_BYTES = 100 * (3 * 20_000 + 8192);
 export function hooksSettings({ hooks }: ConfigFile, context: SettingsContext): HooksSettings {
   const { reporter } = context;
   if (!hooks.enabled) reportDisabled(reporter);
-  const mail = resolveMail(hooks.mail, context);
+  const { mail: mailBlock, mappings: _, ...written } = hooks;
+  const mail = resolveMail(mailBlock, context);
   checkSessionKeys(hooks.sessionKeys, context);
+  checkAgents(hooks.agents, reporter);
   return {
-    ...doorSettings(hooks),
+    ...written,
     ...dialectSettings(hooks, context),
     path: hooksPath(hooks.path, reporter),
     presets: presetNames(hooks.presets, context),
-    defaults: runDefaults(hooks.defaults),
-    unmatched: hooks.unmatched,
-    exposeRuns: hooks.exposeRuns,
-    sessionKeys: sessionKeySettings(hooks.sessionKeys),
-    agents: agentsSettings(hooks.agents, context),
     ...(mail === undefined ? {} : { mail }),
   };
 }
@@ -50,15 +47,6 @@ function reportDisabled(reporter: Reporter): void {
     message: say`hooks are off: every path is answered 404`,
     hint: say`set hooks.enabled to true`,
   });
-}
-
-type Door = 'enabled' | 'token' | 'previousTokens' | 'queryToken' | 'authFailuresPerMinute' | 'limits';
-
-/** Who is let in, and how much of it; as it is written. */
-function doorSettings(hooks: ConfigFile['hooks']): Pick<HooksSettings, Door | 'maxBodyBytes'> {
-  const { enabled, token, previousTokens, queryToken } = hooks;
-  const { authFailuresPerMinute, limits, maxBodyBytes } = hooks;
-  return { enabled, token, previousTokens, queryToken, authFailuresPerMinute, limits, maxBodyBytes };
 }
 
 type OfDialect = 'mappingsDir' | 'transformsDir' | 'maxBodyBytesByName' | 'lenient' | 'dialect';
@@ -76,13 +64,6 @@ function dialectSettings(
     lenient: lenient ?? isOpenClaw,
     dialect: isOpenClaw ? 'openclaw' : 'sluice',
   };
-}
-
-function sessionKeySettings({
-  default: standard,
-  ...keys
-}: ConfigFile['hooks']['sessionKeys']): HooksSettings['sessionKeys'] {
-  return standard === undefined ? keys : { ...keys, default: standard };
 }
 
 function checkSessionKeys(
@@ -125,25 +106,10 @@ function defaultKeyLeftOut(key: string): typeof GENERATED_KEY_LEFT_OUT {
   };
 }
 
-function runDefaults({ limits, ...rest }: ConfigFile['hooks']['defaults']): HooksSettings['defaults'] {
-  return limits === undefined ? rest : { ...rest, limits };
-}
-
-/** The agents a hook may name; every name has to lead somewhere. */
-function agentsSettings(
-  { runners, default: standard, allowed }: ConfigFile['hooks']['agents'],
-  { reporter }: SettingsContext,
-): HooksSettings['agents'] {
-  if (standard !== undefined && !Object.hasOwn(runners, standard))
-    reportUnknownAgent(standard, Object.keys(runners), reporter);
-  return {
-    runners,
-    ...(standard === undefined ? {} : { default: standard }),
-    ...(allowed === undefined ? {} : { allowed }),
-  };
-}
-
-function reportUnknownAgent(name: string, known: readonly string[], reporter: Reporter): void {
+/** The agent of hooks that name none has to lead somewhere. */
+function checkAgents({ runners, default: name }: ConfigFile['hooks']['agents'], reporter: Reporter): void {
+  if (name === undefined || Object.hasOwn(runners, name)) return;
+  const known = Object.keys(runners);
   reporter.report('UNKNOWN_AGENT', ['hooks', 'agents', 'default'], {
     message: say`there is no agent "${name.slice(0, 80)}" in hooks.agents.runners`,
     facts: { written: name, known } satisfies ConfigFacts['UNKNOWN_AGENT'],

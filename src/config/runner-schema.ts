@@ -18,12 +18,12 @@ const maxRuns = z
   .int()
   .min(1)
   .max(1000)
-  .optional()
+  .exactOptional()
   .meta({ description: 'Most runs at the same time with this runner.' });
 
 const providerBase = {
-  apiKey: secretSchema.optional().meta({ description: 'API key of the provider.' }),
-  reasoning: z.boolean().optional().meta({ description: 'Whether `thinking` is sent to the provider.' }),
+  apiKey: secretSchema.exactOptional().meta({ description: 'API key of the provider.' }),
+  reasoning: z.boolean().exactOptional().meta({ description: 'Whether `thinking` is sent to the provider.' }),
 };
 
 /** A reference whose variable is not set is reported as such, and is no wrong address. */
@@ -37,14 +37,15 @@ const providerSchema = z.discriminatedUnion('kind', [
     baseUrl: url.meta({ description: 'Base URL of the API of the provider.' }),
     ...providerBase,
   }),
-  z.strictObject({ kind: z.literal('openai'), baseUrl: url.optional(), ...providerBase }),
-  z.strictObject({ kind: z.literal('anthropic'), baseUrl: url.optional(), ...providerBase }),
+  z.strictObject({ kind: z.literal('openai'), baseUrl: url.exactOptional(), ...providerBase }),
+  z.strictObject({ kind: z.literal('anthropic'), baseUrl: url.exactOptional(), ...providerBase }),
 ]);
 
-const model = text.optional().meta({
+const model = text.exactOptional().meta({
   description: 'Model of this runner where no other is chosen, in place of agents.defaults.model.',
 });
 
+/** Besides PATH, HOME, LANG, LC_*, TZ, TMPDIR, USER and SHELL. */
 const passEnv = z
   .array(text)
   .max(1000)
@@ -61,7 +62,7 @@ const maxReplyBytes = z
 
 /** What every runner that starts a command of your choice takes. */
 const placeAndEnvironment = {
-  cwd: text.optional().meta({
+  cwd: text.exactOptional().meta({
     description:
       'Working folder: "private" for one of its own per conversation, outside of the configuration; or a path.',
   }),
@@ -82,7 +83,7 @@ const agentSchema = z.strictObject({
     description:
       'What the agent may do, by its own permission flags: read files of its folder (default), edit them too, or everything.',
   }),
-  command: text.optional().meta({ description: 'The program, where it is not on PATH under its name.' }),
+  command: text.exactOptional().meta({ description: 'The program, where it is not on PATH under its name.' }),
   ...placeAndEnvironment,
   model,
   maxRuns,
@@ -90,6 +91,7 @@ const agentSchema = z.strictObject({
 
 const commandSchema = z.strictObject({
   kind: z.literal('command'),
+  // {prompt_file} {model} {thinking} {session_key} {session_id} {timeout_seconds} {run_id} {history_file}
   argv: z
     .array(z.string())
     .min(1)
@@ -97,7 +99,7 @@ const commandSchema = z.strictObject({
     .meta({ description: 'The command and its arguments, with placeholders.' }),
   prompt: z.enum(['stdin', 'file']).default('stdin').meta({ description: 'How the prompt arrives.' }),
   replyPath: text
-    .optional()
+    .exactOptional()
     .meta({ description: 'Dot path of the reply in JSON on stdout; default all of stdout.' }),
   ...placeAndEnvironment,
   model,
@@ -115,8 +117,8 @@ const modelSchema = z.strictObject({
     .record(text, providerSchema)
     .meta({ description: 'Providers by the first part of a model name.' }),
   model,
-  system: text.optional().meta({ description: 'System text before every conversation.' }),
-  maxOutputTokens: z.number().int().min(1).optional().meta({ description: 'Longest reply in tokens.' }),
+  system: text.exactOptional().meta({ description: 'System text before every conversation.' }),
+  maxOutputTokens: z.number().int().min(1).exactOptional().meta({ description: 'Longest reply in tokens.' }),
   maxRuns,
 });
 
@@ -137,14 +139,14 @@ const openClawSchema = z.strictObject({
   kind: z.literal('openclaw'),
   command: text.default('openclaw').meta({ description: 'The command of OpenClaw.' }),
   agent: text
-    .optional()
+    .exactOptional()
     .meta({ description: 'Id of the agent in OpenClaw; default the one that its gateway chooses.' }),
   hooks: z
     .strictObject({
       url: url.meta({ description: "URL of that gateway's hooks, with their path." }),
       token: secretSchema.meta({ description: 'Its hook token.' }),
     })
-    .optional()
+    .exactOptional()
     .meta({ description: 'Where events of the main session go; needed for the heartbeat.' }),
   passEnv,
   maxReplyBytes,

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { defined } from '../json.ts';
 import type { Models } from './models.ts';
 import type { AgentKind, RunnerFile } from './runner-schema.ts';
-import type { ProviderSettings, RunnerSettings } from './settings.ts';
+import type { RunnerSettings } from './settings.ts';
 
 /** A runner's name, and what its settings are resolved with. */
 interface Named {
@@ -18,88 +17,63 @@ interface Named {
 
 /** A runner as it works: with its folders, and models by their full names. */
 export function runnerSettings(runner: RunnerFile, context: Named): RunnerSettings {
-  const limits = runner.maxRuns === undefined ? {} : { maxRuns: runner.maxRuns };
   switch (runner.kind) {
     case 'echo':
-      return { kind: 'echo', ...limits };
+    case 'openclaw':
+    case 'forward':
+      return runner;
     case 'command':
-      return { ...commandSettings(runner, context), ...limits };
+      return commandSettings(runner, context);
     case 'claude':
     case 'codex':
     case 'gemini':
     case 'opencode':
-      return { ...agentSettings(runner, context), ...limits };
+      return agentSettings(runner, context);
     case 'model':
-      return { ...modelSettings(runner, context.models), ...limits };
-    case 'openclaw':
-      return { ...openClawSettings(runner), ...limits };
-    case 'forward': {
-      const { kind, url, token, forwardSummaries } = runner;
-      return { kind, url, token, forwardSummaries, ...limits };
-    }
+      return modelSettings(runner, context.models);
   }
-}
-
-function openClawSettings({
-  kind,
-  command,
-  agent,
-  hooks,
-  passEnv,
-  maxReplyBytes,
-}: RunnerOf<'openclaw'>): SettingsOf<'openclaw'> {
-  return { kind, command, passEnv, maxReplyBytes, ...defined({ agent, hooks }) };
 }
 
 type RunnerOf<Kind extends RunnerFile['kind']> = Extract<RunnerFile, { kind: Kind }>;
 type SettingsOf<Kind extends RunnerSettings['kind']> = Extract<RunnerSettings, { kind: Kind }>;
 
 function commandSettings(runner: RunnerOf<'command'>, context: Named): SettingsOf<'command'> {
-  const { argv, prompt, env, passEnv, retryExitCodes, maxReplyBytes, replyPath, model } = runner;
-  const [file = '', ...args] = argv;
+  const {
+    argv: [file = '', ...args],
+    cwd = '.',
+    ...written
+  } = runner;
   return {
-    kind: 'command',
+    ...written,
     argv: [programPath(file, context.directory), ...args],
-    prompt,
-    env,
-    passEnv,
-    retryExitCodes,
-    maxReplyBytes,
-    ...(replyPath === undefined ? {} : { replyPath }),
-    ...(model === undefined ? {} : { model: context.models.resolve(model) }),
+    ...resolvedModel(runner, context.models),
     // Without a word it stays where it always was; `check` says what is wrong with that.
-    ...workingFolder(runner.cwd ?? '.', context),
+    ...workingFolder(cwd, context),
   };
 }
 
 function agentSettings(runner: RunnerOf<AgentKind>, context: Named): SettingsOf<'agent'> {
-  const { kind, access, argv, env, passEnv, maxReplyBytes, model } = runner;
+  const { kind: agent, command = agent, cwd = PRIVATE, ...written } = runner;
   return {
+    ...written,
     kind: 'agent',
-    agent: kind,
-    command: programPath(runner.command ?? kind, context.directory),
+    agent,
+    command: programPath(command, context.directory),
     sessions: stateFolder('sessions', context),
-    access,
-    argv,
-    env,
-    passEnv,
-    maxReplyBytes,
-    ...(model === undefined ? {} : { model: context.models.resolve(model) }),
-    ...workingFolder(runner.cwd ?? PRIVATE, context),
+    ...resolvedModel(runner, context.models),
+    ...workingFolder(cwd, context),
   };
 }
 
 function modelSettings(runner: RunnerOf<'model'>, models: Models): SettingsOf<'model'> {
-  const { system, maxOutputTokens, model } = runner;
   const providers = Object.entries(runner.providers).map(
-    ([name, provider]) => [name, providerSettings(provider)] as const,
+    ([name, provider]) => [name, { reasoning: provider.kind !== 'openai-compatible', ...provider }] as const,
   );
-  return {
-    kind: 'model',
-    providers: Object.fromEntries(providers),
-    ...(model === undefined ? {} : { model: models.resolve(model) }),
-    ...defined({ system, maxOutputTokens }),
-  };
+  return { ...runner, ...resolvedModel(runner, models), providers: Object.fromEntries(providers) };
+}
+
+function resolvedModel({ model }: { readonly model?: string }, models: Models): { readonly model?: string } {
+  return model === undefined ? {} : { model: models.resolve(model) };
 }
 
 /** `cwd` in the file: a private folder per conversation. */
@@ -128,14 +102,4 @@ export function stateFolder(
   const state = isAbsolute(given) ? given : join(env['HOME'] ?? homedir(), '.local/state');
   const service = createHash('sha256').update(directory).digest('hex').slice(0, 12);
   return join(state, 'sluice', what, service, name.replaceAll(/[^\w.-]|^\.+/g, '_'));
-}
-
-type ProviderFile = RunnerOf<'model'>['providers'][string];
-
-function providerSettings({ kind, baseUrl, apiKey, reasoning }: ProviderFile): ProviderSettings {
-  return {
-    kind,
-    reasoning: reasoning ?? kind !== 'openai-compatible',
-    ...defined({ baseUrl, apiKey }),
-  };
 }

@@ -5,7 +5,7 @@ import { text, whole } from './schema-values.ts';
 export const serverSchema = z.strictObject({
   host: text.default('127.0.0.1').meta({ description: 'Address to listen on.' }),
   port: whole(0, 65_535)
-    .optional()
+    .exactOptional()
     .meta({ description: 'Port to listen on; default 8787. 0 takes a free port.' }),
   stopGraceSeconds: z
     .number()
@@ -47,14 +47,14 @@ export const serverSchema = z.strictObject({
       host: text.default('127.0.0.1').meta({ description: 'Address of the health listener.' }),
       port: whole(0, 65_535).meta({ description: 'Port of the health listener; 0 takes a free port.' }),
     })
-    .optional()
+    .exactOptional()
     .meta({ description: 'A separate listener for /healthz and /readyz; without this block there is none.' }),
   publicUrl: z
     .url({
       protocol: /^https?$/,
       error: 'must be an http or https address such as https://hooks.example.com',
     })
-    .optional()
+    .exactOptional()
     .meta({ description: 'Address that senders call; some of them sign it.' }),
 });
 
@@ -64,13 +64,13 @@ export const metricsSchema = z.strictObject({
 });
 
 export const consoleSchema = z.strictObject({
-  enabled: z.boolean().optional().meta({
+  enabled: z.boolean().exactOptional().meta({
     description: 'Whether the console is served; default true in `sluice dev`, false in `sluice serve`.',
   }),
   host: text.default('127.0.0.1').meta({
     description: 'Address of the console in `sluice serve`; `sluice dev` serves it on 127.0.0.1 only.',
   }),
-  port: whole(0, 65_535).optional().meta({
+  port: whole(0, 65_535).exactOptional().meta({
     description:
       'Port of the console; 0 takes a free port. Default 8788, and in `sluice dev` a free port where that is taken.',
   }),
@@ -79,6 +79,6 @@ export const consoleSchema = z.strictObject({
       protocol: /^https?$/,
       error: 'must be an http or https address such as https://console.example.com',
     })
-    .optional()
+    .exactOptional()
     .meta({ description: 'Address that browsers use where a proxy stands in front of the console.' }),
 });

@@ -30,21 +30,21 @@ export const storageSchema = z.strictObject({
     .meta({ description: 'How long completed work is kept.' }),
   keepRequests: z
     .strictObject({
-      which: z.enum(['none', 'transforms', 'failed', 'all']).optional().meta({
+      which: z.enum(['none', 'transforms', 'failed', 'all']).exactOptional().meta({
         description:
           'Which requests are kept with their bodies: none, those whose transform failed (default of serve), all that were answered 4xx or 5xx, or all (default of dev).',
       }),
       count: whole(1, 1_000_000)
-        .optional()
+        .exactOptional()
         .meta({ description: 'Requests kept at most; default 100, dev 1000.' }),
       bytes: whole(1, 10_000_000_000)
-        .optional()
+        .exactOptional()
         .meta({ description: 'Bytes of kept requests at most; default 16777216, dev 67108864.' }),
       days: z
         .number()
         .gt(0)
         .max(36_500)
-        .optional()
+        .exactOptional()
         .meta({ description: 'Days a request is kept; default no limit, dev 1.' }),
     })
     .prefault({})

@@ -34,15 +34,11 @@ export function toSettings(file: ConfigFile, context: SettingsContext): Settings
     agents: { defaults: agentDefaults(file, models) },
     channels: resolveChannels(file, context.reporter),
     plugins: file.plugins.map((name) => (/^\.{0,2}\//.test(name) ? resolve(context.directory, name) : name)),
-    storage: storageSettings(file, context),
-    metrics: file.metrics,
-    console: consoleSettings(file, context.reporter),
-    log: logSettings(file),
+    storage: { ...file.storage, url: storageUrl(file.storage.url, context) },
+    ...defined({ metrics: file.metrics }),
+    console: checkedConsole(file.console, context.reporter),
+    log: file.log,
   };
-}
-
-function logSettings({ log: { level, format } }: ConfigFile): Settings['log'] {
-  return format === undefined ? { level } : { level, format };
 }
 
 /** A run that never ends holds one of few places: a request chooses its limit only up to here. */
@@ -55,16 +51,6 @@ function agentDefaults(
   const { timeoutSeconds, maxTimeoutSeconds = Math.max(timeoutSeconds, MAX_TIMEOUT_SECONDS) } =
     agents.defaults;
   return { model, models, aliases, timeoutSeconds, maxTimeoutSeconds };
-}
-
-function storageSettings({ storage }: ConfigFile, context: SettingsContext): Settings['storage'] {
-  return {
-    url: storageUrl(storage.url, context),
-    leaseSeconds: storage.leaseSeconds,
-    keep: storage.keep,
-    keepRequests: defined(storage.keepRequests),
-    maxBacklog: storage.maxBacklog,
-  };
 }
 
 /** An OpenClaw file that names no runner says so elsewhere. */
@@ -87,8 +73,7 @@ function serverSettings({ server }: ConfigFile, reporter: Reporter): ServerSetti
       hint: say`listen on 127.0.0.1, or put a proxy with TLS in front of it and name the proxy in server.trustedProxies`,
     });
   }
-  const { publicUrl, port = DEFAULT_PORT, ...rest } = server;
-  return { ...rest, port, health: server.health, ...defined({ publicUrl }) };
+  return { port: DEFAULT_PORT, ...server };
 }
 
 function gatewaySettings(
@@ -97,16 +82,14 @@ function gatewaySettings(
   models: ReturnType<typeof resolveModels>,
 ): GatewaySettings {
   const { reporter, directory } = context;
-  const { token, maxRuns, maxRunsPerMapping, holdHours, events, sessions } = gateway;
-  const written = { token, maxRuns, maxRunsPerMapping, holdHours, events, sessions };
   const folders = Object.entries(gateway.workFolders);
+  checkCallbackSecret(gateway.callbackSecret, reporter);
   return {
-    ...written,
+    ...gateway,
     ...resolveRunners(gateway, { ...context, models }),
     ...targetSettings(gateway, reporter),
     workFolders: Object.fromEntries(folders.map(([name, folder]) => [name, resolve(directory, folder)])),
     heartbeat: heartbeatSettings(gateway.heartbeat, models),
-    callbackSecret: callbackSecret(gateway.callbackSecret, reporter),
   };
 }
 
@@ -116,26 +99,26 @@ function targetSettings(
   reporter: Reporter,
 ): Pick<GatewaySettings, 'main' | 'alerts'> {
   const channelAt = (name: string, path: Path): string => resolveChannelId(name, { reporter, path });
-  const main = {
-    channel: channel === undefined ? undefined : channelAt(channel, MAIN_CHANNEL),
+  const main = defined({
+    channel: channel && channelAt(channel, MAIN_CHANNEL),
     to: to === undefined ? undefined : String(to),
-  };
+  });
   if (alerts === undefined) return { main };
   return { main, alerts: { ...alerts, channel: channelAt(alerts.channel, ALERTS_CHANNEL) } };
 }
 
 function heartbeatSettings(
-  { everySeconds, instructions, model, runner, activeHours }: ConfigFile['gateway']['heartbeat'],
+  { model, activeHours, ...written }: ConfigFile['gateway']['heartbeat'],
   models: ReturnType<typeof resolveModels>,
 ): GatewaySettings['heartbeat'] {
-  const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
   return {
-    everySeconds,
-    instructions: instructions ?? DEFAULT_HEARTBEAT_INSTRUCTIONS,
-    model: model === undefined ? undefined : models.resolve(model),
-    runner,
-    activeHours:
-      activeHours === undefined ? undefined : { ...activeHours, timeZone: activeHours.timeZone ?? ownZone },
+    instructions: DEFAULT_HEARTBEAT_INSTRUCTIONS,
+    ...written,
+    ...defined({
+      model: model && models.resolve(model),
+      activeHours: activeHours && { timeZone, ...activeHours },
+    }),
   };
 }
 
@@ -143,8 +126,8 @@ const MAIN_CHANNEL: Path = ['gateway', 'main', 'channel'];
 const ALERTS_CHANNEL: Path = ['gateway', 'alerts', 'channel'];
 
 /** Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes. */
-function callbackSecret(secret: string | undefined, reporter: Reporter): string | undefined {
-  if (secret === undefined) return undefined;
+function checkCallbackSecret(secret: string | undefined, reporter: Reporter): void {
+  if (secret === undefined) return;
   const [, encoded = ''] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(secret) ?? [];
   const length = Buffer.from(encoded, 'base64').length;
   if (length < 24 || length > 64) {
@@ -153,11 +136,10 @@ function callbackSecret(secret: string | undefined, reporter: Reporter): string 
       hint: say`make one with: echo "whsec_$(openssl rand -base64 32)"`,
     });
   }
-  return secret;
 }
 
-function consoleSettings({ console: written }: ConfigFile, reporter: Reporter): ConsoleSettings {
-  const { enabled, host, port, publicUrl } = written;
+function checkedConsole(written: ConsoleSettings, reporter: Reporter): ConsoleSettings {
+  const { enabled, host, publicUrl } = written;
   if (enabled === true && !isLoopback(host) && publicUrl === undefined) {
     reporter.report('EXPOSED_LISTENER', ['console', 'host'], {
       severity: 'warning',
@@ -165,5 +147,5 @@ function consoleSettings({ console: written }: ConfigFile, reporter: Reporter): 
       hint: say`listen on 127.0.0.1 and use an SSH tunnel, or put a proxy with TLS in front of it and name its address in console.publicUrl`,
     });
   }
-  return { host, ...defined({ enabled, port, publicUrl }) };
+  return written;
 }

@@ -214,7 +214,7 @@ function applyOverrides(
   const token = hooks.token ?? (hooks.enabled ? makeToken?.(server.host) : undefined);
   return {
     ...generation,
-    config: { ...config, settings: { ...settings, server, hooks: { ...hooks, token } } },
+    config: { ...config, settings: { ...settings, server, hooks: { ...hooks, ...defined({ token }) } } },
   };
 }
 

@@ -496,7 +496,7 @@ describe('last', () => {
   const settings = (channels: readonly string[], main: { channel?: string; to?: string } = {}) =>
     configurationOf({
       channels: channels.map((id) => ({ channel: new RecordingChannel(id), to: `${id}-default` })),
-      gateway: { main: { channel: main.channel, to: main.to } },
+      gateway: { main },
     }).settings;
   const last = { channel: 'last' };
 

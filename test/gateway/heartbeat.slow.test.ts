@@ -17,9 +17,6 @@ function heartbeat(change: Partial<GatewaySettings['heartbeat']> = {}): Partial<
   const defaults = {
     everySeconds: 0,
     instructions: 'Look.',
-    model: undefined,
-    runner: undefined,
-    activeHours: undefined,
   };
   return { heartbeat: { ...defaults, ...change } };
 }

@@ -180,9 +180,7 @@ describe('a run', () => {
       heartbeat: {
         everySeconds: 0,
         instructions: '',
-        model: undefined,
         runner: 'held',
-        activeHours: undefined,
       },
     };
     const house = await openHouse({ runners: { held }, gateway });

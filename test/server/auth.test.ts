@@ -150,7 +150,7 @@ describe('carriers', () => {
   });
 
   test('a server without a token lets nobody in', async () => {
-    const server = await startTestServer({ hooks: { token: undefined } });
+    const server = await startTestServer({ hooks: { token: undefined } as object });
     expect(await statusOf(server, { authorization: 'Bearer undefined' })).toBe(401);
     expect(await statusOf(server, { authorization: 'Bearer' })).toBe(401);
     expect(await statusOf(server, {}, '/hooks/wake?token=')).toBe(401);

@@ -34,9 +34,7 @@ const gateway = new Gateway({
         heartbeat: {
           everySeconds: 0,
           instructions: '',
-          model: undefined,
           runner: 'hang',
-          activeHours: undefined,
         },
       }),
       agents: {

@@ -201,7 +201,6 @@ export const SERVER: ServerDeps['server'] = {
   stopGraceSeconds: 5,
   trustedProxies: [],
   limits: { connections: 2_000, perAddress: 500, idleSeconds: 75, strangerSeconds: 10 },
-  health: undefined,
 };
 
 const servers: RunningServer[] = [];
