@@ -6,7 +6,6 @@ import { addMailCommands } from './mail-commands.ts';
 import { addServiceCommands } from './service-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
 import { CliError, type ExitCode, exitCodeOf, processTerminal, type Terminal } from './terminal.ts';
-import { explainUsage } from './usage-error.ts';
 import { version } from './version.ts';
 
 /**
@@ -80,4 +79,32 @@ function forEachCommand(command: Command, visit: (command: Command) => void): vo
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return process.env['SLUICE_DEBUG'] ? (error.stack ?? error.message) : error.message;
+}
+
+/** What is wrong with a command line that cannot be read, and how the command is written. */
+function explainUsage(program: Command, args: readonly string[], message: string): string {
+  const words = args.filter((word) => !word.startsWith('-'));
+  let command = program;
+  for (const word of words) {
+    const next = command.commands.find((one) => one.name() === word);
+    if (next === undefined) break;
+    command = next;
+  }
+  return [message, ...formOf(program, command)].join('\n');
+}
+
+/** How the command is written, and its flags. */
+function formOf(program: Command, command: Command): readonly string[] {
+  if (command === program) return ['sluice --help lists the commands'];
+  const name = nameOf(command);
+  const flags = command.options.map(({ long, short }) => long ?? short ?? '');
+  const below = command.commands.map(
+    (one) => `${name} ${one.name()} ${one.usage().replace('[options] ', '')}`,
+  );
+  if (below.length > 0) return [`it is written: ${below.map((one) => one.trimEnd()).join(', or ')}`];
+  return [`it is written: ${name} ${command.usage()}`, `its options: ${flags.join(' ')}  (${name} --help)`];
+}
+
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }

@@ -11,9 +11,11 @@ import { findConfigFile, type JsonFlags } from './config-file.ts';
 import { printJson } from './json.ts';
 import type { Terminal } from './terminal.ts';
 import { type MachineFinding, machineFindings } from './doctor-machine.ts';
-import { queueFindings } from './doctor-queue.ts';
 import { senderFindings } from './doctor-senders.ts';
 import { advise } from './lazy-advice.ts';
+import { existsSync } from 'node:fs';
+import { findStoreFile, openStorage } from '../storage/storage.ts';
+import { findWaits, waitLines } from './queue-waits.ts';
 
 /** One question to a platform. */
 const CHANNEL_TIMEOUT_MS = 10_000;
@@ -137,3 +139,24 @@ const MAIL_REMEDIES: Readonly<Record<MailFailure['kind'], string>> = {
   settings: 'correct hooks.mail',
   connection: 'look whether this machine reaches the server, and at hooks.mail.host, port and security',
 };
+
+/** Runs that wait because somebody paused them, or because their mapping is at its limit. */
+async function queueFindings({ settings }: LoadedConfig): Promise<readonly MachineFinding[]> {
+  const { url } = settings.storage;
+  // A service that never ran has nothing that waits; it is not made here.
+  const file = findStoreFile(url);
+  if (file !== undefined && !existsSync(file)) return [];
+  try {
+    const storage = await openStorage(url, { mode: 'attached' });
+    try {
+      const nowMs = Date.now();
+      const lines = waitLines(await findWaits(storage, nowMs), nowMs);
+      if (lines.length === 0) return [{ area: 'queue', ok: true, text: 'nothing is paused or at a limit' }];
+      return lines.map((text) => ({ area: 'queue', ok: false, text }));
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    return [{ area: 'queue', ok: false, text: error instanceof Error ? error.message : String(error) }];
+  }
+}

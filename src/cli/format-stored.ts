@@ -1,6 +1,6 @@
 import { defined } from '../json.ts';
 import { LAST_CHANNEL, type AgentAction, type NotifyAction } from '../action.ts';
-import type { GatewaySettings } from '../config/config.ts';
+import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import {
   callbackPlace,
@@ -11,11 +11,10 @@ import {
 } from '../storage/storage.ts';
 import type { StoredRequest, StoredRun } from '../storage/facts.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
-import { indent, ownerText } from '../explanation/explanation.ts';
+import { indent, ownerText, runnerNamed } from '../explanation/explanation.ts';
 import { type EvaluationNote } from '../advice/requests.ts';
 import { bodySize } from './listings.ts';
 import { type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
-import { runnerText } from './runner-text.ts';
 import { isToRetry, stateText } from './run-words.ts';
 import { formatSpan } from './terminal.ts';
 
@@ -267,4 +266,31 @@ function eventLines(
     ...(lastError === undefined ? [] : [`  ${clearLine(lastError.code)}: ${clearLine(lastError.message)}`]),
     ...(state === 'dead' ? [`  ${againLine(id, context)}`] : []),
   ];
+}
+
+/** The runner of an action, and what it is; of what the store says it may hold signs that a terminal obeys. */
+function runnerText({ runner: own }: AgentAction, gateway: GatewaySettings): string {
+  const name = own ?? gateway.runner;
+  const runner = runnerNamed(gateway, name);
+  return runner === undefined
+    ? `${name}, which the configuration no longer has`
+    : `${name}: ${describeRunner(runner)}`;
+}
+
+/** What a runner starts or calls; nothing of its environment and keys. */
+function describeRunner(runner: RunnerSettings): string {
+  switch (runner.kind) {
+    case 'command':
+      return `command ${runner.argv.join(' ')}, in ${runner.cwd ?? 'a private folder of the conversation (cwd: private)'}`;
+    case 'model':
+      return `model, providers ${Object.keys(runner.providers).join(', ')}`;
+    case 'forward':
+      return `forward to ${new URL(runner.url).origin}`;
+    case 'openclaw':
+      return `openclaw, command ${runner.command}`;
+    case 'agent':
+      return `agent ${runner.agent}`;
+    case 'echo':
+      return 'echo, which answers with the message itself';
+  }
 }

@@ -1,15 +1,17 @@
-import { quoted } from '../finding.ts';
+import { quoted, say } from '../finding.ts';
 import { createHash } from 'node:crypto';
-import { dirname, resolve } from 'node:path';
+import { dirname, resolve, basename } from 'node:path';
 import {
   readDocument,
   type Finding,
   type LocatedValue,
   type ParsedDocument,
   type Path,
+  documentKind,
+  firstLine,
+  nameOfKind,
 } from '../document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
-import { findForeign, ofOtherFile } from './not-configuration.ts';
 import { isOnPath } from './on-path.ts';
 import { inHome, openClawEnvironment } from './openclaw/environment.ts';
 import { isJsonObject } from '../json.ts';
@@ -26,6 +28,7 @@ import {
 } from './openclaw/translate.ts';
 import { gmailRunDefaults } from './openclaw/translate-gmail.ts';
 import type { InlineMapping, RunDefaults } from './settings.ts';
+import type { ConfigFacts } from './finding-facts.ts';
 
 /** What of the loading options the reading needs. */
 export interface ReadConfigOptions {
@@ -228,4 +231,31 @@ export async function importOpenClawFile(
     imported: importOpenClaw(read, { into: options.into, env: options.env, diagnostics }),
     diagnostics,
   };
+}
+
+/** A configuration that is found without being named. */
+const OWN_NAME = /^sluice\.(?:yaml|json)$/;
+
+/** A file that holds something else than a configuration. */
+function findForeign(root: LocatedValue, file: string): Finding | undefined {
+  const kind = documentKind(root.value);
+  if (kind === undefined || kind === 'configuration') return undefined;
+  const isOwn = OWN_NAME.test(basename(file));
+  // Keys of the configuration that are indented too little, or are of an older form, are findings of their own.
+  if (isOwn && kind !== 'mapping file') return undefined;
+  const code: ConfigCode = 'NOT_A_CONFIGURATION';
+  return {
+    severity: 'error',
+    code,
+    message: say`this is ${nameOfKind(kind)}, and a configuration is expected here`,
+    at: firstLine(root),
+    facts: { kind, isOwn } satisfies ConfigFacts['NOT_A_CONFIGURATION'],
+  };
+}
+
+/** A finding about a file that cannot be a configuration at all; what such a file is for is another matter here. */
+function ofOtherFile(found: Finding, file: string): Finding {
+  if (found.code !== 'FILE_IS_DIRECTORY' && found.code !== 'UNKNOWN_FORMAT') return found;
+  const { hint: _, ...rest } = found;
+  return { ...rest, facts: { file } satisfies ConfigFacts['UNKNOWN_FORMAT'] };
 }

@@ -13,7 +13,7 @@ import {
 } from './author-files.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import type { Drafts, LoadedDraft } from './drafts.ts';
-import type { Judge } from './judge.ts';
+import { type Judge, judgementOf } from './judge.ts';
 import { keepAsGolden } from './keep-golden.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
 import type {
@@ -24,8 +24,10 @@ import type {
   ImpactAnswer,
   InboxPage,
   Vocabulary,
+  RequestPage,
 } from './protocol.ts';
-import { requestPage } from './request-page.ts';
+import { explainStored, findOthers, storedToJson } from '../explanation/explanation.ts';
+import { findStoredRequest } from '../storage/facts.ts';
 
 /** What a route works with. */
 export interface RouteContext {
@@ -184,4 +186,37 @@ async function findKept({ storage }: ConsoleDeps, id: string): Promise<HookReque
   if (kept === undefined) return undefined;
   const { judged: _judged, ...request } = parseKeptRequest(kept);
   return request;
+}
+
+/** Everything about one request: what was decided, why, and what became of it. Undefined where nothing is kept. */
+async function requestPage(
+  { storage, live }: Pick<ConsoleDeps, 'storage' | 'live'>,
+  judge: Judge,
+  id: string,
+): Promise<RequestPage | undefined> {
+  const stored = await findStoredRequest(storage, id);
+  if (stored === undefined) return undefined;
+  const { decision, kept } = stored;
+  const { generation, diagnostics } = await judge.base();
+  const told = await explainStored(stored, {
+    keepRequests: live().config.settings.storage.keepRequests,
+    others: await findOthers(storage, stored),
+    explainer: generation && { generation, diagnostics },
+    settings: live(),
+  });
+  const { request, explained } = told;
+  return {
+    id: decision?.requestId ?? kept?.requestId ?? id,
+    stored: storedToJson(told, undefined),
+    ...(decision === undefined ? {} : { row: rowOf(decision) }),
+    ...(request === undefined ? {} : { kept: contentOf(request) }),
+    ...(request === undefined || explained === undefined ? {} : { now: judgementOf(explained) }),
+    ...(request !== undefined && told.lacksFiles
+      ? { nowProblem: 'the files have errors, which sluice check shows' }
+      : {}),
+  };
+}
+
+function contentOf({ url, path, headers, query, payload }: HookRequest): NonNullable<RequestPage['kept']> {
+  return { url, path, headers, query, payload: JSON.stringify(payload) };
 }

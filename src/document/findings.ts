@@ -3,9 +3,8 @@ import type { z } from 'zod';
 import type { Finding, Place } from '../finding.ts';
 import type { LocatedValue, Path } from './located.ts';
 import { describeValue } from './describe-value.ts';
-import { didYouMean } from './did-you-mean.ts';
+import { didYouMean, nearestWords } from './did-you-mean.ts';
 import type { DocumentFacts, PartFacts, SchemaName } from './finding-facts.ts';
-import { bound, kindName, listed } from './kind-words.ts';
 import { formatPath } from './path-text.ts';
 import { isBelowSecret, isSecretPath, valuesAt } from './secret-ranges.ts';
 import { shorten } from './shorten.ts';
@@ -201,4 +200,47 @@ function wrongType(context: Context, path: Path, expected: readonly string[]): F
 
 function finding(code: keyof DocumentFacts, message: string, at: Place, facts: object): Finding {
   return { severity: 'error', code, message: quoted(message), at, facts };
+}
+
+/** A bound of a text, a list or a number in words. */
+function bound(issue: z.core.$ZodIssueTooSmall | z.core.$ZodIssueTooBig): string {
+  const [limit, word] =
+    issue.code === 'too_small'
+      ? [issue.minimum, issue.inclusive === false ? 'above' : 'at least']
+      : [issue.maximum, issue.inclusive === false ? 'below' : 'at most'];
+  const text = String(limit);
+  if (issue.origin === 'string') {
+    const isBlankRule = issue.code === 'too_small' && text === '1';
+    return isBlankRule ? 'a string that is not empty' : `${word} ${text} characters long`;
+  }
+  if (issue.origin === 'array') return `a list of ${word} ${text} ${text === '1' ? 'entry' : 'entries'}`;
+  return `${word} ${text}`;
+}
+
+/** A kind of value as messages call it. */
+function kindName(expected: string): string {
+  switch (expected) {
+    case 'array':
+      return 'a list';
+    case 'object':
+    case 'record':
+      return 'an object';
+    case 'int':
+      return 'a whole number';
+    case 'null':
+      return 'null';
+    default:
+      return `a ${expected}`;
+  }
+}
+
+/** More values are not listed. */
+const MAX_LISTED = 8;
+
+/** The values that are taken, in words; of many those that are nearest to what is written. */
+function listed(values: readonly string[], written = ''): string {
+  if (values.length <= MAX_LISTED + 1)
+    return values.length === 1 ? (values[0] ?? '') : `one of ${values.join(', ')}`;
+  const near = nearestWords(written, values).slice(0, MAX_LISTED);
+  return `one of ${near.join(', ')} and ${values.length - MAX_LISTED} others`;
 }

@@ -1,12 +1,11 @@
 import { say } from '../finding.ts';
-import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit } from 'yaml';
+import { isAlias, isMap, isScalar, isSeq, parseAllDocuments, visit, Lexer } from 'yaml';
 import type { Alias, Document, Node, Pair, Scalar, YAMLError, YAMLMap, YAMLSeq } from 'yaml';
 import type { Finding, Sentence, SourceText } from '../finding.ts';
 import type { DocumentFacts } from './finding-facts.ts';
-import { numberNode, TreeBuilder } from './tree-builder.ts';
+import { numberNode, TreeBuilder, MAX_DEPTH } from './tree-builder.ts';
 import type { ReadTree, TreeNode } from './tree.ts';
 import { describeStrange, isStrange, type StrangeKey } from './strange-keys.ts';
-import { findTooDeep } from './too-deep.ts';
 import { firstStumbles } from './yaml-stumbles.ts';
 
 /** More of its stumbles are not looked at: each is searched for in the text around it. */
@@ -231,4 +230,31 @@ function tabAt(text: string, { code, pos: [start] }: YAMLError): number | undefi
 function wording(message: string): string {
   const line = (message.split('\n', 1)[0] ?? '').replace(/: ".*$/, '');
   return (line.charAt(0).toLowerCase() + line.slice(1)).replace(/\.$/, '').slice(0, 160);
+}
+
+/** Tokens of the lexer that stand for no text: a document begins, brackets are given up, a scalar follows. */
+const SIGNS = { document: '\u0002', flowEnd: '\u0018', scalar: '\u001f' } as const;
+
+/**
+ * Where brackets, or the signs of one line, are nested deeper than a file may be. The lexer takes time that grows with
+ * the text, the parser and the search for a slip far more: 2 KB of brackets without an end took 16 s.
+ */
+function findTooDeep(text: string): number | undefined {
+  let offset = 0;
+  let brackets = 0;
+  let signs = 0;
+  let before = '';
+  for (const token of new Lexer().lex(text)) {
+    if (before !== SIGNS.scalar) {
+      if (token === '[' || token === '{') brackets += 1;
+      else if (token === ']' || token === '}') brackets = Math.max(0, brackets - 1);
+      else if (token === SIGNS.flowEnd) brackets = 0;
+      else if (token.includes('\n')) signs = 0;
+      else if (brackets === 0 && /^[-?:]$/.test(token)) signs += 1;
+      if (Math.max(brackets, signs) > MAX_DEPTH) return offset;
+    }
+    before = token;
+    if (token !== SIGNS.document && token !== SIGNS.flowEnd && token !== SIGNS.scalar) offset += token.length;
+  }
+  return undefined;
 }

@@ -1,7 +1,6 @@
 import { endProcessTree, removeWorkspaces } from '../runners/runners.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import { CutOff } from './cut-off.ts';
-import { withJoinedEvents } from './gathered-run.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { RUN_ENDED_BY_CRASH, RunAttempts, type RunCounters } from './run-attempts.ts';
@@ -9,6 +8,7 @@ import { targetOf } from './run-turn.ts';
 import { RunWaiters } from './run-waiters.ts';
 import { within } from '../timers/timers.ts';
 import type { AgentRun } from '../storage/storage.ts';
+import { buildGatheredPrompt } from '../boundary/boundary.ts';
 
 /** Processes of an interrupted run get this long between SIGTERM and SIGKILL. */
 const RECOVERY_GRACE_MS = 1_000;
@@ -160,4 +160,20 @@ export class Performer {
 /** Whether a claimed run may be what ended the process: it was under way each time. */
 function isSuspect({ attempts, lastError }: AgentRun): boolean {
   return attempts > CRASHES_UNTIL_ALONE && lastError?.code === RUN_ENDED_BY_CRASH.code;
+}
+
+/** A run as its agent reads it: with the events that joined it in the prompt, in the order in which they came. */
+function withJoinedEvents(run: AgentRun): AgentRun {
+  const { action, events = [] } = run;
+  const { debounce, origin } = action;
+  if (events.length === 0 || debounce === undefined) return run;
+  const messages = [action, ...events].map(({ message }) => message);
+  const { nonce, instructions } = debounce;
+  const prompt = buildGatheredPrompt({
+    messages,
+    origin,
+    nonce,
+    ...(instructions === undefined ? {} : { instructions }),
+  });
+  return { ...run, action: { ...action, message: messages.join('\n\n'), prompt } };
 }

@@ -1,5 +1,5 @@
-import { say, type Subject } from '../finding.ts';
-import type { Finding, Place } from '../document/document.ts';
+import { say, type Subject, quoted, type Finding } from '../finding.ts';
+import type { Place } from '../document/document.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import { findUnreachable } from './check-reach.ts';
 import { compileMapping, outOf, type MappingResult } from './compile-mapping.ts';
@@ -7,9 +7,9 @@ import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import type { MappingCode } from './mapping-codes.ts';
 import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
 import { findPathSettings } from './differing-settings.ts';
-import { findProofGaps } from './proof-gaps.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
 import { createTemplateCompiler } from './template/template.ts';
+import { findCoverageGaps } from '../verify/verify.ts';
 
 /** All mappings: those that are enabled as they are compiled, and all as they stand in their files. */
 export interface MappingsSubject extends Subject {
@@ -122,4 +122,32 @@ function findSharedConversations(mappings: readonly CompiledMapping[]): readonly
       labels: others.slice(0, 3).map(({ at }) => ({ at, text: say`this one, too` })),
     },
   ];
+}
+
+/** Proofs that do not cover what their path uses of a request, at the `verify` that is written first. */
+function findProofGaps(mappings: readonly CompiledMapping[]): {
+  readonly diagnostics: readonly Finding[];
+  /** Those with which a service ran: it starts with them, and says so. */
+  readonly contained: readonly Finding[];
+} {
+  const seen = new Set<string>();
+  const diagnostics: Finding[] = [];
+  const contained: Finding[] = [];
+  for (const { match, settings, settingsAt } of mappings) {
+    const { verify } = settings;
+    const at = settingsAt?.verify;
+    if (match.path === undefined || verify === undefined || at === undefined || seen.has(match.path))
+      continue;
+    seen.add(match.path);
+    const all = mappings.filter((each) => each.match.path === match.path).map((each) => each.settings);
+    const method = all.find((each) => each.method !== undefined)?.method;
+    const bodyFormat = all.find((each) => each.bodyFormat !== undefined)?.bodyFormat;
+    for (const { message, hint, isFatal } of findCoverageGaps(verify, { method, bodyFormat })) {
+      const code = 'PROOF_NOT_COVERING' satisfies MappingCode;
+      const found: Finding = { severity: 'error', code, message: quoted(message), at, hint: quoted(hint) };
+      diagnostics.push(found);
+      if (isFatal !== true) contained.push(found);
+    }
+  }
+  return { diagnostics, contained };
 }

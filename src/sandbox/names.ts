@@ -10,7 +10,7 @@ const NODE_MODULES_NAME = '__sluice_node';
 /** What stands before a linked script inside its isolate; the script begins on the next line. */
 export const SCRIPT_PREFIX = `((${NODE_MODULES_NAME}) => { 'use strict';\n`;
 
-/** Modules of Node that a transform may import, as far as there are stand-ins for them (`isolate/node-stand-ins.ts`). */
+/** Modules of Node that a transform may import, as far as there are stand-ins for them (`isolate/realm.ts`). */
 export const NODE_STAND_INS: Readonly<Record<string, readonly string[]>> = {
   crypto: ['createHash', 'createHmac', 'timingSafeEqual', 'randomBytes', 'randomUUID', 'getRandomValues'],
   buffer: ['Buffer'],

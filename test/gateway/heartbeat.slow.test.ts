@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { GatewaySettings } from '../../src/config/config.ts';
-import { isActiveAt } from '../../src/gateway/active-hours.ts';
+import { isActiveAt } from '../../src/gateway/heartbeat.ts';
 import type { TurnResult } from '../../src/runners/runners.ts';
 import {
   agentAction,

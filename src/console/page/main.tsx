@@ -1,6 +1,5 @@
 import { signal } from '@preact/signals';
-import { render, type JSX } from 'preact';
-import { lazyView } from './lazy-view.tsx';
+import { render, type JSX, type ComponentType } from 'preact';
 import { connection, startInbox, state } from './inbox-store.ts';
 import { InboxView, openId, step } from './inbox-view.tsx';
 import { followLink, goTo, place } from './navigation.ts';
@@ -157,3 +156,24 @@ addEventListener('keydown', onKey);
 const root = document.querySelector('#app');
 if (root !== null) render(<App />, root);
 void startInbox();
+
+/** A view whose code is loaded when it is first shown. */
+function lazyView(load: () => Promise<ComponentType>): ComponentType {
+  const loaded = signal<{ readonly View?: ComponentType; readonly problem?: string } | undefined>(undefined);
+  let isAsked = false;
+  const ask = (): void => {
+    isAsked = true;
+    load().then(
+      (View) => (loaded.value = { View }),
+      () => {
+        isAsked = false;
+        loaded.value = { problem: 'the editor could not be loaded; is the service running?' };
+      },
+    );
+  };
+  return function LazyView(): JSX.Element {
+    if (!isAsked) ask();
+    const { View, problem = 'Loading…' } = loaded.value ?? {};
+    return View === undefined ? <p class="empty quiet">{problem}</p> : <View />;
+  };
+}

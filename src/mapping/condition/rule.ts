@@ -9,13 +9,14 @@
  */
 import { shorten, type Finding, type LocatedValue, type Path, type Place } from '../../document/document.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
-import type { Operation } from './condition-check.ts';
+import { type Operation, MAX_CONDITION_DEPTH, operationOf, operationProblem } from './condition-check.ts';
 import { compileConnective, isConnective } from './rule-connectives.ts';
 import { compileListOperator, isListOperator } from './rule-lists.ts';
-import { readOperation, type RuleSource } from './rule-operation.ts';
 import { compileOperator } from './rule-operators.ts';
 import { evaluateList, type Evaluate } from './rule-value.ts';
 import { compileMissing, compileMissingSome, compileVar } from './rule-variables.ts';
+import { say } from '../../finding.ts';
+import type { RuleFacts } from '../finding-facts.ts';
 
 /** A connective, or a leaf below connectives only: what traces and coverage show. */
 export interface RuleNode {
@@ -153,4 +154,37 @@ function containsRule(value: unknown): boolean {
 
 function shortJson(value: unknown): string {
   return shorten(JSON.stringify(value) ?? '');
+}
+
+/** The file a rule is read from, and where findings go. */
+interface RuleSource {
+  readonly located: LocatedValue;
+  readonly diagnostics: Finding[];
+}
+
+/** The rule in a value, if it is one and has no error. */
+function readOperation(
+  { located, diagnostics }: RuleSource,
+  value: unknown,
+  path: Path,
+): Operation | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const at = located.place(path);
+  if (path.filter((step) => typeof step === 'string').length >= MAX_CONDITION_DEPTH) {
+    // Once for a condition.
+    if (!diagnostics.some(({ code }) => code === 'CONDITION_TOO_DEEP'))
+      diagnostics.push({
+        severity: 'error',
+        code: 'CONDITION_TOO_DEEP',
+        message: say`the condition is nested deeper than ${MAX_CONDITION_DEPTH} operators`,
+        at,
+      });
+    return undefined;
+  }
+  const operation = operationOf(value);
+  const keyAt = () => located.place([...path, operation?.operator ?? ''], 'key');
+  const problem = operationProblem(value, operation, { at, keyAt });
+  if (problem === undefined) return operation;
+  diagnostics.push({ ...problem, facts: { located, path, rule: value } satisfies RuleFacts });
+  return undefined;
 }

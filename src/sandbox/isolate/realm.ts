@@ -14,8 +14,7 @@ import { makeConsole } from './console-output.ts';
 import type { CallSettings, CurrentCall } from './current-call.ts';
 import { freezeRealm } from './freeze-realm.ts';
 import { installGlobal, removeGlobals } from './global-scope.ts';
-import { HASH_CLASSES } from './hashes.ts';
-import { makeNodeStandIns } from './node-stand-ins.ts';
+import { HASH_CLASSES, createHash, createHmac, timingSafeEqual } from './hashes.ts';
 import { pinRandom, pinTime } from './pins.ts';
 import { createTransformCalls } from './transform-calls.ts';
 import { cloneValue } from './structured-clone.ts';
@@ -23,6 +22,8 @@ import { tracePromises } from './trace-promises.ts';
 import { TextDecoder, TextEncoder } from './text-encoding.ts';
 import { URLSearchParams } from './url-search-params.ts';
 import { URL } from './url.ts';
+import { Buffer } from './buffer.ts';
+import { makeRandom } from './random-bytes.ts';
 
 const GLOBALS = {
   structuredClone: cloneValue,
@@ -61,4 +62,25 @@ export function createRealm(
   freezeRealm([standIns.modules, ...HASH_CLASSES]);
   return (factory, settings) =>
     createTransformCalls(current, () => factory(standIns.modules), { ...settings, pendingPlace });
+}
+
+interface NodeStandIns {
+  readonly globals: Readonly<Record<string, unknown>>;
+  /** By the names under which `node:` modules are imported; `names.ts` lists the names of their exports. */
+  readonly modules: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** What transforms written for Node find here under Node's names: harmless parts of it, pure like everything else. */
+function makeNodeStandIns(current: CurrentCall): NodeStandIns {
+  const { randomBytes, randomUUID, getRandomValues } = makeRandom(current);
+  const process = {
+    get env() {
+      return current.env;
+    },
+  };
+  const crypto = { createHash, createHmac, timingSafeEqual, randomBytes, randomUUID, getRandomValues };
+  return {
+    globals: { Buffer, process, crypto: { randomUUID, getRandomValues } },
+    modules: { crypto, buffer: { Buffer } },
+  };
 }
