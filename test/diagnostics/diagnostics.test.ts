@@ -1,7 +1,9 @@
 /** The pages of all findings but those of the sandbox, whose cases start processes: see `test/support/diagnostic-cases.ts`. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ADVICE_CODES } from '../../src/advice/requests/evaluation-note.ts';
+import { LOOKS } from '../../src/advice/rules.ts';
 import { describeRoom } from '../support/diagnostic-cases.ts';
 import { findingIndex, PAGES, readFindingPages } from '../support/finding-pages.ts';
 import { NO_EDIT } from '../support/no-edit.ts';
@@ -48,4 +50,26 @@ test('every page says what is wrong, and has a near miss or a reason for none', 
 
 test('the list of pages has all of them', () => {
   expect(readFileSync(join(PAGES, 'README.md'), 'utf8'), 'npm run finding writes it').toBe(findingIndex());
+});
+
+/** Findings of advice's own, and the rules of every family, come from somewhere. */
+const ORIGIN = /<(https:\/\/[^>\s]+)>/;
+
+test('a page of a finding of advice names where the mistake was seen', () => {
+  const own = new Set(LOOKS.flatMap((look) => look.codes));
+  const told = pages
+    .filter(({ text }) => /^Seen in: <https:\/\/[^>\s]+>$/m.test(text))
+    .map(({ code }) => code);
+  expect(told.toSorted()).toEqual([...own].toSorted());
+});
+
+test('every family of hints and every note that advises has an origin', () => {
+  const rows = readFileSync(join(PAGES, '../origins.md'), 'utf8').match(/^\| [^-\n].*<.*$/gm) ?? [];
+  const named = rows.map((row) => /^\| `([^`]+)`/.exec(row)?.[1]);
+  for (const row of rows) expect(row).toMatch(ORIGIN);
+  const families = globSync('*.ts', { cwd: join(PAGES, '../../src/advice/rules') }).map((file) =>
+    basename(file, '.ts'),
+  );
+  expect(families.filter((family) => !named.includes(family))).toEqual([]);
+  expect(ADVICE_CODES.filter((code) => !named.includes(code))).toEqual([]);
 });

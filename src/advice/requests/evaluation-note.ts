@@ -24,7 +24,7 @@ export interface EvaluationNote {
 }
 
 /** Kinds of notes that the analysis of a request makes. */
-const ADVICE_CODES = [
+export const ADVICE_CODES = [
   'body_is_list',
   'body_is_empty',
   'body_is_text',
