@@ -6,11 +6,9 @@ import type { HookRequest } from '../../request.ts';
 import type { RequestAdvice } from '../../server/server.ts';
 import { isReadAmiss, readsBodyAsList } from './request-advice.ts';
 import { createBodyIndex } from './body-index.ts';
-import { catchAllNotes } from './catch-all-note.ts';
 import { findElementReads } from './element-reads.ts';
 import { findInstead } from './missing-paths.ts';
 import { kindNotes } from './request-notes.ts';
-import { takenNameNotes } from './reserved-names.ts';
 import { senderNote } from './sender-note.ts';
 
 /** Where paths begin: names of ours, and positions in lists. */
@@ -51,10 +49,7 @@ export function createDecisionAdvisor(
 function notesFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): readonly AdviceNote[] {
   if (evaluation.mapping !== undefined) return [];
   const isAmiss = !readsBodyAsList(evaluation) && isReadAmiss(evaluation);
-  const kind = kindNotes(request, table.settingsOf(request.path), isAmiss);
-  return kind.length > 0
-    ? kind
-    : [...catchAllNotes(evaluation, request, table), ...takenNameNotes(evaluation, request)];
+  return kindNotes(request, table.settingsOf(request.path), isAmiss);
 }
 
 /** Of the operator's files, each read once however many mappings it has. */

@@ -31,10 +31,8 @@ export const ADVICE_CODES = [
   'list_read',
   'address_check',
   'github_ping',
-  'catch_all',
   'json_in_one_field',
   'json_text',
-  'taken_name',
   'split_key',
   'held_otherwise',
   'written_by_bot',
@@ -42,7 +40,7 @@ export const ADVICE_CODES = [
 export type AdviceCode = (typeof ADVICE_CODES)[number];
 
 /** Notes that tell what a request is: the conditions that it misses are no fault, so they stand first. */
-const KIND_CODES: ReadonlySet<string> = new Set<AdviceCode>(['address_check', 'github_ping', 'catch_all']);
+const KIND_CODES: ReadonlySet<string> = new Set<AdviceCode>(['address_check', 'github_ping']);
 
 /** Whether a note says that a request is no event. */
 export const isKindCode = (code: string): boolean => KIND_CODES.has(code);

@@ -146,7 +146,6 @@ const SAYS_ALL: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
   list_read: BLANK,
   address_check: NO_MAPPING,
   github_ping: NO_MAPPING,
-  catch_all: NO_MAPPING,
   json_in_one_field: [...BLANK, ...NO_MAPPING],
   json_text: [...BLANK, ...NO_MAPPING],
 };

@@ -8,7 +8,6 @@ import type { ConsideredMapping, RoutingTable } from '../../mapping/mapping.ts';
 import { namesRead } from '../../mapping/facts.ts';
 import { isJsonObject } from '../../json.ts';
 import type { HookRequest } from '../../request.ts';
-import { catchAllNotes } from './catch-all-note.ts';
 import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
 import { createBodyIndex, type BodyIndex } from './body-index.ts';
@@ -19,7 +18,6 @@ import { adviseOnFailed, notesOnHeld } from './leaf-advice.ts';
 import { unreadKinds } from './kind-fields.ts';
 import { findNearNames } from './near-names.ts';
 import { BODY_IS_EMPTY, notesOn } from './request-notes.ts';
-import { takenNameNotes } from './reserved-names.ts';
 import { findText } from './near-paths.ts';
 
 /** Mappings named at most. */
@@ -30,15 +28,13 @@ type FullAdvice = EvaluationAdvice & Required<Pick<EvaluationAdvice, 'fields' | 
 /** Looks at a request beside its evaluation: why it missed, and what else would have taken it. */
 export function adviceFor(evaluation: Evaluation, request: HookRequest, table: RoutingTable): FullAdvice {
   const { considered } = evaluation.trace;
-  const kind = [
-    ...notesOn(request, table.settingsOf(request.path), false).filter(({ code }) => isKindCode(code)),
-    ...catchAllNotes(evaluation, request, table),
-  ].slice(0, 1);
+  const kind = notesOn(request, table.settingsOf(request.path), false)
+    .filter(({ code }) => isKindCode(code))
+    .slice(0, 1);
   if (evaluation.mapping === undefined && kind.length > 0)
     return ofItsKind(kind, evaluation, { request, table });
   const body = createBodyIndex(request.payload);
   const reads = findElementReads(evaluation, body);
-  const taken = takenNameNotes(evaluation, request);
   const instead = findInstead(evaluation, request, { body, ofElements: reads?.names });
   const isListTold = reads !== undefined || readsBodyAsList(evaluation);
   const isAmiss = !isListTold && isReadAmiss(evaluation);
@@ -49,14 +45,13 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...notesOn(request, table.settingsOf(request.path), isAmiss),
       ...emptyBodyNotes(evaluation, request, instead),
       ...jsonTextNotes(evaluation, request),
-      ...taken,
       ...splitKeyNotes(considered.flatMap(missingIn), request),
       ...notesOnHeld(evaluation, request),
       ...unreadKinds(evaluation, request),
     ],
     instead,
     leaves: adviseOnFailed(considered, request, instead),
-    foundAt: taken.some(({ code }) => code === 'taken_name') ? new Map() : foundElsewhere(considered, body),
+    foundAt: foundElsewhere(considered, body),
     alsoMatched: laterMappings(evaluation, request, table),
     fields: listFields(evaluation, request),
   };
