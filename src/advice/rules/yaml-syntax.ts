@@ -46,7 +46,7 @@ function slip(
 }
 
 /** Slips of a line; the first that knows it speaks. */
-const SLIPS: readonly AnyRule[] = [
+export const SLIPS: readonly AnyRule[] = [
   slip('escape', 'certain', ({ source }, { offset, error }) =>
     error === 'BAD_DQ_ESCAPE' ? escapeSlip(source, offset) : undefined,
   ),

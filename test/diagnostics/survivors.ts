@@ -1,0 +1,96 @@
+/**
+ * `node test/diagnostics/survivors.ts`: takes each rule and each look of advice out of its list in turn and runs the cases of
+ * the pages that it may have a part in. One that no case misses is printed: it needs an example, or can go. Exit 1 where
+ * there is one. Rules on warnings of requests, which no page has, are held by `test/advice/result-warnings.test.ts`.
+ */
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { advise } from '../../src/advice/advice.ts';
+import type { AnyLook, AnyRule } from '../../src/advice/rule.ts';
+import { LOOKS, RULES } from '../../src/advice/rules.ts';
+import { SLIPS } from '../../src/advice/rules/yaml-syntax.ts';
+import { type Finding, formatDiagnostics } from '../../src/document/document.ts';
+import { type FindingCase, readFindingPages, writeCase } from '../support/finding-pages.ts';
+import * as config from './config.ts';
+import * as document from './document.ts';
+import * as generation from './generation.ts';
+import * as golden from './golden.ts';
+import * as mapping from './mapping.ts';
+import * as sandbox from './sandbox.ts';
+
+const ROOMS: Readonly<Record<string, { check(folder: string): Promise<readonly Finding[]> }>> = {
+  config,
+  document,
+  generation,
+  golden,
+  mapping,
+  sandbox,
+};
+
+const work = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-survivors-')));
+
+/** What a room finds in the files of a case, as text, with the codes and the edits. */
+async function outcome(
+  each: FindingCase,
+  folder: string,
+): Promise<{ text: string; codes: readonly string[] }> {
+  const found = advise((await ROOMS[each.room]?.check(folder)) ?? []);
+  const edits = found.map(({ code, edit, also = [] }) =>
+    [edit, ...also].map((one) => `${code} ${String(one?.at.start)} ${String(one?.text)}`).join(),
+  );
+  return { text: `${formatDiagnostics(found)}\n${edits.join('\n')}`, codes: found.map(({ code }) => code) };
+}
+
+const cases: {
+  readonly each: FindingCase;
+  readonly folder: string;
+  readonly text: string;
+  readonly codes: readonly string[];
+}[] = [];
+for (const each of readFindingPages().flatMap((page) => page.cases)) {
+  const folder = join(work, `${each.room}-${each.kind}`, each.name);
+  writeCase(each, folder);
+  // oxlint-disable-next-line no-await-in-loop -- one working directory
+  cases.push({ each, folder, ...(await outcome(each, folder)) });
+}
+
+/** Whether a case of one of these codes is another one without the entry, which may stand in several lists. */
+async function isMissed<Entry>(
+  entry: Entry,
+  lists: readonly Entry[][],
+  codes: readonly string[],
+): Promise<boolean> {
+  const places = lists.map((list) => list.indexOf(entry));
+  for (const [index, list] of lists.entries())
+    if ((places[index] ?? -1) >= 0) list.splice(places[index] as number, 1);
+  try {
+    for (const { each, folder, text, codes: own } of cases) {
+      if (!codes.includes(each.code) && !own.some((code) => codes.includes(code))) continue;
+      // oxlint-disable-next-line no-await-in-loop -- one working directory
+      if ((await outcome(each, folder)).text !== text) return true;
+    }
+    return false;
+  } finally {
+    for (const [index, list] of lists.entries())
+      if ((places[index] ?? -1) >= 0) list.splice(places[index] as number, 0, entry);
+  }
+}
+
+const survivors: string[] = [];
+const [allRules, allLooks] = [[...RULES], [...LOOKS]];
+for (const each of allRules)
+  if (
+    /^[A-Z]/.test(each.on) &&
+    // oxlint-disable-next-line no-await-in-loop -- the list is one
+    !(await isMissed(each, [RULES as AnyRule[], SLIPS as AnyRule[]], [each.on]))
+  )
+    survivors.push(`rule ${each.on} ${each.name}`);
+for (const each of allLooks)
+  // oxlint-disable-next-line no-await-in-loop -- the list is one
+  if (!(await isMissed(each, [LOOKS as AnyLook[]], each.codes)))
+    survivors.push(`look ${each.on} ${each.codes.join(', ')}`);
+
+rmSync(work, { recursive: true, force: true });
+process.stdout.write(`${survivors.length === 0 ? 'every rule is missed' : survivors.join('\n')}\n`);
+process.exit(survivors.length === 0 ? 0 : 1);
