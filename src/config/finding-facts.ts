@@ -17,8 +17,6 @@ export interface ConfigFacts {
     readonly runners: readonly string[];
     /** Whether it is `gateway.runner`, which may be a runner itself. */
     readonly isMain: boolean;
-    /** Whether it is a command line with a secret in it. */
-    readonly isSecret: boolean;
   };
   /** With the model's provider, where it names one, and the providers of the runner. */
   MODEL_NOT_SERVED: { readonly provider: string | undefined; readonly known: readonly string[] };

@@ -94,7 +94,6 @@ function checkName(
     written: name,
     runners: Object.keys(runners),
     isMain: path.at(-2) === 'gateway',
-    isSecret: hides,
   };
   reporter.report('UNKNOWN_RUNNER', path, { message: quoted(message), hides, facts });
 }

@@ -70,8 +70,6 @@ export interface DocumentFacts {
   /** The text that holds a control character, or what the parser read it as. */
   JSON_SYNTAX: { readonly text: string } | { readonly format: 'json' | 'json5' };
   MULTIPLE_DOCUMENTS: {
-    /** Whether nothing stands behind the first. */
-    readonly isOne: boolean;
     /** The first key of each; undefined where a document has none. */
     readonly firstKeys: readonly (string | undefined)[];
   };

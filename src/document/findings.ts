@@ -76,7 +76,9 @@ function fromIssue(issue: Issue, context: Context): readonly Finding[] {
     case 'invalid_union':
       return fromUnion(issue, context, path);
     case 'invalid_key':
-      return issue.issues.map(({ message }) => wrongName(context, path, message));
+      return issue.issues.map(({ code, message }) =>
+        wrongName(context, path, code === 'too_small' ? 'a name that is not empty' : message),
+      );
     case 'invalid_element':
       return issue.issues.flatMap((inner) => fromIssue(inner, { ...context, base: path }));
     case 'custom':

@@ -64,7 +64,7 @@ function findingsIn(source: SourceText, document: Document.Parsed): Finding[] {
 }
 
 function severalDocuments(source: SourceText, documents: readonly (Document.Parsed | undefined)[]): Finding {
-  const [, second, ...more] = documents;
+  const [, second] = documents;
   const start = Math.max(0, source.text.lastIndexOf('---', second?.range[0]));
   const firstKeys = documents.map((document) => {
     const [first] = isMap(document?.contents) ? document.contents.items : [];
@@ -75,10 +75,7 @@ function severalDocuments(source: SourceText, documents: readonly (Document.Pars
     code: 'MULTIPLE_DOCUMENTS',
     message: say`the file contains more than one YAML document, expected one`,
     at: { source, start, end: start + 3 },
-    facts: {
-      isOne: second?.toJS() === null && more.length === 0,
-      firstKeys,
-    } satisfies DocumentFacts['MULTIPLE_DOCUMENTS'],
+    facts: { firstKeys } satisfies DocumentFacts['MULTIPLE_DOCUMENTS'],
   };
 }
 

@@ -22,6 +22,7 @@ export const codes = [
   'RUNNER_ENVIRONMENT',
   'RUNNER_FOLDER',
   'RUNNER_SETTINGS',
+  'SECONDS_LONG',
   'TIMEOUT_CUT',
 ];
 

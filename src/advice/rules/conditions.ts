@@ -242,7 +242,6 @@ export const CONDITIONS = [
     confidence: 'guess',
     find: () => ({ hint: `the operators are: ${[...OPERATORS.keys()].join(' ')}` }),
   }),
-  ruleRule('CONDITION_ARITY', 'condition-of-another-tool', { find: ofAnotherTool }),
   ruleRule('CONDITION_ARITY', 'several-values', { find: several, fix: asWhole }),
   ruleRule('CONDITION_ARITY', 'other-count', { confidence: 'guess', find: example }),
   remedy('CONDITION_LOG', say`\`sluice explain\` shows every value a condition read`),

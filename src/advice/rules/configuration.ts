@@ -1,5 +1,4 @@
 /** The configuration: files that are none, names that lead nowhere, references that cannot be resolved. */
-import { extname } from 'node:path';
 import { AGENT_RUNNERS, type ConfigFacts } from '../../config/facts.ts';
 import { replaceWithin } from '../../document/document.ts';
 import { say } from '../../finding.ts';
@@ -17,34 +16,13 @@ const BELONGS: Readonly<Record<ConfigFacts['NOT_A_CONFIGURATION']['kind'], strin
   'package.json': 'nothing of Sluice is set in it',
 };
 
-const MODULES: ReadonlySet<string> = new Set(['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs']);
-
 const OTHER_FILES: readonly AnyRule[] = [
   hint('NOT_A_CONFIGURATION', ['other-file', 'certain'], ({ kind, isOwn }) =>
     isOwn
       ? 'mappings belong into files of their own, mappings/NAME.yaml, or below hooks.mappings; "sluice init" writes a configuration'
       : `${CONFIGURATION}; ${BELONGS[kind]}`,
   ),
-  hint('FILE_IS_DIRECTORY', ['folder-of-configuration', 'certain'], () => CONFIGURATION),
-  hint('UNKNOWN_FORMAT', ['no-configuration', 'certain'], ({ file }) =>
-    MODULES.has(extname(file).toLowerCase())
-      ? `${CONFIGURATION}; a transform is named by a mapping, and "sluice transform run FILE" calls it`
-      : CONFIGURATION,
-  ),
 ];
-
-/** Longer command lines are not repeated. */
-const MAX_SHOWN = 80;
-const wordsOf = (text: string): readonly string[] => text.trim().split(/\s+/);
-
-/** A runner whose command line stands in the place of its name. */
-function commandRunner({ written, isMain, isSecret }: ConfigFacts['UNKNOWN_RUNNER']): string | undefined {
-  const words = isMain ? wordsOf(written) : [];
-  if (words.length < 2 && words[0]?.includes('/') !== true) return undefined;
-  const isShown = written.length <= MAX_SHOWN && !isSecret;
-  const argv = isShown ? words.map((word) => JSON.stringify(word)).join(', ') : '…';
-  return `write runner: {kind: command, argv: [${argv}]}`;
-}
 
 const NAMES: readonly AnyRule[] = [
   nearName('UNKNOWN_AGENT', ({ written, known }) => near(written, known)),
@@ -65,15 +43,12 @@ const NAMES: readonly AnyRule[] = [
     name: 'kind-of-runner',
     confidence: 'likely',
     find: ({ written, isMain }) => {
-      const [kind = '', ...rest] = isMain ? wordsOf(written.toLowerCase()) : [];
-      return AGENT_RUNNERS.includes(kind)
-        ? { text: `{kind: ${kind}}`, isWhole: rest.length === 0 }
-        : undefined;
+      const kind = written.trim().toLowerCase();
+      return isMain && AGENT_RUNNERS.includes(kind) ? `{kind: ${kind}}` : undefined;
     },
-    say: ({ text }) => say`write runner: ${text}`,
-    fix: ({ text, isWhole }, { at }) => (at !== undefined && isWhole ? { edit: { at, text } } : undefined),
+    say: (text) => say`write runner: ${text}`,
+    fix: (text, { at }) => at && { edit: { at, text } },
   }),
-  hint('UNKNOWN_RUNNER', ['command-line', 'likely'], commandRunner),
   hint(
     'UNKNOWN_RUNNER',
     ['unknown-name', 'guess'],

@@ -35,11 +35,6 @@ const FILES = [
       return at && { edit: { at, text: `{module: ${JSON.stringify(file)}, export: ${name}}` } };
     },
   }),
-  hint('TRANSFORM_NOT_FOUND', ['code-in-place', 'certain'], ({ ref, dir, cwd }) =>
-    ref.module.includes('\n')
-      ? `move the code into a file, such as ${displayName(dir, cwd)}/NAME.js, and write transform: NAME.js`
-      : undefined,
-  ),
   nearName(
     'TRANSFORM_NOT_FOUND',
     ({ ref: { module: from }, dir }) => {

@@ -106,31 +106,6 @@ function otherKind({ root, schema, path, key }: UnknownKeyFacts): MeantKey | und
   };
 }
 
-/** The one key that is missing, where one is unknown and its value fits: `login` for `user`. */
-function lastMissing(unknown: UnknownKeyFacts): MeantKey | undefined {
-  const { root, path } = unknown;
-  const missing = missingKeys(unknown);
-  const known = knownHere(unknown);
-  const others = Object.keys(root.at(path).value ?? {}).filter((name) => !known.includes(name));
-  const [name] = missing;
-  if (name === undefined || missing.length > 1 || others.length > 1) return undefined;
-  return isKnownAs(unknown, [...path, name])
-    ? { hint: `did you mean "${name}", which is missing?`, repaired: [[...path, name]] }
-    : undefined;
-}
-
-/** What is known of the word in an object around this one. */
-function outerWord(unknown: UnknownKeyFacts): MeantKey | undefined {
-  const { path, key } = unknown;
-  const { keys = {} } = wordsOf(unknown);
-  const words = path.map((_, index) => keyText([...path.slice(0, path.length - 1 - index), key]));
-  const word = words.find((each) => Object.hasOwn(keys, each));
-  const advice = word === undefined ? undefined : keys[word];
-  if (advice === undefined) return undefined;
-  const { hint, rename } = advice;
-  return { hint: rename === undefined ? hint : `it does not belong here, but outside: ${hint}` };
-}
-
 function noWord(unknown: UnknownKeyFacts): MeantKey {
   const known = knownHere(unknown);
   return { hint: `remove it${known.length <= MAX_KEYS ? `; the keys here are: ${known.join(', ')}` : ''}` };
@@ -164,8 +139,6 @@ const KNOWN: readonly (readonly [name: string, confidence: Confidence, find: Fin
   ['other-place', 'likely', otherPlace],
   ['other-kind', 'likely', otherKind],
   ['near-name', 'likely', (key) => nearName(key, knownHere(key))],
-  ['last-missing', 'guess', lastMissing],
-  ['word-of-outside', 'guess', outerWord],
   ['no-word', 'guess', noWord],
 ];
 

@@ -11,23 +11,9 @@ import type { Join } from '../join.ts';
 import { type AnyRule, type Fix, hint, remedy, rule, withAdvice } from '../rule.ts';
 import { brackets } from '../yaml/bracket-slips.ts';
 import { type BrokenLine, lineAt, type YamlSlip } from '../yaml/broken-line.ts';
-import {
-  betweenLevels,
-  listBehindObject,
-  shallowBlock,
-  textOfLines,
-  unevenText,
-  valueAndKeys,
-} from '../yaml/indent-slips.ts';
-import {
-  foreignComment,
-  foreignDash,
-  missingBlank,
-  quotesWithin,
-  templateInFlow,
-  typographicQuotes,
-} from '../yaml/line-slips.ts';
-import { escapeSlip, tagSlip, unquotedText } from '../yaml/text-slips.ts';
+import { betweenLevels, listBehindObject, shallowBlock } from '../yaml/indent-slips.ts';
+import { missingBlank, quotesWithin, templateInFlow, typographicQuotes } from '../yaml/line-slips.ts';
+import { escapeSlip, unquotedText } from '../yaml/text-slips.ts';
 
 function slip(
   name: string,
@@ -50,22 +36,14 @@ export const SLIPS: readonly AnyRule[] = [
   slip('escape', 'certain', ({ source }, { offset, error }) =>
     error === 'BAD_DQ_ESCAPE' ? escapeSlip(source, offset) : undefined,
   ),
-  slip('tag', 'certain', ({ source }, { offset, error }) =>
-    error === 'TAG_RESOLVE_FAILED' ? tagSlip(source, offset) : undefined,
-  ),
   slip('shallow-block', 'certain', shallowBlock),
   slip('list-behind-object', 'certain', listBehindObject),
-  slip('foreign-comment', 'certain', foreignComment),
   slip('missing-blank', 'certain', missingBlank),
-  slip('foreign-dash', 'certain', foreignDash),
   slip('typographic-quotes', 'certain', typographicQuotes),
   slip('quotes-within', 'certain', quotesWithin),
   slip('template-in-flow', 'certain', templateInFlow),
-  slip('text-of-lines', 'certain', textOfLines),
   slip('unquoted', 'certain', unquotedText),
   slip('brackets', 'certain', brackets),
-  slip('uneven-text', 'likely', unevenText),
-  slip('value-and-keys', 'likely', valueAndKeys),
   slip('between-levels', 'likely', betweenLevels),
   rule({
     on: 'YAML_TAB',
@@ -109,14 +87,6 @@ export const YAML_SYNTAX: readonly AnyRule[] = [
       : 'compare the indentation with the lines around it; quote a text that contains ": " or " #" or starts with a special character';
   }),
   remedy('NON_STRING_KEY', say`quote the key`),
-  rule({
-    on: 'MULTIPLE_DOCUMENTS',
-    name: 'nothing-behind',
-    confidence: 'certain',
-    find: ({ isOne }) => isOne || undefined,
-    say: () => say`remove ---: nothing stands behind it`,
-    fix: (_, { at }) => at && { edit: { at, text: '' } },
-  }),
   hint(
     'MULTIPLE_DOCUMENTS',
     ['list', 'likely'],

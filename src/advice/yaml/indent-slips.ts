@@ -1,6 +1,4 @@
-/** Slips of indentation: a line that stands as deep as none around it, and texts of several lines that need a |. */
-import { SECRET_KEY } from '../../telemetry/telemetry.ts';
-import { positionOf } from '../../document/facts.ts';
+/** Slips of indentation: a line that stands as deep as none around it. */
 import {
   type BrokenLine,
   type YamlSlip,
@@ -12,80 +10,16 @@ import {
   placeIn,
 } from './broken-line.ts';
 
-/** Longer texts are not repeated in a hint. */
-const MAX_SHOWN = 400;
-
 const BEGINS_KEY = /^ *(?:- +)*([\w.-]+):(?:\s|$)/;
 
-/** A key with a value of one word, and deeper below it a line with a key: that one is indented wrongly, or the value is too much. */
-export function valueAndKeys(line: BrokenLine): YamlSlip | undefined {
-  const [, head = '', key = '', value = ''] =
-    /^( *(?:- +)*([\w.-]+): +)([^\s"'|>[{&*!#]\S*)\s*$/.exec(line.line) ?? [];
-  const next = lineBelow(line);
-  const deeper = next === undefined ? 0 : indentOf(next.line) - columnOf(line.line);
-  if (key === '' || next === undefined || deeper <= 0 || !BEGINS_KEY.test(next.line)) return undefined;
-  if (deeper === 1) return betweenLevels(next);
-  return {
-    message: `${key} has a value in its line, and keys below it`,
-    at: placeIn(line, head.length, value.length),
-    hint: `a key has one of the two: move the value into a key of its own below ${key}, or indent what follows as deep as ${key}`,
-  };
-}
-
-/** A text that goes on in the next lines, one of which has `: ` in it. */
-export function textOfLines({ source, lineStart, line }: BrokenLine): YamlSlip | undefined {
-  const [, head = '', key = '', first = ''] =
-    /^(\s*(?:- +)?([\w.-]+): +)([^\s"'|>[{&*!#].*)$/.exec(line) ?? [];
-  if (key === '' || SECRET_KEY.test(key) || !/\s/.test(first.trimEnd())) return undefined;
-  const below = lineBelow({ source, lineStart, line });
-  // One space is a slip, no text that goes on.
-  if (below !== undefined && indentOf(below.line) === columnOf(line) + 1) return betweenLevels(below);
-  const column = columnOf(line);
-  const from = lineStart + line.length + 1;
-  const rest = source.text.slice(from).split('\n');
-  const next = rest.findIndex((one) => one.trim() !== '' && indentOf(one) <= column);
-  const own = rest.slice(0, next === -1 ? rest.length : next);
-  while (own.at(-1)?.trim() === '') own.pop();
-  if (!own.some((one) => /:(?:\s|$)/.test(one))) return undefined;
-  const indent = ' '.repeat(column + 2);
-  const text = ['|', ...[first, ...own].map((one) => `${indent}${one.trim()}`.trimEnd())].join('\n');
-  const shown = `${key}: ${text.replaceAll(/^ +/gm, '  ')}`;
-  const start = lineStart + head.length;
-  const place = { source, start, end: from + own.join('\n').length };
-  return {
-    message: `the text of ${key} has several lines, and in one of them ": ", which begins a key`,
-    at: place,
-    hint:
-      shown.length > MAX_SHOWN
-        ? `write ${key}: | and the whole text below it, indented by two spaces`
-        : `write\n${shown}`,
-    edit: { at: place, text },
-  };
-}
-
-/** A text behind | whose first line is indented deeper than a later one. */
-export function unevenText(broken: BrokenLine): YamlSlip | undefined {
-  const { source, lineStart, line } = broken;
-  const own = indentOf(line);
-  const above = linesAbove(broken);
-  const opener = above.findIndex((one) => !isBlank(one) && indentOf(one.line) < own);
-  const text = above[opener];
-  const [, head = '', key = ''] =
-    /^( *(?:- +)?([\w.-]+): *[|>])[-+]?\s*(?:#.*)?$/.exec(text?.line ?? '') ?? [];
-  const first = above.slice(0, opener).findLast((one) => !isBlank(one))?.line;
-  if (text === undefined || key === '' || first === undefined || indentOf(first) <= own) return undefined;
-  const depth = String(own - columnOf(text.line));
-  const lineNumber = positionOf(source.text, lineStart).line;
-  return {
-    message: `this line of the text of ${key} is indented by ${own} spaces, and its first line by ${indentOf(first)}, which tells YAML where the text ends`,
-    at: placeIn(broken, own, line.length - own),
-    hint: `indent the first line no deeper than line ${lineNumber}; where its spaces are meant, write ${key}: ${head.slice(-1)}${depth}`,
-    edit: { at: placeIn(text, head.length, 0), text: depth },
-  };
-}
-
-/** A key that stands deeper than one object and less deep than the next. */
+/** A key that stands deeper than one object and less deep than the next; one space below a key with a value is a slip, too. */
 export function betweenLevels(broken: BrokenLine): YamlSlip | undefined {
+  const below = /^ *(?:- +)*[\w.-]+: +[^\s"'|>[{&*!#]/.test(broken.line) ? lineBelow(broken) : undefined;
+  const isBelow = below !== undefined && indentOf(below.line) === columnOf(broken.line) + 1;
+  return keyBetween(isBelow ? below : broken);
+}
+
+function keyBetween(broken: BrokenLine): YamlSlip | undefined {
   const { line } = broken;
   const [, key = ''] = BEGINS_KEY.exec(line) ?? [];
   const own = indentOf(line);

@@ -7,25 +7,6 @@ import { singleQuoted } from '../../document/facts.ts';
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 200;
 
-/** `// note`; all such lines at once. */
-export function foreignComment(line: BrokenLine): YamlSlip | undefined {
-  const [, indent = '', sign = ''] = /^(\s*)(\/\/|\/\*)/.exec(line.line) ?? [];
-  if (sign === '') return undefined;
-  const { source, lineStart } = line;
-  const rest = source.text.slice(lineStart);
-  return {
-    message: `${sign} begins no comment in YAML`,
-    at: placeIn(line, indent.length, sign.length),
-    hint: 'begin each line of a comment with #',
-    ...(sign === '//' && {
-      edit: {
-        at: { source, start: lineStart, end: source.text.length },
-        text: rest.replaceAll(/^(\s*)\/\//gm, '$1#'),
-      },
-    }),
-  };
-}
-
 /** `path:github`, also with the wide colon of another keyboard. */
 export function missingBlank(line: BrokenLine): YamlSlip | undefined {
   const [, head = '', key = '', colon = '', rest = ''] =
@@ -40,20 +21,6 @@ export function missingBlank(line: BrokenLine): YamlSlip | undefined {
     at: place,
     hint,
     edit: { at: place, text: ': ' },
-  };
-}
-
-/** `-id: a`, and dashes or bullets of a word processor. */
-export function foreignDash(line: BrokenLine): YamlSlip | undefined {
-  const [, indent = '', dash = '', blanks = '', key = ''] =
-    /^(\s*)([-–—−•*])(\s*)([A-Za-z_]\w*):\s/.exec(line.line) ?? [];
-  if (dash === '' || (dash === '-' && blanks !== '')) return undefined;
-  const place = placeIn(line, indent.length, dash.length + blanks.length);
-  return {
-    message: dash === '-' ? 'a space is missing behind the dash' : `${dash} is not the dash of YAML`,
-    at: place,
-    hint: `write - ${key}: …`,
-    edit: { at: place, text: '- ' },
   };
 }
 

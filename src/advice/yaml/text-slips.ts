@@ -1,4 +1,4 @@
-/** Texts that YAML reads as something else: without quotes, with a backslash in them, behind a tag, or as a comment. */
+/** Texts that YAML reads as something else: without quotes, with a backslash in them, or as a comment. */
 import { SECRET_KEY } from '../../telemetry/telemetry.ts';
 import { singleQuoted } from '../../document/facts.ts';
 import type { Place, SourceText } from '../../finding.ts';
@@ -68,25 +68,3 @@ export function findCommentValue({ source, start }: Place): string | undefined {
   if (key === undefined || comment === undefined || SECRET_KEY.test(key)) return undefined;
   return `what begins with # is a comment in YAML: put it in quotes: ${key}: '${comment.replaceAll("'", "''").slice(0, MAX_SHOWN)}'`;
 }
-
-/** A tag of another tool, in whose place a reference is written. */
-export function tagSlip(source: SourceText, offset: number): YamlSlip | undefined {
-  const { lineStart, line } = lineAt(source, offset);
-  const [whole = '', tag = '', name = ''] =
-    /^!(secret|env|env_var|vault|include|ref|sub)\s+(?:"|')?([\w./${}-]+)(?:"|')?/i.exec(
-      line.slice(offset - lineStart),
-    ) ?? [];
-  if (whole === '') return undefined;
-  const at = { source, start: offset, end: offset + whole.length };
-  const message = `!${tag} is a tag of another tool`;
-  if (/^include$/i.test(tag)) return { message, at, hint: INCLUDE };
-  const variable = name
-    .replaceAll(/[${}]/g, '')
-    .replaceAll(/[^A-Za-z0-9]+/g, '_')
-    .toUpperCase();
-  const text = `"\${${variable}}"`;
-  return { message, at, hint: `write ${text}, and set ${variable} in the environment`, edit: { at, text } };
-}
-
-const INCLUDE =
-  'there is no include: mappings are found in the files of the mappings folder, and a long text stands behind | in the file itself';
