@@ -135,7 +135,6 @@ const KNOWN: readonly (readonly [name: string, confidence: Confidence, find: Fin
   ['merge-key', 'certain', mergeKey],
   ['word-of-others', 'certain', wordOfOthers],
   ['key-of-another-file', 'certain', (key) => wordsOf(key).foreign?.(key.root, [...key.path, key.key])],
-  ['near-missing-name', 'likely', (key) => nearName(key, missingKeys(key))],
   ['other-place', 'likely', otherPlace],
   ['other-kind', 'likely', otherKind],
   ['near-name', 'likely', (key) => nearName(key, knownHere(key))],
