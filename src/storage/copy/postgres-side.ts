@@ -1,13 +1,11 @@
 import type { Client } from 'pg';
 import { connectClient } from '../postgres/connect.ts';
 import { CHECK_ADDRESS, explainPostgresError, placeOf } from '../postgres/postgres-errors.ts';
-import { setUpSchema } from '../postgres/set-up-schema.ts';
+import { countServices, setUpSchema } from '../postgres/set-up-schema.ts';
 import { PostgresStatements } from '../postgres/worker/postgres-statements.ts';
 import { StorageError } from '../storage-error.ts';
 import { CopySide } from './copy-side.ts';
 
-const LIVING = `SELECT count(*) AS count FROM replicas
-  WHERE lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint`;
 const goOn = (table: string): string =>
   `SELECT setval(pg_get_serial_sequence('${table}', 'seq'), (SELECT coalesce(max(seq), 0) + 1 FROM ${table}), false)`;
 /** To count the rows of a large table takes a while. */
@@ -55,8 +53,7 @@ function lock(sql: PostgresStatements): void {
 }
 
 async function refuseUsers(client: Client, place: string): Promise<void> {
-  const { rows } = await client.query<{ count: number }>(LIVING);
-  const count = rows[0]?.count ?? 0;
+  const count = await countServices(client);
   if (count === 0) return;
   throw new StorageError(
     'locked',

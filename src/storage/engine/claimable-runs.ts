@@ -1,6 +1,7 @@
 import { ALL_MAPPINGS, type ClaimRunsOptions, type QueuePause } from '../records.ts';
+import { both, by, listed, type Sql } from './dialects.ts';
 import type { HourlyRoom } from './hourly-room.ts';
-import { RUN_COLUMNS, type RunRow } from './rows.ts';
+import { RUN_FIELDS, type RunRow } from './rows.ts';
 import { DUE, makeDue, type WaitingRun } from './session-queue.ts';
 import { RUN } from './states.ts';
 import type { Question, Statements } from './statements.ts';
@@ -9,31 +10,31 @@ import type { Store } from './store.ts';
 /** Waiting runs made due by one claim; the rest follow with the next. */
 export const PROMOTED_PER_CLAIM = 1000;
 
-const IN_ORDER = `SELECT ${RUN_COLUMNS.replace('FROM runs', 'FROM runs INDEXED BY runs_ready_in_order')}
-  WHERE state = ${RUN.ready} `;
-const inOrder = ({ notElsewhere = '' }: Statements): string =>
-  `${IN_ORDER}${notElsewhere} ORDER BY runs.seq LIMIT ?`;
-const ACTIVE = `SELECT mapping_id AS mappingId, runner, count(*) AS active FROM runs INDEXED BY runs_active
+const IN_ORDER = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_ready_in_order')}
+  JOIN run_actions ON run_actions.seq = runs.seq WHERE state = ${RUN.ready} `;
+const inOrder = ({ notElsewhere = '' }: Statements): Sql =>
+  both`${IN_ORDER}${notElsewhere} ORDER BY runs.seq LIMIT ?`;
+const ACTIVE = both`SELECT mapping_id AS "mappingId", runner, count(*) AS active FROM runs ${by('runs_active')}
   WHERE state = ${RUN.active} GROUP BY mapping_id, runner`;
-const READY = `FROM runs INDEXED BY runs_ready WHERE state = ${RUN.ready}`;
+const READY = both`FROM runs ${by('runs_ready')} WHERE state = ${RUN.ready}`;
 // Two seeks for each lane instead of one comparison of pairs, which would walk through the whole lane.
 /** Mappings and runners with ready runs. */
-export const LANES = `WITH RECURSIVE lane(seq, mapping_id, runner) AS (
+export const LANES = both`WITH RECURSIVE lane(seq, mapping_id, runner) AS (
     SELECT * FROM (SELECT seq, mapping_id, runner ${READY} ORDER BY mapping_id, runner LIMIT 1) AS first
     UNION ALL
     SELECT next.seq, next.mapping_id, next.runner FROM lane JOIN runs AS next ON next.seq = coalesce(
       (SELECT seq ${READY} AND mapping_id = lane.mapping_id AND runner > lane.runner ORDER BY runner LIMIT 1),
       (SELECT seq ${READY} AND mapping_id > lane.mapping_id ORDER BY mapping_id, runner LIMIT 1)))
-  SELECT mapping_id AS mappingId, runner FROM lane`;
+  SELECT mapping_id AS "mappingId", runner FROM lane`;
 // A conversation has one ready run at most, so no more are passed over than there are conversations at their limit.
-const ofLane = ({ notElsewhere = '' }: Statements): string => `SELECT seq FROM runs INDEXED BY runs_ready
+const ofLane = ({ notElsewhere = '' }: Statements): Sql => both`SELECT seq FROM runs ${by('runs_ready')}
   WHERE state = ${RUN.ready} AND mapping_id = ? AND runner = ? AND exempt = 0
-    AND (line IS NULL OR line NOT IN (SELECT value FROM json_each(?))) ${notElsewhere} ORDER BY seq LIMIT ?`;
+    AND (line IS NULL OR line NOT IN ${listed('?')}) ${notElsewhere} ORDER BY seq LIMIT ?`;
 const exemptRuns = ({
   notElsewhere = '',
-}: Statements): string => `SELECT seq, mapping_id AS mappingId, runner FROM runs INDEXED BY runs_exempt
+}: Statements): Sql => both`SELECT seq, mapping_id AS "mappingId", runner FROM runs ${by('runs_exempt')}
   WHERE state = ${RUN.ready} AND exempt = 1 ${notElsewhere} ORDER BY seq LIMIT ?`;
-const PAUSES = 'SELECT mapping_id AS mappingId FROM queue_pauses';
+const PAUSES = 'SELECT mapping_id AS "mappingId" FROM queue_pauses';
 
 /** Runs that count against the same limits. */
 interface Lane {

@@ -5,7 +5,7 @@ import { OUTBOX } from './states.ts';
 import type { Store } from './store.ts';
 
 /** An `ActiveEntry` that this process holds. */
-export const FIND_ACTIVE = `SELECT seq, run_id AS runId, mapping_id AS mappingId, session_key AS sessionKey
+export const FIND_ACTIVE = `SELECT seq, run_id AS "runId", mapping_id AS "mappingId", session_key AS "sessionKey"
   FROM outbox WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
 export const END_ENTRY = `UPDATE outbox SET state = ?, error_code = ?, error_message = ?, target = ?, ended_at = ? WHERE seq = ?`;
 

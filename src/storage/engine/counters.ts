@@ -39,7 +39,7 @@ const COLUMNS: Readonly<Record<keyof Counters, string>> = {
   heartbeatAt: 'heartbeat_at',
 };
 const FIELDS = Object.keys(COLUMNS) as (keyof Counters)[];
-const SELECT = `SELECT ${FIELDS.map((field) => `${COLUMNS[field]} AS ${field}`).join(', ')} FROM`;
+const SELECT = `SELECT ${FIELDS.map((field) => `${COLUMNS[field]} AS "${field}"`).join(', ')} FROM`;
 /** By differences, as a part of the totals may be counted elsewhere. */
 const change = (field: keyof Counters): string =>
   field === 'heartbeatAt' ? `${COLUMNS[field]} = ?` : `${COLUMNS[field]} = ${COLUMNS[field]} + ?`;

@@ -1,10 +1,11 @@
 import type { ClaimOutboxOptions } from '../records.ts';
+import { both, by } from './dialects.ts';
 import { OUTBOX } from './states.ts';
 import type { Question } from './statements.ts';
 
-const DUE = `SELECT seq FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued} AND due_at <= ?
+const DUE = both`SELECT seq FROM outbox ${by('outbox_queued')} WHERE state = ${OUTBOX.queued} AND due_at <= ?
   ORDER BY due_at, seq LIMIT ?`;
-const DUE_CALLBACKS = `SELECT seq FROM outbox INDEXED BY outbox_queued_callbacks
+const DUE_CALLBACKS = both`SELECT seq FROM outbox ${by('outbox_queued_callbacks')}
   WHERE state = ${OUTBOX.queued} AND kind = 'callback' AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
 
 /** What a claim of deliveries and callbacks asks. */

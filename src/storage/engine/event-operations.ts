@@ -1,4 +1,5 @@
 import type { AttemptFailure, ClaimEventsOptions, HeartbeatResult } from '../records.ts';
+import { both, by } from './dialects.ts';
 import { askForHeartbeat, countPending } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { EVENT_COLUMNS, type EventRow } from './rows.ts';
@@ -10,15 +11,15 @@ import type { Store } from './store.ts';
 /** Failed turns after which an event is parked. */
 const MAX_FAILURES = 5;
 
-const CLAIMED = `SELECT ${EVENT_COLUMNS} INDEXED BY events_claimed WHERE state = ${EVENT.claimed} ORDER BY seq`;
-const PENDING = `SELECT ${EVENT_COLUMNS} INDEXED BY events_pending WHERE state = ${EVENT.pending}
+const CLAIMED = both`SELECT ${EVENT_COLUMNS} ${by('events_claimed')} WHERE state = ${EVENT.claimed} ORDER BY seq`;
+const PENDING = both`SELECT ${EVENT_COLUMNS} ${by('events_pending')} WHERE state = ${EVENT.pending}
   ORDER BY seq LIMIT ?`;
 const CLAIM = `UPDATE events SET state = ${EVENT.claimed}, turn_id = ?, holder = ? WHERE seq = ?`;
-const HOLDER = `SELECT holder FROM events INDEXED BY events_claimed WHERE state = ${EVENT.claimed} ORDER BY seq LIMIT 1`;
-const TAKE = `UPDATE events INDEXED BY events_claimed SET holder = ? WHERE state = ${EVENT.claimed} AND turn_id = ?`;
-const HELD = `SELECT ${EVENT_COLUMNS} INDEXED BY events_claimed
+const HOLDER = both`SELECT holder FROM events ${by('events_claimed')} WHERE state = ${EVENT.claimed} ORDER BY seq LIMIT 1`;
+const TAKE = both`UPDATE events ${by('events_claimed')} SET holder = ? WHERE state = ${EVENT.claimed} AND turn_id = ?`;
+const HELD = both`SELECT ${EVENT_COLUMNS} ${by('events_claimed')}
   WHERE state = ${EVENT.claimed} AND turn_id = ? AND holder = ? ORDER BY seq`;
-const CONSUME = `UPDATE events INDEXED BY events_claimed SET state = ${EVENT.consumed}, ended_at = ?
+const CONSUME = both`UPDATE events ${by('events_claimed')} SET state = ${EVENT.consumed}, ended_at = ?
   WHERE state = ${EVENT.claimed} AND turn_id = ?`;
 const FREE = `UPDATE events SET state = ?, attempts = ?, turn_id = NULL, ended_at = ?, error_code = ?,
   error_message = ? WHERE seq = ?`;

@@ -1,4 +1,5 @@
 import type { Gathering, NewRun } from '../prepared-request.ts';
+import { both, by } from './dialects.ts';
 import type { RunRow } from './rows.ts';
 import { insertRun } from './session-queue.ts';
 import { RUN } from './states.ts';
@@ -9,7 +10,7 @@ import type { Store } from './store.ts';
 const MAX_EVENTS = 200;
 const MAX_BYTES = 1_048_576;
 
-const FIND = `SELECT seq, id, bytes, gathered, due_at AS dueAt, gather_until AS until FROM runs INDEXED BY runs_gathering
+const FIND = both`SELECT seq, id, bytes, gathered, due_at AS "dueAt", gather_until AS until FROM runs ${by('runs_gathering')}
   WHERE state = ${RUN.waiting} AND mapping_id = ? AND gather_key = ? AND due_at > ? ORDER BY seq DESC LIMIT 1`;
 const JOIN = 'INSERT INTO run_events (run_seq, position, action) VALUES (?, ?, ?)';
 const EXTEND = 'UPDATE runs SET bytes = bytes + ?, due_at = ?, gathered = gathered + 1 WHERE seq = ?';

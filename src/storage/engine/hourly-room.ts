@@ -3,6 +3,7 @@
  * one row of `run_starts` each, written by the claim itself. Only mappings that have limits leave rows there.
  */
 import type { LimitRules, RunLimits } from '../records.ts';
+import { both, listed } from './dialects.ts';
 import type { Statements } from './statements.ts';
 
 const HOUR_MS = 3_600_000;
@@ -11,10 +12,10 @@ const HOUR_MS = 3_600_000;
 const WITHIN = 'mapping_id = ? AND started_at > ? AND started_at <= ?';
 const BEGUN = `SELECT count(*) AS count FROM run_starts WHERE ${WITHIN}`;
 const NTH_NEWEST = `SELECT started_at AS at FROM run_starts WHERE ${WITHIN} ORDER BY started_at DESC LIMIT 1 OFFSET ?`;
-const FULL_LINES = `SELECT line, min(started_at) + ${HOUR_MS} AS freeAt FROM run_starts WHERE ${WITHIN} AND line IS NOT NULL
+const FULL_LINES = `SELECT line, min(started_at) + ${HOUR_MS} AS "freeAt" FROM run_starts WHERE ${WITHIN} AND line IS NOT NULL
   GROUP BY line HAVING count(*) >= ?`;
-const NOTE = `INSERT INTO run_starts (run_seq, mapping_id, line, started_at)
-  SELECT seq, mapping_id, line, started_at FROM runs WHERE seq IN (SELECT value FROM json_each(?))
+const NOTE = both`INSERT INTO run_starts (run_seq, mapping_id, line, started_at)
+  SELECT seq, mapping_id, line, started_at FROM runs WHERE seq IN ${listed('?', 'bigint')}
   ON CONFLICT (run_seq, started_at) DO NOTHING`;
 const FORGET_OLD = 'DELETE FROM run_starts WHERE started_at <= ?';
 const FORGET =

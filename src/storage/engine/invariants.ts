@@ -1,3 +1,4 @@
+import { both, by, type Sql } from './dialects.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Statements } from './statements.ts';
 
@@ -18,7 +19,7 @@ const COUNTED: readonly (readonly [column: string, table: string, rows: string])
 ];
 
 /** What `sqlite/worker/migrations.ts` promises about the rows: each entry counts the rows that break it. */
-const invariants = (totals: string): readonly (readonly [finding: string, sql: string])[] => [
+const invariants = (totals: string): readonly (readonly [finding: string, text: Sql])[] => [
   [
     'conversations with more than one ready or active run',
     `SELECT count(*) AS broken FROM (SELECT 1 FROM runs WHERE state IN (${RUN.ready}, ${RUN.active})
@@ -26,8 +27,8 @@ const invariants = (totals: string): readonly (readonly [finding: string, sql: s
   ],
   [
     'blocked runs with no run before them',
-    `SELECT count(*) AS broken FROM runs AS behind WHERE state = ${RUN.blocked}
-       AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line
+    both`SELECT count(*) AS broken FROM runs AS behind WHERE state = ${RUN.blocked}
+       AND NOT EXISTS (SELECT 1 FROM runs ${by('runs_in_line')}
          WHERE line = behind.line AND state IN (${RUN.ready}, ${RUN.active}) AND state <= ${RUN.active})`,
   ],
   [

@@ -1,4 +1,5 @@
 import type { KeptLimits } from '../records.ts';
+import { both, listed } from './dialects.ts';
 import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from './journal.ts';
 import type { Store } from './store.ts';
 
@@ -10,8 +11,8 @@ const forget = (
   SELECT seq FROM decisions WHERE outcome ${kind} '${STRANGER}' ORDER BY seq DESC LIMIT 1 OFFSET ?)`;
 const FORGET_DECISIONS = forget('<>');
 const FORGET_STRANGERS = forget('=');
-const FORGET_ALIKE = `DELETE FROM decisions WHERE outcome = '${STRANGER}'
-  AND request_id IN (SELECT value FROM json_each(?))`;
+const FORGET_ALIKE = both`DELETE FROM decisions WHERE outcome = '${STRANGER}'
+  AND request_id IN ${listed('?')}`;
 const KEEP = 'INSERT INTO kept_requests (request_id, received_at, bytes, request) VALUES (?, ?, ?, ?)';
 const KEPT = 'SELECT seq, bytes FROM kept_requests ORDER BY seq DESC';
 const FORGET_KEPT = 'DELETE FROM kept_requests WHERE seq <= ?';

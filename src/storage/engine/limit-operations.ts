@@ -9,7 +9,7 @@ const MARKED = 'SELECT since FROM limited_mappings WHERE mapping_id = ?';
 const MARK = `INSERT INTO limited_mappings (mapping_id, since, last_at, reason, waiting, free_at)
   VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (mapping_id) DO UPDATE SET last_at = excluded.last_at,
     reason = excluded.reason, waiting = excluded.waiting, free_at = excluded.free_at`;
-const WELL = 'SELECT mapping_id AS mappingId FROM limited_mappings WHERE last_at < ?';
+const WELL = 'SELECT mapping_id AS "mappingId" FROM limited_mappings WHERE last_at < ?';
 const UNMARK = 'DELETE FROM limited_mappings WHERE last_at < ?';
 
 /** Begins no further run of the mapping, or of any; false where that is so already. */

@@ -1,17 +1,18 @@
 import { ALL_MAPPINGS, type LimitedMapping, type LimitRules, type QueuePause } from '../records.ts';
+import { both, by, listed, type Sql } from './dialects.ts';
 import { LANES } from './claimable-runs.ts';
 import { HourlyRoom } from './hourly-room.ts';
 import { RUN } from './states.ts';
 import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
-const PAUSES = 'SELECT mapping_id AS mappingId, since FROM queue_pauses ORDER BY since, mapping_id';
-const MARKED = `SELECT mapping_id AS mappingId, reason, waiting, free_at AS until FROM limited_mappings
+const PAUSES = 'SELECT mapping_id AS "mappingId", since FROM queue_pauses ORDER BY since, mapping_id';
+const MARKED = `SELECT mapping_id AS "mappingId", reason, waiting, free_at AS until FROM limited_mappings
   WHERE last_at > ? ORDER BY mapping_id`;
-const WAITING = `SELECT count(*) AS count FROM runs INDEXED BY runs_queued
+const WAITING = both`SELECT count(*) AS count FROM runs ${by('runs_queued')}
   WHERE state <= ${RUN.waiting} AND state <= ${RUN.ready} AND mapping_id = ?`;
-const HELD = `${WAITING} AND exempt = 0`;
-const HELD_IN_LINES = `${HELD} AND line IN (SELECT value FROM json_each(?))`;
+const HELD = both`${WAITING} AND exempt = 0`;
+const HELD_IN_LINES = both`${HELD} AND line IN ${listed('?')}`;
 
 /** The oldest first. */
 export function listPauses({ sql }: Store): QueuePause[] {
@@ -61,6 +62,6 @@ function readyMappings(sql: Statements): ReadonlySet<string> {
   return new Set(sql.all<{ mappingId: string }>(LANES).map(({ mappingId }) => mappingId));
 }
 
-function count(sql: Statements, text: string, ...values: string[]): number {
+function count(sql: Statements, text: Sql, ...values: string[]): number {
   return sql.find<{ count: number }>(text, ...values)?.count ?? 0;
 }

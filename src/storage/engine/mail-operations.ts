@@ -10,7 +10,7 @@ const INSERT_MAILBOX = `INSERT INTO mailboxes (mailbox, held_until, floor_at, st
 const CLAIM = `UPDATE mailboxes SET holder = ?1, held_until = ?2
   WHERE mailbox = ?3 AND (holder IS NULL OR holder = ?1 OR holder = ?4 OR held_until < ?5)`;
 const REPORT = `UPDATE mailboxes SET held_until = ?, state = ?, updated_at = ? WHERE mailbox = ? AND holder = ?`;
-const WAITING = `SELECT count(*) AS setAside, count(*) FILTER (WHERE state = 'retry') AS retries
+const WAITING = `SELECT count(*) AS "setAside", count(*) FILTER (WHERE state = 'retry') AS retries
   FROM mail_set_aside WHERE mailbox = ?`;
 const RELEASE = `UPDATE mailboxes SET holder = NULL, held_until = 0, state = ?, updated_at = ?
   WHERE mailbox = ? AND holder = ?`;

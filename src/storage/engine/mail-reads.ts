@@ -3,8 +3,8 @@ import { allMailboxes } from './mail-rows.ts';
 import type { Store } from './store.ts';
 
 const SET_ASIDE = `SELECT id, mailbox, identity, state, status, code, reason, sender AS "from", subject,
-  size_bytes AS sizeBytes, received_at AS receivedAt, set_aside_at AS setAsideAt, attempts FROM mail_set_aside
-  WHERE (?1 IS NULL OR mailbox = ?1) AND (?2 IS NULL OR state = ?2) ORDER BY seq LIMIT ?3`;
+  size_bytes AS "sizeBytes", received_at AS "receivedAt", set_aside_at AS "setAsideAt", attempts FROM mail_set_aside
+  WHERE (CAST(?1 AS TEXT) IS NULL OR mailbox = ?1) AND (CAST(?2 AS TEXT) IS NULL OR state = ?2) ORDER BY seq LIMIT ?3`;
 
 export function listMailboxes(store: Store): MailboxRecord[] {
   return allMailboxes(store);

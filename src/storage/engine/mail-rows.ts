@@ -6,8 +6,8 @@ interface MailboxRow extends Omit<MailboxRecord, 'holder' | 'position'> {
   readonly position: string | null;
 }
 
-const MAILBOXES = `SELECT mailbox, holder, held_until AS heldUntil, position, floor_at AS floorAt, state,
-  updated_at AS updatedAt FROM mailboxes`;
+const MAILBOXES = `SELECT mailbox, holder, held_until AS "heldUntil", position, floor_at AS "floorAt", state,
+  updated_at AS "updatedAt" FROM mailboxes`;
 
 export function allMailboxes({ sql }: Store): MailboxRecord[] {
   return sql.all<MailboxRow>(`${MAILBOXES} ORDER BY mailbox`).map(toRecord);

@@ -5,6 +5,7 @@ import type {
   OutboxProgress,
   OutboxResult,
 } from '../records.ts';
+import { both, listed } from './dialects.ts';
 import { outboxQuestions } from './due-entries.ts';
 import { OUTBOX_COLUMNS, type OutboxRow } from './rows.ts';
 import { insertSummary } from './event-rows.ts';
@@ -15,9 +16,9 @@ import type { Store } from './store.ts';
 
 /** Deliveries and callbacks, each with its own attempts. */
 
-const ACTIVATE = `UPDATE outbox SET state = ${OUTBOX.active}, attempts = attempts + 1, holder = ?
-  WHERE seq IN (SELECT value FROM json_each(?))`;
-const RECORDS = `SELECT ${OUTBOX_COLUMNS} WHERE seq IN (SELECT value FROM json_each(?)) ORDER BY due_at, seq`;
+const ACTIVATE = both`UPDATE outbox SET state = ${OUTBOX.active}, attempts = attempts + 1, holder = ?
+  WHERE seq IN ${listed('?', 'bigint')}`;
+const RECORDS = both`SELECT ${OUTBOX_COLUMNS} WHERE seq IN ${listed('?', 'bigint')} ORDER BY due_at, seq`;
 const PROGRESS = `UPDATE outbox SET chunks_sent = ?, target = ? WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
 const REQUEUE = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = ?, error_code = ?, error_message = ?
   WHERE seq = ?`;

@@ -1,4 +1,5 @@
 import type { Conversation, SessionTurn, StoredConversation } from '../records.ts';
+import { both, by, type Sql } from './dialects.ts';
 import { OUTBOX, RUN } from './states.ts';
 import type { Question } from './statements.ts';
 import type { Store } from './store.ts';
@@ -24,14 +25,14 @@ interface At {
   readonly at: number | null;
 }
 
-const IDEMPOTENT = `SELECT body_sha256 AS bodySha256, result FROM idempotency
+const IDEMPOTENT = `SELECT body_sha256 AS "bodySha256", result FROM idempotency
   WHERE scope = ? AND key = ? AND expires_at > ?`;
 const HISTORY = 'SELECT role, text, at FROM session_turns WHERE owner = ? AND session_key = ? ORDER BY seq';
-const KEY_ONLY_ID = 'SELECT key_only_id AS isKeyOnly FROM sessions WHERE owner = ? AND key = ?';
-const nextDue = (totals: string): string => `SELECT min(at) AS at FROM (
-  SELECT (SELECT 0 FROM runs INDEXED BY runs_ready_in_order WHERE state = ${RUN.ready} LIMIT 1) AS at
-  UNION ALL SELECT (SELECT min(due_at) FROM runs INDEXED BY runs_waiting WHERE state = ${RUN.waiting})
-  UNION ALL SELECT (SELECT min(due_at) FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued})
+const KEY_ONLY_ID = 'SELECT key_only_id AS "isKeyOnly" FROM sessions WHERE owner = ? AND key = ?';
+const nextDue = (totals: string): Sql => both`SELECT min(at) AS at FROM (
+  SELECT (SELECT 0 FROM runs ${by('runs_ready_in_order')} WHERE state = ${RUN.ready} LIMIT 1) AS at
+  UNION ALL SELECT (SELECT min(due_at) FROM runs ${by('runs_waiting')} WHERE state = ${RUN.waiting})
+  UNION ALL SELECT (SELECT min(due_at) FROM outbox ${by('outbox_queued')} WHERE state = ${OUTBOX.queued})
   UNION ALL SELECT heartbeat_at FROM ${totals}) AS due`;
 
 const timeOf = ([rows]: Answers): number | null => (rows as readonly At[])[0]?.at ?? null;

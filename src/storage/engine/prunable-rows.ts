@@ -1,4 +1,5 @@
 import type { Conversation, RetentionLimits } from '../records.ts';
+import { both, by, type Sql } from './dialects.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Question } from './statements.ts';
 
@@ -7,19 +8,19 @@ import type { Question } from './statements.ts';
 /** Rows of one table that one slice removes at most: an accept waits for half a millisecond behind them. */
 export const SLICE_ROWS = 12;
 
-const NEXT_SUMMARIES = `SELECT seq, created_at AS createdAt FROM events INDEXED BY events_pending
+const NEXT_SUMMARIES = both`SELECT seq, created_at AS "createdAt" FROM events ${by('events_pending')}
   WHERE state = ${EVENT.pending} AND kind = 'summary' ORDER BY seq LIMIT ${SLICE_ROWS}`;
-const EXPIRED_KEYS = `SELECT scope, key FROM idempotency INDEXED BY idempotency_expiry WHERE expires_at <= ?
+const EXPIRED_KEYS = both`SELECT scope, key FROM idempotency ${by('idempotency_expiry')} WHERE expires_at <= ?
   ORDER BY expires_at LIMIT ${SLICE_ROWS}`;
 /** All that are idle where there are too many. */
-const IDLE_SESSIONS = `SELECT owner, key, last_used_at AS lastUsedAt FROM sessions INDEXED BY sessions_used
+const IDLE_SESSIONS = both`SELECT owner, key, last_used_at AS "lastUsedAt" FROM sessions ${by('sessions_used')}
   WHERE (last_used_at < ? OR (SELECT sessions FROM counters) > ?)
-    AND NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line WHERE line = owner || char(10) || key AND state <= ${RUN.active})
+    AND NOT EXISTS (SELECT 1 FROM runs ${by('runs_in_line')} WHERE line = owner || '\n' || key AND state <= ${RUN.active})
   ORDER BY last_used_at LIMIT ${SLICE_ROWS}`;
 
 /** The longest ended ones first. */
-const oldest = (table: 'runs' | 'outbox' | 'events', firstEnded: number, gathered = '0'): string =>
-  `SELECT seq, state, ended_at AS endedAt, ${gathered} AS gathered FROM ${table} INDEXED BY ${table}_ended
+const oldest = (table: 'runs' | 'outbox' | 'events', firstEnded: number, gathered = '0'): Sql =>
+  both`SELECT seq, state, ended_at AS "endedAt", ${gathered} AS gathered FROM ${table} ${by(`${table}_ended`)}
   WHERE state >= ${firstEnded} ORDER BY ended_at, seq LIMIT ${SLICE_ROWS}`;
 
 /** What goes: rows that were last in use earlier, or that are more than so many. */

@@ -6,6 +6,7 @@ import {
   type RetryRows,
   type RunOutcome,
 } from '../records.ts';
+import { both } from './dialects.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
 import { insertCallback } from './outbox-rows.ts';
 import { conditionOf } from './row-queries.ts';
@@ -20,7 +21,7 @@ import type { Store } from './store.ts';
 const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE seq = ?';
 const REVIVE_RUN = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, attempts = 0, outcome = NULL, ended_at = NULL,
   reply = NULL, usage = NULL, earlier = ? WHERE seq = ?`;
-const FIND_ENDING = `SELECT attempts, outcome, reply, error_code AS code, error_message AS message, ended_at AS endedAt, earlier
+const FIND_ENDING = `SELECT attempts, outcome, reply, error_code AS code, error_message AS message, ended_at AS "endedAt", earlier
   FROM runs WHERE seq = ? AND kind = 'hook' AND (outcome IS NULL OR outcome IN ('error', 'timeout'))`;
 /** Ends of a run that are kept beside the last one. */
 const MAX_EARLIER = 10;
@@ -62,7 +63,7 @@ export function hurryHolds(
 ): number {
   const now = Math.round(nowMs);
   const [condition, ...values] = conditionOf(selection);
-  const selected = `SELECT count(*) AS runs, coalesce(sum(CASE WHEN state <= ${RUN.ready} THEN 1 ELSE 0 END), 0) AS ready
+  const selected = both`SELECT count(*) AS runs, coalesce(sum(CASE WHEN state <= ${RUN.ready} THEN 1 ELSE 0 END), 0) AS ready
     FROM runs WHERE state <= ${RUN.waiting} AND runner IN (?, ?) AND ${condition}`;
   let total = 0;
   for (const { runner } of sql.all<{ runner: string }>(HELD_RUNNERS, now)) {

@@ -9,6 +9,7 @@ import {
   type RunnerHold,
   type SessionRecord,
 } from '../records.ts';
+import { both, by, listed, type Sql } from './dialects.ts';
 import {
   EVENT_COLUMNS,
   type EventRow,
@@ -30,38 +31,38 @@ import type { Store } from './store.ts';
 /** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */
 
 const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
-const ENDED = `SELECT ${RUN_COLUMNS} WHERE state >= ${RUN.completed} AND id IN (SELECT value FROM json_each(?))`;
-const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS createdAt, last_used_at AS lastUsedAt FROM sessions
-  WHERE (?1 IS NULL OR key = ?1) AND (?2 IS NULL OR owner = ?2) ORDER BY last_used_at DESC, key, owner LIMIT ?3`;
-const DECISIONS = `SELECT decision FROM decisions WHERE (?1 IS NULL OR mapping_id = ?1) AND (?2 IS NULL OR outcome = ?2
+const ENDED = both`SELECT ${RUN_COLUMNS} WHERE state >= ${RUN.completed} AND id IN ${listed('?')}`;
+const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM sessions
+  WHERE (CAST(?1 AS TEXT) IS NULL OR key = ?1) AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2) ORDER BY last_used_at DESC, key, owner LIMIT ?3`;
+const DECISIONS = `SELECT decision FROM decisions WHERE (CAST(?1 AS TEXT) IS NULL OR mapping_id = ?1) AND (CAST(?2 AS TEXT) IS NULL OR outcome = ?2
   OR (?2 = 'rejected' AND outcome = '${STRANGER}')) ORDER BY seq DESC LIMIT ?3`;
 const DECISION = 'SELECT decision FROM decisions WHERE request_id = ? ORDER BY seq DESC LIMIT 1';
-const KEPT = `SELECT request_id AS requestId, received_at AS receivedAt, request AS json FROM kept_requests
+const KEPT = `SELECT request_id AS "requestId", received_at AS "receivedAt", request AS json FROM kept_requests
   WHERE request_id = ? ORDER BY seq DESC LIMIT 1`;
-const NEWEST_KEPT = `SELECT request_id AS requestId, received_at AS receivedAt, request AS json FROM kept_requests
+const NEWEST_KEPT = `SELECT request_id AS "requestId", received_at AS "receivedAt", request AS json FROM kept_requests
   ORDER BY seq DESC LIMIT ?`;
 /** Runs that gather events wait as long as their mapping says, unless they were stored at a later time than it is. */
-const nextRetry = (totals: string): string => `SELECT min(at) AS at FROM (
-  SELECT (SELECT min(due_at) FROM runs INDEXED BY runs_waiting WHERE state = ${RUN.waiting}
+const nextRetry = (totals: string): Sql => both`SELECT min(at) AS at FROM (
+  SELECT (SELECT min(due_at) FROM runs ${by('runs_waiting')} WHERE state = ${RUN.waiting}
     AND (gather_until IS NULL OR attempts > 0 OR accepted_at > ?)) AS at
-  UNION ALL SELECT (SELECT min(due_at) FROM outbox INDEXED BY outbox_queued WHERE state = ${OUTBOX.queued})
+  UNION ALL SELECT (SELECT min(due_at) FROM outbox ${by('outbox_queued')} WHERE state = ${OUTBOX.queued})
   UNION ALL SELECT heartbeat_at FROM ${totals}) AS due`;
-const HOLDS = `SELECT runner, model, since, code, message, retry_at AS retryAt, tries FROM runner_holds
+const HOLDS = `SELECT runner, model, since, code, message, retry_at AS "retryAt", tries FROM runner_holds
   ORDER BY since, runner, model`;
-const WAITING_FOR = `SELECT count(*) AS count FROM runs INDEXED BY runs_queued
+const WAITING_FOR = both`SELECT count(*) AS count FROM runs ${by('runs_queued')}
   WHERE state <= ${RUN.waiting} AND runner = ?`;
 const FAILED = `state = ${RUN.completed} AND kind = 'hook' AND outcome IN ('error', 'timeout')
   AND error_code <> '${DROPPED.code}'`;
 const LIMITED = `state <= ${RUN.waiting} AND state <= ${RUN.ready} AND exempt = 0
   AND mapping_id IN (SELECT mapping_id FROM run_starts)`;
-const OLDEST_QUEUED = `SELECT accepted_at AS at FROM runs INDEXED BY runs_queued WHERE state <= ${RUN.waiting}
+const OLDEST_QUEUED = both`SELECT accepted_at AS at FROM runs ${by('runs_queued')} WHERE state <= ${RUN.waiting}
   ORDER BY seq LIMIT 1`;
 /** The first that arrived of each kind; a heap of dead work costs no more than one. */
-const OLDEST_DEAD = `SELECT min(at) AS at FROM (
-  SELECT (SELECT ended_at FROM runs INDEXED BY runs_dead WHERE state = ${RUN.dead} ORDER BY seq LIMIT 1) AS at
-  UNION ALL SELECT (SELECT ended_at FROM outbox INDEXED BY outbox_dead WHERE state = ${OUTBOX.dead}
+const OLDEST_DEAD = both`SELECT min(at) AS at FROM (
+  SELECT (SELECT ended_at FROM runs ${by('runs_dead')} WHERE state = ${RUN.dead} ORDER BY seq LIMIT 1) AS at
+  UNION ALL SELECT (SELECT ended_at FROM outbox ${by('outbox_dead')} WHERE state = ${OUTBOX.dead}
     ORDER BY seq LIMIT 1)
-  UNION ALL SELECT (SELECT ended_at FROM events INDEXED BY events_dead WHERE state = ${EVENT.dead}
+  UNION ALL SELECT (SELECT ended_at FROM events ${by('events_dead')} WHERE state = ${EVENT.dead}
     ORDER BY seq LIMIT 1)) AS dead`;
 
 export function listRuns({ sql }: Store, query: ListQuery): RunRow[] {

@@ -1,4 +1,5 @@
 import type { HeldWork, LapsedReplica, Succession } from '../records.ts';
+import { both, listed } from './dialects.ts';
 import { askForHeartbeat } from './event-rows.ts';
 import { RUN_COLUMNS, type RunRow } from './rows.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
@@ -12,11 +13,11 @@ import type { Store } from './store.ts';
 
 const FORGET = 'DELETE FROM replicas WHERE id = ? AND lease_until = ?';
 /** Of a holder that is gone, or of this process, which does not know of it: the answer to its claim was lost. */
-const LEFT = `(holder IS NULL OR holder = ?1 OR holder NOT IN (SELECT id FROM replicas))
-  AND id NOT IN (SELECT value FROM json_each(?2))`;
-const LEFT_RUNS = `SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} AND ${LEFT} ORDER BY runs.seq`;
-const TAKE_RUNS = `UPDATE runs SET holder = ?1 WHERE state = ${RUN.active} AND ${LEFT}`;
-const FREE_ENTRIES = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = 0, holder = NULL
+const LEFT = both`(holder IS NULL OR holder = ?1 OR holder NOT IN (SELECT id FROM replicas))
+  AND id NOT IN ${listed('?2')}`;
+const LEFT_RUNS = both`SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} AND ${LEFT} ORDER BY runs.seq`;
+const TAKE_RUNS = both`UPDATE runs SET holder = ?1 WHERE state = ${RUN.active} AND ${LEFT}`;
+const FREE_ENTRIES = both`UPDATE outbox SET state = ${OUTBOX.queued}, due_at = 0, holder = NULL
   WHERE state = ${OUTBOX.active} AND ${LEFT}`;
 const FREE_EVENTS = `UPDATE events SET holder = NULL WHERE state = ${EVENT.claimed} AND holder IS NOT NULL
   AND (holder <> ?1 OR ?2 = 0) AND (holder = ?1 OR holder NOT IN (SELECT id FROM replicas))`;

@@ -4,7 +4,7 @@ import type { Reserved, Store } from './store.ts';
 
 /** Keys that requests and actions have taken, as accepts find and take them. */
 
-const FIND_RESERVED = `SELECT body_sha256 AS bodySha256, result, expires_at AS expiresAt FROM idempotency
+const FIND_RESERVED = `SELECT body_sha256 AS "bodySha256", result, expires_at AS "expiresAt" FROM idempotency
   WHERE scope = ? AND key = ?`;
 const RESERVE = `INSERT INTO idempotency (scope, key, body_sha256, result, expires_at) VALUES (?, ?, ?, ?, ?)
   ON CONFLICT (scope, key) DO UPDATE SET body_sha256 = excluded.body_sha256, result = excluded.result,

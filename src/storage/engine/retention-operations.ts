@@ -1,4 +1,5 @@
 import type { PruneResult, RetentionLimits } from '../records.ts';
+import { both, listed, type Sql } from './dialects.ts';
 import {
   type EndedRow,
   type Found,
@@ -14,9 +15,9 @@ import { REMOVE_SESSION } from './session-rows.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
 
-const SEQS = 'seq IN (SELECT value FROM json_each(?))';
+const SEQS = both`seq IN ${listed('?', 'bigint')}`;
 const REMOVE_GATHERED = 'DELETE FROM run_events WHERE run_seq = ?';
-const REMOVE_EVENTS = `DELETE FROM events WHERE ${SEQS}`;
+const REMOVE_EVENTS = both`DELETE FROM events WHERE ${SEQS}`;
 const REMOVE_KEY = 'DELETE FROM idempotency WHERE scope = ? AND key = ?';
 
 export interface PruneSlice {
@@ -54,7 +55,7 @@ interface Kind {
     readonly ended: 'endedRuns' | 'endedOutbox' | 'endedEvents';
     readonly dead: 'deadRuns' | 'deadOutbox' | 'deadEvents';
   };
-  readonly remove: readonly string[];
+  readonly remove: readonly Sql[];
 }
 
 const ENDED: readonly Kind[] = [
@@ -62,13 +63,13 @@ const ENDED: readonly Kind[] = [
     table: 'runs',
     dead: RUN.dead,
     counters: { ended: 'endedRuns', dead: 'deadRuns' },
-    remove: [`DELETE FROM runs WHERE ${SEQS}`, `DELETE FROM run_actions WHERE ${SEQS}`],
+    remove: [both`DELETE FROM runs WHERE ${SEQS}`, both`DELETE FROM run_actions WHERE ${SEQS}`],
   },
   {
     table: 'outbox',
     dead: OUTBOX.dead,
     counters: { ended: 'endedOutbox', dead: 'deadOutbox' },
-    remove: [`DELETE FROM outbox WHERE ${SEQS}`],
+    remove: [both`DELETE FROM outbox WHERE ${SEQS}`],
   },
   {
     table: 'events',

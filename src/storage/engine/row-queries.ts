@@ -1,4 +1,5 @@
 import type { ListQuery, QueueSelection } from '../records.ts';
+import { both, listed, type Sql } from './dialects.ts';
 import { type Table, stateRange } from './rows.ts';
 import type { Statements } from './statements.ts';
 
@@ -45,8 +46,8 @@ export function selectIds(
   { table, states, and, limit = STEP_ROWS }: Choice,
 ): string[] {
   const [condition, ...given] = conditionOf(selection);
-  const conditions = [states, ...(and === undefined ? [] : [and.text]), condition];
-  const text = `SELECT id FROM ${table} WHERE ${conditions.join(' AND ')} ORDER BY seq LIMIT ?`;
+  const found = and === undefined ? states : `${states} AND ${and.text}`;
+  const text = both`SELECT id FROM ${table} WHERE ${found} AND ${condition} ORDER BY seq LIMIT ?`;
   const values = and === undefined ? given : [and.value, ...given];
   return sql.all<{ id: string }>(text, ...values, limit).map(({ id }) => id);
 }
@@ -55,7 +56,7 @@ export function selectIds(
 export function conditionOf(selection: QueueSelection): Condition {
   switch (selection.kind) {
     case 'ids':
-      return ['id IN (SELECT value FROM json_each(?))', JSON.stringify(selection.ids)];
+      return [both`id IN ${listed('?')}`, JSON.stringify(selection.ids)];
     case 'mapping':
       return withError(['mapping_id = ?', selection.mappingId], selection.errorCode);
     case 'all':
@@ -63,12 +64,12 @@ export function conditionOf(selection: QueueSelection): Condition {
   }
 }
 
-type Condition = [condition: string, ...values: string[]];
+type Condition = [condition: Sql, ...values: string[]];
 
 function withError([condition, ...values]: Condition, errorCode: string | undefined): Condition {
   return errorCode === undefined
     ? [condition, ...values]
-    : [`${condition} AND error_code = ?`, ...values, errorCode];
+    : [both`${condition} AND error_code = ?`, ...values, errorCode];
 }
 
 /** A number SQLite takes as a limit; a negative one would mean none. */

@@ -69,9 +69,9 @@ export interface ClaimedRow extends RunRow {
   readonly head: RunHead;
 }
 
-export const RUN_FIELDS = `runs.seq, id, kind, state, action, owner, attempts, outcome, reply, error_code AS errorCode,
-  error_message AS errorMessage, usage, earlier, pgid, start_ticks AS startTicks, accepted_at AS acceptedAt,
-  due_at AS dueAt, started_at AS startedAt, ended_at AS endedAt, gathered`;
+export const RUN_FIELDS = `runs.seq, id, kind, state, action, owner, attempts, outcome, reply, error_code AS "errorCode",
+  error_message AS "errorMessage", usage, earlier, pgid, start_ticks AS "startTicks", accepted_at AS "acceptedAt",
+  due_at AS "dueAt", started_at AS "startedAt", ended_at AS "endedAt", gathered`;
 export const RUN_COLUMNS = `${RUN_FIELDS} FROM runs JOIN run_actions ON run_actions.seq = runs.seq`;
 
 export interface OutboxRow {
@@ -91,9 +91,9 @@ export interface OutboxRow {
   readonly body: string;
 }
 
-export const OUTBOX_COLUMNS = `seq, id, kind, run_id AS runId, state, attempts, chunks_sent AS chunksSent,
-  created_at AS createdAt, due_at AS dueAt, ended_at AS endedAt, target, error_code AS errorCode,
-  error_message AS errorMessage, body FROM outbox`;
+export const OUTBOX_COLUMNS = `seq, id, kind, run_id AS "runId", state, attempts, chunks_sent AS "chunksSent",
+  created_at AS "createdAt", due_at AS "dueAt", ended_at AS "endedAt", target, error_code AS "errorCode",
+  error_message AS "errorMessage", body FROM outbox`;
 
 export interface EventRow {
   readonly seq: number;
@@ -112,8 +112,8 @@ export interface EventRow {
   readonly text: string;
 }
 
-export const EVENT_COLUMNS = `seq, id, kind, state, mode, turn_id AS turnId, run_id AS runId, attempts,
-  created_at AS createdAt, ended_at AS endedAt, error_code AS errorCode, error_message AS errorMessage, origin, text
+export const EVENT_COLUMNS = `seq, id, kind, state, mode, turn_id AS "turnId", run_id AS "runId", attempts,
+  created_at AS "createdAt", ended_at AS "endedAt", error_code AS "errorCode", error_message AS "errorMessage", origin, text
   FROM events`;
 
 const RUN_STATES: readonly RunState[] = ['queued', 'queued', 'queued', 'active', 'completed', 'dead'];

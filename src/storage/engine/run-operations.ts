@@ -5,6 +5,7 @@ import type {
   RunCompletion,
   RunDeadLetter,
 } from '../records.ts';
+import { both, listed } from './dialects.ts';
 import { RUN_COLUMNS, type RunRow } from './rows.ts';
 import { findClaimable, type Claimable } from './claimable-runs.ts';
 import { withEvents } from './gathering.ts';
@@ -17,9 +18,9 @@ import { RUN } from './states.ts';
 import type { RunHead } from './rows.ts';
 import type { Store } from './store.ts';
 
-const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
-  gather_key = NULL, pgid = NULL, start_ticks = NULL WHERE seq IN (SELECT value FROM json_each(?))`;
-const RECORDS = `SELECT ${RUN_COLUMNS} WHERE runs.seq IN (SELECT value FROM json_each(?)) ORDER BY runs.seq`;
+const ACTIVATE = both`UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
+  gather_key = NULL, pgid = NULL, start_ticks = NULL WHERE seq IN ${listed('?', 'bigint')}`;
+const RECORDS = both`SELECT ${RUN_COLUMNS} WHERE runs.seq IN ${listed('?', 'bigint')} ORDER BY runs.seq`;
 const PROCESS = `UPDATE runs SET pgid = ?, start_ticks = ? WHERE id = ? AND state = ${RUN.active} AND holder = ?`;
 const REQUEUE = `UPDATE runs SET state = ${RUN.waiting}, attempts = attempts - ?, due_at = ?, error_code = ?, error_message = ?, pgid = NULL,
   start_ticks = NULL WHERE seq = ?`;

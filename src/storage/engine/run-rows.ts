@@ -6,7 +6,7 @@ import { RUN } from './states.ts';
 import type { Store } from './store.ts';
 
 /** A `RunHead`. */
-export const FIND_HEAD = `SELECT seq, id, state, session_key AS sessionKey, line AS queue, mapping_id AS mappingId, bytes,
+export const FIND_HEAD = `SELECT seq, id, state, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes,
   holder
   FROM runs WHERE id = ?`;
 const END = `UPDATE runs SET state = ?, outcome = ?, reply = ?, error_code = ?, error_message = ?, usage = ?, ended_at = ?,

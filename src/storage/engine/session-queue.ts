@@ -1,39 +1,40 @@
 import type { Gathering, NewRun } from '../prepared-request.ts';
+import { both, by, LAST_SEQ, type Sql } from './dialects.ts';
 import { RUN } from './states.ts';
 import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
 /** The queue of every conversation: who is ready, who is behind whom. `sqlite/worker/migrations.ts` explains the states. */
 
-const IN_LINE = `FROM runs INDEXED BY runs_in_line WHERE line = ?1 AND state <= ${RUN.active}`;
+const IN_LINE = both`FROM runs ${by('runs_in_line')} WHERE line = ?1 AND state <= ${RUN.active}`;
 /**
  * Somebody stands before the others of the line: where nobody does, the next one may be made ready. For a list of states
  * SQLite would make a table each time.
  */
-const HAS_HEAD = `(EXISTS (SELECT 1 ${IN_LINE} AND state = ${RUN.ready})
+const HAS_HEAD = both`(EXISTS (SELECT 1 ${IN_LINE} AND state = ${RUN.ready})
   OR EXISTS (SELECT 1 ${IN_LINE} AND state = ${RUN.active}))`;
 /** Each value that is bound costs about as much as a column more. */
 const insertion = (
-  state: string | number,
+  state: Sql | number,
   gathering = '?8, NULL, NULL',
-): string => `INSERT INTO runs (line, state, id, kind, session_key, owner, mapping_id, runner, bytes, accepted_at,
+): Sql => both`INSERT INTO runs (line, state, id, kind, session_key, owner, mapping_id, runner, bytes, accepted_at,
     due_at, gather_key, gather_until)
   VALUES (?1, ${state}, ?2, 'hook', ?3, ?4, ?5, ?6, ?7, ?8, ${gathering})`;
 const INSERT_ALONE = insertion(RUN.ready);
-const INSERT_IN_LINE = insertion(`CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END`);
+const INSERT_IN_LINE = insertion(both`CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END`);
 /** It has arrived, and is put into its queue by a claim: due before all others, whatever the clocks say. */
 const INSERT_ARRIVED = insertion(RUN.waiting, '0, NULL, NULL');
 const INSERT_GATHERING = insertion(RUN.waiting, '?9, ?10, ?11');
-const INSERT_ACTION = 'INSERT INTO run_actions (seq, action) VALUES (last_insert_rowid(), ?)';
-const STEP_UP = `UPDATE runs SET state = ${RUN.ready}
+const INSERT_ACTION = both`INSERT INTO run_actions (seq, action) VALUES (${LAST_SEQ}, ?)`;
+const STEP_UP = both`UPDATE runs SET state = ${RUN.ready}
   WHERE seq = (SELECT seq ${IN_LINE} AND state = ${RUN.blocked} ORDER BY seq LIMIT 1) AND NOT ${HAS_HEAD}`;
-const STEP_BACK = `UPDATE runs INDEXED BY runs_in_line SET state = ${RUN.blocked}
+const STEP_BACK = both`UPDATE runs ${by('runs_in_line')} SET state = ${RUN.blocked}
   WHERE line = ?1 AND state = ${RUN.ready} AND state <= ${RUN.active} AND seq > ?2`;
-const STEP_IN = `UPDATE runs SET state = CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END WHERE seq = ?2`;
+const STEP_IN = both`UPDATE runs SET state = CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END WHERE seq = ?2`;
 const MAKE_READY = `UPDATE runs SET state = ${RUN.ready} WHERE seq = ?`;
 const ADOPT = 'UPDATE runs SET line = ? WHERE id = ? AND session_key = ? AND owner = ? AND line IS NULL';
 /** Waiting runs whose time has come, the longest due first. */
-export const DUE = `SELECT seq, line AS queue FROM runs INDEXED BY runs_waiting
+export const DUE = both`SELECT seq, line AS queue FROM runs ${by('runs_waiting')}
   WHERE state = ${RUN.waiting} AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
 
 /** What a session key of its own starts with; the run's id follows. */

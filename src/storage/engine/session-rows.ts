@@ -1,12 +1,13 @@
 import type { Conversation, RunCompletion } from '../records.ts';
+import { both, by } from './dialects.ts';
 import type { Store } from './store.ts';
 
 /** Transcripts: the last turns of every conversation that goes on. */
 
 const INSERT_TURN = `INSERT INTO session_turns (owner, session_key, role, at, bytes, text)
   VALUES (?, ?, ?, ?, ?, ?)`;
-const TRIM = `DELETE FROM session_turns INDEXED BY session_turns_of_session
-  WHERE owner = ?1 AND session_key = ?2 AND seq <= (SELECT seq FROM session_turns INDEXED BY session_turns_of_session
+const TRIM = both`DELETE FROM session_turns ${by('session_turns_of_session')}
+  WHERE owner = ?1 AND session_key = ?2 AND seq <= (SELECT seq FROM session_turns ${by('session_turns_of_session')}
     WHERE owner = ?1 AND session_key = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?3)`;
 const SAVE = `INSERT INTO sessions (owner, key, turns, bytes, created_at, last_used_at)
   SELECT ?1, ?2, count(*), coalesce(sum(bytes), 0), ?3, ?3 FROM session_turns WHERE owner = ?1 AND session_key = ?2

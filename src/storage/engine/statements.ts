@@ -1,9 +1,10 @@
 import type { SQLInputValue } from 'node:sqlite';
+import type { Sql } from './dialects.ts';
 import type { ClaimedRow } from './rows.ts';
 
 export type Found<Row> = Row | undefined;
 export type SqlValue = SQLInputValue;
-export type Question = readonly [text: string, ...values: SqlValue[]];
+export type Question = readonly [text: Sql, ...values: SqlValue[]];
 
 /** A transaction that ended with its connection. Nothing of it is stored, so it may be done again. */
 export class BrokenOff extends Error {
@@ -55,8 +56,7 @@ export interface AcceptLimits {
 }
 
 /**
- * Runs SQL one statement after the other. Texts are written in SQLite's dialect, and are constants or made from few
- * parts, so that each may be prepared once.
+ * Runs SQL one statement after the other. Texts are constants or made from few parts, so that each may be prepared once.
  */
 export interface Statements {
   /** Whether a transaction is under way: an error of the disk may have ended it. */
@@ -70,19 +70,19 @@ export interface Statements {
   /** Executes a last statement, where there is one, and commits. */
   commit(last: Question | readonly []): void;
   /** Executes the statement; returns how many rows changed. */
-  run(text: string, ...values: SqlValue[]): number;
+  run(text: Sql, ...values: SqlValue[]): number;
   /**
    * Executes the statement before the next one that is answered, or before the commit. Where each answer is a round
    * trip it goes along with that one, and where it fails, that one does.
    */
-  post(text: string, ...values: SqlValue[]): void;
+  post(text: Sql, ...values: SqlValue[]): void;
   /** Posts an insert that ends with its one row of values, for any number of rows. */
   postRows(text: string, rows: readonly (readonly SqlValue[])[]): void;
   /** Inserts one row; returns its `seq`, or undefined where a conflict clause left it out. */
   insert(text: string, ...values: SqlValue[]): number | bigint | undefined;
   /** The first row. */
-  find<Row>(text: string, ...values: SqlValue[]): Found<Row>;
-  all<Row>(text: string, ...values: SqlValue[]): Row[];
+  find<Row>(text: Sql, ...values: SqlValue[]): Found<Row>;
+  all<Row>(text: Sql, ...values: SqlValue[]): Row[];
   /** The rows of several questions, asked together. */
   allOf<Row>(questions: readonly Question[]): Row[][];
   /** How long the transaction under way waited for others before it began; absent where that is not known. */

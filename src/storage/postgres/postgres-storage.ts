@@ -55,7 +55,7 @@ export async function openPostgresStorage(options: PostgresOptions): Promise<Sto
   // The first connection becomes the lease's.
   let first: Client | undefined;
   try {
-    first = await connectClient(options.url, () => undefined);
+    first = await connectClient(options.url, () => undefined, { pipeline: true });
     return await open(options, first, { place, explain });
   } catch (error) {
     await first?.end().catch(() => undefined);

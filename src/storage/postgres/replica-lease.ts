@@ -64,7 +64,6 @@ export class ReplicaLease implements Lease {
   #attempt = 0;
   #others = new Map<string, Seen>();
   #isHeld = false;
-  #lastAsked: Promise<void> = Promise.resolve();
   #isStopped = false;
   #renewing: Promise<void> = Promise.resolve();
   #renewTimer: NodeJS.Timeout | undefined;
@@ -140,7 +139,8 @@ export class ReplicaLease implements Lease {
     const client = this.#client;
     if (client === undefined) return this.#drop();
     await this.#bounded(
-      this.#inTurn(() => client.query('DELETE FROM replicas WHERE id = $1', [this.id]))
+      client
+        .query('DELETE FROM replicas WHERE id = $1', [this.id])
         .then(() => client.query(TELL, [CHANNEL, LEFT]))
         .then(() => client.end()),
     ).catch(() => undefined);
@@ -162,14 +162,14 @@ export class ReplicaLease implements Lease {
     const sentAt = performance.now();
     const client = this.#client ?? (await this.#bounded(this.#connect()));
     const values = [id, role, hostname(), version, Math.round(leaseMs), place];
-    const { rows } = await this.#bounded(this.#inTurn(() => client.query<{ isNew: boolean }>(RENEW, values)));
+    const { rows } = await this.#bounded(client.query<{ isNew: boolean }>(RENEW, values));
     // The row was gone: others have taken over what this process held.
     if (rows[0]?.isNew === true) this.#change(false);
     clearTimeout(this.#endTimer);
     const leftMs = sentAt + leaseMs * USED - performance.now();
     this.#endTimer = setTimeout(() => this.#change(false), Math.max(leftMs, 0)).unref();
     this.#change(leftMs > 0);
-    const others = this.#inTurn(() => client.query<LapsedReplica & Seen>(OTHERS, [id]));
+    const others = client.query<LapsedReplica & Seen>(OTHERS, [id]);
     this.#see((await this.#bounded(others)).rows);
   }
 
@@ -194,7 +194,7 @@ export class ReplicaLease implements Lease {
 
   async #connect(): Promise<Client> {
     const attempt = this.#attempt;
-    return this.#adopt(await connectClient(this.#options.url, () => undefined), attempt);
+    return this.#adopt(await connectClient(this.#options.url, () => undefined, { pipeline: true }), attempt);
   }
 
   /** Rejects, and ends the connection, where it was given up before it was ready. */
@@ -219,20 +219,8 @@ export class ReplicaLease implements Lease {
   }
 
   #send(payload: string): void {
-    const client = this.#client;
-    if (client === undefined) return;
     // Whoever misses it looks by itself within a second.
-    this.#inTurn(() => client.query(TELL, [CHANNEL, payload])).catch(() => undefined);
-  }
-
-  /** A connection takes one question after the other. */
-  #inTurn<Result>(ask: () => Promise<Result>): Promise<Result> {
-    const asked = this.#lastAsked.then(ask);
-    this.#lastAsked = asked.then(
-      () => undefined,
-      () => undefined,
-    );
-    return asked;
+    this.#client?.query(TELL, [CHANNEL, payload]).catch(() => undefined);
   }
 
   /** An answer that takes as long as a renewal may does not come any more. */
@@ -255,7 +243,6 @@ export class ReplicaLease implements Lease {
     this.#attempt += 1;
     const client = this.#client;
     this.#client = undefined;
-    this.#lastAsked = Promise.resolve();
     if (client !== undefined) giveUp(client);
   }
 }

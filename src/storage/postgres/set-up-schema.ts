@@ -73,11 +73,16 @@ export function refuseNewer(place: string, version: number): void {
   );
 }
 
-/** An older service would go on with a schema that it does not know. */
-async function refuseWhileShared(client: Client, place: string): Promise<void> {
+/** Those whose lease has not ended. */
+export async function countServices(client: Client): Promise<number> {
   const { rows } = await client.query<{ count: number }>(`SELECT count(*) AS count FROM replicas
     WHERE lease_until > (extract(epoch FROM clock_timestamp()) * 1000)::bigint`);
-  const count = rows[0]?.count ?? 0;
+  return rows[0]?.count ?? 0;
+}
+
+/** An older service would go on with a schema that it does not know. */
+async function refuseWhileShared(client: Client, place: string): Promise<void> {
+  const count = await countServices(client);
   if (count === 0) return;
   throw new StorageError(
     'locked',

@@ -2,7 +2,7 @@ import type { AcceptLimits, Question } from '../../engine/statements.ts';
 import type { DatabaseCounter } from '../database-use.ts';
 import { TRANSACTION_SETTINGS } from '../connect.ts';
 import { Connection, type ConnectionOptions, type Statement } from '../connection.ts';
-import { rowsOf, toParameter, toPostgres } from '../worker/dialect.ts';
+import { numbered, rowsOf, textOf, toParameter } from '../worker/dialect.ts';
 import { acceptStatements, acceptValues, type Entry, lineOf, SLOTS } from './accept-statement.ts';
 
 /** Batches under way at once: so many round trips share the way to a distant database. */
@@ -49,7 +49,7 @@ export class AcceptLane {
     });
   }
 
-  /** The rows of questions in SQLite's dialect. They change nothing, and stand behind nobody who stores. */
+  /** The rows of questions. They change nothing, and stand behind nobody who stores. */
   read(questions: readonly Question[]): Promise<readonly object[][]> {
     this.#reader ??= new LaneConnection(this.#options);
     const reader = this.#reader;
@@ -187,9 +187,10 @@ class LaneConnection {
   }
 
   async read([asked, ...given]: Question): Promise<object[]> {
-    let known = this.#texts.get(asked);
+    const text = textOf(asked);
+    let known = this.#texts.get(text);
     if (known === undefined)
-      this.#texts.set(asked, (known = { name: `r${this.#texts.size}`, text: toPostgres(asked) }));
+      this.#texts.set(text, (known = { name: `r${this.#texts.size}`, text: numbered(text) }));
     return rowsOf((await this.#ask({ ...known, values: given.map(toParameter) })).rows);
   }
 

@@ -37,11 +37,11 @@ export const claimStatement = (notElsewhere: string): string => `WITH ready AS (
 ), counted AS (
   UPDATE counters SET queued_runs = queued_runs - many, active_runs = active_runs + many
   FROM (SELECT count(*)::integer AS many FROM claimed) AS claims WHERE many > 0
-) SELECT ${RUN_FIELDS}, session_key AS sessionKey, line AS queue, mapping_id AS mappingId, bytes, holder
+) SELECT ${RUN_FIELDS}, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes, holder
 FROM (SELECT * FROM claimed UNION ALL ${BEFORE}) AS runs JOIN run_actions ON run_actions.seq = runs.seq ORDER BY runs.seq`;
 
 /** The transcripts that claimed runs go on with, each with its run: asked after the commit, as they are long. */
-export const TRANSCRIPTS = `SELECT runs.id, key_only_id AS isKeyOnly,
+export const TRANSCRIPTS = `SELECT runs.id, key_only_id AS "isKeyOnly",
   (SELECT json_agg(json_build_object('role', role, 'text', text, 'at', at) ORDER BY turns.seq) FROM session_turns AS turns
     WHERE turns.owner = runs.owner AND turns.session_key = runs.session_key) AS turns
 FROM runs JOIN sessions ON sessions.owner = runs.owner AND key = session_key

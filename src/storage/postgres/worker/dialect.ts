@@ -1,31 +1,15 @@
+import type { Sql } from '../../engine/dialects.ts';
 import type { SqlValue } from '../../engine/statements.ts';
 
-/**
- * The operations are written in SQLite's dialect, kept to what PostgreSQL knows too. These are the differences: names of
- * indexes are hints, parameters are numbered, names with capitals are quoted, and three functions are called otherwise.
- */
-export function toPostgres(text: string): string {
-  let position = 0;
-  return DIFFERENCES.reduce((changed, [found, wanted]) => changed.replaceAll(found, wanted), text).replaceAll(
-    /\?(\d*)/g,
-    (_, number: string) => `$${number === '' ? (position += 1) : number}`,
-  );
+export function textOf(sql: Sql): string {
+  return typeof sql === 'string' ? sql : sql.postgres;
 }
 
-/** In this order; the parameters, which come last, are numbered by themselves. */
-const DIFFERENCES: readonly (readonly [found: RegExp | string, wanted: string])[] = [
-  [/\bINDEXED BY \w+/g, ''],
-  [
-    /\bseq IN \(SELECT value FROM json_each\((\?\d*)\)\)/g,
-    'seq IN (SELECT json_array_elements_text($1::json)::bigint)',
-  ],
-  [/IN \(SELECT value FROM json_each\((\?\d*)\)\)/g, 'IN (SELECT json_array_elements_text($1::json))'],
-  ['char(10)', 'chr(10)'],
-  ['last_insert_rowid()', 'lastval()'],
-  [/\bAS ([a-z]+[A-Z]\w*)/g, 'AS "$1"'],
-  // Nothing else says what a parameter is that is only compared with null.
-  [/\?(\d+) IS NULL/g, '?$1::text IS NULL'],
-];
+/** Parameters have numbers; no text of the operations has a question mark that is none. */
+export function numbered(text: string): string {
+  let position = 0;
+  return text.replaceAll(/\?(\d*)/g, (_, number: string) => `$${number === '' ? (position += 1) : number}`);
+}
 
 /** PostgreSQL holds no NUL in a text: it and the escape itself are written as two characters. */
 const ESCAPE = '\u{10FFFF}';

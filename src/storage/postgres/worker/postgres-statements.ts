@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { PROMOTED_PER_CLAIM } from '../../engine/claimable-runs.ts';
+import type { Sql } from '../../engine/dialects.ts';
 import type { ClaimedRow, RunHead, RunRow } from '../../engine/rows.ts';
 import { BrokenOff, PostFailed } from '../../engine/statements.ts';
 import type { AtOnce, Belief, Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
@@ -20,7 +21,7 @@ import {
   TRANSCRIPTS,
   WAITED,
 } from './claim-statement.ts';
-import { rowsOf, toParameter, toPostgres, unescapeRow } from './dialect.ts';
+import { numbered, rowsOf, textOf, toParameter, unescapeRow } from './dialect.ts';
 import { findFate } from './transaction-fate.ts';
 
 /** Of one statement. */
@@ -237,7 +238,7 @@ export class PostgresStatements implements Statements {
     return posted;
   }
 
-  run(text: string, ...values: SqlValue[]): number {
+  run(text: Sql, ...values: SqlValue[]): number {
     if (text === 'ROLLBACK') {
       const isInside = this.isTransaction && this.#transaction !== '';
       this.#leave();
@@ -246,7 +247,7 @@ export class PostgresStatements implements Statements {
     }
     this.#ahead.clear();
     this.#hasWritten = true;
-    if (text.startsWith('ROLLBACK TO')) this.#send();
+    if (textOf(text).startsWith('ROLLBACK TO')) this.#send();
     return this.#answer(text, values).rowCount;
   }
 
@@ -259,7 +260,7 @@ export class PostgresStatements implements Statements {
     }
   }
 
-  post(text: string, ...values: SqlValue[]): void {
+  post(text: Sql, ...values: SqlValue[]): void {
     this.#ahead.clear();
     this.#hasWritten = true;
     this.#posted.push(this.#statement(text, ...values));
@@ -282,11 +283,11 @@ export class PostgresStatements implements Statements {
     return row?.seq;
   }
 
-  find<Row>(text: string, ...values: SqlValue[]): Found<Row> {
+  find<Row>(text: Sql, ...values: SqlValue[]): Found<Row> {
     return this.all<Row>(text, ...values)[0];
   }
 
-  all<Row>(text: string, ...values: SqlValue[]): Row[] {
+  all<Row>(text: Sql, ...values: SqlValue[]): Row[] {
     return rowsOf(this.#answer(text, values).rows) as Row[];
   }
 
@@ -317,7 +318,7 @@ export class PostgresStatements implements Statements {
     this.#connection.close();
   }
 
-  #answer(text: string, values: readonly SqlValue[]): Answered {
+  #answer(text: Sql, values: readonly SqlValue[]): Answered {
     return this.#ask([this.#statement(text, ...values)])[0] as Answered;
   }
 
@@ -335,17 +336,18 @@ export class PostgresStatements implements Statements {
     }
   }
 
-  #statement(text: string, ...values: readonly SqlValue[]): Statement {
+  #statement(text: Sql, ...values: readonly SqlValue[]): Statement {
     const prepared = this.#prepared(text);
     // A pooler gives each transaction another connection, which knows no statement of the one before.
     const named = this.#options.perTransaction === undefined ? { name: prepared.name } : {};
     return { text: prepared.text, values: values.map(toParameter), ...named };
   }
 
-  #prepared(text: string): { readonly name: string; readonly text: string } {
+  #prepared(sql: Sql): { readonly name: string; readonly text: string } {
+    const text = textOf(sql);
     const known = this.#names.get(text);
     if (known !== undefined) return known;
-    const prepared = { name: `s${this.#names.size}`, text: toPostgres(text) };
+    const prepared = { name: `s${this.#names.size}`, text: numbered(text) };
     this.#names.set(text, prepared);
     return prepared;
   }

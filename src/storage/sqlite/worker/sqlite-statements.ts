@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { Sql } from '../../engine/dialects.ts';
 import type { Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
 
 export class SqliteStatements implements Statements {
@@ -24,11 +25,11 @@ export class SqliteStatements implements Statements {
     this.run('COMMIT');
   }
 
-  run(text: string, ...values: SqlValue[]): number {
+  run(text: Sql, ...values: SqlValue[]): number {
     return Number(this.#prepare(text).statement.run(...values).changes);
   }
 
-  post(text: string, ...values: SqlValue[]): void {
+  post(text: Sql, ...values: SqlValue[]): void {
     this.#prepare(text).statement.run(...values);
   }
 
@@ -36,18 +37,18 @@ export class SqliteStatements implements Statements {
     for (const row of rows) this.post(text, ...row);
   }
 
-  insert(text: string, ...values: SqlValue[]): number | bigint | undefined {
+  insert(text: Sql, ...values: SqlValue[]): number | bigint | undefined {
     const { changes, lastInsertRowid } = this.#prepare(text).statement.run(...values);
     return changes === 0 ? undefined : lastInsertRowid;
   }
 
-  find<Row>(text: string, ...values: SqlValue[]): Found<Row> {
+  find<Row>(text: Sql, ...values: SqlValue[]): Found<Row> {
     const { statement, names } = this.#prepare(text);
     const found = statement.get(...values) as Values | undefined;
     return found && (rowOf(names, found) as Row);
   }
 
-  all<Row>(text: string, ...values: SqlValue[]): Row[] {
+  all<Row>(text: Sql, ...values: SqlValue[]): Row[] {
     const { statement, names } = this.#prepare(text);
     return (statement.all(...values) as unknown as Values[]).map((found) => rowOf(names, found) as Row);
   }
@@ -56,7 +57,8 @@ export class SqliteStatements implements Statements {
     return questions.map(([text, ...values]) => this.all<Row>(text, ...values));
   }
 
-  #prepare(text: string): Prepared {
+  #prepare(sql: Sql): Prepared {
+    const text = typeof sql === 'string' ? sql : sql.sqlite;
     const known = this.#prepared.get(text);
     if (known !== undefined) return known;
     const statement = this.#database.prepare(text);
