@@ -1,11 +1,5 @@
 import { HookError } from '../../errors.ts';
-import {
-  findSole,
-  freshResult,
-  type PreparedRequest,
-  prepareRequest,
-  preparedBytes,
-} from '../prepared-request.ts';
+import { findSole, freshResult, prepareRequest, preparedBytes } from '../prepared-request.ts';
 import type { AcceptedWork, AcceptResult } from '../records.ts';
 import { StorageError } from '../storage-error.ts';
 import { unavailable } from '../engine/serialized-error.ts';
@@ -15,16 +9,14 @@ import type { RemoteOperations } from '../engine/operations.ts';
 const MAX_WAITING = 1000;
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
-type AcceptOperations = Pick<RemoteOperations, 'acceptRequest' | 'acceptSoleRun' | 'acceptSoleWake'>;
-
 /** Hands requests over to be stored, and refuses more than can wait. */
 export class AcceptQueue {
-  readonly #operations: AcceptOperations;
+  readonly #store: RemoteOperations['acceptRequest'];
   #waiting = 0;
   #waitingBytes = 0;
 
-  constructor(operations: AcceptOperations) {
-    this.#operations = operations;
+  constructor(store: RemoteOperations['acceptRequest']) {
+    this.#store = store;
   }
 
   async accept(work: AcceptedWork): Promise<AcceptResult> {
@@ -35,7 +27,7 @@ export class AcceptQueue {
     this.#waiting += 1;
     this.#waitingBytes += bytes;
     try {
-      const repeated = await this.#handOver(request);
+      const repeated = await this.#store(request);
       return repeated === null ? result : (JSON.parse(repeated) as AcceptResult);
     } catch (error) {
       throw error instanceof StorageError ? unavailable(error) : error;
@@ -45,27 +37,6 @@ export class AcceptQueue {
     }
   }
 
-  /** Parts one by one where it can be: an object's copy for another thread takes its property names along. */
-  #handOver(request: PreparedRequest): Promise<string | null> {
-    const sole = findSole(request);
-    if (sole === undefined) return this.#operations.acceptRequest(request);
-    if (sole.kind === 'wake') {
-      const { id, text, mode, mappingId, origin, createdAt } = sole.row;
-      return this.#operations.acceptSoleWake(id, text, mode, mappingId, origin, createdAt);
-    }
-    const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = sole.row;
-    return this.#operations.acceptSoleRun(
-      id,
-      sessionKey,
-      owner,
-      mappingId,
-      runner,
-      action,
-      bytes,
-      acceptedAt,
-    );
-  }
-
   #checkRoom(bytes: number): void {
     const isFull = this.#waiting > 0 && this.#waitingBytes + bytes > MAX_WAITING_BYTES;
     if (!isFull && this.#waiting < MAX_WAITING) return;
@@ -73,4 +44,22 @@ export class AcceptQueue {
       retryAfterSeconds: 1,
     });
   }
+}
+
+/** Parts one by one where it can be: an object's copy for another thread takes its property names along. */
+export function inParts({
+  acceptRequest,
+  acceptSoleRun,
+  acceptSoleWake,
+}: RemoteOperations): RemoteOperations['acceptRequest'] {
+  return (request) => {
+    const sole = findSole(request);
+    if (sole === undefined) return acceptRequest(request);
+    if (sole.kind === 'wake') {
+      const { id, text, mode, mappingId, origin, createdAt } = sole.row;
+      return acceptSoleWake(id, text, mode, mappingId, origin, createdAt);
+    }
+    const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = sole.row;
+    return acceptSoleRun(id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt);
+  };
 }

@@ -12,7 +12,7 @@ import type {
 } from '../records.ts';
 import { toAgentRun, toEvent, toOutbox, toRun } from '../engine/rows.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
-import { AcceptQueue } from './accept-queue.ts';
+import { AcceptQueue, inParts } from './accept-queue.ts';
 import { JournalBuffer } from './journal-buffer.ts';
 import type { WorkerClient } from './worker-client.ts';
 
@@ -20,6 +20,7 @@ import type { WorkerClient } from './worker-client.ts';
 interface Shared {
   /** The thread's, or what takes their place. */
   readonly operations: RemoteOperations;
+  readonly accept: RemoteOperations['acceptRequest'];
   readonly lapsed: () => readonly LapsedReplica[];
 }
 
@@ -27,9 +28,13 @@ interface Shared {
 export function makeStorage(
   client: WorkerClient,
   inspection: Pick<Storage, 'backup' | 'verify'>,
-  { operations, lapsed }: Shared = { operations: client.operations, lapsed: () => [] },
+  { operations, accept, lapsed }: Shared = {
+    operations: client.operations,
+    accept: inParts(client.operations),
+    lapsed: () => [],
+  },
 ): Storage {
-  const queue = new AcceptQueue(operations);
+  const queue = new AcceptQueue(accept);
   const journal = new JournalBuffer(operations);
   return {
     ...operations,

@@ -2,17 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Client } from 'pg';
 import { outboxQuestions } from '../engine/due-entries.ts';
-import { toNewRun } from '../engine/backlog-room.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
 import { PLAIN_READS, type PlainRead } from '../engine/plain-reads.ts';
-import { isNamesake } from '../engine/session-queue.ts';
 import { makeStorage } from '../client/make-storage.ts';
 import { WorkerClient, type WorkerOptions } from '../client/worker-client.ts';
 import type { Storage } from '../port.ts';
 import { StorageError } from '../storage-error.ts';
 import { failoverPromise } from '../store-status.ts';
 import { AcceptLane } from './accept/accept-lane.ts';
-import { type Entry, entryOf } from './accept/accept-statement.ts';
+import { entryOf } from './accept/accept-statement.ts';
 import { connectClient } from './connect.ts';
 import { DatabaseCounter } from './database-use.ts';
 import { examineServer, warningsOf } from './examine-server.ts';
@@ -35,8 +33,6 @@ export interface PostgresOptions extends Pick<PostgresInput, 'url' | 'mode' | 'l
 /** Operations that may give other processes something to do, or to know. */
 const TOLD: readonly (keyof RemoteOperations)[] = [
   'acceptRequest',
-  'acceptSoleRun',
-  'acceptSoleWake',
   'completeRun',
   'requeueRun',
   'deadLetterRun',
@@ -107,8 +103,26 @@ async function open(
       mayListen,
     });
     const lane = new AcceptLane({ url, limits, isPooled: facts.isPooled, use: laneUse });
-    const storage = shared(client, { inspection, lease, lane, explain });
-    return { ...storage, databaseUse: () => DatabaseCounter.sum([use, laneUse]) };
+    const operations = { ...client.operations, ...laneOperations(client.operations, lane, explain) };
+    const told = { ...operations, ...toldOperations(operations, lease) };
+    const lapsed = () => lease.lapsed();
+    // Others that share it are told of changes, and what they left is taken over.
+    const storage = makeStorage(client, inspection, {
+      operations: told,
+      accept: told.acceptRequest,
+      lapsed,
+    });
+    return {
+      ...storage,
+      lease,
+      databaseUse: () => DatabaseCounter.sum([use, laneUse]),
+      onOutsideChange: (listener) => lease.onOutsideChange(listener),
+      close: async () => {
+        await lane.close();
+        await storage.close();
+        await lease.stop();
+      },
+    };
   } catch (error) {
     await client.close();
     throw error;
@@ -117,29 +131,6 @@ async function open(
 
 const BACKUP_REMEDY =
   'a PostgreSQL store is backed up with the tools of the database, for example: pg_dump --format=custom --file=sluice.dump DATABASE';
-
-interface Shared extends Pick<WorkerOptions, 'explain'> {
-  readonly inspection: Pick<Storage, 'backup' | 'verify'>;
-  readonly lease: ReplicaLease;
-  readonly lane: AcceptLane;
-}
-
-/** A store that others share: they are told of changes, and what they left is taken over. */
-function shared(client: WorkerClient, { inspection, lease, lane, explain }: Shared): Storage {
-  const operations = { ...client.operations, ...laneOperations(client.operations, lane, explain) };
-  const told = { ...operations, ...toldOperations(operations, lease) };
-  const storage = makeStorage(client, inspection, { operations: told, lapsed: () => lease.lapsed() });
-  return {
-    ...storage,
-    lease,
-    onOutsideChange: (listener) => lease.onOutsideChange(listener),
-    close: async () => {
-      await lane.close();
-      await storage.close();
-      await lease.stop();
-    },
-  };
-}
 
 /** What is counted, wherever it is. */
 const TOTALS = 'totals';
@@ -162,15 +153,6 @@ function laneOperations(
       throw trouble;
     }
   };
-  const store = async (entry: Entry | undefined, otherwise: () => Promise<string | null>) => {
-    const isStored =
-      entry !== undefined &&
-      (await inLane(
-        () => lane.store(entry),
-        () => Promise.resolve(false),
-      ));
-    return isStored ? null : otherwise();
-  };
   const read = <Args extends readonly unknown[], Answer>(
     plain: PlainRead<Args, Answer>,
     otherwise: (...args: Args) => Promise<Answer>,
@@ -183,18 +165,11 @@ function laneOperations(
       );
   };
   return {
-    acceptRequest: (request) => store(entryOf(request), () => operations.acceptRequest(request)),
-    acceptSoleRun: async (...parts) => {
-      const run = toNewRun(parts);
-      const entry = isNamesake(run) ? undefined : { runs: [run], wakes: [], nowMs: run.acceptedAt };
-      await store(entry, () => operations.acceptSoleRun(...parts));
-      return null;
-    },
-    acceptSoleWake: async (...parts) => {
-      const [id, text, mode, mappingId, origin, createdAt] = parts;
-      const wake = { id, text, mode, mappingId, origin, createdAt };
-      await store({ runs: [], wakes: [wake], nowMs: createdAt }, () => operations.acceptSoleWake(...parts));
-      return null;
+    acceptRequest: async (request) => {
+      const entry = entryOf(request);
+      const store = () => (entry === undefined ? Promise.resolve(false) : lane.store(entry));
+      const isStored = await inLane(store, () => Promise.resolve(false));
+      return isStored ? null : operations.acceptRequest(request);
     },
     findReservation: read(PLAIN_READS.findReservation, operations.findReservation),
     findConversation: read(PLAIN_READS.findConversation, operations.findConversation),
