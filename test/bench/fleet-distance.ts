@@ -5,12 +5,14 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Row } from '../support/parts.ts';
 import type { PostgresServer } from '../support/postgres-server.ts';
 import { startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';
 import { type StartedServer, startServer, stopServer } from './child.ts';
 import { runLoad } from './load.ts';
+import { readProgramTimes, shareOf } from './program-times.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
 /** Of each service; each of them has a conversation of its own. */
@@ -39,6 +41,8 @@ export interface DistanceResult {
   readonly roundTripMs: number;
   /** The share of the processors that nobody wanted, but who gives way to all others. */
   readonly left: number;
+  /** How many processors each program took. */
+  readonly share: string;
 }
 
 function configure(folder: string): void {
@@ -103,16 +107,25 @@ async function load(
     }),
   );
   await until('the first to be performed', async () => (await endedRuns(client)) > 0);
-  const before = { runs: await endedRuns(client), left: processorTime(), at: performance.now() };
-  await Promise.race(results);
-  const after = { runs: await endedRuns(client), left: processorTime(), at: performance.now() };
+  await wait(WARMUP_SECONDS * 1000);
+  const before = await look(client);
+  // A little before the first of them ends: a program that has ended took no time.
+  await wait((SECONDS - 1) * 1000);
+  const after = await look(client);
+  const seconds = (after.at - before.at) / 1000;
   const loads = await Promise.all(results);
   return {
     accepted: loads.reduce((sum, { statuses }) => sum + (statuses['202'] ?? 0), 0) / SECONDS,
-    performed: ((after.runs - before.runs) / (after.at - before.at)) * 1000,
+    performed: (after.runs - before.runs) / seconds,
     p99Ms: Math.max(...loads.map(({ p99Ms }) => p99Ms)),
     left: (after.left.spare - before.left.spare) / (after.left.all - before.left.all),
+    share: shareOf(before.times, after.times, seconds),
   };
+}
+
+async function look(client: Client) {
+  const runs = await endedRuns(client);
+  return { runs, left: processorTime(), times: readProgramTimes(), at: performance.now() };
 }
 
 async function endedRuns(client: Client): Promise<number> {
@@ -141,10 +154,10 @@ function processorTime(): { readonly spare: number; readonly all: number } {
   return { spare: nice + idle + waiting, all: ticks.reduce((sum, each) => sum + each, 0) };
 }
 
-export function figureOf({ accepted, performed, p99Ms, left, roundTripMs }: DistanceResult): string {
+export function figureOf({ accepted, performed, p99Ms, left, share, roundTripMs }: DistanceResult): string {
   const rates = `${Math.round(accepted)}/s, ${Math.round(performed)}/s, p99 ${Math.round(p99Ms)} ms`;
   const way = roundTripMs === 0 ? '' : `, a round trip of ${roundTripMs.toFixed(1)} ms`;
-  return `${rates}${way}, ${Math.round(left * 100)} % of the processors left`;
+  return `${rates}${way}, ${Math.round(left * 100)} % of the processors left (${share})`;
 }
 
 /** What is aimed at, at a distance: of one service, and of four as multiples of one. */
@@ -157,6 +170,9 @@ const FORMS: readonly (Omit<Distance, 'main'> & { readonly aim: Aim; readonly of
   { delayMs: 1, services: 1, aim: { accepted: 900, performed: 150 } },
   { delayMs: 4, services: 1, aim: { accepted: 300, performed: 100 } },
   { delayMs: 4, services: 4, aim: { accepted: 3.2, performed: 2.5 }, of: 'one' },
+  { delayMs: 16, services: 1, aim: { accepted: 0, performed: 0 } },
+  { delayMs: 16, services: 4, aim: { accepted: 3.2, performed: 2.5 }, of: 'one' },
+  { delayMs: 16, services: 10, aim: { accepted: 0, performed: 0 } },
   { delayMs: 0, services: 1, aim: { accepted: 0, performed: 0 } },
   { delayMs: 0, services: 4, aim: { accepted: 0.7, performed: 0.7 }, of: 'one' },
 ];
