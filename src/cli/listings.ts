@@ -18,6 +18,7 @@ import {
   kindOf,
   runToJson,
 } from '../storage/facts.ts';
+import { defined } from '../json.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { GatewaySettings } from '../config/config.ts';
 import { isoTimes, printJson } from './json.ts';
@@ -84,21 +85,8 @@ export function safeCells(cells: readonly string[]): readonly string[] {
   return cells.map((cell) => clearLine(cell));
 }
 
-const query = (
-  options: ListingOptions,
-): {
-  limit: number;
-  state?: string;
-  mappingId?: string;
-  kind?: 'hook' | 'heartbeat';
-  sessionKey?: string;
-} => ({
-  limit: options.limit,
-  ...(options.state === undefined ? {} : { state: options.state }),
-  ...(options.mapping === undefined ? {} : { mappingId: options.mapping }),
-  ...(options.kind === undefined ? {} : { kind: options.kind }),
-  ...(options.session === undefined ? {} : { sessionKey: options.session }),
-});
+const query = ({ limit, state, mapping, kind, session }: ListingOptions) =>
+  defined({ limit, state, mappingId: mapping, kind, sessionKey: session });
 
 const errorText = (error: { code: string; message: string } | undefined): string =>
   error === undefined ? '' : `${error.code}: ${error.message}`;
