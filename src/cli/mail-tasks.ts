@@ -1,5 +1,5 @@
 import type { MailBlock, Settings } from '../config/config.ts';
-import { httpDoor, mailboxReport, MailProcess, type MailboxReport } from '../mail/mail.ts';
+import { httpEndpoint, mailboxReport, MailProcess, type MailboxReport } from '../mail/mail.ts';
 import { openStorage, type SetAsideMail, type SetAsideSelection } from '../storage/storage.ts';
 import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
@@ -29,7 +29,7 @@ export async function runMail(cli: Cli, flags: MailRunFlags): Promise<void> {
   const log = openLog(settings, [...secrets, target.token]);
   const store = await openStorage(settings.storage.url, { mode: 'attached' });
   const sinceMs = flags.since === undefined ? undefined : Date.parse(flags.since);
-  const service = new MailProcess({ mail, store, door: httpDoor(target), log, sinceMs });
+  const service = new MailProcess({ mail, store, endpoint: httpEndpoint(target), log, sinceMs });
   try {
     log.info({ account: mail.account, folders: mail.folders, service: target.url }, 'reading mail');
     await cli.terminal.untilInterrupted();

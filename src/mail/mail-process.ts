@@ -19,7 +19,7 @@ const MAX_DEADLY = 1_000;
 
 /**
  * The reader of a mailbox in a process of its own: what a stranger wrote is parsed there, and whatever that costs, the
- * service goes on. Store, door, log and health are the service's: the reader asks for them over a channel, and ends
+ * service goes on. Store, endpoint, log and health are the service's: the reader asks for them over a channel, and ends
  * with it. Where it ends, is stuck or takes too much memory, it is started again.
  */
 export class MailProcess implements MailService {
@@ -154,11 +154,11 @@ export class MailProcess implements MailService {
   }
 
   async #answer({ id, ask, args }: Extract<FromReader, { kind: 'call' }>): Promise<ToReader> {
-    const { door, store } = this.#options;
+    const { endpoint, store } = this.#options;
     try {
       const value =
-        ask === 'door'
-          ? await door(args[0], this.#stopping.signal)
+        ask === 'endpoint'
+          ? await endpoint(args[0], this.#stopping.signal)
           : await (store[ask] as StoreCall)(...args);
       return { kind: 'answer', id, value };
     } catch (error) {

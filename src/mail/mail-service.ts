@@ -3,7 +3,7 @@ import type { MailBlock } from '../config/config.ts';
 import type { MailStorage } from '../storage/storage.ts';
 import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
-import { type Door, judge } from './door.ts';
+import { type HookEndpoint, judge } from './hook-endpoint.ts';
 import { type MailboxStatus, reportHealth } from './mailbox-health.ts';
 import { newHolder } from './holder.ts';
 import { mailboxName } from './identity.ts';
@@ -19,7 +19,7 @@ import { readState } from './stored-status.ts';
 export interface MailServiceOptions {
   readonly mail: MailBlock;
   readonly store: MailStorage;
-  readonly door: Door;
+  readonly endpoint: HookEndpoint;
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'protect'>;
   /** Where the first run begins, in place of what the block says. */
   readonly sinceMs?: number | undefined;
@@ -146,12 +146,12 @@ class LoginAlarm {
   }
 
   async #tell(since: number): Promise<void> {
-    const { mail, door, log } = this.#options;
+    const { mail, endpoint, log } = this.#options;
     const text = `The mailbox ${mail.account} can no longer be read: its server refuses the login. New mail waits there until "sluice webhooks mail setup" has been run again.`;
     const key = `mail-login-${hash('sha256', `${mail.account}\n${String(since)}`).slice(0, 40)}`;
     while (!this.#signal.aborted) {
       try {
-        const answer = await door({ path: 'wake', payload: { text }, key }, this.#signal);
+        const answer = await endpoint({ path: 'wake', payload: { text }, key }, this.#signal);
         if (judge(answer).kind !== 'held') return;
       } catch {
         // Asked again below.

@@ -1,6 +1,6 @@
 /** The mailbox source: reads mailboxes and delivers what arrives to the hook `mail`. */
 export { MailFailure } from './mail-failure.ts';
-export { httpDoor, ownDoor } from './door.ts';
+export { httpEndpoint, ownEndpoint } from './hook-endpoint.ts';
 export type { MailboxStatus } from './mailbox-health.ts';
 export { LiveMail } from './live-mail.ts';
 export { MailProcess } from './mail-process.ts';

@@ -3,12 +3,12 @@ import type { MailStorage, SetAsideMail } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
 import { deliverMessage, type DeliveryOptions } from './offer-message.ts';
-import type { Door } from './door.ts';
+import type { HookEndpoint } from './hook-endpoint.ts';
 import { FetchAttempts, type FetchWatch } from './fetch-attempts.ts';
 import { filterReason } from './filter.ts';
 import { logHealth, type MailFigures, type MailHealth, type MailboxStatus } from './mailbox-health.ts';
 import { mailboxName } from './identity.ts';
-import { HeldMailbox, LostMailbox } from './held-mailbox.ts';
+import { LeasedMailbox, LostMailbox } from './leased-mailbox.ts';
 import { toMailFailure } from './mail-failure.ts';
 import type { MailMessage } from './message-payload.ts';
 import { READER_TIMES, type ReaderTimes } from './reader-times.ts';
@@ -23,7 +23,7 @@ export interface ReaderOptions {
   readonly holder: string;
   readonly open: (signal: AbortSignal) => Promise<MailSource>;
   readonly store: MailStorage;
-  readonly door: Door;
+  readonly endpoint: HookEndpoint;
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
   readonly onHealth: (status: MailboxStatus) => void;
   /** Makes of a message what is delivered. */
@@ -45,7 +45,7 @@ export class MailboxReader {
   readonly #times: ReaderTimes;
   readonly #clock: () => number;
   readonly #mailbox: string;
-  readonly #held: HeldMailbox;
+  readonly #held: LeasedMailbox;
   readonly #reconnection: Reconnection;
   readonly #delivery: DeliveryOptions;
   readonly #fetches: FetchAttempts;
@@ -71,9 +71,9 @@ export class MailboxReader {
     this.#delivery = this.#makeDelivery();
   }
 
-  #makeHeld(): HeldMailbox {
+  #makeHeld(): LeasedMailbox {
     const { holder, store } = this.#options;
-    return new HeldMailbox({
+    return new LeasedMailbox({
       mailbox: this.#mailbox,
       holder,
       store,
@@ -85,12 +85,12 @@ export class MailboxReader {
   }
 
   #makeDelivery(): DeliveryOptions {
-    const { mail, folder, door } = this.#options;
+    const { mail, folder, endpoint } = this.#options;
     return {
       mail,
       folder,
       mailbox: this.#mailbox,
-      door,
+      endpoint,
       times: this.#times,
       held: this.#held,
       onHeld: (code, reason) => this.#beHeld(code, reason),

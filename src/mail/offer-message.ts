@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { MailBlock } from '../config/config.ts';
 import { pause } from '../timers/timers.ts';
-import { type Door, judge, type Verdict } from './door.ts';
-import { LostMailbox } from './held-mailbox.ts';
+import { type HookEndpoint, judge, type Verdict } from './hook-endpoint.ts';
+import { LostMailbox } from './leased-mailbox.ts';
 import type { MailMessage, MailPayload } from './message-payload.ts';
 import { growingDelay, type ReaderTimes } from './reader-times.ts';
 
@@ -18,7 +18,7 @@ export interface DeliveryOptions {
   readonly mail: Pick<MailBlock, 'kind' | 'account' | 'path'>;
   readonly folder: string;
   readonly mailbox: string;
-  readonly door: Door;
+  readonly endpoint: HookEndpoint;
   readonly times: Pick<ReaderTimes, 'firstRetryMs' | 'maxRetryMs'>;
   readonly held: { readonly isLost: boolean; readonly setAside: number };
   /** The service takes no mail, and why. */
@@ -36,12 +36,12 @@ export async function deliverMessage(
   { message, identity }: { readonly message: MailMessage; readonly identity: string },
   signal: AbortSignal,
 ): Promise<FinalVerdict> {
-  const { mail, folder, door, mailbox, held } = options;
+  const { mail, folder, endpoint, mailbox, held } = options;
   const payload: MailPayload = { source: mail.kind, account: mail.account, folder, messages: [message] };
   const key = `mail-${hash('sha256', `${mailbox}\n${identity}`).slice(0, 40)}`;
   const failures = new Map<string, number>();
   for (let attempt = 1; ; attempt += 1) {
-    const verdict = judge(await door({ path: mail.path, payload, key }, signal));
+    const verdict = judge(await endpoint({ path: mail.path, payload, key }, signal));
     const final = finalOf(verdict, failures);
     if (final !== undefined && hasRoom(options, final)) {
       options.onAnswered();

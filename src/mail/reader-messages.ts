@@ -1,7 +1,7 @@
 /** What goes between the service, the thread that starts the process that reads a mailbox, and that process. */
 import type { MailStorage } from '../storage/storage.ts';
 import type { LogFields, Trouble } from '../telemetry/telemetry.ts';
-import type { DoorRequest } from './door.ts';
+import type { EndpointRequest } from './hook-endpoint.ts';
 import type { MailboxStatus } from './mailbox-health.ts';
 import type { MailServiceOptions } from './mail-service.ts';
 
@@ -36,6 +36,6 @@ export type FromReader =
   | { readonly kind: 'clear'; readonly which: Pick<Trouble, 'code' | 'name'> }
   | { readonly kind: 'fetching'; readonly mailbox: string; readonly identity: string }
   | ({ readonly kind: 'call'; readonly id: number } & (
-      | { readonly ask: 'door'; readonly args: readonly [DoorRequest] }
+      | { readonly ask: 'endpoint'; readonly args: readonly [EndpointRequest] }
       | { readonly ask: keyof MailStorage; readonly args: readonly unknown[] }
     ));

@@ -3,7 +3,7 @@
  * over the channel to it, and it ends when the channel does.
  */
 import type { MailStorage } from '../storage/storage.ts';
-import type { DoorAnswer } from './door.ts';
+import type { EndpointAnswer } from './hook-endpoint.ts';
 import { type MailService, startMail } from './mail-service.ts';
 import { putThisProcessBehind } from '../timers/timers.ts';
 import { type FromReader, type ReaderStart, TOO_LARGE, type ToReader } from './reader-messages.ts';
@@ -71,7 +71,7 @@ function start({ times, open, deaths, ...options }: ReaderStart): MailService {
     ...(times === undefined ? {} : { times }),
     ...(open === undefined ? {} : { open }),
     store,
-    door: (request) => ask<DoorAnswer>({ ask: 'door', args: [request] }),
+    endpoint: (request) => ask<EndpointAnswer>({ ask: 'endpoint', args: [request] }),
     log: {
       debug: say('debug'),
       info: say('info'),

@@ -1,7 +1,7 @@
 import { answerChallenge, readsBody } from '../verify/verify.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Exchange } from './exchange.ts';
-import { doorOf } from './path-door.ts';
+import { accessOf } from './path-access.ts';
 import type { IncomingHook } from './incoming-hook.ts';
 import { addressOf, refuse } from './prove.ts';
 import type { ServerContext } from './server-context.ts';
@@ -30,7 +30,7 @@ export async function answerQuestion(
   exchange: Exchange,
   { hook, challenge }: AskedHook,
 ): Promise<Ending | undefined> {
-  const { allows } = doorOf(context, hook.settings);
+  const { allows } = accessOf(context, hook.settings);
   if (!allows(addressOf(context, exchange))) return undefined;
   const { method = '', rawHeaders } = exchange.req;
   const hasBody = readsBody(challenge, method) || exchange.hasBody;

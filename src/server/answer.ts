@@ -1,6 +1,6 @@
 import type { AcceptResult, RunRecord } from '../storage/storage.ts';
 import type { Answer } from './exchange.ts';
-import { ownWarnings } from './told.ts';
+import { storedSenderWarnings } from './sender-view.ts';
 
 /** 204 for nothing, 200 for wakes alone, else 202. */
 function acceptedStatus({ accepted }: AcceptResult): 200 | 202 | 204 {
@@ -85,6 +85,6 @@ function timeOf(ms: number | undefined): string | undefined {
 
 function tail(result: AcceptResult): string {
   const duplicate = result.duplicate ? ',"duplicate":true' : '';
-  const warnings = ownWarnings(result.warnings);
+  const warnings = storedSenderWarnings(result.warnings);
   return warnings.length === 0 ? duplicate : `${duplicate},"warnings":${JSON.stringify(warnings)}`;
 }

@@ -6,7 +6,7 @@ import type { RequestOutcome } from './deps.ts';
 import type { Answer, RequestFacts } from './exchange.ts';
 import { problemAnswer, toHookError } from './problem.ts';
 import type { Proof, Refusal } from './prove.ts';
-import { toldError } from './told.ts';
+import { senderError } from './sender-view.ts';
 
 /** How a request ended: all that its answer, its log line, the metrics and its decision say. */
 export interface Ending {
@@ -54,7 +54,7 @@ export function failedEnding(exchange: RequestFacts, thrown: unknown, known: Kno
   const { headers = [], ...rest } = known;
   const { request, evaluation } = rest.judged ?? {};
   const isMapped = request !== undefined && evaluation !== undefined;
-  const answer = problemAnswer(isMapped ? toldError(error, request.path) : error, exchange.ids.id);
+  const answer = problemAnswer(isMapped ? senderError(error, request.path) : error, exchange.ids.id);
   return {
     outcome: 'refused',
     ...rest,

@@ -4,7 +4,7 @@ import {
   judgeSender,
   type RefusalReason as SenderReason,
   type RefusedProof,
-  type SenderDoor,
+  type SenderCheck,
   type Verifier,
 } from '../verify/verify.ts';
 import { networksOf } from './addresses.ts';
@@ -14,7 +14,7 @@ import type { Exchange } from './exchange.ts';
 import type { IncomingHook } from './incoming-hook.ts';
 import { loadAdvisor } from './load-advisor.ts';
 import { ownName } from './own-name.ts';
-import { doorOf } from './path-door.ts';
+import { accessOf } from './path-access.ts';
 import { derivedFrom, type ServerContext } from './server-context.ts';
 import { signedUrl } from './signed-url.ts';
 import { smallBody } from './small-body.ts';
@@ -80,7 +80,7 @@ export function prove(
   exchange: Exchange,
   hook: IncomingHook,
 ): Proof | Promise<Proof | Refusal> {
-  const { allows, sender } = doorOf(context, hook.settings);
+  const { allows, sender } = accessOf(context, hook.settings);
   const isAllowed = allows(addressOf(context, exchange));
   if (sender !== undefined) {
     const reader = isAllowed ? proveMailReader(context, exchange, hook) : undefined;
@@ -158,7 +158,7 @@ function proveMailReader(
 
 interface SenderAtDoor {
   readonly hook: IncomingHook;
-  readonly sender: SenderDoor;
+  readonly sender: SenderCheck;
   readonly isAllowed: () => boolean;
 }
 

@@ -11,7 +11,7 @@ import { LaterRequests } from './later-requests.ts';
 import { MAX_PIPELINED } from './pipelined.ts';
 import { ReadinessProbe } from './readiness.ts';
 import { RepeatGuard } from './idempotency.ts';
-import type { PathDoor } from './path-door.ts';
+import type { PathAccess } from './path-access.ts';
 import { PathRates } from './path-rate.ts';
 import { createIdSource } from './request-ids.ts';
 import { Tally } from './tally.ts';
@@ -27,7 +27,7 @@ export interface ServerContext {
   readonly proxies: AddressList;
   readonly findAddress: AddressFinder;
   /** Doors of paths that set one; settings of replaced generations are collected with them. */
-  readonly doors: WeakMap<PathSettings, PathDoor>;
+  readonly accesses: WeakMap<PathSettings, PathAccess>;
   readonly rates: PathRates;
   readonly diagnoses: FewPerSecond;
   /** Requests a second for which it is looked for what was meant. */
@@ -74,7 +74,7 @@ export function createContext(deps: ServerDeps): ServerContext {
     decoder: new TextDecoder('utf-8', { fatal: true }),
     proxies,
     findAddress: createAddressFinder(proxies),
-    doors: new WeakMap(),
+    accesses: new WeakMap(),
     rates: new PathRates(),
     diagnoses: new FewPerSecond(),
     advices: new FewPerSecond(),

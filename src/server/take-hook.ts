@@ -7,7 +7,7 @@ import { type Ending, failedEnding } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
 import { idempotencyKey, type Repeat, signedIdKey } from './idempotency.ts';
 import { maskCarried } from './mask-secrets.ts';
-import { type Performed, performOnce, type Work } from './perform.ts';
+import { type Processed, processOnce, type Work } from './process-request.ts';
 import type { ServerContext } from './server-context.ts';
 import type { RequestTarget } from './target.ts';
 
@@ -57,21 +57,21 @@ export async function takeHook(
   const { idempotency, isSignedId } = repeatOf(hook, key);
   const request = hookRequest(facts, hook, payload);
   const work: Work = { request, blankKey: key === '', idempotency, isSignedId };
-  return endingOf(facts, await performOnce(context, facts, work), hook.signedId);
+  return endingOf(facts, await processOnce(context, facts, work), hook.signedId);
 }
 
-function endingOf(facts: RequestFacts, performed: Performed | Repeat, signedId: string | undefined): Ending {
-  switch (performed.kind) {
+function endingOf(facts: RequestFacts, processed: Processed | Repeat, signedId: string | undefined): Ending {
+  switch (processed.kind) {
     case 'failed': {
-      const { error, outcome, judged } = performed;
+      const { error, outcome, judged } = processed;
       return failedEnding(facts, error, { outcome, judged });
     }
     case 'stored': {
-      const { result, outcome, judged } = performed;
+      const { result, outcome, judged } = processed;
       return { answer: acceptedAnswer(result), outcome, judged };
     }
     case 'repeat': {
-      const { result } = performed;
+      const { result } = processed;
       return { answer: acceptedAnswer(result), outcome: 'duplicate', judged: { result, signedId } };
     }
   }

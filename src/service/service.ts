@@ -8,7 +8,7 @@ import {
   type ReloadResult,
   WrongFilesError,
 } from '../generation/generation.ts';
-import { LiveMail, ownDoor } from '../mail/mail.ts';
+import { LiveMail, ownEndpoint } from '../mail/mail.ts';
 import { fetchJson } from '../outgoing/outgoing.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { type RunningServer, type ServerDeps, startServer } from '../server/server.ts';
@@ -266,7 +266,12 @@ function followReloads(
   { log, role, readMail: isWanted = false }: ServiceOptions,
   { live, storage, gateway, server, health, looking }: Served,
 ): LiveMail {
-  const mail = new LiveMail({ store: storage, door: ownDoor((hook) => server.deliver(hook)), log, health });
+  const mail = new LiveMail({
+    store: storage,
+    endpoint: ownEndpoint((hook) => server.deliver(hook)),
+    log,
+    health,
+  });
   const apply = (): void => {
     // A worker takes no hooks, and so no mail.
     if (isWanted && role !== 'worker') mail.apply(live.generation.config.settings.hooks.mail);

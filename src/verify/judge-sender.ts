@@ -4,7 +4,7 @@ import type { SignedRequest } from './scheme.ts';
 import type { ProofSettings, ReceivedRequest, Verifier } from './verifier.ts';
 
 /** What a path with a proof of its own asks of its senders. */
-export interface SenderDoor {
+export interface SenderCheck {
   readonly proof: ProofSettings;
   readonly verifier: Verifier;
 }
@@ -49,7 +49,7 @@ export const MAX_TRIED_BYTES = 65_536;
  * proof. The body is read only where the headers show a proof, or a small one where they show one of another kind.
  */
 export async function judgeSender<TokenRefusal>(
-  { proof, verifier }: SenderDoor,
+  { proof, verifier }: SenderCheck,
   arrival: Arrival<TokenRefusal>,
 ): Promise<SenderVerdict<TokenRefusal>> {
   if (!arrival.isAllowed()) return { kind: 'refused', reason: 'address' };

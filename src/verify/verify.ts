@@ -15,7 +15,7 @@ export { findCoverageGaps } from './coverage.ts';
 export { MAX_TRIED_BYTES } from './judge-sender.ts';
 export type { Diagnosis } from './diagnosis.ts';
 export { doubtSecret, type SecretFacts, secretSentence } from './secret-forms.ts';
-export { judgeSender, type RefusedProof, type SenderDoor } from './judge-sender.ts';
+export { judgeSender, type RefusedProof, type SenderCheck } from './judge-sender.ts';
 export type { RefusalReason, Refused } from './proof.ts';
 export type { SignedRequest } from './scheme.ts';
 export { SCHEMES } from './schemes.ts';

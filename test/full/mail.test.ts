@@ -1,7 +1,7 @@
 /** The long forms of the mail tests: 1,000 mails under 100 cuts and 50 kills, and a folder of 200,000 messages. */
 import { expect, test, vi } from 'vitest';
 import { dovecotMissing, startDovecot } from '../support/dovecot.ts';
-import { imapBlock, mailFixture, testDoor } from '../support/mail-fixture.ts';
+import { imapBlock, mailFixture, testEndpoint } from '../support/mail-fixture.ts';
 import { rawMail } from '../support/mail-server.ts';
 import { tortureMail } from '../support/mail-torture.ts';
 
@@ -36,11 +36,11 @@ test.skipIf(missing !== undefined)(
     try {
       // The server makes its index on the first look, which is its time and not ours.
       await dovecot.append([rawMail('before')]);
-      const { door, subjects, requests } = testDoor();
+      const { endpoint, subjects, requests } = testEndpoint();
       globalThis.gc?.();
       const memoryBefore = process.memoryUsage().rss;
       const startedAt = performance.now();
-      const service = fixture.start(imapBlock(dovecot.port), door);
+      const service = fixture.start(imapBlock(dovecot.port), endpoint);
       await vi.waitFor(() => expect(service.statuses[0]?.health.state).toBe('connected'), {
         timeout: 120_000,
         interval: 10,

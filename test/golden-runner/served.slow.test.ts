@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import type { Warning } from '../../src/action.ts';
 import { findCases, type GoldenCase } from '../../src/golden/golden.ts';
 import type { HookRequest } from '../../src/request.ts';
-import { toldWarnings } from '../../src/server/told.ts';
+import { senderWarnings } from '../../src/server/sender-view.ts';
 import { openBench, serveBench, TOKEN } from '../support/cli-service.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -36,7 +36,7 @@ function expectedOf({ expected, several, deliveries }: GoldenCase): readonly Ans
   const own = OWN_ANSWERS[path];
   const answers: Answered[] = [];
   for (const each of list) {
-    const warnings = toldWarnings(path, each.warnings ?? []).map(({ code }) => code);
+    const warnings = senderWarnings(path, each.warnings ?? []).map(({ code }) => code);
     if (each.duplicate === true) answers.push(answers[0]!);
     else if (each.outcome === 'rejected') answers.push({ status: each.status!, code: each.code!, warnings });
     else if (each.outcome === 'skipped') answers.push({ status: own ?? 204, warnings: [] });

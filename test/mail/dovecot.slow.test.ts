@@ -2,7 +2,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { ImapClient } from '../../src/mail/imap-client.ts';
 import { dovecotMissing, startDovecot, type Dovecot } from '../support/dovecot.ts';
-import { imapBlock, mailFixture, messageOf, testDoor, type MailFixture } from '../support/mail-fixture.ts';
+import {
+  imapBlock,
+  mailFixture,
+  messageOf,
+  testEndpoint,
+  type MailFixture,
+} from '../support/mail-fixture.ts';
 import { rawMail } from '../support/mail-server.ts';
 import { tortureMail } from '../support/mail-torture.ts';
 
@@ -61,8 +67,8 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
 
   test('a mail of 50 MB is delivered with its text and the list of its attachments', async () => {
     fixture = await mailFixture();
-    const { door, requests } = testDoor();
-    const service = fixture.start(imapBlock(dovecot.port), door);
+    const { endpoint, requests } = testEndpoint();
+    const service = fixture.start(imapBlock(dovecot.port), endpoint);
     await vi.waitFor(() => expect(service.statuses[0]?.health.state).toBe('connected'), { timeout: 20_000 });
     const before = process.memoryUsage().arrayBuffers;
     await dovecot.append([mailOf50Mb()]);
@@ -81,10 +87,10 @@ describe.skipIf(missing !== undefined)(`Dovecot${missing === undefined ? '' : `:
 
   test('spam is refused as a folder, and a filter by domain reads what fits', async () => {
     fixture = await mailFixture();
-    const { door, subjects } = testDoor();
+    const { endpoint, subjects } = testEndpoint();
     const service = fixture.start(
       imapBlock(dovecot.port, { folders: ['INBOX', 'Junk'], from: ['@example.net'] }),
-      door,
+      endpoint,
     );
     await vi.waitFor(
       () =>

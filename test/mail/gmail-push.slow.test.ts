@@ -9,7 +9,7 @@ import { withNoticePath } from '../../src/generation/notice-path.ts';
 import { writeOAuthFile } from '../../src/mail/oauth-file.ts';
 import { createRoutingTable } from '../../src/mapping/routing/routing-table.ts';
 import { GOOGLE, startGoogleServer, type GoogleServer } from '../support/google-server.ts';
-import { mailFixture, testDoor, type MailFixture } from '../support/mail-fixture.ts';
+import { mailFixture, testEndpoint, type MailFixture } from '../support/mail-fixture.ts';
 import { BEARER, send, startTestServer, stopServers, type TestServer } from '../support/server-fixture.ts';
 
 const AUDIENCE = 'https://hooks.example.com/hooks/mail-push';
@@ -34,7 +34,7 @@ let folder: string;
 let server: TestServer;
 let sign: (claims?: object, audience?: string) => Promise<string>;
 let wakes = 0;
-const { door, subjects } = testDoor();
+const { endpoint, subjects } = testEndpoint();
 
 beforeAll(async () => {
   google = await startGoogleServer();
@@ -51,7 +51,7 @@ beforeAll(async () => {
     refreshToken: 'refresh-0',
   });
   const mail = pushBlock(oauthFile);
-  const service = fixture.start(mail, door, {
+  const service = fixture.start(mail, endpoint, {
     // Without a notice nothing would look for mail while the test lasts.
     times: { keepAliveMs: 600_000 },
     open: { google: { gmail: google.url, pubsub: google.url } },

@@ -13,7 +13,13 @@ import { loginWithBrowser, loginWithDevice } from '../../src/mail/oauth-login.ts
 import { AccessTokens, type OAuthEndpoints } from '../../src/mail/oauth.ts';
 import { listenForRedirect } from '../../src/server/server.ts';
 import { GOOGLE, startGoogleServer, type GoogleServer } from '../support/google-server.ts';
-import { imapBlock, mailFixture, messageOf, testDoor, type MailFixture } from '../support/mail-fixture.ts';
+import {
+  imapBlock,
+  mailFixture,
+  messageOf,
+  testEndpoint,
+  type MailFixture,
+} from '../support/mail-fixture.ts';
 import { rawMail, startMailServer } from '../support/mail-server.ts';
 
 let google: GoogleServer;
@@ -64,10 +70,10 @@ const block = (more: Partial<Extract<MailBlock, { kind: 'gmail' }>> = {}): MailB
 const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 20_000, interval: 5 });
 
 function read(more: Partial<Extract<MailBlock, { kind: 'gmail' }>> = {}, keepAliveMs = 60_000) {
-  const test = testDoor();
+  const test = testEndpoint();
   const times = { firstRetryMs: 10, maxRetryMs: 100, deadRetryMs: 200, renewMs: 100, keepAliveMs };
   const open = { google: { gmail: google.url, pubsub: google.url } };
-  const service = fixture.start(block(more), test.door, { times, open });
+  const service = fixture.start(block(more), test.endpoint, { times, open });
   const isConnected = () => until(() => expect(service.statuses[0]?.health.state).toBe('connected'));
   return { ...test, service, isConnected };
 }
@@ -238,8 +244,11 @@ describe('OAuth2', () => {
     try {
       const accessToken = 'testtoken';
       await writeOAuthFile(oauthFile, oauthLogin({ accessToken, expiresAt: Date.now() + 3_600_000 }));
-      const { door, subjects } = testDoor();
-      const service = fixture.start(imapBlock(server.port, { auth: { kind: 'oauth2', oauthFile } }), door);
+      const { endpoint, subjects } = testEndpoint();
+      const service = fixture.start(
+        imapBlock(server.port, { auth: { kind: 'oauth2', oauthFile } }),
+        endpoint,
+      );
       await until(() => expect(service.statuses[0]?.health.state).toBe('connected'));
       server.deliver(rawMail('by token'));
       await until(() => expect(subjects).toEqual(['by token']));

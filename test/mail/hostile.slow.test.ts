@@ -4,7 +4,7 @@ import { setTimeout as delayed } from 'node:timers/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { MailBlock } from '../../src/config/config.ts';
-import type { Door } from '../../src/mail/door.ts';
+import type { HookEndpoint } from '../../src/mail/hook-endpoint.ts';
 import { FetchAttempts } from '../../src/mail/fetch-attempts.ts';
 import { MailProcess } from '../../src/mail/mail-process.ts';
 import { type MessageLimits, MessageReader } from '../../src/mail/message-reader.ts';
@@ -16,7 +16,7 @@ import {
   imapBlock,
   mailFixture,
   messageOf,
-  testDoor,
+  testEndpoint,
   type MailFixture,
   TEST_TIMES,
 } from '../support/mail-fixture.ts';
@@ -107,9 +107,9 @@ describe('the process that reads a mailbox', () => {
     await fixture.stop();
   });
 
-  const start = (mail: MailBlock, door: Door, messageLimits?: MessageLimits): void => {
+  const start = (mail: MailBlock, endpoint: HookEndpoint, messageLimits?: MessageLimits): void => {
     const { storage: store } = fixture;
-    service = new MailProcess({ mail, store, door, log, health, times: TEST_TIMES, messageLimits });
+    service = new MailProcess({ mail, store, endpoint, log, health, times: TEST_TIMES, messageLimits });
   };
   const state = (): string | undefined => service?.statuses[0]?.health.state;
   const until = (check: () => void | Promise<void>): Promise<void> =>
@@ -120,9 +120,9 @@ describe('the process that reads a mailbox', () => {
     'keeps what was made to hurt away from the service, and delivers every message in order',
     async () => {
       const dovecot = await startDovecot();
-      const { door, requests, subjects } = testDoor();
+      const { endpoint, requests, subjects } = testEndpoint();
       try {
-        start(imapBlock(dovecot.port), door, { cpuMs: 500, memoryMb: 128 });
+        start(imapBlock(dovecot.port), endpoint, { cpuMs: 500, memoryMb: 128 });
         await until(() => expect(state()).toBe('connected'));
         const names = [
           'blank lines',
@@ -160,10 +160,10 @@ describe('the process that reads a mailbox', () => {
     'that V8 aborts over a message delivers its header, truncated, and the next message whole',
     async () => {
       const dovecot = await startDovecot();
-      const { door, requests, subjects } = testDoor();
+      const { endpoint, requests, subjects } = testEndpoint();
       try {
         // More than the message could take: only an abort ends its reading.
-        start(imapBlock(dovecot.port), door, { cpuMs: 600_000, memoryMb: 400 });
+        start(imapBlock(dovecot.port), endpoint, { cpuMs: 600_000, memoryMb: 400 });
         await until(() => expect(state()).toBe('connected'));
         const deadly = hostileMails(1).find(({ name }) => name.startsWith('blank lines,'));
         await dovecot.append([deadly?.raw ?? '', rawMail('after')]);
@@ -194,13 +194,13 @@ describe('the process that reads a mailbox', () => {
     const server = await startMailServer();
     // The tables of these pages are copied by a fork.
     const ballast = Array.from({ length: 200 }, () => Buffer.alloc(1024 * 1024, 1));
-    const { door } = testDoor();
+    const { endpoint } = testEndpoint();
     try {
       const forks: number[] = [];
       const starts: number[] = [];
       for (let round = 0; round < 3; round += 1) {
         forks.push(computedIn(() => spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' })));
-        starts.push(computedIn(() => start(imapBlock(server.port), door)));
+        starts.push(computedIn(() => start(imapBlock(server.port), endpoint)));
         await until(() => expect(state()).toBe('connected'));
         await service?.stop();
       }
@@ -214,9 +214,9 @@ describe('the process that reads a mailbox', () => {
 
   test('is started again when it is killed, and delivers nothing twice', async () => {
     const server = await startMailServer();
-    const { door, requests, subjects } = testDoor();
+    const { endpoint, requests, subjects } = testEndpoint();
     try {
-      start(imapBlock(server.port), door);
+      start(imapBlock(server.port), endpoint);
       await until(() => expect(state()).toBe('connected'));
       server.deliver(rawMail('before'));
       await until(() => expect(subjects).toEqual(['before']));
@@ -242,7 +242,7 @@ describe('the process that reads a mailbox', () => {
     const server = await startHostileImap({ numbers: 1_000_000 });
     try {
       const before = process.memoryUsage.rss();
-      start(imapBlock(server.port), testDoor().door);
+      start(imapBlock(server.port), testEndpoint().endpoint);
       await until(() => expect(state()).toBe('backing-off'));
       expect(server.searches()).toBeGreaterThan(0);
       expect(process.memoryUsage.rss() - before).toBeLessThan(150_000_000);

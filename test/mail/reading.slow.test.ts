@@ -5,7 +5,13 @@ import { MailboxReader } from '../../src/mail/mailbox-reader.ts';
 import { type MailPayload, toMessage } from '../../src/mail/message-payload.ts';
 import type { MailSource } from '../../src/mail/source.ts';
 import { pause } from '../../src/timers/timers.ts';
-import { imapBlock, mailFixture, testDoor, TEST_TIMES, type MailFixture } from '../support/mail-fixture.ts';
+import {
+  imapBlock,
+  mailFixture,
+  testEndpoint,
+  TEST_TIMES,
+  type MailFixture,
+} from '../support/mail-fixture.ts';
 import { cuttableLine, rawMail, startMailServer, type MailServer } from '../support/mail-server.ts';
 
 let server: MailServer;
@@ -27,8 +33,8 @@ const isConnected = (service: { statuses: readonly { health: { state: string } }
 
 describe('a mailbox', () => {
   test('begins now: mail that is there starts nothing, what arrives is delivered once and in order', async () => {
-    const { door, subjects, requests } = testDoor();
-    const service = fixture.start(imapBlock(server.port), door);
+    const { endpoint, subjects, requests } = testEndpoint();
+    const service = fixture.start(imapBlock(server.port), endpoint);
     await until(isConnected(service));
     for (let n = 0; n < 20; n += 1) server.deliver(rawMail(`mail ${n}`));
     const expected = Array.from({ length: 20 }, (_, n) => `mail ${n}`);
@@ -47,14 +53,14 @@ describe('a mailbox', () => {
   });
 
   test('goes on after a restart where it stopped', async () => {
-    const { door, subjects } = testDoor();
-    const first = fixture.start(imapBlock(server.port), door);
+    const { endpoint, subjects } = testEndpoint();
+    const first = fixture.start(imapBlock(server.port), endpoint);
     await until(isConnected(first));
     server.deliver(rawMail('before'));
     await until(() => expect(subjects).toEqual(['before']));
     await first.stop();
     server.deliver(rawMail('between'));
-    fixture.start(imapBlock(server.port), door);
+    fixture.start(imapBlock(server.port), endpoint);
     await until(() => expect(subjects).toEqual(['before', 'between']));
   });
 
@@ -63,9 +69,9 @@ describe('a mailbox', () => {
     fixture = await mailFixture();
     server.deliver(rawMail('long ago'), { at: new Date('2020-01-01T00:00:00Z') });
     server.deliver(rawMail('last week'), { at: new Date('2026-11-15T12:00:00Z') });
-    const { door, subjects } = testDoor();
+    const { endpoint, subjects } = testEndpoint();
     const block = imapBlock(server.port, { since: '2026-11-10' });
-    const service = fixture.start(block, door);
+    const service = fixture.start(block, endpoint);
     await until(isConnected(service));
     server.deliver(rawMail('now'));
     await until(() => expect(subjects.at(-1)).toBe('now'));
@@ -73,15 +79,15 @@ describe('a mailbox', () => {
     expect(subjects).not.toContain('long ago');
     await service.stop();
     const count = subjects.length;
-    await until(isConnected(fixture.start(block, door)));
+    await until(isConnected(fixture.start(block, endpoint)));
     expect(subjects).toHaveLength(count);
   });
 
   test('reads several folders and leaves spam alone', async () => {
-    const { door, subjects } = testDoor();
+    const { endpoint, subjects } = testEndpoint();
     const service = fixture.start(
       imapBlock(server.port, { folders: ['INBOX', 'Work', 'Junk', 'Nowhere'] }),
-      door,
+      endpoint,
     );
     await until(() =>
       expect(service.statuses.map(({ health }) => health.state)).toEqual([
@@ -104,9 +110,9 @@ describe('a mailbox', () => {
   });
 
   test('delivers only what the filters let through', async () => {
-    const { door, subjects } = testDoor();
+    const { endpoint, subjects } = testEndpoint();
     const block = imapBlock(server.port, { from: ['@example.com', 'bob@example.net'], subject: ['INVOICE'] });
-    const service = fixture.start(block, door);
+    const service = fixture.start(block, endpoint);
     await until(isConnected(service));
     server.deliver(rawMail('invoice 1', { from: 'Eve <eve@evil.example>' }));
     server.deliver(rawMail('Invoice 2', { from: 'Carol <carol@example.com>' }));
@@ -121,12 +127,12 @@ describe('a mailbox', () => {
 
 describe('what the service answers', () => {
   test('sets a message aside that is refused for itself, and goes on with the next', async () => {
-    const test = testDoor((request) =>
+    const test = testEndpoint((request) =>
       JSON.stringify(request.payload).includes('bad')
         ? { status: 400, code: 'mapping_requires_message', detail: 'hook mapping requires message' }
         : { status: 202 },
     );
-    const service = fixture.start(imapBlock(server.port), test.door);
+    const service = fixture.start(imapBlock(server.port), test.endpoint);
     await until(isConnected(service));
     for (const subject of ['good 1', 'bad', 'good 2']) server.deliver(rawMail(subject));
     await until(() => expect(test.subjects).toEqual(['good 1', 'good 2']));
@@ -147,13 +153,13 @@ describe('what the service answers', () => {
 
   test('sets aside what fails five times with the same 500, and not what fails less', async () => {
     let failures = 0;
-    const test = testDoor((request) => {
+    const test = testEndpoint((request) => {
       const text = JSON.stringify(request.payload);
       if (text.includes('poison')) return { status: 500, code: 'transform_failed', detail: 'failed' };
       if (text.includes('shaky') && failures++ < 4) return { status: 500, code: 'mapping_failed' };
       return { status: 202 };
     });
-    const service = fixture.start(imapBlock(server.port), test.door);
+    const service = fixture.start(imapBlock(server.port), test.endpoint);
     await until(isConnected(service));
     for (const subject of ['poison', 'shaky', 'well']) server.deliver(rawMail(subject));
     await until(() => expect(test.subjects).toEqual(['shaky', 'well']));
@@ -170,8 +176,8 @@ describe('what the service answers', () => {
     [429, 'too_many_failures'],
     [503, 'backlog_full'],
   ])('waits with all mail on %i, says why, and delivers it afterwards', async (status, code) => {
-    const test = testDoor(() => ({ status, code, detail: 'nothing is taken' }));
-    const service = fixture.start(imapBlock(server.port), test.door);
+    const test = testEndpoint(() => ({ status, code, detail: 'nothing is taken' }));
+    const service = fixture.start(imapBlock(server.port), test.endpoint);
     await until(isConnected(service));
     server.deliver(rawMail('first'));
     server.deliver(rawMail('second'));
@@ -183,12 +189,12 @@ describe('what the service answers', () => {
   });
 
   test('a repeat that the service knows under another body was delivered before', async () => {
-    const test = testDoor((request) =>
+    const test = testEndpoint((request) =>
       JSON.stringify(request.payload).includes('known')
         ? { status: 422, code: 'idempotency_mismatch' }
         : { status: 202 },
     );
-    const service = fixture.start(imapBlock(server.port), test.door);
+    const service = fixture.start(imapBlock(server.port), test.endpoint);
     await until(isConnected(service));
     server.deliver(rawMail('known'));
     server.deliver(rawMail('new'));
@@ -199,12 +205,12 @@ describe('what the service answers', () => {
 
 describe('trouble with the server', () => {
   test('a wrong password is dead after three tries; the main session hears of it once', async () => {
-    const test = testDoor();
+    const test = testEndpoint();
     const block = imapBlock(server.port, {
       folders: ['INBOX', 'Work'],
       auth: { kind: 'password', password: 'wrong-password-1' },
     });
-    const service = fixture.start(block, test.door);
+    const service = fixture.start(block, test.endpoint);
     const isDead = () =>
       expect(service.statuses.map(({ health }) => health.state)).toEqual([
         'authentication-dead',
@@ -214,7 +220,7 @@ describe('trouble with the server', () => {
     await until(() => expect(test.wakes).toHaveLength(1));
     expect(test.wakes[0]).toContain('The mailbox testuser can no longer be read');
     await service.stop();
-    const again = fixture.start(block, test.door);
+    const again = fixture.start(block, test.endpoint);
     await until(() => expect(again.statuses[0]?.health.state).toBe('authentication-dead'));
     expect(test.wakes).toHaveLength(1);
     expect(fixture.lines.join('\n')).not.toContain('wrong-password-1');
@@ -222,8 +228,8 @@ describe('trouble with the server', () => {
 
   test('comes back after cuts, and after a server that was away', async () => {
     const line = await cuttableLine(server.port);
-    const { door, subjects } = testDoor();
-    const service = fixture.start(imapBlock(line.port), door);
+    const { endpoint, subjects } = testEndpoint();
+    const service = fixture.start(imapBlock(line.port), endpoint);
     await until(isConnected(service));
     const expected: string[] = [];
     for (let n = 0; n < 10; n += 1) {
@@ -238,25 +244,25 @@ describe('trouble with the server', () => {
 
   test('gives up a server that hangs, and connects anew', async () => {
     const line = await cuttableLine(server.port);
-    const { door, subjects } = testDoor();
+    const { endpoint, subjects } = testEndpoint();
     const times = { connectMs: 500, callMs: 500 };
-    const service = fixture.start(imapBlock(line.port), door, { open: { imapTimes: times } });
+    const service = fixture.start(imapBlock(line.port), endpoint, { open: { imapTimes: times } });
     await until(isConnected(service));
     line.hang();
     await until(() => expect(service.statuses[0]?.health.state).toBe('backing-off'));
     await line.stop();
     await service.stop();
-    fixture.start(imapBlock(server.port), door);
+    fixture.start(imapBlock(server.port), endpoint);
     server.deliver(rawMail('after'));
     await until(() => expect(subjects).toEqual(['after']));
   });
 
   test('only one of two readers reads; the other takes over when the first lets go', async () => {
-    const first = testDoor();
-    const second = testDoor();
-    const one = fixture.start(imapBlock(server.port), first.door);
+    const first = testEndpoint();
+    const second = testEndpoint();
+    const one = fixture.start(imapBlock(server.port), first.endpoint);
     await until(isConnected(one));
-    const two = fixture.start(imapBlock(server.port), second.door);
+    const two = fixture.start(imapBlock(server.port), second.endpoint);
     await until(() => expect(two.statuses[0]?.health.state).toBe('standby'));
     server.deliver(rawMail('a'));
     await until(() => expect(first.subjects).toEqual(['a']));
@@ -268,9 +274,9 @@ describe('trouble with the server', () => {
 });
 
 test('after a change of UIDVALIDITY only what is unknown is delivered', async () => {
-  const { door, subjects } = testDoor();
+  const { endpoint, subjects } = testEndpoint();
   for (const n of [1, 2]) server.deliver(rawMail(`there at the start ${n}`));
-  const service = fixture.start(imapBlock(server.port), door);
+  const service = fixture.start(imapBlock(server.port), endpoint);
   await until(isConnected(service));
   for (const n of [1, 2, 3]) server.deliver(rawMail(`mail ${n}`));
   await until(() => expect(subjects).toHaveLength(3));
@@ -282,7 +288,7 @@ test('after a change of UIDVALIDITY only what is unknown is delivered', async ()
   for (const [index, message] of inbox.messages.entries()) message.uid = index + 1;
   inbox.uidnext = inbox.messages.length + 1;
   server.deliver(rawMail('while away'));
-  const again = fixture.start(imapBlock(server.port), door, {
+  const again = fixture.start(imapBlock(server.port), endpoint, {
     times: { ...TEST_TIMES },
   });
   await until(() => expect(subjects.at(-1)).toBe('while away'));
@@ -313,7 +319,7 @@ function brokenSource(names: readonly string[]): MailSource {
 }
 
 test('a message that the server never hands out is set aside, and another try of it stops nothing either', async () => {
-  const { door, subjects } = testDoor();
+  const { endpoint, subjects } = testEndpoint();
   const names = ['bad', 'after it'];
   const ignore = (): void => undefined;
   const reader = new MailboxReader({
@@ -322,7 +328,7 @@ test('a message that the server never hands out is set aside, and another try of
     holder: 'test',
     open: async () => brokenSource(names),
     store: fixture.storage,
-    door,
+    endpoint,
     log: { debug: ignore, info: ignore, warn: ignore, error: ignore },
     onHealth: ignore,
     read: (mail) => toMessage(mail, { maxBodyChars: 20_000 }),

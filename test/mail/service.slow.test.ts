@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { text as readAll } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { httpDoor } from '../../src/mail/mail.ts';
+import { httpEndpoint } from '../../src/mail/mail.ts';
 import { startService, type Service } from '../../src/service/service.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
@@ -155,8 +155,8 @@ test('serve leaves the mailbox alone where it is not asked to read it, and a rea
   const { url } = await serve({ readMail: false });
   const fixture = await mailFixture();
   try {
-    const door = httpDoor({ url: `${url}/hooks`, token: TOKEN });
-    const reader = fixture.start(imapBlock(server.port), door);
+    const endpoint = httpEndpoint({ url: `${url}/hooks`, token: TOKEN });
+    const reader = fixture.start(imapBlock(server.port), endpoint);
     await until(() => expect(reader.statuses[0]?.health.state).toBe('connected'));
     server.deliver(rawMail('over HTTP'));
     await until(() => expect(reader.statuses[0]?.figures.delivered).toBe(1));
@@ -164,7 +164,7 @@ test('serve leaves the mailbox alone where it is not asked to read it, and a rea
     expect(runs.out).toContain('Subject: over HTTP');
     const wrong = fixture.start(
       imapBlock(server.port, { account: 'other', user: 'testuser' }),
-      httpDoor({ url: `${url}/hooks`, token: 'wrong' }),
+      httpEndpoint({ url: `${url}/hooks`, token: 'wrong' }),
     );
     await until(() => expect(wrong.statuses[0]?.health.state).toBe('connected'));
     server.deliver(rawMail('with a wrong token'));

@@ -22,7 +22,7 @@ const REQUESTS = [
   'github/pull-request-opened',
   'sentry',
   'uptime-kuma',
-  'home-assistant/door-open-someone-home',
+  'home-assistant/endpoint-open-someone-home',
   'alertmanager/firing',
   'github/push',
 ];
@@ -49,7 +49,7 @@ try {
   await page.waitForSelector('.work .outcome');
   await take(page, 'console-request');
   await page.emulateMedia({ colorScheme: 'dark' });
-  await page.goto(`${running.url}/request/${ids.get('home-assistant/door-open-someone-home') ?? ''}`);
+  await page.goto(`${running.url}/request/${ids.get('home-assistant/endpoint-open-someone-home') ?? ''}`);
   await page.waitForSelector('.considered');
   await take(page, 'console-missed');
   await page.emulateMedia({ colorScheme: 'light' });

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { MailBlock } from '../../src/config/config.ts';
-import type { Door, DoorAnswer, DoorRequest } from '../../src/mail/door.ts';
+import type { HookEndpoint, EndpointAnswer, EndpointRequest } from '../../src/mail/hook-endpoint.ts';
 import { startMail, type MailService, type MailServiceOptions } from '../../src/mail/mail-service.ts';
 import type { MailPayload } from '../../src/mail/message-payload.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
@@ -42,27 +42,29 @@ export const TEST_TIMES = {
   settledMs: 10_000,
 } as const;
 
-/** What came through the door, and what it answers. */
-export interface TestDoor {
-  readonly door: Door;
+/** What came through the endpoint, and what it answers. */
+export interface TestEndpoint {
+  readonly endpoint: HookEndpoint;
   /** Every request, repeats included. */
-  readonly requests: DoorRequest[];
+  readonly requests: EndpointRequest[];
   /** Subjects of the messages that were accepted, in order. */
   readonly subjects: string[];
   /** Texts of the wakes that were accepted. */
   readonly wakes: string[];
-  answer: (request: DoorRequest) => DoorAnswer;
+  answer: (request: EndpointRequest) => EndpointAnswer;
 }
 
-/** A door that knows repeats by their key, as the service does. */
-export function testDoor(answer: (request: DoorRequest) => DoorAnswer = () => ({ status: 202 })): TestDoor {
+/** A endpoint that knows repeats by their key, as the service does. */
+export function testEndpoint(
+  answer: (request: EndpointRequest) => EndpointAnswer = () => ({ status: 202 }),
+): TestEndpoint {
   const seen = new Set<string>();
-  const test: TestDoor = {
+  const test: TestEndpoint = {
     requests: [],
     subjects: [],
     wakes: [],
     answer,
-    door: async (request) => {
+    endpoint: async (request) => {
       test.requests.push(request);
       const given = test.answer(request);
       if (given.status >= 300 || seen.has(request.key)) return given;
@@ -76,7 +78,7 @@ export function testDoor(answer: (request: DoorRequest) => DoorAnswer = () => ({
 }
 
 /** The message of a delivery. */
-export function messageOf(request: DoorRequest | undefined): MailPayload['messages'][0] {
+export function messageOf(request: EndpointRequest | undefined): MailPayload['messages'][0] {
   return (request?.payload as MailPayload | undefined)?.messages[0] as MailPayload['messages'][0];
 }
 
@@ -85,7 +87,7 @@ export interface MailFixture {
   readonly url: string;
   /** Lines of the log. */
   readonly lines: string[];
-  start(mail: MailBlock, door: Door, more?: Partial<MailServiceOptions>): MailService;
+  start(mail: MailBlock, endpoint: HookEndpoint, more?: Partial<MailServiceOptions>): MailService;
   stop(): Promise<void>;
 }
 
@@ -101,8 +103,8 @@ export async function mailFixture(): Promise<MailFixture> {
     storage,
     url,
     lines,
-    start: (mail, door, more = {}) => {
-      const service = startMail({ mail, door, store: storage, log, times: TEST_TIMES, ...more });
+    start: (mail, endpoint, more = {}) => {
+      const service = startMail({ mail, endpoint, store: storage, log, times: TEST_TIMES, ...more });
       started.push(service);
       return service;
     },

@@ -18,11 +18,11 @@ const OWN_WARNINGS: ReadonlySet<string> = new Set([
 ]);
 
 /** The warnings on a request that its sender may read. */
-export const toldWarnings = (path: string, found: readonly Warning[]): readonly Warning[] =>
+export const senderWarnings = (path: string, found: readonly Warning[]): readonly Warning[] =>
   isBuiltInRoute(path) ? found.filter(({ code }) => OWN_WARNINGS.has(code)) : [];
 
 /** Those of an answer that was stored, maybe by a version that stored all. */
-export const ownWarnings = (stored: readonly Warning[]): readonly Warning[] =>
+export const storedSenderWarnings = (stored: readonly Warning[]): readonly Warning[] =>
   stored.filter(({ code }) => OWN_WARNINGS.has(code));
 
 /** What is said of an error that came from a mapping: what it means to the sender, and whom to ask. */
@@ -42,7 +42,7 @@ const OF_MAPPINGS: Partial<Readonly<Record<HookErrorCode, string>>> = {
 };
 
 /** The error as its sender may read it; status and code stay. */
-export function toldError(error: HookError, path: string): HookError {
+export function senderError(error: HookError, path: string): HookError {
   if (isBuiltInRoute(path)) return error;
   const { code, errors, retryAfterSeconds, title } = error;
   // A mapping was asked, and so takes the name.

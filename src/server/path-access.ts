@@ -1,37 +1,37 @@
 import type { PathSettings } from '../mapping/mapping.ts';
-import { createVerifier, type SenderDoor } from '../verify/verify.ts';
+import { createVerifier, type SenderCheck } from '../verify/verify.ts';
 import { createAddressList } from './addresses.ts';
 import type { ServerDeps } from './deps.ts';
 
 /** What a path's settings say of its requests before they are believed, made ready once for each generation. */
-export interface PathDoor {
+export interface PathAccess {
   /** Absent where the hook token is the proof. */
-  readonly sender: SenderDoor | undefined;
+  readonly sender: SenderCheck | undefined;
   /** Whether requests may come from this address. */
   allows(address: string): boolean;
 }
 
-/** What doors are made with, and where they are kept. */
-interface DoorContext {
+/** What accesses are made with, and where they are kept. */
+interface AccessContext {
   readonly deps: Pick<ServerDeps, 'fetchJson'>;
   readonly clock: () => number;
-  /** Doors of paths that set one; settings of replaced generations are collected with them. */
-  readonly doors: WeakMap<PathSettings, PathDoor>;
+  /** Of paths that set something; settings of replaced generations are collected with them. */
+  readonly accesses: WeakMap<PathSettings, PathAccess>;
 }
 
-const OPEN: PathDoor = { sender: undefined, allows: () => true };
+const OPEN: PathAccess = { sender: undefined, allows: () => true };
 
-/** The door of a path; settings are the same object for as long as their generation lives. */
-export function doorOf(context: DoorContext, settings: PathSettings): PathDoor {
+/** What a path asks; settings are the same object for as long as their generation lives. */
+export function accessOf(context: AccessContext, settings: PathSettings): PathAccess {
   if (settings.verify === undefined && settings.allowFrom === undefined) return OPEN;
-  const known = context.doors.get(settings);
+  const known = context.accesses.get(settings);
   if (known !== undefined) return known;
-  const door = createDoor(context, settings);
-  context.doors.set(settings, door);
-  return door;
+  const access = createAccess(context, settings);
+  context.accesses.set(settings, access);
+  return access;
 }
 
-function createDoor({ clock, deps }: DoorContext, { verify, allowFrom }: PathSettings): PathDoor {
+function createAccess({ clock, deps }: AccessContext, { verify, allowFrom }: PathSettings): PathAccess {
   const { fetchJson = unreachable } = deps;
   return {
     sender:

@@ -10,7 +10,7 @@ const KEEP_PASSED_MS = 30 * 24 * 3_600_000;
 /** The mailbox is read by someone else now. */
 export class LostMailbox extends Error {}
 
-export interface HeldMailboxOptions {
+export interface LeasedMailboxOptions {
   readonly mailbox: string;
   readonly holder: string;
   readonly store: MailStorage;
@@ -28,15 +28,15 @@ export type Claim =
   | { readonly kind: 'refused'; readonly holder: string };
 
 /** A mailbox in the store: who holds it, how far it was read, and what waits. Only its holder can move it. */
-export class HeldMailbox {
-  readonly #options: HeldMailboxOptions;
+export class LeasedMailbox {
+  readonly #options: LeasedMailboxOptions;
   #position = '';
   #floorAt = 0;
   #retries = 0;
   #setAside = 0;
   #isLost = false;
 
-  constructor(options: HeldMailboxOptions) {
+  constructor(options: LeasedMailboxOptions) {
     this.#options = options;
   }
 

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HOOK_ERRORS } from '../../src/errors.ts';
-import { doorAnswer, httpDoor, judge } from '../../src/mail/door.ts';
+import { endpointAnswer, httpEndpoint, judge } from '../../src/mail/hook-endpoint.ts';
 import { filterReason } from '../../src/mail/filter.ts';
 import { isGone, newHolder } from '../../src/mail/holder.ts';
 
@@ -33,9 +33,9 @@ describe('the verdict', () => {
   test('a mapping whose condition did not hold refuses one message, a name without a mapping all of them', () => {
     const problem = (...errors: readonly object[]): string =>
       JSON.stringify({ code: 'no_mapping_matched', detail: 'no mapping takes this request', errors });
-    const missed = doorAnswer(404, problem({ code: 'condition_not_met', message: 'x' }), undefined);
+    const missed = endpointAnswer(404, problem({ code: 'condition_not_met', message: 'x' }), undefined);
     expect(judge(missed).kind).toBe('refused');
-    const unknown = doorAnswer(404, problem(), undefined);
+    const unknown = endpointAnswer(404, problem(), undefined);
     expect(judge(unknown).kind).toBe('held');
   });
 
@@ -44,7 +44,7 @@ describe('the verdict', () => {
   });
 
   test('an answer that is no problem of ours counts by its status', () => {
-    expect(judge(doorAnswer(502, '<html>bad gateway</html>', 3000))).toMatchObject({
+    expect(judge(endpointAnswer(502, '<html>bad gateway</html>', 3000))).toMatchObject({
       kind: 'held',
       code: 'http_502',
       retryAfterMs: 3000,
@@ -79,7 +79,7 @@ describe('over HTTP', () => {
 
   test('sends the hook token and the key, and reads code, detail and Retry-After', async () => {
     const { url, seen } = await serve(503, JSON.stringify({ code: 'backlog_full', detail: 'later' }));
-    const answer = await httpDoor({ url, token: 'hook-token' })(request, new AbortController().signal);
+    const answer = await httpEndpoint({ url, token: 'hook-token' })(request, new AbortController().signal);
     expect(answer).toEqual({ status: 503, code: 'backlog_full', detail: 'later', retryAfterMs: 7000 });
     expect(seen).toEqual([
       { url: '/hooks/mail', authorization: 'Bearer hook-token', key: 'mail-1', body: '{"messages":[]}' },
@@ -90,7 +90,7 @@ describe('over HTTP', () => {
     const { url } = await serve(200, '');
     server?.close();
     await once(server as Server, 'close');
-    const answer = await httpDoor({ url, token: 't' })(request, new AbortController().signal);
+    const answer = await httpEndpoint({ url, token: 't' })(request, new AbortController().signal);
     expect(judge(answer)).toMatchObject({ kind: 'held', code: 'unreachable' });
     expect(answer.detail).toContain('ECONNREFUSED');
   });

@@ -8,7 +8,7 @@ import type { RequestFacts } from './exchange.ts';
 import type { Repeat } from './idempotency.ts';
 import { toHookError } from './problem.ts';
 import type { ServerContext } from './server-context.ts';
-import { toldWarnings } from './told.ts';
+import { senderWarnings } from './sender-view.ts';
 
 /** One request to be evaluated and stored. */
 export interface Work {
@@ -21,7 +21,7 @@ export interface Work {
 }
 
 /** What became of it: stored (or nothing to store), or not accepted. */
-export type Performed =
+export type Processed =
   | {
       readonly kind: 'stored';
       readonly outcome: RequestOutcome;
@@ -36,32 +36,36 @@ export type Performed =
     };
 
 /** Evaluates and stores one request; one with an idempotency key only if it is no repeat. */
-export function performOnce(
+export function processOnce(
   context: ServerContext,
   exchange: RequestFacts,
   work: Work,
-): Promise<Performed | Repeat> {
+): Promise<Processed | Repeat> {
   const { idempotency } = work;
   return idempotency === undefined
-    ? perform(context, exchange, work)
-    : performGuarded(context, exchange, { ...work, idempotency });
+    ? processRequest(context, exchange, work)
+    : processGuarded(context, exchange, { ...work, idempotency });
 }
 
-async function performGuarded(
+async function processGuarded(
   context: ServerContext,
   exchange: RequestFacts,
   work: Work & { readonly idempotency: IdempotencyKey },
-): Promise<Performed | Repeat> {
+): Promise<Processed | Repeat> {
   try {
     return await context.repeats.once(work.idempotency, exchange.receivedAt, () =>
-      perform(context, exchange, work),
+      processRequest(context, exchange, work),
     );
   } catch (error) {
     return { kind: 'failed', outcome: 'refused', error: toHookError(error), judged: {} };
   }
 }
 
-async function perform(context: ServerContext, exchange: RequestFacts, work: Work): Promise<Performed> {
+async function processRequest(
+  context: ServerContext,
+  exchange: RequestFacts,
+  work: Work,
+): Promise<Processed> {
   const { request } = work;
   let judged: Judged = { request };
   try {
@@ -97,7 +101,7 @@ function store(
   { actions, found }: Findings,
 ): AcceptResult | Promise<AcceptResult> {
   const { request, idempotency, isSignedId } = work;
-  const told = toldWarnings(request.path, found);
+  const told = senderWarnings(request.path, found);
   const warnings = work.blankKey ? [BLANK_KEY_WARNING, ...told] : told;
   if (actions.length === 0 && (idempotency === undefined || isSignedId)) {
     return { accepted: [], warnings, duplicate: false };

@@ -4,7 +4,7 @@ import { connectionCode, field, parseRetryAfter, textField } from '../outgoing/o
 import { deriveSignal } from '../timers/timers.ts';
 
 /** One delivery. A repeat has the same key and the same body. */
-export interface DoorRequest {
+export interface EndpointRequest {
   /** Hook name, e.g. `mail`. */
   readonly path: string;
   readonly payload: object;
@@ -13,7 +13,7 @@ export interface DoorRequest {
 }
 
 /** What the service answered. */
-export interface DoorAnswer {
+export interface EndpointAnswer {
   readonly status: number;
   /** The `code` of an error answer. */
   readonly code?: string;
@@ -24,7 +24,7 @@ export interface DoorAnswer {
 }
 
 /** The way into the service that every hook takes. Rejects where no answer came. */
-export type Door = (request: DoorRequest, signal: AbortSignal) => Promise<DoorAnswer>;
+export type HookEndpoint = (request: EndpointRequest, signal: AbortSignal) => Promise<EndpointAnswer>;
 
 /** What an answer means for the message and for those after it. */
 export type Verdict =
@@ -45,7 +45,7 @@ export type Verdict =
 /** Answers that say nothing of the message: who asks, where, how often, and whether the service can take anything. */
 const HOLDING = new Set([401, 403, 404, 405, 407, 408, 421, 425, 429, 502, 503, 504]);
 
-export function judge(answer: DoorAnswer): Verdict {
+export function judge(answer: EndpointAnswer): Verdict {
   const { status } = answer;
   const code = answer.code ?? `http_${String(status)}`;
   const reason = answer.detail ?? `the service answered ${String(status)}`;
@@ -67,13 +67,13 @@ const DELIVERY_TIMEOUT_MS = 60_000;
 const MAX_ANSWER_CHARS = 64 * 1024;
 
 /** Delivers over HTTP with the hook token, for a reader that runs next to the service. */
-export function httpDoor({ url, token }: { readonly url: string; readonly token: string }): Door {
+export function httpEndpoint({ url, token }: { readonly url: string; readonly token: string }): HookEndpoint {
   return async ({ path, payload, key }, signal) => {
     const derived = deriveSignal(signal, DELIVERY_TIMEOUT_MS);
     try {
       const response = await fetch(`${url}/${path}`, hookRequest({ payload, key, token }, derived.signal));
       const text = (await response.text()).slice(0, MAX_ANSWER_CHARS);
-      return doorAnswer(response.status, text, parseRetryAfter(response.headers.get('retry-after')));
+      return endpointAnswer(response.status, text, parseRetryAfter(response.headers.get('retry-after')));
     } catch (error) {
       if (signal.aborted) throw error;
       return unreachable(url, error);
@@ -101,7 +101,11 @@ function hookRequest(
 }
 
 /** An answer out of its status and its problem+json body. */
-export function doorAnswer(status: number, body: string, retryAfterMs: number | undefined): DoorAnswer {
+export function endpointAnswer(
+  status: number,
+  body: string,
+  retryAfterMs: number | undefined,
+): EndpointAnswer {
   // A proxy on the way may answer with a page of its own: its status says enough.
   const problem = status < 400 ? undefined : readJson(body);
   const code = textField(problem, 'code');
@@ -121,7 +125,7 @@ function items(problem: unknown): readonly unknown[] {
   return Array.isArray(errors) ? (errors as readonly unknown[]) : [];
 }
 
-function unreachable(url: string, error: unknown): DoorAnswer {
+function unreachable(url: string, error: unknown): EndpointAnswer {
   const code = connectionCode(error);
   return {
     status: 503,
@@ -134,18 +138,18 @@ function unreachable(url: string, error: unknown): DoorAnswer {
 }
 
 /** Delivers inside the process; `deliver` is the server's. */
-export function ownDoor(
+export function ownEndpoint(
   deliver: (hook: {
     readonly name: string;
     readonly body: Buffer;
     readonly idempotencyKey: string;
   }) => Promise<{ readonly status: number; readonly body: string; readonly retryAfterSeconds?: number }>,
-): Door {
+): HookEndpoint {
   return async ({ path, payload, key }) => {
     const body = Buffer.from(JSON.stringify(payload));
     const answer = await deliver({ name: path, body, idempotencyKey: key });
     const { retryAfterSeconds } = answer;
-    return doorAnswer(
+    return endpointAnswer(
       answer.status,
       answer.body,
       retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000,
