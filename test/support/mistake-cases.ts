@@ -1,0 +1,241 @@
+/**
+ * The mistakes of `test/mistakes/`: each is played against the real program, as the person had it and after the right
+ * fix, and what `sluice dev` and `sluice explain ID` say of the request is kept.
+ */
+import { spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parse } from 'yaml';
+import { builtMain } from './built-program.ts';
+import { cli } from './cli-terminal.ts';
+
+const FOLDER = join(import.meta.dirname, '../mistakes');
+/** Columns of the terminal in which the person reads. */
+const COLUMNS = 80;
+const TOKEN = 'hook-token-0123456789abcdef';
+
+/** One mistake, as its file says. */
+export interface MistakeCase {
+  readonly name: string;
+  /** Where a person reported it. */
+  readonly source: string;
+  /** What the person did. */
+  readonly mistake: string;
+  /** Text of the file of mappings. */
+  readonly mappings: string;
+  /** Transforms that the right fix needs, by their file name. */
+  readonly transforms?: Readonly<Record<string, string>>;
+  /** Variables of the service: secrets of senders. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly request: MistakeRequest;
+  readonly expect: {
+    /** Status and code of the answer. */
+    readonly answer: number | string;
+    /** What the first hint is about: a key of the mapping or of the configuration, or `request` for the sender. */
+    readonly place: string;
+    /** How sure the hint may be. */
+    readonly confidence: 'certain' | 'likely' | 'guess';
+    /** A pattern that the hint contains. */
+    readonly says: string;
+  };
+  /** The right fix, as replaced texts: of the mappings, or of what `in` names. */
+  readonly right: readonly { readonly in?: string; readonly from?: string; readonly to: string }[];
+  /** Status of the answer after the right fix. */
+  readonly after: number;
+}
+
+interface MistakeRequest {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  /** The body byte for byte, in place of `body`. */
+  readonly raw?: string;
+  readonly sign?: {
+    readonly header: string;
+    /** With `{time}`, `{hex}` and `{base64}`. */
+    readonly value: string;
+    /** With `{time}` and `{body}`. */
+    readonly signed: string;
+    readonly timeHeader?: string;
+    readonly key: string;
+    readonly keyEncoding?: 'base64';
+  };
+}
+
+/** What became of a mistake. */
+export interface Played {
+  /** Status and, where it was refused, its code. */
+  readonly answer: string;
+  /** What `dev` printed about the request, and all that came with it. */
+  readonly dev: readonly string[];
+  /** What `explain ID` printed. */
+  readonly explain: readonly string[];
+  /** What `explain ID --all` printed. */
+  readonly all: readonly string[];
+  /** Findings that the files have. */
+  readonly check: string;
+}
+
+/** All mistakes, by their names. */
+export function readMistakes(): readonly MistakeCase[] {
+  return readdirSync(FOLDER)
+    .filter((file) => file.endsWith('.yaml'))
+    .map((file) => {
+      const read = parse(readFileSync(join(FOLDER, file), 'utf8')) as Omit<MistakeCase, 'name'>;
+      return { name: file.replace(/\.yaml$/, ''), ...read };
+    });
+}
+
+/** The same with the right fix in it; `hooks`: lines that it adds to the configuration. */
+export function corrected(mistake: MistakeCase): MistakeCase & { readonly hooks: string } {
+  let { mappings, request, environment } = mistake;
+  let hooks = '';
+  for (const { in: where = 'mappings', from = '', to } of mistake.right) {
+    if (where === 'hooks') hooks += `  ${to}\n`;
+    else if (where === 'method') request = { ...request, method: to };
+    else if (where === 'request') request = { ...request, raw: swap(request.raw ?? '', from, to) };
+    else if (where === 'headers') request = { ...request, headers: swapIn(request.headers, from, to) };
+    else if (where === 'environment') environment = swapIn(environment, from, to);
+    else mappings = swap(mappings, from, to);
+  }
+  return { ...mistake, mappings, request, hooks, ...(environment === undefined ? {} : { environment }) };
+}
+
+function swap(text: string, from: string, to: string): string {
+  if (!text.includes(from)) throw new Error(`there is no ${from} in ${text}`);
+  return text.replace(from, () => to);
+}
+
+const swapIn = (texts: Readonly<Record<string, string>> = {}, from: string, to: string) =>
+  Object.fromEntries(Object.entries(texts).map(([key, text]) => [key, text.replace(from, to)]));
+
+const CONFIG = `hooks:
+  enabled: true
+  token: \${SLUICE_HOOK_TOKEN}
+  defaults: { summary: failures, limits: { runsPerHour: 60, runsPerHourAndSession: 20 } }
+HOOKSserver: { port: 0 }
+gateway: { runner: echo }
+`;
+
+/** Starts `sluice dev` on the files, sends the request, and asks `explain` for it. */
+export async function playMistake(mistake: MistakeCase & { readonly hooks?: string }): Promise<Played> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-mistake-')));
+  const put = (file: string, text: string): void => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  put('sluice.yaml', CONFIG.replace('HOOKS', mistake.hooks ?? ''));
+  put('mappings/hooks.yaml', mistake.mappings);
+  for (const [file, text] of Object.entries(mistake.transforms ?? {})) put(`transforms/${file}`, text);
+  // Put together here, so that no file holds what looks like a key of somebody.
+  const secret = (text: string): string => text.replace('{random}', '51Nk'.padEnd(24, 'V2eZvKYlo2C'));
+  const environment = Object.entries(mistake.environment ?? {}).map(([name, text]) => [name, secret(text)]);
+  const env = { PATH: process.env['PATH'], SLUICE_HOOK_TOKEN: TOKEN, ...Object.fromEntries(environment) };
+  try {
+    const dev = await startDev(folder, env);
+    try {
+      const response = await send(dev.url, mistake.request);
+      const id = response.headers.get('x-request-id') ?? '';
+      const { code = '' } = (await response.json().catch(() => ({}))) as { code?: string };
+      const print = async (...args: readonly string[]): Promise<readonly string[]> => {
+        const { out, err } = await cli(args, { cwd: folder, env, columns: COLUMNS });
+        return `${out}${err}`.trimEnd().split('\n');
+      };
+      const explain = await print('explain', id);
+      const all = await print('explain', id, '--all');
+      const check = (await print('check')).join('\n');
+      return {
+        answer: `${response.status} ${code}`.trim(),
+        dev: await dev.linesOf(id),
+        explain,
+        all,
+        check,
+      };
+    } finally {
+      await dev.end();
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function send(url: string, { method = 'POST', path, headers, body, raw, sign }: MistakeRequest) {
+  const now = Date.now();
+  const text = raw ?? JSON.stringify(body)?.replace('"{milliseconds}"', String(now)) ?? '';
+  const proof: Record<string, string> = sign === undefined ? { authorization: `Bearer ${TOKEN}` } : {};
+  if (sign !== undefined) {
+    const time = String(Math.floor(now / 1000));
+    const signed = sign.signed.replace('{time}', time).replace('{body}', () => text);
+    const digest = createHmac('sha256', Buffer.from(sign.key, sign.keyEncoding ?? 'utf8')).update(signed);
+    const [bytes] = [digest.digest()];
+    proof[sign.header] = sign.value
+      .replace('{time}', time)
+      .replace('{hex}', bytes.toString('hex'))
+      .replace('{base64}', bytes.toString('base64'));
+    if (sign.timeHeader !== undefined) proof[sign.timeHeader] = time;
+  }
+  const own = Object.entries(headers ?? {}).map(([name, value]) => [name, value.replace('{token}', TOKEN)]);
+  const sent = { 'content-type': 'application/json', ...proof, ...Object.fromEntries(own) };
+  return fetch(`${url}/hooks/${path}`, {
+    method,
+    headers: sent,
+    ...(method === 'GET' ? {} : { body: text }),
+  });
+}
+
+/** A terminal of 80 columns without colours. */
+const NARROW = `data:text/javascript,Object.assign(process.stdout,{isTTY:true,columns:${COLUMNS}})`;
+const LIFE_MS = 120_000;
+/** A run ends, and what only then is known is said, within this. */
+const SETTLED_MS = 1_500;
+
+async function startDev(folder: string, env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, ['--import', NARROW, builtMain(), 'dev'], {
+    cwd: folder,
+    env: { ...env, NO_COLOR: '1', NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+    timeout: LIFE_MS,
+  });
+  let err = '';
+  let changedAt = Date.now();
+  child.stderr.on('data', (chunk: Buffer) => {
+    err += chunk.toString();
+    changedAt = Date.now();
+  });
+  const ended = new Promise<void>((done) => child.on('close', () => done()));
+  const until = async (isSo: () => boolean): Promise<void> => {
+    for (const began = Date.now(); !isSo() && child.exitCode === null;) {
+      if (Date.now() - began > LIFE_MS) throw new Error(`it did not come to that:\n${err}`);
+      await new Promise((done) => setTimeout(done, 20));
+    }
+  };
+  await until(() => /Ctrl-C stops/.test(err));
+  const url = /http:\/\/127\.0\.0\.1:\d+/.exec(err)?.[0];
+  if (url === undefined) throw new Error(`dev did not start:\n${err}`);
+  const welcome = err.length;
+  return {
+    url,
+    linesOf: async (id: string): Promise<readonly string[]> => {
+      await until(() => err.includes(id) && Date.now() - changedAt > SETTLED_MS);
+      return err.slice(welcome).trim().split('\n');
+    },
+    end: async (): Promise<void> => {
+      child.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
+
+/** Rows that lines take on the terminal. */
+export const rowsOf = (lines: readonly string[]): number =>
+  lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / COLUMNS)), 0);
