@@ -5,6 +5,7 @@ import type { AgentKind } from '../config/config.ts';
 import { choiceOption, collect, wholeNumber, type Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
 import type { CheckFlags } from './check.ts';
+import type { ExplainFlags } from './explain.ts';
 import type { DiffFlags } from './diff.ts';
 import type { ReplayFlags } from './replay.ts';
 import type { TestFlags } from './test.ts';
@@ -94,8 +95,9 @@ function addExplain(program: Command, cli: Cli): void {
         .command('explain <request>')
         .description('show what a request file, or a request the service answered (by id), becomes and why'),
     )
+    .option('--all', 'everything: each mapping, prompts, and all fields of the request')
     .option('--json', 'a JSON object on stdout')
-    .action(async (request: string, flags: JsonFlags) =>
+    .action(async (request: string, flags: ExplainFlags) =>
       (await import('./explain.ts')).explain(cli, request, flags),
     );
 }

@@ -4,6 +4,7 @@ import { skipText } from '../hook/hook.ts';
 import { spanOf } from '../advice/requests.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
+import { noteHint } from '../explanation/explanation.ts';
 import { clearControl, clearLine, type LogFields } from '../telemetry/telemetry.ts';
 import { whyLines, type DevLog } from './dev-misses.ts';
 import { formatOneLine } from './terminal.ts';
@@ -28,21 +29,32 @@ export function formatDecisionLine(
 /** How a refusal is written: in colour, and with the command that tells all of it, by its id. */
 interface RefusalLog {
   readonly color: boolean;
+  readonly columns: number;
   readonly explain: (id: string) => string;
+  /** What is said of its name. */
+  readonly hints?: readonly string[];
 }
 
 /** A request that was answered without an evaluation, in the same form; `fields` are those of its log line. */
-export function formatRefusalLine(fields: LogFields, { color, explain }: RefusalLog): string {
+export function formatRefusalLine(
+  fields: LogFields,
+  { color, columns, explain, hints = [] }: RefusalLog,
+): string {
   const { requestId, status, hook, code, outcome, tookMs, why } = fields;
   // Names are known only of senders with the token.
   const name = typeof hook === 'string' ? hook : '…';
-  const became =
-    typeof code === 'string' ? `${code}: ${typeof why === 'string' ? why : noteOf(code)}` : String(outcome);
+  // What is more than a clause says what to do.
+  const isShort = typeof why === 'string' && !/[:;] /.test(why);
+  const became = typeof code === 'string' ? `${code}: ${isShort ? why : noteOf(code)}` : String(outcome);
   const line = `${headOf(Date.now(), Number(status), name)}  ${became}  (${Number(tookMs).toFixed(1)} ms, ${String(requestId)})`;
   // What asks for a run is no hook, and is not kept.
   const isKept = typeof code === 'string' && !name.startsWith('runs/');
-  const more = isKept ? [`  why: ${explain(String(requestId))}`] : [];
-  return [toned(line, Number(status), color), ...more].join('\n');
+  const hint =
+    typeof why === 'string' && isKept && !isShort
+      ? noteHint({ code: 'detail', text: why }, { columns: columns - 2 })
+      : [];
+  const more = isKept ? [...hint, ...hints, `more: ${explain(String(requestId))}`] : [];
+  return [toned(line, Number(status), color), ...more.map((each) => `  ${each}`)].join('\n');
 }
 
 function noteOf(code: string): string {

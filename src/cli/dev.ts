@@ -6,8 +6,9 @@ import { watch, type FSWatcher } from 'chokidar';
 import { readSecretFile } from '../config/config.ts';
 import { maskProblem } from '../golden/golden.ts';
 import type { RunningConsole } from '../console/console.ts';
-import type { ReloadResult } from '../generation/generation.ts';
-import type { RoutingTable } from '../mapping/mapping.ts';
+import { briefOf, explainRequest } from '../explanation/explanation.ts';
+import type { Generation, ReloadResult } from '../generation/generation.ts';
+import { createHookRequest } from '../hook/hook.ts';
 import {
   startService,
   type ConsoleParts,
@@ -102,14 +103,14 @@ interface ServedAuthors {
 
 /** Starts the service so that an author sees each decision, finding and reload. */
 async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<ServedAuthors> {
-  const log = createLogger({ format: 'pretty' });
+  const log = withoutEcho(createLogger({ format: 'pretty' }));
   const context = { configFile: flags.configFile, env: terminal.env, log };
   let console: RunningConsole | undefined;
   let knowsHow = false;
   const service: Service = await startService({
     ...serviceAdvice,
     ...flags.recorder?.serviceOptions,
-    ...readableOptions(terminal, log, { ...flags, tableOf: () => service.generation.table }),
+    ...readableOptions(terminal, log, { ...flags, live: () => service.generation }),
     ...context,
     onDiagnostics: (diagnostics) => {
       knowsHow ||= diagnostics.length > 0;
@@ -122,22 +123,31 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
     openConsole: async (parts) => {
       knowsHow ||= (await parts.storage.listDecisions({ limit: 1 })).length > 0;
       console = await openConsole({ mode: 'dev', ...context }, parts);
-      return withHints(terminal, flags.configFile, { parts, console });
+      return withHints(terminal, { parts, console });
     },
   });
   return { service, consoleLink: console?.link, knowsHow };
 }
 
+/** A turn of echo answers with what it was asked, which the line of its request shows. */
+function withoutEcho(log: Log): Log {
+  return {
+    ...log,
+    info: (fields, message) => {
+      if (fields['runner'] !== 'echo') log.info(fields, message);
+    },
+    child: (fields) => withoutEcho(log.child(fields)),
+  };
+}
+
 /** The console, and the log, which is told what the explanation of each request has to say. */
 function withHints(
   terminal: Terminal,
-  configFile: string,
   { parts, console }: { readonly parts: ConsoleParts; readonly console: RunningConsole | undefined },
 ): Onlooker {
   const { columns = USUAL_LOG_COLUMNS } = terminal;
-  const explain = commandLine(terminal, configFile, 'explain ID');
   const hints = new DevHints(parts, (mappingId, hint, requestId) => {
-    for (const line of hintLines({ mappingId, requestId }, hint, { columns, explain })) terminal.err(line);
+    for (const line of hintLines({ mappingId, requestId }, hint, { columns })) terminal.err(line);
   });
   return {
     see: (decision) => {
@@ -162,19 +172,33 @@ const USUAL_LOG_COLUMNS = 100;
 function readableOptions(
   terminal: Terminal,
   log: Log,
-  { configFile, recorder, tableOf }: Authoring & { readonly tableOf: () => RoutingTable },
+  { configFile, recorder, live }: Authoring & { readonly live: () => Generation },
 ): Pick<ServiceOptions, 'requestLog' | 'onDecision' | 'onReload'> {
   const told = new Set<string>();
   return {
-    requestLog: readableRequests(log, terminal, configFile),
+    requestLog: readableRequests(log, terminal, { configFile, live }),
     onDecision: (decision) => {
       const explain = commandLine(terminal, configFile, `explain ${decision.request.id}`);
       const { color, columns = USUAL_LOG_COLUMNS } = terminal;
-      terminal.err(formatDecisionLine(decision, { color, columns, explain, table: tableOf(), told }));
+      terminal.err(formatDecisionLine(decision, { color, columns, explain, table: live().table, told }));
       void recorder?.record(decision);
     },
     onReload: (result) => sayReloaded(terminal, result),
   };
+}
+
+/** Of a hook name that no mapping takes: which names there are, and what to write. */
+async function nameHints(
+  fields: LogFields,
+  generation: Generation,
+  columns: number,
+): Promise<readonly string[]> {
+  const { code, hook } = fields;
+  if (code !== 'no_mapping_matched' || typeof hook !== 'string') return [];
+  const request = createHookRequest({ path: hook, payload: {}, receivedAt: 0 });
+  const { evaluation, advice } = await explainRequest(request, { generation, diagnostics: [] });
+  const { verdict, hints } = briefOf(evaluation, advice, { columns: columns - 2 });
+  return [...verdict, ...hints];
 }
 
 /**
@@ -184,8 +208,9 @@ function readableOptions(
 function readableRequests(
   log: Log,
   terminal: Terminal,
-  configFile: string,
+  { configFile, live }: { readonly configFile: string; readonly live: () => Generation },
 ): Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'> {
+  const { columns = USUAL_LOG_COLUMNS } = terminal;
   const explain = (id: string): string => commandLine(terminal, configFile, `explain ${id}`);
   const write =
     (level: LogLevel) =>
@@ -193,7 +218,9 @@ function readableRequests(
       if (message !== 'request') log[level](fields, message);
       else if (fields['fault'] !== undefined) log[level](fields, message);
       else if (fields['evaluateMs'] === undefined)
-        terminal.err(formatRefusalLine(fields, { color: terminal.color, explain }));
+        void nameHints(fields, live(), columns).then((hints) =>
+          terminal.err(formatRefusalLine(fields, { color: terminal.color, columns, explain, hints })),
+        );
     };
   return {
     debug: log.debug,

@@ -2,13 +2,17 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../config/config.ts';
 import {
+  type Brief,
+  briefOf,
   type ExplainOptions,
   explainRequest,
   explainStored,
   explanationToJson,
   findOthers,
   formatEvaluation,
+  headOf,
   isNameUnknown,
+  notesBrief,
   reasonNotes,
   type RequestExplanation,
   settingLines,
@@ -27,11 +31,18 @@ import { printJson } from './json.ts';
 import { commandLine } from './next-steps.ts';
 import { findWaits, type QueueWaits } from './queue-waits.ts';
 import { readRequests } from './request-file.ts';
+import { stateText } from './run-words.ts';
 import { CliError } from './terminal.ts';
 import { LateWorkbench, openWorkbench } from './workbench.ts';
 
+/** Options of `explain`. */
+export interface ExplainFlags extends JsonFlags {
+  /** Everything, and not only what is to be done. */
+  readonly all?: boolean;
+}
+
 /** Says what a request file becomes, or what a request that was answered became, and why. */
-export async function explain(cli: Cli, what: string, flags: JsonFlags): Promise<void> {
+export async function explain(cli: Cli, what: string, flags: ExplainFlags): Promise<void> {
   if (existsSync(resolve(cli.terminal.cwd, what))) {
     await explainRequests(cli, await readRequests(cli.terminal, what), flags);
     return;
@@ -45,7 +56,7 @@ export async function explain(cli: Cli, what: string, flags: JsonFlags): Promise
 }
 
 /** One page for a request, a run or an event, by its id: why it was judged as it was, and what became of it. */
-export async function explainById(cli: Cli, id: string, flags: JsonFlags): Promise<void> {
+export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Promise<void> {
   const config = await loadSettings(cli.terminal, flags);
   const found = await findStored(config, id);
   if (found === undefined) throw nothingKept(id);
@@ -62,7 +73,7 @@ export async function explainById(cli: Cli, id: string, flags: JsonFlags): Promi
     const complain = async (): Promise<void> => {
       if (explained.lacksFiles) await bench.open();
     };
-    const page: Page = { explained, config, waits: found.waits, complain };
+    const page: Page = { explained, config, waits: found.waits, complain, all: flags.all === true };
     await (flags.json === true ? printStored(safe, page) : printPage(safe, page));
   } finally {
     await bench.close();
@@ -89,6 +100,7 @@ interface Page {
   readonly config: LoadedConfig;
   readonly waits: QueueWaits;
   readonly complain: () => Promise<void>;
+  readonly all: boolean;
 }
 
 async function printPage(cli: Cli, page: Page): Promise<void> {
@@ -97,6 +109,19 @@ async function printPage(cli: Cli, page: Page): Promise<void> {
   const print = (lines: readonly string[]): void => {
     if (lines.length > 0) cli.terminal.out(lines.join('\n'));
   };
+  const brief = briefPage(page);
+  if (!page.all && brief !== undefined) {
+    if (stored.decision !== undefined) print(answerLines(stored.decision).slice(0, 2));
+    await complain();
+    print([...brief.verdict, ...brief.hints]);
+    print(changedLines(explained));
+    print(isFine(stored) ? shortWork(stored) : storedWork(cli, page));
+    const id = stored.decision?.requestId ?? stored.kept?.requestId ?? stored.runs[0]?.run.id ?? 'ID';
+    print(['', `more: ${commandLine(cli.terminal, page.config.file, `explain ${id} --all`)}`]);
+    if (request !== undefined && explained.explained?.evaluation.outcome.kind === 'rejected')
+      cli.setExitCode(1);
+    return;
+  }
   const own = notes.filter(({ code }) => code !== 'setting');
   const isName = request === undefined && explained.explained !== undefined;
   if (stored.decision !== undefined) print(answerLines(stored.decision));
@@ -107,6 +132,30 @@ async function printPage(cli: Cli, page: Page): Promise<void> {
   else explainKept(cli, page);
   print(storedWork(cli, page));
 }
+
+/** The verdict and the hint, where there is something to be done; undefined where all is well. */
+function briefPage({ explained }: Page): Brief | undefined {
+  const { notes, request, explained: now, stored } = explained;
+  const isName = request === undefined && now !== undefined;
+  const known = notesBrief(isName ? reasonNotes(stored.decision as DecisionRecord) : notes);
+  if (now === undefined) return known.verdict.length + known.hints.length === 0 ? undefined : known;
+  const brief = briefOf(now.evaluation, now.advice);
+  const hints = brief.hints.length > 0 ? brief.hints : known.hints;
+  const repeat = known.verdict.filter((line) => line.startsWith('· a repeat'));
+  return hints.length + brief.verdict.length === 0
+    ? undefined
+    : { ...brief, verdict: [...repeat, ...brief.verdict], hints };
+}
+
+/** Whether all that it became ended well, so that a line of each says enough. */
+const isFine = ({ runs, events }: StoredRequest): boolean =>
+  runs.every(({ run: { state, outcome } }) => state === 'completed' && outcome === 'ok') &&
+  events.every(({ lastError }) => lastError === undefined);
+
+const shortWork = ({ runs, events }: StoredRequest): readonly string[] => [
+  ...runs.map(({ run }) => `run ${run.id}: ${stateText(run)}`),
+  ...events.map(({ id, state }) => `system event ${id}: ${state}`),
+];
 
 /** The runs, deliveries and events that the request became. */
 function storedWork({ terminal }: Cli, { explained, config, waits }: Page): readonly string[] {
@@ -183,17 +232,12 @@ function sayWhatIsKnown({ terminal }: Cli, { explained, notes }: StoredExplanati
 }
 
 /** The kept request as it would be judged now, and how it was judged where that differs. */
-function explainKept(
-  cli: Cli,
-  {
-    explained: {
-      explained,
-      notes,
-      stored: { runs, events },
-    },
-    config,
-  }: Page,
-): void {
+function explainKept(cli: Cli, { explained: page, config, all }: Page): void {
+  const {
+    explained,
+    notes,
+    stored: { runs, events },
+  } = page;
   if (explained === undefined) return;
   cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
   const stored = new Set([...runs.map(({ run }) => run.id), ...events.map(({ id }) => id)]);
@@ -201,18 +245,26 @@ function explainKept(
     stored,
     isRepeat: notes.some(({ code }) => code === 'repeat'),
     hasChannels: hasChannels(config),
+    all,
+    isStored: true,
   });
   for (const { code, text } of notes) if (code === 'removed') cli.terminal.out(text);
+  const changed = changedLines(page);
+  if (changed.length > 0) cli.terminal.out(changed.join('\n'));
+}
+
+/** How it was judged when it came, where that differs. */
+function changedLines({ notes }: StoredExplanation): readonly string[] {
   const changed = notes.filter(({ code }) => code === 'judged_otherwise');
   const lines = changed.map(({ text, at }) => `  ${text}${at === undefined ? '' : `  ${at}`}`);
-  if (lines.length > 0) cli.terminal.out(['When it came, it was judged otherwise:', ...lines].join('\n'));
+  return lines.length === 0 ? [] : ['When it came, it was judged otherwise:', ...lines];
 }
 
 /** Evaluates requests with the mappings and transforms as they are, and prints what they become. */
 export async function explainRequests(
   cli: Cli,
   requests: readonly HookRequest[],
-  flags: JsonFlags,
+  flags: ExplainFlags,
 ): Promise<void> {
   if (requests.length === 0) return;
   const workbench = await openWorkbench(cli.terminal, flags);
@@ -223,6 +275,7 @@ export async function explainRequests(
       printJson(cli.terminal, 'explain', { evaluations: explained.map(explanationToJson) });
     report(cli, explained, {
       json: flags.json === true,
+      all: flags.all === true,
       hasChannels: hasChannels(workbench.generation.config),
     });
   } finally {
@@ -239,11 +292,21 @@ function report(
   explained: readonly RequestExplanation[],
   {
     json,
+    all,
+    isStored,
     ...how
-  }: Pick<JsonFlags, 'json'> & Pick<ExplainOptions, 'isRepeat' | 'stored' | 'hasChannels'> = {},
+  }: ExplainFlags &
+    Pick<ExplainOptions, 'isRepeat' | 'stored' | 'hasChannels'> & { readonly isStored?: boolean } = {},
 ): void {
-  for (const { evaluation, ...options } of json === true ? [] : explained) {
-    cli.terminal.out(formatEvaluation(evaluation, { color: cli.terminal.color, ...how, ...options }));
+  for (const { evaluation, request, advice } of json === true ? [] : explained) {
+    const { verdict, hints } = briefOf(evaluation, advice);
+    const isBrief = all !== true && isStored !== true && verdict.length + hints.length > 0;
+    const options = { color: cli.terminal.color, ...how, request, advice };
+    cli.terminal.out(
+      isBrief
+        ? [...headOf(evaluation, options), ...verdict, ...hints, '', 'more: the same with --all'].join('\n')
+        : formatEvaluation(evaluation, { ...options, onlyRead: all !== true }),
+    );
   }
   if (explained.some(({ evaluation }) => evaluation.outcome.kind === 'rejected')) cli.setExitCode(1);
 }

@@ -11,7 +11,7 @@ import {
 } from '../storage/storage.ts';
 import type { StoredRequest, StoredRun } from '../storage/facts.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
-import { indent, ownerText, runnerNamed } from '../explanation/explanation.ts';
+import { indent, isToDo, ownerText, runnerNamed } from '../explanation/explanation.ts';
 import { type EvaluationNote } from '../advice/requests.ts';
 import { bodySize } from './listings.ts';
 import { type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
@@ -47,7 +47,7 @@ export function noteLines(notes: readonly EvaluationNote[]): readonly string[] {
   return [
     ...of('repeat').map(({ text }) => `  ${clearLine(text)}`),
     ...of('detail').map(({ text }) => `  why: ${clearLine(text)}`),
-    ...of('decision').map(({ text }) => `  ${TO_DO.test(text) ? 'hint: ' : ''}${clearLine(text)}`),
+    ...of('decision').map(({ text }) => `  ${isToDo(text) ? 'hint: ' : ''}${clearLine(text)}`),
     ...of('remedy').map(({ text }) => `  hint: ${clearLine(text)}`),
     ...of('refusal').map(({ text }) => `✗ ${clearLine(text)}`),
     ...missedLines(notes.filter(({ mapping }) => mapping !== undefined)),
@@ -57,9 +57,6 @@ export function noteLines(notes: readonly EvaluationNote[]): readonly string[] {
     ...of('transform').flatMap(({ text }) => indent(text)),
   ];
 }
-
-/** A decision that says what to do. */
-const TO_DO = /^(?:if|do|write|remove) |: (?:write|to take all) /;
 
 /** The candidates, and where each of them failed. */
 function missedLines(notes: readonly EvaluationNote[]): readonly string[] {

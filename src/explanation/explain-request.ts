@@ -124,7 +124,7 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
     advice: {
       nearNames: advice.nearNames,
       instead: [...advice.instead].map(([missing, { text }]) => ({ missing, found: text })),
-      elsewhere: [...advice.foundAt].map(([wanted, found]) => ({ wanted, ...found })),
+      elsewhere: [...advice.foundAt].map(([wanted, { at, text }]) => ({ wanted, at, text })),
       leaves: [...(advice.leaves ?? [])].flatMap(([at, texts]) =>
         texts.map((text) => ({ at: formatPlace(at), text })),
       ),

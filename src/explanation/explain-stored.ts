@@ -159,8 +159,10 @@ async function compared(
   const first = repeatedOf(stored.decision?.requestId, stored)?.requestId;
   const judged: Judged[] = [];
   for (const kept of others) {
-    const { request } = readKept(kept);
-    if (request.path !== now.request.path) continue;
+    const { request, judged: was } = readKept(kept);
+    // Who changes a file sends the same again to see what it does.
+    const isTried = was !== undefined && was.generation !== stored.decision?.generation;
+    if (request.path !== now.request.path || isTried) continue;
     if (judged.length === MAX_JUDGED) break;
     // The nearest first; most have none before them.
     // oxlint-disable-next-line no-await-in-loop

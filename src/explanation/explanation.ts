@@ -10,11 +10,13 @@ export {
   type ExplanationJson,
   type RequestExplanation,
 } from './explain-request.ts';
+export { type Brief, briefOf, isToDo, noteHint, notesBrief } from './brief.ts';
 export { reasonNotes } from './decision-reasons.ts';
 export { explainStored, findOthers, type StoredExplanation, type StoredSources } from './explain-stored.ts';
 export { ownerText } from './format-actions.ts';
-export { type ExplainOptions, formatEvaluation, settingLines } from './format-evaluation.ts';
-export { indent } from './format-lines.ts';
+export { type ExplainOptions, formatEvaluation, headOf, settingLines } from './format-evaluation.ts';
+export { indent, wrap } from './format-lines.ts';
+export { hintParts } from './hint-parts.ts';
 export { allHints } from './hints.ts';
 export { shortHint } from './short-hint.ts';
 export { isOfRun, runAdvice } from './run-notes.ts';

@@ -36,6 +36,8 @@ export interface ExplainOptions {
   readonly stored?: ReadonlySet<string>;
   /** Whether a channel is configured, where that is known. */
   readonly hasChannels?: boolean;
+  /** Whether fields that nothing reads and nothing names are left out; default false. */
+  readonly onlyRead?: boolean;
   /** What else is known of the request: see `analysis/`. */
   readonly advice?: EvaluationAdvice;
 }
@@ -57,13 +59,17 @@ export function settingLines(settings: readonly EvaluationNote[]): readonly stri
  * warnings, and for an error its remedy. Escape and control characters of the payload never come through.
  */
 export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions = {}): string {
-  const paint: Paint = (style, text) =>
-    options.color === true ? styleText(style, text, { validateStream: false }) : text;
+  const paint = paintOf(options);
   return `${sectionsOf(evaluation, options, paint)
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n')}\n`;
 }
+
+const paintOf =
+  ({ color }: ExplainOptions): Paint =>
+  (style, text) =>
+    color === true ? styleText(style, text, { validateStream: false }) : text;
 
 type NotesOf = (code: NoteCode) => readonly EvaluationNote[];
 
@@ -72,7 +78,7 @@ function sectionsOf(
   options: ExplainOptions,
   paint: Paint,
 ): readonly (readonly string[])[] {
-  const { advice, actions, isRepeat, stored, hasChannels } = options;
+  const { advice, actions, isRepeat, stored, hasChannels, onlyRead } = options;
   const { mapping, outcome, trace, warnings } = evaluation;
   const notes = evaluationNotes(evaluation, advice);
   const of: NotesOf = (code) => notes.filter((note) => note.code === code);
@@ -103,14 +109,21 @@ function sectionsOf(
         ? unmadeLines(outcome.actions, paint, { dedupe })
         : actionLines(outcome.actions, paint, { stored, hasChannels, dedupe, nonce: options.request?.nonce })
       : [],
-    advice?.fields === undefined ? [] : fieldLines(advice.fields, paint),
+    advice?.fields === undefined
+      ? []
+      : fieldLines(onlyRead === true ? readOf(advice.fields) : advice.fields, paint),
     isOfMapping ? [] : error,
   ];
 }
 
+/** The first lines: the request, its mapping and its outcome. */
+export function headOf(evaluation: Evaluation, options: ExplainOptions): readonly string[] {
+  return headLines(evaluation, options, paintOf(options));
+}
+
 function adviceLines({ text }: EvaluationNote, paint: Paint): readonly string[] {
   const [first = '', ...more] = text.split('\n').map(clearLine);
-  return [`${paint('yellow', 'note')} ${first}`, ...more.map((each) => `    ${each}`)];
+  return [`${paint('green', 'hint:')} ${first}`, ...more.map((each) => `    ${each}`)];
 }
 
 function headLines(evaluation: Evaluation, { request, isRepeat }: ExplainOptions, paint: Paint): string[] {
@@ -212,13 +225,19 @@ function errorLines(error: HookError, of: NotesOf, paint: Paint): string[] {
   for (const { text } of of('cause')) lines.push(`  ${clearLine(text)}`);
   for (const { text } of of('remedy')) {
     const [first = '', ...more] = text.split('\n').map(clearLine);
-    lines.push(`  ${paint('green', 'remedy:')} ${first}`, ...more.map((each) => `    ${each}`));
+    lines.push(`  ${paint('green', 'hint:')} ${first}`, ...more.map((each) => `    ${each}`));
   }
   return lines;
 }
 
 /** Columns of the path; a longer one moves its own line only. */
 const MAX_PATH = 44;
+
+/** The fields that something reads. */
+function readOf({ fields, more, ...list }: FieldList): FieldList {
+  const read = fields.filter(({ by }) => by.length > 0);
+  return { ...list, fields: read, more: more + fields.length - read.length };
+}
 
 /** The fields of a request under one another: path, value, and what reads it. */
 function fieldLines({ fields, more, unsigned = [] }: FieldList, paint: Paint): readonly string[] {
@@ -233,6 +252,6 @@ function fieldLines({ fields, more, unsigned = [] }: FieldList, paint: Paint): r
   return [
     `fields of the request, and what reads them (←)${unsigned.length === 0 ? '' : '; unsigned: not covered by the signature of the sender'}:`,
     ...lines,
-    ...(more > 0 ? [`  and ${more} more`] : []),
+    ...(more > 0 ? [`  and ${more} more (--all)`] : []),
   ];
 }

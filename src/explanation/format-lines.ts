@@ -1,5 +1,6 @@
 import type { styleText } from 'node:util';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { clearControl, clearLine } from '../telemetry/telemetry.ts';
+import { closeOf } from './hint-parts.ts';
 
 /** Colours a text, or leaves it. */
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
@@ -9,4 +10,36 @@ export function indent(text: string): string[] {
   return clearControl(text)
     .split('\n')
     .map((each) => `    | ${each}`.trimEnd());
+}
+
+/** A text in lines behind a mark; what is between braces stays on one line, as it is there to be copied. */
+export function wrap(
+  mark: string,
+  text: string,
+  { columns = Infinity }: { readonly columns?: number | undefined },
+): readonly string[] {
+  const room = columns - mark.length;
+  const lines: string[] = [];
+  let line = '';
+  for (const word of wordsOf(clearLine(text).trim())) {
+    // What fits on no line stays where it is: the terminal breaks it, and copying does not.
+    const isFull = line !== '' && line.length + word.length > room && word.length <= room;
+    if (isFull) lines.push(line);
+    line = isFull || line === '' ? word.trimStart() : `${line}${word}`;
+  }
+  const indented = ' '.repeat(mark.length);
+  return [...lines, line].map((each, number) => `${number === 0 ? mark : indented}${each}`);
+}
+
+/** Words with the spaces before them; what stands between braces is one. */
+function wordsOf(text: string): readonly string[] {
+  const words: string[] = [];
+  let from = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    if (text[at] === '{') at = (closeOf(text, at) ?? at + 1) - 1;
+    if (text[at + 1] !== ' ' || text[at] === ' ') continue;
+    words.push(text.slice(from, at + 1));
+    from = at + 1;
+  }
+  return [...words, text.slice(from)];
 }

@@ -110,7 +110,7 @@ test('a dedupe key that is empty as a whole counts nothing as a repeat', () => {
 describe('a missing variable', () => {
   test('in a text that holds JSON is told so, and in a plain text is not', () => {
     expect(advise('packed', { data: '{"kind":"lead"}' }).text).toContain(
-      'note data is a text that holds JSON',
+      'hint: data is a text that holds JSON',
     );
     expect(advise('packed', { data: 'kind: lead' }).advice.notes.map(textOf)).toEqual([]);
   });

@@ -340,7 +340,7 @@ describe('a condition that held for another reason than was meant', () => {
     const { matched, text: printed, advice } = explain(when, payload);
     expect(matched).toBe(true);
     expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(text)]);
-    expect(printed).toContain('note when ');
+    expect(printed).toContain('hint: when ');
   });
 
   test.each<[unknown, JsonValue]>([

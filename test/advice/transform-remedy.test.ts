@@ -13,7 +13,7 @@ type Read = Extract<TransformReply, { readonly kind: 'failed' }>['read'];
 function endingOf(answer: object): string {
   const reply = { tookMs: 1, logs: [], logsDropped: 0, ...answer } as unknown as TransformReply;
   const { evaluation } = evaluateHook({ payload: {} }, settings, { answer: () => reply });
-  return /remedy: (.*)/.exec(formatEvaluation(evaluation))?.[1] ?? '';
+  return /hint: (.*)/.exec(formatEvaluation(evaluation))?.[1] ?? '';
 }
 
 function remedyOf(message: string, payload: JsonValue, read?: Read): string {
@@ -30,7 +30,7 @@ function remedyOf(message: string, payload: JsonValue, read?: Read): string {
       ...(read === undefined ? {} : { read }),
     }),
   });
-  return /remedy: (.*)/.exec(formatEvaluation(evaluation))?.[1] ?? '';
+  return /hint: (.*)/.exec(formatEvaluation(evaluation))?.[1] ?? '';
 }
 
 const ORDER = { data: { order: { total: 5, lines: [1] } }, id: 1 };

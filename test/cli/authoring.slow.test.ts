@@ -122,7 +122,10 @@ describe('explain FILE', () => {
 
   test('shows the nearest miss first, with what was found and expected and where', async () => {
     const bench = open({ 'missed.request.yaml': MISSED });
-    const result = await bench.run(['explain', 'missed.request.yaml']);
+    const { out: brief } = await bench.run(['explain', 'missed.request.yaml']);
+    expect(brief).toMatch(/✗ paid: [^]*\nmore: the same with --all\n$/);
+    expect(brief).not.toContain('✗ refund');
+    const result = await bench.run(['explain', 'missed.request.yaml', '--all']);
     expect(result.exitCode).toBe(1);
     expect(result.out).toContain('404 no_mapping_matched');
     expect(result.out.indexOf('✗ paid')).toBeLessThan(result.out.indexOf('✗ refund'));

@@ -18,34 +18,37 @@ function linesOf(when: unknown, payload: JsonValue): readonly string[] {
   return whyLines(seen, { explain, table: settings.table, columns: COLUMNS, told: new Set() });
 }
 
-test('a miss is followed by its advice, and only a rule is longer than a line', () => {
+test('a miss is followed by what to write, as the line of the file', () => {
   expect(linesOf({ '===': [{ var: 'created' }, '1767225600'] }, { created: 1767225600 })).toEqual([
     '  ✗ m: when {"===":[{"var":"created"},"1767225600"]} is',
-    '      false: found 1767225600, expected "1767225600"',
-    '      mappings.yaml:1:39',
-    '      created is the number 1767225600, and the text',
-    '      "1767225600" is never equal to it: take the quotes',
-    '      off, write {"===":[{"var":"created"},1767225600]}',
-    `  why: ${explain}`,
+    '    false: found 1767225600, expected "1767225600"',
+    '    mappings.yaml:1:39',
+    '  hint: write (mappings.yaml:1:39):',
+    '      [{"id":"m","match":{"path":"p","when":{"===":[{"var":"created"},1767225600]}},"messageTemplate":"x"}]',
+    '    created is the number 1767225600, and the text',
+    '    "1767225600" is never equal to it: take the quotes off',
+    `  more: ${explain}`,
   ]);
 });
 
 test('what a request is stands in place of the condition that it misses', () => {
   const payload = { event: 'endpoint.url_validation', payload: { plainToken: 'a' } };
   const lines = linesOf({ '===': [{ var: 'event' }, 'meeting.ended'] }, payload);
-  expect(lines[0]).toMatch(/^ {2}note this is how Zoom checks the address/);
-  expect(lines.filter((line) => line.startsWith('  note '))).toHaveLength(1);
+  expect(lines[0]).toMatch(/^ {2}hint: write in a mapping of this path/);
+  expect(lines[1]).toBe('      challenge: zoom');
+  expect(lines.filter((line) => line.startsWith('  hint: '))).toHaveLength(1);
   expect(lines.join()).not.toContain('✗');
 });
 
-test('each of many alternatives is told, up to a limit that names the command', () => {
+test('of many alternatives no more than two hints are told', () => {
   const or = Array.from({ length: 5 }, (_, at) => ({
     '===': [{ var: `field_${at}` }, `${'wanted '.repeat(20)}${at}`],
   }));
   const payload = Object.fromEntries(or.map((_, at) => [`field_${at}`, `${'found '.repeat(25)}${at}`]));
   const lines = linesOf({ or }, payload);
   expect(lines.length).toBeLessThanOrEqual(24);
-  expect(lines.at(-1)).toBe(`      …; ${explain} tells all`);
+  expect(lines.filter((line) => line.startsWith('  hint: ')).length).toBeLessThanOrEqual(2);
+  expect(lines.at(-1)).toBe(`  more: ${explain}`);
 });
 
 test('a warning that comes again is told in short', () => {
@@ -59,8 +62,8 @@ test('a warning that comes again is told in short', () => {
     expect(evaluation.warnings.map(({ code }) => code)).toEqual(['blank_dedupe_key']);
     return whyLines({ request, evaluation, status: 202, generation: 'g', tookMs: 1 }, log);
   });
-  expect(first?.filter((line) => line.startsWith('  ! ')).join()).not.toContain('as above');
-  expect(again).toContain('  ! blank_dedupe_key, as above');
+  expect(first?.filter((line) => line.startsWith('  hint: ')).join()).not.toContain('as above');
+  expect(again).toContain('  hint: blank_dedupe_key, as above');
 });
 
 test('a later mapping that would have taken it, too, is told once', () => {
@@ -77,9 +80,8 @@ test('a later mapping that would have taken it, too, is told once', () => {
   };
   expect(linesFor({ issue: 1 })).toEqual([]);
   expect(linesFor({ issue: 1, comment: 2 })).toEqual([
-    '  note comment would have taken it, too, but stands behind issue, and only the first mapping that matches acts: if it should take such requests, move comment (mappings.yaml:2:3) before issue',
-    '       (mappings.yaml:1:3)',
-    `  why: ${explain}`,
+    '  hint: if comment should take such requests, move comment (mappings.yaml:2:3) before issue (mappings.yaml:1:3): it would have taken this one, too, and only the first mapping that matches acts',
+    `  more: ${explain}`,
   ]);
   expect(linesFor({ issue: 1, comment: 2 })).toEqual([]);
 });

@@ -36,7 +36,7 @@ async function open(): Promise<{
   const explained = async (id: string): Promise<string> => {
     let out = '';
     await expect
-      .poll(async () => (out = (await bench.run(['explain', id])).out))
+      .poll(async () => (out = (await bench.run(['explain', id, '--all'])).out))
       .toMatch(/was kept|not kept/);
     return out.replaceAll(`${bench.folder}/`, '');
   };

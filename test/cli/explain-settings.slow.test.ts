@@ -46,7 +46,7 @@ async function open(more = ''): Promise<{
   // A decision is written after its answer.
   const explained = async (id: string): Promise<string> => {
     let out = '';
-    const explain = async (): Promise<string> => (out = (await bench.run(['explain', id])).out);
+    const explain = async (): Promise<string> => (out = (await bench.run(['explain', id, '--all'])).out);
     await expect.poll(explain).not.toBe('');
     return out.replaceAll(`${bench.folder}/`, '');
   };
@@ -128,7 +128,7 @@ test('of a file', async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG, 'mappings/all.yaml': MAPPINGS });
   const of = async (request: string): Promise<string> => {
     bench.put('a.request.yaml', request);
-    return (await bench.run(['explain', 'a.request.yaml'])).out.replaceAll(`${bench.folder}/`, '');
+    return (await bench.run(['explain', 'a.request.yaml', '--all'])).out.replaceAll(`${bench.folder}/`, '');
   };
   expect(await of('path: garden\nbody: {name: fox}')).toMatch(/hint: gateway\.heart/);
   expect(await of('path: jira\nbody: {user: {displayName: Sluice Bot}}')).toContain('user.displayName is');
@@ -159,7 +159,7 @@ test('of a run whose command read no prompt and replied nothing', async () => {
   const reply = await fetch(`${url}/hooks/kuma`, { method: 'POST', headers, body: '{"name":"intranet"}' });
   const id = String(reply.headers.get('x-request-id'));
   await expect
-    .poll(async () => (await bench.run(['explain', id])).out, { timeout: 10_000 })
+    .poll(async () => (await bench.run(['explain', id, '--all'])).out, { timeout: 10_000 })
     .toMatch(
       /hint: prompt \(\S*sluice\.yaml:11:\d+\): .*only in the file \{prompt_file\}, which argv does not name.*printed nothing.*Write prompt: stdin/s,
     );

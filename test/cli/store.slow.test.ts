@@ -170,7 +170,7 @@ test('requests lists what was decided, and explain ID says where a miss failed, 
   expect((await bench.run(['requests', '--json', '--state', 'accepted'])).out).not.toContain(
     missed['requestId'],
   );
-  const explained = await bench.run(['explain', missed['requestId']]);
+  const explained = await bench.run(['explain', missed['requestId'], '--all']);
   expect(explained.exitCode).toBe(0);
   expect(explained.out).toContain('answered 404 no_mapping_matched');
   expect(explained.out).toMatch(
@@ -199,7 +199,7 @@ test('explain ID and runs ID are one page: why it was judged so, and what became
   const requestId = answer['requestId'] as string;
   await completed(bench);
   const page = await waitFor(async () => {
-    const { out } = await bench.run(['explain', requestId]);
+    const { out } = await bench.run(['explain', requestId, '--all']);
     return out.includes('was kept') && out.includes('completed') ? out : undefined;
   });
   expect(page).toContain('rendered empty:\n  messageTemplate: note');
@@ -215,7 +215,7 @@ test('explain ID and runs ID are one page: why it was judged so, and what became
 
   // The mapping changes: both judgements are shown.
   bench.put('sluice.yaml', config.replace('paid]', 'settled]'));
-  const changed = (await bench.run(['explain', requestId])).out;
+  const changed = (await bench.run(['explain', requestId, '--all'])).out;
   expect(changed).toContain('rejected: 404 no_mapping_matched');
   expect(changed).toContain('then: accepted, mapping order, 1 action');
   const asJson = JSON.parse((await bench.run(['explain', requestId, '--json'])).out) as object;
@@ -233,9 +233,11 @@ test('a request whose transform failed is kept, explained, corrected, replayed a
   expect(failed).toMatchObject({ status: 500, body: { code: 'transform_failed' } });
   expect(JSON.stringify(failed)).not.toContain('Cannot read');
   const id = failed['requestId'] as string;
-  await waitFor(async () => ((await bench.run(['explain', id])).out.includes('was kept') ? true : undefined));
+  await waitFor(async () =>
+    (await bench.run(['explain', id, '--all'])).out.includes('was kept') ? true : undefined,
+  );
 
-  const explained = await bench.run(['explain', id]);
+  const explained = await bench.run(['explain', id, '--all']);
   expect(explained.exitCode).toBe(1);
   expect(explained.out).toContain('transform_failed');
   expect(explained.out).toMatch(/broken\.ts:3:\d+/);

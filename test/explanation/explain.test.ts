@@ -150,7 +150,7 @@ test('a miss shows the nearest mapping first, with what was found and expected',
       and 1 of other hook names
 
     no_mapping_matched: no mapping takes this request
-      remedy: if failed should take such requests, change the condition shown above; only if they are to do nothing, write otherwise: skip in failed (mappings.yaml:4:3), which answers them 204
+      hint: change the condition shown above, if failed should take such requests; only if they are to do nothing, otherwise: skip in failed (mappings.yaml:4:3) answers them 204
     "
   `);
 });
@@ -167,7 +167,7 @@ test('a hook name that no mapping has gets the nearest one', () => {
         deploys  mappings.yaml:16:17
 
     no_mapping_matched: no mapping takes this request
-      remedy: send it to one of the hook names, or correct match.path of the mapping that was meant
+      hint: send it to one of the hook names, or correct match.path of the mapping that was meant
     "
   `);
 });
@@ -211,7 +211,7 @@ describe('a transform', () => {
       outcome rejected: 500 transform_failed
 
       transform_failed: the transform of the mapping failed
-        remedy: correct the transform: it gets one argument, ({ payload, headers, query, path }), and returns { message: … }, a list of such, or null; then run this request through it with sluice replay
+        hint: correct the transform: it gets one argument, ({ payload, headers, query, path }), and returns { message: … }, a list of such, or null; then run this request through it with sluice replay
 
       mappings considered:
         ✓ t  mappings.yaml:1:2

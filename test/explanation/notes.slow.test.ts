@@ -38,6 +38,7 @@ const MAPPINGS = `
 - { id: nothing, match: { path: nothing }, action: skip }
 - { id: unkept, match: { path: unkept, when: { '===': [{ var: kind }, order] } }, keepRequests: none, messageTemplate: x }
 - { id: bot, match: { path: bot, when: { '!!': { var: done } } }, messageTemplate: x }
+- { id: commits, match: { path: commits }, messageTemplate: '{{head_commit.id}}' }
 - { id: rooted, match: { path: rooted, when: { '===': [{ var: body.kind }, a] } }, messageTemplate: '{{body.name}}' }
 `;
 
@@ -106,7 +107,7 @@ async function notesOf(id: string): Promise<readonly EvaluationNote[]> {
   const isWritten = async (): Promise<boolean> => {
     shown = await consoleNotes(id);
     if (isDeepStrictEqual(shown, [])) return false;
-    [text, notes] = await Promise.all([explain(), told()]);
+    [text, notes] = await Promise.all([explain('--all'), told()]);
     const lines = notes.flatMap((note) => note.text.split('\n'));
     return notes.length > 0 && isDeepStrictEqual(shown, notes) && lines.every((line) => text.includes(line));
   };
@@ -153,6 +154,7 @@ const REQUESTS: readonly Sent[] = [
   ['unkept', { kind: 'Order' }],
   ['bot', { done: 'false', event: { bot_id: 'B' } }],
   ['rooted', { kind: 'a', name: 'b' }],
+  ['commits', { head_commit: null }],
   ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
   ['again', { at: 1772463720 }, { 'x-github-event': 'ping' }],
   ['again', {}],

@@ -56,9 +56,9 @@ test('explain marks what the signature does not cover', async () => {
   expect(response.status).toBe(202);
   const id = response.headers.get('x-request-id') ?? '';
   await expect
-    .poll(async () => (await bench.run(['explain', id])).out, { timeout: 5_000 })
+    .poll(async () => (await bench.run(['explain', id, '--all'])).out, { timeout: 5_000 })
     .toMatch(/type +"deleted".*unsigned/);
-  const explained = await bench.run(['explain', id]);
+  const explained = await bench.run(['explain', id, '--all']);
   expect(explained.out).toContain('unsigned: not covered by the signature of the sender');
   expect(explained.out).toMatch(/data\.n +1  ← messageTemplate\n/);
 });

@@ -81,8 +81,6 @@ export interface Played {
   readonly dev: readonly string[];
   /** What `explain ID` printed. */
   readonly explain: readonly string[];
-  /** What `explain ID --all` printed. */
-  readonly all: readonly string[];
   /** Findings that the files have. */
   readonly check: string;
 }
@@ -123,52 +121,84 @@ const swapIn = (texts: Readonly<Record<string, string>> = {}, from: string, to: 
 const CONFIG = `hooks:
   enabled: true
   token: \${SLUICE_HOOK_TOKEN}
+  authFailuresPerMinute: 1000
   defaults: { summary: failures, limits: { runsPerHour: 60, runsPerHourAndSession: 20 } }
 HOOKSserver: { port: 0 }
 gateway: { runner: echo }
 `;
 
-/** Starts `sluice dev` on the files, sends the request, and asks `explain` for it. */
-export async function playMistake(mistake: MistakeCase & { readonly hooks?: string }): Promise<Played> {
+/** A folder in which `sluice dev` serves one mistake after the other. */
+export interface MistakesPlayed {
+  /** Writes the files of a case, waits until they are served, sends its request, and asks `explain` for it. */
+  play(mistake: MistakeCase & { readonly hooks?: string }): Promise<Played>;
+  end(): Promise<void>;
+}
+
+/** Starts `sluice dev`, with the secrets of all cases, before and after their fixes. */
+export async function openMistakes(mistakes: readonly MistakeCase[]): Promise<MistakesPlayed> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-mistake-')));
-  const put = (file: string, text: string): void => {
+  const written = new Map<string, string>();
+  const put = (file: string, text: string): boolean => {
+    if (written.get(file) === text) return false;
+    written.set(file, text);
     mkdirSync(dirname(join(folder, file)), { recursive: true });
     writeFileSync(join(folder, file), text);
+    return true;
   };
-  put('sluice.yaml', CONFIG.replace('HOOKS', mistake.hooks ?? ''));
-  put('mappings/hooks.yaml', mistake.mappings);
-  for (const [file, text] of Object.entries(mistake.transforms ?? {})) put(`transforms/${file}`, text);
-  // Put together here, so that no file holds what looks like a key of somebody.
-  const secret = (text: string): string => text.replace('{random}', '51Nk'.padEnd(24, 'V2eZvKYlo2C'));
-  const environment = Object.entries(mistake.environment ?? {}).map(([name, text]) => [name, secret(text)]);
-  const env = { PATH: process.env['PATH'], SLUICE_HOOK_TOKEN: TOKEN, ...Object.fromEntries(environment) };
-  try {
-    const dev = await startDev(folder, env);
-    try {
+  const variables = mistakes.flatMap((each) => [...variablesOf(each), ...variablesOf(corrected(each))]);
+  const env = { PATH: process.env['PATH'], SLUICE_HOOK_TOKEN: TOKEN, ...Object.fromEntries(variables) };
+  put('sluice.yaml', CONFIG.replace('HOOKS', ''));
+  put('mappings/hooks.yaml', '[]\n');
+  const dev = await startDev(folder, env);
+  const print = async (...args: readonly string[]): Promise<readonly string[]> => {
+    const { out, err } = await cli(args, { cwd: folder, env, columns: COLUMNS });
+    return `${out}${err}`.trimEnd().replaceAll(`${folder}/`, '').split('\n');
+  };
+  return {
+    play: async (mistake) => {
+      const names = Object.fromEntries(variablesOf(mistake).map(([name]) => [plainName(name), name]));
+      const mappings = mistake.mappings.replaceAll(
+        /\$\{(\w+)\}/g,
+        (_, name: string) => `\${${names[name] ?? name}}`,
+      );
+      dev.mark();
+      const transforms = Object.entries(mistake.transforms ?? {}).map(([file, text]) =>
+        put(`transforms/${file}`, text),
+      );
+      const changed = [
+        put('sluice.yaml', CONFIG.replace('HOOKS', mistake.hooks ?? '')),
+        put('mappings/hooks.yaml', mappings),
+      ];
+      if ([...changed, ...transforms].includes(true)) await dev.reloaded();
+      dev.mark();
       const response = await send(dev.url, mistake.request);
       const id = response.headers.get('x-request-id') ?? '';
       const { code = '' } = (await response.json().catch(() => ({}))) as { code?: string };
-      const print = async (...args: readonly string[]): Promise<readonly string[]> => {
-        const { out, err } = await cli(args, { cwd: folder, env, columns: COLUMNS });
-        return `${out}${err}`.trimEnd().split('\n');
-      };
-      const explain = await print('explain', id);
-      const all = await print('explain', id, '--all');
-      const check = (await print('check')).join('\n');
       return {
         answer: `${response.status} ${code}`.trim(),
+        explain: await print('explain', id),
+        check: (await print('check')).join('\n'),
         dev: await dev.linesOf(id),
-        explain,
-        all,
-        check,
       };
-    } finally {
+    },
+    end: async () => {
       await dev.end();
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
 }
+
+/** The variables of a case under names of its own, as all cases have one service. */
+function variablesOf({ name, environment = {} }: MistakeCase): readonly (readonly [string, string])[] {
+  // Put together here, so that no file holds what looks like a key of somebody.
+  const secret = (text: string): string => text.replace('{random}', '51Nk'.padEnd(24, 'V2eZvKYlo2C'));
+  return Object.entries(environment).map(([variable, text]) => {
+    const own = createHmac('sha256', name).update(text).digest('hex').slice(0, 8).toUpperCase();
+    return [`${variable}_${own}`, secret(text)];
+  });
+}
+
+const plainName = (variable: string): string => variable.replace(/_[0-9A-F]{8}$/, '');
 
 async function send(url: string, { method = 'POST', path, headers, body, raw, sign }: MistakeRequest) {
   const now = Date.now();
@@ -186,7 +216,8 @@ async function send(url: string, { method = 'POST', path, headers, body, raw, si
     if (sign.timeHeader !== undefined) proof[sign.timeHeader] = time;
   }
   const own = Object.entries(headers ?? {}).map(([name, value]) => [name, value.replace('{token}', TOKEN)]);
-  const sent = { 'content-type': 'application/json', ...proof, ...Object.fromEntries(own) };
+  const content = method === 'GET' ? {} : { 'content-type': 'application/json' };
+  const sent = { ...content, ...proof, ...Object.fromEntries(own) };
   return fetch(`${url}/hooks/${path}`, {
     method,
     headers: sent,
@@ -196,9 +227,10 @@ async function send(url: string, { method = 'POST', path, headers, body, raw, si
 
 /** A terminal of 80 columns without colours. */
 const NARROW = `data:text/javascript,Object.assign(process.stdout,{isTTY:true,columns:${COLUMNS}})`;
-const LIFE_MS = 120_000;
+const LIFE_MS = 280_000;
 /** A run ends, and what only then is known is said, within this. */
-const SETTLED_MS = 1_500;
+const SETTLED_MS = 300;
+const UNTOLD_MS = 3_000;
 
 async function startDev(folder: string, env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, ['--import', NARROW, builtMain(), 'dev'], {
@@ -222,12 +254,18 @@ async function startDev(folder: string, env: NodeJS.ProcessEnv) {
   await until(() => /Ctrl-C stops/.test(err));
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(err)?.[0];
   if (url === undefined) throw new Error(`dev did not start:\n${err}`);
-  const welcome = err.length;
+  let from = err.length;
+  const since = (): string => err.slice(from);
   return {
     url,
+    mark: (): void => void (from = err.length),
+    reloaded: () => until(() => /reloaded: generation|not reloaded/.test(since())),
     linesOf: async (id: string): Promise<readonly string[]> => {
-      await until(() => err.includes(id) && Date.now() - changedAt > SETTLED_MS);
-      return err.slice(welcome).trim().split('\n');
+      // Of an answered question of a provider there is no line.
+      const began = Date.now();
+      const isTold = (): boolean => since().includes(id) || Date.now() - began > UNTOLD_MS;
+      await until(() => isTold() && Date.now() - changedAt > SETTLED_MS);
+      return since().trim().split('\n');
     },
     end: async (): Promise<void> => {
       child.kill('SIGTERM');

@@ -47,6 +47,8 @@ export interface FieldList {
 export interface FoundText {
   readonly at: string;
   readonly text: string;
+  /** The text is the name of the field, and its value is true. */
+  readonly isTrue?: boolean;
 }
 
 /** A hook name that is close to the one that no mapping takes. */

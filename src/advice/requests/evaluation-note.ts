@@ -35,6 +35,7 @@ export const ADVICE_CODES = [
   'json_text',
   'split_key',
   'held_otherwise',
+  'other_kind',
   'written_by_bot',
 ] as const;
 export type AdviceCode = (typeof ADVICE_CODES)[number];

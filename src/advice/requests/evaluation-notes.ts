@@ -137,6 +137,8 @@ function refusalNotes(evaluation: Evaluation, said: Said): readonly EvaluationNo
 
 const BLANK: readonly string[] = ['mapping_requires_message', 'mapping_requires_text'];
 const NO_MAPPING = ['no_mapping_matched'];
+/** Hook names that a preset takes, under its own name or the older one. */
+const OF_PRESETS: ReadonlySet<string> = new Set(['mail', 'gmail']);
 
 /** Notes that say what to do about an error, better than the remedy that is right in general. */
 const SAYS_ALL: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
@@ -169,10 +171,13 @@ function remedyFor(code: string, evaluation: Evaluation, { advice, considered }:
     code === 'transform_failed' ? (advice?.transform ?? transformRemedy(trace.transforms.at(-1))) : undefined;
   if (code !== 'no_mapping_matched') return failed ?? blankRemedy(code, evaluation) ?? remedyOf(code, true);
   if (!isName) return missRemedy(trace.considered, considered);
-  return nameRemedy(advice?.nearNames[0]);
+  const [miss] = trace.considered;
+  return nameRemedy(advice?.nearNames[0], miss?.failed?.part === 'path' ? miss.failed.found : '');
 }
 
-function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined): string {
+function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined, name: string): string {
+  if (near === undefined && OF_PRESETS.has(name))
+    return `the preset of that name takes the messages of a mailbox, and is not on: write presets: [${name}] below hooks`;
   if (near === undefined)
     return 'send it to one of the hook names, or correct match.path of the mapping that was meant';
   return near.remedy === undefined
@@ -192,6 +197,6 @@ function missRemedy(
       mapping.id === nearest.id && failed?.part === 'when' && failed.node.result === 'false',
   );
   return isAnother
-    ? `if ${nearest.id} should take such requests, change the condition shown above; only if they are to do nothing, write otherwise: skip in ${nearest.id} (${nearest.at}), which answers them 204`
-    : `if ${nearest.id} should take such requests, change the condition shown above (${nearest.at})`;
+    ? `change the condition shown above, if ${nearest.id} should take such requests; only if they are to do nothing, otherwise: skip in ${nearest.id} (${nearest.at}) answers them 204`
+    : `change the condition shown above, if ${nearest.id} should take such requests (${nearest.at})`;
 }

@@ -5,7 +5,7 @@ import { namesRead } from '../../mapping/facts.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import { decidingLeaves } from './condition-leaves.ts';
 import { howDifferent, operatorOf } from './difference.ts';
-import type { EvaluationAdvice } from './evaluation-advice.ts';
+import type { EvaluationAdvice, FoundText } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
 import { value } from './shown-values.ts';
 
@@ -53,15 +53,13 @@ function literalText(node: ConditionTrace, how: string): string {
   return isSame && !how.startsWith('of ') && sent !== '' ? `:${sent}` : '';
 }
 
-function elsewhereNote(
-  { at, text }: { readonly at: string; readonly text: string },
-  node: ConditionTrace,
-): EvaluationNote {
+function elsewhereNote({ at, text, isTrue = false }: FoundText, node: ConditionTrace): EvaluationNote {
   const path = rootedAs(node.missing ?? node.rule, at);
-  const write = ruleText(node, { variable: path, literal: text });
+  const found = isTrue ? true : text;
+  const write = ruleText(node, { variable: path, literal: found });
   return {
     code: 'found_elsewhere',
-    text: `${path} is ${value(text)}: did you mean that?${write}`,
+    text: `${path} is ${value(found)}: did you mean that?${write}`,
     paths: [at],
   };
 }

@@ -19,6 +19,7 @@ import {
   adviseOnDefault,
   adviseOnHeaderCase,
   adviseOnListWithin,
+  adviseOnOtherElement,
   adviseOnParent,
   endsAtNull,
 } from './missing-advice.ts';
@@ -76,7 +77,10 @@ interface Known {
 function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): readonly string[] {
   const { missing, rule, result } = node;
   if (missing === undefined || result !== 'unknown') {
-    const wrong = result === (negated ? 'false' : 'true') ? undefined : adviseOnRule(rule, read);
+    const wrong =
+      result === (negated ? 'false' : 'true')
+        ? undefined
+        : (adviseOnRule(rule, read) ?? (negated ? undefined : adviseOnOtherElement(rule, read)));
     return wrong === undefined ? [] : [wrong];
   }
   const sure =

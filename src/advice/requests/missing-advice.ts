@@ -142,6 +142,21 @@ export function adviseOnListWithin(missing: string, rule: JsonValue, read: ReadV
   return `${list} is a list: to ask each of its elements write ${ruleText(isNone ? 'none' : 'some', [variable(list), asked])}`;
 }
 
+/** `items.0.name` that is another text, where a further element has the one that was asked for: the rule for all of them. */
+export function adviseOnOtherElement(rule: JsonValue, read: ReadVariable): string | undefined {
+  const { operator, operands } = takeApart(rule) ?? { operator: '', operands: [] };
+  if (operator !== '===' && operator !== '==') return undefined;
+  const at = operands.findIndex((operand) => /\.\d+\./.test(variableName(operand) ?? ''));
+  const [, list = '', rest = ''] = /^(.*?)\.\d+\.(.+)$/.exec(variableName(operands[at]) ?? '') ?? [];
+  const elements = list === '' ? undefined : read(list);
+  const wanted = operands[1 - at];
+  if (!Array.isArray(elements) || typeof wanted !== 'string') return undefined;
+  const has = (each: JsonValue): boolean => fieldAt(each, rest.split('.')) === wanted;
+  if (!(elements as readonly JsonValue[]).slice(0, MAX_ELEMENTS).some(has)) return undefined;
+  const asked = { [operator]: [variable(rest), wanted] };
+  return `another element of ${list} has it: to ask each of them write ${ruleText('some', [variable(list), asked])}`;
+}
+
 /** Elements of a list that are looked at. */
 const MAX_ELEMENTS = 50;
 

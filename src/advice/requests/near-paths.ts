@@ -1,4 +1,5 @@
 /* What may have been meant by a path that found nothing, and where a text stands, among what a request has. */
+import type { FoundText } from './evaluation-advice.ts';
 import { didYouMean } from '../../document/document.ts';
 import { valueAt, type JsonValue } from '../../json.ts';
 import { isReserved } from '../../mapping/facts.ts';
@@ -99,16 +100,14 @@ function headerFor(key: string, { headers }: HookRequest): string | undefined {
 
 /** Longer texts are no names of events. */
 const MAX_NAME_CHARS = 60;
+/** Letters of an ending, as in `triggered`: what goes on for longer is another word. */
+const MAX_ENDING = 3;
 
 /**
  * Where in the body a text stands that a condition asked for at another place, or one that is nearly so; the nearest to
  * the root. `was` is what the condition found.
  */
-export function findText(
-  wanted: string,
-  body: BodyIndex,
-  was: JsonValue | undefined,
-): { readonly at: string; readonly text: string } | undefined {
+export function findText(wanted: string, body: BodyIndex, was: JsonValue | undefined): FoundText | undefined {
   const texts = body
     .fields()
     .flatMap(({ keys, value }) =>
@@ -118,13 +117,23 @@ export function findText(
     );
   return (
     texts.find(({ text }) => text === wanted) ??
+    nameThatIsTrue(wanted, body) ??
     texts.find(({ text }) => text.length <= MAX_NAME_CHARS && text !== was && isAlike(wanted, text))
   );
+}
+
+/** `merged` of a condition on the action, where `pull_request.merged` is true. */
+function nameThatIsTrue(wanted: string, body: BodyIndex): FoundText | undefined {
+  const found = body
+    .fields()
+    .find((field) => field.value === true && field.keys.at(-1) === wanted && outsideLists(field));
+  return found && { at: asWritten(found).path, text: wanted, isTrue: true };
 }
 
 /** `incident.trigger` and `incident.triggered`: at most a few letters are different, and one holds most of the other. */
 function isAlike(wanted: string, text: string): boolean {
   if (text.length < 4 || wanted.length < 4) return false;
   const [a, b] = [wanted.toLowerCase(), text.toLowerCase()];
-  return a.startsWith(b) || b.startsWith(a) || didYouMean(wanted, [text]) !== undefined;
+  const isBegun = Math.abs(a.length - b.length) <= MAX_ENDING && (a.startsWith(b) || b.startsWith(a));
+  return isBegun || didYouMean(wanted, [text]) !== undefined;
 }

@@ -12,6 +12,7 @@ import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
 import { createBodyIndex, type BodyIndex } from './body-index.ts';
 import { findInstead, type Instead, missingIn } from './missing-paths.ts';
+import { otherKindNotes } from './other-kind.ts';
 import { splitKeyNotes } from './split-keys.ts';
 import { laterMappings } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld } from './leaf-advice.ts';
@@ -46,6 +47,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...emptyBodyNotes(evaluation, request, instead),
       ...jsonTextNotes(evaluation, request),
       ...splitKeyNotes(considered.flatMap(missingIn), request),
+      ...otherKindNotes(evaluation, request, instead),
       ...notesOnHeld(evaluation, request),
       ...unreadKinds(evaluation, request),
     ],

@@ -1,0 +1,299 @@
+/**
+ * What a person sees of a request first, in `sluice explain` and in the log of `sluice dev`: the verdict, one hint (a
+ * second only of the same kind), and how to see more. A hint begins with the verb; what is to be written stands on a
+ * line of its own, as the whole line of the file where that is known.
+ */
+import { formatPlace, type Place } from '../document/document.ts';
+import type { Evaluation, TransformTrace } from '../hook/hook.ts';
+import {
+  advisedWarnings,
+  adviceIn,
+  type EvaluationAdvice,
+  type EvaluationNote,
+  evaluationNotes,
+  isHint,
+  nearestMiss,
+  tellsWhatToWrite,
+  untold,
+} from '../advice/requests.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
+import { wrap } from './format-lines.ts';
+import { hintParts } from './hint-parts.ts';
+
+/** How it is printed. */
+export interface BriefOptions {
+  /** Letters in a line; absent where the terminal breaks them. */
+  readonly columns?: number | undefined;
+}
+
+/** What a request became and what to do, in lines. */
+export interface Brief {
+  readonly verdict: readonly string[];
+  readonly hints: readonly string[];
+  /** The notes that the hints are made of. */
+  readonly told: readonly EvaluationNote[];
+}
+
+const MAX_EMPTY = 3;
+/** A longer line is a file of its own: what is to be changed of it says more. */
+const MAX_LINE = 300;
+const MAX_HINTS = 2;
+
+/** Says what became of an evaluated request, and what is surest to be done about it. */
+export function briefOf(
+  evaluation: Evaluation,
+  advice: EvaluationAdvice | undefined,
+  options: BriefOptions = {},
+): Brief {
+  const notes = evaluationNotes(evaluation, advice);
+  const [first, ...others] = candidates(evaluation, notes);
+  const told = [first, ...others.filter((note) => isAsSure(note, first))]
+    .filter((note) => note !== undefined)
+    .slice(0, MAX_HINTS);
+  const how = { ...options, places: placesIn(evaluation) };
+  return {
+    verdict: verdictOf(evaluation, notes, adviceIn(notes).ofKind.length > 0, options),
+    hints:
+      first?.code === 'rendered_empty'
+        ? emptyHints(
+            [first, ...others].filter(({ code }) => code === 'rendered_empty'),
+            how,
+          )
+        : told.flatMap((note) => noteHint(note, how)),
+    told,
+  };
+}
+
+/** Of the same kind, and about another thing. */
+const isAsSure = (note: EvaluationNote, first: EvaluationNote | undefined): boolean =>
+  note.code === first?.code && note.text !== first.text && note.code !== 'setting';
+
+/** Everything that says what to do, the surest first. */
+function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): readonly EvaluationNote[] {
+  const { mapping, outcome, trace, warnings } = evaluation;
+  // It is as the operator wrote it.
+  if (outcome.kind === 'skipped') return [];
+  const of = (code: EvaluationNote['code']): readonly EvaluationNote[] =>
+    notes.filter((note) => note.code === code);
+  const { ofKind, others } = adviceIn(notes);
+  const empty = of('rendered_empty').filter(({ paths = [] }) => paths.length > 0);
+  const isAmiss = mapping === undefined || outcome.kind === 'rejected' || of('rendered_empty').length > 0;
+  const held = others.filter(({ code }) => code === 'held_otherwise');
+  const miss = mapping === undefined ? nearestMiss(trace.considered, notes) : undefined;
+  const telling = (miss?.notes ?? []).filter(({ code }) => tellsWhatToWrite(code));
+  const written = telling.filter(({ text }) => hintParts(text).line !== undefined);
+  const settings = of('setting').filter(isHint);
+  return [
+    ...(isAmiss ? [...ofKind, ...others] : held),
+    ...(written.length > 0 ? written : telling),
+    ...empty,
+    ...of('near_name'),
+    ...of('passed_over'),
+    ...of('remedy'),
+    ...of('returned_nothing'),
+    ...untold(advisedWarnings(warnings), notes).map(({ code, message }): EvaluationNote => ({
+      code: 'warning',
+      text: `${code}: ${message}`,
+    })),
+    ...(isAmiss ? [] : others),
+    ...settings,
+    ...of('only_first_acts'),
+  ];
+}
+
+/** Why it was not taken, or what is not in what was made of it. */
+function verdictOf(
+  { mapping, outcome, trace }: Evaluation,
+  notes: readonly EvaluationNote[],
+  isOfKind: boolean,
+  options: BriefOptions,
+): readonly string[] {
+  const of = (code: EvaluationNote['code']): readonly EvaluationNote[] =>
+    notes.filter((note) => note.code === code);
+  const lines = (texts: readonly string[], mark: string): readonly string[] =>
+    texts.flatMap((text) => wrap(mark, text, options));
+  if (outcome.kind === 'skipped') return [];
+  if (mapping === undefined) {
+    const miss = isOfKind ? undefined : nearestMiss(trace.considered, notes);
+    const [head] = miss?.notes ?? [];
+    const names = of('hook_name').map(({ text }) => text);
+    const known = names.length === 0 ? '' : `; the hook names are: ${names.slice(0, 10).join(', ')}`;
+    return [
+      ...lines(head === undefined ? [] : [`${miss?.id ?? ''}: ${head.text}${placeOf(head)}`], '✗ '),
+      ...lines(
+        of('unknown_name').map(({ text }) => `${text}${known}`),
+        '✗ ',
+      ),
+    ];
+  }
+  const empty = of('rendered_empty').map(
+    ({ field = '', text, index, ...note }) =>
+      `${field}${index === undefined ? '' : ` of element ${index}`} has nothing for ${text.split('; the request has ', 1)[0] ?? ''}${placeOf(note)}`,
+  );
+  const more = empty.length - MAX_EMPTY;
+  const error = outcome.kind === 'rejected' ? outcome.error : undefined;
+  return [
+    ...lines(error === undefined ? [] : [`${error.code}: ${error.detail}`], '✗ '),
+    ...lines(trace.transforms.flatMap(failureOf), '  '),
+    ...lines(
+      of('cause').map(({ text }) => text),
+      '  ',
+    ),
+    ...lines(more > 1 ? [...empty.slice(0, MAX_EMPTY), `and ${more} more`] : empty, '· '),
+    ...lines(
+      of('empty_key').map(({ text }) => text),
+      '  ',
+    ),
+  ];
+}
+
+/** What a transform threw and where, or what is wrong with its result. */
+function failureOf({ reply, problem }: TransformTrace): readonly string[] {
+  if (reply.kind !== 'failed') return problem === undefined ? [] : [problem];
+  const { name, message, position: at } = reply;
+  const where = at === undefined ? '' : `  ${at.file}:${at.line}:${at.column}`;
+  return [`${name === undefined ? '' : `${name}: `}${message.split('\n', 1)[0] ?? ''}${where}`];
+}
+
+const placeOf = ({ at }: Pick<EvaluationNote, 'at'>): string => (at === undefined ? '' : `  ${at}`);
+
+/** The same of notes on a request that was not kept: what was answered, and what the store knows of why. */
+export function notesBrief(notes: readonly EvaluationNote[], options: BriefOptions = {}): Brief {
+  const of = (...codes: readonly EvaluationNote['code'][]): readonly EvaluationNote[] =>
+    notes.filter(({ code }) => codes.includes(code));
+  const [miss] = of('not_held');
+  const why = [
+    ...of('detail').map(({ text }) => text),
+    ...of('refusal').map(({ text }) => text.split(': ', 1)[0] ?? ''),
+    ...(miss === undefined ? [] : [`${miss.mapping?.id ?? ''}: ${miss.text}${placeOf(miss)}`]),
+  ];
+  const empty = of('rendered_empty').map(
+    ({ field = '', text, ...note }) => `${field} has nothing for ${text}${placeOf(note)}`,
+  );
+  const hints = [
+    ...of('difference')
+      .filter(({ mapping }) => mapping?.id === miss?.mapping?.id)
+      .slice(0, 1),
+    ...of('refusal', 'decision', 'remedy').filter(({ code, text }) => code !== 'decision' || isToDo(text)),
+    ...of('warning', 'empty_key', 'transform'),
+    ...of('setting').filter(isHint),
+  ];
+  const told = hints.filter((note, at) => at === 0 || isAsSure(note, hints[0])).slice(0, MAX_HINTS);
+  return {
+    verdict: [
+      ...of('repeat').flatMap(({ text }) => wrap('· ', text, options)),
+      ...why.flatMap((text) => wrap('✗ ', text, options)),
+      ...empty.flatMap((text) => wrap('· ', text, options)),
+    ],
+    hints: told.flatMap((note) => noteHint(note, options)),
+    told,
+  };
+}
+
+/** Whether what is said of a decision says what to do, and not only what was decided. */
+export const isToDo = (text: string): boolean =>
+  /^(?:if|do|write|remove|let|to) |[:;] (?:write|let|to take all) |\bwrite [\w{]/.test(text);
+
+/** How hints are printed: with the lines of the files that they are about. */
+interface HintOptions extends BriefOptions {
+  readonly places?: ReadonlyMap<string, Place>;
+}
+
+/** A hint on lines of its own: the verb, what is to be written as it is pasted, and why. */
+export function noteHint(note: EvaluationNote, options: HintOptions = {}): readonly string[] {
+  const { setting, text } = note;
+  const place = note.at === undefined ? undefined : options.places?.get(note.at);
+  const [first = '', ...block] = text.split('\n');
+  const { verb, line, why } = hintParts(withoutScheme(note, first));
+  const isRule = line?.startsWith('{') === true;
+  const whole =
+    line !== undefined && isRule && place !== undefined
+      ? changedLine([{ at: place, text: line }])
+      : undefined;
+  const what = setting === undefined ? why : [setting, why].filter((part) => part !== '').join(': ');
+  return [
+    ...written({ verb, line: whole ?? line, at: note.at, why: what }, options),
+    ...block.map((each) => `    ${clearLine(each)}`),
+  ];
+}
+
+/** What was refused stands in the verdict. */
+const withoutScheme = ({ code }: EvaluationNote, text: string): string =>
+  code === 'refusal' ? text.replace(/^[^:]{1,80}: /, '') : text;
+
+function written(
+  {
+    verb,
+    line,
+    at,
+    why,
+  }: {
+    readonly verb: string;
+    readonly line: string | undefined;
+    readonly at: string | undefined;
+    readonly why: string;
+  },
+  options: BriefOptions,
+): readonly string[] {
+  const where = at === undefined || why.includes(at) || verb.includes(at) ? '' : ` (${at})`;
+  return [
+    ...wrap('hint: ', `${verb}${where}${line === undefined ? '' : ':'}`, options),
+    ...(line === undefined ? [] : [`    ${clearLine(line)}`]),
+    ...(why === '' ? [] : wrap('  ', why, options)),
+  ];
+}
+
+/** Places of the mappings that an evaluation went through, by how notes write them. */
+function placesIn({ trace: { considered, templates } }: Evaluation): ReadonlyMap<string, Place> {
+  const places = [
+    ...considered.flatMap(({ nodes = [], parts = [] }) => [...nodes, ...parts].map(({ at }) => at)),
+    ...templates.flatMap(({ empty }) => empty.map(({ at }) => at)),
+  ];
+  return new Map(places.map((place) => [formatPlace(place), place]));
+}
+
+/** What a template reads in vain and the request has elsewhere: each line of a file once, with all that is to be changed. */
+function emptyHints(notes: readonly EvaluationNote[], options: HintOptions): readonly string[] {
+  const groups = Map.groupBy(notes, ({ at = '' }) => at.replace(/:\d+$/, ''));
+  return [...groups.values()].slice(0, MAX_HINTS).flatMap((group) => {
+    const parts = group.map((note) => ({ note, ...emptyParts(note, options) }));
+    const edits = parts.flatMap(({ edit }) => edit ?? []);
+    const whole = edits.length === parts.length ? changedLine(edits) : undefined;
+    const why = parts.map((part) => part.why).join('; ');
+    if (whole !== undefined) return written({ verb: 'write', line: whole, at: group[0]?.at, why }, options);
+    return parts
+      .slice(0, MAX_HINTS)
+      .flatMap(({ note, meant, why: each }) =>
+        written(
+          meant === undefined
+            ? { verb: each, line: undefined, at: note.at, why: '' }
+            : { verb: 'write', line: `{{${meant}}}`, at: note.at, why: each },
+          options,
+        ),
+      );
+  });
+}
+
+function emptyParts({ text, at = '', paths = [] }: EvaluationNote, { places }: HintOptions) {
+  const [expression = '', why = text] = text.split(/(?: \(in (?:each|the) [^)]*\))?; (?=the request has )/);
+  const [meant, ...others] = paths;
+  const place = places?.get(at);
+  if (meant === undefined || others.length > 0) return { why };
+  const old = place?.source.text.slice(place.start, place.end) ?? '';
+  if (place === undefined || !old.includes(expression)) return { why, meant };
+  return { why, meant, edit: { at: place, text: old.replace(expression, () => meant) } };
+}
+
+/** The one line of the places with other texts there; undefined where a place has several lines or no end. */
+function changedLine(edits: readonly { readonly at: Place; readonly text: string }[]): string | undefined {
+  const [{ at: first }] = edits as [(typeof edits)[number]];
+  const { source } = first;
+  const from = source.text.lastIndexOf('\n', Math.max(0, first.start - 1)) + 1;
+  const [line = ''] = source.text.slice(from).split('\n', 1);
+  let changed = line;
+  for (const { at, text } of edits.toSorted((a, b) => b.at.start - a.at.start)) {
+    if (at.end <= at.start || at.end > from + line.length || at.start < from) return undefined;
+    changed = `${changed.slice(0, at.start - from)}${text}${changed.slice(at.end - from)}`;
+  }
+  return changed.length > MAX_LINE ? undefined : changed.trim();
+}

@@ -1,0 +1,61 @@
+/** What a person sees after each of thirty mistakes from real threads, in `explain ID` and in `dev`, and after the fix. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  corrected,
+  type MistakesPlayed,
+  openMistakes,
+  type Played,
+  readMistakes,
+  rowsOf,
+} from '../support/mistake-cases.ts';
+
+/** Rows of a terminal of 80 columns, from the first line about the request to the last line of the hint. */
+const MAX_ROWS = 24;
+const mistakes = readMistakes();
+/** Of these the first hint says nothing: what would be said is a guess. */
+const SILENT = ['bitbucket-ref', 'grafana-rule-name'];
+
+let open: MistakesPlayed;
+beforeAll(async () => (open = await openMistakes(mistakes)));
+afterAll(() => open.end());
+
+const hintsIn = (lines: readonly string[]): readonly string[] =>
+  lines.filter((line) => /^ *hint: (?!change the condition shown above)/.test(line));
+
+/** The lines from the first about the request to the end of the last hint. */
+function toHint(lines: readonly string[]): readonly string[] {
+  const end = lines.findIndex((line) => /^ *more: /.test(line));
+  return lines.slice(0, end === -1 ? lines.length : end);
+}
+
+const rows: number[] = [];
+
+describe.each(mistakes)('$name', (mistake) => {
+  let played: Played;
+
+  test('the first hint says what the thread came to, in few rows', { timeout: 60_000 }, async () => {
+    played = await open.play(mistake);
+    expect(played.answer).toBe(String(mistake.expect.answer));
+    const said = new RegExp(mistake.expect.says);
+    for (const lines of [played.explain, played.dev]) {
+      rows.push(rowsOf(toHint(lines)));
+      const hints = hintsIn(lines);
+      if (SILENT.includes(mistake.name)) expect(hints).toEqual([]);
+      else expect(toHint(lines).join('\n')).toMatch(said);
+      expect(hints.length).toBeLessThanOrEqual(2);
+      expect(lines.filter((line) => /^ *more: /.test(line))).toHaveLength(1);
+    }
+  });
+
+  test('after the right fix nothing more is said', { timeout: 60_000 }, async () => {
+    const fixed = await open.play(corrected(mistake));
+    expect(fixed.answer).toBe(String(mistake.after));
+    expect(hintsIn([...fixed.explain, ...fixed.dev])).toEqual([]);
+    expect(fixed.check).toMatch(/^no findings/);
+  });
+});
+
+test(`at least 28 of 30 take no more than ${MAX_ROWS} rows in each`, () => {
+  expect(rows).toHaveLength(2 * mistakes.length);
+  expect(rows.filter((each) => each > MAX_ROWS).length).toBeLessThanOrEqual(2);
+});
