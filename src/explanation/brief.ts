@@ -76,7 +76,10 @@ function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): r
   const of = (code: EvaluationNote['code']): readonly EvaluationNote[] =>
     notes.filter((note) => note.code === code);
   const { ofKind, others } = adviceIn(notes);
-  const empty = of('rendered_empty').filter(({ paths = [] }) => paths.length > 0);
+  // A block over a path whose beginning is not there is for other events.
+  const empty = of('rendered_empty').filter(
+    ({ paths = [], text }) => paths.length > 0 && !/^#\w+ [\w-]+\./.test(text),
+  );
   const isAmiss = mapping === undefined || outcome.kind === 'rejected' || of('rendered_empty').length > 0;
   const held = others.filter(({ code }) => code === 'held_otherwise');
   const miss = mapping === undefined ? nearestMiss(trace.considered, notes) : undefined;

@@ -50,3 +50,17 @@ export async function cli(args: readonly string[], options: CliOptions): Promise
   if (asksForJson(args) && out.length > 0) checkOutput(out.join(''));
   return { exitCode, out: out.join(''), err: err.join('') };
 }
+
+/** A terminal that prints nothing and asks nobody. */
+export const silentTerminal = (cwd: string): Terminal => ({
+  out: () => undefined,
+  err: () => undefined,
+  color: false,
+  columns: undefined,
+  interactive: false,
+  env: {},
+  cwd,
+  confirm: () => Promise.resolve(false),
+  choose: () => Promise.resolve(undefined),
+  untilInterrupted: () => Promise.resolve(),
+});

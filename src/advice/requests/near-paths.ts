@@ -71,8 +71,15 @@ function suggestName(root: 'headers' | 'query', name: string, request: HookReque
   const names = Object.keys(request[root]);
   const plain = name.toLowerCase();
   const near =
-    didYouMean(plain, names) ?? names.find((known) => known.includes(plain) || plain.includes(known));
+    names.find((known) => isSpeltNear(plain, known)) ??
+    names.find((known) => known.includes(plain) || plain.includes(known));
   return near === undefined || near === name ? undefined : `${root}.${near}`;
+}
+
+/** `x-github-delivery` is no other spelling of `x-github-event`: what all headers of a sender begin with does not count. */
+function isSpeltNear(name: string, known: string): boolean {
+  const [own, other] = [name, known].map((each) => each.replace(/^x-[a-z\d]+-/, '')) as [string, string];
+  return didYouMean(name, [known]) !== undefined && (own === other || didYouMean(own, [other]) !== undefined);
 }
 
 /** A bare name is a field of the body: a parameter of the address and a header of the very name have roots of their own. */
