@@ -97,9 +97,10 @@ function sectionsOf(
       ),
     ],
     isOfMapping ? error : [],
-    [...advised.ofKind, ...(mapping === undefined ? [] : advised.others)].flatMap((note) =>
-      adviceLines(note, paint),
-    ),
+    [
+      ...(isOfMapping && onlyRead === true ? [] : advised.ofKind),
+      ...(isOfMapping ? advised.others : []),
+    ].flatMap((note) => adviceLines(note, paint)),
     consideredLines(trace.considered, notes, paint),
     trace.transforms.flatMap((transform) => transformLines(transform, notes, paint)),
     emptyLines(of, paint),
