@@ -1,7 +1,13 @@
 /* What to write in place of a condition on a header that carries the secret or the signature of a sender. */
 import { isSecretPath } from '../document/document.ts';
 import { adviseVerify, generalScheme } from './proofs/written-verify.ts';
+import { isCarried } from './proofs/absence.ts';
+import { isSureShape, shapesOf } from './proofs/signature-shapes.ts';
+import { type Sender, shippedSenders } from '../senders/senders.ts';
+import { waysOf } from './vocabulary/senders.ts';
 export { writtenKey } from './proofs/written-verify.ts';
+export { withoutSignature, withStandIn } from './proofs/removed-signature.ts';
+export { deliveryHeaders } from './vocabulary/senders.ts';
 import { schemesOfHeader } from '../verify/facts.ts';
 
 /** The sender that is known by such a header; undefined for any other header. */
@@ -18,3 +24,47 @@ export function verifyInstead(header: string): string | undefined {
 }
 
 const PLACE = 'beside match';
+
+type Headers = Readonly<Record<string, string>>;
+
+/**
+ * The senders whose proof a request carries, by names and forms of headers; of several those whose other headers it
+ * has, too. Those that prove themselves in the same way are one.
+ */
+export function sendersOf(headers: Headers): readonly Sender[] {
+  const raw = Object.entries(headers).flat();
+  const fitting = shippedSenders()
+    .filter((sender) => waysOf(sender).some((way) => isCarried(way, raw)))
+    .map((sender) => ({
+      sender,
+      score: ownHeaders(sender).filter((name) => headers[name] !== undefined).length,
+    }));
+  const best = Math.max(0, ...fitting.map(({ score }) => score));
+  const ways = new Map<string, Sender>();
+  for (const { sender, score } of fitting) {
+    const key = JSON.stringify(sender.verify);
+    const isNamed = sender.verify?.scheme === sender.name;
+    if (score === best && (isNamed || !ways.has(key))) ways.set(key, sender);
+  }
+  return [...ways.values()];
+}
+
+/** Headers of a sender beside its proof. */
+const ownHeaders = ({ id, kind, deliveryHeaders: more = [] }: Sender): readonly string[] => [
+  ...[id, kind].flatMap((field) => /^headers\.(.*)/.exec(field ?? '')?.[1] ?? []),
+  ...more,
+];
+
+/** How a signature of nobody known is written, in keys of the general scheme; what is signed cannot be seen. */
+export function unknownSignature(headers: Headers): Sender['verify'] {
+  const shape = shapesOf({ rawHeaders: Object.entries(headers).flat() }).find(isSureShape);
+  if (shape === undefined || !shape.algorithm.startsWith('hmac-')) return undefined;
+  const { algorithm, signed: _signed, encoding, ...keys } = shape;
+  const hash = algorithm.replace('hmac-', '') as 'sha1' | 'sha256' | 'sha384' | 'sha512';
+  return {
+    scheme: 'hmac',
+    ...keys,
+    ...(hash === 'sha256' ? {} : { algorithm: hash }),
+    ...(encoding === 'hex' ? {} : { encoding }),
+  };
+}

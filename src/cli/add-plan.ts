@@ -37,9 +37,11 @@ export async function planSender(
 ): Promise<readonly PlannedFile[]> {
   const shipped = await readFile(fileOf(sender, sender.mapping ?? ''), 'utf8');
   const proof = proofOf(name, sender);
+  const challenge = /^  challenge:/m.test(shipped) ? [] : challengeOf(name, sender);
   const proven = insertKeys(withSchema(shipped, places), undefined, [
     '# Only who knows the secret is let in; it stands in place of the hook token.',
     `verify: ${proof}`,
+    ...challenge,
   ]);
   const text = limitRuns(comment ? withComments(proven, sender) : proven);
   const cases = await Promise.all(exampleFiles(sender).map((each) => planCase(name, each, places)));
@@ -60,8 +62,26 @@ export function proofOf(name: string, { verify = { scheme: 'token' } }: Pick<Sen
   return `{ ${[...keys, `secrets: [{ file: ${secretFileOf(name)} }]`].join(', ')} }`;
 }
 
+/** Where the text is that the question of a sender has to carry, as Meta's has. */
+export const verifyTokenFileOf = (name: string): string => secretFileOf(`${name}-verify-token`);
+
+/** Whether the question of a sender carries a text that is chosen here. */
+export const hasVerifyToken = ({ challenge }: Pick<Sender, 'challenge'>): boolean =>
+  typeof challenge === 'object' && 'token' in challenge;
+
+/** The line that answers its question about the address. */
+export function challengeOf(name: string, sender: Pick<Sender, 'challenge'>): readonly string[] {
+  const { challenge } = sender;
+  if (challenge === undefined) return [];
+  if (typeof challenge === 'string') return [`challenge: ${challenge}`];
+  const keys = Object.entries(challenge).map(([key, value]) =>
+    key === 'token' ? `token: { file: ${verifyTokenFileOf(name)} }` : writtenKey(key, value),
+  );
+  return [`challenge: { ${keys.join(', ')} }`];
+}
+
 /** Whether the sender signs the address that it calls. */
-export const signsAddress = ({ verify }: Sender): boolean =>
+export const signsAddress = ({ verify }: Pick<Sender, 'verify'>): boolean =>
   verify !== undefined && signsUrl({ ...verify, secrets: [] } as unknown as VerifySettings);
 
 const NO_COMMENTS = { to: {}, silent: [] };

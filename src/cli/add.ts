@@ -4,7 +4,16 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import type { Settings } from '../config/config.ts';
 import { applyPolicy, createGoldenEngine, findCases, runCase } from '../golden/golden.ts';
-import { firstCase, planSender, refuseTwin, secretFileOf, signsAddress, type Places } from './add-plan.ts';
+import {
+  firstCase,
+  hasVerifyToken,
+  planSender,
+  refuseTwin,
+  secretFileOf,
+  signsAddress,
+  type Places,
+  verifyTokenFileOf,
+} from './add-plan.ts';
 import type { Cli } from './command-line.ts';
 import {
   type ConfigFlags,
@@ -16,14 +25,16 @@ import {
 import { openAsker, type Asker } from './mail-asker.ts';
 import { commandLine } from './next-steps.ts';
 import { shellWord } from '../advice/commands.ts';
-import { planSample, type SamplePlan } from './sample-plan.ts';
+import { planExamples, planSample, type SamplePlan } from './sample-plan.ts';
 import { readSenders, type Sender, shippedSenders } from '../senders/senders.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { editConfig, writePlan, type Plan, type Secret } from './write-plan.ts';
 
 export interface AddFlags extends ConfigFlags {
-  readonly from?: string;
+  readonly from?: readonly string[];
+  /** Whose payloads they are. */
+  readonly as?: string;
   readonly comment?: boolean;
   readonly secretFile?: string;
   readonly tokenFile?: string;
@@ -56,28 +67,52 @@ function refuseOddName(name: string): void {
   throw new CliError(`a name has small letters, digits, "-" and "_", found ${JSON.stringify(name)}`, 2);
 }
 
-/** Of a sender that is known, or made from a sample of what another one sends. */
+/** Of a sender that is known, or made from what it sends. */
 async function makePlan(terminal: Terminal, name: string, given: Setting): Promise<Plan> {
   const { flags, places } = given;
-  if (flags.from === undefined)
-    return planKnown(terminal, name, { ...given, sender: await getSender(name, places) });
-  const sample = await planSample(terminal, { name, sample: flags.from, places });
-  return planOf(terminal, sample, { name, ...given });
+  const ask = await openAsker(terminal, flags.dryRun !== true);
+  const { senders, diagnostics } = await readSenders(places.mappings);
+  // One of the user's own comes before ours.
+  const known = [...senders, ...shippedSenders()];
+  const sender = known.find((each) => each.name === name);
+  if (flags.comment === true && sender?.comments === undefined) throw nothingToComment(name);
+  if (flags.from !== undefined) {
+    const options = { name, samples: flags.from, sender, known, as: flags.as, places, ask };
+    return planOf(terminal, name, { ...given, ask, made: await planSample(terminal, options) });
+  }
+  if (sender?.mapping !== undefined) {
+    const files = await planSender(name, sender, { places, comment: flags.comment === true });
+    const made = { sender, files, notes: [], firstCase: firstCase(name, sender) };
+    return planOf(terminal, name, { ...given, ask, made });
+  }
+  if (sender?.examples === undefined) throw noMappings(name, { sender, known, diagnostics });
+  return planOf(terminal, name, {
+    ...given,
+    ask,
+    made: await planExamples(terminal, { name, sender, places }),
+  });
 }
 
-/** A sender with mappings of its own: one of the user's comes before ours. */
-async function getSender(name: string, { mappings }: Places): Promise<Sender> {
-  const { senders, diagnostics } = await readSenders(mappings);
-  const ready = [...senders, ...shippedSenders()].filter(({ mapping }) => mapping !== undefined);
-  const known = ready.find((each) => each.name === name);
-  if (known !== undefined) return known;
+function noMappings(
+  name: string,
+  {
+    sender,
+    known,
+    diagnostics,
+  }: {
+    readonly sender: Sender | undefined;
+    readonly known: readonly Sender[];
+    readonly diagnostics: readonly unknown[];
+  },
+): CliError {
   if (diagnostics.length > 0)
-    throw new CliError('a file in senders/ cannot be used: "sluice check" says why');
-  throw new CliError(
-    `there is no sender "${name}" with mappings; the senders are: ${ready.map((each) => each.name).join(' ')}. ` +
-      `For any other, save one of its payloads and run "sluice add ${name} --from FILE"`,
-    2,
-  );
+    return new CliError('a file in senders/ cannot be used: "sluice check" says why', 2);
+  const ready = known.filter(({ mapping, examples }) => mapping !== undefined || examples !== undefined);
+  const what =
+    sender === undefined
+      ? `there is no sender "${name}"; the senders are: ${ready.map((each) => each.name).join(' ')}. For any other`
+      : `how ${sender.title} proves itself is known, and not what it sends`;
+  return new CliError(`${what}: save some of its payloads and run "sluice add ${name} --from FILE"`, 2);
 }
 
 interface Setting {
@@ -87,23 +122,26 @@ interface Setting {
 }
 
 interface OfSender extends Setting {
-  readonly sender: Sender;
+  readonly ask: Asker;
+  readonly made: SamplePlan;
 }
 
-async function planKnown(terminal: Terminal, name: string, given: OfSender): Promise<Plan> {
-  const { flags, places, settings, sender } = given;
-  const comment = flags.comment === true;
-  if (comment && sender.comments === undefined) throw nothingToComment(name);
-  const ask = await openAsker(terminal, flags.dryRun !== true);
-  const files = await planSender(name, sender, { places, comment });
-  const secret = await secretOf(terminal, name, { ask, ...given });
-  const token = comment ? await commentToken(terminal, { ask, ...given }) : undefined;
-  const secrets: OwnSecrets = token === undefined ? [secret] : [secret, token];
+async function planOf(terminal: Terminal, name: string, given: OfSender): Promise<Plan> {
+  const { flags, settings, made } = given;
+  const { sender } = made;
+  const secret = await secretOf(terminal, name, given);
+  const token = flags.comment === true ? await commentToken(terminal, given) : undefined;
+  const verifyToken = { file: verifyTokenFileOf(name), value: randomBytes(32).toString('hex') };
+  const secrets: OwnSecrets = [
+    secret,
+    ...(token === undefined ? [] : [token]),
+    ...(hasVerifyToken(sender) ? [verifyToken] : []),
+  ];
   return {
-    files,
+    files: made.files,
     secrets,
     edits: [...serviceEdits(settings, flags), ...(token === undefined ? [] : channelEdits(settings, token))],
-    steps: stepsOfKnown(terminal, name, { ...given, secrets }),
+    steps: stepsOf(terminal, name, { ...given, secrets }),
   };
 }
 
@@ -114,26 +152,41 @@ function nothingToComment(name: string): CliError {
 /** The sender's secret first, then what its channel needs. */
 type OwnSecrets = readonly [Secret, ...Secret[]];
 
-/** What the person does at the sender, and how to try it before. */
-function stepsOfKnown(
+/** What the person reads, does at the sender, and how to try it before. */
+function stepsOf(
   terminal: Terminal,
   name: string,
   given: OfSender & { readonly secrets: OwnSecrets },
 ): readonly string[] {
-  const { places, secrets, sender } = given;
-  const facts = { url: addressOf(name, given), secretFile: inShell(terminal, places, secrets[0].file) };
-  const steps = (sender.setup ?? []).map((line) =>
-    line.replaceAll(/\{(url|secretFile)\}/g, (_, key: keyof typeof facts) => facts[key]),
+  const { places, secrets, made } = given;
+  const { sender, notes, firstCase: first } = made;
+  const facts = {
+    url: addressOf(name, given),
+    secretFile: inShell(terminal, places, secrets[0].file),
+    verifyTokenFile: inShell(terminal, places, verifyTokenFileOf(name)),
+  };
+  const setup = (sender.setup ?? unknownSetup(sender)).map((line) =>
+    line.replaceAll(/\{(url|secretFile|verifyTokenFile)\}/g, (_, key: keyof typeof facts) => facts[key]),
   );
   return [
+    ...(sender.mapping === undefined ? ['', 'Read the mappings: they were made from payloads.'] : []),
+    ...notes,
     '',
     `Set up ${sender.title}:`,
-    ...numbered(steps),
+    ...numbered(setup),
     ...later(terminal, places, secrets),
     ...(signsAddress(sender) ? needsAddress(given) : []),
-    ...trySteps(`Try it without ${sender.title}`, terminal, { ...given, name: firstCase(name, sender) }),
+    ...trySteps(`Try it without ${sender.title}`, terminal, { ...given, name: first }),
   ];
 }
+
+/** At a sender of which no steps are known. */
+const unknownSetup = ({ verify }: SamplePlan['sender']): readonly string[] => [
+  'Address: {url}',
+  verify === undefined || verify.scheme === 'token'
+    ? 'Header: Authorization: Bearer …, with what "cat {secretFile}" prints in place of the dots.'
+    : `It signs what it sends (${verify.scheme}): "sluice verify" judges a request.`,
+];
 
 /** How to send a golden case to a service that runs here. */
 function trySteps(
@@ -146,73 +199,27 @@ function trySteps(
   return ['', `${head}, while "${ours('dev')}" runs:`, `  ${ours(`send ${file} --sign`)}`];
 }
 
-async function planOf(
-  terminal: Terminal,
-  { files, scheme }: SamplePlan,
-  given: Setting & { readonly name: string },
-): Promise<Plan> {
-  const { name, settings, flags } = given;
-  const value = await sampleSecret(terminal, flags, scheme);
-  const secret: Secret = { file: secretFileOf(name), value };
-  return {
-    files,
-    secrets: [secret],
-    edits: serviceEdits(settings, flags),
-    steps: stepsOfSample(terminal, secret, { ...given, scheme }),
-  };
-}
-
-/** What the person reads, and does at a sender that is not known. */
-function stepsOfSample(
-  terminal: Terminal,
-  secret: Secret,
-  given: Setting & Pick<SamplePlan, 'scheme'> & { readonly name: string },
-): readonly string[] {
-  const { name, places, scheme } = given;
-  return [
-    '',
-    'Read the mapping: it was made from one payload. Then set up the sender:',
-    `  Address: ${addressOf(name, given)}`,
-    scheme === undefined
-      ? `  Header: Authorization: Bearer …, with what "cat ${inShell(terminal, places, secret.file)}" prints in place of the dots.`
-      : `  It signs what it sends (${scheme}): "sluice verify" judges a request.`,
-    ...later(terminal, places, [secret]),
-    ...trySteps('Try it', terminal, { ...given, name: `${name}/sample` }),
-  ];
-}
-
-/** The given secret, or a new one where the sender does not sign; undefined where it is still to come. */
-async function sampleSecret(
-  terminal: Terminal,
-  { secretFile }: AddFlags,
-  scheme: SamplePlan['scheme'],
-): Promise<string | undefined> {
-  if (secretFile !== undefined) return readGiven(terminal, secretFile);
-  return scheme === undefined ? randomBytes(32).toString('hex') : undefined;
-}
-
 async function secretOf(
   terminal: Terminal,
   name: string,
-  { sender, ask, flags, places }: OfSender & { readonly ask: Asker },
+  { made: { sender }, ask, flags, places }: OfSender,
 ): Promise<Secret> {
   const file = secretFileOf(name);
   if (existsSync(join(places.root, file))) return { file, value: '' };
   if (flags.secretFile !== undefined) return { file, value: await readGiven(terminal, flags.secretFile) };
-  if (sender.secret?.from !== 'issued') return { file, value: randomBytes(32).toString('hex') };
+  const { verify, title, secret: { from, what = 'its secret' } = {} } = sender;
+  // Who signs and is not known shows its secret somewhere; a token is made here.
+  const isIssued = from === undefined ? verify !== undefined && verify.scheme !== 'token' : from === 'issued';
+  if (from === 'sent') return { file, value: undefined };
   return {
     file,
-    value: await askFor(terminal, ask, {
-      what: sender.secret.what ?? 'a secret',
-      title: sender.title,
-      flags,
-    }),
+    value: isIssued ? await askFor(terminal, ask, { what, title, flags }) : randomBytes(32).toString('hex'),
   };
 }
 
 async function commentToken(
   terminal: Terminal,
-  { ask, flags, places, settings }: Setting & { readonly ask: Asker },
+  { ask, flags, places, settings }: Setting & Pick<OfSender, 'ask'>,
 ): Promise<Secret | undefined> {
   if (settings.channels['github'] !== undefined) return undefined;
   const file = secretFileOf('github-token');

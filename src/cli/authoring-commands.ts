@@ -48,7 +48,8 @@ function addSender(program: Command, cli: Cli): void {
         .command('add <name>')
         .description('add a sender: mapping, proof, secret and golden cases; says what to do at the sender'),
     )
-    .option('--from <sample>', 'make a first mapping from a payload (JSON, YAML) or a request file')
+    .option('--from <files...>', 'make first mappings from payloads (JSON, YAML) or request files')
+    .option('--as <sender>', 'with --from: whose payloads they are')
     .option('--comment', 'github: reply with comments on the issue or pull request')
     .option('--secret-file <file>', 'a file that holds the secret which the sender issued')
     .option('--token-file <file>', 'a file that holds the access token for --comment')

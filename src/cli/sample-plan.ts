@@ -1,62 +1,100 @@
 import { printSentence } from '../finding.ts';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { sendersOf, unknownSignature, withStandIn } from '../advice/proof-headers.ts';
 import { printYaml } from '../document/document.ts';
-import { parseDocument } from '../document/facts.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { inWords, parseDocument } from '../document/facts.ts';
+import type { JsonObject, JsonValue } from '../json.ts';
 import { caseFileOf } from '../golden/golden.ts';
 import { createHookRequest } from '../hook/hook.ts';
-import { shippedSenders } from '../senders/senders.ts';
-import type { Scheme } from '../verify/facts.ts';
-import { SCHEMES } from '../verify/verify.ts';
-import { FIRST_LIMITS, secretFileOf, withSchema, type Places, type PlannedFile } from './add-plan.ts';
+import { fileOf, findSender, type Sender } from '../senders/senders.ts';
+import { challengeOf, FIRST_LIMITS, proofOf, withSchema, type Places, type PlannedFile } from './add-plan.ts';
+import type { Asker } from './mail-asker.ts';
 import { readDeliveries } from './request-file.ts';
+import { type EventId, idOf, kindOf, type KindField, type Sample } from './sample-facts.ts';
+import { messageLines } from './sample-text.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
-/** A first mapping made from one request, and the request as its golden case. */
+/** First mappings made from requests, and the requests as their golden case. */
 export interface SamplePlan {
   readonly files: readonly PlannedFile[];
-  /** The provider whose signature the sample carries; undefined where it carries none. */
-  readonly scheme: string | undefined;
+  /** Whose requests they are, with the proof that they carry; its `verify` is absent where they carry none. */
+  readonly sender: Omit<Sender, 'name'>;
+  /** What is not known, in sentences. */
+  readonly notes: readonly string[];
+  /** The golden case of the first request, as `<group>/<name>`. */
+  readonly firstCase: string;
 }
 
-interface Sample {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
-  readonly payload: JsonValue;
+export interface SampleOptions {
+  readonly name: string;
+  readonly samples: readonly string[];
+  /** What is known of the sender: its file, or the name that was given. */
+  readonly sender?: Sender | undefined;
+  readonly as?: string | undefined;
+  /** All that are known, those of the user first. */
+  readonly known: readonly Sender[];
+  readonly places: Places;
+  readonly ask: Asker;
 }
 
-/** Lines of the message at most; a person takes out what is too much, and rarely adds. */
-const MAX_LINES = 12;
-const MAX_DEPTH = 3;
-/** A longer text is cut in the message. */
-const LONG_CHARS = 200;
+/** Makes mappings from request files, or from payloads as JSON or YAML. */
+export async function planSample(terminal: Terminal, options: SampleOptions): Promise<SamplePlan> {
+  const { name, samples: files, places } = options;
+  const samples = (await Promise.all(files.map((file) => readSamples(terminal, file)))).flat();
+  const sender = await senderOf(samples, options);
+  const isGuess = !('name' in sender) && sender.verify !== undefined;
+  return planFrom(name, { samples, sender, places, isGuess });
+}
 
-/** Makes a mapping from a request file, or from a payload as JSON or YAML. */
-export async function planSample(
+/** Makes mappings from the examples in a sender's file. */
+export async function planExamples(
   terminal: Terminal,
-  { name, sample, places }: { readonly name: string; readonly sample: string; readonly places: Places },
+  { name, sender, places }: { readonly name: string; readonly sender: Sender; readonly places: Places },
 ): Promise<SamplePlan> {
-  const given = await readSample(terminal, sample);
-  const scheme = schemeOf(given.headers);
-  const proof = `{ scheme: ${scheme ?? 'token'}, secrets: [{ file: ${secretFileOf(name)} }] }`;
-  const mapping = writeMapping(name, given, proof);
-  const file = join(places.mappings, `${name}.yaml`);
-  return {
-    scheme,
-    files: [
-      { path: file, text: withSchema(mapping, places) },
-      { path: join(places.cases, name, 'sample.request.yaml'), text: caseText(name, given) },
-    ],
-  };
+  const samples = await Promise.all(
+    (sender.examples ?? []).map(async (each) => {
+      if ('file' in each) return readSamples(terminal, fileOf(sender, each.file));
+      return [{ headers: each.headers ?? {}, query: each.query ?? {}, payload: each.body }];
+    }),
+  );
+  return planFrom(name, { samples: samples.flat(), sender, places });
 }
 
-async function readSample(terminal: Terminal, file: string): Promise<Sample> {
+/** What is known of who sent them: by the file or the name that is given, else by their headers; several are asked about. */
+async function senderOf(
+  samples: readonly Sample[],
+  { name, sender, known, as, ask }: SampleOptions,
+): Promise<SamplePlan['sender']> {
+  const chosen = as === undefined ? sender : known.find((each) => each.name === as);
+  if (as !== undefined && chosen === undefined) throw new CliError(`there is no sender "${as}"`, 2);
+  if (chosen !== undefined) return chosen;
+  const headers = Object.fromEntries(
+    Object.entries(samples[0]?.headers ?? {}).map(([header, text]) => [
+      header.toLowerCase(),
+      withStandIn(text),
+    ]),
+  );
+  const fitting = sendersOf(headers);
+  const [first, ...others] = fitting;
+  if (first === undefined) {
+    const verify = unknownSignature(headers);
+    return { title: name, ...(verify === undefined ? {} : { verify }) };
+  }
+  if (others.length === 0) return first;
+  const names = inWords(
+    fitting.map(({ title }) => title),
+    'or',
+  );
+  const choices = fitting.map((each) => ({ value: each.name, label: each.title }));
+  const answer = await ask.choose('--as', `${names} prove themselves so. Who is it?`, { choices });
+  return findSender(answer) ?? first;
+}
+
+async function readSamples(terminal: Terminal, file: string): Promise<readonly Sample[]> {
   if (/\.request\.(ya?ml|json)$/.test(file)) {
-    const [delivery] = await readDeliveries(terminal, file);
-    if (delivery === undefined) throw new CliError(`${file} has no delivery`);
-    const { headers, query, payload } = delivery.request;
-    return { headers, query, payload };
+    const deliveries = await readDeliveries(terminal, file);
+    return deliveries.map(({ request: { headers, query, payload } }) => ({ headers, query, payload }));
   }
   const text = await readFile(resolve(terminal.cwd, file), 'utf8').catch(() => {
     throw new CliError(`${file} cannot be read`, 2);
@@ -68,35 +106,64 @@ async function readSample(terminal: Terminal, file: string): Promise<Sample> {
       `${file} is neither JSON nor YAML: ${diagnostics[0] === undefined ? 'it cannot be read' : printSentence(diagnostics[0].message)}`,
     );
   }
-  return { headers: {}, query: {}, payload: document.root.value as JsonValue };
+  return [{ headers: {}, query: {}, payload: document.root.value as JsonValue }];
 }
+
+interface Given {
+  readonly samples: readonly Sample[];
+  readonly sender: SamplePlan['sender'];
+  readonly places: Places;
+  /** Whether the proof was made from the form of a header alone. */
+  readonly isGuess?: boolean;
+}
+
+function planFrom(name: string, { samples, sender, places, isGuess = false }: Given): SamplePlan {
+  const id = idOf(samples, sender);
+  const kind = kindOf(samples, sender);
+  const proof = [
+    `  verify: ${proofOf(name, sender)}`,
+    ...challengeOf(name, sender).map((line) => `  ${line}`),
+  ];
+  const dedupe = 'path' in id ? [`  dedupe: { key: '{{${id.path}}}', ttlSeconds: 86400 }`] : [];
+  const text = [
+    ...MAPPING_HEAD,
+    ...groupsOf(samples, kind, sender.kinds).flatMap((group, index) => [
+      ...(index === 0 ? [] : ['']),
+      ...writeMapping(name, group, { proof: index === 0 ? proof : [], dedupe }),
+    ]),
+  ].join('\n');
+  return {
+    sender,
+    notes: [...withoutDedupe(id), ...(isGuess ? [notSeen(sender)] : [])],
+    firstCase: `${name}/sample`,
+    files: [
+      { path: join(places.mappings, `${name}.yaml`), text: `${withSchema(text, places)}\n` },
+      { path: join(places.cases, name, 'sample.request.yaml'), text: caseText(name, samples) },
+    ],
+  };
+}
+
+const withoutDedupe = (id: EventId): readonly string[] =>
+  'why' in id ? [`No dedupe was written: ${id.why}.`] : [];
+
+const notSeen = ({ verify }: SamplePlan['sender']): string =>
+  `What ${verify !== undefined && 'header' in verify ? verify.header : 'it'} signs cannot be seen: it was taken to be the body. If the first request is refused, "sluice explain ID" writes the whole verify.`;
 
 /** As `sluice dev --record` writes it: without credentials and headers of the transport. */
-function caseText(name: string, { headers, query, payload }: Sample): string {
+function caseText(name: string, samples: readonly Sample[]): string {
   const receivedAt = Date.parse('2026-01-01T00:00:00Z');
-  return printYaml(caseFileOf(createHookRequest({ path: name, headers, query, payload, receivedAt })));
-}
-
-function schemeOf(headers: Readonly<Record<string, string>>): string | undefined {
-  const sent = new Set(Object.keys(headers).map((header) => header.toLowerCase()));
-  const fitting = Object.entries(SCHEMES as Readonly<Record<string, Scheme>>).filter(([, { ways }]) =>
-    ways.some(({ way }) =>
-      way.kind === 'signature' ? sent.has(way.columns.header) : 'header' in way && sent.has(way.header),
-    ),
+  const written = samples.map(({ headers, query, payload }): JsonObject =>
+    caseFileOf(createHookRequest({ path: name, headers, query, payload, receivedAt })),
   );
-  // Several providers took over the header of GitHub.
-  const named = fitting.find(([name]) => {
-    const id = shippedSenders().find((each) => each.name === name)?.id;
-    return id?.startsWith('headers.') === true && sent.has(id.slice('headers.'.length));
-  });
-  return (named ?? fitting[0])?.[0];
+  const [first] = written;
+  return printYaml(first !== undefined && written.length === 1 ? first : { deliveries: written });
 }
 
 const MAPPING_HEAD = [
   '# yaml-language-server: $schema=../schemas/mapping.schema.json',
   '#',
-  '# Made from one payload by "sluice add --from". Take out what you do not need, and say in "instructions" what the',
-  '# agent should do. "sluice explain" shows what the sample becomes.',
+  '# Made from payloads by "sluice add". Take out what you do not need, and say in "instructions" what the agent should',
+  '# do. "sluice explain" shows what the samples become.',
   '',
 ];
 const MAPPING_TEXTS = [
@@ -105,142 +172,60 @@ const MAPPING_TEXTS = [
   '  messageTemplate: |',
 ];
 
-function writeMapping(name: string, sample: Sample, proof: string): string {
-  const id = idOf(sample);
-  const { otherwise, when } = kindLines(sample);
-  return `${[
-    ...MAPPING_HEAD,
-    `- id: ${name}`,
-    `  verify: ${proof}`,
-    ...otherwise,
+/** Samples of one kind, with the field that says so. */
+interface Group {
+  readonly sample: Sample;
+  readonly isOne: boolean;
+  readonly path?: string;
+  readonly kind?: string;
+}
+
+const MAX_KINDS = 6;
+
+/** One mapping for each kind; of a sender whose kinds are known only for those. */
+function groupsOf(
+  samples: readonly Sample[],
+  field: KindField | undefined,
+  wanted: readonly string[] | undefined,
+): readonly Group[] {
+  const [first] = samples;
+  if (first === undefined) throw new CliError('there is no payload to make a mapping from', 2);
+  if (field === undefined) return [{ sample: first, isOne: true }];
+  const kinds = [...new Set(field.values)].filter((kind) => wanted?.includes(kind) !== false);
+  const own = (kinds.length === 0 ? field.values : kinds).slice(0, MAX_KINDS);
+  return own.map((kind) => ({
+    sample: samples[field.values.indexOf(kind)] ?? first,
+    isOne: own.length === 1,
+    path: field.path,
+    kind,
+  }));
+}
+
+function writeMapping(
+  name: string,
+  { sample, isOne, path, kind }: Group,
+  { proof, dedupe }: { readonly proof: readonly string[]; readonly dedupe: readonly string[] },
+): readonly string[] {
+  const slug = (kind ?? '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '');
+  const variable = path?.startsWith('headers.') === true ? path : `payload.${path ?? ''}`;
+  const isFirst = proof.length > 0;
+  return [
+    `- id: ${isOne ? name : `${name}-${slug}`}`,
+    ...proof,
+    ...(kind !== undefined && isFirst ? ['  otherwise: skip'] : []),
     '  match:',
     `    path: ${name}`,
-    ...when,
+    // Takes this kind of event only; what is not of it is accepted and left alone.
+    ...(kind === undefined
+      ? []
+      : [`    when: { '===': [{ var: ${JSON.stringify(variable)} }, ${JSON.stringify(kind)}] }`]),
     `  name: ${JSON.stringify(name)}`,
-    ...(id === undefined ? [] : [`  dedupe: { key: ${JSON.stringify(`{{${id}}}`)}, ttlSeconds: 86400 }`]),
+    ...dedupe,
     `  ${FIRST_LIMITS}`,
     ...MAPPING_TEXTS,
     ...messageLines(sample.payload).map((line) => `    ${line}`),
-  ].join('\n')}\n`;
-}
-
-const KIND_HEADERS = /^x-[\w-]*(?:event|topic)(?:-type|-name|-key)?$|^[\w-]+-(?:event|topic)$/;
-const KIND_FIELDS = [
-  'type',
-  'event',
-  'event_type',
-  'eventType',
-  'event_name',
-  'topic',
-  'kind',
-  'action',
-  'status',
-];
-
-/** Takes this kind of event only; what is not of it is accepted and left alone. */
-function kindLines(sample: Sample): {
-  readonly otherwise: readonly string[];
-  readonly when: readonly string[];
-} {
-  const kind = kindOf(sample);
-  if (kind === undefined) return { otherwise: [], when: [] };
-  const condition = `{ '===': [{ var: ${JSON.stringify(kind.path)} }, ${JSON.stringify(kind.value)}] }`;
-  return { otherwise: ['  otherwise: skip'], when: [`    when: ${condition}`] };
-}
-
-/** What tells this kind of event from the sender's others: a header, else a field. */
-function kindOf({ headers, payload }: Sample): { readonly path: string; readonly value: string } | undefined {
-  const header = Object.keys(headers).find((name) => KIND_HEADERS.test(name));
-  if (header !== undefined) return { path: `headers.${header}`, value: headers[header] ?? '' };
-  if (!isJsonObject(payload)) return undefined;
-  const field = KIND_FIELDS.find((name) => isShortText(payload[name]));
-  const value = field === undefined ? undefined : payload[field];
-  return typeof value === 'string' ? { path: `payload.${field}`, value } : undefined;
-}
-
-const ID_HEADERS = /(?:delivery|event-id|webhook-id|message-id|event-uuid)$/;
-const ID_FIELDS = ['event_id', 'eventId', 'webhook_id', 'delivery_id', 'message_id', 'uuid', 'id'];
-
-function idOf({ headers, payload }: Sample): string | undefined {
-  const header = Object.keys(headers).find((name) => ID_HEADERS.test(name));
-  if (header !== undefined) return `headers.${header}`;
-  if (!isJsonObject(payload)) return undefined;
-  const field = ID_FIELDS.find((name) => isShortText(payload[name]) || typeof payload[name] === 'number');
-  return field === undefined ? undefined : `payload.${field}`;
-}
-
-const isShortText = (value: JsonValue | undefined): boolean =>
-  typeof value === 'string' && value.length > 0 && value.length <= 100 && !value.includes('\n');
-
-/** What people look for first. */
-const TELLING = [
-  /^(title|subject|summary|headline)$/i,
-  /^(message|text|body|description|content|comment|reason|error)$/i,
-  /^(name|full_name|display_name|login|username|user|author|from|sender)$/i,
-  /^(status|state|level|severity|priority|action|result|conclusion)$/i,
-  /(amount|total|price|count|value|number)$/i,
-  /^(email|to|channel|host|service|project|environment|branch|ref|version)$/i,
-  /^(html_url|web_url|url|link|permalink)$/i,
-  /(_at|_on|date|time|timestamp)$/i,
-];
-
-interface Leaf {
-  readonly path: readonly string[];
-  readonly value: JsonValue;
-  readonly rank: number;
-}
-
-function messageLines(payload: JsonValue): readonly string[] {
-  if (!isJsonObject(payload)) {
-    return Array.isArray(payload) ? listLines('payload', payload as readonly JsonValue[]) : ['{{payload}}'];
-  }
-  const leaves = leavesOf(payload, []).toSorted((a, b) => a.rank - b.rank);
-  const lines = leaves.slice(0, MAX_LINES).map(({ path, value }) => {
-    const place = templatePath(path);
-    const isLong = typeof value === 'string' && value.length > LONG_CHARS;
-    return `${path.join(' ')}: {{${isLong ? `truncate ${place} 2000` : place}}}`;
-  });
-  const lists = Object.entries(payload).flatMap(([key, value]) =>
-    Array.isArray(value) && isPlainKey(key)
-      ? listLines(templatePath([key]), value as readonly JsonValue[])
-      : [],
-  );
-  const all = [...lines, ...lists];
-  return all.length === 0 ? ['{{json payload}}'] : all;
-}
-
-/** Texts and numbers with a name that a template can say, the telling ones first, the deep ones last. */
-function leavesOf(holder: JsonObject, path: readonly string[]): readonly Leaf[] {
-  return Object.entries(holder).flatMap(([key, value]): readonly Leaf[] => {
-    if (!isPlainKey(key) || value === null || value === '') return [];
-    const here = [...path, key];
-    if (isJsonObject(value)) return here.length < MAX_DEPTH ? leavesOf(value, here) : [];
-    if (Array.isArray(value)) return [];
-    const telling = TELLING.findIndex((pattern) => pattern.test(key));
-    if (telling === -1 && here.length > 1) return [];
-    return [{ path: here, value, rank: (telling === -1 ? TELLING.length : telling) * 10 + here.length }];
-  });
-}
-
-function listLines(place: string, list: readonly JsonValue[]): readonly string[] {
-  const [first] = list;
-  if (first === undefined) return [];
-  const title = place.replace(/^payload\.?/, '') || 'elements';
-  if (!isJsonObject(first)) return [`${title}: {{join ${place} ", "}}`];
-  const fields = leavesOf(first, [])
-    .toSorted((a, b) => a.rank - b.rank)
-    .slice(0, 3)
-    .map(({ path }) => `{{${path.join('.')}}}`);
-  const line = fields.length === 0 ? '{{json this}}' : fields.join(', ');
-  return [`${title} ({{length ${place}}}):`, `{{#each ${place}}}`, `- ${line}`, '{{/each}}'];
-}
-
-const isPlainKey = (key: string): boolean => /^[A-Za-z_][\w-]{0,60}$/.test(key);
-
-/** A name at the root of a request means something else than the field of that name. */
-const RESERVED = new Set(['payload', 'headers', 'query', 'path', 'now', 'item', 'index', 'this']);
-
-function templatePath(path: readonly string[]): string {
-  // A helper's name with an argument behind it would be a call.
-  return RESERVED.has(path[0] ?? '') || path.length === 1 ? `payload.${path.join('.')}` : path.join('.');
+  ];
 }

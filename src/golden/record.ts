@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withoutSignature } from '../advice/proof-headers.ts';
 import { printYaml } from '../document/document.ts';
 import { ExactNumber, type JsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
@@ -98,7 +99,10 @@ export function caseGroup(path: string): string {
 
 /** A request as the content of a case file: credentials and headers of the transport left out. */
 export function caseFileOf(request: HookRequest): JsonObject {
-  const headers = without(request.headers, (name) => SECRET_NAMES.test(name) || TRANSPORT_HEADERS.test(name));
+  const headers = {
+    ...without(request.headers, (name) => SECRET_NAMES.test(name) || TRANSPORT_HEADERS.test(name)),
+    ...signatureForms(request.headers),
+  };
   const query = without(request.query, (name) => SECRET_NAMES.test(name.toLowerCase()));
   return {
     path: request.path,
@@ -107,6 +111,12 @@ export function caseFileOf(request: HookRequest): JsonObject {
     now: new Date(request.receivedAt).toISOString(),
     body: request.payload,
   };
+}
+
+/** Of a signature what shows who signs and how: its name, and its form. */
+function signatureForms(headers: HookRequest['headers']): HookRequest['headers'] {
+  const signatures = Object.entries(headers).filter(([name]) => /signature|hmac|[-_]sig$/.test(name));
+  return Object.fromEntries(signatures.map(([name, text]) => [name, withoutSignature(text)]));
 }
 
 function without(

@@ -56,8 +56,10 @@ export const Sender = z.strictObject({
   secret: z
     .strictObject({
       from: z
-        .enum(['made', 'issued'])
-        .describe('made: chosen here and given to the sender; issued: the sender shows it.'),
+        .enum(['made', 'issued', 'sent'])
+        .describe(
+          'made: chosen here and given to the sender; issued: the sender shows it; sent: it sends it to the address.',
+        ),
       what: Text.optional().describe('What the sender calls it, and where it shows it.'),
       public: z.boolean().optional().describe('It is a public key, which is no secret.'),
     })

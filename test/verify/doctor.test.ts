@@ -629,6 +629,21 @@ describe('the doctor', () => {
     ],
     ['no token', { settings: { scheme: 'token' }, headers: {} }, 'no-proof', 'Authorization: Bearer'],
     [
+      'a signature in place of a token',
+      { settings: { scheme: 'token' }, headers: { 'Linear-Signature': mac('other', '{"a":1}') } },
+      'other-scheme',
+      "the request carries linear-signature, which is the header of linear; this path expects token: replace the whole verify of the mapping by: verify: { scheme: linear, secrets: ['${S}'] }, and set the secret",
+    ],
+    [
+      'the signature of nobody known in place of a password',
+      {
+        settings: { scheme: 'basic', user: 'u' },
+        headers: { 'X-Acme-Signature': mac('other', '{"a":1}', 'base64') },
+      },
+      'other-scheme',
+      "verify: { scheme: hmac, header: x-acme-signature, encoding: base64, secrets: ['${S}'] }",
+    ],
+    [
       'a wrong password',
       { settings: { scheme: 'basic', user: 'u' }, headers: { authorization: 'Basic dTp4' } },
       'wrong-proof',

@@ -41,6 +41,16 @@ export function findProofHeader(
   return { header: first.header, schemes };
 }
 
+/** Whether the headers carry such a proof, in its form and, of a hash, in its length. */
+export function isCarried(way: Way, rawHeaders: readonly string[]): boolean {
+  const header = headerOf(way);
+  if (header === undefined || findHeader(rawHeaders, header) === undefined) return false;
+  if (way.kind !== 'signature') return true;
+  const presented = signatureIn(way.columns, rawHeaders);
+  const hash = /^hmac-(.*)/.exec(way.columns.algorithm)?.[1];
+  return typeof presented !== 'string' && (hash === undefined || hash === hashOf(presented.signatures[0]));
+}
+
 const isOfForm = (way: Way, rawHeaders: readonly string[]): boolean =>
   way.kind !== 'signature' || signatureIn(way.columns, rawHeaders) !== 'malformed-proof';
 
@@ -73,6 +83,19 @@ export function explainAbsence(settings: TableSettings, request: SignedRequest):
   };
 }
 
+/** The signature that came to a path that asks for a token or a password. */
+export function explainSignatureThere(settings: WithSecrets, request: SignedRequest): Diagnosis | undefined {
+  const other = otherSender(settings, request, new Set());
+  return (
+    other && {
+      code: 'other-scheme',
+      text: `the request carries ${other.header}, ${other.what}; this path expects ${settings.scheme}: replace the whole verify of the mapping by: ${other.verify}, and set the secret that this sender signs with`,
+    }
+  );
+}
+
+type WithSecrets = Pick<TableSettings, 'secrets'> & { readonly scheme: string };
+
 interface OtherSender {
   readonly header: string;
   readonly what: string;
@@ -82,7 +105,7 @@ interface OtherSender {
 }
 
 function otherSender(
-  settings: TableSettings,
+  settings: WithSecrets,
   request: SignedRequest,
   wanted: ReadonlySet<string | undefined>,
 ): OtherSender | undefined {

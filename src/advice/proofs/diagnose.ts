@@ -32,7 +32,7 @@ import {
 } from '../../verify/facts.ts';
 import { explainContent } from './signed-content.ts';
 import { explainCredential, explainPresented } from './credential.ts';
-import { explainAbsence } from './absence.ts';
+import { explainAbsence, explainSignatureThere } from './absence.ts';
 import { explainOtherScheme, withRemedy } from './other-scheme.ts';
 import { guessForm } from './form.ts';
 import { explainSignature } from './signature.ts';
@@ -90,7 +90,11 @@ function findReason(proof: ProofSettings, request: SignedRequest, refusal: Refus
   if (refusal.reason === 'not-configured') return notConfigured(proof);
   const elsewhere = settings.scheme === 'oidc' ? undefined : explainElsewhere(settings, secrets, request);
   if (elsewhere !== undefined) return elsewhere;
-  if (!isTable(settings)) return explainCredential(settings, { secrets }, { request, refusal });
+  if (!isTable(settings)) {
+    const isAbsent = settings.scheme !== 'oidc' && refusal.reason === 'no-proof';
+    const signature = isAbsent ? explainSignatureThere(settings, request) : undefined;
+    return signature ?? explainCredential(settings, { secrets }, { request, refusal });
+  }
   const timed = explainTime(settings, refusal, request);
   if (timed !== undefined) return timed;
   const found = explainProof(settings, secrets, request);

@@ -14,7 +14,8 @@ const SURE = /signature|hmac/;
 /** What a request of a known or unknown sender carries at most. */
 const MAX_SHAPES = 2;
 
-const HASHES: readonly (readonly [HmacAlgorithm, number])[] = [
+/** Hashes with the bytes of their results. */
+export const HASHES: readonly (readonly [HmacAlgorithm, number])[] = [
   ['sha1', 20],
   ['sha256', 32],
   ['sha384', 48],

@@ -22,7 +22,8 @@ export const signedBy = (): readonly SignedBy[] =>
     return columns === undefined ? [] : [{ sender, columns }];
   });
 
-function waysOf({ verify }: Sender): readonly ReturnType<typeof schemeOf>['ways'][number]['way'][] {
+/** The ways in which a sender proves itself, where it signs. */
+export function waysOf({ verify }: Sender): readonly ReturnType<typeof schemeOf>['ways'][number]['way'][] {
   const settings = { ...verify, secrets: [] } as unknown as VerifySettings;
   return verify !== undefined && isTable(settings) ? schemeOf(settings).ways.map(({ way }) => way) : [];
 }
