@@ -25,6 +25,7 @@ import {
 import { openAsker, type Asker } from './mail-asker.ts';
 import { commandLine } from './next-steps.ts';
 import { shellWord } from '../advice/commands.ts';
+import { awaitKey } from './sent-key.ts';
 import { planExamples, planSample, type SamplePlan } from './sample-plan.ts';
 import { readSenders, type Sender, shippedSenders } from '../senders/senders.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -59,6 +60,9 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
   await editConfig(terminal, file, plan);
   await finish(cli, flags, { places, written });
   for (const step of plan.steps) terminal.out(step);
+  const secret = resolve(places.root, secretFileOf(name));
+  if (plan.sentBy !== undefined && !existsSync(secret))
+    await awaitKey(terminal, { file: secret, title: plan.sentBy });
 }
 
 /** A name becomes the name of files and the end of an address. */
@@ -142,6 +146,7 @@ async function planOf(terminal: Terminal, name: string, given: OfSender): Promis
     secrets,
     edits: [...serviceEdits(settings, flags), ...(token === undefined ? [] : channelEdits(settings, token))],
     steps: stepsOf(terminal, name, { ...given, secrets }),
+    ...(sender.secret?.from === 'sent' ? { sentBy: sender.title } : {}),
   };
 }
 
@@ -174,7 +179,7 @@ function stepsOf(
     '',
     `Set up ${sender.title}:`,
     ...numbered(setup),
-    ...later(terminal, places, secrets),
+    ...(sender.secret?.from === 'sent' ? [] : later(terminal, places, secrets)),
     ...(signsAddress(sender) ? needsAddress(given) : []),
     ...trySteps(`Try it without ${sender.title}`, terminal, { ...given, name: first }),
   ];

@@ -22,6 +22,8 @@ export interface Plan {
   readonly secrets: readonly Secret[];
   readonly edits: readonly { readonly path: readonly [string, ...string[]]; readonly value: unknown }[];
   readonly steps: readonly string[];
+  /** Who sends the secret to the address. */
+  readonly sentBy?: string;
 }
 
 /** The files that were written; what exists is left. */

@@ -150,7 +150,8 @@ async function replace(current: Current, load: Load, options: LiveOptions): Prom
 
 /** Secrets are not part of the id: a rotated one is a change all the same. */
 function isSame(a: Generation, b: Generation): boolean {
-  return a.id === b.id && isDeepStrictEqual(a.config.settings, b.config.settings);
+  const secretsOf = ({ config: { settings, secrets } }: Generation): unknown => [settings, secrets];
+  return a.id === b.id && isDeepStrictEqual(secretsOf(a), secretsOf(b));
 }
 
 interface Live {

@@ -12,6 +12,7 @@ const PROVIDERS = {
   graph: 'Microsoft Graph',
   zoom: 'Zoom',
   cloudevents: 'a sender of CloudEvents',
+  notion: 'Notion',
   echo: 'its sender',
 } as const;
 
@@ -38,10 +39,22 @@ export async function answerQuestion(
   const { query } = hook.target;
   const result = answerChallenge(challenge, { method, url: '', rawHeaders, body: asked, query });
   if (result.kind === 'none') return undefined;
+  if (result.kind === 'key') {
+    const isTaken = (await exchange.generation.takeKey?.(hook.name, result.key)) === true;
+    if (!isTaken) return refuseQuestion(context, exchange, { hook, challenge, why: NOT_AWAITED });
+    return {
+      answer: { status: 200, body: '', contentType: 'text/plain' },
+      outcome: 'served',
+      hookName: hook.name,
+    };
+  }
   if (result.kind === 'wrong') return refuseQuestion(context, exchange, { hook, challenge, why: result.why });
   const { body, contentType, headers } = result;
   return { answer: { status: 200, body, contentType, headers }, outcome: 'served', hookName: hook.name };
 }
+
+const NOT_AWAITED =
+  'its key is taken once, within ten minutes after "sluice add": run that again, and let it send the key again';
 
 async function refuseQuestion(
   context: ServerContext,

@@ -54,6 +54,8 @@ export interface ServerGeneration {
   /** Whether a name has no letter that is not of one of theirs: it is a part of one, or one in other letter case. */
   isOfName?(path: string): boolean;
   settingsOf(path: string): PathSettings;
+  /** Sets aside the key that a sender brings; resolves to whether it was waited for. */
+  takeKey?(path: string, key: string): Promise<boolean>;
   /** The first mapping of a hook name, with its place. */
   placeOf?(path: string): string | undefined;
   /** Where Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */

@@ -10,6 +10,7 @@ import {
   type ServerGeneration,
 } from '../server/server.ts';
 import { KEPT_LIMITS } from '../storage/storage.ts';
+import { takeKey } from './sent-key.ts';
 import type { ServiceOptions } from './service-options.ts';
 
 /** What opens a door here: tokens, and the secrets with which senders prove themselves. */
@@ -73,6 +74,7 @@ function asServed(
     gatewayToken: gateway.token,
     tokens: tokensOf(generation),
     noticePath: noticePath(hooks.mail),
+    takeKey: (path, key) => takeKey(generation, path, key),
     keepRequests: keepRequests(storage.keepRequests, defaults),
     evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),
     takesAnyFormat: recording !== undefined,

@@ -7,7 +7,7 @@ import type { SignedRequest } from './scheme.ts';
 import { SecretReference } from './verify-settings.ts';
 
 /** Questions that providers ask an address before they send anything to it. */
-const CHALLENGES = ['slack', 'meta', 'graph', 'zoom', 'cloudevents'] as const;
+const CHALLENGES = ['slack', 'meta', 'graph', 'zoom', 'cloudevents', 'notion'] as const;
 export type ChallengeName = (typeof CHALLENGES)[number];
 
 /** `challenge` of a path, as it is written in a mapping. */
@@ -49,6 +49,8 @@ export interface ChallengeRequest extends SignedRequest {
 export type ChallengeResult =
   | { readonly kind: 'none' }
   | { readonly kind: 'wrong'; readonly why: string }
+  /** It brings the secret of the proof itself, as Notion does: the operator confirms it. */
+  | { readonly kind: 'key'; readonly key: string }
   | {
       readonly kind: 'answer';
       readonly contentType: 'text/plain' | 'application/json';
@@ -63,7 +65,11 @@ const wrong = (why: string): ChallengeResult => ({ kind: 'wrong', why });
 /** Whether a challenge of this kind needs the body, so that it has to be read before the answer. */
 export function readsBody(challenge: Challenge, method: string): boolean {
   const { kind } = challenge;
-  const isInBody = kind === 'slack' || kind === 'zoom' || (kind === 'echo' && challenge.from === 'body');
+  const isInBody =
+    kind === 'slack' ||
+    kind === 'zoom' ||
+    kind === 'notion' ||
+    (kind === 'echo' && challenge.from === 'body');
   return isInBody && method === 'POST';
 }
 
@@ -80,6 +86,8 @@ export function answerChallenge(challenge: Challenge, request: ChallengeRequest)
       return answerZoom(challenge, request);
     case 'cloudevents':
       return answerCloudEvents(request);
+    case 'notion':
+      return readNotionKey(request);
     case 'echo':
       return answerEcho(challenge, request);
   }
@@ -140,6 +148,13 @@ function answerZoom({ secret = '' }: NamedChallenge, { method, body }: Challenge
     body: JSON.stringify({ plainToken, encryptedToken }),
     headers: [],
   };
+}
+
+/** The first request of a subscription, whose one member is the key. */
+function readNotionKey({ method, body }: ChallengeRequest): ChallengeResult {
+  const text = method === 'POST' && body.length <= 1_024 ? body.toString('latin1') : '';
+  const key = /^\s*\{\s*"verification_token"\s*:\s*"([\w-]{16,200})"\s*\}\s*$/.exec(text)?.[1];
+  return key === undefined ? NONE : { kind: 'key', key };
 }
 
 const ORIGIN = /^[A-Za-z0-9.:-]{1,253}$/;

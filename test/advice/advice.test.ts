@@ -87,7 +87,7 @@ test.each<readonly [string, JsonValue, string]>([
   ['Zoom', { event: 'endpoint.url_validation', payload: { plainToken: 'x' } }, 'write challenge: zoom in'],
   ['monday.com', { challenge: 'x' }, 'write challenge: {echo: body.challenge} in a mapping'],
   ['Amazon SNS', { Type: 'SubscriptionConfirmation', SubscribeURL: 'https://x' }, 'open the SubscribeURL'],
-  ['Notion', { verification_token: 'secret_x' }, 'set it as the secret of verify'],
+  ['Notion', { verification_token: 'secret_x' }, 'run "sluice add notion"'],
 ])('of a check of the address by %s only that is told', (_name, payload, words) => {
   const { advice, text } = advise('packed', payload);
   expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(words)]);

@@ -477,7 +477,7 @@ describe('challenges at the door', () => {
     ['monday.com', '/hooks/x', { body: '{"challenge":"abc"}' }, 'write challenge: {echo: body.challenge} in'],
     ['Dropbox', '/hooks/x?challenge=abc', { method: 'GET' }, 'write challenge: {echo: query.challenge} in'],
     ['Asana', '/hooks/x', { body: '{}', headers: { 'x-hook-secret': 's' } }, 'echo: headers.x-hook-secret'],
-    ['Notion', '/hooks/x', { body: '{"verification_token":"abc"}' }, 'remove verify'],
+    ['Notion', '/hooks/x', { body: '{"verification_token":"abc"}' }, 'run "sluice add notion"'],
   ])(
     'of %s on a path without one are refused, and told with what to write',
     async (who, path, asked, told) => {

@@ -1,0 +1,35 @@
+/**
+ * The key that a sender brings in its first request, as Notion does. `sluice add` makes the file `<secret>.wanted`; who
+ * takes it away may write `<secret>.sent`, once. It is no secret of the path before the operator has confirmed it.
+ */
+import { rm, rename, stat, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import type { Generation } from '../generation/generation.ts';
+
+const WAIT_MS = 600_000;
+
+/** Writes a key where it is waited for; resolves to whether it was. */
+export async function takeKey({ config, table }: Generation, path: string, key: string): Promise<boolean> {
+  const { settings } = table.settingsOf(path).verify ?? {};
+  const [secret] = settings !== undefined && 'secrets' in settings ? settings.secrets : [];
+  if (typeof secret !== 'object') return false;
+  const file = resolve(dirname(config.file), secret.file);
+  const wanted = `${file}.wanted`;
+  const since = await stat(wanted).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+  const taken = `${file}.taken`;
+  // Of two that come at the same time one takes it.
+  const isFirst =
+    since > 0 &&
+    (await rename(wanted, taken).then(
+      () => true,
+      () => false,
+    ));
+  if (!isFirst) return false;
+  await rm(taken, { force: true });
+  if (Date.now() - since > WAIT_MS) return false;
+  await writeFile(`${file}.sent`, `${key}\n`, { mode: 0o600, flag: 'w' });
+  return true;
+}
