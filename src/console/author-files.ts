@@ -7,7 +7,7 @@ import { readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:f
 import { dirname, join, sep } from 'node:path';
 import { displayName } from '../document/document.ts';
 import { MAPPING_FILE } from '../mapping/facts.ts';
-import type { AuthorFile, FileContent, SaveAnswer } from './protocol.ts';
+import type { AuthorFile, FileContent } from './protocol.ts';
 
 export interface AuthorFolders {
   readonly mappingsDir: string;
@@ -86,9 +86,9 @@ export async function readAuthorFile(file: FoundFile): Promise<FileContent> {
 export async function saveAuthorFile(
   file: FoundFile,
   { text, version }: { readonly text: string; readonly version: string },
-): Promise<SaveAnswer> {
+): Promise<{ readonly isSaved: boolean; readonly version: string }> {
   const before = await readFile(file.real, 'utf8');
-  if (versionOf(before) !== version) return { kind: 'changed', version: versionOf(before) };
+  if (versionOf(before) !== version) return { isSaved: false, version: versionOf(before) };
   const lines = before.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
   const written = before.startsWith(MARK) ? MARK + lines : lines;
   const { mode } = await stat(file.real);
@@ -100,7 +100,7 @@ export async function saveAuthorFile(
     await rm(next, { force: true });
     throw error;
   }
-  return { kind: 'saved', version: versionOf(written) };
+  return { isSaved: true, version: versionOf(written) };
 }
 
 function versionOf(text: string): string {

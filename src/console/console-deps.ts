@@ -60,8 +60,8 @@ export interface ConsoleDeps {
   readonly goldenDir: string;
   readonly live: () => ConsoleGeneration;
   readonly openWorkshop: () => Workshop;
-  /** Takes the files as they are into service. */
-  readonly reload: () => Promise<unknown>;
+  /** Takes the files as they are into service; a rejected reload says how many findings kept them out. */
+  readonly reload: () => Promise<{ readonly kind: string; readonly findings?: number }>;
   /** The queue as the command line changes it; resolves to how many entries changed. */
   readonly retry: (id: string) => Promise<number>;
   readonly drop: (id: string) => Promise<number>;

@@ -3,6 +3,8 @@
  * nothing by itself. `dev` lets authors try and save changes; `serve` only shows.
  */
 import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import { ZodError } from 'zod';
 import {
   startHandlerListener,
@@ -41,6 +43,9 @@ export interface RunningConsole {
 
 /** Bytes of a body: a mapping file may have four megabytes. */
 const MAX_BODY_BYTES = 6 * 1024 * 1024;
+/** Characters from which an answer is compressed. */
+const MIN_COMPRESSED = 2_048;
+const compress = promisify(gzip);
 const JSON_TYPE = 'application/json; charset=utf-8';
 const HEADERS: readonly string[] = [
   'x-content-type-options',
@@ -225,7 +230,7 @@ class Site {
     // The operator's own file is shown as it is: what would be left out would be saved.
     const shown =
       path === '/api/file' ? text : withoutSecrets(text, this.#context.deps.live().config.secrets, 'json');
-    res.writeHead(200, [...HEADERS, 'content-type', JSON_TYPE]).end(shown);
+    await sendJson(req, res, shown);
   }
 
   #openFeed(res: ListenerResponse, url: URL): void {
@@ -280,6 +285,15 @@ function sendDocument(res: ListenerResponse): void {
   const policy = ['content-security-policy', contentSecurityPolicy(nonce)];
   res.writeHead(200, [...HEADERS, 'content-type', 'text/html; charset=utf-8', ...policy]);
   res.end(pageDocument(nonce));
+}
+
+/** Compressed where the browser takes that: a list of some thousand rows has more than a megabyte. */
+async function sendJson(req: ListenerRequest, res: ListenerResponse, text: string): Promise<void> {
+  const isCompressed = text.length > MIN_COMPRESSED && /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
+  const encoding = isCompressed ? ['content-encoding', 'gzip'] : [];
+  const body = isCompressed ? await compress(text, { level: 1 }) : text;
+  res.writeHead(200, [...HEADERS, 'content-type', JSON_TYPE, 'vary', 'accept-encoding', ...encoding]);
+  res.end(body);
 }
 
 function sendText(

@@ -10,6 +10,7 @@ import {
   readRequestFile,
   recordCase,
   runCase,
+  unusedMasks,
 } from '../golden/golden.ts';
 import type { HookRequest } from '../request.ts';
 import type { ConsoleGeneration } from './console-deps.ts';
@@ -33,12 +34,16 @@ export async function keepAsGolden(
     const problemText = `the folder of this hook name in ${displayName(dir)} is a link that leads out of it`;
     return { kind: 'refused', problem: problemText };
   }
-  const { file, unused } = await recordCase(request, { dir, masks });
+  const [unused] = unusedMasks(request, masks);
+  if (unused !== undefined) {
+    const problemText = `nothing was written: the request has nothing to mask at ${unused}`;
+    return { kind: 'refused', problem: problemText };
+  }
+  const { file } = await recordCase(request, { dir, masks });
   const { case: golden } = await readRequestFile(file);
-  if (golden === undefined || generation === undefined)
-    return { kind: 'kept', files: [displayName(file)], unused };
+  if (golden === undefined || generation === undefined) return { kind: 'kept', files: [displayName(file)] };
   const result = await applyPolicy(await runCase(golden, createGoldenEngine(generation)), 'new');
-  return { kind: 'kept', files: [displayName(file), displayName(result.case.expectedFile)], unused };
+  return { kind: 'kept', files: [displayName(file), displayName(result.case.expectedFile)] };
 }
 
 /** A link inside the folder could lead anywhere. */

@@ -126,7 +126,8 @@ export interface ImpactAnswer {
 }
 
 export type SaveAnswer =
-  | { readonly kind: 'saved'; readonly version: string }
+  /** `findings` keep it from going live: what was live before goes on. */
+  | { readonly kind: 'saved'; readonly version: string; readonly findings: number }
   /** The file on disk is another than the one that was opened. */
   | { readonly kind: 'changed'; readonly version: string };
 
@@ -139,10 +140,5 @@ export interface Vocabulary {
 }
 
 export type GoldenAnswer =
-  | {
-      readonly kind: 'kept';
-      readonly files: readonly string[];
-      /** Places to mask that fitted nothing. */
-      readonly unused: readonly string[];
-    }
+  | { readonly kind: 'kept'; readonly files: readonly string[] }
   | { readonly kind: 'refused'; readonly problem: string };

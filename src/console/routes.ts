@@ -25,6 +25,7 @@ import type {
   InboxPage,
   Vocabulary,
   RequestPage,
+  SaveAnswer,
 } from './protocol.ts';
 import { explainStored, findOthers, storedToJson } from '../explanation/explanation.ts';
 import { findStoredRequest } from '../storage/facts.ts';
@@ -159,16 +160,15 @@ async function impact(
   return { ...found, typeFindings: await typeFindings };
 }
 
-async function save({ deps, drafts }: RouteContext, { body }: Asked): Promise<object | undefined> {
+async function save({ deps, drafts }: RouteContext, { body }: Asked): Promise<SaveAnswer | undefined> {
   const { file: name, text, version } = Save.parse(body);
   const file = await findAuthorFile(foldersOf(deps), name);
   if (file === undefined) return undefined;
-  const answer = await saveAuthorFile(file, { text, version });
-  if (answer.kind === 'saved') {
-    drafts.forget();
-    await deps.reload();
-  }
-  return answer;
+  const written = await saveAuthorFile(file, { text, version });
+  if (!written.isSaved) return { kind: 'changed', version: written.version };
+  drafts.forget();
+  const { findings = 0 } = await deps.reload();
+  return { kind: 'saved', version: written.version, findings };
 }
 
 async function golden({ deps, judge }: RouteContext, { body }: Asked): Promise<GoldenAnswer | undefined> {

@@ -16,7 +16,7 @@ export {
 } from './collect-coverage.ts';
 export { createGoldenEngine } from './golden-engine.ts';
 export { caseOfRequest, compareOutcomes, formatImpact, type ImpactReport } from './impact.ts';
-export { caseFileOf, caseGroup, maskProblem, recordCase } from './record.ts';
+export { caseFileOf, caseGroup, maskProblem, recordCase, unusedMasks } from './record.ts';
 export { explainFailure, formatReport, REPORTERS, type ReporterName } from './reporters.ts';
 export {
   applyPolicy,

@@ -33,6 +33,11 @@ export function maskProblem(mask: string): string | undefined {
   return `a place to mask begins with payload., headers. or query., such as payload.email or payload.users[].name; found ${JSON.stringify(mask)}`;
 }
 
+/** Masks that fit nothing in this request. */
+export function unusedMasks(request: HookRequest, masks: readonly string[]): readonly string[] {
+  return maskAll(caseFileOf(request), masks).unused;
+}
+
 export interface RecordedCase {
   readonly file: string;
   /** Masks that fitted nothing in this request. */

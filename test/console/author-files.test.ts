@@ -64,7 +64,7 @@ test('writes the text as it is and keeps comments, line ends, byte order mark an
   const { text, version } = await readAuthorFile(file);
   expect(text).toBe('# why\nid: a\n');
   const saved = await saveAuthorFile(file, { text: text.replace('a', 'b'), version });
-  expect(saved.kind).toBe('saved');
+  expect(saved.isSaved).toBe(true);
   expect(readFileSync(at('mappings/crlf.yaml'), 'utf8')).toBe('\uFEFF# why\r\nid: b\r\n');
   expect(statSync(at('mappings/crlf.yaml')).mode & 0o777).toBe(0o640);
 });
@@ -76,7 +76,7 @@ test('does not write over a file that was changed meanwhile', async () => {
   const { version } = await readAuthorFile(file);
   writeFileSync(at('mappings/order.yaml'), '# by somebody else\n');
   const answer = await saveAuthorFile(file, { text: 'mine', version });
-  expect(answer.kind).toBe('changed');
+  expect(answer.isSaved).toBe(false);
   expect(readFileSync(at('mappings/order.yaml'), 'utf8')).toBe('# by somebody else\n');
 });
 

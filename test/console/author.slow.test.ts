@@ -1,5 +1,5 @@
 /** The author's view in a real browser: typing to a changed preview, saving, and files that others change. */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -59,12 +59,22 @@ describe.skipIf(noBrowser !== '')(`the author's view${noBrowser === '' ? '' : `,
 
   test('shows the findings of check while typing, and mends one', async () => {
     const page = await openAuthor();
+    const complaints = complaintsOf(page);
     await clickBehind(page, 'deliver');
     await page.keyboard.type('y');
     await page.waitForSelector('.finding.error:has-text("delivery")');
     await page.waitForSelector('.cm-lintRange-error');
+    const line = "getComputedStyle(document.querySelector('.cm-lintRange-error')).textDecorationStyle";
+    expect(await page.evaluate(line)).toBe('wavy');
+    expect(complaints).toEqual([]);
+    const { id: live } = pages.running.service.generation;
+    await page.keyboard.press('Control+s');
+    await page.waitForSelector('.toast:has-text("not live: 1 finding")');
+    expect(pages.running.service.generation.id).toBe(live);
     await page.keyboard.press('Backspace');
     await page.waitForSelector('.finding.error', { state: 'detached' });
+    await page.keyboard.press('Control+s');
+    await page.waitForSelector('.toast:text-matches("^saved [^,]*$")');
     await page.close();
   });
 
@@ -130,13 +140,32 @@ describe.skipIf(noBrowser !== '')(`the author's view${noBrowser === '' ? '' : `,
     await page.close();
   });
 
+  test('opens the file of the nearest miss where no mapping took the request', async () => {
+    writeFileSync(
+      join(pages.folder, 'mappings/a-first.yaml'),
+      'id: first\nmatch: {path: first}\naction: wake\n',
+    );
+    await pages.running.service.reload();
+    const { requestId } = await pages.running.send('order', { id: 1, buyer: { name: '' } });
+    const page = await pages.open(`/request/${requestId}`);
+    await page.click('a:has-text("Try a change")');
+    await page.waitForSelector('.cm-content:has-text("order-agent")');
+    rmSync(join(pages.folder, 'mappings/a-first.yaml'));
+    await pages.running.service.reload();
+    await page.close();
+  });
+
   test('keeps a request as a golden case, with a value masked', async () => {
     const page = await pages.open(`/request/${id}`);
     await page.click('button:has-text("Keep as golden case")');
+    const folder = join(pages.folder, 'test/golden/order');
+    await page.fill('.golden input', 'payload.buyer.nmae');
+    await page.click('.golden button[type=submit]');
+    await page.waitForSelector('[role=status]:has-text("nothing to mask at payload.buyer.nmae")');
+    expect(readdirSync(folder)).toEqual(['one.request.yaml']);
     await page.fill('.golden input', 'payload.buyer.name');
     await page.click('.golden button[type=submit]');
     await page.waitForSelector('[role=status]:has-text("kept:")');
-    const folder = join(pages.folder, 'test/golden/order');
     const [file = ''] = readdirSync(folder).filter(
       (name) => name !== 'one.request.yaml' && name.endsWith('.request.yaml'),
     );

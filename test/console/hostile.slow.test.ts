@@ -129,13 +129,13 @@ describe.skipIf(noBrowser !== '')(`hostile payloads${noBrowser === '' ? '' : `, 
     const old = await first.send('order', { id: 1, buyer: { name: 'Before' } });
     await page.waitForSelector(`#row-${old.requestId}`);
     await first.stop();
-    await page.waitForSelector('.live.lost');
+    await page.waitForSelector('.connection.lost');
     const second = await startConsoleService(folder.path);
     onTestFinished(() => second.stop());
     const fresh = await second.send('order', { id: 2, buyer: { name: 'After' } });
     await page.waitForSelector(`#row-${fresh.requestId}`);
     await page.waitForSelector(`#row-${old.requestId}`);
-    await page.waitForSelector('.live.live:not(.lost)');
+    await page.waitForSelector('.connection.live');
     await page.close();
   });
 });

@@ -1,8 +1,12 @@
 /** The console in a real browser: the inbox, a request, hostile payloads. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, test } from 'vitest';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { complaintsOf, noBrowser } from '../support/browser.ts';
+import { makeConsoleFolder, startConsoleService } from '../support/console-fixture.ts';
+import { freePort } from '../support/free-port.ts';
 import { useConsole } from '../support/console-page.ts';
 
 describe.skipIf(noBrowser !== '')(`the inbox${noBrowser === '' ? '' : `, ${noBrowser}`}`, () => {
@@ -20,7 +24,7 @@ describe.skipIf(noBrowser !== '')(`the inbox${noBrowser === '' ? '' : `, ${noBro
     expect(page.url()).toBe(`${pages.running.url}/`);
     expect(await stranger.cookies()).toEqual([]);
     await page.reload();
-    await page.waitForSelector('.live.live:has-text("live")');
+    await page.waitForSelector('.connection.live:has-text("live")');
     await page.evaluate("localStorage.setItem('sluice-session', 'author.zzzzzzzz.made-up')");
     await page.reload();
     await page.waitForSelector('#key');
@@ -60,7 +64,7 @@ describe.skipIf(noBrowser !== '')(`the inbox${noBrowser === '' ? '' : `, ${noBro
   test('shows a request the moment it arrives, in two tabs, and why it became what it is', async () => {
     const [one, two] = await Promise.all([pages.open(), pages.open()]);
     const complaints = complaintsOf(one);
-    await one.waitForSelector('.live.live:has-text("live")');
+    await one.waitForSelector('.connection.live:has-text("live")');
     const { requestId, status } = await pages.running.send(
       'order',
       '{"id": 820982911946154508, "buyer": {"name": "Ada"}, "items": [{"sku": "A1"}, {"sku": "B2"}]}',
@@ -102,9 +106,73 @@ describe.skipIf(noBrowser !== '')(`the inbox${noBrowser === '' ? '' : `, ${noBro
     await page.close();
   });
 
+  test('a link to an old request shows its row, and new requests leave the list where it is', async () => {
+    const ids: string[] = [];
+    for (let sent = 0; sent < 80; sent += 1) ids.push((await pages.running.send('nowhere', {})).requestId);
+    const page = await pages.open(`/request/${ids[0] ?? ''}`);
+    const list = page.locator('.rows');
+    const top = () => page.evaluate<number>("document.querySelector('.rows').scrollTop");
+    await page.waitForSelector(`#row-${ids[0] ?? ''}.open`);
+    const isInSight = `document.querySelector('#row-${ids[0] ?? ''}').getBoundingClientRect().bottom <= innerHeight`;
+    await expect.poll(() => page.evaluate(isInSight)).toBe(true);
+    expect(await top()).toBeGreaterThan(1000);
+    await page.evaluate("document.querySelector('.rows').scrollTop = 580");
+    // The open row is far below now, and not even made: nothing may point at it.
+    await page.waitForSelector(`#row-${ids[0] ?? ''}`, { state: 'detached' });
+    expect(await list.getAttribute('aria-activedescendant')).toBeNull();
+    await pages.running.send('nowhere', {});
+    await expect.poll(top).toBe(580 + 58);
+    await page.close();
+  });
+
+  test('Enter after j goes to the request', async () => {
+    const page = await pages.open();
+    await page.waitForSelector('.row');
+    await page.keyboard.press('j');
+    await page.waitForSelector('.request-head h1');
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('H1');
+    await page.close();
+  });
+
+  test('a request opened while the service was away comes up with it, and a replaced key is asked for', async () => {
+    const port = await freePort();
+    const folder = makeConsoleFolder({
+      'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}\ngateway: {runners: {slow: {kind: command, argv: [sleep, "60"], cwd: private, maxRuns: 1}}}\nconsole: {port: ${port}}\n`,
+    });
+    onTestFinished(() => folder.remove());
+    const first = await startConsoleService(folder.path);
+    const context = await pages.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(first.link);
+    const command = (await page.textContent('.empty code')) ?? '';
+    const [, url = '', sent = ''] = /^curl (\S+) .* --json '(.*)'$/.exec(command) ?? [];
+    expect(url).toBe(`${first.service.url}/hooks/wake`);
+    await first.send('wake', sent);
+    await page.click('.row:has-text("wake")');
+    await page.waitForSelector('.request-head .outcome.accepted');
+    const { requestId } = await first.send('nowhere', {});
+    await page.waitForSelector(`#row-${requestId}`);
+    await first.stop();
+    await page.waitForSelector('.connection.lost');
+    const colour = (selector: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector('${selector}')).color`);
+    expect(await colour('.connection.lost .dot')).toBe(await colour('.connection.lost'));
+    await page.click(`#row-${requestId}`);
+    await page.waitForSelector('.empty:has-text("does not answer")');
+    const second = await startConsoleService(folder.path);
+    await page.waitForSelector('.request-head .outcome.rejected');
+    await second.stop();
+    rmSync(join(folder.path, '.sluice/console-key'));
+    const third = await startConsoleService(folder.path);
+    onTestFinished(() => third.stop());
+    await page.waitForSelector('#key');
+    await context.close();
+  });
+
   test('a page that was hidden goes on where it was, and misses nothing', async () => {
     const page = await pages.open();
-    await page.waitForSelector('.live.live:has-text("live")');
+    await page.waitForSelector('.connection.live:has-text("live")');
     const hide = (isHidden: boolean) =>
       page.evaluate(
         `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });

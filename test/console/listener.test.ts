@@ -2,6 +2,7 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeConsoleFolder, startConsoleService, type ConsoleService } from '../support/console-fixture.ts';
 
@@ -33,12 +34,16 @@ function ask(path: string, { method = 'GET', headers = {}, body }: Asking = {}) 
   return new Promise<{
     status: number;
     text: string;
+    bytes: Buffer;
     headers: IncomingHttpHeaders;
   }>((resolve, reject) => {
     const req = request({ hostname, port, path, method, headers: { origin, ...headers } }, (res) => {
-      let text = '';
-      res.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-      res.on('end', () => resolve({ status: res.statusCode ?? 0, text, headers: res.headers }));
+      const chunks: Buffer[] = [];
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('end', () => {
+        const bytes = Buffer.concat(chunks);
+        resolve({ status: res.statusCode ?? 0, text: bytes.toString(), bytes, headers: res.headers });
+      });
     });
     req.on('error', reject);
     req.end(body === undefined ? undefined : JSON.stringify(body));
@@ -105,6 +110,16 @@ test('shows and changes nothing in serve', async () => {
     expect((await ask(path, { method: 'POST', headers: session, body: {} })).status, path).toBe(404);
   for (const path of ['/api/files', '/api/file?name=mappings/order.yaml', '/api/vocabulary'])
     expect((await ask(path, { headers: session })).status, path).toBe(404);
+});
+
+test('compresses what is long, where the browser takes that', async () => {
+  for (let sent = 0; sent < 30; sent += 1) await running.send('nowhere', {});
+  const plain = await ask('/api/inbox', { headers: session });
+  const packed = await ask('/api/inbox', { headers: { ...session, 'accept-encoding': 'gzip' } });
+  expect(plain.headers['content-encoding']).toBeUndefined();
+  expect(packed.headers['content-encoding']).toBe('gzip');
+  expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 4);
+  expect((JSON.parse(gunzipSync(packed.bytes).toString()) as { rows: unknown[] }).rows).toHaveLength(30);
 });
 
 test('shows no secret of the configuration, wherever it was repeated', async () => {

@@ -82,6 +82,11 @@ export function isAborted(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
+/** Whether it may be otherwise in a moment: the service does not answer, or not yet. */
+export function isPassing(error: unknown): boolean {
+  return !(error instanceof ApiError) || error.status >= 500;
+}
+
 export function messageOf(error: unknown): string {
   if (error instanceof ApiError) return error.message;
   return 'the service does not answer; is it running?';

@@ -14,6 +14,7 @@ import type {
 } from '../protocol.ts';
 import { getJson, isAborted, messageOf, postJson } from './api.ts';
 import { parseExact, type Value } from './exact-json.ts';
+import { count } from './format.ts';
 import { rows, state } from './inbox-store.ts';
 
 /** A pause in typing. */
@@ -139,25 +140,26 @@ async function compareAll(
   findings.value = [...answer.findings, ...(found.typeFindings ?? [])];
 }
 
-/** Resolves to whether the file was written. */
-export async function save(): Promise<boolean> {
+/** Resolves to what is to be said where the file was written. */
+export async function save(): Promise<string | undefined> {
   const file = opened.value;
-  if (file === undefined || !isDirty.value) return false;
+  if (file === undefined || !isDirty.value) return undefined;
   const written = text.value;
   try {
     const { name, version } = file;
     const answer = await postJson<SaveAnswer>('/api/save', { file: name, text: written, version });
     if (answer.kind === 'changed') {
       isChangedOutside.value = true;
-      return false;
+      return undefined;
     }
     opened.value = { name, text: written, version: answer.version };
     isChangedOutside.value = false;
     changed(text.value, 0);
-    return true;
+    if (answer.findings === 0) return `saved ${name}`;
+    return `saved ${name}, but it is not live: ${count(answer.findings, 'finding')}; what was live before goes on`;
   } catch (error) {
     problem.value = messageOf(error);
-    return false;
+    return undefined;
   }
 }
 

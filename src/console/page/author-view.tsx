@@ -40,8 +40,8 @@ import { TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
 
 async function saveFile(): Promise<void> {
-  const name = opened.value?.name;
-  if (await save()) say(`saved ${name ?? ''}`);
+  const said = await save();
+  if (said !== undefined) say(said);
 }
 
 export function AuthorView(): JSX.Element {

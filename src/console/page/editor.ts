@@ -49,6 +49,22 @@ const THEME = EditorView.theme({
     backgroundColor: 'var(--accent)',
     color: 'var(--on-accent)',
   },
+  // Those of the library are images of data: addresses, which the page's policy refuses.
+  '.cm-lintRange-error, .cm-lintRange-warning': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--red) 1px',
+    textUnderlineOffset: '3px',
+  },
+  '.cm-lintRange-warning': { textDecorationColor: 'var(--amber)' },
+  '.cm-lint-marker-error, .cm-lint-marker-warning': {
+    content: 'none',
+    width: '8px',
+    height: '8px',
+    margin: '6px 3px',
+    borderRadius: '50%',
+    backgroundColor: 'var(--red)',
+  },
+  '.cm-lint-marker-warning': { backgroundColor: 'var(--amber)' },
   '.cm-matchingBracket': { backgroundColor: 'var(--accent-soft) !important' },
 });
 

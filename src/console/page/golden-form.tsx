@@ -32,8 +32,7 @@ async function keepCase(
   try {
     const answer = await postJson<GoldenAnswer>('/api/golden', { request: id, masks });
     if (answer.kind === 'refused') return { isKept: false, said: answer.problem };
-    const unused = answer.unused.length === 0 ? '' : `; nothing to mask at ${answer.unused.join(', ')}`;
-    return { isKept: true, said: `kept: ${answer.files.join(', ')}${unused}` };
+    return { isKept: true, said: `kept: ${answer.files.join(', ')}` };
   } catch (error) {
     return { isKept: false, said: messageOf(error) };
   }

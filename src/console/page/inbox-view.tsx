@@ -1,7 +1,7 @@
 /** The list of requests: only the rows in sight are made, so that ten thousand cost what fifty do. */
-import { signal, useComputed, useSignalEffect } from '@preact/signals';
+import { signal, useComputed } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { InboxRow } from '../protocol.ts';
 import { formatBody, formatMs, formatTime } from './format.ts';
 import {
@@ -23,13 +23,18 @@ import { plainText, ShownText } from './shown-text.tsx';
 
 const scrollTop = signal(0);
 const viewHeight = signal(800);
-const rowHeight = signal(44);
+const rowHeight = signal(58);
 /** Rows made above and below those in sight. */
 const MARGIN = 12;
 
 /** Id of the request that is open. */
 export function openId(): string {
   return /^\/request\/([^/]+)$/.exec(place.value.path)?.[1] ?? '';
+}
+
+/** Goes to the text of the request that is open. */
+export function readOpen(): void {
+  document.querySelector<HTMLElement>('#detail h1')?.focus();
 }
 
 /** Opens the neighbour of the request that is open. */
@@ -125,12 +130,18 @@ function Choice(props: {
 function RowList(): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const slice = useComputed(rowsInSight);
-  useEffect(() => (box.current === null ? undefined : measureRows(box.current)), []);
-  useSignalEffect(() => {
-    if (box.current !== null) showOpenRow(box.current);
-  });
+  useLayoutEffect(() => (box.current === null ? undefined : measureRows(box.current)), []);
   const { first, list, all } = slice.value;
   const open = openId();
+  const top = useRef('');
+  useLayoutEffect(() => {
+    if (box.current !== null) top.current = keepPlace(box.current, top.current);
+  }, [shownRows.value]);
+  const shown = useRef('');
+  useLayoutEffect(() => {
+    if (box.current !== null && shown.current !== open && showOpenRow(box.current)) shown.current = open;
+  });
+  const isOpenMade = list.some(({ id }) => id === open);
   return (
     <div
       class="rows"
@@ -138,7 +149,7 @@ function RowList(): JSX.Element {
       role="listbox"
       tabIndex={0}
       aria-label={`Requests, newest first: ${all}`}
-      aria-activedescendant={open === '' ? undefined : `row-${open}`}
+      aria-activedescendant={isOpenMade ? `row-${open}` : undefined}
       onScroll={(event) => (scrollTop.value = event.currentTarget.scrollTop)}
       onKeyDown={moveByKey}
     >
@@ -165,7 +176,7 @@ function rowsInSight(): { readonly first: number; readonly list: readonly InboxR
 function measureRows(element: HTMLElement): () => void {
   const measure = (): void => {
     viewHeight.value = element.clientHeight;
-    rowHeight.value = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row')) || 44;
+    rowHeight.value = Number.parseFloat(getComputedStyle(element).getPropertyValue('--row')) || 58;
   };
   const observer = new ResizeObserver(measure);
   observer.observe(element);
@@ -174,21 +185,30 @@ function measureRows(element: HTMLElement): () => void {
   return () => observer.disconnect();
 }
 
-/** Scrolls so far that the row of the open request is seen. */
-function showOpenRow(element: HTMLElement): void {
+/** Whoever has scrolled stays at the rows in sight while others come in above them; returns the first row there is. */
+function keepPlace(element: HTMLElement, before: string): string {
+  const list = shownRows.peek();
+  const added = before === '' ? -1 : list.findIndex(({ id }) => id === before);
+  if (added > 0 && element.scrollTop > 0) element.scrollTop += added * rowHeight.peek();
+  return list[0]?.id ?? '';
+}
+
+/** Scrolls so far that the row of the open request is seen; returns whether it is, as the list may not be that long yet. */
+function showOpenRow(element: HTMLElement): boolean {
   const at = shownRows.value.findIndex(({ id }) => id === openId());
-  if (at === -1) return;
+  if (at === -1) return openId() === '';
   const top = at * rowHeight.value;
+  const lowest = top + rowHeight.value - element.clientHeight;
   if (top < element.scrollTop) element.scrollTop = top;
-  else if (top + rowHeight.value > element.scrollTop + element.clientHeight)
-    element.scrollTop = top + rowHeight.value - element.clientHeight;
+  else if (lowest > element.scrollTop) element.scrollTop = lowest;
+  return element.scrollTop <= top && element.scrollTop >= Math.floor(lowest);
 }
 
 function moveByKey(event: KeyboardEvent): void {
   if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
     event.preventDefault();
     step(event.key === 'ArrowDown' ? 1 : -1);
-  } else if (event.key === 'Enter') document.querySelector<HTMLElement>('#detail h1')?.focus();
+  }
 }
 
 interface RowProps {
@@ -229,17 +249,21 @@ function whatBecame({ mapping, code, note }: InboxRow): string {
   return [mapping, code, note].filter((part) => part !== undefined).join(' · ');
 }
 
+/** The built-in wake takes it wherever hooks are taken, without any file. */
+function sampleCommand(hooksUrl: string): string {
+  return `curl ${hooksUrl}/wake -H 'Authorization: Bearer TOKEN' --json '{"text": "hello"}'`;
+}
+
 function EmptyInbox(): JSX.Element {
   if (loadProblem.value !== '') return <p class="empty">{loadProblem.value}</p>;
   if (!isLoaded.value) return <p class="empty quiet">Loading…</p>;
   return (
     <div class="empty">
       <h2>No requests yet</h2>
-      <p>Send one, and it appears here:</p>
+      <p>Send one with the token of hooks, and it appears here:</p>
       <pre>
-        <code>sluice send test/golden/wake/now.request.yaml</code>
+        <code>{sampleCommand(state.value?.hooksUrl ?? '')}</code>
       </pre>
-      <p class="quiet">Hooks are taken at {state.value?.hooksUrl}</p>
     </div>
   );
 }

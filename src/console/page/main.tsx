@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { render, type JSX, type ComponentType } from 'preact';
 import { connection, startInbox, state } from './inbox-store.ts';
-import { InboxView, openId, step } from './inbox-view.tsx';
+import { InboxView, openId, readOpen, step } from './inbox-view.tsx';
 import { followLink, goTo, place } from './navigation.ts';
 import { RequestView } from './request-view.tsx';
 import { toast } from './toast.ts';
@@ -62,7 +62,7 @@ function Status(): JSX.Element {
   return (
     <p class="status">
       {state.value?.mode === 'serve' && <span class="badge">read only</span>}
-      <span class={`live ${connection.value}`}>
+      <span class={`connection ${connection.value}`}>
         <span class="dot" aria-hidden="true" />
         {CONNECTIONS[connection.value]}
       </span>
@@ -125,6 +125,8 @@ function onKey(event: KeyboardEvent): void {
     return;
   }
   if (isWriting || event.metaKey || event.ctrlKey || event.altKey) return;
+  // What can be pressed takes Enter itself.
+  if (event.key === 'Enter' && target.closest('a, button, summary, [role=treeitem]') !== null) return;
   const keys = `${before}${event.key}`;
   before = event.key === 'g' ? 'g ' : '';
   const act = ACTIONS[keys] ?? ACTIONS[event.key];
@@ -142,6 +144,7 @@ function leave(target: HTMLElement, isWriting: boolean): void {
 const ACTIONS: Readonly<Record<string, () => void>> = {
   j: () => step(1),
   k: () => step(-1),
+  Enter: readOpen,
   '/': () => document.querySelector<HTMLInputElement>('#search')?.focus(),
   'g i': () => goTo('/'),
   'g a': () => {

@@ -3,7 +3,7 @@ import { useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { InboxRow, Judgement, KeptContent, RequestPage } from '../protocol.ts';
-import { getJson, isAborted, messageOf } from './api.ts';
+import { getJson, isAborted, isPassing, messageOf } from './api.ts';
 import { parseExact } from './exact-json.ts';
 import { formatBody, formatDate, formatMs } from './format.ts';
 import { GoldenForm } from './golden-form.tsx';
@@ -47,7 +47,9 @@ function load(id: string, page: Signal<RequestPage | undefined>, problem: Signal
       problem.value = '';
       if (isUnderWay(found)) timer = setTimeout(() => void look(), LOOK_AGAIN_MS);
     } catch (error) {
-      if (!isAborted(error) && page.peek() === undefined) problem.value = messageOf(error);
+      if (isAborted(error)) return;
+      if (page.peek() === undefined) problem.value = messageOf(error);
+      if (isPassing(error)) timer = setTimeout(() => void look(), LOOK_AGAIN_MS);
     }
   };
   void look();
@@ -185,9 +187,15 @@ function Cost({ row }: { readonly row: InboxRow }): JSX.Element {
   );
 }
 
+/** Where the mapping stands that took it, or the nearest that did not, or a hook name that may have been meant. */
+function placeToChange({ mapping, notes }: Judgement): string | undefined {
+  const near = notes.find(({ code }) => code === 'not_held') ?? notes.find(({ at }) => at !== undefined);
+  return mapping?.at ?? near?.mapping?.at ?? near?.at;
+}
+
 /** What an author can do with a request that is kept. */
 function AuthorActions({ page: { id, now } }: { readonly page: RequestPage }): JSX.Element {
-  const at = now?.mapping?.at;
+  const at = now === undefined ? undefined : placeToChange(now);
   const place = at === undefined ? '' : `&at=${encodeURIComponent(at)}`;
   return (
     <p class="actions">
