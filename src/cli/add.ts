@@ -10,38 +10,28 @@ import {
   planSender,
   refuseTwin,
   secretFileOf,
-  signsAddress,
   type Places,
   verifyTokenFileOf,
 } from './add-plan.ts';
-import type { Cli } from './command-line.ts';
 import {
-  type ConfigFlags,
-  findCasesFolder,
-  findConfigFile,
-  loadSettings,
-  printFindings,
-} from './config-file.ts';
+  addressOf,
+  type AddFlags,
+  type OfSender,
+  type OwnSecrets,
+  type Setting,
+  stepsOf,
+} from './add-steps.ts';
+import type { Cli } from './command-line.ts';
+import { findCasesFolder, loadSettings, printFindings } from './config-file.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
-import { commandLine } from './next-steps.ts';
-import { shellWord } from '../advice/commands.ts';
+import { type Registering, registerWebhook, removeWebhook, targetProblem } from './register.ts';
 import { awaitKey } from './sent-key.ts';
-import { planExamples, planSample, type SamplePlan } from './sample-plan.ts';
+import { planExamples, planSample } from './sample-plan.ts';
 import { readSenders, type Sender, shippedSenders } from '../senders/senders.ts';
+import { writeSecretFile } from '../mail/mail.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { editConfig, writePlan, type Plan, type Secret } from './write-plan.ts';
-
-export interface AddFlags extends ConfigFlags {
-  readonly from?: readonly string[];
-  /** Whose payloads they are. */
-  readonly as?: string;
-  readonly comment?: boolean;
-  readonly secretFile?: string;
-  readonly tokenFile?: string;
-  readonly url?: string;
-  readonly dryRun?: boolean;
-}
 
 /** Writes what a sender needs here, and says what to do there. What exists is never overwritten. */
 export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void> {
@@ -54,15 +44,54 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
   };
   refuseOddName(name);
   refuseTwin(places, name);
-  const plan = await makePlan(terminal, name, { flags, places, settings });
+  const given = { flags, places, settings };
+  if (flags.remove !== undefined)
+    return removeWebhook(terminal, await registering(terminal, name, { ...given, target: flags.remove }));
+  const registers =
+    flags.register === undefined
+      ? undefined
+      : await registering(terminal, name, { ...given, target: flags.register });
+  const plan = await makePlan(terminal, name, given);
   if (flags.dryRun === true) return show(terminal, plan, places);
   const written = await writePlan(terminal, plan, places);
   await editConfig(terminal, file, plan);
   await finish(cli, flags, { places, written });
-  for (const step of plan.steps) terminal.out(step);
   const secret = resolve(places.root, secretFileOf(name));
+  if (registers !== undefined) {
+    const own = existsSync(secret) ? (await readFile(secret, 'utf8')).trim() : undefined;
+    const made = await registerWebhook(terminal, { ...registers, secret: own });
+    if (made !== undefined) await writeSecretFile(secret, `${made}\n`);
+    return;
+  }
+  for (const step of plan.steps) terminal.out(step);
   if (plan.sentBy !== undefined && !existsSync(secret))
     await awaitKey(terminal, { file: secret, title: plan.sentBy });
+}
+
+/** What is needed to speak with the interface of a sender; the token is read or asked for, and never stored. */
+async function registering(
+  terminal: Terminal,
+  name: string,
+  { target: given, ...setting }: Setting & { readonly target: string | true },
+): Promise<Registering> {
+  const { flags, places, settings } = setting;
+  const { senders } = await readSenders(places.mappings);
+  const sender = [...senders, ...shippedSenders()].find((each) => each.name === name);
+  const register = sender?.register;
+  if (sender === undefined || register === undefined)
+    throw new CliError(`--register and --remove are not known of ${name}`, 2);
+  if ((flags.url ?? settings.server.publicUrl) === undefined)
+    throw new CliError('the sender needs an address to call: add --url https://YOUR-ADDRESS', 2);
+  const target = given === true ? undefined : given;
+  const problem = targetProblem(register, target);
+  if (problem !== undefined) throw new CliError(`--register of ${name}: ${problem}`, 2);
+  const ask = await openAsker(terminal, true);
+  const token =
+    flags.tokenFile === undefined
+      ? (await ask.secret('--token-file', `Paste ${register.token}`)).trim()
+      : await readGiven(terminal, flags.tokenFile);
+  const url = addressOf(name, setting);
+  return { title: sender.title, register, target, token, url, api: flags.api, isSure: flags.yes === true };
 }
 
 /** A name becomes the name of files and the end of an address. */
@@ -119,17 +148,6 @@ function noMappings(
   return new CliError(`${what}: save some of its payloads and run "sluice add ${name} --from FILE"`, 2);
 }
 
-interface Setting {
-  readonly flags: AddFlags;
-  readonly places: Places;
-  readonly settings: Settings;
-}
-
-interface OfSender extends Setting {
-  readonly ask: Asker;
-  readonly made: SamplePlan;
-}
-
 async function planOf(terminal: Terminal, name: string, given: OfSender): Promise<Plan> {
   const { flags, settings, made } = given;
   const { sender } = made;
@@ -154,56 +172,6 @@ function nothingToComment(name: string): CliError {
   return new CliError(`--comment is for senders with issues to comment on: github, found ${name}`, 2);
 }
 
-/** The sender's secret first, then what its channel needs. */
-type OwnSecrets = readonly [Secret, ...Secret[]];
-
-/** What the person reads, does at the sender, and how to try it before. */
-function stepsOf(
-  terminal: Terminal,
-  name: string,
-  given: OfSender & { readonly secrets: OwnSecrets },
-): readonly string[] {
-  const { places, secrets, made } = given;
-  const { sender, notes, firstCase: first } = made;
-  const facts = {
-    url: addressOf(name, given),
-    secretFile: inShell(terminal, places, secrets[0].file),
-    verifyTokenFile: inShell(terminal, places, verifyTokenFileOf(name)),
-  };
-  const setup = (sender.setup ?? unknownSetup(sender)).map((line) =>
-    line.replaceAll(/\{(url|secretFile|verifyTokenFile)\}/g, (_, key: keyof typeof facts) => facts[key]),
-  );
-  return [
-    ...(sender.mapping === undefined ? ['', 'Read the mappings: they were made from payloads.'] : []),
-    ...notes,
-    '',
-    `Set up ${sender.title}:`,
-    ...numbered(setup),
-    ...(sender.secret?.from === 'sent' ? [] : later(terminal, places, secrets)),
-    ...(signsAddress(sender) ? needsAddress(given) : []),
-    ...trySteps(`Try it without ${sender.title}`, terminal, { ...given, name: first }),
-  ];
-}
-
-/** At a sender of which no steps are known. */
-const unknownSetup = ({ verify }: SamplePlan['sender']): readonly string[] => [
-  'Address: {url}',
-  verify === undefined || verify.scheme === 'token'
-    ? 'Header: Authorization: Bearer …, with what "cat {secretFile}" prints in place of the dots.'
-    : `It signs what it sends (${verify.scheme}): "sluice verify" judges a request.`,
-];
-
-/** How to send a golden case to a service that runs here. */
-function trySteps(
-  head: string,
-  terminal: Terminal,
-  { places, flags, name }: Pick<Setting, 'places' | 'flags'> & { readonly name: string },
-): readonly string[] {
-  const file = inShell(terminal, places, join(places.cases, `${name}.request.yaml`));
-  const ours = (command: string): string => commandLine(terminal, findConfigFile(terminal, flags), command);
-  return ['', `${head}, while "${ours('dev')}" runs:`, `  ${ours(`send ${file} --sign`)}`];
-}
-
 async function secretOf(
   terminal: Terminal,
   name: string,
@@ -215,7 +183,8 @@ async function secretOf(
   const { verify, title, secret: { from, what = 'its secret' } = {} } = sender;
   // Who signs and is not known shows its secret somewhere; a token is made here.
   const isIssued = from === undefined ? verify !== undefined && verify.scheme !== 'token' : from === 'issued';
-  if (from === 'sent') return { file, value: undefined };
+  const comes = flags.register !== undefined && sender.register?.create.secret !== undefined;
+  if (from === 'sent' || comes) return { file, value: undefined };
   return {
     file,
     value: isIssued ? await askFor(terminal, ask, { what, title, flags }) : randomBytes(32).toString('hex'),
@@ -274,19 +243,6 @@ function channelEdits(settings: Settings, { file }: Secret): Plan['edits'] {
   return [{ path: ['channels', 'github', 'token'], value: { file } }];
 }
 
-function addressOf(name: string, { flags, settings }: Setting): string {
-  const origin = flags.url ?? settings.server.publicUrl ?? 'https://YOUR-ADDRESS';
-  return `${origin.replace(/\/+$/, '')}${settings.hooks.path}/${name}`;
-}
-
-function needsAddress({ flags, settings }: Setting): readonly string[] {
-  if ((flags.url ?? settings.server.publicUrl) !== undefined) return [];
-  return [
-    '',
-    'Set server.publicUrl, or run this again with --url https://YOUR-ADDRESS: without it no signature can be right.',
-  ];
-}
-
 /** Checks what is there now, and writes what the new cases become. */
 async function finish(
   { terminal }: Cli,
@@ -329,26 +285,4 @@ function show(terminal: Terminal, { files, secrets, edits, steps }: Plan, { root
   for (const { path, value } of edits) terminal.out(`--- ${path.join('.')}: ${JSON.stringify(value)}`);
   for (const step of steps) terminal.out(step);
   terminal.err('nothing was written (--dry-run)');
-}
-
-/** A file as a shell takes it. */
-function inShell(terminal: Terminal, { root }: Places, file: string): string {
-  return shellWord(relative(terminal.cwd, resolve(root, file)));
-}
-
-function numbered(steps: readonly string[]): readonly string[] {
-  let number = 0;
-  // What is indented is part of a file.
-  return steps.map((step) => (step.startsWith(' ') ? `     ${step}` : `  ${(number += 1)}. ${step}`));
-}
-
-function later(terminal: Terminal, places: Places, secrets: readonly Secret[]): readonly string[] {
-  return secrets
-    .filter(({ value }) => value === undefined)
-    .map(({ file }) => resolve(places.root, file))
-    .flatMap((file) => [
-      '',
-      `Until the secret is there, nothing is let in. Write it, and nothing else, into ${relative(terminal.cwd, file)}:`,
-      `  (umask 077; mkdir -p ${inShell(terminal, places, dirname(file))}; cat > ${inShell(terminal, places, file)})`,
-    ]);
 }

@@ -1,4 +1,4 @@
-import type { AddFlags } from './add.ts';
+import type { AddFlags } from './add-steps.ts';
 import type { ImportFlags } from './import-openclaw.ts';
 import { Option, type Command } from 'commander';
 import type { AgentKind } from '../config/config.ts';
@@ -7,7 +7,6 @@ import type { JsonFlags } from './config-file.ts';
 import type { CheckFlags } from './check.ts';
 import type { ExplainFlags } from './explain.ts';
 import type { DiffFlags } from './diff.ts';
-import type { InitFlags } from './init.ts';
 import type { ReplayFlags } from './replay.ts';
 import type { TestFlags } from './test.ts';
 import type { TransformRunFlags } from './transform-run.ts';
@@ -35,8 +34,7 @@ function addFirstFiles(program: Command, cli: Cli): void {
     .command('init [folder]')
     .description('write a first configuration, mapping and golden case; never overwrites')
     .addOption(new Option('--agent <kind>', 'the coding agent that takes the turns').choices(AGENTS))
-    .option('--skill', 'write the skill with which coding agents write mappings to where they look for it')
-    .action(async (folder: string | undefined, flags: InitFlags) =>
+    .action(async (folder: string | undefined, flags: { agent?: string }) =>
       (await import('./init.ts')).init(cli, folder ?? '.', flags),
     );
   addSender(program, cli);
@@ -56,6 +54,10 @@ function addSender(program: Command, cli: Cli): void {
     .option('--secret-file <file>', 'a file that holds the secret which the sender issued')
     .option('--token-file <file>', 'a file that holds the access token for --comment')
     .option('--url <url>', 'the beginning of the address that the sender calls; becomes server.publicUrl')
+    .option('--register [target]', 'make the webhook at the sender, too, such as --register owner/name')
+    .option('--remove [target]', 'take the webhook away at the sender again')
+    .option('--api <url>', 'with --register: the address of the interface, where it is your own')
+    .option('--yes', 'with --register and --remove: do it without a question')
     .option('--dry-run', 'show what would be written, and write nothing')
     .action(async (name: string, flags: AddFlags) => (await import('./add.ts')).add(cli, name, flags));
 }

@@ -71,13 +71,8 @@ function factsOf(happened: Happened): Facts {
       evaluated?.evaluation.mapping ??
       (id === undefined ? undefined : table.mappings.find((one) => one.id === id)),
     code: error?.code ?? stored?.decision?.code,
-    field: error?.errors[0]?.field ?? fieldOf(stored?.decision),
+    field: error?.errors[0]?.field,
   };
-}
-
-function fieldOf(decision: StoredRequest['decision']): string | undefined {
-  const field = decision?.findings?.find(({ code }) => code === 'field')?.facts?.['field'];
-  return typeof field === 'string' ? field : undefined;
 }
 
 const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {

@@ -60,9 +60,10 @@ export class LimitWatch {
   async #lookAt(nowMs: number): Promise<void> {
     const { storage, configuration } = this.#context;
     const { limits: rules } = configuration();
-    const pauses = await storage.listPauses();
-    const mayWait = pauses.length > 0 || rules !== undefined;
-    const found = mayWait ? await storage.listLimited({ nowMs, ...(rules && { rules }) }) : [];
+    const [found, pauses] = await Promise.all([
+      storage.listLimited({ nowMs, ...(rules === undefined ? {} : { rules }) }),
+      storage.listPauses(),
+    ]);
     this.#report(found, pauses);
     for (const one of found) if (isLimited(one)) await this.#follow(one, nowMs);
     await this.#sweep(nowMs);

@@ -63,7 +63,7 @@ export interface JsonAnswer {
 }
 
 export interface JsonRequest {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON; a `URLSearchParams` as a form. */
   readonly body?: unknown;

@@ -1,3 +1,2 @@
 /** What advice reads of bodies, beside what the engine needs. */
-export { EXPECTED, type JsonFacts } from './json-error.ts';
-export type { FormatFacts } from './formats.ts';
+export type { JsonFacts } from './json-error.ts';

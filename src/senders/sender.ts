@@ -31,6 +31,32 @@ const Question = z.strictObject({
   also: Text.optional().describe('What else the operator has to do.'),
 });
 
+/** How a webhook is made through the interface of its sender. Texts have {token}, {target}, {url}, {secret} and {id}. */
+const Registration = z.strictObject({
+  token: Text.describe('Which token it takes, in words.'),
+  target: z
+    .strictObject({ what: Text, form: Pattern })
+    .optional()
+    .describe('What it is made for, such as a repository; it is given with --register.'),
+  api: z.url({ protocol: /^https?$/ }).describe('The beginning of the address of the interface.'),
+  headers: z.record(z.string(), z.string()).optional(),
+  list: z
+    .strictObject({
+      path: Text,
+      items: Field.optional().describe('Where the webhooks stand; absent where the answer is the list.'),
+      url: Field.describe('The address of one.'),
+    })
+    .describe('Finds the webhook of this address.'),
+  create: z.strictObject({
+    path: Text,
+    body: z.json(),
+    form: z.boolean().optional().describe('The body is a form: lists are repeated.'),
+    secret: Field.optional().describe('Where the answer has the secret that the sender made.'),
+  }),
+  remove: z.strictObject({ method: z.enum(['POST', 'DELETE']), path: Text }),
+});
+export type Registration = z.output<typeof Registration>;
+
 const Example = z.union([
   z.strictObject({
     file: Text.describe('A request file, relative to this one.'),
@@ -105,6 +131,7 @@ export const Sender = z.strictObject({
       silent: z.array(Text).describe('Mappings without a place for a comment.'),
     })
     .optional(),
+  register: Registration.optional().describe('How --register makes the webhook.'),
   setup: z
     .array(Text)
     .max(40)

@@ -10,7 +10,7 @@ import * as z from 'zod';
 import { parseDocument } from '../document/facts.ts';
 import { Sender } from './sender.ts';
 
-export { fileOf, Sender } from './sender.ts';
+export { fileOf, type Registration, Sender } from './sender.ts';
 export { readSenders } from './read-senders.ts';
 
 /** The schema of a sender's file, for editors. */

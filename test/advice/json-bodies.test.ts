@@ -1,12 +1,11 @@
 /** What is said of a body that is no JSON: what the sender did most likely, without a word of it. */
 import { expect, test } from 'vitest';
-import { findJsonSlip, sayJsonSlip } from '../../src/advice/json-bodies.ts';
+import { jsonHint } from '../../src/advice/json-bodies.ts';
 import { findJsonError } from '../../src/payload/json-error.ts';
 
 const hintFor = (text: string, field?: string): string | undefined => {
   const found = findJsonError(text);
-  const slip = found && findJsonSlip(found.facts);
-  return slip && sayJsonSlip(slip, field);
+  return found && jsonHint(found.facts, field);
 };
 
 test.each([

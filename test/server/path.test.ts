@@ -102,7 +102,9 @@ describe('methods', () => {
         method === 'HEAD' ? undefined : 'method_not_allowed',
       );
       expect(server.accepted).toEqual([]);
-      expect(server.decisions).toMatchObject([{ path: 'wake', status: 405, findings: [{ code: 'method' }] }]);
+      expect(server.decisions).toMatchObject([
+        { path: 'wake', status: 405, detail: `this path takes only POST, found ${method}` },
+      ]);
     },
   );
 

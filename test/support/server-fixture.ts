@@ -163,11 +163,7 @@ export function generationOf(
     canTake: (path) => path !== 'unknown',
     knowsName: (path) => path !== 'unknown',
     settingsOf: () => ({}),
-    keepRequests: {
-      which: 'transforms',
-      limits: KEPT_LIMITS,
-      fieldsOf: () => ({ isRead: false, below: new Map() }),
-    },
+    keepRequests: { which: 'transforms', limits: KEPT_LIMITS },
     evaluate: (request) =>
       evaluationOf({
         kind: 'accepted',

@@ -4,20 +4,20 @@ import { explainProof } from '../proofs/sender.ts';
 import { explainQuestion } from '../proofs/question.ts';
 import { diagnoseToken } from '../proofs/token.ts';
 import { createDecisionAdvisor } from './decision-advice.ts';
-import { sayFindings } from './decision-words.ts';
-import { findDifference, operatorOf } from './difference.ts';
+import { howDifferent, operatorOf } from './difference.ts';
 import { nearName } from './near-names.ts';
-import { refusalFinding } from './refusal-notes.ts';
-import { repeatFacts } from './repeat-note.ts';
+import { refusalNote } from './refusal-notes.ts';
+import { RETURNED_NOTHING } from './refusal-remedy.ts';
+import { repeatNote } from './repeat-note.ts';
 
 /** What the server may ask of the requests of one generation. */
 export function createAdvisor(table: RoutingTable): RequestAdvisor {
   return {
-    onRefusal: (refused) => refusalFinding(refused, table),
+    onRefusal: (refused) => refusalNote(refused, table),
     onEvaluation: createDecisionAdvisor(table),
-    howDifferent: (failed) => findDifference(failed.found, failed.expected, operatorOf(failed)),
-    onRepeat: repeatFacts,
-    say: (findings, path) => sayFindings(findings, { path, table }).join('; '),
+    howDifferent: (failed) => howDifferent(failed.found, failed.expected, operatorOf(failed)),
+    onRepeat: repeatNote,
+    returnedNothing: RETURNED_NOTHING,
     onToken: (request) =>
       diagnoseToken(
         request,

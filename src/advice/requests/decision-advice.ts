@@ -1,5 +1,3 @@
-import type { StoredFinding } from '../../finding.ts';
-import { defined } from '../../json.ts';
 import { isKindCode } from './evaluation-note.ts';
 import { type AdviceNote } from './evaluation-advice.ts';
 import { type Evaluation } from '../../hook/hook.ts';
@@ -38,19 +36,11 @@ export function createDecisionAdvisor(
     const isOfKind = notes.some(({ code }) => isKindCode(code));
     const instead = isOfKind ? [] : findInstead(evaluation, request, { ofElements: reads?.names });
     return {
-      findings: [
-        ...notes
-          .filter(({ names }) => names.every(isKnown))
-          .map(({ code, facts }): StoredFinding => ({ code, ...defined({ facts }) })),
-        ...(sender?.hasAccount === false
-          ? [{ code: 'no_account', ...(sender.near === undefined ? {} : { facts: { ...sender.near } }) }]
-          : []),
-      ],
+      notes: notes.filter(({ names }) => names.every(isKnown)).map(({ text }) => text),
       instead: new Map(
-        [...instead].flatMap(([name, { names, paths = names }]) =>
-          names.length > 0 && names.every(isKnown) ? [[name, paths]] : [],
-        ),
+        [...instead].flatMap(([name, { text, names }]) => (names.every(isKnown) ? [[name, text]] : [])),
       ),
+      ...(sender?.hasAccount === false ? { sender: `ignoreSenders: ${sender.text}` } : {}),
     };
   };
 }

@@ -89,9 +89,7 @@ export const NOTE_CODES = [
   'remedy',
   // Of the decision that the store keeps.
   'detail',
-  'older',
   'decision',
-  'new_event',
   'refusal',
   'warning',
   'transform',

@@ -15,14 +15,15 @@ const MORE: Readonly<Record<Exclude<keyof DecisionRecord, Own | keyof Shared>, t
   method: true,
   code: true,
   keepRequests: true,
-  findings: true,
-  isOlder: true,
+  note: true,
   skippedBy: true,
+  detail: true,
   missed: true,
   empty: true,
   warnings: true,
   bodyUnread: true,
   refusal: true,
+  transformNotes: true,
 };
 const MORE_KEYS = Object.keys(MORE) as (keyof typeof MORE)[];
 
