@@ -13,11 +13,11 @@ export interface PlainRead<Args extends readonly unknown[], Answer> {
 
 type Answers = readonly (readonly object[])[];
 
-interface Key {
+export interface Key {
   readonly scope: string;
   readonly key: string;
 }
-interface Reservation {
+export interface Reservation {
   readonly bodySha256: string;
   readonly result: string;
 }
