@@ -94,6 +94,12 @@ async function bundle() {
   return Object.keys(metafile.inputs);
 }
 
+/** The golden cases that `sluice demo` sends. */
+const DEMO = /REQUESTS = \[(.*)\]/
+  .exec(readFileSync(join(SOURCE, 'cli/demo.ts'), 'utf8'))?.[1]
+  .split(', ')
+  .map((name) => name.slice(1, -1));
+
 /** The licences of all packages that `files` belong to, as one text. @param {readonly string[]} files */
 function licencesOf(files) {
   const folders = new Set(
@@ -129,7 +135,27 @@ function writeDeclarations() {
   }
 }
 
+/** Of the golden cases, a package carries those that `add` and `demo` use: npm leaves out what the file names. */
+function writePackedCases() {
+  const used = new Set(DEMO.map((name) => `test/golden/${name}.request.yaml`));
+  for (const { examples = [] } of shippedSenders())
+    for (const { file } of examples) if (file) used.add(relative(ROOT, resolve(SOURCE, 'senders', file)));
+  for (const file of [...used]) {
+    const bodies = readFileSync(join(ROOT, file), 'utf8').matchAll(/^ *(?:- )?bodyFile: *['"]?([^'"#\n]+)/gm);
+    for (const [, body] of bodies) used.add(relative(ROOT, resolve(ROOT, dirname(file), body.trim())));
+  }
+  for (const folder of ['test/golden', 'test/fixtures/payloads']) {
+    const kept = [...used].filter((file) => file.startsWith(`${folder}/`)).toSorted();
+    const lines = kept.map((file) => `!/${relative(folder, file)}\n`).join('');
+    writeFileSync(
+      join(ROOT, folder, '.npmignore'),
+      `# Written by build.mjs: what a package does not carry.\n*.*\n${lines}`,
+    );
+  }
+}
+
 rmSync(DIST, { recursive: true, force: true });
+if (FOLDER === 'dist') writePackedCases();
 if (FOLDER === 'dist') writeDeclarations();
 const files = await bundle();
 mkdirSync(join(DIST, 'sandbox/worker'), { recursive: true });

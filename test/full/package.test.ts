@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const MAX_MEGABYTES = 65;
+const MAX_MEGABYTES = 60;
 const MAX_SECONDS = 10;
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'));
