@@ -107,3 +107,32 @@ export class HookError extends Error {
     return HOOK_ERRORS[this.code].title;
   }
 }
+
+const FRAMING = 'how long its body is cannot be told from Content-Length and Transfer-Encoding';
+const LINE_ENDS = 'each line of its head must end with CR LF, and only there';
+const CHUNKS = 'the chunks of its body are not written as the protocol asks';
+const REQUEST_LINE =
+  'its first line must be METHOD ADDRESS HTTP/1.1; a space in the address is written as %20';
+
+/** What Node's parser stumbles over, by its codes. */
+const MALFORMED: Readonly<Record<string, string>> = {
+  HPE_INVALID_METHOD: 'it does not begin with a method such as POST',
+  HPE_INVALID_CONSTANT: REQUEST_LINE,
+  HPE_INVALID_VERSION: REQUEST_LINE,
+  HPE_INVALID_URL:
+    'the address in its first line holds a character that has to be percent-encoded, or does not begin with /',
+  HPE_INVALID_HEADER_TOKEN: 'the name or value of a header holds a character that is not allowed there',
+  HPE_INVALID_CONTENT_LENGTH: FRAMING,
+  HPE_UNEXPECTED_CONTENT_LENGTH: FRAMING,
+  HPE_INVALID_TRANSFER_ENCODING: FRAMING,
+  HPE_INVALID_CHUNK_SIZE: CHUNKS,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: CHUNKS,
+  HPE_STRICT: CHUNKS,
+  HPE_CR_EXPECTED: LINE_ENDS,
+  HPE_LF_EXPECTED: LINE_ENDS,
+  HPE_PAUSED_H2_UPGRADE: 'it is HTTP/2',
+};
+
+/** What is wrong with bytes that are no request, by the code of Node's parser; undefined where it says nothing. */
+export const describeMalformed = (code: string): string | undefined =>
+  Object.hasOwn(MALFORMED, code) ? MALFORMED[code] : undefined;

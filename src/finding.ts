@@ -58,6 +58,17 @@ export interface Finding {
   readonly also?: readonly TextEdit[];
 }
 
+/**
+ * What was found out about a request, as a decision keeps it: its code, its place and what it speaks of, all of it the
+ * operator's own or a name of ours. Who shows it makes the sentence, in the words of that day.
+ */
+export interface StoredFinding {
+  readonly code: string;
+  /** `file:line:column` in the operator's files, or in a module of theirs. */
+  readonly at?: string;
+  readonly facts?: Readonly<Record<string, string | number | boolean>>;
+}
+
 /** A text that a sender wrote: shown only to those who may read the request. */
 interface Sent {
   readonly sent: string;

@@ -22,9 +22,13 @@ export { emptyKeyNotes, evaluationNotes, settingNote } from './requests/evaluati
 export { inOrderOf, nearestMiss, notesOfMapping } from './requests/nearest-miss.ts';
 export { listNamed, shown } from './requests/field-list.ts';
 export { laterMappings } from './requests/later-mappings.ts';
+export { sayFinding } from './requests/decision-words.ts';
+export { sayDifference } from './requests/difference.ts';
+export { howRepeated } from './requests/repeat-note.ts';
 export { remedyOf } from './requests/refusal-remedy.ts';
 export { advisedWarnings, keptWarning } from './requests/warnings.ts';
 export { adviceFor } from './requests/request-advice.ts';
+export { adviceOnUnread } from './requests/unread-advice.ts';
 export { cut } from './requests/shown-values.ts';
 export { senderNote } from './requests/sender-note.ts';
 export { EVENT_ID, kindHeaders } from './vocabulary/events.ts';

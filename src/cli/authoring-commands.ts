@@ -7,6 +7,7 @@ import type { JsonFlags } from './config-file.ts';
 import type { CheckFlags } from './check.ts';
 import type { ExplainFlags } from './explain.ts';
 import type { DiffFlags } from './diff.ts';
+import type { InitFlags } from './init.ts';
 import type { ReplayFlags } from './replay.ts';
 import type { TestFlags } from './test.ts';
 import type { TransformRunFlags } from './transform-run.ts';
@@ -34,7 +35,8 @@ function addFirstFiles(program: Command, cli: Cli): void {
     .command('init [folder]')
     .description('write a first configuration, mapping and golden case; never overwrites')
     .addOption(new Option('--agent <kind>', 'the coding agent that takes the turns').choices(AGENTS))
-    .action(async (folder: string | undefined, flags: { agent?: string }) =>
+    .option('--skill', 'write the skill with which coding agents write mappings to where they look for it')
+    .action(async (folder: string | undefined, flags: InitFlags) =>
       (await import('./init.ts')).init(cli, folder ?? '.', flags),
     );
   addSender(program, cli);

@@ -74,7 +74,7 @@ export class DevHints {
       others: await findOthers(storage, stored),
       explainer: { generation, diagnostics: [] },
     });
-    const again = told.notes.filter(({ code, text }) => code === 'decision' && text.startsWith('if '));
+    const again = told.notes.filter(({ code }) => code === 'new_event');
     const isNews = ({ setting = '' }: EvaluationNote): boolean =>
       // The log says at once how long a run waits, and the line of a run that failed what it needs.
       setting !== 'debounce' && (!isOfRun(setting) || !stored.runs.some(({ run }) => hasFailed(run)));

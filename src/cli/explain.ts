@@ -4,8 +4,9 @@ import type { LoadedConfig } from '../config/config.ts';
 import {
   type Brief,
   briefOf,
+  type Explainer,
   type ExplainOptions,
-  explainRequest,
+  explainWritten,
   explainStored,
   explanationToJson,
   findOthers,
@@ -19,8 +20,21 @@ import {
   type StoredExplanation,
   storedToJson,
 } from '../explanation/explanation.ts';
-import type { HookRequest } from '../request.ts';
-import { type DecisionRecord, openStorage, type KeptRequest, type Storage } from '../storage/storage.ts';
+import {
+  loadKeptGeneration,
+  packGeneration,
+  type Generation,
+  type OldGeneration,
+} from '../generation/generation.ts';
+import type { WrittenRequest } from '../hook/hook.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
+import {
+  type DecisionRecord,
+  openStorage,
+  type KeptGeneration,
+  type KeptRequest,
+  type Storage,
+} from '../storage/storage.ts';
 import { findStoredRequest, type StoredRequest } from '../storage/facts.ts';
 import { withoutSecrets } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
@@ -30,9 +44,10 @@ import { answerLines, noteLines, workLines } from './format-stored.ts';
 import { printJson } from './json.ts';
 import { commandLine } from './next-steps.ts';
 import { findWaits, type QueueWaits } from './queue-waits.ts';
-import { readRequests } from './request-file.ts';
+import { readDeliveries } from './request-file.ts';
 import { stateText } from './run-words.ts';
 import { CliError } from './terminal.ts';
+import { advise } from './lazy-advice.ts';
 import { LateWorkbench, openWorkbench } from './workbench.ts';
 
 /** Options of `explain`. */
@@ -44,7 +59,7 @@ export interface ExplainFlags extends JsonFlags {
 /** Says what a request file becomes, or what a request that was answered became, and why. */
 export async function explain(cli: Cli, what: string, flags: ExplainFlags): Promise<void> {
   if (existsSync(resolve(cli.terminal.cwd, what))) {
-    await explainRequests(cli, await readRequests(cli.terminal, what), flags);
+    await explainRequests(cli, await readDeliveries(cli.terminal, what), flags);
     return;
   }
   if (!/^[0-9a-f-]{8,36}$/i.test(what)) {
@@ -62,12 +77,14 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
   if (found === undefined) throw nothingKept(id);
   const bench = new LateWorkbench(cli.terminal, flags);
   const safe = withoutSecretsIn(cli, config, flags);
+  const old = new OldFiles();
   try {
     const explainer = await bench.openQuietly();
     const explained = await explainStored(found.stored, {
       keepRequests: config.settings.storage.keepRequests,
       others: found.others,
       explainer,
+      before: await old.open(cli, found, { config, now: explainer?.generation }),
     });
     // The findings of the files, as any command prints them that needs the files.
     const complain = async (): Promise<void> => {
@@ -77,6 +94,41 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
     await (flags.json === true ? printStored(safe, page) : printPage(safe, page));
   } finally {
     await bench.close();
+    await old.close();
+  }
+}
+
+/** Whether a generation has the files that were kept. */
+async function isOf(generation: Generation, { files }: KeptGeneration): Promise<boolean> {
+  const now = await packGeneration(generation);
+  const namesOf = (all: KeptGeneration['files'] = []): string =>
+    JSON.stringify(all.map(({ folder, name, hash }) => `${folder} ${name} ${hash}`).toSorted());
+  return namesOf(now?.files) === namesOf(files);
+}
+
+/** The mappings and transforms that judged a request, where they are others now. */
+class OldFiles {
+  readonly #sandbox = new Sandbox();
+  #opened: OldGeneration | undefined;
+
+  async open(
+    { terminal }: Cli,
+    { generation: kept, stored }: FoundRequest,
+    { config, now }: { readonly config: LoadedConfig; readonly now: Generation | undefined },
+  ): Promise<Explainer | undefined> {
+    if (kept === undefined || stored.kept === undefined) return undefined;
+    if (now !== undefined && (await isOf(now, kept))) return undefined;
+    const options = { env: terminal.env, needSecrets: false, dev: true, sandbox: this.#sandbox, advise };
+    const { hooks } = config.settings;
+    // What cannot be loaded any more, for example as a runner is gone, is judged by the files of now.
+    this.#opened = await loadKeptGeneration(config.file, kept, { ...options, hooks }).catch(() => undefined);
+    const { generation, diagnostics } = this.#opened ?? {};
+    return generation === undefined ? undefined : { generation, diagnostics: diagnostics ?? [] };
+  }
+
+  async close(): Promise<void> {
+    await this.#sandbox.stop();
+    await this.#opened?.close();
   }
 }
 
@@ -113,6 +165,7 @@ async function printPage(cli: Cli, page: Page): Promise<void> {
   if (!page.all && brief !== undefined) {
     if (stored.decision !== undefined) print(answerLines(stored.decision).slice(0, 2));
     await complain();
+    if (explained.isByThen) print(['with the mappings and transforms as they were then:']);
     print([...brief.verdict, ...brief.hints]);
     print(changedLines(explained));
     print(isFine(stored) ? shortWork(stored) : storedWork(cli, page));
@@ -182,6 +235,8 @@ interface FoundRequest {
   readonly stored: StoredRequest;
   readonly waits: QueueWaits;
   readonly others: readonly KeptRequest[];
+  /** The files that judged it. */
+  readonly generation: KeptGeneration | undefined;
 }
 
 async function findStored({ settings }: LoadedConfig, id: string): Promise<FoundRequest | undefined> {
@@ -190,7 +245,9 @@ async function findStored({ settings }: LoadedConfig, id: string): Promise<Found
     const stored = await findWritten(storage, id);
     if (stored === undefined) return undefined;
     const others = await findOthers(storage, stored);
-    return { stored, waits: await findWaits(storage, Date.now()), others };
+    const judgedBy = stored.decision?.generation;
+    const generation = judgedBy === undefined ? undefined : await storage.findGeneration(judgedBy);
+    return { stored, waits: await findWaits(storage, Date.now()), others, generation };
   } finally {
     await storage.close();
   }
@@ -236,10 +293,14 @@ function explainKept(cli: Cli, { explained: page, config, all }: Page): void {
   const {
     explained,
     notes,
-    stored: { runs, events },
+    isByThen,
+    stored: { runs, events, kept },
   } = page;
   if (explained === undefined) return;
-  cli.terminal.out('\nThe request was kept. With the mappings and transforms as they are now:\n');
+  const isShape = kept?.kind === 'shape';
+  cli.terminal.out(
+    `\n${isShape ? 'Its shape was kept, with the values that decided' : 'The request was kept'}. With the mappings and transforms as they ${isByThen ? 'were then' : 'are now'}:\n`,
+  );
   const stored = new Set([...runs.map(({ run }) => run.id), ...events.map(({ id }) => id)]);
   report(cli, [explained], {
     stored,
@@ -254,23 +315,27 @@ function explainKept(cli: Cli, { explained: page, config, all }: Page): void {
 }
 
 /** How it was judged when it came, where that differs. */
-function changedLines({ notes }: StoredExplanation): readonly string[] {
+function changedLines({ notes, isByThen }: StoredExplanation): readonly string[] {
   const changed = notes.filter(({ code }) => code === 'judged_otherwise');
   const lines = changed.map(({ text, at }) => `  ${text}${at === undefined ? '' : `  ${at}`}`);
-  return lines.length === 0 ? [] : ['When it came, it was judged otherwise:', ...lines];
+  if (lines.length === 0) return isByThen ? ['The mappings and transforms of now judge it alike.'] : [];
+  const head = isByThen
+    ? 'The mappings and transforms of now judge it otherwise:'
+    : 'When it came, it was judged otherwise:';
+  return [head, ...lines];
 }
 
 /** Evaluates requests with the mappings and transforms as they are, and prints what they become. */
 export async function explainRequests(
   cli: Cli,
-  requests: readonly HookRequest[],
+  requests: readonly WrittenRequest[],
   flags: ExplainFlags,
 ): Promise<void> {
   if (requests.length === 0) return;
   const workbench = await openWorkbench(cli.terminal, flags);
   try {
     const explained: RequestExplanation[] = [];
-    for (const request of requests) explained.push(await explainRequest(request, workbench));
+    for (const request of requests) explained.push(await explainWritten(request, workbench));
     if (flags.json === true)
       printJson(cli.terminal, 'explain', { evaluations: explained.map(explanationToJson) });
     report(cli, explained, {

@@ -11,7 +11,7 @@ import {
 } from '../storage/storage.ts';
 import type { StoredRequest, StoredRun } from '../storage/facts.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
-import { indent, isToDo, ownerText, runnerNamed } from '../explanation/explanation.ts';
+import { indent, ownerText, runnerNamed } from '../explanation/explanation.ts';
 import { type EvaluationNote } from '../advice/requests.ts';
 import { bodySize } from './listings.ts';
 import { type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
@@ -45,10 +45,11 @@ export function noteLines(notes: readonly EvaluationNote[]): readonly string[] {
     ({ field = '', text, at = '' }) => `  ${field}: ${clearLine(text)}  ${at}`,
   );
   return [
+    ...of('older').map(({ text }) => `  ${text}`),
     ...of('repeat').map(({ text }) => `  ${clearLine(text)}`),
     ...of('detail').map(({ text }) => `  why: ${clearLine(text)}`),
-    ...of('decision').map(({ text }) => `  ${isToDo(text) ? 'hint: ' : ''}${clearLine(text)}`),
-    ...of('remedy').map(({ text }) => `  hint: ${clearLine(text)}`),
+    ...of('decision').map(({ text }) => `  ${clearLine(text)}`),
+    ...[...of('new_event'), ...of('remedy')].map(({ text }) => `  hint: ${clearLine(text)}`),
     ...of('refusal').map(({ text }) => `✗ ${clearLine(text)}`),
     ...missedLines(notes.filter(({ mapping }) => mapping !== undefined)),
     ...(empty.length === 0 ? [] : ['rendered empty:', ...empty]),

@@ -1,6 +1,8 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { existsSync, globSync } from 'node:fs';
+import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DEFAULT_CONFIG_FILES } from '../config/config.ts';
 import type { Cli } from './command-line.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
@@ -52,19 +54,51 @@ body: { name: Ada, text: Good morning }
   },
 ];
 
+/** Options of `init`. */
+export interface InitFlags {
+  /** The coding agent that takes the turns. */
+  readonly agent?: string;
+  /** Writes the skill, too, and beside a configuration that exists nothing else. */
+  readonly skill?: boolean;
+}
+
 /** Writes a first configuration, mapping and golden case into a folder; what exists is never overwritten. */
-export async function init(
-  cli: Cli,
-  folder: string,
-  { agent }: { readonly agent?: string } = {},
-): Promise<void> {
+export async function init(cli: Cli, folder: string, { agent, skill }: InitFlags = {}): Promise<void> {
   const root = resolve(cli.terminal.cwd, folder);
   const schemas = fileURLToPath(new URL('../../schemas', import.meta.url));
-  for (const { name, text } of FILES) {
+  const isSetUp = skill === true && DEFAULT_CONFIG_FILES.some((name) => existsSync(join(root, name)));
+  for (const { name, text } of isSetUp ? [] : FILES) {
     const file = join(root, name);
     await writeNew(cli.terminal, file, text(relative(dirname(file), schemas), agent));
   }
-  cli.terminal.err('next: "sluice test" writes what the golden case becomes, "sluice dev" serves it');
+  if (skill === true) await writeSkill(cli, root, agent);
+  if (!isSetUp)
+    cli.terminal.err('next: "sluice test" writes what the golden case becomes, "sluice dev" serves it');
+}
+
+const SKILL = fileURLToPath(new URL('../../skills/sluice', import.meta.url));
+/**
+ * Where coding agents look for the skills of a project: Claude Code in the one, Codex, Gemini CLI and opencode in the other,
+ * which is that of https://agentskills.io.
+ */
+const SKILL_PLACES = ['.agents/skills/sluice', '.claude/skills/sluice'] as const;
+
+/** Copies the skill to where the agent looks, or to all places; one that is there is left as it is. */
+async function writeSkill(cli: Cli, root: string, agent: string | undefined): Promise<void> {
+  const places = SKILL_PLACES.filter(
+    (place) => agent === undefined || place.startsWith('.claude') === (agent === 'claude'),
+  ).map((place) => join(root, place));
+  const free = places.filter((place) => !existsSync(place));
+  for (const place of free) {
+    await cp(SKILL, place, { recursive: true, filter: (file) => file !== join(SKILL, 'evals') });
+    for (const file of globSync('**/*.*', { cwd: place }).toSorted())
+      cli.terminal.out(relative(cli.terminal.cwd, join(place, file)));
+  }
+  for (const place of places.filter((one) => !free.includes(one)))
+    cli.terminal.err(
+      `${relative(cli.terminal.cwd, place)} exists already, and was left as it is; remove it to get the skill of this version`,
+    );
+  if (free.length === 0) cli.setExitCode(1);
 }
 
 /** @throws CliError where the file exists */

@@ -11,7 +11,6 @@ import {
   type EventJson,
   type OutboxJson,
   type RunJson,
-  decisionNote,
   decisionToJson,
   eventToJson,
   outboxToJson,
@@ -19,6 +18,7 @@ import {
   runToJson,
 } from '../storage/facts.ts';
 import { defined } from '../json.ts';
+import { decisionLine } from '../explanation/explanation.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { GatewaySettings } from '../config/config.ts';
 import { isoTimes, printJson } from './json.ts';
@@ -259,8 +259,7 @@ export const requestsListing: Listing<DecisionRecord> = {
   title: 'requests',
   heading: ['id', 'path', 'status', 'outcome', 'mapping', 'body', 'took', 'age', 'notes'],
   fetch: (storage, options) => storage.listDecisions(query(options)),
-  printJson: (terminal, rows, text) =>
-    printJson(terminal, 'requests', { requests: rows.map((row) => decisionToJson(row, text)) }),
+  printJson: (terminal, rows) => printJson(terminal, 'requests', { requests: rows.map(decisionToJson) }),
   toCells: (decision, now) => [
     decision.requestId,
     formatOneLine(decision.path, 30),
@@ -270,7 +269,7 @@ export const requestsListing: Listing<DecisionRecord> = {
     bodySize(decision),
     `${decision.tookMs.toFixed(1)} ms`,
     formatSpan(now - decision.receivedAt),
-    firstSentence(decisionNote(decision)),
+    firstSentence(decisionLine(decision)),
   ],
 };
 

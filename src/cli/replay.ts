@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { parseKeptRequest } from '../hook/hook.ts';
+import { readKeptRequest } from '../hook/hook.ts';
+import { defined } from '../json.ts';
 import type { Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
 import { explainRequests } from './explain.ts';
@@ -9,6 +10,8 @@ import { sendRequests } from './send.ts';
 import type { RequestOfFile } from './sender-request.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError } from './terminal.ts';
+import type { KeptRequest, Storage } from '../storage/storage.ts';
+import { pause } from '../timers/timers.ts';
 
 export interface ReplayFlags extends JsonFlags {
   readonly against?: string;
@@ -25,21 +28,33 @@ export async function replay(cli: Cli, what: string, flags: ReplayFlags): Promis
     await sendRequests(cli, requests, flags);
     return;
   }
-  await explainRequests(
-    cli,
-    requests.map(({ request }) => request),
-    flags,
-  );
+  await explainRequests(cli, requests, flags);
+}
+
+/** A service writes what it keeps within a second after the answer. */
+async function findKept(storage: Storage, id: string): Promise<KeptRequest | undefined> {
+  for (let tries = 10; tries > 0; tries -= 1) {
+    // oxlint-disable-next-line no-await-in-loop -- one look after the other
+    const kept = await storage.findKeptRequest(id);
+    if (kept !== undefined) return kept;
+    // oxlint-disable-next-line no-await-in-loop -- one look after the other
+    await pause(100);
+  }
+  return undefined;
 }
 
 async function findRequests(cli: Cli, what: string, flags: ReplayFlags): Promise<readonly RequestOfFile[]> {
   if (existsSync(resolve(cli.terminal.cwd, what))) return readDeliveries(cli.terminal, what);
-  const kept = await withStore(cli, flags, (storage) => storage.findKeptRequest(what));
+  const kept = await withStore(cli, flags, (storage) => findKept(storage, what));
   if (kept === undefined) {
     throw new CliError(
       `there is no file ${what}, and no request with that id was kept: storage.keepRequests says which are`,
     );
   }
-  const { judged: _judged, ...request } = parseKeptRequest(kept);
-  return [{ request }];
+  if (kept.kind === 'shape')
+    throw new CliError(
+      `of the request ${what} only the shape was kept, as it was accepted: storage.keepRequests.which: all keeps whole ones`,
+    );
+  const { request, unread } = readKeptRequest(kept);
+  return [{ request, ...defined({ rawBody: unread }) }];
 }

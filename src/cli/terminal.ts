@@ -46,6 +46,7 @@ export function exitCodeOf(error: unknown): ExitCode {
   const { name, code, kind } = error as Record<'name' | 'code' | 'kind', unknown>;
   const isFound =
     name === 'WrongFilesError' ||
+    name === 'UnwritableBody' ||
     (name === 'StorageError' && code === 'not_found') ||
     (name === 'MailFailure' && kind !== 'connection');
   return isFound ? 1 : 3;

@@ -30,26 +30,24 @@ export const storageSchema = z.strictObject({
     .meta({ description: 'How long completed work is kept.' }),
   keepRequests: z
     .strictObject({
-      which: z.enum(['none', 'transforms', 'failed', 'all']).exactOptional().meta({
+      which: z.enum(['none', 'transforms', 'failed', 'shapes', 'all']).exactOptional().meta({
         description:
-          'Which requests are kept with their bodies: none, those whose transform failed (default of serve), all that were answered 4xx or 5xx, or all (default of dev).',
+          'Which requests are kept: none, those whose transform failed, all that were answered 4xx or 5xx, these and the shapes of the accepted ones (default of serve), or all (default of dev).',
       }),
-      count: whole(1, 1_000_000)
-        .exactOptional()
-        .meta({ description: 'Requests kept at most; default 100, dev 1000.' }),
-      bytes: whole(1, 10_000_000_000)
-        .exactOptional()
-        .meta({ description: 'Bytes of kept requests at most; default 16777216, dev 67108864.' }),
-      days: z
-        .number()
-        .gt(0)
-        .max(36_500)
-        .exactOptional()
-        .meta({ description: 'Days a request is kept; default no limit, dev 1.' }),
+      count: whole(1, 1_000_000).optional().meta({
+        description: 'Whole requests kept at most; default 1000 with shapes and in dev, else 100.',
+      }),
+      bytes: whole(1, 10_000_000_000).optional().meta({
+        description:
+          'Bytes of whole requests at most; default 67108864 with shapes and in dev, else 16777216.',
+      }),
+      days: z.number().gt(0).max(36_500).optional().meta({
+        description: 'Days a request is kept; default 1 with shapes and in dev, else no limit.',
+      }),
     })
     .prefault({})
     .meta({
-      description: 'Experimental: requests kept whole for explain and replay; they hold what senders wrote.',
+      description: 'Experimental: requests kept for explain and replay; whole ones hold what senders wrote.',
     }),
   maxBacklog: z
     .strictObject({

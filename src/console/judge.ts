@@ -12,7 +12,7 @@ import {
   findCases,
   type GoldenEngine,
 } from '../golden/golden.ts';
-import { parseKeptRequest, type Evaluation } from '../hook/hook.ts';
+import { readKeptRequest, type Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { ConsoleDeps, ConsoleGeneration, LoadedWork, Workshop } from './console-deps.ts';
 import type { ImpactAnswer, Judgement } from './protocol.ts';
@@ -114,8 +114,8 @@ export class Judge {
     return {
       ...engine,
       evaluate: (request) => {
-        const known = this.#before.get(request) ?? engine.evaluate(request);
-        this.#before.set(request, known);
+        const known = this.#before.get(request.request) ?? engine.evaluate(request);
+        this.#before.set(request.request, known);
         return known;
       },
     };
@@ -126,7 +126,8 @@ export class Judge {
     this.#kept = new Map();
     for (const kept of await this.#deps.storage.listKeptRequests(MAX_KEPT)) {
       const { requestId } = kept;
-      const { judged: _judged, ...request } = parseKeptRequest(kept);
+      const { request, unread } = readKeptRequest(kept);
+      if (kept.kind === 'shape' || unread !== undefined) continue;
       this.#kept.set(requestId, known.get(requestId) ?? caseOfRequest(request));
     }
     return [...this.#kept.values()];

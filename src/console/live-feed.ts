@@ -4,8 +4,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setInterval } from 'node:timers';
+import { decisionLine } from '../explanation/explanation.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
-import { decisionNote } from '../storage/facts.ts';
 import type { InboxRow } from './protocol.ts';
 
 /** Decisions that can be sent again to a page that comes back. */
@@ -116,7 +116,7 @@ export class LiveFeed {
 /** A decision as a row of the inbox. */
 export function rowOf(decision: DecisionRecord): InboxRow {
   const { code, mappingId } = decision;
-  const note = decisionNote(decision).slice(0, 200);
+  const note = decisionLine(decision).slice(0, 200);
   return {
     id: decision.requestId,
     at: decision.receivedAt,

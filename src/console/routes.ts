@@ -1,7 +1,7 @@
 /** What the page asks, and the modules that answer: the ones the command line calls. */
 import * as z from 'zod';
 import { CONDITION_OPERATORS, listHelpers, mappingJsonSchema } from '../mapping/facts.ts';
-import { parseKeptRequest } from '../hook/hook.ts';
+import { readKeptRequest } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import { displayName } from '../document/document.ts';
 import {
@@ -183,9 +183,9 @@ async function golden({ deps, judge }: RouteContext, { body }: Asked): Promise<G
 
 async function findKept({ storage }: ConsoleDeps, id: string): Promise<HookRequest | undefined> {
   const kept = await storage.findKeptRequest(id);
-  if (kept === undefined) return undefined;
-  const { judged: _judged, ...request } = parseKeptRequest(kept);
-  return request;
+  if (kept?.kind !== 'whole') return undefined;
+  const { request, unread } = readKeptRequest(kept);
+  return unread === undefined ? request : undefined;
 }
 
 /** Everything about one request: what was decided, why, and what became of it. Undefined where nothing is kept. */

@@ -166,7 +166,7 @@ export function notesBrief(notes: readonly EvaluationNote[], options: BriefOptio
     notes.filter(({ code }) => codes.includes(code));
   const [miss] = of('not_held');
   const why = [
-    ...of('detail').map(({ text }) => text),
+    ...of('older', 'detail').map(({ text }) => text),
     ...of('refusal').map(({ text }) => text.split(': ', 1)[0] ?? ''),
     ...(miss === undefined ? [] : [`${miss.mapping?.id ?? ''}: ${miss.text}${placeOf(miss)}`]),
   ];
@@ -177,7 +177,7 @@ export function notesBrief(notes: readonly EvaluationNote[], options: BriefOptio
     ...of('difference')
       .filter(({ mapping }) => mapping?.id === miss?.mapping?.id)
       .slice(0, 1),
-    ...of('refusal', 'decision', 'remedy').filter(({ code, text }) => code !== 'decision' || isToDo(text)),
+    ...of('refusal', 'new_event', 'remedy'),
     ...of('warning', 'empty_key', 'transform'),
     ...of('setting').filter(isHint),
   ];
@@ -192,10 +192,6 @@ export function notesBrief(notes: readonly EvaluationNote[], options: BriefOptio
     told,
   };
 }
-
-/** Whether what is said of a decision says what to do, and not only what was decided. */
-export const isToDo = (text: string): boolean =>
-  /^(?:if|do|write|remove|let|to) |[:;] (?:write|let|to take all) |\bwrite [\w{]/.test(text);
 
 /** How hints are printed: with the lines of the files that they are about. */
 interface HintOptions extends BriefOptions {

@@ -1,17 +1,25 @@
 /* Why a request was answered as it was, in the words of the operator's own files: all there is where it was not kept. */
-import { emptyKeyNotes, keptWarning, remedyOf, type EvaluationNote } from '../advice/requests.ts';
+import {
+  emptyKeyNotes,
+  keptWarning,
+  remedyOf,
+  sayDifference,
+  sayFinding,
+  type EvaluationNote,
+} from '../advice/requests.ts';
+import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
 import { type DecisionRecord, type MissedMapping } from '../storage/storage.ts';
 
-/** Says why, and what to change. */
-export function reasonNotes(decision: DecisionRecord): readonly EvaluationNote[] {
-  const { refusal, note, missed = [], empty = [], warnings = [], transformNotes = [] } = decision;
-  const remedy = decisionRemedy(decision);
-  // What a stranger is told is the same for every refusal.
-  const told = refusal === undefined ? decision.detail : undefined;
+/** Says why, and what to change; `table`: the mappings that its findings are about. */
+export function reasonNotes(decision: DecisionRecord, table?: RoutingTable): readonly EvaluationNote[] {
+  const { refusal, missed = [], empty = [], warnings = [], isOlder } = decision;
+  const found = findingNotes(decision, table);
+  const isSaid = found.some(({ code }) => code !== 'transform');
   return [
-    ...optional('detail', told),
-    ...optional('decision', note),
-    ...optional('remedy', remedy),
+    ...(isOlder === true ? [OLDER] : []),
+    ...found.filter(({ code }) => code !== 'transform'),
+    ...optional('remedy', decisionRemedy(decision, isSaid)),
     ...optional('refusal', refusal && refusalText(refusal)),
     ...missed.flatMap(missNotes),
     ...empty.map(emptyNote),
@@ -20,15 +28,110 @@ export function reasonNotes(decision: DecisionRecord): readonly EvaluationNote[]
       warnings,
     ),
     ...warnings.map((warning): EvaluationNote => ({ code: 'warning', text: keptWarning(warning) })),
-    ...transformNotes.map((text): EvaluationNote => ({ code: 'transform', text })),
+    ...found.filter(({ code }) => code === 'transform'),
   ];
+}
+
+const OLDER: EvaluationNote = {
+  code: 'older',
+  text: 'from before the upgrade: of such a decision only codes and places are left',
+};
+
+/** Findings that say why, and those that say what to do; the others say what happened. */
+const KINDS: Readonly<Record<string, EvaluationNote['code']>> = {
+  not_json: 'detail',
+  malformed: 'detail',
+  field: 'detail',
+  repeat: 'repeat',
+  rate: 'remedy',
+  address: 'remedy',
+  worker: 'remedy',
+  tls: 'remedy',
+  http2: 'remedy',
+  proxy_protocol: 'remedy',
+  connect: 'remedy',
+  body_limit: 'remedy',
+  hooks_off: 'remedy',
+  other_format: 'remedy',
+  method: 'remedy',
+  address_check: 'remedy',
+  body_is_list: 'remedy',
+  list_read: 'remedy',
+  no_account: 'remedy',
+  new_event: 'new_event',
+  transform_printed: 'transform',
+  transform_result: 'transform',
+  transform_failed: 'transform',
+};
+
+/** What is said of what was found out about it, in its order; of the codes alone that are not `told` elsewhere. */
+export function findingNotes(
+  { findings = [], path, mappingId }: DecisionRecord,
+  table?: RoutingTable,
+  told?: ReadonlySet<string>,
+): readonly EvaluationNote[] {
+  return findings
+    .filter(({ code }) => told?.has(code) !== true)
+    .flatMap((finding) => {
+      const text = sayFinding(finding, { path, mappingId, table });
+      return optional(KINDS[finding.code] ?? 'decision', text);
+    });
+}
+
+/** Why a request missed, or what is odd about what became of it, in one line for a list. */
+export function decisionLine(decision: DecisionRecord): string {
+  const { refusal, missed = [], outcome, code } = decision;
+  if (refusal !== undefined) return refusal.text ?? refusal.code;
+  const misses = missed.map(missLine).join('; ');
+  const said = findingNotes(decision, undefined, TRANSFORMS)
+    .map(({ text }) => text)
+    .join('; ');
+  // What is left alone may well have been meant by one of the mappings.
+  if (said !== '') return decision.skippedBy === 'unmatched' && misses !== '' ? `${said}: ${misses}` : said;
+  if (misses !== '') return misses;
+  const odd = oddLine(decision);
+  return odd === '' && outcome === 'rejected' && code !== undefined ? titleOf(code) : odd;
+}
+
+const TRANSFORMS: ReadonlySet<string> = new Set(
+  Object.keys(KINDS).filter((code) => KINDS[code] === 'transform'),
+);
+
+const titleOf = (code: string): string =>
+  Object.hasOwn(HOOK_ERRORS, code) ? HOOK_ERRORS[code as HookErrorCode].title : '';
+
+function oddLine({ empty = [], warnings = [] }: DecisionRecord): string {
+  const [first] = empty;
+  // Each element of a batch renders the same templates.
+  const more = new Set(empty.map(({ field, expression }) => `${field} ${expression}`)).size - 1;
+  const parts = [
+    ...(first === undefined
+      ? []
+      : [
+          `empty: ${first.field}: ${first.expression.trim()}${more > 0 ? ` and ${more} more` : ''}${insteadText(first.instead)}${first.field === 'sessionKey' ? '; all such requests share one conversation' : ''}`,
+        ]),
+    ...warnings.map((code) => code.replaceAll('_', ' ')),
+  ];
+  return parts.join(', ');
+}
+
+/** Letters of a condition in a list. */
+const MAX_LEAF = 100;
+
+function missLine({ mappingId, part, place = '', leaf, why, variable, how, instead }: MissedMapping): string {
+  const isShort = part === 'when' && leaf !== undefined && leaf.length <= MAX_LEAF;
+  const rule = isShort ? `${leaf} ${why === 'unknown' ? 'cannot be judged' : 'did not hold'} ` : '';
+  const other = instead === undefined ? '' : `: the request has ${instead.join(' and ')}`;
+  const missing = variable === undefined ? how && sayDifference(how) : `${variable} is missing${other}`;
+  return `${mappingId}: ${part} ${rule}${missing === undefined ? '' : `(${missing}) `}${place}`.trim();
 }
 
 const optional = (code: EvaluationNote['code'], text: string | undefined): readonly EvaluationNote[] =>
   text === undefined || text === '' ? [] : [{ code, text }];
 
-/** Where a note is there, it says what to do. */
+/** Where something was found out, it says what to do. */
 const NOTED: ReadonlySet<string> = new Set([
+  'invalid_json',
   'rate_limited',
   'body_too_large',
   'malformed_request',
@@ -40,30 +143,24 @@ const NOTED: ReadonlySet<string> = new Set([
 ]);
 
 /** What to do about a code, unless what is known of the request says more. */
-function decisionRemedy({
-  code,
-  mappingId,
-  missed,
-  note,
-  detail = '',
-  path,
-}: DecisionRecord): string | undefined {
+function decisionRemedy(
+  { code, mappingId, missed, path }: DecisionRecord,
+  isSaid: boolean,
+): string | undefined {
   // Where no mapping has the name, the names there are say more.
   const isName = code === 'no_mapping_matched' && missed === undefined;
   // What is known of the bytes says what to do about them.
   const isTold = missed?.some(({ instead, how }) => (instead ?? how) !== undefined) === true;
-  // Where the body stops being JSON, or what it is, says what to correct.
-  const isPlaced = code === 'invalid_json' && /at line|path takes/.test(detail);
   // The body of a mapping may have any shape: what is wrong with it is something else, which the detail says.
   const isOwnShape =
     code === 'invalid_utf8' || (code === 'invalid_body' && path !== 'wake' && path !== 'agent');
-  const isKnown = isOwnShape || isName || isTold || isPlaced || (note !== undefined && NOTED.has(code ?? ''));
+  const isKnown = isOwnShape || isName || isTold || (isSaid && NOTED.has(code ?? ''));
   return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
 }
 
 function refusalText({ scheme, code, text }: NonNullable<DecisionRecord['refusal']>): string {
   const isOfHooks = scheme === 'token' && OF_HOOK_TOKEN.has(code);
-  return `${OTHERS[code] ?? (isOfHooks ? 'hook token' : `proof of ${scheme}`)}: ${text}`;
+  return `${OTHERS[code] ?? (isOfHooks ? 'hook token' : `proof of ${scheme}`)}: ${text ?? code}`;
 }
 
 /** What was looked at before the proof. */
@@ -87,8 +184,8 @@ function emptyNote({
   return { code: 'rendered_empty', text: `${expression}${insteadText(instead)}`, field, at: place };
 }
 
-const insteadText = (instead: string | undefined): string =>
-  instead === undefined ? '' : `; the request has ${instead}`;
+const insteadText = (instead: readonly string[] | undefined): string =>
+  instead === undefined ? '' : `; the request has ${instead.join(' and ')}`;
 
 /** A candidate, and where it failed. */
 function missNotes(missed: MissedMapping): readonly EvaluationNote[] {
@@ -100,7 +197,7 @@ function missNotes(missed: MissedMapping): readonly EvaluationNote[] {
   };
   return [
     { code: 'not_held', text: missText(missed), ...about },
-    ...(how === undefined ? [] : [{ code: 'difference', text: how, ...about } as const]),
+    ...(how === undefined ? [] : [{ code: 'difference', text: sayDifference(how), ...about } as const]),
   ];
 }
 

@@ -2,6 +2,7 @@ import { printInLine, printSentence } from '../finding.ts';
 import {
   advisedWarnings,
   adviceFor,
+  adviceOnUnread,
   type EvaluationAdvice,
   type EvaluationNote,
   evaluationNotes,
@@ -11,9 +12,16 @@ import {
   listNamed,
 } from '../advice/requests.ts';
 import { formatPlace, type Finding } from '../document/document.ts';
-import { evaluationToJson, type Evaluation } from '../hook/hook.ts';
+import { HookError } from '../errors.ts';
+import {
+  evaluationToJson,
+  receiveWritten,
+  unreadEvaluation,
+  type Evaluation,
+  type WrittenRequest,
+} from '../hook/hook.ts';
 import type { EvaluationJson } from '../hook/facts.ts';
-import type { HookRequest } from '../request.ts';
+import type { HookRequest, JsonValue } from '../request.ts';
 import { templateWarnings } from './template-warnings.ts';
 import { withUnsigned } from './unsigned-fields.ts';
 import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
@@ -21,7 +29,11 @@ import { settingNotes, type Happened, type SettingNote } from './setting-notes.t
 /** What explains: the mappings and transforms as they are, with what was found in their files. */
 export interface Explainer {
   readonly generation: Pick<Happened, 'config' | 'table'> & {
-    evaluate(request: HookRequest, detail: 'full'): Evaluation | Promise<Evaluation>;
+    evaluate(
+      request: HookRequest,
+      detail: 'full',
+      results?: readonly JsonValue[],
+    ): Evaluation | Promise<Evaluation>;
   };
   readonly diagnostics: readonly Finding[];
 }
@@ -29,17 +41,24 @@ export interface Explainer {
 /** A request with what it becomes, and why. */
 export interface RequestExplanation {
   readonly request: HookRequest;
+  /** Where its path does not take POST. */
+  readonly method?: 'GET';
   readonly evaluation: Evaluation;
   readonly advice: EvaluationAdvice;
 }
 
-/** Evaluates a request with the mappings and transforms as they are, and looks at what was probably meant. */
+/**
+ * Evaluates a request with the mappings and transforms as they are, and looks at what was probably meant. `results`: of a
+ * shape, what transforms returned; what is warned of it is kept with its decision.
+ */
 export async function explainRequest(
   request: HookRequest,
   { generation, diagnostics }: Explainer,
+  results?: readonly JsonValue[],
 ): Promise<RequestExplanation> {
-  const judged = await generation.evaluate(request, 'full');
-  const evaluation = { ...judged, warnings: advisedWarnings(judged.warnings) };
+  const judged = await generation.evaluate(request, 'full', results);
+  const warnings = results === undefined ? advisedWarnings(judged.warnings) : [];
+  const evaluation = { ...judged, warnings };
   const { config, table } = generation;
   const advice = {
     ...adviceFor(evaluation, request, table),
@@ -47,21 +66,39 @@ export async function explainRequest(
     transform: wrongTransform(evaluation, diagnostics),
     settings: [
       ...templateWarnings(evaluation, diagnostics),
-      ...settingNotes({ config, table, evaluated: { request, evaluation } }),
+      ...settingNotes({ config, table, evaluated: { request, evaluation } }).filter(
+        // Where a shape has no account, the decision knows more of it.
+        ({ setting }) => results === undefined || setting !== 'ignoreSenders',
+      ),
     ],
   };
-  return withUnsigned(withNamed({ request, evaluation, advice }), table);
+  const { method } = table.settingsOf(request.path);
+  const explained = { request, evaluation, advice, ...(method === 'GET' ? { method } : {}) } as const;
+  return withUnsigned(withNamed(explained), table);
+}
+
+/** A request as its sender writes it: as its path takes it, or why it cannot be read. */
+export async function explainWritten(
+  written: WrittenRequest,
+  explainer: Explainer,
+): Promise<RequestExplanation> {
+  const { request } = written;
+  const { table } = explainer.generation;
+  try {
+    return await explainRequest(await receiveWritten(written, table.settingsOf(request.path)), explainer);
+  } catch (error) {
+    if (!(error instanceof HookError)) throw error;
+    return { request, evaluation: unreadEvaluation(error), advice: adviceOnUnread(error, request, table) };
+  }
 }
 
 /** With the fields that its notes name among those that are listed; `more`: what is said of it beside them. */
-export function withNamed(
-  { request, evaluation, advice }: RequestExplanation,
-  more: readonly string[] = [],
-): RequestExplanation {
+export function withNamed(explained: RequestExplanation, more: readonly string[] = []): RequestExplanation {
+  const { request, evaluation, advice } = explained;
   const { fields } = advice;
-  if (fields === undefined) return { request, evaluation, advice };
+  if (fields === undefined) return explained;
   const texts = [...evaluationNotes(evaluation, advice).map(({ text }) => text), ...more];
-  return { request, evaluation, advice: { ...advice, fields: listNamed(fields, texts, request) } };
+  return { ...explained, advice: { ...advice, fields: listNamed(fields, texts, request) } };
 }
 
 /** Files of the mappings folder that are not read: the mapping that is looked for may stand in one. */

@@ -1,18 +1,24 @@
 /* What is said of a request that was answered, from what the store knows of it, for whoever shows it. */
 import type { LoadedConfig } from '../config/config.ts';
-import { createHookRequest, parseKeptRequest } from '../hook/hook.ts';
+import { createHookRequest, evaluationToJson, readKeptRequest } from '../hook/hook.ts';
 import type { KeptTrace } from '../hook/facts.ts';
 import type { StoredRequest } from '../storage/facts.ts';
 import { type EvaluationNote } from '../advice/requests.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage } from '../storage/storage.ts';
-import { explainRequest, withNamed, type Explainer, type RequestExplanation } from './explain-request.ts';
+import {
+  explainRequest,
+  explainWritten,
+  withNamed,
+  type Explainer,
+  type RequestExplanation,
+} from './explain-request.ts';
 import { keysOf, seconds, type Judged } from './compared-requests.ts';
 import { withUnsigned } from './unsigned-fields.ts';
 import { keyNotes } from './key-notes.ts';
 import { sessionNotes } from './session-notes.ts';
 import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
-import { isBeforeMappings, repeatedOf, storedNotes } from './stored-notes.ts';
+import { isBeforeMappings, repeatedOf, repeatHeader, storedNotes, TOLD_BEFORE } from './stored-notes.ts';
 
 /** What explains a stored request. */
 export interface StoredSources {
@@ -21,6 +27,8 @@ export interface StoredSources {
   readonly others: readonly KeptRequest[];
   /** Absent where the files have errors now. */
   readonly explainer?: Explainer | undefined;
+  /** The mappings and transforms that judged it, where they are no longer those of now and were kept. */
+  readonly before?: Explainer | undefined;
   /** Settings that may have taken part; those of the explainer where absent. */
   readonly settings?: Pick<Happened, 'config' | 'table'> | undefined;
 }
@@ -32,8 +40,10 @@ export interface StoredExplanation {
   readonly request: HookRequest | undefined;
   /** How it was judged when it came. */
   readonly judged: KeptTrace | undefined;
-  /** What the mappings make of it now; of a name that no mapping took without its content. */
+  /** What the mappings that judged it make of it, or those of now; of a name that no mapping took without its content. */
   readonly explained: RequestExplanation | undefined;
+  /** Whether it is explained by the mappings that judged it, which are others now. */
+  readonly isByThen: boolean;
   /** Whether the files are needed to say more, and have errors. */
   readonly lacksFiles: boolean;
   /** Settings that took part, as they are now. */
@@ -44,13 +54,21 @@ export interface StoredExplanation {
 /** Explains what the store knows: how it was judged, how it would be judged now, and everything that is said of both. */
 export async function explainStored(
   stored: StoredRequest,
-  { keepRequests, others, explainer, settings: given }: StoredSources,
+  { keepRequests, others, explainer: now, before, settings: given }: StoredSources,
 ): Promise<StoredExplanation> {
   const { decision, kept } = stored;
-  const { request, judged } = kept === undefined ? {} : readKept(kept);
+  const read = kept === undefined ? undefined : readKeptRequest(kept);
+  const { request, judged } = read ?? {};
   const asked = request ?? nameOnly(decision);
-  const explained =
-    asked === undefined || explainer === undefined ? undefined : await explainRequest(asked, explainer);
+  const explainer = before ?? now;
+  const explainBy = async (by: Explainer | undefined): Promise<RequestExplanation | undefined> =>
+    asked === undefined || by === undefined
+      ? undefined
+      : read?.unread === undefined
+        ? explainRequest(asked, by, read?.results)
+        : explainWritten({ request: asked, rawBody: read.unread }, by);
+  const explained = await explainBy(explainer);
+  const today = before === undefined ? explained : await explainBy(now);
   const happened = given ?? explainer?.generation;
   const ruled =
     happened === undefined ? [] : settingNotes({ config: happened.config, table: happened.table, stored });
@@ -72,21 +90,38 @@ export async function explainStored(
         ),
         explainer,
       ),
-    lacksFiles: asked !== undefined && explainer === undefined,
+    isByThen: before !== undefined && explained !== undefined,
+    lacksFiles: asked !== undefined && now === undefined,
     settings,
     notes: [
-      ...storedNotes({ decision, work: stored, keepRequests, settings, request, judged, explained }),
+      ...storedNotes({
+        decision,
+        work: stored,
+        keepRequests,
+        settings,
+        request,
+        judged: before === undefined || explained === undefined ? judged : judgedThen(explained, decision),
+        today,
+        explained,
+        table: happened?.table,
+      }),
       ...firstSentNotes(stored, others),
     ],
   };
 }
+
+/** As it is judged by the mappings that judged it when it came. */
+const judgedThen = ({ evaluation }: RequestExplanation, decision: DecisionRecord | undefined): KeptTrace => ({
+  ...evaluationToJson(evaluation),
+  generation: decision?.generation ?? '',
+});
 
 const withMarks = (all: RequestExplanation, explainer: Explainer | undefined): RequestExplanation =>
   explainer === undefined ? all : withUnsigned(all, explainer.generation.table);
 
 /** What is said of the stored request stands at its end, and not in its middle, too. */
 function withoutTold(explained: RequestExplanation, told: readonly SettingNote[]): RequestExplanation {
-  const texts = new Set(told.map(({ text }) => text));
+  const texts = new Set(told.filter(({ setting }) => !TOLD_BEFORE.has(setting)).map(({ text }) => text));
   const { settings } = explained.advice;
   if (settings === undefined) return explained;
   const advice = { ...explained.advice, settings: settings.filter(({ text }) => !texts.has(text)) };
@@ -98,11 +133,11 @@ const MAX_KEY_CHARS = 80;
 /** Of a repeat by the header of its sender: the first one with that header, where it was kept. */
 function firstSentNotes(stored: StoredRequest, others: readonly KeptRequest[]): readonly EvaluationNote[] {
   const { decision } = stored;
-  const [, name = ''] = /^a repeat, by the header ([\w-]+)[:,]/.exec(decision?.note ?? '') ?? [];
+  const name = repeatHeader(decision);
   const first = repeatedOf(decision?.requestId, stored)?.requestId;
   const kept = others.find(({ requestId }) => requestId === first);
-  if (decision === undefined || kept === undefined || name === '') return [];
-  const { request } = readKept(kept);
+  if (decision === undefined || kept === undefined || name === undefined) return [];
+  const { request } = readKeptRequest(kept);
   const value = request.headers[name];
   const apart = seconds(decision.receivedAt - request.receivedAt);
   const shown = value === undefined ? name : `${name}: ${value.slice(0, MAX_KEY_CHARS)}`;
@@ -124,14 +159,6 @@ export async function findOthers(
   if (kept === undefined && repeatedOf(decision?.requestId, stored) === undefined) return [];
   const all = await storage.listKeptRequests(MAX_KEPT_LOOKED_AT);
   return all.filter(({ requestId }) => requestId !== kept?.requestId);
-}
-
-function readKept(kept: KeptRequest): {
-  readonly request: HookRequest;
-  readonly judged: KeptTrace | undefined;
-} {
-  const { judged, ...request } = parseKeptRequest(kept);
-  return { request, judged };
 }
 
 /** Of a name that no mapping takes only the name is kept, and it says all. */
@@ -159,14 +186,14 @@ async function compared(
   const first = repeatedOf(stored.decision?.requestId, stored)?.requestId;
   const judged: Judged[] = [];
   for (const kept of others) {
-    const { request, judged: was } = readKept(kept);
+    const { request, judged: was, unread, results } = readKeptRequest(kept);
     // Who changes a file sends the same again to see what it does.
     const isTried = was !== undefined && was.generation !== stored.decision?.generation;
-    if (request.path !== now.request.path || isTried) continue;
+    if (request.path !== now.request.path || unread !== undefined || isTried) continue;
     if (judged.length === MAX_JUDGED) break;
     // The nearest first; most have none before them.
     // oxlint-disable-next-line no-await-in-loop
-    const other = { request, evaluation: await generation.evaluate(request, 'full') };
+    const other = { request, evaluation: await generation.evaluate(request, 'full', results) };
     judged.push(other);
     const notes = request.receivedAt > now.request.receivedAt ? [] : keyNotes(now, other, first);
     if (notes.length > 0) return notes;

@@ -5,13 +5,14 @@
  */
 export {
   explainRequest,
+  explainWritten,
   explanationToJson,
   type Explainer,
   type ExplanationJson,
   type RequestExplanation,
 } from './explain-request.ts';
-export { type Brief, briefOf, isToDo, noteHint, notesBrief } from './brief.ts';
-export { reasonNotes } from './decision-reasons.ts';
+export { type Brief, briefOf, noteHint, notesBrief } from './brief.ts';
+export { decisionLine, reasonNotes } from './decision-reasons.ts';
 export { explainStored, findOthers, type StoredExplanation, type StoredSources } from './explain-stored.ts';
 export { ownerText } from './format-actions.ts';
 export { type ExplainOptions, formatEvaluation, headOf, settingLines } from './format-evaluation.ts';

@@ -26,6 +26,8 @@ import { indent, type Paint } from './format-lines.ts';
 export interface ExplainOptions {
   /** Printed in the first line where given. */
   readonly request?: HookRequest | undefined;
+  /** How it came; default POST. */
+  readonly method?: string;
   /** Whether to use colours; default false. */
   readonly color?: boolean;
   /** False leaves the actions out, where a reader has them before him already; default true. */
@@ -127,11 +129,15 @@ function adviceLines({ text }: EvaluationNote, paint: Paint): readonly string[] 
   return [`${paint('green', 'hint:')} ${first}`, ...more.map((each) => `    ${each}`)];
 }
 
-function headLines(evaluation: Evaluation, { request, isRepeat }: ExplainOptions, paint: Paint): string[] {
+function headLines(
+  evaluation: Evaluation,
+  { request, method = 'POST', isRepeat }: ExplainOptions,
+  paint: Paint,
+): string[] {
   const lines: string[] = [];
   if (request !== undefined) {
     const at = new Date(request.receivedAt).toISOString();
-    lines.push(`${paint('bold', `POST ${clearLine(request.url)}`)}  ${at}  request ${request.id}`);
+    lines.push(`${paint('bold', `${method} ${clearLine(request.url)}`)}  ${at}  request ${request.id}`);
   }
   const { mapping, outcome } = evaluation;
   if (mapping !== undefined)

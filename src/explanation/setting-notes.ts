@@ -71,8 +71,13 @@ function factsOf(happened: Happened): Facts {
       evaluated?.evaluation.mapping ??
       (id === undefined ? undefined : table.mappings.find((one) => one.id === id)),
     code: error?.code ?? stored?.decision?.code,
-    field: error?.errors[0]?.field,
+    field: error?.errors[0]?.field ?? fieldOf(stored?.decision),
   };
+}
+
+function fieldOf(decision: StoredRequest['decision']): string | undefined {
+  const field = decision?.findings?.find(({ code }) => code === 'field')?.facts?.['field'];
+  return typeof field === 'string' ? field : undefined;
 }
 
 const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {

@@ -34,7 +34,7 @@ export function storedToJson(
   evaluation: ExplanationJson | undefined,
 ): StoredJson {
   return {
-    ...(decision === undefined ? {} : { decision: decisionToJson(decision, true) }),
+    ...(decision === undefined ? {} : { decision: decisionToJson(decision) }),
     ...defined({ judged, evaluation }),
     settings,
     notes,

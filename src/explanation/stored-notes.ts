@@ -3,18 +3,15 @@
  * operator's own files where it was not kept, and of how it was judged when it came where it was.
  */
 import type { LoadedConfig } from '../config/config.ts';
-import {
-  evaluationNotes,
-  settingNote,
-  type EvaluationAdvice,
-  type EvaluationNote,
-} from '../advice/requests.ts';
+import { evaluationNotes, howRepeated, settingNote, type EvaluationNote } from '../advice/requests.ts';
+import type { StoredFinding } from '../finding.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
 import { evaluationToJson, type Evaluation } from '../hook/hook.ts';
 import type { EvaluationJson, KeptTrace } from '../hook/facts.ts';
 import type { StoredRequest } from '../storage/facts.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
-import { reasonNotes } from './decision-reasons.ts';
+import { findingNotes, reasonNotes } from './decision-reasons.ts';
 import type { RequestExplanation } from './explain-request.ts';
 import type { SettingNote } from './setting-notes.ts';
 
@@ -30,59 +27,71 @@ export interface StoredFacts {
   readonly request?: HookRequest | undefined;
   /** How it was judged when it came. */
   readonly judged?: KeptTrace | undefined;
-  /** What the mappings make of it now; of a name that no mapping takes without its content. */
+  /** The mappings that its findings are about; absent where they cannot be read. */
+  readonly table?: RoutingTable | undefined;
+  /** What the mappings of now make of it. */
+  readonly today?: RequestExplanation | undefined;
+  /** What is told of it; of a name that no mapping takes without its content. */
   readonly explained?: RequestExplanation | undefined;
 }
 
 /** Everything that is said of it in the order of the text, without the notes of its evaluation. */
 export function storedNotes(facts: StoredFacts): readonly EvaluationNote[] {
   const { request, settings } = facts;
-  const isKept = request !== undefined;
-  const decision = withoutDebounce(facts.decision, settings);
   return [
-    ...(isKept ? keptNotes({ ...facts, decision }, request) : unkeptNotes(facts, decision)),
-    ...settings.filter(({ setting }) => !isKept || !TOLD_BEFORE.has(setting)).map(settingNote),
+    ...(request === undefined ? unkeptNotes(facts) : keptNotes(facts, request)),
+    ...settings.filter(({ setting }) => request === undefined || !TOLD_BEFORE.has(setting)).map(settingNote),
   ];
 }
 
-/** Without what the setting tells in more words. */
-function withoutDebounce(
-  decision: DecisionRecord | undefined,
-  settings: readonly SettingNote[],
-): DecisionRecord | undefined {
-  const isTold = settings.some(({ setting }) => setting === 'debounce');
-  return isTold && decision?.note !== undefined
-    ? { ...decision, note: decision.note.replace(/(?:^|; )debounce: [^;]*/, '') }
-    : decision;
-}
+/** Findings of a decision that a setting tells in more words. */
+const TOLD_BY_SETTING: Readonly<Record<string, readonly string[]>> = {
+  debounce: ['debounce'],
+  'dedupe.key': ['new_event'],
+  ignoreSenders: ['no_account'],
+};
 
 /** Settings whose part in a kept request is told with the request. */
-const TOLD_BEFORE: ReadonlySet<string> = new Set([
+export const TOLD_BEFORE: ReadonlySet<string> = new Set([
   'match.source',
   'forEach',
   'gateway.heartbeat.everySeconds',
   'hooks.defaults.deliver',
 ]);
 
+const toldBySettings = (settings: readonly Pick<SettingNote, 'setting'>[]): readonly string[] =>
+  settings.flatMap(({ setting }) => TOLD_BY_SETTING[setting] ?? []);
+
+/** Findings that the explanation of a kept request tells itself. */
+const OF_REQUEST: readonly string[] = ['skipped', 'returned_nothing', 'not_json', 'other_format', 'field'];
+
 function keptNotes(
-  { decision, work, judged, explained, settings }: StoredFacts,
+  { decision, work, judged, explained, today, settings, table }: StoredFacts,
   request: HookRequest,
 ): readonly EvaluationNote[] {
   const changed =
-    judged === undefined || explained === undefined
+    judged === undefined || today === undefined
       ? []
-      : changedNotes(judged, evaluationToJson(explained.evaluation));
-  const isToldMore = settings.some(({ setting }) => setting === 'dedupe.key');
+      : changedNotes(judged, evaluationToJson(today.evaluation));
   const repeat = repeatNotes(decision, work);
-  const note =
-    repeat.length === 0 ? decision?.note : decision?.note?.replace(isToldMore ? REPEAT : IS_REPEAT, '');
-  return [...repeat, ...decisionNote(note, explained?.advice), ...removedNotes(request), ...changed];
+  const told = new Set([
+    ...toldBySettings([...settings, ...(explained?.advice.settings ?? [])]),
+    ...(explained?.advice.notes ?? []).map(({ code }) => code),
+    ...(repeat.length === 0 ? [] : ['repeat']),
+    ...(explained === undefined ? [] : OF_REQUEST),
+  ]);
+  const found = decision === undefined ? [] : findingNotes(decision, table, told);
+  return [
+    ...repeat,
+    ...found.filter(({ code }) => code !== 'transform'),
+    ...removedNotes(request),
+    ...changed,
+  ];
 }
 
-/** What a decision says of every repeat, by what it was recognised, and its general advice. */
-const IS_REPEAT = /^a repeat, (by (?:dedupe: body|[^:])[^:]*): nothing new was made(?:; )?/;
-const REPEAT =
-  /^a repeat, by (?:dedupe: body|[^:])[^:]*: nothing new was made(?:; if it was a new event, [^;]*)?/;
+/** The finding of a decision that a request was a repeat. */
+const repeatIn = (decision: DecisionRecord | undefined): StoredFinding | undefined =>
+  decision?.findings?.find(({ code }) => code === 'repeat');
 
 function repeatNotes(
   decision: DecisionRecord | undefined,
@@ -90,9 +99,16 @@ function repeatNotes(
 ): readonly EvaluationNote[] {
   const first = repeatedOf(decision?.requestId, work);
   if (first === undefined) return [];
-  const [, how] = IS_REPEAT.exec(decision?.note ?? '') ?? [];
-  const text = `a repeat of ${first.what} of request ${first.requestId}${how === undefined ? '' : `, ${how}`}: nothing new was made`;
+  const facts = repeatIn(decision)?.facts;
+  const how = facts === undefined ? '' : `, by ${howRepeated(facts)}`;
+  const text = `a repeat of ${first.what} of request ${first.requestId}${how}: nothing new was made`;
   return [{ code: 'repeat', text }];
+}
+
+/** The header that a sender's key of a repeat came in. */
+export function repeatHeader(decision: DecisionRecord | undefined): string | undefined {
+  const { by, header } = repeatIn(decision)?.facts ?? {};
+  return (by === 'sender' || by === 'signed') && typeof header === 'string' ? header : undefined;
 }
 
 /** Of a request all of whose work another one had made: what that is, and who made it. */
@@ -111,10 +127,15 @@ export function repeatedOf(
   return made.map(({ what, by: [first = ''] }) => ({ what, requestId: first }))[0];
 }
 
-function unkeptNotes(facts: StoredFacts, decision: DecisionRecord | undefined): readonly EvaluationNote[] {
-  const { explained } = facts;
+function unkeptNotes(facts: StoredFacts): readonly EvaluationNote[] {
+  const { explained, decision, settings, table } = facts;
+  const told = new Set(toldBySettings(settings));
+  const shown = decision && {
+    ...decision,
+    findings: decision.findings?.filter(({ code }) => !told.has(code) || code !== 'debounce'),
+  };
   return [
-    ...(decision === undefined ? [] : reasonNotes(decision)),
+    ...(shown === undefined ? [] : reasonNotes(shown, table)),
     ...(explained === undefined ? [notKept(facts, decision)] : nameNotes(explained)),
   ];
 }
@@ -134,23 +155,6 @@ function nameNotes({ evaluation, advice }: RequestExplanation): readonly Evaluat
 /** Whether still no mapping takes the name that was asked for. */
 export const isNameUnknown = ({ outcome, mapping }: Evaluation): boolean =>
   outcome.kind === 'rejected' && mapping === undefined;
-
-/** What only the operator is told beside the outcome, without what the advice on a kept request says again. */
-function decisionNote(note = '', advice?: EvaluationAdvice): readonly EvaluationNote[] {
-  const text = advice === undefined ? note : withoutAdvice(note, advice);
-  return text === '' ? [] : [{ code: 'decision', text }];
-}
-
-/** A pointer to where the reader is. */
-const TO_EXPLAIN = ': "sluice explain" of this request writes it';
-
-function withoutAdvice(note: string, { notes = [], settings = [] }: EvaluationAdvice): string {
-  const isTold = settings.some(({ setting }) => setting === 'ignoreSenders');
-  // It stands last, and the advice on a kept request may quote more of it.
-  const rest = isTold ? note.replace(/(?:^|; )ignoreSenders: .*$/s, '') : note;
-  const untold = notes.reduce((left, { text }) => left.replace(text, ''), rest);
-  return untold.replace(TO_EXPLAIN, '').split('; ').filter(Boolean).join('; ');
-}
 
 /** Names the secrets that were left out of what was kept. */
 function removedNotes({ headers, query }: HookRequest): readonly EvaluationNote[] {
@@ -207,21 +211,23 @@ export function isBeforeMappings(decision: DecisionRecord | undefined): boolean 
 
 /** Why there is no content to look at, and the switch that keeps the next one. */
 function notKept({ keepRequests }: StoredFacts, decision: DecisionRecord | undefined): EvaluationNote {
-  if (/^a repeat, by the (?:header|key)/.test(decision?.note ?? '')) {
+  if (['sender', 'signed'].includes(String(repeatIn(decision)?.facts?.['by']))) {
     const text = 'A repeat that is recognised by what its sender sends is not judged, and not kept.';
     return { code: 'not_kept', text };
   }
   const text = isBeforeMappings(decision)
     ? 'Its content was not kept: what is refused at the door never is.'
-    : `The request itself was not kept: ${howToKeep(decision, keepRequests.which)}, and send it again.`;
+    : `The request itself ${howToKeep(decision, keepRequests)}.`;
   return { code: 'not_kept', text };
 }
 
-function howToKeep(decision: DecisionRecord | undefined, which: string | undefined): string {
+function howToKeep(decision: DecisionRecord | undefined, written: StoredFacts['keepRequests']): string {
   if (decision?.keepRequests === 'none')
-    return 'the mappings of its path say keepRequests: none; remove that to keep the next one';
-  const now = which === undefined ? '' : `storage.keepRequests.which is ${which}; `;
-  // Those that were answered well are kept by "all" alone.
-  const wanted = decision !== undefined && decision.status < 400 ? 'all' : 'failed or all';
-  return `${now}set storage.keepRequests.which to ${wanted} to keep the next one`;
+    return 'was not kept: the mappings of its path say keepRequests: none; remove that to keep the next one, and send it again';
+  const { which = 'shapes' } = Object.keys(written).length === 0 ? {} : written;
+  if (which === 'shapes' || which === 'all')
+    return 'is not kept any more, or more came at once than are kept: storage.keepRequests says how many, and how long';
+  // Those that were answered well are kept by "shapes" and "all" alone.
+  const wanted = decision !== undefined && decision.status < 400 ? 'shapes or all' : 'shapes, failed or all';
+  return `was not kept: storage.keepRequests.which is ${which}; set it to ${wanted} to keep the next one, and send it again`;
 }

@@ -60,10 +60,9 @@ export class LimitWatch {
   async #lookAt(nowMs: number): Promise<void> {
     const { storage, configuration } = this.#context;
     const { limits: rules } = configuration();
-    const [found, pauses] = await Promise.all([
-      storage.listLimited({ nowMs, ...(rules === undefined ? {} : { rules }) }),
-      storage.listPauses(),
-    ]);
+    const pauses = await storage.listPauses();
+    const mayWait = pauses.length > 0 || rules !== undefined;
+    const found = mayWait ? await storage.listLimited({ nowMs, ...(rules && { rules }) }) : [];
     this.#report(found, pauses);
     for (const one of found) if (isLimited(one)) await this.#follow(one, nowMs);
     await this.#sweep(nowMs);

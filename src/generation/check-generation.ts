@@ -1,5 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { createReferenceReader } from '../config/config.ts';
+import { keptSettings } from './kept-settings.ts';
+import type { KeptKind } from '../mapping/mapping.ts';
 import { byWeight, type Finding } from '../document/document.ts';
 import { readSenders } from '../senders/senders.ts';
 import { type Typecheck, typecheckTransforms } from '../sandbox/sandbox.ts';
@@ -64,7 +66,7 @@ function describe(
     generation,
     conversations: listConversations(config, table.mappings),
     proofs: proofsOf(generation, options),
-    notes: storeNotes(generation),
+    notes: [...storeNotes(generation), ...keptNotes(generation)],
   };
 }
 
@@ -74,6 +76,27 @@ function storeNotes({ config }: Generation): readonly string[] {
     'the store is in PostgreSQL: accepted work may be lost with the primary, unless synchronous_standby_names is set there ("sluice storage status" asks the database)',
   ];
 }
+
+/** Which requests `serve` keeps, and of which paths others. */
+function keptNotes({ config, table }: Generation): readonly string[] {
+  const { which, count, bytes, days } = keptSettings(config.settings.storage.keepRequests);
+  const size = `${count} at most, ${Math.round(bytes / 1_048_576)} MiB${days === undefined ? '' : `, ${plural(days, 'day')}`}`;
+  const own = [...table.paths].flatMap((path) => {
+    const kept = table.settingsOf(path).keepRequests;
+    return kept === undefined ? [] : [`${path}: ${KEPT[kept]}`];
+  });
+  return [
+    `requests that serve keeps: ${[KEPT[which], ...own].join('; ')}${which === 'none' ? '' : ` (${size})`}`,
+  ];
+}
+
+const KEPT: Readonly<Record<KeptKind, string>> = {
+  none: 'none',
+  transforms: 'those whose transform failed',
+  failed: 'those that were refused or failed',
+  shapes: 'those that were refused or failed, and the shapes of accepted ones',
+  all: 'all, whole',
+};
 
 function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {
   const references = createReferenceReader({ env, directory: dirname(config.file) });

@@ -28,7 +28,7 @@ import {
   type LoadedMappings,
   type RoutingTable,
 } from '../mapping/mapping.ts';
-import type { HookRequest } from '../request.ts';
+import type { HookRequest, JsonValue } from '../request.ts';
 import { otherKey } from '../senders/senders.ts';
 import type { Sandbox, TransformRef, Transforms } from '../sandbox/sandbox.ts';
 
@@ -44,12 +44,21 @@ export interface Generation {
   readonly transforms: Transforms;
   /** Channel modules, plugins included. */
   readonly channelCatalog: ChannelCatalog;
+  /** Mapping files as they were read, presets included. */
+  readonly files: LoadedMappings['files'];
   /** The text behind a reference in a mapping; undefined where it is not set. */
   readonly readReference: ReferenceReader['read'];
   /** Files and folders whose change makes another generation; absolute. */
   readonly watchedPaths: readonly string[];
-  /** A promise only where a transform runs. Detail defaults to `brief`, what the decision log needs. */
-  evaluate(request: HookRequest, detail?: 'brief' | 'full'): Evaluation | Promise<Evaluation>;
+  /**
+   * A promise only where a transform runs. Detail defaults to `brief`, what the decision log needs. With `results`, which
+   * were recorded, no transform runs: each call gets the next of them.
+   */
+  evaluate(
+    request: HookRequest,
+    detail?: 'brief' | 'full',
+    results?: readonly JsonValue[],
+  ): Evaluation | Promise<Evaluation>;
 }
 
 export interface GenerationOptions {
@@ -334,10 +343,28 @@ function createGeneration(parts: Parts, files: LoadedMappings['files']): Generat
   const full = { detail: 'full' } as const;
   return {
     ...parts,
+    files,
     id: idOf(parts, files),
     watchedPaths: [...config.files, hooks.mappingsDir, hooks.transformsDir],
-    evaluate: (request, detail) =>
-      runEvaluation(evaluate(request, settings, detail === 'full' ? full : brief), driver),
+    evaluate: (request, detail, results) =>
+      runEvaluation(
+        evaluate(request, settings, detail === 'full' ? full : brief),
+        results === undefined ? driver : { ...driver, transforms: recorded(results) },
+      ),
+  };
+}
+
+function recorded(results: readonly JsonValue[]): Pick<Transforms, 'call'> {
+  const left = [...results];
+  return {
+    call: () =>
+      Promise.resolve({
+        kind: 'ok',
+        json: left.length === 0 ? undefined : JSON.stringify(left.shift()),
+        logs: [],
+        logsDropped: 0,
+        tookMs: 0,
+      }),
   };
 }
 

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { HookError } from '../errors.ts';
-import type { Evaluation } from '../hook/hook.ts';
+import { receiveWritten, unreadEvaluation, type Evaluation, type WrittenRequest } from '../hook/hook.ts';
+import type { RoutingTable } from '../mapping/mapping.ts';
+import { UnwritableBody } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
 import type { DeliveryRequest } from './case-file.ts';
 import type { AcceptedAs } from './expectation.ts';
@@ -12,6 +14,8 @@ import { IDEMPOTENCY_TTL_SECONDS, openStorage, type Storage } from '../storage/s
 
 /** Evaluates as the service does: a generation, or anything that has its `evaluate`. */
 export interface Evaluator {
+  /** Says how paths take their requests; without it each is taken as it is written. */
+  readonly table?: Pick<RoutingTable, 'settingsOf'>;
   evaluate(request: HookRequest, detail: 'full'): Evaluation | Promise<Evaluation>;
 }
 
@@ -21,10 +25,27 @@ export function createGoldenEngine(
   advise?: NonNullable<GoldenEngine['advise']>,
 ): GoldenEngine {
   return {
-    evaluate: async (request) => generation.evaluate(request, 'full'),
+    evaluate: (written) => evaluateWritten(generation, written),
     openAcceptor,
     ...(advise === undefined ? {} : { advise }),
   };
+}
+
+/** The same way as on the wire; a body that no sender could write for the path is taken as it is. */
+async function evaluateWritten(
+  { table, ...generation }: Evaluator,
+  written: WrittenRequest,
+): Promise<Evaluation> {
+  const { request } = written;
+  try {
+    const settings = table?.settingsOf(request.path);
+    const received = settings === undefined ? request : await receiveWritten(written, settings);
+    return await generation.evaluate(received, 'full');
+  } catch (error) {
+    if (error instanceof UnwritableBody) return generation.evaluate(request, 'full');
+    if (!(error instanceof HookError)) throw error;
+    return unreadEvaluation(error);
+  }
 }
 
 /** A real store in a folder of its own, removed afterwards. */

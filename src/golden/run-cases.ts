@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Finding } from '../document/document.ts';
-import type { Evaluation } from '../hook/hook.ts';
+import type { Evaluation, WrittenRequest } from '../hook/hook.ts';
 import type { EvaluationAdvice } from '../advice/requests.ts';
 import type { HookRequest } from '../request.ts';
 import type { DeliveryRequest, FoundCases, GoldenCase } from './case-file.ts';
@@ -17,7 +17,7 @@ import { fromFirstFormat, isFirstFormat, type Became } from './first-format.ts';
 /** What the runner needs of the service: its own evaluator, and a store for cases with several deliveries. */
 export interface GoldenEngine {
   /** Evaluates with full detail, transforms included. */
-  evaluate(request: HookRequest): Promise<Evaluation>;
+  evaluate(request: WrittenRequest): Promise<Evaluation>;
   /** What may have been meant by a request that became something else than was expected. */
   advise?(evaluation: Evaluation, request: HookRequest): EvaluationAdvice;
   /** A fresh, empty store's accept, for dedupe and idempotency. */
@@ -124,7 +124,7 @@ async function evaluateAll(golden: GoldenCase, engine: GoldenEngine): Promise<Be
   const acceptor = golden.several ? await engine.openAcceptor() : undefined;
   try {
     for (const delivery of golden.deliveries) {
-      const evaluation = await engine.evaluate(delivery.request);
+      const evaluation = await engine.evaluate(delivery);
       evaluations.push(evaluation);
       expectations.push(describeEvaluation(evaluation, await acceptor?.accept(delivery, evaluation)));
     }

@@ -5,5 +5,13 @@ export { createHookRequest, deriveRequestSeeds } from './ids.ts';
 export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from './evaluation-settings.ts';
 export { createPauses, runEvaluation } from './run-evaluation.ts';
 export { evaluationToJson } from './evaluation-json.ts';
-export { skipText, usualSenders } from './skip-rules.ts';
-export { parseKeptRequest } from './kept-request.ts';
+export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
+export { NOT_KEPT, shapeOf } from './shape.ts';
+export {
+  LARGE_BODY_BYTES,
+  readPayload,
+  receiveWritten,
+  unreadEvaluation,
+  type WrittenRequest,
+} from './read-payload.ts';
+export { readKeptRequest } from './kept-request.ts';

@@ -1,6 +1,7 @@
-import { parseJson } from '../json.ts';
+import { parseJson, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import type { EvaluationJson } from './evaluation-json.ts';
+import { valueOfShape } from './shape.ts';
 
 /** How a kept request was judged when it came; without prompts. */
 export type KeptTrace = Omit<EvaluationJson, 'actions' | 'templates'> & {
@@ -10,11 +11,39 @@ export type KeptTrace = Omit<EvaluationJson, 'actions' | 'templates'> & {
   readonly isCut?: true;
 };
 
-/** A request that the store kept as JSON text, with how it was judged. */
-export function parseKeptRequest({
-  json,
-}: {
-  readonly json: string;
-}): HookRequest & { readonly judged?: KeptTrace } {
-  return parseJson(json) as unknown as HookRequest & { readonly judged?: KeptTrace };
+/** A request that the store kept. */
+export interface ReadKept {
+  /** Of a shape with words in place of what was not kept; of a body that could not be read with an empty one. */
+  readonly request: HookRequest;
+  readonly judged?: KeptTrace;
+  /** The body that could not be read, without its compression. */
+  readonly unread?: Buffer;
+  /** Of a shape: what the transforms of its mapping returned, likewise. */
+  readonly results?: readonly JsonValue[];
 }
+
+type Written = Omit<HookRequest, 'payload'> & {
+  readonly payload?: JsonValue;
+  readonly judged?: KeptTrace;
+  readonly body?: string;
+  readonly isBase64?: true;
+  readonly shape?: JsonValue;
+  readonly results?: readonly JsonValue[];
+};
+
+/** Reads what was kept as JSON text, with how it was judged. */
+export function readKeptRequest({ json }: { readonly json: string }): ReadKept {
+  const { judged, body, isBase64, shape, results, ...rest } = parseJson(json) as unknown as Written;
+  const trace = judged === undefined ? {} : { judged: { ...NO_TRACE, ...judged } };
+  if (shape !== undefined) {
+    const request = { ...NO_SEEDS, ...rest, payload: valueOfShape(shape) };
+    return { request, ...trace, results: (results ?? []).map(valueOfShape) };
+  }
+  const { payload = {} } = rest;
+  const unread = body === undefined ? {} : { unread: Buffer.from(body, isBase64 ? 'base64' : 'utf8') };
+  return { request: { ...rest, payload }, ...trace, ...unread };
+}
+
+const NO_TRACE = { considered: [], transforms: [], empty: [] };
+/** Of a shape no prompt is made. */
+const NO_SEEDS = { seed: 0, nonce: '0'.repeat(16) };

@@ -108,6 +108,8 @@ export interface Equality {
 /** A condition (`match.when`) compiled to closures. */
 export interface CompiledCondition {
   readonly at: Place;
+  /** As written. */
+  readonly rule: JsonValue;
   /** Places of all leaves, in source order (for coverage). */
   readonly leaves: readonly Place[];
   /** What must equal a literal text for the condition to hold. */
@@ -131,6 +133,10 @@ export interface CompiledCondition {
   };
 }
 
+/** Which requests are kept: `storage.keepRequests.which`, and the key of a path. */
+export const KEPT_KINDS = ['none', 'transforms', 'failed', 'shapes', 'all'] as const;
+export type KeptKind = (typeof KEPT_KINDS)[number];
+
 /** How a path's requests are received; needed before a mapping is chosen, the same for every mapping of the path. */
 export interface PathSettings {
   /** Stands in place of the hook token. */
@@ -149,8 +155,8 @@ export interface PathSettings {
   readonly otherwise?: 'reject' | 'skip';
   /** Where a mapping of the path says it first: `mappings/a.yaml:3:5`. */
   readonly otherwiseAt?: string;
-  /** No request of the path is kept with its body, whatever the configuration says. */
-  readonly keepRequests?: 'none';
+  /** Which requests of the path are kept, whatever the configuration says. */
+  readonly keepRequests?: KeptKind;
 }
 
 /** `dedupe` of a mapping: key per action, or `body` for the hash of the raw body. */

@@ -1,4 +1,4 @@
-import { say } from '../finding.ts';
+import { say, type SourceText } from '../finding.ts';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
@@ -37,7 +37,13 @@ export interface MappingSources {
 
 export interface LoadedMappings extends CompiledMappings {
   /** Every mapping file that was read, presets included. */
-  readonly files: readonly { readonly path: string; readonly text: string }[];
+  readonly files: readonly MappingFile[];
+}
+
+/** A mapping file that was read, with the ranges of its literal secrets. */
+export interface MappingFile extends Pick<SourceText, 'text' | 'secrets'> {
+  /** Absolute. */
+  readonly path: string;
 }
 
 /** Reads and compiles all mappings, all findings at once. */
@@ -121,7 +127,7 @@ async function loadFile(path: string, { cwd }: ReadOptions): Promise<Loaded> {
   return {
     entries: held.mappings.map((value) => ({ value, dialect: 'sluice' })),
     diagnostics: [...diagnostics, ...held.diagnostics],
-    files: [{ path, text: source.text }],
+    files: [{ path, ...source }],
   };
 }
 

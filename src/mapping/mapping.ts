@@ -19,4 +19,6 @@ export { MAPPING_KEYS } from './mapping-schema.ts';
 export { accountKey } from './compile-ignored-senders.ts';
 export { takesRequest } from './routing/routing-table.ts';
 export { WorkBudget, type WorkLimits } from './work-budget.ts';
+export { decidingFields, type FieldsRead } from './fields-read.ts';
+export type { KeptKind } from './compiled-mapping.ts';
 export { printedText, unfitText } from './template/unfit.ts';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { KEPT_KINDS } from './compiled-mapping.ts';
 import { addressOrRange } from '../document/document.ts';
 import { BODY_FORMATS } from '../payload/payload.ts';
 import { ChallengeSettings, VerifySettings } from '../verify/verify.ts';
@@ -52,10 +53,10 @@ export const pathSettingsShape = {
       'The answer to a request that no mapping of the path takes: 404 (reject), or 204, and nothing is done (skip); default hooks.unmatched.',
     ),
   keepRequests: z
-    .literal('none')
+    .enum(KEPT_KINDS)
     .optional()
     .describe(
-      'Experimental: keeps no request of the path with its body, whatever storage.keepRequests says.',
+      'Experimental: which requests of the path are kept, in the words of storage.keepRequests.which, whatever that says.',
     ),
   maxBodyBytes: z
     .int()

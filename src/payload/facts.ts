@@ -1,2 +1,3 @@
 /** What advice reads of bodies, beside what the engine needs. */
-export type { JsonFacts } from './json-error.ts';
+export { EXPECTED, type JsonFacts } from './json-error.ts';
+export type { FormatFacts } from './formats.ts';

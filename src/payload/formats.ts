@@ -33,22 +33,39 @@ export function mediaType(contentType: string | undefined): string {
   return contentType?.split(';', 1)[0]?.trim().toLowerCase() ?? '';
 }
 
-/** Says that a body is of another format than its path takes; undefined where it may be of it. */
+/** That a body is of another format than its path takes; undefined where it may be of it. */
 export function mismatch(
   bytes: Buffer,
   announced: AnnouncedFormat | undefined,
   expected: 'form' | 'xml',
-): string | undefined {
+): Mismatch | undefined {
   const found = announced === expected ? undefined : (announced ?? guess(bytes));
-  return found === undefined || found === expected
-    ? undefined
-    : `${describeMismatch(found, expected)} where every request of the path is such`;
+  return found === undefined || found === expected ? undefined : mismatchOf(found, expected);
 }
 
-/** `found` is what came, `expected` what the path takes. */
-export function describeMismatch(found: AnnouncedFormat | 'text', expected: 'json' | 'form' | 'xml'): string {
+/** A body of another format than its path takes, with the sentence for its sender. */
+export interface Mismatch {
+  readonly detail: string;
+  readonly facts?: FormatFacts;
+}
+
+/** Which format the mapping would have to take. */
+export interface FormatFacts {
+  readonly format: BodyFormat;
+  readonly takes: BodyFormat;
+  /** It is a form with JSON in a field of its own, which a path that takes forms reads as the body. */
+  readonly isWrapped?: true;
+}
+
+/** `found` is what came, `takes` what the path takes. */
+export function mismatchOf(
+  found: AnnouncedFormat | 'text',
+  takes: 'json' | 'form' | 'xml',
+  isWrapped = false,
+): Mismatch {
+  const detail = `the body is ${NAMES[found]} and this path takes ${NAMES[takes]}; send ${NAMES[takes]}`;
   const format = found === 'multipart' ? 'form' : found;
-  return `the body is ${NAMES[found]} and this path takes ${NAMES[expected]}; send ${NAMES[expected]}, or set bodyFormat: ${format} in the mapping`;
+  return { detail, facts: { format, takes, ...(isWrapped ? { isWrapped } : {}) } };
 }
 
 /** What to do about a Content-Type that does not fit the parts. */

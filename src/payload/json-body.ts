@@ -1,12 +1,18 @@
 import type { TextDecoder } from 'node:util';
 import { HookError } from '../errors.ts';
 import { ExactNumber, type JsonObject, type JsonValue, parseJson } from '../json.ts';
-import { type AnnouncedFormat, describeMismatch, formatOf, guessOther, unannouncedParts } from './formats.ts';
-import { findJsonError, type JsonFacts } from './json-error.ts';
+import {
+  type AnnouncedFormat,
+  type FormatFacts,
+  formatOf,
+  guessOther,
+  mismatchOf,
+  unannouncedParts,
+} from './formats.ts';
+import { EXPECTED, findJsonError, type JsonFacts } from './json-error.ts';
 import { decodeUtf8 } from './text.ts';
 
 const HYPHEN = 0x2d;
-const UNWRAPPED = ', which reads the JSON in its field payload as the body';
 /** Deeper payloads are refused: no sender is known to come near it, and recursion over it stays harmless. */
 export const MAX_DEPTH = 512;
 
@@ -24,8 +30,7 @@ export function parseJsonBody(bytes: Buffer, decoder: TextDecoder, contentType?:
     payload = parseJson(text, bytes);
   } catch {
     if (text.trim() === '') return {};
-    const { detail, ...options } = describeProblem(text, formatOf(contentType));
-    throw new HookError('invalid_json', detail, options);
+    throw notJson(describeProblem(text, formatOf(contentType)));
   }
   if (mayBeDeep(text)) checkDepth(payload);
   return payload;
@@ -35,17 +40,19 @@ export function parseJsonBody(bytes: Buffer, decoder: TextDecoder, contentType?:
 function checkParts(bytes: Buffer, contentType: string | undefined): void {
   if (bytes[0] !== HYPHEN || bytes[1] !== HYPHEN) return;
   const isAnnounced = formatOf(contentType) === 'multipart';
-  const found = isAnnounced ? describeMismatch('multipart', 'json') : unannouncedParts(bytes, contentType);
-  if (found === undefined) return;
-  const isWrapped = isAnnounced && bytes.includes('name="payload"');
-  throw new HookError('invalid_json', isWrapped ? found + UNWRAPPED : found);
+  if (isAnnounced) throw notJson(mismatchOf('multipart', 'json', bytes.includes('name="payload"')));
+  const detail = unannouncedParts(bytes, contentType);
+  if (detail !== undefined) throw notJson({ detail });
 }
 
 interface Problem {
   readonly detail: string;
   readonly field?: string;
-  readonly facts?: JsonFacts;
+  readonly facts?: JsonFacts | FormatFacts;
 }
+
+const notJson = ({ detail, ...options }: Problem): HookError =>
+  new HookError('invalid_json', detail, options);
 
 function describeProblem(text: string, announced: AnnouncedFormat | undefined): Problem {
   // What begins as JSON was meant to be: curl -d announces a form, whatever it sends.
@@ -53,15 +60,15 @@ function describeProblem(text: string, announced: AnnouncedFormat | undefined): 
   if (!isMeantAsJson) {
     // GitHub and Slack send their JSON so, and a path that takes forms unpacks it.
     const isWrapped = announced === 'form' && /^payload=(?:%7B|%5B|[{[])/i.test(text);
-    return { detail: describeMismatch(announced, 'json') + (isWrapped ? UNWRAPPED : '') };
+    return mismatchOf(announced, 'json', isWrapped);
   }
   const found = findJsonError(text);
   if (found === undefined) return { detail: 'the body is not JSON' };
   const other =
     announced === undefined && text.slice(0, found.offset).trim() === '' ? guessOther(text) : undefined;
-  if (other !== undefined) return { detail: describeMismatch(other, 'json') };
-  const { line, column, expected, field, facts } = found;
-  const detail = `the body is not JSON at line ${line}, column ${column}: expected ${expected}`;
+  if (other !== undefined) return mismatchOf(other, 'json');
+  const { line, column, field, facts } = found;
+  const detail = `the body is not JSON at line ${line}, column ${column}: expected ${EXPECTED[facts.expected]}`;
   return { detail, facts, ...(field === undefined ? {} : { field }) };
 }
 

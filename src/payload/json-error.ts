@@ -8,7 +8,6 @@ export interface JsonError {
   /** 1-based. */
   readonly line: number;
   readonly column: number;
-  readonly expected: string;
   /** The name of the field whose text it is in; the sender's own word. */
   readonly field?: string;
   readonly facts: JsonFacts;
@@ -19,6 +18,10 @@ export interface JsonFacts {
   /** Of the sender. */
   readonly text: string;
   readonly at: number;
+  /** 1-based. */
+  readonly line: number;
+  readonly column: number;
+  readonly expected: Expected;
   readonly in: 'value' | 'key' | 'after-value' | 'end' | 'colon' | 'text';
   /** Whether it closes the list or object that is open. */
   readonly closes: boolean;
@@ -29,7 +32,8 @@ export interface JsonFacts {
 
 type State = 'value' | 'first-item' | 'first-key' | 'key' | 'colon' | 'after-value' | 'end';
 
-const EXPECTED: Record<State, string> = {
+/** What was expected, by the code that a decision keeps. */
+export const EXPECTED = {
   value: 'a value',
   'first-item': 'a value or "]"',
   'first-key': 'a key in double quotes or "}"',
@@ -37,7 +41,13 @@ const EXPECTED: Record<State, string> = {
   colon: '":"',
   'after-value': '"," or the closing bracket',
   end: 'nothing after the value',
-};
+  'text-end': 'the end of a string',
+  tab: 'no tab in a text',
+  'line-break': 'no line break in a text',
+  control: 'no raw control character in a string',
+  escape: 'a valid escape',
+} as const satisfies Readonly<Record<State, string>> & Readonly<Record<string, string>>;
+type Expected = keyof typeof EXPECTED;
 const SCALAR = /(?:-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)(?![\w.+-])/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
@@ -53,13 +63,13 @@ export function findJsonError(text: string): JsonError | undefined {
     if (char === undefined && state === 'end') return undefined;
     const step = char === undefined ? undefined : takeToken(text, { at, char, state, open });
     if (step === undefined)
-      return { ...locate(text, at, EXPECTED[state]), facts: factsOf(text, at, { state, open }) };
+      return { ...locate(text, at), facts: { ...factsOf(text, at, { state, open }), expected: state } };
     if (typeof step !== 'number') {
       const isOfField = state === 'value' && open.at(-1) === '{';
       return {
-        ...locate(text, step.offset, step.expected),
+        ...locate(text, step.offset),
         ...(isOfField && field !== undefined ? { field } : {}),
-        facts: { ...factsOf(text, step.offset, { state, open }), in: 'text' },
+        facts: { ...factsOf(text, step.offset, { state, open }), in: 'text', expected: step.expected },
       };
     }
     if (state === 'key' || state === 'first-key') field = text.slice(at + 1, step - 1);
@@ -69,18 +79,24 @@ export function findJsonError(text: string): JsonError | undefined {
 }
 
 /** A comma before it makes a first key a further one. */
-function factsOf(text: string, at: number, { state, open }: Scan): JsonFacts {
+function factsOf(text: string, at: number, { state, open }: Scan): Omit<JsonFacts, 'expected'> {
   const isItem = state === 'value' && open.at(-1) === '[';
   const isFirst = state === 'first-key' || state === 'first-item';
   const where = state === 'first-key' ? 'key' : state === 'first-item' ? 'value' : state;
   return {
     text,
     at,
+    ...lineAndColumn(text, at),
     in: where,
     isRoot: open.length === 0,
     closes: !isFirst && closes(text[at] ?? '', open),
     isInList: isItem,
   };
+}
+
+interface Wrong {
+  readonly offset: number;
+  readonly expected: Expected;
 }
 
 interface Scan {
@@ -92,7 +108,7 @@ interface Scan {
 function takeToken(
   text: string,
   { at, char, state, open }: { at: number; char: string; state: State; open: ('{' | '[')[] },
-): number | { offset: number; expected: string } | undefined {
+): number | Wrong | undefined {
   if (state === 'end') return undefined;
   if (state === 'colon') return char === ':' ? at + 1 : undefined;
   if (state === 'after-value') {
@@ -124,25 +140,21 @@ function closes(char: string, open: readonly ('{' | '[')[]): boolean {
 }
 
 /** What stands in a text as it is where a sender fills in a value. */
-const RAW: Readonly<Record<number, string>> = {
-  9: 'no tab in a text',
-  10: 'no line break in a text',
-  13: 'no line break in a text',
-};
+const RAW: Readonly<Record<number, Expected>> = { 9: 'tab', 10: 'line-break', 13: 'line-break' };
 
-function stringEnd(text: string, start: number): number | { offset: number; expected: string } {
+function stringEnd(text: string, start: number): number | Wrong {
   let at = start + 1;
   for (;;) {
     const code = text.charCodeAt(at);
-    if (Number.isNaN(code)) return { offset: at, expected: 'the end of a string' };
+    if (Number.isNaN(code)) return { offset: at, expected: 'text-end' };
     if (code === 0x22) return at + 1;
-    if (code < 0x20) return { offset: at, expected: RAW[code] ?? 'no raw control character in a string' };
+    if (code < 0x20) return { offset: at, expected: RAW[code] ?? 'control' };
     if (code !== 0x5c) {
       at += 1;
       continue;
     }
     ESCAPE.lastIndex = at;
-    if (!ESCAPE.test(text)) return { offset: at, expected: 'a valid escape' };
+    if (!ESCAPE.test(text)) return { offset: at, expected: 'escape' };
     at = ESCAPE.lastIndex;
   }
 }
@@ -156,9 +168,14 @@ function skipSpace(text: string, start: number): number {
   }
 }
 
-function locate(text: string, offset: number, expected: string): Omit<JsonError, 'facts'> {
+const locate = (text: string, offset: number): Omit<JsonError, 'facts'> => ({
+  offset,
+  ...lineAndColumn(text, offset),
+});
+
+function lineAndColumn(text: string, offset: number): Pick<JsonError, 'line' | 'column'> {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   let line = 1;
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) line += 1;
-  return { offset, line, column: offset - (offset === 0 ? 0 : lineStart) + 1, expected };
+  return { line, column: offset - (offset === 0 ? 0 : lineStart) + 1 };
 }

@@ -22,9 +22,9 @@ import type { ReceivedBody } from './received-body.ts';
 import { parseXml } from './xml.ts';
 
 export { announcedFormat, BODY_FORMATS, type BodyFormat } from './formats.ts';
-export { isInParts } from './formats.ts';
 export { readPartTexts } from './multipart.ts';
-export { isFormFile, writeParts } from './write-parts.ts';
+export { writeParts } from './write-parts.ts';
+export { CONTENT_TYPES, UnwritableBody, writeBody, writeQuery, type WrittenBody } from './write-body.ts';
 export type { ReceivedBody } from './received-body.ts';
 export { checkEncoding, inflateBody } from './inflate.ts';
 
@@ -92,8 +92,10 @@ function* parseInSteps(
   const contentType = headers['content-type'];
   if (format === 'json') return parseJsonBody(bytes, decoder, contentType);
   if (format === 'form' && isInParts(contentType)) return yield* parseMultipart(body, decoder);
-  const wrong = unannouncedParts(bytes, contentType) ?? mismatch(bytes, formatOf(contentType), format);
-  if (wrong !== undefined) throw new HookError('invalid_body', wrong);
+  const inParts = unannouncedParts(bytes, contentType);
+  if (inParts !== undefined) throw new HookError('invalid_body', inParts);
+  const { detail, ...other } = mismatch(bytes, formatOf(contentType), format) ?? {};
+  if (detail !== undefined) throw new HookError('invalid_body', detail, other);
   const text = decodeUtf8(bytes, decoder);
   return format === 'form' ? parseForm(text) : yield* parseXml(text);
 }

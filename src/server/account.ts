@@ -3,6 +3,7 @@
  * decision log, the metrics and the service log is said here, from the ending alone.
  */
 import type { HookError } from '../errors.ts';
+import type { StoredFinding } from '../finding.ts';
 import { usualSenders, type Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
@@ -10,7 +11,7 @@ import { networksOf } from './addresses.ts';
 import { decisionOf, failedTransformOf, refusedWhy } from './decision.ts';
 import type { Ending, Judged } from './ending.ts';
 import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
-import type { RequestFigures } from './deps.ts';
+import type { RequestFigures, ServerGeneration } from './deps.ts';
 import type { Exchange, RequestFacts } from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
 import { loadAdvisor } from './load-advisor.ts';
@@ -53,7 +54,7 @@ export function concludeRequest(
 interface UnreadRequest {
   readonly requestId: string;
   readonly error: HookError;
-  readonly note: string | undefined;
+  readonly finding: StoredFinding | undefined;
   /** As far as it is known. */
   readonly method: string;
   readonly address: string | undefined;
@@ -69,10 +70,12 @@ const UNREAD = {
 } as const;
 
 /** Keeps what was answered to bytes that are no request, so that the id of the answer is found; with one line. */
-export function concludeBytes({ deps, unread, clock }: ServerContext, refused: UnreadRequest): void {
-  const { requestId, error, note, method, address = '' } = refused;
-  const { status, code, detail } = error;
+export function concludeBytes(context: ServerContext, refused: UnreadRequest): void {
+  const { deps, unread, clock } = context;
+  const { requestId, error, finding, method, address = '' } = refused;
+  const { status, code } = error;
   const receivedAt = clock();
+  const generation = deps.generation();
   const decision: DecisionRecord = {
     ...UNREAD,
     requestId,
@@ -80,13 +83,25 @@ export function concludeBytes({ deps, unread, clock }: ServerContext, refused: U
     method,
     status,
     code,
-    detail,
-    ...(note === undefined ? {} : { note }),
-    generation: deps.generation().id,
+    ...(finding === undefined ? {} : { findings: [finding] }),
+    generation: generation.id,
   };
   deps.storage.recordStranger(decision, networksOf(address).own);
-  const level = unread.take(receivedAt) ? 'info' : 'debug';
-  deps.log[level]({ requestId, outcome: 'refused', status, code, why: note ?? detail, tookMs: 0 }, 'request');
+  const line = { requestId, outcome: 'refused', status, code, tookMs: 0 };
+  if (unread.take(receivedAt)) void logBytes(context, line, { generation, refused });
+  else deps.log.debug({ ...line, why: error.detail }, 'request');
+}
+
+/** What most likely sent the bytes is loaded for the log, a few times a second at most. */
+async function logBytes(
+  context: ServerContext,
+  line: { readonly requestId: string },
+  { generation, refused: { error, finding } }: { generation: ServerGeneration; refused: UnreadRequest },
+): Promise<void> {
+  const ids = { id: line.requestId };
+  const advisor = finding === undefined ? undefined : await loadAdvisor(context, { generation, ids });
+  const said = finding === undefined || advisor === undefined ? '' : advisor.say([finding], '');
+  context.deps.log.info({ ...line, why: said === '' ? error.detail : said }, 'request');
 }
 
 /** The network that a stranger's request came from. */

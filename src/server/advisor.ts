@@ -1,3 +1,4 @@
+import type { StoredFinding } from '../finding.ts';
 import type { HookErrorCode } from '../errors.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
@@ -8,16 +9,16 @@ import type { Diagnosis, ProofSettings, Refused, SignedRequest } from '../verify
  * alone, and changes no answer: without it the same requests are taken, and the same refused.
  */
 export interface RequestAdvisor {
-  /** What to change where a request was refused before mappings saw it. */
-  onRefusal(refused: RefusedRequest): string | undefined;
-  /** What a decision may say beside its outcome; nothing that only the sender wrote. */
+  /** What is known of a request that was refused before mappings saw it; nothing that only the sender wrote. */
+  onRefusal(refused: RefusedRequest): StoredFinding | undefined;
+  /** What a decision may say beside its outcome; the same holds. */
   onEvaluation(evaluation: Evaluation, request: HookRequest): RequestAdvice;
-  /** How what a condition found differs from what it asks for, in words that tell neither. */
-  howDifferent(failed: FailedPart): string | undefined;
-  /** What to do where a repeat was a new event. */
-  onRepeat(repeat: RepeatFacts): string | undefined;
-  /** Of a transform that returned nothing, and whose request was refused. */
-  readonly returnedNothing: string;
+  /** How what a condition found differs from what it asks for, in codes that tell neither. */
+  howDifferent(failed: FailedPart): StoredFinding | undefined;
+  /** What would be new for each event, where one was taken for a repeat. */
+  onRepeat(repeat: RepeatFacts): StoredFinding | undefined;
+  /** The sentences of findings on a request of that hook name, for a log. */
+  say(findings: readonly StoredFinding[], path: string): string;
   /** Why the hook token was not accepted. */
   onToken(request: TokenFacts): Diagnosis;
   /** Why the proof of a sender was not accepted: costs as much as a hundred signatures. */
@@ -27,11 +28,9 @@ export interface RequestAdvisor {
 }
 
 export interface RequestAdvice {
-  readonly notes: readonly string[];
-  /** That `ignoreSenders` of the mapping found no account to compare. */
-  readonly sender?: string;
-  /** Variables and expressions that found nothing, with the path that would. */
-  readonly instead: ReadonlyMap<string, string>;
+  readonly findings: readonly StoredFinding[];
+  /** Variables and expressions that found nothing, with the paths that would. */
+  readonly instead: ReadonlyMap<string, readonly string[]>;
 }
 
 type FailedPart = Extract<
@@ -42,12 +41,9 @@ type FailedPart = Extract<
 /** A request that was refused before mappings saw it. */
 export interface RefusedRequest {
   readonly code: HookErrorCode;
-  readonly detail: string;
   readonly field: string | undefined;
   /** The hook name it was sent to. */
   readonly name: string;
-  /** The first mapping of the name, with its place. */
-  readonly place: string | undefined;
   readonly method: string;
   readonly url: string | undefined;
   readonly headers: HookRequest['headers'];

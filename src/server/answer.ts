@@ -1,6 +1,5 @@
 import type { AcceptResult, RunRecord } from '../storage/storage.ts';
 import type { Answer } from './exchange.ts';
-import { storedSenderWarnings } from './sender-view.ts';
 
 /** 204 for nothing, 200 for wakes alone, else 202. */
 function acceptedStatus({ accepted }: AcceptResult): 200 | 202 | 204 {
@@ -83,8 +82,7 @@ function timeOf(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
 }
 
-function tail(result: AcceptResult): string {
-  const duplicate = result.duplicate ? ',"duplicate":true' : '';
-  const warnings = storedSenderWarnings(result.warnings);
+function tail({ duplicate: isDuplicate, warnings }: AcceptResult): string {
+  const duplicate = isDuplicate ? ',"duplicate":true' : '';
   return warnings.length === 0 ? duplicate : `${duplicate},"warnings":${JSON.stringify(warnings)}`;
 }

@@ -1,7 +1,9 @@
-import { skipText, type Evaluation, type TransformTrace } from '../hook/hook.ts';
+import type { StoredFinding } from '../finding.ts';
+import { defined } from '../json.ts';
+import type { Evaluation, TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
-import { type DecisionAdvice, judgedNote } from './decision-notes.ts';
+import { type DecisionAdvice, judgedFindings } from './decision-notes.ts';
 import type { Ending } from './ending.ts';
 import { type Asked, nameOutside, ownName } from './own-name.ts';
 import type { Refusal } from './prove.ts';
@@ -10,7 +12,7 @@ import { bodyLimit } from './take-hook.ts';
 const MAX_MISSED = 50;
 const MAX_NAME_CHARS = 200;
 const MAX_EMPTY = 50;
-const MAX_NOTES = 50;
+const MAX_FINDINGS = 50;
 const MAX_DETAIL_CHARS = 400;
 
 /** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
@@ -24,22 +26,20 @@ export function decisionOf(
   const { status } = ending.answer;
   const skipped = evaluation?.outcome.kind === 'skipped' ? evaluation.outcome : undefined;
   const warnings = evaluation?.warnings.map(({ code }) => code) ?? [];
-  const note = noteOf(exchange, ending, advisor);
   return {
     requestId: exchange.ids.id,
     receivedAt: exchange.receivedAt,
     path: (ending.hookName ?? ownName(exchange) ?? '').slice(0, MAX_NAME_CHARS),
     method: exchange.req?.method === 'POST' ? undefined : exchange.req?.method,
-    keepRequests: keepsNone(exchange, ending) ? 'none' : undefined,
+    keepRequests:
+      ending.hookName === undefined
+        ? undefined
+        : exchange.generation.settingsOf(ending.hookName).keepRequests,
     status,
     outcome: status >= 400 ? 'rejected' : status === 204 ? 'skipped' : 'accepted',
     code: error?.code,
-    detail: error && detailBeside(error.detail, note)?.slice(0, MAX_DETAIL_CHARS),
     skippedBy: skipped?.by,
-    note:
-      skipped === undefined
-        ? (judgedNote(exchange.headers.values, ending, { advice, advisor }) ?? note)
-        : [`skipped by ${skipText(skipped)}`, ...(advice?.notes ?? [])].join('; '),
+    findings: findingsOf(exchange, ending, { advice, advisor }),
     mappingId: evaluation?.mapping?.id,
     actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
     missed: evaluation && missedBy(evaluation, { advice, advisor }),
@@ -49,56 +49,84 @@ export function decisionOf(
     tookMs: performance.now() - exchange.startedAt,
     bodyBytes: exchange.bodyBytes,
     bodyUnread: exchange.hasBody === true && exchange.bodyBytes === 0 ? true : undefined,
-    transformNotes: evaluation && transformNotes(evaluation.trace.transforms),
     refusal: proof?.kind === 'refused' ? refusalOf(proof) : undefined,
   };
 }
 
-function keepsNone({ generation }: Asked, { judged, hookName }: Ending): boolean {
-  if (judged?.request === undefined || hookName === undefined) return false;
-  return generation.settingsOf(hookName).keepRequests === 'none';
+/** What was found out about it; none of a request that became what it was sent for. */
+function findingsOf(
+  exchange: Asked,
+  ending: Ending,
+  known: DecisionAdvice,
+): readonly StoredFinding[] | undefined {
+  const { evaluation } = ending.judged ?? {};
+  const skipped = evaluation?.outcome.kind === 'skipped' ? evaluation.outcome : undefined;
+  const judged =
+    skipped === undefined
+      ? judgedFindings(exchange.headers.values, ending, known)
+      : [skippedFinding(skipped), ...(known.advice?.findings ?? [])];
+  const refused =
+    judged.length > 0
+      ? undefined
+      : (refusalFinding(exchange, ending, known.advisor) ?? fieldFinding(evaluation, ending.error));
+  const transforms = evaluation === undefined ? [] : transformFindings(evaluation.trace.transforms);
+  const all = [...judged, ...(refused === undefined ? [] : [refused]), ...transforms];
+  return all.length === 0 ? undefined : all;
 }
 
-/** Why a request was refused before mappings saw it, with no value of it. */
+/** Which key of a mapping, or field of a body of ours, an error is about. */
+function fieldFinding(evaluation: Evaluation | undefined, error: Ending['error']): StoredFinding | undefined {
+  const field = evaluation === undefined ? undefined : error?.errors[0]?.field;
+  return field === undefined ? undefined : { code: 'field', facts: { field } };
+}
+
+const skippedFinding = ({ kind: _kind, ...facts }: Skipped): StoredFinding => ({
+  code: 'skipped',
+  facts: defined(facts),
+});
+
+type Skipped = Extract<Evaluation['outcome'], { readonly kind: 'skipped' }>;
+
+/** Why a request was refused before mappings saw it, for the log, with no value of it. */
 export function refusedWhy(
   exchange: Asked,
   ending: Ending,
   advisor: RequestAdvisor | undefined,
 ): string | undefined {
-  const { error, proof, judged = {} } = ending;
+  const { error, proof, judged = {}, hookName } = ending;
   if (error === undefined || proof?.kind === 'refused' || judged.evaluation !== undefined) return undefined;
-  const note = noteOf(exchange, ending, advisor);
-  const detail = detailBeside(error.detail, note)?.slice(0, MAX_DETAIL_CHARS);
-  return [detail, note].filter((text) => text !== undefined).join('; ');
+  const found = refusalFinding(exchange, ending, advisor);
+  const said = found && advisor?.say([found], hookName ?? ownName(exchange) ?? '');
+  // What is said of the limit, or of the place in the body, holds all that the sender is told.
+  const isWhole = found !== undefined && SAY_ALL.has(found.code) && said !== '';
+  return [isWhole ? undefined : error.detail.slice(0, MAX_DETAIL_CHARS), said]
+    .filter((text) => text !== undefined && text !== '')
+    .join('; ');
 }
 
-/** What the sender is told, without what the note for the operator says in more words. */
-function detailBeside(detail: string, note: string | undefined): string | undefined {
-  if (note?.startsWith('rate of ') === true) return undefined;
-  return note?.includes('bodyFormat: ') === true ? detail.replace(/; send (?:a |JSON|XML).*$/s, '') : detail;
-}
+const SAY_ALL: ReadonlySet<string> = new Set(['rate', 'not_json']);
 
 /** What only the operator is told: which key set the limit, where hooks are, and what to change. */
-function noteOf(
+function refusalFinding(
   exchange: Asked,
   { error, hookName }: Ending,
   advisor: RequestAdvisor | undefined,
-): string | undefined {
+): StoredFinding | undefined {
   if (error === undefined) return undefined;
   const { generation, req, headers } = exchange;
-  const { code, detail, field, facts } = error;
-  const place = hookName === undefined ? undefined : generation.placeOf?.(hookName);
-  if (code === 'body_too_large') return limitNote(exchange, hookName ?? ownName(exchange) ?? '');
-  if (code === 'rate_limited') return rateNote(exchange, hookName ?? '', place);
-  if (code === 'not_found') return addressNote(exchange);
+  const { code, field, facts } = error;
+  if (code === 'body_too_large') return limitFinding(exchange, hookName ?? ownName(exchange) ?? '');
+  if (code === 'rate_limited') {
+    const { perMinute } = generation.settingsOf(hookName ?? '').rate ?? {};
+    return { code: 'rate', facts: { perMinute: perMinute ?? 'only some' } };
+  }
+  if (code === 'not_found') return addressFinding(exchange);
   if (hookName === undefined || (code === 'no_mapping_matched' && generation.canTake(hookName)))
     return undefined;
   return advisor?.onRefusal({
     code,
-    detail,
     field,
     name: hookName,
-    place,
     method: req?.method ?? '',
     url: req?.url,
     headers: headers.values,
@@ -106,34 +134,18 @@ function noteOf(
   });
 }
 
-function rateNote({ generation }: Asked, name: string, place = `the mappings of ${name}`): string {
-  const { perMinute = 'only some' } = generation.settingsOf(name).rate ?? {};
-  return `rate of ${place} takes ${perMinute} a minute and refuses the others: to take all of them write limits: {runsPerHour: N} in its place, N being how many runs may begin in an hour; the others wait in the queue`;
-}
-
-/** Which key sets the limit of a body, and what would be enough for this one. */
-function limitNote({ generation, req }: Asked, name: string): string {
+/** Which key sets the limit of a body, and how long this one is. */
+function limitFinding({ generation, req }: Asked, name: string): StoredFinding {
   const { setBy } = bodyLimit(generation, name);
   const bytes = Number(req?.headers['content-length']);
-  const enough = bytes > 0 && bytes <= MAX_BODY_BYTES ? 2 ** Math.ceil(Math.log2(bytes)) : undefined;
-  const write =
-    enough === undefined ? '' : `; this body has ${bytes} bytes: write maxBodyBytes: ${enough} there`;
-  return `the limit is set by ${setBy}${write}`;
+  return { code: 'body_limit', facts: { setBy, ...(bytes > 0 ? { bytes } : {}) } };
 }
 
-/** What `maxBodyBytes` may be at most. */
-const MAX_BODY_BYTES = 67_108_864;
-
 /** Where hooks are, for a path at which nothing is. */
-function addressNote(exchange: Asked): string {
-  const { generation } = exchange;
-  const { enabled, path } = generation.hooks;
-  if (!enabled) return generation.takesNone ?? 'hooks.enabled is not true: write enabled: true below hooks';
-  const name = nameOutside(exchange);
-  const meant = name && (generation.placeOf?.(name) ?? name);
-  return meant === undefined
-    ? `hooks are below ${path} (hooks.path): senders post to ${path}/NAME`
-    : `hooks are below ${path} (hooks.path): for ${meant} the sender posts to ${path}/${name ?? ''}`;
+function addressFinding(exchange: Asked): StoredFinding {
+  const { enabled, path } = exchange.generation.hooks;
+  if (!enabled) return { code: exchange.generation.isWorker === true ? 'worker' : 'hooks_off' };
+  return { code: 'address', facts: defined({ hooks: path, name: nameOutside(exchange) }) };
 }
 
 /** Only the verdict is kept: strangers' requests are not. */
@@ -180,7 +192,7 @@ function missOf(
   const at = failed.part === 'when' ? failed.node.at : (failed.at ?? mapping.at);
   const reason = reasonOf(failed, advisor);
   // Of a request of another kind no field stands for another.
-  const isOther = advice === undefined || advice.notes.length > 0 || reason.variable === undefined;
+  const isOther = advice === undefined || advice.findings.length > 0 || reason.variable === undefined;
   const instead = isOther ? undefined : advice.instead.get(reason.variable);
   return {
     mappingId: mapping.id,
@@ -241,24 +253,29 @@ function placeText(at: Evaluation['trace']['templates'][number]['at']): string {
 }
 
 /** What transforms did, by kind and place: their console and errors may hold anything of the payload. */
-function transformNotes(transforms: readonly TransformTrace[]): readonly string[] | undefined {
-  const notes: string[] = [];
-  for (const { call, reply, index, problem, mappingKey } of transforms) {
-    if (notes.length >= MAX_NOTES) break;
-    const who = index === undefined ? call.ref.module : `${call.ref.module}[${index}]`;
+function transformFindings(transforms: readonly TransformTrace[]): readonly StoredFinding[] {
+  return transforms.slice(0, MAX_FINDINGS).flatMap(({ call, reply, index, problem, mappingKey }) => {
+    const who = defined({ module: call.ref.module, index });
     const lines = reply.logs.length + reply.logsDropped;
-    if (lines > 0) notes.push(`${who} wrote ${lines} line${lines === 1 ? '' : 's'} to the console`);
-    if (problem !== undefined)
-      notes.push(
-        `${who} wrong-result${mappingKey === undefined ? '' : `: "${mappingKey}" is a key of the mapping, to be written there, beside transform`}`,
-      );
-    if (reply.kind === 'failed') notes.push(`${who} ${reply.failure}${positionText(reply.position)}`);
-  }
-  return notes.length === 0 ? undefined : notes;
+    return [
+      ...(lines > 0 ? [{ code: 'transform_printed', facts: { ...who, lines } }] : []),
+      ...(problem === undefined
+        ? []
+        : [{ code: 'transform_result', facts: { ...who, ...defined({ key: mappingKey }) } }]),
+      ...(reply.kind === 'failed'
+        ? [
+            {
+              code: 'transform_failed',
+              ...positionOf(reply.position),
+              facts: { ...who, failure: reply.failure },
+            },
+          ]
+        : []),
+    ];
+  });
 }
 
 type Failed = Extract<TransformTrace['reply'], { kind: 'failed' }>;
 
-function positionText(position: Failed['position']): string {
-  return position === undefined ? '' : ` at ${position.file}:${position.line}:${position.column}`;
-}
+const positionOf = (position: Failed['position']): Pick<StoredFinding, 'at'> =>
+  position === undefined ? {} : { at: `${position.file}:${position.line}:${position.column}` };

@@ -1,6 +1,6 @@
 import type { HooksSettings, ServerSettings } from '../config/config.ts';
 import type { Evaluation } from '../hook/hook.ts';
-import type { PathSettings } from '../mapping/mapping.ts';
+import type { FieldsRead, KeptKind, PathSettings } from '../mapping/mapping.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, KeptLimits, RunRecord, Storage } from '../storage/storage.ts';
@@ -40,8 +40,8 @@ export interface ServerDeps {
 export interface ServerGeneration {
   readonly id: string;
   readonly hooks: HooksSettings;
-  /** Why no hooks are taken here, where the configuration would take them. */
-  readonly takesNone?: string | undefined;
+  /** It takes no hooks, though the configuration does (`--role worker`). */
+  readonly isWorker?: true;
   /** The operator's secret, `gateway.token`: who sends it is told details of the service's health. */
   readonly gatewayToken?: string | undefined;
   /** All tokens: where a sender puts one in the wrong place, it is masked. */
@@ -60,10 +60,13 @@ export interface ServerGeneration {
   placeOf?(path: string): string | undefined;
   /** Where Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */
   readonly noticePath?: string | undefined;
-  /** Which requests are kept with their bodies, and how many. */
-  readonly keepRequests: {
-    readonly which: 'none' | 'transforms' | 'failed' | 'all';
+  /** Which requests are kept, and how many; absent where none is. */
+  readonly keepRequests?: {
+    /** Of paths that do not say it themselves. */
+    readonly which: KeptKind;
     readonly limits: KeptLimits;
+    /** Fields of a hook name whose values stand in a shape. */
+    fieldsOf(path: string): FieldsRead;
   };
   evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
   /** Loads what is known of mistakes: asked where there is something to say, and never for what was taken as it came. */

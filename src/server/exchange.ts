@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HookError } from '../errors.ts';
+import type { JsonValue } from '../json.ts';
+import type { PathSettings } from '../mapping/mapping.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { RequestIds, ServerGeneration } from './deps.ts';
 import type { ReceivedHeaders } from './received-headers.ts';
@@ -27,6 +29,25 @@ export interface Connection {
   failure: HookError | undefined;
 }
 
+/** A hook whose sender is believed, with all of its body. */
+export interface ReceivedHook {
+  readonly name: string;
+  readonly target: Pick<RequestTarget, 'url' | 'query'>;
+  readonly body: Buffer;
+  /** The body without its compression; default the body. */
+  readonly unpacked?: Buffer;
+  /** How the path takes its requests; default JSON. */
+  readonly settings?: PathSettings;
+  /** Headers that carried a secret: mappings do not see them. */
+  readonly secretHeaders?: readonly string[];
+  /** An id that the sender signed: a repeat is judged by it alone. */
+  readonly signedId?: string | undefined;
+  /** `Idempotency-Key`; undefined where there is none, empty where it is blank. */
+  readonly keyOf: (payload: JsonValue) => string | undefined;
+  /** How long a repeat under the key is known; default a day. */
+  readonly ttlSeconds?: number | undefined;
+}
+
 /** What is known of a request before anything is judged, whichever way it came. */
 export interface RequestFacts {
   readonly generation: ServerGeneration;
@@ -37,6 +58,8 @@ export interface RequestFacts {
   readonly headers: ReceivedHeaders;
   /** Bytes of the body that have arrived; counted by `readBody` alone. */
   bodyBytes: number;
+  /** A hook whose body could not be read: nothing else of it reaches those who keep it. */
+  unread?: ReceivedHook;
   /** In which format the body was read, where it was not the one of its path; set while requests are recorded. */
   otherFormat?: BodyFormat;
 }

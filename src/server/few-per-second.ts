@@ -4,14 +4,21 @@ const PER_SECOND_OF_ALL = 2 * PER_SECOND;
 
 /** Lets a few things a second happen: a diagnosis costs some dozens of signatures, and a flood must not fill the log. */
 export class FewPerSecond {
+  readonly #perSecond: number;
   #second = 0;
   #taken = 0;
   readonly #takenBy = new Map<string, number>();
 
-  take(nowMs: number): boolean {
+  constructor(perSecond: number = PER_SECOND) {
+    this.#perSecond = perSecond;
+  }
+
+  /** `weight`: how many it counts for. */
+  take(nowMs: number, weight = 1): boolean {
     this.#begin(nowMs);
-    this.#taken += 1;
-    return this.#taken <= PER_SECOND;
+    if (this.#taken >= this.#perSecond) return false;
+    this.#taken += weight;
+    return true;
   }
 
   /** The same for each of several, so that a burst of one leaves something for the others. */

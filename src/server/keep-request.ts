@@ -1,9 +1,15 @@
-import { evaluationToJson, type Evaluation } from '../hook/hook.ts';
+import { isUtf8 } from 'node:buffer';
+import { evaluationToJson, NOT_KEPT, shapeOf, type Evaluation } from '../hook/hook.ts';
+import { parseJson } from '../json.ts';
+import type { FieldsRead, KeptKind } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
+import type { KeptRequest } from '../storage/storage.ts';
 import { SecretValues } from '../telemetry/telemetry.ts';
 import type { Ending } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
+import { maskCarried } from './mask-secrets.ts';
 import type { ServerContext } from './server-context.ts';
+import { headersWithout } from './take-hook.ts';
 
 /** UTF-16 units of the trace kept beside a request. */
 const MAX_TRACE = 32 * 1024;
@@ -14,35 +20,125 @@ const SECRET_NAMES =
   /authorization|cookie|signature|[-_]sig$|^sig$|hmac|token|secret|passw|api-?_?key|^key$|jwt|credential|session|^x-auth/i;
 
 /** Keeps the request with what became of it where the configuration and its path say so. */
-export function keepRequest({ deps }: ServerContext, exchange: RequestFacts, ending: Ending): void {
-  const { request, evaluation } = ending.judged ?? {};
-  if (request === undefined) return;
-  const { keepRequests, settingsOf } = exchange.generation;
-  if (settingsOf(request.path).keepRequests === 'none' || !isWanted(keepRequests.which, ending)) return;
-  const judged = evaluation === undefined ? undefined : traceOf(exchange.generation.id, evaluation);
-  const json = JSON.stringify({
+export function keepRequest(context: ServerContext, exchange: RequestFacts, ending: Ending): void {
+  const { keepRequests } = exchange.generation;
+  if (keepRequests === undefined) return;
+  const { request } = ending.judged ?? {};
+  const path = request?.path ?? exchange.unread?.name;
+  if (path === undefined) return;
+  const which = exchange.generation.settingsOf(path).keepRequests ?? keepRequests.which;
+  const kind = kindOf(which, ending);
+  if (kind === undefined || (which === 'shapes' && !hasRoom(context, exchange, kind))) return;
+  const json =
+    kind === 'shape'
+      ? shapeJson(exchange, ending, keepRequests.fieldsOf(path))
+      : request === undefined
+        ? unreadJson(exchange)
+        : wholeJson(exchange, request, ending);
+  if (json === undefined) return;
+  const { id: requestId } = exchange.ids;
+  const { receivedAt } = exchange;
+  context.deps.storage.keepRequest({ requestId, receivedAt, kind, path, json }, keepRequests.limits);
+}
+
+function kindOf(which: KeptKind, { answer, error, judged }: Ending): KeptRequest['kind'] | undefined {
+  switch (which) {
+    case 'none':
+      return undefined;
+    case 'transforms':
+      return error?.code === 'transform_failed' ? 'whole' : undefined;
+    case 'failed':
+      return answer.status >= 400 ? 'whole' : undefined;
+    case 'shapes':
+      return answer.status >= 400 ? 'whole' : isOwnComment(judged) ? undefined : 'shape';
+    case 'all':
+      return 'whole';
+  }
+}
+
+/** It is known by its words, which no shape has. */
+const isOwnComment = (judged: Ending['judged']): boolean =>
+  judged?.evaluation?.outcome.kind === 'skipped' && judged.evaluation.outcome.by === 'ownComment';
+
+/** A long body counts for several. */
+const WEIGHT_BYTES = 256 * 1024;
+
+function hasRoom(
+  { kept }: ServerContext,
+  { receivedAt, bodyBytes }: RequestFacts,
+  kind: KeptRequest['kind'],
+): boolean {
+  return kept[kind].take(receivedAt, 1 + Math.floor(bodyBytes / WEIGHT_BYTES));
+}
+
+function wholeJson(exchange: RequestFacts, request: HookRequest, { judged = {} }: Ending): string {
+  const { evaluation } = judged;
+  const trace = evaluation === undefined ? undefined : traceOf(exchange.generation.id, evaluation);
+  return JSON.stringify({
     ...request,
     headers: withoutSecrets(request.headers),
     ...queryOf(request),
-    ...(judged === undefined ? {} : { judged: withoutValues(judged, secretsOf(exchange, request)) }),
+    ...(trace === undefined ? {} : { judged: withoutValues(trace, secretsOf(exchange, request)) }),
   });
-  deps.storage.keepRequest(
-    { requestId: request.id, receivedAt: request.receivedAt, json },
-    keepRequests.limits,
-  );
 }
 
-function isWanted(which: 'none' | 'transforms' | 'failed' | 'all', { answer, error }: Ending): boolean {
-  switch (which) {
-    case 'none':
-      return false;
-    case 'transforms':
-      return error?.code === 'transform_failed';
-    case 'failed':
-      return answer.status >= 400;
-    case 'all':
-      return true;
-  }
+/** Of a body that could not be read: its bytes, as they are read again for who asks. */
+function unreadJson({ unread, headers, ids, receivedAt, generation }: RequestFacts): string | undefined {
+  if (unread === undefined) return undefined;
+  const { name, target, unpacked = unread.body, secretHeaders = [] } = unread;
+  const carried = maskCarried(
+    { ...target, headers: headersWithout(headers.values, secretHeaders) },
+    generation.tokens,
+  );
+  const isText = isUtf8(unpacked);
+  return JSON.stringify({
+    ...ids,
+    receivedAt,
+    path: name,
+    headers: withoutSecrets(carried.headers),
+    ...queryOf(carried),
+    body: unpacked.toString(isText ? 'utf8' : 'base64'),
+    ...(isText ? {} : { isBase64: true }),
+  });
+}
+
+/** Names and lengths, with the values that decided about it: what else it held is not kept. */
+function shapeJson(exchange: RequestFacts, { judged = {} }: Ending, fields: FieldsRead): string | undefined {
+  const { request, evaluation } = judged;
+  if (request === undefined || evaluation === undefined) return undefined;
+  const { outcome, mapping, trace } = evaluation;
+  const { id, receivedAt, path, url, headers, query, payload } = request;
+  return JSON.stringify({
+    id,
+    receivedAt,
+    path,
+    url: url.split('?', 1)[0],
+    headers: valuesRead(headers, fields.below.get('headers')),
+    query: valuesRead(query, fields.below.get('query')),
+    shape: shapeOf(payload, fields.below.get('payload')),
+    results: trace.transforms.map(({ reply }) =>
+      reply.kind === 'ok' && reply.json !== undefined ? shapeOf(parseJson(reply.json)) : null,
+    ),
+    judged: {
+      generation: exchange.generation.id,
+      outcome: outcome.kind,
+      ...(mapping === undefined ? {} : { mapping: { id: mapping.id } }),
+      actions:
+        outcome.kind === 'accepted'
+          ? outcome.actions.map((action) => ({ kind: action.kind, id: action.id }))
+          : [],
+    },
+  });
+}
+
+/** The names, with the values that decided. */
+function valuesRead(values: HookRequest['headers'], fields: FieldsRead | undefined): HookRequest['headers'] {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      fields?.below.get(name)?.isRead === true && !SECRET_NAMES.test(name) ? value : NOT_KEPT,
+    ]),
+  );
 }
 
 /** The names stay, so that explain can say which condition reads one. */
@@ -55,7 +151,7 @@ function withoutSecrets(values: HookRequest['headers']): HookRequest['headers'] 
 }
 
 /** Query and address without secrets. */
-function queryOf({ query, url }: HookRequest): Pick<HookRequest, 'query' | 'url'> {
+function queryOf({ query, url }: Pick<HookRequest, 'query' | 'url'>): Pick<HookRequest, 'query' | 'url'> {
   const safe = withoutSecrets(query);
   if (safe === query) return { query, url };
   return { query: safe, url: `${url.split('?', 1)[0] ?? ''}?${new URLSearchParams(safe).toString()}` };

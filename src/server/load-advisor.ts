@@ -6,7 +6,7 @@ import type { ServerContext } from './server-context.ts';
 /** What is known of mistakes; undefined where nothing is, or where it cannot be read: no answer depends on it. */
 export async function loadAdvisor(
   { deps }: Pick<ServerContext, 'deps'>,
-  { generation, ids }: Pick<RequestFacts, 'generation' | 'ids'>,
+  { generation, ids }: Pick<RequestFacts, 'generation'> & { readonly ids: Pick<RequestFacts['ids'], 'id'> },
 ): Promise<RequestAdvisor | undefined> {
   try {
     return await generation.advisor?.();

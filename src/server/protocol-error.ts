@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
-import { HOOK_ERRORS, HookError, type HookErrorCode } from '../errors.ts';
+import { describeMalformed, HOOK_ERRORS, HookError, type HookErrorCode } from '../errors.ts';
 import { aborted } from './body.ts';
 import type { Connection, Exchange } from './exchange.ts';
-import { describeMalformed, type ParserError } from './parser-findings.ts';
+import type { ParserError } from './parser-findings.ts';
 import { problemAnswer } from './problem.ts';
 
 /** What node's parser found, as one of our codes. */
@@ -14,7 +14,9 @@ export function protocolError(error: ParserError, isReceivingBody: boolean): Hoo
   }
   if (code === 'HPE_INVALID_TRANSFER_ENCODING' && isUnknownCoding(error)) return unknownCoding();
   if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new HookError('malformed_request', describeMalformed(error));
+    const found = describeMalformed(code);
+    const detail = `the request is not valid HTTP/1.1${found === undefined ? '' : `: ${found}`}`;
+    return new HookError('malformed_request', detail);
   }
   return isReceivingBody
     ? new HookError('body_timeout', 'the body did not arrive in time')

@@ -8,7 +8,7 @@ import { CONDITION_NOT_MET, HookError, type HookErrorCode, type HookErrorItem } 
 import { defined } from '../json.ts';
 import { isBuiltInRoute } from '../hook/hook.ts';
 
-/** Of these the field is one that the sender wrote. */
+/** Of these the field is one that the sender wrote into a body of ours. */
 const OWN_WARNINGS: ReadonlySet<string> = new Set([
   'blank_idempotency_key',
   'coerced_field',
@@ -17,13 +17,11 @@ const OWN_WARNINGS: ReadonlySet<string> = new Set([
   'unused_field',
 ]);
 
-/** The warnings on a request that its sender may read. */
+/** The warnings on a request that its sender may read: of a mapped one only that on the header of its own. */
 export const senderWarnings = (path: string, found: readonly Warning[]): readonly Warning[] =>
-  isBuiltInRoute(path) ? found.filter(({ code }) => OWN_WARNINGS.has(code)) : [];
-
-/** Those of an answer that was stored, maybe by a version that stored all. */
-export const storedSenderWarnings = (stored: readonly Warning[]): readonly Warning[] =>
-  stored.filter(({ code }) => OWN_WARNINGS.has(code));
+  found.filter(({ code }) =>
+    isBuiltInRoute(path) ? OWN_WARNINGS.has(code) : code === 'blank_idempotency_key',
+  );
 
 /** What is said of an error that came from a mapping: what it means to the sender, and whom to ask. */
 const OF_MAPPINGS: Partial<Readonly<Record<HookErrorCode, string>>> = {

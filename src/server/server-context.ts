@@ -32,6 +32,8 @@ export interface ServerContext {
   readonly diagnoses: FewPerSecond;
   /** Requests a second for which it is looked for what was meant. */
   readonly advices: FewPerSecond;
+  /** Requests a second that are kept whole because they were refused or failed, and as shapes. */
+  readonly kept: { readonly whole: FewPerSecond; readonly shape: FewPerSecond };
   /** A few lines a second about bytes that are no request, and hook names at other paths; nothing else limits who sends them. */
   readonly unread: FewPerSecond;
   /** Requests that were refused because their address failed too often. */
@@ -62,6 +64,10 @@ interface DerivedSettings {
   readonly limiter: FailureLimiter;
 }
 
+const WHOLE_PER_SECOND = 20;
+/** Making a shape takes some microseconds of the main thread: a flood leaves a sample of it. */
+const SHAPES_PER_SECOND = 100;
+
 export function createContext(deps: ServerDeps): ServerContext {
   const clock = deps.clock ?? Date.now;
   const limits = { ...DEFAULT_LIMITS, ...deps.limits };
@@ -78,6 +84,7 @@ export function createContext(deps: ServerDeps): ServerContext {
     rates: new PathRates(),
     diagnoses: new FewPerSecond(),
     advices: new FewPerSecond(),
+    kept: { whole: new FewPerSecond(WHOLE_PER_SECOND), shape: new FewPerSecond(SHAPES_PER_SECOND) },
     unread: new FewPerSecond(),
     tooManyFailures: new Tally(['refused'], (counts) => {
       deps.log.warn(

@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { HookError } from '../errors.ts';
+import type { StoredFinding } from '../finding.ts';
 import { concludeBytes } from './account.ts';
 import { deliver, type OwnAnswer, type OwnHook } from './deliver.ts';
 import type { ServerDeps } from './deps.ts';
@@ -10,7 +11,7 @@ import { createContext, type ServerContext } from './server-context.ts';
 import { readHeaders } from './received-headers.ts';
 import { HEALTHY } from './readiness.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
-import { noteOnBytes } from './parser-findings.ts';
+import { findSenderOf } from './parser-findings.ts';
 import { createServer } from './node-http.ts';
 import { boundedMessages, endAfterLatest, endIfFull } from './pipelined.ts';
 import { answerProtocolError, protocolError } from './protocol-error.ts';
@@ -187,8 +188,8 @@ function takeConnections(context: ServerContext, http: Server, connections: Conn
     // Behind a request that was passed over the parser cannot find its way. Node reads on with each answer.
     if (connection.flooded) return void connection.socket.pause();
     const hookError = protocolError(error, connection.open > 0);
-    const note = noteOnBytes(error, connection.socket.bytesRead);
-    refuseBytes(context, connection, { error: hookError, note, method: '?' });
+    const finding = findSenderOf(error, connection.socket.bytesRead);
+    refuseBytes(context, connection, { error: hookError, finding, method: '?' });
   });
   http.on('connect', (_req, socket) => {
     socket.on('error', ignoreError);
@@ -206,13 +207,13 @@ function noProxy(): RefusedBytes {
   return {
     error: new HookError('not_found', 'this is not a proxy'),
     method: 'CONNECT',
-    note: 'the sender asked with CONNECT, as one asks a proxy: remove the service from its proxy settings',
+    finding: { code: 'connect' },
   };
 }
 
 interface RefusedBytes {
   readonly error: HookError;
-  readonly note: string | undefined;
+  readonly finding: StoredFinding | undefined;
   readonly method: string;
 }
 

@@ -3,6 +3,8 @@ import type { LiveGeneration } from '../generation/generation.ts';
 import { removeOldWorkFolders } from '../runners/runners.ts';
 import { retentionLimits, type Storage } from '../storage/storage.ts';
 import { codeOf, type Log } from '../telemetry/telemetry.ts';
+import { forgetOldRequests, keepLive } from './keeping.ts';
+import type { ServiceOptions } from './service-options.ts';
 
 const PRUNE_EVERY_MS = 10 * 60_000;
 
@@ -10,16 +12,19 @@ const PRUNE_EVERY_MS = 10 * 60_000;
 export function keepPruning(
   storage: Storage,
   live: LiveGeneration,
-  { log, pruneEveryMs = PRUNE_EVERY_MS }: { readonly log: Log; readonly pruneEveryMs?: number | undefined },
+  options: Pick<ServiceOptions, 'log' | 'keepRequests' | 'pruneEveryMs'>,
 ): () => void {
+  const { log, pruneEveryMs = PRUNE_EVERY_MS } = options;
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   const prune = async (): Promise<void> => {
     try {
       await storage.prune(retentionLimits(live.generation.config.settings.storage.keep), Date.now());
+      await forgetOldRequests(storage, live, options);
     } catch {
       if (!isStopped) log.error({}, 'old work could not be removed from the store; trying again later');
     }
+    if (!isStopped) await keepLive(storage, live, options);
     await removeUnusedFolders(live.generation.config.settings, log);
     if (!isStopped) timer = setTimeout(() => void prune(), pruneEveryMs).unref();
   };

@@ -1,8 +1,8 @@
-import type { KeepRequests } from '../config/config.ts';
-import { type Generation, type LiveGeneration, noticePath } from '../generation/generation.ts';
+import type { KeepRequests, Settings } from '../config/config.ts';
+import { type Generation, keptSettings, type LiveGeneration, noticePath } from '../generation/generation.ts';
 import { formatPlace } from '../document/document.ts';
-import { isBuiltInRoute } from '../hook/hook.ts';
-import type { RoutingTable } from '../mapping/mapping.ts';
+import { isBuiltInRoute, USUAL_SENDERS } from '../hook/hook.ts';
+import { decidingFields, type FieldsRead, type RoutingTable } from '../mapping/mapping.ts';
 import {
   type KnownTokens,
   knownTokens,
@@ -24,27 +24,32 @@ function tokensOf({ config, table }: Generation): KnownTokens {
   return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token, ...ofPaths]);
 }
 
-/** What is written wins over what the command serves with, and that over what is kept anyway. */
-function keepRequests(written: KeepRequests, defaults: KeepRequests): ServerGeneration['keepRequests'] {
-  const {
-    which = 'transforms',
-    count = KEPT_LIMITS.count,
-    bytes = KEPT_LIMITS.bytes,
-    days,
-  } = { ...defaults, ...written };
-  return { which, limits: { count, bytes, ...(days === undefined ? {} : { maxAgeMs: days * 86_400_000 }) } };
+/** Absent where neither the configuration nor a path has any request kept. */
+function keepRequests(
+  { storage }: Settings,
+  table: RoutingTable,
+  ofCommand: KeepRequests | undefined,
+): Pick<ServerGeneration, 'keepRequests'> {
+  const { which, count, bytes, days } = keptSettings(storage.keepRequests, ofCommand);
+  const ofPaths = [...table.paths].map((path) => table.settingsOf(path).keepRequests ?? 'none');
+  if ([which, ...ofPaths].every((each) => each === 'none')) return {};
+  const known = new Map<string, FieldsRead>();
+  const fieldsOf = (path: string): FieldsRead => {
+    const fields = known.get(path) ?? decidingFields(table.mappings, path, USUAL_SENDERS);
+    if (isBuiltInRoute(path) || table.paths.has(path)) known.set(path, fields);
+    return fields;
+  };
+  const maxAge = days === undefined ? {} : { maxAgeMs: days * 86_400_000 };
+  return { keepRequests: { which, fieldsOf, limits: { ...KEPT_LIMITS, count, bytes, ...maxAge } } };
 }
 
 /** A worker takes no hooks, whatever the configuration says. */
 function hooksFor(
   role: ServiceOptions['role'],
   hooks: ServerGeneration['hooks'],
-): Pick<ServerGeneration, 'hooks' | 'takesNone'> {
+): Pick<ServerGeneration, 'hooks' | 'isWorker'> {
   if (role !== 'worker') return { hooks };
-  return {
-    hooks: { ...hooks, enabled: false },
-    takesNone: 'this service takes no hooks (--role worker): send them to one of another role',
-  };
+  return { hooks: { ...hooks, enabled: false }, isWorker: true };
 }
 
 type ServingOptions = Pick<ServiceOptions, 'keepRequests' | 'recording' | 'role' | 'loadAdvisor'>;
@@ -63,10 +68,10 @@ export function servedGeneration(live: LiveGeneration, options: ServingOptions):
 
 function asServed(
   generation: Generation,
-  { keepRequests: defaults = {}, recording, role, loadAdvisor }: ServingOptions,
+  { keepRequests: defaults, recording, role, loadAdvisor }: ServingOptions,
 ): ServerGeneration {
   const { id, config, table, evaluate } = generation;
-  const { hooks, gateway, storage } = config.settings;
+  const { hooks, gateway } = config.settings;
   return {
     ...answersOf(table, recording !== undefined || hooks.unmatched === 'skip', loadAdvisor),
     id,
@@ -75,7 +80,7 @@ function asServed(
     tokens: tokensOf(generation),
     noticePath: noticePath(hooks.mail),
     takeKey: (path, key) => takeKey(generation, path, key),
-    keepRequests: keepRequests(storage.keepRequests, defaults),
+    ...keepRequests(config.settings, table, defaults),
     evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),
     takesAnyFormat: recording !== undefined,
   };

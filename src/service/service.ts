@@ -22,6 +22,7 @@ import {
 import { createHealth, type Health, type Log, type MailboxFigures } from '../telemetry/telemetry.ts';
 import { logSandboxEvent, sayMissingWalls } from './log-sandbox.ts';
 import { type Looking, type Onlooker, watchedStorage } from './onlooker.ts';
+import { keepLive, sayWhatIsKept } from './keeping.ts';
 import { keepPruning } from './pruning.ts';
 import { servedGeneration } from './served-generation.ts';
 import { agentPlace } from './agent-place.ts';
@@ -104,6 +105,7 @@ async function openParts(options: ServiceOptions, opened: Closing[]): Promise<Pa
   const { live, storage, health } = wiring;
   const { sandbox } = evaluating;
   sayProofs(health, live.generation);
+  void sayWhatIsKept(storage, live, options).catch(() => undefined);
   const failed = new Promise<Error>((resolve) => storage.onFailure(resolve));
   const stopWatching = watchHealth(health, { sandbox, storage, failed });
   opened.push(() => Promise.resolve(stopWatching()));
@@ -263,9 +265,10 @@ function notShared(role: ServiceRole): Error {
 
 /** Lets gateway and mailbox follow the live configuration; mail takes the way every request goes. */
 function followReloads(
-  { log, role, readMail: isWanted = false }: ServiceOptions,
+  options: ServiceOptions,
   { live, storage, gateway, server, health, looking }: Served,
 ): LiveMail {
+  const { log, role, readMail: isWanted = false } = options;
   const mail = new LiveMail({
     store: storage,
     endpoint: ownEndpoint((hook) => server.deliver(hook)),
@@ -279,6 +282,7 @@ function followReloads(
   live.onReplaced(() => {
     gateway.reconfigure(live.effects);
     sayProofs(health, live.generation);
+    if (performsWork(options)) void keepLive(storage, live, options);
     looking.onlooker?.replaced();
     apply();
   });

@@ -1,7 +1,6 @@
 /** What tools read of stores: records as JSON, what a store says of itself, copies. */
 export { ALL_MAPPINGS } from './records.ts';
 export {
-  decisionNote,
   decisionToJson,
   eventToJson,
   isoTime,

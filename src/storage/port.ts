@@ -18,6 +18,7 @@ import type {
   HeldWork,
   HeldRunner,
   IdempotentRecord,
+  KeptGeneration,
   KeptLimits,
   KeptRequest,
   LimitedMapping,
@@ -203,11 +204,20 @@ export interface Storage extends MailStorage {
   recordStranger(decision: DecisionRecord, sender: string): void;
   listDecisions(query: ListQuery): Promise<readonly DecisionRecord[]>;
   findDecision(requestId: string): Promise<DecisionRecord | undefined>;
-  /** Keeps a request, so that it can be explained and replayed: the newest within the limits (default `KEPT_LIMITS`). */
+  /**
+   * Keeps a request, so that it can be explained and replayed: the newest within the limits (default `KEPT_LIMITS`), and
+   * where room is needed, first those of a path that has more than a quarter of it.
+   */
   keepRequest(request: KeptRequest, limits?: KeptLimits): void;
   findKeptRequest(requestId: string): Promise<KeptRequest | undefined>;
   /** The newest kept requests, newest first. */
   listKeptRequests(limit: number): Promise<readonly KeptRequest[]>;
+  /** Forgets kept requests that came before a time. */
+  forgetRequests(beforeMs: number): Promise<void>;
+  /** Keeps the files that are live, each content once; forgets those of generations that no decision names any more. */
+  keepGeneration(generation: KeptGeneration, nowMs: number): Promise<void>;
+  /** The files that were live under this id; undefined where they are not kept. */
+  findGeneration(id: string): Promise<KeptGeneration | undefined>;
 
   /** What was asked of the database; absent where the store is a file. */
   databaseUse?(): DatabaseUse;

@@ -2,7 +2,6 @@ import type {
   DecisionRecord,
   EarlierEnding,
   EventRecord,
-  MissedMapping,
   NewCallback,
   OutboxRecord,
   RunRecord,
@@ -176,51 +175,12 @@ export interface DecisionJson extends Omit<DecisionRecord, 'receivedAt'> {
 }
 
 /** One decision as `sluice requests --json` prints it. */
-export function decisionToJson(decision: DecisionRecord, text: boolean): DecisionJson {
-  const { transformNotes, receivedAt, ...rest } = decision;
+export function decisionToJson({ receivedAt, ...rest }: DecisionRecord): DecisionJson {
   return {
     // The names that runs and events have.
-    id: decision.requestId,
-    mapping: decision.mappingId ?? null,
+    id: rest.requestId,
+    mapping: rest.mappingId ?? null,
     ...rest,
     receivedAt: isoTime(receivedAt),
-    ...(text && transformNotes !== undefined ? { transformNotes } : {}),
   };
-}
-
-/** Why a request missed, or what is odd about what became of it. */
-export function decisionNote(decision: DecisionRecord): string {
-  const { refusal, note, missed = [] } = decision;
-  if (refusal !== undefined) return refusal.text;
-  const misses = missed.map(missNote).join('; ');
-  // What is left alone may well have been meant by one of the mappings.
-  if (note !== undefined)
-    return decision.skippedBy === 'unmatched' && misses !== '' ? `${note}: ${misses}` : note;
-  return missed.length === 0 ? oddNote(decision) : misses;
-}
-
-function oddNote({ empty = [], warnings = [], outcome, detail = '' }: DecisionRecord): string {
-  const [first] = empty;
-  // Each element of a batch renders the same templates.
-  const more = new Set(empty.map(({ field, expression }) => `${field} ${expression}`)).size - 1;
-  const parts = [
-    ...(first === undefined
-      ? []
-      : [
-          `empty: ${first.field}: ${first.expression.trim()}${more > 0 ? ` and ${more} more` : ''}${first.instead === undefined ? '' : `; the request has ${first.instead}`}${first.field === 'sessionKey' ? '; all such requests share one conversation' : ''}`,
-        ]),
-    ...warnings.map((code) => code.replaceAll('_', ' ')),
-  ];
-  return parts.length === 0 && outcome === 'rejected' ? detail : parts.join(', ');
-}
-
-/** Letters of a condition in a listing. */
-const MAX_LEAF = 100;
-
-function missNote({ mappingId, part, place = '', leaf, why, variable, how, instead }: MissedMapping): string {
-  const isShort = part === 'when' && leaf !== undefined && leaf.length <= MAX_LEAF;
-  const rule = isShort ? `${leaf} ${why === 'unknown' ? 'cannot be judged' : 'did not hold'} ` : '';
-  const other = instead === undefined ? '' : `: the request has ${instead}`;
-  const missing = variable === undefined ? (how ?? '') : `${variable} is missing${other}`;
-  return `${mappingId}: ${part} ${rule}${missing === '' ? '' : `(${missing}) `}${place}`.trim();
 }

@@ -1,3 +1,5 @@
+import type { StoredFinding } from '../finding.ts';
+
 /** Why a mapping did not take a request: the words of the operator's own file, and never a value. */
 export interface MissedMapping {
   readonly mappingId: string;
@@ -9,10 +11,10 @@ export interface MissedMapping {
   readonly why?: 'missing' | 'unknown' | 'different';
   /** The variable that was missing. */
   readonly variable?: string;
-  /** The path that the request has instead, where its words are those of the operator's files. */
-  readonly instead?: string;
-  /** What the two values have in common, in words that tell neither. */
-  readonly how?: string;
+  /** The paths that the request has instead, where their words are those of the operator's files. */
+  readonly instead?: readonly string[];
+  /** What the two values have in common, which tells neither. */
+  readonly how?: StoredFinding;
 }
 
 /** What rendered empty, as the mapping writes it. */
@@ -20,8 +22,8 @@ interface EmptyPart {
   readonly field: string;
   readonly expression: string;
   readonly place: string;
-  /** The path that the request has instead, where its words are those of the operator's files. */
-  readonly instead?: string | undefined;
+  /** The paths that the request has instead, where their words are those of the operator's files. */
+  readonly instead?: readonly string[] | undefined;
 }
 
 /** One decision, without any value of the payload. */
@@ -35,14 +37,14 @@ export interface DecisionRecord {
   readonly status: number;
   readonly outcome: 'accepted' | 'skipped' | 'rejected';
   readonly code?: string | undefined;
-  /** The path keeps none of its requests, whatever the configuration says. */
-  readonly keepRequests?: 'none' | undefined;
+  /** What the path itself says of which of its requests are kept. */
+  readonly keepRequests?: string | undefined;
   /** What only the operator is told, e.g. which key set a limit, or why it was skipped. */
-  readonly note?: string | undefined;
+  readonly findings?: readonly StoredFinding[] | undefined;
+  /** It was decided by a version that kept sentences: they are gone. */
+  readonly isOlder?: true | undefined;
   /** Which rule made nothing of a request that was skipped. */
   readonly skippedBy?: string | undefined;
-  /** What the sender was told of the error; nothing of the payload. */
-  readonly detail?: string | undefined;
   readonly mappingId?: string | undefined;
   readonly actionIds: readonly string[];
   /** Per considered mapping where none matched: its id and its first failing part. */
@@ -57,21 +59,28 @@ export interface DecisionRecord {
   /** It was answered before anything of its body was read; `bodyBytes` is 0 then. */
   readonly bodyUnread?: true | undefined;
   /** Why the proof of a sender failed, as the doctor says it. */
-  readonly refusal?: { readonly scheme: string; readonly code: string; readonly text: string } | undefined;
-  /** What transforms did, by kind and place; their texts are only in a kept request. */
-  readonly transformNotes?: readonly string[] | undefined;
+  readonly refusal?: { readonly scheme: string; readonly code: string; readonly text?: string } | undefined;
 }
 
-/** How many requests are kept, how large they may be together, and for how long. */
-export interface KeptLimits {
+/** How many requests of one kind are kept, and how large they may be together. */
+export interface KeptRoom {
   readonly count: number;
   readonly bytes: number;
+}
+
+/** What is kept of requests: whole ones, the shapes of accepted ones, and for how long. */
+export interface KeptLimits extends KeptRoom {
+  readonly shapes: KeptRoom;
   /** Absent: whatever their age. */
   readonly maxAgeMs?: number;
 }
 
 /** What applies where nobody says otherwise. */
-export const KEPT_LIMITS: KeptLimits = { count: 100, bytes: 16 * 1024 * 1024 };
+export const KEPT_LIMITS: KeptLimits = {
+  count: 100,
+  bytes: 16 * 1024 * 1024,
+  shapes: { count: 10_000, bytes: 64 * 1024 * 1024 },
+};
 
 /** Decisions kept where nobody says otherwise. */
 export const KEPT_DECISIONS = 10_000;
@@ -79,6 +88,27 @@ export const KEPT_DECISIONS = 10_000;
 export interface KeptRequest {
   readonly requestId: string;
   readonly receivedAt: number;
+  /** `whole`, or the `shape` of one that was accepted. */
+  readonly kind: 'whole' | 'shape';
+  /** The hook name: where room is needed, one with more than a quarter of it gives it. */
+  readonly path: string;
   /** The hook request as JSON text, tokens already removed. */
   readonly json: string;
+}
+
+/** A file of a generation, as it was when it was live. */
+export interface KeptFile {
+  /** Mappings and transforms stand in folders of their own. */
+  readonly folder: 'mappings' | 'transforms';
+  /** Relative to its folder. */
+  readonly name: string;
+  readonly hash: string;
+  /** Deflated, in base64. */
+  readonly content: string;
+}
+
+/** The files that were live under the id of a generation. */
+export interface KeptGeneration {
+  readonly id: string;
+  readonly files: readonly KeptFile[];
 }

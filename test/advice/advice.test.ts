@@ -228,7 +228,7 @@ describe('what rendered empty', () => {
       `write payload.${brackets}`,
     );
     expect(advice.instead.has('meta.app.io/rev')).toBe(false);
-    expect(told.instead.get('meta.app.example.io/rev')).toContain(brackets);
+    expect(told.instead.get('meta.app.example.io/rev')).toEqual([brackets]);
     const when = '{"===": [{var: meta.app.example.io/rev}, b]}';
     expect(
       adviseOn(`- {match: {path: a, when: ${when}}, messageTemplate: x}`, payload).advice.notes.map(textOf),
@@ -282,7 +282,7 @@ describe('what rendered empty', () => {
     expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(wanted)]);
     expect([...advice.instead.keys()]).toEqual([]);
     // The name of a list that no mapping has is the sender's.
-    expect(told.notes).toHaveLength(body === 'body' || template.includes('alerts') ? 1 : 0);
+    expect(told.findings).toHaveLength(body === 'body' || template.includes('alerts') ? 1 : 0);
   });
 
   test.each([
@@ -403,7 +403,9 @@ describe('what rendered empty', () => {
       '- {match: {path: a}, ignoreSenders: [other, "@Bot"], messageTemplate: "x {{who.login}}"}',
       { id: 1, hidden: 'bot', who: { login: 'BOT' }, login: 'ann' },
     );
-    expect(told.sender).toMatch(/; who\.login is "@?Bot": write .*from: '\{\{who\.login\}\}'\}$/);
+    expect(told.findings).toEqual([
+      { code: 'no_account', facts: { at: 'who.login', name: expect.stringMatching(/^@?Bot$/) as string } },
+    ]);
   });
 
   test('of a request that is not kept, fields are told only in words of the mapping files', () => {
@@ -414,7 +416,7 @@ describe('what rendered empty', () => {
       secretive: { user: { mail: 'm' } },
     });
     expect(advice.instead.get('user.mail')?.text).toBe('secretive.user.mail');
-    expect(Object.fromEntries(told.instead)).toEqual({ 'issue.identifier': 'data.identifier' });
+    expect(Object.fromEntries(told.instead)).toEqual({ 'issue.identifier': ['data.identifier'] });
   });
 
   test.each([

@@ -1,11 +1,12 @@
 /** What is said of a body that is no JSON: what the sender did most likely, without a word of it. */
 import { expect, test } from 'vitest';
-import { jsonHint } from '../../src/advice/json-bodies.ts';
+import { findJsonSlip, sayJsonSlip } from '../../src/advice/json-bodies.ts';
 import { findJsonError } from '../../src/payload/json-error.ts';
 
 const hintFor = (text: string, field?: string): string | undefined => {
   const found = findJsonError(text);
-  return found && jsonHint(found.facts, field);
+  const slip = found && findJsonSlip(found.facts);
+  return slip && sayJsonSlip(slip, field);
 };
 
 test.each([

@@ -45,7 +45,7 @@ test('a request whose decision is about to be written is not explained without i
   const receivedAt = Date.now();
   const rest = { seed: 1, nonce: '0'.repeat(16), url: '/hooks/a', headers: {}, query: {}, payload: {} };
   const json = JSON.stringify({ id: requestId, path: 'a', receivedAt, ...rest });
-  storage.keepRequest({ requestId, receivedAt, json });
+  storage.keepRequest({ requestId, receivedAt, kind: 'whole', path: 'a', json });
   await expect.poll(() => storage.findKeptRequest(requestId)).toBeDefined();
   const explaining = bench.run(['explain', requestId, '--json']);
   await new Promise((resolve) => void setTimeout(resolve, 800));

@@ -53,7 +53,14 @@ async function open(more = ''): Promise<{
   return { bench, url, send, explained };
 }
 
-test('of a request that was not kept', async () => {
+test('a field whose name is a word of the sender is not told of a request that was not kept', async () => {
+  const { send, explained } = await open('storage: { keepRequests: { which: none } }\n');
+  const told = await explained(await send('jira', { secretField: { displayName: 'sluice bot' } }));
+  expect(told).toContain('none of the fields in which it looks');
+  expect(told).not.toContain('secretField');
+});
+
+test('of a request as it is kept by default', async () => {
   const { bench, url, send, explained } = await open();
   const of = async (path: string, body?: object): Promise<string> => explained(await send(path, body));
 
@@ -66,8 +73,6 @@ test('of a request that was not kept', async () => {
   expect(await of('jira', { user: { displayName: 'sluice bot' } })).toContain(
     `user.displayName is "Sluice Bot": write ignoreSenders: {names: [Sluice Bot], from: '{{user.displayName}}'}`,
   );
-  // A field whose name is the sender's own word is not told.
-  expect(await of('jira', { secretField: { displayName: 'sluice bot' } })).not.toContain('secretField');
   expect(await of('jira', { sender: { login: 'octocat' } })).not.toContain('ignoreSenders');
 
   expect(await of('form', { answers: { a: 1 } })).toMatch(

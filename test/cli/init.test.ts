@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { globSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -28,4 +29,42 @@ test('what init writes checks without errors, and its golden case becomes an age
 test('init overwrites nothing', async () => {
   await cli(['init'], { cwd: folder });
   expect(await cli(['init'], { cwd: folder })).toMatchObject({ exitCode: 1 });
+});
+
+const written = (root: string): readonly string[] =>
+  globSync('.*/skills/sluice/**/*.*', { cwd: root }).toSorted();
+const filesAt = (place: string): readonly string[] =>
+  ['SKILL.md', 'references/cases-and-transforms.md', 'references/mappings.md', 'scripts/loop.sh'].map(
+    (file) => join(place, 'skills/sluice', file),
+  );
+
+test.each([
+  { flags: [], places: ['.agents', '.claude'] },
+  { flags: ['--agent', 'claude'], places: ['.claude'] },
+  { flags: ['--agent', 'codex'], places: ['.agents'] },
+  { flags: ['--agent', 'gemini'], places: ['.agents'] },
+  { flags: ['--agent', 'opencode'], places: ['.agents'] },
+])('init --skill $flags writes the skill into $places', async ({ flags, places }) => {
+  expect(await cli(['init', '--skill', ...flags], { cwd: folder })).toMatchObject({ exitCode: 0 });
+  expect(written(folder)).toEqual(places.flatMap(filesAt));
+  for (const place of places) {
+    const at = join(folder, place, 'skills/sluice');
+    expect(await readFile(join(at, 'SKILL.md'), 'utf8')).toBe(
+      await readFile(join(import.meta.dirname, '../../skills/sluice/SKILL.md'), 'utf8'),
+    );
+    expect((await stat(join(at, 'scripts/loop.sh'))).mode & 0o100).toBe(0o100);
+  }
+});
+
+test('init --skill beside a configuration writes nothing else, and leaves a skill as it is', async () => {
+  await writeFile(join(folder, 'sluice.yaml'), 'hooks: {enabled: true}\n');
+  await mkdir(join(folder, '.claude/skills/sluice'), { recursive: true });
+  await writeFile(join(folder, '.claude/skills/sluice/SKILL.md'), 'mine');
+  const run = await cli(['init', '--skill'], { cwd: folder });
+  expect(run).toMatchObject({ exitCode: 0 });
+  expect(run.err).toContain('.claude/skills/sluice exists already');
+  expect(await readdir(folder)).toEqual(['.agents', '.claude', 'sluice.yaml']);
+  expect(written(folder)).toEqual([...filesAt('.agents'), '.claude/skills/sluice/SKILL.md']);
+  expect(await readFile(join(folder, '.claude/skills/sluice/SKILL.md'), 'utf8')).toBe('mine');
+  expect(await cli(['init', '--skill'], { cwd: folder })).toMatchObject({ exitCode: 1, out: '' });
 });

@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { HOOK_ERRORS } from '../../src/errors.ts';
 import { remedyOf } from '../../src/advice/requests.ts';
 import type { DecisionRecord } from '../../src/storage/storage.ts';
-import { decisionNote } from '../../src/storage/facts.ts';
+import type { RoutingTable } from '../../src/mapping/mapping.ts';
+import { settingsWith } from '../support/hook-fixture.ts';
 import { answerLines, noteLines } from '../../src/cli/format-stored.ts';
-import { reasonNotes } from '../../src/explanation/explanation.ts';
+import { decisionLine, reasonNotes } from '../../src/explanation/explanation.ts';
 
 const DECISION = {
   requestId: '0b0e7a52-6d3c-4a0b-8d55-3c1b1f3f0a11',
@@ -13,27 +14,28 @@ const DECISION = {
   status: 405,
   outcome: 'rejected',
   code: 'method_not_allowed',
-  detail: 'this path takes only POST, found GET',
   actionIds: [],
   generation: 'g1',
   tookMs: 1,
   bodyBytes: 0,
 } as const;
 
-const formatDecision = (decision: DecisionRecord): string =>
-  `${[...answerLines(decision), ...noteLines(reasonNotes(decision))].join('\n')}\n`;
+const formatDecision = (decision: DecisionRecord, table?: RoutingTable): string =>
+  `${[...answerLines(decision), ...noteLines(reasonNotes(decision, table))].join('\n')}\n`;
 
 test('a refusal is explained with why and what to change', () => {
   const text = formatDecision(DECISION);
   expect(text).toContain('405 method_not_allowed');
-  expect(text).toContain('  why: this path takes only POST, found GET\n');
   expect(text).toContain('  hint: set the method of the sender to the one this path takes\n');
 });
 
 test('where the mapping of a path is known, it says where its method is to be written', () => {
-  const note = 'to take GET, write the line method: GET in push (a.yaml:1:1)';
-  const text = formatDecision({ ...DECISION, note });
-  expect(text).toContain(`  hint: ${note}\n`);
+  const { table } = settingsWith({ table: '[{id: push, match: {path: github}, messageTemplate: x}]' });
+  const findings = [{ code: 'method', facts: { found: 'GET' } }];
+  const text = formatDecision({ ...DECISION, findings }, table);
+  expect(text).toMatch(
+    /\n {2}hint: to take GET, write the line method: GET in push \(.*:1:2\), beside match/,
+  );
   expect(text.match(/hint:/g)).toHaveLength(1);
 });
 
@@ -59,7 +61,7 @@ test('what rendered empty is told with what the request has instead, and what it
     status: 202,
     outcome: 'accepted',
     empty: [
-      { field: 'sessionKey', expression: 'issue.id', place: 'a.yaml:3:4', instead: 'data.id' },
+      { field: 'sessionKey', expression: 'issue.id', place: 'a.yaml:3:4', instead: ['data.id'] },
       { field: 'dedupe.key', expression: 'x', place: 'a.yaml:4:4' },
     ],
   });
@@ -69,13 +71,20 @@ test('what rendered empty is told with what the request has instead, and what it
 });
 
 test('a request of a known kind gets its note in place of the general hint', () => {
-  const note = 'this is how Slack checks the address: add challenge: slack';
-  const text = formatDecision({ ...DECISION, status: 404, code: 'no_mapping_matched', missed: [], note });
-  expect(text).toContain(note);
+  const findings = [{ code: 'address_check', facts: { provider: 'Slack' } }];
+  const text = formatDecision({ ...DECISION, status: 404, code: 'no_mapping_matched', missed: [], findings });
+  expect(text).toContain('this is how Slack checks the address: write challenge: slack');
   expect(text).not.toContain('otherwise: skip');
 });
 
 test('requests says in plain words what was odd, without the codes of warnings', () => {
-  const note = decisionNote({ ...DECISION, status: 202, warnings: ['printed_json', 'unknown_field'] });
+  const note = decisionLine({ ...DECISION, status: 202, warnings: ['printed_json', 'unknown_field'] });
   expect(note).toBe('printed json, unknown field');
+});
+
+test('a decision from before the upgrade says so, and what is left of it', () => {
+  const refusal = { scheme: 'github', code: 'wrong-secret' };
+  const text = formatDecision({ ...DECISION, code: 'unauthorized', status: 401, isOlder: true, refusal });
+  expect(text).toContain('from before the upgrade');
+  expect(text).toContain('✗ proof of github: wrong-secret');
 });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { requestsListing } from '../../src/cli/listings.ts';
 import type { DecisionRecord } from '../../src/storage/storage.ts';
 
-const decision = (note: string): DecisionRecord => ({
+const decision = (field: string): DecisionRecord => ({
   requestId: 'r',
   receivedAt: 0,
   path: 'p',
@@ -12,13 +12,13 @@ const decision = (note: string): DecisionRecord => ({
   generation: 'g',
   tookMs: 1,
   bodyBytes: 1,
-  note,
+  findings: [{ code: 'field', facts: { field } }],
 });
 
 test('the table of requests has the first sentence of a long note, and a short one whole', () => {
   const first = `${'a'.repeat(150)} (v1.2)`;
   const cellOf = (note: string): string | undefined => requestsListing.toCells(decision(note), 0).at(-1);
-  expect(cellOf(`${first}. Then what to do`)).toBe(`${first}. …`);
-  expect(cellOf('One. Two')).toBe('One. Two');
-  expect(cellOf(first.repeat(2))).toBe(first.repeat(2));
+  expect(cellOf(`${first}. Then what to do`)).toBe(`it is about ${first}. …`);
+  expect(cellOf('One. Two')).toBe('it is about One. Two');
+  expect(cellOf(first.repeat(2))).toBe(`it is about ${first.repeat(2)}`);
 });

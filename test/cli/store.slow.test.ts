@@ -40,8 +40,8 @@ const BROKEN = `export default ({ payload }: { payload: { user: { name: string }
 `;
 const ENV = { SLUICE_HOOK_TOKEN: TOKEN };
 
-async function open(): Promise<{ bench: Bench; service: Service; log: string[] }> {
-  const bench = openBench({ 'sluice.yaml': CONFIG, 'transforms/broken.ts': BROKEN });
+async function open(more = ''): Promise<{ bench: Bench; service: Service; log: string[] }> {
+  const bench = openBench({ 'sluice.yaml': CONFIG + more, 'transforms/broken.ts': BROKEN });
   const log: string[] = [];
   return { bench, service: await serveBench(bench, log), log };
 }
@@ -138,7 +138,7 @@ test('runs and events show what was done, with texts only where they are wanted'
 });
 
 test('requests lists what was decided, and explain ID says where a miss failed, without values', async () => {
-  const { bench, service } = await open();
+  const { bench, service } = await open('storage: {keepRequests: {which: none}}\n');
   const missed = await send(bench, service, 'path: order\nbody: {kind: private words}\n');
   const taken = await send(bench, service, 'path: order\nbody: {kind: paid, id: 1}\n');
   const list = await waitFor(async () => {
@@ -176,7 +176,7 @@ test('requests lists what was decided, and explain ID says where a miss failed, 
   expect(explained.out).toMatch(
     /✗ order {2}\S*sluice\.yaml:7:\d+\n {6}when .*"===".* did not hold: another value was sent/,
   );
-  expect(explained.out).toContain('set storage.keepRequests.which to failed or all');
+  expect(explained.out).toContain('set it to shapes, failed or all');
   const asJson = JSON.parse((await bench.run(['explain', missed['requestId'], '--json'])).out) as object;
   expect(asJson).toMatchObject({ decision: { requestId: missed['requestId'], status: 404 } });
   for (const text of [explained.out, JSON.stringify(list), (await bench.run(['requests'])).out]) {

@@ -61,7 +61,7 @@ test('the table of rooms lists every folder and root file of the source', () => 
 
 test('every path of the source, the tests and the schemas that a page names exists', () => {
   const paths = pagePaths()
-    .filter((page) => page !== 'CHANGELOG.md' && !page.startsWith('docs/decisions'))
+    .filter((page) => page !== 'CHANGELOG.md' && !/^(?:docs\/decisions|skills)\//.test(page))
     .flatMap((page) =>
       [...readPage(page).matchAll(/`((?:src|test|schemas)\/[\w./-]+)`/g)].map(([, path = '']) => path),
     );

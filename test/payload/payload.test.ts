@@ -22,7 +22,8 @@ function problem(format: BodyFormat, body: string | Buffer, headers: Record<stri
   try {
     parse(format, body, headers);
   } catch (error) {
-    if (error instanceof HookError) return `${error.code}: ${error.detail}`;
+    if (error instanceof HookError)
+      return `${error.code}: ${error.detail}${error.facts === undefined ? '' : ` ${JSON.stringify(error.facts)}`}`;
     throw error;
   }
   throw new Error('it was taken');
@@ -224,20 +225,15 @@ describe('a body of another format says so with both names', () => {
       'json',
       'a=1',
       FORM,
-      'invalid_json: the body is a form and this path takes JSON; send JSON, or set bodyFormat: form',
+      'invalid_json: the body is a form and this path takes JSON; send JSON {"format":"form"',
     ],
-    [
-      'json',
-      'payload=%7B%22a%22%3A1%7D',
-      FORM,
-      'set bodyFormat: form in the mapping, which reads the JSON in its field payload as the body',
-    ],
+    ['json', 'payload=%7B%22a%22%3A1%7D', FORM, '"isWrapped":true'],
     ['json', '<a/>', 'application/xml', 'invalid_json: the body is XML and this path takes JSON'],
     [
       'json',
       '--x',
       'multipart/form-data; boundary=x',
-      'the body is a form in parts (multipart/form-data) and this path takes JSON; send JSON, or set bodyFormat: form in the mapping',
+      'the body is a form in parts (multipart/form-data) and this path takes JSON; send JSON {"format":"form"',
     ],
     ['json', '{', 'application/json', 'invalid_json: the body is not JSON at line 1, column 2'],
     // `curl -d` announces a form.
@@ -246,7 +242,7 @@ describe('a body of another format says so with both names', () => {
       'form',
       '{"a":1}',
       'application/json',
-      'invalid_body: the body is JSON and this path takes a form; send a form, or set bodyFormat: json',
+      'invalid_body: the body is JSON and this path takes a form; send a form {"format":"json"',
     ],
     ['form', '{"a":1}', '', 'the body is JSON and this path takes a form'],
     ['form', '<a/>', 'text/xml', 'the body is XML and this path takes a form'],

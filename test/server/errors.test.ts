@@ -254,9 +254,13 @@ describe('decisions and log lines', () => {
     const reply = await send(server, '/hooks/github?token=x&a=1', { body: '{"a":"secret-part"}' });
     expect(reply.status).toBe(500);
     expect(reply.text).not.toMatch(/secret-part|github\.ts/);
-    expect(server.decisions[0]?.transformNotes).toEqual([
-      'github.ts wrote 3 lines to the console',
-      'github.ts user-error at transforms/github.ts:3:7',
+    expect(server.decisions[0]?.findings).toEqual([
+      { code: 'transform_printed', facts: { module: 'github.ts', lines: 3 } },
+      {
+        code: 'transform_failed',
+        at: 'transforms/github.ts:3:7',
+        facts: { module: 'github.ts', failure: 'user-error' },
+      },
     ]);
     expect(JSON.stringify(server.decisions)).not.toContain('secret-part');
     expect(JSON.parse(server.kept[0]?.json ?? '')).toMatchObject({

@@ -1,5 +1,7 @@
+import { hash } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { HookError } from '../../src/errors.ts';
 import {
   agentAction,
@@ -210,4 +212,44 @@ test('in an OpenClaw file the key also comes in their header or in the body, and
   const ours = await startTestServer();
   await send(ours, '/hooks/agent', { ...theirs, body: '{"message":"x","idempotencyKey":"k2"}' });
   expect(ours.accepted[0]?.idempotency).toBeUndefined();
+});
+
+describe('warnings that were stored with a key', () => {
+  // Those of the whole engine, and errors with them: whatever is stored is read.
+  const texts = globSync('src/{hook,mapping,server}/**/*.ts').map((name) => readFileSync(name, 'utf8'));
+  const codes = [
+    ...new Set(
+      texts.flatMap((text) => [...text.matchAll(/code: '([a-z_]+)'/g)].map(([, code = '']) => code)),
+    ),
+  ].toSorted();
+  /** As an older version stored them: words of the operator's mapping, file and fix. */
+  const stored = codes.map((code) => ({ code, field: 'operators-field', message: 'words of the operator' }));
+
+  test.each([
+    ['github', ['blank_idempotency_key']],
+    [
+      'agent',
+      ['blank_idempotency_key', 'coerced_field', 'unknown_field', 'unknown_thinking', 'unused_field'],
+    ],
+    ['wake', ['blank_idempotency_key', 'coerced_field', 'unknown_field', 'unknown_thinking', 'unused_field']],
+  ])('reach the sender of %s only where they are about its own request', async (path, told) => {
+    expect(codes.length).toBeGreaterThan(15);
+    const server = await startTestServer({
+      storage: {
+        findIdempotent: () =>
+          Promise.resolve({
+            bodySha256: hash('sha256', '{}'),
+            result: {
+              accepted: [{ kind: 'agent', id: 'first', mode: 'now', duplicate: false }],
+              warnings: stored,
+              duplicate: false,
+            },
+          }),
+      },
+    });
+    const reply = await post(server, 'k', '{}', `/hooks/${path}`);
+    expect(reply.status).toBe(202);
+    const { warnings } = json(reply) as { warnings: readonly { code: string }[] };
+    expect(warnings.map(({ code }) => code)).toEqual(told);
+  });
 });

@@ -102,9 +102,7 @@ describe('methods', () => {
         method === 'HEAD' ? undefined : 'method_not_allowed',
       );
       expect(server.accepted).toEqual([]);
-      expect(server.decisions).toMatchObject([
-        { path: 'wake', status: 405, detail: `this path takes only POST, found ${method}` },
-      ]);
+      expect(server.decisions).toMatchObject([{ path: 'wake', status: 405, findings: [{ code: 'method' }] }]);
     },
   );
 

@@ -1,3 +1,4 @@
+import type { DecisionRecord } from '../../src/storage/storage.ts';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HookError } from '../../src/errors.ts';
 import { settingsWith } from '../support/hook-fixture.ts';
@@ -13,6 +14,11 @@ import {
   TOKEN,
   type SendOptions,
 } from '../support/server-fixture.ts';
+
+/** What the operator reads of the findings of a decision. */
+const said = ({ findings = [], path }: DecisionRecord | undefined = NONE): string =>
+  ADVISOR.say(findings, path);
+const NONE = { path: '' } as DecisionRecord;
 
 afterEach(stopServers);
 
@@ -95,7 +101,7 @@ describe('what never came as far as a proof', () => {
       {
         path: '',
         status: 404,
-        note: 'hooks are below /hooks (hooks.path): for github the sender posts to /hooks/github',
+        findings: [{ code: 'address', facts: { hooks: '/hooks', name: 'github' } }],
       },
       { path: '', status: 401 },
     ]);
@@ -111,7 +117,7 @@ describe('what never came as far as a proof', () => {
     const server = await startTestServer({ hooks: { enabled: false } });
     await send(server, '/hooks/github', { body: '{}' });
     expect(server.strangers).toMatchObject([
-      { path: 'github', status: 404, note: 'hooks.enabled is not true: write enabled: true below hooks' },
+      { path: 'github', status: 404, findings: [{ code: 'hooks_off' }] },
     ]);
   });
 });
@@ -127,12 +133,15 @@ test('a refusal of a proved sender says its method, and which key set the limit'
       status: 413,
       bodyBytes: 0,
       bodyUnread: true,
-      note: 'the limit is set by hooks.maxBodyBytes; this body has 2000 bytes: write maxBodyBytes: 2048 there',
+      findings: [{ code: 'body_limit', facts: { setBy: 'hooks', bytes: 2000 } }],
     },
   ]);
   const own = await startTestServer({ generation: { settingsOf: () => ({ maxBodyBytes: 10 }) } });
   await send(own, '/hooks/github', { body: 'x'.repeat(20) });
-  expect(own.decisions[0]?.note).toBe(
+  expect(said(server.decisions[1])).toBe(
+    'the limit is set by hooks.maxBodyBytes; this body has 2000 bytes: write maxBodyBytes: 2048 there',
+  );
+  expect(said(own.decisions[0])).toBe(
     'the limit is set by maxBodyBytes of the mappings of github; this body has 20 bytes: write maxBodyBytes: 32 there',
   );
 });
@@ -220,8 +229,8 @@ describe('what is no request is found by the id of its answer', () => {
     expect(server.strangers).toEqual([
       expect.objectContaining({ requestId, status, code, outcome: 'rejected' }),
     ]);
-    const { detail, note } = server.strangers[0]!;
-    expect(`${detail}; ${note}`).toMatch(text);
+    const { detail } = JSON.parse(answer?.body ?? '') as { detail: string };
+    expect(`${detail}; ${said(server.strangers[0])}`).toMatch(text);
     // Of what strangers wrote, nothing is told.
     expect(JSON.stringify([server.strangers, server.log])).not.toMatch(/zzzz|xe9|192\.0\.2/);
     raw.socket.destroy();
@@ -242,7 +251,7 @@ describe('what is no request is found by the id of its answer', () => {
 });
 
 test('a decision tells what its mappings are advised, a few times a second', async () => {
-  const onEvaluation = () => ({ notes: ['this is a check of the address'], instead: new Map() });
+  const onEvaluation = () => ({ findings: [{ code: 'github_ping' }], instead: new Map() });
   const server = await startTestServer({
     deps: { clock: () => 0 },
     generation: {
@@ -258,15 +267,14 @@ test('a decision tells what its mappings are advised, a few times a second', asy
     // oxlint-disable-next-line no-await-in-loop -- one after the other
     await send(server, '/hooks/github', { body: '{}' });
   }
-  const notes = server.decisions.map(({ note }) => note);
-  expect(notes.filter((note) => note === 'this is a check of the address')).toHaveLength(5);
+  expect(server.decisions.filter(({ findings }) => findings?.[0]?.code === 'github_ping')).toHaveLength(5);
 });
 
 test('a request whose account ignoreSenders found takes no advice from those that need it', async () => {
   const [mapping] = settingsWith({
     table: '[{match: {path: github}, ignoreSenders: [bot], messageTemplate: x}]',
   }).table.mappings;
-  const onEvaluation = () => ({ notes: [], instead: new Map(), sender: 'advised' });
+  const onEvaluation = () => ({ findings: [{ code: 'no_account' }], instead: new Map() });
   const server = await startTestServer({
     deps: { clock: () => 0 },
     generation: {
@@ -283,7 +291,7 @@ test('a request whose account ignoreSenders found takes no advice from those tha
     await send(server, '/hooks/github', { body: '{"sender": {"login": "ana"}}' });
   }
   await send(server, '/hooks/github', { body: '{"id": 1}' });
-  expect(server.decisions.map(({ note }) => note?.includes('advised') === true)).toEqual([
+  expect(server.decisions.map(({ findings }) => findings?.[0]?.code === 'no_account')).toEqual([
     ...Array.from({ length: 7 }, () => false),
     true,
   ]);
@@ -309,15 +317,15 @@ test('a repeat says by what it was recognised, and which header is new for each 
   });
   const headers = { authorization: `Bearer ${TOKEN}`, 'linear-delivery': 'a' };
   await send(server, '/hooks/linear', { headers, body: '{}' });
-  expect(server.decisions[0]?.note).toMatch(/a repeat, by dedupe\.key .*\{\{headers\.linear-delivery\}\}/);
+  expect(said(server.decisions[0])).toMatch(/a repeat, by dedupe\.key .*\{\{headers\.linear-delivery\}\}/);
   // As explain proposes it: the id of the event before a header.
   await send(server, '/hooks/linear', { headers, body: '{"event":{"id":"e1"}}' });
-  expect(server.decisions[1]?.note).toMatch(
+  expect(said(server.decisions[1])).toMatch(
     /such as an id of the body: "sluice explain" of this request writes it$/,
   );
   // It is the key already: the sender sent the same event again.
   await send(server, '/hooks/linear', { headers: { ...headers, 'linear-delivery': 'k' }, body: '{}' });
-  expect(server.decisions[2]?.note).toBe('a repeat, by dedupe.key of its mapping: nothing new was made');
+  expect(said(server.decisions[2])).toBe('a repeat, by dedupe.key of its mapping: nothing new was made');
 });
 
 test('a request whose run gathers events says whose run it is, and when that begins', async () => {
@@ -340,7 +348,7 @@ test('a request whose run gathers events says whose run it is, and when that beg
     },
   });
   await send(server, '/hooks/m', { headers: { authorization: `Bearer ${TOKEN}` }, body: '{}' });
-  expect(server.decisions[0]?.note).toBe(
+  expect(said(server.decisions[0])).toBe(
     'debounce: joined the run first, which begins when no event of its key came for 1800 s',
   );
 });

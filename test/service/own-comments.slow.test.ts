@@ -99,6 +99,8 @@ test('an account in ignoreSenders starts no run, wherever its sender names it', 
   expect(await tell('hello', 'renovate')).toBe(204);
   expect(await tell('hello', 'renovate2')).toBe(202);
   expect(await skippedOf(bench, 2)).toContainEqual(
-    expect.objectContaining({ note: 'skipped by ignoreSenders of the mapping, which names Sluice-Bot' }),
+    expect.objectContaining({
+      findings: [{ code: 'skipped', facts: { by: 'ignoreSenders', sender: 'Sluice-Bot' } }],
+    }),
   );
 });

@@ -14,6 +14,17 @@ import {
 } from '../support/storage-builders.ts';
 import { claim, ids, claimTurn, turnRun, type Harness } from '../support/storage-harness.ts';
 
+/** A decision that says nothing. */
+const PLAIN = {
+  receivedAt: NOW,
+  path: 'a',
+  status: 404,
+  outcome: 'rejected',
+  actionIds: [],
+  tookMs: 1,
+  bodyBytes: 1,
+} as const;
+
 export function eventsContract(name: string, { fresh, again }: Harness): void {
   describe(`${name}: system events`, () => {
     test('keeps identical events, in order', async () => {
@@ -192,6 +203,8 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       const kept = (index: number, size = 10) => ({
         requestId: `kept-${index}`,
         receivedAt: NOW,
+        kind: 'whole' as const,
+        path: 'a',
         json: JSON.stringify('x'.repeat(size)),
       });
       for (let index = 0; index < 150; index += 1) storage.keepRequest(kept(index));
@@ -204,7 +217,7 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.findKeptRequest('kept-149')).toBeUndefined();
       expect(await storage.findKeptRequest('kept-200')).toBeUndefined();
       expect(await storage.findKeptRequest('kept-201')).toEqual(kept(201, 7_000_000));
-      const limits = { count: 2, bytes: 1000, maxAgeMs: 60_000 };
+      const limits = { count: 2, bytes: 1000, shapes: { count: 2, bytes: 1000 } };
       for (let index = 300; index < 303; index += 1) storage.keepRequest(kept(index), limits);
       expect(await storage.findKeptRequest('kept-201')).toBeUndefined();
       expect(await storage.findKeptRequest('kept-300')).toBeUndefined();
@@ -212,8 +225,67 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.listKeptRequests(5)).toEqual([kept(302), kept(301)]);
       expect(await storage.listKeptRequests(1)).toEqual([kept(302)]);
       storage.keepRequest({ ...kept(400), receivedAt: NOW + 61_000 }, { ...limits, count: 9 });
+      await storage.flush();
+      await storage.forgetRequests(NOW + 1);
       expect(await storage.findKeptRequest('kept-301')).toBeUndefined();
       expect(await storage.findKeptRequest('kept-400')).toMatchObject({ requestId: 'kept-400' });
+    });
+
+    test('a path that floods takes no more than its own place of kept requests; shapes have a room of theirs', async () => {
+      const { storage } = await fresh();
+      const limits = { count: 20, bytes: 100_000, shapes: { count: 3, bytes: 100_000 } };
+      let index = 0;
+      const keep = async (path: string, count: number, kind: 'whole' | 'shape' = 'whole'): Promise<void> => {
+        for (let n = 0; n < count; n += 1) {
+          index += 1;
+          storage.keepRequest(
+            { requestId: `r-${index}`, receivedAt: NOW + index, kind, path, json: `"${index}"` },
+            limits,
+          );
+          // oxlint-disable-next-line no-await-in-loop -- each in a write of its own
+          if (n % 3 === 0) await storage.flush();
+        }
+        await storage.flush();
+      };
+      const counts = async (): Promise<Record<string, number>> => {
+        const all = await storage.listKeptRequests(100);
+        const byPath = Map.groupBy(all, ({ path, kind }) => `${kind} ${path}`);
+        return Object.fromEntries([...byPath].map(([path, kept]) => [path, kept.length]));
+      };
+      await keep('quiet', 4);
+      await keep('flood', 40);
+      expect(await counts()).toEqual({ 'whole flood': 16, 'whole quiet': 4 });
+      await keep('other', 9);
+      expect(await counts()).toEqual({ 'whole flood': 7, 'whole other': 9, 'whole quiet': 4 });
+      await keep('flood', 5, 'shape');
+      expect(await counts()).toMatchObject({ 'shape flood': 3, 'whole quiet': 4 });
+      // Of one path the oldest go.
+      const floods = (await storage.listKeptRequests(100)).filter(({ path }) => path === 'flood');
+      expect(floods.map(({ receivedAt }) => receivedAt)).toEqual(
+        floods.map(({ receivedAt }) => receivedAt).toSorted((a, b) => b - a),
+      );
+      expect(floods[0]?.receivedAt).toBe(NOW + index);
+    });
+
+    test('the files of a generation are kept once each, as long as a decision names it', async () => {
+      const { storage } = await fresh();
+      const DAY = 86_400_000;
+      const file = (name: string, hash: string) =>
+        ({ folder: 'mappings', name, hash, content: `content of ${hash}` }) as const;
+      const first = { id: 'g-first', files: [file('a.yaml', 'h1'), file('b.yaml', 'h2')] };
+      const second = { id: 'g-second', files: [file('a.yaml', 'h1'), file('b.yaml', 'h3')] };
+      await storage.keepGeneration(first, NOW);
+      storage.recordDecision({ ...PLAIN, requestId: 'r-1', generation: 'g-first' });
+      await storage.flush();
+      await storage.keepGeneration(second, NOW + 2 * DAY);
+      expect(await storage.findGeneration('g-first')).toEqual(first);
+      expect(await storage.findGeneration('g-second')).toEqual(second);
+      // Another decision is all that is kept now.
+      storage.recordDecision({ ...PLAIN, requestId: 'r-2', generation: 'g-second' }, 1);
+      await storage.flush();
+      await storage.keepGeneration(second, NOW + 2 * DAY);
+      expect(await storage.findGeneration('g-first')).toBeUndefined();
+      expect(await storage.findGeneration('g-second')).toEqual(second);
     });
   });
 }

@@ -23,7 +23,7 @@ test('a request is handed over before its decision: who finds the decision finds
     generation: 'g',
   };
   journal.recordDecision(decision);
-  journal.keepRequest({ requestId: 'r', receivedAt: 1, json: '{}' });
+  journal.keepRequest({ requestId: 'r', receivedAt: 1, kind: 'whole', path: 'a', json: '{}' });
   journal.stop();
   expect(calls).toEqual(['request', 'decision']);
 });
@@ -36,7 +36,7 @@ test('a request whose decision is written while it is looked for is found with i
     listEvents: async () => [],
     findKeptRequest: async (requestId) => {
       written.push(decisionAt(1, { actionIds: [] }));
-      return { requestId, receivedAt: 1, json: '{}' };
+      return { requestId, receivedAt: 1, kind: 'whole', path: 'a', json: '{}' };
     },
   };
   const found = await findStoredRequest(storage as Storage, uuid(1));
@@ -79,7 +79,7 @@ test('decisions are written whole and in order, whether they wait as bytes or as
     decisionAt(4, { actionIds: [uuid(8), uuid(9)] }),
     decisionAt(5, { requestId: 'short' }),
     decisionAt(6, { mappingId: undefined, path: 'wake', status: 200 }),
-    decisionAt(7, { note: 'a repeat' }),
+    decisionAt(7, { findings: [{ code: 'repeat' }] }),
     decisionAt(8),
   ];
   for (const decision of given) journal.recordDecision(decision);

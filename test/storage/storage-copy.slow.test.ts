@@ -60,7 +60,7 @@ async function filledStore(): Promise<{ readonly url: string; readonly activeId:
     floorAt: 0,
     passed: [{ identity: 'i', receivedAt: NOW }],
   });
-  storage.keepRequest({ requestId: 'kept', receivedAt: NOW, json: '{}' });
+  storage.keepRequest({ requestId: 'kept', receivedAt: NOW, kind: 'whole', path: 'a', json: '{}' });
   await storage.saveLastTarget({ channel: 'slack', to: 'C1' }, NOW);
   await storage.close();
   return { url, activeId: active.id };

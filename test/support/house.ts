@@ -55,7 +55,11 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
     types: ['sandbox'],
     owns: ['json-logic-js', 'handlebars'],
   },
-  hook: { kind: 'engine', imports: ['mapping', 'boundary', 'document', ...CONTRACT], types: ['sandbox'] },
+  hook: {
+    kind: 'engine',
+    imports: ['mapping', 'payload', 'boundary', 'document', ...CONTRACT],
+    types: ['sandbox'],
+  },
   server: {
     kind: 'engine',
     imports: ['hook', 'verify', 'payload', 'storage', 'config', 'request', 'errors', 'action'],

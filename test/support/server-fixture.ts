@@ -163,7 +163,11 @@ export function generationOf(
     canTake: (path) => path !== 'unknown',
     knowsName: (path) => path !== 'unknown',
     settingsOf: () => ({}),
-    keepRequests: { which: 'transforms', limits: KEPT_LIMITS },
+    keepRequests: {
+      which: 'transforms',
+      limits: KEPT_LIMITS,
+      fieldsOf: () => ({ isRead: false, below: new Map() }),
+    },
     evaluate: (request) =>
       evaluationOf({
         kind: 'accepted',

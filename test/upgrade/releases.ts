@@ -51,6 +51,10 @@ export async function expectItsWork(storage: Storage): Promise<void> {
   expect(decisions.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
     200, 202, 202, 202, 202, 204, 400, 404, 500,
   ]);
+  // Codes and places are left of what was decided, and no sentence.
+  expect(decisions.every(({ isOlder }) => isOlder)).toBe(true);
+  expect(JSON.stringify(decisions)).not.toMatch(/"(?:note|detail|text|how|transformNotes)":/);
+  expect(decisions.find(({ status }) => status === 404)?.missed).not.toEqual([]);
   expect(await storage.listEvents({ limit: 100 })).toHaveLength(3);
   expect((await storage.listSessions({ limit: 100 })).map(({ key }) => key).toSorted()).toEqual([
     'hook:a',

@@ -36,6 +36,15 @@ describe.each(VERSIONS)('of version %s', (version) => {
     }
   });
 
+  test('explain says of an older decision that it is from before the upgrade', async () => {
+    const storage = await openStorage(`sqlite:${join(left.folder, 'store.db')}`);
+    const decisions = await storage.listDecisions({ limit: 100 });
+    await storage.close();
+    const missed = decisions.find(({ status }) => status === 404)?.requestId ?? '';
+    const { out } = await run('explain', missed);
+    expect(out).toContain('from before the upgrade');
+  });
+
   test('the golden cases pass as they are, and in CI nothing of them is written', async () => {
     const before = expectations();
     const { out, exitCode } = await cli(['test'], { cwd: left.folder, env: { CI: 'true' } });

@@ -4,41 +4,49 @@
 const MAX_LOOKED_AT = 400;
 const MAX_SHAPE_CHARS = 40;
 
-const PYTHON =
-  'this is how Python or a Jinja template prints a value: send {{ … | tojson }} (in Home Assistant {{ … | to_json }}), json.dumps(…), or json= of requests';
-const SINGLE =
-  'single quotes are how Python, a Jinja template or JavaScript prints a value, not JSON: send json.dumps(…), {{ … | tojson }} (in Home Assistant {{ … | to_json }}) or JSON.stringify(…); in a text of your own write double quotes';
-const JAVASCRIPT = 'this is how JavaScript prints an object, not JSON: send JSON.stringify(…)';
-const RUBY = 'this is how Ruby prints a hash, not JSON: send hash.to_json';
-const JAVA =
-  'this is how Java and Groovy print a map, not JSON: send JsonOutput.toJson(map), or writeValueAsString(map) of Jackson';
-const UNQUOTED = `keys and texts stand in double quotes: a program sends JSON.stringify(…), and in a shell single quotes stand around the whole body: -d '{"key": "value"}'`;
+/** Which program printed it, and what to send instead. */
+export const PRINTED_WORDS = {
+  python:
+    'this is how Python or a Jinja template prints a value: send {{ … | tojson }} (in Home Assistant {{ … | to_json }}), json.dumps(…), or json= of requests',
+  single_quotes:
+    'single quotes are how Python, a Jinja template or JavaScript prints a value, not JSON: send json.dumps(…), {{ … | tojson }} (in Home Assistant {{ … | to_json }}) or JSON.stringify(…); in a text of your own write double quotes',
+  javascript: 'this is how JavaScript prints an object, not JSON: send JSON.stringify(…)',
+  ruby: 'this is how Ruby prints a hash, not JSON: send hash.to_json',
+  java: 'this is how Java and Groovy print a map, not JSON: send JsonOutput.toJson(map), or writeValueAsString(map) of Jackson',
+  unquoted_key: `keys and texts stand in double quotes: a program sends JSON.stringify(…), and in a shell single quotes stand around the whole body: -d '{"key": "value"}'`,
+} as const;
+
+type Printer = keyof typeof PRINTED_WORDS;
 
 const IS_PYTHON = /[:,[]\s?(?:True|False|None)\b/;
 
-type Printed = readonly (readonly [RegExp, string])[];
+type Printed = readonly (readonly [RegExp, Printer])[];
 
 /** By what stands at the place of the error; the first that fits. */
 const PRINTED: Printed = [
-  [/^(?:True|False|None)\b/, PYTHON],
-  [/^'/, SINGLE],
-  [/^(?:=>|nil\b)/, RUBY],
-  [/^object [A-Z]\w{0,40}\]/, JAVASCRIPT],
+  [/^(?:True|False|None)\b/, 'python'],
+  [/^'/, 'single_quotes'],
+  [/^(?:=>|nil\b)/, 'ruby'],
+  [/^object [A-Z]\w{0,40}\]/, 'javascript'],
 ];
 /** The same where a key should stand. */
 const PRINTED_KEYS: Printed = [
-  [/^:\w{1,80}\s?=>/, RUBY],
-  [/^\w{1,80}=(?![=>])/, JAVA],
-  [/^\w{1,80}:\s?(?:'|\{ \w)/, JAVASCRIPT],
-  [/^[A-Za-z_$][\w$-]{0,80}\s?:/, UNQUOTED],
+  [/^:\w{1,80}\s?=>/, 'ruby'],
+  [/^\w{1,80}=(?![=>])/, 'java'],
+  [/^\w{1,80}:\s?(?:'|\{ \w)/, 'javascript'],
+  [/^[A-Za-z_$][\w$-]{0,80}\s?:/, 'unquoted_key'],
 ];
 
-/** What was found at the place of an error, where a program printed it, and what to send; no value is in the words. */
-export function findPrinted(text: string, at: number, isKey: boolean): string | undefined {
+/** What a program printed at the place of an error, and how that is written; no value is in it. */
+export function findPrinted(
+  text: string,
+  at: number,
+  isKey: boolean,
+): { readonly slip: Printer; readonly shape: string } | undefined {
   const rest = text.slice(at, at + MAX_LOOKED_AT);
   const found = [...PRINTED, ...(isKey ? PRINTED_KEYS : [])].find(([form]) => form.test(rest))?.[1];
-  const how = found === SINGLE && IS_PYTHON.test(rest) ? PYTHON : found;
-  return how === undefined ? undefined : `found ${shapeOf(rest)}: ${how}`;
+  const slip = found === 'single_quotes' && IS_PYTHON.test(rest) ? 'python' : found;
+  return slip === undefined ? undefined : { slip, shape: shapeOf(rest) };
 }
 
 /** How it is written, without the sender's words. */

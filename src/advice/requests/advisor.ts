@@ -4,20 +4,20 @@ import { explainProof } from '../proofs/sender.ts';
 import { explainQuestion } from '../proofs/question.ts';
 import { diagnoseToken } from '../proofs/token.ts';
 import { createDecisionAdvisor } from './decision-advice.ts';
-import { howDifferent, operatorOf } from './difference.ts';
+import { sayFindings } from './decision-words.ts';
+import { findDifference, operatorOf } from './difference.ts';
 import { nearName } from './near-names.ts';
-import { refusalNote } from './refusal-notes.ts';
-import { RETURNED_NOTHING } from './refusal-remedy.ts';
-import { repeatNote } from './repeat-note.ts';
+import { refusalFinding } from './refusal-notes.ts';
+import { repeatFacts } from './repeat-note.ts';
 
 /** What the server may ask of the requests of one generation. */
 export function createAdvisor(table: RoutingTable): RequestAdvisor {
   return {
-    onRefusal: (refused) => refusalNote(refused, table),
+    onRefusal: (refused) => refusalFinding(refused, table),
     onEvaluation: createDecisionAdvisor(table),
-    howDifferent: (failed) => howDifferent(failed.found, failed.expected, operatorOf(failed)),
-    onRepeat: repeatNote,
-    returnedNothing: RETURNED_NOTHING,
+    howDifferent: (failed) => findDifference(failed.found, failed.expected, operatorOf(failed)),
+    onRepeat: repeatFacts,
+    say: (findings, path) => sayFindings(findings, { path, table }).join('; '),
     onToken: (request) =>
       diagnoseToken(
         request,

@@ -1,3 +1,5 @@
+import type { StoredFinding } from '../../finding.ts';
+import { defined } from '../../json.ts';
 import { isKindCode } from './evaluation-note.ts';
 import { type AdviceNote } from './evaluation-advice.ts';
 import { type Evaluation } from '../../hook/hook.ts';
@@ -36,11 +38,19 @@ export function createDecisionAdvisor(
     const isOfKind = notes.some(({ code }) => isKindCode(code));
     const instead = isOfKind ? [] : findInstead(evaluation, request, { ofElements: reads?.names });
     return {
-      notes: notes.filter(({ names }) => names.every(isKnown)).map(({ text }) => text),
+      findings: [
+        ...notes
+          .filter(({ names }) => names.every(isKnown))
+          .map(({ code, facts }): StoredFinding => ({ code, ...defined({ facts }) })),
+        ...(sender?.hasAccount === false
+          ? [{ code: 'no_account', ...(sender.near === undefined ? {} : { facts: { ...sender.near } }) }]
+          : []),
+      ],
       instead: new Map(
-        [...instead].flatMap(([name, { text, names }]) => (names.every(isKnown) ? [[name, text]] : [])),
+        [...instead].flatMap(([name, { names, paths = names }]) =>
+          names.length > 0 && names.every(isKnown) ? [[name, paths]] : [],
+        ),
       ),
-      ...(sender?.hasAccount === false ? { sender: `ignoreSenders: ${sender.text}` } : {}),
     };
   };
 }

@@ -1,26 +1,60 @@
+import type { StoredFinding } from '../../finding.ts';
 import type { ConditionTrace } from '../../mapping/mapping.ts';
 import { isJsonObject, isNumeric, type JsonValue } from '../../json.ts';
 
 /**
- * How what was sent differs from what a comparison asks for, in words that tell neither: this may be kept where values
- * may not. Undefined where the two have nothing in common.
+ * How what was sent differs from what a comparison asks for, as a code with facts that tell neither: this may be kept
+ * where values may not. Undefined where the two have nothing in common.
  */
-export function howDifferent(
+export function findDifference(
   found: JsonValue | undefined,
   expected: JsonValue | undefined,
   operator = '===',
-): string | undefined {
+): StoredFinding | undefined {
   if (found === undefined || expected === undefined) return undefined;
   if (/^[<>]/.test(operator)) return howOrdered(found, expected, operator);
   if (operator === 'in') return howContained(found, expected);
   if (!operator.startsWith('==')) return undefined;
-  if ([found, expected].every((value) => value === null || value === ''))
-    return 'one of null and "" was sent, and the other is asked for: "!" holds for both';
-  if (kindWord(found) !== kindWord(expected)) {
-    return `${kindWord(found)} was sent, and ${kindWord(expected)} is asked for: the two are never equal`;
-  }
+  if ([found, expected].every((value) => value === null || value === '')) return { code: 'null_or_empty' };
+  if (kindWord(found) !== kindWord(expected)) return { code: 'kinds', facts: kindsOf(found, expected) };
   return typeof found === 'string' && typeof expected === 'string' ? textsDiffer(found, expected) : undefined;
 }
+
+/** The sentence of such a difference. */
+export function sayDifference({ code, facts = {} }: StoredFinding): string {
+  const { sent, asked, operator, of } = facts;
+  const kinds = `${String(sent)} was sent, and ${String(asked)} is asked for`;
+  const words: Readonly<Record<string, string>> = {
+    null_or_empty: 'one of null and "" was sent, and the other is asked for: "!" holds for both',
+    kinds: `${kinds}: the two are never equal`,
+    texts_in_order:
+      'a text was sent, and two texts are compared letter by letter: take the quotes off the number',
+    kinds_in_order: `${kinds}: "${String(operator)}" between the two never holds`,
+    list_of_objects: `a list of objects was sent, and ${String(asked)} is never in it: ask its elements with "some"`,
+    object: 'an object was sent: name one of its fields',
+    white_space: 'what was sent has white space around it',
+    case: 'what was sent differs only in upper and lower case',
+    punctuation: 'what was sent is the same but for its punctuation',
+    goes_on: 'what was sent begins with it and goes on',
+    begins_with_more: 'what was sent ends with it, and begins with more: compare the whole text',
+    beginning: 'what was sent is the beginning of it',
+  };
+  return `${of === undefined ? '' : `of ${JSON.stringify(of)}: `}${words[code] ?? 'another value was sent'}`;
+}
+
+/** The same at once. */
+export function howDifferent(...values: Parameters<typeof findDifference>): string | undefined {
+  const found = findDifference(...values);
+  return found && sayDifference(found);
+}
+
+const kindsOf = (
+  found: JsonValue,
+  expected: JsonValue,
+): { readonly sent: string; readonly asked: string } => ({
+  sent: kindWord(found),
+  asked: kindWord(expected),
+});
 
 /** The operator of the rule that a trace is of; empty for a constant. */
 export function operatorOf({ rule }: Pick<ConditionTrace, 'rule'>): string {
@@ -31,26 +65,26 @@ const isDigits = (value: JsonValue): boolean =>
   typeof value === 'string' && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value);
 
 /** Two numbers as texts, or a text that is no number beside a number. */
-function howOrdered(found: JsonValue, expected: JsonValue, operator: string): string | undefined {
-  if (isDigits(found) && isDigits(expected))
-    return 'a text was sent, and two texts are compared letter by letter: take the quotes off the number';
+function howOrdered(found: JsonValue, expected: JsonValue, operator: string): StoredFinding | undefined {
+  if (isDigits(found) && isDigits(expected)) return { code: 'texts_in_order' };
   const kinds = [found, expected].map(kindWord);
   const isMixed = kinds.includes('a number') && kinds.includes('a text') && ![found, expected].some(isDigits);
-  if (isMixed || kinds.includes('an object'))
-    return `${kinds[0]} was sent, and ${kinds[1]} is asked for: "${operator}" between the two never holds`;
-  return undefined;
+  return isMixed || kinds.includes('an object')
+    ? { code: 'kinds_in_order', facts: { ...kindsOf(found, expected), operator } }
+    : undefined;
 }
 
 /** `in` of a list of objects, or for one. */
-function howContained(found: JsonValue, expected: JsonValue): string | undefined {
+function howContained(found: JsonValue, expected: JsonValue): StoredFinding | undefined {
   const isList = Array.isArray(found);
   if (isList && !Array.isArray(expected) && (found as readonly JsonValue[]).some(isJsonObject))
-    return `a list of objects was sent, and ${kindWord(expected)} is never in it: ask its elements with "some"`;
-  if (kindWord(found) === 'an object') return 'an object was sent: name one of its fields';
+    return { code: 'list_of_objects', facts: { asked: kindWord(expected) } };
+  if (kindWord(found) === 'an object') return { code: 'object' };
   if (isList || !Array.isArray(expected) || typeof found !== 'string') return undefined;
   for (const one of expected as readonly JsonValue[]) {
-    const how = typeof one === 'string' && one !== found ? textsDiffer(found, one) : undefined;
-    if (how !== undefined) return `of ${JSON.stringify(one)}: ${how}`;
+    if (typeof one !== 'string' || one === found) continue;
+    const how = textsDiffer(found, one);
+    if (how !== undefined) return { ...how, facts: { of: one } };
   }
   return undefined;
 }
@@ -58,18 +92,21 @@ function howContained(found: JsonValue, expected: JsonValue): string | undefined
 /** Longer texts are not compared. */
 const MAX_CHARS = 200;
 
-function textsDiffer(found: string, expected: string): string | undefined {
+function textsDiffer(found: string, expected: string): StoredFinding | undefined {
+  const code = codeOfTexts(found, expected);
+  return code === undefined ? undefined : { code };
+}
+
+function codeOfTexts(found: string, expected: string): string | undefined {
   if (found.length > MAX_CHARS || expected.length > MAX_CHARS) return undefined;
-  if (found.trim() === expected.trim()) return 'what was sent has white space around it';
+  if (found.trim() === expected.trim()) return 'white_space';
   const [a, b] = [found.toLowerCase(), expected.toLowerCase()];
-  if (a === b) return 'what was sent differs only in upper and lower case';
+  if (a === b) return 'case';
   const plain = (text: string): string => text.replaceAll(/[^a-z0-9]/g, '');
-  if (plain(a) !== '' && plain(a) === plain(b)) return 'what was sent is the same but for its punctuation';
-  if (b.length >= 3 && a.startsWith(b)) return 'what was sent begins with it and goes on';
-  if (b.length >= 3 && a.endsWith(b) && /[^a-z0-9]$/.test(a.slice(0, -b.length)))
-    return 'what was sent ends with it, and begins with more: compare the whole text';
-  if (a.length >= 3 && b.startsWith(a)) return 'what was sent is the beginning of it';
-  return undefined;
+  if (plain(a) !== '' && plain(a) === plain(b)) return 'punctuation';
+  if (b.length >= 3 && a.startsWith(b)) return 'goes_on';
+  if (b.length >= 3 && a.endsWith(b) && /[^a-z0-9]$/.test(a.slice(0, -b.length))) return 'begins_with_more';
+  return a.length >= 3 && b.startsWith(a) ? 'beginning' : undefined;
 }
 
 /** The kind of a value in the words of advice. */

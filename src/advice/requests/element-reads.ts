@@ -113,15 +113,26 @@ function readOf({ expression, name }: EmptyName, { keys, value: elements }: List
 function noteOn(list: string, count: number, reads: readonly Read[]): AdviceNote {
   const shown = reads.slice(0, MAX_WRITTEN);
   const more = reads.length > shown.length ? ', …' : '';
-  const items = shown.map((read) => `{{${withPath(read, ['item', ...read.keys])}}}`).join(', ');
+  const items = shown.map((read) => `{{${withPath(read, ['item', ...read.keys])}}}`).join(', ') + more;
   const inBlock = shown.map((read) => `{{${withPath(read, read.keys)}}}`).join(' ');
   const isBody = list === 'payload';
-  const size = `a list of ${count}`;
+  const facts = { list, count, items, inBlock };
   return {
     code: isBody ? 'body_is_list' : 'list_read',
-    text: `${isBody ? `the body is ${size}` : `${list} is ${size}, and these names are of its elements`}: for one run per element write forEach: ${list}, and ${items}${more}; for one run of all, {{#each ${list}}}${inBlock} {{/each}}`,
+    text: sayElementReads(facts),
     names: isBody ? [] : [list],
+    facts,
   };
+}
+
+/** `items` and `inBlock`: the expressions of the mapping, as they read an element. */
+export function sayElementReads({ list, count, items, inBlock }: NonNullable<AdviceNote['facts']>): string {
+  const size = `a list of ${String(count)}`;
+  const what =
+    list === 'payload'
+      ? `the body is ${size}`
+      : `${String(list)} is ${size}, and these names are of its elements`;
+  return `${what}: for one run per element write forEach: ${String(list)}, and ${String(items)}; for one run of all, {{#each ${String(list)}}}${String(inBlock)} {{/each}}`;
 }
 
 /** An expression with another path in the place of the one it has. */

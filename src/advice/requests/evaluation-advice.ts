@@ -1,3 +1,4 @@
+import type { StoredFinding } from '../../finding.ts';
 import type { Place } from '../../document/document.ts';
 import type { AdviceCode } from './evaluation-note.ts';
 
@@ -6,6 +7,8 @@ export interface AdviceText {
   readonly text: string;
   /** Paths and names of the request that it mentions: where only the operator's own words may be told, these decide. */
   readonly names: readonly string[];
+  /** The paths it names, as a template writes them, where `names` are steps or parts of them. */
+  readonly paths?: readonly string[];
   /** The text with values of the request in it: only for those who may read the request. */
   readonly shown?: string;
 }
@@ -13,6 +16,8 @@ export interface AdviceText {
 /** A sentence of advice about a request as a whole. */
 export interface AdviceNote extends AdviceText {
   readonly code: AdviceCode;
+  /** What it speaks of, where a decision may keep that. */
+  readonly facts?: StoredFinding['facts'];
   /** The part of the operator's files that it is about. */
   readonly at?: Place;
 }
@@ -79,6 +84,8 @@ export interface EvaluationAdvice {
   readonly notes?: readonly AdviceNote[];
   /** Files of the mappings folder that are not read. */
   readonly passedOver?: readonly string[];
+  /** What to do about a body that could not be read. */
+  readonly refused?: string;
   /** What the request holds, and what reads it. */
   readonly fields?: FieldList;
   /** What is wrong with the code of a transform that failed, where that shows without a request. */

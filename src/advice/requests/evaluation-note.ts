@@ -89,7 +89,9 @@ export const NOTE_CODES = [
   'remedy',
   // Of the decision that the store keeps.
   'detail',
+  'older',
   'decision',
+  'new_event',
   'refusal',
   'warning',
   'transform',

@@ -128,7 +128,8 @@ function refusalNotes(evaluation: Evaluation, said: Said): readonly EvaluationNo
   const isIdle =
     BLANK.includes(outcome.error.code) &&
     evaluation.trace.transforms.some(({ reply }) => reply.kind === 'ok' && reply.json === undefined);
-  const remedy = isSaid || isIdle ? undefined : remedyFor(outcome.error.code, evaluation, said);
+  const remedy =
+    isSaid || isIdle ? undefined : (advice?.refused ?? remedyFor(outcome.error.code, evaluation, said));
   return [
     ...(cause instanceof Error ? [{ code: 'cause', text: cause.message } as const] : []),
     ...(remedy === undefined ? [] : [{ code: 'remedy', text: remedy } as const]),

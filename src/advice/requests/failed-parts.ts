@@ -1,10 +1,11 @@
 /* What may have been meant by the parts of a condition that failed, each with the rule to write where that is sure. */
+import type { StoredFinding } from '../../finding.ts';
 import { shorten } from '../../document/document.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts';
 import { namesRead } from '../../mapping/facts.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import { decidingLeaves } from './condition-leaves.ts';
-import { howDifferent, operatorOf } from './difference.ts';
+import { findDifference, operatorOf, sayDifference } from './difference.ts';
 import type { EvaluationAdvice, FoundText } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
 import { value } from './shown-values.ts';
@@ -17,7 +18,7 @@ type Advice = EvaluationAdvice | undefined;
 /** What is said of a leaf that failed where nothing is surer. */
 export function weakerNotes(node: ConditionTrace, advice: Advice): readonly EvaluationNote[] {
   const { found, expected, missing, result } = node;
-  const how = result === 'false' ? howDifferent(found, expected, operatorOf(node)) : undefined;
+  const how = result === 'false' ? findDifference(found, expected, operatorOf(node)) : undefined;
   const named = missing === undefined ? undefined : advice?.instead.get(missing);
   const there = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
   const isNamed = named?.names.some((name) => name.replace(/^payload\./, '') === there?.at) === true;
@@ -27,7 +28,7 @@ export function weakerNotes(node: ConditionTrace, advice: Advice): readonly Eval
     near && ({ code: 'instead', text: insteadText(near, node), paths: near.names } as const),
     how === undefined
       ? undefined
-      : ({ code: 'difference', text: `${how}${literalText(node, how)}` } as const),
+      : ({ code: 'difference', text: `${sayDifference(how)}${literalText(node, how)}` } as const),
     isNamed || there === undefined ? undefined : elsewhereNote(there, node),
   ];
   return texts.filter((note) => note !== undefined);
@@ -47,11 +48,13 @@ function insteadText(
 }
 
 /** The comparison with what was sent, where it is the same but for how it is written. */
-function literalText(node: ConditionTrace, how: string): string {
-  const isSame = /upper and lower case|white space|punctuation|compare the whole text/.test(how);
-  const sent = ruleText(node, { literal: node.found });
-  return isSame && !how.startsWith('of ') && sent !== '' ? `:${sent}` : '';
+function literalText(node: ConditionTrace, { code, facts }: StoredFinding): string {
+  const sent = SAME.has(code) && facts === undefined ? ruleText(node, { literal: node.found }) : '';
+  return sent === '' ? '' : `:${sent}`;
 }
+
+/** Differences in how one thing is written. */
+const SAME: ReadonlySet<string> = new Set(['case', 'white_space', 'punctuation', 'begins_with_more']);
 
 function elsewhereNote({ at, text, isTrue = false }: FoundText, node: ConditionTrace): EvaluationNote {
   const path = rootedAs(node.missing ?? node.rule, at);

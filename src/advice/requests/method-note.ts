@@ -1,12 +1,31 @@
+import type { StoredFinding } from '../../finding.ts';
+import { defined } from '../../json.ts';
 import { formatPlace } from '../../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../../mapping/mapping.ts';
 import type { RefusedRequest } from '../../server/server.ts';
-import { adviseOnCheck, findAddressCheck } from '../vocabulary/address-checks.ts';
+import { adviseOnCheck, checkOf, findAddressCheck } from '../vocabulary/address-checks.ts';
 
-/** What to change where a request came with another method than its path takes; undefined where no mapping names it. */
-export function methodNote(
+type Facts = NonNullable<StoredFinding['facts']>;
+
+/** What a request with another method than its path takes tells of its sender. */
+export function methodFacts({ method, url = '', headers }: RefusedRequest): StoredFinding {
+  if (method !== 'GET') return { code: 'method', facts: { found: method } };
+  const query = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
+  const check = checkIn(Object.fromEntries(query), headers)?.provider;
+  const hasBody = headers['content-type'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+  const agent = headers['user-agent'] ?? '';
+  const by = hasBody ? POST_BY.find(([known]) => known.test(agent))?.[1] : undefined;
+  const name = [...query.keys()].find((each) => /^[A-Za-z_]\w{0,30}$/.test(each));
+  return {
+    code: 'method',
+    facts: defined({ found: method, check, hasBody: hasBody || undefined, by, name }),
+  };
+}
+
+/** What to change; undefined where no mapping names the path. */
+export function sayMethod(
   path: string,
-  { method: found, url = '', headers }: Pick<RefusedRequest, 'method' | 'url' | 'headers'>,
+  { found, check, hasBody, by, name }: Facts,
   table: RoutingTable,
 ): string | undefined {
   const [first, ...more] = table.mappings.filter(({ match }) => match.path === path);
@@ -16,48 +35,49 @@ export function methodNote(
     const at = formatPlace(setBy.settingsAt?.method ?? setBy.at);
     return `method: GET of ${setBy.id} (${at}) lets this path take only GET: remove it, or let the sender send GET`;
   }
-  const check = found === 'GET' ? checkOf(url, headers) : undefined;
-  if (check !== undefined) return adviseOnCheck(check, `${first.id} (${formatPlace(first.at)})`);
-  if (found === 'GET' && hasBody(headers))
-    return `this GET came with a body, and only a POST brings one here: let the sender send POST${postBy(headers['user-agent'])}`;
+  const place = `${first.id} (${formatPlace(first.at)})`;
+  const known = typeof check === 'string' ? checkOf(check) : undefined;
+  if (known !== undefined) return adviseOnCheck(known, place);
+  if (hasBody === true)
+    return `this GET came with a body, and only a POST brings one here: let the sender send POST${typeof by === 'string' ? `: ${HOW_TO_POST[by] ?? ''}` : ''}`;
   return found === 'GET'
-    ? `to take GET, write the line method: GET in ${first.id} (${formatPlace(first.at)}), beside match, or choose POST at the sender, where it has that choice; ${readsOf(first, url)}`
-    : `let the sender send POST, which ${first.id} (${formatPlace(first.at)}) takes`;
+    ? `to take GET, write the line method: GET in ${place}, beside match, or choose POST at the sender, where it has that choice; ${readsOf(first, name)}`
+    : `let the sender send POST, which ${place} takes`;
 }
-
-const hasBody = (headers: Readonly<Record<string, string>>): boolean =>
-  headers['content-type'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 
 /** How senders that send GET where nothing else is said are told to send POST. */
-const POST_BY: readonly (readonly [agent: RegExp, how: string])[] = [
-  [/^HomeAssistant\//, 'in Home Assistant write method: post in the rest_command'],
-  [/^curl\//, 'curl sends it with -d as long as neither -G nor -X GET is there'],
-  [/^python-requests\//, 'in Python requests.post(…)'],
-  [/^(?:axios|node)/, "in JavaScript method: 'POST'"],
+const HOW_TO_POST: Readonly<Record<string, string>> = {
+  'home-assistant': 'in Home Assistant write method: post in the rest_command',
+  curl: 'curl sends it with -d as long as neither -G nor -X GET is there',
+  python: 'in Python requests.post(…)',
+  javascript: "in JavaScript method: 'POST'",
+};
+const POST_BY: readonly (readonly [agent: RegExp, by: string])[] = [
+  [/^HomeAssistant\//, 'home-assistant'],
+  [/^curl\//, 'curl'],
+  [/^python-requests\//, 'python'],
+  [/^(?:axios|node)/, 'javascript'],
 ];
-
-function postBy(agent = ''): string {
-  const how = POST_BY.find(([known]) => known.test(agent))?.[1];
-  return how === undefined ? '' : `: ${how}`;
-}
 
 const MAX_NAMES = 4;
 
 /** How the fields of the query are read with `method: GET`: both ways, so that a mapping that has one keeps it. */
-function readsOf({ at }: CompiledMapping, url: string): string {
+function readsOf({ at }: CompiledMapping, name: Facts[string] = 'text'): string {
   const written = at.source.text.slice(at.start, at.end);
   const own = [...new Set([...written.matchAll(/\bquery\.[\w-]{1,40}/g)].map(([path]) => path))];
-  if (own.length > 0) return `what reads ${own.slice(0, MAX_NAMES).join(' and ')} stays as it is`;
-  const names = [...new URLSearchParams(url.slice(url.indexOf('?') + 1)).keys()];
-  const name = url.includes('?') ? names.find((each) => /^[A-Za-z_]\w{0,30}$/.test(each)) : undefined;
-  return `the query is then the body, so ?${name ?? 'text'}=… is {{${name ?? 'text'}}}`;
+  return own.length > 0
+    ? `what reads ${own.slice(0, MAX_NAMES).join(' and ')} stays as it is`
+    : `the query is then the body, so ?${String(name)}=… is {{${String(name)}}}`;
 }
 
-function checkOf(
-  url: string,
+const checkIn = (
+  query: Readonly<Record<string, string>>,
   headers: Readonly<Record<string, string>>,
-): ReturnType<typeof findAddressCheck> {
-  const query = Object.fromEntries(new URLSearchParams(url.slice(url.indexOf('?') + 1)));
-  const header = (name: string): string | undefined => headers[name];
-  return findAddressCheck({ header, query, member: () => undefined, hasBody: false, onlyName: undefined });
-}
+): ReturnType<typeof findAddressCheck> =>
+  findAddressCheck({
+    header: (name) => headers[name],
+    query,
+    member: () => undefined,
+    hasBody: false,
+    onlyName: undefined,
+  });

@@ -4,6 +4,7 @@ import { type Evaluation } from '../../hook/hook.ts';
 import { jsonTextOn } from '../../hook/facts.ts';
 import { fieldAt, isNumeric, valueAt, type JsonValue } from '../../json.ts';
 import { type ConsideredMapping } from '../../mapping/mapping.ts';
+import { templatePath } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import { createBodyIndex, isIndex, listsIn, outsideLists, type BodyIndex } from './body-index.ts';
 import { type AdviceText } from './evaluation-advice.ts';
@@ -131,7 +132,7 @@ function hasValue(path: string, { payload }: HookRequest): boolean {
 function ofSplitKey({ path, places, request, element }: Missing): AdviceText | undefined {
   if (places.length === 0) return undefined;
   const keys = findSplitKey(path, { payload: request.payload, item: element?.body });
-  return keys && { text: splitKeyInTemplate(keys), names: keys };
+  return keys && { text: splitKeyInTemplate(keys), names: keys, paths: [templatePath(keys)] };
 }
 
 /** A name in a block of a template that its element has not, and the request has. It speaks of the name as it is written. */

@@ -1,31 +1,50 @@
+import type { StoredFinding } from '../../finding.ts';
+import { defined } from '../../json.ts';
 import type { RepeatFacts } from '../../server/server.ts';
 import { hasEventId } from '../vocabulary/events.ts';
 import { deliveryHeaders } from '../vocabulary/senders.ts';
 
-/** What to do where a request that was taken for a repeat was a new event. */
-export function repeatNote(repeat: RepeatFacts): string | undefined {
-  const { by, header: name, ttlSeconds = 0 } = repeat;
-  switch (by) {
-    case 'signed':
-      return 'the sender tried one event again, or a request that was recorded was sent again: "sluice send FILE --sign" signs it under a new id';
-    case 'body':
-      // Two bodies that are the same have no field that would tell the events apart.
-      return `if it was a new event, remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${ttlSeconds} s; or let the sender write an id or a time of the event into the body, then each is new`;
-    case 'key':
-      // Such a header is never the same for two events: somebody or something sent this one again.
-      if (name !== undefined && deliveryHeaders().has(name)) return undefined;
-      return `if it was a new event, choose a key that is new for each event${keyOf(repeat)}`;
-    case 'sender':
-      return name === undefined
-        ? undefined
-        : `if it was a new event, let the sender send another ${name} for each event, and the same one only where it tries again (in a shell: NAME-$(date +%s))`;
-  }
+type Facts = NonNullable<StoredFinding['facts']>;
+
+/** What would be new for each event: the header of the event, or that the body has an id, decide. */
+export function repeatFacts({
+  by,
+  header,
+  headers,
+  payload,
+  ttlSeconds,
+}: RepeatFacts): StoredFinding | undefined {
+  // Such a header is never the same for two events: somebody or something sent this one again.
+  if (by === 'key' && header !== undefined && deliveryHeaders().has(header)) return undefined;
+  const hasId = by === 'key' && payload !== undefined && hasEventId(payload);
+  const event = by === 'key' ? [...deliveryHeaders()].find((each) => headers[each] !== undefined) : undefined;
+  return { code: 'new_event', facts: defined({ by, header, hasId: hasId || undefined, event, ttlSeconds }) };
 }
 
-/** An id in the body names the event, and a header may name the delivery alone; the key is for explain to write. */
-function keyOf({ headers, payload }: RepeatFacts): string {
-  if (payload !== undefined && hasEventId(payload))
-    return ', such as an id of the body: "sluice explain" of this request writes it';
-  const header = [...deliveryHeaders()].find((each) => headers[each] !== undefined);
-  return header === undefined ? '' : `, such as {{headers.${header}}}`;
+/** By what it was recognised. */
+export function howRepeated({ by, header }: Facts): string {
+  if (by === 'body') return 'dedupe: body of its mapping';
+  if (by === 'key') return 'dedupe.key of its mapping';
+  const named = `the header ${String(header)}`;
+  if (by === 'signed')
+    return header === undefined ? 'the id that its sender signs' : `${named}, which its sender signs`;
+  return header === undefined ? 'the key that its sender sends' : named;
+}
+
+/** What to do where it was a new event. */
+export function sayNewEvent({ by, header, ttlSeconds = 0, hasId, event }: Facts): string | undefined {
+  if (by === 'signed')
+    return 'the sender tried one event again, or a request that was recorded was sent again: "sluice send FILE --sign" signs it under a new id';
+  // Two bodies that are the same have no field that would tell the events apart.
+  if (by === 'body')
+    return `if it was a new event, remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${String(ttlSeconds)} s; or let the sender write an id or a time of the event into the body, then each is new`;
+  // An id in the body names the event, and a header may name the delivery alone; the key is for explain to write.
+  if (by === 'key') {
+    const inHeader = event === undefined ? '' : `, such as {{headers.${String(event)}}}`;
+    const inBody = ', such as an id of the body: "sluice explain" of this request writes it';
+    return `if it was a new event, choose a key that is new for each event${hasId === true ? inBody : inHeader}`;
+  }
+  return header === undefined
+    ? undefined
+    : `if it was a new event, let the sender send another ${String(header)} for each event, and the same one only where it tries again (in a shell: NAME-$(date +%s))`;
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
 import type { PathSettings } from '../../mapping/mapping.ts';
 import { announcedFormat } from '../../payload/payload.ts';
 import type { HookRequest } from '../../request.ts';
-import { adviseOnCheck, findAddressCheck } from '../vocabulary/address-checks.ts';
+import { adviseOnCheck, checkOf, findAddressCheck } from '../vocabulary/address-checks.ts';
 
 /** What kind of request it is, where that alone explains why no mapping wants it, or why its names find nothing. */
 export function notesOn(
@@ -31,7 +31,16 @@ export function kindNotes(
   const check = settings.challenge === undefined ? addressCheck(body, { headers, query }) : undefined;
   return [
     ...(isAmiss && Array.isArray(payload) ? [BODY_IS_LIST] : []),
-    ...(check === undefined ? [] : [{ code: 'address_check', text: check, names: [] } as const]),
+    ...(check === undefined
+      ? []
+      : [
+          {
+            code: 'address_check',
+            text: sayAddressCheck(check),
+            names: [],
+            facts: { provider: check },
+          } as const,
+        ]),
     ...(headers['x-github-event'] === 'ping' ? [GITHUB_PING] : []),
   ];
 }
@@ -42,18 +51,33 @@ export const BODY_IS_EMPTY: AdviceNote = {
   text: 'the request has no body, or an empty one: let the sender send what the templates read, or write them so that they read nothing of it (a text without {{ }}, {{query.name}}, {{headers.name}})',
   names: [],
 };
-const BODY_IS_LIST: AdviceNote = {
+export const BODY_IS_LIST: AdviceNote = {
   code: 'body_is_list',
   text: 'the body is a list: for one run per element write forEach: payload and {{item.name}}; a value of the first element is {{payload.0.name}}',
   names: [],
 };
-const GITHUB_PING: AdviceNote = {
+export const GITHUB_PING: AdviceNote = {
   code: 'github_ping',
   text: 'this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204',
   names: [],
 };
 
-/** How senders ask whether an address is theirs, before they send events to it; undefined of any other request. */
+/** Checks of an address that no `challenge` answers. */
+const UNANSWERED: Readonly<Record<string, string>> = {
+  'Amazon SNS':
+    'open the SubscribeURL of this body once; no mapping needs to take it, and otherwise: skip answers it 204',
+  Discord: 'no mapping needs to take it, and otherwise: skip answers it 204, which is what Discord wants',
+};
+
+/** What to do about the check of a provider. */
+export function sayAddressCheck(provider: string, place = 'a mapping of this path'): string {
+  const known = checkOf(provider);
+  return known === undefined
+    ? `this is how ${provider} checks the address: ${UNANSWERED[provider] ?? ''}`
+    : adviseOnCheck(known, place);
+}
+
+/** Who asks whether an address is theirs, before they send events to it; undefined of any other request. */
 function addressCheck(
   body: JsonObject,
   { headers, query }: Pick<HookRequest, 'headers' | 'query'>,
@@ -65,12 +89,12 @@ function addressCheck(
     hasBody: Object.keys(body).length > 0,
     onlyName: onlyName(body),
   });
-  if (check !== undefined) return adviseOnCheck(check, 'a mapping of this path');
+  if (check !== undefined) return check.provider;
   if (body['Type'] === 'SubscriptionConfirmation' && typeof body['SubscribeURL'] === 'string')
-    return 'this is how Amazon SNS checks the address: open the SubscribeURL of this body once; no mapping needs to take it, and otherwise: skip answers it 204';
-  if (headers['x-signature-ed25519'] !== undefined && body['type'] === 0 && 'application_id' in body)
-    return 'this is how Discord checks the address: no mapping needs to take it, and otherwise: skip answers it 204, which is what Discord wants';
-  return undefined;
+    return 'Amazon SNS';
+  const isDiscord =
+    headers['x-signature-ed25519'] !== undefined && body['type'] === 0 && 'application_id' in body;
+  return isDiscord ? 'Discord' : undefined;
 }
 
 const textOf = (value: JsonValue | undefined): string | undefined =>

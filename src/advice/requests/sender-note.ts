@@ -9,6 +9,8 @@ export interface SenderNote {
   /** False: there is nothing at any of the places where it looks. */
   readonly hasAccount: boolean;
   readonly text: string;
+  /** Where the body has one of the names, as the mapping writes it. */
+  readonly near?: { readonly at: string; readonly name: string };
 }
 
 /** Says with what `ignoreSenders` compared its names; `knows` says which paths of the body may be told. */
@@ -34,12 +36,16 @@ function noAccount(
   knows: (path: string) => boolean,
 ): SenderNote {
   const near = nameIn(names, request, knows);
-  const path = near?.at ?? 'path.of.the.account';
-  const there = near === undefined ? '' : `; ${near.at} is ${JSON.stringify(near.name)}`;
-  return {
-    hasAccount: false,
-    text: `none of the fields in which it looks for the account is in this request (${USUAL_SENDERS.join(', ')})${there}: write ignoreSenders: {names: [${[...names.values()].join(', ')}], from: '{{${path}}}'}`,
-  };
+  return { hasAccount: false, text: sayNoAccount(names, near), ...(near === undefined ? {} : { near }) };
+}
+
+/** What to write where `ignoreSenders` with these names found no account. */
+export function sayNoAccount(
+  names: ReadonlyMap<string, string>,
+  { at, name }: { readonly at?: string; readonly name?: string } = {},
+): string {
+  const there = name === undefined ? '' : `; ${at} is ${JSON.stringify(name)}`;
+  return `none of the fields in which it looks for the account is in this request (${USUAL_SENDERS.join(', ')})${there}: write ignoreSenders: {names: [${[...names.values()].join(', ')}], from: '{{${at ?? 'path.of.the.account'}}}'}`;
 }
 
 /** The first place of the body with one of the names, told as the mapping writes it, not as the sender does. */

@@ -55,6 +55,16 @@ export function findAddressCheck(request: AskingRequest): AddressCheck | undefin
   return { provider: inWords(alike, 'or'), write, also: first.question?.also };
 }
 
+/** The check of a provider, by its name here. */
+export function checkOf(provider: string): AddressCheck | undefined {
+  const sender = shippedSenders().find(
+    ({ title, question }) =>
+      question !== undefined &&
+      (provider === title || provider.startsWith(`${title}, `) || provider.startsWith(`${title} or `)),
+  );
+  return sender && { provider, write: written(sender), also: sender.question?.also };
+}
+
 /** The line of a mapping. */
 function written({ challenge }: Sender): string | undefined {
   if (challenge === undefined || typeof challenge === 'string') return challenge && `challenge: ${challenge}`;

@@ -34,7 +34,8 @@ export class JournalBuffer {
   #keepDecisions: number = KEPT_DECISIONS;
   #plain = new PlainDecisions(KEPT_DECISIONS + MAX_DECISIONS_PER_WRITE);
   #kept: KeptRow[] = [];
-  #keptBytes = 0;
+  /** How many of each kind wait, and their bytes. */
+  #waiting = noneWaiting();
   #keptLimits: KeptLimits = KEPT_LIMITS;
   #timer: NodeJS.Timeout | undefined;
   #writtenAt = -Infinity;
@@ -71,14 +72,23 @@ export class JournalBuffer {
     this.#strangersTimer ??= setTimeout(() => this.#writeStrangers(), STRANGERS_PAUSE_MS);
   }
 
-  keepRequest({ requestId, receivedAt, json }: KeptRequest, limits: KeptLimits = KEPT_LIMITS): void {
-    const bytes = Buffer.byteLength(json);
-    if (bytes > limits.bytes) return;
+  keepRequest(request: KeptRequest, limits: KeptLimits = KEPT_LIMITS): void {
+    const { kind } = request;
+    const room = kind === 'whole' ? limits : limits.shapes;
+    const bytes = Buffer.byteLength(request.json);
+    if (bytes > room.bytes) return;
     this.#keptLimits = limits;
-    this.#kept.push({ requestId, receivedAt, bytes, json });
-    this.#keptBytes += bytes;
-    while (this.#kept.length > limits.count || this.#keptBytes > limits.bytes) {
-      this.#keptBytes -= this.#kept.shift()?.bytes ?? 0;
+    this.#kept.push({ ...request, bytes });
+    const waiting = this.#waiting[kind];
+    waiting.count += 1;
+    waiting.bytes += bytes;
+    while (waiting.count > room.count || waiting.bytes > room.bytes) {
+      const [oldest] = this.#kept.splice(
+        this.#kept.findIndex((each) => each.kind === kind),
+        1,
+      );
+      waiting.count -= 1;
+      waiting.bytes -= oldest?.bytes ?? 0;
     }
     this.#schedule();
   }
@@ -109,7 +119,7 @@ export class JournalBuffer {
     // First, so that who finds a decision finds its request, too.
     if (this.#kept.length > 0) this.#operations.keepRequests(this.#kept, this.#keptLimits).catch(ignore);
     this.#kept = [];
-    this.#keptBytes = 0;
+    this.#waiting = noneWaiting();
     this.#writeDecisions(mostDecisions);
     if (this.#decisions.length > 0) this.#schedule(BUSY_PAUSE_MS);
   }
@@ -132,6 +142,11 @@ export class JournalBuffer {
   }
 }
 
+const noneWaiting = (): Record<KeptRequest['kind'], { count: number; bytes: number }> => ({
+  whole: { count: 0, bytes: 0 },
+  shape: { count: 0, bytes: 0 },
+});
+
 function toDecisionRow(decision: DecisionRecord): DecisionRow {
   const { requestId, outcome } = decision;
   const json = JSON.stringify(decision);
@@ -139,11 +154,12 @@ function toDecisionRow(decision: DecisionRecord): DecisionRow {
     requestId,
     outcome,
     mappingId: decision.mappingId ?? null,
+    generation: decision.generation,
     json: json.length <= MAX_DECISION_LENGTH ? json : JSON.stringify(withoutLists(decision)),
   };
 }
 
 function withoutLists(decision: DecisionRecord): DecisionRecord {
-  const { missed: _missed, empty: _empty, transformNotes: _transformNotes, ...rest } = decision;
+  const { missed: _missed, empty: _empty, findings: _findings, ...rest } = decision;
   return { ...rest, actionIds: decision.actionIds.slice(0, 200) };
 }

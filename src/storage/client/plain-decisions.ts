@@ -15,15 +15,14 @@ const MORE: Readonly<Record<Exclude<keyof DecisionRecord, Own | keyof Shared>, t
   method: true,
   code: true,
   keepRequests: true,
-  note: true,
+  findings: true,
+  isOlder: true,
   skippedBy: true,
-  detail: true,
   missed: true,
   empty: true,
   warnings: true,
   bodyUnread: true,
   refusal: true,
-  transformNotes: true,
 };
 const MORE_KEYS = Object.keys(MORE) as (keyof typeof MORE)[];
 

@@ -17,6 +17,8 @@ export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
   session_turns: ['seq'],
   decisions: ['seq'],
   kept_requests: ['seq'],
+  generations: ['id'],
+  generation_files: ['hash'],
   runner_holds: ['runner', 'model'],
   run_starts: ['run_seq', 'started_at'],
   queue_pauses: ['mapping_id'],

@@ -1,9 +1,10 @@
-import type { KeptLimits } from '../records.ts';
+import type { KeptLimits, KeptRoom } from '../records.ts';
 import { both, listed } from './dialects.ts';
 import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from './journal.ts';
 import type { Store } from './store.ts';
 
-const DECIDE = 'INSERT INTO decisions (request_id, mapping_id, outcome, decision) VALUES (?, ?, ?, ?)';
+const DECIDE =
+  'INSERT INTO decisions (request_id, mapping_id, outcome, generation, decision) VALUES (?, ?, ?, ?, ?)';
 /** Both rings share the table and its numbers, so the oldest to go is counted among its own kind. */
 const forget = (
   kind: '=' | '<>',
@@ -13,15 +14,19 @@ const FORGET_DECISIONS = forget('<>');
 const FORGET_STRANGERS = forget('=');
 const FORGET_ALIKE = both`DELETE FROM decisions WHERE outcome = '${STRANGER}'
   AND request_id IN ${listed('?')}`;
-const KEEP = 'INSERT INTO kept_requests (request_id, received_at, bytes, request) VALUES (?, ?, ?, ?)';
-const KEPT = 'SELECT seq, bytes FROM kept_requests ORDER BY seq DESC';
-const FORGET_KEPT = 'DELETE FROM kept_requests WHERE seq <= ?';
+const KEEP = `INSERT INTO kept_requests (request_id, received_at, kind, path, bytes, request)
+  VALUES (?, ?, ?, ?, ?, ?)`;
+const SHARES = `SELECT path, count(*) AS count, CAST(sum(bytes) AS BIGINT) AS bytes, min(seq) AS oldest FROM kept_requests
+  WHERE kind = ? GROUP BY path`;
+const OLDEST_OF = 'SELECT seq, bytes FROM kept_requests WHERE kind = ? AND path = ? ORDER BY seq LIMIT ?';
+const FORGET_KEPT = both`DELETE FROM kept_requests WHERE seq IN ${listed('?', 'bigint')}`;
 const FORGET_OLD = 'DELETE FROM kept_requests WHERE received_at < ?';
 
 /** Forgets all but the newest `keep` of all decisions, where that is given. */
 export function recordDecisions({ sql }: Store, decisions: readonly DecisionRow[], keep?: number): void {
   const rows = decisions.map(
-    ({ requestId, mappingId, outcome, json }) => [requestId, mappingId, outcome, json] as const,
+    ({ requestId, mappingId, outcome, generation, json }) =>
+      [requestId, mappingId, outcome, generation, json] as const,
   );
   sql.postRows(DECIDE, rows);
   if (keep !== undefined) sql.post(FORGET_DECISIONS, keep);
@@ -33,26 +38,67 @@ export function recordStrangers(
   strangers: readonly DecisionRow[],
   forgotten: readonly string[],
 ): void {
-  const rows = strangers.map(({ requestId, json }) => [requestId, null, STRANGER, json] as const);
+  const rows = strangers.map(
+    ({ requestId, generation, json }) => [requestId, null, STRANGER, generation, json] as const,
+  );
   sql.postRows(DECIDE, rows);
   if (forgotten.length > 0) sql.post(FORGET_ALIKE, JSON.stringify(forgotten));
   sql.post(FORGET_STRANGERS, MAX_STRANGERS);
 }
 
-/** Keeps the newest within the limits; their age is counted from the newest, as a store has no clock. */
+/** Keeps the newest within the limits. */
 export function keepRequests({ sql }: Store, requests: readonly KeptRow[], limits: KeptLimits): void {
-  for (const { requestId, receivedAt, bytes, json } of requests) {
-    sql.post(KEEP, requestId, Math.round(receivedAt), bytes, json);
+  for (const { requestId, receivedAt, kind, path, bytes, json } of requests) {
+    sql.post(KEEP, requestId, Math.round(receivedAt), kind, path, bytes, json);
   }
-  let total = 0;
-  const first = sql.all<{ seq: number; bytes: number }>(KEPT).find(({ bytes }, index) => {
-    total += bytes;
-    return index >= limits.count || total > limits.bytes;
-  });
-  if (first !== undefined) sql.post(FORGET_KEPT, first.seq);
-  const newest = requests.at(-1);
-  if (newest === undefined || limits.maxAgeMs === undefined) return;
-  sql.post(FORGET_OLD, Math.round(newest.receivedAt - limits.maxAgeMs));
+  for (const kind of new Set(requests.map((each) => each.kind)))
+    makeRoom({ sql }, kind, kind === 'whole' ? limits : limits.shapes);
+}
+
+/** Forgets what came before a time. */
+export function forgetRequests({ sql }: Store, beforeMs: number): void {
+  sql.post(FORGET_OLD, Math.round(beforeMs));
+}
+
+/** What one path has of the room. */
+interface Share {
+  readonly path: string;
+  count: number;
+  bytes: number;
+  oldest: number;
+}
+
+/** Rows of a path that are looked at together. */
+const ROWS_AT_ONCE = 200;
+
+/** A path with more than a quarter gives the room that is needed, the largest first; where none has, the oldest go. */
+function makeRoom({ sql }: Pick<Store, 'sql'>, kind: KeptRow['kind'], room: KeptRoom): void {
+  const shares = sql.all<Share>(SHARES, kind);
+  const partOf = ({ count, bytes }: KeptRoom): number => Math.max(count / room.count, bytes / room.bytes);
+  const all = {
+    count: shares.reduce((sum, { count }) => sum + count, 0),
+    bytes: shares.reduce((sum, { bytes }) => sum + bytes, 0),
+  };
+  const gone: number[] = [];
+  while (partOf(all) > 1) {
+    const largest = shares.reduce((a, b) => (partOf(b) > partOf(a) ? b : a));
+    const giver = partOf(largest) > 0.25 ? largest : shares.reduce((a, b) => (b.oldest < a.oldest ? b : a));
+    const rows = sql
+      .all<{ seq: number; bytes: number }>(OLDEST_OF, kind, giver.path, gone.length + ROWS_AT_ONCE)
+      .filter(({ seq }) => !gone.includes(seq));
+    for (const [index, { seq, bytes }] of rows.entries()) {
+      gone.push(seq);
+      giver.count -= 1;
+      giver.bytes -= bytes;
+      all.count -= 1;
+      all.bytes -= bytes;
+      giver.oldest = rows[index + 1]?.seq ?? Infinity;
+      // Another path may have become the one that gives.
+      if (partOf(all) <= 1 || (giver === largest && partOf(giver) <= 0.25)) break;
+      if (giver !== largest && shares.some(({ oldest }) => oldest < giver.oldest)) break;
+    }
+  }
+  if (gone.length > 0) sql.post(FORGET_KEPT, JSON.stringify(gone));
 }
 
 /** Does nothing: its answer comes after everything handed over before it is on disk. */

@@ -1,3 +1,5 @@
+import type { KeptRequest } from '../records.ts';
+
 /** What both threads know of the two rings: what was decided lately, and requests that are kept. */
 
 /** Decisions written at once: a burst is spread over the next writes, so that work of senders passes between them. */
@@ -15,12 +17,15 @@ export interface DecisionRow {
   readonly requestId: string;
   readonly mappingId: string | null;
   readonly outcome: string;
+  readonly generation: string;
   readonly json: string;
 }
 
 export interface KeptRow {
   readonly requestId: string;
   readonly receivedAt: number;
+  readonly kind: KeptRequest['kind'];
+  readonly path: string;
   readonly bytes: number;
   readonly json: string;
 }

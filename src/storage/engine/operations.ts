@@ -1,5 +1,6 @@
 import * as accept from './accept-operations.ts';
 import * as events from './event-operations.ts';
+import * as generations from './generation-operations.ts';
 import * as holds from './hold-operations.ts';
 import * as journal from './journal-operations.ts';
 import * as limits from './limit-operations.ts';
@@ -22,6 +23,7 @@ import type { Store } from './store.ts';
 export const WRITES = {
   ...accept,
   ...events,
+  ...generations,
   ...holds,
   ...journal,
   ...limits,

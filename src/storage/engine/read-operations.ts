@@ -2,6 +2,8 @@ import {
   DROPPED,
   type Backlog,
   type HeldRunner,
+  type KeptFile,
+  type KeptGeneration,
   type KeptRequest,
   type ListQuery,
   type QueueSelection,
@@ -37,10 +39,12 @@ const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS "createdAt", la
 const DECISIONS = `SELECT decision FROM decisions WHERE (CAST(?1 AS TEXT) IS NULL OR mapping_id = ?1) AND (CAST(?2 AS TEXT) IS NULL OR outcome = ?2
   OR (?2 = 'rejected' AND outcome = '${STRANGER}')) ORDER BY seq DESC LIMIT ?3`;
 const DECISION = 'SELECT decision FROM decisions WHERE request_id = ? ORDER BY seq DESC LIMIT 1';
-const KEPT = `SELECT request_id AS "requestId", received_at AS "receivedAt", request AS json FROM kept_requests
+const KEPT = `SELECT request_id AS "requestId", received_at AS "receivedAt", kind, path, request AS json FROM kept_requests
   WHERE request_id = ? ORDER BY seq DESC LIMIT 1`;
-const NEWEST_KEPT = `SELECT request_id AS "requestId", received_at AS "receivedAt", request AS json FROM kept_requests
+const NEWEST_KEPT = `SELECT request_id AS "requestId", received_at AS "receivedAt", kind, path, request AS json FROM kept_requests
   ORDER BY seq DESC LIMIT ?`;
+const GENERATION = 'SELECT files FROM generations WHERE id = ?';
+const FILES = both`SELECT hash, content FROM generation_files WHERE hash IN ${listed('?')}`;
 /** Runs that gather events wait as long as their mapping says, unless they were stored at a later time than it is. */
 const nextRetry = (totals: string): Sql => both`SELECT min(at) AS at FROM (
   SELECT (SELECT min(due_at) FROM runs ${by('runs_waiting')} WHERE state = ${RUN.waiting}
@@ -217,4 +221,15 @@ export function backlog({ sql }: Store): Backlog {
 /** What does not fit together in the rows; empty where all is well. */
 export function findBrokenRows({ sql }: Store): readonly string[] {
   return findBroken(sql);
+}
+
+export function findGeneration({ sql }: Store, id: string): KeptGeneration | undefined {
+  const row = sql.find<{ files: string }>(GENERATION, id);
+  if (row === undefined) return undefined;
+  const files = JSON.parse(row.files) as readonly Omit<KeptFile, 'content'>[];
+  const hashes = JSON.stringify(files.map(({ hash }) => hash));
+  const contents = new Map(
+    sql.all<{ hash: string; content: string }>(FILES, hashes).map(({ hash, content }) => [hash, content]),
+  );
+  return { id, files: files.map((file) => ({ ...file, content: contents.get(file.hash) ?? '' })) };
 }

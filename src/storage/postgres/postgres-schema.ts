@@ -306,6 +306,26 @@ FROM counters, (SELECT coalesce(sum(queued_runs), 0) AS queued_runs, coalesce(su
   min(heartbeat_at) AS heartbeat_at FROM counter_slots) AS slots;
 `;
 
+/** Decisions of codes and facts, shapes, and what was live: version 9 of SQLite's, which explains it. */
+const VERSION_7 = `
+UPDATE decisions SET decision = (((decision::jsonb #- '{refusal,text}') - 'note' - 'detail' - 'transformNotes')
+  || '{"isOlder": true}')::text;
+UPDATE decisions SET decision = jsonb_set(decision::jsonb, '{missed}', (SELECT coalesce(jsonb_agg(one - 'how' - 'instead'), '[]')
+  FROM jsonb_array_elements(decision::jsonb -> 'missed') AS one))::text
+  WHERE jsonb_typeof(decision::jsonb -> 'missed') = 'array';
+UPDATE decisions SET decision = jsonb_set(decision::jsonb, '{empty}', (SELECT coalesce(jsonb_agg(one - 'instead'), '[]')
+  FROM jsonb_array_elements(decision::jsonb -> 'empty') AS one))::text
+  WHERE jsonb_typeof(decision::jsonb -> 'empty') = 'array';
+ALTER TABLE decisions ADD COLUMN generation TEXT;
+ALTER TABLE kept_requests ADD COLUMN kind TEXT NOT NULL DEFAULT 'whole';
+ALTER TABLE kept_requests ADD COLUMN path TEXT NOT NULL DEFAULT '';
+CREATE INDEX kept_requests_by_path ON kept_requests (kind, path, seq, bytes);
+CREATE INDEX kept_requests_by_age ON kept_requests (received_at);
+CREATE INDEX decisions_by_generation ON decisions (generation) WHERE generation IS NOT NULL;
+CREATE TABLE generations (id TEXT PRIMARY KEY, kept_at BIGINT NOT NULL, files TEXT NOT NULL);
+CREATE TABLE generation_files (hash TEXT PRIMARY KEY, content TEXT NOT NULL);
+`;
+
 /** Entry n leads from schema version n to n + 1. Released entries are never edited: a change is a new entry. */
 export const POSTGRES_MIGRATIONS: readonly string[] = [
   VERSION_1,
@@ -314,4 +334,5 @@ export const POSTGRES_MIGRATIONS: readonly string[] = [
   VERSION_4,
   VERSION_5,
   VERSION_6,
+  VERSION_7,
 ];

@@ -306,6 +306,28 @@ const VERSION_8 = `
 ALTER TABLE runs ADD COLUMN earlier TEXT;
 `;
 
+/**
+ * A decision holds codes and facts: the sentences of those that are there already go. A kept request is `whole`, or the
+ * `shape` of one that was accepted. What was live when a request was judged (`generations`: names and hashes of files)
+ * stays as long as a decision names it, each content once (`generation_files`: base64 of deflated bytes).
+ */
+const VERSION_9 = `
+UPDATE decisions SET decision = json_set(
+  json_remove(decision, '$.note', '$.detail', '$.transformNotes', '$.refusal.text'), '$.isOlder', json('true'));
+UPDATE decisions SET decision = json_set(decision, '$.missed', (SELECT json_group_array(json_remove(value, '$.how', '$.instead'))
+  FROM json_each(decision, '$.missed'))) WHERE json_type(decision, '$.missed') = 'array';
+UPDATE decisions SET decision = json_set(decision, '$.empty', (SELECT json_group_array(json_remove(value, '$.instead'))
+  FROM json_each(decision, '$.empty'))) WHERE json_type(decision, '$.empty') = 'array';
+ALTER TABLE decisions ADD COLUMN generation TEXT;
+ALTER TABLE kept_requests ADD COLUMN kind TEXT NOT NULL DEFAULT 'whole';
+ALTER TABLE kept_requests ADD COLUMN path TEXT NOT NULL DEFAULT '';
+CREATE INDEX kept_requests_by_path ON kept_requests (kind, path, seq, bytes);
+CREATE INDEX kept_requests_by_age ON kept_requests (received_at);
+CREATE INDEX decisions_by_generation ON decisions (generation) WHERE generation IS NOT NULL;
+CREATE TABLE generations (id TEXT PRIMARY KEY, kept_at INTEGER NOT NULL, files TEXT NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE generation_files (hash TEXT PRIMARY KEY, content TEXT NOT NULL) STRICT, WITHOUT ROWID;
+`;
+
 /** One step of the schema: SQL, or what runs it. */
 export type Migration = string | ((database: DatabaseSync, owners: KnownOwners) => void);
 
@@ -319,4 +341,5 @@ export const MIGRATIONS: readonly Migration[] = [
   VERSION_6,
   VERSION_7,
   VERSION_8,
+  VERSION_9,
 ];

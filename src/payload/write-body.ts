@@ -1,0 +1,89 @@
+/** The bytes of a body that a request file has as a value: the way back from what a mapping reads. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import type { BodyFormat } from './formats.ts';
+import { isInParts } from './formats.ts';
+import { isFormFile, writeParts } from './write-parts.ts';
+
+/** What senders of each format write where they write nothing else. */
+export const CONTENT_TYPES = {
+  json: 'application/json',
+  cloudevents: 'application/cloudevents+json',
+  form: 'application/x-www-form-urlencoded',
+  text: 'text/plain; charset=utf-8',
+  xml: 'text/xml; charset=utf-8',
+} as const satisfies Record<BodyFormat, string>;
+
+/** The value cannot be sent to a path of this format. Its message is for who wrote the request file. */
+export class UnwritableBody extends Error {
+  override readonly name = 'UnwritableBody';
+}
+
+interface Written {
+  readonly payload: JsonValue;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The query of a request to a path that takes GET: what the body of its file says, and the query beside it. */
+export const writeQuery = ({
+  payload,
+  query,
+}: Pick<Written, 'payload'> & { readonly query: Readonly<Record<string, string>> }): Readonly<
+  Record<string, string>
+> => ({ ...query, ...textsOf(payload, 'a query') });
+
+export interface WrittenBody {
+  readonly body: Buffer;
+  /** In place of the one of the file. */
+  readonly contentType?: string;
+}
+
+/**
+ * Writes a body as the sender of a path with this format would.
+ * @throws UnwritableBody
+ */
+export function writeBody({ payload, headers }: Written, format: BodyFormat): WrittenBody {
+  if (format !== 'form') return { body: Buffer.from(bodyText(payload, format), 'utf8') };
+  if (!isInParts(headers['content-type']))
+    return { body: Buffer.from(new URLSearchParams(formTexts(payload)).toString(), 'utf8') };
+  const { bytes, contentType } = writeParts(fieldsOf(payload));
+  return { body: bytes, contentType };
+}
+
+/** The fields of a form in parts: files beside texts. */
+function fieldsOf(payload: JsonValue): Readonly<Record<string, JsonValue>> {
+  const entries = isJsonObject(payload) ? Object.entries(payload) : [];
+  const files = entries.filter(([, value]) => isFormFile(value));
+  const texts = entries.filter(([, value]) => !isFormFile(value));
+  return {
+    ...formTexts(isJsonObject(payload) ? Object.fromEntries(texts) : payload),
+    ...Object.fromEntries(files),
+  };
+}
+
+function bodyText(payload: JsonValue, format: BodyFormat): string {
+  if (format === 'json' || format === 'cloudevents') return JSON.stringify(payload);
+  if (typeof payload === 'string') return payload;
+  throw new UnwritableBody(
+    `the path takes ${format}: write the whole body as one text under "body" of the request file`,
+  );
+}
+
+/** Fields of a form; what is nested goes into the field `payload`, from which the path takes it out again. */
+function formTexts(payload: JsonValue): Readonly<Record<string, string>> {
+  return isJsonObject(payload) && isNested(payload)
+    ? { payload: JSON.stringify(payload) }
+    : textsOf(payload, 'a form');
+}
+
+function isNested(payload: JsonObject): boolean {
+  return Object.values(payload).some((value) => Array.isArray(value) || isJsonObject(value));
+}
+
+function textsOf(payload: JsonValue, what: string): Readonly<Record<string, string>> {
+  if (!isJsonObject(payload) || isNested(payload))
+    throw new UnwritableBody(
+      `the path takes ${what}: write "body" of the request file as an object of texts`,
+    );
+  const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
+  return Object.fromEntries(Object.entries(payload).map(([name, value]) => [name, textOf(value)]));
+}
