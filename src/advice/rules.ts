@@ -13,6 +13,8 @@ import { joinedKeys } from './rules/joined-keys.ts';
 import { JSON_SYNTAX } from './rules/json-syntax.ts';
 import { KEYS } from './rules/keys.ts';
 import { RENDERED } from './rules/rendered.ts';
+import { SAMPLES } from './rules/samples.ts';
+import { SAMPLE_CONDITIONS } from './rules/sample-conditions.ts';
 import { SECRETS } from './rules/secrets.ts';
 import { TRANSFORMS } from './rules/transforms.ts';
 import { UNKNOWN_KEYS } from './rules/unknown-keys.ts';
@@ -62,4 +64,6 @@ export const LOOKS: readonly AnyLook[] = [
   ...MODULE_LOOKS,
   ...REPLIES,
   ...CONDITION_LOOKS,
+  ...SAMPLES,
+  ...SAMPLE_CONDITIONS,
 ];

@@ -2,9 +2,10 @@ import { printSentence, type TextEdit } from '../finding.ts';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { didYouMean, formatPlace, type Finding } from '../document/document.ts';
+import { byWeight, didYouMean, formatPlace, type Finding } from '../document/document.ts';
 import { applyEdits, findingToJson, formatDiagnostics } from '../document/facts.ts';
 import { checkGeneration } from '../generation/generation.ts';
+import { findInSamples, sampleFolders } from '../golden/golden.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
@@ -32,8 +33,9 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   const sandbox = new Sandbox({ spare: 0 });
   try {
     const options = { env: cli.terminal.env, needSecrets: false, sandbox, advise };
-    if (flags.fix === true) await fix(cli, file, options);
-    const checked = await checkGeneration(file, options);
+    const check = (): Promise<Checked> => checkWithSamples(file, options);
+    if (flags.fix === true) await fix(cli, check);
+    const checked = await check();
     const { diagnostics } = checked;
     // A choice that may be meant is no warning to a person: it is said below all else.
     const isApart = format === 'pretty' && flags.strict !== true;
@@ -48,6 +50,24 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   } finally {
     await sandbox.stop();
   }
+}
+
+type Checked = Awaited<ReturnType<typeof checkGeneration>>;
+
+/** What loading finds, and, where nothing refuses the files, what the samples beside them say. */
+async function checkWithSamples(
+  file: string,
+  options: Parameters<typeof checkGeneration>[1],
+): Promise<Checked> {
+  const checked = await checkGeneration(file, options);
+  if (checked.generation === undefined) return checked;
+  const { generation, diagnostics, notes } = checked;
+  const found = await findInSamples(sampleFolders(generation.config), generation);
+  return {
+    ...checked,
+    diagnostics: byWeight([...diagnostics, ...found.diagnostics]),
+    notes: [...notes, ...found.notes],
+  };
 }
 
 const PAGES = fileURLToPath(new URL('../../docs/findings/', import.meta.url));
@@ -72,11 +92,7 @@ function pageOf(asked: string): string {
 }
 
 /** What `check` says to a person besides findings. */
-function printNotes(
-  { terminal }: Cli,
-  checked: Awaited<ReturnType<typeof checkGeneration>>,
-  found: readonly Finding[],
-): void {
+function printNotes({ terminal }: Cli, checked: Checked, found: readonly Finding[]): void {
   const { diagnostics, summary, conversations, proofs, notes, compiler } = checked;
   if (found.length === 0) terminal.out(`no findings: ${summary}`);
   for (const line of [...conversations, ...proofs, ...notes]) terminal.out(clearControl(line));
@@ -93,11 +109,11 @@ function printNotes(
 const MAX_ROUNDS = 5;
 
 /** Makes the edits of findings until there are none, and says what was changed. */
-async function fix(cli: Cli, file: string, options: Parameters<typeof checkGeneration>[1]): Promise<void> {
+async function fix(cli: Cli, check: () => Promise<Checked>): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
     // Each round judges what the one before wrote.
     // oxlint-disable-next-line no-await-in-loop
-    const { diagnostics } = await checkGeneration(file, options);
+    const { diagnostics } = await check();
     const edits = diagnostics.flatMap(({ edit, also = [], code }) =>
       edit === undefined ? [] : [edit, ...also].map((each) => ({ edit: each, code })),
     );

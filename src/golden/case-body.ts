@@ -121,6 +121,21 @@ async function parseBodyFile(
   }
 }
 
+/** Files that are a body as it is sent. */
+export const PAYLOAD_FILE = /\.(?:json|form|xml|txt)$/i;
+
+/** Reads a file that is a body, of the format that its name says. */
+export async function readPayloadFile(file: string): Promise<CaseBody> {
+  const raw = await readWhole(file);
+  const at = { source: { file: displayName(file), text: '' }, start: 0, end: 0 };
+  if (typeof raw !== 'string') return parseBodyFile({ file, raw }, { bodyFile: displayName(file) }, at);
+  return problem({
+    code: 'BODY_FILE_UNREADABLE',
+    message: say`${displayName(file)} cannot be read: ${raw}`,
+    at,
+  });
+}
+
 const FORMAT_HINT =
   "the format is what the end of the file's name says, else the Content-Type of the request";
 

@@ -3,6 +3,7 @@ import type { Place } from '../document/document.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import type { WorkBudget } from './work-budget.ts';
+import type { TemplateReads } from './template/template-subject.ts';
 import type { TransformRef } from '../sandbox/sandbox.ts';
 import type { Challenge, ProofSettings } from '../verify/verify.ts';
 
@@ -30,6 +31,8 @@ export interface CompiledTemplate {
   readonly literal?: string;
   /** First names of all paths it reads, e.g. `headers`, `repository`. */
   readonly reads: readonly string[];
+  /** Each path from the root with its place; not what blocks read of an element. Absent in an OpenClaw file. */
+  readonly readsAt?: TemplateReads['paths'];
   render(scope: Scope, trace?: RenderTrace): string;
   /** Renders once more, for people who ask: what each piece of the text came from. @throws as `render` does */
   pieces(scope: Scope): readonly TemplatePiece[];

@@ -12,9 +12,10 @@ import * as document from './document.ts';
 import * as generation from './generation.ts';
 import * as golden from './golden.ts';
 import * as mapping from './mapping.ts';
+import * as samples from './samples.ts';
 import * as sandbox from './sandbox.ts';
 
-const rooms = { config, document, generation, golden, mapping };
+const rooms = { config, document, generation, golden, mapping, samples };
 const pages = readFindingPages();
 
 for (const [name, room] of Object.entries(rooms)) describeRoom(name, room, pages);

@@ -110,7 +110,7 @@ function compileOwn(
   const plain = form === 'full' ? undefined : compilePlain(handlebars.parse(text.text), tree);
   const runs = plain ?? compileFull(handlebars, tree, helpers);
   return {
-    template: { source, at, blocks: tree.blocks, reads: [...tree.names], ...runs },
+    template: { source, at, blocks: tree.blocks, reads: [...tree.names], readsAt: reads.paths, ...runs },
     diagnostics,
     reads,
   };

@@ -1,0 +1,166 @@
+/** Conditions that no sample of a path satisfies, or all do, and values that none has. */
+import { didYouMean, type Place } from '../../document/document.ts';
+import { say, type Sentence } from '../../finding.ts';
+import { isJsonObject, type JsonValue } from '../../json.ts';
+import { compileReader, namesRead, quote } from '../../mapping/facts.ts';
+import type { ConditionTrace } from '../../mapping/mapping.ts';
+import { look, replacing, type Found } from '../rule.ts';
+import { comparedIn } from '../samples/compared.ts';
+import { nearMisses, type NearMiss } from '../samples/sample-advice.ts';
+import type { Sample, SampledMapping } from '../samples/sampled-mapping.ts';
+import { isSlipOfName } from '../samples/slips.ts';
+
+/** Values that are listed. */
+const MAX_VALUES = 6;
+
+function conditionsOf(subject: SampledMapping): readonly Found[] {
+  const { match } = subject.mapping;
+  if (match.when === undefined || subject.ofPath.length === 0) return [];
+  return subject.taken.length === 0 ? neverHolds(subject) : [...misspelt(subject), ...alwaysHolds(subject)];
+}
+
+/** A mapping that takes no sample, though one part of its condition is all that some miss. */
+function neverHolds({ mapping, ofPath, table, named }: SampledMapping): readonly Found[] {
+  const misses = nearMisses(mapping, ofPath, table);
+  const byLeaf = Map.groupBy(misses, ({ considered: { failed } }) =>
+    failed?.part === 'when' ? failed.node.at.start : -1,
+  );
+  const [most] = [...byLeaf.values()].toSorted((a, b) => b.length - a.length);
+  const failed = most?.[0]?.considered.failed;
+  if (most === undefined || failed?.part !== 'when') return [];
+  const { node } = failed;
+  const what = named(most.map(({ sample }) => sample));
+  return node.missing === undefined ? [neverEqual(node, most, what)] : [neverThere(node, most, what)];
+}
+
+function neverThere(node: ConditionTrace, misses: readonly NearMiss[], what: string): Found {
+  const missing = node.missing ?? '';
+  const message = say`${missing} is absent in ${misses.length} of ${misses.length} ${what}, so the condition holds for none of them`;
+  return { code: 'CONDITION_UNKNOWN_PATH', message, at: node.at, ...hintOf(misses) };
+}
+
+function neverEqual(node: ConditionTrace, misses: readonly NearMiss[], what: string): Found {
+  const values = valuesOf(misses);
+  const seen = values.length === 0 ? '' : `; ${namesRead(node.rule).join(' and ')} is ${values.join(', ')}`;
+  const message = say`${node.expression} holds for none of ${misses.length} ${what}${{ sent: seen }}`;
+  const found = { message, at: node.at, ...hintOf(misses) };
+  const expected = node.expected;
+  const near = typeof expected === 'string' ? nearValue(expected, misses) : undefined;
+  if (near === undefined || typeof expected !== 'string') return found;
+  const { isGeneral: _note, ...sure } = found;
+  return replacing({ ...sure, hint: say`did you mean ${quote(near)}?` }, expected, near);
+}
+
+/** What to write, as most samples have it; a note where none says it. */
+function hintOf(misses: readonly NearMiss[]): Pick<Found, 'hint' | 'isGeneral'> {
+  const texts = Map.groupBy(
+    misses.flatMap(({ notes }) => notes.slice(0, 1).map(({ text }) => text)),
+    (text) => text,
+  );
+  const [text] = [...texts].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  if (text !== undefined)
+    return { hint: say`${{ sent: text.replace('the request has', 'the samples have') }}` };
+  return { hint: NOT_KNOWN, isGeneral: true };
+}
+
+const NOT_KNOWN: Sentence = say`where senders do send it, keep such a request as a sample; else correct the condition`;
+
+/** Texts that the variable of a part of the condition has, as they are written; the most frequent first. */
+function valuesOf(misses: readonly NearMiss[]): readonly string[] {
+  const found = misses.flatMap(({ considered: { failed } }) =>
+    failed?.part === 'when' && failed.node.found !== undefined ? [JSON.stringify(failed.node.found)] : [],
+  );
+  const counts = [...Map.groupBy(found, (each) => each)].toSorted(([, a], [, b]) => b.length - a.length);
+  return counts.map(([value]) => (value.length > 60 ? `${value.slice(0, 60)}…` : value)).slice(0, MAX_VALUES);
+}
+
+function nearValue(expected: string, misses: readonly NearMiss[]): string | undefined {
+  const texts = misses.flatMap(({ considered: { failed } }) =>
+    failed?.part === 'when' && typeof failed.node.found === 'string' ? [failed.node.found] : [],
+  );
+  return texts.find((text) => isSlipOfName(expected, text));
+}
+
+/** Of a condition that holds: names and texts in it that no sample has, where one that is written alike is there. */
+function misspelt({ mapping: { match }, taken, ofPath, named }: SampledMapping): readonly Found[] {
+  const { when } = match;
+  if (when === undefined) return [];
+  const names = [...new Set(namesRead(when.rule))].filter((name) => name !== '');
+  const unknown = names.flatMap((name): readonly Found[] => {
+    if (valuesIn(ofPath, name).length > 0) return [];
+    const near = nearName(name, ofPath);
+    if (near === undefined || names.includes(near)) return [];
+    const message = say`${name} is absent in ${ofPath.length} of ${ofPath.length} ${named(ofPath)}`;
+    const at = within(when.at, name);
+    return [
+      replacing(
+        { code: 'CONDITION_UNKNOWN_PATH', message, at, hint: say`did you mean ${near}?` },
+        name,
+        near,
+      ),
+    ];
+  });
+  const texts = comparedIn(when.rule).flatMap(({ name, values }) => {
+    const known = new Set(valuesIn(ofPath, name).filter((value) => typeof value === 'string'));
+    return values.flatMap((value): readonly Found[] => {
+      const near = known.has(value) ? undefined : [...known].find((each) => isSlipOfName(value, each));
+      if (near === undefined || values.includes(near)) return [];
+      const message = say`${name} is ${quote(value)} in none of ${taken.length} ${named(taken)}`;
+      const at = within(when.at, value);
+      return [replacing({ message, at, hint: say`did you mean ${quote(near)}?` }, value, near)];
+    });
+  });
+  return [...unknown, ...texts];
+}
+
+const valuesIn = (samples: readonly Sample[], name: string): readonly JsonValue[] =>
+  samples.flatMap(({ request }) => compileReader(name.split('.'))({ request }) ?? []);
+
+/** A field beside the one that is read, with a slip of its name. */
+function nearName(name: string, samples: readonly Sample[]): string | undefined {
+  const keys = name.split('.');
+  const last = keys.at(-1) ?? '';
+  for (const { request } of samples) {
+    const parent = compileReader(keys.slice(0, -1))({ request });
+    const near = isJsonObject(parent) ? didYouMean(last, Object.keys(parent)) : undefined;
+    if (near !== undefined && isSlipOfName(last, near)) return [...keys.slice(0, -1), near].join('.');
+  }
+  return undefined;
+}
+
+/** Where a word stands in a condition; the whole of it where it stands there more than once. */
+function within(at: Place, word: string): Place {
+  const text = at.source.text.slice(at.start, at.end);
+  const index = text.indexOf(word);
+  if (index === -1 || text.includes(word, index + 1)) return at;
+  return { ...at, start: at.start + index, end: at.start + index + word.length };
+}
+
+/** Holds for every sample of every kind, so that it tells nothing apart. */
+function alwaysHolds({ mapping, ofPath, kindOf, named }: SampledMapping): readonly Found[] {
+  const { path, when } = mapping.match;
+  const kinds = new Set(ofPath.map(kindOf)).size;
+  if (path === undefined || when === undefined || kinds < 2 || ofPath.length < MIN_SAMPLES) return [];
+  if (!ofPath.every(({ request }) => when.matches({ request }))) return [];
+  return [
+    {
+      code: 'CONDITION_ALL_SAMPLES',
+      message: say`the condition holds for all ${ofPath.length} ${named(ofPath)}, of ${kinds} kinds`,
+      at: when.at,
+      hint: say`where it is to leave something out, keep a sample of that; else it can be left out`,
+      isGeneral: true,
+    },
+  ];
+}
+
+/** Fewer say little. */
+const MIN_SAMPLES = 4;
+
+export const SAMPLE_CONDITIONS = [
+  look({
+    on: 'sampled-mapping',
+    codes: ['CONDITION_UNKNOWN_VALUE', 'CONDITION_UNKNOWN_PATH', 'CONDITION_ALL_SAMPLES'],
+    confidence: 'likely',
+    find: conditionsOf,
+  }),
+];

@@ -1,0 +1,86 @@
+/* What `explain` would say of samples, before they are sent: of what templates read in vain, and of a condition that fails. */
+import type { Evaluation } from '../../hook/hook.ts';
+import type { CompiledMapping, ConsideredMapping, RoutingTable } from '../../mapping/mapping.ts';
+import { consideredNotes } from '../requests/considered-notes.ts';
+import type { EvaluationAdvice } from '../requests/evaluation-advice.ts';
+import { tellsWhatToWrite, type EvaluationNote } from '../requests/evaluation-note.ts';
+import { adviceFor } from '../requests/request-advice.ts';
+import type { Sample } from './sampled-mapping.ts';
+import type { CountedRead } from './template-reads.ts';
+
+/** Samples that are asked what may have been meant. */
+const MAX_ASKED = 20;
+
+const NOTHING = { outcome: { kind: 'accepted', actions: [] }, warnings: [] } as const;
+
+/** What a mapping reads in vain in samples that it takes: for each of them what they have instead. */
+export function adviseOnReads(
+  { mapping, table }: { readonly mapping: CompiledMapping; readonly table: RoutingTable },
+  reads: readonly CountedRead[],
+): readonly EvaluationAdvice[] {
+  const samples = [...new Set(reads.flatMap(({ absent }) => absent.map(({ sample }) => sample)))];
+  return samples.slice(0, MAX_ASKED).map(({ request }) => {
+    const own = reads.filter(({ absent }) => absent.some(({ sample }) => sample.request === request));
+    const templates = own.map(({ path, at }) => ({
+      field: '',
+      at: { ...at, start: 0 },
+      empty: [{ expression: path, at }],
+      branches: [],
+    }));
+    const evaluation: Evaluation = {
+      ...NOTHING,
+      mapping,
+      trace: { considered: [], templates, transforms: [] },
+    };
+    return adviceFor(evaluation, request, table);
+  });
+}
+
+/** A sample that a mapping misses by one part of its condition. */
+export interface NearMiss {
+  readonly sample: Sample;
+  readonly considered: ConsideredMapping;
+  /** What to write, as it would be told of the request; the surest first. */
+  readonly notes: readonly EvaluationNote[];
+}
+
+/** Samples that a mapping misses by one part of its condition alone. */
+export function nearMisses(
+  mapping: CompiledMapping,
+  samples: readonly Sample[],
+  table: RoutingTable,
+): readonly NearMiss[] {
+  return samples
+    .flatMap((sample) => {
+      const considered = consideredOf(mapping, sample, table);
+      return considered?.failing === 1 && considered.failed?.part === 'when' ? [{ sample, considered }] : [];
+    })
+    .map(({ sample, considered }, index) => ({
+      sample,
+      considered,
+      notes: index < MAX_ASKED ? notesOn(considered, sample, table) : [],
+    }));
+}
+
+function consideredOf(
+  mapping: CompiledMapping,
+  { request }: Sample,
+  table: RoutingTable,
+): ConsideredMapping | undefined {
+  try {
+    return [...table.explain({ request })].find((each) => each.mapping === mapping);
+  } catch {
+    // A sample that costs too much to judge.
+    return undefined;
+  }
+}
+
+function notesOn(
+  considered: ConsideredMapping,
+  { request }: Sample,
+  table: RoutingTable,
+): readonly EvaluationNote[] {
+  const trace = { considered: [considered], templates: [], transforms: [] };
+  const advice = adviceFor({ ...NOTHING, trace }, request, table);
+  return consideredNotes([considered], advice).filter(({ code }) => tellsWhatToWrite(code));
+}

@@ -1,0 +1,132 @@
+import type { JsonValue } from '../../json.ts';
+import { canonicalPath, compileReader } from '../../mapping/facts.ts';
+import type { CompiledMapping, RoutingTable, Scope } from '../../mapping/mapping.ts';
+import type { Subject } from '../../finding.ts';
+import type { HookRequest } from '../../request.ts';
+import { createBodyIndex, type BodyIndex } from '../requests/body-index.ts';
+import { kindNotes } from '../requests/request-notes.ts';
+import { comparedIn } from './compared.ts';
+
+/** A request as a sender sends it. */
+export interface Sample {
+  readonly request: HookRequest;
+  /** The file it is from. */
+  readonly from: string;
+  /** Expressions that print nothing, as its expectation says: that is known, and no news. */
+  readonly knownEmpty?: ReadonlySet<string>;
+}
+
+/** A mapping with the samples of its path. */
+export interface SampledMapping extends Subject {
+  readonly kind: 'sampled-mapping';
+  readonly mapping: CompiledMapping;
+  readonly table: RoutingTable;
+  /** Those that the mapping takes, which therefore are of its kinds. */
+  readonly taken: readonly Sample[];
+  readonly ofPath: readonly Sample[];
+  /** What its templates read, for each sample that it takes, or each element of its list. */
+  readonly scopes: readonly SampledScope[];
+  /** `samples of issues`: by what all of them have in the fields that tell kinds apart, else by the hook name. */
+  readonly named: (samples: readonly Sample[]) => string;
+  /** Values of a sample in the fields that the mappings of the path tell kinds apart with. */
+  readonly kindOf: (sample: Sample) => string;
+}
+
+export interface SampledScope {
+  readonly scope: Scope;
+  readonly sample: Sample;
+  readonly body: BodyIndex;
+  /** The element of `forEach`. */
+  readonly element?: BodyIndex;
+}
+
+/** Elements of one list that are looked at. */
+const MAX_ELEMENTS = 20;
+
+/** Every mapping with its samples. */
+export function sampledMappings(table: RoutingTable, all: readonly Sample[]): readonly SampledMapping[] {
+  const samples = all.filter(({ request }) => isEvent(request, table));
+  const takers = new Map(samples.map((sample) => [sample, routeOf(table, sample)]));
+  const bodies = new Map<Sample, BodyIndex>();
+  const bodyOf = (sample: Sample): BodyIndex => {
+    const known = bodies.get(sample) ?? createBodyIndex(sample.request.payload);
+    bodies.set(sample, known);
+    return known;
+  };
+  return table.mappings.map((mapping): SampledMapping => {
+    const { path } = mapping.match;
+    const ofPath = samples.filter(({ request }) => path === undefined || request.path === path);
+    const taken = ofPath.filter((sample) => takers.get(sample) === mapping);
+    const fields = kindFields(table, path);
+    return {
+      kind: 'sampled-mapping',
+      mapping,
+      table,
+      taken,
+      ofPath,
+      scopes: taken.flatMap((sample) => scopesOf(mapping, sample, bodyOf(sample))),
+      named: (some) => nameOf(some, fields, path),
+      kindOf: (sample) => JSON.stringify(fields.map((keys) => valueIn(sample, keys) ?? null)),
+    };
+  });
+}
+
+/** How a sender asks for an address, which a challenge answers, is no event. */
+function isEvent(request: HookRequest, table: RoutingTable): boolean {
+  const { challenge: _answers, ...settings } = table.settingsOf(request.path);
+  return kindNotes(request, settings, false).length === 0;
+}
+
+/** A sample that costs too much to judge is taken by none. */
+function routeOf(table: RoutingTable, { request }: Sample): CompiledMapping | undefined {
+  try {
+    return table.route({ request });
+  } catch {
+    return undefined;
+  }
+}
+
+function scopesOf(mapping: CompiledMapping, sample: Sample, body: BodyIndex): readonly SampledScope[] {
+  const { request } = sample;
+  const { forEach, dialect } = mapping;
+  if (forEach === undefined || dialect === 'openclaw') return [{ scope: { request }, sample, body }];
+  const list = compileReader(['payload', ...forEach.keys])({ request });
+  const elements = Array.isArray(list) ? (list as readonly JsonValue[]).slice(0, MAX_ELEMENTS) : [];
+  return elements.map((item, index) => ({
+    scope: { request, item, index },
+    sample,
+    body,
+    element: createBodyIndex(item),
+  }));
+}
+
+/** The fields by which the mappings of a path tell kinds apart, each once, as keys. */
+function kindFields({ mappings }: RoutingTable, path: string | undefined): readonly (readonly string[])[] {
+  const fields = mappings
+    .filter(({ match }) => match.path === path)
+    .flatMap(({ match }) => (match.when === undefined ? [] : comparedIn(match.when.rule)))
+    .map(({ name }) => name.split('.'));
+  return [...new Map(fields.map((keys) => [canonicalPath(keys), keys])).values()];
+}
+
+const valueIn = ({ request }: Sample, keys: readonly string[]): JsonValue | undefined =>
+  compileReader(keys)({ request });
+
+function nameOf(
+  samples: readonly Sample[],
+  fields: readonly (readonly string[])[],
+  path: string | undefined,
+): string {
+  const [first] = samples;
+  const common = fields.flatMap((keys) => {
+    const value = first && valueIn(first, keys);
+    const isShared = samples.every((sample) => valueIn(sample, keys) === value);
+    return typeof value === 'string' && value.length <= MAX_NAME && isShared ? [value] : [];
+  });
+  const kind = common.length > 0 ? common.join(' ') : path;
+  const noun = samples.length === 1 ? 'sample' : 'samples';
+  return kind === undefined ? noun : `${noun} of ${kind}`;
+}
+
+/** Longer texts are no names of events. */
+const MAX_NAME = 60;

@@ -1,0 +1,30 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { advise } from '../../src/advice/advice.ts';
+import type { Finding } from '../../src/document/document.ts';
+import { loadGeneration } from '../../src/generation/generation.ts';
+import { findInSamples, sampleFolders } from '../../src/golden/golden.ts';
+import { Sandbox } from '../../src/sandbox/sandbox.ts';
+
+export const codes = [
+  'CONDITION_ALL_SAMPLES',
+  'CONDITION_UNKNOWN_PATH',
+  'CONDITION_UNKNOWN_VALUE',
+  'TEMPLATE_SOMETIMES_MISSING',
+  'TEMPLATE_UNKNOWN_PATH',
+];
+
+/** What samples say of the mappings of a case, whose configuration is the smallest where it has none. */
+export async function check(folder: string): Promise<readonly Finding[]> {
+  const file = join(folder, 'sluice.yaml');
+  if (!existsSync(file)) writeFileSync(file, 'hooks: {enabled: true}\n');
+  const sandbox = new Sandbox();
+  try {
+    const options = { env: {}, needSecrets: false, dev: true, sandbox, advise };
+    const { generation, diagnostics } = await loadGeneration(file, options);
+    if (generation === undefined) return diagnostics;
+    return (await findInSamples(sampleFolders(generation.config), generation)).diagnostics;
+  } finally {
+    await sandbox.stop();
+  }
+}
