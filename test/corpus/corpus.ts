@@ -12,12 +12,15 @@ import { briefOf, explainRequest } from '../../src/explanation/explanation.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { HookRequest, JsonValue } from '../../src/request.ts';
 import { printSentence } from '../../src/finding.ts';
+import { shippedSenders } from '../../src/senders/senders.ts';
 import { silentTerminal } from '../support/cli-terminal.ts';
 
 const FOLDER = import.meta.dirname;
 const LIST = join(FOLDER, 'findings.txt');
 /** Senders that `sluice add` knows. */
-const SENDERS = 'alertmanager,github,gitlab,grafana,home-assistant,sentry,shopify,slack,stripe,twilio';
+const SENDERS = shippedSenders()
+  .flatMap(({ name, mapping }) => (mapping === undefined ? [] : [name]))
+  .join(',');
 
 /** A real payload. */
 export interface CorpusPayload {
