@@ -19,6 +19,7 @@ const AGENTS = ['claude', 'codex', 'gemini', 'opencode'] as const satisfies read
 export function addAuthoringCommands(program: Command, cli: Cli): void {
   addFirstFiles(program, cli);
   addCheck(program, cli);
+  addRoutes(program, cli);
   addExplain(program, cli);
   addTest(program, cli);
   addReplay(program, cli);
@@ -93,6 +94,17 @@ function addCheck(program: Command, cli: Cli): void {
     .option('--fix', 'make the changes that findings propose, then check again')
     .option('--explain <code>', 'print the page of a code: what is wrong, and examples')
     .action(async (flags: CheckFlags) => (await import('./check.ts')).check(cli, flags));
+}
+
+function addRoutes(program: Command, cli: Cli): void {
+  cli
+    .withConfig(
+      program
+        .command('routes')
+        .description('list the mappings of each hook name in their order, and what none of them takes'),
+    )
+    .option('--json', 'a JSON object on stdout')
+    .action(async (flags: JsonFlags) => (await import('./routes.ts')).routes(cli, flags));
 }
 
 function addExplain(program: Command, cli: Cli): void {

@@ -1,3 +1,4 @@
+import type { HookRoutes } from '../advice/routes.ts';
 import type { ImportedConfig } from '../config/config.ts';
 import type { FindingJson } from '../document/facts.ts';
 import {
@@ -103,6 +104,8 @@ export interface Outputs {
   /** Of a file one for each of its requests; of an id what is stored, and what it would be now. */
   readonly explain: { readonly evaluations: readonly ExplanationJson[] } | StoredJson;
   readonly diff: ImpactReport;
+  /** The mappings of each hook name in their order, and what is proved of them. */
+  readonly routes: { readonly hooks: readonly HookRoutes[] };
   readonly send: { readonly answers: readonly Answer[] };
   readonly verify: { readonly proofs: readonly Verdict[] };
   readonly 'transform run': { readonly reply: TransformReply };

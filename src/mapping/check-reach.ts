@@ -5,7 +5,6 @@
  */
 import { say } from '../finding.ts';
 import type { Finding } from '../document/document.ts';
-import type { JsonValue } from '../json.ts';
 import type { MappingEntry } from './compile-options.ts';
 import type { CompiledMapping } from './compiled-mapping.ts';
 import { conjunctTexts } from './condition/conjuncts.ts';
@@ -25,7 +24,7 @@ export function findUnreachable(
   return mappings.flatMap((mapping): readonly Finding[] => {
     const { path, source } = mapping.match;
     const entry = entries[mapping.order];
-    const conjuncts = conjunctTexts(entry?.value.exact(['match', 'when']) as JsonValue | undefined);
+    const conjuncts = conjunctTexts(mapping.match.when?.rule);
     const wider = widerKeys(owned.has(path) ? [path] : [path, undefined], source, conjuncts);
     const [first] = wider
       .flatMap((key) => seen.get(key) ?? [])

@@ -46,10 +46,12 @@ afterAll(() => {
   expect([...seen].toSorted(), 'a new command needs a step in this file').toEqual(COMMANDS.toSorted());
 });
 
-test('init, add, check, test, explain, replay, transform run, diff and schemas', async () => {
+test('init, add, check, routes, test, explain, replay, transform run, diff and schemas', async () => {
   const bench = open();
   fine(await bench.run(['init']));
   expect(fine(await bench.run(['check'])).out).toContain('1 warning');
+  expect(fine(await bench.run(['routes'])).out).toContain('hook name hello');
+  expect(listIn(fine(await bench.run(['routes', '--json'])).out)).toHaveLength(1);
   const [found] = readdirSync(join(bench.folder, 'test/golden'), {
     recursive: true,
     encoding: 'utf8',

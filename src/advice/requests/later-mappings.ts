@@ -1,13 +1,7 @@
 /* Mappings behind the one taken that would have taken the request, too: only the first one acts. */
 import { formatPlace } from '../../document/document.ts';
 import type { Evaluation } from '../../hook/hook.ts';
-import {
-  takesRequest,
-  WorkBudget,
-  type CompiledMapping,
-  type RoutingTable,
-  type Scope,
-} from '../../mapping/mapping.ts';
+import { takesRequest, WorkBudget, type CompiledMapping, type RoutingTable } from '../../mapping/mapping.ts';
 import { conjunctTexts, WORK_LIMITS } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import type { LaterMapping } from './evaluation-advice.ts';
@@ -27,7 +21,7 @@ export function laterMappings(
   for (const other of mappings.filter(({ order }) => order > mapping.order)) {
     if (found.length === MAX_NAMED) break;
     try {
-      if (takesRequest(other, scope)) found.push(laterMapping(mapping, other, scope));
+      if (takesRequest(other, scope)) found.push(laterMapping(mapping, other));
     } catch {
       // A condition that does not end on this body takes nothing.
       break;
@@ -37,8 +31,8 @@ export function laterMappings(
 }
 
 /** How a mapping stands to the one taken, by what their conditions ask for. */
-function laterMapping(taken: CompiledMapping, other: CompiledMapping, scope: Scope): LaterMapping {
-  const [rule, later] = [taken, other].map(({ match: { when } }) => when?.trace(scope).nodes[0]?.rule);
+function laterMapping(taken: CompiledMapping, other: CompiledMapping): LaterMapping {
+  const [rule, later] = [taken, other].map(({ match: { when } }) => when?.rule);
   const asked = new Set(conjunctTexts(rule));
   const isSource = other.match.source === undefined || other.match.source === taken.match.source;
   const takesAny = isSource && conjunctTexts(later).every((each) => asked.has(each));

@@ -26,7 +26,7 @@ export function compileCondition(located: LocatedValue): {
   if (diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
   const condition: CompiledCondition = {
     at: located.place([]),
-    rule: value,
+    rule: located.exact([]) as JsonValue,
     leaves: nodes.filter(({ leaf, constant }) => leaf && !constant).map(({ at }) => at),
     equalities: findEqualities(value),
     matches: (scope) => isTrue(rule.evaluate(startFrame(scope, undefined))),
