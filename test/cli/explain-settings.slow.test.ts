@@ -73,7 +73,10 @@ test('of a request as it is kept by default', async () => {
   expect(await of('jira', { user: { displayName: 'sluice bot' } })).toContain(
     `user.displayName is "Sluice Bot": write ignoreSenders: {names: [Sluice Bot], from: '{{user.displayName}}'}`,
   );
-  expect(await of('jira', { sender: { login: 'octocat' } })).not.toContain('ignoreSenders');
+  // Who looks at all of it is told; as the one hint it would be none.
+  const octocat = await send('jira', { sender: { login: 'octocat' } });
+  expect(await explained(octocat)).toContain('sender.login is "octocat", which is none of its names');
+  expect((await bench.run(['explain', octocat])).out).not.toContain('ignoreSenders');
 
   expect(await of('form', { answers: { a: 1 } })).toMatch(
     /hint: forEach \(mappings\/all\.yaml:\d+:\d+\): it takes a list only/,
