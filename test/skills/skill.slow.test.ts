@@ -47,7 +47,7 @@ function openProject(): Bench {
 
 /** Runs the script as the skill says. */
 function loop({ folder }: Bench, ...args: string[]): { readonly code: number | null; readonly out: string } {
-  const run = spawnSync('.agents/skills/sluice/scripts/loop.sh', args, {
+  const run = spawnSync(join(folder, '.agents/skills/sluice/scripts/loop.sh'), args, {
     cwd: folder,
     env: { ...START_ENV, SLUICE },
     encoding: 'utf8',
