@@ -17,6 +17,8 @@ import {
 } from '../generation/generation.ts';
 import { Sandbox, typecheckTransforms } from '../sandbox/sandbox.ts';
 import type { ConsoleParts } from '../service/service.ts';
+import { isoTime } from '../storage/facts.ts';
+import type { RunRecord } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 import { advise } from './lazy-advice.ts';
 
@@ -49,6 +51,7 @@ export async function openConsole(
     ...parts,
     ...addressesOf(settings, parts.url, mode),
     ...queueChanges(parts),
+    whyQueued: (runs) => whyAllQueued(parts, runs),
     mode,
     keyFiles: consoleKeyFiles(configFile, env),
     log,
@@ -83,6 +86,24 @@ function queueChanges({ storage, notify }: ConsoleParts): Pick<ConsoleDeps, 'ret
     retry: (id) => whenChanged(storage.retry({ kind: 'ids', ids: [id] }, Date.now())),
     drop: (id) => whenChanged(dropRun(storage, id)),
   };
+}
+
+/** What each of these queued runs waits for; those that wait for their time have an ISO time. */
+async function whyAllQueued(
+  { storage, live }: ConsoleParts,
+  runs: readonly RunRecord[],
+): Promise<ReadonlyMap<string, string>> {
+  // Listings explain, too: a start must not read that.
+  const [{ whyQueued }, { findWaits }] = await Promise.all([
+    import('./listings.ts'),
+    import('./queue-waits.ts'),
+  ]);
+  const { gateway } = live().config.settings;
+  const now = Date.now();
+  const [queueWaits, holds] = await Promise.all([findWaits(storage, now), storage.listHolds(gateway.runner)]);
+  const waits = { holds, gateway, queueWaits };
+  const later = ({ dueAt }: RunRecord): string => (dueAt > now ? isoTime(dueAt) : '');
+  return new Map(runs.map((run) => [run.id, whyQueued(run, now, waits) ?? later(run)]));
 }
 
 function dropRun(storage: ConsoleParts['storage'], id: string): Promise<number> {

@@ -3,7 +3,7 @@ import type { Finding } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { RunRecord, Storage } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 
 /** Configuration, mappings and transforms, as far as the console looks at them. */
@@ -62,6 +62,8 @@ export interface ConsoleDeps {
   readonly openWorkshop: () => Workshop;
   /** Takes the files as they are into service; a rejected reload says how many findings kept them out. */
   readonly reload: () => Promise<{ readonly kind: string; readonly findings?: number }>;
+  /** What queued runs wait for, in two words or as an ISO time; absent where room comes by itself. */
+  readonly whyQueued: (runs: readonly RunRecord[]) => Promise<ReadonlyMap<string, string>>;
   /** The queue as the command line changes it; resolves to how many entries changed. */
   readonly retry: (id: string) => Promise<number>;
   readonly drop: (id: string) => Promise<number>;

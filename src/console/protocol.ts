@@ -14,9 +14,22 @@ export interface InboxRow {
   readonly mapping?: string;
   /** Why it missed, or what is odd about it, in a line. */
   readonly note?: string;
+  /** Ids of the runs and events it became, twenty at most: what became of them is asked for apart. */
+  readonly work?: readonly string[];
+  /** Nothing new was made. */
+  readonly isRepeat?: true;
   readonly tookMs: number;
   /** Of the body; absent where it was not read. */
   readonly bytes?: number;
+}
+
+/** What became of a run or a system event. */
+export interface ShownEnd {
+  readonly id: string;
+  /** `dead`: given up; `unsent`: it ended well, and its reply or callback did not go out. */
+  readonly end: 'done' | 'running' | 'queued' | 'sending' | 'dropped' | 'unsent' | 'failed' | 'dead';
+  /** The code of the error, or what is waited for. */
+  readonly why?: string;
 }
 
 /** What the page has to know before it shows anything. */

@@ -16,6 +16,7 @@ import type { Drafts, LoadedDraft } from './drafts.ts';
 import { type Judge, judgementOf } from './judge.ts';
 import { keepAsGolden } from './keep-golden.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
+import { endsOf } from './work-ends.ts';
 import type {
   AuthorFiles,
   ConsoleState,
@@ -52,6 +53,9 @@ type Route = (context: RouteContext, asked: Asked) => Promise<object | undefined
 /** What is asked with GET, in `serve` too. */
 export const READING: Readonly<Record<string, Route>> = {
   '/api/inbox': inbox,
+  '/api/ends': async ({ deps }, { query }) => ({
+    ends: await endsOf(deps, (query.get('ids') ?? '').split(',')),
+  }),
   '/api/request': ({ deps, judge }, { query }) => requestPage(deps, judge, query.get('id') ?? ''),
 };
 

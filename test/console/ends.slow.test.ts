@@ -1,0 +1,48 @@
+/** What became of requests, told in the list, in a real browser. */
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { complaintsOf, noBrowser } from '../support/browser.ts';
+import { useConsole } from '../support/console-page.ts';
+
+const FILES = {
+  'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}
+gateway:
+  heartbeat: {everySeconds: 0}
+  runners:
+    slow: {kind: command, argv: [sleep, "60"], cwd: private, maxRuns: 1}
+    broken: {kind: command, argv: ["false"], cwd: private}
+server: {stopGraceSeconds: 0.1}
+console: {enabled: true, port: 0}
+`,
+  'mappings/broken.yaml':
+    'id: order-broken\nmatch: {path: broken}\nrunner: broken\nmessageTemplate: hello\ndeliver: false\n',
+};
+
+describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `, ${noBrowser}`}`, () => {
+  const pages = useConsole({ files: FILES });
+
+  const label = (page: Page, id: string, text: string) =>
+    page.waitForSelector(`#row-${id} .outcome:has-text("${text}")`);
+
+  test('a row says how it ended, and what needs attention is found', async () => {
+    const page = await pages.open();
+    const complaints = complaintsOf(page);
+    const done = await pages.running.send('order', { id: 1, buyer: { name: 'Ada' }, items: [] });
+    const failed = await pages.running.send('broken', {});
+    const missed = await pages.running.send('nowhere', {});
+    const running = await pages.running.send('slow', {});
+    await label(page, running.requestId, 'running');
+    const queued = await pages.running.send('slow', {});
+    await label(page, done.requestId, 'done');
+    await label(page, failed.requestId, 'failed');
+    await label(page, queued.requestId, 'queued: agents busy');
+    await page.click('.chip:has-text("needs attention 2")');
+    await page.waitForSelector(`#row-${done.requestId}`, { state: 'detached' });
+    await page.waitForSelector(`#row-${missed.requestId}`);
+    expect(page.url()).toContain('need=yes');
+    await page.reload();
+    await page.waitForSelector('.chip[aria-pressed=true]');
+    await page.waitForSelector(`#row-${done.requestId}`, { state: 'detached' });
+    expect(complaints).toEqual([]);
+  });
+});
