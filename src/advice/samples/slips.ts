@@ -1,11 +1,18 @@
-import { didYouMean } from '../../document/document.ts';
 import { spelling } from '../../document/facts.ts';
 
 /** Whether a name is another one with a slip: a letter or two, capitals, signs between words; never the same. */
 export function isSlipOfName(name: string, other: string): boolean {
-  if (name === other || name.length < 3) return false;
-  const isAlike = Math.abs(name.length - other.length) <= 1 && didYouMean(name, [other]) !== undefined;
-  return spelling(name) === spelling(other) || isAlike;
+  if (name === other || name.length < 3 || Math.abs(name.length - other.length) > 1) return false;
+  if (spelling(name) === spelling(other)) return true;
+  let start = 0;
+  while (start < name.length && name[start] === other[start]) start += 1;
+  let end = 0;
+  const most = Math.min(name.length, other.length) - start;
+  while (end < most && name.at(-1 - end) === other.at(-1 - end)) end += 1;
+  const [one, two] = [name.slice(start, name.length - end), other.slice(start, other.length - end)];
+  // `team-a` and `team-b`, `v1` and `v2` are two names.
+  const isWord = !/\p{L}$/u.test(name.slice(0, start)) && !/^\p{L}/u.test(name.slice(name.length - end));
+  return Math.max(one.length, two.length) <= 2 && !isWord && !/\d/.test(one + two);
 }
 
 /** The same of two paths, which differ in one of their names. */
