@@ -11,13 +11,13 @@ export interface Narrowed {
 }
 
 /** The rules that all have to hold, `match.source` among them. */
-export function askedBy({ match: { source, when } }: CompiledMapping): readonly JsonValue[] {
+function askedBy({ match: { source, when } }: CompiledMapping): readonly JsonValue[] {
   const ofSource = source === undefined ? [] : [{ '===': [{ var: 'payload.source' }, source] }];
   return [...ofSource, ...conjunctsOf(when?.rule)];
 }
 
 /** Undefined where the rule says nothing of the kind: what may be equal after a conversion counts as nothing. */
-export function narrowedBy(rule: JsonValue): Narrowed | undefined {
+function narrowedBy(rule: JsonValue): Narrowed | undefined {
   const operation = isJsonObject(rule) ? operationOf(rule) : undefined;
   if (operation === undefined) return undefined;
   const operands = operation.operands as readonly JsonValue[];

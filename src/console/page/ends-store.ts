@@ -9,7 +9,7 @@ const MAX_IDS = 200;
 const LOOK_MS = 1_500;
 
 /** By the id of the run or event. */
-export const ends = signal<ReadonlyMap<string, ShownEnd>>(new Map());
+const ends = signal<ReadonlyMap<string, ShownEnd>>(new Map());
 /** Rows in sight, which are always looked at again. */
 export const rowsInSight = signal<readonly InboxRow[]>([]);
 
@@ -34,7 +34,7 @@ export function endOf({ work = [] }: InboxRow): ShownEnd | undefined {
   return found.toSorted((a, b) => ORDER.indexOf(a.end) - ORDER.indexOf(b.end))[0];
 }
 
-export function needsAttention(row: InboxRow): boolean {
+function needsAttention(row: InboxRow): boolean {
   if (row.outcome === 'rejected') return !STRANGERS.includes(row.status);
   const end = row.isRepeat === true ? undefined : endOf(row)?.end;
   return end === 'dead' || end === 'failed' || end === 'unsent';

@@ -20,7 +20,7 @@ export function OutcomeLabel({ row }: { readonly row: InboxRow }): JSX.Element {
   );
 }
 
-export function wordsOf({ end, why }: ShownEnd): { readonly tone: string; readonly text: string } {
+function wordsOf({ end, why }: ShownEnd): { readonly tone: string; readonly text: string } {
   const [tone, words] = ENDS[end];
   if (end === 'queued' && why !== undefined) {
     const at = Date.parse(why);
