@@ -132,7 +132,10 @@ function unkeptNotes(facts: StoredFacts): readonly EvaluationNote[] {
   const told = new Set(toldBySettings(settings));
   const shown = decision && {
     ...decision,
-    findings: decision.findings?.filter(({ code }) => !told.has(code) || code !== 'debounce'),
+    // A name that is still unknown is told with the names that there are.
+    findings: decision.findings?.filter(({ code }) =>
+      code === 'unknown_name' ? explained === undefined : !told.has(code) || code !== 'debounce',
+    ),
   };
   return [
     ...(shown === undefined ? [] : reasonNotes(shown, table)),

@@ -80,15 +80,17 @@ describe('a sender that is added', () => {
     { timeout: 120_000 },
     async () => {
       const log = createLogger({ destination: { write: () => true } });
-      const service = await startService({
-        ...serviceAdvice,
-        configFile: join(folder, 'sluice.yaml'),
-        env,
-        log,
-      });
+      const start = () =>
+        startService({ ...serviceAdvice, configFile: join(folder, 'sluice.yaml'), env, log });
+      let service = await start();
       try {
-        for (const sender of SENDERS) {
+        for (const [index, sender] of SENDERS.entries()) {
           const { name } = sender;
+          // A service lets so many failures of one address through in a minute.
+          if (index > 0) {
+            await service.stop();
+            service = await start();
+          }
           const file = `test/golden/${firstCase(name, sender)}.request.yaml`;
           const against = ['--against', new URL(service.url).origin];
           const signed = await run('send', file, '--sign', ...against);
@@ -153,7 +155,7 @@ describe('add --from', () => {
     [
       'a recorded request',
       'r.request.yaml',
-      'path: x\nheaders: {linear-signature: "00", x-y-event: made}\nbody: {title: "it\'s: #1"}\n',
+      `path: x\nheaders: {linear-signature: "${'0'.repeat(64)}", x-y-event: made}\nbody: {title: "it's: #1"}\n`,
     ],
   ])('makes a mapping that checks, from %s', async (_, file, text) => {
     await writeFile(join(folder, file), text);
@@ -168,7 +170,7 @@ describe('add --from', () => {
   test('leaves credentials of the sample out of the case', async () => {
     const recorded = await readFile(join(folder, 'test/golden/r/sample.request.yaml'), 'utf8');
     expect(recorded).toContain('x-y-event: made');
-    expect(recorded).toContain("linear-signature: '[removed]'");
+    expect(recorded).toMatch(/linear-signature: ['"]\[removed[^\]]*\]['"]/);
     expect(await readFile(join(folder, 'mappings/r.yaml'), 'utf8')).toContain('scheme: linear');
   });
 });

@@ -40,14 +40,17 @@ test('dev says of every hook in one line what it became, of those refused at the
   expect(hooks.map((line) => line.slice(10).replace(/ {2}\(.*/, ''))).toEqual([
     expect.stringMatching(/^202 {2}\/a {2}a → agent Hook \[hook:.*\] “one 1”$/),
     '404  /typo  no_mapping_matched: no mapping takes this hook name',
-    expect.stringMatching(/^400 {2}\/a {2}invalid_json: .*expected a value; the body ends too early/),
-    expect.stringMatching(/^401 {2}\/a {2}unauthorized: a token came, and it is neither/),
+    '400  /a  invalid_json: Body is not valid JSON',
+    '401  /a  unauthorized: the request does not prove where it comes from',
   ]);
   const ids = hooks.slice(1).map((line) => line.slice(-37, -1));
   expect(ids.filter((id) => !dev.err().includes(` explain ${id}`))).toEqual([]);
   // Local time, as the rest of the terminal has it.
   const hour = Number(hooks[0]?.slice(0, 2));
   expect((hour + 24 - new Date().getUTCHours()) % 24).toBeOneOf([9, 8]);
+  // The hint of each stands below its line.
+  expect(dev.err()).toMatch(/hint: .*ends too early|expected a value/);
+  expect(dev.err()).toContain('a token came');
   expect(dev.err()).not.toContain('requestId=');
   expect(dev.err()).toContain('1 mapping on');
   expect(dev.err()).toContain('Send the first hook:');
@@ -109,9 +112,9 @@ test('dev says of a miss why, of what rendered empty where, and of a repeat that
   const dev = await run(bench, ['dev'], { T: TOKEN });
   const said = (pattern: RegExp): Promise<unknown> => waitFor(() => dev.err().match(pattern) ?? undefined);
   await post(dev, 'a', TOKEN, '{"x":2}');
-  await said(/✗ a: when .* is false: found 2, expected 1 .*\n {2}why: .* explain [\w-]{36}\n/);
+  await said(/✗ a: when .* is false: found 2, expected 1 .*\n {2}hint: [^]* {2}more: .* explain [\w-]{36}\n/);
   await post(dev, 'a', TOKEN);
-  await said(/· empty: messageTemplate: gone {2}mappings\/a\.yaml:3:\d+\n/);
+  await said(/· messageTemplate has nothing for gone {2}mappings\/a\.yaml:3:\d+\n/);
   await post(dev, 'a', TOKEN);
   await said(/a → repeat, nothing new: agent Hook/);
   await dev.end();

@@ -103,10 +103,16 @@ test('a front takes hooks and performs nothing; a worker performs, and serves it
     body: { ready: true, hooksEnabled: false },
   });
   const refused = await until('the refusal to be kept', async () => {
-    const { out } = await command(['requests', '--json']);
-    return out.includes('--role worker') ? out : undefined;
+    const { out: text } = await command(['requests', '--json']);
+    const listed = listIn(text) as unknown as readonly {
+      readonly requestId: string;
+      readonly findings?: readonly { readonly code: string }[];
+    }[];
+    return listed.find(({ findings = [] }) => findings.some(({ code }) => code === 'worker'))?.requestId;
   });
-  expect(refused).toContain('send them to one of another role');
+  const told = (await command(['explain', refused])).out;
+  expect(told).toContain('--role worker');
+  expect(told).toContain('another role');
   const { out } = await command(['storage', 'status']);
   expect(out).toMatch(/ {2}front, on [^]* {2}worker, on .*, leads/);
 });

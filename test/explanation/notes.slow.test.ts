@@ -94,8 +94,11 @@ interface Told {
   readonly evaluation?: { readonly notes: readonly EvaluationNote[] };
 }
 
-/** The notes of a request, each of which is in all three. */
-async function notesOf(id: string): Promise<readonly EvaluationNote[]> {
+/**
+ * The notes of a request, each of which is in all three. After a change of the mappings, `explain` judges by those that were
+ * live then, and the console by those of now: then each line is looked for in the text alone.
+ */
+async function notesOf(id: string, isChanged = false): Promise<readonly EvaluationNote[]> {
   const explain = async (...more: readonly string[]): Promise<string> =>
     (await cli(['explain', id, ...more], { cwd: folder.path })).out;
   const told = async (): Promise<readonly EvaluationNote[]> => {
@@ -109,7 +112,11 @@ async function notesOf(id: string): Promise<readonly EvaluationNote[]> {
     if (isDeepStrictEqual(shown, [])) return false;
     [text, notes] = await Promise.all([explain('--all'), told()]);
     const lines = notes.flatMap((note) => note.text.split('\n'));
-    return notes.length > 0 && isDeepStrictEqual(shown, notes) && lines.every((line) => text.includes(line));
+    return (
+      notes.length > 0 &&
+      (isChanged || isDeepStrictEqual(shown, notes)) &&
+      lines.every((line) => text.includes(line))
+    );
   };
   await expect.poll(isWritten, { timeout: 20_000 }).toBe(true);
   return notes;
@@ -184,7 +191,8 @@ test('each note is in text, JSON and console, and every kind of note was seen', 
   notes.push(...(await notesOfAll(REQUESTS)));
   notes.push(...(await afterChange()), ...(await besideCatchAll()), ...notesOfCause());
   const seen = new Set(notes.map(({ code }) => code));
-  expect(NOTE_CODES.filter((code) => !seen.has(code))).toEqual([]);
+  // What is only in decisions of an earlier version is seen in test/cli/refusal.test.ts and test/upgrade.
+  expect(NOTE_CODES.filter((code) => !seen.has(code))).toEqual(['detail', 'older']);
 }, 240_000);
 
 /** Requests that came before the mappings were changed. */
@@ -196,7 +204,7 @@ async function afterChange(): Promise<readonly EvaluationNote[]> {
 - { id: soon, match: { path: soon }, messageTemplate: x }\n`;
   writeFileSync(join(folder.path, 'mappings/order.yaml'), changed);
   await running.service.reload();
-  return [...(await notesOf(unknown.requestId)), ...(await notesOf(missed.requestId))];
+  return [...(await notesOf(unknown.requestId, true)), ...(await notesOf(missed.requestId, true))];
 }
 
 /** A mapping without a path would take all names that no mapping has. */

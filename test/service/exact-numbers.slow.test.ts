@@ -95,6 +95,6 @@ test('neighbouring ids of 18 digits stay apart from the wire to the store', asyn
   expect(keys.toSorted()).toEqual(IDS.map((id) => `order:${id}`));
   const requestId = failed.body['requestId'] as string;
   await expect
-    .poll(() => run('replay', requestId), { timeout: 10_000 })
+    .poll(() => run('explain', requestId, '--all'), { timeout: 10_000 })
     .toContain('console.log: id 820982911946154500');
 });

@@ -30,7 +30,9 @@ function neverHolds({ mapping, ofPath, table, named }: SampledMapping): readonly
   if (most === undefined || failed?.part !== 'when') return [];
   const { node } = failed;
   const what = named(most.map(({ sample }) => sample));
-  return node.missing === undefined ? [neverEqual(node, most, what)] : [neverThere(node, most, what)];
+  const found = node.missing === undefined ? neverEqual(node, most, what) : neverThere(node, most, what);
+  // Where nothing says what was meant, a few samples only say that they are few.
+  return found.isGeneral === true && most.length < MIN_SAMPLES ? [] : [found];
 }
 
 function neverThere(node: ConditionTrace, misses: readonly NearMiss[], what: string): Found {
