@@ -114,7 +114,9 @@ test(
     // What ends the pause comes last: it changes the state of others.
     for (const [command, page] of [...tried].toSorted(([a], [b]) => a.localeCompare(b))) {
       const { exitCode, err } = await bench.run(command.split(' '));
-      if (exitCode !== 0) refused.push(`${page}: ${command}: ${exitCode} ${err}`);
+      // It ends with 1 of a request that is refused, which is what there is to say.
+      const isVerdict = command.startsWith('explain ') && exitCode === 1 && err === '';
+      if (exitCode !== 0 && !isVerdict) refused.push(`${page}: ${command}: ${exitCode} ${err}`);
     }
     expect(refused).toEqual([]);
   },
