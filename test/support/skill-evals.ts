@@ -74,7 +74,9 @@ export async function runTask(task: Task, argv: readonly string[]): Promise<read
     cpSync(before, after, { recursive: true });
     await cli(['init', '--skill'], { cwd: after });
     const [command = '', ...args] = argv;
-    spawnSync(command, [...args, task.prompt], { cwd: after, timeout: MAX_MS, stdio: 'ignore' });
+    // As on its owner's machine: where CI is set, no expectation is written.
+    const env = { ...process.env, CI: '' };
+    spawnSync(command, [...args, task.prompt], { cwd: after, timeout: MAX_MS, stdio: 'ignore', env });
     const failed: Check[] = [];
     // Each starts processes for transforms: one after the other.
     // oxlint-disable-next-line no-await-in-loop
