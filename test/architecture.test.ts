@@ -23,6 +23,7 @@ const READS_FACTS: ReadonlySet<string> = new Set([
   'advice',
   'explanation',
   'console',
+  'mcp',
   'cli',
   'golden',
   'index',

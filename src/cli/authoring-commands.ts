@@ -8,6 +8,7 @@ import type { CheckFlags } from './check.ts';
 import type { ExplainFlags } from './explain.ts';
 import type { DiffFlags } from './diff.ts';
 import type { InitFlags } from './init.ts';
+import type { McpFlags } from './mcp.ts';
 import type { ReplayFlags } from './replay.ts';
 import type { TestFlags } from './test.ts';
 import type { TransformRunFlags } from './transform-run.ts';
@@ -26,6 +27,7 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
   addDiff(program, cli);
   addTransform(program, cli);
   addSchemas(program, cli);
+  addMcp(program, cli);
   addRunners(program, cli);
   addChannels(program, cli);
 }
@@ -150,6 +152,19 @@ function addDiff(program: Command, cli: Cli): void {
     .option('--json', 'a JSON object on stdout')
     .option('--exit-code', 'end with 1 if an outcome changes')
     .action(async (base: string, flags: DiffFlags) => (await import('./diff.ts')).diff(cli, base, flags));
+}
+
+function addMcp(program: Command, cli: Cli): void {
+  cli
+    .withConfig(
+      program
+        .command('mcp')
+        .description(
+          'answer the read-only tools of a coding agent (Model Context Protocol, on stdin and stdout)',
+        ),
+    )
+    .option('--private <field>', 'a field whose values no answer shows (repeatable)', collect, [])
+    .action(async (flags: McpFlags) => (await import('./mcp.ts')).mcp(cli, flags));
 }
 
 function addSchemas(program: Command, cli: Cli): void {

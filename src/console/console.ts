@@ -23,6 +23,9 @@ import { LiveFeed } from './live-feed.ts';
 import { contentSecurityPolicy, pageDocument } from './page-html.ts';
 import { AUTHORING, CHANGING, READING, stateOf, type RouteContext } from './routes.ts';
 
+export { Drafts } from './drafts.ts';
+export { Judge } from './judge.ts';
+export type { ShownFinding } from './protocol.ts';
 export type { ConsoleDeps, ConsoleGeneration, DraftFolders, LoadedWork, Workshop } from './console-deps.ts';
 
 /** A console that is served. */

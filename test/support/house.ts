@@ -164,6 +164,12 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
       '@lezer/highlight',
     ],
   },
+  mcp: {
+    kind: 'tools',
+    imports: ['boundary', 'console', 'golden', 'hook', 'mapping', 'request', 'senders', 'storage'],
+    types: ['config'],
+    owns: ['@modelcontextprotocol/sdk'],
+  },
   golden: {
     kind: 'tools',
     imports: [
