@@ -210,21 +210,32 @@ export function queueListing(
   gateway: GatewaySettings,
   queueWaits: QueueWaits,
 ): Listing<QueueEntry> {
-  const isHeld = heldBy(holds, gateway.runner);
   return {
     ...waitingListing,
     toCells: (entry, now) => {
       const cells = waitingListing.toCells(entry, now);
       if (!isRun(entry) || entry.state !== 'queued') return cells;
-      if (isHeld(entry)) return cells.with(NEXT_TRY, 'agent away');
-      const waits =
-        entry.dueAt > now
-          ? undefined
-          : (waitReason(queueWaits, entry.action.origin.mappingId) ??
-            waitsBehind(entry, queueWaits.active, gateway)?.short);
+      const waits = whyQueued(entry, now, { holds, gateway, queueWaits });
       return waits === undefined ? cells : cells.with(NEXT_TRY, waits);
     },
   };
+}
+
+/** In two words what a queued run waits for, but for its time and for room that comes by itself. */
+export function whyQueued(
+  run: RunRecord,
+  now: number,
+  waits: {
+    readonly holds: readonly RunnerHold[];
+    readonly gateway: GatewaySettings;
+    readonly queueWaits: QueueWaits;
+  },
+): string | undefined {
+  const { holds, gateway, queueWaits } = waits;
+  if (heldBy(holds, gateway.runner)(run)) return 'agent away';
+  if (run.dueAt > now) return undefined;
+  const { mappingId } = run.action.origin;
+  return waitReason(queueWaits, mappingId) ?? waitsBehind(run, queueWaits.active, gateway)?.short;
 }
 
 /** Whether the agent of a run is away. */

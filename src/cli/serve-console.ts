@@ -18,6 +18,7 @@ import {
 import { Sandbox, typecheckTransforms } from '../sandbox/sandbox.ts';
 import type { ConsoleParts } from '../service/service.ts';
 import type { Log } from '../telemetry/telemetry.ts';
+import { isoTime } from '../storage/facts.ts';
 import { advise } from './lazy-advice.ts';
 
 /** One above the service's own. */
@@ -49,6 +50,7 @@ export async function openConsole(
     ...parts,
     ...addressesOf(settings, parts.url, mode),
     ...queueChanges(parts),
+    whyQueued: (ids) => whyAllQueued(parts, ids),
     mode,
     keyFiles: consoleKeyFiles(configFile, env),
     log,
@@ -73,21 +75,49 @@ function addressesOf(
 }
 
 /** Changes of stored work, of which who performs it is told. */
-function queueChanges({ storage, notify }: ConsoleParts): Pick<ConsoleDeps, 'retry' | 'drop'> {
+function queueChanges({ storage, live, notify }: ConsoleParts): Pick<ConsoleDeps, 'retry' | 'drop'> {
   const whenChanged = async (count: Promise<number>): Promise<number> => {
     const changed = await count;
     notify();
     return changed;
   };
   return {
-    retry: (id) => whenChanged(storage.retry({ kind: 'ids', ids: [id] }, Date.now())),
-    drop: (id) => whenChanged(dropRun(storage, id)),
+    retry: (ids) =>
+      whenChanged(storage.retry({ kind: 'ids', ids }, Date.now(), live().config.settings.gateway.runner)),
+    drop: (ids) => whenChanged(dropRuns(storage, ids)),
   };
 }
 
-function dropRun(storage: ConsoleParts['storage'], id: string): Promise<number> {
+/** What each of these queued runs waits for; those that wait for their time have an ISO time. */
+async function whyAllQueued(
+  { storage, live }: ConsoleParts,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  // Listings explain, too: a start must not read that.
+  const [{ whyQueued }, { findWaits }] = await Promise.all([
+    import('./listings.ts'),
+    import('./queue-waits.ts'),
+  ]);
+  const { gateway } = live().config.settings;
+  const now = Date.now();
+  const [queueWaits, holds, runs] = await Promise.all([
+    findWaits(storage, now),
+    storage.listHolds(gateway.runner),
+    Promise.all(ids.map((id) => storage.findRun(id))),
+  ]);
+  const waits = { holds, gateway, queueWaits };
+  return new Map(
+    runs.flatMap((run) => {
+      if (run === undefined) return [];
+      const why = whyQueued(run, now, waits) ?? (run.dueAt > now ? isoTime(run.dueAt) : undefined);
+      return why === undefined ? [] : [[run.id, why] as const];
+    }),
+  );
+}
+
+function dropRuns(storage: ConsoleParts['storage'], ids: readonly string[]): Promise<number> {
   const nowMs = Date.now();
-  return storage.drop({ kind: 'ids', ids: [id] }, nowMs, (run) => dropEnding(run, nowMs));
+  return storage.drop({ kind: 'ids', ids }, nowMs, (run) => dropEnding(run, nowMs));
 }
 
 /** Transforms that the draft does not change are taken from the files as they are. */

@@ -62,7 +62,9 @@ export interface ConsoleDeps {
   readonly openWorkshop: () => Workshop;
   /** Takes the files as they are into service; a rejected reload says how many findings kept them out. */
   readonly reload: () => Promise<{ readonly kind: string; readonly findings?: number }>;
+  /** What queued runs wait for, in two words or as an ISO time; absent where room comes by itself. */
+  readonly whyQueued: (ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
   /** The queue as the command line changes it; resolves to how many entries changed. */
-  readonly retry: (id: string) => Promise<number>;
-  readonly drop: (id: string) => Promise<number>;
+  readonly retry: (ids: readonly string[]) => Promise<number>;
+  readonly drop: (ids: readonly string[]) => Promise<number>;
 }

@@ -1,6 +1,7 @@
 /** What the console's service and its page say to each other: plain data, and nothing but types. */
 import type { PromptParts } from '../boundary/boundary.ts';
 import type { ExplanationJson, StoredJson } from '../explanation/explanation.ts';
+import type { Backlog, HeldRunner, LimitedMapping, QueuePause } from '../storage/storage.ts';
 
 /** One request in the inbox. Without any value of a payload, as decisions are. */
 export interface InboxRow {
@@ -14,9 +15,30 @@ export interface InboxRow {
   readonly mapping?: string;
   /** Why it missed, or what is odd about it, in a line. */
   readonly note?: string;
+  /** Ids of the runs and events it became, twenty at most: what became of them is asked for apart. */
+  readonly work?: readonly string[];
+  /** Nothing new was made. */
+  readonly isRepeat?: true;
   readonly tookMs: number;
   /** Of the body; absent where it was not read. */
   readonly bytes?: number;
+}
+
+/** What became of a run or a system event. */
+export interface ShownEnd {
+  readonly id: string;
+  /** `dead`: given up; `unsent`: it ended well, and its reply or callback did not go out. */
+  readonly end: 'done' | 'running' | 'queued' | 'sending' | 'dropped' | 'unsent' | 'failed' | 'dead';
+  /** The code of the error, or what is waited for. */
+  readonly why?: string;
+}
+
+/** What stands in the way of work, and how much of it there is. */
+export interface Overview {
+  readonly backlog: Backlog;
+  readonly pauses: readonly QueuePause[];
+  readonly holds: readonly HeldRunner[];
+  readonly limited: readonly LimitedMapping[];
 }
 
 /** What the page has to know before it shows anything. */

@@ -16,6 +16,7 @@ import type { Drafts, LoadedDraft } from './drafts.ts';
 import { type Judge, judgementOf } from './judge.ts';
 import { keepAsGolden } from './keep-golden.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
+import { endsOf, overview } from './work-ends.ts';
 import type {
   AuthorFiles,
   ConsoleState,
@@ -52,6 +53,10 @@ type Route = (context: RouteContext, asked: Asked) => Promise<object | undefined
 /** What is asked with GET, in `serve` too. */
 export const READING: Readonly<Record<string, Route>> = {
   '/api/inbox': inbox,
+  '/api/ends': async ({ deps }, { query }) => ({
+    ends: await endsOf(deps, (query.get('ids') ?? '').split(',')),
+  }),
+  '/api/overview': ({ deps }) => overview(deps),
   '/api/request': ({ deps, judge }, { query }) => requestPage(deps, judge, query.get('id') ?? ''),
 };
 
@@ -71,11 +76,11 @@ export const CHANGING: Readonly<Record<string, Route>> = {
   '/api/impact': impact,
   '/api/save': save,
   '/api/golden': golden,
-  '/api/retry': async ({ deps }, { body }) => ({ changed: await deps.retry(Chosen.parse(body).id) }),
-  '/api/drop': async ({ deps }, { body }) => ({ changed: await deps.drop(Chosen.parse(body).id) }),
+  '/api/retry': async ({ deps }, { body }) => ({ changed: await deps.retry(Chosen.parse(body).ids) }),
+  '/api/drop': async ({ deps }, { body }) => ({ changed: await deps.drop(Chosen.parse(body).ids) }),
 };
 
-const Chosen = z.strictObject({ id: z.string().max(100) });
+const Chosen = z.strictObject({ ids: z.array(z.string().max(100)).min(1).max(200) });
 const Draft = z.strictObject({
   file: z.string().max(4096),
   text: z.string(),

@@ -41,6 +41,7 @@ import type {
   SessionRecord,
   StoredConversation,
   Succession,
+  WorkEnd,
 } from './records.ts';
 import type { DatabaseUse, Lease } from './lease.ts';
 import type { StorageError, StorageHealth } from './storage-error.ts';
@@ -166,6 +167,8 @@ export interface Storage extends MailStorage {
 
   // --- listings and the queue ---------------------------------------------------------------------------------------
   listRuns(query: ListQuery): Promise<readonly RunRecord[]>;
+  /** What has become of these runs and events, as far as they are there. */
+  listEnds(ids: readonly string[]): Promise<readonly WorkEnd[]>;
   findRun(runId: string): Promise<RunRecord | undefined>;
   listEvents(query: ListQuery): Promise<readonly EventRecord[]>;
   listOutbox(query: ListQuery): Promise<readonly OutboxRecord[]>;

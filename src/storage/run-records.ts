@@ -1,6 +1,6 @@
 import type { AgentAction, RunAction } from '../action.ts';
 import type { LimitRules } from './limit-records.ts';
-import type { SummaryEvent } from './event-records.ts';
+import type { EventState, SummaryEvent } from './event-records.ts';
 import type { NewCallback, NewDelivery } from './outbox-records.ts';
 import type { Conversation, SessionTurn, StoredConversation } from './session-records.ts';
 
@@ -50,6 +50,17 @@ export interface RunRecord<Kind extends RunAction = RunAction> {
   readonly eventCount?: number;
   /** Its further events in the order in which they came; listings leave them out. */
   readonly events?: readonly AgentAction[];
+}
+
+/** What has become of a run or a system event, without any text of it. */
+export interface WorkEnd {
+  readonly id: string;
+  readonly state: RunState | EventState;
+  readonly outcome?: RunOutcome;
+  /** Of the last error. */
+  readonly code?: string;
+  /** Of a run whose reply or callback has not gone out: `dead` where that was given up. */
+  readonly unsent?: 'queued' | 'dead';
 }
 
 /** An end of a run that was begun anew after it. */

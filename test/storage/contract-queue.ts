@@ -119,6 +119,38 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('says what has become of runs and events, as far as they are there', async () => {
+      const { storage } = await fresh();
+      const [dead = ''] = await withDead(storage, 'b', 1);
+      const bad = await ended(storage, failed);
+      const [waiting, event] = [agentOf('a'), wake()];
+      await storage.accept(work([waiting, event]));
+      const ends = await storage.listEnds([dead, bad, waiting.id, event.id, 'unknown']);
+      expect(ends.toSorted((a, b) => (a.state < b.state ? -1 : 1))).toEqual([
+        { id: bad, state: 'completed', outcome: 'error', code: 'exit_1' },
+        { id: dead, state: 'dead', code: 'x' },
+        { id: event.id, state: 'pending' },
+        { id: waiting.id, state: 'queued' },
+      ]);
+    });
+
+    test('says which runs ended well and did not reach their reader', async () => {
+      const { storage } = await fresh();
+      const id = await ended(storage, {
+        delivery: { channel: 'telegram', to: '1', text: 'hello', fromMain: false },
+      });
+      expect(await storage.listEnds([id])).toEqual([
+        { id, state: 'completed', outcome: 'ok', unsent: 'queued' },
+      ]);
+      const [sent] = await storage.claimOutbox({ nowMs: NOW, limit: 1 });
+      await storage.deadLetterOutbox(sent?.id ?? '', {
+        error: { code: 'x', message: '' },
+        summary: summary(),
+        nowMs: NOW,
+      });
+      expect(await storage.listEnds([id])).toMatchObject([{ unsent: 'dead' }]);
+    });
+
     test('keeps the last ten ends of a run', async () => {
       const { storage } = await fresh();
       const id = await ended(storage, failed);

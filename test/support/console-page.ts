@@ -14,12 +14,21 @@ export interface ConsolePages {
 }
 
 /** Opens it before the tests and closes all of it after them. */
-export function useConsole(): ConsolePages {
+export function useConsole({
+  mode = 'dev',
+  files = {},
+}: {
+  readonly mode?: 'dev' | 'serve';
+  readonly files?: Readonly<Record<string, string>>;
+} = {}): ConsolePages {
   const held: { browser?: Browser; context?: BrowserContext; running?: ConsoleService } = {};
   let folder: ReturnType<typeof makeConsoleFolder> | undefined;
   beforeAll(async () => {
-    folder = makeConsoleFolder();
-    [held.browser, held.running] = await Promise.all([openBrowser(), startConsoleService(folder.path)]);
+    folder = makeConsoleFolder(files);
+    [held.browser, held.running] = await Promise.all([
+      openBrowser(),
+      startConsoleService(folder.path, { mode }),
+    ]);
     held.context = await held.browser.newContext();
     const page = await held.context.newPage();
     await page.goto(held.running.link);

@@ -27,6 +27,22 @@ export function formatMs(ms: number): string {
   return ms < 1000 ? `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`;
 }
 
-export function count(number: number, noun: string): string {
-  return `${number.toLocaleString('en')} ${noun}${number === 1 ? '' : 's'}`;
+/** How long ago, in its largest unit. */
+export function formatAgo(at: number): string {
+  const seconds = Math.max(0, Math.round((Date.now() - at) / 1000));
+  if (seconds < 60) return `${seconds} s ago`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
+  return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h ago` : `${Math.floor(seconds / 86_400)} d ago`;
+}
+
+/** The day of a time in words. */
+export function formatDay(at: number): string {
+  const day = new Date(at).toDateString();
+  if (day === new Date().toDateString()) return 'today';
+  if (day === new Date(Date.now() - 86_400_000).toDateString()) return 'yesterday';
+  return new Date(at).toLocaleDateString([], { dateStyle: 'medium' });
+}
+
+export function count(number: number, noun: string, many = `${noun}s`): string {
+  return `${number.toLocaleString('en')} ${number === 1 ? noun : many}`;
 }

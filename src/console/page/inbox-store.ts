@@ -1,5 +1,5 @@
 /** The rows of the inbox and the feed that brings new ones. */
-import { computed, signal } from '@preact/signals';
+import { computed, effect, signal } from '@preact/signals';
 import type { ConsoleState, InboxPage, InboxRow } from '../protocol.ts';
 import { getJson, messageOf, readFeed, type FeedEvent } from './api.ts';
 
@@ -17,16 +17,37 @@ export interface Filters {
   readonly mapping: string;
   readonly path: string;
   readonly text: string;
+  /** `yes`: only what needs attention. */
+  readonly need: string;
 }
 
-export const NO_FILTERS: Filters = { outcome: '', mapping: '', path: '', text: '' };
+export const NO_FILTERS: Filters = { outcome: '', mapping: '', path: '', text: '', need: '' };
 
 export const rows = signal<readonly InboxRow[]>([]);
 export const state = signal<ConsoleState | undefined>(undefined);
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 export const loadProblem = signal('');
 export const isLoaded = signal(false);
-export const filters = signal<Filters>(NO_FILTERS);
+export const filters = signal<Filters>(readFilters());
+
+/** Filters stand in the address, so that a list is a link that can be sent. */
+function readFilters(): Filters {
+  const query = new URLSearchParams(location.search);
+  const names = Object.keys(NO_FILTERS) as (keyof Filters)[];
+  return { ...NO_FILTERS, ...Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) };
+}
+
+/** With its question mark; empty where there is none. */
+export function filterQuery(): string {
+  const given = Object.entries(filters.value).filter(([, value]) => value !== '');
+  return given.length === 0 ? '' : `?${new URLSearchParams(given as [string, string][]).toString()}`;
+}
+
+effect(() => {
+  const address = location.pathname + filterQuery();
+  if (location.pathname !== '/author' && address !== location.pathname + location.search)
+    history.replaceState(null, '', address);
+});
 /** Rows that came while this page is open: they are marked for a moment. */
 export const fresh = new Set<string>();
 
@@ -36,7 +57,8 @@ export const mappingNames = computed(() => {
   return [...new Set([...seen, ...(state.value?.mappings ?? [])])].toSorted();
 });
 
-export const shownRows = computed(() => {
+/** Rows that all filters but that of attention leave. */
+export const foundRows = computed(() => {
   const { outcome, mapping, path, text } = filters.value;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (outcome === '' && mapping === '' && path === '' && words.length === 0) return rows.value;

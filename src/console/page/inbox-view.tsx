@@ -3,8 +3,10 @@ import { signal, useComputed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { InboxRow } from '../protocol.ts';
-import { formatBody, formatMs, formatTime } from './format.ts';
+import { inNeed, rowsInSight as seenRows, shownRows } from './ends-store.ts';
+import { formatAgo, formatBody, formatDate, formatDay, formatMs } from './format.ts';
 import {
+  filterQuery,
   filters,
   fresh,
   hookNames,
@@ -13,7 +15,6 @@ import {
   mappingNames,
   NO_FILTERS,
   rows,
-  shownRows,
   state,
   type Filters,
 } from './inbox-store.ts';
@@ -42,7 +43,7 @@ export function step(by: 1 | -1): void {
   const list = shownRows.value;
   const at = list.findIndex(({ id }) => id === openId());
   const next = list[at === -1 ? 0 : Math.min(Math.max(at + by, 0), list.length - 1)];
-  if (next !== undefined) goTo(`/request/${next.id}`, { replace: at !== -1 });
+  if (next !== undefined) goTo(`/request/${next.id}${filterQuery()}`, { replace: at !== -1 });
 }
 
 export function InboxView(): JSX.Element {
@@ -83,14 +84,21 @@ function FilterBar(): JSX.Element {
         names={mappingNames.value}
         onChange={(value) => set({ mapping: value })}
       />
+      <button
+        type="button"
+        class="chip"
+        aria-pressed={filters.value.need !== ''}
+        onClick={() => set({ need: filters.value.need === '' ? 'yes' : '' })}
+      >
+        needs attention {inNeed.value.length.toLocaleString('en')}
+      </button>
       <FoundCount />
     </form>
   );
 }
 
 function FoundCount(): JSX.Element {
-  const { outcome, mapping, path, text } = filters.value;
-  const isFiltered = [outcome, mapping, path, text].some((value) => value !== '');
+  const isFiltered = Object.values(filters.value).some((value) => value !== '');
   const all = rows.value.length.toLocaleString('en');
   return (
     <p class="count" aria-live="polite">
@@ -141,6 +149,9 @@ function RowList(): JSX.Element {
   useLayoutEffect(() => {
     if (box.current !== null && shown.current !== open && showOpenRow(box.current)) shown.current = open;
   });
+  useLayoutEffect(() => {
+    seenRows.value = list;
+  }, [list]);
   const isOpenMade = list.some(({ id }) => id === open);
   return (
     <div
@@ -156,7 +167,14 @@ function RowList(): JSX.Element {
       <div class="spacer" role="presentation" style={{ height: `${all * rowHeight.value}px` }}>
         <div role="presentation" style={{ transform: `translateY(${first * rowHeight.value}px)` }}>
           {list.map((row, index) => (
-            <Row key={row.id} row={row} isOpen={row.id === open} position={first + index + 1} all={all} />
+            <Row
+              key={row.id}
+              row={row}
+              isOpen={row.id === open}
+              position={first + index + 1}
+              all={all}
+              day={dayBefore(shownRows.value[first + index - 1], row)}
+            />
           ))}
         </div>
       </div>
@@ -216,9 +234,16 @@ interface RowProps {
   readonly isOpen: boolean;
   readonly position: number;
   readonly all: number;
+  /** Where a day begins. */
+  readonly day: string | undefined;
 }
 
-function Row({ row, isOpen, position, all }: RowProps): JSX.Element {
+function dayBefore(above: InboxRow | undefined, row: InboxRow): string | undefined {
+  const day = formatDay(row.at);
+  return above !== undefined && formatDay(above.at) === day ? undefined : day;
+}
+
+function Row({ row, isOpen, position, all, day }: RowProps): JSX.Element {
   return (
     <div
       id={`row-${row.id}`}
@@ -227,13 +252,16 @@ function Row({ row, isOpen, position, all }: RowProps): JSX.Element {
       aria-selected={isOpen}
       aria-posinset={position}
       aria-setsize={all}
-      onClick={() => goTo(`/request/${row.id}`)}
+      onClick={() => goTo(`/request/${row.id}${filterQuery()}`)}
     >
+      {day !== undefined && <span class="day">{day}</span>}
       <span class="path">
         <ShownText text={row.path === '' ? '(no name)' : row.path} />
       </span>
       <OutcomeLabel row={row} />
-      <time dateTime={new Date(row.at).toISOString()}>{formatTime(row.at)}</time>
+      <time dateTime={new Date(row.at).toISOString()} title={formatDate(row.at)}>
+        {formatAgo(row.at)}
+      </time>
       <span class="what">
         <ShownText text={whatBecame(row)} />
       </span>

@@ -1,8 +1,10 @@
 import { signal } from '@preact/signals';
 import { render, type JSX, type ComponentType } from 'preact';
-import { connection, startInbox, state } from './inbox-store.ts';
+import { followEnds } from './ends-store.ts';
+import { connection, filterQuery, startInbox, state } from './inbox-store.ts';
 import { InboxView, openId, readOpen, step } from './inbox-view.tsx';
 import { followLink, goTo, place } from './navigation.ts';
+import { OverviewView } from './overview-view.tsx';
 import { RequestView } from './request-view.tsx';
 import { toast } from './toast.ts';
 
@@ -24,7 +26,7 @@ function App(): JSX.Element {
         <main id="main" class="split">
           <InboxView />
           <section id="detail" class="detail" aria-label="Request" tabIndex={0}>
-            {id === '' ? <p class="empty quiet">Choose a request.</p> : <RequestView id={id} key={id} />}
+            {id === '' ? <OverviewView /> : <RequestView id={id} key={id} />}
           </section>
         </main>
       )}
@@ -138,7 +140,7 @@ function onKey(event: KeyboardEvent): void {
 function leave(target: HTMLElement, isWriting: boolean): void {
   if (isHelpOpen.value) isHelpOpen.value = false;
   else if (isWriting && target.closest('.cm-editor') === null) target.blur();
-  else if (openId() !== '' && place.value.path !== '/author') goTo('/');
+  else if (openId() !== '' && place.value.path !== '/author') goTo(`/${filterQuery()}`);
 }
 
 const ACTIONS: Readonly<Record<string, () => void>> = {
@@ -158,7 +160,7 @@ const ACTIONS: Readonly<Record<string, () => void>> = {
 addEventListener('keydown', onKey);
 const root = document.querySelector('#app');
 if (root !== null) render(<App />, root);
-void startInbox();
+void startInbox().then(followEnds);
 
 /** A view whose code is loaded when it is first shown. */
 function lazyView(load: () => Promise<ComponentType>): ComponentType {

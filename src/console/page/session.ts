@@ -9,6 +9,11 @@ export function keepSession(token: string): void {
   localStorage.setItem(NAME, token);
 }
 
+/** What the session may do, as its token says; the service decides on each request. */
+export function mayOperate(): boolean {
+  return ['operate', 'author'].includes(sessionToken()?.split('.', 1)[0] ?? '');
+}
+
 /** The session has ended: the same address asks for the key now. */
 export function endSession(): void {
   localStorage.removeItem(NAME);

@@ -71,6 +71,9 @@ function SentEntry({ entry, ...changing }: EntryProps): JSX.Element {
   );
 }
 
+/** Deliveries and callbacks of a run. */
+export const sentOf = ({ outbox = [] }: WorkJson): readonly WorkJson[] => outbox;
+
 function EventWork({ entry, ...changing }: EntryProps): JSX.Element {
   return (
     <article class="work">
@@ -86,7 +89,7 @@ function EventWork({ entry, ...changing }: EntryProps): JSX.Element {
   );
 }
 
-function workOf({ stored }: RequestPage): {
+export function workOf({ stored }: RequestPage): {
   readonly runs: readonly WorkJson[];
   readonly events: readonly WorkJson[];
 } {
@@ -102,12 +105,12 @@ export function isUnderWay(page: RequestPage): boolean {
   return states.some((one) => one === 'queued' || one === 'active' || one === 'pending' || one === 'claimed');
 }
 
-function text(entry: WorkJson, key: string): string {
+export function text(entry: WorkJson, key: string): string {
   const value = entry[key];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-function endOf(run: WorkJson): string {
+export function endOf(run: WorkJson): string {
   return text(run, 'outcome') || text(run, 'state');
 }
 
@@ -151,7 +154,7 @@ function Actions({ entry, mayChange, onChanged }: EntryProps): JSX.Element | nul
   if (!mayChange || !(isFailed || ['queued', 'dead', 'pending'].includes(state))) return null;
   const change = async (what: 'retry' | 'drop'): Promise<void> => {
     try {
-      await postJson(`/api/${what}`, { id: text(entry, 'id') });
+      await postJson(`/api/${what}`, { ids: [text(entry, 'id')] });
       onChanged();
     } catch (error) {
       problem.value = messageOf(error);

@@ -10,16 +10,19 @@ import {
   type RetryRows,
   type RunnerHold,
   type SessionRecord,
+  type WorkEnd,
 } from '../records.ts';
 import { both, by, listed, type Sql } from './dialects.ts';
 import {
   EVENT_COLUMNS,
+  type EndRow,
   type EventRow,
   OUTBOX_COLUMNS,
   type OutboxRow,
   RUN_COLUMNS,
   type RunRow,
   type Table,
+  toEnd,
 } from './rows.ts';
 import { withEvents } from './gathering.ts';
 import { readCounters } from './counters.ts';
@@ -34,6 +37,10 @@ import type { Store } from './store.ts';
 
 const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const ENDED = both`SELECT ${RUN_COLUMNS} WHERE state >= ${RUN.completed} AND id IN ${listed('?')}`;
+const RUN_ENDS = both`SELECT id, state, outcome, error_code AS code FROM runs WHERE id IN ${listed('?')}`;
+const EVENT_ENDS = both`SELECT id, state, NULL AS outcome, error_code AS code FROM events WHERE id IN ${listed('?')}`;
+const QUEUED_OF = both`SELECT run_id AS id FROM outbox WHERE state = ${OUTBOX.queued} AND run_id IN ${listed('?')}`;
+const DEAD_OF = both`SELECT run_id AS id FROM outbox WHERE state = ${OUTBOX.dead} AND run_id IN ${listed('?')}`;
 const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM sessions
   WHERE (CAST(?1 AS TEXT) IS NULL OR key = ?1) AND (CAST(?2 AS TEXT) IS NULL OR owner = ?2) ORDER BY last_used_at DESC, key, owner LIMIT ?3`;
 const DECISIONS = `SELECT decision FROM decisions WHERE (CAST(?1 AS TEXT) IS NULL OR mapping_id = ?1) AND (CAST(?2 AS TEXT) IS NULL OR outcome = ?2
@@ -84,6 +91,18 @@ export function listOutbox({ sql }: Store, query: ListQuery): OutboxRow[] {
     ['run_id', query.runId],
     ['id', query.id],
   ]);
+}
+
+/** What has become of these runs and events; what they sent is looked for among what waits and what was given up. */
+export function listEnds({ sql }: Store, ids: readonly string[]): WorkEnd[] {
+  const list = JSON.stringify(ids);
+  const unsent = new Map<string, 'queued' | 'dead'>();
+  for (const { id } of sql.all<{ id: string }>(QUEUED_OF, list)) unsent.set(id, 'queued');
+  for (const { id } of sql.all<{ id: string }>(DEAD_OF, list)) unsent.set(id, 'dead');
+  return [
+    ...sql.all<EndRow>(RUN_ENDS, list).map((row) => toEnd('runs', row, unsent.get(row.id))),
+    ...sql.all<EndRow>(EVENT_ENDS, list).map((row) => toEnd('events', row)),
+  ];
 }
 
 export function listEvents({ sql }: Store, query: ListQuery): EventRow[] {

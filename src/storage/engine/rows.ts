@@ -20,6 +20,7 @@ import type {
   RunState,
   StoredConversation,
   TokenUsage,
+  WorkEnd,
 } from '../records.ts';
 
 /** Rows as the engine sends them: JSON stays text until the host reads it. */
@@ -162,6 +163,27 @@ export function toRun(row: RunRow): RunRecord {
     ...(row.endedAt !== null && { endedAt: row.endedAt }),
     ...(row.gathered > 0 && { eventCount: row.gathered + 1 }),
     ...(row.events && { events: row.events.map((event) => JSON.parse(event) as AgentAction) }),
+  };
+}
+
+export interface EndRow {
+  readonly id: string;
+  readonly state: number;
+  readonly outcome: RunOutcome | null;
+  readonly code: string | null;
+}
+
+export function toEnd(
+  table: 'runs' | 'events',
+  { id, state, outcome, code }: EndRow,
+  unsent?: WorkEnd['unsent'],
+): WorkEnd {
+  return {
+    id,
+    state: table === 'runs' ? named(RUN_STATES, state) : named(EVENT_STATES, state),
+    ...(outcome !== null && { outcome }),
+    ...(code !== null && { code }),
+    ...(unsent !== undefined && { unsent }),
   };
 }
 

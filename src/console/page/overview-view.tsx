@@ -1,0 +1,134 @@
+/** What is seen where no request is chosen: what came, how it ended, and what stands in the way. */
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { InboxRow, Overview } from '../protocol.ts';
+import { getJson } from './api.ts';
+import { inNeed, needsAttention } from './ends-store.ts';
+import { count, formatAgo, formatTime } from './format.ts';
+import { filters, rows } from './inbox-store.ts';
+import { ShownText } from './shown-text.tsx';
+
+const LOOK_MS = 5_000;
+const BARS = 24;
+
+export function OverviewView(): JSX.Element {
+  const found = useSignal<Overview | undefined>(undefined);
+  useEffect(() => {
+    const look = (): void =>
+      void getJson<Overview>('/api/overview').then(
+        (value) => (found.value = value),
+        () => undefined,
+      );
+    look();
+    const timer = setInterval(look, LOOK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <article class="request overview">
+      <h1 tabIndex={-1}>Overview</h1>
+      {found.value !== undefined && <Work found={found.value} />}
+      <Need />
+      <Chart />
+    </article>
+  );
+}
+
+function Work({ found: { backlog, pauses, holds, limited } }: { readonly found: Overview }): JSX.Element {
+  return (
+    <section>
+      <h2>Work</h2>
+      <p>
+        {count(backlog.activeRuns, 'run')} under way, {backlog.queuedRuns} queued, {backlog.deadRuns} dead;{' '}
+        {count(backlog.queuedOutbox, 'delivery', 'deliveries')} waiting, {backlog.deadOutbox} given up
+      </p>
+      <ul>
+        {pauses.map(({ mappingId, since }) => (
+          <li key={mappingId} class="note">
+            {mappingId === '*' ? 'All runs are' : <ShownText text={`Mapping ${mappingId} is`} />} paused since{' '}
+            {formatTime(since)}
+          </li>
+        ))}
+        {limited.map(({ mappingId, reason, waiting }) => (
+          <li key={mappingId} class="note">
+            <ShownText text={`Mapping ${mappingId} is at its limit (${reason})`} />: {count(waiting, 'run')}{' '}
+            waiting
+          </li>
+        ))}
+        {holds.map(({ runner, model = '', code, waiting }) => (
+          <li key={runner + model} class="note">
+            <ShownText text={`Agent ${runner} ${model} is away (${code})`} />: {count(waiting, 'run')} waiting
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Need(): JSX.Element {
+  const need = inNeed.value;
+  if (need.length === 0) return <p class="quiet">Nothing needs attention.</p>;
+  return (
+    <section>
+      <h2>Needs attention</h2>
+      <ul>
+        {need.slice(0, 10).map((row) => (
+          <li key={row.id}>
+            <a href={`/request/${row.id}`}>
+              <ShownText text={row.path || '(no name)'} />
+            </a>{' '}
+            <span class="quiet">{formatAgo(row.at)}</span>{' '}
+            <ShownText text={row.note ?? row.code ?? row.mapping ?? ''} />
+          </li>
+        ))}
+      </ul>
+      <button type="button" class="link" onClick={() => (filters.value = { ...filters.value, need: 'yes' })}>
+        Show all {need.length} in the list
+      </button>
+    </section>
+  );
+}
+
+/** Requests over time, from the first in the list to now; what needs attention in its own colour. */
+function Chart(): JSX.Element | null {
+  const list = rows.value;
+  const oldest = list.at(-1)?.at;
+  if (oldest === undefined) return null;
+  const now = Date.now();
+  const step = Math.max((now - oldest) / BARS, 60_000);
+  const bars = Array.from({ length: BARS }, (_, index) => {
+    const to = now - (BARS - 1 - index) * step;
+    return list.filter(({ at }) => at > to - step && at <= to);
+  });
+  const top = Math.max(...bars.map(({ length }) => length), 1);
+  const said = `${count(list.length, 'request')} since ${formatAgo(oldest)}, ${inNeed.value.length} of them need attention`;
+  return (
+    <section>
+      <h2>Requests over time</h2>
+      <svg class="chart" viewBox={`0 0 ${BARS * 10} 60`} role="img" aria-label={said}>
+        {bars.map((bar, index) => (
+          <Bar key={index} bar={bar} x={index * 10} top={top} />
+        ))}
+      </svg>
+      <p class="quiet small">{said}</p>
+    </section>
+  );
+}
+
+function Bar({
+  bar,
+  x,
+  top,
+}: {
+  readonly bar: readonly InboxRow[];
+  readonly x: number;
+  readonly top: number;
+}): JSX.Element {
+  const [all, bad] = [bar.length, bar.filter(needsAttention).length].map((number) => (number / top) * 58);
+  return (
+    <>
+      <rect class="all" x={x + 1} width="8" y={60 - (all ?? 0)} height={all} />
+      <rect class="bad" x={x + 1} width="8" y={60 - (bad ?? 0)} height={bad} />
+    </>
+  );
+}

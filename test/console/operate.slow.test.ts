@@ -1,0 +1,59 @@
+/** What became of requests, told and mended in the page, in a real browser. */
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { complaintsOf, noBrowser } from '../support/browser.ts';
+import { useConsole } from '../support/console-page.ts';
+
+const FILES = {
+  'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}
+gateway:
+  heartbeat: {everySeconds: 0}
+  runners:
+    slow: {kind: command, argv: [sleep, "60"], cwd: private, maxRuns: 1}
+    broken: {kind: command, argv: ["false"], cwd: private}
+server: {stopGraceSeconds: 0.1}
+console: {enabled: true, port: 0}
+`,
+  'mappings/broken.yaml':
+    'id: order-broken\nmatch: {path: broken}\nrunner: broken\nmessageTemplate: hello\ndeliver: false\n',
+};
+
+describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `, ${noBrowser}`}`, () => {
+  const pages = useConsole({ files: FILES });
+
+  const label = (page: Page, id: string, text: string) =>
+    page.waitForSelector(`#row-${id} .outcome:has-text("${text}")`);
+
+  test('a row says how it ended, and what failed is found and run again above the fold', async () => {
+    const page = await pages.open();
+    const complaints = complaintsOf(page);
+    await page.setViewportSize({ width: 1360, height: 850 });
+    await page.waitForSelector('h1:has-text("Overview")');
+    const done = await pages.running.send('order', { id: 1, buyer: { name: 'Ada' }, items: [] });
+    const failed = await pages.running.send('broken', {});
+    const missed = await pages.running.send('nowhere', {});
+    const running = await pages.running.send('slow', {});
+    await label(page, running.requestId, 'running');
+    const queued = await pages.running.send('slow', {});
+    await label(page, done.requestId, 'done');
+    await label(page, failed.requestId, 'failed');
+    await label(page, queued.requestId, 'queued: agents busy');
+    await page.click('.chip:has-text("needs attention 2")');
+    await page.waitForSelector(`#row-${done.requestId}`, { state: 'detached' });
+    await page.waitForSelector(`#row-${missed.requestId}`);
+    expect(page.url()).toContain('need=yes');
+    await page.click(`#row-${failed.requestId}`);
+    await page.waitForSelector('.sentence:has-text("Taken by order-broken; its run failed")');
+    expect(await page.textContent('.bar-steps')).toMatch(/received.*judged.*queued.*ran.*error.*delivered/);
+    const again = page.locator('button:has-text("Run again what failed")');
+    const box = await again.boundingBox();
+    expect((box?.y ?? 1000) + (box?.height ?? 0)).toBeLessThan(850);
+    await again.click();
+    await page.waitForSelector('.toast:has-text("1 due now")');
+    await page.reload();
+    await page.waitForSelector('.chip[aria-pressed=true]');
+    await page.waitForSelector(`#row-${done.requestId}`, { state: 'detached' });
+    await page.screenshot({ path: process.env['SHOT'] ?? '/dev/null', type: 'png' });
+    expect(complaints).toEqual([]);
+  });
+});
