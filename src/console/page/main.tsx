@@ -6,6 +6,7 @@ import { InboxView, openId, readOpen, step } from './inbox-view.tsx';
 import { followLink, goTo, place } from './navigation.ts';
 import { OverviewView } from './overview-view.tsx';
 import { RequestView } from './request-view.tsx';
+import { mayOperate } from './session.ts';
 import { toast } from './toast.ts';
 
 /** The editor is large, and loaded when it is opened. */
@@ -63,7 +64,7 @@ function TopBar({ isAuthor }: { readonly isAuthor: boolean }): JSX.Element {
 function Status(): JSX.Element {
   return (
     <p class="status">
-      {state.value?.mode === 'serve' && <span class="badge">read only</span>}
+      {!mayOperate() && <span class="badge">read only</span>}
       <span class={`connection ${connection.value}`}>
         <span class="dot" aria-hidden="true" />
         {CONNECTIONS[connection.value]}

@@ -3,14 +3,18 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { InboxRow, Overview } from '../protocol.ts';
-import { getJson } from './api.ts';
+import { getJson, messageOf, postJson } from './api.ts';
 import { inNeed, needsAttention } from './ends-store.ts';
 import { count, formatAgo, formatTime } from './format.ts';
-import { filters, rows } from './inbox-store.ts';
-import { ShownText } from './shown-text.tsx';
+import { filters, rows, state } from './inbox-store.ts';
+import { mayOperate } from './session.ts';
+import { plainText, ShownText } from './shown-text.tsx';
+import { say } from './toast.ts';
 
 const LOOK_MS = 5_000;
 const BARS = 24;
+/** As the store names all mappings. */
+const ALL = '*';
 
 export function OverviewView(): JSX.Element {
   const found = useSignal<Overview | undefined>(undefined);
@@ -45,8 +49,13 @@ function Work({ found: { backlog, pauses, holds, limited } }: { readonly found: 
       <ul>
         {pauses.map(({ mappingId, since }) => (
           <li key={mappingId} class="note">
-            {mappingId === '*' ? 'All runs are' : <ShownText text={`Mapping ${mappingId} is`} />} paused since{' '}
-            {formatTime(since)}
+            {mappingId === ALL ? 'All runs are' : <ShownText text={`Mapping ${mappingId} is`} />} paused since{' '}
+            {formatTime(since)}{' '}
+            {mayOperate() && (
+              <button type="button" class="link" onClick={() => void setPause('resume', mappingId)}>
+                Resume
+              </button>
+            )}
           </li>
         ))}
         {limited.map(({ mappingId, reason, waiting }) => (
@@ -61,7 +70,44 @@ function Work({ found: { backlog, pauses, holds, limited } }: { readonly found: 
           </li>
         ))}
       </ul>
+      {mayOperate() && <PauseForm />}
     </section>
+  );
+}
+
+async function setPause(what: 'pause' | 'resume', mapping: string): Promise<void> {
+  try {
+    const { changed } = await postJson<{ readonly changed: number }>(
+      `/api/${what}`,
+      mapping === ALL ? {} : { mapping },
+    );
+    say(changed === 0 ? 'nothing changed' : `${what}d ${mapping === ALL ? 'all runs' : mapping}`);
+  } catch (error) {
+    say(messageOf(error));
+  }
+}
+
+/** Begins no further run of a mapping, or of any; what is under way goes on. */
+function PauseForm(): JSX.Element {
+  const chosen = useSignal(ALL);
+  return (
+    <p class="actions">
+      <select
+        aria-label="What to pause"
+        value={chosen.value}
+        onChange={(event) => (chosen.value = event.currentTarget.value)}
+      >
+        <option value={ALL}>all runs</option>
+        {(state.value?.mappings ?? []).map((id) => (
+          <option key={id} value={id}>
+            {plainText(id, 60)}
+          </option>
+        ))}
+      </select>
+      <button type="button" onClick={() => void setPause('pause', chosen.value)}>
+        Pause
+      </button>
+    </p>
   );
 }
 

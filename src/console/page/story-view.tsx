@@ -145,11 +145,17 @@ function Operations({
     }
   };
   const [failed, waiting] = [idsOf(FAILED), idsOf([...WAITING, 'dead'])];
+  const running = idsOf(['active']).filter((id) => runs.some((run) => text(run, 'id') === id));
   return (
     <p class="actions">
       {failed.length > 0 && (
         <button type="button" class="primary" onClick={() => void change('retry', failed, 'due now')}>
           Run again what failed
+        </button>
+      )}
+      {running.length > 0 && (
+        <button type="button" class="danger" onClick={() => void change('cancel', running, 'cancelled')}>
+          Cancel
         </button>
       )}
       {waiting.length > 0 && (
