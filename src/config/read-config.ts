@@ -10,6 +10,7 @@ import {
   documentKind,
   firstLine,
   nameOfKind,
+  type OpenTexts,
 } from '../document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
 import { isOnPath } from './on-path.ts';
@@ -32,6 +33,8 @@ import type { ConfigFacts } from './finding-facts.ts';
 
 /** What of the loading options the reading needs. */
 export interface ReadConfigOptions {
+  /** What is open in an editor. */
+  readonly open?: OpenTexts | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly needSecrets: boolean;
   readonly cwd: string;
@@ -75,7 +78,10 @@ export function readConfig(file: string, options: ReadConfigOptions): Promise<Re
 }
 
 async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadResult> {
-  const { document, diagnostics } = await readDocument(file, { cwd: options.cwd });
+  const { document, diagnostics } = await readDocument(file, {
+    cwd: options.cwd,
+    ...(options.open && { open: options.open }),
+  });
   if (document === undefined) return { diagnostics: diagnostics.map((found) => ofOtherFile(found, file)) };
   const { root } = document;
   const foreign = findForeign(root, file);

@@ -11,7 +11,7 @@ export { hideTokens, holdsCredentials, isSecretPath, sourceOfCode } from './secr
 export { formatPlace } from './line-column.ts';
 export type { ParsedDocument } from './parse-document.ts';
 export { printYaml } from './print-yaml.ts';
-export { displayName, readBounded, readDocument } from './read-document.ts';
+export { displayName, type OpenTexts, readBounded, readDocument } from './read-document.ts';
 export { kindsAt } from './schema-keys.ts';
 export { replaceWithin, withEdit } from './text-edit.ts';
 export { shorten } from './shorten.ts';

@@ -35,7 +35,7 @@ const MAX_OF_PATH = 500;
  * What senders really send: the files of `samples/<hook name>/`, which are payloads or request files, and the requests of
  * golden cases. What cannot be read in the folder is a finding; of golden cases `sluice test` says it.
  */
-async function findSamples(
+export async function findSamples(
   { samplesDir, casesDir }: SampleFolders,
   table: RoutingTable,
 ): Promise<{ readonly samples: readonly Sample[]; readonly diagnostics: readonly Finding[] }> {
@@ -115,7 +115,14 @@ export async function findInSamples(
   folders: SampleFolders,
   { table }: { readonly table: RoutingTable },
 ): Promise<{ readonly diagnostics: readonly Finding[]; readonly notes: readonly string[] }> {
-  const { samples, diagnostics } = await findSamples(folders, table);
+  return samplesSay(await findSamples(folders, table), { table });
+}
+
+/** The same of samples that were read before. */
+export async function samplesSay(
+  { samples, diagnostics }: Awaited<ReturnType<typeof findSamples>>,
+  { table }: { readonly table: RoutingTable },
+): ReturnType<typeof findInSamples> {
   if (samples.length === 0) return { diagnostics, notes: [] };
   const subjects = sampledMappings(table, samples);
   const { advise } = await import('../advice/advice.ts');

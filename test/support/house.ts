@@ -164,6 +164,11 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
       '@lezer/highlight',
     ],
   },
+  lsp: {
+    kind: 'tools',
+    imports: ['console', 'document', 'mapping', 'request'],
+    owns: ['vscode-languageserver', 'vscode-languageserver-textdocument'],
+  },
   golden: {
     kind: 'tools',
     imports: [
