@@ -98,21 +98,34 @@ const STARTS = ['cli/serve.ts', 'service/service.ts'];
 
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([
+  'advice/requests/evaluation-note.ts',
+  'advice/requests/evaluation-notes.ts',
   'advice/requests/warnings.ts',
+  'advice/vocabulary/wanted-fields.ts',
   'cli/check.ts',
+  'cli/explain.ts',
+  'cli/format-stored.ts',
+  'cli/lazy-advice.ts',
   'cli/mail-setup.ts',
   'cli/sample-plan.ts',
   'cli/serve.ts',
+  'cli/store-tasks.ts',
+  'cli/verify-requests.ts',
   'config/openclaw/import.ts',
   'console/shown-finding.ts',
   'document/edit-document.ts',
   'document/format-diagnostics.ts',
   'document/print-sarif.ts',
+  'explanation/brief.ts',
+  'explanation/decision-reasons.ts',
   'explanation/explain-request.ts',
-  'explanation/template-warnings.ts',
+  'explanation/format-considered.ts',
+  'explanation/format-evaluation.ts',
   'finding.ts',
   'golden/case-hints.ts',
   'golden/reporters.ts',
+  'server/account.ts',
+  'server/decision.ts',
 ]);
 /** Names of an entry of the engine and the adapters: what more is exported is for advice and tools, in `facts.ts`. */
 const MAX_NAMES = 30;

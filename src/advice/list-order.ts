@@ -12,7 +12,8 @@ export function listOrderFinding({
   operator,
   operands,
 }: Pick<Operation, 'operator' | 'operands'>):
-  { readonly message: string; readonly hint: string; readonly rule: string } | undefined {
+  | { readonly message: string; readonly hint: string; readonly purpose: string; readonly rule: string }
+  | undefined {
   const at = operands.findIndex((operand) => madeBy(operand) !== undefined);
   const [list, number] = [operands[at], operands[1 - at]];
   const maker = madeBy(list);
@@ -32,12 +33,13 @@ export function listOrderFinding({
   if (meant !== undefined) {
     const rule = JSON.stringify({ [meant]: maker.operands });
     const asks = `to ask whether ${meant === 'some' ? 'there is one' : 'there is none'}`;
-    return { message, hint: `${asks} write ${rule}`, rule };
+    return { message, hint: `${asks} write ${rule}`, purpose: asks, rule };
   }
   const count = { reduce: [list, { '+': [{ var: 'accumulator' }, 1] }, 0] };
   const counted = operands.map((operand) => (operand === list ? count : operand));
   const rule = JSON.stringify({ [operator]: counted });
-  return { message, hint: `count in a transform, or write ${rule}`, rule };
+  const purpose = 'count in a transform, or';
+  return { message, hint: `${purpose} write ${rule}`, purpose, rule };
 }
 
 function madeBy(operand: unknown): { readonly operator: string; readonly operands: unknown } | undefined {

@@ -1,4 +1,5 @@
 /* What to write in place of a condition on a header that carries the secret or the signature of a sender. */
+import type { Sentence } from '../finding.ts';
 import { isSecretPath } from '../document/document.ts';
 import { adviseVerify, generalScheme } from './proofs/written-verify.ts';
 import { isCarried } from './proofs/absence.ts';
@@ -14,7 +15,7 @@ import { schemesOfHeader } from '../verify/facts.ts';
 export const provider = (header: string): string | undefined => schemesOfHeader(header)[0];
 
 /** The block that judges such a header, and what else is to be done; undefined for a header that proves nothing. */
-export function verifyInstead(header: string): string | undefined {
+export function verifyInstead(header: string): Sentence | undefined {
   const name = header.toLowerCase();
   const known = schemesOfHeader(name);
   if (known.length > 0) return adviseVerify(known, PLACE);

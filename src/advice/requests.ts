@@ -8,17 +8,24 @@ export type {
   FieldList,
   LaterMapping,
   NearHookName,
+  SettingText,
 } from './requests/evaluation-advice.ts';
 export {
   type EvaluationNote,
   adviceIn,
-  isHint,
-  partedHint,
+  noteToJson,
+  type NoteJson,
   tellsWhatToWrite,
   untold,
   type NoteCode,
 } from './requests/evaluation-note.ts';
-export { emptyKeyNotes, evaluationNotes, settingNote } from './requests/evaluation-notes.ts';
+export {
+  emptyKeyNotes,
+  evaluationNotes,
+  settingNote,
+  settingToJson,
+  type SettingJson,
+} from './requests/evaluation-notes.ts';
 export { inOrderOf, nearestMiss, notesOfMapping } from './requests/nearest-miss.ts';
 export { listNamed, shown } from './requests/field-list.ts';
 export { laterMappings } from './requests/later-mappings.ts';

@@ -2,7 +2,7 @@
  * What shows only beside other requests, or when a run has ended, for the log of `sluice dev`: the hints of `explain` for
  * each request that was taken. Nothing here is on the way of an answer: it reads what the store has, one request at a time.
  */
-import { allHints, explainStored, findOthers, isOfRun, shortHint } from '../explanation/explanation.ts';
+import { allHints, explainStored, findOthers, isOfRun } from '../explanation/explanation.ts';
 import type { EvaluationNote } from '../advice/requests.ts';
 import type { ConsoleParts } from '../service/service.ts';
 import { hasFailed } from './run-words.ts';
@@ -85,7 +85,7 @@ export class DevHints {
 
   #tellOnce({ mappingId = '', requestId }: DecisionRecord, hint: EvaluationNote): void {
     // The values in it are others each time.
-    const key = `${mappingId} ${hint.at ?? ''} ${hint.setting === undefined ? hint.code : shortHint(hint)}`;
+    const key = `${mappingId} ${hint.at ?? ''} ${hint.setting ?? hint.code}`;
     if (this.#told.has(key) || this.#told.size >= MAX_TOLD) return;
     this.#told.add(key);
     this.#tell(mappingId, hint, requestId);

@@ -1,3 +1,4 @@
+import { printSentence } from '../finding.ts';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { LoadedConfig } from '../config/config.ts';
@@ -285,7 +286,7 @@ function sayWhatIsKnown({ terminal }: Cli, { explained, notes }: StoredExplanati
     return;
   }
   for (const { code, text } of notes)
-    if (code === 'not_kept' || code === 'name_known') terminal.out(`\n${text}`);
+    if (code === 'not_kept' || code === 'name_known') terminal.out(`\n${printSentence(text)}`);
 }
 
 /** The kept request as it would be judged now, and how it was judged where that differs. */
@@ -309,7 +310,7 @@ function explainKept(cli: Cli, { explained: page, config, all }: Page): void {
     all,
     isStored: true,
   });
-  for (const { code, text } of notes) if (code === 'removed') cli.terminal.out(text);
+  for (const { code, text } of notes) if (code === 'removed') cli.terminal.out(printSentence(text));
   const changed = changedLines(page);
   if (changed.length > 0) cli.terminal.out(changed.join('\n'));
 }
@@ -317,7 +318,7 @@ function explainKept(cli: Cli, { explained: page, config, all }: Page): void {
 /** How it was judged when it came, where that differs. */
 function changedLines({ notes, isByThen }: StoredExplanation): readonly string[] {
   const changed = notes.filter(({ code }) => code === 'judged_otherwise');
-  const lines = changed.map(({ text, at }) => `  ${text}${at === undefined ? '' : `  ${at}`}`);
+  const lines = changed.map(({ text, at }) => `  ${printSentence(text)}${at === undefined ? '' : `  ${at}`}`);
   if (lines.length === 0) return isByThen ? ['The mappings and transforms of now judge it alike.'] : [];
   const head = isByThen
     ? 'The mappings and transforms of now judge it otherwise:'

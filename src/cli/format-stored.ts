@@ -1,3 +1,4 @@
+import { printSentence, type Sentence } from '../finding.ts';
 import { defined } from '../json.ts';
 import { LAST_CHANNEL, type AgentAction, type NotifyAction } from '../action.ts';
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
@@ -37,25 +38,28 @@ export function answerLines(decision: DecisionRecord): readonly string[] {
   ];
 }
 
+/** A sentence in one line. */
+const shown = (text: Sentence): string => clearLine(printSentence(text));
+
 /** What is said of a request that the store knows, for people; settings have a heading of their own. */
 export function noteLines(notes: readonly EvaluationNote[]): readonly string[] {
   const of = (code: EvaluationNote['code']): readonly EvaluationNote[] =>
     notes.filter((note) => note.code === code);
   const empty = of('rendered_empty').map(
-    ({ field = '', text, at = '' }) => `  ${field}: ${clearLine(text)}  ${at}`,
+    ({ field = '', text, at = '' }) => `  ${field}: ${shown(text)}  ${at}`,
   );
   return [
-    ...of('older').map(({ text }) => `  ${text}`),
-    ...of('repeat').map(({ text }) => `  ${clearLine(text)}`),
-    ...of('detail').map(({ text }) => `  why: ${clearLine(text)}`),
-    ...of('decision').map(({ text }) => `  ${clearLine(text)}`),
-    ...[...of('new_event'), ...of('remedy')].map(({ text }) => `  hint: ${clearLine(text)}`),
-    ...of('refusal').map(({ text }) => `✗ ${clearLine(text)}`),
+    ...of('older').map(({ text }) => `  ${shown(text)}`),
+    ...of('repeat').map(({ text }) => `  ${shown(text)}`),
+    ...of('detail').map(({ text }) => `  why: ${shown(text)}`),
+    ...of('decision').map(({ text }) => `  ${shown(text)}`),
+    ...[...of('new_event'), ...of('remedy')].map(({ text }) => `  hint: ${shown(text)}`),
+    ...of('refusal').map(({ text, field = '' }) => `✗ ${field}: ${shown(text)}`),
     ...missedLines(notes.filter(({ mapping }) => mapping !== undefined)),
     ...(empty.length === 0 ? [] : ['rendered empty:', ...empty]),
-    ...of('empty_key').map(({ text }) => `  ${clearLine(text)}`),
-    ...of('warning').map(({ text }) => `warning ${clearLine(text)}`),
-    ...of('transform').flatMap(({ text }) => indent(text)),
+    ...of('empty_key').map(({ text }) => `  ${shown(text)}`),
+    ...of('warning').map(({ text }) => `warning ${shown(text)}`),
+    ...of('transform').flatMap(({ text }) => indent(printSentence(text))),
   ];
 }
 
@@ -74,7 +78,7 @@ function missedLines(notes: readonly EvaluationNote[]): readonly string[] {
 
 function missLines({ code, mapping, at, text }: EvaluationNote): readonly string[] {
   const head = `  ✗ ${clearLine(mapping?.id ?? '')}${at === undefined ? '' : `  ${at}`}`;
-  return [...(code === 'not_held' ? [head] : []), `      ${clearLine(text)}`];
+  return [...(code === 'not_held' ? [head] : []), `      ${shown(text)}`];
 }
 
 /** What became of the request: its runs with their deliveries, and its system events. */

@@ -82,7 +82,7 @@ export interface Verdict {
   readonly proved: boolean;
   /** 0 for the current secret; absent where the request is refused. */
   readonly retired?: number;
-  readonly diagnosis?: Diagnosis;
+  readonly diagnosis?: Omit<Diagnosis, 'text'> & { readonly text: string };
   /** What the path asks for besides, and no file can show. */
   readonly notJudged?: readonly string[];
 }

@@ -1,3 +1,4 @@
+import { printSentence } from '../finding.ts';
 import type { Advise } from '../generation/generation.ts';
 import type { ExplainStart } from '../runners/runners.ts';
 import type { ServiceOptions } from '../service/service.ts';
@@ -18,5 +19,8 @@ export const serviceAdvice = {
   advise,
   explainStart,
   loadAdvisor: async (table) => (await import('../advice/requests.ts')).createAdvisor(table),
-  adviseRun: async (run, config) => (await import('../explanation/explanation.ts')).runAdvice(run, config),
+  adviseRun: async (run, config) => {
+    const said = (await import('../explanation/explanation.ts')).runAdvice(run, config);
+    return said && printSentence(said);
+  },
 } satisfies Partial<ServiceOptions>;

@@ -1,3 +1,4 @@
+import { printSentence } from '../finding.ts';
 import { resolve } from 'node:path';
 import type { StorageError } from '../storage/storage.ts';
 import type { LoadedConfig, Settings } from '../config/config.ts';
@@ -108,7 +109,9 @@ export async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
     const runs = await printListing(runsListing, storage, cli.terminal, options);
     if (options.json) return runs.length;
     const failed = runs.filter(hasFailed);
-    const hints = new Set(failed.flatMap((run) => runAdvice(run, config) ?? []));
+    const hints = new Set(
+      failed.flatMap((run) => runAdvice(run, config) ?? []).map((said) => printSentence(said)),
+    );
     for (const hint of [...hints].slice(0, MAX_HINTS)) cli.terminal.err(`hint: ${clearLine(hint)}`);
     if (options.kind !== 'hook') sayFailedTurn(cli, runs, await storage.listEvents(WAITING));
     return runs.length;

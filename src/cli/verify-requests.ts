@@ -1,3 +1,4 @@
+import { printSentence } from '../finding.ts';
 import { diagnose } from '../advice/proofs.ts';
 import type { Settings } from '../config/config.ts';
 import type { Generation } from '../generation/generation.ts';
@@ -53,7 +54,8 @@ async function judge(
   const common = { path, scheme: proof.settings.scheme, ...notJudged(settings) };
   if (judged.kind === 'proved') return { ...common, proved: true, retired: judged.retired };
   const diagnosis = 'proof' in judged ? diagnose(judged.proof, judged.request(), judged.refusal) : undefined;
-  return { ...common, proved: false, ...(diagnosis === undefined ? {} : { diagnosis }) };
+  const found = diagnosis && { ...diagnosis, text: printSentence(diagnosis.text) };
+  return { ...common, proved: false, ...(found === undefined ? {} : { diagnosis: found }) };
 }
 
 /** The address that senders sign. */

@@ -3,6 +3,7 @@
  * second only of the same kind), and how to see more. A hint begins with the verb; what is to be written stands on a
  * line of its own, as the whole line of the file where that is known.
  */
+import { printSentence, say, splitAtFix, type Sentence } from '../finding.ts';
 import { formatPlace, type Place } from '../document/document.ts';
 import type { Evaluation, TransformTrace } from '../hook/hook.ts';
 import {
@@ -11,14 +12,12 @@ import {
   type EvaluationAdvice,
   type EvaluationNote,
   evaluationNotes,
-  isHint,
   nearestMiss,
   tellsWhatToWrite,
   untold,
 } from '../advice/requests.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import { wrap } from './format-lines.ts';
-import { hintParts } from './hint-parts.ts';
 
 /** How it is printed. */
 export interface BriefOptions {
@@ -26,12 +25,15 @@ export interface BriefOptions {
   readonly columns?: number | undefined;
 }
 
+/** A note; of a warning with its code. */
+export type Hint = EvaluationNote & { readonly warning?: string };
+
 /** What a request became and what to do, in lines. */
 export interface Brief {
   readonly verdict: readonly string[];
   readonly hints: readonly string[];
   /** The notes that the hints are made of. */
-  readonly told: readonly EvaluationNote[];
+  readonly told: readonly Hint[];
 }
 
 const MAX_EMPTY = 3;
@@ -64,12 +66,12 @@ export function briefOf(
   };
 }
 
-/** Of the same kind, and about another thing. */
+/** Of the same kind. */
 const isAsSure = (note: EvaluationNote, first: EvaluationNote | undefined): boolean =>
-  note.code === first?.code && note.text !== first.text && note.code !== 'setting';
+  note.code === first?.code && note !== first && note.code !== 'setting';
 
 /** Everything that says what to do, the surest first. */
-function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): readonly EvaluationNote[] {
+function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): readonly Hint[] {
   const { mapping, outcome, trace, warnings } = evaluation;
   // It is as the operator wrote it.
   if (outcome.kind === 'skipped') return [];
@@ -78,31 +80,38 @@ function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): r
   const { ofKind, others } = adviceIn(notes);
   // A block over a path whose beginning is not there is for other events.
   const empty = of('rendered_empty').filter(
-    ({ paths = [], text }) => paths.length > 0 && !/^#\w+ [\w-]+\./.test(text),
+    ({ paths = [], expression = '' }) => paths.length > 0 && !/^#\w+ [\w-]+\./.test(expression),
   );
   const isAmiss = mapping === undefined || outcome.kind === 'rejected' || of('rendered_empty').length > 0;
   const held = others.filter(({ code }) => code === 'held_otherwise');
   const miss = mapping === undefined ? nearestMiss(trace.considered, notes) : undefined;
   const telling = (miss?.notes ?? []).filter(({ code }) => tellsWhatToWrite(code));
-  const written = telling.filter(({ text }) => hintParts(text).line !== undefined);
-  const settings = of('setting').filter(isHint);
+  const sure = telling.filter(({ text }) => splitAtFix(text).fix?.line !== undefined);
   return [
     ...(isAmiss ? [...ofKind, ...others] : held),
-    ...(written.length > 0 ? written : telling),
+    ...(sure.length > 0 ? sure : telling),
     ...empty,
     ...of('near_name'),
     ...of('passed_over'),
     ...of('remedy'),
     ...of('returned_nothing'),
-    ...untold(advisedWarnings(warnings), notes).map(({ code, message }): EvaluationNote => ({
+    ...untold(advisedWarnings(warnings), notes).map(({ code, message }): Hint => ({
       code: 'warning',
-      text: `${code}: ${message}`,
+      warning: code,
+      text: say`${code}: ${message}`,
     })),
     ...(isAmiss ? [] : others),
-    ...settings,
+    ...of('setting').filter(({ isFine }) => isFine !== true),
     ...of('only_first_acts'),
   ];
 }
+
+type LinesOf = (notes: readonly EvaluationNote[], mark: string) => readonly string[];
+
+const linesBy =
+  (options: BriefOptions): LinesOf =>
+  (notes, mark) =>
+    notes.flatMap((note) => wrap(mark, `${printSentence(note.text)}${placeOf(note)}`, options));
 
 /** Why it was not taken, or what is not in what was made of it. */
 function verdictOf(
@@ -115,39 +124,42 @@ function verdictOf(
     notes.filter((note) => note.code === code);
   const lines = (texts: readonly string[], mark: string): readonly string[] =>
     texts.flatMap((text) => wrap(mark, text, options));
+  const said = linesBy(options);
   if (outcome.kind === 'skipped') return [];
   if (mapping === undefined) {
     const miss = isOfKind ? undefined : nearestMiss(trace.considered, notes);
-    const [head] = miss?.notes ?? [];
-    const names = of('hook_name').map(({ text }) => text);
+    const names = of('hook_name').map(({ text }) => printSentence(text));
     const known = names.length === 0 ? '' : `; the hook names are: ${names.slice(0, 10).join(', ')}`;
     return [
-      ...lines(head === undefined ? [] : [`${miss?.id ?? ''}: ${head.text}${placeOf(head)}`], '✗ '),
+      ...said((miss?.notes ?? []).slice(0, 1), `✗ ${miss?.id ?? ''}: `).map((line, at) =>
+        at === 0 ? line : `  ${line.trimStart()}`,
+      ),
       ...lines(
-        of('unknown_name').map(({ text }) => `${text}${known}`),
+        of('unknown_name').map(({ text }) => `${printSentence(text)}${known}`),
         '✗ ',
       ),
     ];
   }
-  const empty = of('rendered_empty').map(
-    ({ field = '', text, index, ...note }) =>
-      `${field}${index === undefined ? '' : ` of element ${index}`} has nothing for ${text.split('; the request has ', 1)[0] ?? ''}${placeOf(note)}`,
-  );
-  const more = empty.length - MAX_EMPTY;
   const error = outcome.kind === 'rejected' ? outcome.error : undefined;
   return [
     ...lines(error === undefined ? [] : [`${error.code}: ${error.detail}`], '✗ '),
     ...lines(trace.transforms.flatMap(failureOf), '  '),
-    ...lines(
-      of('cause').map(({ text }) => text),
-      '  ',
-    ),
-    ...lines(more > 1 ? [...empty.slice(0, MAX_EMPTY), `and ${more} more`] : empty, '· '),
-    ...lines(
-      of('empty_key').map(({ text }) => text),
-      '  ',
-    ),
+    ...said(of('cause'), '  '),
+    ...emptyLines(of('rendered_empty'), options),
+    ...said(of('empty_key'), '  '),
   ];
+}
+
+/** What is not in what was made of it. */
+function emptyLines(notes: readonly EvaluationNote[], options: BriefOptions): readonly string[] {
+  const texts = notes.map(
+    ({ field = '', index, expression = '', ...note }) =>
+      `${field}${index === undefined ? '' : ` of element ${index}`} has nothing for ${expression}${placeOf(note)}`,
+  );
+  const more = texts.length - MAX_EMPTY;
+  return (more > 1 ? [...texts.slice(0, MAX_EMPTY), `and ${more} more`] : texts).flatMap((text) =>
+    wrap('· ', text, options),
+  );
 }
 
 /** What a transform threw and where, or what is wrong with its result. */
@@ -164,29 +176,24 @@ const placeOf = ({ at }: Pick<EvaluationNote, 'at'>): string => (at === undefine
 export function notesBrief(notes: readonly EvaluationNote[], options: BriefOptions = {}): Brief {
   const of = (...codes: readonly EvaluationNote['code'][]): readonly EvaluationNote[] =>
     notes.filter(({ code }) => codes.includes(code));
+  const said = linesBy(options);
   const [miss] = of('not_held');
-  const why = [
-    ...of('older', 'detail').map(({ text }) => text),
-    ...of('refusal').map(({ text }) => text.split(': ', 1)[0] ?? ''),
-    ...(miss === undefined ? [] : [`${miss.mapping?.id ?? ''}: ${miss.text}${placeOf(miss)}`]),
-  ];
-  const empty = of('rendered_empty').map(
-    ({ field = '', text, ...note }) => `${field} has nothing for ${text}${placeOf(note)}`,
-  );
   const hints = [
     ...of('difference')
       .filter(({ mapping }) => mapping?.id === miss?.mapping?.id)
       .slice(0, 1),
     ...of('refusal', 'new_event', 'remedy'),
     ...of('warning', 'empty_key', 'transform'),
-    ...of('setting').filter(isHint),
+    ...of('setting').filter(({ isFine }) => isFine !== true),
   ];
   const told = hints.filter((note, at) => at === 0 || isAsSure(note, hints[0])).slice(0, MAX_HINTS);
   return {
     verdict: [
-      ...of('repeat').flatMap(({ text }) => wrap('· ', text, options)),
-      ...why.flatMap((text) => wrap('✗ ', text, options)),
-      ...empty.flatMap((text) => wrap('· ', text, options)),
+      ...said(of('repeat'), '· '),
+      ...said(of('older', 'detail'), '✗ '),
+      ...of('refusal').flatMap(({ field = '' }) => wrap('✗ ', field, options)),
+      ...said(miss === undefined ? [] : [miss], `✗ ${miss?.mapping?.id ?? ''}: `),
+      ...emptyLines(of('rendered_empty'), options),
     ],
     hints: told.flatMap((note) => noteHint(note, options)),
     told,
@@ -199,26 +206,46 @@ interface HintOptions extends BriefOptions {
 }
 
 /** A hint on lines of its own: the verb, what is to be written as it is pasted, and why. */
-export function noteHint(note: EvaluationNote, options: HintOptions = {}): readonly string[] {
-  const { setting, text } = note;
-  const place = note.at === undefined ? undefined : options.places?.get(note.at);
-  const [first = '', ...block] = text.split('\n');
-  const { verb, line, why } = hintParts(withoutScheme(note, first));
-  const isRule = line?.startsWith('{') === true;
+export function noteHint(
+  { setting, text, at }: EvaluationNote,
+  options: HintOptions = {},
+): readonly string[] {
+  const place = at === undefined ? undefined : options.places?.get(at);
+  const { verb, line, why } = hintParts(text);
   const whole =
-    line !== undefined && isRule && place !== undefined
+    line !== undefined && line.startsWith('{') && place !== undefined
       ? changedLine([{ at: place, text: line }])
       : undefined;
-  const what = setting === undefined ? why : [setting, why].filter((part) => part !== '').join(': ');
+  const [reason = '', ...block] = why.split('\n');
+  const what = setting === undefined ? reason : [setting, reason].filter((part) => part !== '').join(': ');
   return [
-    ...written({ verb, line: whole ?? line, at: note.at, why: what }, options),
+    ...written({ verb, line: whole ?? line, at, why: what }, options),
     ...block.map((each) => `    ${clearLine(each)}`),
   ];
 }
 
-/** What was refused stands in the verdict. */
-const withoutScheme = ({ code }: EvaluationNote, text: string): string =>
-  code === 'refusal' ? text.replace(/^[^:]{1,80}: /, '') : text;
+/** What to do, what is to be pasted, and why. */
+function hintParts(sentence: Sentence): {
+  readonly verb: string;
+  readonly line?: string | undefined;
+  readonly why: string;
+} {
+  const { before, fix, after } = splitAtFix(sentence);
+  const found = printSentence(before).replace(/[:;,.]? ?$/, '');
+  const rest = printSentence(after).replace(/^[\s,;.:]+/, '');
+  if (fix === undefined) {
+    const [verb = '', ...block] = found.split('\n');
+    return { verb, why: block.length === 0 ? '' : ['', ...block].join('\n') };
+  }
+  // All that follows says what to do.
+  if (fix.verb === '') return { verb: printSentence(after), why: found };
+  const { verb, where, purpose, line } = fix;
+  return {
+    verb: `${verb.replace(/:$/, '')}${where === undefined ? '' : ` ${where}`}${purpose === undefined ? '' : `, ${purpose.replace(/,$/, '')}`}`,
+    line,
+    why: [found, rest].filter((part) => part !== '').join('; '),
+  };
+}
 
 function written(
   {
@@ -255,32 +282,33 @@ function placesIn({ trace: { considered, templates } }: Evaluation): ReadonlyMap
 function emptyHints(notes: readonly EvaluationNote[], options: HintOptions): readonly string[] {
   const groups = Map.groupBy(notes, ({ at = '' }) => at.replace(/:\d+$/, ''));
   return [...groups.values()].slice(0, MAX_HINTS).flatMap((group) => {
-    const parts = group.map((note) => ({ note, ...emptyParts(note, options) }));
-    const edits = parts.flatMap(({ edit }) => edit ?? []);
-    const whole = edits.length === parts.length ? changedLine(edits) : undefined;
-    const why = parts.map((part) => part.why).join('; ');
-    if (whole !== undefined) return written({ verb: 'write', line: whole, at: group[0]?.at, why }, options);
-    return parts
-      .slice(0, MAX_HINTS)
-      .flatMap(({ note, meant, why: each }) =>
+    const edits = group.flatMap((note) => editOf(note, options) ?? []);
+    const whole = edits.length === group.length ? changedLine(edits) : undefined;
+    if (whole === undefined)
+      return group.slice(0, MAX_HINTS).flatMap(({ at, paths = [], text }) =>
         written(
-          meant === undefined
-            ? { verb: each, line: undefined, at: note.at, why: '' }
-            : { verb: 'write', line: `{{${meant}}}`, at: note.at, why: each },
+          {
+            verb: 'write',
+            line: paths.map((path) => `{{${path}}}`).join(' or '),
+            at,
+            why: printSentence(text),
+          },
           options,
         ),
       );
+    const why = group.map(({ text }) => printSentence(text)).join('; ');
+    return written({ verb: 'write', line: whole, at: group[0]?.at, why }, options);
   });
 }
 
-function emptyParts({ text, at = '', paths = [] }: EvaluationNote, { places }: HintOptions) {
-  const [expression = '', why = text] = text.split(/(?: \(in (?:each|the) [^)]*\))?; (?=the request has )/);
-  const [meant, ...others] = paths;
+function editOf({ expression = '', at = '', paths = [] }: EvaluationNote, { places }: HintOptions) {
+  const [found, ...others] = paths;
   const place = places?.get(at);
-  if (meant === undefined || others.length > 0) return { why };
   const old = place?.source.text.slice(place.start, place.end) ?? '';
-  if (place === undefined || !old.includes(expression)) return { why, meant };
-  return { why, meant, edit: { at: place, text: old.replace(expression, () => meant) } };
+  const name = expression.trim();
+  if (place === undefined || found === undefined || others.length > 0 || !old.includes(name))
+    return undefined;
+  return { at: place, text: old.replace(name, () => found) };
 }
 
 /** The one line of the places with other texts there; undefined where a place has several lines or no end. */

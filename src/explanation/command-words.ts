@@ -1,4 +1,5 @@
 /* What a command said that ended with an error, or replied in another form than was meant, and what to write. */
+import { say, write, type Sentence } from '../finding.ts';
 import type { CommandRunner } from './setting-words.ts';
 
 /** How shells and `env` say that there is no such program. */
@@ -15,21 +16,21 @@ export function programNote({
 }: {
   readonly code: string;
   readonly message: string;
-}): string | undefined {
+}): Sentence | undefined {
   if (code !== 'exit_127') return undefined;
   const name = NO_PROGRAM.map((form) => form.exec(message)?.[1]).find((each) => each !== undefined);
   return name === undefined
     ? undefined
-    : `${name} is not on the PATH that the service gives its commands, which may be shorter than that of a terminal. Write its whole path in argv, which "command -v ${name}" prints in a shell where it works, or set PATH in env of the runner`;
+    : say`${name} is not on the PATH that the service gives its commands, which may be shorter than that of a terminal. Write its whole path in argv, which "command -v ${name}" prints in a shell where it works, or set PATH in env of the runner`;
 }
 
 /** A command that wants a terminal, of which an agent that is started by a service has none. */
-export function terminalNote({ argv }: CommandRunner, message: string): string | undefined {
+export function terminalNote({ argv }: CommandRunner, message: string): Sentence | undefined {
   if (!/not a (?:tty|terminal)\b|inappropriate ioctl for device|no tty present/i.test(message))
     return undefined;
   const words = argv.map((word) => word.replaceAll(/(^|\s)-(?:it|ti)(?=\s|$)/g, '$1-i'));
   const isKnown = words.some((word, index) => word !== argv[index]);
-  return `a command of the service has no terminal${isKnown ? `: -t asks for one. Write argv: ${JSON.stringify(words).replaceAll('","', '", "')}` : ': leave out the option that asks for one (-t, --tty), or use the one of the program for scripts (-p, --print, --batch)'}`;
+  return say`a command of the service has no terminal${isKnown ? `: -t asks for one. Write argv: ${JSON.stringify(words).replaceAll('","', '", "')}` : ': leave out the option that asks for one (-t, --tty), or use the one of the program for scripts (-p, --print, --batch)'}`;
 }
 
 /** Names under which commands print the text of their answer, the best first. */
@@ -37,13 +38,17 @@ const ANSWERS = ['result', 'reply', 'response', 'answer', 'output', 'text', 'mes
 const MAX_LEVELS = 4;
 
 /** A reply that is the JSON of a command, with the path to the text in it. */
-export function jsonReplyNote({ replyPath }: CommandRunner, reply: string, key: string): string | undefined {
+export function jsonReplyNote(
+  { replyPath }: CommandRunner,
+  reply: string,
+  key: string,
+): Sentence | undefined {
   if (replyPath !== undefined || !/^\s*[{[]/.test(reply)) return undefined;
   const value = parsed(reply) ?? parsed(reply.trimEnd().split('\n').at(-1) ?? '');
   const path = answerIn(value);
   return path === undefined
     ? undefined
-    : `the command printed JSON, and all that it prints is the reply. Where only the text in it is meant, write replyPath: ${path} at ${key}`;
+    : say`the command printed JSON, and all that it prints is the reply. Where only the text in it is meant, ${write(`replyPath: ${path}`, `at ${key}`)}`;
 }
 
 function parsed(text: string): unknown {

@@ -1,9 +1,10 @@
 /* What is said of a request that was answered, from what the store knows of it, for whoever shows it. */
+import { say } from '../finding.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { createHookRequest, evaluationToJson, readKeptRequest } from '../hook/hook.ts';
 import type { KeptTrace } from '../hook/facts.ts';
 import type { StoredRequest } from '../storage/facts.ts';
-import { type EvaluationNote } from '../advice/requests.ts';
+import { type EvaluationNote, type SettingText } from '../advice/requests.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage } from '../storage/storage.ts';
 import {
@@ -17,7 +18,7 @@ import { keysOf, seconds, type Judged } from './compared-requests.ts';
 import { withUnsigned } from './unsigned-fields.ts';
 import { keyNotes } from './key-notes.ts';
 import { sessionNotes } from './session-notes.ts';
-import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
+import { settingNotes, type Happened } from './setting-notes.ts';
 import { isBeforeMappings, repeatedOf, repeatHeader, storedNotes, TOLD_BEFORE } from './stored-notes.ts';
 
 /** What explains a stored request. */
@@ -47,7 +48,7 @@ export interface StoredExplanation {
   /** Whether the files are needed to say more, and have errors. */
   readonly lacksFiles: boolean;
   /** Settings that took part, as they are now. */
-  readonly settings: readonly SettingNote[];
+  readonly settings: readonly SettingText[];
   readonly notes: readonly EvaluationNote[];
 }
 
@@ -81,15 +82,7 @@ export async function explainStored(
     stored,
     request,
     judged,
-    explained:
-      explained &&
-      withMarks(
-        withNamed(
-          withoutTold(explained, settings),
-          settings.map(({ text }) => text),
-        ),
-        explainer,
-      ),
+    explained: explained && withMarks(withNamed(withoutTold(explained, settings)), explainer),
     isByThen: before !== undefined && explained !== undefined,
     lacksFiles: asked !== undefined && now === undefined,
     settings,
@@ -120,11 +113,12 @@ const withMarks = (all: RequestExplanation, explainer: Explainer | undefined): R
   explainer === undefined ? all : withUnsigned(all, explainer.generation.table);
 
 /** What is said of the stored request stands at its end, and not in its middle, too. */
-function withoutTold(explained: RequestExplanation, told: readonly SettingNote[]): RequestExplanation {
-  const texts = new Set(told.filter(({ setting }) => !TOLD_BEFORE.has(setting)).map(({ text }) => text));
+function withoutTold(explained: RequestExplanation, told: readonly SettingText[]): RequestExplanation {
+  const keyOf = ({ setting, at }: SettingText): string => `${setting} ${at ?? ''}`;
+  const said = new Set(told.filter(({ setting }) => !TOLD_BEFORE.has(setting)).map(keyOf));
   const { settings } = explained.advice;
   if (settings === undefined) return explained;
-  const advice = { ...explained.advice, settings: settings.filter(({ text }) => !texts.has(text)) };
+  const advice = { ...explained.advice, settings: settings.filter((each) => !said.has(keyOf(each))) };
   return { ...explained, advice };
 }
 
@@ -142,7 +136,10 @@ function firstSentNotes(stored: StoredRequest, others: readonly KeptRequest[]): 
   const apart = seconds(decision.receivedAt - request.receivedAt);
   const shown = value === undefined ? name : `${name}: ${value.slice(0, MAX_KEY_CHARS)}`;
   return [
-    { code: 'repeat', text: `request ${kept.requestId} came ${apart} before with the same header, ${shown}` },
+    {
+      code: 'repeat',
+      text: say`request ${kept.requestId} came ${apart} before with the same header, ${shown}`,
+    },
   ];
 }
 
@@ -181,7 +178,7 @@ const MAX_JUDGED = 8;
 async function compared(
   now: Judged,
   { stored, others, explainer: { generation } }: Beside,
-): Promise<readonly SettingNote[]> {
+): Promise<readonly SettingText[]> {
   if (now.evaluation.outcome.kind !== 'accepted') return [];
   const first = repeatedOf(stored.decision?.requestId, stored)?.requestId;
   const judged: Judged[] = [];

@@ -17,11 +17,9 @@ export { explainStored, findOthers, type StoredExplanation, type StoredSources }
 export { ownerText } from './format-actions.ts';
 export { type ExplainOptions, formatEvaluation, headOf, settingLines } from './format-evaluation.ts';
 export { indent, wrap } from './format-lines.ts';
-export { hintParts } from './hint-parts.ts';
 export { allHints } from './hints.ts';
-export { shortHint } from './short-hint.ts';
 export { isOfRun, runAdvice } from './run-notes.ts';
-export type { Happened, SettingNote } from './setting-notes.ts';
+export type { Happened } from './setting-notes.ts';
 export { runnerNamed } from './setting-words.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';
 export { isNameUnknown } from './stored-notes.ts';

@@ -1,3 +1,4 @@
+import { printSentence, type Sentence } from '../finding.ts';
 import { formatPlace } from '../document/document.ts';
 import type { ConsideredMapping } from '../mapping/mapping.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
@@ -10,6 +11,9 @@ import {
   tellsWhatToWrite,
 } from '../advice/requests.ts';
 import { type Paint } from './format-lines.ts';
+
+/** A sentence in one line. */
+const shown = (text: Sentence): string => clearLine(printSentence(text));
 
 /** Misses printed with their reason; the others are counted. */
 const MAX_MISSES = 10;
@@ -32,23 +36,23 @@ export function consideredLines(
     ({ mapping, failed }) => mapping.match.path !== undefined || failed?.part !== 'path',
   ).length;
   const onPath = inOrderOf(notes, nearestMisses(considered));
-  const shown = onPath.slice(0, MAX_MISSES);
+  const near = onPath.slice(0, MAX_MISSES);
   return [
     ...(taken === undefined
       ? onPath.length > 0
         ? ['no mapping matched; the nearest miss first:']
         : nameLines(considered, of)
       : ['mappings considered:', ...mappingLines(taken, notes, paint)]),
-    ...shown.flatMap((miss) => mappingLines(miss, notes, paint)),
-    ...countLines({ shown: shown.length, onPath: onPath.length, all }),
+    ...near.flatMap((miss) => mappingLines(miss, notes, paint)),
+    ...countLines({ shown: near.length, onPath: onPath.length, all }),
     ...of('also_matched').map((note) => `  ${placedLine(note, paint)}`),
-    ...of('only_first_acts').map(({ text }) => `  ${paint('green', 'hint:')} ${clearLine(text)}`),
+    ...of('only_first_acts').map(({ text }) => `  ${paint('green', 'hint:')} ${shown(text)}`),
   ];
 }
 
 /** A note and its place. */
 const placedLine = ({ text, at }: EvaluationNote, paint: Paint): string =>
-  `${clearLine(text)}${at === undefined ? '' : `  ${paint('cyan', at)}`}`;
+  `${shown(text)}${at === undefined ? '' : `  ${paint('cyan', at)}`}`;
 
 /** How many misses are not shown: of this hook name, and of others. */
 function countLines(misses: { readonly shown: number; readonly onPath: number; readonly all: number }) {
@@ -68,12 +72,12 @@ function nameLines(
   const names = of('hook_name');
   const more = placesOf(considered).size - names.length;
   return [
-    ...of('unknown_name').map(({ text }) => clearLine(text)),
-    ...of('near_name').map(({ text, at }) => `  ${clearLine(text)}${at === undefined ? '' : `  ${at}`}`),
+    ...of('unknown_name').map(({ text }) => shown(text)),
+    ...of('near_name').map(({ text, at }) => `  ${shown(text)}${at === undefined ? '' : `  ${at}`}`),
     names.length === 0 ? '  there is no mapping with a hook name' : '  the hook names are:',
-    ...names.map(({ text, at = '' }) => `    ${clearLine(text)}  ${at}`),
+    ...names.map(({ text, at = '' }) => `    ${shown(text)}  ${at}`),
     ...(more > 0 ? [`    and ${more} more`] : []),
-    ...of('passed_over').map(({ text }) => `  ${clearLine(text)}`),
+    ...of('passed_over').map(({ text }) => `  ${shown(text)}`),
   ];
 }
 
@@ -93,7 +97,7 @@ function mappingLines(
     ...notesOfMapping(notes, { id: mapping.id, at }).map((note) => {
       const indent = note.code === 'part' ? '        ' : '      ';
       const label = tellsWhatToWrite(note.code) ? `${paint('green', 'hint:')} ` : '';
-      return `${indent}${label}${WITH_PLACE.has(note.code) ? placedLine(note, paint) : clearLine(note.text)}`;
+      return `${indent}${label}${WITH_PLACE.has(note.code) ? placedLine(note, paint) : shown(note.text)}`;
     }),
   ];
 }

@@ -1,3 +1,4 @@
+import { printSentence } from '../finding.ts';
 import { styleText } from 'node:util';
 import { formatPlace } from '../document/document.ts';
 import type { HookError } from '../errors.ts';
@@ -10,9 +11,7 @@ import {
   type EvaluationAdvice,
   type EvaluationNote,
   evaluationNotes,
-  isHint,
   type NoteCode,
-  partedHint,
   untold,
   type FieldList,
 } from '../advice/requests.ts';
@@ -44,15 +43,15 @@ export interface ExplainOptions {
   readonly advice?: EvaluationAdvice;
 }
 
-/** Settings for people: those first that say what to write, which stands on a line of its own. */
+/** Settings for people: those first that say what to do. */
 export function settingLines(settings: readonly EvaluationNote[]): readonly string[] {
   const told = settings.filter(({ code }) => code === 'setting');
-  return [...told.filter(isHint), ...told.filter((note) => !isHint(note))].flatMap((note) => {
-    const { setting = '', at, text } = note;
-    const [what, ...fix] = partedHint(clearLine(text));
-    const head = `  ${isHint(note) ? 'hint: ' : ''}${setting}${at === undefined ? '' : ` (${clearLine(at)})`}`;
-    return [`${head}: ${what}`, ...(fix.length === 0 ? [] : [`      ${fix.join(' ')}`])];
-  });
+  return told
+    .toSorted((a, b) => Number(a.isFine ?? false) - Number(b.isFine ?? false))
+    .map(({ setting = '', at, text, isFine }) => {
+      const place = at === undefined ? '' : ` (${clearLine(at)})`;
+      return `  ${isFine === true ? '' : 'hint: '}${setting}${place}: ${clearLine(printSentence(text))}`;
+    });
 }
 
 /**
@@ -125,7 +124,7 @@ export function headOf(evaluation: Evaluation, options: ExplainOptions): readonl
 }
 
 function adviceLines({ text }: EvaluationNote, paint: Paint): readonly string[] {
-  const [first = '', ...more] = text.split('\n').map(clearLine);
+  const [first = '', ...more] = printSentence(text).split('\n').map(clearLine);
   return [`${paint('green', 'hint:')} ${first}`, ...more.map((each) => `    ${each}`)];
 }
 
@@ -166,7 +165,9 @@ function transformLines(
   const place = formatPlace(at);
   const of = (code: NoteCode): readonly string[] =>
     notes.flatMap((note) =>
-      note.code === code && note.index === index && note.at === place ? [clearLine(note.text)] : [],
+      note.code === code && note.index === index && note.at === place
+        ? [clearLine(printSentence(note.text))]
+        : [],
     );
   const element = index === undefined ? '' : ` for element ${index}`;
   const lines = [
@@ -212,10 +213,14 @@ type FailedReply = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>
 function emptyLines(of: NotesOf, paint: Paint): string[] {
   const lines = of('rendered_empty').map(({ field, index, text, at = '' }) => {
     const element = index === undefined ? '' : ` of element ${index}`;
-    return `  ${field ?? ''}${element}: ${clearLine(text)}  ${paint('cyan', at)}`;
+    return `  ${field ?? ''}${element}: ${clearLine(printSentence(text))}  ${paint('cyan', at)}`;
   });
   if (lines.length === 0) return [];
-  return ['rendered empty:', ...lines, ...of('empty_key').map(({ text }) => `  ${clearLine(text)}`)];
+  return [
+    'rendered empty:',
+    ...lines,
+    ...of('empty_key').map(({ text }) => `  ${clearLine(printSentence(text))}`),
+  ];
 }
 
 function errorLines(error: HookError, of: NotesOf, paint: Paint): string[] {
@@ -229,9 +234,9 @@ function errorLines(error: HookError, of: NotesOf, paint: Paint): string[] {
       lines.push(`  ${where.filter((part) => part !== '').join(', ')}: ${clearLine(message)}`);
     }
   }
-  for (const { text } of of('cause')) lines.push(`  ${clearLine(text)}`);
+  for (const { text } of of('cause')) lines.push(`  ${clearLine(printSentence(text))}`);
   for (const { text } of of('remedy')) {
-    const [first = '', ...more] = text.split('\n').map(clearLine);
+    const [first = '', ...more] = printSentence(text).split('\n').map(clearLine);
     lines.push(`  ${paint('green', 'hint:')} ${first}`, ...more.map((each) => `    ${each}`));
   }
   return lines;

@@ -1,10 +1,12 @@
 /* What to write, of all that is said of a request that was answered: for a log, which has room for no more. */
-import { adviceIn, evaluationNotes, isHint, settingNote, type EvaluationNote } from '../advice/requests.ts';
+import { adviceIn, evaluationNotes, settingNote, type EvaluationNote } from '../advice/requests.ts';
 import type { StoredExplanation } from './explain-stored.ts';
 
 /** What its settings and keys have to say, the surest first. */
 function settingHints({ settings, explained }: StoredExplanation): readonly EvaluationNote[] {
-  return [...settings, ...(explained?.advice.settings ?? [])].map(settingNote).filter(isHint);
+  return [...settings, ...(explained?.advice.settings ?? [])]
+    .map(settingNote)
+    .filter(({ isFine }) => isFine !== true);
 }
 
 /** The same with what is said of the request itself, where it was taken and everything that was read is there. */

@@ -2,6 +2,7 @@
  * Two requests of one mapping that were kept: one event that was taken for two, or two that were taken for one, since a key
  * of dedupe is another one for each of them, though they are the same, or the same, though they differ.
  */
+import { quoted, say, write, type Sentence } from '../finding.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import {
   compareBodies,
@@ -17,13 +18,13 @@ import {
   type Fields,
   type Judged,
 } from './compared-requests.ts';
-import type { SettingNote } from './setting-notes.ts';
+import type { SettingText } from '../advice/requests.ts';
 
 /**
  * Compares a request with one that came before it; empty where nothing is sure enough to be told. `first` is the
  * request of which it was taken for a repeat.
  */
-export function keyNotes(now: Judged, before: Judged, first?: string): readonly SettingNote[] {
+export function keyNotes(now: Judged, before: Judged, first?: string): readonly SettingText[] {
   const { mapping } = now.evaluation;
   if (mapping === undefined || before.evaluation.mapping?.id !== mapping.id) return [];
   const fields = compareBodies(before.request.payload, now.request.payload);
@@ -39,7 +40,7 @@ interface Compared {
 }
 
 /** Of an event that was probably sent twice, and made work twice: its key is another one, or it has none. */
-function dedupeNote(mapping: CompiledMapping, compared: Compared): SettingNote | undefined {
+function dedupeNote(mapping: CompiledMapping, compared: Compared): SettingText | undefined {
   const { now, before, fields } = compared;
   const { dedupe } = mapping;
   const keys = [before, now].map(({ evaluation }) => keysOf(evaluation).dedupe);
@@ -51,20 +52,20 @@ function dedupeNote(mapping: CompiledMapping, compared: Compared): SettingNote |
   const identity = identityOf(mapping, compared);
   if (identity === undefined) return undefined;
   const apart = seconds(now.request.receivedAt - before.request.receivedAt);
-  const what = `the request ${before.request.id}, ${apart} before`;
+  const what = say`the request ${before.request.id}, ${apart} before`;
   const how =
     fields.different.length === 0
-      ? `this body is the same as that of ${what}`
-      : `this body differs from that of ${what}, only in ${list(fields.different)}`;
+      ? say`this body is the same as that of ${what}`
+      : say`this body differs from that of ${what}, only in ${list(fields.different)}`;
   const key = dedupe === undefined || dedupe.key === 'body' ? undefined : dedupe.key;
-  const reads = key === undefined ? 'the whole body' : list(readsOf(key.source));
+  const reads = key === undefined ? say`the whole body` : list(readsOf(key.source));
   const why =
     dedupe === undefined
-      ? 'the mapping has no dedupe, so each made work of its own'
-      : `the key reads ${reads}, so it was taken as another one`;
+      ? say`the mapping has no dedupe, so each made work of its own`
+      : say`the key reads ${reads}, so it was taken as another one`;
   return note(key === undefined ? 'dedupe' : 'dedupe.key', key?.at ?? mapping.at, [
-    `${how}: most likely one event was sent twice, and ${why}`,
-    `to take such a request once, write ${identity}, which is the same in both`,
+    say`${how}: most likely one event was sent twice, and ${why}`,
+    say`${write(identity, undefined, 'to take such a request once,')}, which is the same in both`,
   ]);
 }
 
@@ -73,13 +74,13 @@ function afterItsTime(
   { at }: CompiledMapping,
   { now, before, fields }: Compared,
   { key, ttlSeconds }: NonNullable<CompiledMapping['dedupe']>,
-): SettingNote | undefined {
+): SettingText | undefined {
   const apartMs = now.request.receivedAt - before.request.receivedAt;
   const isSame = fields.different.every((path) => OF_A_TRY.test(path));
   if (!isSame || apartMs <= ttlSeconds * 1_000 || ttlSeconds >= DAY) return undefined;
   return note('dedupe.ttlSeconds', key === 'body' ? at : key.at, [
-    `the request ${before.request.id}, ${seconds(apartMs)} before, has the same key, and ttlSeconds: ${ttlSeconds} had passed, so this one was taken as another event`,
-    `if one event was sent twice, write ttlSeconds: ${DAY}`,
+    say`the request ${before.request.id}, ${seconds(apartMs)} before, has the same key, and ttlSeconds: ${ttlSeconds} had passed, so this one was taken as another event`,
+    say`if one event was sent twice, ${write(`ttlSeconds: ${DAY}`)}`,
   ]);
 }
 
@@ -104,32 +105,34 @@ function identityOf({ dedupe }: CompiledMapping, { now, before, fields }: Compar
 }
 
 /** Of another event that was taken for a repeat, since the key is that of what several events are about. */
-function repeatNote(mapping: CompiledMapping, { now, before, fields }: Compared): SettingNote | undefined {
+function repeatNote(mapping: CompiledMapping, { now, before, fields }: Compared): SettingText | undefined {
   const { dedupe } = mapping;
   if (dedupe === undefined || dedupe.key === 'body') return undefined;
   const keys = [before, now].map(({ evaluation }) => keysOf(evaluation).dedupe);
   if (keys[0] === undefined || keys[0] !== keys[1]) return undefined;
   const apartBy = seconds(now.request.receivedAt - before.request.receivedAt);
-  if (fields.different.length === 0)
-    return note('dedupe.key', dedupe.key.at, [
-      `all fields of the body are the same in the request ${before.request.id}, ${apartBy} before: one event that was sent again`,
+  if (fields.different.length === 0) {
+    const same = note('dedupe.key', dedupe.key.at, [
+      say`all fields of the body are the same in the request ${before.request.id}, ${apartBy} before: one event that was sent again`,
     ]);
+    return { ...same, isFine: true };
+  }
   const apart = newField(dedupe.key.source, { now, before, fields });
   if (apart === undefined) return undefined;
   return note('dedupe.key', dedupe.key.at, [
-    `the key reads ${readsText(dedupe.key.source)} the same in the request ${before.request.id}, ${apartBy} before, so this one was taken for a repeat of it. But ${differText(apart, fields)}`,
-    `if it was a new event, write key: '${apart.key}'`,
+    say`the key reads ${readsText(dedupe.key.source)} the same in the request ${before.request.id}, ${apartBy} before, so this one was taken for a repeat of it. But ${differText(apart, fields)}`,
+    say`if it was a new event, ${write(`key: '${apart.key}'`)}`,
     ...(apart.kind === 'state'
       ? [
-          `Where ${apart.field} comes back within ttlSeconds (${dedupe.ttlSeconds}), that is a repeat again: then write an id or a time of the event behind it`,
+          say`Where ${apart.field} comes back within ttlSeconds (${dedupe.ttlSeconds}), that is a repeat again: then write an id or a time of the event behind it`,
         ]
       : []),
   ]);
 }
 
-function readsText(template: string): string {
+function readsText(template: string): Sentence {
   const reads = readsOf(template);
-  return reads.length === 0 ? 'nothing of the request, so it is' : `${list(reads)}, which is`;
+  return reads.length === 0 ? say`nothing of the request, so it is` : say`${list(reads)}, which is`;
 }
 
 interface Apart {
@@ -141,12 +144,12 @@ interface Apart {
 /** What else differs is named up to so many. */
 const MAX_DIFFERENT = 3;
 
-function differText({ field, kind }: Apart, { changed }: Fields): string {
-  if (kind === 'id') return `${field} differs and looks like the id of the event`;
+function differText({ field, kind }: Apart, { changed }: Fields): Sentence {
+  if (kind === 'id') return say`${field} differs and looks like the id of the event`;
   const states = changed.filter((path) => path !== field && OF_A_STATE.test(path));
   const all = [field, ...states].slice(0, MAX_DIFFERENT);
   const text = all.length === 1 ? `${field} differs` : `${all.join(', ')} differ`;
-  return kind === 'time' ? `${text}, and ${field} is new for each event` : text;
+  return kind === 'time' ? say`${text}, and ${field} is new for each event` : quoted(text);
 }
 
 /** A header in which a sender names the event. */

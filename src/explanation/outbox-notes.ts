@@ -1,4 +1,5 @@
 /* What was not delivered of a request's work, and why: the reply to a channel, and the callback. */
+import { say, write, type Sentence } from '../finding.ts';
 import { placeIfWritten } from '../document/document.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
@@ -44,7 +45,7 @@ function undelivered(facts: Facts): Told | undefined {
     at: account ?? mapping?.to?.at ?? mapping?.channel?.at ?? mapping?.at,
     text:
       emptyRecipient(lastError.code, mapping, channel) ??
-      `${channel}${to === undefined ? '' : ` (${to})`} did not get the message: ${lastError.message}`,
+      say`${channel}${to === undefined ? '' : ` (${to})`} did not get the message: ${lastError.message}`,
   };
 }
 
@@ -53,22 +54,22 @@ function emptyRecipient(
   code: string,
   mapping: CompiledMapping | undefined,
   channel: string,
-): string | undefined {
+): Sentence | undefined {
   const source = mapping?.to?.source;
   if (code !== 'no_recipient' || source === undefined) return undefined;
   const [, path] = /^\{\{\s*([\w.[\]-]+)\s*\}\}$/.exec(source.trim()) ?? [];
-  const why = `to: '${source.slice(0, 80)}' gave nothing for this request, and there is no other recipient on ${channel}`;
+  const why = say`to: '${source.slice(0, 80)}' gave nothing for this request, and there is no other recipient on ${channel}`;
   return path === undefined
-    ? `${why}. Write a recipient for such requests as to of channels.${channel}`
-    : `${why}. Write to: '{{default ${path} "RECIPIENT"}}' with the recipient of such requests, or correct the path`;
+    ? say`${why}. Write a recipient for such requests as to of channels.${channel}`
+    : say`${why}. ${write(`to: '{{default ${path} "RECIPIENT"}}'`)} with the recipient of such requests, or correct the path`;
 }
 
 function uncalled(facts: Facts): Told | undefined {
   const failed = failedOf(facts, 'callback');
   if (failed === undefined) return undefined;
-  const again = failed.state === 'queued' ? '; it is tried again' : '';
+  const again = failed.state === 'queued' ? say`; it is tried again` : '';
   return {
     at: facts.mapping?.at,
-    text: `the outcome was not taken: ${failed.lastError.message}${again}`,
+    text: say`the outcome was not taken: ${failed.lastError.message}${again}`,
   };
 }

@@ -1,4 +1,5 @@
 /* A conversation that the configuration does not let a mapping write into. */
+import { say, write, type Sentence } from '../finding.ts';
 import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
 import { singleQuoted } from '../document/facts.ts';
 import type { LoadedConfig } from '../config/config.ts';
@@ -9,7 +10,7 @@ export function prefixNote(
   { root, settings }: Pick<LoadedConfig, 'root' | 'settings'>,
   mapping: CompiledMapping | undefined,
   { code, field }: { readonly code: string | undefined; readonly field: string | undefined },
-): { readonly at: Place | undefined; readonly text: string } | undefined {
+): { readonly at: Place | undefined; readonly text: Sentence } | undefined {
   const { allowedPrefixes } = settings.hooks.sessionKeys;
   const [prefix] = allowedPrefixes;
   const key = mapping?.sessionKey;
@@ -21,6 +22,6 @@ export function prefixNote(
   if (allowedPrefixes.some((each) => key.source.startsWith(each))) return undefined;
   return {
     at: placeIfWritten(root, ['hooks', 'sessionKeys', 'allowedPrefixes']),
-    text: `keys of conversations must start with ${prefix}, also those of mappings, and that of ${mapping?.id ?? ''} does not: write sessionKey: ${singleQuoted(`${prefix}${key.source}`)} at ${formatPlace(key.at)}`,
+    text: say`keys of conversations must start with ${prefix}, also those of mappings, and that of ${mapping?.id ?? ''} does not: ${write(`sessionKey: ${singleQuoted(`${prefix}${key.source}`)}`, `at ${formatPlace(key.at)}`)}`,
   };
 }

@@ -1,4 +1,5 @@
 /* What the settings of a runner had to do with how a run ended, and what to write. */
+import { say, type Sentence } from '../finding.ts';
 import { dirname } from 'node:path';
 import { findMisplacedFile, lostFile } from '../advice/commands.ts';
 import type { LoadedConfig } from '../config/config.ts';
@@ -9,7 +10,6 @@ import type { RunRecord } from '../storage/storage.ts';
 import type { StoredRequest } from '../storage/facts.ts';
 import { commandErrorNote } from './command-errors.ts';
 import { jsonReplyNote, programNote, terminalNote } from './command-words.ts';
-import { shortHint } from './short-hint.ts';
 import {
   type CommandRunner,
   environmentNote,
@@ -22,9 +22,11 @@ import {
 /** What one setting did. */
 export interface Told {
   readonly at: Place | string | undefined;
-  readonly text: string;
+  readonly text: Sentence;
   /** Whether it says what may be so, for want of anything surer. */
   readonly isGuess?: boolean;
+  /** It did what it is there for: nothing is to be done. */
+  readonly isFine?: boolean;
 }
 
 interface Facts {
@@ -47,12 +49,12 @@ export const RUN_RULES = {
 export const isOfRun = (setting: string): boolean => Object.hasOwn(RUN_RULES, setting);
 
 /** What to write where a run failed, or replied what was not meant; undefined where nothing is known. */
-export function runAdvice(run: RunRecord, config: Facts['config']): string | undefined {
+export function runAdvice(run: RunRecord, config: Facts['config']): Sentence | undefined {
   const facts = { config, mapping: undefined, stored: { runs: [{ run, outbox: [] }] } };
   for (const rule of Object.values(RUN_RULES)) {
     const told = rule(facts);
     // What may be the cause of anything is for who asks.
-    if (told !== undefined) return told.isGuess === true ? undefined : shortHint({ text: told.text });
+    if (told !== undefined) return told.isGuess === true ? undefined : told.text;
   }
   return undefined;
 }
@@ -133,7 +135,7 @@ function withoutFile(facts: Facts): Told | undefined {
   const lost = cwd === undefined ? undefined : lostFile(runner.argv, cwd, said);
   return lost === undefined
     ? undefined
-    : { at, text: `there is no ${lost} in ${cwd ?? ''}, where the command worked (cwd)` };
+    : { at, text: say`there is no ${lost} in ${cwd ?? ''}, where the command worked (cwd)` };
 }
 
 /** Of a command that ended well without a word: it may have read no prompt. */
@@ -152,14 +154,14 @@ function endedByTime({ config, mapping, stored }: Facts): Told | undefined {
   if ((own ?? timeoutSeconds) > maxTimeoutSeconds) {
     return {
       at: placeIfWritten(config.root, ['agents', 'defaults', 'maxTimeoutSeconds']),
-      text: `no run may take more than ${spanOf(maxTimeoutSeconds)}, and this one asked for more: if it needs it, write a larger maxTimeoutSeconds below agents.defaults`,
+      text: say`no run may take more than ${spanOf(maxTimeoutSeconds)}, and this one asked for more: if it needs it, write a larger maxTimeoutSeconds below agents.defaults`,
     };
   }
   const limit = own ?? timeoutSeconds;
   return {
     at:
       own === undefined ? placeIfWritten(config.root, ['agents', 'defaults', 'timeoutSeconds']) : mapping?.at,
-    text: `a run may take ${spanOf(limit)}${own === undefined ? ' (agents.defaults.timeoutSeconds)' : ` in this mapping`}: if it needs longer, write a larger timeoutSeconds ${own === undefined ? 'there or in the mapping' : 'there'}, such as timeoutSeconds: ${Math.max(300, limit * 4)}`,
+    text: say`a run may take ${spanOf(limit)}${own === undefined ? ' (agents.defaults.timeoutSeconds)' : ` in this mapping`}: if it needs longer, write a larger timeoutSeconds ${own === undefined ? 'there or in the mapping' : 'there'}, such as timeoutSeconds: ${Math.max(300, limit * 4)}`,
   };
 }
 

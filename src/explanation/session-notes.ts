@@ -1,4 +1,5 @@
 /* Conversations of requests that were kept: a key that is too fine, so that what belongs together is apart, or one of two things. */
+import { say, write } from '../finding.ts';
 import { fieldAt, isJsonObject, valueAt, type JsonValue } from '../json.ts';
 import type { CompiledMapping, CompiledTemplate } from '../mapping/mapping.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
@@ -17,11 +18,11 @@ import {
   seconds,
   type Judged,
 } from './compared-requests.ts';
-import type { SettingNote } from './setting-notes.ts';
+import type { SettingText } from '../advice/requests.ts';
 import { missingInKey } from './shared-conversations.ts';
 
 /** Compares a request with others of its mapping; empty where nothing is sure enough to be told. */
-export function sessionNotes(now: Judged, others: readonly Judged[]): readonly SettingNote[] {
+export function sessionNotes(now: Judged, others: readonly Judged[]): readonly SettingText[] {
   const { mapping } = now.evaluation;
   const template = mapping?.sessionKey;
   const near = others
@@ -50,7 +51,7 @@ function withoutKey(
   mapping: CompiledMapping,
   now: Judged,
   others: readonly Judged[],
-): SettingNote | undefined {
+): SettingText | undefined {
   if (mapping.transform !== undefined || !isAgent(now)) return undefined;
   for (const other of others) {
     const { same, different } = compareBodies(other.request.payload, now.request.payload);
@@ -60,8 +61,8 @@ function withoutKey(
     // One event that was sent twice needs no conversation.
     if (field === undefined || different.every((path) => OF_A_TRY.test(path))) continue;
     return note('sessionKey', mapping.at, [
-      `the mapping has none, so each run begins a conversation that knows nothing of the others, such as that of ${told(now, other)}, though ${field} is the same`,
-      `if they belong together, write sessionKey: 'hook:${now.request.path}:{{${field}}}'`,
+      say`the mapping has none, so each run begins a conversation that knows nothing of the others, such as that of ${told(now, other)}, though ${field} is the same`,
+      say`if they belong together, ${write(`sessionKey: 'hook:${now.request.path}:{{${field}}}'`)}`,
     ]);
   }
   return undefined;
@@ -78,7 +79,7 @@ function tooFine(
   template: CompiledTemplate,
   now: Judged,
   others: readonly Judged[],
-): SettingNote | undefined {
+): SettingText | undefined {
   const keys = [now, ...others].map(sessionOf);
   const [read, ...more] = readsOf(template.source);
   if (keys.includes(undefined) || new Set(keys).size < keys.length) return undefined;
@@ -89,8 +90,8 @@ function tooFine(
     if (!fields.different.includes(read) || shared.length === 0) continue;
     const all = keys.length === 2 ? 'both requests' : `all ${String(keys.length)} requests`;
     return note('sessionKey', template.at, [
-      `the key reads ${read}, which is another one in ${all} of this mapping that are kept: each begins a conversation that knows nothing of the others, such as that of ${told(now, other)}`,
-      `if they belong together, write sessionKey: '${withField(template.source, shared[0] ?? '')}' (the same in both: ${list(shared)})`,
+      say`the key reads ${read}, which is another one in ${all} of this mapping that are kept: each begins a conversation that knows nothing of the others, such as that of ${told(now, other)}`,
+      say`if they belong together, ${write(`sessionKey: '${withField(template.source, shared[0] ?? '')}'`)} (the same in both: ${list(shared)})`,
     ]);
   }
   return undefined;
@@ -128,15 +129,15 @@ const isThing = (path: string): boolean =>
   ![OF_ALL, OF_A_TRY, OF_MANY, SECRET_KEY].some((form) => form.test(path));
 
 /** Two things share a conversation, where the key reads a number that each project counts. */
-function shared(template: CompiledTemplate, now: Judged, others: readonly Judged[]): SettingNote | undefined {
+function shared(template: CompiledTemplate, now: Judged, others: readonly Judged[]): SettingText | undefined {
   for (const other of others.filter((each) => sessionOf(each) === sessionOf(now))) {
     const bodies = { now: now.request.payload, other: other.request.payload };
     const found = missingInKey({ template: template.source, ...bodies });
     if (found === undefined) continue;
     const [here, there] = [bodies.now, bodies.other].map((body) => shown(body, found.field));
     return note('sessionKey', template.at, [
-      `the key reads ${list(readsOf(template.source))}, which is the same in ${told(now, other)}, so both are in one conversation, though they are of different things: ${found.field} is ${here} here and ${there} there`,
-      `if they do not belong together, write sessionKey: '${found.key}'`,
+      say`the key reads ${list(readsOf(template.source))}, which is the same in ${told(now, other)}, so both are in one conversation, though they are of different things: ${found.field} is ${here ?? ''} here and ${there ?? ''} there`,
+      say`if they do not belong together, ${write(`sessionKey: '${found.key}'`)}`,
     ]);
   }
   return undefined;

@@ -3,8 +3,10 @@
  * where another thing was meant. One table, for a file and for what the store knows; a setting that did nothing worth
  * a word is silent.
  */
+import { defined } from '../json.ts';
+import { say, todo, write, type Sentence } from '../finding.ts';
 import { basename } from 'node:path';
-import { laterMappings, senderNote, spanOf } from '../advice/requests.ts';
+import { laterMappings, senderNote, spanOf, type SettingText } from '../advice/requests.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
 import { type Evaluation } from '../hook/hook.ts';
@@ -17,17 +19,6 @@ import { OUTBOX_RULES } from './outbox-notes.ts';
 import { isOfRun, RUN_RULES, runnerPath, type Told } from './run-notes.ts';
 import { prefixNote } from './prefix-note.ts';
 import { challengeNote, runnerNamed } from './setting-words.ts';
-
-/** One setting, and what it did. */
-export interface SettingNote {
-  /** As it is written, e.g. `hooks.defaults.deliver`. */
-  readonly setting: string;
-  /** `file:line:column`; absent where it stands nowhere. */
-  readonly at?: string;
-  readonly text: string;
-  /** It says how a run ended, and what to write. */
-  readonly isOfRun?: true;
-}
 
 /** A request with all that is known of it. */
 export interface Happened {
@@ -46,15 +37,17 @@ interface Facts extends Happened {
 }
 
 /** Says which settings took part, in the order of the table. */
-export function settingNotes(happened: Happened): readonly SettingNote[] {
+export function settingNotes(happened: Happened): readonly SettingText[] {
   const facts = factsOf(happened);
   return Object.entries(RULES).flatMap(([setting, rule]) => {
     const told = rule(facts);
     if (told === undefined) return [];
-    const { at, text } = told;
+    const { at, text, isFine } = told;
     const place = at === undefined || typeof at === 'string' ? at : formatPlace(at);
     const about = isOfRun(setting) ? ({ isOfRun: true } as const) : {};
-    return [{ setting, ...(place === undefined ? {} : { at: place }), text, ...about }];
+    return [
+      { setting, ...(place === undefined ? {} : { at: place }), text, ...defined({ isFine }), ...about },
+    ];
   });
 }
 
@@ -109,7 +102,7 @@ function comparedSource({ evaluated, stored, mapping }: Facts): Told | undefined
   const at = failed?.part === 'source' ? failed.at : missed?.place;
   return {
     at,
-    text: `it is no name for the sender: it is compared with the field "source" of the body. Remove it (match.path says already who sends), or let the sender send "source": ${JSON.stringify(wanted)}`,
+    text: say`it is no name for the sender: it is compared with the field "source" of the body. Remove it (match.path says already who sends), or let the sender send "source": ${JSON.stringify(wanted)}`,
   };
 }
 
@@ -140,7 +133,7 @@ function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
   if (outcome.kind === 'skipped' && outcome.by === 'ignoreSenders')
     return {
       at,
-      text: `it names ${outcome.sender}, who sent this: take that name out if such requests are wanted`,
+      text: say`it names ${outcome.sender}, who sent this: ${todo}take that name out if such requests are wanted`,
     };
   const note = senderNote(evaluated.evaluation, evaluated.request);
   return note === undefined ? undefined : { at, text: note.text };
@@ -171,16 +164,16 @@ function noTurn(facts: Facts): Told | undefined {
   const now = readAtOnce(facts);
   return {
     at: placeIfWritten(config.root, ['gateway', 'heartbeat', 'everySeconds']),
-    text: `0 turns the regular turn of the main agent off, and wakeMode: next-heartbeat of ${who} waits for it: the event waits until something else wakes the agent. There are two ways: for a turn every half hour that reads all events write everySeconds: 1800; to have each event read at once ${now}`,
+    text: say`0 turns the regular turn of the main agent off, and wakeMode: next-heartbeat of ${who} waits for it: the event waits until something else wakes the agent. There are two ways: ${write('everySeconds: 1800', undefined, 'for a turn every half hour that reads all events')}; to have each event read at once ${now}`,
   };
 }
 
 /** What has an event read at once. */
-function readAtOnce({ mapping, evaluated, stored }: Facts): string {
+function readAtOnce({ mapping, evaluated, stored }: Facts): Sentence {
   const path = stored?.decision?.path ?? evaluated?.request.path;
   return mapping === undefined
-    ? `let the request say ${path === 'wake' ? 'mode' : 'wakeMode'}: now`
-    : `write wakeMode: now in the mapping (${formatPlace(mapping.at)})`;
+    ? say`let the request say ${path === 'wake' ? 'mode' : 'wakeMode'}: now`
+    : say`${write('wakeMode: now')} in the mapping (${formatPlace(mapping.at)})`;
 }
 
 /** Of an event that waits for the next regular turn: how far apart these are. */
@@ -202,10 +195,11 @@ function waitsForTurn(facts: Facts): Told | undefined {
   const hours =
     activeHours === undefined
       ? ''
-      : `, only from ${activeHours.from} to ${activeHours.to} (${activeHours.timeZone})`;
+      : say`, only from ${activeHours.from} to ${activeHours.to} (${activeHours.timeZone})`;
   return {
     at: facts.mapping?.at,
-    text: `next-heartbeat waits for the regular turn of the main agent, which comes every ${spanOf(everySeconds)} and at no fixed time of the day${hours} (gateway.heartbeat): the event waits until then. To have it read at once ${readAtOnce(facts)}${everySeconds > MANY_SECONDS ? '; for a turn every half hour write everySeconds: 1800' : ''}`,
+    isFine: everySeconds <= MANY_SECONDS,
+    text: say`next-heartbeat waits for the regular turn of the main agent, which comes every ${spanOf(everySeconds)} and at no fixed time of the day${hours} (gateway.heartbeat): the event waits until then. To have it read at once ${readAtOnce(facts)}${everySeconds > MANY_SECONDS ? '; for a turn every half hour write everySeconds: 1800' : ''}`,
   };
 }
 
@@ -220,7 +214,7 @@ function notDelivered({ config, mapping, evaluated, stored }: Facts): Told | und
   if (named.length === 0 || !isSilent) return undefined;
   return {
     at: placeIfWritten(config.root, ['hooks', 'defaults', 'deliver']),
-    text: `false holds for mapping ${mapping.id}, too, which does not set deliver: ${named.join(' and ')} alone ${named.length === 1 ? 'sends' : 'send'} nothing. Write deliver: true at ${formatPlace(mapping.at)}`,
+    text: say`false holds for mapping ${mapping.id}, too, which does not set deliver: ${named.join(' and ')} alone ${named.length === 1 ? 'sends' : 'send'} nothing. ${write('deliver: true', `at ${formatPlace(mapping.at)}`)}`,
   };
 }
 
@@ -233,7 +227,7 @@ function deliveredNowhere({ config, mapping, evaluated, stored }: Facts): Told |
   if (stored === undefined ? outcome?.kind !== 'accepted' : stored.runs.length === 0) return undefined;
   return {
     at: mapping.at,
-    text: `no channel is configured, so the reply is only stored. To send it, for one to Slack, write channels: {slack: {botToken: '\${SLACK_BOT_TOKEN}', to: '#channel'}} in ${basename(config.file)}, and channel: slack in the mapping`,
+    text: say`no channel is configured, so the reply is only stored. To send it, ${write(`channels: {slack: {botToken: '\${SLACK_BOT_TOKEN}', to: '#channel'}}`, undefined, 'for one to Slack')} in ${basename(config.file)}, and channel: slack in the mapping`,
   };
 }
 
@@ -250,6 +244,6 @@ function keptFromAgent({ config, mapping, evaluated, stored }: Facts): Told | un
   const key = runnerPath(config, name).join('.');
   return {
     at: placeIfWritten(config.root, ['agents', 'defaults', 'model']),
-    text: `${model} does not reach the coding agent ${runner.agent}, which uses the model of its own settings: write model: ${model} at ${key}, or in the mapping`,
+    text: say`${model} does not reach the coding agent ${runner.agent}, which uses the model of its own settings: ${write(`model: ${model}`, `at ${key}`)}, or in the mapping`,
   };
 }

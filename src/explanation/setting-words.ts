@@ -1,3 +1,4 @@
+import { say, todo, write, type Sentence } from '../finding.ts';
 import { findShellLine, listText, type MisplacedFile } from '../advice/commands.ts';
 import type { GatewaySettings, RunnerSettings } from '../config/config.ts';
 import { shorten, type Place } from '../document/document.ts';
@@ -9,13 +10,13 @@ function namesIn(at: Place | undefined): readonly string[] {
 }
 
 /** With what the token of a question was compared, by the name of the variable. */
-export function challengeNote(challenge: Place, verify: Place | undefined): string | undefined {
+export function challengeNote(challenge: Place, verify: Place | undefined): Sentence | undefined {
   const [name] = namesIn(challenge);
   if (name === undefined) return undefined;
   const signs = namesIn(verify).includes(name)
-    ? `, and ${name} is also the secret of verify, which signs`
+    ? say`, and ${name} is also the secret of verify, which signs`
     : '';
-  return `the token of the request was compared with the value of ${name}${signs}: name the variable that holds the verify token, the text that was typed in the settings of the provider`;
+  return say`the token of the request was compared with the value of ${name}${signs}: ${todo}name the variable that holds the verify token, the text that was typed in the settings of the provider`;
 }
 
 /** The runner of a name, which may be one that the configuration no longer has. */
@@ -29,23 +30,23 @@ export function runnerNamed(
 export type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' }>;
 
 /** Words that only a shell understands, in a command that is started without one. */
-export function shellNote({ argv }: CommandRunner): string | undefined {
+export function shellNote({ argv }: CommandRunner): Sentence | undefined {
   const line = findShellLine(argv);
   return line === undefined
     ? undefined
-    : `the command is started without a shell, so "${line.word}" was an argument of ${argv[0] ?? ''} like any other. Write argv: ${shorten(listText(line.argv), MAX_ARGV)}`;
+    : say`the command is started without a shell, so "${line.word}" was an argument of ${argv[0] ?? ''} like any other. ${write(`argv: ${shorten(listText(line.argv), MAX_ARGV)}`)}`;
 }
 
 /** Longer commands are not repeated whole. */
 const MAX_ARGV = 300;
 
 /** In which folder a file of the arguments was looked for, and what finds it. */
-export function misplacedNote({ cwd }: CommandRunner, { word, file, argv }: MisplacedFile): string {
+export function misplacedNote({ cwd }: CommandRunner, { word, file, argv }: MisplacedFile): Sentence {
   const folder =
     cwd === undefined
-      ? 'private gives each conversation a folder of its own outside of the configuration'
-      : `the command works in ${cwd}`;
-  return `${folder}, and ${word} of argv is looked for there; the file is ${file}. Write argv: ${listText(argv)}`;
+      ? say`private gives each conversation a folder of its own outside of the configuration`
+      : say`the command works in ${cwd}`;
+  return say`${folder}, and ${word} of argv is looked for there; the file is ${file}. ${write(`argv: ${listText(argv)}`)}`;
 }
 
 /** Words of an error about a variable, a key or a login that is missing. */
@@ -70,22 +71,21 @@ function absentIn(error: string): readonly string[] {
 const GIVEN =
   /^(?:PATH|HOME|USER|SHELL|LANG|LC_\w+|TZ|TMPDIR|PWD|OLDPWD|IFS|PS\d|HOSTNAME|TERM|SLUICE_\w+|TRACEPARENT|TRACESTATE)$/;
 
-const GIVES =
-  'of the environment of the service a command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR, and what passEnv names and env sets';
+const GIVES = say`of the environment of the service a command gets only PATH, HOME, USER, SHELL, LANG, LC_*, TZ and TMPDIR, and what passEnv names and env sets`;
 
 /** What a command gets of the environment, and how it gets more; undefined where nothing says that it lacked any. */
 export function environmentNote(
   runner: CommandRunner,
   error: string,
   key: string,
-): { readonly text: string; readonly isGuess?: boolean } | undefined {
+): { readonly text: Sentence; readonly isGuess?: boolean } | undefined {
   const isKnown = (name: string): boolean => GIVEN.test(name) || Object.hasOwn(runner.env, name);
   const said = [...new Set(absentIn(error))].filter((name) => !isKnown(name));
   const { passEnv } = runner;
   const unset = said.filter((name) => passEnv.includes(name)).join(', ');
   if (unset !== '')
     return {
-      text: `passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again`,
+      text: say`passEnv hands ${unset} on, and the command did not find it: the service itself does not have it. Set ${unset} where the service is started, and start it again`,
     };
   const missing = said.length > 0 ? said : readIn(runner).filter((name) => !isKnown(name));
   const isSure = missing.length > 0 && (said.length > 0 || passEnv.length === 0);
@@ -93,9 +93,9 @@ export function environmentNote(
   const login = isSure ? undefined : loginText(runner, error, key);
   if (login !== undefined) return { text: login };
   const how = isSure
-    ? `It reads ${missing.join(', ')}. Write passEnv: [${[...passEnv, ...missing].join(', ')}] at ${key}`
-    : `If the command needs another variable, such as a key, write passEnv: [NAME] at ${key}`;
-  return { text: `${GIVES}. ${how}`, isGuess: !isSure };
+    ? say`It reads ${missing.join(', ')}. ${write(`passEnv: [${[...passEnv, ...missing].join(', ')}]`)} at ${key}`
+    : say`If the command needs another variable, such as a key, ${write('passEnv: [NAME]', `at ${key}`)}`;
+  return { text: say`${GIVES}. ${how}`, isGuess: !isSure };
 }
 
 /** Coding agents, and the variable with which each works without a login. */
@@ -106,12 +106,12 @@ const LOGINS: Readonly<Record<string, string>> = {
 };
 
 /** What a coding agent needs that asks for a login. */
-function loginText({ argv }: CommandRunner, error: string, key: string): string | undefined {
+function loginText({ argv }: CommandRunner, error: string, key: string): Sentence | undefined {
   const agent = Object.keys(LOGINS).find((name) => new RegExp(String.raw`\b${name}\b`).test(argv.join(' ')));
   if (agent === undefined || !/log(?:ged)? ?in\b|api[ _-]?key|unauthori[sz]ed|401/i.test(error))
     return undefined;
   const name = LOGINS[agent] ?? '';
-  return `${agent} is not logged in where the service runs, and a command gets no key of the environment by itself. Write passEnv: [${name}] at ${key}, and set ${name} where the service starts; or log in with ${agent} as the user of the service`;
+  return say`${agent} is not logged in where the service runs, and a command gets no key of the environment by itself. ${write(`passEnv: [${name}]`, `at ${key}`)}, and set ${name} where the service starts; or log in with ${agent} as the user of the service`;
 }
 
 /** Variables that a command line reads and does not set itself. */
@@ -122,14 +122,14 @@ function readIn({ argv }: CommandRunner): readonly string[] {
 }
 
 /** Where the prompt of a command went that ended well and replied nothing, and what to write where it did not read it. */
-export function promptNote({ argv, prompt }: CommandRunner): string {
+export function promptNote({ argv, prompt }: CommandRunner): Sentence {
   const program = argv[0] ?? '';
-  const ended = `${program} ended well and printed nothing on stdout (stderr is no reply), so the reply is empty`;
+  const ended = say`${program} ended well and printed nothing on stdout (stderr is no reply), so the reply is empty`;
   const isNamed = argv.some((word) => word.includes('{prompt_file}'));
   if (prompt === 'stdin') {
-    return `the prompt went to stdin${isNamed ? ' and to the file {prompt_file}' : ''}; ${ended}. Only what a command prints on stdout is its reply${isNamed ? '' : "; where it reads a file, write '{prompt_file}' into argv"}`;
+    return say`the prompt went to stdin${isNamed ? ' and to the file {prompt_file}' : ''}; ${ended}. Only what a command prints on stdout is its reply${isNamed ? '' : "; where it reads a file, write '{prompt_file}' into argv"}`;
   }
   return isNamed
-    ? `the prompt went to the file {prompt_file}, and stdin was empty; ${ended}. Only what a command prints on stdout is its reply`
-    : `the prompt was only in the file {prompt_file}, which argv does not name, and stdin was empty; ${ended}. Write prompt: stdin, or '{prompt_file}' in argv where ${program} reads a file`;
+    ? say`the prompt went to the file {prompt_file}, and stdin was empty; ${ended}. Only what a command prints on stdout is its reply`
+    : say`the prompt was only in the file {prompt_file}, which argv does not name, and stdin was empty; ${ended}. ${write('prompt: stdin')}, or '{prompt_file}' in argv where ${program} reads a file`;
 }

@@ -4,7 +4,7 @@
  */
 import type { LoadedConfig } from '../config/config.ts';
 import { evaluationNotes, howRepeated, settingNote, type EvaluationNote } from '../advice/requests.ts';
-import type { StoredFinding } from '../finding.ts';
+import { say, todo, type Sentence, type StoredFinding } from '../finding.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import { evaluationToJson, type Evaluation } from '../hook/hook.ts';
 import type { EvaluationJson, KeptTrace } from '../hook/facts.ts';
@@ -13,7 +13,7 @@ import type { HookRequest } from '../request.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import { findingNotes, reasonNotes } from './decision-reasons.ts';
 import type { RequestExplanation } from './explain-request.ts';
-import type { SettingNote } from './setting-notes.ts';
+import type { SettingText } from '../advice/requests.ts';
 
 /** What is known of a request that was answered. */
 export interface StoredFacts {
@@ -22,7 +22,7 @@ export interface StoredFacts {
   readonly work: Pick<StoredRequest, 'runs' | 'events'>;
   readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
   /** Settings that took part, as they are now. */
-  readonly settings: readonly SettingNote[];
+  readonly settings: readonly SettingText[];
   /** As it was kept; absent where it was not. */
   readonly request?: HookRequest | undefined;
   /** How it was judged when it came. */
@@ -59,7 +59,7 @@ export const TOLD_BEFORE: ReadonlySet<string> = new Set([
   'hooks.defaults.deliver',
 ]);
 
-const toldBySettings = (settings: readonly Pick<SettingNote, 'setting'>[]): readonly string[] =>
+const toldBySettings = (settings: readonly Pick<SettingText, 'setting'>[]): readonly string[] =>
   settings.flatMap(({ setting }) => TOLD_BY_SETTING[setting] ?? []);
 
 /** Findings that the explanation of a kept request tells itself. */
@@ -100,8 +100,8 @@ function repeatNotes(
   const first = repeatedOf(decision?.requestId, work);
   if (first === undefined) return [];
   const facts = repeatIn(decision)?.facts;
-  const how = facts === undefined ? '' : `, by ${howRepeated(facts)}`;
-  const text = `a repeat of ${first.what} of request ${first.requestId}${how}: nothing new was made`;
+  const how = facts === undefined ? '' : say`, by ${howRepeated(facts)}`;
+  const text = say`a repeat of ${first.what} of request ${first.requestId}${how}: nothing new was made`;
   return [{ code: 'repeat', text }];
 }
 
@@ -147,7 +147,7 @@ function nameNotes({ evaluation, advice }: RequestExplanation): readonly Evaluat
     : [
         {
           code: 'name_known',
-          text: 'With the mappings as they are now, there is a mapping for this name.',
+          text: say`With the mappings as they are now, there is a mapping for this name.`,
         },
       ];
 }
@@ -162,7 +162,7 @@ function removedNotes({ headers, query }: HookRequest): readonly EvaluationNote[
     value === '[removed]' ? [name] : [],
   );
   if (paths.length === 0) return [];
-  const text = `not kept, because they are secrets: ${paths.join(', ')}; a condition or template that reads one sees "[removed]" here`;
+  const text = say`not kept, because they are secrets: ${paths.join(', ')}; a condition or template that reads one sees "[removed]" here`;
   return [{ code: 'removed', text, paths }];
 }
 
@@ -173,20 +173,20 @@ function changedNotes(before: KeptTrace, now: EvaluationJson): readonly Evaluati
   const failed = before.considered.find((entry) => entry.failed !== undefined)?.failed;
   const placedAt = (at: string | undefined): Pick<EvaluationNote, 'at'> => (at === undefined ? {} : { at });
   return [
-    { code: 'judged_otherwise', text: `then: ${was} (generation ${before.generation})` },
-    { code: 'judged_otherwise', text: `now:  ${is}` },
+    { code: 'judged_otherwise', text: say`then: ${was} (generation ${before.generation})` },
+    { code: 'judged_otherwise', text: say`now:  ${is}` },
     ...(failed?.expression === undefined
       ? []
       : [
           {
             code: 'judged_otherwise',
-            text: `then failed: ${failed.part} ${failed.expression}`,
+            text: say`then failed: ${failed.part} ${failed.expression}`,
             ...placedAt(failed.at),
           } as const,
         ]),
     ...before.empty.map(({ field, expression, at }): EvaluationNote => ({
       code: 'judged_otherwise',
-      text: `then rendered empty: ${field}: ${expression}`,
+      text: say`then rendered empty: ${field}: ${expression}`,
       field,
       at,
     })),
@@ -212,22 +212,23 @@ export function isBeforeMappings(decision: DecisionRecord | undefined): boolean 
 /** Why there is no content to look at, and the switch that keeps the next one. */
 function notKept({ keepRequests }: StoredFacts, decision: DecisionRecord | undefined): EvaluationNote {
   if (['sender', 'signed'].includes(String(repeatIn(decision)?.facts?.['by']))) {
-    const text = 'A repeat that is recognised by what its sender sends is not judged, and not kept.';
+    const text = say`A repeat that is recognised by what its sender sends is not judged, and not kept.`;
     return { code: 'not_kept', text };
   }
   const text = isBeforeMappings(decision)
-    ? 'Its content was not kept: what is refused at the door never is.'
-    : `The request itself ${howToKeep(decision, keepRequests)}.`;
+    ? say`Its content was not kept: what is refused at the door never is.`
+    : say`The request itself ${howToKeep(decision, keepRequests)}.`;
   return { code: 'not_kept', text };
 }
 
-function howToKeep(decision: DecisionRecord | undefined, written: StoredFacts['keepRequests']): string {
+function howToKeep(decision: DecisionRecord | undefined, written: StoredFacts['keepRequests']): Sentence {
   if (decision?.keepRequests === 'none')
-    return 'was not kept: the mappings of its path say keepRequests: none; remove that to keep the next one, and send it again';
+    return say`was not kept: the mappings of its path say keepRequests: none; ${todo}remove that to keep the next one, and send it again`;
   const { which = 'shapes' } = Object.keys(written).length === 0 ? {} : written;
   if (which === 'shapes' || which === 'all')
-    return 'is not kept any more, or more came at once than are kept: storage.keepRequests says how many, and how long';
+    return say`is not kept any more, or more came at once than are kept: storage.keepRequests says how many, and how long`;
   // Those that were answered well are kept by "shapes" and "all" alone.
-  const wanted = decision !== undefined && decision.status < 400 ? 'shapes or all' : 'shapes, failed or all';
-  return `was not kept: storage.keepRequests.which is ${which}; set it to ${wanted} to keep the next one, and send it again`;
+  const wanted =
+    decision !== undefined && decision.status < 400 ? say`shapes or all` : say`shapes, failed or all`;
+  return say`was not kept: storage.keepRequests.which is ${which}; ${todo}set it to ${wanted} to keep the next one, and send it again`;
 }

@@ -1,3 +1,4 @@
+import { say } from '../finding.ts';
 import { answerChallenge, readsBody } from '../verify/verify.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Exchange } from './exchange.ts';
@@ -61,7 +62,7 @@ async function refuseQuestion(
   exchange: Exchange,
   { hook, challenge, why }: AskedHook & { readonly why: string },
 ): Promise<Ending> {
-  const text = `this is how ${PROVIDERS[challenge.kind]} checks the address, and ${why}`;
+  const text = say`this is how ${PROVIDERS[challenge.kind]} checks the address, and ${why}`;
   const refusal = await refuse(context, exchange, {
     reason: 'challenge',
     diagnosis: { code: 'challenge', text },

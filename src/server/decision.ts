@@ -1,4 +1,11 @@
-import type { StoredFinding } from '../finding.ts';
+import {
+  joinSentences,
+  keepParts,
+  printSentence,
+  quoted,
+  type Sentence,
+  type StoredFinding,
+} from '../finding.ts';
 import { defined } from '../json.ts';
 import type { Evaluation, TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
@@ -92,16 +99,19 @@ export function refusedWhy(
   exchange: Asked,
   ending: Ending,
   advisor: RequestAdvisor | undefined,
-): string | undefined {
+): Sentence | undefined {
   const { error, proof, judged = {}, hookName } = ending;
   if (error === undefined || proof?.kind === 'refused' || judged.evaluation !== undefined) return undefined;
   const found = refusalFinding(exchange, ending, advisor);
   const said = found && advisor?.say([found], hookName ?? ownName(exchange) ?? '');
   // What is said of the limit, or of the place in the body, holds all that the sender is told.
-  const isWhole = found !== undefined && SAY_ALL.has(found.code) && said !== '';
-  return [isWhole ? undefined : error.detail.slice(0, MAX_DETAIL_CHARS), said]
-    .filter((text) => text !== undefined && text !== '')
-    .join('; ');
+  const isWhole = found !== undefined && SAY_ALL.has(found.code) && said !== undefined;
+  return joinSentences(
+    [isWhole ? undefined : quoted(error.detail.slice(0, MAX_DETAIL_CHARS)), said].filter(
+      (text) => text !== undefined,
+    ),
+    '; ',
+  );
 }
 
 const SAY_ALL: ReadonlySet<string> = new Set(['rate', 'not_json']);
@@ -150,7 +160,9 @@ function addressFinding(exchange: Asked): StoredFinding {
 
 /** Only the verdict is kept: strangers' requests are not. */
 function refusalOf({ scheme = 'token', diagnosis }: Refusal): DecisionRecord['refusal'] {
-  return diagnosis && { scheme, code: diagnosis.code, text: diagnosis.text };
+  if (diagnosis === undefined) return undefined;
+  const { code, text } = diagnosis;
+  return { scheme, code, text: printSentence(text), ...defined({ said: keepParts(text) }) };
 }
 
 /** Module, kind of failure and position of a transform that failed: what the service log may say of it. */

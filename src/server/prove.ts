@@ -1,3 +1,4 @@
+import { say, todo } from '../finding.ts';
 import { HookError } from '../errors.ts';
 import {
   type Diagnosis,
@@ -213,7 +214,7 @@ interface RefusedSender extends Pick<SenderAtDoor, 'hook' | 'sender'> {
 /** A refusal of the hook token, where the path asks for it beside the proof of its sender. */
 function besideProof(refusal: Refusal, scheme: Verifier['scheme']): Refusal {
   if (refusal.diagnosis === undefined) return refusal;
-  const text = `beside the proof of the sender (${scheme}), requireToken: true in a mapping of this path asks for the hook token as well: most senders that sign cannot send it, and the proof is enough`;
+  const text = say`beside the proof of the sender (${scheme}), requireToken: true in a mapping of this path asks for the hook token as well: most senders that sign cannot send it, and the proof is enough`;
   return { ...refusal, diagnosis: { code: 'no-token', text } };
 }
 
@@ -252,7 +253,7 @@ export function addressOf(context: ServerContext, { req, headers }: Exchange): s
 
 /** Why the address was refused; which one is judged depends on the proxies that are trusted. */
 function foreignAddress(context: ServerContext, exchange: Exchange): Diagnosis {
-  const text = `the address that was judged is ${addressOf(context, exchange)}, and allowFrom of this path does not have it: add it there if it is the sender; if it is a proxy, let it write X-Forwarded-For, and add it to server.trustedProxies`;
+  const text = say`the address that was judged is ${addressOf(context, exchange)}, and allowFrom of this path does not have it: ${todo}add it there if it is the sender; if it is a proxy, let it write X-Forwarded-For, and add it to server.trustedProxies`;
   return { code: 'address', text };
 }
 

@@ -1,4 +1,4 @@
-import type { StoredFinding } from '../finding.ts';
+import type { SaidParts, StoredFinding } from '../finding.ts';
 
 /** Why a mapping did not take a request: the words of the operator's own file, and never a value. */
 export interface MissedMapping {
@@ -59,7 +59,9 @@ export interface DecisionRecord {
   /** It was answered before anything of its body was read; `bodyBytes` is 0 then. */
   readonly bodyUnread?: true | undefined;
   /** Why the proof of a sender failed, as the doctor says it. */
-  readonly refusal?: { readonly scheme: string; readonly code: string; readonly text?: string } | undefined;
+  readonly refusal?:
+    | { readonly scheme: string; readonly code: string; readonly text?: string; readonly said?: SaidParts }
+    | undefined;
 }
 
 /** How many requests of one kind are kept, and how large they may be together. */

@@ -1,3 +1,4 @@
+import type { Sentence } from '../finding.ts';
 import type { RefusalReason } from './proof.ts';
 
 /** What the doctor can find. Data for `--json`; the sentence is for people. */
@@ -27,5 +28,5 @@ export type DiagnosisCode =
 export interface Diagnosis {
   readonly code: DiagnosisCode;
   /** What is wrong, and what to do; one or two sentences. */
-  readonly text: string;
+  readonly text: Sentence;
 }

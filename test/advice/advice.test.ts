@@ -6,8 +6,10 @@ import { createHookRequest } from '../../src/hook/hook.ts';
 import { formatEvaluation } from '../../src/explanation/explanation.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
+import { printSentence, type Sentence } from '../../src/finding.ts';
+import { printed } from '../support/printed.ts';
 
-const textOf = ({ text }: { readonly text: string }): string => text;
+const textOf = ({ text }: { readonly text: Sentence }): string => printSentence(text);
 const TABLE = `
 - {id: push, match: {path: github, when: {"===": [{var: headers.github-event}, push]}}, messageTemplate: "{{payload.repo.nme}}"}
 - {id: pull, match: {path: github, when: {and: [{"===": [{var: headers.x-github-event}, pull_request]}, {"===": [{var: action}, opened]}]}}, messageTemplate: x}
@@ -76,7 +78,7 @@ describe('a hook name that no mapping has', () => {
     ['sentry', 'sentry', 'is turned off there (enabled: false)'],
   ])('%s gets %s', (path, name, why) => {
     const { advice, text } = advise(path, {});
-    expect(advice.nearNames[0]).toMatchObject({ name, why: expect.stringContaining(why) as string });
+    expect(printed(advice.nearNames[0])).toMatchObject({ name, why: expect.stringContaining(why) as string });
     expect(text).toContain(`${name} ${why}`);
     expect(text).toMatch(/the hook names are:\n {4}github {2}\S+:\d+:\d+\n {4}alerts {2}\S+:\d+/);
   });
@@ -101,7 +103,9 @@ test('a dedupe key that is empty as a whole counts nothing as a repeat', () => {
       table: JSON.stringify([{ id: 'm', match: { path: 'p' }, dedupe: { key }, messageTemplate: 'x' }]),
     });
     const { evaluation } = evaluateHook({ path: 'p', payload: {}, headers: {} }, settings);
-    return evaluationNotes(evaluation).flatMap(({ code, text }) => (code === 'empty_key' ? [text] : []));
+    return evaluationNotes(evaluation).flatMap(({ code, text }) =>
+      code === 'empty_key' ? [printSentence(text)] : [],
+    );
   };
   expect(keyed('{{id}}')).toEqual([]);
   expect(keyed('a-{{id}}')).toEqual([expect.stringContaining('count as repeats')]);
@@ -208,7 +212,7 @@ describe('what rendered empty', () => {
         payload: { event: 'https://a', scheduled_event: { name: 'n', start: '2026-01-01T00:00:00Z' } },
       },
     );
-    expect(Object.fromEntries([...advice.instead].map(([name, { text }]) => [name, text]))).toEqual({
+    expect(Object.fromEntries([...advice.instead].map(([name, { text }]) => [name, printed(text)]))).toEqual({
       'payload.scheduled_event.name': 'payload.payload.scheduled_event.name',
       'date payload.scheduled_event.start': 'payload.payload.scheduled_event.start',
     });
@@ -221,10 +225,10 @@ describe('what rendered empty', () => {
       payload,
     );
     const brackets = 'meta.[app.example.io/rev]';
-    expect(advice.instead.get('meta.app.example.io/rev')?.text).toMatch(
+    expect(printed(advice.instead.get('meta.app.example.io/rev')?.text)).toMatch(
       /one key .* write meta\.\[app\.example\.io\/rev\]$/,
     );
-    expect(advice.instead.get('truncate payload.meta.app.example.io/rev 9')?.text).toContain(
+    expect(printed(advice.instead.get('truncate payload.meta.app.example.io/rev 9')?.text)).toContain(
       `write payload.${brackets}`,
     );
     expect(advice.instead.has('meta.app.io/rev')).toBe(false);
@@ -241,7 +245,7 @@ describe('what rendered empty', () => {
     const { told, advice } = adviseOn('- {match: {path: a}, messageTemplate: "x {{today}}"}', {
       private: { today: '2026-01-01' },
     });
-    expect(advice.instead.get('today')?.text).toBe('private.today');
+    expect(printed(advice.instead.get('today')?.text)).toBe('private.today');
     expect(told.instead.size).toBe(0);
   });
 
@@ -304,7 +308,7 @@ describe('what rendered empty', () => {
         list: [{ id: 1 }],
       },
     );
-    expect(advice.instead.get('form.title')?.text).toBe(
+    expect(printed(advice.instead.get('form.title')?.text)).toBe(
       'form.title outside of the block: write {{@root.form.title}}',
     );
   });
@@ -341,7 +345,7 @@ describe('what rendered empty', () => {
     ['{{#each orders}}{{#each items}}{{sku}} {{note}}{{/each}}{{/each}}', 'note', undefined],
   ])('in %s the whole tag is written', (template, expression, write) => {
     const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: '${template}'}`, ORDERS);
-    const found = advice.instead.get(expression)?.text;
+    const found = printed(advice.instead.get(expression)?.text);
     if (write === undefined) expect(found).toBeUndefined();
     else expect(found).toMatch(new RegExp(`write ${write.replaceAll(/[.{}]/g, String.raw`\$&`)}$`));
     if (write === undefined) return;
@@ -361,7 +365,7 @@ describe('what rendered empty', () => {
     const { advice } = adviseOn(`- {match: {path: a}, ${keys}messageTemplate: "x ${template}"}`, {
       alerts: [{ labels: { name: 'a' } }, { labels: { name: 'b' } }],
     });
-    expect(advice.instead.get(name)?.text).toBe(text);
+    expect(printed(advice.instead.get(name)?.text)).toBe(text);
   });
 
   test('another thing that elements have a field of is no name for them', () => {
@@ -369,8 +373,8 @@ describe('what rendered empty', () => {
       '- {match: {path: a}, messageTemplate: "{{#each commits}}{{release.name}} {{repo.name}}{{/each}}"}',
       { repo: { name: 'r' }, commits: [{ name: 'a' }] },
     );
-    expect(advice.instead.get('release.name')?.text ?? '').not.toContain('in the elements');
-    expect(advice.instead.get('repo.name')?.text).toContain('outside of the block');
+    expect(printed(advice.instead.get('release.name')?.text ?? '')).not.toContain('in the elements');
+    expect(printed(advice.instead.get('repo.name')?.text)).toContain('outside of the block');
   });
 
   test('what rendered empty in several elements of forEach is told once', () => {
@@ -394,8 +398,8 @@ describe('what rendered empty', () => {
       list === 'payload' ? elements : { alerts: elements },
     );
     const how = 'the element of forEach is item, so write';
-    expect(advice.instead.get('objectId')?.text).toBe(`item.objectId: ${how} {{item.objectId}}`);
-    expect(advice.instead.get('deal.name')?.text).toBe(`item.deal.name: ${how} {{item.deal.name}}`);
+    expect(printed(advice.instead.get('objectId')?.text)).toBe(`item.objectId: ${how} {{item.objectId}}`);
+    expect(printed(advice.instead.get('deal.name')?.text)).toBe(`item.deal.name: ${how} {{item.deal.name}}`);
   });
 
   test('an account at an unusual place is told by its first place, as the mapping writes its name', () => {
@@ -415,7 +419,7 @@ describe('what rendered empty', () => {
       data: { identifier: 'E-1' },
       secretive: { user: { mail: 'm' } },
     });
-    expect(advice.instead.get('user.mail')?.text).toBe('secretive.user.mail');
+    expect(printed(advice.instead.get('user.mail')?.text)).toBe('secretive.user.mail');
     expect(Object.fromEntries(told.instead)).toEqual({ 'issue.identifier': ['data.identifier'] });
   });
 
@@ -426,7 +430,7 @@ describe('what rendered empty', () => {
   ])('of a request that is not kept, %s is told of no key of the sender', (_, key) => {
     const mapping = '- {match: {path: a}, messageTemplate: "x {{user.mail}} {{user.list}}"}';
     const { told, advice } = adviseOn(mapping, { [key]: { user: { mail: 'm' } }, user: { list: 'a' } });
-    expect(advice.instead.get('user.mail')?.text).toBe(`${key}.user.mail`);
+    expect(printed(advice.instead.get('user.mail')?.text)).toBe(`${key}.user.mail`);
     expect(told.instead.size).toBe(0);
   });
 });

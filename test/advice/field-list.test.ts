@@ -210,10 +210,7 @@ test('what a note names is listed, too, before what is missing', () => {
     ],
     more: 3,
   };
-  const notes = [
-    'write {"var":"headers.x-event-key"} (mappings/a.yaml:3:1), not payload.a.b of payload.a',
-    'a.c and headers.x-none',
-  ];
+  const notes = ['headers.x-event-key', 'payload.a.b', 'payload.a', 'a.c', 'headers.x-none'];
   expect(listNamed(list, notes, request)).toEqual({
     fields: [
       { path: 'a.b', value: '1', by: [] },

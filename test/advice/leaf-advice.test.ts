@@ -5,6 +5,7 @@ import { createHookRequest } from '../../src/hook/hook.ts';
 import { formatEvaluation } from '../../src/explanation/explanation.ts';
 import type { JsonValue } from '../../src/json.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
+import { printSentence, type Sentence } from '../../src/finding.ts';
 
 function explain(when: unknown, payload: JsonValue, headers: Record<string, string> = {}) {
   const table = JSON.stringify([{ id: 'm', match: { path: 'p', when }, messageTemplate: 'x' }]);
@@ -17,11 +18,11 @@ function explain(when: unknown, payload: JsonValue, headers: Record<string, stri
     matched: evaluation.mapping !== undefined,
     advice,
     text,
-    sure: [...advice.leaves.values()].flat(),
+    sure: [...advice.leaves.values()].flat().map((each) => printSentence(each)),
   };
 }
 
-const textOf = ({ text }: { readonly text: string }): string => text;
+const textOf = ({ text }: { readonly text: Sentence }): string => printSentence(text);
 const v = (name: string, ...more: JsonValue[]): object => ({
   var: more.length === 0 ? name : [name, ...more],
 });

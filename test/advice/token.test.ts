@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { compileTokens, findToken } from '../../src/server/authenticate.ts';
 import type { TokenFacts } from '../../src/server/server.ts';
 import { diagnoseToken } from '../../src/advice/proofs/token.ts';
+import { printSentence, quoted } from '../../src/finding.ts';
 
 const TOKEN = 'hk-0123456789abcdef';
 const MAPPING = 'bk (a.yaml:1:1)';
@@ -13,7 +14,7 @@ function textFor({ token = TOKEN, near, ...facts }: Asked): string {
   const tokens = compileTokens({ token, previousTokens: [], queryToken: 'warn' });
   const isToken = (text: string): boolean => findToken(tokens, text);
   const common = { reason: 'missing', isToken, queryToken: 'warn', rawHeaders: [], query: {} } as const;
-  return diagnoseToken({ ...common, ...facts }, near).text;
+  return printSentence(diagnoseToken({ ...common, ...facts }, near === undefined ? near : quoted(near)).text);
 }
 
 const textOf = (rawHeaders: readonly string[], token = TOKEN): string =>
@@ -53,7 +54,7 @@ test('without a token, a hook name that was meant is told before the token', () 
   const near =
     'hooks/bk begins with hooks/, and the request came without it: write match.path: bk (a.yaml:1:1)';
   expect(textFor({ unknownName: 'bk', near })).toBe(
-    `no mapping has the hook name it was sent to, so the hook token was asked for, and none came: the hook name ${near}`,
+    `no mapping has the hook name it was sent to, so the hook token was asked for, and none came: the hook name ${near}; correct it at one of the two, there or at the sender`,
   );
   expect(textFor({ unknownName: 'bk' })).toMatch(/^no hook token came; send it as/);
 });

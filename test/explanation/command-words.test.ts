@@ -6,6 +6,8 @@ import { expect, test } from 'vitest';
 import { commandErrorNote } from '../../src/explanation/command-errors.ts';
 import { jsonReplyNote, programNote, terminalNote } from '../../src/explanation/command-words.ts';
 import { shellNote } from '../../src/explanation/setting-words.ts';
+import { printSentence } from '../../src/finding.ts';
+import { printed } from '../support/printed.ts';
 
 const RUNNER = {
   kind: 'command',
@@ -27,7 +29,7 @@ test.each<[string, string | undefined]>([
 ])('%s', (said, name) => {
   const text = programNote({ code: 'exit_127', message: `the command exited with code 127\n${said}` });
   if (name === undefined) expect(text).toBeUndefined();
-  else expect(text).toContain(`${name} is not on the PATH`);
+  else expect(printed(text)).toContain(`${name} is not on the PATH`);
   expect(programNote({ code: 'exit_1', message: said })).toBeUndefined();
 });
 
@@ -43,14 +45,14 @@ test.each<[readonly string[], string | undefined]>([
 ])('what only a shell understands in %j', (argv, text) => {
   const note = shellNote({ ...RUNNER, argv });
   if (text === undefined) expect(note).toBeUndefined();
-  else expect(note).toContain(text);
+  else expect(printed(note)).toContain(text);
 });
 
 test('a command that wants a terminal is told its line without -t', () => {
-  expect(terminalNote(RUNNER, 'the input device is not a TTY')).toContain(
+  expect(printed(terminalNote(RUNNER, 'the input device is not a TTY'))).toContain(
     'Write argv: ["sh", "-c", "docker run --rm -i agent"]',
   );
-  expect(terminalNote({ ...RUNNER, argv: ['agent'] }, 'stdin is not a terminal')).toContain(
+  expect(printed(terminalNote({ ...RUNNER, argv: ['agent'] }, 'stdin is not a terminal'))).toContain(
     'leave out the option',
   );
   expect(terminalNote(RUNNER, 'exit 1')).toBeUndefined();
@@ -65,7 +67,7 @@ test.each<[string, string | undefined]>([
 ])('of %s the text is at %s', (reply, path) => {
   const text = jsonReplyNote(RUNNER, reply, 'gateway.runner');
   if (path === undefined) expect(text).toBeUndefined();
-  else expect(text).toContain(`write replyPath: ${path} at gateway.runner`);
+  else expect(printed(text)).toContain(`write replyPath: ${path} at gateway.runner`);
   expect(jsonReplyNote({ ...RUNNER, replyPath: 'x' }, reply, 'k')).toBeUndefined();
 });
 
@@ -73,8 +75,10 @@ test('what an interpreter said names the cause', async () => {
   const configDir = await mkdtemp(join(tmpdir(), 'sluice-errors-'));
   await mkdir(join(configDir, 'agents'));
   await writeFile(join(configDir, 'agents/run.mjs'), '');
-  const told = (message: string, argv: readonly string[] = ['./agents/run.mjs']): string | undefined =>
-    commandErrorNote({ runner: { ...RUNNER, argv }, configDir, message: `exit\n${message}` });
+  const told = (message: string, argv: readonly string[] = ['./agents/run.mjs']): string | undefined => {
+    const note = commandErrorNote({ runner: { ...RUNNER, argv }, configDir, message: `exit\n${message}` });
+    return note && printSentence(note);
+  };
   expect(told('/a/run.mjs: 1: Syntax error: word unexpected')).toContain(
     '#!/usr/bin/env node as the first line of',
   );

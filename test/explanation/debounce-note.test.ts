@@ -4,6 +4,7 @@ import { debounceNote } from '../../src/explanation/debounce-note.ts';
 import type { RunRecord } from '../../src/storage/storage.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 import { agent, NOW, origin } from '../support/storage-builders.ts';
+import { printSentence } from '../../src/finding.ts';
 
 function mappingOf(seconds: number) {
   const settings = settingsWith({
@@ -38,7 +39,8 @@ function textOf(seconds: number, parts: Partial<RunRecord>, requestId = 'request
     bodyBytes: 1,
   } as const;
   const stored = { decision, runs: [{ run: run(parts), outbox: [] }], events: [] };
-  return debounceNote({ mapping: mappingOf(seconds), stored })?.text ?? '';
+  const note = debounceNote({ mapping: mappingOf(seconds), stored });
+  return note === undefined ? '' : printSentence(note.text);
 }
 
 const DONE = { state: 'completed', attempts: 1 } as const;
@@ -46,7 +48,7 @@ const second = agent({ id: 'run-2', origin: { ...origin, requestId: 'request-2' 
 
 test('a run that waits says when it begins, and what acts on the first event at once', () => {
   expect(textOf(1800, {})).toBe(
-    "The run waits until no event of its key came for 1800 s (30 min), at most 18000 s (5 h) after the first: it begins at 2027-01-15T08:30:00Z if no other comes. To act on the first event at once, and then on none of its key for 1800 s (30 min), write dedupe: { key: '{{camera}}', ttlSeconds: 1800 } in place of debounce",
+    "the run waits until no event of its key came for 1800 s (30 min), at most 18000 s (5 h) after the first: it begins at 2027-01-15T08:30:00Z if no other comes. To act on the first event at once, and then on none of its key for 1800 s (30 min), write dedupe: { key: '{{camera}}', ttlSeconds: 1800 } in place of debounce",
   );
   expect(textOf(3000, {})).toContain('The unit is seconds: for 3 s write seconds: 3');
 });
@@ -54,14 +56,14 @@ test('a run that waits says when it begins, and what acts on the first event at 
 test('an event that joined the run of another request says whose it is', () => {
   const parts = { eventCount: 2, events: [second] };
   expect(textOf(1800, parts, 'request-2')).toMatch(
-    /^This event is number 2 of run run-1, which the request request-1 began: it has no run of its own\. The run waits/,
+    /^this event is number 2 of run run-1, which the request request-1 began: it has no run of its own\. The run waits/,
   );
   expect(textOf(30, { ...parts, ...DONE })).toMatch(
-    /^It made one run of 2 events.*To act on the first event/,
+    /^it made one run of 2 events.*To act on the first event/,
   );
 });
 
 test('a run of one event that began after a short wait is nothing to tell', () => {
   expect(textOf(30, DONE)).toBe('');
-  expect(textOf(1800, DONE)).toContain('The run began only when no other event of its key had come');
+  expect(textOf(1800, DONE)).toContain('the run began only when no other event of its key had come');
 });

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { noListText } from '../../src/explanation/list-note.ts';
 import type { JsonValue } from '../../src/json.ts';
+import { printSentence } from '../../src/finding.ts';
 
 const say = (text: string, payload: JsonValue): string => {
   const keys = text.replace(/^payload\.?/, '').split('.');
-  return noListText({ text, keys: keys[0] === '' ? [] : keys }, payload);
+  return printSentence(noListText({ text, keys: keys[0] === '' ? [] : keys }, payload));
 };
 
 test.each<readonly [string, JsonValue, string]>([

@@ -4,6 +4,7 @@ import { OUTBOX_RULES } from '../../src/explanation/outbox-notes.ts';
 import type { OutboxRecord } from '../../src/storage/storage.ts';
 import { settingsWith } from '../support/hook-fixture.ts';
 import { agent, NOW, origin } from '../support/storage-builders.ts';
+import { printSentence } from '../../src/finding.ts';
 
 const [mapping] = settingsWith({
   table: `- {id: m, match: {path: p}, channel: slack, to: "{{team.channel}}", trust: [to], messageTemplate: x}`,
@@ -28,7 +29,8 @@ function noteOf(setting: keyof typeof OUTBOX_RULES, parts: Partial<OutboxRecord>
   const run = { id: 'run-1', kind: 'hook', action, state: 'completed', attempts: 1 } as const;
   const runs = [{ run: { ...run, acceptedAt: NOW, dueAt: NOW }, outbox: [entry(parts)] }];
   const stored = { runs, events: [] };
-  return OUTBOX_RULES[setting]({ config: {} as never, stored, mapping })?.text;
+  const told = OUTBOX_RULES[setting]({ config: {} as never, stored, mapping });
+  return told && printSentence(told.text);
 }
 
 test('a delivery that was given up says to whom and why; one that went out, or did not begin, says nothing', () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { prefixNote } from '../../src/explanation/prefix-note.ts';
 import { parseDocument } from '../../src/document/facts.ts';
 import { settingsWith } from '../support/hook-fixture.ts';
+import { printSentence } from '../../src/finding.ts';
 
 const KEY = { code: 'invalid_field', field: 'sessionKey' };
 const STORED = { code: 'invalid_field', field: undefined };
@@ -13,7 +14,8 @@ function noteOf(more: string, error: Parameters<typeof prefixNote>[2] = KEY): st
   const { table } = settingsWith({ table: `- {id: m, match: {path: p}, messageTemplate: x, ${more}}` });
   const settings = { hooks: { sessionKeys: { allowedPrefixes: ['hook:'] } } };
   const config = { root: document?.root, settings } as unknown as Parameters<typeof prefixNote>[0];
-  return prefixNote(config, table.mappings[0], error)?.text;
+  const told = prefixNote(config, table.mappings[0], error);
+  return told && printSentence(told.text);
 }
 
 test('is told the key to write and its place', () => {

@@ -1,15 +1,18 @@
 /** What is said of a command that lacked a variable, by what it wrote to stderr. */
 import { expect, test } from 'vitest';
+import { printSentence } from '../../src/finding.ts';
 import { environmentNote } from '../../src/explanation/setting-words.ts';
 
 type Runner = Parameters<typeof environmentNote>[0];
 
-const say = (stderr: string, runner: Partial<Runner> = {}): string | undefined =>
-  environmentNote(
+const say = (stderr: string, runner: Partial<Runner> = {}): string | undefined => {
+  const note = environmentNote(
     { kind: 'command', argv: ['./a.sh'], env: {}, passEnv: [], ...runner } as unknown as Runner,
     `the command exited with code 2\n${stderr}`,
     'gateway.runner',
-  )?.text;
+  );
+  return note && printSentence(note.text);
+};
 
 test.each([
   './a.sh: 6: TEAM_ID: parameter not set',

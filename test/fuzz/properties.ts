@@ -11,6 +11,7 @@ import { BEARER, startTestServer, stopServers, type TestServer } from '../suppor
 import { type FuzzProperty, json, text, texts } from './arbitraries.ts';
 import { BODY_PROPERTIES } from './body-properties.ts';
 import { MAPPING_PROPERTIES } from './mapping-properties.ts';
+import { printSentence } from '../../src/finding.ts';
 
 /** A request of any bytes is answered below 500, in bounded time, and the server goes on. */
 const requests: FuzzProperty = {
@@ -115,7 +116,7 @@ function checkSigned(scheme: string, body: Buffer, at: number): void {
   const judged = isInBody ? judge({ ...sent, body: Buffer.from('{}') }) : judge(forged);
   // Hex may be written in capitals, so a changed case is the same signature.
   if (judged.kind === 'proved') ok(changed.toLowerCase() === value.toLowerCase(), scheme);
-  else ok(diagnose(proof, forged, judged).text.length > 10, scheme);
+  else ok(printSentence(diagnose(proof, forged, judged).text).length > 10, scheme);
 }
 
 function judgeNow(

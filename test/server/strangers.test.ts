@@ -14,10 +14,12 @@ import {
   TOKEN,
   type SendOptions,
 } from '../support/server-fixture.ts';
+import { printSentence, quoted } from '../../src/finding.ts';
+import { printed } from '../support/printed.ts';
 
 /** What the operator reads of the findings of a decision. */
 const said = ({ findings = [], path }: DecisionRecord | undefined = NONE): string =>
-  ADVISOR.say(findings, path);
+  printSentence(ADVISOR.say(findings, path) ?? quoted(''));
 const NONE = { path: '' } as DecisionRecord;
 
 afterEach(stopServers);
@@ -70,11 +72,15 @@ describe('the operator reads why a sender was not believed', () => {
     const server = await startTestServer();
     const reply = await send(server, '/hooks/github', { headers: headers ?? {}, body: '{}' });
     expect(reply.status).toBe(401);
-    expect(server.strangers).toEqual([
+    expect(printed(server.strangers)).toEqual([
       expect.objectContaining({
         path: 'github',
         status: 401,
-        refusal: { scheme: 'token', code, text: expect.stringMatching(text) as string },
+        refusal: expect.objectContaining({
+          scheme: 'token',
+          code,
+          text: expect.stringMatching(text) as string,
+        }) as object,
       }),
     ]);
     expect(JSON.stringify([server.strangers, server.log])).not.toContain(TOKEN);
@@ -126,7 +132,7 @@ test('a refusal of a proved sender says its method, and which key set the limit'
   const server = await startTestServer();
   await send(server, '/hooks/github', { method: 'PUT' });
   await send(server, '/hooks/github', { body: 'x'.repeat(2000) });
-  expect(server.strangers).toEqual([]);
+  expect(printed(server.strangers)).toEqual([]);
   expect(server.decisions).toMatchObject([
     { status: 405, method: 'PUT' },
     {
@@ -226,7 +232,7 @@ describe('what is no request is found by the id of its answer', () => {
     const [answer] = answersIn(await raw.until((received) => received.includes('"ok":false')));
     expect(answer?.status).toBe(status);
     const { requestId } = JSON.parse(answer?.body ?? '') as { requestId: string };
-    expect(server.strangers).toEqual([
+    expect(printed(server.strangers)).toEqual([
       expect.objectContaining({ requestId, status, code, outcome: 'rejected' }),
     ]);
     const { detail } = JSON.parse(answer?.body ?? '') as { detail: string };

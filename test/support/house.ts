@@ -214,8 +214,8 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   },
   explanation: {
     advice: `command-errors command-words compared-requests debounce-note decision-reasons
-      hints key-notes list-note outbox-notes prefix-note run-notes sentence
-      session-notes setting-notes setting-words shared-conversations short-hint stored-notes template-warnings`,
+      hints key-notes list-note outbox-notes prefix-note run-notes
+      session-notes setting-notes setting-words shared-conversations stored-notes template-warnings`,
   },
   golden: { advice: 'case-hints other-files' },
   cli: { advice: 'dev-hints dev-misses' },

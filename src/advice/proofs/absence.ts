@@ -1,7 +1,8 @@
 /** What names and forms of headers say where no trial fitted: which sender this is, and how its signature is written. */
+import { say, todo, type Sentence } from '../../finding.ts';
 import { type Diagnosis, MAX_TRIED_BYTES, SCHEMES, type SignedRequest } from '../../verify/verify.ts';
 import { signedBy } from '../vocabulary/senders.ts';
-import { wholeVerify, writtenScheme } from './written-verify.ts';
+import { wholeVerify, writtenScheme, replaceBy } from './written-verify.ts';
 import {
   findHeader,
   headerOf,
@@ -69,17 +70,17 @@ export function explainAbsence(settings: TableSettings, request: SignedRequest):
   const wanted = new Set(schemeOf(settings).ways.map(({ way }) => headerOf(way)));
   const other = otherSender(settings, request, wanted);
   if (other !== undefined) {
-    const { header, what, verify, readsSecret = false } = other;
+    const { header, what, verify, or = '', readsSecret = false } = other;
     return {
       code: 'other-scheme',
-      text: `the request carries ${header}, ${what}; this path expects ${settings.scheme}: replace the whole verify of the mapping by: ${verify}${readsSecret ? '' : misfit(request)}`,
+      text: say`the request carries ${header}, ${what}; this path expects ${settings.scheme}: ${replaceBy(verify)}${or}${readsSecret ? '' : misfit(request)}`,
     };
   }
   const expected = [...wanted].filter((header) => header !== undefined);
-  const what = expected.length === 0 ? 'the fields timestamp, token and signature' : expected.join(' or ');
+  const what = expected.length === 0 ? say`the fields timestamp, token and signature` : expected.join(' or ');
   return {
     code: 'no-proof',
-    text: `the request carries no proof: ${what} is not there; set the secret at the sender, or look whether a proxy removes the header`,
+    text: say`the request carries no proof: ${what} is not there; ${todo}set the secret at the sender, or look whether a proxy removes the header`,
   };
 }
 
@@ -89,7 +90,7 @@ export function explainSignatureThere(settings: WithSecrets, request: SignedRequ
   return (
     other && {
       code: 'other-scheme',
-      text: `the request carries ${other.header}, ${other.what}; this path expects ${settings.scheme}: replace the whole verify of the mapping by: ${other.verify}, and set the secret that this sender signs with`,
+      text: say`the request carries ${other.header}, ${other.what}; this path expects ${settings.scheme}: ${replaceBy(other.verify)}${other.or ?? ''}, and set the secret that this sender signs with`,
     }
   );
 }
@@ -98,8 +99,10 @@ type WithSecrets = Pick<TableSettings, 'secrets'> & { readonly scheme: string };
 
 interface OtherSender {
   readonly header: string;
-  readonly what: string;
+  readonly what: Sentence;
   readonly verify: string;
+  /** Other schemes that it may be as well. */
+  readonly or?: string;
   /** Whether the secret is read in another way than it was tried in. */
   readonly readsSecret?: boolean;
 }
@@ -114,8 +117,8 @@ function otherSender(
     const { header, schemes } = scheme;
     const [first = '', ...more] = schemes;
     const or = more.length === 0 ? '' : `, or with scheme: ${more.join(' or ')}, as the sender is`;
-    const what = `which is the header of ${schemes.join(' and ')}`;
-    return { header, what, verify: `${wholeVerify(first, settings)}${or}` };
+    const what = say`which is the header of ${schemes.join(' and ')}`;
+    return { header, what, verify: wholeVerify(first, settings), or };
   }
   const known = signedBy().filter(({ columns }) => isSignedAs(columns, request));
   const shape = known[0]?.columns ?? shapesOf(request).find(isSureShape);
@@ -123,8 +126,8 @@ function otherSender(
   const senders = known.filter(({ columns }) => columns.header === shape.header);
   const what =
     senders.length === 0
-      ? `a signature in the form of ${formName(shape)}`
-      : `the signature of ${senders.map(({ sender }) => sender.title).join(' or ')}`;
+      ? say`a signature in the form of ${formName(shape)}`
+      : say`the signature of ${senders.map(({ sender }) => sender.title).join(' or ')}`;
   const readsSecret = shape.secretEncoding !== undefined;
   return { header: shape.header, what, verify: wholeVerify(writtenScheme(shape), settings), readsSecret };
 }
@@ -136,14 +139,14 @@ function isSignedAs(columns: SignatureColumns, { rawHeaders }: SignedRequest): b
   );
 }
 
-function formName({ algorithm, encoding, prefix }: SignatureColumns): string {
+function formName({ algorithm, encoding, prefix }: SignatureColumns): Sentence {
   const after = prefix === undefined ? '' : ` after "${prefix}"`;
-  return `HMAC with ${algorithm.replace('hmac-', '')} in ${encoding}${after}`;
+  return say`HMAC with ${algorithm.replace('hmac-', '')} in ${encoding}${after}`;
 }
 
 /** Where the body was there to try the secret with, it was tried and fits none of this. */
-function misfit({ body }: SignedRequest): string {
+function misfit({ body }: SignedRequest): Sentence {
   return body.length === 0 || body.length > MAX_TRIED_BYTES
-    ? ''
-    : '; the secret of this path does not fit this signature either, so set the one that this sender signs with';
+    ? say``
+    : say`; the secret of this path does not fit this signature either, so set the one that this sender signs with`;
 }

@@ -1,3 +1,4 @@
+import { say, todo, type Sentence } from '../../finding.ts';
 import type {
   Diagnosis,
   ProofSettings,
@@ -45,20 +46,20 @@ function explainBasic(
   if (isOneOf(secrets, pair)) {
     return {
       code: 'secret-prefix',
-      text: `the password is right, but the value of the secret begins with "${user}:", the user of verify; ${PASSWORD_ALONE}`,
+      text: say`the password is right, but the value of the secret begins with "${user}:", the user of verify; ${PASSWORD_ALONE}`,
     };
   }
   const bare = secrets.map((secret) => secret.replace(/^basic\s+/i, ''));
   if (isOneOf(bare, presented.encoded)) {
     return {
       code: 'secret-encoding',
-      text: 'the value of the secret is the whole header in base64: a secret of the scheme basic is the password alone, as it was typed at the sender',
+      text: say`the value of the secret is the whole header in base64: a secret of the scheme basic is the password alone, as it was typed at the sender`,
     };
   }
   return (
     explainWritten(password, secrets) ?? {
       code: 'wrong-proof',
-      text: 'the user is right, and the password is wrong: it is not the one that the secret holds',
+      text: say`the user is right, and the password is wrong: it is not the one that the secret holds`,
     }
   );
 }
@@ -67,8 +68,8 @@ function otherUser(user: string, isPassword: boolean): Diagnosis {
   return {
     code: 'wrong-proof',
     text: isPassword
-      ? `the password is right, but the user is another one than "${user}", which verify names: write the user of the sender at verify.user, or "${user}" at the sender`
-      : `the user is wrong, and so is the password: verify names "${user}"; compare both with what was typed at the sender`,
+      ? say`the password is right, but the user is another one than "${user}", which verify names: ${todo}write the user of the sender at verify.user, or "${user}" at the sender`
+      : say`the user is wrong, and so is the password: verify names "${user}"; ${todo}compare both with what was typed at the sender`,
   };
 }
 
@@ -93,18 +94,21 @@ export function explainPresented(
   if (word !== undefined && isOneOf(secrets, presented.replace(WORD, ''))) {
     return {
       code: 'secret-prefix',
-      text: `the header carries the secret behind the word ${word}, which the value of the secret does not have: where that value is set, write the word ${word} and a blank before it`,
+      text: say`the header carries the secret behind the word ${word}, which the value of the secret does not have: where that value is set, write the word ${word} and a blank before it`,
     };
   }
   const afterWord = secrets.filter((secret) => WORD.test(secret)).map((secret) => secret.replace(WORD, ''));
   if (isOneOf(afterWord, presented)) {
     return {
       code: 'secret-prefix',
-      text: 'the value of the secret begins with a word such as Bearer, and the secret is what follows it: remove the word where the value is set',
+      text: say`the value of the secret begins with a word such as Bearer, and the secret is what follows it: ${todo}remove the word where the value is set`,
     };
   }
   return isOneOf(secrets, trimMarks(presented, `"'`))
-    ? { code: 'wrong-secret', text: 'the sender sends the secret in quotes: remove them in its settings' }
+    ? {
+        code: 'wrong-secret',
+        text: say`the sender sends the secret in quotes: ${todo}remove them in its settings`,
+      }
     : undefined;
 }
 
@@ -113,29 +117,27 @@ function textOf(header: string | undefined): string | undefined {
   return header === undefined ? undefined : Buffer.from(header, 'latin1').toString('utf8');
 }
 
-const NOT_THERE: Readonly<Record<Credentials['scheme'], string>> = {
-  oidc: 'the request carries no credentials: Authorization: Bearer is not there',
-  basic:
-    'the request carries no credentials: Authorization: Basic is not there: set user and password at the sender',
-  token:
-    'the request carries no credentials: Authorization: Bearer is not there: let the sender send the secret so, or let its address end in ?token=SECRET (unless hooks.queryToken is reject)',
+const NOT_THERE: Readonly<Record<Credentials['scheme'], Sentence>> = {
+  oidc: say`the request carries no credentials: Authorization: Bearer is not there`,
+  basic: say`the request carries no credentials: Authorization: Basic is not there: ${todo}set user and password at the sender`,
+  token: say`the request carries no credentials: Authorization: Bearer is not there: ${todo}let the sender send the secret so, or let its address end in ?token=SECRET (unless hooks.queryToken is reject)`,
 };
 
 function plainCredential(scheme: Credentials['scheme'], { reason, detail }: Refused): Diagnosis {
-  const texts: Readonly<Partial<Record<Refused['reason'], string>>> = {
+  const texts: Readonly<Partial<Record<Refused['reason'], Sentence>>> = {
     'no-proof': NOT_THERE[scheme],
     'malformed-proof':
       scheme === 'oidc'
-        ? 'the Bearer value is no signed token (JWT)'
-        : 'the Authorization header is not of the form Basic BASE64',
-    'too-old': 'the token has expired',
-    'too-new': 'the token is not valid yet: set the clock of this machine',
-    'wrong-claims': `the token is signed by the issuer, but its claim ${detail ?? ''} is missing or not the one that this path asks for`,
-    'no-keys': `the issuer's keys could not be fetched (${detail ?? 'not tried yet'}): look at the issuer, and whether this machine reaches it`,
+        ? say`the Bearer value is no signed token (JWT)`
+        : say`the Authorization header is not of the form Basic BASE64`,
+    'too-old': say`the token has expired`,
+    'too-new': say`the token is not valid yet: ${todo}set the clock of this machine`,
+    'wrong-claims': say`the token is signed by the issuer, but its claim ${detail ?? ''} is missing or not the one that this path asks for`,
+    'no-keys': say`the issuer's keys could not be fetched (${detail ?? 'not tried yet'}): ${todo}look at the issuer, and whether this machine reaches it`,
     'wrong-proof':
       scheme === 'oidc'
-        ? `the token is not signed by a key of the issuer${detail === undefined ? '' : `: ${detail}`}`
-        : 'the credentials are there and are wrong',
+        ? say`the token is not signed by a key of the issuer${detail === undefined ? '' : `: ${detail}`}`
+        : say`the credentials are there and are wrong`,
   };
-  return { code: reason, text: texts[reason] ?? `the request was refused: ${reason}` };
+  return { code: reason, text: texts[reason] ?? say`the request was refused: ${reason}` };
 }

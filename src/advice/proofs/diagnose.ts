@@ -1,3 +1,4 @@
+import { joinSentences, say, todo, write, type Sentence } from '../../finding.ts';
 import { secretHint } from '../vocabulary/secrets.ts';
 import { otherKey } from '../../senders/senders.ts';
 import { shownAs } from '../vocabulary/senders.ts';
@@ -13,7 +14,7 @@ import {
   secretSentence,
   type SignedRequest,
 } from '../../verify/verify.ts';
-import { type FoundKeys, isGeneral, wholeVerify, writtenScheme } from './written-verify.ts';
+import { type FoundKeys, isGeneral, wholeVerify, writtenScheme, replaceBy } from './written-verify.ts';
 import {
   belongs,
   decodeExactly,
@@ -61,27 +62,30 @@ const SECRET_CODES: ReadonlySet<string> = new Set([
 function withNames(found: Diagnosis, { settings, secrets, doubts }: ProofSettings): Diagnosis {
   if (!SECRET_CODES.has(found.code) || !('secrets' in settings)) return found;
   const names = settings.secrets.map(nameOfSecret);
-  const where = names.length === 1 ? 'the secret of this path is' : 'the secrets of this path are';
+  const where = names.length === 1 ? say`the secret of this path is` : say`the secrets of this path are`;
   const unset = names
     .filter((_, index) => secrets[index] === '')
     .map((name) => `${name} is not set in the service; `);
   if (found.code === 'not-configured' && unset.length === names.length && doubts === undefined)
     return {
       ...found,
-      text: `${unset.join('')}without it this path refuses every request: set it wherever the service starts`,
+      text: say`${unset.join('')}without it this path refuses every request: ${todo}set it wherever the service starts`,
     };
-  const but = unset.length > 0 && found.code !== 'not-configured' ? 'With the secrets that are set: ' : '';
-  return { ...found, text: `${unset.join('')}${but}${found.text} (${where} ${names.join(', ')})` };
+  const but = unset.length > 0 && found.code !== 'not-configured' ? say`With the secrets that are set: ` : '';
+  return { ...found, text: say`${unset.join('')}${but}${found.text} (${where} ${names.join(', ')})` };
 }
 
-const saidOf = (doubts: readonly SecretFacts[]): string =>
-  doubts.map((each) => `${secretSentence(each)}; ${secretHint(each)}`).join('; ');
+const saidOf = (doubts: readonly SecretFacts[]): Sentence =>
+  joinSentences(
+    doubts.map((each) => say`${secretSentence(each)}; ${secretHint(each)}`),
+    '; ',
+  );
 
 function notConfigured({ doubts = [] }: ProofSettings): Diagnosis {
-  const why = doubts.length === 0 ? '"sluice check" says why' : saidOf(doubts);
+  const why = doubts.length === 0 ? say`"sluice check" says why` : saidOf(doubts);
   return {
     code: 'not-configured',
-    text: `this path has no secret that can be used, and refuses every request: ${why}`,
+    text: say`this path has no secret that can be used, and refuses every request: ${why}`,
   };
 }
 
@@ -116,7 +120,7 @@ function guessed(settings: TableSettings, request: SignedRequest): Diagnosis | u
   if (scheme !== undefined && more.length === 0)
     return {
       code: 'other-scheme',
-      text: `${header} is the header of ${scheme}, which is signed in a way of its own: replace the whole verify of the mapping by: ${wholeVerify(scheme, settings)}`,
+      text: say`${header ?? ''} is the header of ${scheme}, which is signed in a way of its own: ${replaceBy(wholeVerify(scheme, settings))}`,
     };
   for (const { way } of schemeOf(settings).ways) {
     const found = way.kind === 'signature' ? guessForm(way.columns, request) : undefined;
@@ -194,21 +198,21 @@ function explainTime(
   const { reason, ageSeconds = 0 } = refusal;
   if (reason !== 'too-old' && reason !== 'too-new') return undefined;
   const unit = explainUnit(settings, request);
-  if (unit !== undefined) return { ...unit, text: `the proof is right, but ${unit.text}` };
-  const allowed = `this path takes ${String(schemeOf(settings).toleranceSeconds)} s both ways`;
+  if (unit !== undefined) return { ...unit, text: say`the proof is right, but ${unit.text}` };
+  const allowed = say`this path takes ${String(schemeOf(settings).toleranceSeconds)} s both ways`;
   if (reason === 'too-old') {
     return {
       code: reason,
-      text: `the proof is right, but its timestamp is ${String(ageSeconds)} s old and ${allowed}: a request that was sent again or held up on the way, or a clock that is wrong; "sluice send FILE --sign" signs a saved request anew, and "sluice explain FILE" needs no proof`,
+      text: say`the proof is right, but its timestamp is ${String(ageSeconds)} s old and ${allowed}: a request that was sent again or held up on the way, or a clock that is wrong; "sluice send FILE --sign" signs a saved request anew, and "sluice explain FILE" needs no proof`,
     };
   }
   const remedy =
     -ageSeconds > CLOCK_SECONDS
-      ? 'compare the clock of this machine (date -u) with the true time; if it is right, the sender writes a wrong one'
-      : 'set the clock of this machine';
+      ? say`compare the clock of this machine (date -u) with the true time; if it is right, the sender writes a wrong one`
+      : say`set the clock of this machine`;
   return {
     code: reason,
-    text: `the proof is right, but its timestamp lies ${String(-ageSeconds)} s ahead and ${allowed}: ${remedy}`,
+    text: say`the proof is right, but its timestamp lies ${String(-ageSeconds)} s ahead and ${allowed}: ${remedy}`,
   };
 }
 
@@ -218,13 +222,16 @@ function explainUnit(settings: TableSettings, request: SignedRequest): Diagnosis
     const unit = unitOf(writtenTime(columns, request) ?? '');
     const { timestampUnit = 'seconds' } = columns;
     if (unit === undefined || unit === timestampUnit) continue;
-    const wrong = `the timestamp is ${IN_WORDS[unit]}, and this path reads ${IN_WORDS[timestampUnit].replace(/^in /, '')}`;
+    const wrong = say`the timestamp is ${IN_WORDS[unit]}, and this path reads ${timestampUnit}`;
     if (unit === 'microseconds' || unit === 'nanoseconds')
-      return { code: 'timestamp-unit', text: `${wrong}: let the sender write seconds or milliseconds` };
-    const write = isGeneral(settings)
-      ? `write timestampUnit: ${unit} in verify of the mapping`
-      : `replace the whole verify of the mapping by: ${wholeVerify(writtenScheme({ ...columns, timestampUnit: unit }), settings)}`;
-    return { code: 'timestamp-unit', text: `${wrong}: ${write}` };
+      return {
+        code: 'timestamp-unit',
+        text: say`${wrong}: ${todo}let the sender write seconds or milliseconds`,
+      };
+    const fix = isGeneral(settings)
+      ? write(`timestampUnit: ${unit}`, 'in verify of the mapping')
+      : replaceBy(wholeVerify(writtenScheme({ ...columns, timestampUnit: unit }), settings));
+    return { code: 'timestamp-unit', text: say`${wrong}: ${fix}` };
   }
   return undefined;
 }
@@ -258,14 +265,13 @@ function explainSecret(
   return explainPresented(Buffer.from(presented, 'latin1').toString('utf8'), secrets);
 }
 
-const REASONS: Readonly<Partial<Record<Refused['reason'], string>>> = {
-  'malformed-proof': 'the header with the proof is there, but not in the form of the scheme',
-  'no-timestamp': 'the time of signing is not there; a proxy may have removed its header',
-  'malformed-timestamp': 'the time of signing is not a whole number',
-  'malformed-id': 'the id of the delivery is not there, or holds a full stop or white space',
-  'unreadable-body': 'the fields of the body that are signed cannot be read',
-  'body-not-covered':
-    'the signature covers the address but not this body: a form is expected, or bodySHA256 in the address',
+const REASONS: Readonly<Partial<Record<Refused['reason'], Sentence>>> = {
+  'malformed-proof': say`the header with the proof is there, but not in the form of the scheme`,
+  'no-timestamp': say`the time of signing is not there; a proxy may have removed its header`,
+  'malformed-timestamp': say`the time of signing is not a whole number`,
+  'malformed-id': say`the id of the delivery is not there, or holds a full stop or white space`,
+  'unreadable-body': say`the fields of the body that are signed cannot be read`,
+  'body-not-covered': say`the signature covers the address but not this body: a form is expected, or bodySHA256 in the address`,
 };
 
 /** Schemes that name no sender. */
@@ -278,20 +284,21 @@ function plainReason(
   { secrets, doubts }: ProofSettings,
   { reason }: Refused,
 ): Diagnosis {
-  if (reason !== 'wrong-proof') return { code: reason, text: REASONS[reason] ?? `it was refused: ${reason}` };
+  if (reason !== 'wrong-proof')
+    return { code: reason, text: REASONS[reason] ?? say`it was refused: ${reason}` };
   if (doubts !== undefined) return { code: 'wrong-secret', text: saidOf(doubts) };
   const doubt = secrets
     .map((secret) => doubtSecret(settings, secret, otherKey))
     .find((each) => each !== undefined);
   if (doubt !== undefined)
-    return { code: 'wrong-secret', text: `the secret ${doubt.what ?? ''}: ${secretHint(doubt)}` };
+    return { code: 'wrong-secret', text: say`the secret ${doubt.what ?? ''}: ${secretHint(doubt)}` };
   const header = schemeOf(settings).ways.flatMap(({ way }) => (way.kind === 'secret' ? [way.header] : []))[0];
   const isSecret = header !== undefined && schemeOf(settings).ways.length === 1;
   const shown = shownAs(settings.scheme);
   return {
     code: 'wrong-secret',
     text: isSecret
-      ? `the value of the header ${header} is not the secret of this path, nor nearly so: most likely the text that was entered at the sender is another one, for example a retired one`
-      : `the signature fits neither the body as it came nor as a proxy might have changed it: most likely the secret at ${nameOfSender(settings.scheme)} is another one, for example a retired one${shown === undefined ? '' : `; set it to ${shown}`}`,
+      ? say`the value of the header ${header} is not the secret of this path, nor nearly so: most likely the text that was entered at the sender is another one, for example a retired one`
+      : say`the signature fits neither the body as it came nor as a proxy might have changed it: most likely the secret at ${nameOfSender(settings.scheme)} is another one, for example a retired one${shown === undefined ? '' : `; set it to ${shown}`}`,
   };
 }

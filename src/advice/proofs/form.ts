@@ -1,4 +1,5 @@
 /** A header with a signature that is not in the form of the path: which part of the form it is, and what to write. */
+import { say, todo, write, type Sentence } from '../../finding.ts';
 import type { KeyObject } from 'node:crypto';
 import type { SignedRequest } from '../../verify/verify.ts';
 import type { FoundKeys } from './written-verify.ts';
@@ -49,8 +50,8 @@ export function guessForm(columns: SignatureColumns, request: SignedRequest): Fo
     : otherForm(columns, likely.columns, false);
 }
 
-const twice = (header: string): string =>
-  `the request carries ${header} more than once, and no proof chooses among several: let the sender, or the proxy that adds the second one, send it once`;
+const twice = (header: string): Sentence =>
+  say`the request carries ${header} more than once, and no proof chooses among several: ${todo}let the sender, or the proxy that adds the second one, send it once`;
 
 interface Form {
   readonly columns: SignatureColumns;
@@ -107,7 +108,7 @@ function otherForm(columns: SignatureColumns, found: SignatureColumns, isRight: 
   ];
   return {
     code: isOther.prefix ? 'prefix' : isOther.encoding ? 'encoding' : 'algorithm',
-    text: `the value of ${header} ${what.join(', and ')}`,
+    text: say`the value of ${header} ${what.join(', and ')}`,
     change: {
       ...(isOther.prefix ? { prefix } : {}),
       ...(isOther.encoding ? { encoding } : {}),
@@ -122,12 +123,12 @@ function prefixText(found: string, expected: string): string {
   return `${begins}does not begin with "${expected}", which this path expects`;
 }
 
-function listText(header: string, value: string, separator: string): string {
+function listText(header: string, value: string, separator: string): Sentence {
   const names = itemNames(value, separator, '=').filter(isItemName);
   const time = names.find((name) => /^(?:t|ts|timestamp)$/i.test(name));
   const field = names.find((name) => name !== time) ?? '';
-  const timed = time === undefined ? '' : `, timestampField: ${time}, signed: '{timestamp}.{body}'`;
-  return `the value of ${header} is a list (${names.map((name) => `${name}=…`).join(separator)}), and this path expects the signature alone: write separator: '${separator}', signatureField: ${field}${timed} in verify of the mapping`;
+  const timed = time === undefined ? '' : say`, timestampField: ${time}, signed: '{timestamp}.{body}'`;
+  return say`the value of ${header} is a list (${names.map((name) => `${name}=…`).join(separator)}), and this path expects the signature alone: ${write(`separator: '${separator}'`)}, signatureField: ${field}${timed} in verify of the mapping`;
 }
 
 /** The names of the first items of a list; an item without a name may be the signature itself. */
@@ -148,15 +149,17 @@ function missingField(
   const named = itemNames(value, separator, assign);
   if (named.includes(signatureField)) return undefined;
   const there =
-    named.every(isItemName) && named.length > 0 ? `; its items are ${named.join(', ')}` : '; it is no list';
+    named.every(isItemName) && named.length > 0
+      ? say`; its items are ${named.join(', ')}`
+      : say`; it is no list`;
   return {
     code: 'malformed-proof',
-    text: `the value of ${header} has no item ${signatureField}${assign}…, which this path expects${there}`,
+    text: say`the value of ${header} has no item ${signatureField}${assign}…, which this path expects${there}`,
   };
 }
 
-function notEncoded({ header, encoding, prefix = '' }: SignatureColumns, value: string): string {
+function notEncoded({ header, encoding, prefix = '' }: SignatureColumns, value: string): Sentence {
   const rest = value.startsWith(prefix) ? value.slice(prefix.length) : value;
-  const begins = value.startsWith(prefix) ? '' : `does not begin with "${prefix}", and `;
-  return `the value of ${header} ${begins}is no signature in ${encoding}, nor in another encoding (${String(rest.length)} characters): look what the sender puts there, and whether verify names the right header`;
+  const begins = value.startsWith(prefix) ? '' : say`does not begin with "${prefix}", and `;
+  return say`the value of ${header} ${begins}is no signature in ${encoding}, nor in another encoding (${String(rest.length)} characters): ${todo}look what the sender puts there, and whether verify names the right header`;
 }

@@ -1,5 +1,6 @@
+import { say, write, type Sentence } from '../../finding.ts';
 import { type Diagnosis, MAX_TRIED_BYTES, SCHEMES, type SignedRequest } from '../../verify/verify.ts';
-import { type FoundKeys, type KeyChange, wholeVerify, writtenScheme } from './written-verify.ts';
+import { type FoundKeys, type KeyChange, wholeVerify, writtenScheme, replaceBy } from './written-verify.ts';
 import {
   compileWays,
   type SignatureColumns,
@@ -30,10 +31,10 @@ export function explainOtherScheme(
   return undefined;
 }
 
-function rightBy(scheme: ProviderName, way: Way, settings: TableSettings): string {
+function rightBy(scheme: ProviderName, way: Way, settings: TableSettings): Sentence {
   const headers = headersOf(way);
   const reads = headers.length === 0 ? '' : `, which reads ${headers.join(', ')}`;
-  return `the request is right by the scheme ${scheme}${reads}, with the secret as it is: replace the whole verify by: ${wholeVerify(scheme, settings)}`;
+  return say`the request is right by the scheme ${scheme}${reads}, with the secret as it is: ${replaceBy(wholeVerify(scheme, settings), 'replace the whole verify by:')}`;
 }
 
 function headersOf(way: Way): readonly string[] {
@@ -47,25 +48,25 @@ function headersOf(way: Way): readonly string[] {
 export function withRemedy({ change, ...found }: FoundKeys, way: Way, settings: TableSettings): Diagnosis {
   if (change === undefined) return found;
   const remedy = way.kind === 'signature' ? remedyOf(change, way.columns, settings) : ofHmac(change);
-  return { ...found, text: `${found.text}: ${remedy}` };
+  return { ...found, text: say`${found.text}: ${remedy}` };
 }
 
-const ofHmac = (change: KeyChange): string => `set ${keysText(change)} of the scheme hmac`;
+const ofHmac = (change: KeyChange): Sentence => say`set ${keysText(change)} of the scheme hmac`;
 
-function remedyOf(change: KeyChange, columns: SignatureColumns, settings: TableSettings): string {
+function remedyOf(change: KeyChange, columns: SignatureColumns, settings: TableSettings): Sentence {
   if ('header' in settings) return ownKeys(change);
   const { algorithm = columns.algorithm } = change;
   const hash = algorithm.startsWith('hmac-') ? algorithm : `hmac-${algorithm}`;
   const other = { ...columns, ...change, algorithm: hash } as SignatureColumns;
-  return `replace the whole verify by: ${wholeVerify(writtenScheme(other), settings)}`;
+  return say`${replaceBy(wholeVerify(writtenScheme(other), settings), 'replace the whole verify by:')}`;
 }
 
 /** The keys to write at the general scheme, which has them; an empty prefix is none. */
-function ownKeys({ prefix, ...others }: KeyChange): string {
+function ownKeys({ prefix, ...others }: KeyChange): Sentence {
   if (prefix !== '')
-    return `write ${keysText({ ...(prefix === undefined ? {} : { prefix }), ...others })} in verify of the mapping`;
+    return say`${write(keysText({ ...(prefix === undefined ? {} : { prefix }), ...others }), 'in verify of the mapping')}`;
   const also = keysText(others);
-  return `remove prefix from verify of the mapping${also === '' ? '' : `, and write ${also} there`}`;
+  return say`remove prefix from verify of the mapping${also === '' ? '' : `, and write ${also} there`}`;
 }
 
 const keysText = (change: KeyChange): string =>

@@ -1,7 +1,8 @@
 /** The secret of the path itself stands in a header of the request, where its scheme does not look: which scheme does. */
+import { say } from '../../finding.ts';
 import { basicPair, bearerOf, isOneOf, isPlainHeaderName, schemesOfHeader } from '../../verify/facts.ts';
 import type { Diagnosis, SignedRequest, VerifySettings } from '../../verify/verify.ts';
-import { wholeVerify, writtenKey } from './written-verify.ts';
+import { wholeVerify, writtenKey, replaceBy } from './written-verify.ts';
 
 /** Headers that are looked through, but for those of providers, which have a scheme of their own: a sender chooses how many there are. */
 const MAX_HEADERS = 50;
@@ -18,7 +19,7 @@ export function explainElsewhere(
   if (found === undefined || found.scheme.split(', ', 1)[0] === settings.scheme) return undefined;
   return {
     code: 'other-scheme',
-    text: `the secret is right and stands in ${found.where}, where scheme: ${settings.scheme} does not look: replace the whole verify of the mapping by: ${wholeVerify(found.scheme, settings)}`,
+    text: say`the secret is right and stands in ${found.where}, where scheme: ${settings.scheme} does not look: ${replaceBy(wholeVerify(found.scheme, settings))}`,
   };
 }
 

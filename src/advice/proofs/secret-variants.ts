@@ -1,3 +1,4 @@
+import { say, todo } from '../../finding.ts';
 import { decodeExactly } from '../../verify/facts.ts';
 import type { FoundKeys } from './written-verify.ts';
 
@@ -27,7 +28,7 @@ const READINGS: readonly SecretReading[] = [
     encoding: 'utf8',
     diagnosis: {
       code: 'secret-white-space',
-      text: 'the value of the secret has white space around it, and without it the proof is right: remove it where the value is set, in the environment or the file',
+      text: say`the value of the secret has white space around it, and without it the proof is right: ${todo}remove it where the value is set, in the environment or the file`,
     },
   },
   {
@@ -35,7 +36,7 @@ const READINGS: readonly SecretReading[] = [
     encoding: 'utf8',
     diagnosis: {
       code: 'secret-white-space',
-      text: 'the value of the secret begins and ends with a quote, and without them the proof is right: remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping',
+      text: say`the value of the secret begins and ends with a quote, and without them the proof is right: ${todo}remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping`,
     },
   },
   {
@@ -43,7 +44,7 @@ const READINGS: readonly SecretReading[] = [
     encoding: 'utf8',
     diagnosis: {
       code: 'secret-white-space',
-      text: 'the value of the secret begins with a name and "=", as a line of an env file, and what follows fits: write only what follows',
+      text: say`the value of the secret begins with a name and "=", as a line of an env file, and what follows fits: ${todo}write only what follows`,
     },
   },
   {
@@ -51,7 +52,7 @@ const READINGS: readonly SecretReading[] = [
     encoding: 'base64',
     diagnosis: {
       code: 'secret-encoding',
-      text: 'the secret is base64, and the sender signs with the bytes it stands for',
+      text: say`the secret is base64, and the sender signs with the bytes it stands for`,
       change: { secretEncoding: 'base64' },
     },
   },
@@ -60,7 +61,7 @@ const READINGS: readonly SecretReading[] = [
     encoding: 'hex',
     diagnosis: {
       code: 'secret-encoding',
-      text: 'the secret is hex, and the sender signs with the bytes it stands for',
+      text: say`the secret is hex, and the sender signs with the bytes it stands for`,
       change: { secretEncoding: 'hex' },
     },
   },
@@ -69,7 +70,7 @@ const READINGS: readonly SecretReading[] = [
     encoding: 'utf8',
     diagnosis: {
       code: 'secret-prefix',
-      text: 'the signature fits the secret without its prefix: write only what follows the underscore',
+      text: say`the signature fits the secret without its prefix: ${todo}write only what follows the underscore`,
     },
   },
   {
@@ -77,7 +78,7 @@ const READINGS: readonly SecretReading[] = [
     encoding: 'base64',
     diagnosis: {
       code: 'secret-encoding',
-      text: 'the sender signs with the base64 that follows the prefix of the secret: that is the scheme standard-webhooks',
+      text: say`the sender signs with the base64 that follows the prefix of the secret: that is the scheme standard-webhooks`,
     },
   },
 ];
@@ -99,7 +100,7 @@ function variantsOf(secret: string): readonly SecretVariant[] {
 const MAX_LISTED = 4;
 const LISTED: FoundKeys = {
   code: 'secret-white-space',
-  text: "the value of the secret holds several, and one of them fits: give each a variable of its own, and write all of them: secrets: ['${NEW}', '${OLD}']",
+  text: say`the value of the secret holds several, and one of them fits: ${todo}give each a variable of its own, and write all of them: secrets: ['\${NEW}', '\${OLD}']`,
 };
 
 /** Several secrets in one text. */

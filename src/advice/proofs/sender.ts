@@ -1,3 +1,4 @@
+import { say, todo } from '../../finding.ts';
 import type { ProofFacts } from '../../server/server.ts';
 import type { Diagnosis } from '../../verify/verify.ts';
 import { diagnose } from './diagnose.ts';
@@ -13,15 +14,15 @@ export function explainProof({ proof, request, refusal, ...known }: ProofFacts):
 /** Nothing in the request says which address its sender called. */
 const otherAddress = (url: string): Diagnosis => ({
   code: 'other-url',
-  text: `this sender signs the address that it calls, and it was taken for ${url.replace(/\?.*$/s, '')} (server.publicUrl with the path): if another one stands at the sender, write the beginning of that at publicUrl; if it is this one, the secret is another one`,
+  text: say`this sender signs the address that it calls, and it was taken for ${url.replace(/\?.*$/s, '')} (server.publicUrl with the path): if another one stands at the sender, write the beginning of that at publicUrl; if it is this one, the secret is another one`,
 });
 
 const ADDRESS_UNKNOWN: Diagnosis = {
   code: 'other-url',
-  text: 'this sender signs the address that it calls, and server.publicUrl does not say what that is: set it, e.g. https://hooks.example.com; if the signature still does not fit, the secret is another one',
+  text: say`this sender signs the address that it calls, and server.publicUrl does not say what that is: ${todo}set it, e.g. https://hooks.example.com; if the signature still does not fit, the secret is another one`,
 };
 
 const TOKEN_FOR_A_SIGNATURE: Diagnosis = {
   code: 'no-proof',
-  text: 'the request carries the hook token, but verify of this path asks for the proof of its sender instead: sign it (sluice send --sign does), or remove verify from the mappings of the path',
+  text: say`the request carries the hook token, but verify of this path asks for the proof of its sender instead: sign it (sluice send --sign does), or remove verify from the mappings of the path`,
 };

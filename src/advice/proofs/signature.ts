@@ -1,3 +1,4 @@
+import { say, todo } from '../../finding.ts';
 import { createSecretKey, type KeyObject } from 'node:crypto';
 import { bodyVariants } from './body-variants.ts';
 import { otherUrl } from './twilio.ts';
@@ -73,7 +74,7 @@ function explainBody(trial: Trial): FoundKeys | undefined {
   if (found === undefined) return undefined;
   return {
     code: 're-encoded-body',
-    text: `the signature fits the body ${found.how}: something between the sender and this service read the body and wrote it again; let it pass the bytes as they are`,
+    text: say`the signature fits the body ${found.how}: something between the sender and this service read the body and wrote it again; ${todo}let it pass the bytes as they are`,
   };
 }
 
@@ -88,7 +89,7 @@ function explainAlgorithm({ columns, parts, keys, request, presented }: Trial): 
   if (!keys.some((key) => hmacOf(`hmac-${hash}`, key, content).equals(signature))) return undefined;
   return {
     code: 'algorithm',
-    text: `the sender signs with ${hash}, and this path expects ${columns.algorithm.slice('hmac-'.length)}`,
+    text: say`the sender signs with ${hash}, and this path expects ${columns.algorithm.slice('hmac-'.length)}`,
     change: { algorithm: hash },
   };
 }

@@ -1,7 +1,8 @@
+import { say, write, type Sentence } from '../../finding.ts';
 import type { KeyObject } from 'node:crypto';
 import { defined } from '../../json.ts';
 import { type Diagnosis, type SignedRequest } from '../../verify/verify.ts';
-import { isGeneral, wholeVerify, writtenKey, writtenScheme } from './written-verify.ts';
+import { isGeneral, wholeVerify, writtenKey, writtenScheme, replaceBy } from './written-verify.ts';
 import {
   compileContent,
   contentBytes,
@@ -172,19 +173,19 @@ function told(settings: TableSettings, { own, shape }: Trial, { form, time, id }
     const how = `${shape.algorithm.replace('hmac-', 'HMAC with ')}, ${shape.encoding}`;
     return {
       code: 'other-scheme',
-      text: `the ${word} is right; the sender signed ${signed} and sends it in ${shape.header} (${how}), and this path expects ${settings.scheme}${own === undefined || own.header === shape.header ? '' : ` in ${own.header}`}: replace the whole verify of the mapping by: ${wholeVerify(writtenScheme(whole), settings)}`,
+      text: say`the ${word} is right; the sender signed ${signed} and sends it in ${shape.header} (${how}), and this path expects ${settings.scheme}${own === undefined || own.header === shape.header ? '' : ` in ${own.header}`}: ${replaceBy(wholeVerify(writtenScheme(whole), settings))}`,
     };
   }
   const isSame = form === own.signed;
   const keys = Object.entries({ ...time?.write, ...id?.write }).map(([key, each]) => writtenKey(key, each));
   const instead = time?.instead === undefined ? '' : ` in place of ${time.instead}`;
   const quoted = form.includes('\n') ? `"${signed}"` : `'${form}'`;
-  const write = `${[...(isSame ? [] : [`signed: ${quoted}`]), ...keys].join(', ')}${instead}`;
-  const now = isSame ? '' : `, and this path expects ${own.signed}`;
+  const keysToWrite = `${[...(isSame ? [] : [`signed: ${quoted}`]), ...keys].join(', ')}${instead}`;
+  const now = isSame ? '' : say`, and this path expects ${own.signed}`;
   const stale = form.includes('{timestamp}') ? '' : unsignedTime(own);
   return {
     code: 'signed-content',
-    text: `the ${word} is right; the sender signed ${signed}${now}: write ${write} in verify of the mapping${stale}`,
+    text: say`the ${word} is right; the sender signed ${signed}${now}: ${write(keysToWrite, 'in verify of the mapping')}${stale}`,
   };
 }
 
@@ -195,11 +196,11 @@ function isSameShape(own: SignatureColumns, shape: SignatureColumns): boolean {
 }
 
 /** A time that is not signed proves nothing, and where it is not sent it would still be asked for. */
-function unsignedTime({ timestampHeader, timestampField, timestampMember }: SignatureColumns): string {
+function unsignedTime({ timestampHeader, timestampField, timestampMember }: SignatureColumns): Sentence {
   const named = Object.entries({ timestampHeader, timestampField, timestampMember }).flatMap(
     ([key, value]) => (value === undefined ? [] : [key]),
   );
-  return named.length === 0 ? '' : `, and remove ${named.join(', ')}, which is not signed`;
+  return named.length === 0 ? say`` : say`, and remove ${named.join(', ')}, which is not signed`;
 }
 
 const TIME = /^(?:\d{10}|\d{13}|\d{4}-\d{2}-\d{2}T[\d:.]{8,18}(?:Z|[+-]\d{2}:\d{2}))$/;

@@ -1,3 +1,4 @@
+import { hasFix, say, todo, write, type Sentence } from '../../finding.ts';
 import { adviseVerify, generalScheme } from './written-verify.ts';
 import type { Diagnosis } from '../../verify/verify.ts';
 import {
@@ -12,15 +13,15 @@ import type { TokenFacts } from '../../server/server.ts';
 
 /** A request, and the hook name that was probably meant by one that no mapping has, in words of the operator's files. */
 interface TokenRequest extends TokenFacts {
-  readonly near: string | undefined;
+  readonly near: Sentence | undefined;
 }
 
 /** Headers that are looked through for the token: a sender chooses how many there are. */
 const MAX_HEADERS = 50;
-const CARRIERS = 'Authorization: Bearer TOKEN, or X-Service-Token: TOKEN';
+const CARRIERS = `Authorization: Bearer TOKEN, or X-Service-Token: TOKEN`;
 
 /** Says why a request did not prove itself with the hook token: what it carries instead, and which carriers there are. */
-export function diagnoseToken(facts: TokenFacts, near?: string): Diagnosis {
+export function diagnoseToken(facts: TokenFacts, near?: Sentence): Diagnosis {
   const request = { ...facts, near };
   const { reason } = facts;
   const elsewhere = tokenElsewhere(request);
@@ -28,7 +29,7 @@ export function diagnoseToken(facts: TokenFacts, near?: string): Diagnosis {
   const proof = findProofHeader(request.rawHeaders);
   if (proof !== undefined) return signatureNotAsked(proof, request);
   if (reason === 'query-rejected') {
-    const text = `the token came as ?token= in the address, which hooks.queryToken: reject refuses: send it as ${CARRIERS}`;
+    const text = say`the token came as ?token= in the address, which hooks.queryToken: reject refuses: ${todo}send it as ${CARRIERS}`;
     return { code: 'query-rejected', text };
   }
   return reason === 'missing' ? withoutToken(request) : wrongToken(request);
@@ -43,20 +44,20 @@ function signatureNotAsked({ header, schemes }: FoundProof, request: TokenReques
   const { unknownName, near } = request;
   const meant =
     near === undefined
-      ? 'correct the address at the sender, or match.path of the mapping that was meant'
+      ? say`correct the address at the sender, or match.path of the mapping that was meant`
       : nameMeant(near);
-  const carried = `the request carries ${header}, the proof of ${schemes.join(' or ')}`;
+  const carried = say`the request carries ${header}, the proof of ${schemes.join(' or ')}`;
   return {
     code: 'no-verify',
     text:
       unknownName === undefined
-        ? `${carried}, but no mapping of this path says verify, so the hook token is asked for: ${adviseVerify(schemes, placeIn(request))}`
-        : `${carried}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${meant}`,
+        ? say`${carried}, but no mapping of this path says verify, so the hook token is asked for: ${adviseVerify(schemes, placeIn(request))}`
+        : say`${carried}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${meant}`,
   };
 }
 
-const nameMeant = (near: string): string =>
-  `the hook name ${near}${near.includes('write ') ? '' : '; correct it at one of the two, there or at the sender'}`;
+const nameMeant = (near: Sentence): Sentence =>
+  say`the hook name ${near}${hasFix(near) ? '' : '; correct it at one of the two, there or at the sender'}`;
 
 /** Names of headers in which senders put a secret or a signature, and of those that are of the web or of ours. */
 const PROOF_NAME = /token|secret|signature|hmac|api-?key/;
@@ -66,15 +67,15 @@ const NO_PROOF =
 function withoutToken(request: TokenRequest): Diagnosis {
   const { rawHeaders, mapping, unknownName, near, queryToken } = request;
   if (unknownName !== undefined && near !== undefined) {
-    const text = `no mapping has the hook name it was sent to, so the hook token was asked for, and none came: ${nameMeant(near)}`;
+    const text = say`no mapping has the hook name it was sent to, so the hook token was asked for, and none came: ${nameMeant(near)}`;
     return { code: 'no-token', text };
   }
-  const query = queryToken === 'reject' ? '' : ', or ?token=TOKEN in the address (deprecated)';
+  const query = queryToken === 'reject' ? '' : say`, or ?token=TOKEN in the address (deprecated)`;
   const word = wordOf(headersOf(rawHeaders).find(({ name }) => name === 'authorization')?.value);
   if (word === 'basic') {
     return {
       code: 'no-token',
-      text: `the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, write verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} ${placeIn(request)}`,
+      text: say`the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, ${write(`verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']}`, undefined, 'for a sender that can only send user and password')} ${placeIn(request)}`,
     };
   }
   const proof = headersOf(rawHeaders).find(
@@ -87,37 +88,37 @@ function withoutToken(request: TokenRequest): Diagnosis {
   if (proof !== undefined && mapping !== undefined) {
     return {
       code: 'no-verify',
-      text: `no hook token came, but the header ${proof}, which looks like the proof of its sender: ${adviseVerify([generalScheme(proof)], placeIn(request))}; or send the hook token as ${CARRIERS}`,
+      text: say`no hook token came, but the header ${proof}, which looks like the proof of its sender: ${adviseVerify([generalScheme(proof)], placeIn(request))}; or send the hook token as ${CARRIERS}`,
     };
   }
-  const other = word === undefined ? '' : `Authorization is there, but without the word Bearer; `;
-  return { code: 'no-token', text: `no hook token came; ${other}send it as ${CARRIERS}${query}` };
+  const other = word === undefined ? '' : say`Authorization is there, but without the word Bearer; `;
+  return { code: 'no-token', text: say`no hook token came; ${other}send it as ${CARRIERS}${query}` };
 }
 
 /** How hooks.token came to hold more than the token: what stands before and behind it, and what that is. */
 const AROUND: readonly (readonly [before: string, behind: string, what: string])[] = [
-  ['"', '"', 'quotes around it (an env_file of Docker keeps them)'],
-  ["'", "'", 'quotes around it (an env_file of Docker keeps them)'],
-  ['', '\n', 'a line break behind it'],
-  ['', '\r', 'a carriage return behind it (a file with the line ends of Windows)'],
-  ['', ' ', 'a space behind it'],
-  [' ', '', 'a space before it'],
-  ['Bearer ', '', 'the word Bearer before it'],
+  ['"', '"', `quotes around it (an env_file of Docker keeps them)`],
+  ["'", "'", `quotes around it (an env_file of Docker keeps them)`],
+  ['', '\n', `a line break behind it`],
+  ['', '\r', `a carriage return behind it (a file with the line ends of Windows)`],
+  ['', ' ', `a space behind it`],
+  [' ', '', `a space before it`],
+  ['Bearer ', '', `the word Bearer before it`],
 ];
 
 function wrongToken({ rawHeaders, addressToken, isToken }: TokenRequest): Diagnosis {
   const value = presentedToken(rawHeaders) ?? addressToken;
   const around = AROUND.find(([before, behind]) => value !== undefined && isToken(before + value + behind));
   if (around !== undefined) {
-    const text = `the token that came is right, but the value of hooks.token has ${around[2]}: remove that where the value is set, and start the service again`;
+    const text = say`the token that came is right, but the value of hooks.token has ${around[2]}: ${todo}remove that where the value is set, and start the service again`;
     return { code: 'unknown-token', text };
   }
   const isTemplate = value !== undefined && /^[$<{%]|\{\{/.test(value);
   return {
     code: 'unknown-token',
     text: isTemplate
-      ? 'a token came, and it looks like the name of a variable that the sender did not replace'
-      : 'a token came, and it is neither hooks.token nor one of hooks.previousTokens: compare it with what the service was started with',
+      ? say`a token came, and it looks like the name of a variable that the sender did not replace`
+      : say`a token came, and it is neither hooks.token nor one of hooks.previousTokens: ${todo}compare it with what the service was started with`,
   };
 }
 
@@ -145,7 +146,7 @@ function wordOf(authorization: string | undefined): string | undefined {
 }
 
 /** Where the right token stands in a place or form in which it does not count. */
-function tokenElsewhere(request: TokenRequest): string | undefined {
+function tokenElsewhere(request: TokenRequest): Sentence | undefined {
   const { rawHeaders, query } = request;
   const isToken = (text: string): boolean => text !== '' && request.isToken(text);
   const known: Known = { isToken, place: placeIn(request), takesVerify: request.mapping !== undefined };
@@ -159,9 +160,9 @@ function tokenElsewhere(request: TokenRequest): string | undefined {
   const written = `?${shownName(parameter)}=`;
   const remedy =
     request.queryToken === 'reject'
-      ? `send it as ${CARRIERS}`
-      : `let the address at the sender end in ?token=TOKEN, and not in ${written}TOKEN`;
-  return `the hook token stands in the address as ${written}, where it does not count: ${remedy}`;
+      ? say`send it as ${CARRIERS}`
+      : say`let the address at the sender end in ?token=TOKEN, and not in ${written}TOKEN`;
+  return say`the hook token stands in the address as ${written}, where it does not count: ${remedy}`;
 }
 
 /** Fields that are searched: a sender chooses how many there are. */
@@ -186,35 +187,36 @@ interface Known {
   readonly takesVerify: boolean;
 }
 
-function inAuthorization(value: string, { isToken, place }: Known): string | undefined {
+function inAuthorization(value: string, { isToken, place }: Known): Sentence | undefined {
   const word = wordOf(value) ?? '';
   const rest = value.replace(/^\S+\s+/, '');
   if (isToken(value) && word === 'bearer')
-    return 'the value of hooks.token has the word Bearer before it: remove that where the value is set, and start the service again';
-  if (isToken(value)) return 'Authorization holds the hook token alone: write the word Bearer before it';
+    return say`the value of hooks.token has the word Bearer before it: ${todo}remove that where the value is set, and start the service again`;
+  if (isToken(value))
+    return say`Authorization holds the hook token alone: ${todo}write the word Bearer before it`;
   if (word === 'bearer' && [unquoted(rest), rest.replace(/^bearer\s+/i, '')].some(isToken)) {
-    return 'Authorization: Bearer holds the hook token with more around it: send it without quotes, and with the word Bearer once';
+    return say`Authorization: Bearer holds the hook token with more around it: ${todo}send it without quotes, and with the word Bearer once`;
   }
   if (word === 'basic' && basicParts(rest).some(isToken)) {
-    return `Authorization: Basic holds the hook token: send it as ${CARRIERS}; or add verify: {scheme: basic, user: NAME, secrets: ['\${NAME}']} ${place}`;
+    return say`Authorization: Basic holds the hook token: ${todo}send it as ${CARRIERS}; or add verify: {scheme: basic, user: NAME, secrets: ['\${NAME}']} ${place}`;
   }
   if (!isToken(rest) && !isToken(unquoted(rest))) return undefined;
-  return `Authorization holds the hook token behind another word than Bearer${word === '' ? '' : ` (${word})`}: write Authorization: Bearer TOKEN`;
+  return say`Authorization holds the hook token behind another word than Bearer${word === '' ? '' : ` (${word})`}: ${todo}write Authorization: Bearer TOKEN`;
 }
 
 function inOtherHeader(
   name: string,
   value: string,
   { isToken, place, takesVerify }: Known,
-): string | undefined {
+): Sentence | undefined {
   const isBare = [value, unquoted(value)].some(isToken);
   if (!isBare && !isToken(value.replace(/^bearer\s+/i, ''))) return undefined;
   if (TOKEN_HEADERS.some((carrier) => carrier === name))
-    return `the hook token stands in ${name} with more around it: send the bare token there, without quotes and without Bearer`;
-  const where = `the hook token stands in the header ${name}, where it does not count`;
+    return say`the hook token stands in ${name} with more around it: ${todo}send the bare token there, without quotes and without Bearer`;
+  const where = say`the hook token stands in the header ${name}, where it does not count`;
   return !takesVerify
-    ? `${where}: send it as ${CARRIERS}`
-    : `${where}: ${adviseVerify([`header, header: ${name}`], place)}${isBare ? '' : ', with the word Bearer and a blank before it, as they come'}`;
+    ? say`${where}: ${todo}send it as ${CARRIERS}`
+    : say`${where}: ${adviseVerify([`header, header: ${name}`], place)}${isBare ? '' : ', with the word Bearer and a blank before it, as they come'}`;
 }
 
 const unquoted = (text: string): string => trimMarks(text, `"'<`, `"'>`);

@@ -1,3 +1,4 @@
+import { say } from '../../finding.ts';
 import { createSecretKey } from 'node:crypto';
 import type { Diagnosis, SignedRequest } from '../../verify/verify.ts';
 import {
@@ -33,6 +34,6 @@ export function explainTwilio(secrets: readonly string[], request: SignedRequest
 export function otherUrl({ how, remedy }: UrlVariant): Diagnosis {
   return {
     code: 'other-url',
-    text: `the secret is right, and the sender signed the address ${how}: ${remedy}`,
+    text: say`the secret is right, and the sender signed the address ${how}: ${remedy}`,
   };
 }

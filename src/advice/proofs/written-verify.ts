@@ -1,4 +1,5 @@
 /** `verify` as a person writes it. */
+import { say, write, type Fix, type Sentence } from '../../finding.ts';
 import { type SignatureColumns, type TableSettings, secretsText } from '../../verify/facts.ts';
 import { type Diagnosis, SCHEMES, type VerifySettings } from '../../verify/verify.ts';
 
@@ -68,6 +69,12 @@ export function wholeVerify(scheme: string, { secrets }: Pick<TableSettings, 'se
   return `verify: { scheme: ${scheme}, ${secretsText(secrets)} }`;
 }
 
+/** That the whole `verify` is another one. */
+export const replaceBy = (verify: string, verb = 'replace the whole verify of the mapping by:'): Fix => ({
+  verb,
+  line: verify,
+});
+
 /** The general scheme for the header of a sender that is not known. */
 export const generalScheme = (header: string): string =>
   `${/signature|hmac/.test(header) ? 'hmac' : 'header'}, header: ${header}`;
@@ -76,11 +83,11 @@ export const generalScheme = (header: string): string =>
  * What to write at `place` for a proof in a header, and what else is to be done. `schemes`: those of the senders that
  * are known by the header, or a general one with its keys.
  */
-export function adviseVerify([scheme = '', ...others]: readonly string[], place: string): string {
-  const or = others.length === 0 ? '' : ` (or scheme: ${others.join(' or ')}, as the sender is)`;
+export function adviseVerify([scheme = '', ...others]: readonly string[], place: string): Sentence {
+  const or = others.length === 0 ? '' : say` (or scheme: ${others.join(' or ')}, as the sender is)`;
   const sender = Object.hasOwn(SCHEMES, scheme) ? scheme : 'webhook';
   const variable = `${sender.toUpperCase().replaceAll('-', '_')}_SECRET`;
-  return `write verify: {scheme: ${scheme}, secrets: ['\${${variable}}']} ${place}${or}, and set ${variable} in the environment of the service to the secret that the sender has`;
+  return say`${write(`verify: {scheme: ${scheme}, secrets: ['\${${variable}}']}`)} ${place}${or}, and set ${variable} in the environment of the service to the secret that the sender has`;
 }
 
 /** Whether the settings describe the signature themselves, so that one key can be changed. */

@@ -1,3 +1,4 @@
+import { joinSentences } from '../../finding.ts';
 import type { RoutingTable } from '../../mapping/mapping.ts';
 import type { RequestAdvisor } from '../../server/server.ts';
 import { explainProof } from '../proofs/sender.ts';
@@ -17,7 +18,10 @@ export function createAdvisor(table: RoutingTable): RequestAdvisor {
     onEvaluation: createDecisionAdvisor(table),
     howDifferent: (failed) => findDifference(failed.found, failed.expected, operatorOf(failed)),
     onRepeat: repeatFacts,
-    say: (findings, path) => sayFindings(findings, { path, table }).join('; '),
+    say: (findings, path) => {
+      const said = sayFindings(findings, { path, table });
+      return said.length === 0 ? undefined : joinSentences(said, '; ');
+    },
     onToken: (request) =>
       diagnoseToken(
         request,

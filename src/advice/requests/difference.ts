@@ -1,4 +1,4 @@
-import type { StoredFinding } from '../../finding.ts';
+import { say, todo, type Sentence, type StoredFinding } from '../../finding.ts';
 import type { ConditionTrace } from '../../mapping/mapping.ts';
 import { isJsonObject, isNumeric, type JsonValue } from '../../json.ts';
 
@@ -21,29 +21,28 @@ export function findDifference(
 }
 
 /** The sentence of such a difference. */
-export function sayDifference({ code, facts = {} }: StoredFinding): string {
+export function sayDifference({ code, facts = {} }: StoredFinding): Sentence {
   const { sent, asked, operator, of } = facts;
-  const kinds = `${String(sent)} was sent, and ${String(asked)} is asked for`;
-  const words: Readonly<Record<string, string>> = {
-    null_or_empty: 'one of null and "" was sent, and the other is asked for: "!" holds for both',
-    kinds: `${kinds}: the two are never equal`,
-    texts_in_order:
-      'a text was sent, and two texts are compared letter by letter: take the quotes off the number',
-    kinds_in_order: `${kinds}: "${String(operator)}" between the two never holds`,
-    list_of_objects: `a list of objects was sent, and ${String(asked)} is never in it: ask its elements with "some"`,
-    object: 'an object was sent: name one of its fields',
-    white_space: 'what was sent has white space around it',
-    case: 'what was sent differs only in upper and lower case',
-    punctuation: 'what was sent is the same but for its punctuation',
-    goes_on: 'what was sent begins with it and goes on',
-    begins_with_more: 'what was sent ends with it, and begins with more: compare the whole text',
-    beginning: 'what was sent is the beginning of it',
+  const kinds = say`${String(sent)} was sent, and ${String(asked)} is asked for`;
+  const words: Readonly<Record<string, Sentence>> = {
+    null_or_empty: say`one of null and "" was sent, and the other is asked for: "!" holds for both`,
+    kinds: say`${kinds}: the two are never equal`,
+    texts_in_order: say`a text was sent, and two texts are compared letter by letter: ${todo}take the quotes off the number`,
+    kinds_in_order: say`${kinds}: "${String(operator)}" between the two never holds`,
+    list_of_objects: say`a list of objects was sent, and ${String(asked)} is never in it: ${todo}ask its elements with "some"`,
+    object: say`an object was sent: ${todo}name one of its fields`,
+    white_space: say`what was sent has white space around it`,
+    case: say`what was sent differs only in upper and lower case`,
+    punctuation: say`what was sent is the same but for its punctuation`,
+    goes_on: say`what was sent begins with it and goes on`,
+    begins_with_more: say`what was sent ends with it, and begins with more: ${todo}compare the whole text`,
+    beginning: say`what was sent is the beginning of it`,
   };
-  return `${of === undefined ? '' : `of ${JSON.stringify(of)}: `}${words[code] ?? 'another value was sent'}`;
+  return say`${of === undefined ? '' : `of ${JSON.stringify(of)}: `}${words[code] ?? 'another value was sent'}`;
 }
 
 /** The same at once. */
-export function howDifferent(...values: Parameters<typeof findDifference>): string | undefined {
+export function howDifferent(...values: Parameters<typeof findDifference>): Sentence | undefined {
   const found = findDifference(...values);
   return found && sayDifference(found);
 }

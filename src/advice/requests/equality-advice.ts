@@ -1,4 +1,5 @@
 /* Equalities, `in` and truth of values whose kinds do not fit, with the rule that asks what was meant. */
+import { say, todo, write, type Sentence } from '../../finding.ts';
 import { kindWord } from './difference.ts';
 import { isJsonObject, isScalar, type JsonValue, sameValue } from '../../json.ts';
 import {
@@ -21,7 +22,7 @@ const EQUALITY: ReadonlySet<string> = new Set(['==', '===', '!=', '!==']);
 export const isEqualityOperator = (operator: string): boolean => EQUALITY.has(operator);
 
 /** Why the two sides of an equality are never equal, whatever values of their kinds are sent. */
-export function adviseOnEquality(rule: KnownRule): string | undefined {
+export function adviseOnEquality(rule: KnownRule): Sentence | undefined {
   const [first, second] = rule.operands;
   if (first === undefined || second === undefined) return undefined;
   const [subject, wanted] = first.name === undefined ? [second, first] : [first, second];
@@ -37,32 +38,29 @@ export function adviseOnEquality(rule: KnownRule): string | undefined {
 }
 
 /** `null` and the empty text are both "nothing" to who writes the condition. */
-function adviseOnBlank(operator: string, name: string, value: JsonValue | undefined): string {
+function adviseOnBlank(operator: string, name: string, value: JsonValue | undefined): Sentence {
   const isNot = operator.startsWith('!');
   const rule = JSON.stringify({ [isNot ? '!!' : '!']: variable(name) });
-  return `${name} is ${JSON.stringify(value)} here, which is not ${value === null ? '""' : 'null'}: write ${rule}, which ${isNot ? 'holds only for a value' : 'holds for null, "" and a field that is not there'}`;
+  return say`${name} is ${JSON.stringify(value)} here, which is not ${value === null ? '""' : 'null'}: ${write(rule)}, which ${isNot ? 'holds only for a value' : 'holds for null, "" and a field that is not there'}`;
 }
 
 /** A number, a boolean and a text are never equal; told with the remedy where they look the same. */
 function adviseOnKinds(
   rule: KnownRule,
   { subject, wanted }: { readonly subject: Operand; readonly wanted: Operand },
-): string | undefined {
+): Sentence | undefined {
   const [a, b] = [subject.value, wanted.value];
   if (!isScalar(a) || !isScalar(b) || kindWord(a) === kindWord(b)) return undefined;
   const texts = [a, b].filter((value) => typeof value === 'string');
   if (texts.length !== 1) return undefined;
   const whose = typeof a === 'string' ? sourceOf(subject.name ?? '') : '';
-  const how = rule.operator === '!==' ? 'always different' : 'never equal';
-  const what = `${subject.name ?? ''} is ${describe(a)}${whose}, and ${describe(b)} is ${how} to it`.replace(
-    'different to it',
-    'different from it',
-  );
+  const how = rule.operator === '!==' ? 'always different from' : 'never equal to';
+  const what = say`${subject.name ?? ''} is ${describe(a)}${whose}, and ${describe(b)} is ${how} it`;
   const meant = asKindOf(b, a);
   if (wanted.name !== undefined || meant === undefined) return what;
   const isWord = typeof a === 'boolean' && !/^(?:true|false)$/.test(plain(b));
   const remedy = typeof a === 'string' ? 'put it in quotes, ' : isWord ? '' : 'take the quotes off, ';
-  return `${what}: ${remedy}write ${withOperand(rule, wanted, meant)}`;
+  return say`${what}: ${remedy}${write(withOperand(rule, wanted, meant))}`;
 }
 
 const sourceOf = (name: string): string =>
@@ -84,7 +82,11 @@ function truthIn(constant: JsonValue): boolean | undefined {
 }
 
 /** An object where a text is asked for: the field that has it. */
-function adviseOnObject(rule: KnownRule, subject: Operand, wanted: readonly JsonValue[]): string | undefined {
+function adviseOnObject(
+  rule: KnownRule,
+  subject: Operand,
+  wanted: readonly JsonValue[],
+): Sentence | undefined {
   const { name, value } = subject;
   if (name === undefined || value === undefined) return undefined;
   const found = findScalar(value, wanted);
@@ -93,11 +95,11 @@ function adviseOnObject(rule: KnownRule, subject: Operand, wanted: readonly Json
       value,
       (field) => isScalar(field) && wanted.some((each) => kindWord(each) === kindWord(field)),
     );
-    const which = fields === '' ? `it has ${fieldsOf(value)}` : `ask one of its fields (${fields})`;
-    return `${name} is an object, which is never equal to ${describe(wanted[0] ?? '')}: ${which}, ${name}.FIELD`;
+    const which = fields === '' ? `it has ${fieldsOf(value)}` : say`ask one of its fields (${fields})`;
+    return say`${name} is an object, which is never equal to ${describe(wanted[0] ?? '')}: ${which}, ${name}.FIELD`;
   }
   const path = `${name}.${found.path}`;
-  return `${name} is an object, and ${path} is ${shown(found.value)}${found.note}: write ${withOperand(rule, subject, variable(path))}`;
+  return say`${name} is an object, and ${path} is ${shown(found.value)}${found.note}: ${write(withOperand(rule, subject, variable(path)))}`;
 }
 
 interface FoundScalar {
@@ -122,14 +124,14 @@ const lower = (value: JsonValue): JsonValue => (typeof value === 'string' ? valu
 function adviseOnList(
   rule: KnownRule,
   { list, wanted }: { readonly list: Operand; readonly wanted: Operand },
-): string | undefined {
+): Sentence | undefined {
   const { name, value } = list;
   if (name === undefined || !Array.isArray(value) || !isScalar(wanted.value)) return undefined;
   const elements = value as readonly JsonValue[];
   const negate = (text: string): string => (rule.operator.startsWith('!') ? `{"!": [${text}]}` : text);
   if (!elements.some(isJsonObject)) {
     if (rule.operator === 'in' || elements.length === 0) return undefined;
-    return `${name} is ${describe(value)}, and no list is equal to ${describe(wanted.value)}: write ${negate(ruleText('in', [wanted.written, variable(name)]))}`;
+    return say`${name} is ${describe(value)}, and no list is equal to ${describe(wanted.value)}: ${write(negate(ruleText('in', [wanted.written, variable(name)])))}`;
   }
   const fields = elements
     .slice(0, MAX_ELEMENTS)
@@ -137,17 +139,17 @@ function adviseOnList(
   const field = fields.find(({ note }) => note === '') ?? fields[0];
   const path = field?.path ?? 'FIELD';
   const some = ruleText('some', [variable(name), { '===': [variable(path), wanted.written] }]);
-  const what = `${name} is a list of objects, so ${describe(wanted.value)} is never in it`;
+  const what = say`${name} is a list of objects, so ${describe(wanted.value)} is never in it`;
   if (field !== undefined)
-    return `${what}; ${path} of an element is ${shown(field.value)}${field.note}: write ${negate(some)}`;
-  return `${what}: write ${negate(some)}, with one of the fields that its elements have (${fieldsOf(elements.find(isJsonObject) ?? {})})`;
+    return say`${what}; ${path} of an element is ${shown(field.value)}${field.note}: ${write(negate(some))}`;
+  return say`${what}: ${write(negate(some))}, with one of the fields that its elements have (${fieldsOf(elements.find(isJsonObject) ?? {})})`;
 }
 
 /** Elements of a list that are looked at. */
 const MAX_ELEMENTS = 50;
 
 /** Why `in` cannot find what it looks for. */
-export function adviseOnIn(rule: KnownRule): string | undefined {
+export function adviseOnIn(rule: KnownRule): Sentence | undefined {
   const [needle, hay] = rule.operands;
   if (needle === undefined || hay === undefined) return undefined;
   const { value: sought } = needle;
@@ -157,12 +159,12 @@ export function adviseOnIn(rule: KnownRule): string | undefined {
   if (hay.name === undefined) return undefined;
   if (isJsonObject(where)) return adviseOnInObject(hay.name, where, needle);
   if (typeof where !== 'string')
-    return `"in" looks in a list or in a text, and ${hay.name} is ${describe(where)}`;
+    return say`"in" looks in a list or in a text, and ${hay.name} is ${describe(where)}`;
   const isCase =
     typeof sought === 'string' &&
     !where.includes(sought) &&
     where.toLowerCase().includes(sought.toLowerCase());
-  return isCase ? `${hay.name} has it in other letters: upper and lower case count` : undefined;
+  return isCase ? say`${hay.name} has it in other letters: upper and lower case count` : undefined;
 }
 
 function adviseOnInList(
@@ -172,12 +174,12 @@ function adviseOnInList(
     hay,
     list,
   }: { readonly needle: Operand; readonly hay: Operand; readonly list: readonly JsonValue[] },
-): string | undefined {
+): Sentence | undefined {
   const { value: sought, name } = needle;
   if (name !== undefined && isJsonObject(sought)) return adviseOnObject(rule, needle, list.filter(isScalar));
   if (name !== undefined && Array.isArray(sought)) {
     const some = ruleText('some', [variable(name), { in: [variable(''), hay.written] }]);
-    return `${name} is ${describe(sought as JsonValue)}, and "in" looks for one value: write ${some}`;
+    return say`${name} is ${describe(sought as JsonValue)}, and "in" looks for one value: ${write(some)}`;
   }
   if (!isScalar(sought)) return undefined;
   if (hay.name !== undefined && list.some(isJsonObject))
@@ -187,24 +189,24 @@ function adviseOnInList(
     (element) =>
       isScalar(element) && kindWord(element) !== kindWord(sought) && String(element) === String(sought),
   );
-  const [what, where] = [needle.name ?? 'what is looked for', hay.name ?? 'the list'];
+  const [what, where] = [needle.name ?? say`what is looked for`, hay.name ?? 'the list'];
   if (same !== undefined)
-    return `${where} has ${describe(same)}, and ${what} is ${describe(sought)}: a text and a number are never equal, ${typeof sought === 'string' ? 'take the quotes off the one, or put them on the other' : 'put quotes on the one, or take them off the other'}`;
+    return say`${where} has ${describe(same)}, and ${what} is ${describe(sought)}: a text and a number are never equal, ${typeof sought === 'string' ? 'take the quotes off the one, or put them on the other' : 'put quotes on the one, or take them off the other'}`;
   const near = list.find((element) => typeof element === 'string' && lower(element) === lower(sought));
   return near === undefined
     ? undefined
-    : `${where} has ${shown(near)}, and ${what} is ${shown(sought)}: upper and lower case count`;
+    : say`${where} has ${shown(near)}, and ${what} is ${shown(sought)}: upper and lower case count`;
 }
 
-function adviseOnInObject(name: string, where: JsonValue, { value, written }: Operand): string {
-  const what = `"in" looks in a list or in a text, and ${name} is an object`;
+function adviseOnInObject(name: string, where: JsonValue, { value, written }: Operand): Sentence {
+  const what = say`"in" looks in a list or in a text, and ${name} is an object`;
   const isField = typeof value === 'string' && isJsonObject(where) && Object.hasOwn(where, value);
   if (isField)
-    return `${what} with a field of that name: write ${ruleText('!!', [variable(`${name}.${value}`)])}`;
+    return say`${what} with a field of that name: ${write(ruleText('!!', [variable(`${name}.${value}`)]))}`;
   const found = isScalar(value) ? findScalar(where, [value]) : undefined;
-  if (found === undefined) return `${what}, with the fields ${fieldsOf(where)}`;
+  if (found === undefined) return say`${what}, with the fields ${fieldsOf(where)}`;
   const path = `${name}.${found.path}`;
-  return `${what}; ${path} is ${shown(found.value)}${found.note}: write ${ruleText('===', [variable(path), written])}`;
+  return say`${what}; ${path} is ${shown(found.value)}${found.note}: ${write(ruleText('===', [variable(path), written]))}`;
 }
 
 /** Texts that people take for "no", and every one of which counts as true; with its counterpart, where it has one. */
@@ -217,7 +219,7 @@ const NO: Readonly<Record<string, string | undefined>> = {
 };
 
 /** A text such as "false", asked for its truth. */
-export function adviseOnTruth({ name, value }: Operand): string | undefined {
+export function adviseOnTruth({ name, value }: Operand): Sentence | undefined {
   if (name === undefined || typeof value !== 'string') return undefined;
   const word = value.trim().toLowerCase();
   if (!Object.hasOwn(NO, word)) return undefined;
@@ -226,7 +228,7 @@ export function adviseOnTruth({ name, value }: Operand): string | undefined {
     yes === undefined
       ? ruleText('!==', [variable(name), value])
       : ruleText('===', [variable(name), inStyleOf(value, yes)]);
-  return `${name} is ${describe(value)}, and every text but the empty one counts as true: ask ${rule}`;
+  return say`${name} is ${describe(value)}, and every text but the empty one counts as true: ${todo}ask ${rule}`;
 }
 
 /** A word as the sender would write it, who wrote the other one: "True" beside "False", since case counts. */

@@ -126,14 +126,11 @@ function written(
 
 /** Paths of what is said of a request that its list has not yet. */
 const MAX_NAMED = 8;
-const PATH = /(?<![\w./{-])[A-Za-z_][\w-]*(?:\.[\w-]+)+/g;
 
 /** The list with what notes name, so that it can be looked at: a header that is in no template, for one. */
-export function listNamed(list: FieldList, texts: readonly string[], request: HookRequest): FieldList {
+export function listNamed(list: FieldList, paths: readonly string[], request: HookRequest): FieldList {
   const known = new Set(list.fields.map(({ path }) => fromRoot(path)));
-  const named = new Set(
-    texts.flatMap((text) => text.match(PATH) ?? []).filter((path) => !known.has(fromRoot(path))),
-  );
+  const named = new Set(paths.filter((path) => !known.has(fromRoot(path))));
   // An object whose fields are listed is seen by them.
   const isSeen = (path: string): boolean =>
     list.fields.some((field) => fromRoot(field.path).startsWith(`${fromRoot(path)}.`));

@@ -2,6 +2,7 @@
  * What is to be said of the leaf of a condition that failed, or that held for another reason than was meant: the one
  * sentence that is surest. It is made of the rule as written and of what its variables found.
  */
+import { say, write, type Sentence } from '../../finding.ts';
 import { listOrderFinding } from '../list-order.ts';
 import { templateOperandFinding } from '../template-operands.ts';
 import type { Place } from '../../document/document.ts';
@@ -29,7 +30,7 @@ import { adviseOnOrder, isOrder } from './order-advice.ts';
 import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';
 
 /** Sentences by the place of the leaf that they are about. */
-export type LeafAdvice = ReadonlyMap<Place, readonly string[]>;
+export type LeafAdvice = ReadonlyMap<Place, readonly Sentence[]>;
 
 /** Leaves of one condition that are advised on. */
 const MAX_LEAVES = 5;
@@ -46,13 +47,13 @@ export function adviseOnFailed(
   instead: Instead,
 ): LeafAdvice {
   const read = readerOf(request);
-  const advice = new Map<Place, readonly string[]>();
+  const advice = new Map<Place, readonly Sentence[]>();
   for (const each of considered) {
     const { failed, nodes = [], parts = [] } = each;
     if (failed?.part !== 'when') continue;
     const leaves = decidingLeaves(nodes, failed.node).slice(0, MAX_LEAVES);
     const lines = leaves.flatMap((leaf) => linesFor(leaf, { read, instead }));
-    if (lines.length > 0) advice.set(failed.node.at, [...new Set(lines)]);
+    if (lines.length > 0) advice.set(failed.node.at, lines);
     for (const node of failed.node.leaf ? parts.slice(0, MAX_LEAVES) : []) {
       const isTold = advice.has(node.at) || !node.leaf || node.result === 'true';
       const more = isTold ? [] : otherLines(node, { read, instead });
@@ -63,7 +64,7 @@ export function adviseOnFailed(
 }
 
 /** Of another part that failed: what is wrong with it, and of what is missing that it goes on within a list. */
-function otherLines(node: ConditionTrace, known: Known): readonly string[] {
+function otherLines(node: ConditionTrace, known: Known): readonly Sentence[] {
   if (node.missing === undefined) return linesFor({ node, negated: false }, known);
   const within = adviseOnListWithin(node.missing, node.rule, known.read);
   return within === undefined ? [] : [within];
@@ -74,7 +75,7 @@ interface Known {
   readonly instead: Instead;
 }
 
-function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): readonly string[] {
+function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): readonly Sentence[] {
   const { missing, rule, result } = node;
   if (missing === undefined || result !== 'unknown') {
     const wrong =
@@ -97,28 +98,33 @@ function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): re
   }
   // Where a missing value may be meant, a name that merely ends alike is another thing.
   const isNear = near?.names.some((name) => isNearPath(missing, name)) === true;
-  return [...(isNear ? [`the request has ${near.shown ?? near.text}: did you mean that?`] : []), byDefault];
+  return [
+    ...(isNear ? [say`the request has ${near.shown ?? near.text}: did you mean that?`] : []),
+    byDefault,
+  ];
 }
 
 const NO_RULE = { operator: '', operands: [] } as const;
 
 /** What is wrong with a rule for what its variables found. */
-function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
+function adviseOnRule(rule: JsonValue, read: ReadVariable): Sentence | undefined {
   const elements = elementRule(rule, read);
   if (elements !== undefined) {
     const wrong = adviseOnElements(elements, read);
     if (wrong !== undefined) return wrong;
     for (const element of elementsOf(elements)) {
       const inner = adviseOnRule(elements.rule, readElement(element));
-      if (inner !== undefined) return `of an element of ${elements.list}: ${inner}`;
+      if (inner !== undefined) return say`of an element of ${elements.list}: ${inner}`;
     }
     return undefined;
   }
   const name = variableName(rule);
   if (name !== undefined) return adviseOnTruth({ written: rule, name, value: read(name) });
   const parts = takeApart(rule) ?? NO_RULE;
-  const order = templateOperandFinding(parts) ?? listOrderFinding(parts);
-  if (order !== undefined) return `${order.message}; ${order.hint}`;
+  const template = templateOperandFinding(parts);
+  if (template !== undefined) return say`${template.message}; ${write(template.rule)}`;
+  const order = listOrderFinding(parts);
+  if (order !== undefined) return say`${order.message}; ${write(order.rule, undefined, order.purpose)}`;
   const known = readOperands(rule, read);
   if (known === undefined || known.operands.some(({ value }) => value === undefined)) return undefined;
   if (isOrder(known.operator)) return adviseOnOrder(known);
@@ -135,13 +141,13 @@ export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest
   const notes = decidingLeaves(nodes).flatMap(({ node, negated }): readonly AdviceNote[] => {
     const isOdd = node.result === oddResult(takeApart(node.rule)?.operator ?? '', negated);
     const wrong = node.missing === undefined && isOdd ? adviseOnRule(node.rule, read) : undefined;
-    const how = negated ? 'is false, as its "!" asks' : 'held';
-    return wrong === undefined ? [] : [heldNote(node, `when ${node.expression} ${how}, but ${wrong}`)];
+    const how = negated ? say`is false, as its "!" asks` : 'held';
+    return wrong === undefined ? [] : [heldNote(node, say`when ${node.expression} ${how}, but ${wrong}`)];
   });
   return notes.slice(0, MAX_LEAVES);
 }
 
-function heldNote({ rule, at }: ConditionTrace, text: string): AdviceNote {
+function heldNote({ rule, at }: ConditionTrace, text: Sentence): AdviceNote {
   return { code: 'held_otherwise', text, names: namesRead(rule), at };
 }
 

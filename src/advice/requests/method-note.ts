@@ -1,4 +1,4 @@
-import type { StoredFinding } from '../../finding.ts';
+import { say, todo, write, type Sentence, type StoredFinding } from '../../finding.ts';
 import { defined } from '../../json.ts';
 import { formatPlace } from '../../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../../mapping/mapping.ts';
@@ -27,30 +27,30 @@ export function sayMethod(
   path: string,
   { found, check, hasBody, by, name }: Facts,
   table: RoutingTable,
-): string | undefined {
+): Sentence | undefined {
   const [first, ...more] = table.mappings.filter(({ match }) => match.path === path);
   if (first === undefined) return undefined;
   const setBy = [first, ...more].find(({ settings }) => settings.method === 'GET');
   if (setBy !== undefined) {
     const at = formatPlace(setBy.settingsAt?.method ?? setBy.at);
-    return `method: GET of ${setBy.id} (${at}) lets this path take only GET: remove it, or let the sender send GET`;
+    return say`method: GET of ${setBy.id} (${at}) lets this path take only GET: ${todo}remove it, or let the sender send GET`;
   }
   const place = `${first.id} (${formatPlace(first.at)})`;
   const known = typeof check === 'string' ? checkOf(check) : undefined;
   if (known !== undefined) return adviseOnCheck(known, place);
   if (hasBody === true)
-    return `this GET came with a body, and only a POST brings one here: let the sender send POST${typeof by === 'string' ? `: ${HOW_TO_POST[by] ?? ''}` : ''}`;
+    return say`this GET came with a body, and only a POST brings one here: ${todo}let the sender send POST${typeof by === 'string' ? say`: ${HOW_TO_POST[by] ?? ''}` : ''}`;
   return found === 'GET'
-    ? `to take GET, write the line method: GET in ${place}, beside match, or choose POST at the sender, where it has that choice; ${readsOf(first, name)}`
-    : `let the sender send POST, which ${place} takes`;
+    ? say`to take GET, write the line method: GET in ${place}, beside match, or choose POST at the sender, where it has that choice; ${readsOf(first, name)}`
+    : say`let the sender send POST, which ${place} takes`;
 }
 
 /** How senders that send GET where nothing else is said are told to send POST. */
-const HOW_TO_POST: Readonly<Record<string, string>> = {
-  'home-assistant': 'in Home Assistant write method: post in the rest_command',
-  curl: 'curl sends it with -d as long as neither -G nor -X GET is there',
-  python: 'in Python requests.post(…)',
-  javascript: "in JavaScript method: 'POST'",
+const HOW_TO_POST: Readonly<Record<string, Sentence>> = {
+  'home-assistant': say`in Home Assistant ${write('method: post', 'in the rest_command')}`,
+  curl: say`curl sends it with -d as long as neither -G nor -X GET is there`,
+  python: say`in Python requests.post(…)`,
+  javascript: say`in JavaScript method: 'POST'`,
 };
 const POST_BY: readonly (readonly [agent: RegExp, by: string])[] = [
   [/^HomeAssistant\//, 'home-assistant'],
@@ -62,12 +62,12 @@ const POST_BY: readonly (readonly [agent: RegExp, by: string])[] = [
 const MAX_NAMES = 4;
 
 /** How the fields of the query are read with `method: GET`: both ways, so that a mapping that has one keeps it. */
-function readsOf({ at }: CompiledMapping, name: Facts[string] = 'text'): string {
+function readsOf({ at }: CompiledMapping, name: Facts[string] = 'text'): Sentence {
   const written = at.source.text.slice(at.start, at.end);
   const own = [...new Set([...written.matchAll(/\bquery\.[\w-]{1,40}/g)].map(([path]) => path))];
   return own.length > 0
-    ? `what reads ${own.slice(0, MAX_NAMES).join(' and ')} stays as it is`
-    : `the query is then the body, so ?${String(name)}=… is {{${String(name)}}}`;
+    ? say`what reads ${own.slice(0, MAX_NAMES).join(' and ')} stays as it is`
+    : say`the query is then the body, so ?${String(name)}=… is {{${String(name)}}}`;
 }
 
 const checkIn = (

@@ -1,4 +1,5 @@
 /* Comparisons of order that cannot do what they seem to: between texts, between a text and a number, with an object. */
+import { say, todo, write, type Sentence } from '../../finding.ts';
 import { isJsonObject, isNumeric, type JsonValue } from '../../json.ts';
 import {
   describe,
@@ -24,7 +25,7 @@ const HOLDS: Readonly<Record<string, (a: number | string, b: number | string) =>
 export const isOrder = (operator: string): boolean => Object.hasOwn(HOLDS, operator);
 
 /** What is wrong with the kinds of what an order compares; undefined where they fit. */
-export function adviseOnOrder(rule: KnownRule): string | undefined {
+export function adviseOnOrder(rule: KnownRule): Sentence | undefined {
   const { operands } = rule;
   const [strange] = operands.filter(({ value }) => typeof value === 'object' && !isNumeric(value));
   if (strange !== undefined) return adviseOnStrange(rule, strange);
@@ -36,7 +37,7 @@ export function adviseOnOrder(rule: KnownRule): string | undefined {
 }
 
 /** Two texts of digits: compared letter by letter, which gives another answer than their numbers would. */
-function adviseOnTexts(rule: KnownRule): string | undefined {
+function adviseOnTexts(rule: KnownRule): Sentence | undefined {
   const { operator, operands } = rule;
   const numbers = operands.map(({ value }) => numberIn(value));
   if (numbers.includes(undefined)) return undefined;
@@ -47,8 +48,8 @@ function adviseOnTexts(rule: KnownRule): string | undefined {
     if (operand.name === undefined) return numbers[index] ?? null;
     return hasConstant || index > 0 ? operand.written : { '+': [operand.written] };
   });
-  const how = hasConstant ? 'take the quotes off the number' : 'make a number of one of them';
-  return `${named(operands[0])} and ${named(operands[1])} are both texts, and texts are compared letter by letter: ${how}, write ${ruleText(operator, written)}`;
+  const how = hasConstant ? say`take the quotes off the number` : say`make a number of one of them`;
+  return say`${named(operands[0])} and ${named(operands[1])} are both texts, and texts are compared letter by letter: ${how}, ${write(ruleText(operator, written))}`;
 }
 
 /** Whether each operand stands to the next as the operator says. */
@@ -64,12 +65,12 @@ function holdsInTurn(operator: string, values: readonly (number | string)[]): bo
 const WORD = /^\p{L}[\p{L} _-]{0,39}$/u;
 
 /** A number and a text that is no number: neither is before the other. */
-function adviseOnMixed(rule: KnownRule, text: Operand, number: Operand): string {
+function adviseOnMixed(rule: KnownRule, text: Operand, number: Operand): Sentence {
   const { operator } = rule;
-  const never = `${named(text)} is a text, and ${named(number)} a number: "${operator}" between the two never holds`;
+  const never = say`${named(text)} is a text, and ${named(number)} a number: "${operator}" between the two never holds`;
   if (text.name !== undefined && WORD.test(plain(text.value)))
-    return `${never}; where the sender writes words, list all that are meant: write ${ruleText('in', [text.written, [plain(text.value)]])}, with the other words of that kind behind ${JSON.stringify(plain(text.value))}`;
-  return `${never}; ask another field, or compare in a transform`;
+    return say`${never}; where the sender writes words, list all that are meant: ${write(ruleText('in', [text.written, [plain(text.value)]]))}, with the other words of that kind behind ${JSON.stringify(plain(text.value))}`;
+  return say`${never}; ${todo}ask another field, or compare in a transform`;
 }
 
 function named({ name, value }: Operand | undefined = { written: null, value: null }): string {
@@ -78,18 +79,18 @@ function named({ name, value }: Operand | undefined = { written: null, value: nu
 }
 
 /** A list or an object where a number is compared. */
-function adviseOnStrange(rule: KnownRule, strange: Operand): string | undefined {
+function adviseOnStrange(rule: KnownRule, strange: Operand): Sentence | undefined {
   const { name, value } = strange;
   if (name === undefined || value === undefined || value === null) return undefined;
   if (Array.isArray(value)) {
     const length = withOperand(rule, strange, variable(`${name}.length`));
-    return `${name} is ${describe(value)}; how many it has is ${name}.length: write ${length}`;
+    return say`${name} is ${describe(value)}; how many it has is ${name}.length: ${write(length)}`;
   }
   if (!isJsonObject(value)) return undefined;
   const found = [...scalarsIn(value)].filter((field) => numberIn(field.value) !== undefined);
   const [only] = found;
   if (only === undefined || found.length > 1)
-    return `${name} is an object, with the fields ${fieldsOf(value)}: compare one of them, ${name}.FIELD`;
+    return say`${name} is an object, with the fields ${fieldsOf(value)}: ${todo}compare one of them, ${name}.FIELD`;
   const path = `${name}.${only.path}`;
-  return `${name} is an object, and ${path} is ${shown(only.value)}: did you mean ${withOperand(rule, strange, variable(path))}`;
+  return say`${name} is an object, and ${path} is ${shown(only.value)}: did you mean ${withOperand(rule, strange, variable(path))}`;
 }

@@ -1,3 +1,4 @@
+import { say, todo } from '../../finding.ts';
 import { formatPlace } from '../../document/document.ts';
 import { isKindCode } from './evaluation-note.ts';
 import type { AdviceNote, EvaluationAdvice, FoundText } from './evaluation-advice.ts';
@@ -114,7 +115,7 @@ function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly Ad
   );
   return [...found].map(([path, isBase64]) => {
     const from = path.startsWith('payload.') ? path : `payload.${path}`;
-    const text = `${path} is ${encodedWords(isBase64)}, and neither a condition nor a template reads into it: let the sender send it as an object, or read it in a transform, with ${parseCode(from, isBase64)}`;
+    const text = say`${path} is ${encodedWords(isBase64)}, and neither a condition nor a template reads into it: ${todo}let the sender send it as an object, or read it in a transform, with ${parseCode(from, isBase64)}`;
     return { code: 'json_text', text, names: [path] };
   });
 }

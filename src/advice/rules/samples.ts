@@ -51,7 +51,7 @@ function unknown(read: CountedRead, { what, others, advice }: Context): Found | 
   const message = say`${path} is absent in ${total} of ${total} ${what}`;
   const [near] = mostFrequent(advice.flatMap(({ instead }) => instead.get(path) ?? []));
   const [only, ...more] = near?.names ?? [];
-  const isOne = only !== undefined && more.length === 0 && near?.text === only;
+  const isOne = only !== undefined && more.length === 0 && near?.value !== undefined;
   if (isGuarded)
     return isOne && isSlip(path, only) && !others.has(only) ? meant(read, only, message) : undefined;
   const [note] = mostFrequent(
@@ -88,8 +88,10 @@ function meant(read: CountedRead, near: string, message: Sentence): Found {
     : replacing({ message, at, hint }, path, near);
 }
 
-function mostFrequent<Text extends { readonly text: string }>(found: readonly Text[]): readonly Text[] {
-  const groups = [...Map.groupBy(found, ({ text }) => text).values()];
+function mostFrequent<Text extends { readonly names: readonly string[]; readonly code?: string }>(
+  found: readonly Text[],
+): readonly Text[] {
+  const groups = [...Map.groupBy(found, ({ code = '', names }) => `${code} ${names.join(' ')}`).values()];
   return groups.toSorted((a, b) => b.length - a.length)[0] ?? [];
 }
 
