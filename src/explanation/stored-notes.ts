@@ -129,12 +129,13 @@ export function repeatedOf(
 
 function unkeptNotes(facts: StoredFacts): readonly EvaluationNote[] {
   const { explained, decision, settings, table } = facts;
-  const told = new Set(toldBySettings(settings));
+  const isDebounceTold = settings.some(({ setting }) => setting === 'debounce');
   const shown = decision && {
     ...decision,
     // A name that is still unknown is told with the names that there are.
-    findings: decision.findings?.filter(({ code }) =>
-      code === 'unknown_name' ? explained === undefined : !told.has(code) || code !== 'debounce',
+    findings: decision.findings?.filter(
+      ({ code }) =>
+        !(code === 'unknown_name' && explained !== undefined) && !(code === 'debounce' && isDebounceTold),
     ),
   };
   return [
