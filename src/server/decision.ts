@@ -160,9 +160,7 @@ export function failedTransformOf({ error, judged }: Ending): object | undefined
   for (const { call, reply, problem } of evaluation.trace.transforms) {
     if (problem !== undefined) return { module: call.ref.module, failure: 'wrong-result' };
     if (reply.kind !== 'failed') continue;
-    const { position } = reply;
-    const at = position === undefined ? {} : { at: `${position.file}:${position.line}:${position.column}` };
-    return { module: call.ref.module, failure: reply.failure, ...at };
+    return { module: call.ref.module, failure: reply.failure, ...positionOf(reply.position) };
   }
   return undefined;
 }

@@ -4,7 +4,7 @@ import { parseJson } from '../json.ts';
 import type { FieldsRead, KeptKind } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { KeptRequest } from '../storage/storage.ts';
-import { SecretValues } from '../telemetry/telemetry.ts';
+import { withoutSecrets as withoutValues } from '../telemetry/telemetry.ts';
 import type { Ending } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
 import { maskCarried } from './mask-secrets.ts';
@@ -73,12 +73,13 @@ function hasRoom(
 
 function wholeJson(exchange: RequestFacts, request: HookRequest, { judged = {} }: Ending): string {
   const { evaluation } = judged;
-  const trace = evaluation === undefined ? undefined : traceOf(exchange.generation.id, evaluation);
+  const kept = { ...request, headers: withoutSecrets(request.headers), ...queryOf(request) };
+  if (evaluation === undefined) return JSON.stringify(kept);
+  const trace = JSON.stringify(traceOf(exchange.generation.id, evaluation));
+  // What a transform printed or threw, and what a condition found, may repeat a secret.
   return JSON.stringify({
-    ...request,
-    headers: withoutSecrets(request.headers),
-    ...queryOf(request),
-    ...(trace === undefined ? {} : { judged: withoutValues(trace, secretsOf(exchange, request)) }),
+    ...kept,
+    judged: parseJson(withoutValues(trace, secretsOf(exchange, request), 'json')),
   });
 }
 
@@ -161,32 +162,11 @@ function queryOf({ query, url }: Pick<HookRequest, 'query' | 'url'>): Pick<HookR
 const MIN_VALUE_CHARS = 6;
 
 /** Values that a transform or a condition may have read and written into its texts. */
-function secretsOf({ generation }: RequestFacts, { headers, query }: HookRequest): SecretValues {
-  const secrets = new SecretValues();
-  for (const token of generation.tokens.values) secrets.add(token);
-  for (const values of [headers, query]) {
-    for (const [name, value] of Object.entries(values)) {
-      if (value.length >= MIN_VALUE_CHARS && SECRET_NAMES.test(name)) secrets.add(value);
-    }
-  }
-  return secrets;
-}
-
-/** The same with the secrets replaced in every text: what a transform printed or threw, what a condition found. */
-function withoutValues(value: unknown, secrets: SecretValues): unknown {
-  if (typeof value === 'string') return secrets.replaceIn(value);
-  if (Array.isArray(value)) return value.map((item) => withoutValues(item, secrets));
-  if (!isPlain(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, withoutValues(item, secrets)]),
-  );
-}
-
-/** Exact numbers are objects of the engine, and print their own text. */
-function isPlain(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || prototype === Object.prototype;
+function secretsOf({ generation }: RequestFacts, { headers, query }: HookRequest): readonly string[] {
+  const carried = [headers, query]
+    .flatMap((values) => Object.entries(values))
+    .filter(([name, value]) => value.length >= MIN_VALUE_CHARS && SECRET_NAMES.test(name));
+  return [...generation.tokens.values, ...carried.map(([, value]) => value)];
 }
 
 /** How it was judged when it came: mappings may change. The actions are in the store, the prompts with them. */

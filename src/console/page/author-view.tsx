@@ -3,35 +3,13 @@ import { effect, useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ShownFinding, Judgement } from '../protocol.ts';
-import {
-  busy,
-  changed,
-  chooseRequest,
-  choices,
-  files,
-  findings,
-  impact,
-  isChangedOutside,
-  isDirty,
-  judgement,
-  opened,
-  openFile,
-  payload,
-  problem,
-  readings,
-  request,
-  requestId,
-  save,
-  startAuthor,
-  text,
-  wantedLine,
-  vocabulary,
-} from './author-store.ts';
+import * as author from './author-store.ts';
 import { createEditor, type Editor } from './editor.ts';
 import { count, formatTime } from './format.ts';
 import { ImpactView } from './impact-view.tsx';
 import { place } from './navigation.ts';
 import { NoteList } from './note-list.tsx';
+import { Label } from './outcome-label.tsx';
 import { PayloadTree } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { plainText, ShownText } from './shown-text.tsx';
@@ -40,7 +18,7 @@ import { TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
 
 async function saveFile(): Promise<void> {
-  const said = await save();
+  const said = await author.save();
   if (said !== undefined) say(said);
 }
 
@@ -48,17 +26,17 @@ export function AuthorView(): JSX.Element {
   const editor = useRef<Editor | undefined>(undefined);
   useEffect(() => {
     const { query } = place.peek();
-    return startAuthor({ id: query.get('request') ?? '', at: query.get('at') ?? '' });
+    return author.startAuthor({ id: query.get('request') ?? '', at: query.get('at') ?? '' });
   }, []);
   return (
     <div class="author">
       <section class="file" aria-label="File">
         <h1 class="unseen">Author</h1>
         <FileBar />
-        {isChangedOutside.value && <ChangedOutside />}
-        {problem.value !== '' && (
+        {author.isChangedOutside.value && <ChangedOutside />}
+        {author.problem.value !== '' && (
           <p class="problem" role="alert">
-            {problem.value}
+            {author.problem.value}
           </p>
         )}
         <EditorBox editor={editor} />
@@ -74,29 +52,24 @@ function FileChoice(): JSX.Element {
   return (
     <select
       aria-label="File"
-      value={opened.value?.name ?? ''}
-      disabled={isDirty.value}
-      title={isDirty.value ? 'Save or discard the change first' : 'File'}
-      onChange={(event) => void openFile(event.currentTarget.value)}
+      value={author.opened.value?.name ?? ''}
+      disabled={author.isDirty.value}
+      title={author.isDirty.value ? 'Save or discard the change first' : 'File'}
+      onChange={(event) => void author.openFile(event.currentTarget.value)}
     >
       {kinds.map((kind) => (
         <optgroup key={kind} label={`${kind}s`}>
-          <FileOptions names={files.value.filter((file) => file.kind === kind).map(({ name }) => name)} />
+          {author.files.value.map(
+            (file) =>
+              file.kind === kind && (
+                <option key={file.name} value={file.name}>
+                  {plainText(file.name)}
+                </option>
+              ),
+          )}
         </optgroup>
       ))}
     </select>
-  );
-}
-
-function FileOptions({ names }: { readonly names: readonly string[] }): JSX.Element {
-  return (
-    <>
-      {names.map((name) => (
-        <option key={name} value={name}>
-          {plainText(name)}
-        </option>
-      ))}
-    </>
   );
 }
 
@@ -104,18 +77,18 @@ function FileBar(): JSX.Element {
   return (
     <p class="bar">
       <FileChoice />
-      <button type="button" class="primary" disabled={!isDirty.value} onClick={() => void saveFile()}>
+      <button type="button" class="primary" disabled={!author.isDirty.value} onClick={() => void saveFile()}>
         Save
       </button>
       <button
         type="button"
-        disabled={!isDirty.value}
-        onClick={() => void (opened.value && openFile(opened.value.name))}
+        disabled={!author.isDirty.value}
+        onClick={() => void (author.opened.value && author.openFile(author.opened.value.name))}
       >
         Discard
       </button>
       <span class="quiet small" role="status">
-        {isDirty.value ? 'not saved; the live mappings are as they were' : ''}
+        {author.isDirty.value ? 'not saved; the live mappings are as they were' : ''}
       </span>
     </p>
   );
@@ -127,7 +100,11 @@ function ChangedOutside(): JSX.Element {
     <p class="note" role="alert">
       The file on the disk was changed meanwhile, so this text was not written over it. Copy what you need,
       then{' '}
-      <button type="button" class="link" onClick={() => void (opened.value && openFile(opened.value.name))}>
+      <button
+        type="button"
+        class="link"
+        onClick={() => void (author.opened.value && author.openFile(author.opened.value.name))}
+      >
         read the file again
       </button>
       .
@@ -145,14 +122,14 @@ function EditorBox({ editor }: { readonly editor: { current?: Editor | undefined
 function mountEditor(parent: HTMLElement, editor: { current?: Editor | undefined }): () => void {
   const made = createEditor({
     parent,
-    onChange: changed,
+    onChange: author.changed,
     onSave: () => void saveFile(),
-    vocabulary: () => vocabulary.peek(),
-    payload: () => payload.peek(),
-    headers: () => request.peek()?.kept?.headers ?? {},
+    vocabulary: () => author.vocabulary.peek(),
+    payload: () => author.payload.peek(),
+    headers: () => author.request.peek()?.kept?.headers ?? {},
   });
   editor.current = made;
-  const stops = [effect(() => showOpened(made)), effect(() => made.show(findings.value))];
+  const stops = [effect(() => showOpened(made)), effect(() => made.show(author.findings.value))];
   return () => {
     for (const stop of stops) stop();
     made.destroy();
@@ -161,22 +138,22 @@ function mountEditor(parent: HTMLElement, editor: { current?: Editor | undefined
 }
 
 function showOpened(editor: Editor): void {
-  const file = readings.value === 0 ? undefined : opened.peek();
+  const file = author.readings.value === 0 ? undefined : author.opened.peek();
   if (file === undefined) return;
   // A text that was being changed when the view was left is still there.
-  editor.open(file.name, text.peek());
-  if (wantedLine.peek() > 0) editor.goToLine(wantedLine.peek());
-  wantedLine.value = 0;
+  editor.open(file.name, author.text.peek());
+  if (author.wantedLine.peek() > 0) editor.goToLine(author.wantedLine.peek());
+  author.wantedLine.value = 0;
 }
 
 function Findings({ onChoose }: { readonly onChoose: (finding: ShownFinding) => void }): JSX.Element {
-  const name = opened.value?.name;
-  const own = findings.value.filter(({ file }) => file === name);
-  const others = findings.value.filter(({ file }) => file !== name);
+  const name = author.opened.value?.name;
+  const own = author.findings.value.filter(({ file }) => file === name);
+  const others = author.findings.value.filter(({ file }) => file !== name);
   return (
     <div class="findings" aria-live="polite" aria-label="Findings">
-      {findings.value.length === 0 && (
-        <p class="quiet small">{busy.value === 'draft' ? 'checking…' : 'no findings'}</p>
+      {author.findings.value.length === 0 && (
+        <p class="quiet small">{author.busy.value === 'draft' ? 'checking…' : 'no findings'}</p>
       )}
       {[...own, ...others].map((finding, index) => (
         <FindingItem
@@ -260,25 +237,30 @@ function moveTab(event: KeyboardEvent, tab: { value: Tab }): void {
 }
 
 function ChangeCount(): JSX.Element {
-  const found = impact.value;
-  if (found === undefined) return <>Changes{busy.value === '' ? '' : ' …'}</>;
+  const found = author.impact.value;
+  if (found === undefined) return <>Changes{author.busy.value === '' ? '' : ' …'}</>;
   const all = found.kept + found.golden;
   return (
     <span class={found.changes.length > 0 ? 'changed' : ''}>
-      {found.changes.length} of {all} would change{busy.value === '' ? '' : ' …'}
+      {found.changes.length} of {all} would change{author.busy.value === '' ? '' : ' …'}
     </span>
   );
 }
 
 function RequestChoice(): JSX.Element {
-  const isListed = choices.value.some(({ id }) => id === requestId.value);
+  const isListed = author.choices.value.some(({ id }) => id === author.requestId.value);
   return (
     <label class="bar">
       <span class="quiet small">Request</span>
-      <select value={requestId.value} onChange={(event) => void chooseRequest(event.currentTarget.value)}>
+      <select
+        value={author.requestId.value}
+        onChange={(event) => void author.chooseRequest(event.currentTarget.value)}
+      >
         <option value="">none</option>
-        {!isListed && requestId.value !== '' && <option value={requestId.value}>{requestId.value}</option>}
-        {choices.value.map(({ id, path, at, status, outcome }) => (
+        {!isListed && author.requestId.value !== '' && (
+          <option value={author.requestId.value}>{author.requestId.value}</option>
+        )}
+        {author.choices.value.map(({ id, path, at, status, outcome }) => (
           <option key={id} value={id}>
             {formatTime(at)} {plainText(path, 40)} {status} {outcome}
           </option>
@@ -289,13 +271,13 @@ function RequestChoice(): JSX.Element {
 }
 
 function Result(): JSX.Element {
-  const found = judgement.value;
-  if (requestId.value === '')
+  const found = author.judgement.value;
+  if (author.requestId.value === '')
     return <p class="quiet">Choose a request to see what it becomes while you type.</p>;
-  if (request.value !== undefined && request.value.kept === undefined)
-    return <NoteList notes={request.value.stored.notes.filter(({ code }) => code === 'not_kept')} />;
+  if (author.request.value !== undefined && author.request.value.kept === undefined)
+    return <NoteList notes={author.request.value.stored.notes.filter(({ code }) => code === 'not_kept')} />;
   if (found === undefined)
-    return <p class="quiet">{busy.value === '' ? 'nothing to show yet' : 'working it out…'}</p>;
+    return <p class="quiet">{author.busy.value === '' ? 'nothing to show yet' : 'working it out…'}</p>;
   return <Judged found={found} />;
 }
 
@@ -304,11 +286,7 @@ function Judged({ found }: { readonly found: Judgement }): JSX.Element {
     <div class="result">
       <h2 class="unseen">Result</h2>
       <p>
-        <span class={`outcome ${found.outcome}`}>
-          <span class="dot" aria-hidden="true" />
-          {found.outcome}
-        </span>{' '}
-        {found.mapping?.id}{' '}
+        <Label tone={found.outcome} text={found.outcome} /> {found.mapping?.id}{' '}
         {found.actions.length > 0 && <span class="quiet">{count(found.actions.length, 'action')}</span>}
       </p>
       <WhyView judgement={found} />
@@ -320,13 +298,13 @@ function Judged({ found }: { readonly found: Judgement }): JSX.Element {
 }
 
 function Payload({ onInsert }: { readonly onInsert: (path: string) => void }): JSX.Element {
-  if (payload.value === undefined) return <p class="quiet">The request was not kept.</p>;
-  const headers = request.value?.kept?.headers ?? {};
+  if (author.payload.value === undefined) return <p class="quiet">The request was not kept.</p>;
+  const headers = author.request.value?.kept?.headers ?? {};
   const choice = { action: 'Insert the path', onChoose: onInsert };
   return (
     <>
       <p class="quiet small">Choose a value to put its path into the file.</p>
-      <PayloadTree root="payload" value={payload.value} label="payload" {...choice} />
+      <PayloadTree root="payload" value={author.payload.value} label="payload" {...choice} />
       <PayloadTree root="headers" value={headers} label="headers" {...choice} />
     </>
   );

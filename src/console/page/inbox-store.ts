@@ -48,8 +48,6 @@ effect(() => {
   if (location.pathname !== '/author' && address !== location.pathname + location.search)
     history.replaceState(null, '', address);
 });
-/** Rows that came while this page is open: they are marked for a moment. */
-export const fresh = new Set<string>();
 
 export const hookNames = computed(() => [...new Set(rows.value.map(({ path }) => path))].toSorted());
 export const mappingNames = computed(() => {
@@ -96,7 +94,7 @@ async function reload(limit: number): Promise<void> {
     const page = await getJson<InboxPage>(`/api/inbox?limit=${limit}`);
     state.value = page.state;
     if (cursor === '') ({ cursor } = page);
-    merge(page.rows, false);
+    merge(page.rows);
     loadProblem.value = '';
     isLoaded.value = true;
   } catch (error) {
@@ -105,11 +103,10 @@ async function reload(limit: number): Promise<void> {
 }
 
 /** Newest first, each once; the text of a row does not change. */
-function merge(more: readonly InboxRow[], areNew: boolean): void {
+function merge(more: readonly InboxRow[]): void {
   const known = new Set(rows.value.map(({ id }) => id));
   const added = more.filter(({ id }) => !known.has(id));
   if (added.length === 0) return;
-  if (areNew) for (const { id } of added) fresh.add(id);
   rows.value = [...added, ...rows.value].toSorted((a, b) => b.at - a.at).slice(0, MAX_ROWS);
 }
 
@@ -135,7 +132,7 @@ function take({ kind, id, data }: FeedEvent): void {
   else if (kind === 'restart') reloadSoon(0);
   else if (kind === 'rows') {
     const { rows: came, more } = data as { rows: InboxRow[]; more: number };
-    merge(came, true);
+    merge(came);
     if (more > 0) reloadSoon();
   }
 }

@@ -8,7 +8,6 @@ import { formatAgo, formatBody, formatDate, formatMs } from './format.ts';
 import {
   filterQuery,
   filters,
-  fresh,
   hookNames,
   isLoaded,
   loadProblem,
@@ -233,7 +232,7 @@ function Row({ row, isOpen, position, all }: RowProps): JSX.Element {
   return (
     <div
       id={`row-${row.id}`}
-      class={`row${isOpen ? ' open' : ''}${fresh.has(row.id) ? ' fresh' : ''}`}
+      class={isOpen ? 'row open' : 'row'}
       role="option"
       aria-selected={isOpen}
       aria-posinset={position}

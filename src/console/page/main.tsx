@@ -84,15 +84,17 @@ function Status(): JSX.Element {
 
 const CONNECTIONS = { connecting: 'connecting', live: 'live', lost: 'reconnecting' } as const;
 
-const KEYS: readonly (readonly [string, string])[] = [
-  ['j, k', 'next and previous request'],
-  ['Enter', 'read the open request'],
-  ['/', 'search'],
-  ['g i', 'inbox'],
-  ['g a', 'author'],
+/** What each key does; one without an action is known elsewhere. */
+const KEYS: readonly (readonly [key: string, what: string, act?: () => unknown])[] = [
+  ['j', 'next request', () => step(1)],
+  ['k', 'previous request', () => step(-1)],
+  ['Enter', 'read the open request', readOpen],
+  ['/', 'search', () => document.querySelector<HTMLInputElement>('#search')?.focus()],
+  ['g i', 'inbox', () => goTo('/')],
+  ['g a', 'author', () => state.value?.mode === 'dev' && goTo('/author')],
   ['Esc', 'back to the list'],
   ['Ctrl S', 'save the file in the editor'],
-  ['?', 'these keys'],
+  ['?', 'these keys', () => (isHelpOpen.value = !isHelpOpen.value)],
 ];
 
 function Help(): JSX.Element {
@@ -130,7 +132,7 @@ function onKey(event: KeyboardEvent): void {
   if (event.key === 'Enter' && target.closest('a, button, summary, [role=treeitem]') !== null) return;
   const keys = `${before}${event.key}`;
   before = event.key === 'g' ? 'g ' : '';
-  const act = ACTIONS[keys] ?? ACTIONS[event.key];
+  const [, , act] = KEYS.find(([key]) => key === keys) ?? KEYS.find(([key]) => key === event.key) ?? [];
   if (act === undefined) return;
   event.preventDefault();
   act();
@@ -141,20 +143,6 @@ function leave(target: HTMLElement, isWriting: boolean): void {
   else if (isWriting && target.closest('.cm-editor') === null) target.blur();
   else if (openId() !== '' && place.value.path !== '/author') goTo(`/${filterQuery()}`);
 }
-
-const ACTIONS: Readonly<Record<string, () => void>> = {
-  j: () => step(1),
-  k: () => step(-1),
-  Enter: readOpen,
-  '/': () => document.querySelector<HTMLInputElement>('#search')?.focus(),
-  'g i': () => goTo('/'),
-  'g a': () => {
-    if (state.value?.mode === 'dev') goTo('/author');
-  },
-  '?': () => {
-    isHelpOpen.value = !isHelpOpen.value;
-  },
-};
 
 addEventListener('keydown', onKey);
 const root = document.querySelector('#app');

@@ -12,10 +12,19 @@ export function OutcomeLabel({ row }: { readonly row: InboxRow }): JSX.Element {
       : end === undefined
         ? { tone: row.outcome, text: `${row.status} ${row.outcome}` }
         : wordsOf(end);
+  return <Label tone={tone} text={text} title={`answered ${row.status} ${row.outcome}`} />;
+}
+
+/** Words in a colour; `title` says more. */
+export function Label(props: {
+  readonly tone: string;
+  readonly text: string;
+  readonly title?: string;
+}): JSX.Element {
   return (
-    <span class={`outcome ${tone}`} title={`answered ${row.status} ${row.outcome}`}>
+    <span class={`outcome ${props.tone}`} title={props.title}>
       <span class="dot" aria-hidden="true" />
-      {text}
+      {props.text}
     </span>
   );
 }
@@ -42,12 +51,7 @@ const ENDS: Readonly<Record<ShownEnd['end'], readonly [tone: string, words: stri
 
 /** The state of a run, a delivery or an event. */
 export function StateLabel({ state }: { readonly state: string }): JSX.Element {
-  return (
-    <span class={`outcome ${TONES[state] ?? 'skipped'}`}>
-      <span class="dot" aria-hidden="true" />
-      {state}
-    </span>
-  );
+  return <Label tone={TONES[state] ?? 'skipped'} text={state} />;
 }
 
 const TONES: Readonly<Record<string, string>> = {

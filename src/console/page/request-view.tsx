@@ -2,7 +2,7 @@
 import { useSignal, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { InboxRow, Judgement, KeptContent, RequestPage } from '../protocol.ts';
+import type { Judgement, KeptContent, RequestPage } from '../protocol.ts';
 import { getJson, isAborted, isPassing, messageOf } from './api.ts';
 import { parseExact } from './exact-json.ts';
 import { formatBody, formatDate, formatMs } from './format.ts';
@@ -102,30 +102,31 @@ function WhatItBecame({ judgement }: { readonly judgement: Judgement }): JSX.Ele
   const { transforms, templates, actions } = judgement;
   return (
     <>
-      {transforms.length > 0 && (
-        <Section title="Transform">
-          <TransformView judgement={judgement} />
-        </Section>
-      )}
-      {templates.length > 0 && (
-        <Section title="Templates" remark="each piece leads to the value it came from">
-          <TemplateList judgement={judgement} />
-        </Section>
-      )}
-      {actions.length > 0 && (
-        <Section title="Actions">
-          <PromptView judgement={judgement} />
-        </Section>
-      )}
+      <Section title="Transform" isEmpty={transforms.length === 0}>
+        <TransformView judgement={judgement} />
+      </Section>
+      <Section
+        title="Templates"
+        remark="each piece leads to the value it came from"
+        isEmpty={templates.length === 0}
+      >
+        <TemplateList judgement={judgement} />
+      </Section>
+      <Section title="Actions" isEmpty={actions.length === 0}>
+        <PromptView judgement={judgement} />
+      </Section>
     </>
   );
 }
 
 /** Of a repeat: what a new event would have become, in short. */
-function WhatWasNotMade({ judgement: { actions } }: { readonly judgement: Judgement }): JSX.Element | null {
-  if (actions.length === 0) return null;
+function WhatWasNotMade({ judgement: { actions } }: { readonly judgement: Judgement }): JSX.Element {
   return (
-    <Section title="Not made" remark="it is a repeat; a new event would have become this">
+    <Section
+      title="Not made"
+      remark="it is a repeat; a new event would have become this"
+      isEmpty={actions.length === 0}
+    >
       {actions.map((action) => (
         <p class="quiet" key={action.id}>
           {action.kind} <ShownText text={action.kind === 'wake' ? action.mode : action.name} />
@@ -158,7 +159,13 @@ function FactsLine({ page: { row, id, now } }: { readonly page: RequestPage }): 
   const at = now?.mapping?.at;
   return (
     <p class="facts-line">
-      {row !== undefined && <Cost row={row} />}
+      {row !== undefined && (
+        <>
+          <time dateTime={new Date(row.at).toISOString()}>{formatDate(row.at)}</time>
+          <span>{formatBody(row.bytes)}</span>
+          <span>{formatMs(row.tookMs)}</span>
+        </>
+      )}
       {row?.mapping !== undefined && (
         <span>
           {row.mapping} {at !== undefined && <Place at={at} />}
@@ -173,17 +180,6 @@ function FactsLine({ page: { row, id, now } }: { readonly page: RequestPage }): 
         {id}
       </button>
     </p>
-  );
-}
-
-/** When it came, its size, and how long it took. */
-function Cost({ row }: { readonly row: InboxRow }): JSX.Element {
-  return (
-    <>
-      <time dateTime={new Date(row.at).toISOString()}>{formatDate(row.at)}</time>
-      <span>{formatBody(row.bytes)}</span>
-      <span>{formatMs(row.tookMs)}</span>
-    </>
   );
 }
 
@@ -210,9 +206,11 @@ function AuthorActions({ page: { id, now } }: { readonly page: RequestPage }): J
 function Section(props: {
   readonly title: string;
   readonly remark?: string;
+  /** Then it is not shown. */
+  readonly isEmpty?: boolean;
   readonly children: unknown;
-}): JSX.Element {
-  return (
+}): JSX.Element | null {
+  return props.isEmpty === true ? null : (
     <section>
       <h2>
         {props.title} {props.remark !== undefined && <span class="quiet small">{props.remark}</span>}
