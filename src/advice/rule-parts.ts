@@ -70,6 +70,9 @@ export function severalRule(operator: string, variable: unknown, values: unknown
   return { ...hint, isWhole: true };
 }
 
+/** An order as it reads from its other side. */
+export const MIRRORED: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
+
 /** What reads a variable with a secret's name. */
 const SECRET_VARIABLE =
   /"var":\[?"[^"]*(?:token|secret|secrets|password|passwd|api[-_]?key|private[-_]?key|authorization)"/i;

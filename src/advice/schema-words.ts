@@ -1,6 +1,5 @@
 /** What is known of words and values of others, where a schema takes its own alone. */
 import type { LocatedValue, Path } from '../document/document.ts';
-import type { TextEdit } from '../finding.ts';
 
 /** A value as it was probably meant. */
 export interface ValueHint {
@@ -70,7 +69,6 @@ export interface SchemaAdvice {
 
 export interface MeantKey {
   readonly hint: string;
-  readonly edit?: TextEdit;
   /** Whether it is known what the value means, and so, which part of it is a secret. */
   readonly isKnown?: boolean;
   readonly rename?: string;

@@ -109,11 +109,7 @@ function passedOver(diagnostics: readonly Finding[]): readonly string[] {
 }
 
 /** Findings on the code of a transform that make each call fail. */
-const OF_CALLS: ReadonlySet<string> = new Set([
-  'TRANSFORM_WEB_HANDLER',
-  'TRANSFORM_ARGUMENT',
-  'TRANSFORM_MISSING_GLOBAL',
-]);
+const OF_CALLS: ReadonlySet<string> = new Set(['TRANSFORM_ARGUMENT', 'TRANSFORM_MISSING_GLOBAL']);
 
 /** What is to be written in the file of a transform that failed. */
 function wrongTransform({ trace }: Evaluation, diagnostics: readonly Finding[]): string | undefined {

@@ -37,21 +37,11 @@ export async function checkGeneration(file: string, options: GenerationOptions):
   const mappings = generation?.table.mappings.length ?? 0;
   const modules = generation?.transforms.hashes.size ?? 0;
   return {
-    diagnostics: byWeight([
-      ...diagnostics,
-      ...types.diagnostics.filter((found) => !isRewritten(found, diagnostics)),
-    ]),
+    diagnostics: byWeight([...diagnostics, ...types.diagnostics]),
     summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
     ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
     ...(generation === undefined ? NOTHING_TO_TELL : describe(generation, options)),
   };
-}
-
-/** Types of a file that is to be written anew say nothing. */
-function isRewritten({ at }: Finding, diagnostics: readonly Finding[]): boolean {
-  return diagnostics.some(
-    (found) => found.code === 'TRANSFORM_WEB_HANDLER' && found.at?.source.file === at?.source.file,
-  );
 }
 
 const NOTHING_TO_TELL = { conversations: [], proofs: [], notes: [] } as const;

@@ -44,8 +44,6 @@ export interface GenerationFacts {
       readonly problem: ChannelProblem;
       readonly root: LoadedConfig['root'];
       readonly isRecipient: Recipient['isRecipient'];
-      /** Of several that are one mistake. */
-      readonly keys?: readonly string[];
     };
     /** `gateway.main.to`, which is wrong, or has no channel. */
     readonly main?: { readonly wrong?: Recipient };

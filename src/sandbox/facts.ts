@@ -1,5 +1,5 @@
 /** What advice reads of transforms, beside what the engine needs. At most 40 names. */
-import type { Finding, Place } from '../document/document.ts';
+import type { Place } from '../document/document.ts';
 import type { SourceText } from '../finding.ts';
 import type { TransformRef } from './transform.ts';
 
@@ -57,10 +57,6 @@ export interface ModuleSubject {
   readonly code: string;
   /** Whether a mapping names it. */
   readonly isEntry: boolean;
-  /** The transforms of mappings that are made of it. */
-  readonly users: readonly TransformRef[];
-  /** What the engine says of it, and of its users. */
-  readonly findings: readonly Finding[];
   /** Where a part of the printed code stands as it is written; undefined for what esbuild added. */
   readonly placeOf: (offset: number, length: number) => Place | undefined;
 }

@@ -102,12 +102,13 @@ export class Sandbox {
     const entries = this.#makeEntries(folder, refs, { loaded, coverage });
     const diagnostics = [...loaded.diagnostics, ...(await this.#inspectAll(entries, refs))];
     if (coverage) await this.#startCoverage(entries.values());
-    const subjects = loaded.subjects.map((subject) => ({
-      ...subject,
-      findings: diagnostics.filter(({ at }) => isOf(subject, at)),
-    }));
     const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
-    return new LoadedTransforms(this, entries, { diagnostics, subjects, hashes, files: loaded.files });
+    return new LoadedTransforms(this, entries, {
+      diagnostics,
+      subjects: loaded.subjects,
+      hashes,
+      files: loaded.files,
+    });
   }
 
   /** What the transforms of `refs` run in, by their settings. */
@@ -297,10 +298,6 @@ class LoadedTransforms implements Transforms {
 }
 
 /** Whether a finding is on a file, or on a mapping that uses it. */
-function isOf({ source, users }: LoadedModules['subjects'][number], at: Finding['at']): boolean {
-  return at?.source.file === source.file || users.some((ref) => ref.at === at);
-}
-
 function contextOf(entry: Entry, ref: TransformRef, timeoutMs: number) {
   return { ref, timeoutMs, sha256: entry.module.sha256, mapper: entry.mapper };
 }

@@ -26,14 +26,17 @@ const TWO = `mappings:\n${entry('one')}${entry('two')}`;
 test.each([
   [
     `otherwise: skip\n${TWO}`,
-    'move it into one (line 3) and two (line 6), which share it as mappings of the path linear',
+    'otherwise is a key of a mapping with match.path, and a file has none for all: move it into one (a.yaml:3:5) and two (a.yaml:6:5)',
   ],
-  [`verify:\n  scheme: linear\n  secrets: ['\${A}']\n${TWO}`, 'move it into one (line 5) and two (line 8)'],
+  [
+    `verify:\n  scheme: linear\n  secrets: ['\${A}']\n${TWO}`,
+    'move it into one (a.yaml:5:5) and two (a.yaml:8:5)',
+  ],
   [`${TWO}name: Linear\n`, 'name is a key of a mapping, and a file has none for all: move it into one'],
   [`instructions: |\n  Sum it up.\n\n  In one line.\n${TWO}`, 'move it into one'],
   [
     `wakeMode: now\nmappings:\n${entry('one', '    wakeMode: now\n')}${entry('two')}`,
-    'move it into two (line',
+    'move it into two (a.yaml:',
   ],
 ])('%j is told its mappings', async (text, hint) => {
   const [found, ...others] = await check(text);
@@ -44,7 +47,7 @@ test.each([
 test.each([
   [
     `id: linear\n${TWO.replace('id: one', 'name: a').replace('id: two', 'name: b')}`,
-    'move it into the one it is of',
+    'move it into the one that it is for',
   ],
   [`defaults: { wakeMode: now }\n${TWO}`, 'write wakeMode in each mapping, and remove defaults'],
   [`verfy: { scheme: github }\n${TWO}`, 'did you mean "verify"? It is a key of a mapping'],

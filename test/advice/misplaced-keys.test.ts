@@ -4,7 +4,7 @@ import { advise } from '../../src/advice/advice.ts';
 import { configSchema } from '../../src/config/config-schema.ts';
 import { mailSchema } from '../../src/config/mail-schema.ts';
 import { fromZodError, type Finding, type Path } from '../../src/document/document.ts';
-import { type SchemaName, applyEdits, parseDocument } from '../../src/document/facts.ts';
+import { type SchemaName, parseDocument } from '../../src/document/facts.ts';
 import { MappingSchema } from '../../src/mapping/mapping-schema.ts';
 import { sampleOf, strictObjects, type StrictObject } from '../support/schema-samples.ts';
 import { said } from '../support/said.ts';
@@ -31,15 +31,7 @@ test.each(FILES)('a key of %s in a wrong object is told where it belongs', (_, s
   expect(
     wrong.map(([{ text }, [found]]) => `${text} => ${found === undefined ? 'no finding' : said(found.hint)}`),
   ).toEqual([]);
-
-  const moved = told.flatMap(([{ text, key }, [found]]) =>
-    found?.edit?.text.includes(`${key}:`) === true
-      ? [{ key, before: text, text: applyEdits(text, [found.edit]) }]
-      : [],
-  );
-  expect(moved.filter(({ key, text }) => !text.includes(`${key}:`))).toEqual([]);
-  expect(moved.filter((each) => unknownKeys(each, { schema, of }).length > 0)).toEqual([]);
-  expect([misplaced.length > 40, moved.length > 10]).toEqual([true, true]);
+  expect(misplaced.length).toBeGreaterThan(40);
 });
 
 /** Each key of each object in the object around it, in each beside it and in each inside it, where it is not known. */

@@ -12,8 +12,6 @@ const read = (text: string) => {
 
 test.each([
   ['```yaml\na: 1\n```\n', 'remove lines 1 and 3', 'a: 1\n'],
-  ['a: [“x”, ‘y’]\nb: “z”: c\n', /write ' or "/, undefined],
-  ['a: [‘${X}’]\n', /write a: \['\$\{X\}'\]$/, "a: ['${X}']\n"],
   ['match:\n\u00A0\u00A0path: a\n', /plain spaces/, 'match:\n  path: a\n'],
   ['ma\u200Btch: 1\nb\u200B: 2\n', /in 2 keys, write the word anew/, 'match: 1\nb: 2\n'],
   ['match: { path：github }\n', /a plain colon/, 'match: { path: github }\n'],
@@ -46,13 +44,6 @@ test.each([
     diagnostics.flatMap(({ edit }) => (edit === undefined ? [] : [edit])),
   );
   expect([fixed, read(fixed).diagnostics]).toEqual([mended, []]);
-});
-
-test('the marks of a merge conflict are one finding with their lines', () => {
-  const { diagnostics } = read('a:\n<<<<<<< HEAD\n  b: 1\n=======\n  b: 2\n>>>>>>> x\n');
-  expect(diagnostics.map(({ message }) => said(message))).toEqual([
-    'invalid YAML: the marks of a merge conflict of git stand in the file (lines 2, 4 and 6)',
-  ]);
 });
 
 test.each([

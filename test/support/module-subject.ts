@@ -17,8 +17,6 @@ export async function moduleOf(
     language,
     code,
     isEntry: true,
-    users: [],
-    findings: [],
     placeOf: (offset, length) => {
       const before = code.slice(0, offset).split('\n');
       const at = originalPlace(readMap(map), before.length - 1, before.at(-1)?.length ?? 0);

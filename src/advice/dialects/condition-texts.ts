@@ -4,7 +4,7 @@
  */
 import { comparesSecret } from '../../mapping/facts.ts';
 import { printRule } from '../rule-parts.ts';
-import { MIRRORED } from '../list-order.ts';
+import { MIRRORED } from '../rule-parts.ts';
 import { rootHere, withoutForeignRoot } from './paths.ts';
 
 /** What to write in place of a condition that compares a secret. */

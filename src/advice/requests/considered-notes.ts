@@ -1,5 +1,5 @@
 /* What is said of the mappings that were considered: why the one taken held, why the others did not. */
-import { MIRRORED } from '../list-order.ts';
+import { MIRRORED } from '../rule-parts.ts';
 import { moveBefore } from '../file-order.ts';
 import { didYouMean, formatPlace } from '../../document/document.ts';
 import { spelling } from '../../document/facts.ts';

@@ -2,7 +2,6 @@
  * What is to be said of the leaf of a condition that failed, or that held for another reason than was meant: the one
  * sentence that is surest. It is made of the rule as written and of what its variables found.
  */
-import { listOrderFinding } from '../list-order.ts';
 import { templateOperandFinding } from '../template-operands.ts';
 import type { Place } from '../../document/document.ts';
 import { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
@@ -117,8 +116,8 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
   const name = variableName(rule);
   if (name !== undefined) return adviseOnTruth({ written: rule, name, value: read(name) });
   const parts = takeApart(rule) ?? NO_RULE;
-  const order = templateOperandFinding(parts) ?? listOrderFinding(parts);
-  if (order !== undefined) return `${order.message}; ${order.hint}`;
+  const template = templateOperandFinding(parts);
+  if (template !== undefined) return `${template.message}; ${template.hint}`;
   const known = readOperands(rule, read);
   if (known === undefined || known.operands.some(({ value }) => value === undefined)) return undefined;
   if (isOrder(known.operator)) return adviseOnOrder(known);

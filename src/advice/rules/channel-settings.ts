@@ -1,7 +1,6 @@
 /** Settings of channels that are missing, or unknown: the key that was meant, and what to add. */
 import { didYouMean, replaceWithin } from '../../document/document.ts';
-import { inWords } from '../../document/facts.ts';
-import { quoted, say, type Finding } from '../../finding.ts';
+import { quoted, type Finding } from '../../finding.ts';
 import type { GenerationFacts } from '../../generation/facts.ts';
 import type { Join } from '../join.ts';
 import { recipientHint } from '../recipients.ts';
@@ -58,51 +57,27 @@ const isWebhook = (setting: Setting): boolean =>
 const isMissing = (setting: Setting): boolean =>
   setting.problem.key !== undefined && !isGiven(setting, setting.problem.key);
 
-/** A key that is none of the channel, and means nothing else here. */
-const isUnknown = (setting: Setting): boolean =>
-  setting.problem.known !== undefined && keyMeant(setting) === undefined && !isWebhook(setting);
-
 /** The engine types the facts of each code. */
 function settingOf(finding: Finding): Setting | undefined {
   const facts: GenerationFacts['CHANNEL_SETTINGS'] = finding.facts ?? {};
   return facts.setting;
 }
 
-/** What is missing of a channel, and what nobody knows, is one mistake each; a key under another name is not missing. */
+/** A key that stands there under another name is not missing. */
 export const channelSettings: Join = {
   on: ['CHANNEL_SETTINGS'],
   join: (found) => {
     const settings = found.flatMap((each) => settingOf(each) ?? []);
     const isInstead = (key: string | undefined) => (other: Setting) =>
       isWebhook(other) || keyMeant(other) === key;
-    const left = found.filter((each) => {
+    return found.filter((each) => {
       const setting = settingOf(each);
       if (setting === undefined || !isMissing(setting)) return true;
       const others = settings.filter(({ as }) => as === setting.as);
       return !others.some(isInstead(setting.problem.key));
     });
-    const groups = Map.groupBy(left, (each) => {
-      const setting = settingOf(each);
-      const kind = setting && (isMissing(setting) ? 'missing' : isUnknown(setting) ? 'unknown' : undefined);
-      return kind === undefined ? each : `${kind} ${setting?.as ?? ''}`;
-    });
-    return [...groups.values()].flatMap((group) => {
-      const [first] = group;
-      return first === undefined || group.length === 1 ? group : [asOne(first, group)];
-    });
   },
 };
-
-function asOne(first: Finding, group: readonly Finding[]): Finding {
-  const setting = settingOf(first);
-  if (setting === undefined) return first;
-  const keys = group.flatMap((each) => settingOf(each)?.problem.key ?? []);
-  const facts: GenerationFacts['CHANNEL_SETTINGS'] = { setting: { ...setting, keys } };
-  const message = isMissing(setting)
-    ? say`${inWords(keys)} are required`
-    : say`${inWords(keys)} are no settings of this channel; its settings are: ${(setting.problem.known ?? []).join(', ')}`;
-  return { ...first, message, facts };
-}
 
 /** What the tokens of bots are, and what they need. */
 const TOKENS: Readonly<Record<string, string>> = {
@@ -136,14 +111,11 @@ function settingRule(
 
 export const CHANNEL_SETTINGS = [
   settingRule('missing', (setting) => {
-    const { as, problem, keys = [problem.key ?? ''] } = setting;
+    const { as, problem } = setting;
     if (!isMissing(setting)) return undefined;
-    const texts = keys.map((key) => settingText(problem.channel, key)).join(', ');
-    return `add ${texts} to channels.${as}${TOKENS[problem.channel] ?? ''}, and set ${keys.length === 1 ? 'that variable' : 'those variables'} where the service starts`;
+    const text = settingText(problem.channel, problem.key ?? '');
+    return `add ${text} to channels.${as}${TOKENS[problem.channel] ?? ''}, and set that variable where the service starts`;
   }),
-  settingRule('several-unknown', ({ keys = [] }) =>
-    keys.length > 1 ? 'remove them: a channel only sends here, and takes no messages' : undefined,
-  ),
   settingRule('recipient', ({ root, as, problem: { channel, key, known }, isRecipient }) => {
     const to = key === 'to' && known === undefined ? root.at(['channels', as, 'to']).value : undefined;
     return typeof to === 'string' ? recipientHint({ channel, to, isRecipient }) : undefined;
@@ -176,7 +148,7 @@ export const CHANNEL_SETTINGS = [
     ({ as, problem: { key, known } }) =>
       known === undefined
         ? `correct channels.${as}.${key ?? ''}; sluice channels check tries it on the platform`
-        : 'remove it',
+        : 'remove it: a channel only sends here, and takes no messages',
     'guess',
   ),
   hint(

@@ -1,6 +1,5 @@
 /** Operands of conditions that cannot be meant. */
 import { withoutForeignRoot } from '../dialects/paths.ts';
-import { listOrderFinding } from '../list-order.ts';
 import { templateOperandFinding } from '../template-operands.ts';
 import { isScalar, type JsonValue } from '../../json.ts';
 import { type Operation, namesRead } from '../../mapping/facts.ts';
@@ -26,7 +25,6 @@ type Check = (operation: Operation) => SuspectOperands | undefined;
 const CHECKS: readonly (readonly [operators: string, check: Check])[] = [
   ['some all none filter map', checkElements],
   ['in', checkIn],
-  ['> >= < <=', listOrderFinding],
   ['== === != !==', checkList],
   ['== === != !==', checkJoined],
   ['== === != !==', checkConstants],

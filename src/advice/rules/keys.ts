@@ -11,7 +11,7 @@ import {
   type MappingSubject,
 } from '../../mapping/facts.ts';
 import { look, replacing, type Found } from '../rule.ts';
-import { deliveryHeaders, eventIdOf, retryHeaders } from '../vocabulary/senders.ts';
+import { eventIdOf, retryHeaders } from '../vocabulary/senders.ts';
 
 /** A field of the request, by what it begins with. */
 const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\.[\w-]+)*/g;
@@ -95,22 +95,6 @@ function volatileKey({ source: { dedupe, verify }, located }: MappingSubject): r
   return [better === undefined ? found : replacing(found, key, better)];
 }
 
-/** A debounce key that is new for each event: no two of them are ever gathered. */
-function uniqueKey({ source: { debounce }, located }: MappingSubject): readonly Found[] {
-  const own = [...(debounce?.key ?? '').matchAll(/\{\{\s*(headers\.\[?([\w-]+)\]?|now)\s*\}\}/g)].find(
-    ([, read, header = '']) =>
-      read === 'now' || [retryHeaders(), deliveryHeaders()].some((known) => known.has(header.toLowerCase())),
-  );
-  if (own?.[1] === undefined) return [];
-  return [
-    {
-      message: say`${quote(own[1])} is new for each event, so this key gathers none: each becomes a run of its own`,
-      at: located.place(['debounce', 'key']),
-      hint: say`use what the events that belong together share, such as the id of the issue, the monitor or the repository; an id of the event belongs in dedupe.key`,
-    },
-  ];
-}
-
 /** Keys that a notification has, too. */
 const NOTIFY_KEYS: ReadonlySet<string> = new Set(['name', 'channel', 'to', 'fallback', 'summary']);
 const NOT_OF_SKIP = ['messageTemplate', 'textTemplate', 'transform', 'forEach', 'wakeMode'] as const;
@@ -136,29 +120,6 @@ function ofOtherAction({ source, located }: MappingSubject): readonly Found[] {
       hint: say`for a run of an agent, which takes ${isOne ? first : 'them'}, write action: agent${renamed}; else remove ${isOne ? 'it' : inWords(keys)}`,
     },
   ];
-}
-
-/** Settings of a path that another setting leaves without effect. */
-function ofOtherSetting({ source, located }: MappingSubject): readonly Found[] {
-  const without = [
-    source.requireToken !== undefined && source.verify === undefined
-      ? { key: 'requireToken', why: 'without verify the hook token is always required' }
-      : undefined,
-    source.bodyFormat !== undefined && source.method === 'GET'
-      ? { key: 'bodyFormat', why: 'a GET has no body, its query is the payload' }
-      : undefined,
-  ];
-  return without.flatMap((found) =>
-    found === undefined
-      ? []
-      : [
-          {
-            message: say`"${found.key}" has no effect: ${found.why}`,
-            at: located.place([found.key]),
-            hint: say`remove it`,
-          },
-        ],
-  );
 }
 
 /** Trust in what is fixed: left there, it would silence the warning on the day the value comes from the request. */
@@ -209,14 +170,7 @@ function ignoredKeys({ entries }: MappingsSubject): readonly Found[] {
 export const KEYS = [
   look({ on: 'mapping', codes: ['PATH_WITHOUT_BRACES'], find: withoutBraces }),
   look({ on: 'mapping', codes: ['DEDUPE_KEY_VOLATILE'], find: volatileKey }),
-  look({ on: 'mapping', codes: ['DEBOUNCE_KEY_UNIQUE'], find: uniqueKey }),
   look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], find: ofOtherAction }),
-  look({
-    on: 'mapping',
-    codes: ['MAPPING_KEY_WITHOUT_EFFECT'],
-    name: 'of-other-setting',
-    find: ofOtherSetting,
-  }),
   look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], name: 'needless-trust', find: needlessTrust }),
   look({ on: 'mapping', codes: ['MAPPING_WITHOUT_TEMPLATE'], find: withoutTemplate }),
   look({ on: 'mappings', codes: ['OPENCLAW_KEYS_IGNORED'], find: ignoredKeys }),

@@ -1,12 +1,11 @@
 /** Transforms: files and imports that are not there, parts of Node and browsers, functions that return nothing. */
 import path from 'node:path';
 import { displayName, formatPlace, type Place } from '../../document/document.ts';
-import { say, type Finding } from '../../finding.ts';
-import { NODE_STAND_INS, standInOf, type ModuleSubject } from '../../sandbox/facts.ts';
+import { say } from '../../finding.ts';
+import { NODE_STAND_INS, standInOf } from '../../sandbox/facts.ts';
 import { hint, look, near, nearName, remedy, rule } from '../rule.ts';
-import { foundAt, misreadArgument, webHandler } from '../transforms/argument.ts';
+import { foundAt, misreadArgument } from '../transforms/argument.ts';
 import { moduleBeside, suggestModule } from '../transforms/near-modules.ts';
-import { returnsNothing } from '../transforms/shapes.ts';
 import { hintForGlobal, hintForImport } from '../vocabulary/node-parts.ts';
 
 /** `transform: NAME` as the whole value, without an export of its own: what the edit may write anew. */
@@ -158,44 +157,10 @@ const RUNNING = [
 
 export const MODULES = [...FILES, ...IMPORTS, ...RUNNING];
 
-/** What a handler has of the web goes with it, and so does what is said of a function that is never called. */
-function ofHandler({ findings, source }: ModuleSubject, isExported: boolean): readonly Finding[] {
-  return findings.filter(({ code, facts, at }) =>
-    at?.source.file === source.file
-      ? code === 'TRANSFORM_MISSING_GLOBAL' &&
-        facts !== undefined &&
-        'name' in facts &&
-        OF_WEB.has(facts.name)
-      : !isExported && /^TRANSFORM_(?:EXPORT_MISSING|NOT_A_FUNCTION|TOP_LEVEL_FAILED)$/.test(code),
-  );
-}
-
-const OF_WEB: ReadonlySet<unknown> = new Set(['Response', 'Request', 'Headers']);
-
 export const MODULE_LOOKS = [
   look({
     on: 'module',
-    codes: ['TRANSFORM_WEB_HANDLER'],
-    find: (module) => {
-      const web = webHandler(module);
-      const isExported = web?.isExported === true;
-      return foundAt(module, web).map((found) => ({
-        ...found,
-        // One that is exported in another way is never called.
-        ...(isExported ? {} : { severity: 'error' as const }),
-        insteadOf: ofHandler(module, isExported),
-      }));
-    },
-  }),
-  look({
-    on: 'module',
-    codes: ['TRANSFORM_RETURNS_NOTHING'],
-    find: (module) => foundAt(module, returnsNothing(module.code)),
-  }),
-  look({
-    on: 'module',
     codes: ['TRANSFORM_ARGUMENT'],
-    find: (module) =>
-      returnsNothing(module.code) === undefined ? foundAt(module, misreadArgument(module)) : [],
+    find: (module) => foundAt(module, misreadArgument(module)),
   }),
 ];

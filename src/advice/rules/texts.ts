@@ -1,4 +1,4 @@
-/** Texts of a mapping that YAML reads otherwise than they were meant: cut at a comment, or as another number. */
+/** Texts of a mapping that YAML ends at a comment. */
 import type { Path, Place } from '../../document/document.ts';
 import { singleQuoted } from '../../document/facts.ts';
 import { say } from '../../finding.ts';
@@ -67,26 +67,4 @@ function findCut({ source, start, end }: Place, isText: boolean): Cut | undefine
   return { at, whole: value + rest, isSure: comment.startsWith('#{{') };
 }
 
-/** Recipients that YAML reads as another number than is written: 0049… and +49… lose their beginning. */
-function numberChanged({ located }: MappingSubject): readonly Found[] {
-  return [['to'], ['fallback', 'to']].flatMap((path) => {
-    const value: unknown = located.at(path).value;
-    const at = located.place(path);
-    const written = at.source.text.slice(at.start, at.end).trim();
-    // One that has lost digits is an error already.
-    if (typeof value !== 'number' || !Number.isSafeInteger(value) || written === String(value)) return [];
-    return [
-      {
-        message: say`${path.join('.')} is the number ${value}, which YAML reads where ${written.slice(0, 40)} is written`,
-        at,
-        hint: say`put it in quotes: to: "${written.slice(0, 40)}"`,
-        edit: { at, text: `"${written}"` },
-      },
-    ];
-  });
-}
-
-export const TEXT_LOOKS = [
-  look({ on: 'mapping', codes: ['TEXT_CUT_BY_COMMENT'], find: cutByComment }),
-  look({ on: 'mapping', codes: ['NUMBER_CHANGED'], find: numberChanged }),
-];
+export const TEXT_LOOKS = [look({ on: 'mapping', codes: ['TEXT_CUT_BY_COMMENT'], find: cutByComment })];

@@ -90,7 +90,7 @@ function otherPlace(unknown: UnknownKeyFacts): MeantKey | undefined {
   if (places.length === 0) return undefined;
   const isKnown = places.every((object) => isKnownAs(unknown, [...object, key]));
   const repaired = places.length === 1 ? places.map((object) => [...object, key]) : [];
-  return { ...placesHint(unknown, places), isKnown, repaired };
+  return { hint: placesHint(unknown, places), isKnown, repaired };
 }
 
 /** A key of another option of the union: `encoding` is one of scheme hmac, not of github. */
@@ -160,11 +160,11 @@ export const UNKNOWN_KEYS: readonly AnyRule[] = KNOWN.map(([name, confidence, fi
       return meant && { ...meant, facts };
     },
     say: ({ hint }) => quoted(hint),
-    fix: ({ rename, edit, facts: { root, path, key } }, { at }) => {
+    fix: ({ rename, facts: { root, path, key } }, { at }) => {
       // Renamed only where the other name is free: two keys of one name would be the next finding.
       const isFree = rename !== undefined && root.at([...path, rename]).value === undefined;
-      const made = isFree ? at && replaceWithin(at, key, rename) : edit;
-      return made && { edit: made };
+      const edit = isFree ? at && replaceWithin(at, key, rename) : undefined;
+      return edit && { edit };
     },
     // Of a value that is known to be no secret.
     shows: ({ isKnown = false }) => isKnown,

@@ -12,7 +12,7 @@ import { type AnyRule, type Fix, hint, remedy, rule, withAdvice } from '../rule.
 import { brackets } from '../yaml/bracket-slips.ts';
 import { type BrokenLine, lineAt, type YamlSlip } from '../yaml/broken-line.ts';
 import { betweenLevels, listBehindObject, shallowBlock } from '../yaml/indent-slips.ts';
-import { missingBlank, quotesWithin, templateInFlow, typographicQuotes } from '../yaml/line-slips.ts';
+import { missingBlank, quotesWithin, templateInFlow } from '../yaml/line-slips.ts';
 import { escapeSlip, unquotedText } from '../yaml/text-slips.ts';
 
 function slip(
@@ -39,7 +39,6 @@ export const SLIPS: readonly AnyRule[] = [
   slip('shallow-block', 'certain', shallowBlock),
   slip('list-behind-object', 'certain', listBehindObject),
   slip('missing-blank', 'certain', missingBlank),
-  slip('typographic-quotes', 'certain', typographicQuotes),
   slip('quotes-within', 'certain', quotesWithin),
   slip('template-in-flow', 'certain', templateInFlow),
   slip('unquoted', 'certain', unquotedText),
@@ -120,30 +119,20 @@ function linesOfKeys([key, ...others]: readonly (string | undefined)[]): string 
   return `the lines of ${inWords([key, ...others.flatMap((each) => each ?? [])])}`;
 }
 
-const MARK = /^(?:<{7}|\|{7}|={7}|>{7})(?: .*)?$/gm;
 const FENCE = /^(?:```|~~~)[\w-]*[ \t]*(?:\r?\n|$)/gm;
 
-/** What came into a broken file with its text: marks of git and of Markdown. A text that is YAML may hold such lines. */
+/** What came into a broken file with its text: marks of Markdown. A text that is YAML may hold such lines. */
 function fileSlip(source: SourceText): Finding | undefined {
   const { text } = source;
-  const base = { severity: 'error', code: 'YAML_SYNTAX', confidence: 'certain' } as const;
-  const conflict = /^<{7} .*$/m.exec(text);
-  if (conflict !== null) {
-    const lines = linesOf(text, [...text.matchAll(MARK)]);
-    return {
-      ...base,
-      message: say`invalid YAML: the marks of a merge conflict of git stand in the file (${lines})`,
-      at: { source, start: conflict.index, end: conflict.index + conflict[0].length },
-      hint: say`keep one of the two sides, and remove the other one and the marks`,
-    };
-  }
   const fences = [...text.matchAll(FENCE)];
   const [first] = fences;
   const last = fences.at(-1);
   if (first === undefined || last === undefined) return undefined;
   const whole = { source, start: first.index, end: last.index + last[0].length };
   return {
-    ...base,
+    severity: 'error',
+    code: 'YAML_SYNTAX',
+    confidence: 'certain',
     message: say`invalid YAML: ${first[0].slice(0, 3)} marks code in Markdown, and is no YAML`,
     at: { source, start: first.index, end: first.index + first[0].trimEnd().length },
     hint: say`remove ${linesOf(text, fences)}`,

@@ -7,7 +7,6 @@ import { quoted } from '../../finding.ts';
 import type { ModuleSubject } from '../../sandbox/facts.ts';
 import type { Found } from '../rule.ts';
 import { bodyOf, closingOf, partsOf } from './printed-parts.ts';
-import { findWebHandler, type WebHandler } from './web-handler.ts';
 
 /** What the argument of a transform has. */
 const INPUT: readonly string[] = [
@@ -47,16 +46,9 @@ export function foundAt({ placeOf }: ModuleSubject, printed: Printed | undefined
 const isTyped = ({ language, source }: ModuleSubject): boolean =>
   language === 'typescript' && source.text.includes('defineTransform');
 
-/** A handler of a web framework, with whether it is exported as a transform is: any other is never called. */
-export function webHandler(module: ModuleSubject): (Printed & { readonly isExported: boolean }) | undefined {
-  if (!module.isEntry || isTyped(module)) return undefined;
-  const web = findWebHandler(module.code, findExported(module.code)?.start);
-  return web && { ...describeWeb(web, module), isExported: web.isExported };
-}
-
 /** What is read of the argument that it has not. */
 export function misreadArgument(module: ModuleSubject): Printed | undefined {
-  if (!module.isEntry || isTyped(module) || webHandler(module) !== undefined) return undefined;
+  if (!module.isEntry || isTyped(module)) return undefined;
   const exported = findExported(module.code);
   return exported && (findMisread(exported) ?? findHeader(exported));
 }
@@ -104,22 +96,9 @@ function findHeader({ head, parameters, end, body }: Exported): Printed | undefi
 }
 
 function findMisread({ start, head, parameters, end, body }: Exported): Printed | undefined {
-  const [first = '', ...others] = parameters;
+  const [first = ''] = parameters;
   if (first.startsWith('{')) return findTaken(first, start + head.indexOf('{'));
-  return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(body, { name: first, others, from: end }) : undefined;
-}
-
-function describeWeb(
-  { request, offset, length, isExported }: WebHandler,
-  { language }: ModuleSubject,
-): Printed {
-  const head = language === 'commonjs' ? 'module.exports =' : 'export default';
-  return {
-    message: `this is a handler of a web framework: ${WHAT}, whose payload is the body, and what it returns becomes the run`,
-    hint: `write ${head} ({ payload, headers, query }${language === 'typescript' ? ': any' : ''}) => { … }${isExported ? '' : ', the one function of the file'}: payload in place of the body of ${request}, headers and query as plain objects, return { message: … } in place of an answer, and return null where no run is meant`,
-    offset,
-    length,
-  };
+  return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(body, first, end) : undefined;
 }
 
 /** Where the parameters begin. */
@@ -141,73 +120,32 @@ const WHAT = 'a transform is called with one object, {payload, headers, query, p
 
 const nameOf = (part: string): string => /^["']?([\w$]+)/.exec(part)?.[1] ?? '';
 
-/** `({ data, type }) =>`: fields that the argument has not. */
+/** Names for the body as a whole, as other tools hand it over. */
+const BODIES: readonly string[] = ['body', 'rawBody', 'requestBody', 'json', '$json'];
+
+/** `({ data, type }) =>`: fields that the argument has not; one with a default beside the body may be meant for tests. */
 function findTaken(pattern: string, offset: number): Printed | undefined {
   const parts = partsOf(pattern.slice(1, closingOf(pattern, 1)));
   const strange = parts.filter((part) => !part.startsWith('...') && !INPUT.includes(nameOf(part)));
-  const [first] = strange;
+  const hasBody = parts.some((part) => nameOf(part) === 'payload');
+  const first = hasBody ? strange.find((part) => /^[\w$]+$/.test(part)) : strange[0];
   if (first === undefined) return undefined;
-  if (parts.some((part) => nameOf(part) === 'payload')) return findBeside(strange, pattern, offset);
   const name = nameOf(first);
+  const fields = `payload: { ${strange.join(', ')} }`.replaceAll(/\s+/g, ' ');
+  const own = BODIES.includes(name) ? `payload in place of ${name}` : `${fields} in their place`;
+  const word = new RegExp(String.raw`(?<![\w$])${name.replaceAll('$', String.raw`\$`)}(?![\w$])`);
   return {
     message: `${WHAT}, which has no ${name}: it is undefined`,
-    hint: `the body is its payload: write ({ ${takenAs(parts, strange)} })`,
-    offset: offset + pattern.indexOf(name),
+    hint: hasBody
+      ? `payload is the whole body: write payload.${name}`
+      : `the body is its payload: write ${own.length > 200 ? 'payload: { … }' : own}`,
+    offset: offset + pattern.search(word),
     length: name.length,
   };
-}
-
-/** `({ type, payload }) =>`: a field of the body beside the body; one with a default may well be meant for tests. */
-function findBeside(strange: readonly string[], pattern: string, offset: number): Printed | undefined {
-  const name = strange.find((part) => /^[\w$]+$/.test(part));
-  if (name === undefined) return undefined;
-  return {
-    message: `${WHAT}, which has no ${name}: it is undefined`,
-    hint: `payload is the whole body: take ${name} out of the brackets, and write payload.${name}; a field payload of the body is payload.payload`,
-    offset:
-      offset +
-      pattern.search(new RegExp(String.raw`(?<![\w$])${name.replaceAll('$', String.raw`\$`)}(?![\w$])`)),
-    length: name.length,
-  };
-}
-
-/** Names for the body as a whole, as other tools hand it over; beside fields of a body it is one of them. */
-const BODIES: readonly string[] = ['body', 'rawBody', 'requestBody', 'json', '$json'];
-/** What other tools hand over beside the body. */
-const BESIDE_BODIES: readonly string[] = ['method', 'httpMethod', 'params', 'cookies', 'req', 'request'];
-
-const isAllOfBody = (names: readonly string[]): boolean =>
-  names.some((name) => BODIES.includes(name)) &&
-  names.every((name) => BODIES.includes(name) || BESIDE_BODIES.includes(name));
-
-/** What is taken out of the argument, written as it is here: the body by its own name, or fields of the body. */
-function takenAs(parts: readonly string[], strange: readonly string[]): string {
-  const own = parts.filter((part) => !strange.includes(part) && !part.startsWith('...'));
-  const rest = parts.filter((part) => part.startsWith('...'));
-  const meantParts = isAllOfBody(strange.map(nameOf))
-    ? [...own, ...strange.map(renamed), ...rest]
-    : [...own, `payload: { ${[...strange, ...rest].join(', ')} }`];
-  const meant = meantParts.join(', ').replaceAll(/\s+/g, ' ');
-  return meant.length > 200 ? 'payload: { … }' : meant;
-}
-
-/** `body`, `body: order`, `body: { items }` and `body = {}`, taken from the payload. */
-function renamed(part: string): string {
-  if (!BODIES.includes(nameOf(part))) return part;
-  const after = part.replace(/^["']?[\w$]+["']?\s*/, '');
-  return after.startsWith(':') ? `payload${after}` : `payload: ${part}`;
-}
-
-interface FirstParameter {
-  readonly name: string;
-  /** Parameters behind it, which are never given. */
-  readonly others: readonly string[];
-  /** Where the parameters end and the body begins. */
-  readonly from: number;
 }
 
 /** `(event) => event.data`: reads of one name that the argument has not, and never of its payload. */
-function findRead(body: string, { name, others, from }: FirstParameter): Printed | undefined {
+function findRead(body: string, name: string, from: number): Printed | undefined {
   const escaped = name.replaceAll('$', String.raw`\$`);
   // A function inside that has the name for something else makes the reads ambiguous.
   if (
@@ -216,8 +154,6 @@ function findRead(body: string, { name, others, from }: FirstParameter): Printed
     ).test(body)
   )
     return undefined;
-  // Whose bytes are read is a request of the web, and no body.
-  if (new RegExp(String.raw`(?<![\w$.])${escaped}\.(?:text|arrayBuffer|blob)\(`).test(body)) return undefined;
   const reads = [
     ...body.matchAll(new RegExp(String.raw`(?<![\w$.])${escaped}\??\.([A-Za-z_$][\w$]*)(?!\s*=[^=])`, 'g')),
   ];
@@ -226,33 +162,13 @@ function findRead(body: string, { name, others, from }: FirstParameter): Printed
   const strange = reads.find(([, read = '']) => !INPUT.includes(read));
   if (strange === undefined) return undefined;
   const [, field = ''] = strange;
-  const fields = reads.map(([, read = '']) => read);
-  const isMixed = fields.some((read) => INPUT.includes(read));
-  const isBody = isAllOfBody(fields.filter((read) => !INPUT.includes(read)));
+  const meant = BODIES.includes(field) ? `${name}.payload` : `${name}.payload.${field}`;
+  const way =
+    name === 'payload' ? '({ payload }) in place of (payload)' : `${meant} in place of ${name}.${field}`;
   return {
     message: `${WHAT}, which has no ${field}: ${name}.${field} is undefined`,
-    hint: `the body is its payload: write ${readAs({ name, others, field, isMixed, isBody })}`,
+    hint: `the body is its payload: write ${way}`,
     offset: from + strange.index,
     length: name.length,
   };
-}
-
-/** What to write for reads of a name: parameters that give it, or each read where it is the argument, too. */
-function readAs({
-  name,
-  others,
-  field,
-  isMixed,
-  isBody,
-}: Omit<FirstParameter, 'from'> & {
-  readonly field: string;
-  readonly isMixed: boolean;
-  readonly isBody: boolean;
-}): string {
-  if (isBody) return `${name}.payload in place of ${name}.${field}`;
-  if (isMixed)
-    return `${name}.payload.${field} in place of ${name}.${field}, and so for each field of the body`;
-  const given = name === 'payload' ? 'payload' : `payload: ${name}`;
-  const named = others.filter((other) => INPUT.includes(other) && other !== 'payload');
-  return `({ ${[given, ...named].join(', ')} }) in place of (${[name, ...others].join(', ').slice(0, 100)})`;
 }

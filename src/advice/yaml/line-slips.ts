@@ -24,28 +24,6 @@ export function missingBlank(line: BrokenLine): YamlSlip | undefined {
   };
 }
 
-const OPENING = '“”„‟‘’‚«»';
-const PAIR = new RegExp(
-  `((?:^|[:[{,-])\\s*)[${OPENING}]([^${OPENING}"']*)[${OPENING}](?=\\s*(?:[,:\\]}]|$))`,
-  'g',
-);
-
-/** “text”, as word processors and chats write it. */
-export function typographicQuotes(line: BrokenLine): YamlSlip | undefined {
-  const text = line.line.replaceAll(PAIR, "$1'$2'");
-  const column = line.line.search(new RegExp(`[${OPENING}]`));
-  if (text === line.line) return undefined;
-  const isShown = text.length <= MAX_SHOWN && !SECRET_KEY.test(text) && /(?:: '[^']*'|[\]}])\s*$/.test(text);
-  return {
-    message: `${line.line.slice(column, column + 1)} is no quote of YAML`,
-    at: placeIn(line, column, 1),
-    hint: isShown
-      ? `write ${text.trim()}`
-      : `write ' or " in its place, at the beginning and at the end of each text`,
-    edit: { at: placeIn(line, 0, line.line.length), text },
-  };
-}
-
 /** Quotes in a text that stands in the same quotes, or before its end. */
 export function quotesWithin(line: BrokenLine): YamlSlip | undefined {
   const [, head = '', key = '', value = ''] = KEY_LINE.exec(line.line) ?? [];

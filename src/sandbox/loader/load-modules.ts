@@ -35,7 +35,7 @@ export interface LoadedModules {
   readonly modules: ReadonlyMap<string, LoadedModule>;
   readonly diagnostics: readonly Finding[];
   /** What advice may look at. */
-  readonly subjects: readonly Omit<ModuleSubject, 'findings'>[];
+  readonly subjects: readonly ModuleSubject[];
   /** Absolute paths of all files that were read, and of entries that are missing so that their arrival is noticed. */
   readonly files: readonly string[];
   /** The program of a worker process; empty where nothing was loaded. */
@@ -89,7 +89,7 @@ export async function loadModules(
     }
     modules.set(loaded.module, { module: loaded.module, ...loaded.linked });
   }
-  const subjects = answer.printed.map((printed) => subjectOf(folder, answer, { printed, refs }));
+  const subjects = answer.printed.map((printed) => subjectOf(folder, answer, printed));
   return { modules, diagnostics, subjects, files: [...files], workerProgram: answer.workerProgram };
 }
 
@@ -97,9 +97,8 @@ export async function loadModules(
 function subjectOf(
   folder: TransformsFolder,
   answer: LoaderAnswer,
-  { printed, refs }: { readonly printed: PrintedModule; readonly refs: readonly TransformRef[] },
-): Omit<ModuleSubject, 'findings'> {
-  const { id, language, code, map: text } = printed;
+  { id, language, code, map: text }: PrintedModule,
+): ModuleSubject {
   const source = sourceIn(folder, answer, id);
   return {
     kind: 'module',
@@ -107,7 +106,6 @@ function subjectOf(
     language,
     code,
     isEntry: answer.modules.some((one) => 'entry' in one && one.entry === id),
-    users: usersOf({ file: id }, answer, refs),
     placeOf: (offset, length) => {
       const before = code.slice(0, offset).split('\n');
       const at = originalPlace(readMap(text), before.length - 1, before.at(-1)?.length ?? 0);
