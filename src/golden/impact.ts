@@ -1,6 +1,7 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import type { HookRequest } from '../request.ts';
 import type { GoldenCase } from './case-file.ts';
+import { type Compared, type Effect, effectsOf } from './impact-words.ts';
 import { formatDifference } from './reporters.ts';
 import { runCase, type GoldenEngine } from './run-cases.ts';
 
@@ -40,6 +41,8 @@ export function caseOfRequest(request: HookRequest): GoldenCase {
 export interface ImpactReport {
   readonly compared: number;
   readonly changes: readonly OutcomeChange[];
+  /** What the change does, in words. */
+  readonly effects: readonly Effect[];
 }
 
 /**
@@ -52,16 +55,18 @@ export async function compareOutcomes(
   { after, signal, onProgress }: CompareOptions,
 ): Promise<ImpactReport> {
   const changes: OutcomeChange[] = [];
+  const compared: Compared[] = [];
   for (const [index, golden] of cases.entries()) {
     signal?.throwIfAborted();
     // Whoever else works in this process gets a turn.
     await immediate();
-    const { actualText: old } = await runCase(golden, before);
-    const { actualText: current } = await runCase(golden, after);
+    const { actualText: old, evaluations: was } = await runCase(golden, before);
+    const { actualText: current, evaluations: is } = await runCase(golden, after);
+    compared.push({ name: golden.name, before: was, after: is });
     if (old !== current) changes.push(changeOf(golden, old, current));
     onProgress?.(index + 1);
   }
-  return { compared: cases.length, changes };
+  return { compared: cases.length, changes, effects: effectsOf(compared) };
 }
 
 function changeOf({ name }: GoldenCase, before: string, after: string): OutcomeChange {
@@ -74,5 +79,6 @@ export function formatImpact(report: ImpactReport, color: boolean): string {
     (change) =>
       `~ ${change.name}\n${formatDifference(change.before, change.after, color).replaceAll(/^(?=.)/gm, '  ')}\n`,
   );
-  return `${[...blocks, `${report.changes.length} of ${report.compared} recorded requests change outcome`].join('\n')}\n`;
+  const words = report.effects.map(({ text }) => `this change ${text}`);
+  return `${[...blocks, ...words, `${report.changes.length} of ${report.compared} recorded requests change outcome`].join('\n')}\n`;
 }

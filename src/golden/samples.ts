@@ -5,6 +5,7 @@ import { displayName, type Finding } from '../document/document.ts';
 import { createHookRequest } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import { PAYLOAD_FILE, readPayloadFile } from './case-body.ts';
+import { type EvaluateFully, findTaint } from './taint.ts';
 import { findCases, type GoldenCase } from './case-file.ts';
 
 export interface SampleFolders {
@@ -113,13 +114,14 @@ function headersNamedBy(name: string, path: string, { mappings }: RoutingTable):
 /** What samples say of the mappings of a table. */
 export async function findInSamples(
   folders: SampleFolders,
-  { table }: { readonly table: RoutingTable },
+  { table, evaluate }: { readonly table: RoutingTable; readonly evaluate?: EvaluateFully },
 ): Promise<{ readonly diagnostics: readonly Finding[]; readonly notes: readonly string[] }> {
   const { samples, diagnostics } = await findSamples(folders, table);
   if (samples.length === 0) return { diagnostics, notes: [] };
   const subjects = sampledMappings(table, samples);
   const { advise } = await import('../advice/advice.ts');
-  return { diagnostics: advise(diagnostics, subjects), notes: notCheckedNotes(subjects) };
+  const taint = evaluate === undefined ? [] : await findTaint(subjects, evaluate);
+  return { diagnostics: advise([...diagnostics, ...taint], subjects), notes: notCheckedNotes(subjects) };
 }
 
 /** Mappings of which there is no sample. */

@@ -221,7 +221,8 @@ function build(compiling: CompilingMapping): CompiledMapping {
 
 /** What a mapping may have and need not, compiled or as it is written. */
 function compileParts(compiling: CompilingMapping) {
-  const { wakeMode, summary, deliver, instructions, timeoutSeconds, runner, cwd, limits } = compiling.source;
+  const { wakeMode, summary, deliver, instructions, timeoutSeconds, runner, cwd, limits, trust } =
+    compiling.source;
   const compiled = {
     text: compileText(compiling),
     ...compileTemplates(compiling),
@@ -246,6 +247,7 @@ function compileParts(compiling: CompilingMapping) {
     runner,
     cwd,
     limits,
+    trust,
   };
 }
 
@@ -300,7 +302,12 @@ function compileTemplate(
 }
 
 /** What the request decides has to be trusted to do so. */
-function checkTrust({ source, reporter }: CompilingMapping, key: string, compiled: CompiledTemplate): void {
+function checkTrust(
+  { source, reporter, dialect }: CompilingMapping,
+  key: string,
+  compiled: CompiledTemplate,
+): void {
+  if (dialect === 'openclaw') return;
   const untrusted = compiled.reads.filter((name) => name !== 'now' && name !== 'index');
   if (untrusted.length === 0 || source.trust?.some((trusted) => trusted === key) === true) return;
   reporter.report([key], {
@@ -318,7 +325,8 @@ function compileTemplates(compiling: CompilingMapping): Partial<Record<TemplateK
     Object.fromEntries(TEMPLATE_KEYS.map((key) => [key, template(compiling, key)])),
   );
   const { channel, to, model, sessionKey, thinking } = compiled;
-  for (const [key, one] of Object.entries(defined({ channel, to, model }))) checkTrust(compiling, key, one);
+  for (const [key, one] of Object.entries(defined({ channel, to, model, thinking })))
+    checkTrust(compiling, key, one);
   const isLiteral = channel === undefined || channel.literal !== undefined;
   const channelId = isLiteral ? checkChannel(compiling, ['channel'], source.channel) : undefined;
   if (to?.literal !== undefined && channelId !== undefined) {

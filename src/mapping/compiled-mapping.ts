@@ -246,6 +246,8 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
     readonly runsPerHourAndSession?: number | undefined;
   };
   readonly debounce?: DebounceSettings;
+  /** Keys that the request may decide. */
+  readonly trust?: readonly string[];
   readonly settings: PathSettings;
   /** Where the mapping sets each of them. */
   readonly settingsAt?: { readonly [Key in keyof PathSettings]?: Place };

@@ -58,7 +58,7 @@ const RecipientSchema = z.union([
 ]);
 
 /** What a request may decide where the mapping says so. */
-const TRUSTED_KEYS = ['channel', 'to', 'model'] as const;
+const TRUSTED_KEYS = ['channel', 'to', 'model', 'thinking', 'agentId'] as const;
 
 const FallbackSchema = z.strictObject({
   channel: z.string().min(1).describe('Channel id; no template.'),
@@ -195,7 +195,7 @@ export const MappingSchema = z.strictObject({
     .min(1)
     .optional()
     .describe(
-      'Keys whose template may read the request: whoever sends it decides where the reply goes, or which model runs.',
+      'Keys that the request may decide, by a template or a transform: whoever sends it decides where the reply goes, or which agent and model run.',
     ),
   model: z.string().optional().describe('Template: model name or alias for this run.'),
   thinking: z.string().optional().describe('Template: thinking level for this run.'),

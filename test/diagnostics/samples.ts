@@ -12,6 +12,7 @@ export const codes = [
   'CONDITION_UNKNOWN_VALUE',
   'TEMPLATE_SOMETIMES_MISSING',
   'TEMPLATE_UNKNOWN_PATH',
+  'UNTRUSTED_ROUTING',
 ];
 
 /** What samples say of the mappings of a case, whose configuration is the smallest where it has none. */

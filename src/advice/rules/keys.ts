@@ -125,8 +125,10 @@ function ofOtherAction({ source, located }: MappingSubject): readonly Found[] {
 /** Trust in what is fixed: left there, it would silence the warning on the day the value comes from the request. */
 function needlessTrust({ source: { trust = [] }, compiled, located }: MappingSubject): readonly Found[] {
   return trust.flatMap((key, index): readonly Found[] => {
-    const isRead = compiled[key]?.reads.some((name) => name !== 'now' && name !== 'index') === true;
-    if (isRead || trust.indexOf(key) !== index) return [];
+    const template = key === 'agentId' ? undefined : compiled[key];
+    const isRead = template?.reads.some((name) => name !== 'now' && name !== 'index') === true;
+    // What a transform returns is not known here.
+    if (isRead || compiled.transform !== undefined || trust.indexOf(key) !== index) return [];
     return [
       {
         message: say`"trust" names "${key}", which takes nothing from the request`,
