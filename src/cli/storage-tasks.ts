@@ -1,4 +1,3 @@
-import { conversationOwners } from '../generation/generation.ts';
 import { openStorage, storeStatus, type Backlog } from '../storage/storage.ts';
 import {
   failoverPromise,
@@ -110,7 +109,6 @@ export async function migrateStore(cli: Cli, flags: ConfigFlags): Promise<void> 
     const { url } = bench.generation.config.settings.storage;
     const before = await storeStatus(url);
     const opened = await openStorage(url, {
-      owners: conversationOwners(bench.generation),
       mode: 'performer',
       onWarning: cli.terminal.err,
     });

@@ -5,7 +5,7 @@
 import { quoted, say } from '../finding.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import type { Finding } from '../document/document.ts';
-import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
+import type { CompiledMapping } from '../mapping/mapping.ts';
 
 type Place = NonNullable<Finding['at']>;
 
@@ -17,20 +17,6 @@ interface Writer {
   readonly keys: { readonly text: string; readonly start: string; readonly isExact: boolean };
   readonly runners: readonly string[];
   readonly at: Place;
-}
-
-/** Who owns what each mapping writes, for a store from before conversations had owners. */
-export function conversationOwners({
-  config,
-  table,
-}: {
-  readonly config: LoadedConfig;
-  readonly table: RoutingTable;
-}) {
-  return {
-    mappings: Object.fromEntries(table.mappings.map(({ id, owner }) => [id, owner])),
-    sharedPrefixes: config.settings.hooks.sessionKeys.shared,
-  };
 }
 
 /** One line for each writer, for `sluice check`; empty where every run has a session of its own. */

@@ -9,7 +9,6 @@ export {
 } from './load-generation.ts';
 export { loadKeptGeneration, packGeneration, type OldGeneration } from './kept-generation.ts';
 export { keptSettings } from './kept-settings.ts';
-export { conversationOwners } from './conversations.ts';
 export { noticePath } from './notice-path.ts';
 export {
   openLiveGeneration,

@@ -1,7 +1,6 @@
 import type { Settings } from '../config/config.ts';
 import { Gateway } from '../gateway/gateway.ts';
 import {
-  conversationOwners,
   type Generation,
   type LiveGeneration,
   openLiveGeneration,
@@ -238,7 +237,6 @@ function openStore(
   if (role !== 'all' && isFile) throw notShared(role);
   const place = isFile ? undefined : agentPlace(generation.config.settings, log);
   return openStorage(storage.url, {
-    owners: conversationOwners(generation),
     mode: 'performer',
     prepared,
     replica: { role, version, leaseMs: storage.leaseSeconds * 1000, ...(place && { place }) },

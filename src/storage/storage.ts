@@ -8,7 +8,6 @@ import type { RetentionLimits } from './records.ts';
 import type { RestoreReport } from './sqlite/restore-store.ts';
 import { sqliteStatus } from './sqlite/sqlite-status.ts';
 import { openSqliteStorage, startStorageThread } from './sqlite/sqlite-storage.ts';
-import type { KnownOwners } from './sqlite/worker/owner-migration.ts';
 import { StorageError } from './storage-error.ts';
 import type { StoreStatus } from './store-status.ts';
 
@@ -34,8 +33,6 @@ export interface StorageOptions {
   readonly maxBacklogBytes?: number;
   /** Wakes not yet consumed at most, then `events_full`; default 10,000. */
   readonly maxPendingEvents?: number;
-  /** Owners of conversations as the configuration has them: for a store from before there were owners. */
-  readonly owners?: KnownOwners;
   /** Of a service that shares its store: what it does there, its version, and the time its lease lasts (default 20 s). */
   readonly replica?: {
     readonly role: string;
@@ -82,13 +79,7 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
     const { replica = { role: 'all', version: '', leaseMs: DEFAULT_LEASE_MS } } = options;
     return openPostgresStorage({ url, mode, limits, ...replica, onWarning, onNote });
   }
-  const input = {
-    file: fileOf(url),
-    mode,
-    fsync,
-    limits,
-    owners: options.owners ?? { mappings: {}, sharedPrefixes: [] },
-  };
+  const input = { file: fileOf(url), mode, fsync, limits };
   return openSqliteStorage(input, { onWarning, prepared: options.prepared?.thread });
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { POSTGRES_MIGRATIONS } from '../../src/storage/postgres/postgres-schema.ts';
+import { newestVersion, stepsFrom } from '../../src/storage/engine/migrations.ts';
 import { cli, type CliRun } from '../support/cli-terminal.ts';
 import { startPlatform } from '../support/platform-server.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
@@ -12,7 +12,7 @@ import { runCommand, type ServiceProcess, startServiceProcess, until } from '../
 import { listIn } from '../support/output-check.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';
-const NEWEST = POSTGRES_MIGRATIONS.length;
+const NEWEST = newestVersion('postgres');
 const FAILOVER = 'synchronous_standby_names is empty: accepted work may be lost with the primary';
 
 // Durable, as the doctor finds fault with one that is not.
@@ -182,7 +182,7 @@ test('storage migrate brings an older store up to date with what is in it, once 
   const old = await server.freshUrl();
   await query(
     old,
-    `${POSTGRES_MIGRATIONS.slice(0, -1).join('\n')} UPDATE sluice_schema SET version = ${NEWEST - 1};
+    `${stepsFrom(0, 'postgres').slice(0, -1).join('\n')} UPDATE sluice_schema SET version = ${NEWEST - 1};
      INSERT INTO events (id, kind, state, mode, mapping_id, created_at, origin, text) VALUES
        ('kept', 'wake', 0, 'now', '', 1, '{"requestId":"r","path":"wake","trusted":false}', 'from before');
      UPDATE counters SET pending_wakes = 1, pending_events = 1;

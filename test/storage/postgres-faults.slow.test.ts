@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { POSTGRES_MIGRATIONS } from '../../src/storage/postgres/postgres-schema.ts';
+import { newestVersion } from '../../src/storage/engine/migrations.ts';
 import { PostgresStatements } from '../../src/storage/postgres/worker/postgres-statements.ts';
 import { openStorage, storeStatus } from '../../src/storage/storage.ts';
 import { failoverPromise } from '../../src/storage/facts.ts';
@@ -315,7 +315,7 @@ test('a service that was away while a newer version took the store over writes n
   const [before, during] = [agent(), agent()] as const;
   await storage.accept(work([before, during]));
   expect(ids(await claim(storage, 1))).toEqual([before.id]);
-  const newest = POSTGRES_MIGRATIONS.length;
+  const newest = newestVersion('postgres');
   await query(url, `UPDATE sluice_schema SET version = ${newest + 1}`);
   const refusal = {
     code: 'newer_schema',
@@ -337,7 +337,7 @@ test('a newer version is refused while an older one uses the store, which goes o
   const url = await server.freshUrl();
   const replica = { role: 'all', version: 'old', leaseMs: 1_000 };
   const old = await openStorage(url, { replica });
-  const newest = POSTGRES_MIGRATIONS.length;
+  const newest = newestVersion('postgres');
   // Seen from here it is the store of a version before this one; the migration itself is not repeated.
   await query(url, `UPDATE sluice_schema SET version = ${newest - 1}`);
   const run = agent();

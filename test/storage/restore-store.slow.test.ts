@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { FIRST_TABLES } from '../../src/storage/engine/first-tables.ts';
+import { newestVersion } from '../../src/storage/engine/migrations.ts';
 import { migrate } from '../../src/storage/sqlite/worker/database-file.ts';
-import { MIGRATIONS } from '../../src/storage/sqlite/worker/migrations.ts';
 import { openStorage, restoreStorage, type Storage } from '../../src/storage/storage.ts';
 import { agent, agentOf, completion, NOW, summary, work } from '../support/storage-builders.ts';
 import { claim } from '../support/storage-harness.ts';
@@ -99,7 +100,7 @@ test.each([
   [
     'the copy is newer',
     'newer_schema',
-    () => new DatabaseSync(at('copy.db')).exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}`),
+    () => new DatabaseSync(at('copy.db')).exec(`PRAGMA user_version = ${newestVersion('sqlite') + 1}`),
   ],
   [
     'the copy is the store itself',
@@ -125,22 +126,23 @@ test.each([
 
 test('a store is copied before its schema changes, and the copy brings it back', async () => {
   const old = new DatabaseSync(file);
-  migrate(old, MIGRATIONS.slice(0, 2), { mappings: {}, sharedPrefixes: [] });
+  migrate(old, [FIRST_TABLES.sqlite]);
+  old.exec('PRAGMA user_version = 7');
   old.exec("INSERT INTO decisions VALUES (1, 'r', NULL, 'skipped', '{}')");
   old.close();
   const said: string[] = [];
   const upgraded = await open((message) => said.push(message));
   await upgraded.accept(work([agent()]));
   await upgraded.close();
-  const copies = readdirSync(folder).filter((name) => name.includes('.schema-2-'));
+  const copies = readdirSync(folder).filter((name) => name.includes('.schema-7-'));
   expect(copies).toHaveLength(1);
   expect(said).toEqual([expect.stringContaining(copies[0] ?? '')]);
   expect(readdirSync(folder).filter((name) => name.includes('unfinished'))).toEqual([]);
   const report = await restore(copies[0] ?? '');
-  expect(report).toMatchObject({ schema: 2, before: { unfinished: [{ kind: 'run', state: 'waiting' }] } });
+  expect(report).toMatchObject({ schema: 7, before: { unfinished: [{ kind: 'run', state: 'waiting' }] } });
   const back = new DatabaseSync(file, { readOnly: true });
   expect(back.prepare('SELECT request_id FROM decisions').all()).toEqual([{ request_id: 'r' }]);
-  expect(back.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 });
+  expect(back.prepare('PRAGMA user_version').get()).toEqual({ user_version: 7 });
   back.close();
   // A store of this schema is not copied again.
   const again: string[] = [];

@@ -18,14 +18,12 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
-import { migrate } from '../../src/storage/sqlite/worker/database-file.ts';
-import { APPLICATION_ID, MIGRATIONS } from '../../src/storage/sqlite/worker/migrations.ts';
+import { newestVersion, stepsFrom } from '../../src/storage/engine/migrations.ts';
+import { APPLICATION_ID, migrate } from '../../src/storage/sqlite/worker/database-file.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import type { StorageErrorCode } from '../../src/storage/storage-error.ts';
 import { agent, completion, NOW, wake, work } from '../support/storage-builders.ts';
 import { until } from '../support/service-process.ts';
-
-const NO_OWNERS = { mappings: {}, sharedPrefixes: [] };
 
 let folder: string;
 let file: string;
@@ -85,23 +83,33 @@ test('makes its folder 0700 and its files 0600, and closes a file that was open 
 test('refuses a store of a newer schema', async () => {
   await storeWith(1);
   const database = new DatabaseSync(file);
-  database.exec(`PRAGMA user_version = ${MIGRATIONS.length + 1}; PRAGMA journal_mode = DELETE`);
+  const known = newestVersion('sqlite');
+  database.exec(`PRAGMA user_version = ${known + 1}; PRAGMA journal_mode = DELETE`);
   database.close();
-  const known = MIGRATIONS.length;
   const message = `schema version ${known + 1}, this Sluice knows up to ${known}; run the newer Sluice`;
   await expectRefused('newer_schema', new RegExp(message));
 });
 
+test('refuses a store of before the first release, and says which version takes it further', async () => {
+  await storeWith(1);
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA user_version = 6; PRAGMA journal_mode = DELETE');
+  database.close();
+  await expectRefused(
+    'failed',
+    /schema version 6, which is from before 0\.1\.0; start version 0\.1\.0 on it/,
+  );
+});
+
 test('takes an older schema to the newest in one transaction, or leaves it as it was', () => {
   const database = new DatabaseSync(file);
-  migrate(database, MIGRATIONS, NO_OWNERS);
+  migrate(database, stepsFrom(0, 'sqlite'));
   const next = "CREATE TABLE more (name TEXT); INSERT INTO more VALUES ('one')";
-  expect(() => migrate(database, [...MIGRATIONS, next, 'this is not SQL'], NO_OWNERS)).toThrow(
-    /syntax error/,
-  );
-  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length });
-  migrate(database, [...MIGRATIONS, next], NO_OWNERS);
-  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length + 1 });
+  database.exec('PRAGMA user_version = 7');
+  expect(() => migrate(database, [next, 'this is not SQL'])).toThrow(/syntax error/);
+  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: 7 });
+  migrate(database, [next]);
+  expect(database.prepare('PRAGMA user_version').get()).toEqual({ user_version: newestVersion('sqlite') });
   expect(database.prepare('PRAGMA application_id').get()).toEqual({ application_id: APPLICATION_ID });
   expect(database.prepare('SELECT name FROM more').all()).toEqual([{ name: 'one' }]);
   database.close();

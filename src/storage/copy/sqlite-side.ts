@@ -5,8 +5,6 @@ import { SqliteStatements } from '../sqlite/worker/sqlite-statements.ts';
 import { StorageError } from '../storage-error.ts';
 import { CopySide } from './copy-side.ts';
 
-const NO_OWNERS = { mappings: {}, sharedPrefixes: [] };
-
 /** Locks a file as a service does; a target is made where there is none. */
 export function openSqliteSide(file: string, role: 'source' | 'target'): CopySide {
   const explain = (error: unknown) => explainSqliteError(error, file);
@@ -14,7 +12,7 @@ export function openSqliteSide(file: string, role: 'source' | 'target'): CopySid
     if (examineFile(file) !== 'store') makeTarget(file, role);
     const lock = takePerformerLock(file);
     try {
-      const database = connect(file, { fsync: true, mayMigrate: role === 'target', owners: NO_OWNERS });
+      const database = connect(file, { fsync: true, mayMigrate: role === 'target' });
       const sql = new SqliteStatements(database);
       // Commands that change the store beside a service wait, too.
       if (role === 'source') sql.run('BEGIN IMMEDIATE');

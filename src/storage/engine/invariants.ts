@@ -18,7 +18,7 @@ const COUNTED: readonly (readonly [column: string, table: string, rows: string])
   ['ended_events', 'events', `state >= ${EVENT.consumed}`],
 ];
 
-/** What `sqlite/worker/migrations.ts` promises about the rows: each entry counts the rows that break it. */
+/** What `first-tables.ts` promises about the rows: each entry counts the rows that break it. */
 const invariants = (totals: string): readonly (readonly [finding: string, text: Sql])[] => [
   [
     'conversations with more than one ready or active run',

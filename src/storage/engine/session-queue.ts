@@ -4,7 +4,7 @@ import { RUN } from './states.ts';
 import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
-/** The queue of every conversation: who is ready, who is behind whom. `sqlite/worker/migrations.ts` explains the states. */
+/** The queue of every conversation: who is ready, who is behind whom. `first-tables.ts` explains the states. */
 
 const IN_LINE = both`FROM runs ${by('runs_in_line')} WHERE line = ?1 AND state <= ${RUN.active}`;
 /**

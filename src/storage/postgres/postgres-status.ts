@@ -1,9 +1,9 @@
 import type { Client } from 'pg';
+import { newestVersion } from '../engine/migrations.ts';
 import type { DatabaseClient, LockWait, StoreStatus, StoreUser } from '../store-status.ts';
 import { connectClient } from './connect.ts';
 import { examineServer } from './examine-server.ts';
 import { CHECK_ADDRESS, explainPostgresError, placeOf } from './postgres-errors.ts';
-import { POSTGRES_MIGRATIONS } from './postgres-schema.ts';
 import { schemaVersion } from './set-up-schema.ts';
 
 const USERS = `SELECT id, role, host, version, started_at AS "startedAt",
@@ -30,7 +30,7 @@ export async function postgresStatus(url: string): Promise<StoreStatus> {
     client = await connectClient(url, () => undefined);
     const server = await examineServer(client);
     const version = await schemaVersion(client);
-    const newest = POSTGRES_MIGRATIONS.length;
+    const newest = newestVersion('postgres');
     const use = version === newest ? await readUse(client) : { services: [] };
     const waiting = await readWaiting(client);
     return { engine: 'postgres', place, version, newest, server, waiting, ...use };

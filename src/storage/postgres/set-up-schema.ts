@@ -1,10 +1,8 @@
 import type { Client } from 'pg';
+import { newestVersion, refuseUnknown, stepsFrom } from '../engine/migrations.ts';
 import { StorageError } from '../storage-error.ts';
-import { POSTGRES_MIGRATIONS } from './postgres-schema.ts';
 
-/** The first version whose services share a store. */
-const SHARED_SINCE = 2;
-const NEWEST = POSTGRES_MIGRATIONS.length;
+const NEWEST = newestVersion('postgres');
 
 export interface SetUpOptions {
   readonly place: string;
@@ -24,7 +22,7 @@ export async function setUpSchema(
   { place, isPerformer, mayBeCopy = false }: SetUpOptions,
 ): Promise<void> {
   const version = await schemaVersion(client);
-  refuseNewer(place, version);
+  refuseUnknown(place, version, 'postgres');
   if (version < NEWEST && !isPerformer) {
     throw new StorageError(
       'not_found',
@@ -41,11 +39,11 @@ async function migrate(client: Client, place: string): Promise<void> {
     SELECT pg_advisory_xact_lock(hashtextextended(current_schema() || '.sluice.schema', 0))`);
   try {
     const version = await schemaVersion(client);
-    refuseNewer(place, version);
+    refuseUnknown(place, version, 'postgres');
     // Who writes just now ends first, and who comes next finds the new schema.
     if (version > 0) await client.query('SELECT one FROM counters FOR UPDATE');
-    if (version >= SHARED_SINCE && version < NEWEST) await refuseWhileShared(client, place);
-    const steps = POSTGRES_MIGRATIONS.slice(version).join('\n');
+    if (version > 0 && version < NEWEST) await refuseWhileShared(client, place);
+    const steps = stepsFrom(version, 'postgres').join('\n');
     if (steps !== '') await client.query(`${steps} UPDATE sluice_schema SET version = ${NEWEST}`);
     await client.query('COMMIT');
   } catch (error) {
@@ -62,15 +60,6 @@ export async function schemaVersion(client: Client): Promise<number> {
   if (typeof rows[0]?.found !== 'string') return 0;
   const found = await client.query<{ version: number }>('SELECT version FROM sluice_schema');
   return found.rows[0]?.version ?? 0;
-}
-
-/** @throws StorageError where the schema is newer than what this Sluice knows */
-export function refuseNewer(place: string, version: number): void {
-  if (version <= NEWEST) return;
-  throw new StorageError(
-    'newer_schema',
-    `${place}: the store has schema version ${version}, this Sluice knows up to ${NEWEST}; run the newer Sluice that wrote it, or restore a copy from before the upgrade`,
-  );
 }
 
 /** Those whose lease has not ended. */

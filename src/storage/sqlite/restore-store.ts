@@ -1,11 +1,11 @@
 import { existsSync, linkSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { newestVersion } from '../engine/migrations.ts';
 import { EVENT, OUTBOX, RUN } from '../engine/states.ts';
 import { StorageError } from '../storage-error.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
 import { checkPages, examineFile, makeFolder } from './worker/database-file.ts';
-import { MIGRATIONS } from './worker/migrations.ts';
 import { takePerformerLock } from './worker/performer-lock.ts';
 import { fileTime, syncPath, writeVerifiedCopy } from './worker/verified-copy.ts';
 
@@ -70,7 +70,7 @@ function replaceStore(file: string, copy: string, aside: string): RestoreReport 
   syncPath(dirname(file));
   return {
     schema,
-    newestSchema: MIGRATIONS.length,
+    newestSchema: newestVersion('sqlite'),
     waiting: waiting.map((each) =>
       found?.ended.has(each.id) === true ? { ...each, endedSince: true } : each,
     ),

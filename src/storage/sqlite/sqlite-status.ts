@@ -1,20 +1,21 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { newestVersion } from '../engine/migrations.ts';
 import type { StoreStatus } from '../store-status.ts';
 import { explainSqliteError } from './sqlite-errors.ts';
 import { examineFile } from './worker/database-file.ts';
-import { MIGRATIONS } from './worker/migrations.ts';
 import { takePerformerLock } from './worker/performer-lock.ts';
 
 /** Looks at a file without changing it; @throws StorageError where it is no store that this Sluice can use. */
 export function sqliteStatus(file: string): StoreStatus {
-  const status = { engine: 'sqlite', place: file, newest: MIGRATIONS.length, services: [] } as const;
+  const newest = newestVersion('sqlite');
+  const status = { engine: 'sqlite', place: file, newest, services: [] } as const;
   try {
     if (examineFile(file) !== 'store') return { ...status, version: 0 };
     const database = new DatabaseSync(file, { readOnly: true, timeout: 5000 });
     try {
       const version = Number(Object.values(database.prepare('PRAGMA user_version').get() ?? {})[0]);
-      const copyOf = version < MIGRATIONS.length ? undefined : copySource(database);
+      const copyOf = version < newest ? undefined : copySource(database);
       const services = isPerformed(file) ? [{ id: 'performer', role: 'all' }] : [];
       return { ...status, version, services, ...(copyOf === undefined ? {} : { copyOf }) };
     } finally {

@@ -1,8 +1,8 @@
+import { newestVersion } from '../../engine/migrations.ts';
 import { EVENT, RUN } from '../../engine/states.ts';
 import type { AcceptLimits } from '../../engine/statements.ts';
 import type { NewRun, NewWake, PreparedRequest, Reservation } from '../../prepared-request.ts';
 import { hasOwnKey, isNamesake, queueOf } from '../../engine/session-queue.ts';
-import { POSTGRES_MIGRATIONS } from '../postgres-schema.ts';
 import { escapeText } from '../worker/dialect.ts';
 
 /** A request that is stored without a look at others: all of it is new, or none of it is stored. */
@@ -35,7 +35,7 @@ function accept({ isAgain, hasRuns, hasWakes, hasKeys }: Form): string {
   const isOpen = hasKeys ? 'WHERE n IS NULL OR n IN (SELECT n FROM open)' : '';
   const isNew = isAgain ? 'ON CONFLICT (id) DO NOTHING' : '';
   const room = `room AS (
-  SELECT one FROM totals WHERE (SELECT version FROM sluice_schema) <= ${POSTGRES_MIGRATIONS.length}
+  SELECT one FROM totals WHERE (SELECT version FROM sluice_schema) <= ${newestVersion('postgres')}
     AND $1::json IS NOT NULL AND $2::json IS NOT NULL AND $3::json IS NOT NULL
     AND ($5 = 0 OR queued_runs + active_runs + $5 <= $7 AND run_bytes + $6 <= $8)
     AND ($9 = 0 OR pending_wakes + $9 <= $10)

@@ -1,6 +1,6 @@
+import { newestVersion } from '../../engine/migrations.ts';
 import { RUN_FIELDS } from '../../engine/rows.ts';
 import { RUN } from '../../engine/states.ts';
-import { POSTGRES_MIGRATIONS } from '../postgres-schema.ts';
 
 /** Milliseconds since the transaction began: asked after its lock, how long that was waited for. */
 export const WAITED = 'floor(extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000)';
@@ -58,7 +58,7 @@ export const PAUSED = 'SELECT 1 FROM queue_pauses LIMIT 1';
 
 /** Fails, and the transaction with it, where the schema is not the one that is known, or what is believed is not so. */
 const failing = (condition: string): string =>
-  `SELECT ${WAITED} AS waited, 1 / (CASE WHEN (SELECT version FROM sluice_schema) <= ${POSTGRES_MIGRATIONS.length} AND ${condition}
+  `SELECT ${WAITED} AS waited, 1 / (CASE WHEN (SELECT version FROM sluice_schema) <= ${newestVersion('postgres')} AND ${condition}
     THEN 1 ELSE 0 END)`;
 export const GUARD = failing('true');
 export const BELIEVED = failing(`?2 = (

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { PROMOTED_PER_CLAIM } from '../../engine/claimable-runs.ts';
 import type { Sql } from '../../engine/dialects.ts';
+import { refuseUnknown } from '../../engine/migrations.ts';
 import type { ClaimedRow, RunHead, RunRow } from '../../engine/rows.ts';
 import { BrokenOff, PostFailed } from '../../engine/statements.ts';
 import type { AtOnce, Belief, Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
 import type { SessionTurn, StoredConversation } from '../../records.ts';
 import type { Answered, Statement } from '../connection.ts';
 import { placeOf } from '../postgres-errors.ts';
-import { refuseNewer } from '../set-up-schema.ts';
 import type { DatabaseCounter } from '../database-use.ts';
 import { BlockingConnection, isConnectionError } from './blocking-connection.ts';
 import {
@@ -161,7 +161,7 @@ export class PostgresStatements implements Statements {
   /** Services of a newer version may have gone on with the store while this one was cut off. */
   #checkVersion(version: number): void {
     try {
-      refuseNewer(placeOf(this.#options.url), version);
+      refuseUnknown(placeOf(this.#options.url), version, 'postgres');
     } catch (error) {
       this.run('ROLLBACK');
       throw error;

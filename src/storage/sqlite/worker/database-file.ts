@@ -12,12 +12,13 @@ import {
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { APPLICATION_ID, type Migration, MIGRATIONS } from './migrations.ts';
-import type { KnownOwners } from './owner-migration.ts';
+import { newestVersion, refuseUnknown, stepsFrom } from '../../engine/migrations.ts';
 import { StorageError } from '../../storage-error.ts';
 import { explainSqliteError, GO_BACK } from '../sqlite-errors.ts';
 import { fileTime, writeVerifiedCopy } from './verified-copy.ts';
 
+/** Written into every store, so that another program's database is never taken for one ("SLUI"). */
+export const APPLICATION_ID = 0x53_4c_55_49;
 /** First bytes of every SQLite file (sqlite.org/fileformat.html). */
 const MAGIC = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
@@ -45,7 +46,7 @@ export function examineFile(file: string, options: { readonly mayBeReadOnly?: bo
   if (header.length < HEADER_BYTES || !startsAsSqlite(header)) throw unreadable(file);
   const applicationId = header.readUInt32BE(68);
   if (applicationId !== APPLICATION_ID && applicationId !== 0) throw foreign(file);
-  refuseNewer(file, header.readUInt32BE(60));
+  refuseUnknown(file, header.readUInt32BE(60), 'sqlite');
   return 'store';
 }
 
@@ -98,7 +99,7 @@ export function checkPages(file: string): void {
   const database = new DatabaseSync(url, { readOnly: true });
   try {
     refuseForeign(database, file);
-    refuseNewer(file, pragma(database, 'user_version'));
+    refuseUnknown(file, pragma(database, 'user_version'), 'sqlite');
     if (statSync(file).size > MAX_CHECKED_BYTES) return;
     const findings = database.prepare('PRAGMA quick_check(1)').all();
     const finding = Object.values(findings[0] ?? {})[0];
@@ -119,7 +120,6 @@ export function createFile(file: string): void {
 interface ConnectOptions {
   readonly fsync: boolean;
   readonly mayMigrate: boolean;
-  readonly owners: KnownOwners;
   /** Hears where the store from before its migration is. */
   readonly onMigration?: (kept: KeptStore) => void;
 }
@@ -168,8 +168,8 @@ export function connect(file: string, options: ConnectOptions): DatabaseSync {
 
 function bringUpToDate(database: DatabaseSync, file: string, options: ConnectOptions): void {
   const version = pragma(database, 'user_version');
-  refuseNewer(file, version);
-  if (version === MIGRATIONS.length) return;
+  refuseUnknown(file, version, 'sqlite');
+  if (version === newestVersion('sqlite')) return;
   if (!options.mayMigrate) {
     throw new StorageError(
       'not_found',
@@ -177,19 +177,16 @@ function bringUpToDate(database: DatabaseSync, file: string, options: ConnectOpt
     );
   }
   if (version > 0) options.onMigration?.(keepBefore(database, file, version));
-  migrate(database, MIGRATIONS, options.owners);
+  migrate(database, stepsFrom(version, 'sqlite'));
 }
 
-/** Takes the schema from its version to the newest, in one transaction, so that it is never half way. */
-export function migrate(database: DatabaseSync, migrations: readonly Migration[], owners: KnownOwners): void {
+/** Takes the schema to the newest version, in one transaction, so that it is never half way. */
+export function migrate(database: DatabaseSync, steps: readonly string[]): void {
   database.exec('BEGIN IMMEDIATE');
   try {
-    for (const migration of migrations.slice(pragma(database, 'user_version'))) {
-      if (typeof migration === 'string') database.exec(migration);
-      else migration(database, owners);
-    }
+    for (const step of steps) database.exec(step);
     database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-    database.exec(`PRAGMA user_version = ${migrations.length}`);
+    database.exec(`PRAGMA user_version = ${newestVersion('sqlite')}`);
     database.exec('COMMIT');
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
@@ -227,14 +224,6 @@ function refuseForeign(database: DatabaseSync, file: string): void {
     tables: number;
   };
   if (applicationId !== 0 || tables > 0) throw foreign(file);
-}
-
-function refuseNewer(file: string, version: number): void {
-  if (version <= MIGRATIONS.length) return;
-  throw new StorageError(
-    'newer_schema',
-    `${file}: the store has schema version ${version}, this Sluice knows up to ${MIGRATIONS.length}; run the newer Sluice that wrote it, or go back with "sluice storage restore" and the copy that was made beside the store before its upgrade`,
-  );
 }
 
 function unreadable(file: string): StorageError {

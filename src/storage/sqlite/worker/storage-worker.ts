@@ -16,13 +16,12 @@ import {
   makeFolder,
 } from './database-file.ts';
 import { Engine } from '../../engine/engine.ts';
+import { newestVersion } from '../../engine/migrations.ts';
 import { HealthMonitor } from '../../engine/health-monitor.ts';
 import { LogMark } from './log-mark.ts';
-import type { KnownOwners } from './owner-migration.ts';
 import type { AcceptLimits } from '../../engine/statements.ts';
 import { postMessage, refuse, serveBatches } from '../../engine/serve-batches.ts';
 import type { Statements } from '../../engine/statements.ts';
-import { MIGRATIONS } from './migrations.ts';
 import { SqliteStatements } from './sqlite-statements.ts';
 import { StoreFiles } from './store-files.ts';
 
@@ -33,7 +32,6 @@ export interface WorkerInput {
   readonly mode: 'performer' | 'attached';
   readonly fsync: boolean;
   readonly limits: AcceptLimits;
-  readonly owners: KnownOwners;
 }
 
 /** One process performs from a file, so they all have one name. */
@@ -49,7 +47,7 @@ interface Performer {
 }
 
 function openPerformer(input: WorkerInput): Performer {
-  const { file, fsync, owners } = input;
+  const { file, fsync } = input;
   examineFile(file);
   makeFolder(file);
   const lock = takePerformerLock(file);
@@ -63,7 +61,7 @@ function openPerformer(input: WorkerInput): Performer {
     chmodSync(file, 0o600);
     let kept: KeptStore | undefined;
     const onMigration = (found: KeptStore): void => void (kept = found);
-    const database = connect(file, { fsync, mayMigrate: true, owners, onMigration });
+    const database = connect(file, { fsync, mayMigrate: true, onMigration });
     try {
       start(database, file);
     } catch (error) {
@@ -80,7 +78,7 @@ function openPerformer(input: WorkerInput): Performer {
 }
 
 function migrationNotice({ file, version }: KeptStore): string {
-  return `the store was of schema ${version} and is now of schema ${MIGRATIONS.length}; as it was it is kept as ${file}, which "sluice storage restore" brings back; remove it when it is no longer needed`;
+  return `the store was of schema ${version} and is now of schema ${newestVersion('sqlite')}; as it was it is kept as ${file}, which "sluice storage restore" brings back; remove it when it is no longer needed`;
 }
 
 /** Proves that the disk takes a write; a copy that has not ended is refused. */
@@ -95,14 +93,14 @@ function start(database: DatabaseSync, file: string): void {
   database.exec('UPDATE counters SET opened = opened + 1');
 }
 
-function openAttached({ file, fsync, owners }: WorkerInput): DatabaseSync {
+function openAttached({ file, fsync }: WorkerInput): DatabaseSync {
   if (examineFile(file) !== 'store') {
     throw new StorageError(
       'not_found',
       `${file}: there is no store yet; start the service once, it makes one (a service with another configuration has its own: name that with -c FILE)`,
     );
   }
-  return connect(file, { fsync, mayMigrate: false, owners });
+  return connect(file, { fsync, mayMigrate: false });
 }
 
 function serve(

@@ -1,0 +1,124 @@
+import { StorageError } from '../storage-error.ts';
+import { both, type Dialects, type Sql } from './dialects.ts';
+import { BIG, FIRST_TABLES, KEYED } from './first-tables.ts';
+
+/** How a run ended before it was begun anew (`queue retry`): a JSON list, the oldest first. */
+const EARLIER = 'ALTER TABLE runs ADD COLUMN earlier TEXT;';
+
+/**
+ * What accepts count stands in slots, so that they wait neither for each other nor for those who lock the counters. The
+ * totals are what is counted there and here. A claim has an id, so that it may be asked again.
+ * Conversations that a coding agent keeps on a disk have the name of that place.
+ */
+const SLOTS = `
+CREATE TABLE counter_slots (
+  slot INTEGER PRIMARY KEY,
+  queued_runs BIGINT NOT NULL,
+  run_bytes BIGINT NOT NULL,
+  pending_wakes BIGINT NOT NULL,
+  pending_events BIGINT NOT NULL,
+  heartbeat_at BIGINT
+) WITH (fillfactor = 50);
+ALTER TABLE runs ADD COLUMN claim TEXT;
+ALTER TABLE replicas ADD COLUMN place TEXT;
+CREATE TABLE kept_conversations (
+  owner TEXT NOT NULL,
+  key TEXT NOT NULL,
+  place TEXT NOT NULL,
+  PRIMARY KEY (owner, key),
+  FOREIGN KEY (owner, key) REFERENCES sessions ON DELETE CASCADE
+);
+CREATE VIEW totals AS SELECT one, (counters.queued_runs + slots.queued_runs)::bigint AS queued_runs, active_runs, dead_runs,
+  ended_runs, (counters.run_bytes + slots.run_bytes)::bigint AS run_bytes, queued_outbox, dead_outbox, ended_outbox,
+  (counters.pending_wakes + slots.pending_wakes)::bigint AS pending_wakes,
+  (counters.pending_events + slots.pending_events)::bigint AS pending_events, dead_events, ended_events, sessions,
+  least(counters.heartbeat_at, slots.heartbeat_at) AS heartbeat_at, opened
+FROM counters, (SELECT coalesce(sum(queued_runs), 0) AS queued_runs, coalesce(sum(run_bytes), 0) AS run_bytes,
+  coalesce(sum(pending_wakes), 0) AS pending_wakes, coalesce(sum(pending_events), 0) AS pending_events,
+  min(heartbeat_at) AS heartbeat_at FROM counter_slots) AS slots;
+`;
+
+/** The sentences of decisions that are there already go. */
+const WITHOUT_SENTENCES: Dialects = {
+  sqlite: `
+UPDATE decisions SET decision = json_set(
+  json_remove(decision, '$.note', '$.detail', '$.transformNotes', '$.refusal.text'), '$.isOlder', json('true'));
+UPDATE decisions SET decision = json_set(decision, '$.missed', (SELECT json_group_array(json_remove(value, '$.how', '$.instead'))
+  FROM json_each(decision, '$.missed'))) WHERE json_type(decision, '$.missed') = 'array';
+UPDATE decisions SET decision = json_set(decision, '$.empty', (SELECT json_group_array(json_remove(value, '$.instead'))
+  FROM json_each(decision, '$.empty'))) WHERE json_type(decision, '$.empty') = 'array';`,
+  postgres: `
+UPDATE decisions SET decision = (((decision::jsonb #- '{refusal,text}') - 'note' - 'detail' - 'transformNotes')
+  || '{"isOlder": true}')::text;
+UPDATE decisions SET decision = jsonb_set(decision::jsonb, '{missed}', (SELECT coalesce(jsonb_agg(one - 'how' - 'instead'), '[]')
+  FROM jsonb_array_elements(decision::jsonb -> 'missed') AS one))::text
+  WHERE jsonb_typeof(decision::jsonb -> 'missed') = 'array';
+UPDATE decisions SET decision = jsonb_set(decision::jsonb, '{empty}', (SELECT coalesce(jsonb_agg(one - 'instead'), '[]')
+  FROM jsonb_array_elements(decision::jsonb -> 'empty') AS one))::text
+  WHERE jsonb_typeof(decision::jsonb -> 'empty') = 'array';`,
+};
+
+/**
+ * A decision holds codes and facts. A kept request is `whole`, or the `shape` of one that was accepted. What was live when a
+ * request was judged (`generations`: names and hashes of files) stays as long as a decision names it, each content once
+ * (`generation_files`: base64 of deflated bytes).
+ */
+const GENERATIONS = both`${WITHOUT_SENTENCES}
+ALTER TABLE decisions ADD COLUMN generation TEXT;
+ALTER TABLE kept_requests ADD COLUMN kind TEXT NOT NULL DEFAULT 'whole';
+ALTER TABLE kept_requests ADD COLUMN path TEXT NOT NULL DEFAULT '';
+CREATE INDEX kept_requests_by_path ON kept_requests (kind, path, seq, bytes);
+CREATE INDEX kept_requests_by_age ON kept_requests (received_at);
+CREATE INDEX decisions_by_generation ON decisions (generation) WHERE generation IS NOT NULL;
+CREATE TABLE generations (id TEXT PRIMARY KEY, kept_at ${BIG} NOT NULL, files TEXT NOT NULL${KEYED};
+CREATE TABLE generation_files (hash TEXT PRIMARY KEY, content TEXT NOT NULL${KEYED};
+`;
+
+/** One step of the schema, with the version that it leads to; without one where a database does not need it. */
+interface Migration {
+  readonly sqlite?: number;
+  readonly postgres?: number;
+  readonly sql: Sql;
+}
+
+/** Released steps are never edited: a change is a new one, at the end. */
+export const MIGRATIONS: readonly Migration[] = [
+  { sqlite: 7, postgres: 4, sql: FIRST_TABLES },
+  { sqlite: 8, postgres: 5, sql: EARLIER },
+  { postgres: 6, sql: SLOTS },
+  { sqlite: 9, postgres: 7, sql: GENERATIONS },
+];
+
+/** The newest version that is known. */
+export function newestVersion(database: keyof Dialects): number {
+  return Math.max(...MIGRATIONS.map((step) => step[database] ?? 0));
+}
+
+/** What leads from a version to the newest. */
+export function stepsFrom(version: number, database: keyof Dialects): readonly string[] {
+  const steps = MIGRATIONS.filter((step) => (step[database] ?? 0) > version);
+  return steps.map(({ sql }) => (typeof sql === 'string' ? sql : sql[database]));
+}
+
+const WAY_BACK: Dialects = {
+  sqlite:
+    'go back with "sluice storage restore" and the copy that was made beside the store before its upgrade',
+  postgres: 'restore a copy from before the upgrade',
+};
+
+/** @throws StorageError where the store at a place is newer than what is known, or older than the first release */
+export function refuseUnknown(place: string, version: number, database: keyof Dialects): void {
+  const known = newestVersion(database);
+  if (version > known) {
+    throw new StorageError(
+      'newer_schema',
+      `${place}: the store has schema version ${version}, this Sluice knows up to ${known}; run the newer Sluice that wrote it, or ${WAY_BACK[database]}`,
+    );
+  }
+  if (version > 0 && version < (MIGRATIONS[0]?.[database] ?? 0)) {
+    throw new StorageError(
+      'failed',
+      `${place}: the store has schema version ${version}, which is from before 0.1.0; start version 0.1.0 on it once, then this one`,
+    );
+  }
+}
