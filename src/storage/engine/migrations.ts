@@ -82,7 +82,7 @@ interface Migration {
 }
 
 /** Released steps are never edited: a change is a new one, at the end. */
-export const MIGRATIONS: readonly Migration[] = [
+const MIGRATIONS: readonly Migration[] = [
   { sqlite: 7, postgres: 4, sql: FIRST_TABLES },
   { sqlite: 8, postgres: 5, sql: EARLIER },
   { postgres: 6, sql: SLOTS },
