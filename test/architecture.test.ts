@@ -20,6 +20,7 @@ import {
 
 /** Rooms that may read the second entry of others, `facts.ts`: what advice and tools need, and the engine does not. */
 const READS_FACTS: ReadonlySet<string> = new Set([
+  'lsp',
   'advice',
   'explanation',
   'console',
@@ -98,6 +99,7 @@ const STARTS = ['cli/serve.ts', 'service/service.ts'];
 
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([
+  'lsp/lsp.ts',
   'advice/requests/warnings.ts',
   'cli/check.ts',
   'cli/mail-setup.ts',

@@ -25,6 +25,7 @@ export function addAuthoringCommands(program: Command, cli: Cli): void {
   addReplay(program, cli);
   addDiff(program, cli);
   addTransform(program, cli);
+  addLsp(program, cli);
   addSchemas(program, cli);
   addRunners(program, cli);
   addChannels(program, cli);
@@ -150,6 +151,17 @@ function addDiff(program: Command, cli: Cli): void {
     .option('--json', 'a JSON object on stdout')
     .option('--exit-code', 'end with 1 if an outcome changes')
     .action(async (base: string, flags: DiffFlags) => (await import('./diff.ts')).diff(cli, base, flags));
+}
+
+function addLsp(program: Command, cli: Cli): void {
+  cli
+    .withConfig(
+      program
+        .command('lsp')
+        .description('language server for editors: findings as you type, completion, hover, go to, fixes'),
+    )
+    .option('--stdio', 'speak on standard input and output, which it always does')
+    .action(async (flags: { config?: string }) => (await import('./lsp.ts')).lsp(cli, flags));
 }
 
 function addSchemas(program: Command, cli: Cli): void {

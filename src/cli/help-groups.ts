@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   'Begin:': ['init', 'add', 'import'],
   'Run:': ['dev', 'serve', 'doctor'],
-  'Write mappings:': ['check', 'routes', 'explain', 'test', 'diff', 'send'],
+  'Write mappings:': ['check', 'routes', 'explain', 'test', 'diff', 'send', 'lsp'],
   'Look at what happened:': ['requests', 'runs', 'events', 'sessions', 'queue'],
   'Connect and keep:': ['runners', 'channels', 'webhooks', 'storage'],
 };

@@ -7,6 +7,7 @@ import {
   type Finding,
   type LocatedValue,
   type Path,
+  type OpenTexts,
 } from '../document/document.ts';
 import { checkDirectories } from './check-directories.ts';
 import { checkTokens } from './check-tokens.ts';
@@ -31,6 +32,8 @@ export interface LoadOptions {
   readonly dev?: boolean;
   /** Working directory; default that of the process. */
   readonly cwd?: string;
+  /** What is open in an editor. */
+  readonly open?: OpenTexts;
 }
 
 /** A configuration, unless one of the diagnostics is an error. */
@@ -65,6 +68,7 @@ export async function loadConfig(file: string | undefined, options: LoadOptions)
     needSecrets,
     cwd,
     hooksKeys: hooksKeys(),
+    open: options.open,
   });
   if (read === undefined) return { diagnostics: found, subjects: [] };
   const built = await build({ read, path, options });

@@ -1,15 +1,15 @@
-import { quoted, say } from '../finding.ts';
+import { quoted, say, type SourceText } from '../finding.ts';
 import { createHash } from 'node:crypto';
 import { dirname, resolve, basename } from 'node:path';
 import {
   readDocument,
   type Finding,
   type LocatedValue,
-  type ParsedDocument,
   type Path,
   documentKind,
   firstLine,
   nameOfKind,
+  type OpenTexts,
 } from '../document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
 import { isOnPath } from './on-path.ts';
@@ -32,6 +32,8 @@ import type { ConfigFacts } from './finding-facts.ts';
 
 /** What of the loading options the reading needs. */
 export interface ReadConfigOptions {
+  /** What is open in an editor. */
+  readonly open?: OpenTexts | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly needSecrets: boolean;
   readonly cwd: string;
@@ -75,7 +77,10 @@ export function readConfig(file: string, options: ReadConfigOptions): Promise<Re
 }
 
 async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadResult> {
-  const { document, diagnostics } = await readDocument(file, { cwd: options.cwd });
+  const { document, diagnostics } = await readDocument(file, {
+    cwd: options.cwd,
+    ...(options.open && { open: options.open }),
+  });
   if (document === undefined) return { diagnostics: diagnostics.map((found) => ofOtherFile(found, file)) };
   const { root } = document;
   const foreign = findForeign(root, file);
@@ -93,7 +98,11 @@ async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadRe
 }
 
 /** What a file of ours says by itself. */
-function ownConfig(file: string, { root, source }: ParsedDocument, { env }: ReadConfigOptions): ReadConfig {
+function ownConfig(
+  file: string,
+  { root, source }: { readonly root: LocatedValue; readonly source: SourceText },
+  { env }: ReadConfigOptions,
+): ReadConfig {
   return {
     root,
     original: root,

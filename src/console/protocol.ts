@@ -147,7 +147,6 @@ export type SaveAnswer =
 /** What the editor completes besides paths of the chosen request. */
 export interface Vocabulary {
   readonly helpers: readonly { readonly name: string; readonly usage: string }[];
-  readonly operators: readonly string[];
   /** JSON Schema of one mapping. */
   readonly mapping: unknown;
 }

@@ -1,6 +1,6 @@
 /** What the page asks, and the modules that answer: the ones the command line calls. */
 import * as z from 'zod';
-import { CONDITION_OPERATORS, listHelpers, mappingJsonSchema } from '../mapping/facts.ts';
+import { listHelpers, mappingJsonSchema } from '../mapping/facts.ts';
 import { readKeptRequest } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import { displayName } from '../document/document.ts';
@@ -93,7 +93,7 @@ const Golden = z.strictObject({
 
 /** Made when it is asked for: the schema of a mapping takes some ten milliseconds, which no start should. */
 function vocabulary(): Vocabulary {
-  return { helpers: listHelpers(), operators: CONDITION_OPERATORS, mapping: mappingJsonSchema() };
+  return { helpers: listHelpers(), mapping: mappingJsonSchema() };
 }
 
 function foldersOf({ live }: ConsoleDeps): AuthorFolders {

@@ -1,5 +1,5 @@
 import { quoted } from '../finding.ts';
-import { open } from 'node:fs/promises';
+import { open as openFile } from 'node:fs/promises';
 import { extname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { Finding, SourceText } from '../finding.ts';
 import type { DocumentFormat, ParseResult } from './parse-document.ts';
@@ -20,14 +20,35 @@ export interface ReadOptions {
   readonly cwd?: string;
   /** Default: by the file's ending. */
   readonly format?: DocumentFormat;
+  /** Default: files are read as they are. */
+  readonly open?: OpenTexts;
+}
+
+/** Files that are open in an editor, and what was parsed before: by their absolute paths. */
+export interface OpenTexts {
+  /** Stand in for the texts of files. */
+  readonly texts: ReadonlyMap<string, string>;
+  /** Results are taken again while a text is the same. */
+  readonly parsed: Map<string, { readonly text: string; readonly result: ParseResult }>;
 }
 
 /** Reads and parses a file; everything that can be wrong with it is a diagnostic. */
 export async function readDocument(file: string, options: ReadOptions = {}): Promise<ParseResult> {
   const format = options.format ?? FORMATS[extname(file).toLowerCase()];
   if (format === undefined) return { diagnostics: [unknownFormat(file, options)] };
-  const read = await readSource(file, options);
-  return read.source === undefined ? { diagnostics: read.diagnostics } : parseWithin(read.source, format);
+  const { open, cwd } = options;
+  const path = resolve(cwd ?? '', file);
+  const text = open?.texts.get(path);
+  const read =
+    text === undefined
+      ? await readSource(file, options)
+      : { source: { file: displayName(file, cwd), text }, diagnostics: [] };
+  if (read.source === undefined) return { diagnostics: read.diagnostics };
+  const known = open?.parsed.get(path);
+  if (known?.text === read.source.text) return known.result;
+  const result = await parseWithin(read.source, format);
+  open?.parsed.set(path, { text: read.source.text, result });
+  return result;
 }
 
 function unknownFormat(file: string, { cwd }: ReadOptions): Finding {
@@ -87,7 +108,7 @@ export function displayName(file: string, cwd: string = process.cwd()): string {
  * @throws the system's error, with `EISDIR` for a directory.
  */
 export async function readBounded(file: string, maxBytes: number): Promise<Buffer> {
-  await using handle = await open(file, 'r');
+  await using handle = await openFile(file, 'r');
   if ((await handle.stat()).isDirectory()) throw Object.assign(new Error('directory'), { code: 'EISDIR' });
   const chunks: Buffer[] = [];
   let length = 0;

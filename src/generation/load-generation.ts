@@ -10,7 +10,7 @@ import {
   type RemainingConfig,
   mappingReferences,
 } from '../config/config.ts';
-import { byWeight, type Finding } from '../document/document.ts';
+import { byWeight, type Finding, type OpenTexts } from '../document/document.ts';
 import type { Subject } from '../finding.ts';
 import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { findMergedConversations } from './conversations.ts';
@@ -72,8 +72,12 @@ export interface GenerationOptions {
   readonly coverage?: boolean;
   /** Folders that stand in for those of the configuration, and what names of their files are relative to. */
   readonly folders?: { readonly mappingsDir?: string; readonly transformsDir?: string; readonly cwd: string };
+  /** What is open in an editor, and what was parsed before. */
+  readonly open?: OpenTexts;
   /** Its loaded transforms are taken where the mappings name the same ones with the same settings. */
   readonly reuse?: Pick<Generation, 'table' | 'transforms'>;
+  /** For an editor, which shows the rest meanwhile: no transform is loaded anew, and what would call one fails. */
+  readonly withoutTransforms?: boolean;
   /** Says what to do about findings; they refuse the same without it. */
   readonly advise?: Advise;
   /** For a service: advice is asked only where there is a finding, so that a start without one never loads it. */
@@ -213,10 +217,10 @@ async function openTransforms(
   dir: string,
   options: GenerationOptions,
 ): Promise<Transforms> {
-  const { folders, coverage, sandbox, advise, isServing = false } = options;
+  const { folders, coverage, sandbox, advise, isServing = false, withoutTransforms = false } = options;
   return (
     reusable(options, refs) ??
-    (await sandbox.loadTransforms(dir, refs, {
+    (await sandbox.loadTransforms(dir, withoutTransforms ? [] : refs, {
       coverage: coverage === true,
       isLookedAt: advise !== undefined && !isServing,
       ...(folders?.transformsDir === undefined ? {} : { cwd: folders.cwd }),
@@ -269,14 +273,14 @@ async function loadRemaining(
 
 const isError = (diagnostic: Finding): boolean => diagnostic.severity === 'error';
 
-type Compiling = Pick<GenerationOptions, 'folders' | 'needSecrets'> & {
+type Compiling = Pick<GenerationOptions, 'folders' | 'needSecrets' | 'open'> & {
   readonly references: ReferenceReader;
 };
 
 function compile(
   config: LoadedConfig,
   catalog: ChannelCatalog,
-  { folders, references, needSecrets }: Compiling,
+  { folders, references, needSecrets, open }: Compiling,
 ): Promise<LoadedMappings> {
   const { hooks } = config.settings;
   return loadMappings({
@@ -286,6 +290,7 @@ function compile(
     lenient: hooks.lenient,
     sessionKeys: hooks.sessionKeys,
     otherKey,
+    ...(open && { open }),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
     ...mappingReferences(references, needSecrets),
   });

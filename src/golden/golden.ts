@@ -29,4 +29,4 @@ export {
   type RunReport,
   type UpdatePolicy,
 } from './run-cases.ts';
-export { findInSamples, sampleFolders } from './samples.ts';
+export { findInSamples, findSamples, sampleFolders, samplesSay } from './samples.ts';

@@ -3,7 +3,7 @@ import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { comparedIn, sampledMappings, type Sample, type SampledMapping } from '../advice/samples.ts';
 import { displayName, type Finding } from '../document/document.ts';
 import { createHookRequest } from '../hook/hook.ts';
-import type { RoutingTable } from '../mapping/mapping.ts';
+import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import { PAYLOAD_FILE, readPayloadFile } from './case-body.ts';
 import { type EvaluateFully, findTaint } from './taint.ts';
 import { findCases, type GoldenCase } from './case-file.ts';
@@ -36,7 +36,7 @@ const MAX_OF_PATH = 500;
  * What senders really send: the files of `samples/<hook name>/`, which are payloads or request files, and the requests of
  * golden cases. What cannot be read in the folder is a finding; of golden cases `sluice test` says it.
  */
-async function findSamples(
+export async function findSamples(
   { samplesDir, casesDir }: SampleFolders,
   table: RoutingTable,
 ): Promise<{ readonly samples: readonly Sample[]; readonly diagnostics: readonly Finding[] }> {
@@ -111,14 +111,24 @@ function headersNamedBy(name: string, path: string, { mappings }: RoutingTable):
   return Object.fromEntries(asked.slice(0, 1).map(({ header, value }) => [header, value]));
 }
 
+type Judged = { readonly table: RoutingTable; readonly evaluate?: EvaluateFully };
+
 /** What samples say of the mappings of a table. */
 export async function findInSamples(
   folders: SampleFolders,
-  { table, evaluate }: { readonly table: RoutingTable; readonly evaluate?: EvaluateFully },
+  judged: Judged,
 ): Promise<{ readonly diagnostics: readonly Finding[]; readonly notes: readonly string[] }> {
-  const { samples, diagnostics } = await findSamples(folders, table);
+  return samplesSay(await findSamples(folders, judged.table), judged);
+}
+
+/** The same of samples that were read before, and of those mappings alone that are asked for; default all. */
+export async function samplesSay(
+  { samples, diagnostics }: Awaited<ReturnType<typeof findSamples>>,
+  { table, evaluate }: Judged,
+  isAsked: (mapping: CompiledMapping) => boolean = () => true,
+): ReturnType<typeof findInSamples> {
   if (samples.length === 0) return { diagnostics, notes: [] };
-  const subjects = sampledMappings(table, samples);
+  const subjects = sampledMappings(table, samples, isAsked);
   const { advise } = await import('../advice/advice.ts');
   const taint = evaluate === undefined ? [] : await findTaint(subjects, evaluate);
   return { diagnostics: advise([...diagnostics, ...taint], subjects), notes: notCheckedNotes(subjects) };

@@ -8,6 +8,7 @@ import {
   validate,
   type Finding,
   type LocatedValue,
+  type OpenTexts,
 } from '../document/document.ts';
 import { compileMappings, type CompiledMappings } from './compile.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
@@ -33,6 +34,8 @@ export interface MappingSources {
   readonly presets: readonly string[];
   /** Directory that printed file names are relative to; default the working directory. */
   readonly cwd?: string;
+  /** What is open in an editor. */
+  readonly open?: OpenTexts;
 }
 
 export interface LoadedMappings extends CompiledMappings {
@@ -69,7 +72,7 @@ interface Loaded {
   readonly files: LoadedMappings['files'];
 }
 
-type ReadOptions = Pick<MappingSources, 'cwd'>;
+type ReadOptions = Pick<MappingSources, 'cwd' | 'open'>;
 
 /** Reads `*.yaml`, `*.yml` and `*.json` directly in a directory, in name order; what was passed over is a warning. */
 async function loadMappingFiles(directory: string, options: ReadOptions): Promise<Loaded> {
@@ -119,8 +122,8 @@ const ofMapping = (found: Finding): Finding =>
   found.code === 'DUPLICATE_KEY' ? { ...found, facts: { of: 'mapping' } } : found;
 
 /** A file holds a list of mappings, `{mappings: [...]}`, or one mapping; an empty one holds none. */
-async function loadFile(path: string, { cwd }: ReadOptions): Promise<Loaded> {
-  const { document, diagnostics } = await readDocument(path, cwd === undefined ? {} : { cwd });
+async function loadFile(path: string, { cwd, open }: ReadOptions): Promise<Loaded> {
+  const { document, diagnostics } = await readDocument(path, { ...(cwd && { cwd }), ...(open && { open }) });
   if (document === undefined) return { entries: [], diagnostics: diagnostics.map(ofMapping), files: [] };
   const { root, source } = document;
   const held = mappingsIn(root);

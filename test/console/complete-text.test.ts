@@ -2,9 +2,9 @@ import { CompletionContext } from '@codemirror/autocomplete';
 import { EditorState } from '@codemirror/state';
 import { expect, test } from 'vitest';
 import { complete } from '../../src/console/page/complete-text.ts';
-import { CONDITION_OPERATORS, listHelpers, mappingJsonSchema } from '../../src/mapping/facts.ts';
+import { listHelpers, mappingJsonSchema } from '../../src/mapping/facts.ts';
 
-const vocabulary = { helpers: listHelpers(), operators: CONDITION_OPERATORS, mapping: mappingJsonSchema() };
+const vocabulary = { helpers: listHelpers(), mapping: mappingJsonSchema() };
 
 /** What is offered where `|` stands, and the text it takes the place of. */
 function offered(text: string): {

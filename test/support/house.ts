@@ -164,6 +164,7 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
       '@lezer/highlight',
     ],
   },
+  lsp: { kind: 'tools', imports: ['console', 'document', 'mapping', 'request'] },
   golden: {
     kind: 'tools',
     imports: [

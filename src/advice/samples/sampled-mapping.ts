@@ -43,9 +43,17 @@ export interface SampledScope {
 /** Elements of one list that are looked at. */
 const MAX_ELEMENTS = 20;
 
-/** Every mapping with its samples. */
-export function sampledMappings(table: RoutingTable, all: readonly Sample[]): readonly SampledMapping[] {
-  const samples = all.filter(({ request }) => isEvent(request, table));
+/** Every mapping that is asked for, with its samples. */
+export function sampledMappings(
+  table: RoutingTable,
+  all: readonly Sample[],
+  isAsked: (mapping: CompiledMapping) => boolean = () => true,
+): readonly SampledMapping[] {
+  const asked = table.mappings.filter(isAsked);
+  const paths = new Set(asked.map(({ match }) => match.path));
+  const samples = all.filter(
+    ({ request }) => (paths.has(undefined) || paths.has(request.path)) && isEvent(request, table),
+  );
   const takers = new Map(samples.map((sample) => [sample, routeOf(table, sample)]));
   const bodies = new Map<Sample, BodyIndex>();
   const bodyOf = (sample: Sample): BodyIndex => {
@@ -53,7 +61,7 @@ export function sampledMappings(table: RoutingTable, all: readonly Sample[]): re
     bodies.set(sample, known);
     return known;
   };
-  return table.mappings.map((mapping): SampledMapping => {
+  return asked.map((mapping): SampledMapping => {
     const { path } = mapping.match;
     const ofPath = samples.filter(({ request }) => path === undefined || request.path === path);
     const taken = ofPath.filter((sample) => takers.get(sample) === mapping);

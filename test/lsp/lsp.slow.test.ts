@@ -1,0 +1,144 @@
+/** The language server, asked over standard input and output of the real program: by a client of a test, and by Neovim. */
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+import { openBench } from '../support/cli-service.ts';
+import { type Answer, connectEditor } from '../support/lsp-client.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/main.ts');
+const MAPPING = `id: order
+match:
+  path: shop
+  when: { '===': [{ var: kind }, order] }
+action: agent
+messageTemplate: 'Order {{ order.number }} of {{ order.customer.name }}'
+`;
+const FILES = {
+  'sluice.yaml': 'gateway: { runners: { default: { kind: echo } } }\n',
+  'mappings/shop.yaml': MAPPING,
+  'test/golden/shop/one.request.yaml':
+    'path: shop\nbody:\n  kind: order\n  order:\n    number: 7\n    customer: { name: Ada }\n',
+  'test/golden/shop/two.request.yaml':
+    'path: shop\nbody:\n  kind: order\n  order:\n    number: 8\n    customer: { name: Bob, vip: true }\n',
+};
+
+async function startEditor() {
+  const { folder } = openBench(FILES);
+  const child = spawn(process.execPath, [MAIN, 'lsp', '--stdio'], {
+    cwd: folder,
+    stdio: ['pipe', 'pipe', 'inherit'],
+    timeout: 110_000,
+  });
+  onTestFinished(() => void child.kill());
+  const { shown, ...client } = connectEditor(child);
+  const rootUri = pathToFileURL(folder).href;
+  await client.ask('initialize', { processId: null, rootUri, capabilities: {}, workspaceFolders: null });
+  client.tell('initialized', {});
+  const uri = pathToFileURL(join(folder, 'mappings/shop.yaml')).href;
+  let version = 1;
+  let text = MAPPING;
+  client.tell('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version, text } });
+  const positionOf = (needle: string, more: number) => {
+    const lines = text.slice(0, text.indexOf(needle) + more).split('\n');
+    return { line: lines.length - 1, character: lines.at(-1)?.length ?? 0 };
+  };
+  return {
+    child,
+    client,
+    uri,
+    codes: (): readonly unknown[] => (shown.get(uri) ?? []).map(({ code }) => code),
+    type: (next: string) => {
+      text = next;
+      version += 1;
+      client.tell('textDocument/didChange', { textDocument: { uri, version }, contentChanges: [{ text }] });
+    },
+    ask: (what: string, needle: string, more = 0): Promise<Answer> =>
+      client.ask(`textDocument/${what}`, { textDocument: { uri }, position: positionOf(needle, more) }),
+    fixes: (needle: string): Promise<Answer> => {
+      const range = { start: positionOf(needle, 0), end: positionOf(needle, 1) };
+      return client.ask('textDocument/codeAction', { textDocument: { uri }, range, context: {} });
+    },
+  };
+}
+
+const labelsOf = (items: Answer): readonly unknown[] =>
+  (items as readonly { readonly label: string }[]).map(({ label }) => label);
+
+const PATIENCE = { timeout: 60_000, interval: 100 };
+
+test('findings appear and go as the text changes, a fix mends them, and what samples know is told', async () => {
+  const editor = await startEditor();
+  editor.type(MAPPING.replace('action:', 'acton:'));
+  await expect.poll(editor.codes, PATIENCE).toContain('UNKNOWN_KEY');
+  expect(await editor.fixes('acton')).toMatchObject([
+    { edit: { changes: { [editor.uri]: [{ newText: 'action' }] } } },
+  ]);
+
+  editor.type(MAPPING.replace('order.number', 'order.numbr'));
+  await expect.poll(editor.codes, PATIENCE).toEqual(['TEMPLATE_UNKNOWN_PATH']);
+  editor.type(MAPPING);
+  await expect.poll(editor.codes, PATIENCE).toEqual([]);
+
+  const paths = await editor.ask('completion', '{{ order', 3);
+  expect(paths).toContainEqual(
+    expect.objectContaining({
+      label: 'order.customer.vip',
+      detail: 'true',
+      documentation: 'in 1 of 2 requests: true',
+    }),
+  );
+  expect(labelsOf(paths)).toEqual(expect.arrayContaining(['truncate', '#if']));
+  expect(await editor.ask('hover', 'order.customer', 8)).toMatchObject({
+    contents: { value: 'payload.order.customer.name: in 2 of 2 requests: "Ada", "Bob"' },
+  });
+  expect(await editor.ask('definition', 'shop', 1)).toMatchObject([
+    { uri: expect.stringContaining('test/golden/shop/one.request.yaml') as string },
+    { uri: expect.stringContaining('test/golden/shop/two.request.yaml') as string },
+  ]);
+
+  editor.type(MAPPING.replace("{ '===': [{ var: kind }, order] }", '{ '));
+  expect(await editor.ask('completion', 'when: { ', 8)).toContainEqual(
+    expect.objectContaining({ label: '===', documentation: 'Equal, and of the same type.' }),
+  );
+  editor.type(MAPPING.replace('path: shop', 'path: '));
+  expect(labelsOf(await editor.ask('completion', 'path: ', 6))).toEqual(['shop']);
+  await expect(editor.ask('foldingRange', 'path: ')).rejects.toThrow('not known here');
+
+  const ended = new Promise((resolve) => editor.child.once('exit', resolve));
+  await editor.client.ask('shutdown', null);
+  editor.client.tell('exit', null);
+  expect(await ended).toBe(0);
+}, 120_000);
+
+const hasNeovim = spawnSync('nvim', ['--version']).status === 0;
+
+/** Opens a file, waits for a diagnostic, and prints all of its code and message; as versions from 0.7 on can. */
+const NEOVIM = `
+vim.cmd('edit mappings/shop.yaml')
+local id = vim.lsp.start_client({ name = 'sluice', cmd = { NODE, MAIN, 'lsp' }, root_dir = vim.fn.getcwd() })
+vim.lsp.buf_attach_client(0, id)
+vim.wait(90000, function() return #vim.diagnostic.get(0) > 0 end, 100)
+for _, found in ipairs(vim.diagnostic.get(0)) do io.stdout:write(found.code .. ': ' .. found.message .. '\\n') end
+vim.cmd('qa!')
+`;
+
+test.skipIf(!hasNeovim)(
+  'Neovim shows a mistyped key in a file that it opens',
+  async () => {
+    const { folder } = openBench({ ...FILES, 'mappings/shop.yaml': MAPPING.replace('action:', 'acton:') });
+    const script = NEOVIM.replace('NODE', JSON.stringify(process.execPath)).replace(
+      'MAIN',
+      JSON.stringify(MAIN),
+    );
+    writeFileSync(join(folder, 'open.lua'), script);
+    const { stdout } = await promisify(execFile)('nvim', ['--headless', '--clean', '-S', 'open.lua'], {
+      cwd: folder,
+      timeout: 100_000,
+    });
+    expect(stdout).toContain('UNKNOWN_KEY: unknown key "acton"');
+  },
+  120_000,
+);
