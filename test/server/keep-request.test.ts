@@ -1,0 +1,89 @@
+/** What it costs that a request is not kept: nothing of it is read but what decides that. */
+import { describe, expect, test } from 'vitest';
+import { keepRequest } from '../../src/server/keep-request.ts';
+import type { KeptKind } from '../../src/mapping/mapping.ts';
+
+/** An object of which each read is noted, whatever is asked. */
+function watched(name: string, reads: string[], known: object = {}): object {
+  return new Proxy(known, {
+    get: (target, key) => {
+      reads.push(`${name}.${String(key)}`);
+      return Reflect.get(target, key) as unknown;
+    },
+    ownKeys: () => {
+      throw new Error(`the keys of ${name} were asked for`);
+    },
+  });
+}
+
+interface Case {
+  /** Absent: nothing is kept at all. */
+  readonly which?: KeptKind;
+  readonly ofPath?: 'none';
+  readonly status?: number;
+  /** Whether there is room for one more; default that nobody may ask. */
+  readonly hasRoom?: boolean;
+}
+
+/** Everything that was read of the request, what became of it, and where it would be kept. */
+function readsOf({ which, ofPath, status = 202, hasRoom }: Case): readonly string[] {
+  const reads: string[] = [];
+  const settings = watched('settings', reads, { keepRequests: ofPath });
+  const keeping = which && watched('keepRequests', reads, { which });
+  const generation = { settingsOf: () => settings, ...(keeping && { keepRequests: keeping }) };
+  const exchange = watched('exchange', reads, { generation, receivedAt: 1, bodyBytes: 10 });
+  const request = watched('request', reads, { path: 'order' });
+  const evaluation = watched('evaluation', reads, { outcome: { kind: 'accepted' } });
+  const judged = { request, evaluation };
+  const ending = { answer: { status }, ...(status >= 400 && { error: { code: 'x' } }), judged };
+  const take = (): boolean => {
+    if (hasRoom === undefined) throw new Error('no room was to be asked for');
+    return hasRoom;
+  };
+  const kept = { whole: { take }, shape: { take } };
+  const context = { kept, deps: watched('deps', reads) };
+  keepRequest(...([context, exchange, ending] as unknown as Parameters<typeof keepRequest>));
+  return reads;
+}
+
+const ASKED = [
+  'exchange.generation',
+  'request.path',
+  'exchange.generation',
+  'settings.keepRequests',
+  'keepRequests.which',
+];
+
+describe('a request that is not kept', () => {
+  test('costs the one comparison where nothing is kept', () => {
+    expect(readsOf({})).toEqual(['exchange.generation']);
+  });
+
+  test.each<readonly [string, Case]>([
+    ['none is kept', { which: 'none' }],
+    ['those that failed are kept, and it was accepted', { which: 'failed' }],
+    ['failed transforms are kept, and it was accepted', { which: 'transforms' }],
+    ['failed transforms are kept, and it was refused', { which: 'transforms', status: 404 }],
+  ])('costs a look at the word where %s', (_name, given) => {
+    expect(readsOf(given)).toEqual(ASKED);
+  });
+
+  test('costs no more where its path keeps none', () => {
+    expect(readsOf({ which: 'all', ofPath: 'none' })).toEqual(ASKED.slice(0, -1));
+  });
+
+  test('costs no look at its payload where there is no room for one more', () => {
+    const ROOM = ['exchange.receivedAt', 'exchange.bodyBytes'];
+    expect(readsOf({ which: 'shapes', status: 404, hasRoom: false })).toEqual([...ASKED, ...ROOM]);
+    expect(readsOf({ which: 'shapes', hasRoom: false })).toEqual([
+      ...ASKED,
+      'evaluation.outcome',
+      'evaluation.outcome',
+      ...ROOM,
+    ]);
+  });
+
+  test('is told apart from one that is kept, of which all is read', () => {
+    expect(() => readsOf({ which: 'all' })).toThrow('the keys of request were asked for');
+  });
+});
