@@ -76,15 +76,16 @@ function addressesOf(
 }
 
 /** Changes of stored work, of which who performs it is told. */
-function queueChanges({ storage, notify }: ConsoleParts): Pick<ConsoleDeps, 'retry' | 'drop'> {
+function queueChanges({ storage, live, notify }: ConsoleParts): Pick<ConsoleDeps, 'retry' | 'drop'> {
   const whenChanged = async (count: Promise<number>): Promise<number> => {
     const changed = await count;
     notify();
     return changed;
   };
   return {
-    retry: (id) => whenChanged(storage.retry({ kind: 'ids', ids: [id] }, Date.now())),
-    drop: (id) => whenChanged(dropRun(storage, id)),
+    retry: (ids) =>
+      whenChanged(storage.retry({ kind: 'ids', ids }, Date.now(), live().config.settings.gateway.runner)),
+    drop: (ids) => whenChanged(dropRuns(storage, ids)),
   };
 }
 
@@ -106,9 +107,9 @@ async function whyAllQueued(
   return new Map(runs.map((run) => [run.id, whyQueued(run, now, waits) ?? later(run)]));
 }
 
-function dropRun(storage: ConsoleParts['storage'], id: string): Promise<number> {
+function dropRuns(storage: ConsoleParts['storage'], ids: readonly string[]): Promise<number> {
   const nowMs = Date.now();
-  return storage.drop({ kind: 'ids', ids: [id] }, nowMs, (run) => dropEnding(run, nowMs));
+  return storage.drop({ kind: 'ids', ids }, nowMs, (run) => dropEnding(run, nowMs));
 }
 
 /** Transforms that the draft does not change are taken from the files as they are. */

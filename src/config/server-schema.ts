@@ -63,6 +63,16 @@ export const metricsSchema = z.strictObject({
   port: whole(0, 65_535).meta({ description: 'Port of the metrics listener; 0 takes a free port.' }),
 });
 
+const consoleKeySchema = z.strictObject({
+  role: z.enum(['view', 'inspect', 'operate']).meta({
+    description:
+      'What the key may do: view shows what became of requests without anything they carried, inspect shows what is kept, operate changes the queue, too.',
+  }),
+  key: z.string().min(32, { error: 'must have at least 32 characters' }).meta({
+    description: 'The key, a secret of at least 32 characters that only its owner has.',
+  }),
+});
+
 export const consoleSchema = z.strictObject({
   enabled: z.boolean().exactOptional().meta({
     description: 'Whether the console is served; default true in `sluice dev`, false in `sluice serve`.',
@@ -81,4 +91,10 @@ export const consoleSchema = z.strictObject({
     })
     .exactOptional()
     .meta({ description: 'Address that browsers use where a proxy stands in front of the console.' }),
+  keys: z
+    .record(z.string().regex(/^[\w-]{1,40}$/), consoleKeySchema)
+    .default({})
+    .meta({
+      description: 'Further keys of the console by the name of their owner; removing one ends its sessions.',
+    }),
 });

@@ -17,8 +17,25 @@ const FAILURE_MS = 60_000;
 /** Addresses whose failures are remembered; beyond that the oldest is forgotten. */
 const MAX_ADDRESSES = 1_000;
 
-/** What a session may do. `inspect` reads everything that is kept, payloads included; `author` changes files, too. */
-export type Role = 'inspect' | 'author';
+/**
+ * What a session may do. `view` reads what became of requests without any value of them, `inspect` everything that is
+ * kept, `operate` changes the queue, too, and `author`, which only `dev` has, files as well.
+ */
+export type Role = 'view' | 'inspect' | 'operate' | 'author';
+
+/** A key that opens the console. */
+export interface NamedKey {
+  /** Empty for the console's own. */
+  readonly name: string;
+  readonly role: Role;
+  readonly key: string;
+}
+
+/** Who asks. */
+export interface Identity {
+  readonly name: string;
+  readonly role: Role;
+}
 
 export interface KeyFile {
   readonly file: string;
@@ -73,9 +90,8 @@ export interface Visitor {
 export const SESSION_HEADER = 'x-sluice-session';
 
 export interface AccessOptions {
-  readonly key: string;
-  /** What the key opens here. */
-  readonly role: Role;
+  /** The keys there are now: one that is gone opens nothing, and ends its sessions. */
+  readonly keys: () => readonly NamedKey[];
   /** The configured host may be a name, which is then allowed. */
   readonly host: string;
   readonly publicUrl?: string;
@@ -83,7 +99,7 @@ export interface AccessOptions {
 }
 
 export type ExchangeResult =
-  | { readonly kind: 'session'; readonly token: string; readonly role: Role }
+  | { readonly kind: 'session'; readonly token: string; readonly role: Role; readonly name: string }
   | { readonly kind: 'refused' | 'too-many' };
 
 /** Decides on every request. */
@@ -110,20 +126,21 @@ export class Access {
     return origin !== undefined && own.includes(origin) ? undefined : 'only pages of the console may do this';
   }
 
-  /** The role of a session; undefined where it was made up, has ended, or is of another role than the key has here. */
-  roleOf({ session = '' }: Visitor): Role | undefined {
-    const [role = '', until = ''] = session.split('.');
-    if (role !== this.#options.role || !(Number.parseInt(until, 36) > this.#clock())) return undefined;
-    return isSame(session, this.#sign(role, until)) ? role : undefined;
+  /** Whose session it is; undefined where it was made up, has ended, or is of a key that is gone or has another role now. */
+  identify({ session = '' }: Visitor): Identity | undefined {
+    const [role = '', until = '', , name = ''] = session.split('.');
+    const known = this.#options.keys().find((key) => key.name === name && key.role === role);
+    if (known === undefined || !(Number.parseInt(until, 36) > this.#clock())) return undefined;
+    return isSame(session, sign(known, until)) ? { name, role: known.role } : undefined;
   }
 
   /** Exchanges the key for a session. */
   exchange(key: string, address: string): ExchangeResult {
-    const { role } = this.#options;
     const now = this.#clock();
-    if (isSame(key, this.#options.key)) {
+    const known = this.#options.keys().find((one) => isSame(key, one.key));
+    if (known !== undefined) {
       const until = (now + SESSION_DAYS * 86_400_000).toString(36);
-      return { kind: 'session', token: this.#sign(role, until), role };
+      return { kind: 'session', token: sign(known, until), role: known.role, name: known.name };
     }
     const recent = (this.#failures.get(address) ?? []).filter((at) => at > now - FAILURE_MS);
     if (recent.length >= MAX_FAILURES) return { kind: 'too-many' };
@@ -132,13 +149,6 @@ export class Access {
     const [oldest] = this.#failures.keys();
     if (this.#failures.size > MAX_ADDRESSES && oldest !== undefined) this.#failures.delete(oldest);
     return { kind: 'refused' };
-  }
-
-  #sign(role: Role, until: string): string {
-    const mac = createHmac('sha256', this.#options.key)
-      .update(`console session ${role} ${until}`)
-      .digest('base64url');
-    return `${role}.${until}.${mac}`;
   }
 
   /**
@@ -153,6 +163,13 @@ export class Access {
     const named = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
     return ['localhost', configured.toLowerCase(), ...named].includes(name);
   }
+}
+
+/** The token of a session: `role.until.mac`, and the name of a key that has one. */
+function sign({ key, role, name }: NamedKey, until: string): string {
+  const said = name === '' ? '' : ` ${name}`;
+  const mac = createHmac('sha256', key).update(`console session ${role} ${until}${said}`).digest('base64url');
+  return `${role}.${until}.${mac}${name === '' ? '' : `.${name}`}`;
 }
 
 function isSame(a: string, b: string): boolean {

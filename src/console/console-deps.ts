@@ -53,7 +53,7 @@ export interface ConsoleDeps {
   /** The first of them that can be read or written holds the key. */
   readonly keyFiles: readonly string[];
   readonly storage: Storage;
-  readonly log: Pick<Log, 'error'>;
+  readonly log: Pick<Log, 'error' | 'info'>;
   /** Address that hooks are sent to. */
   readonly hooksUrl: string;
   /** `test/golden` next to the configuration. */
@@ -65,6 +65,10 @@ export interface ConsoleDeps {
   /** What queued runs wait for, in two words or as an ISO time; absent where room comes by itself. */
   readonly whyQueued: (runs: readonly RunRecord[]) => Promise<ReadonlyMap<string, string>>;
   /** The queue as the command line changes it; resolves to how many entries changed. */
-  readonly retry: (id: string) => Promise<number>;
-  readonly drop: (id: string) => Promise<number>;
+  readonly retry: (ids: readonly string[]) => Promise<number>;
+  /** Ends the turns of these runs that are under way here; how many these were. */
+  readonly cancel: (ids: readonly string[]) => number;
+  /** Wakes who performs work: the queue was changed. */
+  readonly notify: () => void;
+  readonly drop: (ids: readonly string[]) => Promise<number>;
 }

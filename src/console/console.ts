@@ -14,13 +14,14 @@ import {
 } from '../server/server.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import { withoutSecrets } from '../telemetry/telemetry.ts';
-import { Access, readOrMakeKey, type Role, SESSION_HEADER, type Visitor } from './access.ts';
+import { Access, type Identity, readOrMakeKey, type Role, SESSION_HEADER, type Visitor } from './access.ts';
 import { loadAssets, type Assets } from './assets.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { Drafts } from './drafts.ts';
 import { Judge } from './judge.ts';
 import { LiveFeed } from './live-feed.ts';
 import { contentSecurityPolicy, pageDocument } from './page-html.ts';
+import { OPERATING } from './operate.ts';
 import { AUTHORING, CHANGING, READING, stateOf, type RouteContext } from './routes.ts';
 
 export type { ConsoleDeps, ConsoleGeneration, DraftFolders, LoadedWork, Workshop } from './console-deps.ts';
@@ -78,8 +79,13 @@ export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
   const listener = await listen(deps, handle);
   const { host, url } = listener;
   const access = new Access({
-    key,
-    role: deps.mode === 'dev' ? 'author' : 'inspect',
+    keys: () => [
+      { name: '', role: deps.mode === 'dev' ? 'author' : 'inspect', key },
+      ...Object.entries(deps.live().config.settings.console.keys).map(([name, named]) => ({
+        name,
+        ...named,
+      })),
+    ],
     host,
     ...(deps.publicUrl === undefined ? {} : { publicUrl: deps.publicUrl }),
   });
@@ -129,8 +135,14 @@ interface RoleRoutes {
 
 /** What can be asked for, and what is said of anything else. */
 const ROUTES: Readonly<Record<Role, RoleRoutes>> = {
-  author: { read: { ...READING, ...AUTHORING }, change: CHANGING, unknown: 'there is no such thing' },
-  inspect: { read: READING, change: {}, unknown: 'the console of sluice serve only shows' },
+  author: {
+    read: { ...READING, ...AUTHORING },
+    change: { ...CHANGING, ...OPERATING },
+    unknown: 'there is no such thing',
+  },
+  operate: { read: READING, change: { ...OPERATING }, unknown: 'there is no such thing here' },
+  inspect: { read: READING, change: {}, unknown: 'this key may look, and change nothing' },
+  view: { read: READING, change: {}, unknown: 'this key may look, and change nothing' },
 };
 
 /** Answers every request of a browser. */
@@ -179,9 +191,9 @@ class Site {
     if (path.startsWith('/assets/')) return this.#sendAsset(req, res, path.slice('/assets/'.length));
     if (path === '/session' && req.method === 'POST') return this.#signIn(req, res);
     if (path.startsWith('/api/')) {
-      const role = this.#access.roleOf(visitor);
-      if (role === undefined) return sendText(res, 401, 'sign in with the key of the console');
-      return this.#callApi(req, res, { url, role });
+      const who = this.#access.identify(visitor);
+      if (who === undefined) return sendText(res, 401, 'sign in with the key of the console');
+      return this.#callApi(req, res, { url, who });
     }
     if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(res, 405, 'only GET is served here');
     sendDocument(res);
@@ -192,8 +204,8 @@ class Site {
     const key = body?.key;
     const result = this.#access.exchange(typeof key === 'string' ? key : '', req.socket.remoteAddress ?? '');
     if (result.kind === 'session') {
-      const { token, role } = result;
-      res.writeHead(200, [...HEADERS, 'content-type', JSON_TYPE]).end(JSON.stringify({ token, role }));
+      const { token, role, name } = result;
+      res.writeHead(200, [...HEADERS, 'content-type', JSON_TYPE]).end(JSON.stringify({ token, role, name }));
     } else if (result.kind === 'too-many') {
       sendText(res, 429, 'too many wrong keys; wait a minute');
     } else sendText(res, 401, 'this is not the key of this console');
@@ -213,9 +225,10 @@ class Site {
   async #callApi(
     req: ListenerRequest,
     res: ListenerResponse,
-    { url, role }: { readonly url: URL; readonly role: Role },
+    { url, who }: { readonly url: URL; readonly who: Identity },
   ): Promise<void> {
     const path = url.pathname;
+    const { role } = who;
     if (path === '/api/feed') return this.#openFeed(res, url);
     const routes = req.method === 'POST' ? ROUTES[role].change : ROUTES[role].read;
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
@@ -223,7 +236,8 @@ class Site {
     const leaving = new AbortController();
     res.once('close', () => leaving.abort());
     const body = req.method === 'POST' ? await readBody(req) : undefined;
-    const asked = { query: url.searchParams, body, signal: leaving.signal };
+    const from = req.socket.remoteAddress ?? '';
+    const asked = { query: url.searchParams, body, signal: leaving.signal, who, from };
     const answer = await route(this.#context, asked);
     if (answer === undefined) return sendText(res, 404, 'it is not there, or not any more');
     const text = JSON.stringify(answer);

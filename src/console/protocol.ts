@@ -1,6 +1,8 @@
 /** What the console's service and its page say to each other: plain data, and nothing but types. */
 import type { PromptParts } from '../boundary/boundary.ts';
+import type { Role } from './access.ts';
 import type { ExplanationJson, StoredJson } from '../explanation/explanation.ts';
+import type { Backlog, HeldRunner, LimitedMapping, QueuePause } from '../storage/storage.ts';
 
 /** One request in the inbox. Without any value of a payload, as decisions are. */
 export interface InboxRow {
@@ -32,10 +34,19 @@ export interface ShownEnd {
   readonly why?: string;
 }
 
+/** What stands in the way of work, and how much of it there is. */
+export interface Overview {
+  readonly backlog: Backlog;
+  readonly pauses: readonly QueuePause[];
+  readonly holds: readonly HeldRunner[];
+  readonly limited: readonly LimitedMapping[];
+}
+
 /** What the page has to know before it shows anything. */
 export interface ConsoleState {
-  /** `serve` shows and changes nothing. */
   readonly mode: 'dev' | 'serve';
+  /** What the session that asked may do; absent where all are told. */
+  readonly role?: Role;
   readonly generation: string;
   readonly mappings: readonly string[];
   /** Address that hooks are sent to. */

@@ -11,12 +11,13 @@ import {
   saveAuthorFile,
   type AuthorFolders,
 } from './author-files.ts';
+import type { Identity } from './access.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import type { Drafts, LoadedDraft } from './drafts.ts';
 import { type Judge, judgementOf } from './judge.ts';
 import { keepAsGolden } from './keep-golden.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
-import { endsOf } from './work-ends.ts';
+import { endsOf, overview } from './work-ends.ts';
 import type {
   AuthorFiles,
   ConsoleState,
@@ -28,8 +29,8 @@ import type {
   RequestPage,
   SaveAnswer,
 } from './protocol.ts';
-import { explainStored, findOthers, storedToJson } from '../explanation/explanation.ts';
-import { findStoredRequest } from '../storage/facts.ts';
+import { explainStored, findOthers, type StoredJson, storedToJson } from '../explanation/explanation.ts';
+import { findStoredRequest, type StoredRequest } from '../storage/facts.ts';
 
 /** What a route works with. */
 export interface RouteContext {
@@ -45,10 +46,13 @@ export interface Asked {
   readonly body: unknown;
   /** Fires when the page does not wait any more. */
   readonly signal: AbortSignal;
+  readonly who: Identity;
+  /** The address it came from. */
+  readonly from: string;
 }
 
 /** Undefined: there is no such thing. */
-type Route = (context: RouteContext, asked: Asked) => Promise<object | undefined>;
+export type Route = (context: RouteContext, asked: Asked) => Promise<object | undefined>;
 
 /** What is asked with GET, in `serve` too. */
 export const READING: Readonly<Record<string, Route>> = {
@@ -56,7 +60,9 @@ export const READING: Readonly<Record<string, Route>> = {
   '/api/ends': async ({ deps }, { query }) => ({
     ends: await endsOf(deps, (query.get('ids') ?? '').split(',')),
   }),
-  '/api/request': ({ deps, judge }, { query }) => requestPage(deps, judge, query.get('id') ?? ''),
+  '/api/overview': ({ deps }) => overview(deps),
+  '/api/request': ({ deps, judge }, { query, who }) =>
+    requestPage(deps, judge, { id: query.get('id') ?? '', withText: who.role !== 'view' }),
 };
 
 /** What only `dev` answers with GET. */
@@ -75,11 +81,8 @@ export const CHANGING: Readonly<Record<string, Route>> = {
   '/api/impact': impact,
   '/api/save': save,
   '/api/golden': golden,
-  '/api/retry': async ({ deps }, { body }) => ({ changed: await deps.retry(Chosen.parse(body).id) }),
-  '/api/drop': async ({ deps }, { body }) => ({ changed: await deps.drop(Chosen.parse(body).id) }),
 };
 
-const Chosen = z.strictObject({ id: z.string().max(100) });
 const Draft = z.strictObject({
   file: z.string().max(4096),
   text: z.string(),
@@ -105,7 +108,7 @@ export function stateOf({ mode, live, hooksUrl }: ConsoleDeps): ConsoleState {
   return { mode, generation: id, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
 }
 
-async function inbox({ deps, feed, judge }: RouteContext, { query }: Asked): Promise<InboxPage> {
+async function inbox({ deps, feed, judge }: RouteContext, { query, who }: Asked): Promise<InboxPage> {
   const asked = Number(query.get('limit') ?? Number.NaN);
   const { decisions } = deps.live().config.settings.storage.keep;
   const limit = Math.min(Number.isInteger(asked) && asked > 0 ? asked : decisions, decisions, 10_000);
@@ -114,7 +117,7 @@ async function inbox({ deps, feed, judge }: RouteContext, { query }: Asked): Pro
   // Before the list is read: what is decided meanwhile comes twice rather than never.
   const { cursor } = feed;
   const rows = (await deps.storage.listDecisions({ limit })).map(rowOf);
-  return { rows, cursor, state: stateOf(deps) };
+  return { rows, cursor, state: { ...stateOf(deps), role: who.role } };
 }
 
 async function authorFiles({ deps }: RouteContext): Promise<AuthorFiles> {
@@ -196,22 +199,25 @@ async function findKept({ storage }: ConsoleDeps, id: string): Promise<HookReque
 async function requestPage(
   { storage, live }: Pick<ConsoleDeps, 'storage' | 'live'>,
   judge: Judge,
-  id: string,
+  { id, withText }: { readonly id: string; readonly withText: boolean },
 ): Promise<RequestPage | undefined> {
-  const stored = await findStoredRequest(storage, id);
-  if (stored === undefined) return undefined;
+  const found = await findStoredRequest(storage, id);
+  if (found === undefined) return undefined;
+  const { kept: content, ...known } = found;
+  // Who may not see what was sent is told what is known without it.
+  const stored: StoredRequest = withText && content !== undefined ? { ...known, kept: content } : known;
   const { decision, kept } = stored;
   const { generation, diagnostics } = await judge.base();
   const told = await explainStored(stored, {
     keepRequests: live().config.settings.storage.keepRequests,
-    others: await findOthers(storage, stored),
+    others: withText ? await findOthers(storage, stored) : [],
     explainer: generation && { generation, diagnostics },
     settings: live(),
   });
   const { request, explained } = told;
   return {
     id: decision?.requestId ?? kept?.requestId ?? id,
-    stored: storedToJson(told, undefined),
+    stored: withText ? storedToJson(told, undefined) : withoutNames(storedToJson(told, undefined, false)),
     ...(decision === undefined ? {} : { row: rowOf(decision) }),
     ...(request === undefined ? {} : { kept: contentOf(request) }),
     ...(request === undefined || explained === undefined ? {} : { now: judgementOf(explained) }),
@@ -219,6 +225,18 @@ async function requestPage(
       ? { nowProblem: 'the files have errors, which sluice check shows' }
       : {}),
   };
+}
+
+/** Templates may have filled names, session keys and recipients with what was sent. */
+function withoutNames(stored: StoredJson): StoredJson {
+  const runs = stored.runs.map((run) => ({
+    ...run,
+    name: '',
+    sessionKey: '',
+    to: null,
+    outbox: run.outbox.map((sent) => ({ ...sent, to: null })),
+  }));
+  return { ...stored, runs };
 }
 
 function contentOf({ url, path, headers, query, payload }: HookRequest): NonNullable<RequestPage['kept']> {

@@ -1,12 +1,14 @@
-/** What became of the work of requests, in the words of the page. */
+/** What became of the work of requests, in the words of the page, and what stands in its way. */
 import { DROPPED, type RunRecord, type Storage } from '../storage/storage.ts';
 import type { ConsoleDeps } from './console-deps.ts';
-import type { ShownEnd } from './protocol.ts';
+import type { Overview, ShownEnd } from './protocol.ts';
 
 /** Runs and events asked about at once. */
 const MAX_IDS = 200;
 /** Deliveries and callbacks of a state that are looked at. */
 const MAX_SENT = 1_000;
+/** What a service at work wrote down that long ago still holds. */
+const FRESH_MS = 30_000;
 
 export async function endsOf(
   { storage, whyQueued }: Pick<ConsoleDeps, 'storage' | 'whyQueued'>,
@@ -48,4 +50,14 @@ const EVENT_ENDS = { pending: 'queued', claimed: 'running', consumed: 'done', de
 async function eventEnd(storage: Storage, id: string): Promise<readonly ShownEnd[]> {
   const [event] = await storage.listEvents({ limit: 1, id });
   return event === undefined ? [] : [{ id, end: EVENT_ENDS[event.state] }];
+}
+
+export async function overview({ storage, live }: ConsoleDeps): Promise<Overview> {
+  const [backlog, pauses, holds, limited] = await Promise.all([
+    storage.backlog(),
+    storage.listPauses(),
+    storage.listHolds(live().config.settings.gateway.runner),
+    storage.listMarked(Date.now() - FRESH_MS),
+  ]);
+  return { backlog, pauses, holds, limited };
 }

@@ -28,10 +28,11 @@ export interface StoredJson {
   readonly events: readonly EventJson[];
 }
 
-/** Turns it into plain data; `evaluation` is that of the kept request, and absent where it was not kept. */
+/** Turns it into plain data; without `withText` what comes from payloads is left out. `evaluation` is that of the kept request, and absent where it was not kept. */
 export function storedToJson(
   { stored: { decision, runs, events }, judged, settings, notes }: StoredExplanation,
   evaluation: ExplanationJson | undefined,
+  withText = true,
 ): StoredJson {
   return {
     ...(decision === undefined ? {} : { decision: decisionToJson(decision) }),
@@ -39,9 +40,9 @@ export function storedToJson(
     settings,
     notes,
     runs: runs.map(({ run, outbox }) => ({
-      ...runToJson(run, true),
-      outbox: outbox.map((entry) => outboxToJson(entry, true)),
+      ...runToJson(run, withText),
+      outbox: outbox.map((entry) => outboxToJson(entry, withText)),
     })),
-    events: events.map((event) => eventToJson(event, true)),
+    events: events.map((event) => eventToJson(event, withText)),
   };
 }

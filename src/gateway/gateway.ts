@@ -175,6 +175,11 @@ export class Gateway {
     this.#loop.wake();
   }
 
+  /** Ends the turns of runs that are under way here: each fails with `cancelled`. Returns how many these were. */
+  cancel(runIds: readonly string[]): number {
+    return this.#performer.cancel(runIds);
+  }
+
   /** Says that another process changed the store: there may be work, or an agent is to be tried at once. */
   notifyOutside(): void {
     if (this.#outside !== undefined) return;

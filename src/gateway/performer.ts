@@ -18,6 +18,7 @@ const CRASHES_UNTIL_ALONE = 2;
 interface ActiveRun {
   readonly runner: string;
   readonly done: Promise<void>;
+  readonly cancelled: AbortController;
 }
 
 /** Claims runs, as many in parallel as the settings allow, and brings each to its end or its next attempt. */
@@ -113,6 +114,13 @@ export class Performer {
     this.#cutOff.abort();
   }
 
+  /** Ends the turns of these runs; how many of them were under way. */
+  cancel(runIds: readonly string[]): number {
+    const found = runIds.flatMap((id) => this.#active.get(id) ?? []);
+    for (const { cancelled } of found) cancelled.abort();
+    return found.length;
+  }
+
   /** Ends the turns under way, whose runs another process may take over from now on. */
   lapse(): void {
     this.#cutOff.lapse();
@@ -124,8 +132,9 @@ export class Performer {
 
   #begin(claimed: AgentRun): void {
     const run = withJoinedEvents(claimed);
+    const cancelled = new AbortController();
     const done = this.#attempts
-      .perform(run)
+      .perform(run, cancelled.signal)
       .catch((error: unknown) => {
         // Only storing failed, and the service stops: the run is active on disk and recovered at the next start.
         this.#context.log.error(
@@ -138,7 +147,7 @@ export class Performer {
         this.#context.wake();
       });
     const { runner } = targetOf(run.action, this.#context.configuration().settings);
-    this.#active.set(run.id, { runner, done });
+    this.#active.set(run.id, { runner, done, cancelled });
   }
 
   /** Limits per runner name; runs without a name of their own count as the default runner's. */

@@ -22,6 +22,13 @@ export const RUN_ENDED_BY_CRASH: RunError = {
   code: 'interrupted',
   message: 'the service ended while the run was active',
 };
+/** As a turn that failed: it may be begun again. */
+const CANCELLED: Completed = {
+  kind: 'completed',
+  outcome: 'error',
+  reply: '',
+  error: { code: 'cancelled', message: 'ended by the operator while it was under way' },
+};
 const MODEL_HELD: RunError = { code: 'held', message: 'its model cannot take runs at present' };
 
 const HISTORY_UNREADABLE: NotStarted = {
@@ -66,16 +73,18 @@ export class RunAttempts {
   }
 
   /** Resolves when the run has ended or waits for its next attempt. */
-  async perform(run: AgentRun): Promise<void> {
+  async perform(run: AgentRun, cancelled: AbortSignal): Promise<void> {
     const configuration = this.#context.configuration();
     const target = targetOf(run.action, configuration.settings);
     const putBackUntil = this.#context.holds.putBackUntil(target);
     if (putBackUntil !== undefined) return this.putBack(run, MODEL_HELD, putBackUntil);
     const startedAt = performance.now();
     const { signal } = this.#cutOff;
-    const result = await this.#followTurn(run, target, { configuration, signal });
-    const isOk = result.kind === 'completed' && result.outcome === 'ok';
-    if (signal.aborted && !isOk) return this.#interrupted(run, result);
+    const either = AbortSignal.any([signal, cancelled]);
+    const ended = await this.#followTurn(run, target, { configuration, signal: either });
+    const isOk = ended.kind === 'completed' && ended.outcome === 'ok';
+    const result = cancelled.aborted && !isOk ? CANCELLED : ended;
+    if (signal.aborted && !cancelled.aborted && !isOk) return this.#interrupted(run, result);
     await this.#tell(run, result, {
       runner: target.runner,
       tookMs: Math.round(performance.now() - startedAt),

@@ -266,7 +266,8 @@ const READ_AT_START: Readonly<Record<string, (settings: Settings) => unknown>> =
   'storage.maxBacklog': ({ storage }) => storage.maxBacklog,
   'gateway.events.maxPending': ({ gateway }) => gateway.events.maxPending,
   metrics: ({ metrics }) => metrics,
-  console: (settings) => settings.console,
+  // Its keys are looked at on each request.
+  console: ({ console: { keys: _keys, ...rest } }) => rest,
 };
 
 /** Calls one after the other, whatever becomes of the one before. */

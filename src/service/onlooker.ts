@@ -9,6 +9,8 @@ export interface ConsoleParts {
   readonly reload: () => Promise<ReloadResult>;
   /** Wakes who performs work: the queue was changed. */
   readonly notify: () => void;
+  /** Ends the turns of runs that are under way in this process; how many these were. */
+  readonly cancel: (runIds: readonly string[]) => number;
 }
 
 /** Somebody who looks on. */

@@ -207,6 +207,7 @@ async function openOnlooker(
     live: () => live.generation,
     reload: () => live.reload(),
     notify: () => gateway.notify(),
+    cancel: (runIds) => gateway.cancel(runIds),
   });
   if (onlooker !== undefined) looking.onlooker = onlooker;
   return onlooker;

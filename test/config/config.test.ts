@@ -274,6 +274,7 @@ test('a file with every key becomes exactly these settings', async () => {
       enabled: true,
       host: '127.0.0.1',
       port: 9091,
+      keys: {},
       publicUrl: 'https://console.example.com',
     },
     log: { level: 'debug', format: 'json' },

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Access, readOrMakeKey, type Visitor } from '../../src/console/access.ts';
+import { Access, type NamedKey, readOrMakeKey, type Role, type Visitor } from '../../src/console/access.ts';
 import { LiveFeed } from '../../src/console/live-feed.ts';
 import type { DecisionRecord } from '../../src/storage/storage.ts';
 
@@ -20,8 +20,12 @@ function visitor(part: Partial<Visitor> = {}): Visitor {
   };
 }
 
+const keys =
+  (role: Role, key = KEY) =>
+  (): readonly NamedKey[] => [{ name: '', role, key }];
+
 function open(options: { readonly clock?: () => number; readonly publicUrl?: string } = {}): Access {
-  return new Access({ key: KEY, role: 'author', host: '127.0.0.1', ...options });
+  return new Access({ keys: keys('author'), host: '127.0.0.1', ...options });
 }
 
 const HERE = '127.0.0.1';
@@ -76,10 +80,10 @@ describe('access', () => {
     let now = 1_000_000;
     const access = open({ clock: () => now });
     const session = sessionOf(access);
-    expect(access.roleOf(visitor({ session }))).toBe('author');
-    expect(open({ clock: () => now }).roleOf(visitor({ session }))).toBe('author');
+    expect(access.identify(visitor({ session }))?.role).toBe('author');
+    expect(open({ clock: () => now }).identify(visitor({ session }))?.role).toBe('author');
     now += 31 * 86_400_000;
-    expect(access.roleOf(visitor({ session }))).toBeUndefined();
+    expect(access.identify(visitor({ session }))).toBeUndefined();
   });
 
   test('takes no session that was made up, prolonged, raised, or made with another key', () => {
@@ -87,18 +91,18 @@ describe('access', () => {
     const session = sessionOf(access);
     const longer = session.replace(/\.\w+\./, `.${(Date.now() * 2).toString(36)}.`);
     for (const made of ['', '.', 'author', 'author.zzzzzzzzz.abc', longer, `${session}x`, `${session}.x`])
-      expect(access.roleOf(visitor({ session: made })), made).toBeUndefined();
-    const other = new Access({ key: `${KEY}x`, role: 'author', host: '127.0.0.1' });
-    expect(other.roleOf(visitor({ session }))).toBeUndefined();
+      expect(access.identify(visitor({ session: made })), made).toBeUndefined();
+    const other = new Access({ keys: keys('author', `${KEY}x`), host: '127.0.0.1' });
+    expect(other.identify(visitor({ session }))).toBeUndefined();
   });
 
   test('a session of dev is none in serve, nor is one of serve raised to one of dev', () => {
-    const serve = new Access({ key: KEY, role: 'inspect', host: '127.0.0.1' });
-    expect(serve.roleOf(visitor({ session: sessionOf(open()) }))).toBeUndefined();
+    const serve = new Access({ keys: keys('inspect'), host: '127.0.0.1' });
+    expect(serve.identify(visitor({ session: sessionOf(open()) }))).toBeUndefined();
     const session = sessionOf(serve);
-    expect(serve.roleOf(visitor({ session }))).toBe('inspect');
-    expect(open().roleOf(visitor({ session }))).toBeUndefined();
-    expect(open().roleOf(visitor({ session: session.replace('inspect', 'author') }))).toBeUndefined();
+    expect(serve.identify(visitor({ session }))?.role).toBe('inspect');
+    expect(open().identify(visitor({ session }))).toBeUndefined();
+    expect(open().identify(visitor({ session: session.replace('inspect', 'author') }))).toBeUndefined();
   });
 
   test('wrong keys lock out their own address for a minute, and never the right key', () => {

@@ -1,4 +1,4 @@
-/** What became of requests, told in the list, in a real browser. */
+/** What became of requests, told and mended in the page, in a real browser. */
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { complaintsOf, noBrowser } from '../support/browser.ts';
@@ -24,9 +24,11 @@ describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `,
   const label = (page: Page, id: string, text: string) =>
     page.waitForSelector(`#row-${id} .outcome:has-text("${text}")`);
 
-  test('a row says how it ended, and what needs attention is found', async () => {
+  test('a row says how it ended, and what failed is found and run again above the fold', async () => {
     const page = await pages.open();
     const complaints = complaintsOf(page);
+    await page.setViewportSize({ width: 1360, height: 850 });
+    await page.waitForSelector('h1:has-text("Overview")');
     const done = await pages.running.send('order', { id: 1, buyer: { name: 'Ada' }, items: [] });
     const failed = await pages.running.send('broken', {});
     const missed = await pages.running.send('nowhere', {});
@@ -40,6 +42,14 @@ describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `,
     await page.waitForSelector(`#row-${done.requestId}`, { state: 'detached' });
     await page.waitForSelector(`#row-${missed.requestId}`);
     expect(page.url()).toContain('need=yes');
+    await page.click(`#row-${failed.requestId}`);
+    await page.waitForSelector('.sentence:has-text("Taken by order-broken; its run failed")');
+    expect(await page.textContent('.bar-steps')).toMatch(/received.*judged.*queued.*ran.*error.*delivered/);
+    const again = page.locator('.story-head button:has-text("Run again what failed")');
+    const box = await again.boundingBox();
+    expect((box?.y ?? 1000) + (box?.height ?? 0)).toBeLessThan(850);
+    await again.click();
+    await page.waitForSelector('.toast:has-text("1 due now")');
     await page.reload();
     await page.waitForSelector('.chip[aria-pressed=true]');
     await page.waitForSelector(`#row-${done.requestId}`, { state: 'detached' });

@@ -1,9 +1,9 @@
 /** The console's listener: what strangers get, what `serve` allows, and where the key is. */
 import { type IncomingHttpHeaders, request } from 'node:http';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeConsoleFolder, startConsoleService, type ConsoleService } from '../support/console-fixture.ts';
 
 const folder = makeConsoleFolder();
@@ -27,10 +27,12 @@ interface Asking {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: object;
+  /** Default: the console of this file. */
+  readonly url?: string;
 }
 
-function ask(path: string, { method = 'GET', headers = {}, body }: Asking = {}) {
-  const { hostname, port, origin } = new URL(running.url);
+function ask(path: string, { method = 'GET', headers = {}, body, url = running.url }: Asking = {}) {
+  const { hostname, port, origin } = new URL(url);
   return new Promise<{
     status: number;
     text: string;
@@ -102,7 +104,7 @@ test('twenty wrong keys of a stranger at this address do not keep the right one 
   expect((await ask('/session', { method: 'POST', body: { key } })).status).toBe(200);
 });
 
-test('shows and changes nothing in serve', async () => {
+test('with the key of its file shows and changes nothing in serve', async () => {
   expect(JSON.parse((await ask('/api/inbox', { headers: session })).text)).toMatchObject({
     state: { mode: 'serve' },
   });
@@ -120,6 +122,102 @@ test('compresses what is long, where the browser takes that', async () => {
   expect(packed.headers['content-encoding']).toBe('gzip');
   expect(packed.bytes.length).toBeLessThan(plain.bytes.length / 4);
   expect((JSON.parse(gunzipSync(packed.bytes).toString()) as { rows: unknown[] }).rows).toHaveLength(30);
+});
+
+describe('named keys', () => {
+  const KEYS = ['view', 'inspect', 'operate'].map(
+    (role) => [role, `a-key-of-${role}-that-is-long-enough-000`] as const,
+  );
+  const config = (roles: readonly string[]) => `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}
+gateway: {heartbeat: {everySeconds: 0}, runners: {slow: {kind: command, argv: [sleep, "60"], cwd: private, maxRuns: 1}}}
+server: {stopGraceSeconds: 0.1}
+console:
+  enabled: true
+  port: 0
+  keys: {${KEYS.filter(([role]) => roles.includes(role))
+    .map(([role, key]) => `${role}er: {role: ${role}, key: ${key}}`)
+    .join(', ')}}
+`;
+  const own = makeConsoleFolder({ 'sluice.yaml': config(['view', 'inspect', 'operate']) });
+  const signedIn: Record<string, Readonly<Record<string, string>>> = {};
+  let named: ConsoleService;
+  beforeAll(async () => {
+    named = await startConsoleService(own.path, { mode: 'serve' });
+    for (const [role, key] of KEYS) {
+      const { text } = await ask('/session', { method: 'POST', body: { key }, url: named.url });
+      const answer = JSON.parse(text) as {
+        readonly token: string;
+        readonly role: string;
+        readonly name: string;
+      };
+      expect(answer).toMatchObject({ role, name: `${role}er` });
+      signedIn[role] = { 'x-sluice-session': answer.token };
+    }
+  });
+  afterAll(async () => {
+    await named.stop();
+    own.remove();
+  });
+  const as = (role: string, path: string, body?: object) =>
+    ask(path, { url: named.url, headers: signedIn[role] ?? {}, ...(body && { method: 'POST', body }) });
+
+  test('view sees what became of a request, and nothing that it carried', async () => {
+    const { requestId } = await named.send('order', { id: 1, buyer: { name: 'Ada-Lovelace' }, items: [] });
+    const whole = await as('inspect', `/api/request?id=${requestId}`);
+    expect(whole.text).toContain('Ada-Lovelace');
+    await expect
+      .poll(async () => (await as('view', `/api/request?id=${requestId}`)).text)
+      .toContain('"outcome":"ok"');
+    const seen = await as('view', `/api/request?id=${requestId}`);
+    expect(seen.text).not.toContain('Ada-Lovelace');
+    expect(JSON.parse(seen.text)).toMatchObject({ row: { mapping: 'order-agent', outcome: 'accepted' } });
+    expect((await as('view', '/api/inbox')).text).not.toContain('Ada-Lovelace');
+  });
+
+  test('only operate changes anything, and each change says who made it, what, and from where', async () => {
+    for (const role of ['view', 'inspect'])
+      for (const path of ['/api/retry', '/api/drop', '/api/cancel', '/api/pause', '/api/resume'])
+        expect((await as(role, path, { ids: ['x'] })).status, `${role} ${path}`).toBe(404);
+    for (const path of ['/api/save', '/api/draft', '/api/golden'])
+      expect((await as('operate', path, {})).status, path).toBe(404);
+    expect((await as('operate', '/api/pause', { mapping: 'order-slow' })).text).toBe('{"changed":1}');
+    const { requestId } = await named.send('slow', {});
+    const { rows } = JSON.parse((await as('view', '/api/inbox')).text) as {
+      readonly rows: readonly { readonly id: string; readonly work?: readonly string[] }[];
+    };
+    const [run = ''] = rows.find(({ id }) => id === requestId)?.work ?? [];
+    const ends = async () =>
+      (JSON.parse((await as('view', `/api/ends?ids=${run}`)).text) as { ends: object[] }).ends;
+    expect(await ends()).toEqual([{ id: run, end: 'queued', why: 'paused' }]);
+    expect((await as('operate', '/api/resume', { mapping: 'order-slow' })).text).toBe('{"changed":1}');
+    await expect.poll(ends).toEqual([{ id: run, end: 'running' }]);
+    await expect
+      .poll(async () => (await as('operate', '/api/cancel', { ids: [run] })).text)
+      .toBe('{"changed":1}');
+    await expect.poll(ends).toEqual([{ id: run, end: 'failed', why: 'cancelled' }]);
+    expect((await as('operate', '/api/cancel', { ids: [run] })).text).toBe('{"changed":0}');
+    const audits = named.log.flatMap((line) => {
+      const entry = JSON.parse(line) as Readonly<Record<string, unknown>>;
+      return entry['audit'] === undefined ? [] : [entry];
+    });
+    expect(audits[0]).toMatchObject({
+      audit: 'pause',
+      who: 'operateer',
+      from: '127.0.0.1',
+      mapping: 'order-slow',
+    });
+    expect(audits.map(({ audit }) => audit)).toEqual(expect.arrayContaining(['pause', 'resume', 'cancel']));
+  });
+
+  test('a key that was taken out of the configuration opens nothing, and its session ends', async () => {
+    expect((await as('operate', '/api/inbox')).status).toBe(200);
+    writeFileSync(join(own.path, 'sluice.yaml'), config(['view']));
+    await named.service.reload();
+    expect((await as('operate', '/api/inbox')).status).toBe(401);
+    expect((await as('view', '/api/inbox')).status).toBe(200);
+    const key = KEYS[2]?.[1];
+    expect((await ask('/session', { method: 'POST', body: { key }, url: named.url })).status).toBe(401);
+  });
 });
 
 test('shows no secret of the configuration, wherever it was repeated', async () => {

@@ -155,7 +155,13 @@ const FULL = {
     maxBacklog: { runs: 5, bytes: 6 },
   },
   metrics: { host: '127.0.0.2', port: 9090 },
-  console: { enabled: true, host: '127.0.0.2', port: 9091, publicUrl: 'https://console.example.com' },
+  console: {
+    enabled: true,
+    host: '127.0.0.2',
+    port: 9091,
+    publicUrl: 'https://console.example.com',
+    keys: { ana: { role: 'operate', key: 'a-key-of-thirty-two-characters-00' } },
+  },
   log: { level: 'debug', format: 'pretty' },
 } as const;
 

@@ -25,6 +25,8 @@ export const NO_FILTERS: Filters = { outcome: '', mapping: '', path: '', text: '
 
 export const rows = signal<readonly InboxRow[]>([]);
 export const state = signal<ConsoleState | undefined>(undefined);
+/** Whether the session may change the queue; the service decides on each request. */
+export const mayOperate = computed(() => state.value?.role === 'operate' || state.value?.role === 'author');
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 export const loadProblem = signal('');
 export const isLoaded = signal(false);
@@ -128,7 +130,7 @@ function openFeed(): void {
 
 function take({ kind, id, data }: FeedEvent): void {
   if (id !== '') cursor = id;
-  if (kind === 'generation') state.value = data as ConsoleState;
+  if (kind === 'generation') state.value = { ...state.value, ...(data as ConsoleState) };
   else if (kind === 'restart') reloadSoon(0);
   else if (kind === 'rows') {
     const { rows: came, more } = data as { rows: InboxRow[]; more: number };

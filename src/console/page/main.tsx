@@ -1,9 +1,10 @@
 import { signal } from '@preact/signals';
 import { render, type JSX, type ComponentType } from 'preact';
 import { followEnds } from './ends-store.ts';
-import { connection, filterQuery, startInbox, state } from './inbox-store.ts';
+import { connection, filterQuery, mayOperate, startInbox, state } from './inbox-store.ts';
 import { InboxView, openId, readOpen, step } from './inbox-view.tsx';
 import { followLink, goTo, place } from './navigation.ts';
+import { OverviewView } from './overview-view.tsx';
 import { RequestView } from './request-view.tsx';
 import { toast } from './toast.ts';
 
@@ -25,7 +26,7 @@ function App(): JSX.Element {
         <main id="main" class="split">
           <InboxView />
           <section id="detail" class="detail" aria-label="Request" tabIndex={0}>
-            {id === '' ? <p class="empty quiet">Choose a request.</p> : <RequestView id={id} key={id} />}
+            {id === '' ? <OverviewView /> : <RequestView id={id} key={id} />}
           </section>
         </main>
       )}
@@ -62,7 +63,7 @@ function TopBar({ isAuthor }: { readonly isAuthor: boolean }): JSX.Element {
 function Status(): JSX.Element {
   return (
     <p class="status">
-      {state.value?.mode === 'serve' && <span class="badge">read only</span>}
+      {!mayOperate.value && <span class="badge">read only</span>}
       <span class={`connection ${connection.value}`}>
         <span class="dot" aria-hidden="true" />
         {CONNECTIONS[connection.value]}

@@ -13,6 +13,7 @@ import { OutcomeLabel } from './outcome-label.tsx';
 import { PayloadTree, pointedPath } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { ShownText } from './shown-text.tsx';
+import { StoryView } from './story-view.tsx';
 import { copy } from './toast.ts';
 import { Place, TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
@@ -71,13 +72,14 @@ function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
   return (
     <article class="request">
       <RequestHead page={page} isDev={isDev} />
+      <StoryView page={page} onChanged={onChanged} />
       <div class={kept === undefined ? 'columns single' : 'columns'}>
         <div class="story">
           <Why page={page} />
           {now !== undefined && !isRepeat && <WhatItBecame judgement={now} />}
           {now !== undefined && isRepeat && <WhatWasNotMade judgement={now} />}
           <Section title="What happened">
-            <WorkView page={page} mayChange={isDev} onChanged={onChanged} />
+            <WorkView page={page} onChanged={onChanged} />
           </Section>
         </div>
         {kept !== undefined && <Content kept={kept} />}

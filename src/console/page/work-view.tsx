@@ -1,16 +1,14 @@
 /** What became of a request: runs, what they sent, and system events. */
-import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { RequestPage, WorkJson } from '../protocol.ts';
 import { FactList } from './fact-list.tsx';
-import { messageOf, postJson } from './api.ts';
 import { formatDate, formatMs } from './format.ts';
+import { endOf, Operations, text } from './operations.tsx';
 import { StateLabel } from './outcome-label.tsx';
 import { ProblemText, ShownBlock, ShownText } from './shown-text.tsx';
 
 export interface WorkProps {
   readonly page: RequestPage;
-  readonly mayChange: boolean;
   readonly onChanged: () => void;
 }
 
@@ -47,7 +45,7 @@ function RunWork({ entry, ...changing }: EntryProps): JSX.Element {
       <Failure entry={entry} />
       {reply !== '' && <h4>Reply</h4>}
       <ShownBlock kind="said" text={reply} />
-      <Actions entry={entry} {...changing} />
+      <Operations entries={[entry]} {...changing} />
       {(entry.outbox ?? []).map((sent) => (
         <SentEntry key={text(sent, 'id')} entry={sent} {...changing} />
       ))}
@@ -66,10 +64,13 @@ function SentEntry({ entry, ...changing }: EntryProps): JSX.Element {
       </h4>
       <Facts entry={entry} />
       <Failure entry={entry} />
-      <Actions entry={entry} {...changing} />
+      <Operations entries={[entry]} {...changing} />
     </div>
   );
 }
+
+/** Deliveries and callbacks of a run. */
+export const sentOf = ({ outbox = [] }: WorkJson): readonly WorkJson[] => outbox;
 
 function EventWork({ entry, ...changing }: EntryProps): JSX.Element {
   return (
@@ -81,12 +82,12 @@ function EventWork({ entry, ...changing }: EntryProps): JSX.Element {
       <ShownBlock kind="said" text={text(entry, 'text')} />
       <Facts entry={entry} />
       <Failure entry={entry} />
-      <Actions entry={entry} {...changing} />
+      <Operations entries={[entry]} {...changing} />
     </article>
   );
 }
 
-function workOf({ stored }: RequestPage): {
+export function workOf({ stored }: RequestPage): {
   readonly runs: readonly WorkJson[];
   readonly events: readonly WorkJson[];
 } {
@@ -100,15 +101,6 @@ export function isUnderWay(page: RequestPage): boolean {
     text(entry, 'state'),
   );
   return states.some((one) => one === 'queued' || one === 'active' || one === 'pending' || one === 'claimed');
-}
-
-function text(entry: WorkJson, key: string): string {
-  const value = entry[key];
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
-
-function endOf(run: WorkJson): string {
-  return text(run, 'outcome') || text(run, 'state');
 }
 
 function Facts({ entry }: { readonly entry: WorkJson }): JSX.Element {
@@ -142,34 +134,4 @@ function Failure({ entry }: { readonly entry: WorkJson }): JSX.Element | null {
   const error = entry['lastError'] as { readonly code: string; readonly message?: string } | null | undefined;
   if (error === null || error === undefined) return null;
   return <ProblemText code={error.code} text={error.message ?? ''} />;
-}
-
-function Actions({ entry, mayChange, onChanged }: EntryProps): JSX.Element | null {
-  const problem = useSignal('');
-  const state = text(entry, 'state');
-  const isFailed = ['error', 'timeout'].includes(text(entry, 'outcome'));
-  if (!mayChange || !(isFailed || ['queued', 'dead', 'pending'].includes(state))) return null;
-  const change = async (what: 'retry' | 'drop'): Promise<void> => {
-    try {
-      await postJson(`/api/${what}`, { id: text(entry, 'id') });
-      onChanged();
-    } catch (error) {
-      problem.value = messageOf(error);
-    }
-  };
-  return (
-    <p class="actions">
-      {state !== 'pending' && (
-        <button type="button" onClick={() => void change('retry')}>
-          Try now
-        </button>
-      )}
-      {!isFailed && (
-        <button type="button" class="danger" onClick={() => void change('drop')}>
-          Drop
-        </button>
-      )}
-      {problem.value !== '' && <span role="alert">{problem.value}</span>}
-    </p>
-  );
 }

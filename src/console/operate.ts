@@ -1,0 +1,61 @@
+/** Changes of stored work from the page: what the command line does, each with a line that says who did it. */
+import * as z from 'zod';
+import { ALL_MAPPINGS } from '../storage/facts.ts';
+import type { Asked, Route, RouteContext } from './routes.ts';
+
+const Chosen = z.strictObject({ ids: z.array(z.string().max(100)).min(1).max(200) });
+/** Without a mapping: all runs. */
+const Paused = z.strictObject({ mapping: z.string().min(1).max(200).optional() });
+
+export const OPERATING: Readonly<Record<string, Route>> = {
+  '/api/retry': chosen('retry', ({ deps }, ids) => deps.retry(ids)),
+  '/api/drop': chosen('drop', ({ deps }, ids) => deps.drop(ids)),
+  '/api/cancel': chosen('cancel', ({ deps }, ids) => Promise.resolve(deps.cancel(ids))),
+  '/api/pause': paused('pause', async ({ deps: { storage } }, mapping) =>
+    Number(await storage.pauseRuns(mapping, Date.now())),
+  ),
+  '/api/resume': paused('resume', async ({ deps: { storage, notify } }, mapping) => {
+    const changed = await storage.resumeRuns(mapping);
+    notify();
+    return changed;
+  }),
+};
+
+type Change<Value> = (context: RouteContext, value: Value) => Promise<number>;
+
+function chosen(what: string, change: Change<readonly string[]>): Route {
+  return (context, asked) => {
+    const { ids } = Chosen.parse(asked.body);
+    return told(context, asked, { what, ids }, () => change(context, ids));
+  };
+}
+
+function paused(what: string, change: Change<string>): Route {
+  return (context, asked) => {
+    const { mapping = ALL_MAPPINGS } = Paused.parse(asked.body);
+    return told(context, asked, { what, mapping }, () => change(context, mapping));
+  };
+}
+
+/** Does it, and writes down who did what, from where; also of what failed. */
+async function told(
+  { deps }: RouteContext,
+  { who, from }: Asked,
+  change: { readonly what: string; readonly ids?: readonly string[]; readonly mapping?: string },
+  make: () => Promise<number>,
+): Promise<{ readonly changed: number }> {
+  const line = {
+    audit: change.what,
+    who: who.name === '' ? `key of the console (${who.role})` : who.name,
+    from,
+    ...change,
+  };
+  try {
+    const changed = await make();
+    deps.log.info({ ...line, changed }, 'a change was made in the console');
+    return { changed };
+  } catch (error) {
+    deps.log.info({ ...line, changed: 0 }, 'a change in the console failed');
+    throw error;
+  }
+}

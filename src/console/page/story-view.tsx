@@ -1,0 +1,113 @@
+/** The story of a request in one sentence and a bar, and what can be done about its end. */
+import type { JSX } from 'preact';
+import type { RequestPage, WorkJson } from '../protocol.ts';
+import { count } from './format.ts';
+import { endOf, FAILED, isRun, Operations, text, WAITING } from './operations.tsx';
+import { Label } from './outcome-label.tsx';
+import { ShownText } from './shown-text.tsx';
+import { sentOf, workOf } from './work-view.tsx';
+
+type Tone = 'accepted' | 'rejected' | 'waiting' | 'skipped';
+interface Step {
+  readonly name: string;
+  readonly tone: Tone;
+  readonly said: string;
+}
+
+const RUNNING: readonly string[] = ['active', 'claimed'];
+
+export function StoryView(props: {
+  readonly page: RequestPage;
+  readonly onChanged: () => void;
+}): JSX.Element {
+  return (
+    <div class="story-head">
+      <p class="sentence">
+        <ShownText text={sentenceOf(props.page)} />
+      </p>
+      <ol class="bar-steps" aria-label="How far it came">
+        {stepsOf(props.page).map(({ name, tone, said }) => (
+          <li key={name}>
+            <Label tone={tone} text={`${name} ${said}`.trim()} />
+          </li>
+        ))}
+      </ol>
+      <Operations entries={isRepeat(props.page) ? [] : allOf(props.page)} onChanged={props.onChanged} />
+    </div>
+  );
+}
+
+const isRepeat = ({ row }: RequestPage): boolean => row?.isRepeat === true;
+/** Runs, what they sent, and events. */
+function allOf(page: RequestPage): readonly WorkJson[] {
+  const { runs, events } = workOf(page);
+  return [...runs.flatMap((run) => [run, ...sentOf(run)]), ...events];
+}
+
+const statesOf = (work: readonly WorkJson[]): readonly string[] => work.map((entry) => endOf(entry));
+
+/** The state that somebody has to know first. */
+function worst(states: readonly string[]): Tone {
+  if (states.length === 0) return 'skipped';
+  if (states.some((state) => FAILED.includes(state))) return 'rejected';
+  return states.some((state) => WAITING.includes(state) || RUNNING.includes(state)) ? 'waiting' : 'accepted';
+}
+
+function stepsOf(page: RequestPage): readonly Step[] {
+  const { runs, events } = workOf(page);
+  const { row } = page;
+  const work = [...runs, ...events];
+  const states = statesOf(work);
+  const sent = statesOf(runs.flatMap(sentOf));
+  const isMade = work.length > 0 && !isRepeat(page);
+  const hasRun = states.some((state) => !WAITING.includes(state));
+  const queued: Tone = !isMade ? 'skipped' : hasRun ? 'accepted' : 'waiting';
+  return [
+    { name: 'received', tone: 'accepted', said: '' },
+    { name: 'judged', tone: row?.outcome ?? 'skipped', said: row === undefined ? '' : String(row.status) },
+    { name: 'queued', tone: queued, said: isMade ? '' : 'nothing' },
+    { name: 'ran', tone: isMade && hasRun ? worst(states) : 'skipped', said: isMade ? distinct(states) : '' },
+    { name: 'delivered', tone: isMade ? worst(sent) : 'skipped', said: distinct(sent) },
+  ];
+}
+
+function distinct(states: readonly string[]): string {
+  return [...new Set(states)].join(', ');
+}
+
+function sentenceOf(page: RequestPage): string {
+  const { row } = page;
+  if (row?.outcome === 'rejected')
+    return `Refused with ${row.status} ${row.code ?? ''}: ${row.note ?? 'see why below'}.`;
+  if (isRepeat(page)) return 'A repeat of an earlier request: nothing new was made.';
+  if (row?.outcome === 'skipped')
+    return `Taken, and nothing was made of it: ${row.note ?? 'as a rule says'}.`;
+  const by = row?.mapping === undefined ? 'Accepted' : `Taken by ${row.mapping}`;
+  const [entry] = allOf(page).toSorted((a, b) => rank(a) - rank(b));
+  return entry === undefined ? `${by}; nothing was stored for it.` : `${by}; ${endSentence(entry)}.`;
+}
+
+/** What is worst is said. */
+function rank(entry: WorkJson): number {
+  const state = endOf(entry);
+  return [FAILED, RUNNING, WAITING].findIndex((states) => states.includes(state)) >>> 0;
+}
+
+function whatIs(entry: WorkJson): string {
+  if (isRun(entry)) return 'its run';
+  if (text(entry, 'kind') === 'callback') return 'its callback';
+  return 'mode' in entry ? 'its wake' : 'its reply';
+}
+
+function endSentence(entry: WorkJson): string {
+  const what = whatIs(entry);
+  const state = endOf(entry);
+  const code = (entry['lastError'] as { readonly code?: string } | null | undefined)?.code;
+  const because = code === undefined ? '' : ` (${code})`;
+  const tries = count(Number(text(entry, 'attempts')), 'attempt');
+  if (state === 'dead') return `${what} was given up after ${tries}${because}`;
+  if (FAILED.includes(state)) return `${what} failed${because}`;
+  if (RUNNING.includes(state)) return `${what} is under way`;
+  if (WAITING.includes(state)) return `${what} waits${because}`;
+  return `${what} ended well`;
+}
