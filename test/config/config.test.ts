@@ -344,7 +344,7 @@ test('the shortest file that serves has these defaults', async () => {
     leaseSeconds: 20,
     maxBacklog: { runs: 100_000, bytes: 1_073_741_824 },
   });
-  expect([metrics, console, log]).toEqual([undefined, { host: '127.0.0.1' }, { level: 'info' }]);
+  expect([metrics, console, log]).toEqual([undefined, { host: '127.0.0.1', keys: {} }, { level: 'info' }]);
 });
 
 const openClaw = `// as its users write it
