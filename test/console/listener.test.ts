@@ -125,6 +125,7 @@ test('compresses what is long, where the browser takes that', async () => {
 });
 
 describe('named keys', () => {
+  const SOON = { timeout: 20_000 };
   const KEYS = ['view', 'inspect', 'operate'].map(
     (role) => [role, `a-key-of-${role}-that-is-long-enough-000`] as const,
   );
@@ -166,7 +167,7 @@ console:
     const whole = await as('inspect', `/api/request?id=${requestId}`);
     expect(whole.text).toContain('Ada-Lovelace');
     await expect
-      .poll(async () => (await as('view', `/api/request?id=${requestId}`)).text)
+      .poll(async () => (await as('view', `/api/request?id=${requestId}`)).text, SOON)
       .toContain('"outcome":"ok"');
     const seen = await as('view', `/api/request?id=${requestId}`);
     expect(seen.text).not.toContain('Ada-Lovelace');
@@ -190,11 +191,11 @@ console:
       (JSON.parse((await as('view', `/api/ends?ids=${run}`)).text) as { ends: object[] }).ends;
     expect(await ends()).toEqual([{ id: run, end: 'queued', why: 'paused' }]);
     expect((await as('operate', '/api/resume', { mapping: 'order-slow' })).text).toBe('{"changed":1}');
-    await expect.poll(ends).toEqual([{ id: run, end: 'running' }]);
+    await expect.poll(ends, SOON).toEqual([{ id: run, end: 'running' }]);
     await expect
-      .poll(async () => (await as('operate', '/api/cancel', { ids: [run] })).text)
+      .poll(async () => (await as('operate', '/api/cancel', { ids: [run] })).text, SOON)
       .toBe('{"changed":1}');
-    await expect.poll(ends).toEqual([{ id: run, end: 'failed', why: 'cancelled' }]);
+    await expect.poll(ends, SOON).toEqual([{ id: run, end: 'failed', why: 'cancelled' }]);
     expect((await as('operate', '/api/cancel', { ids: [run] })).text).toBe('{"changed":0}');
     const audits = named.log.flatMap((line) => {
       const entry = JSON.parse(line) as Readonly<Record<string, unknown>>;

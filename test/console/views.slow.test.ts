@@ -70,7 +70,7 @@ describe.skipIf(noBrowser !== '')(`every view${noBrowser === '' ? '' : `, ${noBr
     await page.keyboard.press('j');
     await page.waitForSelector('.row.open');
     await page.waitForSelector('.content .tree .line');
-    await page.focus('.content .tree');
+    await page.focus('.content .tree .line');
     for (const key of ['End', 'ArrowLeft', 'ArrowLeft', 'Home', 'ArrowDown', 'Enter'])
       await page.keyboard.press(key);
     await page.waitForSelector('.toast:has-text("payload.id")');

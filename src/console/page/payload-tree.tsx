@@ -2,19 +2,26 @@
  * A payload as a tree. What is closed costs nothing: a list of 100,000 keys shows a hundred and asks; a text of five
  * megabytes shows its beginning. Arrow keys walk it as every tree; Enter chooses a value.
  */
-import { signal, useComputed, useSignal, type ReadonlySignal, type Signal } from '@preact/signals';
-import type { JSX } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import { ExactText, kindOf, sizeOf, type Value } from './exact-json.ts';
+import { signal, useComputed, useSignal } from '@preact/signals';
+import { createContext, type JSX } from 'preact';
+import { useContext, useEffect, useRef } from 'preact/hooks';
+import { entriesOf, ExactText, kindOf, sizeOf, type Value } from './exact-json.ts';
 import { count, formatBytes } from './format.ts';
 import { plainText, ShownText } from './shown-text.tsx';
-import { CHUNK, findHits, type Hits, type Line, listLines, type Opened } from './tree-lines.ts';
 
 /** The path that is pointed at: a piece of a text, or a value of the tree. */
 export const pointedPath = signal('');
 
+/** Members shown at once. */
+const CHUNK = 100;
+/** Values looked at by a search, and hits it shows. */
+const MAX_LOOKED_AT = 300_000;
+const MAX_HITS = 200;
+/** Levels that are open at first. */
+const OPEN_LEVELS = 2;
 const MAX_TEXT = 160;
 const MAX_OPEN_TEXT = 20_000;
+
 export interface PayloadTreeProps {
   /** Name of the root: payload, headers, query. */
   readonly root: string;
@@ -25,33 +32,22 @@ export interface PayloadTreeProps {
   readonly onChoose: (path: string) => void;
 }
 
-export function PayloadTree(props: PayloadTreeProps): JSX.Element {
-  const { root, value, label } = props;
-  const opened = useSignal<Opened>(new Map());
-  const shownOf = useSignal<ReadonlyMap<string, number>>(new Map());
+interface Hits {
+  /** Of what was found and of everything above it. */
+  readonly paths: ReadonlySet<string>;
+  readonly text: string;
+}
+
+type Shared = Pick<PayloadTreeProps, 'action' | 'onChoose'> & { readonly hits: Hits | undefined };
+const Tree = createContext<Shared>({ action: '', onChoose: () => undefined, hits: undefined });
+
+export function PayloadTree({ root, value, label, action, onChoose }: PayloadTreeProps): JSX.Element {
   const search = useSignal('');
   const content = useSignal(value);
   content.value = value;
-  const hits = useComputed(() => findHits(content.value, root, search.value.trim().toLowerCase()));
-  const lines = useComputed(() =>
-    listLines(content.value, root, { opened: opened.value, shownOf: shownOf.value, hits: hits.value }),
-  );
+  const hits = useComputed(() => findHits(content.value, root, search.value.trim().toLowerCase())).value;
   return (
-    <div class="tree-box">
-      <TreeSearch root={root} label={label} search={search} hits={hits} />
-      <TreeLines {...props} tree={{ content, opened, shownOf, lines }} />
-    </div>
-  );
-}
-
-interface TreeSearchProps extends Pick<PayloadTreeProps, 'root' | 'label'> {
-  readonly search: Signal<string>;
-  readonly hits: ReadonlySignal<Hits | undefined>;
-}
-
-function TreeSearch({ root, label, search, hits }: TreeSearchProps): JSX.Element {
-  return (
-    <>
+    <div>
       <input
         type="search"
         class="tree-search"
@@ -59,132 +55,82 @@ function TreeSearch({ root, label, search, hits }: TreeSearchProps): JSX.Element
         aria-label={`Search ${label}`}
         onInput={(event) => (search.value = event.currentTarget.value)}
       />
-      {hits.value !== undefined && (
+      {hits !== undefined && (
         <p class="quiet small" aria-live="polite">
-          {hits.value.text}
+          {hits.text}
         </p>
       )}
-    </>
-  );
-}
-
-interface TreeLinesProps extends PayloadTreeProps {
-  readonly tree: {
-    readonly content: ReadonlySignal<Value>;
-    readonly opened: Signal<Opened>;
-    readonly shownOf: Signal<ReadonlyMap<string, number>>;
-    readonly lines: ReadonlySignal<readonly Line[]>;
-  };
-}
-
-function TreeLines({ root, label, action, onChoose, tree }: TreeLinesProps): JSX.Element {
-  const { content, opened, shownOf, lines } = tree;
-  const current = useSignal(root);
-  const box = useRef<HTMLDivElement>(null);
-  useReveal(root, content, opened, box);
-  const toggle = (path: string, isOpen: boolean): void => {
-    opened.value = new Map(opened.value).set(path, isOpen);
-  };
-  const act = (line: Line): void => {
-    if (line.more !== undefined) showMore(shownOf, line.path);
-    else if (sizeOf(line.value) > 0) toggle(line.path, !line.isOpen);
-    else onChoose(line.path);
-  };
-  return (
-    <div
-      class="tree"
-      role="tree"
-      aria-label={label}
-      tabIndex={0}
-      ref={box}
-      aria-activedescendant={`${label}:${current.value}`}
-      onKeyDown={(event) => walk(event, { lines, current, toggle, act })}
-    >
-      {lines.value.map((line) => (
-        <TreeLine
-          key={`${line.path}${line.more === undefined ? '' : ' more'}`}
-          line={line}
-          label={label}
-          isCurrent={current.value === line.path && line.more === undefined}
-          action={action}
-          onToggle={() => act(line)}
-          onChoose={() => onChoose(line.path)}
-        />
-      ))}
+      <div class="tree" role="tree" aria-label={label} onKeyDown={walk}>
+        <Tree.Provider value={{ action, onChoose, hits }}>
+          <Branch path={root} name={root} value={value} level={1} />
+        </Tree.Provider>
+      </div>
     </div>
   );
 }
 
-function showMore(shownOf: Signal<ReadonlyMap<string, number>>, path: string): void {
-  shownOf.value = new Map(shownOf.value).set(path, (shownOf.value.get(path) ?? CHUNK) + 10 * CHUNK);
+interface BranchProps {
+  readonly path: string;
+  readonly name: string;
+  readonly value: Value;
+  readonly level: number;
 }
 
-/** Opens the way to the path that is pointed at, and brings it into sight. */
-function useReveal(
-  root: string,
-  content: ReadonlySignal<Value>,
-  opened: Signal<Opened>,
-  box: { readonly current: HTMLDivElement | null },
-): void {
-  const path = pointedPath.value;
+/** A value with what it holds, as far as that is open. */
+function Branch({ path, name, value, level }: BranchProps): JSX.Element {
+  const { action, onChoose, hits } = useContext(Tree);
+  const chosen = useSignal<boolean | undefined>(undefined);
+  const shown = useSignal(CHUNK);
+  const line = useRef<HTMLDivElement>(null);
+  const pointed = pointedPath.value;
+  const isPointed = pointed === path;
   useEffect(() => {
-    if (path !== root && !path.startsWith(`${root}.`)) return;
-    opened.value = withWayOpen(opened.peek(), root, path);
-    requestAnimationFrame(() => {
-      if (box.current !== null) showPointed(box.current);
-    });
-  }, [path, content.value]);
-}
-
-function withWayOpen(opened: Opened, root: string, path: string): Opened {
-  const next = new Map(opened);
-  const keys = path.slice(root.length + 1).split('.');
-  for (let depth = 0; depth < keys.length; depth += 1)
-    next.set([root, ...keys.slice(0, depth)].join('.'), true);
-  return next;
-}
-
-function showPointed(tree: HTMLDivElement): void {
-  const line = tree.querySelector('.pointed');
-  if (!(line instanceof HTMLElement)) return;
-  const isSeen = line.offsetTop >= tree.scrollTop && line.offsetTop < tree.scrollTop + tree.clientHeight - 24;
-  if (!isSeen) tree.scrollTop = line.offsetTop - tree.clientHeight / 2;
-}
-
-interface TreeLineProps {
-  readonly line: Line;
-  readonly label: string;
-  readonly isCurrent: boolean;
-  readonly action: string;
-  readonly onToggle: () => void;
-  readonly onChoose: () => void;
-}
-
-function TreeLine({ line, label, isCurrent, action, onToggle, onChoose }: TreeLineProps): JSX.Element {
-  const { path, key, level, value, isOpen, more } = line;
-  const holdsMore = sizeOf(value) > 0;
-  const isPointed = pointedPath.value === path && more === undefined;
-  if (more !== undefined) return <MoreLine level={level} more={more} onToggle={onToggle} />;
+    if (pointed.startsWith(`${path}.`)) chosen.value = true;
+    if (isPointed) line.current?.scrollIntoView({ block: 'nearest' });
+  }, [pointed]);
+  const size = sizeOf(value);
+  const isOpenAtFirst = level === 1 || (level <= OPEN_LEVELS && size <= CHUNK);
+  const isOpen = size > 0 && (hits === undefined ? (chosen.value ?? isOpenAtFirst) : hits.paths.has(path));
+  const members = isOpen ? entriesOf(value).slice(0, hits === undefined ? shown.value : Infinity) : [];
+  const found = members.filter(([key]) => hits?.paths.has(`${path}.${key}`) ?? true);
   return (
-    <div
-      id={`${label}:${path}`}
-      class={`line${isPointed ? ' pointed' : ''}${isCurrent ? ' current' : ''}`}
-      style={indentOf(level)}
-      role="treeitem"
-      aria-level={level}
-      aria-expanded={holdsMore ? isOpen : undefined}
-      aria-selected={isPointed}
-      title={holdsMore ? undefined : `${action}: ${plainText(path)}`}
-      onClick={holdsMore ? onToggle : onChoose}
-    >
-      <span class="twist" aria-hidden="true">
-        {holdsMore ? (isOpen ? '▾' : '▸') : ''}
-      </span>
-      <span class="key">
-        <ShownText text={key.length > MAX_TEXT ? `${key.slice(0, MAX_TEXT)}…` : key} />
-      </span>
-      <ValueText value={value} isOpen={isOpen} />
-    </div>
+    <>
+      <div
+        ref={line}
+        class={isPointed ? 'line pointed' : 'line'}
+        style={indentOf(level)}
+        role="treeitem"
+        tabIndex={level === 1 ? 0 : -1}
+        aria-level={level}
+        aria-expanded={size > 0 ? isOpen : undefined}
+        aria-selected={isPointed}
+        title={size > 0 ? undefined : `${action}: ${plainText(path)}`}
+        onClick={() => (size > 0 ? (chosen.value = !isOpen) : onChoose(path))}
+      >
+        <span class="twist" aria-hidden="true">
+          {size === 0 ? '' : isOpen ? '▾' : '▸'}
+        </span>
+        <span class="key">
+          <ShownText text={name.length > MAX_TEXT ? `${name.slice(0, MAX_TEXT)}…` : name} />
+        </span>
+        <ValueText value={value} isOpen={isOpen} />
+      </div>
+      {found.map(([key, member]) => (
+        <Branch key={key} path={`${path}.${key}`} name={key} value={member} level={level + 1} />
+      ))}
+      {isOpen && hits === undefined && size > shown.value && (
+        <div
+          class="line more"
+          style={indentOf(level + 1)}
+          role="treeitem"
+          tabIndex={-1}
+          aria-level={level + 1}
+          onClick={() => (shown.value += 10 * CHUNK)}
+        >
+          {(size - shown.value).toLocaleString('en')} more…
+        </div>
+      )}
+    </>
   );
 }
 
@@ -195,19 +141,6 @@ function indentOf(level: number): { readonly paddingLeft: string } {
   return { paddingLeft: `${(Math.min(level, MAX_INDENTED) - 1) * 15 + 2}px` };
 }
 
-function MoreLine({ level, more, onToggle }: Pick<TreeLineProps, 'onToggle'> & MoreLines): JSX.Element {
-  return (
-    <div class="line" style={indentOf(level)} role="treeitem" aria-level={level} onClick={onToggle}>
-      <span class="more">{more.toLocaleString('en')} more…</span>
-    </div>
-  );
-}
-
-interface MoreLines {
-  readonly level: number;
-  readonly more: number;
-}
-
 function ValueText({ value, isOpen }: { readonly value: Value; readonly isOpen: boolean }): JSX.Element {
   const kind = kindOf(value);
   if (kind === 'object' || kind === 'list') {
@@ -215,11 +148,11 @@ function ValueText({ value, isOpen }: { readonly value: Value; readonly isOpen: 
     const text = kind === 'list' ? count(size, 'element') : count(size, 'key');
     return <span class="size">{isOpen ? '' : size === 0 ? (kind === 'list' ? '[ ]' : '{ }') : text}</span>;
   }
-  if (typeof value !== 'string')
-    return (
-      <span class={`value ${kind}`}>{value instanceof ExactText ? value.text : JSON.stringify(value)}</span>
-    );
-  return <LongText value={value} />;
+  return typeof value === 'string' ? (
+    <LongText value={value} />
+  ) : (
+    <span class={`value ${kind}`}>{leafText(value)}</span>
+  );
 }
 
 /** The beginning of a text, and the rest when it is asked for. */
@@ -242,43 +175,66 @@ function LongText({ value }: { readonly value: string }): JSX.Element {
   );
 }
 
-interface Walking {
-  readonly lines: ReadonlySignal<readonly Line[]>;
-  readonly current: Signal<string>;
-  readonly toggle: (path: string, isOpen: boolean) => void;
-  readonly act: (line: Line) => void;
+/** Undefined where nothing is searched for. */
+function findHits(value: Value, root: string, wanted: string): Hits | undefined {
+  if (wanted === '') return undefined;
+  const paths = new Set<string>([root]);
+  let looked = 0;
+  let found = 0;
+  const open: { readonly path: string; readonly value: Value }[] = [{ path: root, value }];
+  for (let item = open.pop(); item !== undefined && looked < MAX_LOOKED_AT; item = open.pop()) {
+    for (const [key, member] of entriesOf(item.value)) {
+      looked += 1;
+      const path = `${item.path}.${key}`;
+      if (key.toLowerCase().includes(wanted) || leafText(member).toLowerCase().includes(wanted)) {
+        found += 1;
+        if (found <= MAX_HITS) addWay(paths, path);
+      }
+      if (sizeOf(member) > 0) open.push({ path, value: member });
+    }
+  }
+  const cut = found > MAX_HITS ? `, the first ${MAX_HITS} are shown` : '';
+  return { paths, text: `${count(found, 'hit')}${looked >= MAX_LOOKED_AT ? ' so far' : ''}${cut}` };
 }
 
-/** The keys of the WAI-ARIA tree pattern. */
-function walk(event: KeyboardEvent, { lines, current, toggle, act }: Walking): void {
-  const list = lines.value;
-  const found = list.findIndex(({ path, more }) => path === current.value && more === undefined);
-  const at = Math.max(0, found);
-  const line = list[at];
-  if (line === undefined || event.target instanceof HTMLInputElement) return;
-  const move = MOVES[event.key]?.(line, list, at);
-  if (move === undefined) return;
+function addWay(paths: Set<string>, path: string): void {
+  for (let at = path.indexOf('.'); at !== -1; at = path.indexOf('.', at + 1)) paths.add(path.slice(0, at));
+  paths.add(path);
+}
+
+function leafText(value: Value): string {
+  if (typeof value === 'string') return value.slice(0, 100_000);
+  if (value instanceof ExactText) return value.text;
+  return typeof value === 'object' && value !== null ? '' : String(value);
+}
+
+/** The keys of the WAI-ARIA tree pattern; the focus is on the line itself. */
+function walk(event: KeyboardEvent): void {
+  const line = event.target as HTMLElement;
+  const lines = [...(event.currentTarget as HTMLElement).querySelectorAll<HTMLElement>('.line')];
+  const at = lines.indexOf(line);
+  const goTo = MOVES[event.key]?.(line, lines, at);
+  if (at === -1 || goTo === undefined) return;
   event.preventDefault();
-  if (move === 'act') return act(line);
-  if (typeof move !== 'number') return toggle(line.path, move === 'open');
-  const next = list[Math.min(Math.max(move, 0), list.length - 1)];
-  if (next === undefined) return;
-  current.value = next.path;
-  const { ariaLabel } = event.currentTarget as HTMLElement;
-  document.getElementById(`${ariaLabel}:${next.path}`)?.scrollIntoView({ block: 'nearest' });
+  if (goTo === 'press') line.click();
+  else lines[Math.min(Math.max(goTo, 0), lines.length - 1)]?.focus();
 }
 
-/** What a key does: something with the line, or a move to another one. */
+const levelOf = (line: HTMLElement): number => Number(line.ariaLevel);
+
+/** What a key does: press the line, as a click does, or go to another one. */
 const MOVES: Readonly<
-  Record<string, (line: Line, list: readonly Line[], at: number) => number | 'open' | 'close' | 'act'>
+  Record<string, (line: HTMLElement, lines: readonly HTMLElement[], at: number) => number | 'press'>
 > = {
-  ArrowDown: (_line, _list, at) => at + 1,
-  ArrowUp: (_line, _list, at) => at - 1,
+  ArrowDown: (_line, _lines, at) => at + 1,
+  ArrowUp: (_line, _lines, at) => at - 1,
   Home: () => 0,
-  End: (_line, list) => list.length - 1,
-  ArrowRight: ({ value, isOpen }, _list, at) => (sizeOf(value) > 0 && !isOpen ? 'open' : at + 1),
-  ArrowLeft: (line, list, at) =>
-    line.isOpen ? 'close' : list.findLastIndex(({ level }, index) => index < at && level < line.level),
-  Enter: () => 'act',
-  ' ': () => 'act',
+  End: (_line, lines) => lines.length - 1,
+  ArrowRight: (line, _lines, at) => (line.ariaExpanded === 'false' ? 'press' : at + 1),
+  ArrowLeft: (line, lines, at) =>
+    line.ariaExpanded === 'true'
+      ? 'press'
+      : lines.findLastIndex((other, index) => index < at && levelOf(other) < levelOf(line)),
+  Enter: () => 'press',
+  ' ': () => 'press',
 };
