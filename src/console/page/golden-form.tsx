@@ -9,9 +9,14 @@ export function GoldenForm({ id }: { readonly id: string }): JSX.Element {
   const masks = useSignal('');
   const result = useSignal('');
   const keep = async (): Promise<void> => {
-    const { isKept, said } = await keepCase(id, masks.value.split(/[\s,]+/).filter(Boolean));
-    result.value = said;
-    if (isKept) isOpen.value = false;
+    const places = masks.value.split(/[\s,]+/).filter(Boolean);
+    try {
+      const answer = await postJson<GoldenAnswer>('/api/golden', { request: id, masks: places });
+      isOpen.value = answer.kind === 'refused';
+      result.value = answer.kind === 'refused' ? answer.problem : `kept: ${answer.files.join(', ')}`;
+    } catch (error) {
+      result.value = messageOf(error);
+    }
   };
   return (
     <>
@@ -22,20 +27,6 @@ export function GoldenForm({ id }: { readonly id: string }): JSX.Element {
       <span role="status">{result.value}</span>
     </>
   );
-}
-
-/** Asks the service to write the case; never rejects. */
-async function keepCase(
-  id: string,
-  masks: readonly string[],
-): Promise<{ readonly isKept: boolean; readonly said: string }> {
-  try {
-    const answer = await postJson<GoldenAnswer>('/api/golden', { request: id, masks });
-    if (answer.kind === 'refused') return { isKept: false, said: answer.problem };
-    return { isKept: true, said: `kept: ${answer.files.join(', ')}` };
-  } catch (error) {
-    return { isKept: false, said: messageOf(error) };
-  }
 }
 
 function MaskForm({ masks, onKeep }: { readonly masks: Signal<string>; onKeep(): void }): JSX.Element {

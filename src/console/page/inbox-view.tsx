@@ -3,6 +3,7 @@ import { signal, useComputed } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { InboxRow } from '../protocol.ts';
+import { Choice } from './choice.tsx';
 import { inNeed, rowsInSight as seenRows, shownRows } from './ends-store.ts';
 import { formatAgo, formatBody, formatDate, formatMs } from './format.ts';
 import {
@@ -19,7 +20,7 @@ import {
 } from './inbox-store.ts';
 import { goTo, place } from './navigation.ts';
 import { OutcomeLabel } from './outcome-label.tsx';
-import { plainText, ShownText } from './shown-text.tsx';
+import { ShownText } from './shown-text.tsx';
 
 const scrollTop = signal(0);
 const viewHeight = signal(800);
@@ -108,29 +109,6 @@ function FoundCount(): JSX.Element {
         </button>
       )}
     </p>
-  );
-}
-
-function Choice(props: {
-  readonly label: string;
-  readonly value: string;
-  readonly names: readonly string[];
-  readonly onChange: (value: string) => void;
-}): JSX.Element {
-  return (
-    <select
-      aria-label={props.label}
-      class={props.value === '' ? '' : 'chosen'}
-      value={props.value}
-      onChange={(event) => props.onChange(event.currentTarget.value)}
-    >
-      <option value="">{props.label}: all</option>
-      {props.names.map((name) => (
-        <option key={name} value={name}>
-          {plainText(name, 60)}
-        </option>
-      ))}
-    </select>
   );
 }
 

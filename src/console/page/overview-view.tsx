@@ -4,10 +4,11 @@ import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Overview } from '../protocol.ts';
 import { getJson, messageOf, postJson } from './api.ts';
+import { Choice } from './choice.tsx';
 import { inNeed, needsAttention } from './ends-store.ts';
 import { count, formatAgo, formatTime } from './format.ts';
 import { filters, mayOperate, rows, state } from './inbox-store.ts';
-import { plainText, ShownText } from './shown-text.tsx';
+import { ShownText } from './shown-text.tsx';
 import { say } from './toast.ts';
 
 const LOOK_MS = 5_000;
@@ -37,7 +38,8 @@ export function OverviewView(): JSX.Element {
   );
 }
 
-function Work({ found: { backlog, pauses, holds, limited } }: { readonly found: Overview }): JSX.Element {
+function Work({ found }: { readonly found: Overview }): JSX.Element {
+  const { backlog } = found;
   return (
     <section>
       <h2>Work</h2>
@@ -46,26 +48,14 @@ function Work({ found: { backlog, pauses, holds, limited } }: { readonly found: 
         {count(backlog.queuedOutbox, 'delivery', 'deliveries')} waiting, {backlog.deadOutbox} given up
       </p>
       <ul>
-        {pauses.map(({ mappingId, since }) => (
-          <li key={mappingId} class="note">
-            {mappingId === ALL ? 'All runs are' : <ShownText text={`Mapping ${mappingId} is`} />} paused since{' '}
-            {formatTime(since)}{' '}
-            {mayOperate.value && (
-              <button type="button" class="link" onClick={() => void setPause('resume', mappingId)}>
+        {obstaclesOf(found).map(({ text, paused }) => (
+          <li key={text} class="note">
+            <ShownText text={text} />{' '}
+            {paused !== undefined && mayOperate.value && (
+              <button type="button" class="link" onClick={() => void setPause('resume', paused)}>
                 Resume
               </button>
             )}
-          </li>
-        ))}
-        {limited.map(({ mappingId, reason, waiting }) => (
-          <li key={mappingId} class="note">
-            <ShownText text={`Mapping ${mappingId} is at its limit (${reason})`} />: {count(waiting, 'run')}{' '}
-            waiting
-          </li>
-        ))}
-        {holds.map(({ runner, model = '', code, waiting }) => (
-          <li key={runner + model} class="note">
-            <ShownText text={`Agent ${runner} ${model} is away (${code})`} />: {count(waiting, 'run')} waiting
           </li>
         ))}
       </ul>
@@ -74,13 +64,34 @@ function Work({ found: { backlog, pauses, holds, limited } }: { readonly found: 
   );
 }
 
+interface Obstacle {
+  readonly text: string;
+  /** The mapping whose pause can be ended. */
+  readonly paused?: string;
+}
+
+/** What keeps runs from beginning. */
+function obstaclesOf({ pauses, limited, holds }: Overview): readonly Obstacle[] {
+  return [
+    ...pauses.map(({ mappingId, since }) => ({
+      text: `${mappingId === ALL ? 'All runs are' : `Mapping ${mappingId} is`} paused since ${formatTime(since)}.`,
+      paused: mappingId,
+    })),
+    ...limited.map(({ mappingId, reason, waiting }) => ({
+      text: `Mapping ${mappingId} is at its limit (${reason}): ${count(waiting, 'run')} waiting.`,
+    })),
+    ...holds.map(({ runner, model = '', code, waiting }) => ({
+      text: `Agent ${runner} ${model} is away (${code}): ${count(waiting, 'run')} waiting.`,
+    })),
+  ];
+}
+
 async function setPause(what: 'pause' | 'resume', mapping: string): Promise<void> {
+  const isAll = mapping === ALL || mapping === '';
   try {
-    const { changed } = await postJson<{ readonly changed: number }>(
-      `/api/${what}`,
-      mapping === ALL ? {} : { mapping },
-    );
-    say(changed === 0 ? 'nothing changed' : `${what}d ${mapping === ALL ? 'all runs' : mapping}`);
+    const body = isAll ? {} : { mapping };
+    const { changed } = await postJson<{ readonly changed: number }>(`/api/${what}`, body);
+    say(changed === 0 ? 'nothing changed' : `${what}d ${isAll ? 'all runs' : mapping}`);
   } catch (error) {
     say(messageOf(error));
   }
@@ -88,21 +99,11 @@ async function setPause(what: 'pause' | 'resume', mapping: string): Promise<void
 
 /** Begins no further run of a mapping, or of any; what is under way goes on. */
 function PauseForm(): JSX.Element {
-  const chosen = useSignal(ALL);
+  const chosen = useSignal('');
+  const names = state.value?.mappings ?? [];
   return (
     <p class="actions">
-      <select
-        aria-label="What to pause"
-        value={chosen.value}
-        onChange={(event) => (chosen.value = event.currentTarget.value)}
-      >
-        <option value={ALL}>all runs</option>
-        {(state.value?.mappings ?? []).map((id) => (
-          <option key={id} value={id}>
-            {plainText(id, 60)}
-          </option>
-        ))}
-      </select>
+      <Choice label="Mapping" value={chosen.value} names={names} onChange={(name) => (chosen.value = name)} />
       <button type="button" onClick={() => void setPause('pause', chosen.value)}>
         Pause
       </button>
@@ -111,26 +112,15 @@ function PauseForm(): JSX.Element {
 }
 
 function Need(): JSX.Element {
-  const need = inNeed.value;
-  if (need.length === 0) return <p class="quiet">Nothing needs attention.</p>;
+  const need = inNeed.value.length;
+  if (need === 0) return <p class="quiet">Nothing needs attention.</p>;
   return (
-    <section>
-      <h2>Needs attention</h2>
-      <ul>
-        {need.slice(0, 10).map((row) => (
-          <li key={row.id}>
-            <a href={`/request/${row.id}`}>
-              <ShownText text={row.path || '(no name)'} />
-            </a>{' '}
-            <span class="quiet">{formatAgo(row.at)}</span>{' '}
-            <ShownText text={row.note ?? row.code ?? row.mapping ?? ''} />
-          </li>
-        ))}
-      </ul>
+    <p>
+      {count(need, 'request needs', 'requests need')} attention.{' '}
       <button type="button" class="link" onClick={() => (filters.value = { ...filters.value, need: 'yes' })}>
-        Show all {need.length} in the list
+        Show them in the list
       </button>
-    </section>
+    </p>
   );
 }
 

@@ -1,0 +1,26 @@
+import type { JSX } from 'preact';
+import { plainText } from './shown-text.tsx';
+
+/** A choice of one of the names, or of all of them, which is the empty one. */
+export function Choice(props: {
+  readonly label: string;
+  readonly value: string;
+  readonly names: readonly string[];
+  readonly onChange: (value: string) => void;
+}): JSX.Element {
+  return (
+    <select
+      aria-label={props.label}
+      class={props.value === '' ? '' : 'chosen'}
+      value={props.value}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    >
+      <option value="">{props.label}: all</option>
+      {props.names.map((name) => (
+        <option key={name} value={name}>
+          {plainText(name, 60)}
+        </option>
+      ))}
+    </select>
+  );
+}
