@@ -20,12 +20,7 @@ import {
   type StoredExplanation,
   storedToJson,
 } from '../explanation/explanation.ts';
-import {
-  loadKeptGeneration,
-  packGeneration,
-  type Generation,
-  type OldGeneration,
-} from '../generation/generation.ts';
+import { loadKeptGeneration, type Generation, type OldGeneration } from '../generation/generation.ts';
 import type { WrittenRequest } from '../hook/hook.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import {
@@ -98,14 +93,6 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
   }
 }
 
-/** Whether a generation has the files that were kept. */
-async function isOf(generation: Generation, { files }: KeptGeneration): Promise<boolean> {
-  const now = await packGeneration(generation);
-  const namesOf = (all: KeptGeneration['files'] = []): string =>
-    JSON.stringify(all.map(({ folder, name, hash }) => `${folder} ${name} ${hash}`).toSorted());
-  return namesOf(now?.files) === namesOf(files);
-}
-
 /** The mappings and transforms that judged a request, where they are others now. */
 class OldFiles {
   readonly #sandbox = new Sandbox();
@@ -117,11 +104,9 @@ class OldFiles {
     { config, now }: { readonly config: LoadedConfig; readonly now: Generation | undefined },
   ): Promise<Explainer | undefined> {
     if (kept === undefined || stored.kept === undefined) return undefined;
-    if (now !== undefined && (await isOf(now, kept))) return undefined;
     const options = { env: terminal.env, needSecrets: false, dev: true, sandbox: this.#sandbox, advise };
     const { hooks } = config.settings;
-    // What cannot be loaded any more, for example as a runner is gone, is judged by the files of now.
-    this.#opened = await loadKeptGeneration(config.file, kept, { ...options, hooks }).catch(() => undefined);
+    this.#opened = await loadKeptGeneration(config.file, kept, { ...options, hooks, now });
     const { generation, diagnostics } = this.#opened ?? {};
     return generation === undefined ? undefined : { generation, diagnostics: diagnostics ?? [] };
   }

@@ -11,6 +11,7 @@ import type {
 import { dropEnding } from '../gateway/gateway.ts';
 import {
   loadGeneration,
+  loadKeptGeneration,
   type Generation,
   type GenerationOptions,
   type LoadedGeneration,
@@ -143,6 +144,20 @@ function createWorkshop(configFile: string, env: NodeJS.ProcessEnv): Workshop {
       const loaded = await loadGeneration(configFile, options);
       base = loaded.generation;
       return workOf(loaded);
+    },
+    loadKept: async (kept) => {
+      if (base === undefined) return undefined;
+      const { hooks } = base.config.settings;
+      const old = await loadKeptGeneration(configFile, kept, { ...options, hooks, now: base });
+      if (old === undefined) return undefined;
+      const work = workOf(old);
+      return {
+        ...work,
+        release: () => {
+          void work.release();
+          return old.close();
+        },
+      };
     },
     checkTypes: async (transformsDir) => {
       const refs = base?.table.mappings.flatMap(({ transform }) => transform ?? []) ?? [];

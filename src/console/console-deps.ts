@@ -3,7 +3,7 @@ import type { Finding } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import type { RunRecord, Storage } from '../storage/storage.ts';
+import type { KeptGeneration, RunRecord, Storage } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 
 /** Configuration, mappings and transforms, as far as the console looks at them. */
@@ -28,12 +28,14 @@ export interface LoadedWork {
   readonly generation?: ConsoleGeneration;
   readonly diagnostics: readonly Finding[];
   /** Frees what it holds. */
-  release(): void;
+  release(): void | Promise<void>;
 }
 
 /** Loads generations that never go live, with processes of their own for transforms. */
 export interface Workshop {
   load(folders?: DraftFolders): Promise<LoadedWork>;
+  /** What was live once and kept; undefined where the files as they are judge alike, or it cannot be loaded any more. */
+  loadKept(kept: KeptGeneration): Promise<LoadedWork | undefined>;
   /** What the type checker says of the transforms of a folder. */
   checkTypes(transformsDir: string): Promise<readonly Finding[]>;
   stop(): Promise<void>;

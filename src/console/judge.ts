@@ -37,6 +37,14 @@ export class Judge {
   #idle: NodeJS.Timeout | undefined;
   /** The files as they are, loaded for the generation with this id. */
   #base: { readonly id: string; readonly loaded: Promise<LoadedWork> } | undefined;
+  /** What was live once, loaded beside the files as they are. */
+  #then:
+    | {
+        readonly kept: string | undefined;
+        readonly now: LoadedWork;
+        readonly loaded: Promise<LoadedWork | undefined>;
+      }
+    | undefined;
   #before = new WeakMap<HookRequest, Promise<Evaluation>>();
   /** Kept requests that were read, so that each is parsed and judged as it is only once. */
   #kept = new Map<string, GoldenCase>();
@@ -70,6 +78,19 @@ export class Judge {
       return base.loaded;
     }
     return this.#base.loaded;
+  }
+
+  /** What judged a request when it came, where the files judge otherwise now; the last one stays loaded. */
+  async before(id: string | undefined): Promise<JudgedWith | undefined> {
+    const kept = id === undefined ? undefined : await this.#deps.storage.findGeneration(id);
+    if (kept === undefined) return undefined;
+    const now = await this.base();
+    if (this.#then?.kept !== id || this.#then?.now !== now) {
+      void this.#then?.loaded.then((old) => old?.release());
+      this.#then = { kept: id, now, loaded: this.workshop.loadKept(kept) };
+    }
+    const { generation, diagnostics = [] } = (await this.#then.loaded) ?? {};
+    return generation && { generation, diagnostics };
   }
 
   /** The one explanation of a request. */
@@ -106,6 +127,8 @@ export class Judge {
     const workshop = this.#workshop;
     this.#workshop = undefined;
     this.#base = undefined;
+    await (await this.#then?.loaded)?.release();
+    this.#then = undefined;
     await workshop?.stop();
   }
 

@@ -87,8 +87,10 @@ export interface RequestPage {
   /** Decision, runs and events as `sluice explain ID --json` has them, how it was judged when it came, and what is said of it. */
   readonly stored: StoredJson;
   readonly kept?: KeptContent;
-  /** As it would be judged now; absent where it was not kept. */
+  /** As it would be judged now, or as it was by the files of then; absent where it was not kept. */
   readonly now?: Judgement;
+  /** Its judgement is by the mappings and transforms that judged it when it came, which are others now. */
+  readonly isByThen?: true;
   /** Why it cannot be judged now: the files have errors. */
   readonly nowProblem?: string;
 }

@@ -212,6 +212,7 @@ async function requestPage(
     keepRequests: live().config.settings.storage.keepRequests,
     others: withText ? await findOthers(storage, stored) : [],
     explainer: generation && { generation, diagnostics },
+    before: content === undefined ? undefined : await judge.before(known.decision?.generation),
     settings: live(),
   });
   const { request, explained } = told;
@@ -221,6 +222,7 @@ async function requestPage(
     ...(decision === undefined ? {} : { row: rowOf(decision) }),
     ...(request === undefined ? {} : { kept: contentOf(request) }),
     ...(request === undefined || explained === undefined ? {} : { now: judgementOf(explained) }),
+    ...(told.isByThen ? { isByThen: true as const } : {}),
     ...(request !== undefined && told.lacksFiles
       ? { nowProblem: 'the files have errors, which sluice check shows' }
       : {}),

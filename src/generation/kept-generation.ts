@@ -67,17 +67,44 @@ async function pack({
   return { ...file, hash, content: (await deflate(text)).toString('base64') };
 }
 
+/** Whether a generation has the mappings and transforms that were kept: then they judge alike. */
+async function isKeptAs(generation: Generation, { files }: KeptGeneration): Promise<boolean> {
+  const now = await packGeneration(generation);
+  const namesOf = (all: KeptGeneration['files'] = []): string =>
+    JSON.stringify(all.map(({ folder, name, hash }) => `${folder} ${name} ${hash}`).toSorted());
+  return namesOf(now?.files) === namesOf(files);
+}
+
 /** What was live once, loaded beside what is live now: the configuration is today's. */
 export interface OldGeneration extends LoadedGeneration {
   /** Removes its files. */
   close(): Promise<void>;
 }
 
-/** Loads mappings and transforms that were kept, under the names that they had. */
+/** Where kept files are loaded beside those of now. */
+interface KeptOptions extends GenerationOptions {
+  readonly hooks: Generation['config']['settings']['hooks'];
+  /** Absent where the files of now have errors. */
+  readonly now: Generation | undefined;
+}
+
+/**
+ * Loads mappings and transforms that were kept, under the names that they had. Undefined where those of now are the
+ * same, and where they cannot be loaded any more, for example as a runner is gone: then the files of now judge.
+ */
 export async function loadKeptGeneration(
   configFile: string,
+  kept: KeptGeneration,
+  { now, ...options }: KeptOptions,
+): Promise<OldGeneration | undefined> {
+  if (now !== undefined && (await isKeptAs(now, kept))) return undefined;
+  return loadKept(configFile, kept, options).catch(() => undefined);
+}
+
+async function loadKept(
+  configFile: string,
   { files }: KeptGeneration,
-  { hooks, ...options }: GenerationOptions & { readonly hooks: Generation['config']['settings']['hooks'] },
+  { hooks, ...options }: Omit<KeptOptions, 'now'>,
 ): Promise<OldGeneration> {
   const cwd = await mkdtemp(join(tmpdir(), 'sluice-then-'));
   const placeOf = (folder: string): string => {

@@ -238,3 +238,28 @@ test('keeps the key in a file that only its owner can read, and the log does not
   expect(running.log.join('')).not.toContain(readFileSync(file, 'utf8').trim());
   expect(running.link).toContain('/#key=');
 });
+
+test('explains a request by the mappings that judged it, and says what those of now would do', async () => {
+  const file = join(folder.path, 'mappings/order.yaml');
+  const before = readFileSync(file, 'utf8');
+  const { requestId, status } = await running.send('order', { id: 7, buyer: { name: 'Ada' }, items: [] });
+  expect(status).toBe(202);
+  const page = async () => {
+    const { text } = await ask(`/api/request?id=${requestId}`, { headers: session });
+    return JSON.parse(text) as {
+      readonly isByThen?: true;
+      readonly now: { readonly mapping?: { readonly id: string } };
+      readonly stored: { readonly notes: readonly { readonly code: string; readonly text: string }[] };
+    };
+  };
+  expect(await page()).not.toHaveProperty('isByThen');
+  writeFileSync(file, before.replace('var: payload.id }', 'var: payload.number }'));
+  await running.service.reload();
+  const changed = await page();
+  expect(changed).toMatchObject({ isByThen: true, now: { mapping: { id: 'order-agent' } } });
+  const said = changed.stored.notes.filter(({ code }) => code === 'judged_otherwise').map(({ text }) => text);
+  expect(said.join('; ')).toMatch(/then: accepted.*now: +rejected/);
+  writeFileSync(file, before);
+  await running.service.reload();
+  expect(await page()).not.toHaveProperty('isByThen');
+});

@@ -91,9 +91,15 @@ function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
 function Why({ page }: { readonly page: RequestPage }): JSX.Element {
   const { now, nowProblem, stored } = page;
   return (
-    <Section title="Why">
+    <Section
+      title="Why"
+      {...(page.isByThen && { remark: 'by the mappings and transforms as they were then' })}
+    >
       {now !== undefined && <WhyView judgement={now} />}
       {nowProblem !== undefined && <p class="problem">It cannot be judged now: {nowProblem}.</p>}
+      {page.isByThen && !stored.notes.some(({ code }) => code === 'judged_otherwise') && (
+        <p class="quiet">The mappings and transforms of now judge it alike.</p>
+      )}
       <NoteList notes={stored.notes} />
     </Section>
   );
