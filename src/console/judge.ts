@@ -82,7 +82,8 @@ export class Judge {
 
   /** What judged a request when it came, where the files judge otherwise now; the last one stays loaded. */
   async before(id: string | undefined): Promise<JudgedWith | undefined> {
-    const kept = id === undefined ? undefined : await this.#deps.storage.findGeneration(id);
+    if (id === undefined || id === this.#deps.live().id) return undefined;
+    const kept = await this.#deps.storage.findGeneration(id);
     if (kept === undefined) return undefined;
     const now = await this.base();
     if (this.#then?.kept !== id || this.#then?.now !== now) {
