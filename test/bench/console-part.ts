@@ -16,12 +16,13 @@ const WARM_UP_SECONDS = 1;
 const CONNECTIONS = 64;
 const TOKEN = 'bench-token-0123456789abcdef';
 
+const NOTHING_KEPT = 'service without a console that keeps no request';
 const WITHOUT = 'service without a console';
 const CLOSED = 'with a console that nobody has open';
 const OPEN = 'with a console that is open';
-const ORDER = [WITHOUT, CLOSED, OPEN];
+const ORDER = [NOTHING_KEPT, WITHOUT, CLOSED, OPEN];
 
-/** What an open console costs those who send hooks: the same service and load, the three taking turns. */
+/** What an open console, and what is kept, costs those who send hooks: the same service and load, taking turns. */
 export const consolePart: Part = {
   name: 'console',
   run: async (progress) => {
@@ -46,7 +47,11 @@ export const consolePart: Part = {
         );
         return { what, figure: `${rate} a second, main thread ${micros} us a request` };
       }),
-      timeRow('processor time with an open console against none', measured),
+      timeRow('processor time with an open console against none', measured, [OPEN, WITHOUT]),
+      timeRow('processor time with the default of what is kept against none', measured, [
+        WITHOUT,
+        NOTHING_KEPT,
+      ]),
     ];
   },
 };
@@ -57,9 +62,13 @@ interface Measured {
   readonly mainMicros: number;
 }
 
-function timeRow(what: string, measured: ReadonlyMap<string, readonly Measured[]>): Row {
-  const without = measured.get(WITHOUT) ?? [];
-  const factors = (measured.get(OPEN) ?? []).map(
+function timeRow(
+  what: string,
+  measured: ReadonlyMap<string, readonly Measured[]>,
+  [one, other]: readonly [string, string],
+): Row {
+  const without = measured.get(other) ?? [];
+  const factors = (measured.get(one) ?? []).map(
     ({ mainMicros }, round) => mainMicros / (without[round]?.mainMicros ?? Number.NaN),
   );
   return {
@@ -72,7 +81,8 @@ function timeRow(what: string, measured: ReadonlyMap<string, readonly Measured[]
 async function measure(name: string): Promise<Measured> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const [port, consolePort] = [await freePort(), await freePort()];
-  const service = await startService(folder, { port, consolePort, hasConsole: name !== WITHOUT });
+  const hasConsole = name === CLOSED || name === OPEN;
+  const service = await startService(folder, { port, consolePort, hasConsole, keeps: name !== NOTHING_KEPT });
   const leave = name === OPEN ? await openPage(folder, consolePort) : (): void => undefined;
   const pid = service.child.pid ?? 0;
   // What opening a page starts is not what it costs while it is open.
@@ -105,11 +115,13 @@ interface Listening {
   readonly port: number;
   readonly consolePort: number;
   readonly hasConsole: boolean;
+  /** What `serve` keeps by default; else nothing. */
+  readonly keeps: boolean;
 }
 
 async function startService(
   folder: string,
-  { port, consolePort, hasConsole }: Listening,
+  { port, consolePort, hasConsole, keeps }: Listening,
 ): Promise<StartedServer> {
   const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
   const config = join(folder, 'sluice.yaml');
@@ -117,6 +129,7 @@ async function startService(
 hooks: {enabled: true, token: ${TOKEN}}
 console: {enabled: ${hasConsole}, port: ${consolePort}}
 log: {level: info}
+${keeps ? '' : 'storage: {keepRequests: {which: none}}'}
 gateway: {heartbeat: {everySeconds: 0}, events: {maxPending: 10000000}}
 `;
   await writeFile(config, text);
