@@ -1,7 +1,7 @@
 /* What to write in place of a condition on a header that carries the secret or the signature of a sender. */
 import { isSecretPath } from '../document/document.ts';
 import { adviseVerify, generalScheme } from './proofs/written-verify.ts';
-import { isCarried } from './proofs/absence.ts';
+import { isCarried, oneOfEach } from './proofs/carried.ts';
 import { isSureShape, shapesOf } from './proofs/signature-shapes.ts';
 import { type Sender, shippedSenders } from '../senders/senders.ts';
 import { waysOf } from './vocabulary/senders.ts';
@@ -40,13 +40,7 @@ export function sendersOf(headers: Headers): readonly Sender[] {
       score: ownHeaders(sender).filter((name) => headers[name] !== undefined).length,
     }));
   const best = Math.max(0, ...fitting.map(({ score }) => score));
-  const ways = new Map<string, Sender>();
-  for (const { sender, score } of fitting) {
-    const key = JSON.stringify(sender.verify);
-    const isNamed = sender.verify?.scheme === sender.name;
-    if (score === best && (isNamed || !ways.has(key))) ways.set(key, sender);
-  }
-  return [...ways.values()];
+  return oneOfEach(fitting.filter(({ score }) => score === best).map(({ sender }) => sender));
 }
 
 /** Headers of a sender beside its proof. */

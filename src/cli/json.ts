@@ -17,7 +17,7 @@ import type { ExplanationJson, StoredJson } from '../explanation/explanation.ts'
 import type { ImpactReport } from '../golden/golden.ts';
 import type { MailboxCheck, MailboxReport, WrittenBlock } from '../mail/mail.ts';
 import type { TransformReply } from '../sandbox/sandbox.ts';
-import type { Diagnosis } from '../verify/verify.ts';
+import type { DiagnosisCode } from '../verify/facts.ts';
 import type { Backlog, PruneResult, SessionRecord, SessionTurn, SetAsideMail } from '../storage/storage.ts';
 import type { MachineFinding } from './doctor-machine.ts';
 import type { Terminal } from './terminal.ts';
@@ -82,7 +82,8 @@ export interface Verdict {
   readonly proved: boolean;
   /** 0 for the current secret; absent where the request is refused. */
   readonly retired?: number;
-  readonly diagnosis?: Diagnosis;
+  /** Why a request did not prove itself, as far as it can be told; `text` says what to do, too. */
+  readonly diagnosis?: { readonly code: DiagnosisCode; readonly text: string };
   /** What the path asks for besides, and no file can show. */
   readonly notJudged?: readonly string[];
 }

@@ -1,4 +1,4 @@
-import { diagnose } from '../advice/proofs.ts';
+import { diagnose, sayProof } from '../advice/proofs.ts';
 import type { Settings } from '../config/config.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
@@ -52,8 +52,9 @@ async function judge(
   const judged = await judgeProof(proof, wire, atMs);
   const common = { path, scheme: proof.settings.scheme, ...notJudged(settings) };
   if (judged.kind === 'proved') return { ...common, proved: true, retired: judged.retired };
-  const diagnosis = 'proof' in judged ? diagnose(judged.proof, judged.request(), judged.refusal) : undefined;
-  return { ...common, proved: false, ...(diagnosis === undefined ? {} : { diagnosis }) };
+  if (!('proof' in judged)) return { ...common, proved: false };
+  const found = diagnose(judged.proof, judged.request(), judged.refusal);
+  return { ...common, proved: false, diagnosis: { code: found.code, text: sayProof(found) ?? found.code } };
 }
 
 /** The address that senders sign. */

@@ -7,6 +7,8 @@ import {
   sayFinding,
   type EvaluationNote,
 } from '../advice/requests.ts';
+import { sayProof } from '../advice/proofs.ts';
+import { defined } from '../json.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import { type DecisionRecord, type MissedMapping } from '../storage/storage.ts';
@@ -81,7 +83,7 @@ export function findingNotes(
 /** Why a request missed, or what is odd about what became of it, in one line for a list. */
 export function decisionLine(decision: DecisionRecord): string {
   const { refusal, missed = [], outcome, code } = decision;
-  if (refusal !== undefined) return refusal.text ?? refusal.code;
+  if (refusal !== undefined) return sayProof(refusal) ?? refusal.code;
   const misses = missed.map(missLine).join('; ');
   const said = findingNotes(decision, undefined, TRANSFORMS)
     .map(({ text }) => text)
@@ -158,9 +160,10 @@ function decisionRemedy(
   return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
 }
 
-function refusalText({ scheme, code, text }: NonNullable<DecisionRecord['refusal']>): string {
+function refusalText({ scheme, code, facts }: NonNullable<DecisionRecord['refusal']>): string {
   const isOfHooks = scheme === 'token' && OF_HOOK_TOKEN.has(code);
-  return `${OTHERS[code] ?? (isOfHooks ? 'hook token' : `proof of ${scheme}`)}: ${text ?? code}`;
+  const what = OTHERS[code] ?? (isOfHooks ? 'hook token' : `proof of ${scheme}`);
+  return `${what}: ${sayProof({ code, ...defined({ facts }) }) ?? code}`;
 }
 
 /** What was looked at before the proof. */

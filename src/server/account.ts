@@ -299,8 +299,8 @@ function skippedBy({ evaluation }: Judged): string | undefined {
 /** Why a sender was not believed; nothing of what it sent. */
 function refusalFields(proof: Ending['proof']): Record<string, unknown> {
   if (proof?.kind !== 'refused') return {};
-  const { address, reason, scheme, diagnosis } = proof;
-  return { address, reason, scheme, diagnosis: diagnosis?.code, why: diagnosis?.text };
+  const { address, reason, scheme, diagnosis, why } = proof;
+  return { address, reason, scheme, diagnosis: diagnosis?.code, why };
 }
 
 /** Whether a stranger asked for a path that is none of hooks. */

@@ -19,6 +19,8 @@ export interface RequestAdvisor {
   onRepeat(repeat: RepeatFacts): StoredFinding | undefined;
   /** The sentences of findings on a request of that hook name, for a log. */
   say(findings: readonly StoredFinding[], path: string): string;
+  /** The same of a proof. */
+  sayProof(found: Diagnosis): string | undefined;
   /** Why the hook token was not accepted. */
   onToken(request: TokenFacts): Diagnosis;
   /** Why the proof of a sender was not accepted: costs as much as a hundred signatures. */

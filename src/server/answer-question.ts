@@ -1,20 +1,10 @@
-import { answerChallenge, readsBody } from '../verify/verify.ts';
+import { answerChallenge, type ChallengeFault, readsBody } from '../verify/verify.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Exchange } from './exchange.ts';
 import { accessOf } from './path-access.ts';
 import type { IncomingHook } from './incoming-hook.ts';
 import { addressOf, refuse } from './prove.ts';
 import type { ServerContext } from './server-context.ts';
-
-const PROVIDERS = {
-  slack: 'Slack',
-  meta: 'Meta',
-  graph: 'Microsoft Graph',
-  zoom: 'Zoom',
-  cloudevents: 'a sender of CloudEvents',
-  notion: 'Notion',
-  echo: 'its sender',
-} as const;
 
 /** A request to a path that names a challenge. */
 interface AskedHook {
@@ -41,7 +31,7 @@ export async function answerQuestion(
   if (result.kind === 'none') return undefined;
   if (result.kind === 'key') {
     const isTaken = (await exchange.generation.takeKey?.(hook.name, result.key)) === true;
-    if (!isTaken) return refuseQuestion(context, exchange, { hook, challenge, why: NOT_AWAITED });
+    if (!isTaken) return refuseQuestion(context, exchange, { hook, challenge, why: 'key' });
     return {
       answer: { status: 200, body: '', contentType: 'text/plain' },
       outcome: 'served',
@@ -53,18 +43,14 @@ export async function answerQuestion(
   return { answer: { status: 200, body, contentType, headers }, outcome: 'served', hookName: hook.name };
 }
 
-const NOT_AWAITED =
-  'its key is taken once, within ten minutes after "sluice add": run that again, and let it send the key again';
-
 async function refuseQuestion(
   context: ServerContext,
   exchange: Exchange,
-  { hook, challenge, why }: AskedHook & { readonly why: string },
+  { hook, challenge, why }: AskedHook & { readonly why: ChallengeFault },
 ): Promise<Ending> {
-  const text = `this is how ${PROVIDERS[challenge.kind]} checks the address, and ${why}`;
   const refusal = await refuse(context, exchange, {
     reason: 'challenge',
-    diagnosis: { code: 'challenge', text },
+    diagnosis: { code: 'challenge', facts: { asks: challenge.kind, why } },
   });
   return failedEnding(exchange, refusal.error, { proof: refusal, hookName: hook.name });
 }

@@ -150,7 +150,7 @@ function addressFinding(exchange: Asked): StoredFinding {
 
 /** Only the verdict is kept: strangers' requests are not. */
 function refusalOf({ scheme = 'token', diagnosis }: Refusal): DecisionRecord['refusal'] {
-  return diagnosis && { scheme, code: diagnosis.code, text: diagnosis.text };
+  return diagnosis && { scheme, ...diagnosis };
 }
 
 /** Module, kind of failure and position of a transform that failed: what the service log may say of it. */

@@ -1,4 +1,5 @@
 import { HookError } from '../errors.ts';
+import { defined } from '../json.ts';
 import {
   type Diagnosis,
   judgeSender,
@@ -56,6 +57,8 @@ export interface Refusal {
   readonly error: HookError;
   /** Why the proof failed, for the operator; absent past the limits of failures and of diagnoses. */
   readonly diagnosis?: Diagnosis;
+  /** The same in a sentence, for the log. */
+  readonly why?: string;
 }
 
 export type RefusalReason =
@@ -213,8 +216,7 @@ interface RefusedSender extends Pick<SenderAtDoor, 'hook' | 'sender'> {
 /** A refusal of the hook token, where the path asks for it beside the proof of its sender. */
 function besideProof(refusal: Refusal, scheme: Verifier['scheme']): Refusal {
   if (refusal.diagnosis === undefined) return refusal;
-  const text = `beside the proof of the sender (${scheme}), requireToken: true in a mapping of this path asks for the hook token as well: most senders that sign cannot send it, and the proof is enough`;
-  return { ...refusal, diagnosis: { code: 'no-token', text } };
+  return { ...refusal, diagnosis: { code: 'no-token', facts: { beside: scheme } } };
 }
 
 function proofFacts(
@@ -252,8 +254,7 @@ export function addressOf(context: ServerContext, { req, headers }: Exchange): s
 
 /** Why the address was refused; which one is judged depends on the proxies that are trusted. */
 function foreignAddress(context: ServerContext, exchange: Exchange): Diagnosis {
-  const text = `the address that was judged is ${addressOf(context, exchange)}, and allowFrom of this path does not have it: add it there if it is the sender; if it is a proxy, let it write X-Forwarded-For, and add it to server.trustedProxies`;
-  return { code: 'address', text };
+  return { code: 'address', facts: { sent: addressOf(context, exchange) } };
 }
 
 interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme' | 'diagnosis'> {
@@ -295,7 +296,8 @@ export async function refuse(
   // A name of the sender's own choice would give it a share of the diagnoses for each name.
   const who = `${networksOf(address).own} ${ownName(exchange) ?? ''}`;
   const isTold = context.diagnoses.takeFor(who, exchange.receivedAt);
-  const advisor = isTold && diagnose !== undefined ? await loadAdvisor(context, exchange) : undefined;
+  const advisor = isTold ? await loadAdvisor(context, exchange) : undefined;
   const diagnosis = isTold ? (known ?? (advisor && (await diagnose?.(advisor)))) : undefined;
-  return { ...common, error: unauthorized(exchange), ...(diagnosis === undefined ? {} : { diagnosis }) };
+  const why = diagnosis && advisor?.sayProof(diagnosis);
+  return { ...common, error: unauthorized(exchange), ...defined({ diagnosis, why }) };
 }

@@ -58,8 +58,8 @@ export interface DecisionRecord {
   readonly bodyBytes: number;
   /** It was answered before anything of its body was read; `bodyBytes` is 0 then. */
   readonly bodyUnread?: true | undefined;
-  /** Why the proof of a sender failed, as the doctor says it. */
-  readonly refusal?: { readonly scheme: string; readonly code: string; readonly text?: string } | undefined;
+  /** Why the proof of a sender failed: what the doctor found, and its facts by code. */
+  readonly refusal?: { readonly scheme: string; readonly code: string; readonly facts?: object } | undefined;
 }
 
 /** How many requests of one kind are kept, and how large they may be together. */

@@ -45,10 +45,13 @@ export interface ChallengeRequest extends SignedRequest {
   readonly query: Readonly<Record<string, string>>;
 }
 
+/** What is wrong with a question: its token, what it has to be answered with, its origin, its text, or the time of its key. */
+export type ChallengeFault = 'token' | 'secret' | 'origin' | 'text' | 'key';
+
 /** `none`: the request asks nothing. `wrong`: it asks, and its token is wrong or the question is malformed. */
 export type ChallengeResult =
   | { readonly kind: 'none' }
-  | { readonly kind: 'wrong'; readonly why: string }
+  | { readonly kind: 'wrong'; readonly why: ChallengeFault }
   /** It brings the secret of the proof itself, as Notion does: the operator confirms it. */
   | { readonly kind: 'key'; readonly key: string }
   | {
@@ -60,7 +63,7 @@ export type ChallengeResult =
     };
 
 const NONE: ChallengeResult = { kind: 'none' };
-const wrong = (why: string): ChallengeResult => ({ kind: 'wrong', why });
+const wrong = (why: ChallengeFault): ChallengeResult => ({ kind: 'wrong', why });
 
 /** Whether a challenge of this kind needs the body, so that it has to be read before the answer. */
 export function readsBody(challenge: Challenge, method: string): boolean {
@@ -98,7 +101,7 @@ function answerEcho(question: EchoQuestion, request: ChallengeRequest): Challeng
   if (text === undefined) return NONE;
   const { as, name } = question;
   if (as === 'text') return echo(text);
-  if (!canEcho(question, text)) return wrong(NOTHING_TO_ECHO);
+  if (!canEcho(question, text)) return wrong('text');
   const isJson = as === 'json';
   return {
     kind: 'answer',
@@ -110,19 +113,13 @@ function answerEcho(question: EchoQuestion, request: ChallengeRequest): Challeng
 
 function answerSlack({ token }: NamedChallenge, { method, body }: ChallengeRequest): ChallengeResult {
   if (method !== 'POST' || readJsonMember(body, ['type']) !== 'url_verification') return NONE;
-  if (token !== undefined && !isToken(token, readJsonMember(body, ['token'])))
-    return wrong(
-      'its token is not the one of challenge: that must be the verification token of the Slack app',
-    );
+  if (token !== undefined && !isToken(token, readJsonMember(body, ['token']))) return wrong('token');
   return echo(readJsonMember(body, ['challenge']));
 }
 
-const META_TOKEN =
-  'its hub.verify_token is not the token of challenge: that must be the text which was typed as "Verify token" at Meta, not the app secret, which signs the events';
-
 function answerMeta({ token }: NamedChallenge, { method, query }: ChallengeRequest): ChallengeResult {
   if (method !== 'GET' || query['hub.mode'] !== 'subscribe') return NONE;
-  if (!isToken(token ?? '', query['hub.verify_token'])) return wrong(META_TOKEN);
+  if (!isToken(token ?? '', query['hub.verify_token'])) return wrong('token');
   return echo(query['hub.challenge']);
 }
 
@@ -140,7 +137,7 @@ function answerZoom({ secret = '' }: NamedChallenge, { method, body }: Challenge
   if (method !== 'POST' || readJsonMember(body, ['event']) !== 'endpoint.url_validation') return NONE;
   const plainToken = readJsonMember(body, ['payload', 'plainToken']);
   if (secret === '' || plainToken === undefined || !/^[A-Za-z0-9_-]{1,256}$/.test(plainToken))
-    return wrong('it has no plainToken, or the secret of verify, with which it is answered, is not set');
+    return wrong('secret');
   const encryptedToken = createHmac('sha256', secret).update(plainToken).digest('hex');
   return {
     kind: 'answer',
@@ -163,16 +160,13 @@ const ORIGIN = /^[A-Za-z0-9.:-]{1,253}$/;
 function answerCloudEvents({ method, rawHeaders }: ChallengeRequest): ChallengeResult {
   const origin = findHeader(rawHeaders, 'webhook-request-origin');
   if (method !== 'OPTIONS' || origin === undefined) return NONE;
-  if (typeof origin !== 'string' || !ORIGIN.test(origin))
-    return wrong('its header webhook-request-origin is no name of a host');
+  if (typeof origin !== 'string' || !ORIGIN.test(origin)) return wrong('origin');
   const headers = ['allow', 'POST', 'webhook-allowed-origin', origin, 'webhook-allowed-rate', '*'];
   return { kind: 'answer', contentType: 'text/plain', body: '', headers };
 }
 
-const NOTHING_TO_ECHO = 'what is to be sent back is missing or too long, or cannot stand in a header';
-
 function echo(text: string | undefined): ChallengeResult {
-  if (text === undefined || !canEcho({ as: 'text', name: '' }, text)) return wrong(NOTHING_TO_ECHO);
+  if (text === undefined || !canEcho({ as: 'text', name: '' }, text)) return wrong('text');
   return { kind: 'answer', contentType: 'text/plain', body: text, headers: [] };
 }
 

@@ -20,16 +20,7 @@ export function writeTime(nowMs: number, unit: TimestampUnit = 'seconds'): strin
 }
 
 /** How a time is written, whatever the settings say: of digits their number tells it, in this and the next century. */
-export type WrittenUnit = TimestampUnit | 'microseconds' | 'nanoseconds';
-
-export function unitOf(text: string): WrittenUnit | undefined {
+export function unitOf(text: string): TimestampUnit | undefined {
   if (DATE_TIME.test(text)) return 'iso8601';
-  return /^\d+$/.test(text) ? UNITS.get(text.length) : undefined;
+  return /^\d{10}$/.test(text) ? 'seconds' : /^\d{13}$/.test(text) ? 'milliseconds' : undefined;
 }
-
-const UNITS: ReadonlyMap<number, WrittenUnit> = new Map([
-  [10, 'seconds'],
-  [13, 'milliseconds'],
-  [16, 'microseconds'],
-  [19, 'nanoseconds'],
-]);

@@ -6,6 +6,7 @@
 export {
   answerChallenge,
   type Challenge,
+  type ChallengeFault,
   ChallengeSettings,
   compileChallenge,
   readsBody,

@@ -6,7 +6,7 @@ import { buildAgentPrompt, NeutralisedTexts } from '../../src/boundary/boundary.
 import { chunkText } from '../../src/channels/chunk.ts';
 import { createVerifier, type SignedRequest, signRequest, VerifySettings } from '../../src/verify/verify.ts';
 import { PROVIDER_NAMES } from '../../src/verify/facts.ts';
-import { diagnose } from '../../src/advice/proofs.ts';
+import { diagnose, sayProof } from '../../src/advice/proofs.ts';
 import { BEARER, startTestServer, stopServers, type TestServer } from '../support/server-fixture.ts';
 import { type FuzzProperty, json, text, texts } from './arbitraries.ts';
 import { BODY_PROPERTIES } from './body-properties.ts';
@@ -115,7 +115,7 @@ function checkSigned(scheme: string, body: Buffer, at: number): void {
   const judged = isInBody ? judge({ ...sent, body: Buffer.from('{}') }) : judge(forged);
   // Hex may be written in capitals, so a changed case is the same signature.
   if (judged.kind === 'proved') ok(changed.toLowerCase() === value.toLowerCase(), scheme);
-  else ok(diagnose(proof, forged, judged).text.length > 10, scheme);
+  else ok((sayProof(diagnose(proof, forged, judged)) ?? '').length > 10, scheme);
 }
 
 function judgeNow(

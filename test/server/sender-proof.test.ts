@@ -25,6 +25,7 @@ import {
   TOKEN,
 } from '../support/server-fixture.ts';
 import { imapBlock } from '../support/mail-fixture.ts';
+import { sayProof } from '../../src/advice/proofs.ts';
 
 afterEach(stopServers);
 
@@ -101,7 +102,7 @@ describe('a path with a proof of its own', () => {
     expect((await post(server)).status).toBe(401);
     expect((await post(server, { headers: BEARER })).status).toBe(401);
     expect((await post(server, { headers: { ...github(), ...BEARER } })).status).toBe(202);
-    const texts = server.strangers.map(({ refusal }) => refusal?.text ?? '');
+    const texts = server.strangers.map(({ refusal }) => refusal && sayProof(refusal));
     expect(texts).toContainEqual(
       expect.stringMatching(/^beside the proof of the sender \(github\), requireToken: true/),
     );
@@ -256,7 +257,7 @@ describe('allowFrom', () => {
     const headers = { ...github(), ...(forwarded === undefined ? {} : { 'x-forwarded-for': forwarded }) };
     expect((await post(server, { headers })).text).not.toContain('allowFrom');
     expect(server.strangers[0]?.refusal).toMatchObject({ code: 'address' });
-    expect(server.strangers[0]?.refusal?.text).toContain(`the address that was judged is ${judged}, and`);
+    expect(server.strangers[0]?.refusal?.facts).toEqual({ sent: judged });
   });
 
   test('stands beside the hook token, too', async () => {
@@ -398,7 +399,7 @@ test('a path that expects the body is told that its sender signs the address as 
   expect((await post(server, { headers: { 'x-signature': signature } })).status).toBe(401);
   expect(server.strangers[0]?.refusal).toMatchObject({
     code: 'signed-content',
-    text: expect.stringContaining("write signed: '{url}{body}' in verify") as string,
+    facts: { write: { signed: '{url}{body}' } },
   });
 });
 
@@ -484,7 +485,8 @@ describe('challenges at the door', () => {
       for (const settings of [{ verify: verifying({ scheme: 'meta' }) }, {}]) {
         const server = await start(settings, { generation: { knowsName: () => true } });
         expect((await send(server, path, { headers: {}, ...asked })).status).toBe(401);
-        const { code, text = '' } = server.strangers[0]?.refusal ?? {};
+        const { code = '', ...refusal } = server.strangers[0]?.refusal ?? {};
+        const text = sayProof({ code, ...refusal }) ?? '';
         expect([code, text]).toEqual(['challenge', expect.stringContaining(told)]);
         expect(text).toContain(who);
         expect(text).not.toContain('abc');

@@ -14,6 +14,7 @@ import {
   TOKEN,
   type SendOptions,
 } from '../support/server-fixture.ts';
+import { sayProof } from '../../src/advice/proofs.ts';
 
 /** What the operator reads of the findings of a decision. */
 const said = ({ findings = [], path }: DecisionRecord | undefined = NONE): string =>
@@ -36,11 +37,9 @@ const REFUSALS: readonly (readonly [string, SendOptions['headers'], string, RegE
     'another word',
     { authorization: `Token ${TOKEN}` },
     'token-elsewhere',
-    /another word than Bearer \(token\)/,
+    /behind another word than Bearer: write Authorization: Bearer/,
   ],
-  ['no word', { authorization: TOKEN }, 'token-elsewhere', /write the word Bearer before it/],
-  ['two words', { authorization: `Bearer Bearer ${TOKEN}` }, 'token-elsewhere', /the word Bearer once/],
-  ['quotes', { authorization: `Bearer "${TOKEN}"` }, 'token-elsewhere', /without quotes/],
+  ['no word', { authorization: TOKEN }, 'token-elsewhere', /alone: write Authorization: Bearer/],
   ['Basic', { authorization: basic }, 'token-elsewhere', /Basic holds the hook token/],
   ['Basic of another', { authorization: 'Basic YTpi' }, 'no-token', /verify: \{scheme: basic/],
   [
@@ -53,7 +52,7 @@ const REFUSALS: readonly (readonly [string, SendOptions['headers'], string, RegE
     'Bearer in the bare header',
     { 'x-service-token': `Bearer ${TOKEN}` },
     'token-elsewhere',
-    /without Bearer/,
+    /x-service-token behind the word bearer, where it does not count: send it as/,
   ],
   ['a variable', { authorization: 'Bearer ${HOOK_TOKEN}' }, 'unknown-token', /did not replace/],
   [
@@ -74,9 +73,10 @@ describe('the operator reads why a sender was not believed', () => {
       expect.objectContaining({
         path: 'github',
         status: 401,
-        refusal: { scheme: 'token', code, text: expect.stringMatching(text) as string },
+        refusal: expect.objectContaining({ scheme: 'token', code }) as object,
       }),
     ]);
+    expect(sayProof(server.strangers[0]?.refusal ?? { code })).toMatch(text);
     expect(JSON.stringify([server.strangers, server.log])).not.toContain(TOKEN);
     expect(reply.text).not.toMatch(text);
   });
@@ -84,7 +84,7 @@ describe('the operator reads why a sender was not believed', () => {
   test('the token under another name in the address', async () => {
     const server = await startTestServer();
     await send(server, `/hooks/github?key=${TOKEN}`, { headers: {}, body: '{}' });
-    expect(server.strangers[0]?.refusal?.text).toMatch(
+    expect(sayProof(server.strangers[0]?.refusal ?? { code: '' })).toMatch(
       /as \?key=, where it does not count: let the address at the sender end in \?token=TOKEN/,
     );
     expect(JSON.stringify(server.strangers)).not.toContain(TOKEN);

@@ -6,7 +6,7 @@ import {
   ChallengeSettings,
   compileChallenge,
 } from '../../src/verify/verify.ts';
-import type { ChallengeResult } from '../../src/verify/challenge.ts';
+import type { ChallengeFault, ChallengeResult } from '../../src/verify/challenge.ts';
 
 interface Question {
   readonly method?: string;
@@ -38,7 +38,7 @@ const json = (body: string): object => ({
 });
 
 /** A question that is refused, and why. */
-const wrong = (why: string): object => ({ kind: 'wrong', why: expect.stringContaining(why) as string });
+const wrong = (why: ChallengeFault): object => ({ kind: 'wrong', why });
 
 describe('challenges', () => {
   test('slack echoes its challenge, and compares the token where one is set', () => {
@@ -50,10 +50,10 @@ describe('challenges', () => {
     expect(ask({ kind: 'slack' }, { body })).toEqual(text(body.challenge));
     expect(ask({ kind: 'slack', token: 'tok' }, { body })).toEqual(text(body.challenge));
     expect(ask({ kind: 'slack', token: 'other' }, { body })).toEqual(
-      wrong('verification token of the Slack app'),
+      wrong('token'),
     );
     expect(ask({ kind: 'slack', token: '' }, { body: { ...body, token: '' } })).toEqual(
-      wrong('verification token of the Slack app'),
+      wrong('token'),
     );
   });
 
@@ -67,10 +67,10 @@ describe('challenges', () => {
       text('1158201444'),
     );
     expect(ask({ kind: 'meta', token: 'other' }, { method: 'GET', query })).toEqual(
-      wrong('typed as "Verify token" at Meta'),
+      wrong('token'),
     );
     expect(ask({ kind: 'meta' }, { method: 'GET', query: { ...query, 'hub.verify_token': '' } })).toEqual({
-      ...wrong('typed as "Verify token" at Meta'),
+      ...wrong('token'),
     });
   });
 
@@ -102,7 +102,7 @@ describe('challenges', () => {
       'white space',
       { echo: 'headers.x-a' },
       { headers: { 'x-a': 'a b' } },
-      wrong('cannot stand in a header'),
+      wrong('text'),
     ],
     [
       'a long one',
@@ -148,7 +148,7 @@ describe('challenges', () => {
     const forged = 'v0:1700000000:{"event":"meeting.started"}';
     const body = { event: 'endpoint.url_validation', payload: { plainToken: forged } };
     const result = ask({ kind: 'zoom', secret: 's' }, { body });
-    expect(result).toEqual(wrong('plainToken'));
+    expect(result).toEqual(wrong('secret'));
     expect(JSON.stringify(result)).not.toContain(createHmac('sha256', 's').update(forged).digest('hex'));
   });
 
@@ -167,7 +167,7 @@ describe('challenges', () => {
     });
     const odd = { 'WebHook-Request-Origin': 'a b' };
     expect(ask({ kind: 'cloudevents' }, { method: 'OPTIONS', headers: odd })).toEqual(
-      wrong('webhook-request-origin'),
+      wrong('origin'),
     );
   });
 
@@ -196,6 +196,6 @@ describe('challenges', () => {
     ['nothing', { kind: 'graph' }, { query: { validationToken: '' } }],
     ['no challenge', { kind: 'slack' }, { body: { type: 'url_verification' } }],
   ])('%s is not echoed', (_name, challenge, question) => {
-    expect(ask(challenge, question)).toEqual(wrong('missing or too long'));
+    expect(ask(challenge, question)).toEqual(wrong('text'));
   });
 });

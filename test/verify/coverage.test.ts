@@ -2,7 +2,8 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { createVerifier, findCoverageGaps, SCHEMES, VerifySettings } from '../../src/verify/verify.ts';
 import { describeCoverage } from '../../src/verify/coverage.ts';
-import { proofCoverage, type Scheme } from '../../src/verify/facts.ts';
+import { proofCoverage } from '../../src/verify/facts.ts';
+import type { Scheme } from '../../src/verify/scheme.ts';
 
 const proofOf = (settings: object, secrets = ['secret']) => ({
   settings: VerifySettings.parse({

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Sender, shippedSenders } from '../../src/senders/senders.ts';
 import { SCHEMES } from '../../src/verify/verify.ts';
 import { describeCoverage } from '../../src/verify/coverage.ts';
-import type { Scheme } from '../../src/verify/facts.ts';
+import type { Scheme } from '../../src/verify/scheme.ts';
 
 const page = readFileSync(new URL('../../docs/senders.md', import.meta.url), 'utf8');
 

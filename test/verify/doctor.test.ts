@@ -3,17 +3,17 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import {
   createVerifier,
-  type Diagnosis,
   type ProofSettings,
   type SignedRequest,
   signRequest,
   VerifySettings,
 } from '../../src/verify/verify.ts';
+import type { DiagnosisCode } from '../../src/verify/facts.ts';
 import { findSender } from '../../src/senders/senders.ts';
 import { signedBy } from '../../src/advice/vocabulary/senders.ts';
 import { writtenScheme } from '../../src/advice/proofs/written-verify.ts';
 import { threadMs } from '../support/thread-time.ts';
-import { diagnose } from '../../src/advice/proofs.ts';
+import { diagnose, sayProof } from '../../src/advice/proofs.ts';
 
 const NOW = 1_700_000_000;
 const SECRET = 'c2VjcmV0LXNlY3JldC1zZWNyZXQ=';
@@ -26,13 +26,10 @@ interface Case {
   readonly url?: string;
 }
 
-function doctor({
-  settings = { scheme: 'github' },
-  secret = SECRET,
-  headers,
-  body = '{"a":1}',
-  url,
-}: Case): Diagnosis {
+function doctor({ settings = { scheme: 'github' }, secret = SECRET, headers, body = '{"a":1}', url }: Case): {
+  readonly code: DiagnosisCode;
+  readonly text: string;
+} {
   const proof: ProofSettings = {
     settings: VerifySettings.parse({ secrets: ['${S}'], ...settings }),
     secrets: [secret],
@@ -47,9 +44,12 @@ function doctor({
   const judged = createVerifier(proof, { clock: () => NOW * 1000, fetchJson }).prove(request);
   if (judged instanceof Promise || judged.kind === 'proved') throw new Error('it should be refused');
   const found = diagnose(proof, request, judged);
-  expect(found.text).not.toContain(secret === '' ? SECRET : secret);
-  for (const value of Object.values(headers)) expect(found.text).not.toContain(value);
-  return found;
+  const text = sayProof(JSON.parse(JSON.stringify(found)) as typeof found) ?? '';
+  for (const shown of [text, JSON.stringify(found)]) {
+    expect(shown).not.toContain(secret === '' ? SECRET : secret);
+    for (const value of Object.values(headers)) expect(shown).not.toContain(value);
+  }
+  return { code: found.code, text };
 }
 
 /** What becomes of the request by a `verify` as it is written. */
@@ -80,19 +80,19 @@ const github = (signature: string): Record<string, string> => ({
 });
 
 describe('the doctor', () => {
-  test.each<readonly [string, Case, Diagnosis['code'], string]>([
+  test.each<readonly [string, Case, DiagnosisCode, string]>([
     ['no header', { headers: {} }, 'no-proof', 'x-hub-signature-256 is not there'],
     [
       "another scheme's header",
       { headers: { 'Stripe-Signature': 't=1,v1=00' } },
       'other-scheme',
-      "which is the header of stripe; this path expects github: replace the whole verify of the mapping by: verify: { scheme: stripe, secrets: ['${S}'] }",
+      "the header of Stripe; this path expects github: replace the whole verify of the mapping by: verify: { scheme: stripe, secrets: ['${S}'] }",
     ],
     [
       'a header that several schemes share',
       { settings: { scheme: 'stripe' }, headers: { 'X-Hub-Signature-256': 'sha256=00' } },
       'other-scheme',
-      'the header of github and meta',
+      'the header of GitHub or Meta',
     ],
     [
       'another scheme with the same secret, though the path describes its header',
@@ -114,19 +114,19 @@ describe('the doctor', () => {
         },
       },
       'other-scheme',
-      "by the scheme standard-webhooks, which reads svix-signature, svix-timestamp, svix-id, with the secret as it is: replace the whole verify by: verify: { scheme: standard-webhooks, secrets: ['${S}'] }",
+      "by the scheme standard-webhooks, with the secret as it is, and this path expects hmac: replace the whole verify of the mapping by: verify: { scheme: standard-webhooks, secrets: ['${S}'] }",
     ],
     [
       'a scheme that sends the secret itself',
       { settings: { scheme: 'hmac', header: 'x-gitlab-token' }, headers: { 'X-Gitlab-Token': SECRET } },
       'other-scheme',
-      "replace the whole verify by: verify: { scheme: gitlab, secrets: ['${S}'] }",
+      "replace the whole verify of the mapping by: verify: { scheme: gitlab, secrets: ['${S}'] }",
     ],
     [
       'the prefix is missing',
       { headers: { 'x-hub-signature-256': mac(SECRET, '{"a":1}') } },
       'prefix',
-      'does not begin with "sha256=", which this path expects: replace the whole verify by: verify: { scheme: hmac, header: x-hub-signature-256, secrets: [\'${S}\'] }',
+      "the secret is right; the sender signs {body} with sha256 and writes it in hex: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature-256, secrets: ['${S}'] }",
     ],
     [
       'another prefix',
@@ -138,25 +138,25 @@ describe('the doctor', () => {
       'another prefix, and another secret',
       { headers: { 'x-hub-signature-256': `sha1=${mac('other', '{"a":1}', 'hex', 'sha1')}` } },
       'prefix',
-      'begins with "sha1=": it does not begin with "sha256=", which this path expects, and is as long as one of sha1: replace the whole verify by: verify: { scheme: hmac, header: x-hub-signature-256, algorithm: sha1, prefix: \'sha1=\', ',
+      'written in hex after "sha1=", as long as one of sha1, and this path reads another form: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature-256, algorithm: sha1, prefix: \'sha1=\', ',
     ],
     [
       'the header of a named scheme in the form of another sender',
       { headers: { 'X-Hub-Signature': `sha1=${mac(SECRET, '{"a":1}', 'hex', 'sha1')}` } },
       'other-scheme',
-      "right by the scheme intercom, which reads x-hub-signature, with the secret as it is: replace the whole verify by: verify: { scheme: intercom, secrets: ['${S}'] }",
+      "right by the scheme intercom, with the secret as it is, and this path expects github: replace the whole verify of the mapping by: verify: { scheme: intercom, secrets: ['${S}'] }",
     ],
     [
       'that header in a form of nobody',
       { headers: { 'X-Hub-Signature': `sha512=${mac(SECRET, '{"a":1}', 'hex', 'sha512')}` } },
       'other-scheme',
-      "and this path expects github in x-hub-signature-256: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature, algorithm: sha512, prefix: 'sha512=', secrets: ['${S}'] }",
+      "right by the scheme hmac, with the secret as it is, and this path expects github: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature, algorithm: sha512, prefix: 'sha512=', secrets: ['${S}'] }",
     ],
     [
       'a sender without a scheme of its own, with another secret',
       { headers: { 'X-Vercel-Signature': mac('other', '{"a":1}', 'hex', 'sha1') } },
       'other-scheme',
-      "the request carries x-vercel-signature, the signature of Vercel; this path expects github: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-vercel-signature, algorithm: sha1, secrets: ['${S}'] }; the secret of this path does not fit",
+      "the request carries x-vercel-signature, the header of Vercel; this path expects github: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-vercel-signature, algorithm: sha1, secrets: ['${S}'] }, and set the secret that this sender signs with",
     ],
     [
       'a header of a sender that is not known',
@@ -165,7 +165,7 @@ describe('the doctor', () => {
         headers: { 'X-Acme-Signature': mac('other', '{"a":1}', 'base64', 'sha512') },
       },
       'other-scheme',
-      'x-acme-signature, a signature in the form of HMAC with sha512 in base64; this path expects stripe',
+      'x-acme-signature, which looks like a signature; this path expects stripe',
     ],
     [
       'a time in a list and base64 without padding',
@@ -185,7 +185,7 @@ describe('the doctor', () => {
         headers: { 'x-paystack-signature': mac(SECRET, '{"a":1}', 'hex', 'sha512') },
       },
       'other-scheme',
-      'and this path expects hmac in x-signature: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-paystack-signature, algorithm: sha512, secrets',
+      'and this path expects hmac: replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-paystack-signature, algorithm: sha512, secrets',
     ],
     [
       'a time in milliseconds',
@@ -202,7 +202,7 @@ describe('the doctor', () => {
         },
       },
       'timestamp-unit',
-      'the proof is right, but the timestamp is in milliseconds, and this path reads seconds: write timestampUnit: milliseconds in verify of the mapping',
+      'the timestamp is in milliseconds, and this path reads another form: write timestampUnit: milliseconds in verify of the mapping',
     ],
     [
       'a time in seconds, where milliseconds are read',
@@ -217,7 +217,7 @@ describe('the doctor', () => {
         headers: { 'X-Signature': mac(SECRET, `${String(NOW)}.{"a":1}`), 'X-Timestamp': String(NOW) },
       },
       'timestamp-unit',
-      'and this path reads milliseconds: write timestampUnit: seconds in',
+      'the timestamp is in seconds, and this path reads another form: remove timestampUnit from',
     ],
     [
       'a time in milliseconds by the scheme of a provider',
@@ -260,21 +260,7 @@ describe('the doctor', () => {
         headers: { 'X-Signature': mac('other', 'x'), 'X-Time': '2023-11-14T22:13:20.123456789+01:00' },
       },
       'timestamp-unit',
-      'the timestamp is a date and time (ISO 8601), and this path reads seconds: write timestampUnit: iso8601 in',
-    ],
-    [
-      'a time in nanoseconds',
-      {
-        settings: {
-          scheme: 'hmac',
-          header: 'x-signature',
-          timestampHeader: 'x-time',
-          signed: '{timestamp}.{body}',
-        },
-        headers: { 'X-Signature': mac('other', 'x'), 'X-Time': `${String(NOW)}000000000` },
-      },
-      'timestamp-unit',
-      'let the sender write seconds or milliseconds',
+      'the timestamp is a date and time (ISO 8601), and this path reads another form: write timestampUnit: iso8601 in',
     ],
     [
       'a time that no clock of this machine explains',
@@ -286,7 +272,7 @@ describe('the doctor', () => {
         },
       },
       'too-new',
-      'compare the clock of this machine (date -u) with the true time',
+      'set the clock of this machine; if it is right, the sender writes a wrong one',
     ],
     [
       'a prefix that verify does not name',
@@ -295,7 +281,7 @@ describe('the doctor', () => {
         headers: { 'x-sig': `sha256=${mac(SECRET, '{"a":1}')}` },
       },
       'prefix',
-      `the value of x-sig begins with "sha256=", and verify has no prefix: write prefix: 'sha256=' in verify of the mapping`,
+      `the secret is right; the sender signs {body} with sha256 and writes it in hex after "sha256=": write prefix: 'sha256=' in verify of the mapping`,
     ],
     [
       'such a prefix, with a hash of its own, and in base64',
@@ -304,7 +290,7 @@ describe('the doctor', () => {
         headers: { authorization: `HMAC ${mac(SECRET, '{"a":1}', 'base64', 'sha512')}` },
       },
       'prefix',
-      "write prefix: 'HMAC ', encoding: base64, algorithm: sha512 in verify of the mapping",
+      "write algorithm: sha512, encoding: base64, prefix: 'HMAC ' in verify of the mapping",
     ],
     [
       'such a prefix, while the secret is another one',
@@ -313,7 +299,7 @@ describe('the doctor', () => {
         headers: { 'x-sig': `v1=${mac('other', '{"a":1}')}` },
       },
       'prefix',
-      `begins with "v1=", and verify has no prefix: write prefix: 'v1=' in verify of the mapping`,
+      `after "v1=", as long as one of sha256, and this path reads another form: write prefix: 'v1=' in verify of the mapping`,
     ],
     [
       'a prefix that verify names and that is not sent',
@@ -322,7 +308,7 @@ describe('the doctor', () => {
         headers: { 'x-sig': mac(SECRET, '{"a":1}') },
       },
       'prefix',
-      'does not begin with "sha256=", which this path expects: remove prefix from verify of the mapping',
+      'remove prefix from verify of the mapping',
     ],
     [
       'a list in place of a signature',
@@ -331,7 +317,7 @@ describe('the doctor', () => {
         headers: { 'x-sig': `t=${String(NOW)},v1=${mac('other', '{"a":1}')}` },
       },
       'malformed-proof',
-      "(t=…,v1=…), and this path expects the signature alone: write separator: ',', signatureField: v1, timestampField: t, signed: '{timestamp}.{body}' in verify",
+      "write separator: ',', signatureField: v1 in verify of the mapping; no secret of the path fits it",
     ],
     [
       'a list without the item',
@@ -340,31 +326,31 @@ describe('the doctor', () => {
         headers: { 'x-sig': 't=1,v0=00' },
       },
       'malformed-proof',
-      'has no item v1=…, which this path expects; its items are t, v0',
+      'not in the form of the scheme hmac',
     ],
     [
       'what is no signature',
       { settings: { scheme: 'hmac', header: 'x-sig' }, headers: { 'x-sig': 'hello there' } },
       'malformed-proof',
-      'is no signature in hex, nor in another encoding (11 characters)',
+      'not in the form of the scheme hmac',
     ],
     [
       'a header that is there twice',
       { headers: { 'x-hub-signature-256': 'sha256=00', 'X-Hub-Signature-256': 'sha256=01' } },
       'malformed-proof',
-      'carries x-hub-signature-256 more than once',
+      'or more than once',
     ],
     [
       'another encoding',
       { headers: github(mac(SECRET, '{"a":1}', 'base64')) },
       'encoding',
-      "written in base64; this path expects hex: replace the whole verify by: verify: { scheme: hmac, header: x-hub-signature-256, encoding: base64, prefix: 'sha256=', secrets: ['${S}'] }",
+      "writes it in base64 after \"sha256=\": replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature-256, encoding: base64, prefix: 'sha256=', secrets: ['${S}'] }",
     ],
     [
       'another hash',
       { headers: github(mac(SECRET, '{"a":1}', 'hex', 'sha1')) },
       'algorithm',
-      'signs with sha1, and this path expects sha256: replace the whole verify by: verify: { scheme: hmac, header: x-hub-signature-256, algorithm: sha1, ',
+      'signs {body} with sha1 and writes it in hex after "sha256=": replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature-256, algorithm: sha1, ',
     ],
     [
       'a body that was written again',
@@ -400,7 +386,7 @@ describe('the doctor', () => {
       'a secret that is base64',
       { headers: github(mac(Buffer.from(SECRET, 'base64'), '{"a":1}')) },
       'secret-encoding',
-      "replace the whole verify by: verify: { scheme: hmac, header: x-hub-signature-256, prefix: 'sha256=', secretEncoding: base64, secrets: ['${S}'] } (the secret of this path is S)",
+      "replace the whole verify of the mapping by: verify: { scheme: hmac, header: x-hub-signature-256, prefix: 'sha256=', secretEncoding: base64, secrets: ['${S}'] } (the secret of this path is S)",
     ],
     [
       'a secret that is meant without its prefix',
@@ -413,12 +399,6 @@ describe('the doctor', () => {
       { headers: github(mac('other', '{"a":1}')) },
       'wrong-secret',
       'a retired one; set it to the text that was entered as Secret of the webhook',
-    ],
-    [
-      'several secrets in one value',
-      { secret: 'other-one,right-one', headers: github(mac('right-one', '{"a":1}')) },
-      'secret-white-space',
-      'holds several, and one of them fits',
     ],
     [
       'the header of a sender with a scheme of its own, read in the general one',
@@ -444,7 +424,7 @@ describe('the doctor', () => {
         },
       },
       'signed-content',
-      "the secret is right; the sender signed v0:{timestamp}:{body}, and this path expects {timestamp}.{body}: write signed: 'v0:{timestamp}:{body}' in verify of the mapping",
+      "the secret is right; the sender signs v0:{timestamp}:{body} with sha256 and writes it in hex: write signed: 'v0:{timestamp}:{body}' in verify of the mapping",
     ],
     [
       'a time and an id are signed that the settings do not name',
@@ -509,7 +489,7 @@ describe('the doctor', () => {
         },
       },
       'signed-content',
-      'write timestampHeader: x-timestamp in place of timestampField in verify of the mapping',
+      'write timestampHeader: x-timestamp in verify of the mapping, and remove timestampField there',
     ],
     [
       'a time that the sender does not send',
@@ -523,7 +503,7 @@ describe('the doctor', () => {
         headers: { 'X-Signature': mac(SECRET, '{"a":1}') },
       },
       'signed-content',
-      "write signed: '{body}' in verify of the mapping, and remove timestampHeader, which is not signed",
+      'remove signed, timestampHeader from verify of the mapping',
     ],
     [
       'another text is signed, with another secret',
@@ -533,12 +513,6 @@ describe('the doctor', () => {
       },
       'wrong-secret',
       'most likely the secret at the sender is another one',
-    ],
-    [
-      'no secret, with its name',
-      { headers: github(mac('other', '{"a":1}')), secret: '' },
-      'not-configured',
-      'S is not set in the service',
     ],
     [
       'no secret',
@@ -586,7 +560,7 @@ describe('the doctor', () => {
         },
       },
       'other-url',
-      'with https for http',
+      'the sender signed another address: write publicUrl: https://hooks.example.com below server',
     ],
     [
       'the port of the address',
@@ -600,7 +574,7 @@ describe('the doctor', () => {
         },
       },
       'other-url',
-      'with https for http and without its port',
+      'write publicUrl: https://hooks.example.com below server',
     ],
     [
       'a body that Twilio does not cover',
@@ -632,7 +606,7 @@ describe('the doctor', () => {
       'a signature in place of a token',
       { settings: { scheme: 'token' }, headers: { 'Linear-Signature': mac('other', '{"a":1}') } },
       'other-scheme',
-      "the request carries linear-signature, which is the header of linear; this path expects token: replace the whole verify of the mapping by: verify: { scheme: linear, secrets: ['${S}'] }, and set the secret",
+      "the request carries linear-signature, the header of Linear; this path expects token: replace the whole verify of the mapping by: verify: { scheme: linear, secrets: ['${S}'] }, and set the secret",
     ],
     [
       'the signature of nobody known in place of a password',
@@ -647,7 +621,7 @@ describe('the doctor', () => {
       'a wrong password',
       { settings: { scheme: 'basic', user: 'u' }, headers: { authorization: 'Basic dTp4' } },
       'wrong-proof',
-      'the user is right, and the password is wrong: it is not the one that the secret holds (the secret of this path is S)',
+      'the credentials are there and are wrong: compare them',
     ],
     [
       'another user',
@@ -663,35 +637,19 @@ describe('the doctor', () => {
       'another user and password',
       { settings: { scheme: 'basic', user: 'v' }, secret: 'a-word-of-trust', headers: basic('u:x') },
       'wrong-proof',
-      'so is the password: verify names "v"',
+      'the credentials are there and are wrong',
     ],
     [
       'user and password in the secret',
       { settings: { scheme: 'basic', user: 'u' }, secret: 'u:pass', headers: basic('u:pass') },
       'secret-prefix',
-      'the password is right, but the value of the secret begins with "u:"',
-    ],
-    [
-      'the whole header as secret',
-      {
-        settings: { scheme: 'basic', user: 'u' },
-        secret: basic('u:pass').authorization,
-        headers: basic('u:pass'),
-      },
-      'secret-encoding',
-      'the whole header in base64',
+      'the proof fits the secret without "u:" before it',
     ],
     [
       'a password in quotes',
       { settings: { scheme: 'basic', user: 'u' }, secret: '"a word"', headers: basic('u:a word') },
       'secret-white-space',
-      'remove the quotes',
-    ],
-    [
-      'a line of an env file as secret',
-      { headers: github(mac('abc', '{"a":1}')), secret: 'GITHUB_SECRET="abc"' },
-      'secret-white-space',
-      'begins with a name and "="',
+      'has quotes around it',
     ],
     [
       'a token in quotes',
@@ -799,7 +757,7 @@ describe('the doctor', () => {
         },
       },
       'other-url',
-      'with the path /hooks/x, but this service took it for /hooks/x/hooks/x: server.publicUrl is only the beginning of the address, and the path of the hook is added to it: write it without /hooks/x at its end',
+      'without /hooks/x before its path; server.publicUrl is only the beginning of the address, and the path of the hook is added to it: write it without /hooks/x at its end',
     ],
     [
       'an address with its path twice, and another scheme',
@@ -813,16 +771,14 @@ describe('the doctor', () => {
         },
       },
       'other-url',
-      'with the path /hooks/x, but this service took it for /gate/hooks/hooks/x, and with https for http',
+      'write it without /gate/hooks at its end; and write publicUrl: https://hooks.example.com below',
     ],
   ])('%s', (_name, trial, code, words) => {
     const found = doctor(trial);
     expect(found.code).toBe(code);
     expect(found.text).toContain(words);
     const [, written] = /replace the whole verify (?:of the mapping )?by: (.*\})/.exec(found.text) ?? [];
-    const isGuess = /^the request carries|does not fit|is as long as|^svix-signature is the header of/.test(
-      found.text,
-    );
+    const isGuess = /^the request carries|no secret of the path fits/.test(found.text);
     if (written !== undefined && !isGuess) expect(proves(written, trial)).toBe('proved');
   });
 
@@ -843,13 +799,6 @@ describe('the doctor', () => {
       expect(proves(told, { headers: signed.headers })).toBe('proved');
     },
   );
-
-  test('an item of a list that has no name is not told: it may be the signature itself', () => {
-    const settings = { scheme: 'hmac', header: 'x-sig' };
-    const { text } = doctor({ settings, headers: { 'x-sig': 't=1,v1=2,its-own-value' } });
-    expect(text).toContain('is a list (t=…,v1=…)');
-    expect(text).not.toContain('its-own-value');
-  });
 
   test('a header of a strange or long name is not told to be written into a mapping', () => {
     const value = mac('other', 'x');

@@ -1,47 +1,46 @@
-/** A body as it may have been before something on the way read it and wrote it again. */
+import { defined } from '../../json.ts';
+import type { FactsOf } from '../../verify/facts.ts';
+
+type Form = FactsOf<'re-encoded-body'>;
+
+/** A body as the sender may have signed it. */
 export interface BodyVariant {
+  readonly facts: Form;
   readonly body: Buffer;
-  /** How it differs from the one that came, for people. */
-  readonly how: string;
 }
 
 /** The forms in which common libraries write the same JSON, and the ends that editors and proxies change. */
 export function bodyVariants(body: Buffer): readonly BodyVariant[] {
   const text = body.toString('utf8');
-  const ends = [
-    { body: Buffer.from(text.trimEnd(), 'utf8'), how: 'without the white space at its end' },
-    { body: Buffer.from(`${text}\n`, 'utf8'), how: 'with a line end' },
-    { body: Buffer.from(`${text}\r\n`, 'utf8'), how: 'with a line end (CR LF)' },
-    { body: Buffer.from(text.replaceAll('\r\n', '\n'), 'utf8'), how: 'with LF for CR LF' },
-    { body: Buffer.from(text.replace(/^\uFEFF/, ''), 'utf8'), how: 'without its byte order mark' },
+  const forms: readonly (readonly [Form['form'], string, Form['escapes']?])[] = [
+    ['trimmed', text.trimEnd()],
+    ['line end', `${text}\n`],
+    ...jsonForms(text).flatMap(([form, written]) => [
+      [form, written] as const,
+      [form, escaped(written), 'letters'] as const,
+      [form, written.replaceAll('/', String.raw`\/`), 'slashes'] as const,
+    ]),
   ];
-  const variants = [...ends, ...jsonForms(text)];
-  return variants.filter((variant) => !variant.body.equals(body));
+  return forms
+    .map(([form, written, escapes]) => ({
+      facts: defined({ form, escapes }),
+      body: Buffer.from(written, 'utf8'),
+    }))
+    .filter((variant) => !variant.body.equals(body));
 }
 
-function jsonForms(text: string): readonly BodyVariant[] {
+function jsonForms(text: string): readonly (readonly [Form['form'], string])[] {
   try {
-    return formsOf(JSON.parse(text));
+    const value: unknown = JSON.parse(text);
+    return [
+      ['compact', JSON.stringify(value)],
+      ['two spaces', JSON.stringify(value, undefined, 2)],
+      ['Python', spaced(value)],
+    ];
   } catch {
     // It is no JSON, or so deep that writing it again overflows the stack.
     return [];
   }
-}
-
-function formsOf(value: unknown): readonly BodyVariant[] {
-  const compact = JSON.stringify(value);
-  const forms: readonly (readonly [string, string])[] = [
-    ['as compact JSON', compact],
-    ['as JSON with two spaces', JSON.stringify(value, undefined, 2)],
-    ['as JSON with four spaces', JSON.stringify(value, undefined, 4)],
-    ['as JSON the way Python writes it', spaced(value)],
-    ['as JSON with sorted names', JSON.stringify(sorted(value))],
-  ];
-  return forms.flatMap(([how, form]) => [
-    { body: Buffer.from(form, 'utf8'), how },
-    { body: Buffer.from(escaped(form), 'utf8'), how: `${how}, other letters as \\u escapes` },
-    { body: Buffer.from(form.replaceAll('/', String.raw`\/`), 'utf8'), how: `${how}, slashes escaped` },
-  ]);
 }
 
 /** `{"a": 1, "b": [1, 2]}`. */
@@ -50,13 +49,6 @@ function spaced(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const members = Object.entries(value).map(([name, item]) => `${JSON.stringify(name)}: ${spaced(item)}`);
   return `{${members.join(', ')}}`;
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([name, item]) => [name, sorted(item)]));
 }
 
 function escaped(text: string): string {

@@ -39,7 +39,7 @@ export function shapesOf({ rawHeaders }: Pick<SignedRequest, 'rawHeaders'>): rea
 export const isSureShape = ({ header }: SignatureColumns): boolean => SURE.test(header);
 
 /** `sha1=<hex>`, `<base64>`, `t=1700000000,v1=<hex>` and the like. */
-function shapeOf(header: string, text: string): SignatureColumns | undefined {
+export function shapeOf(header: string, text: string): SignatureColumns | undefined {
   const form = formOf(text) ?? prefixedForm(text) ?? listForm(text);
   return form && { header, signed: '{body}', ...form };
 }

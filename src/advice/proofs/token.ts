@@ -1,124 +1,84 @@
-import { adviseVerify, generalScheme } from './written-verify.ts';
 import type { Diagnosis } from '../../verify/verify.ts';
-import {
-  isPlainHeaderName,
-  schemesOfHeader,
-  presentedToken,
-  TOKEN_HEADERS,
-  trimMarks,
-} from '../../verify/facts.ts';
-import { findProofHeader } from './absence.ts';
+import { type FactsOf, isPlainHeaderName, presentedToken, TOKEN_HEADERS } from '../../verify/facts.ts';
+import { defined } from '../../json.ts';
 import type { TokenFacts } from '../../server/server.ts';
+import { findCarried } from './carried.ts';
 
-/** A request, and the hook name that was probably meant by one that no mapping has, in words of the operator's files. */
+/** Headers and fields that are looked through for the token: a sender chooses how many there are. */
+const MAX_LOOKED_AT = 50;
+
+/** A request, and the nearest hook name to one that no mapping has. */
 interface TokenRequest extends TokenFacts {
   readonly near: string | undefined;
 }
 
-/** Headers that are looked through for the token: a sender chooses how many there are. */
-const MAX_HEADERS = 50;
-const CARRIERS = 'Authorization: Bearer TOKEN, or X-Service-Token: TOKEN';
-
 /** Says why a request did not prove itself with the hook token: what it carries instead, and which carriers there are. */
 export function diagnoseToken(facts: TokenFacts, near?: string): Diagnosis {
   const request = { ...facts, near };
-  const { reason } = facts;
-  const elsewhere = tokenElsewhere(request);
-  if (elsewhere !== undefined) return { code: 'token-elsewhere', text: elsewhere };
-  const proof = findProofHeader(request.rawHeaders);
-  if (proof !== undefined) return signatureNotAsked(proof, request);
-  if (reason === 'query-rejected') {
-    const text = `the token came as ?token= in the address, which hooks.queryToken: reject refuses: send it as ${CARRIERS}`;
-    return { code: 'query-rejected', text };
-  }
-  return reason === 'missing' ? withoutToken(request) : wrongToken(request);
+  return (
+    tokenElsewhere(request) ??
+    proofNotAsked(request) ??
+    (facts.reason === 'query-rejected'
+      ? { code: 'query-rejected', facts: {} }
+      : facts.reason === 'missing'
+        ? withoutToken(request)
+        : wrongToken(request))
+  );
 }
 
-/** Where a verify is to stand. */
-const placeIn = ({ mapping = 'the mapping' }: TokenRequest): string => `in ${mapping}, beside match`;
-
-type FoundProof = NonNullable<ReturnType<typeof findProofHeader>>;
-
-function signatureNotAsked({ header, schemes }: FoundProof, request: TokenRequest): Diagnosis {
-  const { unknownName, near } = request;
-  const meant =
-    near === undefined
-      ? 'correct the address at the sender, or match.path of the mapping that was meant'
-      : nameMeant(near);
-  const carried = `the request carries ${header}, the proof of ${schemes.join(' or ')}`;
-  return {
-    code: 'no-verify',
-    text:
-      unknownName === undefined
-        ? `${carried}, but no mapping of this path says verify, so the hook token is asked for: ${adviseVerify(schemes, placeIn(request))}`
-        : `${carried}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${meant}`,
-  };
+/** The proof of a known sender, on a path that asks for the hook token. */
+function proofNotAsked({ rawHeaders, unknownName, mapping, near }: TokenRequest): Diagnosis | undefined {
+  const carried = findCarried(rawHeaders, AUTHORIZATION);
+  if (carried === undefined) return undefined;
+  const { header, senders } = carried;
+  const schemes = senders.map(({ verify }) => verify.scheme);
+  const isUnknown = unknownName !== undefined;
+  return { code: 'no-verify', facts: { header, schemes, isUnknown, ...defined({ mapping, near }) } };
 }
 
-const nameMeant = (near: string): string =>
-  `the hook name ${near}${near.includes('write ') ? '' : '; correct it at one of the two, there or at the sender'}`;
+const AUTHORIZATION: ReadonlySet<string> = new Set(['authorization']);
 
 /** Names of headers in which senders put a secret or a signature, and of those that are of the web or of ours. */
 const PROOF_NAME = /token|secret|signature|hmac|api-?key/;
 const NO_PROOF =
   /^(?:authorization|x-service-token|x-openclaw-token|cookie|idempotency|x-(?:csrf|xsrf|amz|goog)|sec-|signature-input)/;
 
-function withoutToken(request: TokenRequest): Diagnosis {
-  const { rawHeaders, mapping, unknownName, near, queryToken } = request;
-  if (unknownName !== undefined && near !== undefined) {
-    const text = `no mapping has the hook name it was sent to, so the hook token was asked for, and none came: ${nameMeant(near)}`;
-    return { code: 'no-token', text };
-  }
-  const query = queryToken === 'reject' ? '' : ', or ?token=TOKEN in the address (deprecated)';
-  const word = wordOf(headersOf(rawHeaders).find(({ name }) => name === 'authorization')?.value);
-  if (word === 'basic') {
-    return {
-      code: 'no-token',
-      text: `the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, write verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} ${placeIn(request)}`,
-    };
-  }
-  const proof = headersOf(rawHeaders).find(
-    ({ name }) =>
-      isPlainHeaderName(name) &&
-      PROOF_NAME.test(name) &&
-      !NO_PROOF.test(name) &&
-      schemesOfHeader(name).length === 0,
-  )?.name;
-  if (proof !== undefined && mapping !== undefined) {
+function withoutToken({ rawHeaders, mapping, unknownName, near, queryToken }: TokenRequest): Diagnosis {
+  const place = defined({ mapping, near: unknownName === undefined ? undefined : near });
+  const headers = headersOf(rawHeaders);
+  const authorization = headers.find(({ name }) => name === 'authorization')?.value;
+  const isBasic = /^basic\s/i.test(authorization ?? '');
+  const has: FactsOf<'no-token'>['has'] = isBasic
+    ? 'basic'
+    : authorization === undefined
+      ? undefined
+      : 'other';
+  const proof = headers.find(
+    ({ name }) => isPlainHeaderName(name) && PROOF_NAME.test(name) && !NO_PROOF.test(name),
+  );
+  if (!isBasic && proof !== undefined && mapping !== undefined && place.near === undefined)
     return {
       code: 'no-verify',
-      text: `no hook token came, but the header ${proof}, which looks like the proof of its sender: ${adviseVerify([generalScheme(proof)], placeIn(request))}; or send the hook token as ${CARRIERS}`,
+      facts: { header: { sent: proof.name }, schemes: [], isUnknown: false, mapping },
     };
-  }
-  const other = word === undefined ? '' : `Authorization is there, but without the word Bearer; `;
-  return { code: 'no-token', text: `no hook token came; ${other}send it as ${CARRIERS}${query}` };
+  return { code: 'no-token', facts: { takesQuery: queryToken !== 'reject', ...place, ...defined({ has }) } };
 }
 
-/** How hooks.token came to hold more than the token: what stands before and behind it, and what that is. */
-const AROUND: readonly (readonly [before: string, behind: string, what: string])[] = [
-  ['"', '"', 'quotes around it (an env_file of Docker keeps them)'],
-  ["'", "'", 'quotes around it (an env_file of Docker keeps them)'],
-  ['', '\n', 'a line break behind it'],
-  ['', '\r', 'a carriage return behind it (a file with the line ends of Windows)'],
-  ['', ' ', 'a space behind it'],
-  [' ', '', 'a space before it'],
-  ['Bearer ', '', 'the word Bearer before it'],
+/** How hooks.token came to hold more than the token: what stands before and behind it. */
+const AROUND: readonly (readonly [before: string, behind: string, what: 'space' | 'quotes'])[] = [
+  ['"', '"', 'quotes'],
+  ["'", "'", 'quotes'],
+  ['', '\n', 'space'],
+  ['', '\r', 'space'],
+  ['', ' ', 'space'],
+  [' ', '', 'space'],
 ];
 
 function wrongToken({ rawHeaders, addressToken, isToken }: TokenRequest): Diagnosis {
-  const value = presentedToken(rawHeaders) ?? addressToken;
-  const around = AROUND.find(([before, behind]) => value !== undefined && isToken(before + value + behind));
-  if (around !== undefined) {
-    const text = `the token that came is right, but the value of hooks.token has ${around[2]}: remove that where the value is set, and start the service again`;
-    return { code: 'unknown-token', text };
-  }
-  const isTemplate = value !== undefined && /^[$<{%]|\{\{/.test(value);
-  return {
-    code: 'unknown-token',
-    text: isTemplate
-      ? 'a token came, and it looks like the name of a variable that the sender did not replace'
-      : 'a token came, and it is neither hooks.token nor one of hooks.previousTokens: compare it with what the service was started with',
-  };
+  const value = presentedToken(rawHeaders) ?? addressToken ?? '';
+  const around = AROUND.find(([before, behind]) => isToken(before + value + behind))?.[2];
+  const isVariable = /^[$<{%]|\{\{/.test(value);
+  return { code: 'unknown-token', facts: { isVariable, ...defined({ around }) } };
 }
 
 interface Header {
@@ -128,98 +88,41 @@ interface Header {
 
 function headersOf(raw: readonly string[]): readonly Header[] {
   const headers: Header[] = [];
-  for (let i = 0; i + 1 < raw.length && headers.length < MAX_HEADERS; i += 2) {
+  for (let i = 0; i + 1 < raw.length && headers.length < MAX_LOOKED_AT; i += 2)
     headers.push({ name: String(raw[i]).toLowerCase(), value: String(raw[i + 1]).trim() });
-  }
   return headers;
 }
 
-/** Words that stand before credentials. */
-const WORDS = ['basic', 'token', 'bearer', 'apikey', 'api-key', 'digest', 'key', 'hmac'];
-
-/** Its first word where it is a usual one: another may be the secret itself. */
-function wordOf(authorization: string | undefined): string | undefined {
-  if (authorization === undefined) return undefined;
-  const word = /^\S+/.exec(authorization)?.[0]?.toLowerCase() ?? '';
-  return WORDS.includes(word) ? word : '';
-}
-
 /** Where the right token stands in a place or form in which it does not count. */
-function tokenElsewhere(request: TokenRequest): string | undefined {
-  const { rawHeaders, query } = request;
-  const isToken = (text: string): boolean => text !== '' && request.isToken(text);
-  const known: Known = { isToken, place: placeIn(request), takesVerify: request.mapping !== undefined };
+function tokenElsewhere(request: TokenRequest): Diagnosis | undefined {
+  const { rawHeaders, query, mapping, queryToken } = request;
+  const isToken = (text = ''): boolean => text !== '' && request.isToken(text);
+  const known = { takesQuery: queryToken !== 'reject', ...defined({ mapping }) };
   for (const { name, value } of headersOf(rawHeaders)) {
-    const isUsual = name === 'authorization';
-    const found = isUsual ? inAuthorization(value, known) : inOtherHeader(name, value, known);
-    if (found !== undefined) return found;
+    const [, word = '', rest = ''] = /^(\S+)\s+(.*)$/s.exec(value) ?? [];
+    const isBasic =
+      word.toLowerCase() === 'basic' &&
+      Buffer.from(rest, 'base64').toString('latin1').split(':').some(isToken);
+    const isThere = isToken(value) || isBasic || (isToken(rest) && isWord(word));
+    const counts =
+      (name === 'authorization' && word.toLowerCase() === 'bearer') || (isBare(name) && word === '');
+    if (!isThere || counts) continue;
+    const place = name === 'authorization' ? 'authorization' : 'header';
+    const shown = word === '' ? {} : { word: word.toLowerCase() };
+    return {
+      code: 'token-elsewhere',
+      facts: { in: place, name: nameOf(name), ...shown, ...(isBare(name) ? { takesQuery: false } : known) },
+    };
   }
-  const parameter = nameOf(query, isToken);
-  if (parameter === undefined) return undefined;
-  const written = `?${shownName(parameter)}=`;
-  const remedy =
-    request.queryToken === 'reject'
-      ? `send it as ${CARRIERS}`
-      : `let the address at the sender end in ?token=TOKEN, and not in ${written}TOKEN`;
-  return `the hook token stands in the address as ${written}, where it does not count: ${remedy}`;
+  const fields = Object.entries(query).slice(0, MAX_LOOKED_AT);
+  const field = fields.find(([, value]) => isToken(value))?.[0];
+  return field === undefined
+    ? undefined
+    : { code: 'token-elsewhere', facts: { in: 'query', name: nameOf(field), ...known } };
 }
 
-/** Fields that are searched: a sender chooses how many there are. */
-const MAX_FIELDS = 50;
-
-const nameOf = (
-  values: Readonly<Record<string, string>>,
-  isToken: (text: string) => boolean,
-): string | undefined =>
-  Object.keys(values)
-    .slice(0, MAX_FIELDS)
-    .find((name) => isToken(values[name] ?? ''));
-
+const isBare = (name: string): boolean => TOKEN_HEADERS.some((carrier) => carrier === name);
+/** Words that stand before credentials: another may be a part of the token. */
+const isWord = (word: string): boolean => /^(?:token|bearer|apikey|api-key|key|hmac)$/i.test(word);
 /** A name that the sender chose. */
-const shownName = (name: string): string => (isPlainHeaderName(name) ? name : '…');
-
-interface Known {
-  readonly isToken: (text: string) => boolean;
-  /** Where a verify is to stand. */
-  readonly place: string;
-  /** Whether there is a mapping that may have one. */
-  readonly takesVerify: boolean;
-}
-
-function inAuthorization(value: string, { isToken, place }: Known): string | undefined {
-  const word = wordOf(value) ?? '';
-  const rest = value.replace(/^\S+\s+/, '');
-  if (isToken(value) && word === 'bearer')
-    return 'the value of hooks.token has the word Bearer before it: remove that where the value is set, and start the service again';
-  if (isToken(value)) return 'Authorization holds the hook token alone: write the word Bearer before it';
-  if (word === 'bearer' && [unquoted(rest), rest.replace(/^bearer\s+/i, '')].some(isToken)) {
-    return 'Authorization: Bearer holds the hook token with more around it: send it without quotes, and with the word Bearer once';
-  }
-  if (word === 'basic' && basicParts(rest).some(isToken)) {
-    return `Authorization: Basic holds the hook token: send it as ${CARRIERS}; or add verify: {scheme: basic, user: NAME, secrets: ['\${NAME}']} ${place}`;
-  }
-  if (!isToken(rest) && !isToken(unquoted(rest))) return undefined;
-  return `Authorization holds the hook token behind another word than Bearer${word === '' ? '' : ` (${word})`}: write Authorization: Bearer TOKEN`;
-}
-
-function inOtherHeader(
-  name: string,
-  value: string,
-  { isToken, place, takesVerify }: Known,
-): string | undefined {
-  const isBare = [value, unquoted(value)].some(isToken);
-  if (!isBare && !isToken(value.replace(/^bearer\s+/i, ''))) return undefined;
-  if (TOKEN_HEADERS.some((carrier) => carrier === name))
-    return `the hook token stands in ${name} with more around it: send the bare token there, without quotes and without Bearer`;
-  const where = `the hook token stands in the header ${name}, where it does not count`;
-  return !takesVerify
-    ? `${where}: send it as ${CARRIERS}`
-    : `${where}: ${adviseVerify([`header, header: ${name}`], place)}${isBare ? '' : ', with the word Bearer and a blank before it, as they come'}`;
-}
-
-const unquoted = (text: string): string => trimMarks(text, `"'<`, `"'>`);
-
-function basicParts(text: string): readonly string[] {
-  const decoded = Buffer.from(text, 'base64').toString('latin1');
-  return decoded.split(':');
-}
+const nameOf = (name: string): { readonly sent: string } => ({ sent: isPlainHeaderName(name) ? name : '…' });

@@ -1,27 +1,27 @@
 /** `verify` as a person writes it. */
-import { type SignatureColumns, type TableSettings, secretsText } from '../../verify/facts.ts';
-import { type Diagnosis, SCHEMES, type VerifySettings } from '../../verify/verify.ts';
-
-/** Keys of the general scheme, with the values with which the proof fits. */
-export type KeyChange = { readonly [Key in 'prefix' | 'encoding' | 'algorithm' | 'secretEncoding']?: string };
-
-/** A diagnosis whose text says what is wrong, where keys have to change: what to write depends on the scheme of the path. */
-export interface FoundKeys extends Diagnosis {
-  readonly change?: KeyChange;
-}
+import {
+  isTable,
+  type OtherVerify,
+  schemeOf,
+  secretsText,
+  type SignatureColumns,
+} from '../../verify/facts.ts';
+import { SCHEMES, type SecretReference, type SenderProof, type VerifySettings } from '../../verify/verify.ts';
 
 /** What the general schemes take where nothing is said. */
-const GENERAL: Readonly<Record<string, string>> = {
+const DEFAULTS: Readonly<Record<string, string>> = {
   algorithm: 'sha256',
   encoding: 'hex',
   signed: '{body}',
   secretEncoding: 'text',
   timestampUnit: 'seconds',
   assign: '=',
+  prefix: '',
 };
 
 /** First the header, then what is signed, then the secret. */
 const ORDER = [
+  'user',
   'header',
   'algorithm',
   'encoding',
@@ -37,36 +37,57 @@ const ORDER = [
   'idHeader',
   'secretEncoding',
   'secretPrefix',
-] as const satisfies readonly (keyof SignatureColumns)[];
+] as const;
 
 const quoted = (text: string): string =>
   /^[A-Za-z][\w.-]*$/.test(text) ? text : /[\n']/.test(text) ? JSON.stringify(text) : `'${text}'`;
 
-/** Keys of `verify` with their values, but for those that need not be written. */
-function writtenKeys({ algorithm, ...columns }: SignatureColumns): readonly string[] {
-  const values: Readonly<Record<string, string | undefined>> = {
-    ...columns,
-    algorithm: algorithm.startsWith('hmac-') ? algorithm.slice('hmac-'.length) : undefined,
-  };
-  return ORDER.flatMap((name) => {
-    const value = values[name];
-    return value === undefined || value === '' || GENERAL[name] === value ? [] : [writtenKey(name, value)];
-  });
-}
-
 export const writtenKey = (name: string, value: unknown): string =>
   `${name}: ${typeof value === 'string' ? quoted(value) : JSON.stringify(value)}`;
 
-/** The general scheme for these columns, with its keys: what stands behind `scheme:`. */
-export function writtenScheme(columns: SignatureColumns): string {
-  const scheme = columns.algorithm.startsWith('hmac-') ? 'hmac' : columns.algorithm.replace('-sha256', '');
-  return [scheme, ...writtenKeys(columns)].join(', ');
+/** Keys of a proof with their values, but for those that need not be written. */
+export function keysOf(proof: object): Readonly<Record<string, string>> {
+  const values = proof as Readonly<Record<string, string | undefined>>;
+  return Object.fromEntries(
+    ORDER.flatMap((name) => {
+      const value = values[name];
+      return value === undefined || value === (DEFAULTS[name] ?? '') ? [] : [[name, value]];
+    }),
+  );
 }
 
-/** The text of a verify, with the secrets as the path has them. */
-export function wholeVerify(scheme: string, { secrets }: Pick<TableSettings, 'secrets'>): string {
-  return `verify: { scheme: ${scheme}, ${secretsText(secrets)} }`;
+export const writtenKeys = (keys: Readonly<Record<string, string>>): string =>
+  Object.entries(keys)
+    .map(([key, value]) => writtenKey(key, value))
+    .join(', ');
+
+/** The general scheme with these columns. */
+export function generalProof({ algorithm, ...columns }: SignatureColumns): SenderProof {
+  const [, hash] = /^hmac-(.*)/.exec(algorithm) ?? [];
+  const scheme = hash === undefined ? algorithm.replace('-sha256', '') : 'hmac';
+  return { scheme, ...(hash === undefined ? {} : { algorithm: hash }), ...columns } as SenderProof;
 }
+
+/** A proof as it is written behind `scheme:`. */
+export const writtenProof = (proof: SenderProof): string =>
+  [proof.scheme, ...Object.entries(keysOf(proof)).map(([key, value]) => writtenKey(key, value))].join(', ');
+
+/** The general scheme for these columns: what stands behind `scheme:`. */
+export const writtenScheme = (columns: SignatureColumns): string => writtenProof(generalProof(columns));
+
+/** The text of a verify, with the secrets as the path has them. */
+export const wholeVerify = ({ verify, secrets }: Pick<OtherVerify, 'verify' | 'secrets'>): string =>
+  `verify: { scheme: ${writtenProof(verify)}, ${secretsText(secrets)} }`;
+
+/** A proof with the secrets of a path. */
+export const withSecrets = (verify: SenderProof, secrets: readonly SecretReference[]): VerifySettings =>
+  ({ ...verify, ...(verify.scheme !== 'oidc' && { secrets: [...secrets] }) }) as VerifySettings;
+
+/** The signatures in headers that a proof takes. */
+export const columnsOf = (settings: VerifySettings): readonly SignatureColumns[] =>
+  isTable(settings)
+    ? schemeOf(settings).ways.flatMap(({ way }) => (way.kind === 'signature' ? [way.columns] : []))
+    : [];
 
 /** The general scheme for the header of a sender that is not known. */
 export const generalScheme = (header: string): string =>
@@ -81,9 +102,4 @@ export function adviseVerify([scheme = '', ...others]: readonly string[], place:
   const sender = Object.hasOwn(SCHEMES, scheme) ? scheme : 'webhook';
   const variable = `${sender.toUpperCase().replaceAll('-', '_')}_SECRET`;
   return `write verify: {scheme: ${scheme}, secrets: ['\${${variable}}']} ${place}${or}, and set ${variable} in the environment of the service to the secret that the sender has`;
-}
-
-/** Whether the settings describe the signature themselves, so that one key can be changed. */
-export function isGeneral({ scheme }: VerifySettings): boolean {
-  return scheme === 'hmac' || scheme === 'ed25519' || scheme === 'ecdsa';
 }

@@ -1,12 +1,13 @@
+import { defined } from '../../json.ts';
 import type { RoutingTable } from '../../mapping/mapping.ts';
 import type { RequestAdvisor } from '../../server/server.ts';
-import { explainProof } from '../proofs/sender.ts';
-import { explainQuestion } from '../proofs/question.ts';
+import { diagnose, sayProof } from '../proofs.ts';
 import { diagnoseToken } from '../proofs/token.ts';
+import { findAddressCheck, readTexts } from '../vocabulary/address-checks.ts';
 import { createDecisionAdvisor } from './decision-advice.ts';
 import { sayFindings } from './decision-words.ts';
 import { findDifference, operatorOf } from './difference.ts';
-import { nearName } from './near-names.ts';
+import { nearestName } from './near-names.ts';
 import { refusalFinding } from './refusal-notes.ts';
 import { repeatFacts } from './repeat-note.ts';
 
@@ -18,12 +19,16 @@ export function createAdvisor(table: RoutingTable): RequestAdvisor {
     howDifferent: (failed) => findDifference(failed.found, failed.expected, operatorOf(failed)),
     onRepeat: repeatFacts,
     say: (findings, path) => sayFindings(findings, { path, table }).join('; '),
+    sayProof,
     onToken: (request) =>
       diagnoseToken(
         request,
-        request.unknownName === undefined ? undefined : nearName(request.unknownName, table),
+        request.unknownName === undefined ? undefined : nearestName(request.unknownName, table)?.name,
       ),
-    onProof: explainProof,
-    onQuestion: explainQuestion,
+    onProof: ({ proof, request, refusal, ...known }) => diagnose(proof, request, refusal, known),
+    onQuestion: ({ headers, query, hasBody, body, place }) => {
+      const check = findAddressCheck({ header: (name) => headers[name], query, hasBody, ...readTexts(body) });
+      return check && { code: 'challenge', facts: defined({ asks: check.provider, mapping: place }) };
+    },
   };
 }

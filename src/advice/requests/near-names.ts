@@ -63,9 +63,13 @@ function differenceOf(asked: string, name: string): Pick<NearName, 'why' | 'reme
 /** Longer names are looked at by nobody: a stranger chose them. */
 const MAX_NAME_CHARS = 200;
 
-/** The hook name that was probably meant, what is different about it, and its place. */
+/** The hook name that was probably meant. */
+export const nearestName = (path: string, table: RoutingTable): NearName | undefined =>
+  path.length > MAX_NAME_CHARS ? undefined : findNearNames(path, table)[0];
+
+/** The same, with what is different about it, and its place. */
 export function nearName(path: string, table: RoutingTable): string | undefined {
-  const [near] = path.length > MAX_NAME_CHARS ? [] : findNearNames(path, table);
+  const near = nearestName(path, table);
   if (near === undefined) return undefined;
   const { match, at } = near.mapping;
   return `${near.name} ${near.why} (${formatPlace(match.pathAt ?? at)})`;

@@ -1,0 +1,67 @@
+/** The proofs that a request carries, by the names and forms of its headers alone. */
+import { findHeader, headerOf, readPresented, type SignatureColumns, type Way } from '../../verify/facts.ts';
+import type { SenderProof } from '../../verify/verify.ts';
+import { type Sender, shippedSenders } from '../../senders/senders.ts';
+import { waysOf } from '../vocabulary/senders.ts';
+import { hashOf } from './signature-shapes.ts';
+
+/** A header that is the proof of known senders, and how these prove themselves: each way once. */
+export interface CarriedProof {
+  readonly header: string;
+  readonly senders: readonly (Sender & { readonly verify: SenderProof })[];
+}
+
+/** The first such header, but for `except`: one in the form of its sender comes before one that has its name only. */
+export function findCarried(
+  rawHeaders: readonly string[],
+  except: ReadonlySet<string | undefined> = new Set(),
+): CarriedProof | undefined {
+  const found = shippedSenders().flatMap((sender) =>
+    waysOf(sender).flatMap((way) => {
+      const header = headerOf(way);
+      const isThere = header !== undefined && findHeader(rawHeaders, header) !== undefined;
+      return isThere && !except.has(header) ? [{ sender, header, isInForm: isCarried(way, rawHeaders) }] : [];
+    }),
+  );
+  const [first] = found.toSorted((a, b) => Number(b.isInForm) - Number(a.isInForm));
+  if (first === undefined) return undefined;
+  const alike = found.filter(
+    ({ header, isInForm }) => header === first.header && isInForm === first.isInForm,
+  );
+  return { header: first.header, senders: oneOfEach(alike.map(({ sender }) => sender)) };
+}
+
+/** Of senders that prove themselves in the same way the one after whom it is named, or the first. */
+export function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {
+  const ways = new Map<string, Sender & { readonly verify: SenderProof }>();
+  for (const { verify, ...sender } of senders) {
+    if (verify === undefined) continue;
+    const key = JSON.stringify(verify);
+    if (verify.scheme === sender.name || !ways.has(key)) ways.set(key, { ...sender, verify });
+  }
+  return [...ways.values()];
+}
+
+/** Whether the headers carry such a proof, in its form and, of a hash, in its length. */
+export function isCarried(way: Way, rawHeaders: readonly string[]): boolean {
+  const header = headerOf(way);
+  if (header === undefined || findHeader(rawHeaders, header) === undefined) return false;
+  if (way.kind !== 'signature') return true;
+  const presented = signatureIn(way.columns, rawHeaders);
+  const hash = /^hmac-(.*)/.exec(way.columns.algorithm)?.[1];
+  return typeof presented !== 'string' && (hash === undefined || hash === hashOf(presented.signatures[0]));
+}
+
+/** The signature alone, whatever else the sender has to send with it. */
+function signatureIn(
+  columns: SignatureColumns,
+  rawHeaders: readonly string[],
+): ReturnType<typeof readPresented> {
+  const { timestampField: _field, timestampHeader: _header, timestampMember: _member, ...alone } = columns;
+  return readPresented({ ...alone, signed: '' }, [], {
+    method: '',
+    url: '',
+    rawHeaders,
+    body: Buffer.alloc(0),
+  });
+}

@@ -1,0 +1,40 @@
+import { type Diagnosis, SCHEMES, type SenderProof, type VerifySettings } from '../../verify/verify.ts';
+import type { OtherVerify } from '../../verify/facts.ts';
+import { columnsOf, generalProof, keysOf, withSecrets } from './written-verify.ts';
+
+type Code = Extract<Diagnosis, { readonly facts: OtherVerify }>['code'] | 'malformed-proof';
+
+/** What it is called that such a key has to change; of several the first says most. */
+const CODES: readonly (readonly [key: string, code: Code])[] = [
+  ['secretEncoding', 'secret-encoding'],
+  ['signed', 'signed-content'],
+  ['timestampHeader', 'signed-content'],
+  ['timestampField', 'signed-content'],
+  ['timestampMember', 'signed-content'],
+  ['idHeader', 'signed-content'],
+  ['timestampUnit', 'timestamp-unit'],
+  ['prefix', 'prefix'],
+  ['encoding', 'encoding'],
+  ['algorithm', 'algorithm'],
+  ['separator', 'malformed-proof'],
+  ['signatureField', 'malformed-proof'],
+];
+
+/** That a request is right by another proof, or looks so: with what has to change. */
+export function otherVerify(
+  settings: Exclude<VerifySettings, { scheme: 'oidc' }>,
+  verify: SenderProof,
+  more: Pick<OtherVerify, 'isProved' | 'header' | 'of' | 'or'>,
+): Diagnosis {
+  const { secrets, scheme } = settings;
+  const facts = { verify, secrets, now: scheme, ...more };
+  const [own] = columnsOf(settings);
+  const [other] = columnsOf(withSecrets(verify, secrets));
+  if (own === undefined || own.header !== other?.header || Object.hasOwn(SCHEMES, verify.scheme))
+    return { code: 'other-scheme', facts };
+  const [before, after] = [keysOf(generalProof(own)), keysOf(generalProof(other))];
+  const write = Object.fromEntries(Object.entries(after).filter(([key, value]) => before[key] !== value));
+  const remove = Object.keys(before).filter((key) => after[key] === undefined);
+  const code = CODES.find(([key]) => key in write || remove.includes(key))?.[1] ?? 'other-scheme';
+  return { code, facts: scheme === verify.scheme ? { ...facts, write, remove } : facts };
+}
