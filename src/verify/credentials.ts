@@ -6,14 +6,8 @@ import { type Proof, refused } from './proof.ts';
 /** Secrets that are sent as they are, as digests: both sides are hashed, so lengths take the same time. */
 export type SecretDigests = readonly Buffer[];
 
-export function digestSecrets(secrets: readonly (string | Buffer)[]): SecretDigests {
+export function digestSecrets(secrets: readonly string[]): SecretDigests {
   return secrets.map((secret) => hash('sha256', secret, 'buffer'));
-}
-
-/** Whether a stranger's text is one of these secrets; takes the same time whatever it is. An empty one is none. */
-export function isOneOf(secrets: readonly (string | Buffer)[], presented: string): boolean {
-  const digests = digestSecrets(secrets.filter((secret) => secret.length > 0));
-  return judgeBytes(digests, Buffer.from(presented, 'utf8')).kind === 'proved';
 }
 
 /** Compares what a header carries; its value arrives as latin1, the secret was written as UTF-8. */

@@ -50,7 +50,7 @@ export function mailgunSignature(
 }
 
 /** The member `signature` of a JSON body (webhooks), or three fields of a form (routes and older webhooks; in parts where a mail has attachments). */
-export function readMailgunFields({ rawHeaders, body }: SignedRequest): MailgunFields | undefined {
+function readMailgunFields({ rawHeaders, body }: SignedRequest): MailgunFields | undefined {
   const [timestamp, token, signature] = valuesOf(rawHeaders, body);
   if (timestamp === undefined || token === undefined || signature === undefined) return undefined;
   return { timestamp, token, signature };

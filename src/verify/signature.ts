@@ -47,13 +47,13 @@ export function judgeSignature(judge: SignatureJudge, request: SignedRequest, no
   return { kind: 'proved', retired, ...time, ...(id === undefined ? {} : { signedId: id }) };
 }
 
-export function valuesOf(request: SignedRequest, presented: PresentedSignature): ContentValues {
+function valuesOf(request: SignedRequest, presented: PresentedSignature): ContentValues {
   const { body, url, method } = request;
   return { body, url, method, timestamp: presented.timestamp, id: presented.id };
 }
 
 /** The place of the key that made one of the signatures, or -1. Every key meets every signature whatever matched. */
-export function findKey(
+function findKey(
   judge: Pick<SignatureJudge, 'columns' | 'keys'>,
   content: readonly Buffer[],
   signatures: readonly Buffer[],

@@ -71,7 +71,7 @@ function sortedFields(pairs: readonly (readonly [string, string])[]): string {
 }
 
 /** Twilio signs the address with its standard port or without it, by the kind of request. */
-export function withAndWithoutPort(url: string): readonly string[] {
+function withAndWithoutPort(url: string): readonly string[] {
   const match = /^(https?):\/\/([^/?#]*)(.*)$/is.exec(url);
   if (match === null) return [url];
   const [, scheme = '', authority = '', rest = ''] = match;

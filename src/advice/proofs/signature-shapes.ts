@@ -55,7 +55,7 @@ function formOf(text: string): Form | undefined {
 }
 
 /** What stands before a signature: `sha256=`, `v1,`, `Bearer `; empty where nothing does. */
-export const prefixOf = (text: string): string => /^[a-z][\w-]{0,30}(?:[=:,] ?| )/i.exec(text)?.[0] ?? '';
+const prefixOf = (text: string): string => /^[a-z][\w-]{0,30}(?:[=:,] ?| )/i.exec(text)?.[0] ?? '';
 
 function prefixedForm(text: string): Form | undefined {
   const prefix = prefixOf(text);

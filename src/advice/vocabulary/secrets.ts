@@ -2,7 +2,7 @@
 import type { SecretFacts } from '../../verify/verify.ts';
 import { ownSender, shownAs } from './senders.ts';
 
-export const PASSWORD_ALONE =
+const PASSWORD_ALONE =
   'a secret of the scheme basic is the password alone: remove the user and the colon from its value';
 
 /** What to do about it. */
