@@ -49,12 +49,8 @@ describe('challenges', () => {
     };
     expect(ask({ kind: 'slack' }, { body })).toEqual(text(body.challenge));
     expect(ask({ kind: 'slack', token: 'tok' }, { body })).toEqual(text(body.challenge));
-    expect(ask({ kind: 'slack', token: 'other' }, { body })).toEqual(
-      wrong('token'),
-    );
-    expect(ask({ kind: 'slack', token: '' }, { body: { ...body, token: '' } })).toEqual(
-      wrong('token'),
-    );
+    expect(ask({ kind: 'slack', token: 'other' }, { body })).toEqual(wrong('token'));
+    expect(ask({ kind: 'slack', token: '' }, { body: { ...body, token: '' } })).toEqual(wrong('token'));
   });
 
   test('meta echoes only to who knows the verify token', () => {
@@ -66,9 +62,7 @@ describe('challenges', () => {
     expect(ask({ kind: 'meta', token: 'meatyhamhock' }, { method: 'GET', query })).toEqual(
       text('1158201444'),
     );
-    expect(ask({ kind: 'meta', token: 'other' }, { method: 'GET', query })).toEqual(
-      wrong('token'),
-    );
+    expect(ask({ kind: 'meta', token: 'other' }, { method: 'GET', query })).toEqual(wrong('token'));
     expect(ask({ kind: 'meta' }, { method: 'GET', query: { ...query, 'hub.verify_token': '' } })).toEqual({
       ...wrong('token'),
     });
@@ -98,12 +92,7 @@ describe('challenges', () => {
     ['an event', { echo: 'body.challenge' }, { body: { event: {} } }, { kind: 'none' }],
     ['a POST', { echo: 'query.challenge' }, { query: { challenge: 'abc' }, body: {} }, { kind: 'none' }],
     ['a name of every object', { echo: 'query.toString' }, { method: 'GET' }, { kind: 'none' }],
-    [
-      'white space',
-      { echo: 'headers.x-a' },
-      { headers: { 'x-a': 'a b' } },
-      wrong('text'),
-    ],
+    ['white space', { echo: 'headers.x-a' }, { headers: { 'x-a': 'a b' } }, wrong('text')],
     [
       'a long one',
       { echo: 'body.a' },
@@ -166,9 +155,7 @@ describe('challenges', () => {
       ],
     });
     const odd = { 'WebHook-Request-Origin': 'a b' };
-    expect(ask({ kind: 'cloudevents' }, { method: 'OPTIONS', headers: odd })).toEqual(
-      wrong('origin'),
-    );
+    expect(ask({ kind: 'cloudevents' }, { method: 'OPTIONS', headers: odd })).toEqual(wrong('origin'));
   });
 
   test.each<readonly [string, Challenge, Question]>([
