@@ -1,10 +1,10 @@
 import { Command, CommanderError } from 'commander';
-import { addAuthoringCommands } from './authoring-commands.ts';
-import type { Cli } from './command-line.ts';
+import { authoringCommands } from './authoring-commands.ts';
+import { addCommands } from './command-line.ts';
 import { groupCommands } from './help-groups.ts';
-import { addMailCommands } from './mail-commands.ts';
-import { addServiceCommands } from './service-commands.ts';
-import { addStoreCommands } from './store-commands.ts';
+import { sourceCommands } from './mail-commands.ts';
+import { serviceCommands } from './service-commands.ts';
+import { storeCommands } from './store-commands.ts';
 import { CliError, type ExitCode, exitCodeOf, processTerminal, type Terminal } from './terminal.ts';
 import { version } from './version.ts';
 
@@ -41,16 +41,8 @@ function reportFailure(terminal: Terminal, error: unknown): number {
 /** Every command with its options; a test walks them and the documentation. */
 export function createProgram(terminal: Terminal, setExitCode: (code: ExitCode) => void): Command {
   const program = withoutCommands(terminal);
-  const cli: Cli = {
-    terminal,
-    setExitCode,
-    withConfig: (command) =>
-      command.option('-c, --config <file>', 'configuration (default ./sluice.yaml or ./sluice.json)'),
-  };
-  addServiceCommands(program, cli);
-  addAuthoringCommands(program, cli);
-  addStoreCommands(program, cli);
-  addMailCommands(program, cli);
+  const commands = { ...serviceCommands, ...authoringCommands, ...storeCommands, ...sourceCommands };
+  addCommands(program, commands, { terminal, setExitCode });
   groupCommands(program);
   forEachCommand(program, (command) => command.exitOverride());
   return program;

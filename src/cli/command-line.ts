@@ -1,14 +1,77 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { ExitCode, Terminal } from './terminal.ts';
 
-/** What a command gets besides its own options. */
+/** What a command gets besides its own arguments and options. */
 export interface Cli {
   readonly terminal: Terminal;
   /** Ends the command so, without a message of its own. */
   setExitCode(code: ExitCode): void;
-  /** Adds `-c, --config`. */
-  withConfig(command: Command): Command;
 }
+
+/** Commands by how they are written: name and arguments, as `show <id>`. */
+export interface CommandTable {
+  readonly [usage: string]: CommandEntry | CommandGroup;
+}
+
+/** One command. What it does is loaded when it runs, so that the command line starts at once. */
+export interface CommandEntry {
+  readonly about: string;
+  /** True where the name of its group alone means it. */
+  readonly isDefault?: boolean;
+  readonly options?: readonly OptionRow[];
+  /** What it does; it gets its arguments in their order, and then its options. */
+  readonly load: () => Promise<(cli: Cli, ...given: never[]) => Promise<unknown>>;
+}
+
+/** Commands below one name. */
+interface CommandGroup {
+  readonly about: string;
+  readonly commands: CommandTable;
+}
+
+export type OptionRow = readonly [flags: string, about: string, value?: OptionValue];
+
+interface OptionValue {
+  /** The only words it takes. */
+  readonly choices?: readonly string[];
+  /** Reads its text; of an option that may be repeated, with what was read before. */
+  readonly read?: (text: string, before?: readonly string[]) => string | number | readonly string[];
+  readonly fallback?: unknown;
+  /** True where the command cannot do without it. */
+  readonly isNeeded?: boolean;
+}
+
+/** Makes the commands of a table. */
+export function addCommands(parent: Command, table: CommandTable, cli: Cli): void {
+  for (const [usage, entry] of Object.entries(table)) {
+    const isDefault = 'load' in entry && entry.isDefault === true;
+    const command = parent.command(usage, { isDefault }).description(entry.about);
+    if ('commands' in entry) addCommands(command, entry.commands, cli);
+    else addTask(command, entry, cli);
+  }
+}
+
+function addTask(command: Command, { options = [], load }: CommandEntry, cli: Cli): void {
+  for (const row of options) command.addOption(optionOf(row));
+  command.action(async (...given: unknown[]) => {
+    const task = await load();
+    // The last that is given is the command itself.
+    await task(cli, ...(given.slice(0, -1) as never[]));
+  });
+}
+
+function optionOf([flags, about, { choices, read, fallback, isNeeded = false } = {}]: OptionRow): Option {
+  const option = new Option(flags, about).default(fallback).makeOptionMandatory(isNeeded);
+  if (read !== undefined) option.argParser<unknown>(read as (text: string) => unknown);
+  return choices === undefined ? option : option.choices(choices);
+}
+
+/** Options that many commands have. */
+export const CONFIG: OptionRow = [
+  '-c, --config <file>',
+  'configuration (default ./sluice.yaml or ./sluice.json)',
+];
+export const JSON_OUTPUT: OptionRow = ['--json', 'a JSON object on stdout'];
 
 /** Reads an option that takes a whole number of at least `min`. */
 export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: string) => number {
@@ -26,14 +89,4 @@ export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (text: 
 /** Reads an option that may be given several times. */
 export function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
-}
-
-/** An option restricted to some words. */
-export function choiceOption(
-  flags: string,
-  description: string,
-  choices: readonly string[],
-  fallback: string,
-): Option {
-  return new Option(flags, description).choices([...choices]).default(fallback);
 }

@@ -18,7 +18,7 @@ import {
 } from '../service/service.ts';
 import { createLogger, type Log, type LogFields, type LogLevel } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile, printFindings } from './config-file.ts';
+import { findCasesFolder, findConfigFile, printFindings } from './config-file.ts';
 import { debounce } from './debounce.ts';
 import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
 import { DevHints } from './dev-hints.ts';
@@ -59,6 +59,14 @@ export async function dev(cli: Cli, flags: DevFlags): Promise<void> {
     recorder?.close();
   }
 }
+
+/** `sluice record` is `sluice dev` that records, and performs only where it is asked to. */
+export async function record(cli: Cli, { into, ...flags }: RecordFlags): Promise<void> {
+  const folder = findCasesFolder(cli.terminal, flags, into);
+  await dev(cli, { ...flags, record: folder, perform: flags.perform === true });
+}
+
+type RecordFlags = Omit<DevFlags, 'record'> & { readonly into?: string };
 
 interface Authoring extends DevFlags {
   readonly configFile: string;

@@ -18,6 +18,7 @@ import {
   runToJson,
 } from '../storage/facts.ts';
 import { defined } from '../json.ts';
+import type { ActionOrigin } from '../action.ts';
 import { decisionLine } from '../explanation/explanation.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { GatewaySettings } from '../config/config.ts';
@@ -37,13 +38,14 @@ export interface ListingOptions {
   readonly kind?: 'hook' | 'heartbeat';
 }
 
+/** A column of a table: its title, and what a row has in it. The last one is cut to what fits into a line of the terminal. */
+export type Column<Row> = readonly [title: string, cell: (row: Row, nowMs: number) => string];
+
 export interface Listing<Row> {
   readonly title: string;
-  readonly heading: readonly string[];
+  readonly columns: readonly Column<Row>[];
   fetch(storage: Storage, options: ListingOptions): Promise<readonly Row[]>;
   printJson(terminal: Terminal, rows: readonly Row[], text: boolean): void;
-  /** The last one is cut to what fits into a line of the terminal. */
-  toCells(row: Row, now: number): readonly string[];
   /** What people may ask about the rows. */
   footnote?(rows: readonly Row[]): string | undefined;
 }
@@ -58,31 +60,28 @@ export async function printListing<Row>(
   const rows = await listing.fetch(storage, options);
   if (options.json) listing.printJson(terminal, rows, options.text);
   else if (rows.length === 0) terminal.err(`no ${listing.title}`);
-  else printTable(listing, rows, { terminal, options });
+  else {
+    terminal.out(formatRows(listing.columns, rows, terminal));
+    const footnote = listing.footnote?.(rows);
+    if (footnote !== undefined) terminal.err(footnote);
+    if (rows.length === options.limit) terminal.err(`the newest ${options.limit}; --limit N shows more`);
+  }
   return rows;
 }
 
-interface TableContext {
-  readonly terminal: Terminal;
-  readonly options: ListingOptions;
-}
-
-function printTable<Row>(
-  listing: Listing<Row>,
+/** The table of rows, without what would change the terminal or leave the line. */
+export function formatRows<Row>(
+  columns: readonly Column<Row>[],
   rows: readonly Row[],
-  { terminal, options }: TableContext,
-): void {
-  const now = Date.now();
-  const cells = rows.map((row) => safeCells(listing.toCells(row, now)));
-  terminal.out(formatTable(listing.heading, cells, terminal));
-  const footnote = listing.footnote?.(rows);
-  if (footnote !== undefined) terminal.err(footnote);
-  if (rows.length === options.limit) terminal.err(`the newest ${options.limit}; --limit N shows more`);
-}
-
-/** Without what would change the terminal or leave the line. */
-export function safeCells(cells: readonly string[]): readonly string[] {
-  return cells.map((cell) => clearLine(cell));
+  terminal: Pick<Terminal, 'columns'> = { columns: undefined },
+): string {
+  const nowMs = Date.now();
+  const cells = rows.map((row) => columns.map(([, cell]) => clearLine(cell(row, nowMs))));
+  return formatTable(
+    columns.map(([title]) => title),
+    cells,
+    terminal,
+  );
 }
 
 const query = ({ limit, state, mapping, kind, session }: ListingOptions) =>
@@ -96,47 +95,39 @@ function tokensOf({ usage }: RunRecord): string {
   return usage === undefined ? '' : `${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`;
 }
 
-const messageText = ({ action, eventCount }: RunRecord): string =>
-  eventCount === undefined ? formatBytes(Buffer.byteLength(action.message)) : `${eventCount} events`;
+function messageText({ action, eventCount }: RunRecord): string {
+  return eventCount === undefined ? formatBytes(Buffer.byteLength(action.message)) : `${eventCount} events`;
+}
 
 /** Letters of an error in a table. */
 const MAX_ERROR = 300;
 
+/** The mapping that made it, or the hook name where none did. */
+const madeBy = ({ mappingId, path }: ActionOrigin): string => mappingId ?? path;
+
 export const runsListing: Listing<RunRecord> = {
   title: 'runs',
-  heading: [
-    'id',
-    'kind',
-    'mapping',
-    'name',
-    'session',
-    'state',
-    'outcome',
-    'tries',
-    'message',
-    'reply',
-    'tokens',
-    'age',
-    'last error',
+  columns: [
+    ['id', ({ id }) => id],
+    ['kind', kindOf],
+    ['mapping', ({ action }) => madeBy(action.origin)],
+    ['name', ({ action }) => formatOneLine(action.name, 20)],
+    ['session', ({ action }) => formatOneLine(action.sessionKey, 28)],
+    ['state', stateOf],
+    ['outcome', ({ outcome = '' }) => outcome],
+    ['tries', ({ attempts }) => String(attempts)],
+    ['message', messageText],
+    ['reply', ({ reply }) => (reply === undefined ? '' : formatBytes(Buffer.byteLength(reply)))],
+    ['tokens', tokensOf],
+    ['age', ({ acceptedAt }, nowMs) => formatSpan(nowMs - acceptedAt)],
+    [
+      'last error',
+      ({ outcome, lastError }) => (outcome === 'ok' ? '' : formatOneLine(errorText(lastError), MAX_ERROR)),
+    ],
   ],
   fetch: (storage, options) => storage.listRuns(query(options)),
   printJson: (terminal, rows, text) =>
     printJson(terminal, 'runs', { runs: rows.map((run) => runToJson(run, text)) }),
-  toCells: (run, now) => [
-    run.id,
-    kindOf(run),
-    run.action.origin.mappingId ?? run.action.origin.path,
-    formatOneLine(run.action.name, 20),
-    formatOneLine(run.action.sessionKey, 28),
-    stateOf(run),
-    run.outcome ?? '',
-    String(run.attempts),
-    messageText(run),
-    run.reply === undefined ? '' : formatBytes(Buffer.byteLength(run.reply)),
-    tokensOf(run),
-    formatSpan(now - run.acceptedAt),
-    run.outcome === 'ok' ? '' : formatOneLine(errorText(run.lastError), MAX_ERROR),
-  ],
   footnote: (rows) =>
     rows.some(({ kind }) => kind === 'heartbeat') && rows.some(({ kind }) => kind === 'hook')
       ? 'heartbeat: a turn of the main session, which reads its events, such as a summary of each run; --kind hook leaves them out'
@@ -145,93 +136,93 @@ export const runsListing: Listing<RunRecord> = {
 
 export const eventsListing: Listing<EventRecord> = {
   title: 'system events',
-  heading: ['id', 'kind', 'from', 'mode', 'state', 'text', 'age', 'last error'],
+  columns: [
+    ['id', ({ id }) => id],
+    ['kind', ({ kind }) => kind],
+    ['from', ({ origin }) => madeBy(origin)],
+    ['mode', ({ mode }) => mode],
+    ['state', ({ state }) => state],
+    ['text', ({ text }) => formatBytes(Buffer.byteLength(text))],
+    ['age', ({ createdAt }, nowMs) => formatSpan(nowMs - createdAt)],
+    ['last error', ({ lastError }) => formatOneLine(errorText(lastError), 200)],
+  ],
   fetch: (storage, options) => storage.listEvents(query(options)),
   printJson: (terminal, rows, text) =>
     printJson(terminal, 'events', { events: rows.map((event) => eventToJson(event, text)) }),
-  toCells: (event, now) => [
-    event.id,
-    event.kind,
-    event.origin.mappingId ?? event.origin.path,
-    event.mode,
-    event.state,
-    formatBytes(Buffer.byteLength(event.text)),
-    formatSpan(now - event.createdAt),
-    formatOneLine(errorText(event.lastError), 200),
-  ],
 };
 
 /** Work in the queue, or that was in it. */
 export type QueueEntry = RunRecord | OutboxRecord | EventRecord;
 
-/** Work that waits, is under way, or was given up: runs, what they send, and system events that were parked. */
-export const waitingListing: Listing<QueueEntry> = {
-  title: 'work in the queue',
-  heading: ['id', 'kind', 'mapping', 'state', 'tries', 'age', 'next try', 'last error'],
-  fetch: async (storage, options) => {
-    const states = options.state === undefined ? ['active', 'queued', 'dead'] : [options.state];
-    const lists = await Promise.all(
-      states.flatMap((state): Promise<readonly QueueEntry[]>[] => [
-        storage.listRuns({ ...query(options), state }),
-        storage.listOutbox({ ...query(options), state }),
-        // An event belongs to the main session, whatever the session of its hook.
-        ...(state === 'dead' && options.session === undefined
-          ? [storage.listEvents({ ...query(options), state })]
-          : []),
-      ]),
-    );
-    return lists
-      .flat()
-      .sort((a, b) => storedAt(b) - storedAt(a))
-      .slice(0, options.limit);
-  },
-  printJson: (terminal, rows, text) =>
-    printJson(terminal, 'queue list', { work: rows.map((entry) => entryToJson(entry, text)) }),
-  toCells: (entry, now) => {
-    const origin = isRun(entry) ? entry.action.origin : isEvent(entry) ? entry.origin : undefined;
-    const dueAt = entry.state === 'queued' && 'dueAt' in entry ? entry.dueAt : undefined;
-    const next = dueAt === undefined ? '' : dueAt <= now ? 'now' : `in ${formatSpan(dueAt - now)}`;
-    return [
-      entry.id,
-      isRun(entry) ? 'run' : entry.kind,
-      origin === undefined ? '' : (origin.mappingId ?? origin.path),
-      isRun(entry) ? stateOf(entry) : entry.state,
-      String(entry.attempts),
-      formatSpan(now - storedAt(entry)),
-      next,
-      errorText(entry.lastError),
-    ];
-  },
-};
-
-/** The same with the agents that cannot take runs: their runs wait for them, however long they have been due. */
-export function queueListing(
-  holds: readonly RunnerHold[],
-  gateway: GatewaySettings,
-  queueWaits: QueueWaits,
-): Listing<QueueEntry> {
+/**
+ * Work that waits, is under way, or was given up: runs, what they send, and system events that were parked. `waits` says
+ * of which agents and limits runs wait, however long they have been due.
+ */
+export function queueListing(waits?: Waits): Listing<QueueEntry> {
+  const whyNotNow = (entry: QueueEntry, nowMs: number): string | undefined =>
+    waits !== undefined && isRun(entry) && entry.state === 'queued'
+      ? whyQueued(entry, nowMs, waits)
+      : undefined;
   return {
-    ...waitingListing,
-    toCells: (entry, now) => {
-      const cells = waitingListing.toCells(entry, now);
-      if (!isRun(entry) || entry.state !== 'queued') return cells;
-      const waits = whyQueued(entry, now, { holds, gateway, queueWaits });
-      return waits === undefined ? cells : cells.with(NEXT_TRY, waits);
-    },
+    title: 'work in the queue',
+    columns: [
+      ['id', ({ id }) => id],
+      ['kind', (entry) => (isRun(entry) ? 'run' : entry.kind)],
+      ['mapping', mappingOf],
+      ['state', (entry) => (isRun(entry) ? stateOf(entry) : entry.state)],
+      ['tries', ({ attempts }) => String(attempts)],
+      ['age', (entry, nowMs) => formatSpan(nowMs - storedAt(entry))],
+      ['next try', (entry, nowMs) => whyNotNow(entry, nowMs) ?? nextTry(entry, nowMs)],
+      ['last error', ({ lastError }) => errorText(lastError)],
+    ],
+    fetch: fetchQueue,
+    printJson: (terminal, rows, text) =>
+      printJson(terminal, 'queue list', { work: rows.map((entry) => entryToJson(entry, text)) }),
   };
+}
+
+async function fetchQueue(storage: Storage, options: ListingOptions): Promise<readonly QueueEntry[]> {
+  const states = options.state === undefined ? ['active', 'queued', 'dead'] : [options.state];
+  const lists = await Promise.all(
+    states.flatMap((state): Promise<readonly QueueEntry[]>[] => [
+      storage.listRuns({ ...query(options), state }),
+      storage.listOutbox({ ...query(options), state }),
+      // An event belongs to the main session, whatever the session of its hook.
+      ...(state === 'dead' && options.session === undefined
+        ? [storage.listEvents({ ...query(options), state })]
+        : []),
+    ]),
+  );
+  return lists
+    .flat()
+    .sort((a, b) => storedAt(b) - storedAt(a))
+    .slice(0, options.limit);
+}
+
+function mappingOf(entry: QueueEntry): string {
+  if (isRun(entry)) return madeBy(entry.action.origin);
+  return isEvent(entry) ? madeBy(entry.origin) : '';
+}
+
+function nextTry(entry: QueueEntry, nowMs: number): string {
+  if (entry.state !== 'queued' || !('dueAt' in entry)) return '';
+  return entry.dueAt <= nowMs ? 'now' : `in ${formatSpan(entry.dueAt - nowMs)}`;
+}
+
+/** What runs may wait for. */
+interface Waits {
+  /** Agents that cannot take runs. */
+  readonly holds: readonly RunnerHold[];
+  readonly gateway: GatewaySettings;
+  readonly queueWaits: QueueWaits;
 }
 
 /** In two words what a queued run waits for, but for its time and for room that comes by itself. */
 export function whyQueued(
   run: RunRecord,
   now: number,
-  waits: {
-    readonly holds: readonly RunnerHold[];
-    readonly gateway: GatewaySettings;
-    readonly queueWaits: QueueWaits;
-  },
+  { holds, gateway, queueWaits }: Waits,
 ): string | undefined {
-  const { holds, gateway, queueWaits } = waits;
   if (heldBy(holds, gateway.runner)(run)) return 'agent away';
   if (run.dueAt > now) return undefined;
   const { mappingId } = run.action.origin;
@@ -248,8 +239,6 @@ function entryToJson(entry: QueueEntry, text: boolean): RunJson | EventJson | Ou
   if (isRun(entry)) return runToJson(entry, text);
   return isEvent(entry) ? eventToJson(entry, text) : outboxToJson(entry, text);
 }
-
-const NEXT_TRY = waitingListing.heading.indexOf('next try');
 
 const storedAt = (entry: QueueEntry): number => (isRun(entry) ? entry.acceptedAt : entry.createdAt);
 
@@ -268,20 +257,19 @@ export const bodySize = ({ bodyBytes, bodyUnread }: DecisionRecord): string =>
 /** What each request became; where none matched, the place at which every candidate failed. No payload values. */
 export const requestsListing: Listing<DecisionRecord> = {
   title: 'requests',
-  heading: ['id', 'path', 'status', 'outcome', 'mapping', 'body', 'took', 'age', 'notes'],
+  columns: [
+    ['id', ({ requestId }) => requestId],
+    ['path', ({ path }) => formatOneLine(path, 30)],
+    ['status', ({ status }) => String(status)],
+    ['outcome', ({ code, outcome }) => code ?? outcome],
+    ['mapping', ({ mappingId = '' }) => mappingId],
+    ['body', bodySize],
+    ['took', ({ tookMs }) => `${tookMs.toFixed(1)} ms`],
+    ['age', ({ receivedAt }, nowMs) => formatSpan(nowMs - receivedAt)],
+    ['notes', (decision) => firstSentence(decisionLine(decision))],
+  ],
   fetch: (storage, options) => storage.listDecisions(query(options)),
   printJson: (terminal, rows) => printJson(terminal, 'requests', { requests: rows.map(decisionToJson) }),
-  toCells: (decision, now) => [
-    decision.requestId,
-    formatOneLine(decision.path, 30),
-    String(decision.status),
-    decision.code ?? decision.outcome,
-    decision.mappingId ?? '',
-    bodySize(decision),
-    `${decision.tookMs.toFixed(1)} ms`,
-    formatSpan(now - decision.receivedAt),
-    firstSentence(decisionLine(decision)),
-  ],
 };
 
 /** Notes of more characters are cut in a table; "sluice explain" tells them whole. */
@@ -294,17 +282,16 @@ function firstSentence(note: string): string {
 
 export const sessionsListing: Listing<SessionRecord> = {
   title: 'sessions',
-  heading: ['key', 'owner', 'turns', 'size', 'last used'],
+  columns: [
+    ['key', ({ key }) => formatOneLine(key, 80)],
+    ['owner', ({ owner }) => formatOneLine(owner, 40)],
+    ['turns', ({ turns }) => String(turns)],
+    ['size', ({ bytes }) => formatBytes(bytes)],
+    ['last used', ({ lastUsedAt }, nowMs) => `${formatSpan(nowMs - lastUsedAt)} ago`],
+  ],
   fetch: (storage, options) => storage.listSessions(query(options)),
   printJson: (terminal, rows) =>
     printJson(terminal, 'sessions list', {
       sessions: rows.map((session) => isoTimes(session, 'createdAt', 'lastUsedAt')),
     }),
-  toCells: (session, now) => [
-    formatOneLine(session.key, 80),
-    formatOneLine(session.owner, 40),
-    String(session.turns),
-    formatBytes(session.bytes),
-    `${formatSpan(now - session.lastUsedAt)} ago`,
-  ],
 };

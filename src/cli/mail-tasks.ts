@@ -5,10 +5,10 @@ import { createLogger, type Log } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { isoTimes, printJson } from './json.ts';
-import { safeCells } from './listings.ts';
+import { type Column, formatRows } from './listings.ts';
 import { findTarget } from './send.ts';
 import { withStore } from './store-tasks.ts';
-import { CliError, formatBytes, formatOneLine, formatSpan, formatTable } from './terminal.ts';
+import { CliError, formatBytes, formatOneLine, formatSpan } from './terminal.ts';
 
 export interface MailRunFlags extends ConfigFlags {
   readonly against?: string;
@@ -68,13 +68,7 @@ export async function showMail(cli: Cli, flags: MailSelectionFlags): Promise<voi
       mailboxes: reports.map((each) => isoTimes(each, 'since', 'retryAt', 'lastMailAt')),
     });
   else if (reports.length === 0) cli.terminal.out(neverRead(mail));
-  else
-    cli.terminal.out(
-      formatTable(
-        STATUS_HEADING,
-        reports.map((report) => statusCells(report, nowMs)),
-      ),
-    );
+  else cli.terminal.out(formatRows(MAILBOX_COLUMNS, reports));
   if (reports.some(({ state }) => BAD.has(state))) cli.setExitCode(1);
 }
 
@@ -86,22 +80,23 @@ const BAD: ReadonlySet<MailboxReport['state']> = new Set([
   'held',
   'not-running',
 ]);
-const STATUS_HEADING = ['mailbox', 'state', 'for', 'delivered', 'set aside', 'filtered', 'last mail', ''];
 
-function statusCells(report: MailboxReport, nowMs: number): readonly string[] {
-  const { lastMailAt, retryAt, reason } = report;
-  const retry = retryAt === undefined ? '' : ` (next try in ${formatSpan(retryAt - nowMs)})`;
-  return safeCells([
-    report.mailbox,
-    report.state,
-    formatSpan(nowMs - report.since),
-    String(report.delivered),
-    String(report.setAside),
-    String(report.filtered),
-    lastMailAt === undefined ? '-' : `${formatSpan(nowMs - lastMailAt)} ago`,
-    `${reason ?? ''}${retry}`,
-  ]);
-}
+const MAILBOX_COLUMNS: readonly Column<MailboxReport>[] = [
+  ['mailbox', ({ mailbox }) => mailbox],
+  ['state', ({ state }) => state],
+  ['for', ({ since }, nowMs) => formatSpan(nowMs - since)],
+  ['delivered', ({ delivered }) => String(delivered)],
+  ['set aside', ({ setAside }) => String(setAside)],
+  ['filtered', ({ filtered }) => String(filtered)],
+  ['last mail', ({ lastMailAt }, nowMs) => (lastMailAt === undefined ? '-' : ago(lastMailAt, nowMs))],
+  [
+    '',
+    ({ reason = '', retryAt }, nowMs) =>
+      retryAt === undefined ? reason : `${reason} (next try in ${formatSpan(retryAt - nowMs)})`,
+  ],
+];
+
+const ago = (at: number, nowMs: number): string => `${formatSpan(nowMs - at)} ago`;
 
 function neverRead(mail: MailBlock | undefined): string {
   return mail === undefined
@@ -123,25 +118,25 @@ export async function listMail(
     }));
     return printJson(cli.terminal, 'webhooks mail list', { messages: shown });
   }
-  const nowMs = Date.now();
-  const cells = rows.map((row) => listCells(row, withText, nowMs));
-  cli.terminal.out(rows.length === 0 ? 'no message was refused' : formatTable(LIST_HEADING, cells));
+  const textColumns = withText ? TEXT_COLUMNS : TEXT_COLUMNS.map(([title]) => [title, () => ''] as const);
+  cli.terminal.out(
+    rows.length === 0 ? 'no message was refused' : formatRows([...REFUSED_COLUMNS, ...textColumns], rows),
+  );
 }
 
-const LIST_HEADING = ['id', 'mailbox', 'state', 'arrived', 'size', 'refused with', 'from', 'subject'];
-
-function listCells(row: SetAsideMail, withText: boolean, nowMs: number): readonly string[] {
-  return safeCells([
-    row.id,
-    row.mailbox,
-    row.state,
-    `${formatSpan(nowMs - row.receivedAt)} ago`,
-    formatBytes(row.sizeBytes),
-    `${row.code}: ${formatOneLine(row.reason, 80)}`,
-    withText ? formatOneLine(row.from, 40) : '',
-    withText ? formatOneLine(row.subject, 60) : '',
-  ]);
-}
+const REFUSED_COLUMNS: readonly Column<SetAsideMail>[] = [
+  ['id', ({ id }) => id],
+  ['mailbox', ({ mailbox }) => mailbox],
+  ['state', ({ state }) => state],
+  ['arrived', ({ receivedAt }, nowMs) => ago(receivedAt, nowMs)],
+  ['size', ({ sizeBytes }) => formatBytes(sizeBytes)],
+  ['refused with', ({ code, reason }) => `${code}: ${formatOneLine(reason, 80)}`],
+];
+/** What the sender wrote. */
+const TEXT_COLUMNS: readonly Column<SetAsideMail>[] = [
+  ['from', ({ from }) => formatOneLine(from, 40)],
+  ['subject', ({ subject }) => formatOneLine(subject, 60)],
+];
 
 /** Asks the reader to deliver refused messages again; it does so within some seconds. */
 export async function retryMail(cli: Cli, ids: readonly string[], flags: MailSelectionFlags): Promise<void> {

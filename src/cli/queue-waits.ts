@@ -2,8 +2,7 @@ import type { GatewaySettings } from '../config/config.ts';
 import type { LimitedMapping, QueuePause, RunRecord, Storage } from '../storage/storage.ts';
 import { ALL_MAPPINGS, isoTime } from '../storage/facts.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
-import { printJson } from './json.ts';
-import { CliError, formatSpan, type Terminal } from './terminal.ts';
+import { formatSpan } from './terminal.ts';
 
 /** A service at work writes down every ten seconds which mappings are at their limits. */
 const FRESH_MS = 30_000;
@@ -113,40 +112,4 @@ export function waitLines(
       return `mapping ${mappingId} is at its limit (limits.${reason}): ${runs}${next}; "sluice queue retry ${runId}" lets one begin now${reason === 'runsPerHour' ? ALL_ARE_COUNTED : ''}`;
     }),
   ].map((line) => clearLine(line));
-}
-
-/** Begins no further run of a mapping, or of any; a service at work sees it at once. What is under way goes on. */
-export async function pauseQueue(
-  storage: Storage,
-  terminal: Terminal,
-  mappingId: string | undefined,
-  options: { readonly json: boolean },
-): Promise<void> {
-  const isNew = await storage.pauseRuns(mappingId ?? ALL_MAPPINGS, Date.now());
-  const what = mappingId === undefined ? 'the queue' : `mapping ${mappingId}`;
-  if (options.json) printJson(terminal, 'queue pause', { changed: isNew ? 1 : 0 });
-  else terminal.out(isNew ? `paused ${what}` : `${what} is paused already`);
-}
-
-/** Ends the pause of a mapping; without one every pause there is. */
-export async function resumeQueue(
-  storage: Storage,
-  terminal: Terminal,
-  mappingId: string | undefined,
-  options: { readonly json: boolean },
-): Promise<void> {
-  const changed = await storage.resumeRuns(mappingId ?? ALL_MAPPINGS);
-  if (options.json) printJson(terminal, 'queue resume', { changed });
-  else if (changed > 0) terminal.out(mappingId === undefined ? 'resumed' : `resumed mapping ${mappingId}`);
-  const rest = await storage.listPauses();
-  if (changed === 0 && rest.length === 0) throw new CliError('nothing is paused');
-  const isAll = rest.some((pause) => pause.mappingId === ALL_MAPPINGS);
-  if (isAll) terminal.err('the whole queue is still paused: "sluice queue resume" ends every pause');
-  if (changed > 0) return;
-  const paused = rest.map(nameOf).join(', ');
-  throw new CliError(`mapping ${mappingId} is not paused by itself; paused: ${paused}`);
-}
-
-function nameOf({ mappingId }: QueuePause): string {
-  return mappingId === ALL_MAPPINGS ? 'the whole queue' : mappingId;
 }

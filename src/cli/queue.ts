@@ -1,31 +1,26 @@
 import { printYaml } from '../document/document.ts';
-import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 import { dropEnding } from '../gateway/gateway.ts';
-import { DROPPED, type QueueSelection, type Storage } from '../storage/storage.ts';
-import { type EventJson, type OutboxJson, eventToJson, outboxToJson, runToJson } from '../storage/facts.ts';
+import { DROPPED, type QueuePause, type QueueSelection, type Storage } from '../storage/storage.ts';
+import { ALL_MAPPINGS, eventToJson, outboxToJson, runToJson } from '../storage/facts.ts';
+import { clearControl } from '../telemetry/telemetry.ts';
+import type { Cli } from './command-line.ts';
+import type { JsonFlags } from './config-file.ts';
 import { type Outputs, printJson } from './json.ts';
-import { printListing, type QueueEntry, waitingListing } from './listings.ts';
+import { printListing, queueListing, type QueueEntry } from './listings.ts';
+import { noteUnknownMapping } from './mapping-filter.ts';
 import { hasFailed } from './run-words.ts';
+import { withStore } from './store-tasks.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
-export interface SelectionOptions {
+interface SelectionFlags extends JsonFlags {
   readonly mapping?: string;
   /** The code of the last error. */
   readonly error?: string;
   readonly all?: boolean;
-  readonly yes?: boolean;
-  readonly dryRun?: boolean;
-  readonly json: boolean;
 }
 
-/** No work fits what was asked for. */
-export class NothingChanged extends CliError {}
-
 /** Reads `IDS… | [--mapping ID] [--error CODE] | --all`. */
-export function parseSelection(
-  ids: readonly string[],
-  { mapping, error, all }: SelectionOptions,
-): QueueSelection {
+function readSelection(ids: readonly string[], { mapping, error, all }: SelectionFlags): QueueSelection {
   const isFiltered = mapping !== undefined || error !== undefined;
   const given = [ids.length > 0, isFiltered, all === true].filter(Boolean).length;
   if (given !== 1)
@@ -37,72 +32,64 @@ export function parseSelection(
     : { kind: 'mapping', mappingId: mapping, ...withError };
 }
 
-/** Says for people which agents cannot take runs, and how many wait for them. */
-export async function printHolds(storage: Storage, terminal: Terminal, defaultRunner: string): Promise<void> {
-  for (const hold of await storage.listHolds(defaultRunner)) {
-    const who =
-      hold.model === undefined
-        ? `agent ${hold.runner} is away`
-        : `model ${hold.model} of agent ${hold.runner} cannot take runs`;
-    const waiting = hold.waiting === 1 ? '1 run waits' : `${hold.waiting} runs wait`;
-    const reason = clearLine(`${hold.code}: ${hold.message}`);
-    terminal.err(`${who} since ${new Date(hold.since).toISOString()} (${reason}), ${waiting}`);
+/** No work fits what was asked for. */
+class NothingChanged extends CliError {}
+
+/** Changes work of the queue; of a mapping in vain says where no mapping has that id. */
+async function changeWork(cli: Cli, flags: SelectionFlags, change: Parameters<typeof withStore<void>>[2]) {
+  try {
+    await withStore(cli, flags, change);
+  } catch (error) {
+    if (error instanceof NothingChanged) await noteUnknownMapping(cli, flags, flags.mapping);
+    throw error;
   }
 }
 
 /** Prints one run with everything that belongs to it, or one delivery, callback or system event. */
 export async function showWork(
-  storage: Storage,
-  terminal: Terminal,
+  cli: Cli,
   id: string,
-  options: { readonly text: boolean; readonly json?: boolean },
+  flags: JsonFlags & { readonly text: boolean },
 ): Promise<void> {
-  const run = await storage.findRun(id);
-  if (run !== undefined) {
-    const outbox = await storage.listOutbox({ limit: 1000, runId: id });
-    const sent = outbox.map((entry) => outboxToJson(entry, options.text));
-    print(terminal, options, { run: runToJson(run, options.text), outbox: sent });
-    return;
-  }
-  const entry = await findEntry(storage, id, options.text);
-  if (entry === undefined)
+  const work = await withStore(cli, flags, (storage) => findWork(storage, id, flags.text));
+  if (work === undefined)
     throw new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
-  print(terminal, options, { entry });
+  if (flags.json === true) printJson(cli.terminal, 'queue show', work);
+  // For people YAML, where a prompt or a reply of several lines can be read.
+  else
+    cli.terminal.out(
+      clearControl(printYaml('run' in work ? { ...work.run, outbox: work.outbox } : work.entry)),
+    );
 }
 
-/** A delivery, a callback or a system event, as JSON. */
-async function findEntry(
+async function findWork(
   storage: Storage,
   id: string,
   withText: boolean,
-): Promise<OutboxJson | EventJson | undefined> {
-  const [entry] = await storage.listOutbox({ limit: 1, id });
-  if (entry !== undefined) return outboxToJson(entry, withText);
+): Promise<Outputs['queue show'] | undefined> {
+  const run = await storage.findRun(id);
+  if (run !== undefined) {
+    const outbox = await storage.listOutbox({ limit: 1000, runId: id });
+    return { run: runToJson(run, withText), outbox: outbox.map((entry) => outboxToJson(entry, withText)) };
+  }
+  const [sent] = await storage.listOutbox({ limit: 1, id });
+  if (sent !== undefined) return { entry: outboxToJson(sent, withText) };
   const [event] = await storage.listEvents({ limit: 1, id });
-  return event === undefined ? undefined : eventToJson(event, withText);
-}
-
-/** JSON for programs; for people YAML, where a prompt or a reply of several lines can be read. */
-function print(terminal: Terminal, options: { readonly json?: boolean }, work: Outputs['queue show']): void {
-  if (options.json === true) printJson(terminal, 'queue show', work);
-  else
-    terminal.out(clearControl(printYaml('run' in work ? { ...work.run, outbox: work.outbox } : work.entry)));
+  return event && { entry: eventToJson(event, withText) };
 }
 
 /** Makes failed, dead or waiting work due now, and lets the agents be tried that it waits for. */
 export async function retryWork(
-  storage: Storage,
-  terminal: Terminal,
-  selection: QueueSelection,
-  options: SelectionOptions & { readonly defaultRunner: string },
+  cli: Cli,
+  ids: readonly string[],
+  flags: SelectionFlags & { readonly dryRun?: boolean },
 ): Promise<void> {
-  const why = await whyNotAgain(storage, selection);
-  if (options.dryRun === true) return showRetry(storage, terminal, selection, { ...options, why });
-  report(terminal, options, {
-    command: 'queue retry',
-    done: 'due now',
-    count: await storage.retry(selection, Date.now(), options.defaultRunner),
-    nothing: why ?? NOTHING_TO_RETRY,
+  const selection = readSelection(ids, flags);
+  await changeWork(cli, flags, async (storage, { settings }) => {
+    const nothing = (await whyNotAgain(storage, selection)) ?? NOTHING_TO_RETRY;
+    if (flags.dryRun === true) return showRetry(cli.terminal, storage, { selection, flags, nothing });
+    const count = await storage.retry(selection, Date.now(), settings.gateway.runner);
+    report(cli.terminal, flags, { command: 'queue retry', done: 'due now', count, nothing });
   });
 }
 
@@ -111,12 +98,17 @@ const NOTHING_TO_RETRY =
 /** Rows of each kind that a dry run lists. */
 const MAX_SHOWN = 1_000;
 
+interface Retry {
+  readonly selection: QueueSelection;
+  readonly flags: SelectionFlags;
+  readonly nothing: string;
+}
+
 /** Lists what a retry would begin, and changes nothing. */
 async function showRetry(
-  storage: Storage,
   terminal: Terminal,
-  selection: QueueSelection,
-  { json, why = NOTHING_TO_RETRY }: SelectionOptions & { readonly why: string | undefined },
+  storage: Storage,
+  { selection, flags, nothing }: Retry,
 ): Promise<void> {
   const fetch = async (): Promise<readonly QueueEntry[]> => {
     const chosen = await storage.selectRetry(selection, { nowMs: Date.now(), limit: MAX_SHOWN });
@@ -125,10 +117,10 @@ async function showRetry(
     const events = await Promise.all(chosen.events.map((id) => storage.listEvents({ limit: 1, id })));
     return [...runs.flatMap((run) => run ?? []), ...outbox.flat(), ...events.flat()];
   };
-  const listing = { ...waitingListing, title: 'work to try again', fetch };
-  const options = { json, limit: MAX_SHOWN, text: false };
+  const listing = { ...queueListing(), title: 'work to try again', fetch };
+  const options = { json: flags.json === true, limit: MAX_SHOWN, text: false };
   const { length } = await printListing(listing, storage, terminal, options);
-  if (length === 0) throw new NothingChanged(why);
+  if (length === 0) throw new NothingChanged(nothing);
   terminal.err(`${length} would be due now; nothing was changed (--dry-run)`);
 }
 
@@ -148,19 +140,17 @@ async function whyNotAgain(storage: Storage, selection: QueueSelection): Promise
 
 /** Drops queued or dead work after asking; each dropped run posts its summary. */
 export async function dropWork(
-  storage: Storage,
-  terminal: Terminal,
-  selection: QueueSelection,
-  options: SelectionOptions,
+  cli: Cli,
+  ids: readonly string[],
+  flags: SelectionFlags & { readonly yes?: boolean },
 ): Promise<void> {
-  if (options.yes !== true && !(await confirmDrop(terminal, describeSelection(selection)))) return;
-  const nowMs = Date.now();
-  const dropped = await storage.drop(selection, nowMs, (run) => dropEnding(run, nowMs));
-  report(terminal, options, {
-    command: 'queue drop',
-    done: 'dropped',
-    count: dropped,
-    nothing: 'nothing in the queue matches; "sluice queue list" shows what waits',
+  const selection = readSelection(ids, flags);
+  await changeWork(cli, flags, async (storage) => {
+    if (flags.yes !== true && !(await confirmDrop(cli.terminal, describeSelection(selection)))) return;
+    const nowMs = Date.now();
+    const count = await storage.drop(selection, nowMs, (run) => dropEnding(run, nowMs));
+    const nothing = 'nothing in the queue matches; "sluice queue list" shows what waits';
+    report(cli.terminal, flags, { command: 'queue drop', done: 'dropped', count, nothing });
   });
 }
 
@@ -187,12 +177,39 @@ interface Changed {
   readonly nothing: string;
 }
 
-function report(
-  terminal: Terminal,
-  options: SelectionOptions,
-  { command, done, count, nothing }: Changed,
-): void {
-  if (options.json) printJson(terminal, command, { changed: count });
+function report(terminal: Terminal, { json }: JsonFlags, { command, done, count, nothing }: Changed): void {
+  if (json === true) printJson(terminal, command, { changed: count });
   else terminal.out(`${count} ${done}`);
   if (count === 0) throw new NothingChanged(nothing);
+}
+
+/** Begins no further run of a mapping, or of any; a service at work sees it at once. What is under way goes on. */
+export async function pauseQueue(cli: Cli, mapping: string | undefined, flags: JsonFlags): Promise<void> {
+  const isNew = await withStore(cli, flags, (storage) =>
+    storage.pauseRuns(mapping ?? ALL_MAPPINGS, Date.now()),
+  );
+  const what = mapping === undefined ? 'the queue' : `mapping ${mapping}`;
+  if (flags.json === true) printJson(cli.terminal, 'queue pause', { changed: isNew ? 1 : 0 });
+  else cli.terminal.out(isNew ? `paused ${what}` : `${what} is paused already`);
+  await noteUnknownMapping(cli, flags, mapping);
+}
+
+/** Ends the pause of a mapping; without one every pause there is. */
+export async function resumeQueue(cli: Cli, mapping: string | undefined, flags: JsonFlags): Promise<void> {
+  const { terminal } = cli;
+  const { changed, rest } = await withStore(cli, flags, async (storage) => ({
+    changed: await storage.resumeRuns(mapping ?? ALL_MAPPINGS),
+    rest: await storage.listPauses(),
+  }));
+  if (flags.json === true) printJson(terminal, 'queue resume', { changed });
+  else if (changed > 0) terminal.out(mapping === undefined ? 'resumed' : `resumed mapping ${mapping}`);
+  if (changed === 0 && rest.length === 0) throw new CliError('nothing is paused');
+  const isAll = rest.some(({ mappingId }) => mappingId === ALL_MAPPINGS);
+  if (isAll) terminal.err('the whole queue is still paused: "sluice queue resume" ends every pause');
+  if (changed > 0) return;
+  throw new CliError(`mapping ${mapping} is not paused by itself; paused: ${rest.map(nameOf).join(', ')}`);
+}
+
+function nameOf({ mappingId }: QueuePause): string {
+  return mappingId === ALL_MAPPINGS ? 'the whole queue' : mappingId;
 }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { StorageError } from '../storage/storage.ts';
-import type { LoadedConfig, Settings } from '../config/config.ts';
+import type { LoadedConfig } from '../config/config.ts';
 import { indent, runAdvice } from '../explanation/explanation.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
@@ -9,12 +9,13 @@ import {
   eventsListing,
   printListing,
   queueListing,
+  requestsListing,
   runsListing,
+  sessionsListing,
   type Listing,
   type ListingOptions,
 } from './listings.ts';
 import { noteUnknownMapping } from './mapping-filter.ts';
-import { printHolds } from './queue.ts';
 import { findWaits, waitLines } from './queue-waits.ts';
 import { CliError, formatOneLine, formatSpan } from './terminal.ts';
 import {
@@ -35,13 +36,12 @@ import { clearLine } from '../telemetry/telemetry.ts';
 export async function withStore<Result>(
   cli: Cli,
   flags: ConfigFlags,
-  use: (storage: Storage, settings: Settings, config: LoadedConfig) => Promise<Result>,
+  use: (storage: Storage, config: LoadedConfig) => Promise<Result>,
 ): Promise<Result> {
   const config = await loadSettings(cli.terminal, flags);
-  const { settings } = config;
-  const storage = await openStorage(settings.storage.url, { mode: 'attached' });
+  const storage = await openStorage(config.settings.storage.url, { mode: 'attached' });
   try {
-    return await use(storage, settings, config);
+    return await use(storage, config);
   } finally {
     await storage.close();
   }
@@ -51,37 +51,32 @@ export interface ListFlags extends JsonFlags, Omit<ListingOptions, 'json' | 'tex
   readonly text?: boolean;
 }
 
-function optionsOf(flags: ListFlags): ListingOptions {
-  return { ...flags, json: flags.json === true, text: flags.text !== false };
-}
-
 /** What a listing is printed from. */
 interface ListContext {
   readonly storage: Storage;
-  readonly gateway: Settings['gateway'];
   readonly config: LoadedConfig;
-  readonly options: ListingOptions;
 }
 
-/** Prints a listing with what `print` says beside it; it resolves to how many rows there were. */
-async function printFrom(
+/** A listing, and what is said to people about its rows. */
+interface Page<Row> {
+  readonly listing: Listing<Row>;
+  readonly remark?: (rows: readonly Row[]) => Promise<void> | void;
+}
+
+/** Prints a listing of the store. */
+async function list<Row>(
   cli: Cli,
   flags: ListFlags,
-  print: (context: ListContext) => Promise<number>,
+  open: (context: ListContext) => Page<Row> | Promise<Page<Row>>,
 ): Promise<void> {
-  const options = optionsOf(flags);
-  const count = await withStore(cli, flags, (storage, { gateway }, config) =>
-    print({ storage, gateway, config, options }),
-  );
-  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
-}
-
-/** Prints one listing of the store. */
-export async function list<Row>(cli: Cli, flags: ListFlags, listing: Listing<Row>): Promise<void> {
-  await printFrom(cli, flags, async ({ storage, options }) => {
+  const options = { ...flags, json: flags.json === true, text: flags.text !== false };
+  const count = await withStore(cli, flags, async (storage, config) => {
+    const { listing, remark } = await open({ storage, config });
     const rows = await printListing(listing, storage, cli.terminal, options);
+    if (!options.json) await remark?.(rows);
     return rows.length;
   });
+  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
 
 /** Events looked at for one that waits in vain. */
@@ -90,29 +85,43 @@ const WAITING = { limit: MAX_WAITING, state: 'pending' } as const;
 
 /** Prints the events of the main session, and that some wait for a turn that does not come. */
 export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
-  await printFrom(cli, flags, async ({ storage, gateway, options }) => {
-    const { length: shown } = await printListing(eventsListing, storage, cli.terminal, options);
-    if (options.json || gateway.heartbeat.everySeconds > 0) return shown;
-    const pending = await storage.listEvents(WAITING);
-    if (!pending.some(({ mode }) => mode === 'next-heartbeat')) return shown;
-    cli.terminal.err(
-      'events of mode next-heartbeat wait for the regular turn of the main agent, and gateway.heartbeat.everySeconds: 0 turns that off: for a turn every half hour that reads all of them write everySeconds: 1800; to have each event read at once write wakeMode: now in its mapping',
-    );
-    return shown;
-  });
+  await list(cli, flags, ({ storage, config }) => ({
+    listing: eventsListing,
+    remark: async () => {
+      if (config.settings.gateway.heartbeat.everySeconds > 0) return;
+      const pending = await storage.listEvents(WAITING);
+      if (!pending.some(({ mode }) => mode === 'next-heartbeat')) return;
+      cli.terminal.err(
+        'events of mode next-heartbeat wait for the regular turn of the main agent, and gateway.heartbeat.everySeconds: 0 turns that off: for a turn every half hour that reads all of them write everySeconds: 1800; to have each event read at once write wakeMode: now in its mapping',
+      );
+    },
+  }));
+}
+
+export async function listRequests(cli: Cli, flags: ListFlags): Promise<void> {
+  await list(cli, flags, () => ({ listing: requestsListing }));
+}
+
+export async function listSessions(cli: Cli, flags: ListFlags): Promise<void> {
+  await list(cli, flags, () => ({ listing: sessionsListing }));
+}
+
+/** Explains one run, or lists them. */
+export async function showRuns(cli: Cli, id: string | undefined, flags: ListFlags): Promise<void> {
+  if (id === undefined) await listRuns(cli, flags);
+  else await (await import('./explain.ts')).explainById(cli, id, flags);
 }
 
 /** Prints the runs, what to write where some failed, and a failed turn of the main session: it is no run before it completes. */
-export async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
-  await printFrom(cli, flags, async ({ storage, config, options }) => {
-    const runs = await printListing(runsListing, storage, cli.terminal, options);
-    if (options.json) return runs.length;
-    const failed = runs.filter(hasFailed);
-    const hints = new Set(failed.flatMap((run) => runAdvice(run, config) ?? []));
-    for (const hint of [...hints].slice(0, MAX_HINTS)) cli.terminal.err(`hint: ${clearLine(hint)}`);
-    if (options.kind !== 'hook') sayFailedTurn(cli, runs, await storage.listEvents(WAITING));
-    return runs.length;
-  });
+async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
+  await list<RunRecord>(cli, flags, ({ storage, config }) => ({
+    listing: runsListing,
+    remark: async (runs) => {
+      const hints = new Set(runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []));
+      for (const hint of [...hints].slice(0, MAX_HINTS)) cli.terminal.err(`hint: ${clearLine(hint)}`);
+      if (flags.kind !== 'hook') sayFailedTurn(cli, runs, await storage.listEvents(WAITING));
+    },
+  }));
 }
 
 const MAX_HINTS = 3;
@@ -139,16 +148,27 @@ const MAX_WHY = 160;
 
 /** Prints what waits, is under way or was given up, and which agents are away. */
 export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
-  await printFrom(cli, flags, async ({ storage, gateway, options }) => {
+  await list(cli, flags, async ({ storage, config: { settings } }) => {
+    const { gateway } = settings;
     const holds = await storage.listHolds(gateway.runner);
-    const waits = await findWaits(storage, Date.now());
-    const listing = queueListing(holds, gateway, waits);
-    const { length: shown } = await printListing(listing, storage, cli.terminal, options);
-    if (options.json) return shown;
-    await printHolds(storage, cli.terminal, gateway.runner);
-    for (const line of waitLines(waits, Date.now())) cli.terminal.err(line);
-    return shown;
+    const queueWaits = await findWaits(storage, Date.now());
+    return {
+      listing: queueListing({ holds, gateway, queueWaits }),
+      remark: () => {
+        for (const line of [...holds.map(holdLine), ...waitLines(queueWaits, Date.now())])
+          cli.terminal.err(line);
+      },
+    };
   });
+}
+
+/** Which agent cannot take runs, and how many wait for it. */
+function holdLine(hold: Awaited<ReturnType<Storage['listHolds']>>[number]): string {
+  const { runner, model, waiting, code, message, since } = hold;
+  const who =
+    model === undefined ? `agent ${runner} is away` : `model ${model} of agent ${runner} cannot take runs`;
+  const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;
+  return `${who} since ${new Date(since).toISOString()} (${clearLine(`${code}: ${message}`)}), ${runs}`;
 }
 
 export interface SessionFlags extends JsonFlags {
@@ -198,8 +218,8 @@ export async function clearSession(cli: Cli, key: string, flags: SessionFlags): 
 
 /** Applies `storage.keep` now. */
 export async function pruneStore(cli: Cli, flags: JsonFlags): Promise<void> {
-  const result = await withStore(cli, flags, (storage, { storage: { keep } }) =>
-    storage.prune(retentionLimits(keep), Date.now()),
+  const result = await withStore(cli, flags, (storage, { settings }) =>
+    storage.prune(retentionLimits(settings.storage.keep), Date.now()),
   );
   if (flags.json === true) printJson(cli.terminal, 'queue prune', { removed: result });
   else

@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import type { Command } from 'commander';
 import type { MailSetupFlags } from '../../src/cli/mail-questions.ts';
 import { setUpMail } from '../../src/cli/mail-setup.ts';
 import { processTerminal } from '../../src/cli/terminal.ts';
@@ -319,7 +318,7 @@ describe('setup', () => {
       out: print,
       err: print,
     };
-    const cli = { terminal, setExitCode: () => undefined, withConfig: (command: Command) => command };
+    const cli = { terminal, setExitCode: () => undefined };
     await setUpMail(cli, flags, world(device));
     return printed.join('\n');
   }
