@@ -12,6 +12,7 @@ import { loadPlugin } from './plugin.ts';
 import { discord } from './discord.ts';
 import { github } from './github.ts';
 import { imessage } from './imessage.ts';
+import { mattermost } from './mattermost.ts';
 import { msteams } from './msteams.ts';
 import { signal } from './signal.ts';
 import { slack } from './slack.ts';
@@ -67,16 +68,12 @@ const BUILT_IN: readonly ChannelModule[] = [
   signal,
   imessage,
   msteams,
+  mattermost,
   github,
 ];
-/** The eighth channel of the contract, loaded as any plugin is. */
-const OWN_PLUGINS = [
-  new URL(import.meta.url.endsWith('.ts') ? './mattermost.ts' : './mattermost.js', import.meta.url).href,
-];
-
 /**
- * The built-in channels and the plugins (paths relative to `configDir`, or package names), `mattermost` first among
- * these. Never rejects: a plugin that cannot be loaded is left out and becomes a problem.
+ * The built-in channels and the plugins (paths relative to `configDir`, or package names). Never rejects: a plugin that
+ * cannot be loaded is left out and becomes a problem.
  */
 export async function loadChannelCatalog(
   plugins: readonly string[],
@@ -85,7 +82,7 @@ export async function loadChannelCatalog(
   const modules = new Map(BUILT_IN.map((module) => [module.id, module]));
   const origins = new Map(BUILT_IN.map((module) => [module.id, import.meta.url]));
   const problems: PluginProblem[] = [];
-  for (const spec of [...OWN_PLUGINS, ...plugins]) {
+  for (const spec of plugins) {
     try {
       const { module, url } = await loadPlugin(spec, configDir);
       if (modules.has(module.id))

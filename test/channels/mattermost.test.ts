@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import mattermost from '../../src/channels/mattermost.ts';
+import { mattermost } from '../../src/channels/mattermost.ts';
 import { describeChannel } from '../support/channel-contract.ts';
 import { type PlatformReply, type ReceivedRequest, startPlatform } from '../support/platform-server.ts';
 
@@ -32,7 +32,7 @@ describe('the mattermost adapter', () => {
       request.path === '/api/v4/posts'
         ? {
             text: request.body?.['message'],
-            authorized: request.headers['authorization'] === `BEARER ${TOKEN}`,
+            authorized: request.headers['authorization'] === `Bearer ${TOKEN}`,
           }
         : undefined,
     accepted,

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { ChannelModule, ChannelSettings } from '../../src/channels/channel.ts';
 import { discord } from '../../src/channels/discord.ts';
-import mattermost from '../../src/channels/mattermost.ts';
+import { mattermost } from '../../src/channels/mattermost.ts';
 import { escapeGithub } from '../../src/channels/plain-text.ts';
 import { slack } from '../../src/channels/slack.ts';
 import { telegram } from '../../src/channels/telegram.ts';
@@ -47,7 +47,7 @@ test('on Mattermost, with names that are only text', async () => {
     'disk\\_full on \\*\\*web-1\\*\\* \\`rm\\` \\~\\~x\\~\\~ \\|\\|y\\|\\|',
     '\\[all is well\\](https://evil.example/a_b_c) see https://ok.example/a_b*c',
     '\\# not a heading',
-    '\\- @\u200beveryone @\u200bhere <!channel\\> <@\u200b123456789012345678\\> @\u200bbob mail@example.org',
+    '\\- @\u200beveryone @\u200bhere \\<!channel\\> \\<@\u200b123456789012345678\\> @\u200bbob mail@example.org',
   ]);
 });
 

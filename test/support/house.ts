@@ -75,7 +75,7 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
   channels: {
     kind: 'adapters',
     imports: ['config', 'action', 'outgoing', 'timers', 'verify'],
-    owns: ['grammy', '@discordjs/rest', '@slack/web-api', '@microsoft/teams.api', '@mattermost/client'],
+    owns: ['grammy', '@discordjs/rest', '@slack/web-api', '@microsoft/teams.api'],
   },
   gateway: {
     kind: 'engine',
