@@ -20,8 +20,9 @@ import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { printJson, type ChannelVerdict, type LastChannel } from './json.ts';
+import { type Column, formatRows } from './listings.ts';
 import { withStore } from './store-tasks.ts';
-import { CliError, formatTable } from './terminal.ts';
+import { CliError } from './terminal.ts';
 
 /** A check that does not heed its signal is given up this long after it. */
 const CHECK_OVERTIME_MS = 1_000;
@@ -47,21 +48,16 @@ export async function checkChannels(
   });
 }
 
-function printChannels(cli: Cli, rows: Awaited<ReturnType<typeof judgeChannels>>, last: string): void {
-  const cells = rows.map((row) => [
-    row.channel,
-    row.ok ? 'ok' : row.code,
-    row.ok ? row.account : row.message,
-  ]);
-  if (rows.length === 0) cli.terminal.out('no channel is configured: replies are not delivered');
-  else
-    cli.terminal.out(
-      formatTable(
-        ['channel', 'state', ''],
-        cells.map((row) => row.map((cell) => clearControl(cell))),
-      ),
-    );
-  cli.terminal.out(`last: ${last}`);
+const COLUMNS: readonly Column<ChannelVerdict>[] = [
+  ['channel', ({ channel }) => channel],
+  ['state', ({ ok, code }) => (ok ? 'ok' : code)],
+  ['', ({ ok, account, message }) => (ok ? account : message)],
+];
+
+function printChannels({ terminal }: Cli, rows: readonly ChannelVerdict[], last: string): void {
+  const isNone = rows.length === 0;
+  terminal.out(isNone ? 'no channel is configured: replies are not delivered' : formatRows(COLUMNS, rows));
+  terminal.out(`last: ${last}`);
 }
 
 /** Asks every configured channel whether its credentials hold; for `sluice doctor`. */
@@ -105,12 +101,7 @@ async function checkChannel(channels: OpenChannels, id: string, timeoutMs: numbe
   }
 }
 
-interface ChannelState {
-  readonly ok: boolean;
-  readonly account: string;
-  readonly code: string;
-  readonly message: string;
-}
+type ChannelState = Omit<ChannelVerdict, 'channel'>;
 
 /** A plugin may ignore the signal or answer anything: the check ends all the same, and its row is text. */
 async function boundedCheck(adapter: ChannelAdapter, timeoutMs: number): Promise<ChannelState> {

@@ -3,12 +3,12 @@ import { buildAgentPrompt } from '../boundary/boundary.ts';
 import type { Settings } from '../config/config.ts';
 import { defaultModelOf } from '../gateway/gateway.ts';
 import { createRunners, type Runner, type Turn, type TurnResult } from '../runners/runners.ts';
-import { clearLine } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { printJson, type CheckedRunner } from './json.ts';
+import { type Column, formatRows } from './listings.ts';
 import { explainStart } from './lazy-advice.ts';
-import { CliError, formatSpan, formatTable } from './terminal.ts';
+import { CliError, formatSpan } from './terminal.ts';
 import { proveWrite, type ProofOptions, type WriteProof } from './write-proof.ts';
 
 const PROMPT = 'Reply with the single word PONG and do nothing else.';
@@ -110,23 +110,19 @@ function saidBy(result: TurnResult): string {
 
 function print(cli: Cli, rows: readonly CheckedRunner[], { json }: RunnersFlags): void {
   if (json === true) return printJson(cli.terminal, 'runners check', { runners: rows });
-  if (rows.length === 0) {
-    cli.terminal.out('no runner but echo is configured: no agent runs');
-    return;
-  }
-  cli.terminal.out(formatTable(['runner', 'kind', 'state', 'took', 'writing', ''], rows.map(cellsOf)));
+  cli.terminal.out(
+    rows.length === 0 ? 'no runner but echo is configured: no agent runs' : formatRows(COLUMNS, rows),
+  );
 }
 
-function cellsOf({ runner, kind, ok, said, tookMs, write }: CheckedRunner): readonly string[] {
-  return [
-    runner,
-    kind,
-    ok ? 'ok' : 'failed',
-    formatSpan(tookMs),
-    write === undefined ? '' : describeWrite(write),
-    clearLine(said.replaceAll('\n', ' ')),
-  ];
-}
+const COLUMNS: readonly Column<CheckedRunner>[] = [
+  ['runner', ({ runner }) => runner],
+  ['kind', ({ kind }) => kind],
+  ['state', ({ ok }) => (ok ? 'ok' : 'failed')],
+  ['took', ({ tookMs }) => formatSpan(tookMs)],
+  ['writing', ({ write }) => (write === undefined ? '' : describeWrite(write))],
+  ['', ({ said }) => said.replaceAll('\n', ' ')],
+];
 
 function describeWrite(proof: WriteProof): string {
   switch (proof.kind) {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import {
   DEFAULT_CONFIG_FILES,
@@ -30,31 +30,13 @@ export function findConfigFile(terminal: Terminal, flags: ConfigFlags): string {
   const found = DEFAULT_CONFIG_FILES.map((name) => resolve(terminal.cwd, name)).find((file) =>
     existsSync(file),
   );
-  if (found === undefined) {
-    const near = NEAR_NAMES.find((name) => existsSync(resolve(terminal.cwd, name)));
-    const elsewhere = configNear(terminal.cwd);
-    const rename =
-      near !== undefined
-        ? `there is ${near}: rename it to sluice.yaml, or `
-        : elsewhere === undefined
-          ? ''
-          : `there is ${elsewhere}: write -c ${elsewhere}, or go to its folder; else `;
-    throw new CliError(
-      `there is no sluice.yaml or sluice.json here; ${rename}name the configuration with -c FILE, or write one with "sluice init"`,
-      2,
-    );
-  }
-  return found;
-}
-
-/** A configuration in a folder above this one, or right below it. */
-function configNear(cwd: string): string | undefined {
-  const above = [1, 2, 3].map((steps) => '../'.repeat(steps));
-  const below = readdirSync(cwd, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && !/^(?:\.|node_modules$)/.test(entry.name))
-    .map(({ name }) => `${name}/`);
-  const files = [...above, ...below].flatMap((folder) => DEFAULT_CONFIG_FILES.map((name) => folder + name));
-  return files.find((file) => existsSync(join(cwd, file)));
+  if (found !== undefined) return found;
+  const near = NEAR_NAMES.find((name) => existsSync(resolve(terminal.cwd, name)));
+  const rename = near === undefined ? '' : `there is ${near}: rename it to sluice.yaml, or `;
+  throw new CliError(
+    `there is no sluice.yaml or sluice.json here; ${rename}name the configuration with -c FILE, or write one with "sluice init"`,
+    2,
+  );
 }
 
 /** The folder of golden cases: as named, from the working directory; else `test/golden` next to the configuration. */

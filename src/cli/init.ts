@@ -63,7 +63,7 @@ export interface InitFlags {
 }
 
 /** Writes a first configuration, mapping and golden case into a folder; what exists is never overwritten. */
-export async function init(cli: Cli, folder: string, { agent, skill }: InitFlags = {}): Promise<void> {
+export async function init(cli: Cli, folder = '.', { agent, skill }: InitFlags = {}): Promise<void> {
   const root = resolve(cli.terminal.cwd, folder);
   const schemas = fileURLToPath(new URL('../../schemas', import.meta.url));
   const isSetUp = skill === true && DEFAULT_CONFIG_FILES.some((name) => existsSync(join(root, name)));

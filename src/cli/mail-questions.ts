@@ -112,28 +112,20 @@ function askKindOfNotices(ask: Asker): Promise<'pull' | 'push'> {
   });
 }
 
-function isServiceAccount(value: string): string | undefined {
-  return /^[^\s@]+@[^\s@]+$/.test(value)
-    ? undefined
-    : 'an address such as push@project.iam.gserviceaccount.com';
-}
+/** What is wrong with an answer that is not of this form. */
+const formed =
+  (form: RegExp, expected: string) =>
+  (value: string): string | undefined =>
+    form.test(value) ? undefined : expected;
 
-function isTopic(value: string): string | undefined {
-  return /^projects\/[^/\s]+\/topics\/[^/\s]+$/.test(value)
-    ? undefined
-    : 'a name such as projects/P/topics/T';
-}
-
-function isSubscription(value: string): string | undefined {
-  return /^projects\/[^/\s]+\/subscriptions\/[^/\s]+$/.test(value)
-    ? undefined
-    : 'a name such as projects/P/subscriptions/S';
-}
-
-export function isAddress(value: string): string | undefined {
-  return /^\S+$/.test(value) ? undefined : 'an address has no spaces and is not empty';
-}
-
-function isHost(value: string): string | undefined {
-  return /^[\w.:-]+$/.test(value) ? undefined : 'a name such as imap.example.com';
-}
+const isServiceAccount = formed(
+  /^[^\s@]+@[^\s@]+$/,
+  'an address such as push@project.iam.gserviceaccount.com',
+);
+const isTopic = formed(/^projects\/[^/\s]+\/topics\/[^/\s]+$/, 'a name such as projects/P/topics/T');
+const isSubscription = formed(
+  /^projects\/[^/\s]+\/subscriptions\/[^/\s]+$/,
+  'a name such as projects/P/subscriptions/S',
+);
+export const isAddress = formed(/^\S+$/, 'an address has no spaces and is not empty');
+const isHost = formed(/^[\w.:-]+$/, 'a name such as imap.example.com');

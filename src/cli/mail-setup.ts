@@ -1,10 +1,7 @@
-import { printSentence } from '../finding.ts';
-import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { dirname, resolve } from 'node:path';
 import { findMailProblem } from '../config/config.ts';
-import { readDocument } from '../document/document.ts';
-import { editDocument } from '../document/facts.ts';
 import {
   checkMailbox,
   GOOGLE_ENDPOINTS,
@@ -28,11 +25,12 @@ import {
 } from '../mail/mail.ts';
 import { listenForRedirect } from '../server/server.ts';
 import type { Cli } from './command-line.ts';
-import { findConfigFile, refuseOpenClawFile } from './config-file.ts';
+import { findConfigFile } from './config-file.ts';
 import { printJson } from './json.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
 import { askAnswers, askProvider, isAddress, type MailSetupFlags } from './mail-questions.ts';
 import { CliError } from './terminal.ts';
+import { readEditable, replaceFile } from './write-plan.ts';
 
 /** Where people log in; tests have servers of their own. */
 export interface SetupWorld {
@@ -63,15 +61,18 @@ export async function setUpMail(
   world: SetupWorld = { oauth: OAUTH_PROVIDERS, google: GOOGLE_ENDPOINTS },
 ): Promise<void> {
   const file = findConfigFile(cli.terminal, flags);
-  const config = await readConfig(file);
+  const config = await readEditable(file);
+  const mail = config.root.at(['hooks', 'mail']).value;
   const ask = await openAsker(cli.terminal, flags.json !== true);
   const { provider, answers, block } = await askMailbox(ask, flags);
-  const tested = { ...answers, folders: answers.folders ?? foldersOf(config.mail, answers.kind) };
+  const tested = { ...answers, folders: answers.folders ?? foldersOf(mail, answers.kind) };
   const { secret, check } = await connect(cli, { ask, flags, provider, answers: tested, world });
-  const edited = editDocument(config.source, config.format, setupEdits(block, config));
+  const presets = config.root.at(['hooks', 'presets']).value;
+  const edited = config.edited(setupEdits(block, { mail, presets }));
   if (flags.dryRun !== true) await write(file, secret, edited);
-  report(cli, flags, { file, answers, check, edited, isSame: edited === config.source.text });
-  if (!config.isEnabled) ask.say('hooks are off in this configuration: set hooks.enabled to true');
+  report(cli, flags, { file, answers, check, edited, isSame: edited === config.text });
+  if (config.root.at(['hooks', 'enabled']).value !== true)
+    ask.say('hooks are off in this configuration: set hooks.enabled to true');
 }
 
 /** Everything but the secret, as answers and as the block of the configuration that they make. */
@@ -117,28 +118,6 @@ async function connect(
 function mailboxSecret(secret: Secret): { readonly kind: 'password' | 'token'; readonly value: string } {
   if (secret.kind === 'password') return secret;
   return { kind: 'token', value: secret.login.accessToken ?? '' };
-}
-
-/** The configuration as a text to be edited, with what it says of mail now. */
-async function readConfig(file: string) {
-  refuseOpenClawFile(file);
-  const { document, diagnostics } = await readDocument(file, { cwd: dirname(file) });
-  if (document === undefined)
-    throw new CliError(
-      `${file}: ${diagnostics[0] === undefined ? 'cannot be read' : printSentence(diagnostics[0].message)}`,
-    );
-  return {
-    source: document.source,
-    format: formatOf(file),
-    mail: document.root.at(['hooks', 'mail']).value,
-    presets: document.root.at(['hooks', 'presets']).value,
-    isEnabled: document.root.at(['hooks', 'enabled']).value === true,
-  };
-}
-
-function formatOf(file: string): 'yaml' | 'json' | 'json5' {
-  if (file.endsWith('.json5')) return 'json5';
-  return file.endsWith('.json') ? 'json' : 'yaml';
 }
 
 interface SecretQuestion {
@@ -219,7 +198,7 @@ function askClientSecret(cli: Cli, ask: Asker, { clientSecretFile }: MailSetupFl
 
 async function write(file: string, secret: Secret, config: string): Promise<void> {
   await writeSecret(dirname(file), secret);
-  await writeConfig(file, config);
+  await replaceFile(file, config);
 }
 
 async function writeSecret(directory: string, secret: Secret): Promise<void> {
@@ -228,14 +207,6 @@ async function writeSecret(directory: string, secret: Secret): Promise<void> {
   else await writeOAuthFile(resolve(directory, OAUTH_FILE), secret.login);
   // The folder is made with its own rule, so that no secret is committed by accident.
   await writeFile(resolve(directory, '.sluice', '.gitignore'), '*\n', { flag: 'wx' }).catch(() => undefined);
-}
-
-/** In place of the old file at once, with its mode; a link stays a link. */
-async function writeConfig(file: string, text: string): Promise<void> {
-  const target = await realpath(file);
-  const { mode } = await stat(target);
-  await writeFile(`${target}.new`, text, { mode, flush: true });
-  await rename(`${target}.new`, target);
 }
 
 interface SetupResult {

@@ -3,11 +3,11 @@ import { resolve } from 'node:path';
 import { defined } from '../json.ts';
 import { restoreStorage } from '../storage/storage.ts';
 import type { OpenWork, RestoreReport } from '../storage/facts.ts';
-import { clearLine } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { isoTimes, printJson, type Outputs } from './json.ts';
-import { CliError, formatSpan, formatTable } from './terminal.ts';
+import { type Column, formatRows } from './listings.ts';
+import { CliError, formatSpan } from './terminal.ts';
 
 /** Work named at most; the JSON has all of it. */
 const MAX_NAMED = 50;
@@ -58,20 +58,17 @@ function describeBefore(before: RestoreReport['before']): readonly string[] {
 }
 
 function listWork(work: readonly OpenWork[]): string {
-  const nowMs = Date.now();
-  const rows = work.slice(0, MAX_NAMED).map(({ kind, state, id, mappingId, since, endedSince }) => {
-    const mapping = mappingId === '' ? '-' : clearLine(mappingId);
-    return [
-      `  ${KINDS[kind]}`,
-      endedSince === true ? 'done since' : state,
-      id,
-      mapping,
-      formatSpan(nowMs - since),
-    ];
-  });
-  const more = work.length - rows.length;
-  const table = formatTable(['  kind', 'state', 'id', 'mapping', 'age'], rows);
-  return more === 0 ? table : `${table}\n  and ${more} more`;
+  const more = work.length - MAX_NAMED;
+  const table = formatRows(COLUMNS, work.slice(0, MAX_NAMED));
+  return more <= 0 ? table : `${table}\n  and ${more} more`;
 }
 
 const KINDS = { run: 'run', outbox: 'delivery', event: 'event' } as const;
+
+const COLUMNS: readonly Column<OpenWork>[] = [
+  ['  kind', ({ kind }) => `  ${KINDS[kind]}`],
+  ['state', ({ state, endedSince }) => (endedSince === true ? 'done since' : state)],
+  ['id', ({ id }) => id],
+  ['mapping', ({ mappingId }) => (mappingId === '' ? '-' : mappingId)],
+  ['age', ({ since }, nowMs) => formatSpan(nowMs - since)],
+];

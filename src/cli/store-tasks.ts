@@ -17,11 +17,10 @@ import {
 } from './listings.ts';
 import { noteUnknownMapping } from './mapping-filter.ts';
 import { findWaits, waitLines } from './queue-waits.ts';
-import { CliError, formatOneLine, formatSpan } from './terminal.ts';
+import { CliError, formatSpan } from './terminal.ts';
 import {
   openStorage,
   retentionLimits,
-  type EventRecord,
   type RunRecord,
   type SessionRecord,
   type Storage,
@@ -60,7 +59,7 @@ interface ListContext {
 /** A listing, and what is said to people about its rows. */
 interface Page<Row> {
   readonly listing: Listing<Row>;
-  readonly remark?: (rows: readonly Row[]) => Promise<void> | void;
+  readonly remark?: (rows: readonly Row[]) => void;
 }
 
 /** Prints a listing of the store. */
@@ -73,29 +72,14 @@ async function list<Row>(
   const count = await withStore(cli, flags, async (storage, config) => {
     const { listing, remark } = await open({ storage, config });
     const rows = await printListing(listing, storage, cli.terminal, options);
-    if (!options.json) await remark?.(rows);
+    if (!options.json) remark?.(rows);
     return rows.length;
   });
   if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
 }
 
-/** Events looked at for one that waits in vain. */
-const MAX_WAITING = 1_000;
-const WAITING = { limit: MAX_WAITING, state: 'pending' } as const;
-
-/** Prints the events of the main session, and that some wait for a turn that does not come. */
 export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
-  await list(cli, flags, ({ storage, config }) => ({
-    listing: eventsListing,
-    remark: async () => {
-      if (config.settings.gateway.heartbeat.everySeconds > 0) return;
-      const pending = await storage.listEvents(WAITING);
-      if (!pending.some(({ mode }) => mode === 'next-heartbeat')) return;
-      cli.terminal.err(
-        'events of mode next-heartbeat wait for the regular turn of the main agent, and gateway.heartbeat.everySeconds: 0 turns that off: for a turn every half hour that reads all of them write everySeconds: 1800; to have each event read at once write wakeMode: now in its mapping',
-      );
-    },
-  }));
+  await list(cli, flags, () => ({ listing: eventsListing }));
 }
 
 export async function listRequests(cli: Cli, flags: ListFlags): Promise<void> {
@@ -112,39 +96,18 @@ export async function showRuns(cli: Cli, id: string | undefined, flags: ListFlag
   else await (await import('./explain.ts')).explainById(cli, id, flags);
 }
 
-/** Prints the runs, what to write where some failed, and a failed turn of the main session: it is no run before it completes. */
+/** Prints the runs, and what to write where some failed. */
 async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
-  await list<RunRecord>(cli, flags, ({ storage, config }) => ({
+  await list<RunRecord>(cli, flags, ({ config }) => ({
     listing: runsListing,
-    remark: async (runs) => {
+    remark: (runs) => {
       const hints = new Set(runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []));
       for (const hint of [...hints].slice(0, MAX_HINTS)) cli.terminal.err(`hint: ${clearLine(hint)}`);
-      if (flags.kind !== 'hook') sayFailedTurn(cli, runs, await storage.listEvents(WAITING));
     },
   }));
 }
 
 const MAX_HINTS = 3;
-
-/** Where it failed as a run did, one cause is one error. */
-function sayFailedTurn({ terminal }: Cli, runs: readonly RunRecord[], waiting: readonly EventRecord[]): void {
-  const failed = waiting.filter(({ lastError }) => lastError !== undefined);
-  const [error] = failed.map(({ lastError }) => lastError);
-  if (error === undefined) return;
-  const who = failed.length === 1 ? '1 event waits' : `${failed.length} events wait`;
-  const isKnown = runs.some(
-    ({ lastError }) => lastError?.code === error.code && lastError.message === error.message,
-  );
-  const why = formatOneLine(`${error.code}: ${error.message}`, MAX_WHY);
-  terminal.err(
-    isKnown
-      ? `the main session (heartbeat) failed in the same way, and ${who} for its next turn`
-      : `a turn of the main session (heartbeat) failed, and ${who} for the next one: ${why}; "sluice events" lists them`,
-  );
-}
-
-/** Letters of a reason in a line about something else. */
-const MAX_WHY = 160;
 
 /** Prints what waits, is under way or was given up, and which agents are away. */
 export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { readDocument } from '../document/document.ts';
 import { editDocument } from '../document/facts.ts';
+import { printSentence } from '../finding.ts';
 import { writeSecretFile } from '../mail/mail.ts';
 import type { Places, PlannedFile } from './add-plan.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -73,10 +74,32 @@ async function hideFolder(root: string): Promise<void> {
 /** Puts the settings of a plan into the configuration. */
 export async function editConfig(terminal: Terminal, file: string, { edits }: Plan): Promise<void> {
   if (edits.length === 0) return;
-  refuseOpenClawFile(file);
-  const { document } = await readDocument(file, { cwd: dirname(file) });
-  if (document === undefined) throw new CliError(`${file} cannot be read`, 3);
-  const format = file.endsWith('.json5') ? 'json5' : file.endsWith('.json') ? 'json' : 'yaml';
-  await writeFile(file, editDocument(document.source, format, edits));
+  const { edited } = await readEditable(file);
+  await replaceFile(file, edited(edits));
   terminal.out(`${relative(terminal.cwd, file)}  (${edits.map(({ path }) => path.join('.')).join(', ')})`);
+}
+
+/** The configuration as it is written, and as it would be after edits. */
+export async function readEditable(file: string) {
+  refuseOpenClawFile(file);
+  const { document, diagnostics } = await readDocument(file, { cwd: dirname(file) });
+  const [problem] = diagnostics;
+  if (document === undefined)
+    throw new CliError(
+      `${file}: ${problem === undefined ? 'cannot be read' : printSentence(problem.message)}`,
+    );
+  const format = file.endsWith('.json5') ? 'json5' : file.endsWith('.json') ? 'json' : 'yaml';
+  return {
+    root: document.root,
+    text: document.source.text,
+    edited: (edits: Plan['edits']): string => editDocument(document.source, format, edits),
+  };
+}
+
+/** Puts a text in the place of a file at once, with the mode of the old one; a link stays a link. */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  const target = await realpath(file);
+  const { mode } = await stat(target);
+  await writeFile(`${target}.new`, text, { mode, flush: true });
+  await rename(`${target}.new`, target);
 }
