@@ -202,7 +202,7 @@ function outcomeText({
   mapping,
   error,
   actions,
-}: Pick<EvaluationJson, 'outcome' | 'mapping' | 'error'> & { readonly actions: readonly unknown[] }): string {
+}: Pick<KeptTrace, 'outcome' | 'mapping' | 'error'> & { readonly actions: readonly unknown[] }): string {
   const refusal = error === undefined ? '' : ` ${error.status} ${error.code}`;
   const count = `${actions.length} action${actions.length === 1 ? '' : 's'}`;
   return `${outcome}${refusal}, mapping ${mapping?.id ?? 'none'}, ${count}`;

@@ -4,8 +4,10 @@ import type { EvaluationJson } from './evaluation-json.ts';
 import { valueOfShape } from './shape.ts';
 
 /** How a kept request was judged when it came; without prompts. */
-export type KeptTrace = Omit<EvaluationJson, 'actions' | 'templates'> & {
+export type KeptTrace = Omit<EvaluationJson, 'actions' | 'templates' | 'mapping'> & {
   readonly generation: string;
+  /** Beside a shape without its place. */
+  readonly mapping?: { readonly id: string; readonly at?: string };
   readonly actions: readonly { readonly kind: string; readonly id: string }[];
   /** Much of it is left out, since it was long. */
   readonly isCut?: true;
@@ -44,6 +46,6 @@ export function readKeptRequest({ json }: { readonly json: string }): ReadKept {
   return { request: { ...rest, payload }, ...trace, ...unread };
 }
 
-const NO_TRACE = { considered: [], transforms: [], empty: [] };
+const NO_TRACE = { considered: [], transforms: [], empty: [], warnings: [] };
 /** Of a shape no prompt is made. */
 const NO_SEEDS = { seed: 0, nonce: '0'.repeat(16) };

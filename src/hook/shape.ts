@@ -3,9 +3,9 @@
  * only where a field is read by what decides about the request, and never under the name of a secret.
  *
  * As JSON: an object is an object, a list is `["[", …elements]`, a text its length, another value the name of its kind,
- * and a value that is kept `["=", value]`.
+ * and a value that is kept `["=", value]`. Of a text that holds JSON its content stands as a shape: `["json", shape]`.
  */
-import { isJsonObject, isNumeric, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, isNumeric, type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import type { FieldsRead } from '../mapping/mapping.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 
@@ -15,12 +15,14 @@ const MAX_MEMBERS = 500;
 const MAX_DEPTH = 32;
 /** Longer texts are kept by their length, whoever reads them. */
 const MAX_TEXT = 500;
+/** Longer texts are not looked into. */
+const MAX_JSON_TEXT = 64 * 1024;
 
 /** The shape of a value; `fields`: what is read of it. */
 export function shapeOf(value: JsonValue, fields?: FieldsRead, depth = 0): JsonValue {
   if (typeof value === 'string') {
     const isKept = value.trim() === '' || (fields?.isRead === true && value.length <= MAX_TEXT);
-    return isKept ? ['=', value] : value.length;
+    return isKept ? ['=', value] : (jsonShape(value, depth) ?? value.length);
   }
   if (value === null || typeof value !== 'object' || isNumeric(value))
     return value === null || fields?.isRead === true || value === 0 ? ['=', value] : kindOf(value);
@@ -41,6 +43,16 @@ export function shapeOf(value: JsonValue, fields?: FieldsRead, depth = 0): JsonV
   return shape;
 }
 
+/** Of a text that holds an object or a list, as senders encode twice: without any value. */
+function jsonShape(text: string, depth: number): JsonValue | undefined {
+  if (text.length > MAX_JSON_TEXT || !/^\s*[[{]/.test(text) || depth === MAX_DEPTH) return undefined;
+  try {
+    return ['json', shapeOf(parseJson(text), undefined, depth + 1)];
+  } catch {
+    return undefined;
+  }
+}
+
 /** The elements of a list that is read as a whole. */
 const READ: FieldsRead = { isRead: true, below: new Map() };
 
@@ -55,6 +67,7 @@ export function valueOfShape(shape: JsonValue): JsonValue {
   if (typeof shape === 'string') return `…(a ${shape})`;
   if (Array.isArray(shape)) {
     const [mark, ...elements] = shape as readonly JsonValue[];
+    if (mark === 'json') return JSON.stringify(valueOfShape(elements[0] ?? null));
     return mark === '=' ? (elements[0] ?? null) : elements.map(valueOfShape);
   }
   if (!isJsonObject(shape)) return null;

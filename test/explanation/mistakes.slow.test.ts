@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   corrected,
+  type MistakeCase,
   type MistakesPlayed,
   openMistakes,
   type Played,
@@ -26,6 +27,22 @@ const hintsIn = (lines: readonly string[]): readonly string[] =>
 function toHint(lines: readonly string[]): readonly string[] {
   const end = lines.findIndex((line) => /^ *more: /.test(line));
   return lines.slice(0, end === -1 ? lines.length : end);
+}
+
+/** What `explain` says between its first and its last line, without ids and the values that a shape has no more. */
+const saidIn = ({ explain }: Played): readonly string[] =>
+  explain
+    .slice(1, -1)
+    .map((line) => line.replace(/\b[\da-f-]{36}\b/g, 'ID').replace(/\("[^"]*"\)/g, '(VALUE)'));
+
+/** The first place in the files that is named. */
+const placeIn = ({ explain }: Played): string | undefined =>
+  /mappings\/hooks\.yaml:\d+:\d+/.exec(explain.join('\n'))?.[0];
+
+/** Texts of the body that are long enough to be known again, but for those that the mappings have, too. */
+function valuesOf({ request: { body, raw }, mappings }: MistakeCase): readonly string[] {
+  const texts = (raw ?? JSON.stringify(body) ?? '').match(/(?<=: ?\\?")[^"\\]{8,}/g) ?? [];
+  return texts.filter((text) => !mappings.includes(text));
 }
 
 const rows: number[] = [];
@@ -58,4 +75,26 @@ describe.each(mistakes)('$name', (mistake) => {
 test(`at least 28 of 30 take no more than ${MAX_ROWS} rows in each`, () => {
   expect(rows).toHaveLength(2 * mistakes.length);
   expect(rows.filter((each) => each > MAX_ROWS).length).toBeLessThanOrEqual(2);
+});
+
+describe('in production', () => {
+  const serving = [
+    { command: 'serve' },
+    { command: 'serve', settings: 'storage: { keepRequests: { which: none } }\n' },
+  ] as const;
+  let served: readonly MistakesPlayed[];
+  beforeAll(async () => (served = await Promise.all(serving.map((each) => openMistakes(mistakes, each)))));
+  afterAll(() => Promise.all(served.map((each) => each.end())));
+
+  test.each(mistakes)('$name: serve says first what dev says', { timeout: 90_000 }, async (mistake) => {
+    const plays = await Promise.all([open, ...served].map((each) => each.play(mistake)));
+    const [dev, kept, unkept] = plays as [Played, Played, Played];
+    expect([kept.answer, unkept.answer]).toEqual([dev.answer, dev.answer]);
+    // The same words for the same finding, at the same place: so it is as sure.
+    expect(saidIn(kept)).toEqual(saidIn(dev));
+    await kept.told();
+    const place = placeIn(dev);
+    if (place !== undefined) expect(placeIn(unkept)).toBe(place);
+    for (const value of valuesOf(mistake)) expect(unkept.explain.join('\n')).not.toContain(value);
+  });
 });

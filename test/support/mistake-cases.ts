@@ -83,6 +83,14 @@ export interface Played {
   readonly explain: readonly string[];
   /** Findings that the files have. */
   readonly check: string;
+  /** Asks `explain ID --json`, whose output is held against its schema. */
+  told(): Promise<void>;
+}
+
+/** What serves the mistakes: a command with its defaults, or with lines more in the configuration. */
+export interface Serving {
+  readonly command: 'dev' | 'serve';
+  readonly settings?: string;
 }
 
 /** All mistakes, by their names. */
@@ -127,15 +135,18 @@ HOOKSserver: { port: 0 }
 gateway: { runner: echo }
 `;
 
-/** A folder in which `sluice dev` serves one mistake after the other. */
+/** A folder in which a command serves one mistake after the other. */
 export interface MistakesPlayed {
   /** Writes the files of a case, waits until they are served, sends its request, and asks `explain` for it. */
   play(mistake: MistakeCase & { readonly hooks?: string }): Promise<Played>;
   end(): Promise<void>;
 }
 
-/** Starts `sluice dev`, with the secrets of all cases, before and after their fixes. */
-export async function openMistakes(mistakes: readonly MistakeCase[]): Promise<MistakesPlayed> {
+/** Starts the command, with the secrets of all cases, before and after their fixes. */
+export async function openMistakes(
+  mistakes: readonly MistakeCase[],
+  { command, settings = '' }: Serving = { command: 'dev' },
+): Promise<MistakesPlayed> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-mistake-')));
   const written = new Map<string, string>();
   const put = (file: string, text: string): boolean => {
@@ -147,9 +158,10 @@ export async function openMistakes(mistakes: readonly MistakeCase[]): Promise<Mi
   };
   const variables = mistakes.flatMap((each) => [...variablesOf(each), ...variablesOf(corrected(each))]);
   const env = { PATH: process.env['PATH'], SLUICE_HOOK_TOKEN: TOKEN, ...Object.fromEntries(variables) };
-  put('sluice.yaml', CONFIG.replace('HOOKS', ''));
+  const config = (hooks = ''): string => CONFIG.replace('HOOKS', hooks) + settings;
+  put('sluice.yaml', config());
   put('mappings/hooks.yaml', '[]\n');
-  const dev = await startDev(folder, env);
+  const dev = await start(command, folder, env);
   const print = async (...args: readonly string[]): Promise<readonly string[]> => {
     const { out, err } = await cli(args, { cwd: folder, env, columns: COLUMNS });
     return `${out}${err}`.trimEnd().replaceAll(`${folder}/`, '').split('\n');
@@ -165,10 +177,7 @@ export async function openMistakes(mistakes: readonly MistakeCase[]): Promise<Mi
       const transforms = Object.entries(mistake.transforms ?? {}).map(([file, text]) =>
         put(`transforms/${file}`, text),
       );
-      const changed = [
-        put('sluice.yaml', CONFIG.replace('HOOKS', mistake.hooks ?? '')),
-        put('mappings/hooks.yaml', mappings),
-      ];
+      const changed = [put('sluice.yaml', config(mistake.hooks)), put('mappings/hooks.yaml', mappings)];
       if ([...changed, ...transforms].includes(true)) await dev.reloaded();
       dev.mark();
       const response = await send(dev.url, mistake.request);
@@ -179,6 +188,7 @@ export async function openMistakes(mistakes: readonly MistakeCase[]): Promise<Mi
         explain: await print('explain', id),
         check: (await print('check')).join('\n'),
         dev: await dev.linesOf(id),
+        told: async () => void (await print('explain', id, '--json')),
       };
     },
     end: async () => {
@@ -232,8 +242,8 @@ const LIFE_MS = 280_000;
 const SETTLED_MS = 300;
 const UNTOLD_MS = 3_000;
 
-async function startDev(folder: string, env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, ['--import', NARROW, builtMain(), 'dev'], {
+async function start(command: Serving['command'], folder: string, env: NodeJS.ProcessEnv) {
+  const child = spawn(process.execPath, ['--import', NARROW, builtMain(), command], {
     cwd: folder,
     env: { ...env, NO_COLOR: '1', NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
     timeout: LIFE_MS,
@@ -251,15 +261,18 @@ async function startDev(folder: string, env: NodeJS.ProcessEnv) {
       await new Promise((done) => setTimeout(done, 20));
     }
   };
-  await until(() => /Ctrl-C stops/.test(err));
+  await until(() => /Ctrl-C stops|"msg":"ready"/.test(err));
   const url = /http:\/\/127\.0\.0\.1:\d+/.exec(err)?.[0];
-  if (url === undefined) throw new Error(`dev did not start:\n${err}`);
+  if (url === undefined) throw new Error(`${command} did not start:\n${err}`);
   let from = err.length;
   const since = (): string => err.slice(from);
   return {
     url,
     mark: (): void => void (from = err.length),
-    reloaded: () => until(() => /reloaded: generation|not reloaded/.test(since())),
+    reloaded: (): Promise<void> => {
+      if (command === 'serve') child.kill('SIGHUP');
+      return until(() => /reloaded/.test(since()));
+    },
     linesOf: async (id: string): Promise<readonly string[]> => {
       // Of an answered question of a provider there is no line.
       const began = Date.now();
