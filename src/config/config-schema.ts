@@ -8,61 +8,59 @@ import { storageSchema } from './storage-schema.ts';
 const agentsSchema = z.strictObject({
   defaults: z
     .strictObject({
-      model: text.exactOptional().meta({ description: 'Model of runs for which no other is chosen.' }),
+      model: text.exactOptional().describe('Model of runs for which no other is chosen.'),
       models: z
         .array(text)
         .max(1000)
         .exactOptional()
-        .meta({ description: 'Models that a request or a mapping may choose; an empty list allows none.' }),
-      aliases: z.record(text, text).default({}).meta({ description: 'Short names of models.' }),
+        .describe('Models that a request or a mapping may choose; an empty list allows none.'),
+      aliases: z.record(text, text).default({}).describe('Short names of models.'),
       timeoutSeconds: z
         .number()
         .gt(0)
         .default(600)
-        .meta({ description: 'Time limit of a run, in seconds, where the request or mapping gives none.' }),
-      maxTimeoutSeconds: z.number().gt(0).exactOptional().meta({
-        description:
+        .describe('Time limit of a run, in seconds, where the request or mapping gives none.'),
+      maxTimeoutSeconds: z
+        .number()
+        .gt(0)
+        .exactOptional()
+        .describe(
           'The longest time limit of a run, in seconds: longer ones are cut to it. Default 3600, or timeoutSeconds where that is more.',
-      }),
+        ),
     })
     .prefault({})
-    .meta({ description: 'Defaults of every run.' }),
+    .describe('Defaults of every run.'),
 });
 
 const logSchema = z.strictObject({
-  level: z
-    .enum(['debug', 'info', 'warn', 'error'])
-    .default('info')
-    .meta({ description: 'Lowest level that is logged.' }),
+  level: z.enum(['debug', 'info', 'warn', 'error']).default('info').describe('Lowest level that is logged.'),
   format: z
     .enum(['json', 'pretty'])
     .exactOptional()
-    .meta({ description: 'Form of the lines; default json for serve, pretty for dev.' }),
+    .describe('Form of the lines; default json for serve, pretty for dev.'),
 });
 
 /** The configuration file. Defaults that depend on other keys or on the file's place are filled in later. */
 export const configSchema = z.strictObject({
-  extends: text.exactOptional().meta({
-    description: 'An openclaw.json to build on; settings in this file win, and its mappings are tried first.',
-  }),
-  $schema: z.string().exactOptional().meta({ description: 'Address of this schema, for editors.' }),
-  hooks: hooksSchema.prefault({}).meta({ description: 'The hook endpoints.' }),
-  server: serverSchema.prefault({}).meta({ description: 'The listener.' }),
-  gateway: gatewaySchema.prefault({}).meta({ description: 'What performs accepted hooks.' }),
-  agents: agentsSchema.prefault({}).meta({ description: 'Models and limits of runs.' }),
+  extends: text
+    .exactOptional()
+    .describe('An openclaw.json to build on; settings in this file win, and its mappings are tried first.'),
+  $schema: z.string().exactOptional().describe('Address of this schema, for editors.'),
+  hooks: hooksSchema.prefault({}).describe('The hook endpoints.'),
+  server: serverSchema.prefault({}).describe('The listener.'),
+  gateway: gatewaySchema.prefault({}).describe('What performs accepted hooks.'),
+  agents: agentsSchema.prefault({}).describe('Models and limits of runs.'),
   channels: z
     .record(text, z.record(z.string(), z.unknown()))
     .default({})
-    .meta({ description: 'Settings of each channel: credentials, `to`, `baseUrl`.' }),
-  plugins: z.array(text).max(100).default([]).meta({ description: 'Modules that add channels.' }),
-  storage: storageSchema.prefault({}).meta({ description: 'Where accepted hooks are kept.' }),
+    .describe('Settings of each channel: credentials, `to`, `baseUrl`.'),
+  plugins: z.array(text).max(100).default([]).describe('Modules that add channels.'),
+  storage: storageSchema.prefault({}).describe('Where accepted hooks are kept.'),
   metrics: metricsSchema
     .exactOptional()
-    .meta({ description: 'A separate listener for /metrics; without this block there is none.' }),
-  console: consoleSchema
-    .prefault({})
-    .meta({ description: 'The web page that shows what came in and what became of it.' }),
-  log: logSchema.prefault({}).meta({ description: 'The service log.' }),
+    .describe('A separate listener for /metrics; without this block there is none.'),
+  console: consoleSchema.prefault({}).describe('The web page that shows what came in and what became of it.'),
+  log: logSchema.prefault({}).describe('The service log.'),
 });
 
 /** The file's content, checked, with the defaults that depend on nothing else. */

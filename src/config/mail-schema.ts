@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { secretSchema } from './runner-schema.ts';
-import { text } from './schema-values.ts';
+import { text, whole } from './schema-values.ts';
 
 /** Name and domain of an address are at most 64 and 255 characters long (RFC 5321, section 4.5.3.1). */
-const account = z.string().min(1).max(320).meta({ description: 'The address of the mailbox.' });
+const account = z.string().min(1).max(320).describe('The address of the mailbox.');
 
 const hookName = z
   .string()
@@ -11,48 +11,45 @@ const hookName = z
   .max(200);
 
 const base = {
-  version: z.literal(1).meta({ description: 'Version of this block; another one is ignored.' }),
+  version: z.literal(1).describe('Version of this block; another one is ignored.'),
   account,
-  run: z.boolean().default(true).meta({
-    description: 'Whether `sluice serve` reads the mailbox; `sluice webhooks mail run` always does.',
-  }),
-  path: hookName.default('mail').meta({ description: 'Hook name the messages are delivered to.' }),
+  run: z
+    .boolean()
+    .default(true)
+    .describe('Whether `sluice serve` reads the mailbox; `sluice webhooks mail run` always does.'),
+  path: hookName.default('mail').describe('Hook name the messages are delivered to.'),
   folders: z
     .array(text.max(500))
     .min(1)
     .max(8)
     .default(['INBOX'])
-    .meta({ description: 'Folders (Gmail API: labels) that are read, each by a connection of its own.' }),
+    .describe('Folders (Gmail API: labels) that are read, each by a connection of its own.'),
   from: z
     .array(text.max(320))
     .max(100)
     .default([])
-    .meta({ description: 'Only mail from these addresses or, with a leading @, domains; empty takes all.' }),
+    .describe('Only mail from these addresses or, with a leading @, domains; empty takes all.'),
   subject: z
     .array(text.max(500))
     .max(100)
     .default([])
-    .meta({ description: 'Only mail whose subject contains one of these texts; empty takes all.' }),
+    .describe('Only mail whose subject contains one of these texts; empty takes all.'),
   since: z.iso
     .date({ error: 'a date such as "2026-11-01"' })
     .optional()
-    .meta({ description: 'Where the first run begins; default with the mail that arrives from then on.' }),
-  maxBodyChars: z
-    .number()
-    .int()
-    .min(0)
-    .max(1_000_000)
+    .describe('Where the first run begins; default with the mail that arrives from then on.'),
+  maxBodyChars: whole(0, 1_000_000)
     .default(20_000)
-    .meta({ description: 'Longest body that is delivered, in characters; 0 leaves bodies out.' }),
+    .describe('Longest body that is delivered, in characters; 0 leaves bodies out.'),
 };
 
 const oauthFile = text
   .default('.sluice/mail-oauth.json')
-  .meta({ description: 'File in which the OAuth2 tokens are kept; written by `mail setup`.' });
+  .describe('File in which the OAuth2 tokens are kept; written by `mail setup`.');
 
 const passwordSchema = z.strictObject({
   kind: z.literal('password'),
-  password: secretSchema.meta({ description: 'The password, most often an app password.' }),
+  password: secretSchema.describe('The password, most often an app password.'),
 });
 
 const oauthSchema = z.strictObject({ kind: z.literal('oauth2'), oauthFile });
@@ -60,34 +57,30 @@ const oauthSchema = z.strictObject({ kind: z.literal('oauth2'), oauthFile });
 const imapSchema = z.strictObject({
   kind: z.literal('imap'),
   ...base,
-  host: text.max(253).meta({ description: 'Name of the IMAP server.' }),
-  port: z
-    .number()
-    .int()
-    .min(1)
-    .max(65_535)
+  host: text.max(253).describe('Name of the IMAP server.'),
+  port: whole(1, 65_535)
     .optional()
-    .meta({ description: 'Port of the IMAP server; default 993, without TLS from the start 143.' }),
+    .describe('Port of the IMAP server; default 993, without TLS from the start 143.'),
   security: z
     .enum(['tls', 'starttls', 'none'])
     .default('tls')
-    .meta({ description: 'How the connection is encrypted; none only to this machine.' }),
-  user: text.max(320).optional().meta({ description: 'Name to log in with; default the account.' }),
+    .describe('How the connection is encrypted; none only to this machine.'),
+  user: text.max(320).optional().describe('Name to log in with; default the account.'),
   auth: z
     .discriminatedUnion('kind', [passwordSchema, oauthSchema])
-    .meta({ description: 'How the service proves itself to the server.' }),
+    .describe('How the service proves itself to the server.'),
 });
 
 const pushSchema = z.strictObject({
   path: hookName
     .default('mail-push')
-    .meta({ description: 'Hook name that the push subscription calls; carries no mail.' }),
-  audience: text.max(2000).meta({ description: 'Audience that the push subscription is set up with.' }),
+    .describe('Hook name that the push subscription calls; carries no mail.'),
+  audience: text.max(2000).describe('Audience that the push subscription is set up with.'),
   serviceAccount: z
     .string()
     .regex(/^[^\s@]+@[^\s@]+$/, { error: 'the address of a service account' })
     .max(320)
-    .meta({ description: 'Service account in whose name Pub/Sub calls.' }),
+    .describe('Service account in whose name Pub/Sub calls.'),
 });
 
 const gmailSchema = z
@@ -97,17 +90,15 @@ const gmailSchema = z
     topic: z
       .string()
       .regex(/^projects\/[^/\s]+\/topics\/[^/\s]+$/, { error: 'a name such as projects/P/topics/T' })
-      .meta({ description: 'Pub/Sub topic that Gmail publishes to.' }),
+      .describe('Pub/Sub topic that Gmail publishes to.'),
     subscription: z
       .string()
       .regex(/^projects\/[^/\s]+\/subscriptions\/[^/\s]+$/, {
         error: 'a name such as projects/P/subscriptions/S',
       })
       .optional()
-      .meta({ description: 'Pull subscription of the topic; leave it out where push is set.' }),
-    push: pushSchema.optional().meta({
-      description: 'How Pub/Sub calls this service, in place of a pull subscription.',
-    }),
+      .describe('Pull subscription of the topic; leave it out where push is set.'),
+    push: pushSchema.optional().describe('How Pub/Sub calls this service, in place of a pull subscription.'),
     oauthFile,
   })
   .refine(({ subscription, push }) => (subscription === undefined) !== (push === undefined), {

@@ -3,98 +3,99 @@ import { addressOrRange } from '../document/document.ts';
 import { text, whole } from './schema-values.ts';
 
 export const serverSchema = z.strictObject({
-  host: text.default('127.0.0.1').meta({ description: 'Address to listen on.' }),
-  port: whole(0, 65_535)
-    .exactOptional()
-    .meta({ description: 'Port to listen on; default 8787. 0 takes a free port.' }),
+  host: text.default('127.0.0.1').describe('Address to listen on.'),
+  port: whole(0, 65_535).exactOptional().describe('Port to listen on; default 8787. 0 takes a free port.'),
   stopGraceSeconds: z
     .number()
     .min(0)
     .max(3600)
     .default(20)
-    .meta({ description: 'Seconds that requests and runs get to finish when the service stops.' }),
+    .describe('Seconds that requests and runs get to finish when the service stops.'),
   trustedProxies: z
     .array(addressOrRange)
     .max(100)
     .default([])
-    .meta({ description: 'Addresses of proxies whose X-Forwarded-For header is trusted.' }),
+    .describe('Addresses of proxies whose X-Forwarded-For header is trusted.'),
   limits: z
     .strictObject({
-      connections: whole(1, 1_000_000).default(2_000).meta({
-        description: 'Open connections at most; for a new one, the one that was idle longest is closed.',
-      }),
-      perAddress: whole(1, 1_000_000).default(500).meta({
-        description:
+      connections: whole(1, 1_000_000)
+        .default(2_000)
+        .describe('Open connections at most; for a new one, the one that was idle longest is closed.'),
+      perAddress: whole(1, 1_000_000)
+        .default(500)
+        .describe(
           'Open connections of one address (IPv6: /64) at most; proxies in trustedProxies have no limit.',
-      }),
+        ),
       idleSeconds: z
         .number()
         .min(1)
         .max(3600)
         .default(75)
-        .meta({ description: 'Seconds a connection stays open between two requests.' }),
+        .describe('Seconds a connection stays open between two requests.'),
       strangerSeconds: z
         .number()
         .min(1)
         .max(3600)
         .default(10)
-        .meta({ description: 'Seconds an idle connection stays open on which no sender has proved itself.' }),
+        .describe('Seconds an idle connection stays open on which no sender has proved itself.'),
     })
     .prefault({})
-    .meta({ description: 'Limits on connections.' }),
+    .describe('Limits on connections.'),
   health: z
     .strictObject({
-      host: text.default('127.0.0.1').meta({ description: 'Address of the health listener.' }),
-      port: whole(0, 65_535).meta({ description: 'Port of the health listener; 0 takes a free port.' }),
+      host: text.default('127.0.0.1').describe('Address of the health listener.'),
+      port: whole(0, 65_535).describe('Port of the health listener; 0 takes a free port.'),
     })
     .exactOptional()
-    .meta({ description: 'A separate listener for /healthz and /readyz; without this block there is none.' }),
+    .describe('A separate listener for /healthz and /readyz; without this block there is none.'),
   publicUrl: z
     .url({
       protocol: /^https?$/,
       error: 'must be an http or https address such as https://hooks.example.com',
     })
     .exactOptional()
-    .meta({ description: 'Address that senders call; some of them sign it.' }),
+    .describe('Address that senders call; some of them sign it.'),
 });
 
 export const metricsSchema = z.strictObject({
-  host: text.default('127.0.0.1').meta({ description: 'Address of the metrics listener.' }),
-  port: whole(0, 65_535).meta({ description: 'Port of the metrics listener; 0 takes a free port.' }),
+  host: text.default('127.0.0.1').describe('Address of the metrics listener.'),
+  port: whole(0, 65_535).describe('Port of the metrics listener; 0 takes a free port.'),
 });
 
 const consoleKeySchema = z.strictObject({
-  role: z.enum(['view', 'inspect', 'operate']).meta({
-    description:
+  role: z
+    .enum(['view', 'inspect', 'operate'])
+    .describe(
       'What the key may do: view shows what became of requests without anything they carried, inspect shows what is kept, operate changes the queue, too.',
-  }),
-  key: z.string().min(32, { error: 'must have at least 32 characters' }).meta({
-    description: 'The key, a secret of at least 32 characters that only its owner has.',
-  }),
+    ),
+  key: z
+    .string()
+    .min(32, { error: 'must have at least 32 characters' })
+    .describe('The key, a secret of at least 32 characters that only its owner has.'),
 });
 
 export const consoleSchema = z.strictObject({
-  enabled: z.boolean().exactOptional().meta({
-    description: 'Whether the console is served; default true in `sluice dev`, false in `sluice serve`.',
-  }),
-  host: text.default('127.0.0.1').meta({
-    description: 'Address of the console in `sluice serve`; `sluice dev` serves it on 127.0.0.1 only.',
-  }),
-  port: whole(0, 65_535).exactOptional().meta({
-    description:
+  enabled: z
+    .boolean()
+    .exactOptional()
+    .describe('Whether the console is served; default true in `sluice dev`, false in `sluice serve`.'),
+  host: text
+    .default('127.0.0.1')
+    .describe('Address of the console in `sluice serve`; `sluice dev` serves it on 127.0.0.1 only.'),
+  port: whole(0, 65_535)
+    .exactOptional()
+    .describe(
       'Port of the console; 0 takes a free port. Default 8788, and in `sluice dev` a free port where that is taken.',
-  }),
+    ),
   publicUrl: z
     .url({
       protocol: /^https?$/,
       error: 'must be an http or https address such as https://console.example.com',
     })
     .exactOptional()
-    .meta({ description: 'Address that browsers use where a proxy stands in front of the console.' }),
+    .describe('Address that browsers use where a proxy stands in front of the console.'),
   keys: z
     .record(z.string().regex(/^[\w-]{1,40}$/), consoleKeySchema)
     .default({})
-    .meta({
-      description: 'Further keys of the console by the name of their owner; removing one ends its sessions.',
-    }),
+    .describe('Further keys of the console by the name of their owner; removing one ends its sessions.'),
 });
