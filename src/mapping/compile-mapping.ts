@@ -41,13 +41,12 @@ import {
 } from './compiled-mapping.ts';
 import { compilePathSettings } from './path-settings.ts';
 import { compileOpenClawTemplate } from './template/openclaw-template.ts';
-import type { TemplateCompiler } from './template/template.ts';
+import { compileTemplate } from './template/template.ts';
 import { toTransformRef } from './transform-ref.ts';
 
 const DAY_SECONDS = 86_400;
 
 export interface MappingContext {
-  readonly templates: TemplateCompiler;
   readonly options: CompileOptions;
   /** 0-based position in first-match order. */
   readonly order: number;
@@ -276,13 +275,13 @@ function template(compiling: CompilingMapping, key: keyof MappingSource): Compil
 }
 
 function templateAt(compiling: CompilingMapping, path: Path): CompiledTemplate | undefined {
-  const made = compileTemplate(compiling, path);
+  const made = compileAt(compiling, path);
   if (made !== undefined) compiling.compiled.set(path.join('.'), made);
   return made;
 }
 
-function compileTemplate(
-  { templates, located, reporter, preset, source, dialect }: CompilingMapping,
+function compileAt(
+  { located, reporter, preset, source, dialect }: CompilingMapping,
   path: Path,
 ): CompiledTemplate | undefined {
   if (dialect === 'openclaw') return compileOpenClawTemplate(located.at(path));
@@ -291,8 +290,7 @@ function compileTemplate(
     template,
     diagnostics,
     subjects = [],
-  } = templates.compile(located.at(path), {
-    ...(source.id === undefined ? {} : { id: source.id }),
+  } = compileTemplate(located.at(path), {
     withItem: source.forEach !== undefined,
     ...(typeof own === 'string' ? { text: own } : {}),
   });

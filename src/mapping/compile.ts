@@ -8,7 +8,6 @@ import type { MappingCode } from './mapping-codes.ts';
 import type { CompiledMapping, RoutingTable } from './compiled-mapping.ts';
 import { findPathSettings } from './differing-settings.ts';
 import { createRoutingTable } from './routing/routing-table.ts';
-import { createTemplateCompiler } from './template/template.ts';
 import { findCoverageGaps } from '../verify/verify.ts';
 
 /** All mappings: those that are enabled as they are compiled, and all as they stand in their files. */
@@ -35,8 +34,7 @@ export interface CompiledMappings {
 
 /** Checks and compiles mappings given in first-match order: all findings of all mappings at once. */
 export function compileMappings(entries: readonly MappingEntry[], options: CompileOptions): CompiledMappings {
-  const templates = createTemplateCompiler();
-  const results = entries.map((entry, order) => compileMapping(entry, { templates, options, order }));
+  const results = entries.map((entry, order) => compileMapping(entry, { options, order }));
   const duplicates = findDuplicates(results);
   const enabled = results.flatMap(({ mapping, out, enabled: isOn }, index) => {
     const entry = entries[index];

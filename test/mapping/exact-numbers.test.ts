@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseJson } from '../../src/json.ts';
 import { compileMappings } from '../../src/mapping/compile.ts';
 import { compileCondition } from '../../src/mapping/condition/condition.ts';
-import { createTemplateCompiler } from '../../src/mapping/template/template.ts';
+import { compileTemplate } from '../../src/mapping/template/template.ts';
 import { locatedText, scopeOf } from '../support/mapping-scope.ts';
 
 const ID = '820982911946154508';
@@ -90,14 +90,14 @@ describe('templates print the digits', () => {
     ['{{truncate id 5}} {{upper huge}} {{default id "x"}}', '8209… 1E400 820982911946154508'],
     ['{{length id}} {{lines id 1}}', `0 ${ID}`],
   ])('%s', (source, expected) => {
-    const { template, diagnostics } = createTemplateCompiler().compile(locatedText(JSON.stringify(source)));
+    const { template, diagnostics } = compileTemplate(locatedText(JSON.stringify(source)));
     expect(diagnostics).toEqual([]);
     expect(template?.render(scopeOf(payload))).toBe(expected);
   });
 
   test('inside a body nested deeper than the stack', () => {
     const deep = parseJson(`${'['.repeat(20_000)}${ID}${']'.repeat(20_000)}`);
-    const { template } = createTemplateCompiler().compile(locatedText('"{{json payload}}"'));
+    const { template } = compileTemplate(locatedText('"{{json payload}}"'));
     expect(template?.render(scopeOf(deep))).toContain(`[${ID}]`);
   });
 });

@@ -9,7 +9,7 @@ import { isJsonObject, ownValue, type JsonValue } from '../../json.ts';
 import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
 import type { Reader } from '../scope.ts';
 import { textOf } from './json-text.ts';
-import { checkOutput } from './template-budget.ts';
+import { checkOutput } from './template-rendering.ts';
 import { literalTemplate } from './literal-template.ts';
 
 const EXPRESSION = /\{\{\s*([^}]+)\s*\}\}/g;

@@ -1,5 +1,5 @@
 import { quoted, say } from '../../finding.ts';
-import { shorten, type Finding, type Place } from '../../document/document.ts';
+import { shorten, type Finding } from '../../document/document.ts';
 import { findingAt, type Report } from '../mapping-codes.ts';
 import type { HelperProblem } from '../finding-facts.ts';
 import { isTimeZone } from './template-date.ts';
@@ -164,5 +164,3 @@ function standsBehind(name: string, { type }: hbs.AST.Expression): boolean {
   if (['truncate', 'lines'].includes(name)) return type === 'NumberLiteral';
   return ['date', 'join'].includes(name) && type === 'StringLiteral';
 }
-
-export type { Located, Place };

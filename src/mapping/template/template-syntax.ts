@@ -1,11 +1,10 @@
 import { quoted, say, type Sentence } from '../../finding.ts';
-import type Handlebars from 'handlebars';
+import Handlebars from 'handlebars';
 import type { Finding, Place } from '../../document/document.ts';
 import type { MappingFacts } from '../finding-facts.ts';
 import type { TemplateSource } from './template-source.ts';
 
 interface SyntaxContext {
-  readonly handlebars: ReturnType<typeof Handlebars.create>;
   readonly text: TemplateSource;
   readonly placeOf: (start: number, end: number) => Place;
 }
@@ -43,8 +42,8 @@ function refusal(message: string): Said {
 }
 
 /** A text that the grammar does not take: the lexer knows where it stopped. */
-function stopFinding(message: string, { handlebars, text, placeOf }: SyntaxContext): Finding {
-  const { lexer } = (handlebars as unknown as { readonly Parser?: { readonly lexer?: Lexer } }).Parser ?? {};
+function stopFinding(message: string, { text, placeOf }: SyntaxContext): Finding {
+  const { lexer } = (Handlebars as unknown as { readonly Parser?: { readonly lexer?: Lexer } }).Parser ?? {};
   const matched = lexer?.matched ?? '';
   const found = lexer?.match ?? '';
   // Where a closing is missing, what is open helps more than the end of the text.

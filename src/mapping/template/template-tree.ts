@@ -1,15 +1,16 @@
 /**
- * A template's syntax tree, checked and made ready for Handlebars.
+ * A template's syntax tree, checked and compiled to closures.
  *
- * Every expression that prints becomes a call of `$out`, which turns the value into text and notes what was empty;
- * every block gets its number as a first argument, for coverage; a lone name is always a path, even where a helper is
- * called like it, so that a payload's `date` can be printed. What Handlebars could do beyond this page (partials,
- * decorators, unknown helpers, blocks over plain names) is a finding at its place.
+ * Handlebars parses the text and sets its white space; what an expression or a block does is done here, by its rules. A
+ * lone name is always a path, even where a helper is called like it, so that a payload's `date` can be printed. What
+ * Handlebars could do beyond this page (partials, decorators, unknown helpers, blocks over plain names) is a finding at
+ * its place.
  */
 import { say } from '../../finding.ts';
 import { shorten, type Finding, type Place } from '../../document/document.ts';
-import { ExactNumber, exactNumber } from '../../json.ts';
-import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
+import { exactNumber, valueAt } from '../../json.ts';
+import { compileReader } from '../scope.ts';
+import { type Block, callHelper, type Evaluate, RUN_BLOCK, type Write } from './template-calls.ts';
 import {
   callOf,
   checkBlock,
@@ -19,180 +20,164 @@ import {
   type Locate,
   type TemplateReporter,
 } from './template-checks.ts';
-import type { Located, TemplateCall, TemplateReads } from './template-subject.ts';
+import { BLOCK_HELPERS, HELPERS } from './template-helpers.ts';
+import { type Frame, joinPath, pathBelow, pathFromRoot } from './template-rendering.ts';
+import type { TemplateCall, TemplateReads } from './template-subject.ts';
 
-/** Names that only prepared trees can call: `$` followed by a word is refused in templates as an unknown helper. */
-export const OUT = '$out';
-export const THIS = '$this';
-export const ROOT = '$root';
-export const EXACT = '$exact';
-
-export interface PreparedTree {
-  readonly program: hbs.AST.Program;
-  /** What is printed, in source order; `$out` is called with the index. */
-  readonly expressions: readonly Located[];
-  /** Openings of blocks, in source order; block helpers are called with the index. */
+/** A template that can be run where there is no diagnostic. */
+export interface CompiledTree {
+  readonly write: Write;
+  /** Openings of blocks, in source order. */
   readonly blocks: readonly Place[];
-  /** Those that print nothing else, by their index. */
-  readonly withoutElse: ReadonlySet<number>;
-  /** Helpers that are called, blocks included. */
-  readonly helpers: ReadonlySet<string>;
   /** First names of all paths, wherever they are read. */
   readonly names: ReadonlySet<string>;
-  /** True where the root is used as a whole (`this`, `@root`). */
-  readonly whole: boolean;
   readonly diagnostics: readonly Finding[];
   /** What advice looks at. */
   readonly reads: TemplateReads;
 }
 
-interface Preparing extends TemplateReporter {
+interface Compiler extends TemplateReporter {
   readonly calls: TemplateCall[];
   readonly paths: TemplateReads['paths'][number][];
-  readonly expressions: Located[];
   readonly blocks: Place[];
-  readonly withoutElse: Set<number>;
-  readonly helpers: Set<string>;
   readonly names: Set<string>;
-  whole: boolean;
   /** Whether `item` and `index` have a value. */
   readonly withItem: boolean;
   /** Blocks around it that read an element: paths do not start at the root there. */
   inner: number;
 }
 
+const LOOP_DATA = ['index', 'key', 'first', 'last'] as const;
+
 /** Blocks whose content reads an element instead of the root. */
 const ELEMENT_BLOCKS: readonly string[] = ['each', 'with'];
 
-const LOOP_DATA = ['index', 'key', 'first', 'last'];
+const NO_VALUE: Evaluate = () => undefined;
+const NO_TEXT: Write = () => '';
 
-export function prepareTree(program: hbs.AST.Program, locate: Locate, withItem = true): PreparedTree {
-  const state: Preparing = {
-    locate,
-    expressions: [],
-    blocks: [],
-    withoutElse: new Set(),
-    helpers: new Set(),
-    names: new Set(),
-    diagnostics: [],
-    calls: [],
-    paths: [],
-    whole: false,
-    withItem,
-    inner: 0,
+export function compileTree(program: hbs.AST.Program, locate: Locate, withItem = true): CompiledTree {
+  const found = { blocks: [], names: new Set<string>(), diagnostics: [], calls: [], paths: [] };
+  const compiler: Compiler = { ...found, locate, withItem, inner: 0 };
+  const write = compileProgram(compiler, program, []);
+  const { calls, paths, blocks, names, diagnostics } = compiler;
+  return { write, blocks, names, diagnostics, reads: { calls, paths } };
+}
+
+/** `params`: names after `as |…|` of the blocks around it. */
+function compileProgram(compiler: Compiler, program: hbs.AST.Program, params: readonly string[]): Write {
+  const statements = program.body.map((statement) => compileStatement(compiler, statement, params));
+  return (frame) => {
+    let text = '';
+    for (const write of statements) text += write(frame);
+    return text;
   };
-  const prepared = prepareProgram(state, program, []);
-  const { calls, paths } = state;
-  return { ...state, program: prepared, reads: { calls, paths } };
 }
 
-function prepareProgram(
-  state: Preparing,
-  program: hbs.AST.Program,
-  params: readonly string[],
-): hbs.AST.Program {
-  const known = [...params, ...(program.blockParams ?? [])];
-  return { ...program, body: program.body.map((statement) => prepareStatement(state, statement, known)) };
-}
-
-function prepareStatement(
-  state: Preparing,
+function compileStatement(
+  compiler: Compiler,
   statement: hbs.AST.Statement,
   params: readonly string[],
-): hbs.AST.Statement {
+): Write {
   switch (statement.type) {
+    case 'ContentStatement': {
+      const { value } = statement as hbs.AST.ContentStatement;
+      return ({ rendering }) => {
+        rendering.recorder?.add(value);
+        return value;
+      };
+    }
     case 'MustacheStatement':
-      return prepareMustache(state, statement as hbs.AST.MustacheStatement, params);
+      return compileMustache(compiler, statement as hbs.AST.MustacheStatement, params);
     case 'BlockStatement':
-      return prepareBlock(state, statement as hbs.AST.BlockStatement, params);
-    case 'ContentStatement':
+      return compileBlock(compiler, statement as hbs.AST.BlockStatement, params);
     case 'CommentStatement':
-      return statement;
-    default:
-      reportUnsupported(state, statement);
-      return statement;
+      return NO_TEXT;
+    default: {
+      const what = statement.type.startsWith('Partial') ? 'a partial ({{> …}})' : 'a decorator ({{* …}})';
+      report(compiler, statement.loc, {
+        code: 'TEMPLATE_NOT_SUPPORTED',
+        message: say`a template cannot use ${what}`,
+      });
+      return NO_TEXT;
+    }
   }
 }
 
-function reportUnsupported(state: Preparing, statement: hbs.AST.Statement): void {
-  const what = statement.type.startsWith('Partial') ? 'a partial ({{> …}})' : 'a decorator ({{* …}})';
-  report(state, statement.loc, {
-    code: 'TEMPLATE_NOT_SUPPORTED',
-    message: say`a template cannot use ${what}`,
-  });
-}
-
-function prepareMustache(
-  state: Preparing,
+function compileMustache(
+  compiler: Compiler,
   statement: hbs.AST.MustacheStatement,
   params: readonly string[],
-): hbs.AST.Statement {
-  const { text, at } = state.locate(statement.loc);
-  const expression = text.replace(/^\{\{[{&~]*\s*/, '').replace(/\s*[~}]*$/, '');
-  const index = state.expressions.push({ text: expression, at }) - 1;
-  const value = prepareCall(state, statement, params);
-  return {
-    ...statement,
-    path: pathTo(OUT, statement.loc),
-    params: [value, numberLiteral(index, statement.loc)],
-    hash: undefined as unknown as hbs.AST.Hash,
-  } as hbs.AST.MustacheStatement;
+): Write {
+  const { text, at } = compiler.locate(statement.loc);
+  const expression = { text: text.replace(/^\{\{[{&~]*\s*/, '').replace(/\s*[~}]*$/, ''), at };
+  const isAlone = statement.params.length === 0 && (statement.hash as unknown) === undefined;
+  const evaluate = isAlone
+    ? compileExpression(compiler, statement.path, params)
+    : compileCall(compiler, statement, params);
+  return (frame) => {
+    frame.rendering.recorder?.begin();
+    return frame.rendering.print(expression, evaluate(frame));
+  };
 }
 
-function prepareBlock(
-  state: Preparing,
-  block: hbs.AST.BlockStatement,
-  params: readonly string[],
-): hbs.AST.Statement {
+function compileBlock(compiler: Compiler, block: hbs.AST.BlockStatement, params: readonly string[]): Write {
   const name = block.path.type === 'PathExpression' ? block.path.original : '';
-  const opening = state.locate(block.loc);
-  const close = opening.text.indexOf('}}');
-  const length = close === -1 ? opening.text.length : close + 2;
-  const index =
-    state.blocks.push({ ...opening.at, end: Math.min(opening.at.end, opening.at.start + length) }) - 1;
-  if ((BLOCK_HELPERS as readonly string[]).includes(name)) {
-    state.helpers.add(name);
-    checkBlock(state, block, name);
-  } else reportBlock(state, block, name);
-  const prepared = block.params.map((param) => prepareExpression(state, param, params));
-  const { program, inverse } = block;
-  if (inverse === undefined) state.withoutElse.add(index);
+  const at = openingOf(compiler, block);
+  compiler.blocks.push(at);
+  const known = BLOCK_HELPERS.find((each) => each === name);
+  if (known === undefined) reportBlock(compiler, block, name);
+  else checkBlock(compiler, block, name);
+  const [value = NO_VALUE] = block.params.map((param) => compileExpression(compiler, param, params));
+  // The parser leaves out the side that was not written.
+  const { program, inverse } = block as Partial<hbs.AST.BlockStatement>;
+  const names = program?.blockParams ?? [];
   const depth = ELEMENT_BLOCKS.includes(name) ? 1 : 0;
-  state.inner += depth;
-  const main = program === undefined ? undefined : prepareProgram(state, program, params);
-  state.inner -= depth;
-  return {
-    ...block,
-    params: [numberLiteral(index, block.loc), ...prepared],
-    // Handlebars leaves out the side that was not written.
-    ...(main === undefined ? {} : { program: main }),
-    ...(inverse === undefined ? {} : { inverse: prepareProgram(state, inverse, params) }),
-  } as hbs.AST.BlockStatement;
+  compiler.inner += depth;
+  const main = program ? compileProgram(compiler, program, [...params, ...names]) : NO_TEXT;
+  compiler.inner -= depth;
+  const compiled: Block = {
+    value,
+    opening: at.source.text.slice(at.start, at.end),
+    at,
+    main,
+    inverse: inverse ? compileProgram(compiler, inverse, params) : NO_TEXT,
+    hasInverse: inverse !== undefined,
+    names,
+    includeZero: compileHash(compiler, block.hash, params)['includeZero'],
+  };
+  return known === undefined ? NO_TEXT : RUN_BLOCK[known](compiled);
 }
 
-/** A mustache or a sub-expression: a path where it is a lone name, else a call of a helper. */
-function prepareCall(
-  state: Preparing,
+function openingOf({ locate }: Compiler, block: hbs.AST.BlockStatement): Place {
+  const { text, at } = locate(block.loc);
+  const close = text.indexOf('}}');
+  const length = close === -1 ? text.length : close + 2;
+  return { ...at, end: Math.min(at.end, at.start + length) };
+}
+
+/** A mustache or a sub-expression with a helper. */
+function compileCall(
+  compiler: Compiler,
   call: hbs.AST.MustacheStatement | hbs.AST.SubExpression,
   params: readonly string[],
-): hbs.AST.Expression {
+): Evaluate {
   const { path } = call;
-  const alone = call.params.length === 0 && call.hash === undefined;
-  if (alone && call.type === 'MustacheStatement') return prepareExpression(state, path, params);
   if (path.type !== 'PathExpression') {
-    report(state, path.loc, NO_HELPER);
-    return path;
+    report(compiler, path.loc, NO_HELPER);
+    return NO_VALUE;
   }
   const { original: name } = path as hbs.AST.PathExpression;
-  if (Object.hasOwn(HELPERS, name)) state.helpers.add(name);
-  state.calls.push(callOf(state.locate, call));
-  checkCall(state, call, name);
-  return {
-    ...call,
-    type: 'SubExpression',
-    params: call.params.map((param) => prepareExpression(state, param, params)),
-    hash: prepareHash(state, call.hash, params),
-  } as hbs.AST.SubExpression;
+  compiler.calls.push(callOf(compiler.locate, call));
+  checkCall(compiler, call, name);
+  const args = call.params.map((param) => compileExpression(compiler, param, params));
+  const hash = Object.entries(compileHash(compiler, call.hash, params));
+  const helper = Object.hasOwn(HELPERS, name) ? HELPERS[name] : undefined;
+  if (helper === undefined) return NO_VALUE;
+  return (frame) => {
+    const values = args.map((evaluate) => evaluate(frame));
+    const named = Object.fromEntries(hash.map(([key, evaluate]) => [key, evaluate(frame)]));
+    return callHelper(helper, { name, values, named }, frame);
+  };
 }
 
 const NO_HELPER = {
@@ -201,103 +186,126 @@ const NO_HELPER = {
   facts: { wrong: 'no-helper' },
 } as const;
 
-function prepareHash(state: Preparing, hash: hbs.AST.Hash | undefined, params: readonly string[]): unknown {
-  if (hash === undefined) return undefined;
-  const pairs = hash.pairs.map((pair) => ({ ...pair, value: prepareExpression(state, pair.value, params) }));
-  return { ...hash, pairs };
+function compileHash(
+  compiler: Compiler,
+  hash: hbs.AST.Hash | undefined,
+  params: readonly string[],
+): Readonly<Record<string, Evaluate>> {
+  return Object.fromEntries(
+    (hash?.pairs ?? []).map(({ key, value }) => [key, compileExpression(compiler, value, params)]),
+  );
 }
 
-function prepareExpression(
-  state: Preparing,
+function compileExpression(
+  compiler: Compiler,
   expression: hbs.AST.Expression,
   params: readonly string[],
-): hbs.AST.Expression {
-  if (expression.type === 'SubExpression') {
-    return prepareCall(state, expression as hbs.AST.SubExpression, params);
+): Evaluate {
+  switch (expression.type) {
+    case 'SubExpression':
+      return compileCall(compiler, expression as hbs.AST.SubExpression, params);
+    case 'PathExpression':
+      return compilePath(compiler, expression as hbs.AST.PathExpression, params);
+    case 'NumberLiteral': {
+      // The parser reads a double, and some numbers are longer.
+      const number = exactNumber(compiler.locate(expression.loc).text.trim());
+      return () => number;
+    }
+    case 'NullLiteral':
+      return () => null;
+    default: {
+      // A text or a boolean; undefined has no value.
+      const { value } = expression as { readonly value?: string | boolean };
+      return () => value;
+    }
   }
-  if (expression.type === 'NumberLiteral') return prepareNumber(state, expression);
-  return expression.type === 'PathExpression'
-    ? preparePath(state, expression as hbs.AST.PathExpression, params)
-    : expression;
 }
 
-/** Handlebars reads numbers as doubles; `$exact` stands in for one that does not fit. */
-function prepareNumber(state: Preparing, literal: hbs.AST.Expression): hbs.AST.Expression {
-  const { text } = state.locate(literal.loc);
-  const isExact = exactNumber(text.trim()) instanceof ExactNumber;
-  return isExact ? makeCall(EXACT, [stringLiteral(text.trim(), literal.loc)], literal.loc) : literal;
+function compilePath(compiler: Compiler, path: hbs.AST.PathExpression, params: readonly string[]): Evaluate {
+  const { parts, depth, original } = path;
+  if (path.data) return compileData(compiler, path);
+  const [first] = parts;
+  // `./name` and `this.name` mean no parameter.
+  if (first !== undefined && depth === 0 && params.includes(first) && !/^\.|this\b/.test(original))
+    return compileParam(first, parts.slice(1));
+  if (first !== undefined) compiler.names.add(first);
+  if (first !== undefined && depth === 0 && compiler.inner === 0) noteRootPath(compiler, parts, path);
+  const read = compileReader(parts);
+  return (frame) => {
+    const from = outwards(frame, depth);
+    const { rendering } = frame;
+    if (rendering.recorder !== undefined) rendering.recorder.note(from && pathBelow(from, parts));
+    if (from?.up === undefined) return from && read(rendering.scope);
+    return valueAt(from.value, parts);
+  };
 }
 
-function preparePath(
-  state: Preparing,
-  path: hbs.AST.PathExpression,
-  params: readonly string[],
-): hbs.AST.Expression {
-  if (path.data) return prepareData(state, path);
-  const [first] = path.parts;
-  if (first === undefined) return wholeRoot(state, path);
-  const isParam = path.depth === 0 && params.includes(first) && !/^\.|this\b/.test(path.original);
-  if (isParam) return path;
-  state.names.add(first);
-  if (path.depth === 0 && state.inner === 0) noteRootPath(state, path.parts, path);
-  // With this spelling Handlebars takes the name for a path even where a helper has it.
-  const spelled: hbs.AST.PathExpression = { ...path, original: `./${path.parts.join('.')}` };
-  return path.depth === 0 ? spelled : path;
+/** What `../` leads to. As in Handlebars, blocks within each other that read the same object are one step. */
+function outwards(frame: Frame, steps: number): Frame | undefined {
+  let from: Frame | undefined = frame;
+  for (let step = 0; step < steps; step += 1) {
+    const { value }: Frame = from;
+    from = from.up;
+    while (from?.up !== undefined && from.value === value && typeof value === 'object') from = from.up;
+    if (from === undefined) return undefined;
+  }
+  return from;
+}
+
+function compileParam(name: string, keys: readonly string[]): Evaluate {
+  return (frame) => {
+    let from: Frame | undefined = frame;
+    while (from !== undefined && !from.names.includes(name)) from = from.up;
+    const isElement = from?.names[0] === name;
+    frame.rendering.recorder?.note(isElement ? joinPath(from?.path, keys) : undefined);
+    return valueAt(isElement ? from?.value : from?.loop?.key, keys);
+  };
 }
 
 /** A name with @: the root, or what a loop knows of its element. */
-function prepareData(state: Preparing, path: hbs.AST.PathExpression): hbs.AST.Expression {
-  const [first = '', ...keys] = path.parts;
-  if (first !== 'root') {
-    if (!LOOP_DATA.includes(first)) reportData(state, path, first);
-    return path;
+function compileData(compiler: Compiler, path: hbs.AST.PathExpression): Evaluate {
+  const [name = '', ...keys] = path.parts;
+  if (name === 'root') return compileRoot(compiler, keys, path);
+  const known = LOOP_DATA.find((each) => each === name);
+  if (known === undefined) {
+    report(compiler, path.loc, {
+      code: 'TEMPLATE_UNKNOWN_DATA',
+      message: say`unknown name "@${shorten(path.parts.join('.'))}"`,
+      facts: { name, known: ['root', ...LOOP_DATA] },
+    });
+    return NO_VALUE;
   }
-  const [name] = keys;
-  if (name === undefined) return wholeRoot(state, path);
-  state.names.add(name);
-  noteRootPath(state, keys, path);
-  const parts = keys.map((key) => stringLiteral(key, path.loc));
-  return makeCall(ROOT, parts, path.loc);
+  return (frame) => {
+    frame.rendering.recorder?.note(undefined);
+    let from = loopAround(frame);
+    for (let step = 0; step < path.depth; step += 1) from = loopAround(from?.up);
+    return valueAt(from?.loop?.[known], keys);
+  };
+}
+
+function loopAround(frame: Frame | undefined): Frame | undefined {
+  let from = frame;
+  while (from !== undefined && from.loop === undefined) from = from.up;
+  return from;
+}
+
+function compileRoot(compiler: Compiler, keys: readonly string[], path: hbs.AST.PathExpression): Evaluate {
+  const [first] = keys;
+  if (first !== undefined) {
+    compiler.names.add(first);
+    noteRootPath(compiler, keys, path);
+  }
+  const read = compileReader(keys);
+  return ({ rendering }) => {
+    rendering.recorder?.note(pathFromRoot(keys));
+    return read(rendering.scope);
+  };
 }
 
 function noteRootPath(
-  { paths, locate, withItem }: Preparing,
+  { paths, locate, withItem }: Compiler,
   keys: readonly string[],
   path: hbs.AST.PathExpression,
 ): void {
   paths.push({ keys, at: locate(path.loc).at, withItem });
-}
-
-function reportData(state: Preparing, path: hbs.AST.PathExpression, name: string): void {
-  report(state, path.loc, {
-    code: 'TEMPLATE_UNKNOWN_DATA',
-    message: say`unknown name "@${shorten(path.parts.join('.'))}"`,
-    facts: { name, known: ['root', ...LOOP_DATA] },
-  });
-}
-
-/** `this` may be the root, which Handlebars knows as an object of ours: `$this` gives the payload instead. */
-function wholeRoot(state: Preparing, path: hbs.AST.PathExpression): hbs.AST.Expression {
-  state.whole = true;
-  return makeCall(THIS, [path], path.loc);
-}
-
-function makeCall(
-  name: string,
-  params: hbs.AST.Expression[],
-  loc: hbs.AST.SourceLocation,
-): hbs.AST.Expression {
-  return { type: 'SubExpression', path: pathTo(name, loc), params, loc } as hbs.AST.Expression;
-}
-
-function stringLiteral(value: string, loc: hbs.AST.SourceLocation): hbs.AST.Expression {
-  return { type: 'StringLiteral', value, original: value, loc } as hbs.AST.Expression;
-}
-
-function pathTo(name: string, loc: hbs.AST.SourceLocation): hbs.AST.PathExpression {
-  return { type: 'PathExpression', data: false, depth: 0, parts: [name], original: name, loc };
-}
-
-function numberLiteral(value: number, loc: hbs.AST.SourceLocation): hbs.AST.NumberLiteral {
-  return { type: 'NumberLiteral', value, original: value, loc };
 }
