@@ -1,4 +1,4 @@
-import type { Path } from '../../document/document.ts';
+import type { LocatedValue, Path } from '../../document/document.ts';
 
 /** Port of their gateway where the file names none. */
 export const THEIR_PORT = 18_789;
@@ -21,4 +21,10 @@ export interface Loss {
 export interface Moves {
   readonly moves: Move[];
   readonly lost: Loss[];
+}
+
+/** Moves a part that is written. Paths are written with dots; without `to` it keeps its own. */
+export function moveWritten(original: LocatedValue, { moves }: Moves, from: string, to = from): void {
+  const path = from.split('.');
+  if (original.at(path).value !== undefined) moves.push({ from: path, to: to.split('.') });
 }

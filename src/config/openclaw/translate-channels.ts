@@ -6,8 +6,8 @@ import type { Move, Moves } from './moves.ts';
 
 /** How one channel's settings are called there and here. */
 interface ChannelKeys {
-  /** Here by there; a path below the channel (or below its account). */
-  readonly keys: readonly (readonly [there: Path, here: string])[];
+  /** Here by there, where that is a path below the channel (or below its account). */
+  readonly keys: Readonly<Record<string, string>>;
   /** A file that holds the secret, and which key it stands for. */
   readonly fileKey?: readonly [there: string, here: string];
   /** The variable that stands in for a missing secret of the default account there. */
@@ -18,64 +18,43 @@ interface ChannelKeys {
   readonly needs: readonly string[];
 }
 
-const COMMON: ChannelKeys['keys'] = [[['defaultTo'], 'to']];
+/** What all channels have. */
+const COMMON: ChannelKeys['keys'] = { defaultTo: 'to' };
+
+const same = (...keys: readonly string[]): ChannelKeys['keys'] =>
+  Object.fromEntries(keys.map((key) => [key, key]));
 
 /** After OpenClaw's documentation of each channel (2026.9). */
 const CHANNELS: Readonly<Record<string, ChannelKeys>> = {
   telegram: {
-    keys: [
-      [['botToken'], 'botToken'],
-      [['apiRoot'], 'baseUrl'],
-    ],
+    keys: { botToken: 'botToken', apiRoot: 'baseUrl' },
     fileKey: ['tokenFile', 'botToken'],
     variable: ['TELEGRAM_BOT_TOKEN', 'botToken'],
     needs: ['botToken'],
   },
-  discord: {
-    keys: [[['token'], 'botToken']],
-    variable: ['DISCORD_BOT_TOKEN', 'botToken'],
-    needs: ['botToken'],
-  },
-  slack: {
-    keys: [[['botToken'], 'botToken']],
-    variable: ['SLACK_BOT_TOKEN', 'botToken'],
-    needs: ['botToken'],
-  },
+  discord: { keys: { token: 'botToken' }, variable: ['DISCORD_BOT_TOKEN', 'botToken'], needs: ['botToken'] },
+  slack: { keys: same('botToken'), variable: ['SLACK_BOT_TOKEN', 'botToken'], needs: ['botToken'] },
   signal: {
-    keys: [
-      [['account'], 'account'],
-      [['transport', 'url'], 'baseUrl'],
-      [['httpUrl'], 'baseUrl'],
-    ],
+    keys: { account: 'account', 'transport.url': 'baseUrl', httpUrl: 'baseUrl' },
     needs: ['account'],
   },
   whatsapp: {
-    keys: [
-      [['accessToken'], 'accessToken'],
-      [['phoneNumberId'], 'phoneNumberId'],
-    ],
+    keys: same('accessToken', 'phoneNumberId'),
     needs: ['accessToken', 'phoneNumberId'],
     missing:
       'the phone that is linked with the gateway cannot be used; the Cloud API needs accessToken and phoneNumberId',
   },
   msteams: {
-    keys: [
-      [['appId'], 'appId'],
-      [['appPassword'], 'appPassword'],
-      [['tenantId'], 'tenantId'],
-    ],
+    keys: same('appId', 'appPassword', 'tenantId'),
     variable: ['MSTEAMS_APP_PASSWORD', 'appPassword'],
     needs: ['appId', 'appPassword', 'tenantId'],
   },
   mattermost: {
-    keys: [
-      [['botToken'], 'botToken'],
-      [['baseUrl'], 'baseUrl'],
-    ],
+    keys: same('botToken', 'baseUrl'),
     variable: ['MATTERMOST_BOT_TOKEN', 'botToken'],
     needs: ['botToken', 'baseUrl'],
   },
-  imessage: { keys: [[['cliPath'], 'cliPath']], needs: ['cliPath'] },
+  imessage: { keys: same('cliPath'), needs: ['cliPath'] },
 };
 
 /** Settings of `channels` that are of no channel. */
@@ -152,8 +131,8 @@ interface Collected {
 }
 
 function addKeys(original: LocatedValue, level: Path, { known, base, moves }: Collected): void {
-  for (const [there, here] of [...known.keys, ...COMMON]) {
-    const from = [...level, ...there];
+  for (const [there, here] of Object.entries({ ...known.keys, ...COMMON })) {
+    const from = [...level, ...there.split('.')];
     if (!moves.has(here) && original.at(from).value !== undefined)
       moves.set(here, { from, to: [...base, here] });
   }

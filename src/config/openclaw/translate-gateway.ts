@@ -1,21 +1,12 @@
 import type { LocatedValue, Path } from '../../document/document.ts';
 import { recordAt } from './graft.ts';
-import type { Move, Moves } from './moves.ts';
+import { type Move, type Moves, moveWritten } from './moves.ts';
 
 /** Sections that only this service knows: an OpenClaw file that has them means us. */
 export const OWN_SECTIONS: readonly string[] = ['server', 'storage', 'metrics', 'log'];
 /** Keys of `gateway` that only this service knows. */
-const OWN_GATEWAY_KEYS: readonly string[] = [
-  'runner',
-  'runners',
-  'maxRuns',
-  'maxRunsPerMapping',
-  'heartbeat',
-  'events',
-  'main',
-  'sessions',
-  'callbackSecret',
-];
+const OWN_GATEWAY_KEYS =
+  'runner runners maxRuns maxRunsPerMapping heartbeat events main sessions callbackSecret'.split(' ');
 
 /** Paths of the gateway's own secrets that are set, the token first. */
 export function gatewaySecrets(original: LocatedValue): readonly Path[] {
@@ -29,25 +20,15 @@ export function gatewaySecrets(original: LocatedValue): readonly Path[] {
 /** Translates the secret, the listening address and the proxies of the gateway, and what of it is ours. */
 export function translateGateway(original: LocatedValue, result: Moves): void {
   const [secret] = gatewaySecrets(original);
-  const own = [
-    ...OWN_SECTIONS.map((key): Path => [key]),
-    ...OWN_GATEWAY_KEYS.map((key): Path => ['gateway', key]),
-  ].filter((path) => original.at(path).value !== undefined);
-  result.moves.push(...own.map((path) => ({ from: path, to: path })));
+  for (const key of OWN_SECTIONS) moveWritten(original, result, key);
+  for (const key of OWN_GATEWAY_KEYS) moveWritten(original, result, `gateway.${key}`);
   if (secret !== undefined) result.moves.push({ from: secret, to: ['gateway', 'token'] });
   translateBind(original, result);
-  translateProxies(original, result);
+  if (original.at(['server', 'trustedProxies']).value === undefined)
+    moveWritten(original, result, 'gateway.trustedProxies', 'server.trustedProxies');
   if (original.at(['gateway', 'tls', 'enabled']).value === true) {
     const lost = 'hooks are served without TLS: put a proxy with TLS in front';
     result.lost.push({ path: ['gateway', 'tls'], lost });
-  }
-}
-
-function translateProxies(original: LocatedValue, result: Moves): void {
-  const from: Path = ['gateway', 'trustedProxies'];
-  const to: Path = ['server', 'trustedProxies'];
-  if (original.at(from).value !== undefined && original.at(to).value === undefined) {
-    result.moves.push({ from, to });
   }
 }
 
@@ -63,11 +44,7 @@ function translateBind(original: LocatedValue, result: Moves): void {
   const { value: mode } = original.at(from);
   if (typeof mode !== 'string' || original.at(['server', 'host']).value !== undefined) return;
   const to: Path = ['server', 'host'];
-  if (mode === 'custom') {
-    const custom: Path = ['gateway', 'customBindHost'];
-    if (original.at(custom).value !== undefined) result.moves.push({ from: custom, to });
-    return;
-  }
+  if (mode === 'custom') return moveWritten(original, result, 'gateway.customBindHost', 'server.host');
   const host = Object.hasOwn(BIND_HOSTS, mode) ? BIND_HOSTS[mode] : undefined;
   if (host !== undefined) result.moves.push({ from, to, value: host });
   else
@@ -81,10 +58,7 @@ function translateBind(original: LocatedValue, result: Moves): void {
 export function translateDefaults(original: LocatedValue, result: Moves): void {
   const base: Path = ['agents', 'defaults'];
   result.moves.push(...modelMoves(original, base));
-  for (const key of ['timeoutSeconds', 'aliases']) {
-    const path = [...base, key];
-    if (original.at(path).value !== undefined) result.moves.push({ from: path, to: path });
-  }
+  for (const key of ['timeoutSeconds', 'aliases']) moveWritten(original, result, `agents.defaults.${key}`);
   translateHeartbeat(original, [...base, 'heartbeat'], result);
 }
 
@@ -112,18 +86,12 @@ function aliasMoves(listed: Readonly<Record<string, unknown>>, base: Path): read
   });
 }
 
-const HEARTBEAT_KEYS: readonly (readonly [there: Path, here: Path])[] = [
-  [['model'], ['model']],
-  [['prompt'], ['instructions']],
-  [
-    ['activeHours', 'start'],
-    ['activeHours', 'from'],
-  ],
-  [
-    ['activeHours', 'end'],
-    ['activeHours', 'to'],
-  ],
-];
+const HEARTBEAT_KEYS: Readonly<Record<string, string>> = {
+  model: 'model',
+  prompt: 'instructions',
+  'activeHours.start': 'activeHours.from',
+  'activeHours.end': 'activeHours.to',
+};
 
 function translateHeartbeat(original: LocatedValue, base: Path, result: Moves): void {
   const here: Path = ['gateway', 'heartbeat'];
@@ -134,10 +102,8 @@ function translateHeartbeat(original: LocatedValue, base: Path, result: Moves): 
   if (seconds !== undefined) {
     result.moves.push({ from: [...base, 'every'], to: [...here, 'everySeconds'], value: seconds });
   }
-  for (const [there, to] of HEARTBEAT_KEYS) {
-    const from = [...base, ...there];
-    if (original.at(from).value !== undefined) result.moves.push({ from, to: [...here, ...to] });
-  }
+  for (const [there, to] of Object.entries(HEARTBEAT_KEYS))
+    moveWritten(original, result, `${base.join('.')}.${there}`, `gateway.heartbeat.${to}`);
   translateZone(original, base, result);
   translateTarget(original, base, result);
 }
@@ -157,9 +123,7 @@ function translateTarget(original: LocatedValue, base: Path, result: Moves): voi
   if (typeof target !== 'string' || target === 'last' || target === 'none') return;
   if (original.at(['gateway', 'main']).value !== undefined) return;
   result.moves.push({ from, to: ['gateway', 'main', 'channel'] });
-  if (original.at([...base, 'to']).value !== undefined) {
-    result.moves.push({ from: [...base, 'to'], to: ['gateway', 'main', 'to'] });
-  }
+  moveWritten(original, result, `${base.join('.')}.to`, 'gateway.main.to');
 }
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 };

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Finding, LocatedValue, Path } from '../../document/document.ts';
 import { DEFAULT_PORT } from '../settings.ts';
 import { grafted, putAt, recordAt } from './graft.ts';
-import { THEIR_PORT, type Loss, type Move, type Moves } from './moves.ts';
+import { THEIR_PORT, type Loss, type Move, type Moves, moveWritten } from './moves.ts';
 import { translateAgents } from './translate-agents.ts';
 import { translateChannels } from './translate-channels.ts';
 import { gmailFinding, translateGmail } from './translate-gmail.ts';
@@ -78,20 +78,11 @@ export function translateOpenClaw(original: LocatedValue, options: TranslateOpti
 }
 
 /** Keys that only the configuration of ours can take over: their gateway keeps its own. */
-const OWN_AFTER_ALL: readonly (readonly [there: Path, here: Path])[] = [
-  [
-    ['gateway', 'port'],
-    ['server', 'port'],
-  ],
-  [
-    ['hooks', 'allowedAgentIds'],
-    ['hooks', 'agents', 'allowed'],
-  ],
-  [
-    ['agents', 'defaults', 'maxConcurrent'],
-    ['gateway', 'maxRuns'],
-  ],
-];
+const OWN_AFTER_ALL: Readonly<Record<string, string>> = {
+  'gateway.port': 'server.port',
+  'hooks.allowedAgentIds': 'hooks.agents.allowed',
+  'agents.defaults.maxConcurrent': 'gateway.maxRuns',
+};
 
 /** Where settings go that are called otherwise here, whichever file they stand in. */
 export function movedSettings(original: LocatedValue): readonly Move[] {
@@ -106,10 +97,9 @@ export function movedSettings(original: LocatedValue): readonly Move[] {
   translateHooks(original, nothing, result);
   translateGateway(original, result);
   translateDefaults(original, result);
-  const others = OWN_AFTER_ALL.filter(
-    ([from, to]) => original.at(from).value !== undefined && original.at(to).value === undefined,
-  ).map(([from, to]) => ({ from, to }));
-  return [...result.moves, ...others].filter(({ from, to }) => !isDeepStrictEqual(from, to));
+  for (const [from, to] of Object.entries(OWN_AFTER_ALL))
+    if (original.at(to.split('.')).value === undefined) moveWritten(original, result, from, to);
+  return result.moves.filter(({ from, to }) => !isDeepStrictEqual(from, to));
 }
 
 function translateRest(original: LocatedValue, options: TranslateOptions, result: Moves): void {
