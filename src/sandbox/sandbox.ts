@@ -103,12 +103,28 @@ export class Sandbox {
     const diagnostics = [...loaded.diagnostics, ...(await this.#inspectAll(entries, refs))];
     if (coverage) await this.#startCoverage(entries.values());
     const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
-    return new LoadedTransforms(this, entries, {
-      diagnostics,
-      subjects: loaded.subjects,
-      hashes,
-      files: loaded.files,
-    });
+    const { subjects, files } = loaded;
+    return { diagnostics, subjects, hashes, files, ...this.#usesOf(entries) };
+  }
+
+  /** How one generation uses its modules. */
+  #usesOf(entries: ReadonlyMap<string, Entry>): Pick<Transforms, 'call' | 'takeCoverage' | 'release'> {
+    const byRef = new WeakMap<TransformRef, Entry>();
+    let isReleased = false;
+    return {
+      call: (call) => {
+        const entry = byRef.get(call.ref) ?? entries.get(settingsKey(call.ref));
+        if (entry !== undefined) byRef.set(call.ref, entry);
+        return this.#count(this.#run(entry, call));
+      },
+      takeCoverage: () => Promise.all([...entries.values()].filter(isCounted).map(coverageOf)),
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        for (const { module, pool } of entries.values())
+          if (this.#registry.release(module)) pool.drop(module);
+      },
+    };
   }
 
   /** What the transforms of `refs` run in, by their settings. */
@@ -155,29 +171,11 @@ export class Sandbox {
     await Promise.all([...this.#pools.values()].map((pool) => pool.stop()));
   }
 
-  /** @internal */
-  async run(entry: Entry | undefined, call: TransformCall): Promise<TransformReply> {
-    const reply = await this.#run(entry, call);
+  async #count(answer: Promise<TransformReply>): Promise<TransformReply> {
+    const reply = await answer;
     const label = reply.kind === 'ok' ? 'ok' : reply.failure;
     this.#calls.set(label, (this.#calls.get(label) ?? 0) + 1);
     return reply;
-  }
-
-  /** @internal */
-  async takeCoverage(entries: Iterable<Entry>): Promise<readonly ModuleCoverage[]> {
-    const counted = [...entries].filter(({ module }) => module.body.coverage);
-    return Promise.all(
-      counted.map(async (entry) => {
-        const { module, mapper, uncounted = [] } = entry;
-        const counts = [...uncounted, ...(await countRuns(entry))];
-        return readCoverage(module.name, module.body.code, counts, mapper);
-      }),
-    );
-  }
-
-  /** @internal */
-  release(entries: Iterable<Entry>): void {
-    for (const { module, pool } of entries) if (this.#registry.release(module)) pool.drop(module);
   }
 
   /** A few at a time: what waits in the pool for longer than a sender would is turned away. */
@@ -254,47 +252,11 @@ async function countRuns({ module, pool }: Entry): Promise<RawCoverage[]> {
   return answers.map((answer) => JSON.parse(answer) as RawCoverage);
 }
 
-class LoadedTransforms implements Transforms {
-  readonly diagnostics: Transforms['diagnostics'];
-  readonly subjects: Transforms['subjects'];
-  readonly hashes: Transforms['hashes'];
-  readonly files: Transforms['files'];
-  readonly #sandbox: Sandbox;
-  readonly #entries: ReadonlyMap<string, Entry>;
-  readonly #byRef = new WeakMap<TransformRef, Entry>();
-  #released = false;
+const isCounted = ({ module }: Entry): boolean => module.body.coverage;
 
-  constructor(
-    sandbox: Sandbox,
-    entries: ReadonlyMap<string, Entry>,
-    found: Pick<Transforms, 'diagnostics' | 'subjects' | 'hashes' | 'files'>,
-  ) {
-    this.#sandbox = sandbox;
-    this.#entries = entries;
-    this.diagnostics = found.diagnostics;
-    this.subjects = found.subjects;
-    this.hashes = found.hashes;
-    this.files = found.files;
-  }
-
-  call(call: TransformCall): Promise<TransformReply> {
-    let entry = this.#byRef.get(call.ref);
-    if (entry === undefined) {
-      entry = this.#entries.get(settingsKey(call.ref));
-      if (entry !== undefined) this.#byRef.set(call.ref, entry);
-    }
-    return this.#sandbox.run(entry, call);
-  }
-
-  takeCoverage(): Promise<readonly ModuleCoverage[]> {
-    return this.#sandbox.takeCoverage(this.#entries.values());
-  }
-
-  release(): void {
-    if (this.#released) return;
-    this.#released = true;
-    this.#sandbox.release(this.#entries.values());
-  }
+async function coverageOf(entry: Entry): Promise<ModuleCoverage> {
+  const { module, mapper, uncounted = [] } = entry;
+  return readCoverage(module.name, module.body.code, [...uncounted, ...(await countRuns(entry))], mapper);
 }
 
 /** Whether a finding is on a file, or on a mapping that uses it. */
@@ -303,17 +265,6 @@ function contextOf(entry: Entry, ref: TransformRef, timeoutMs: number) {
 }
 
 /** Two refs with the same key share an isolate. The time limit is no part of it: it comes with each call. */
-function settingsKey(ref: TransformRef): string {
-  const { module, memoryMb, maxResultBytes, maxLogBytes, reuse, jit, urlObject, env } = ref;
-  return JSON.stringify([
-    module,
-    ref.export ?? null,
-    memoryMb,
-    maxResultBytes,
-    maxLogBytes,
-    reuse,
-    jit,
-    urlObject,
-    env,
-  ]);
+function settingsKey({ timeoutMs: _limit, at: _place, ...settings }: TransformRef): string {
+  return JSON.stringify(settings);
 }
