@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SUMMARY_MODES, WAKE_MODES } from '../action.ts';
 import { conditionDefinitions } from './condition/condition-schema.ts';
-import { pathSettingsShape } from './path-settings-schema.ts';
+import { pathSettingsShape, whole } from './path-settings-schema.ts';
 
 /** A reference would bring a secret into code that only handles what came from outside. */
 const LiteralSchema = z
@@ -26,20 +26,10 @@ const TransformSchema = z.union([
       .min(1)
       .optional()
       .describe('Name of the exported function; default `default`, or else `transform`.'),
-    timeoutMs: z.int().min(1).max(30_000).optional().describe('Time limit in milliseconds; default 1000.'),
-    memoryMb: z.int().min(8).max(128).optional().describe('Memory limit in MiB; default 64.'),
-    maxResultBytes: z
-      .int()
-      .min(1)
-      .max(4_194_304)
-      .optional()
-      .describe('Largest result in bytes; default 1048576.'),
-    maxLogBytes: z
-      .int()
-      .min(0)
-      .max(1_048_576)
-      .optional()
-      .describe('Most bytes of console output; default 65536.'),
+    timeoutMs: whole(1, 30_000).optional().describe('Time limit in milliseconds; default 1000.'),
+    memoryMb: whole(8, 128).optional().describe('Memory limit in MiB; default 64.'),
+    maxResultBytes: whole(1, 4_194_304).optional().describe('Largest result in bytes; default 1048576.'),
+    maxLogBytes: whole(0, 1_048_576).optional().describe('Most bytes of console output; default 65536.'),
     reuse: z.boolean().optional().describe('Whether calls share the state of the module; default false.'),
     jit: z.boolean().optional().describe('Whether the module may use the JIT compiler; default false.'),
     env: z
@@ -74,10 +64,7 @@ const DedupeSchema = z.union([
       .describe(
         'Template, or `body`: requests with the same value are repeats. A blank value turns dedupe off for the request.',
       ),
-    ttlSeconds: z
-      .int()
-      .min(1)
-      .max(2_592_000)
+    ttlSeconds: whole(1, 2_592_000)
       .optional()
       .describe('Seconds for which a repeat is recognised; default 86400, at most 30 days.'),
   }),
@@ -105,16 +92,10 @@ const DebounceSchema = z.strictObject({
 const AccountsSchema = z.array(z.string().trim().min(1).max(200)).min(1).max(100);
 
 const LimitsSchema = z.strictObject({
-  runsPerHour: z
-    .int()
-    .min(1)
-    .max(100_000)
+  runsPerHour: whole(1, 100_000)
     .optional()
     .describe('Runs of this mapping that may begin within an hour; further ones wait in the queue.'),
-  runsPerHourAndSession: z
-    .int()
-    .min(1)
-    .max(100_000)
+  runsPerHourAndSession: whole(1, 100_000)
     .optional()
     .describe('The same for any one conversation (sessionKey) of the mapping.'),
 });

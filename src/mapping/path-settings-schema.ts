@@ -4,8 +4,11 @@ import { addressOrRange } from '../document/document.ts';
 import { BODY_FORMATS } from '../payload/payload.ts';
 import { ChallengeSettings, VerifySettings } from '../verify/verify.ts';
 
+/** A whole number within bounds. */
+export const whole = (min: number, max: number): z.ZodInt => z.int().min(min).max(max);
+
 const AnswerSchema = z.strictObject({
-  status: z.int().min(200).max(299).optional().describe('Default 200.'),
+  status: whole(200, 299).optional().describe('Default 200.'),
   body: z.string().max(65_536).describe('Literal text of the answer.'),
   contentType: z
     .string()
@@ -18,7 +21,7 @@ const AnswerSchema = z.strictObject({
 
 const RateSchema = z.strictObject({
   perMinute: z.number().positive().max(1_000_000).describe('Requests a minute in the long run.'),
-  burst: z.int().min(1).max(1_000_000).optional().describe('Requests at once; default perMinute.'),
+  burst: whole(1, 1_000_000).optional().describe('Requests at once; default perMinute.'),
 });
 
 /** Keys of a mapping that hold for its whole path: they are needed before a mapping is chosen. */
@@ -58,10 +61,7 @@ export const pathSettingsShape = {
     .describe(
       'Experimental: which requests of the path are kept, in the words of storage.keepRequests.which, whatever that says.',
     ),
-  maxBodyBytes: z
-    .int()
-    .min(1)
-    .max(67_108_864)
+  maxBodyBytes: whole(1, 67_108_864)
     .optional()
     .describe('Bytes, for every mapping of the path; default hooks.maxBodyBytes.'),
 } as const;
