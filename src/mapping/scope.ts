@@ -5,7 +5,7 @@ import type { Scope } from './compiled-mapping.ts';
  * What conditions and templates can read. At the root seven names are reserved; any other name reads the payload, so
  * a payload's own `path` is `payload.path`. Only own properties are ever read: a payload cannot reach a prototype.
  */
-export const RESERVED_NAMES = ['payload', 'headers', 'query', 'path', 'now', 'item', 'index'] as const;
+const RESERVED_NAMES = ['payload', 'headers', 'query', 'path', 'now', 'item', 'index'] as const;
 export type ReservedName = (typeof RESERVED_NAMES)[number];
 
 /** Reads a value from a scope; undefined where it is missing. */
@@ -16,7 +16,7 @@ export function isReserved(name: string): name is ReservedName {
 }
 
 /** Reads a name at the root: a reserved one, else a key of the payload. */
-export function readRoot(scope: Scope, name: string): JsonValue | undefined {
+function readRoot(scope: Scope, name: string): JsonValue | undefined {
   switch (name) {
     case 'payload':
       return scope.request.payload;
