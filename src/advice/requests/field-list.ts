@@ -187,7 +187,7 @@ function fieldsOf(
   const found: Unread[] = [];
   let total = 0;
   const walk = (value: JsonValue, keys: readonly string[], note: string): void => {
-    const path = keys.join('.').replaceAll('/', '.');
+    const path = keys.join('.');
     const entries = entriesOf(value, isReadThrough(path, readers) ? MAX_ELEMENTS : 1);
     const isLeaf = entries.length === 0 || keys.length > MAX_DEPTH;
     if (keys.length > 1 && (isLeaf || readers.has(path))) {
