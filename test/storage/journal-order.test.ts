@@ -24,7 +24,7 @@ test('a request is handed over before its decision: who finds the decision finds
   };
   journal.recordDecision(decision);
   journal.keepRequest({ requestId: 'r', receivedAt: 1, kind: 'whole', path: 'a', json: '{}' });
-  journal.stop();
+  journal.write();
   expect(calls).toEqual(['request', 'decision']);
 });
 
@@ -83,7 +83,7 @@ test('decisions are written whole and in order, whether they wait as bytes or as
     decisionAt(8),
   ];
   for (const decision of given) journal.recordDecision(decision);
-  journal.stop();
+  journal.write();
   expect(rows()).toEqual(JSON.parse(JSON.stringify(given)));
 });
 
@@ -91,7 +91,7 @@ test('of more than are kept the latest are written, also where the number change
   const { journal, rows } = journalWithRows();
   for (let at = 0; at < 2_000; at += 1) journal.recordDecision(decisionAt(at), 40);
   for (let at = 2_000; at < 2_010; at += 1) journal.recordDecision(decisionAt(at), 30);
-  journal.stop();
+  journal.write();
   const written = rows();
   expect(written.at(-1)).toEqual(decisionAt(2_009));
   const first = 2_010 - written.length;
@@ -106,6 +106,6 @@ test('places are used again after a write, and nothing that waits is overwritten
     journal.recordDecision(decision);
     if (at % 30 === 12) journal.write();
   }
-  journal.stop();
+  journal.write();
   expect(rows()).toEqual(given);
 });

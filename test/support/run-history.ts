@@ -15,19 +15,26 @@ export interface History {
     readonly key?: string;
   })[];
   readonly claims: readonly (Step & { readonly runId: string; readonly holder: string })[];
-  /** `done`: the store said that this holder ended it. */
+  /** `done`: the store said that this holder ended it, or where `isBack`, put it back or gave it up. */
   readonly ends: readonly (Step & {
     readonly runId: string;
     readonly holder: string;
     readonly done: boolean;
+    readonly isBack?: boolean;
   })[];
   /** Ids of all runs that the store has in the end. */
   readonly stored: ReadonlySet<string>;
 }
 
-/** Faults in words, each beginning with its kind: lost, doubled, side by side, out of order. */
+/** Faults in words, each beginning with its kind: lost, doubled, stolen, side by side, out of order. */
 export function judge(history: History): readonly string[] {
-  return [...lost(history), ...doubled(history), ...sideBySide(history), ...outOfOrder(history)];
+  return [
+    ...lost(history),
+    ...doubled(history),
+    ...stolen(history),
+    ...sideBySide(history),
+    ...outOfOrder(history),
+  ];
 }
 
 const isAnswered = <One extends Step>(step: One): step is One & { readonly answered: number } =>
@@ -41,7 +48,7 @@ function lost({ accepts, stored }: History): readonly string[] {
 
 function doubled({ accepts, ends, stored }: History): readonly string[] {
   const done = Map.groupBy(
-    ends.filter((end) => end.done),
+    ends.filter((end) => end.done && end.isBack !== true),
     ({ runId }) => runId,
   );
   const keys = Map.groupBy(
@@ -57,20 +64,33 @@ function doubled({ accepts, ends, stored }: History): readonly string[] {
   ];
 }
 
+/** Who ended a run that another one had certainly taken over since. */
+function stolen({ claims, ends }: History): readonly string[] {
+  return ends.flatMap(({ runId, holder, asked, done }) => {
+    const last = claims.findLast((claim) => claim.runId === runId && (claim.answered ?? Infinity) < asked);
+    if (!done || last === undefined || last.holder === holder) return [];
+    return [`stolen: ${runId} was ended by ${holder}, and ${last.holder} had it`];
+  });
+}
+
 interface Active {
   readonly runId: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** From when to when a run was certainly under way: from the answer to its claim to the question of its end. */
+/** From when to when a run was certainly under way: from the answer to its claim to the first question of its end. */
 function activeOf(history: History): ReadonlyMap<string, readonly Active[]> {
   const lines = new Map(history.accepts.map(({ runId, line }) => [runId, line]));
   const active = history.claims.filter(isAnswered).flatMap(({ runId, holder, answered }) => {
-    const end = history.ends.find(
-      (one) => one.runId === runId && one.holder === holder && one.asked > answered && one.done,
+    const ends = history.ends.filter(
+      (one) => one.runId === runId && one.holder === holder && one.asked > answered,
     );
-    return end === undefined ? [] : [{ runId, from: answered, to: end.asked }];
+    // One whose answer was lost may have been done.
+    const first = ends.find((one) => one.done || !isAnswered(one));
+    return first === undefined || !ends.some(({ done }) => done)
+      ? []
+      : [{ runId, from: answered, to: first.asked }];
   });
   return Map.groupBy(active, ({ runId }) => lines.get(runId) ?? runId);
 }

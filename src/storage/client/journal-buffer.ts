@@ -99,11 +99,6 @@ export class JournalBuffer {
     this.#writeStrangers();
   }
 
-  /** The last write. */
-  stop(): void {
-    this.write();
-  }
-
   #schedule(pauseMs = PAUSE_MS): void {
     this.#timer ??= setTimeout(
       () => this.#writeOwn(MAX_DECISIONS_PER_WRITE),

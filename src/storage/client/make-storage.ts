@@ -65,7 +65,7 @@ export function makeStorage(
       return operations.flush();
     },
     close: () => {
-      journal.stop();
+      journal.write();
       return client.close();
     },
   };

@@ -1,13 +1,19 @@
 import { HookError } from '../../errors.ts';
-import type { PreparedAction, PreparedRequest } from '../prepared-request.ts';
-import type { AcceptedAction, AcceptResult } from '../records.ts';
+import type { NewRun, PreparedAction, PreparedRequest } from '../prepared-request.ts';
+import type { AcceptedAction, AcceptResult, NewDelivery } from '../records.ts';
 import { gather } from './gathering.ts';
 import { insertWake } from './event-rows.ts';
-import { insertNotification } from './notification-rows.ts';
-import { insertRun } from './session-queue.ts';
+import { insertDelivery } from './outbox-rows.ts';
+import { insertRun, postAction } from './session-queue.ts';
 import { checkRoom, type RunParts, toNewRun } from './backlog-room.ts';
 import { findReserved, nameOf, reserve } from './reservations.ts';
+import { RUN } from './states.ts';
 import type { Store } from './store.ts';
+
+/** It has ended as it begins: no agent takes a turn, and what is left to do is in the outbox. */
+const INSERT_NOTIFICATION = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at,
+    ended_at, outcome)
+  VALUES (?, 'hook', ${RUN.completed}, ?, ?, ?, ?, ?, ?, ?, ?, 'ok')`;
 
 /**
  * Stores a request. Returns null where everything was new, else the answer as JSON text.
@@ -131,4 +137,15 @@ function insertRow(store: Store, action: PreparedAction): string {
   else if (action.kind === 'agent') insertRun(store, action.row);
   else insertNotification(store, action.row, action.delivery);
   return action.row.id;
+}
+
+/** Stores a notification and its delivery. */
+function insertNotification(store: Store, run: NewRun, delivery: NewDelivery): void {
+  const { sql, counters } = store;
+  const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = run;
+  const times = [acceptedAt, acceptedAt, acceptedAt] as const;
+  sql.post(INSERT_NOTIFICATION, id, sessionKey, owner, mappingId, runner, bytes, ...times);
+  postAction(sql, action);
+  counters.endedRuns += 1;
+  insertDelivery(store, delivery, { runId: id, mappingId, sessionKey, nowMs: acceptedAt });
 }

@@ -98,22 +98,28 @@ function beliefOf({ known, holder }: Store, completions: readonly RunCompletion[
 }
 
 function claimAtOnce(store: Store, atOnce: AtOnce, options: ClaimRunsOptions): RunRow[] | undefined {
-  const { sql, holder, known } = store;
-  let rows: ClaimedRow[] | undefined;
   try {
-    rows = atOnce.claim(holder, options);
+    const rows = atOnce.claim(store.holder, options);
+    return (
+      rows &&
+      withEvents(
+        store.sql,
+        rows.map((row) => begunAtOnce(store, row)),
+      )
+    );
   } catch {
     // What it has claimed all the same is taken over from this process, which does not know of it.
+    return undefined;
   }
-  if (rows === undefined) return undefined;
+}
+
+/** Keeps what its end would ask. */
+function begunAtOnce({ known }: Store, { head, conversation, ...row }: ClaimedRow): RunRow {
   if (known.size > MAX_KNOWN) known.clear();
-  const claimed = rows.map(({ head, conversation, ...row }) => {
-    known.set(row.id, {
-      head,
-      conversation: { owner: row.owner, key: head.sessionKey },
-      hasSession: conversation !== undefined,
-    });
-    return { ...row, conversation: conversation ?? { turns: [], hasKeyOnlyId: false } };
+  known.set(row.id, {
+    head,
+    conversation: { owner: row.owner, key: head.sessionKey },
+    hasSession: conversation !== undefined,
   });
-  return withEvents(sql, claimed);
+  return { ...row, conversation: conversation ?? { turns: [], hasKeyOnlyId: false } };
 }

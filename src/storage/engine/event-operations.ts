@@ -101,6 +101,4 @@ function claimedBy({ sql, holder }: Store, turnId: string): EventRow[] {
   return sql.all<EventRow>(HELD, turnId, holder);
 }
 
-export function requestHeartbeat(store: Store, atMs: number): void {
-  askForHeartbeat(store, atMs);
-}
+export { askForHeartbeat as requestHeartbeat } from './event-rows.ts';

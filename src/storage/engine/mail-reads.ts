@@ -1,13 +1,13 @@
 import type { MailboxRecord, MailStorage, SetAsideMail } from '../mail-port.ts';
-import { allMailboxes } from './mail-rows.ts';
+import { type MailboxRow, MAILBOXES, toRecord } from './mail-rows.ts';
 import type { Store } from './store.ts';
 
 const SET_ASIDE = `SELECT id, mailbox, identity, state, status, code, reason, sender AS "from", subject,
   size_bytes AS "sizeBytes", received_at AS "receivedAt", set_aside_at AS "setAsideAt", attempts FROM mail_set_aside
   WHERE (CAST(?1 AS TEXT) IS NULL OR mailbox = ?1) AND (CAST(?2 AS TEXT) IS NULL OR state = ?2) ORDER BY seq LIMIT ?3`;
 
-export function listMailboxes(store: Store): MailboxRecord[] {
-  return allMailboxes(store);
+export function listMailboxes({ sql }: Store): MailboxRecord[] {
+  return sql.all<MailboxRow>(`${MAILBOXES} ORDER BY mailbox`).map(toRecord);
 }
 
 export function isMailPassed({ sql }: Store, mailbox: string, identity: string): boolean {

@@ -1,24 +1,20 @@
 import type { MailboxRecord } from '../mail-port.ts';
 import type { Store } from './store.ts';
 
-interface MailboxRow extends Omit<MailboxRecord, 'holder' | 'position'> {
+export interface MailboxRow extends Omit<MailboxRecord, 'holder' | 'position'> {
   readonly holder: string | null;
   readonly position: string | null;
 }
 
-const MAILBOXES = `SELECT mailbox, holder, held_until AS "heldUntil", position, floor_at AS "floorAt", state,
+export const MAILBOXES = `SELECT mailbox, holder, held_until AS "heldUntil", position, floor_at AS "floorAt", state,
   updated_at AS "updatedAt" FROM mailboxes`;
-
-export function allMailboxes({ sql }: Store): MailboxRecord[] {
-  return sql.all<MailboxRow>(`${MAILBOXES} ORDER BY mailbox`).map(toRecord);
-}
 
 /** One that is there. */
 export function getMailbox({ sql }: Store, mailbox: string): MailboxRecord {
   return toRecord(sql.find<MailboxRow>(`${MAILBOXES} WHERE mailbox = ?`, mailbox) as MailboxRow);
 }
 
-function toRecord({ holder, position, ...rest }: MailboxRow): MailboxRecord {
+export function toRecord({ holder, position, ...rest }: MailboxRow): MailboxRecord {
   return {
     ...rest,
     ...(holder === null ? {} : { holder }),

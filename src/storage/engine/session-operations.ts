@@ -1,13 +1,13 @@
-import type { DeliveryTarget } from '../../action.ts';
 import type { Conversation } from '../records.ts';
-import { writeLastTarget } from './outbox-rows.ts';
-import { removeSession } from './session-rows.ts';
+import { REMOVE_SESSION } from './session-rows.ts';
 import type { Store } from './store.ts';
 
-export function clearSession(store: Store, conversation: Conversation): boolean {
-  return removeSession(store, conversation);
+export function clearSession({ sql, counters }: Store, { owner, key }: Conversation): boolean {
+  const [removeTurns, remove] = REMOVE_SESSION;
+  sql.post(removeTurns, owner, key);
+  const isRemoved = sql.run(remove, owner, key) > 0;
+  if (isRemoved) counters.sessions -= 1;
+  return isRemoved;
 }
 
-export function saveLastTarget(store: Store, target: DeliveryTarget, nowMs: number): void {
-  writeLastTarget(store, target, nowMs);
-}
+export { writeLastTarget as saveLastTarget } from './outbox-rows.ts';

@@ -1,4 +1,4 @@
-import type { Conversation, RunCompletion } from '../records.ts';
+import type { RunCompletion } from '../records.ts';
 import { both, by } from './dialects.ts';
 import type { Store } from './store.ts';
 
@@ -38,11 +38,4 @@ export function appendHistory(
   if (isNew) counters.sessions += 1;
   sql.post(SAVE, owner, key, Math.round(nowMs));
   if (isOnDisk) sql.keepHere?.(owner, key);
-}
-
-export function removeSession({ sql, counters }: Store, { owner, key }: Conversation): boolean {
-  sql.post(REMOVE_TURNS, owner, key);
-  const isRemoved = sql.run(REMOVE, owner, key) > 0;
-  if (isRemoved) counters.sessions -= 1;
-  return isRemoved;
 }

@@ -2,7 +2,7 @@ import type { AcceptLimits, Question } from '../../engine/statements.ts';
 import type { DatabaseCounter } from '../database-use.ts';
 import { TRANSACTION_SETTINGS } from '../connect.ts';
 import { Connection, type ConnectionOptions, type Statement } from '../connection.ts';
-import { numbered, rowsOf, textOf, toParameter } from '../worker/dialect.ts';
+import { PreparedTexts, rowsOf, toParameter } from '../worker/dialect.ts';
 import { acceptStatements, acceptValues, type Entry, lineOf, SLOTS } from './accept-statement.ts';
 
 /** Batches under way at once: so many round trips share the way to a distant database. */
@@ -161,7 +161,7 @@ class LaneConnection {
   readonly #options: LaneOptions;
   readonly #connection: Connection;
   readonly #slot = Math.floor(Math.random() * SLOTS);
-  readonly #texts = new Map<string, Required<Pick<Statement, 'name' | 'text'>>>();
+  readonly #texts = new PreparedTexts();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: LaneOptions) {
@@ -186,12 +186,8 @@ class LaneConnection {
     return (index) => room > 0 && (entries[index]?.key === undefined || taken.has(index));
   }
 
-  async read([asked, ...given]: Question): Promise<object[]> {
-    const text = textOf(asked);
-    let known = this.#texts.get(text);
-    if (known === undefined)
-      this.#texts.set(text, (known = { name: `r${this.#texts.size}`, text: numbered(text) }));
-    return rowsOf((await this.#ask({ ...known, values: given.map(toParameter) })).rows);
+  async read([text, ...given]: Question): Promise<object[]> {
+    return rowsOf((await this.#ask({ ...this.#texts.get(text), values: given.map(toParameter) })).rows);
   }
 
   end(): Promise<void> {

@@ -5,8 +5,22 @@ export function textOf(sql: Sql): string {
   return typeof sql === 'string' ? sql : sql.postgres;
 }
 
+/** The texts of one connection, each with the name that it is prepared under. */
+export class PreparedTexts {
+  readonly #known = new Map<string, { readonly name: string; readonly text: string }>();
+
+  get(sql: Sql): { readonly name: string; readonly text: string } {
+    const text = textOf(sql);
+    const known = this.#known.get(text);
+    if (known !== undefined) return known;
+    const prepared = { name: `s${this.#known.size}`, text: numbered(text) };
+    this.#known.set(text, prepared);
+    return prepared;
+  }
+}
+
 /** Parameters have numbers; no text of the operations has a question mark that is none. */
-export function numbered(text: string): string {
+function numbered(text: string): string {
   let position = 0;
   return text.replaceAll(/\?(\d*)/g, (_, number: string) => `$${number === '' ? (position += 1) : number}`);
 }

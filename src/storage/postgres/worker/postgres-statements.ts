@@ -21,7 +21,7 @@ import {
   TRANSCRIPTS,
   WAITED,
 } from './claim-statement.ts';
-import { numbered, rowsOf, textOf, toParameter, unescapeRow } from './dialect.ts';
+import { PreparedTexts, rowsOf, textOf, toParameter, unescapeRow } from './dialect.ts';
 import { findFate } from './transaction-fate.ts';
 
 /** Of one statement. */
@@ -61,7 +61,7 @@ export class PostgresStatements implements Statements {
     claim: (holder, options) => this.#claim(holder, options),
   };
   readonly #connection: BlockingConnection;
-  readonly #names = new Map<string, { readonly name: string; readonly text: string }>();
+  readonly #texts = new PreparedTexts();
   readonly #options: StatementsOptions;
   readonly notElsewhere: string;
   readonly #claimText: string;
@@ -337,19 +337,10 @@ export class PostgresStatements implements Statements {
   }
 
   #statement(text: Sql, ...values: readonly SqlValue[]): Statement {
-    const prepared = this.#prepared(text);
+    const prepared = this.#texts.get(text);
     // A pooler gives each transaction another connection, which knows no statement of the one before.
     const named = this.#options.perTransaction === undefined ? { name: prepared.name } : {};
     return { text: prepared.text, values: values.map(toParameter), ...named };
-  }
-
-  #prepared(sql: Sql): { readonly name: string; readonly text: string } {
-    const text = textOf(sql);
-    const known = this.#names.get(text);
-    if (known !== undefined) return known;
-    const prepared = { name: `s${this.#names.size}`, text: numbered(text) };
-    this.#names.set(text, prepared);
-    return prepared;
   }
 }
 

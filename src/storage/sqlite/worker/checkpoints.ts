@@ -57,11 +57,6 @@ export class Checkpoints {
     this.#thread.worker.postMessage('copy');
   }
 
-  /** Ends the thread first, so that the storage thread's connection is the last one, which removes the log. */
-  close(): void {
-    this.#end();
-  }
-
   #countWaiting(): number {
     try {
       return this.#countPages?.() ?? 0;
@@ -99,10 +94,11 @@ export class Checkpoints {
     }
     this.#isCopying = false;
     if (this.#countWaiting() >= WORTH_PAGES) this.#notBefore = performance.now() + RETRY_MS;
-    this.#idleTimer = setTimeout(() => this.#end(), IDLE_MS).unref();
+    this.#idleTimer = setTimeout(() => this.close(), IDLE_MS).unref();
   }
 
-  #end(): void {
+  /** Ends the thread, before the store is closed: the storage thread's connection is the last one then, which removes the log. */
+  close(): void {
     clearTimeout(this.#idleTimer);
     if (this.#thread === undefined) return;
     const { worker, cells } = this.#thread;

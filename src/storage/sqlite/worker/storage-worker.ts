@@ -19,9 +19,8 @@ import { Engine } from '../../engine/engine.ts';
 import { newestVersion } from '../../engine/migrations.ts';
 import { HealthMonitor } from '../../engine/health-monitor.ts';
 import { LogMark } from './log-mark.ts';
-import type { AcceptLimits } from '../../engine/statements.ts';
 import { postMessage, refuse, serveBatches } from '../../engine/serve-batches.ts';
-import type { Statements } from '../../engine/statements.ts';
+import type { AcceptLimits, Statements } from '../../engine/statements.ts';
 import { SqliteStatements } from './sqlite-statements.ts';
 import { StoreFiles } from './store-files.ts';
 
@@ -177,11 +176,7 @@ function openWatch(database: DatabaseSync, engine: Engine, mark: LogMark): { sto
 
 function main(input: WorkerInput): void {
   try {
-    if (input.mode === 'attached') {
-      serve({ database: openAttached(input) }, input);
-    } else {
-      serve(openPerformer(input), input);
-    }
+    serve(input.mode === 'attached' ? { database: openAttached(input) } : openPerformer(input), input);
   } catch (error) {
     refuse(explainSqliteError(error, input.file));
   }
