@@ -16,8 +16,6 @@ export interface RuleHint {
   readonly hint: string;
   /** The rule that it writes, as JSON. */
   readonly rule?: string;
-  /** Whether that stands for the whole of the one that was written. */
-  readonly isWhole?: boolean;
 }
 
 /** A hint that ends with the rule to write. */
@@ -64,10 +62,9 @@ export function renameVariables(rule: JsonValue, rename: (name: string) => strin
 /** An equality with several values: the rule for one of them, and for none where the operator negates. */
 export function severalRule(operator: string, variable: unknown, values: unknown): RuleHint {
   const rule = `{"in": [${shownRule(variable)}, ${shown(values)}]}`;
-  const hint = operator.startsWith('!')
+  return operator.startsWith('!')
     ? writing(`{"!": [${rule}]}`, 'for none of several values write')
     : writing(rule, 'for one of several values write');
-  return { ...hint, isWhole: true };
 }
 
 /** An order as it reads from its other side. */

@@ -251,8 +251,6 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   readonly settings: PathSettings;
   /** Where the mapping sets each of them. */
   readonly settingsAt?: { readonly [Key in keyof PathSettings]?: Place };
-  /** Where the list of the secrets of its verify stands. */
-  readonly secretsAt?: Place;
 }
 
 /** Why a mapping was or was not taken, in first-match order. */

@@ -31,21 +31,13 @@ interface PathSource {
   readonly options: CompileOptions;
 }
 
-/** What a mapping sets for its path, with its secrets, and where each key stands. */
-export function compilePathSettings(
-  compiling: PathSource,
-): Pick<CompiledMapping, 'settings' | 'settingsAt' | 'secretsAt'> {
+/** What a mapping sets for its path, and where each key stands. */
+export function compilePathSettings(compiling: PathSource): Pick<CompiledMapping, 'settings' | 'settingsAt'> {
   const { source, located } = compiling;
   const settingsAt: Partial<Record<PathKey, Place>> = {};
   for (const key of PATH_KEYS) if (source[key] !== undefined) settingsAt[key] = located.place([key]);
   if (Object.keys(settingsAt).length === 0) return { settings: {} };
-  const { verify = {} } = source;
-  const secretsAt = 'secrets' in verify ? located.place(['verify', 'secrets']) : undefined;
-  return {
-    settings: compileSettings(compiling),
-    settingsAt,
-    ...(secretsAt === undefined ? {} : { secretsAt }),
-  };
+  return { settings: compileSettings(compiling), settingsAt };
 }
 
 function compileSettings(compiling: PathSource): PathSettings {

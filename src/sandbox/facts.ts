@@ -24,7 +24,7 @@ export interface SandboxFacts {
   TRANSFORM_IMPORT_REFUSED: InFolder & { readonly specifier: string };
   TRANSFORM_IMPORT_NOT_FOUND: InFolder & { readonly specifier: string };
   /** `id`: of the file that is imported from; `text`: absent where it is a stand-in for a module of Node. */
-  TRANSFORM_IMPORT_NAME: { readonly id: string; readonly name: string; readonly text?: string };
+  TRANSFORM_IMPORT_NAME: { readonly id: string; readonly name: string };
   TRANSFORM_MISSING_GLOBAL: {
     readonly name: string;
     /** The code from the global on. */

@@ -59,6 +59,8 @@ const REASONS = {
     'UNENCRYPTED_MAIL',
   ],
   'one of several has to be chosen, and each would be right': [
+    'YAML_TAB',
+    'PATH_SETTINGS_DIFFER',
     'DUPLICATE_KEY',
     'MAIN_SESSION_KEY',
     'INVALID_HOOKS_PATH',
@@ -115,6 +117,7 @@ const REASONS = {
   ],
   'the rule is there to be read: `sluice explain` takes its place': ['CONDITION_LOG'],
   'it is code, whose meaning only its author knows': [
+    'TRANSFORM_IMPORT_NAME',
     'TRANSFORM_IMPORT_REFUSED',
     'TRANSFORM_MISSING_GLOBAL',
     'TRANSFORM_FORGETS',

@@ -15,8 +15,8 @@ import {
 } from '../../mapping/facts.ts';
 import { type CompiledMapping } from '../../mapping/mapping.ts';
 import { look, replacing, type Found } from '../rule.ts';
-import { asksForEmpty, isSwappable, swap, wholeRule } from '../rule-edits.ts';
-import { readsSecret, type RuleHint } from '../rule-parts.ts';
+import { asksForEmpty, wholeRule } from '../rule-edits.ts';
+import { readsSecret } from '../rule-parts.ts';
 import { checkAlternatives, checkConstants } from './condition-constants.ts';
 import { suspectOperands } from './condition-operands.ts';
 import { isAsked, isInList } from './conditions.ts';
@@ -63,7 +63,7 @@ function suspect(each: RuleAt): Found | undefined {
   const operands = suspectOperands(operation, isInList(path));
   if (operands !== undefined) {
     const { message, hint } = operands;
-    const edit = editOfOperands(operands, each);
+    const edit = asksForEmpty(operation) ? undefined : wholeRule(subject.located.place(path), operands.rule);
     const said = { message: quoted(message), at, hint: quoted(hint), ...(edit && { edit }) };
     return withoutSecret(said, rule, operands.rule);
   }
@@ -71,13 +71,6 @@ function suspect(each: RuleAt): Found | undefined {
     checkAlternatives(operation, at) ?? (isAsked(path) ? checkConstants(operation, at) : undefined);
   if (constant !== undefined) return { ...constant, code: 'CONDITION_ALWAYS_HOLDS' };
   return isInList(path) ? undefined : checkVariable(each);
-}
-
-function editOfOperands(hint: RuleHint, { subject: { located }, operation, path }: RuleAt): Found['edit'] {
-  const { operator } = operation;
-  if (asksForEmpty(operation)) return undefined;
-  if (hint.isWhole === true || operator !== 'in') return wholeRule(located.place(path), hint.rule);
-  return isSwappable(operation) ? swap({ located, path }, operator) : undefined;
 }
 
 /** A rule that reads what has a secret's name: nothing that it is compared with is quoted. */

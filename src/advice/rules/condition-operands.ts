@@ -26,7 +26,6 @@ const CHECKS: readonly (readonly [operators: string, check: Check])[] = [
   ['some all none filter map', checkElements],
   ['in', checkIn],
   ['== === != !==', checkList],
-  ['== === != !==', checkJoined],
   ['== === != !==', checkConstants],
   ['== === != !==', checkKind],
 ];
@@ -72,7 +71,10 @@ function checkIn({ operands: [needle, hay] }: Operation): SuspectOperands | unde
   const name = nameOfVariable(needle);
   if (Array.isArray(needle) && nameOfVariable(hay) !== undefined) {
     const message = '"in" looks for the first operand in the second, and the first is a whole list';
-    return { message, hint: `write the variable first: {"in": [${shownRule(hay)}, ${shown(needle)}]}` };
+    return {
+      message,
+      ...writing(`{"in": [${shownRule(hay)}, ${shown(needle)}]}`, 'write the variable first:'),
+    };
   }
   if (name === undefined || typeof hay !== 'string') return undefined;
   const words = hay.split(/\s*[,;|]\s*/).filter((word) => word !== '');
@@ -99,21 +101,6 @@ function checkConstants({ operator, operands: [a, b] }: Operation): SuspectOpera
   if (!/^[A-Za-z_]/.test(name)) return { message, hint: 'name what was sent: {"var": "name"}' };
   const rule = `{"${operator}": [{"var": ${shown(name)}}, ${shown(b)}]}`;
   return { message, ...writing(rule, 'to compare what was sent write') };
-}
-
-/** Texts without a space, with a comma or bar between them: as other tools list events. */
-const JOINED = /^[\w./:-]*[a-z][\w./:-]*(?:[,|][\w./:-]*[a-z][\w./:-]*)+$/i;
-/** With a space behind the comma only where it is all in small letters: "Berlin, Germany" is one text. */
-const SPACED = /^[a-z][a-z0-9_.:-]*(?:(?:, | ?\| ?)[a-z][a-z0-9_.:-]*)+$/;
-
-function checkJoined({ operator, operands }: Operation): SuspectOperands | undefined {
-  const variable = variableIn(operands);
-  const text = operands.find((operand) => typeof operand === 'string');
-  if (variable === undefined || text === undefined || !(JOINED.test(text) || SPACED.test(text)))
-    return undefined;
-  const words = text.split(/\s*[,|]\s*/);
-  const message = `"${operator}" compares ${quoteName(variable.name)} with the one text ${quoteName(text)}`;
-  return { message, ...severalRule(operator, variable.operand, words) };
 }
 
 /** A header or a parameter of the address is always a text. */

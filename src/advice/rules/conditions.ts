@@ -4,7 +4,7 @@ import { foreignOperatorHint, SWAPPED, SYNONYMS } from '../dialects/operators.ts
 import { meantRule, SECRET_HINT } from '../dialects/condition-texts.ts';
 import { didYouMean, replaceWithin } from '../../document/document.ts';
 import { quoted, say, type Finding } from '../../finding.ts';
-import { isJsonObject, isJsonText, type JsonValue } from '../../json.ts';
+import { isJsonText } from '../../json.ts';
 import {
   operationOf,
   OPERATORS,
@@ -14,15 +14,8 @@ import {
   isListOperator,
 } from '../../mapping/facts.ts';
 import { remedy, rule, type Fix, type Rule } from '../rule.ts';
-import { asksForEmpty, isRenamedSwap, renamedSwap, wholeRule } from '../rule-edits.ts';
-import {
-  nameOfVariable,
-  readsSecret,
-  severalRule,
-  writing,
-  type RuleHint,
-  printRule,
-} from '../rule-parts.ts';
+import { asksForEmpty, isRenamedSwap, wholeRule } from '../rule-edits.ts';
+import { nameOfVariable, readsSecret, severalRule, writing, type RuleHint } from '../rule-parts.ts';
 
 type WrongRule = 'CONDITION_ARITY' | 'CONDITION_NOT_ONE_OPERATOR' | 'CONDITION_UNKNOWN_OPERATOR';
 
@@ -162,20 +155,6 @@ function insteadOfText({ located }: NoRule, rule: string, hint: string) {
   return /^[|>]/.test(source.text.slice(start, end)) ? { hint } : { hint, text: rule };
 }
 
-/** More than a few lines are not repeated. */
-const MAX_JOINED = 300;
-
-/** Rules of a list, joined. */
-function joinedList(rules: readonly JsonValue[]): string {
-  const written = rules.map((each) =>
-    typeof each === 'string' ? meantRule(each) : isJsonObject(each) ? printRule(each) : undefined,
-  );
-  const text = written.includes(undefined) ? '' : `{"and": [${written.join(', ')}]}`;
-  return text === '' || text.length > MAX_JOINED || /token|secret|passw|signature|key/i.test(text)
-    ? 'join several rules with {"and": [...]}'
-    : `write when: ${text}; where one of them is enough, "or" in place of "and"`;
-}
-
 const textOf = ({ located: { value } }: NoRule): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
@@ -193,7 +172,7 @@ export const CONDITIONS = [
   }),
   noRule('list-of-rules', ({ located }) =>
     Array.isArray(located.value)
-      ? { hint: joinedList(located.exact([]) as readonly JsonValue[]) }
+      ? { hint: 'join several rules with {"and": [...]}, or with "or" where one of them is enough' }
       : undefined,
   ),
   noRule(
@@ -214,8 +193,8 @@ export const CONDITIONS = [
             'write it the other way round, what is looked for first:',
           )
         : undefined,
-    fix: (_hint, _finding, facts) =>
-      isRenamedSwap(facts.operation) ? renamedSwap(facts, facts.operation.operator) : undefined,
+    fix: (hint, finding, facts) =>
+      isRenamedSwap(facts.operation) ? asWhole(hint, finding, facts) : undefined,
   }),
   ruleRule('CONDITION_UNKNOWN_OPERATOR', 'other-name', {
     find: ({ operator }) => {

@@ -1,32 +1,18 @@
 /** Helpers of templates: those that there are not, and arguments that one does not take. */
-import { shorten, type Place } from '../../document/document.ts';
-import { say, type TextEdit } from '../../finding.ts';
+import { shorten } from '../../document/document.ts';
+import { say } from '../../finding.ts';
 import { BLOCK_HELPERS, HELPERS, type HelperProblem, type TemplateCall } from '../../mapping/facts.ts';
-import { blankArgument, blankName } from '../blank-names.ts';
 import { HELPER_SYNONYMS, meantBlock } from '../dialects/helpers.ts';
-import { hint, near, nearName, rule, type Fix } from '../rule.ts';
+import { hint, near, nearName } from '../rule.ts';
 import { meantTimeZone } from '../vocabulary/time-zones.ts';
 
 const operandsOf = ({ args }: TemplateCall): readonly string[] => args.map(({ text }) => text);
-
-const inBrackets = {
-  say: ({ text }: TextEdit) => say`a name with a blank in it is written in brackets: ${text}`,
-  fix: (edit: TextEdit) => ({ edit }),
-};
 
 /** Helpers, blocks and names with @ that there are not. */
 export const UNKNOWN_HELPERS = [
   hint('TEMPLATE_UNKNOWN_HELPER', ['block-of-other-tool', 'certain'], ({ call, isBlock }) =>
     isBlock ? meantBlock(call.name, operandsOf(call)) : undefined,
   ),
-  rule({
-    on: 'TEMPLATE_UNKNOWN_HELPER',
-    name: 'name-with-blank',
-    confidence: 'certain',
-    find: ({ call: { name, nameAt, args, named }, isBlock }) =>
-      isBlock || named.length > 0 || !/\.|^[A-Z]/.test(name) ? undefined : blankName([nameAt, ...args]),
-    ...inBrackets,
-  }),
   nearName('TEMPLATE_UNKNOWN_HELPER', ({ call: { name }, isBlock }) => {
     if (isBlock) return undefined;
     const to = Object.hasOwn(HELPER_SYNONYMS, name) ? HELPER_SYNONYMS[name] : undefined;
@@ -38,6 +24,11 @@ export const UNKNOWN_HELPERS = [
     const meant = near(name, BLOCK_HELPERS)?.to;
     return meant && `did you mean "{{#${meant} …}}"?`;
   }),
+  hint('TEMPLATE_UNKNOWN_HELPER', ['name-with-blank', 'likely'], ({ call: { name, args }, isBlock }) =>
+    !isBlock && args.length > 0 && /\.|^[A-Z]/.test(name)
+      ? 'a name with a blank in it is written in brackets: {{fields.[Due Date]}}'
+      : undefined,
+  ),
   hint('TEMPLATE_UNKNOWN_HELPER', ['unknown-name', 'guess'], ({ isBlock }) =>
     isBlock
       ? `the block helpers are: ${BLOCK_HELPERS.map((each) => `#${each}`).join(' ')}; write {{#if (eq a b)}} to compare, {{#each list}} to repeat`
@@ -55,20 +46,6 @@ export const UNKNOWN_HELPERS = [
   ),
 ];
 
-/** Turns two arguments round, each on a line. */
-function swapped(first: Place, second: Place): Fix | undefined {
-  const { source } = first;
-  const { text } = source;
-  if (second.start < first.end) return undefined;
-  const [a, between, b] = [
-    text.slice(first.start, first.end),
-    text.slice(first.end, second.start),
-    text.slice(second.start, second.end),
-  ];
-  if (/\n/.test(a + b)) return undefined;
-  return { edit: { at: { source, start: first.start, end: second.end }, text: b + between + a } };
-}
-
 /** What to write, by what is wrong; the name of a helper stands first. */
 const WRITE: Readonly<
   Record<HelperProblem['wrong'], (problem: HelperProblem & { readonly name: string }) => string | undefined>
@@ -85,7 +62,8 @@ const WRITE: Readonly<
     return known.length === 0 ? 'remove it' : `its arguments are: ${known.map((one) => `${one}=`).join(' ')}`;
   },
   zone: () => 'write a zone such as tz="Europe/Berlin"',
-  order: () => undefined,
+  order: ({ name, call }) =>
+    `write {{${[name, ...operandsOf(call).toReversed()].map((each) => shorten(each)).join(' ')}}}`,
   'one-value': ({ name, call }) => {
     const [list, word] = operandsOf(call);
     return list !== undefined && (word === 'as' || word === 'in')
@@ -96,29 +74,6 @@ const WRITE: Readonly<
 
 /** Helpers and blocks that take something else. */
 export const HELPER_USAGE = [
-  rule({
-    on: 'TEMPLATE_HELPER_USAGE',
-    name: 'name-with-blank',
-    confidence: 'certain',
-    find: (facts) => {
-      if (facts.wrong === 'one-value') return blankArgument(facts.call.args, 1);
-      return facts.wrong === 'arity' ? blankArgument(facts.call.args, facts.max ?? Infinity) : undefined;
-    },
-    ...inBrackets,
-  }),
-  rule({
-    on: 'TEMPLATE_HELPER_USAGE',
-    name: 'value-behind',
-    confidence: 'certain',
-    find: (facts) => {
-      if (facts.wrong !== 'order') return undefined;
-      const { name, args } = facts.call;
-      const [first, second] = args;
-      return first === undefined || second === undefined ? undefined : { name, first, second };
-    },
-    say: ({ name, first, second }) => say`write {{${name} ${shorten(second.text)} ${shorten(first.text)}}}`,
-    fix: ({ first, second }) => swapped(first.at, second.at),
-  }),
   nearName(
     'TEMPLATE_HELPER_USAGE',
     (facts) => {

@@ -21,15 +21,14 @@ const FIELD = /^\$?\.?(?:[A-Za-z_]\w*\.)*(?:id|uuid|\w+_id|\w+Id)$|^\$\.[\w.-]+$
 /** Keys that read the request only between braces: `dedupe: {key: event.id}` is the same for all requests. */
 function withoutBraces({ source, located, dialect }: MappingSubject): readonly Found[] {
   if (dialect === 'openclaw') return [];
-  const { dedupe, debounce, sessionKey, messageTemplate = '', textTemplate = '' } = source;
-  const printed = `${messageTemplate}\n${textTemplate}`;
+  const { dedupe, debounce, sessionKey } = source;
   const keys: readonly (readonly [Path, string | undefined, isWhole: boolean])[] = [
     [['dedupe', 'key'], typeof dedupe === 'object' ? dedupe.key : undefined, true],
     [['debounce', 'key'], debounce?.key, true],
     [['sessionKey'], sessionKey, false],
   ];
   return keys.flatMap(([path, text, isWhole]) => {
-    const meant = text && (withBraces(text, isWhole) ?? printedField(text, printed));
+    const meant = text && withBraces(text, isWhole);
     if (text === undefined || !meant) return [];
     const at = located.place(path);
     const written = singleQuoted(meant);
@@ -50,16 +49,6 @@ function withBraces(text: string, isWhole: boolean): string | undefined {
   if (isWhole && FIELD.test(text.trim())) return `{{${text.trim().replace(/^\$?\.?(?:body\.)?/, '')}}}`;
   const meant = text.replaceAll(OF_REQUEST, (path) => `{{${path.replace(/^body\./, '')}}}`);
   return meant === text ? undefined : meant;
-}
-
-/** A word or a path that the texts of the mapping print as a field. */
-function printedField(text: string, printed: string): string | undefined {
-  const word = text.trim();
-  if (!/^[A-Za-z_][\w.]{0,80}$/.test(word)) return undefined;
-  const isField = new RegExp(
-    String.raw`\{\{\s{0,9}(?:payload\.)?${word.replaceAll('.', String.raw`\.`)}\s{0,9}\}\}`,
-  ).test(printed);
-  return isField ? `{{${word}}}` : undefined;
 }
 
 /**

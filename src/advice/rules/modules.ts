@@ -1,39 +1,16 @@
 /** Transforms: files and imports that are not there, parts of Node and browsers, functions that return nothing. */
 import path from 'node:path';
-import { displayName, formatPlace, type Place } from '../../document/document.ts';
+import { formatPlace } from '../../document/document.ts';
 import { say } from '../../finding.ts';
 import { NODE_STAND_INS, standInOf } from '../../sandbox/facts.ts';
-import { hint, look, near, nearName, remedy, rule } from '../rule.ts';
+import { hint, look, nearName, remedy } from '../rule.ts';
 import { foundAt, misreadArgument } from '../transforms/argument.ts';
-import { moduleBeside, suggestModule } from '../transforms/near-modules.ts';
+import { suggestModule } from '../transforms/near-modules.ts';
 import { hintForGlobal, hintForImport } from '../vocabulary/node-parts.ts';
-
-/** `transform: NAME` as the whole value, without an export of its own: what the edit may write anew. */
-function wholeValue({ source, start, end }: Place): Place | undefined {
-  const line = source.text.slice(source.text.lastIndexOf('\n', start - 1) + 1, start);
-  if (!/^\s*(?:- +)?["']?transform["']?\s*:\s*$/.test(line)) return undefined;
-  return { source, start, end: start + source.text.slice(start, end).trimEnd().length };
-}
 
 const INTO_FOLDER = say`links are followed before this is decided; move the file into hooks.transformsDir`;
 
 const FILES = [
-  rule({
-    on: 'TRANSFORM_NOT_FOUND',
-    name: 'export-in-name',
-    confidence: 'certain',
-    // `format.ts#name`, as references of other tools name an export.
-    find: ({ ref }) => {
-      const [, file, name] = /^(.+\.(?:ts|mts|js|mjs|cjs))[#:]+(\w+)$/.exec(ref.module) ?? [];
-      return file === undefined || name === undefined ? undefined : { ref, file, name };
-    },
-    say: ({ file, name }) => say`write transform: {module: ${file}, export: ${name}}`,
-    fix: ({ ref, file, name }) => {
-      // Within an object there is a key for it already.
-      const at = ref.export === undefined ? wholeValue(ref.at) : undefined;
-      return at && { edit: { at, text: `{module: ${JSON.stringify(file)}, export: ${name}}` } };
-    },
-  }),
   nearName(
     'TRANSFORM_NOT_FOUND',
     ({ ref: { module: from }, dir }) => {
@@ -42,14 +19,6 @@ const FILES = [
     },
     ({ to }) => say`did you mean ${JSON.stringify(to)}? the name is relative to hooks.transformsDir`,
   ),
-  hint('TRANSFORM_NOT_FOUND', ['file-elsewhere', 'likely'], ({ ref: { module }, dir, cwd }) => {
-    const file = moduleBeside(dir, module);
-    const name = path.basename(module);
-    return (
-      file &&
-      `move ${displayName(file, cwd)} to ${displayName(path.join(dir, name), cwd)}, and write transform: ${name}`
-    );
-  }),
   remedy(
     'TRANSFORM_NOT_FOUND',
     say`create it, or check the name: it is relative to hooks.transformsDir`,
@@ -73,17 +42,6 @@ const FILES = [
   ),
 ];
 
-/** Names that a file exports, by the look of it: enough to tell which one was meant. */
-function exportsOf(text: string): readonly string[] {
-  const declared = text.matchAll(
-    /^export\s+(?:declare\s+)?(?:abstract\s+)?(?:async\s+)?(?:function\*?|const|let|var|class)\s+([\w$]+)/gm,
-  );
-  const listed = [...text.matchAll(/^export\s*\{([^}]*)\}/gm)].flatMap(([, list = '']) =>
-    list.split(',').map((one) => one.trim().replace(/^.*\sas\s+/, '')),
-  );
-  return [...[...declared].map(([, name = '']) => name), ...listed].filter((name) => name !== '');
-}
-
 const asText = ({ to }: { readonly to: string }) => say`did you mean ${JSON.stringify(to)}?`;
 
 const IMPORTS = [
@@ -104,11 +62,6 @@ const IMPORTS = [
     const standIn = id.startsWith('node:') ? standInOf(id) : undefined;
     return standIn && `a transform has of ${id} only ${(NODE_STAND_INS[standIn] ?? []).join(', ')}`;
   }),
-  nearName(
-    'TRANSFORM_IMPORT_NAME',
-    ({ name, text }) => (text === undefined ? undefined : near(name, exportsOf(text))),
-    asText,
-  ),
   hint('TRANSFORM_IMPORT_NAME', ['not-exported', 'guess'], ({ id, name }) =>
     name === 'default'
       ? `it has no default export: write import * as NAME in place of import NAME, or take the names that are meant, import { … } from './${id}'`

@@ -1,7 +1,7 @@
 /** Paths of mappings: names that no request has, settings that two mappings share, and mappings that are never taken. */
 import { moveBefore } from '../file-order.ts';
 import { formatPlace, replaceWithin } from '../../document/document.ts';
-import { say, type TextEdit, type Place } from '../../finding.ts';
+import { say } from '../../finding.ts';
 import {
   oddSign,
   quote,
@@ -43,14 +43,6 @@ function schemeOf({ settings: { verify } }: CompiledMapping): string | undefined
   return verify === undefined || !('secrets' in verify.settings)
     ? undefined
     : JSON.stringify({ ...verify.settings, secrets: [] });
-}
-
-/** The list in place of one in brackets. */
-function listAt(at: Place | undefined, secrets: readonly SecretReference[]): TextEdit | undefined {
-  const written = at?.source.text.slice(at.start, at.end);
-  if (at === undefined || written?.startsWith('[') !== true) return undefined;
-  const text = secretsText(secrets).slice('secrets: '.length);
-  return { at, text: written.includes('"') ? text.replaceAll("'", '"') : text };
 }
 
 /** A regular expression, and the name in it where that is all it says. */
@@ -115,20 +107,12 @@ function withBase(subject: MappingSubject): readonly Found[] {
 const placeOf = ({ id, at }: CompiledMapping) => ({ id, at: formatPlace(at) });
 
 export const PATHS = [
-  rule({
-    on: 'PATH_SETTINGS_DIFFER',
-    name: 'other-secrets',
-    confidence: 'certain',
-    find: (facts) => {
-      const secrets = joinedSecrets(facts);
-      return secrets && { secrets, values: facts.values };
-    },
-    say: ({ secrets }) =>
-      say`they differ in their secrets alone, and secrets is a list of which each is taken: write ${secretsText(secrets)} in both, or in one of the two, and remove verify from the other`,
-    fix: ({ secrets, values: [first, second] }) => {
-      const [edit, also] = [second, first].map(({ secretsAt }) => listAt(secretsAt, secrets));
-      return edit && also && { edit, also: [also] };
-    },
+  hint('PATH_SETTINGS_DIFFER', ['other-secrets', 'certain'], (facts) => {
+    const secrets = joinedSecrets(facts);
+    return (
+      secrets &&
+      say`they differ in their secrets alone, and secrets is a list of which each is taken: write ${secretsText(secrets)} in both, or in one of the two, and remove verify from the other`
+    );
   }),
   hint('PATH_SETTINGS_DIFFER', ['other-kind-of-request', 'likely'], ({ key, path, values: [, second] }) =>
     OF_SENDER.has(key)

@@ -5,29 +5,20 @@ import { say } from '../../finding.ts';
 import { type MappingSubject } from '../../mapping/facts.ts';
 import { look, type Found } from '../rule.ts';
 
-/** Texts that are written as blocks of lines. */
-const TEXTS = ['messageTemplate', 'textTemplate', 'instructions'] as const;
-
+/** Texts with templates. */
+const TEXTS = 'messageTemplate textTemplate instructions name sessionKey to dedupe.key debounce.key'
+  .split(' ')
+  .map((key): Path => key.split('.'));
 /** Letters of a text that is written out. */
 const MAX_SHOWN = 200;
-
-/** Other texts with templates, each below its own keys; in these only a template behind the sign tells a cut. */
-const SHORT_TEXTS: readonly Path[] = [
-  ['name'],
-  ['sessionKey'],
-  ['to'],
-  ['dedupe', 'key'],
-  ['debounce', 'key'],
-];
 /** What people write behind a sign of a comment, also without a blank. */
 const NOTE = /^#+(?:todo|fixme|note|nb|hack|xxx|noqa|nolint|yaml|region|endregion)\b/i;
 
 /** Texts that YAML ends at ` #`, where a comment begins: `Ticket #{{id}}`. */
 function cutByComment({ located }: MappingSubject): readonly Found[] {
-  return [...TEXTS.map((key) => [key]), ...SHORT_TEXTS].flatMap((path): readonly Found[] => {
+  return TEXTS.flatMap((path): readonly Found[] => {
     const value = located.place(path);
-    const isText = TEXTS.some((key) => key === path[0]);
-    const cut = typeof located.at(path).value === 'string' ? findCut(value, isText) : undefined;
+    const cut = typeof located.at(path).value === 'string' ? findCut(value) : undefined;
     if (cut === undefined) return [];
     const { at, whole, isSure } = cut;
     const text = singleQuoted(whole);
@@ -52,7 +43,7 @@ interface Cut {
 }
 
 /** A comment behind a plain value of one line that was meant as a part of it. */
-function findCut({ source, start, end }: Place, isText: boolean): Cut | undefined {
+function findCut({ source, start, end }: Place): Cut | undefined {
   const value = source.text.slice(start, end).trimEnd();
   if (value === '' || /^["'|>]|\n/.test(value)) return undefined;
   const from = start + value.length;
@@ -62,7 +53,7 @@ function findCut({ source, start, end }: Place, isText: boolean): Cut | undefine
   if (comment === rest || !comment.startsWith('#')) return undefined;
   const isJoined = /^#\w/.test(comment) && !NOTE.test(comment);
   const isUnfinished = value.includes('{{') || /[(,;:/&–-]$|\([^()]*$/.test(value);
-  if (!comment.includes('{{') && !(isText && isJoined && isUnfinished)) return undefined;
+  if (!comment.includes('{{') && !(isJoined && isUnfinished)) return undefined;
   const at = { source, start: from + rest.length - comment.length, end: from + rest.length };
   return { at, whole: value + rest, isSure: comment.startsWith('#{{') };
 }

@@ -1,6 +1,6 @@
 /** Keys that are unknown where they stand: words of others, mistyped names, and keys of another object. */
 import { didYouMean, isSecretPath, type Path, replaceWithin } from '../../document/document.ts';
-import { type MeantKey, secondsIn } from '../schema-words.ts';
+import type { MeantKey } from '../schema-words.ts';
 import {
   findSchemas,
   findSchemasOf,
@@ -40,21 +40,12 @@ function wordOfOthers(unknown: UnknownKeyFacts): MeantKey | undefined {
   if (advice === undefined || (isTaken && otherPlace(unknown) !== undefined)) return undefined;
   const meant = advice.hintFor?.(root.at([...path, key]).value, root.at(path).value);
   const { hint, rename, means = rename } = advice;
-  const seconds = secondsOf(rename, root.at([...path, key]).value);
-  if (seconds !== undefined) return { hint: `write ${seconds}`, isKnown: true };
   return {
     hint: meant ?? hint,
     isKnown: meant !== undefined || isPlainWord(unknown, rename),
     ...(rename === undefined ? {} : { rename }),
     ...(means === undefined ? {} : { repaired: [[...path, means]] }),
   };
-}
-
-/** `ttl: 1h`: the name here and the number, where it is one of seconds. */
-function secondsOf(rename: string | undefined, value: unknown): string | undefined {
-  const seconds =
-    typeof value === 'string' && rename?.endsWith('Seconds') === true ? secondsIn(value) : undefined;
-  return seconds === undefined || !Number.isInteger(seconds) ? undefined : `${rename ?? ''}: ${seconds}`;
 }
 
 /** Whether a word of others has the value of a key that is no secret: of the one that it is called here, or of its own elsewhere. */

@@ -8,8 +8,7 @@ import {
 } from '../../document/facts.ts';
 import { type Confidence, type Finding, quoted, say, type SourceText } from '../../finding.ts';
 import type { Join } from '../join.ts';
-import { type AnyRule, type Fix, hint, remedy, rule, withAdvice } from '../rule.ts';
-import { brackets } from '../yaml/bracket-slips.ts';
+import { type AnyRule, hint, remedy, rule, withAdvice } from '../rule.ts';
 import { type BrokenLine, lineAt, type YamlSlip } from '../yaml/broken-line.ts';
 import { betweenLevels, listBehindObject, shallowBlock } from '../yaml/indent-slips.ts';
 import { missingBlank, quotesWithin, templateInFlow } from '../yaml/line-slips.ts';
@@ -42,7 +41,6 @@ export const SLIPS: readonly AnyRule[] = [
   slip('quotes-within', 'certain', quotesWithin),
   slip('template-in-flow', 'certain', templateInFlow),
   slip('unquoted', 'certain', unquotedText),
-  slip('brackets', 'certain', brackets),
   slip('between-levels', 'likely', betweenLevels),
   rule({
     on: 'YAML_TAB',
@@ -50,7 +48,6 @@ export const SLIPS: readonly AnyRule[] = [
     confidence: 'certain',
     find: () => true,
     say: () => say`replace every tab at the beginning of a line with two spaces for each level`,
-    fix: (_, { at }) => at && withoutTabs(at),
   }),
 ];
 
@@ -74,11 +71,6 @@ export const YAML_SYNTAX: readonly AnyRule[] = [
       alias &&
       `an anchor holds in its own file only: mark an earlier value of this file with &${alias}, or repeat the text here in place of the alias; a text that starts with * needs quotes`,
   ),
-  hint('YAML_SYNTAX', ['reference-in-flow', 'likely'], ({ parser }, { at }) =>
-    at && parser && isFlowReference(at.source.text, parser.offset)
-      ? 'inside { } and [ ], write a reference in quotes: "${NAME}"'
-      : undefined,
-  ),
   hint('YAML_SYNTAX', ['other', 'guess'], ({ parser }) => {
     if (parser?.error === 'TAG_RESOLVE_FAILED') return 'remove the tag, or quote a text that starts with !';
     return parser?.isOpen === true
@@ -93,24 +85,6 @@ export const YAML_SYNTAX: readonly AnyRule[] = [
       `put each document into a file of its own, or make a list: begin ${linesOfKeys(firstKeys)} with "- ", indent all other lines by two spaces, and remove ---`,
   ),
 ];
-
-/** Whether an unquoted `${` stands before an offset in its line: in a flow collection its brace opens an object. */
-function isFlowReference(text: string, offset: number): boolean {
-  const lineStart = text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1;
-  return /[{[].*[:,[]\s*[^"'\s]*\$\{/.test(text.slice(lineStart, offset + 1));
-}
-
-/** All lines that are indented with tabs, from the first on: one slip of one editor. Texts over several lines may mean them. */
-function withoutTabs({ source, start: tab }: NonNullable<Finding['at']>): Fix | undefined {
-  const { text } = source;
-  if (/[|>][+-]?\d*[ \t]*(?:#.*)?$/m.test(text)) return undefined;
-  const start = text.lastIndexOf('\n', tab - 1) + 1;
-  const rest = text.slice(start);
-  const indented = rest.replaceAll(/^[ ]*\t[ \t]*/gm, (found) => found.replaceAll('\t', '  '));
-  return indented === rest
-    ? undefined
-    : { edit: { at: { source, start, end: text.length }, text: indented } };
-}
 
 /** The lines of the first keys, where a comment may stand above them. */
 function linesOfKeys([key, ...others]: readonly (string | undefined)[]): string {

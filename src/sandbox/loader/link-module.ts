@@ -59,7 +59,7 @@ async function build(
 
 /** What only shows when files meet: a name imported that the other file does not export. */
 function describeLinkError(error: esbuild.Message, files: ReadonlyMap<string, GraphFile>): SourceFinding {
-  const finding = missingExport(error.text, files) ?? describeError(error.text);
+  const finding = missingExport(error.text) ?? describeError(error.text);
   const at = placeOf(error.location, NAMESPACE);
   const inline = /\/\/# sourceMappingURL=data:application\/json;base64,([\w+/=]+)\s*$/.exec(
     files.get(at.file)?.source ?? '',
@@ -70,16 +70,13 @@ function describeLinkError(error: esbuild.Message, files: ReadonlyMap<string, Gr
   return { ...finding, ...at, ...found };
 }
 
-function missingExport(
-  text: string,
-  files: ReadonlyMap<string, GraphFile>,
-): Pick<SourceFinding, 'code' | 'message' | 'facts'> | undefined {
+function missingExport(text: string): Pick<SourceFinding, 'code' | 'message' | 'facts'> | undefined {
   const [, id, name = ''] = /^No matching export in "\w+:(.*)" for import "(.*)"$/.exec(text) ?? [];
   if (id === undefined) return undefined;
   return {
     code: 'TRANSFORM_IMPORT_NAME',
     message: `${JSON.stringify(id)} exports nothing named ${JSON.stringify(name)}`,
-    facts: { id, name, text: files.get(id)?.original },
+    facts: { id, name },
   };
 }
 
