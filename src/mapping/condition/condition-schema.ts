@@ -29,23 +29,20 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
 const RULE = '#/definitions/rule';
 const OPERAND = '#/definitions/operand';
 
-const ANY_OPERAND = {
-  anyOf: [
-    { $ref: RULE },
-    { type: ['string', 'number', 'boolean', 'null'] },
-    { type: 'array', items: { $ref: OPERAND } },
-  ],
-};
+/** An operand that stands without a list around it. */
+const SINGLE = [{ $ref: RULE }, { type: ['string', 'number', 'boolean', 'null'] }];
 
 /**
  * JSON Schemas of conditions, for completion in editors: `definitions` of the schema that refers to `rule`. They are
  * looser than the compiler, which says more about a wrong condition.
  */
 export function conditionDefinitions(): Readonly<Record<string, object>> {
-  const operators = [...OPERATORS.keys()].map((operator) => {
+  const operators = [...OPERATORS].map(([operator, { min, max }]) => {
     const description = DESCRIPTIONS[operator];
-    const list = { type: 'array', items: { $ref: OPERAND } };
-    return [operator, { ...(description && { description }), anyOf: [list, { $ref: OPERAND }] }] as const;
+    const most = max === Infinity ? {} : { maxItems: max };
+    const list = { type: 'array', items: { $ref: OPERAND }, minItems: min, ...most };
+    const anyOf = [list, ...(min <= 1 ? SINGLE : [])];
+    return [operator, { ...(description && { description }), anyOf }] as const;
   });
   return {
     rule: {
@@ -56,6 +53,6 @@ export function conditionDefinitions(): Readonly<Record<string, object>> {
       minProperties: 1,
       maxProperties: 1,
     },
-    operand: ANY_OPERAND,
+    operand: { anyOf: [...SINGLE, { type: 'array', items: { $ref: OPERAND } }] },
   };
 }
