@@ -24,6 +24,7 @@ const PARTS: readonly (() => Promise<Part>)[] = [
   async () => (await import('./backlog-part.ts')).backlogPart,
   async () => (await import('./fleet-part.ts')).fleetPart,
   async () => (await import('./console-part.ts')).consolePart,
+  async () => (await import('./editor-part.ts')).editorPart,
 ];
 
 const { values, positionals } = parseArgs({
