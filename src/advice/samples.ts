@@ -1,3 +1,10 @@
 /** What samples of requests say of mappings: paths that no sample has, values that none has, keys that tell nothing apart. */
 export { comparedIn } from './samples/compared.ts';
-export { sampledMappings, type Sample, type SampledMapping } from './samples/sampled-mapping.ts';
+export {
+  type EventSchema,
+  kindsOfPath,
+  sampledMappings,
+  type Sample,
+  type SampledMapping,
+} from './samples/sampled-mapping.ts';
+export { payloadTypes } from './samples/payload-types.ts';

@@ -60,6 +60,7 @@ const judging: CommandTable = {
       ['--json', 'the same as --format json'],
       ['--strict', 'end with 1 for warnings, too'],
       ['--fix', 'make the changes that findings propose, then check again'],
+      ['--kept', 'take the requests that the service kept as samples, too'],
       ['--explain <code>', 'print the page of a code: what is wrong, and examples'],
     ],
     load: async () => (await import('./check.ts')).check,
@@ -139,6 +140,11 @@ const judging: CommandTable = {
     about: 'language server for editors: findings as you type, completion, hover, go to, fixes',
     options: [CONFIG, ['--stdio', 'speak on standard input and output, which it always does']],
     load: async () => (await import('./lsp.ts')).lsp,
+  },
+  'types <hook-name>': {
+    about: 'write the TypeScript type of what is sent to a hook name, for transforms, from its samples',
+    options: [CONFIG, ['--out <file>', 'file to write it to (default: standard output)']],
+    load: async () => (await import('./types.ts')).types,
   },
   schemas: {
     about: 'write the JSON Schemas of configuration, mappings and request files into ./schemas',

@@ -11,6 +11,8 @@ import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import { findConfigFile, type JsonFlags } from './config-file.ts';
 import { printJson } from './json.ts';
+import { readKeptRequest } from '../hook/hook.ts';
+import { withStore } from './store-tasks.ts';
 import { CliError, formatOneLine } from './terminal.ts';
 import { advise } from './lazy-advice.ts';
 
@@ -21,6 +23,8 @@ export interface CheckFlags extends JsonFlags {
   readonly strict?: boolean;
   /** Make the edits of findings that have one, then check again. */
   readonly fix?: boolean;
+  /** Take the requests that the service kept, and the shapes of them, as samples, too. */
+  readonly kept?: boolean;
   /** A code, whose page is printed in place of a check. */
   readonly explain?: string;
 }
@@ -33,7 +37,8 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   const sandbox = new Sandbox({ spare: 0 });
   try {
     const options = { env: cli.terminal.env, needSecrets: false, sandbox, advise };
-    const check = (): Promise<Checked> => checkWithSamples(file, options);
+    const kept = flags.kept === true ? await keptSamples(cli, flags) : [];
+    const check = (): Promise<Checked> => checkWithSamples(file, options, kept);
     if (flags.fix === true) await fix(cli, check);
     const checked = await check();
     const { diagnostics } = checked;
@@ -58,16 +63,29 @@ type Checked = Awaited<ReturnType<typeof checkGeneration>>;
 async function checkWithSamples(
   file: string,
   options: Parameters<typeof checkGeneration>[1],
+  kept: Parameters<typeof findInSamples>[2],
 ): Promise<Checked> {
   const checked = await checkGeneration(file, options);
   if (checked.generation === undefined) return checked;
   const { generation, diagnostics, notes } = checked;
-  const found = await findInSamples(sampleFolders(generation.config), generation);
+  const found = await findInSamples(sampleFolders(generation.config), generation, kept);
   return {
     ...checked,
     diagnostics: byWeight([...diagnostics, ...found.diagnostics]),
     notes: [...notes, ...found.notes],
   };
+}
+
+/** Kept requests that are looked at, the newest first. */
+const MAX_KEPT = 500;
+
+/** What the store of the configuration keeps, which its operator decides: see storage.keepRequests. */
+function keptSamples(cli: Cli, flags: CheckFlags): Promise<NonNullable<Parameters<typeof findInSamples>[2]>> {
+  return withStore(cli, flags, async (storage) => {
+    const read = (await storage.listKeptRequests(MAX_KEPT)).map(readKeptRequest);
+    const whole = read.filter(({ unread }) => unread === undefined);
+    return whole.map(({ request }) => ({ request, from: `request ${request.id}` }));
+  });
 }
 
 const PAGES = fileURLToPath(new URL('../../docs/findings/', import.meta.url));

@@ -1,6 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative, sep } from 'node:path';
-import { comparedIn, sampledMappings, type Sample, type SampledMapping } from '../advice/samples.ts';
+import {
+  comparedIn,
+  type EventSchema,
+  type Sample,
+  type SampledMapping,
+  sampledMappings,
+} from '../advice/samples.ts';
 import { displayName, type Finding } from '../document/document.ts';
 import { createHookRequest } from '../hook/hook.ts';
 import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
@@ -32,6 +38,12 @@ export function sampleFolders({
 /** Samples of one hook name that are looked at: those of its own folder first. */
 const MAX_OF_PATH = 500;
 
+interface FoundSamples {
+  readonly samples: readonly Sample[];
+  readonly schemas: readonly EventSchema[];
+  readonly diagnostics: readonly Finding[];
+}
+
 /**
  * What senders really send: the files of `samples/<hook name>/`, which are payloads or request files, and the requests of
  * golden cases. What cannot be read in the folder is a finding; of golden cases `sluice test` says it.
@@ -39,19 +51,28 @@ const MAX_OF_PATH = 500;
 export async function findSamples(
   { samplesDir, casesDir }: SampleFolders,
   table: RoutingTable,
-): Promise<{ readonly samples: readonly Sample[]; readonly diagnostics: readonly Finding[] }> {
+): Promise<FoundSamples> {
   const [own, golden] = [await findCases(samplesDir), await findCases(casesDir)];
   const used = new Set(own.cases.flatMap(({ files }) => files));
   const payloads = (await filesBelow(samplesDir)).filter(
     (file) => PAYLOAD_FILE.test(file) && !used.has(file) && !/\.(?:request|expected)\.\w+$/.test(file),
   );
   const read = await Promise.all(payloads.map((file) => readSample(file, samplesDir, table)));
+  const isSchema = ({ from }: Sample): boolean => from.endsWith('.schema.json');
+  const [schemas, found] = [true, false].map((wanted) =>
+    read.flatMap(({ sample }) => (sample !== undefined && isSchema(sample) === wanted ? [sample] : [])),
+  );
   const ofCases = [...own.cases, ...golden.cases].flatMap(samplesOfCase);
-  const all = [...read.flatMap(({ sample }) => sample ?? []), ...ofCases];
+  const all = [...(found ?? []), ...ofCases];
   const byPath = Map.groupBy(all, ({ request }) => request.path);
   const problems = own.diagnostics.filter(({ severity }) => severity === 'error');
   return {
     samples: [...byPath.values()].flatMap((list) => list.slice(0, MAX_OF_PATH)),
+    schemas: (schemas ?? []).map(({ request: { path, headers, payload: schema } }) => ({
+      path,
+      headers,
+      schema,
+    })),
     diagnostics: [...problems, ...read.flatMap(({ diagnostics }) => diagnostics)],
   };
 }
@@ -113,22 +134,24 @@ function headersNamedBy(name: string, path: string, { mappings }: RoutingTable):
 
 type Judged = { readonly table: RoutingTable; readonly evaluate?: EvaluateFully };
 
-/** What samples say of the mappings of a table. */
+/** What samples say of the mappings of a table; `kept` are requests that a service kept. */
 export async function findInSamples(
   folders: SampleFolders,
   judged: Judged,
+  kept: readonly Sample[] = [],
 ): Promise<{ readonly diagnostics: readonly Finding[]; readonly notes: readonly string[] }> {
-  return samplesSay(await findSamples(folders, judged.table), judged);
+  const found = await findSamples(folders, judged.table);
+  return samplesSay({ ...found, samples: [...found.samples, ...kept] }, judged);
 }
 
 /** The same of samples that were read before, and of those mappings alone that are asked for; default all. */
 export async function samplesSay(
-  { samples, diagnostics }: Awaited<ReturnType<typeof findSamples>>,
+  { samples, schemas, diagnostics }: FoundSamples,
   { table, evaluate }: Judged,
-  isAsked: (mapping: CompiledMapping) => boolean = () => true,
+  isAsked?: (mapping: CompiledMapping) => boolean,
 ): ReturnType<typeof findInSamples> {
-  if (samples.length === 0) return { diagnostics, notes: [] };
-  const subjects = sampledMappings(table, samples, isAsked);
+  if (samples.length + schemas.length === 0) return { diagnostics, notes: [] };
+  const subjects = sampledMappings(table, samples, { schemas, ...(isAsked && { isAsked }) });
   const { advise } = await import('../advice/advice.ts');
   const taint = evaluate === undefined ? [] : await findTaint(subjects, evaluate);
   return { diagnostics: advise([...diagnostics, ...taint], subjects), notes: notCheckedNotes(subjects) };

@@ -79,6 +79,7 @@ test('init, add, check, routes, test, explain, replay, transform run, diff and s
   expect(fine(await bench.run(['add', 'github'])).out).toContain('Set up GitHub:');
 
   fine(await bench.run(['schemas', '--dir', 'made']));
+  expect(fine(await bench.run(['types', 'hello'])).out).toContain('export type HelloPayload = {');
   expect(readdirSync(join(bench.folder, 'made'))).toContain('mapping.schema.json');
 });
 

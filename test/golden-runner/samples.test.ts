@@ -2,7 +2,11 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { kindsOfPath, payloadTypes } from '../../src/advice/samples.ts';
+import { schemaSays } from '../../src/advice/samples/json-schema.ts';
 import { findInSamples } from '../../src/golden/golden.ts';
+import { createHookRequest } from '../../src/hook/hook.ts';
+import { parseJson, type JsonValue } from '../../src/json.ts';
 import { codesOf, compileList, tableOf } from '../support/mapping-compile.ts';
 import { said } from '../support/said.ts';
 
@@ -78,4 +82,111 @@ test('a question for an address is no event', async () => {
     [mapping],
   );
   expect(diagnostics).toEqual([]);
+});
+
+const strictSchema = (field: string): string =>
+  JSON.stringify({ type: 'object', additionalProperties: false, properties: { [field]: {} } });
+
+test('a schema of an event speaks of the mappings of that event alone', async () => {
+  const files = { 'samples/github/push.schema.json': strictSchema('ref') };
+  const push = {
+    match: { path: 'github', when: { '===': [{ var: 'headers.x-github-event' }, 'push'] } },
+    messageTemplate: '{{reff}}',
+  };
+  const { diagnostics } = await find(files, [ISSUES, push]);
+  expect(codesOf(diagnostics)).toEqual(['SCHEMA_FORBIDS_PATH']);
+  expect(diagnostics[0]?.edit?.text).toBe('ref');
+});
+
+test('requests that a service kept are samples, too', async () => {
+  const table = tableOf(compileList([{ match: { path: 'shop' }, messageTemplate: '{{numbr}}' }]));
+  const request = createHookRequest({ path: 'shop', headers: {}, payload: { number: 7 }, receivedAt: 0 });
+  const nowhere = { samplesDir: '/nowhere', casesDir: '/nowhere' };
+  const { diagnostics } = await findInSamples(nowhere, { table }, [{ request, from: 'request 1' }]);
+  expect(diagnostics.map(({ hint }) => said(hint))).toEqual(['did you mean number?']);
+});
+
+const typesOf = (when: object, payloads: readonly string[]): string => {
+  const table = tableOf(compileList([{ match: { path: 'my-shop', when }, messageTemplate: 'x' }]));
+  const samples = payloads.map((text) => {
+    const content = { path: 'my-shop', headers: {}, payload: parseJson(text), receivedAt: 0 };
+    return { request: createHookRequest(content), from: 'a.json' };
+  });
+  return payloadTypes('my-shop', kindsOfPath(table, 'my-shop', samples));
+};
+
+test('each kind is a type with the texts that tell it, and the payload one of them', () => {
+  const text = typesOf({ in: [{ var: 'kind' }, ['order', 'refund']] }, [
+    '{"kind": "order", "id": 820982911946154508, "lines": [{"sku": "a"}, {"sku": "b", "gift-wrap": true}]}',
+    '{"kind": "order", "id": 2, "lines": [], "note": null}',
+    '{"kind": "refund", "of": {"id": 1}}',
+  ]);
+  expect(text).toBe(`// Written by "sluice types my-shop" from samples: run it again where they change.
+
+/** 2 samples of order. */
+export type OrderMyShopPayload = {
+  readonly kind: "order";
+  readonly id: number;
+  readonly lines: readonly ({
+      readonly sku: string;
+      readonly "gift-wrap"?: boolean;
+    })[];
+  readonly note?: null;
+};
+
+/** 1 sample of refund. */
+export type RefundMyShopPayload = {
+  readonly kind: "refund";
+  readonly of: {
+    readonly id: number;
+  };
+};
+
+export type MyShopPayload = OrderMyShopPayload | RefundMyShopPayload;
+`);
+});
+
+test('one kind alone is the payload, and values of several kinds are a union', () => {
+  const text = typesOf({ '!!': { var: 'id' } }, ['{"id": 1}', '{"id": "a"}', '{"id": null, "list": []}']);
+  expect(text).toContain('export type MyShopPayload = {\n  readonly id: number | string | null;\n');
+  expect(text).toContain('readonly list?: readonly (unknown)[];');
+});
+
+const SCHEMA: JsonValue = {
+  type: 'object',
+  properties: {
+    title: { type: ['string', 'null'] },
+    labels: { type: 'array', items: { $ref: '#/$defs/label' } },
+    extra: {},
+    any: { anyOf: [{ type: 'null' }, { $ref: '#/$defs/label' }] },
+    map: { type: 'object', additionalProperties: { type: 'string' } },
+    loop: { $ref: '#/properties/loop' },
+    other: { $ref: 'https://example.org/other.json' },
+    both: { allOf: [{ $ref: '#/$defs/label' }, { properties: { colour: { type: 'string' } } }] },
+  },
+  additionalProperties: false,
+  $defs: { label: { type: 'object', properties: { name: { type: 'string' } }, additionalProperties: false } },
+};
+
+test.each([
+  ['title', 'named'],
+  ['titel', 'forbidden'],
+  ['title.text', 'forbidden'],
+  ['title.length', undefined],
+  ['labels.0.name', 'named'],
+  ['labels.0.nam', 'forbidden'],
+  ['labels.name', 'forbidden'],
+  ['labels.length', undefined],
+  ['extra.anything', undefined],
+  ['any.name', 'named'],
+  ['any.nam', 'forbidden'],
+  ['map.key', 'named'],
+  ['map.key.more', 'forbidden'],
+  ['loop.a', undefined],
+  ['other.a', undefined],
+  ['both.name', 'named'],
+  // Each part of allOf has to hold, and the first allows a name alone.
+  ['both.colour', 'forbidden'],
+])('of %s a schema says %s', (path, kind) => {
+  expect(schemaSays(SCHEMA, path.split('.'))?.kind).toBe(kind);
 });

@@ -1,8 +1,14 @@
 /** What templates read that samples of requests do not have. */
-import { say, type Sentence } from '../../finding.ts';
+import { didYouMean } from '../../document/document.ts';
+import { quoted, say, type Sentence } from '../../finding.ts';
+import { canonicalPath, namesRead } from '../../mapping/facts.ts';
+import type { CompiledTemplate, Scope } from '../../mapping/mapping.ts';
 import { emptyPath } from '../dialects/paths.ts';
+import { schemesOfHeader } from '../../verify/facts.ts';
+import { verifyInstead } from '../proof-headers.ts';
 import type { AdviceNote, EvaluationAdvice } from '../requests/evaluation-advice.ts';
 import { look, replacing, type Found } from '../rule.ts';
+import { schemaSays } from '../samples/json-schema.ts';
 import { adviseOnReads } from '../samples/sample-advice.ts';
 import type { SampledMapping } from '../samples/sampled-mapping.ts';
 import { isSlip } from '../samples/slips.ts';
@@ -12,9 +18,10 @@ function pathsOf(subject: SampledMapping): readonly Found[] {
   const { mapping, taken, scopes, named } = subject;
   if (scopes.length === 0) return [];
   const what = mapping.forEach === undefined ? named(taken) : `elements in ${taken.length} ${named(taken)}`;
+  const forbidden = new Set(forbiddenPaths(subject).map(({ at }) => at?.start));
   const reads = [...mapping.templates.values()].flatMap((template) =>
     countReads(template, scopes)
-      .filter((read) => read.total > 0 && !isKnownEmpty(read))
+      .filter((read) => read.total > 0 && !isKnownEmpty(read) && !forbidden.has(read.at.start))
       .map((read) => ({ ...read, template })),
   );
   const [never, now] = [reads.filter(isNever), reads.filter((read) => !isNever(read))];
@@ -107,6 +114,86 @@ function sometimes(
   ];
 }
 
+/** Paths that each schema of the mapping's events forbids. */
+function forbiddenPaths({ mapping, schemas }: SampledMapping): readonly Found[] {
+  const { when, path: hook = '' } = mapping.match;
+  const reads = [
+    ...[...mapping.templates.values()].flatMap(({ readsAt = [] }) => readsAt),
+    ...(when === undefined
+      ? []
+      : namesRead(when.rule).map((name) => ({ keys: name.split('.'), at: when.at }))),
+  ];
+  return reads.flatMap(({ keys, at }): readonly Found[] => {
+    const [root, ...path] = JSON.parse(canonicalPath(keys)) as readonly string[];
+    const said = root === 'payload' && path.length > 0 ? schemas.map((each) => schemaSays(each, path)) : [];
+    const forbidden = said.flatMap((each) => (each?.kind === 'forbidden' ? [each] : []));
+    if (forbidden.length === 0 || forbidden.length < schemas.length) return [];
+    const last = keys.at(-1) ?? '';
+    const names = forbidden.flatMap(({ known }) => known);
+    const near = didYouMean(last, names);
+    const found = {
+      code: 'SCHEMA_FORBIDS_PATH',
+      severity: 'error' as const,
+      message: say`no event has ${keys.join('.')}: the schema of ${hook} forbids it`,
+      at,
+      hint: near === undefined ? say`read a field that the schema names` : say`did you mean "${near}"?`,
+    };
+    return [near === undefined ? found : replacing(found, last, near)];
+  });
+}
+
+/** A key of `dedupe` that events of two kinds share: the second counts as a repeat of the first. */
+function sharedKeys({ mapping: { dedupe }, scopes, kindOf }: SampledMapping): readonly Found[] {
+  const key = dedupe?.key;
+  // Ids of deliveries stand in headers, which samples have by chance.
+  if (key === undefined || key === 'body' || key.reads.every((root) => root === 'headers')) return [];
+  const events = scopes.filter(({ element }) => element === undefined);
+  const byKey = Map.groupBy(events, ({ scope }) => renderedOf(key, scope).trim());
+  for (const [text, [first, ...others]] of byKey) {
+    const other = others.find(({ sample }) => first && kindOf(sample) !== kindOf(first.sample));
+    if (text === '' || first === undefined || other === undefined) continue;
+    return [
+      {
+        code: 'DEDUPE_KEY_SHARED',
+        message: say`events of two kinds have the same key, so the second counts as a repeat and is lost: ${first.sample.from} and ${other.sample.from}`,
+        at: key.at,
+        hint: say`use the id that the sender gives each event, or add what tells the kinds apart; the id of an issue or an order is the same in all its events`,
+      },
+    ];
+  }
+  return [];
+}
+
+/** A signature of samples that their path does not judge, as it judges another: each such request is answered 401. */
+function otherSignature({
+  mapping: { match, settings, settingsAt },
+  ofPath,
+}: SampledMapping): readonly Found[] {
+  const { verify } = settings;
+  const at = settingsAt?.verify;
+  if (match.path === undefined || verify === undefined || at === undefined) return [];
+  const names = [...new Set(ofPath.flatMap(({ request }) => Object.keys(request.headers)))];
+  const isJudged = (name: string): boolean =>
+    schemesOfHeader(name).includes(verify.settings.scheme) ||
+    JSON.stringify(verify.settings).includes(`"${name}"`);
+  const other = names.some(isJudged) ? undefined : names.find((name) => SIGNATURE.test(name));
+  const hint = other && verifyInstead(other);
+  if (other === undefined || hint === undefined) return [];
+  const message = say`the samples are signed in ${other}, and have no header that verify judges: they would be answered 401`;
+  return [{ message, at, hint: quoted(hint.replace(' beside match', ' in its place')) }];
+}
+
+const SIGNATURE = /signature(?!-(?:timestamp|input))|hmac/;
+
+/** Empty where it costs too much. */
+function renderedOf(template: CompiledTemplate, scope: Scope): string {
+  try {
+    return template.render(scope);
+  } catch {
+    return '';
+  }
+}
+
 export const SAMPLES = [
   look({
     on: 'sampled-mapping',
@@ -114,4 +201,7 @@ export const SAMPLES = [
     confidence: 'likely',
     find: pathsOf,
   }),
+  look({ on: 'sampled-mapping', codes: ['SCHEMA_FORBIDS_PATH'], find: forbiddenPaths }),
+  look({ on: 'sampled-mapping', codes: ['DEDUPE_KEY_SHARED'], confidence: 'likely', find: sharedKeys }),
+  look({ on: 'sampled-mapping', codes: ['SIGNATURE_NOT_JUDGED'], find: otherSignature }),
 ];

@@ -24,6 +24,8 @@ export interface SampledMapping extends Subject {
   /** Those that the mapping takes, which therefore are of its kinds. */
   readonly taken: readonly Sample[];
   readonly ofPath: readonly Sample[];
+  /** JSON Schemas of its events. */
+  readonly schemas: readonly JsonValue[];
   /** What its templates read, for each sample that it takes, or each element of its list. */
   readonly scopes: readonly SampledScope[];
   /** `samples of issues`: by what all of them have in the fields that tell kinds apart, else by the hook name. */
@@ -43,11 +45,37 @@ export interface SampledScope {
 /** Elements of one list that are looked at. */
 const MAX_ELEMENTS = 20;
 
+/** A JSON Schema of what is sent to a hook name. */
+export interface EventSchema {
+  readonly path: string;
+  /** Of the kind that the name of its file says, as conditions ask for it; empty for every kind. */
+  readonly headers: HookRequest['headers'];
+  readonly schema: JsonValue;
+}
+
+export interface SampleOptions {
+  /** Default all. */
+  readonly isAsked?: (mapping: CompiledMapping) => boolean;
+  readonly schemas?: readonly EventSchema[];
+}
+
+/** Whether a mapping may take an event of the schema: its condition asks for no other kind. */
+function isOfEvents({ path, headers }: EventSchema, { match }: CompiledMapping): boolean {
+  const compared = match.when === undefined ? [] : comparedIn(match.when.rule);
+  return (
+    match.path === path &&
+    Object.entries(headers).every(([header, value]) => {
+      const asked = compared.filter(({ name }) => name === `headers.${header}`);
+      return asked.length === 0 || asked.some(({ values }) => values.includes(value));
+    })
+  );
+}
+
 /** Every mapping that is asked for, with its samples. */
 export function sampledMappings(
   table: RoutingTable,
   all: readonly Sample[],
-  isAsked: (mapping: CompiledMapping) => boolean = () => true,
+  { isAsked = () => true, schemas = [] }: SampleOptions = {},
 ): readonly SampledMapping[] {
   const asked = table.mappings.filter(isAsked);
   const paths = new Set(asked.map(({ match }) => match.path));
@@ -72,6 +100,7 @@ export function sampledMappings(
       table,
       taken,
       ofPath,
+      schemas: schemas.filter((each) => isOfEvents(each, mapping)).map(({ schema }) => schema),
       scopes: taken.flatMap((sample) => scopesOf(mapping, sample, bodyOf(sample))),
       named: (some) => nameOf(some, fields, path),
       kindOf: (sample) => JSON.stringify(fields.map((keys) => valueIn(sample, keys) ?? null)),
@@ -106,6 +135,38 @@ function scopesOf(mapping: CompiledMapping, sample: Sample, body: BodyIndex): re
     body,
     element: createBodyIndex(item),
   }));
+}
+
+/** Samples of one kind of event. */
+export interface SampleKind {
+  /** Its values in the fields that tell kinds apart, such as `issues opened`; empty where there are none. */
+  readonly name: string;
+  readonly samples: readonly Sample[];
+  /** The fields, as keys. */
+  readonly fields: readonly (readonly string[])[];
+}
+
+/** A field with more texts than these names things, and no kinds. */
+const MAX_KINDS = 20;
+
+/** Samples of a hook name by their kind, as its mappings tell kinds apart. */
+export function kindsOfPath(
+  table: RoutingTable,
+  path: string,
+  all: readonly Sample[],
+): readonly SampleKind[] {
+  const samples = all.filter(({ request }) => request.path === path && isEvent(request, table));
+  const fields = kindFields(table, path).filter(
+    (keys) => new Set(samples.map((sample) => valueIn(sample, keys))).size <= MAX_KINDS,
+  );
+  const kinds = Map.groupBy(samples, (sample) => {
+    const texts = fields.flatMap((keys): readonly string[] => {
+      const value = valueIn(sample, keys);
+      return typeof value === 'string' && value.length <= MAX_NAME ? [value] : [];
+    });
+    return texts.join(' ');
+  });
+  return [...kinds].map(([name, own]) => ({ name, samples: own, fields }));
 }
 
 /** The fields by which the mappings of a path tell kinds apart, each once, as keys. */
