@@ -69,8 +69,4 @@ export interface DocumentFacts {
   YAML_TAB: { readonly parser: SyntaxFacts };
   /** The text that holds a control character, or what the parser read it as. */
   JSON_SYNTAX: { readonly text: string } | { readonly format: 'json' | 'json5' };
-  MULTIPLE_DOCUMENTS: {
-    /** The first key of each; undefined where a document has none. */
-    readonly firstKeys: readonly (string | undefined)[];
-  };
 }

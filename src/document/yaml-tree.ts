@@ -66,16 +66,11 @@ function findingsIn(source: SourceText, document: Document.Parsed): Finding[] {
 function severalDocuments(source: SourceText, documents: readonly (Document.Parsed | undefined)[]): Finding {
   const [, second] = documents;
   const start = Math.max(0, source.text.lastIndexOf('---', second?.range[0]));
-  const firstKeys = documents.map((document) => {
-    const [first] = isMap(document?.contents) ? document.contents.items : [];
-    return isScalar(first?.key) ? String(first.key.value).slice(0, 40) : undefined;
-  });
   return {
     severity: 'error',
     code: 'MULTIPLE_DOCUMENTS',
     message: say`the file contains more than one YAML document, expected one`,
     at: { source, start, end: start + 3 },
-    facts: { firstKeys } satisfies DocumentFacts['MULTIPLE_DOCUMENTS'],
   };
 }
 

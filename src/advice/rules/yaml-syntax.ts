@@ -78,20 +78,11 @@ export const YAML_SYNTAX: readonly AnyRule[] = [
       : 'compare the indentation with the lines around it; quote a text that contains ": " or " #" or starts with a special character';
   }),
   remedy('NON_STRING_KEY', say`quote the key`),
-  hint(
+  remedy(
     'MULTIPLE_DOCUMENTS',
-    ['list', 'likely'],
-    ({ firstKeys }) =>
-      `put each document into a file of its own, or make a list: begin ${linesOfKeys(firstKeys)} with "- ", indent all other lines by two spaces, and remove ---`,
+    say`put each document into a file of its own, or make a list: begin the first line of each with "- ", indent all other lines by two spaces, and remove ---`,
   ),
 ];
-
-/** The lines of the first keys, where a comment may stand above them. */
-function linesOfKeys([key, ...others]: readonly (string | undefined)[]): string {
-  if (key === undefined || others.includes(undefined)) return 'the first line of each';
-  if (others.every((other) => other === key)) return `the line of ${key} in each`;
-  return `the lines of ${inWords([key, ...others.flatMap((each) => each ?? [])])}`;
-}
 
 const FENCE = /^(?:```|~~~)[\w-]*[ \t]*(?:\r?\n|$)/gm;
 
