@@ -19,6 +19,8 @@ export interface AddFlags extends ConfigFlags {
   readonly tokenFile?: string;
   readonly url?: string;
   readonly dryRun?: boolean;
+  /** False: the first delivery is not waited for. */
+  readonly wait?: boolean;
   /** What the webhook is made for, or true where there is nothing to choose. */
   readonly register?: string | true;
   readonly remove?: string | true;
@@ -29,6 +31,8 @@ export interface AddFlags extends ConfigFlags {
 /** What a sender is added with. */
 export interface Setting {
   readonly flags: AddFlags;
+  /** The configuration. */
+  readonly file: string;
   readonly places: Places;
   readonly settings: Settings;
 }

@@ -25,9 +25,10 @@ import type { Cli } from './command-line.ts';
 import { findCasesFolder, loadSettings, printFindings } from './config-file.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
 import { type Registering, registerWebhook, removeWebhook, targetProblem } from './register.ts';
+import { awaitFirstDelivery } from './first-delivery.ts';
 import { awaitKey } from './sent-key.ts';
 import { planExamples, planSample } from './sample-plan.ts';
-import { readSenders, type Sender, shippedSenders } from '../senders/senders.ts';
+import { knownSenders, readSenders, type Sender, shippedSenders } from '../senders/senders.ts';
 import { writeSecretFile } from '../mail/mail.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
@@ -44,7 +45,7 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
   };
   refuseOddName(name);
   refuseTwin(places, name);
-  const given = { flags, places, settings };
+  const given = { flags, file, places, settings };
   if (flags.remove !== undefined)
     return removeWebhook(terminal, await registering(terminal, name, { ...given, target: flags.remove }));
   const registers =
@@ -61,11 +62,12 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
     const own = existsSync(secret) ? (await readFile(secret, 'utf8')).trim() : undefined;
     const made = await registerWebhook(terminal, { ...registers, secret: own });
     if (made !== undefined) await writeSecretFile(secret, `${made}\n`);
-    return;
+  } else {
+    for (const step of plan.steps) terminal.out(step);
+    if (plan.sentBy !== undefined && !existsSync(secret))
+      await awaitKey(terminal, { file: secret, title: plan.sentBy });
   }
-  for (const step of plan.steps) terminal.out(step);
-  if (plan.sentBy !== undefined && !existsSync(secret))
-    await awaitKey(terminal, { file: secret, title: plan.sentBy });
+  await awaitFirstDelivery(cli, name, given);
 }
 
 /** What is needed to speak with the interface of a sender; the token is read or asked for, and never stored. */
@@ -74,9 +76,9 @@ async function registering(
   name: string,
   { target: given, ...setting }: Setting & { readonly target: string | true },
 ): Promise<Registering> {
-  const { flags, places, settings } = setting;
-  const { senders } = await readSenders(places.mappings);
-  const sender = [...senders, ...shippedSenders()].find((each) => each.name === name);
+  const { flags, file, settings } = setting;
+  const known = await knownSenders(file, settings.hooks);
+  const sender = known.find((each) => each.name === name);
   const register = sender?.register;
   if (sender === undefined || register === undefined)
     throw new CliError(`--register and --remove are not known of ${name}`, 2);
@@ -102,9 +104,9 @@ function refuseOddName(name: string): void {
 
 /** Of a sender that is known, or made from what it sends. */
 async function makePlan(terminal: Terminal, name: string, given: Setting): Promise<Plan> {
-  const { flags, places } = given;
+  const { flags, file, places } = given;
   const ask = await openAsker(terminal, flags.dryRun !== true);
-  const { senders, diagnostics } = await readSenders(places.mappings);
+  const { senders, diagnostics } = await readSenders(file, given.settings.hooks);
   // One of the user's own comes before ours.
   const known = [...senders, ...shippedSenders()];
   const sender = known.find((each) => each.name === name);

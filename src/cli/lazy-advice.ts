@@ -1,6 +1,7 @@
 import type { Advise } from '../generation/generation.ts';
 import type { ExplainStart } from '../runners/runners.ts';
 import type { ServiceOptions } from '../service/service.ts';
+import { knownSenders } from '../senders/senders.ts';
 
 /** What is known of mistakes, loaded when there is a finding: a start without one never reads it. */
 export const advise: Advise = async (findings, subjects) =>
@@ -17,6 +18,9 @@ export const explainStart: ExplainStart = async (argv, places) => {
 export const serviceAdvice = {
   advise,
   explainStart,
-  loadAdvisor: async (table) => (await import('../advice/requests.ts')).createAdvisor(table),
+  loadAdvisor: async ({ table, config: { file, settings } }) => {
+    const { createAdvisor } = await import('../advice/requests.ts');
+    return createAdvisor(table, await knownSenders(file, settings.hooks));
+  },
   adviseRun: async (run, config) => (await import('../explanation/explanation.ts')).runAdvice(run, config),
 } satisfies Partial<ServiceOptions>;

@@ -3,6 +3,7 @@ import type { Settings } from '../config/config.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
+import { knownSenders } from '../senders/senders.ts';
 import { createVerifier, judgeSender } from '../verify/verify.ts';
 import type { Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
@@ -53,7 +54,12 @@ async function judge(
   const common = { path, scheme: proof.settings.scheme, ...notJudged(settings) };
   if (judged.kind === 'proved') return { ...common, proved: true, retired: judged.retired };
   if (!('proof' in judged)) return { ...common, proved: false };
-  const found = diagnose(judged.proof, judged.request(), judged.refusal);
+  const {
+    file,
+    settings: { hooks },
+  } = generation.config;
+  const senders = await knownSenders(file, hooks);
+  const found = diagnose(judged.proof, judged.request(), judged.refusal, { senders });
   return { ...common, proved: false, diagnosis: { code: found.code, text: sayProof(found) ?? found.code } };
 }
 

@@ -23,6 +23,13 @@ export const hooksSchema = z.strictObject({
   mappingsDir: text
     .exactOptional()
     .describe('Directory of mapping files; default ./mappings next to this file.'),
+  senders: z
+    .array(text.regex(/^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*$/, { error: 'the name of an npm package' }))
+    .max(20)
+    .default([])
+    .describe(
+      'npm packages beside this file with files of senders (senders/*.yaml); none of their code runs.',
+    ),
   transformsDir: text
     .exactOptional()
     .describe('Directory of transform modules; default ./transforms next to this file.'),

@@ -27,8 +27,8 @@ export interface Check {
 
 /** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
 export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
-  const { diagnostics: loaded, generation, transforms, mappingsDir } = await loadAll(file, options);
-  const senders = mappingsDir === undefined ? [] : (await readSenders(mappingsDir)).diagnostics;
+  const { diagnostics: loaded, generation, transforms, hooks } = await loadAll(file, options);
+  const senders = hooks === undefined ? [] : (await readSenders(file, hooks)).diagnostics;
   const diagnostics = [...loaded, ...((await options.advise?.(senders, [])) ?? senders)];
   if (transforms === undefined) return { diagnostics, summary: '', ...NOTHING_TO_TELL };
   const types = await typecheckTransforms(transforms.dir, transforms.refs, {

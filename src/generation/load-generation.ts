@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import {
   type RunnerSettings,
   createReferenceReader,
+  type HooksSettings,
   hideValues,
   loadConfig,
   type LoadedConfig,
@@ -107,8 +108,8 @@ export function loadGeneration(file: string, options: GenerationOptions): Promis
 interface Loaded extends LoadedGeneration {
   /** Absent where the configuration itself could not be read. */
   readonly transforms?: { readonly dir: string; readonly refs: readonly TransformRef[] };
-  /** The folder of mappings; absent where the configuration itself could not be read. */
-  readonly mappingsDir?: string;
+  /** Absent where the configuration itself could not be read. */
+  readonly hooks?: HooksSettings;
 }
 
 /** The same, with the transforms that were looked at, also where there are errors. */
@@ -143,7 +144,7 @@ export async function loadAll(file: string, options: GenerationOptions): Promise
       hideValues(await advised(found, subjects, options), [...config.secrets, ...references.secrets]),
     ),
     transforms: { dir, refs: mappings.transforms },
-    mappingsDir: config.settings.hooks.mappingsDir,
+    hooks: config.settings.hooks,
   };
 }
 

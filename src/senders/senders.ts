@@ -8,6 +8,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { parseDocument } from '../document/facts.ts';
+import { readSenders } from './read-senders.ts';
 import { Sender } from './sender.ts';
 
 export { fileOf, type Registration, Sender } from './sender.ts';
@@ -21,6 +22,12 @@ const FOLDER = fileURLToPath(new URL('.', import.meta.url));
 const BUILT = join(FOLDER, 'senders.json');
 
 let shipped: readonly Sender[] | undefined;
+
+/** All senders: those of the user first, as they come before ours of the same name. */
+export const knownSenders = async (...of: Parameters<typeof readSenders>): Promise<readonly Sender[]> => [
+  ...(await readSenders(...of)).senders,
+  ...shippedSenders(),
+];
 
 /** The senders of this package, by name. */
 export function shippedSenders(): readonly Sender[] {

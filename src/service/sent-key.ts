@@ -8,8 +8,19 @@ import type { Generation } from '../generation/generation.ts';
 
 const WAIT_MS = 600_000;
 
+interface SentKey {
+  /** The hook name. */
+  readonly path: string;
+  readonly key: string;
+  /** Milliseconds since the epoch. */
+  readonly nowMs?: number;
+}
+
 /** Writes a key where it is waited for; resolves to whether it was. */
-export async function takeKey({ config, table }: Generation, path: string, key: string): Promise<boolean> {
+export async function takeKey(
+  { config, table }: Pick<Generation, 'config' | 'table'>,
+  { path, key, nowMs = Date.now() }: SentKey,
+): Promise<boolean> {
   const { settings } = table.settingsOf(path).verify ?? {};
   const [secret] = settings !== undefined && 'secrets' in settings ? settings.secrets : [];
   if (typeof secret !== 'object') return false;
@@ -29,7 +40,7 @@ export async function takeKey({ config, table }: Generation, path: string, key: 
     ));
   if (!isFirst) return false;
   await rm(taken, { force: true });
-  if (Date.now() - since > WAIT_MS) return false;
+  if (nowMs - since > WAIT_MS) return false;
   await writeFile(`${file}.sent`, `${key}\n`, { mode: 0o600, flag: 'w' });
   return true;
 }

@@ -73,13 +73,13 @@ function asServed(
   const { id, config, table, evaluate } = generation;
   const { hooks, gateway } = config.settings;
   return {
-    ...answersOf(table, recording !== undefined || hooks.unmatched === 'skip', loadAdvisor),
+    ...answersOf(generation, recording !== undefined || hooks.unmatched === 'skip', loadAdvisor),
     id,
     ...hooksFor(role, hooks),
     gatewayToken: gateway.token,
     tokens: tokensOf(generation),
     noticePath: noticePath(hooks.mail),
-    takeKey: (path, key) => takeKey(generation, path, key),
+    takeKey: (path, key) => takeKey(generation, { path, key }),
     ...keepRequests(config.settings, table, defaults),
     evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),
     takesAnyFormat: recording !== undefined,
@@ -90,10 +90,11 @@ type TableAnswers = 'canTake' | 'knowsName' | 'isOfName' | 'settingsOf' | 'place
 
 /** What the table says of a hook name before a mapping is chosen, and of a decision. */
 function answersOf(
-  table: RoutingTable,
+  generation: Generation,
   takesAll: boolean,
   loadAdvisor: ServiceOptions['loadAdvisor'],
 ): Pick<ServerGeneration, TableAnswers> {
+  const { table } = generation;
   let advisor: Promise<RequestAdvisor> | undefined;
   return {
     canTake: (path) => takesAll || isBuiltInRoute(path) || table.canTake(path),
@@ -101,7 +102,7 @@ function answersOf(
     isOfName: (path) => path !== '' && [...table.paths].some((name) => isPartOf(path, name)),
     settingsOf: (path) => table.settingsOf(path),
     placeOf: (path) => placeOf(path, table),
-    ...(loadAdvisor && { advisor: () => (advisor ??= loadAdvisor(table)) }),
+    ...(loadAdvisor && { advisor: () => (advisor ??= loadAdvisor(generation)) }),
   };
 }
 

@@ -1,6 +1,5 @@
 import type { KeepRequests, LoadedConfig } from '../config/config.ts';
-import type { LiveOptions } from '../generation/generation.ts';
-import type { RoutingTable } from '../mapping/mapping.ts';
+import type { Generation, LiveOptions } from '../generation/generation.ts';
 import type { RequestAdvisor, SeenRequest } from '../server/server.ts';
 import type { AgentRun } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
@@ -20,7 +19,7 @@ export interface ServiceOptions extends LiveOptions {
    */
   readonly recording?: { readonly performs: boolean };
   /** Makes what is known of mistakes in requests, when it is asked for the first time; default: nothing is known. */
-  readonly loadAdvisor?: (table: RoutingTable) => Promise<RequestAdvisor>;
+  readonly loadAdvisor?: (generation: Generation) => Promise<RequestAdvisor>;
   /** Says what to do about a run that failed. */
   readonly adviseRun?: (run: AgentRun, config: LoadedConfig) => Promise<string | undefined>;
   /** Opens what looks on: the console. It is told of every decision and every replaced generation, and stopped first. */

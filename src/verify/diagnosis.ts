@@ -82,13 +82,21 @@ interface DiagnosisFacts extends Record<Exclude<RefusalReason, keyof PlainFacts>
   readonly 'query-rejected': object;
   readonly 'no-verify': Place & {
     readonly header: Name;
+    /** Who sends it, where it is known, and each way in which they prove themselves, as it is written. */
+    readonly of: readonly string[];
     readonly schemes: readonly string[];
     readonly isUnknown: boolean;
   };
   /** The address that was judged. */
   readonly address: SentName;
   /** `why`: the mapping answers such a question, and this one is wrong. */
-  readonly challenge: Place & { readonly asks: string; readonly why?: ChallengeFault };
+  readonly challenge: Place & {
+    readonly asks: string;
+    readonly why?: ChallengeFault;
+    /** The line of a mapping that answers it, and what else there is to do. */
+    readonly write?: string;
+    readonly also?: string;
+  };
   readonly 'wrong-secret': Secrets & {
     readonly scheme: string;
     /** A header in which the secret itself stands. */

@@ -185,3 +185,46 @@ test('says what is wrong with a name, a sample, an address and a flag', async ()
   ] as const;
   for (const [args, words] of cases) expect((await run(...args)).err).toContain(words);
 });
+
+test('it ends with the first delivery, which is explained, or with Ctrl+C', { timeout: 60_000 }, async () => {
+  const root = await mkdtemp(join(tmpdir(), 'sluice-first-'));
+  await writeFile(join(root, 'sluice.yaml'), CONFIG);
+  await writeFile(join(root, 'issued'), 'lin_wh_0123456789abcdef\n');
+  const adding = ['add', 'linear', '--secret-file', 'issued'];
+  const silent = await cli(adding, { cwd: root, env });
+  expect(silent.out).not.toContain('Waiting');
+  const ended = await cli(adding, { cwd: root, env, answers: [] });
+  expect(ended.out).toContain('No service answers at http://127.0.0.1:0: start "');
+  expect([ended.exitCode, ended.err]).toEqual([0, expect.stringContaining('no delivery came')]);
+  const left = await cli([...adding, '--no-wait'], { cwd: root, env, answers: [] });
+  expect(left.out).not.toContain('Waiting');
+
+  const log = createLogger({ destination: { write: () => true } });
+  const service = await startService({ ...serviceAdvice, configFile: join(root, 'sluice.yaml'), env, log });
+  try {
+    const { origin } = new URL(service.url);
+    const deliver = {
+      unsigned: async () => void (await fetch(`${origin}/hooks/linear`, { method: 'POST', body: '{}' })),
+      signed: async () => {
+        const file = 'test/golden/linear/events.request.yaml';
+        await cli(['send', file, '--sign', '--against', origin], { cwd: root, env });
+      },
+    };
+    for (const [how, told] of [
+      ['unsigned', 'linear-signature is not there'],
+      ['signed', '202'],
+    ] as const) {
+      const { out } = await cli(adding, {
+        cwd: root,
+        env,
+        answers: [],
+        interrupt: new Promise(() => undefined),
+        onPrint: (text) => void (text.includes('Waiting') && deliver[how]()),
+      });
+      expect(out.slice(out.indexOf('Waiting'))).toContain(told);
+    }
+  } finally {
+    await service.stop();
+    await rm(root, { recursive: true, force: true });
+  }
+});

@@ -1,9 +1,18 @@
 /** The key that Notion brings: taken once while it is waited for, and good when it is confirmed. */
-import { existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createHmac } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { takeKey } from '../../src/service/sent-key.ts';
 import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
 import { startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
@@ -59,4 +68,35 @@ test.each([
   const event = JSON.stringify({ id: 'e1', type: 'comment.created', entity: { id: 'c', type: 'comment' } });
   const signature = createHmac('sha256', KEY).update(event).digest('hex');
   expect(await post(event, { 'x-notion-signature': `sha256=${signature}` })).toBe(status);
+});
+
+test('a key is taken within ten minutes, and once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-key-'));
+  const file = join(folder, '.sluice/secrets/notion');
+  mkdirSync(join(folder, '.sluice/secrets'), { recursive: true });
+  const verify = {
+    settings: { scheme: 'notion', secrets: [{ file: '.sluice/secrets/notion' }] },
+    secrets: [''],
+  };
+  const generation = {
+    config: { file: join(folder, 'sluice.yaml') },
+    table: { settingsOf: () => ({ verify }) },
+  } as unknown as Parameters<typeof takeKey>[0];
+  const begin = Date.parse('2026-03-01T12:00:00Z');
+  const want = (): void => {
+    writeFileSync(`${file}.wanted`, '\n');
+    utimesSync(`${file}.wanted`, begin / 1000, begin / 1000);
+  };
+  const take = (key: string, afterMs: number): Promise<boolean> =>
+    takeKey(generation, { path: 'notion', key, nowMs: begin + afterMs });
+  expect(await take('nobody-waits', 0)).toBe(false);
+  want();
+  const both = await Promise.all([take('first-key', 600_000), take('second-key', 600_000)]);
+  expect(both.toSorted()).toEqual([false, true]);
+  expect(readFileSync(`${file}.sent`, 'utf8').trim()).toBe(both[0] ? 'first-key' : 'second-key');
+  expect(await take('third-key', 1)).toBe(false);
+  want();
+  expect(await take('late-key', 600_001)).toBe(false);
+  expect(await take('late-key', 0)).toBe(false);
+  expect(readFileSync(`${file}.sent`, 'utf8')).not.toContain('late-key');
 });

@@ -19,6 +19,7 @@ const FULL = {
     presets: ['mail'],
     mappings: [{ match: { path: 'a' }, messageTemplate: 'x' }],
     mappingsDir: 'maps',
+    senders: ['@acme/senders'],
     transformsDir: 'code',
     maxBodyBytes: 1000,
     limits: { steps: 1000, renderedBytes: 1000, storedBytes: 1000 },

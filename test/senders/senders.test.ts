@@ -44,7 +44,10 @@ describe('a file of a user', () => {
     const folder = mkdtempSync(join(tmpdir(), 'sluice-senders-'));
     mkdirSync(join(folder, 'senders'));
     writeFileSync(join(folder, 'senders', name), text);
-    const { senders, diagnostics } = await readSenders(join(folder, 'mappings'));
+    const { senders, diagnostics } = await readSenders(join(folder, 'sluice.yaml'), {
+      mappingsDir: join(folder, 'mappings'),
+      senders: [],
+    });
     return [senders, formatDiagnostics(diagnostics, { format: 'pretty', color: false })];
   };
 
@@ -73,5 +76,25 @@ describe('a file of a user', () => {
 });
 
 test('no folder is no sender', async () => {
-  expect(await readSenders('/nowhere/mappings')).toEqual({ senders: [], diagnostics: [] });
+  const places = { mappingsDir: '/nowhere/mappings', senders: [] };
+  expect(await readSenders('/nowhere/sluice.yaml', places)).toEqual({ senders: [], diagnostics: [] });
+});
+
+test('senders of a package are read where node would look for it, after those of the user, and nothing of it runs', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-senders-'));
+  const inPackage = join(folder, 'node_modules/@acme/senders');
+  for (const made of ['hooks/senders', 'node_modules/@acme/senders/senders'])
+    mkdirSync(join(folder, made), { recursive: true });
+  writeFileSync(join(inPackage, 'index.js'), 'throw new Error("it ran")');
+  writeFileSync(join(inPackage, 'package.json'), '{"name": "@acme/senders", "main": "index.js"}');
+  writeFileSync(join(inPackage, 'senders/acme.yaml'), 'title: Acme of the package\n');
+  writeFileSync(join(inPackage, 'senders/other.yaml'), 'title: Other\nmapping: ../../../../secret\n');
+  writeFileSync(join(folder, 'secret'), 'x');
+  writeFileSync(join(folder, 'hooks/senders/acme.yaml'), 'title: Acme\n');
+  const places = { mappingsDir: join(folder, 'hooks/mappings'), senders: ['@acme/senders', 'not-there'] };
+  const { senders, diagnostics } = await readSenders(join(folder, 'hooks/sluice.yaml'), places);
+  expect(senders.map(({ title }) => title)).toEqual(['Acme', 'Acme of the package']);
+  const said = formatDiagnostics(diagnostics, { format: 'pretty', color: false });
+  expect(said).toContain('there is no package not-there with a folder senders in node_modules');
+  expect(said).toContain('../../../../secret is outside of the package');
 });

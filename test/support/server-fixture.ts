@@ -93,6 +93,7 @@ const HOOKS: HooksSettings = {
   previousTokens: [],
   path: '/hooks',
   presets: [],
+  senders: [],
   mappingsDir: '/nowhere',
   transformsDir: '/nowhere',
   maxBodyBytes: 1024,

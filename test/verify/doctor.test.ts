@@ -9,7 +9,7 @@ import {
   VerifySettings,
 } from '../../src/verify/verify.ts';
 import type { DiagnosisCode } from '../../src/verify/facts.ts';
-import { findSender } from '../../src/senders/senders.ts';
+import { findSender, type Sender } from '../../src/senders/senders.ts';
 import { signedBy } from '../../src/advice/vocabulary/senders.ts';
 import { writtenScheme } from '../../src/advice/proofs/written-verify.ts';
 import { threadMs } from '../support/thread-time.ts';
@@ -24,9 +24,17 @@ interface Case {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
   readonly url?: string;
+  readonly senders?: readonly Sender[];
 }
 
-function doctor({ settings = { scheme: 'github' }, secret = SECRET, headers, body = '{"a":1}', url }: Case): {
+function doctor({
+  settings = { scheme: 'github' },
+  secret = SECRET,
+  headers,
+  body = '{"a":1}',
+  url,
+  senders,
+}: Case): {
   readonly code: DiagnosisCode;
   readonly text: string;
 } {
@@ -43,7 +51,7 @@ function doctor({ settings = { scheme: 'github' }, secret = SECRET, headers, bod
   const fetchJson = (): Promise<never> => Promise.reject(new Error('no issuer here'));
   const judged = createVerifier(proof, { clock: () => NOW * 1000, fetchJson }).prove(request);
   if (judged instanceof Promise || judged.kind === 'proved') throw new Error('it should be refused');
-  const found = diagnose(proof, request, judged);
+  const found = diagnose(proof, request, judged, senders && { senders });
   const text = sayProof(JSON.parse(JSON.stringify(found)) as typeof found) ?? '';
   for (const shown of [text, JSON.stringify(found)]) {
     expect(shown).not.toContain(secret === '' ? SECRET : secret);
@@ -832,5 +840,28 @@ describe('the doctor', () => {
   test('a body so deep that it cannot be written again harms nothing', () => {
     const body = '['.repeat(30_000) + ']'.repeat(30_000);
     expect(doctor({ headers: github(mac('other', 'x')), body }).code).toBe('wrong-secret');
+  });
+
+  test('a sender of the user is known by its header and by what it signs', () => {
+    const acme: Sender = {
+      name: 'acme',
+      title: 'Acme',
+      folder: '/hooks/senders',
+      verify: {
+        scheme: 'hmac',
+        header: 'x-acme-mark',
+        signed: 'acme/{timestamp}/{body}',
+        timestampHeader: 'x-acme-at',
+      },
+    };
+    const verify =
+      "verify: { scheme: hmac, header: x-acme-mark, signed: 'acme/{timestamp}/{body}', timestampHeader: x-acme-at,";
+    for (const key of [SECRET, 'other']) {
+      const headers = { 'x-acme-mark': mac(key, `acme/${String(NOW)}/{"a":1}`), 'x-acme-at': String(NOW) };
+      const { code, text } = doctor({ headers, senders: [acme] });
+      expect([code, text]).toEqual(['other-scheme', expect.stringContaining(verify)]);
+      if (key === 'other') expect(text).toContain('the request carries x-acme-mark, the header of Acme');
+      expect(doctor({ headers }).code).toBe('no-proof');
+    }
   });
 });

@@ -19,6 +19,7 @@ import {
   type SignedRequest,
   type VerifySettings,
 } from '../../verify/verify.ts';
+import type { Sender } from '../../senders/senders.ts';
 import { bodyVariants } from './body-variants.ts';
 import { otherSignatures } from './other-signatures.ts';
 import { otherVerify } from './other-verify.ts';
@@ -28,6 +29,7 @@ import { columnsOf, generalProof, withSecrets } from './written-verify.ts';
 /** A path whose senders have secrets, which are all set. */
 export interface SecretProof extends ProofSettings {
   readonly settings: Exclude<VerifySettings, { scheme: 'oidc' }>;
+  readonly senders: readonly Sender[];
 }
 
 /** What is tried in place of what the path has, and what is wrong where it fits; by default the proof is another one. */
@@ -71,11 +73,13 @@ function* attemptsAt(proof: SecretProof, request: SignedRequest): Generator<Atte
   for (const { body, facts } of bodyVariants(request.body))
     yield { request: { body }, found: { code: 're-encoded-body', facts } };
   for (const scheme of PROVIDER_NAMES) if (scheme !== settings.scheme) yield { verify: { scheme } };
+  for (const { folder, verify } of proof.senders)
+    if (folder !== undefined && verify !== undefined) yield { verify };
   yield* prefixedSecrets(proof);
   for (const columns of columnsOf(settings))
     for (const secretEncoding of ['base64', 'hex'] as const)
       yield { verify: generalProof({ ...columns, secretEncoding }) };
-  for (const verify of otherSignatures(settings, request)) yield { verify };
+  for (const verify of otherSignatures(proof, request)) yield { verify };
 }
 
 /** Headers that are looked through: a sender chooses how many there are. */

@@ -1,7 +1,7 @@
 /** The proofs that a request carries, by the names and forms of its headers alone. */
 import { findHeader, headerOf, readPresented, type SignatureColumns, type Way } from '../../verify/facts.ts';
 import type { SenderProof } from '../../verify/verify.ts';
-import { type Sender, shippedSenders } from '../../senders/senders.ts';
+import type { Sender } from '../../senders/senders.ts';
 import { waysOf } from '../vocabulary/senders.ts';
 import { hashOf } from './signature-shapes.ts';
 
@@ -11,12 +11,15 @@ export interface CarriedProof {
   readonly senders: readonly (Sender & { readonly verify: SenderProof })[];
 }
 
-/** The first such header, but for `except`: one in the form of its sender comes before one that has its name only. */
+/** The first such header, but for those of `except`: one in the form of its sender comes before one that has its name only. */
 export function findCarried(
   rawHeaders: readonly string[],
-  except: ReadonlySet<string | undefined> = new Set(),
+  {
+    senders,
+    except,
+  }: { readonly senders: readonly Sender[]; readonly except: ReadonlySet<string | undefined> },
 ): CarriedProof | undefined {
-  const found = shippedSenders().flatMap((sender) =>
+  const found = senders.flatMap((sender) =>
     waysOf(sender).flatMap((way) => {
       const header = headerOf(way);
       const isThere = header !== undefined && findHeader(rawHeaders, header) !== undefined;

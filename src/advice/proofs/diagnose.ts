@@ -4,7 +4,7 @@ import { ownLook } from './other-signatures.ts';
 import { otherVerify } from './other-verify.ts';
 import { isSureShape, shapesOf } from './signature-shapes.ts';
 import { columnsOf, generalProof } from './written-verify.ts';
-import { otherKey } from '../../senders/senders.ts';
+import { otherKey, type Sender, shippedSenders } from '../../senders/senders.ts';
 import { headerOf, isTable, schemeOf, unitOf, writtenTime } from '../../verify/facts.ts';
 import {
   type Diagnosis,
@@ -22,6 +22,8 @@ export interface KnownBeside {
   readonly signsUrl?: boolean;
   readonly publicUrl?: string | undefined;
   readonly url?: string;
+  /** All senders that are known; default those of this package. */
+  readonly senders?: readonly Sender[];
 }
 
 /** Says why a request was refused: first what would have fitted, then what the refusal says by itself. */
@@ -36,7 +38,7 @@ export function diagnose(
   if (settings.scheme === 'oidc') return plainReason(proof, refusal);
   const names = settings.secrets.map(nameOfSecret);
   const secrets = proof.secrets.filter((secret) => secret !== '');
-  const own: SecretProof = { settings, secrets };
+  const own: SecretProof = { settings, secrets, senders: known.senders ?? shippedSenders() };
   if (reason === 'not-configured')
     return { code: reason, facts: { names, isUnset: secrets.length === 0 && proof.doubts === undefined } };
   if (reason === 'no-proof' && known.hasToken === true) return noProof(own, true);
@@ -68,14 +70,14 @@ function otherUnit({ settings }: SecretProof, request: SignedRequest): Diagnosis
 }
 
 /** The sender whose header came in place of the one that the path asks for, or a signature of nobody known. */
-function otherSender({ settings }: SecretProof, request: SignedRequest): Diagnosis | undefined {
+function otherSender({ settings, senders }: SecretProof, request: SignedRequest): Diagnosis | undefined {
   const ways = isTable(settings) ? schemeOf(settings).ways : [];
   const wanted = new Set(ways.map(({ way }) => headerOf(way)));
-  const carried = findCarried(request.rawHeaders, wanted);
+  const carried = findCarried(request.rawHeaders, { senders, except: wanted });
   const [first, ...others] = carried?.senders ?? [];
   if (carried !== undefined && first !== undefined) {
-    const { header, senders } = carried;
-    const of = senders.map(({ title }) => title);
+    const { header } = carried;
+    const of = carried.senders.map(({ title }) => title);
     const or = others.map(({ verify }) => verify.scheme);
     return otherVerify(settings, first.verify, { isProved: false, header, of, or });
   }
@@ -85,11 +87,12 @@ function otherSender({ settings }: SecretProof, request: SignedRequest): Diagnos
 }
 
 /** The form that the signature has by its look, where no secret fits; or the sender whose header a general scheme reads. */
-function otherForm({ settings }: SecretProof, request: SignedRequest): Diagnosis | undefined {
+function otherForm({ settings, senders }: SecretProof, request: SignedRequest): Diagnosis | undefined {
   const [own] = columnsOf(settings);
   const seen = own && ownLook(own, request);
   if (own === undefined) return undefined;
-  const carried = 'header' in settings ? findCarried(request.rawHeaders) : undefined;
+  const carried =
+    'header' in settings ? findCarried(request.rawHeaders, { senders, except: new Set() }) : undefined;
   const sender = carried?.header === own.header ? carried.senders[0] : undefined;
   if (carried !== undefined && sender !== undefined)
     return otherVerify(settings, sender.verify, {

@@ -9,7 +9,7 @@ import {
   writtenTime,
 } from '../../verify/facts.ts';
 import { SCHEMES, type SenderProof, type SignedRequest, type VerifySettings } from '../../verify/verify.ts';
-import { shippedSenders } from '../../senders/senders.ts';
+import type { Sender } from '../../senders/senders.ts';
 import { defined } from '../../json.ts';
 import { waysOf } from '../vocabulary/senders.ts';
 import { shapeOf, shapesOf } from './signature-shapes.ts';
@@ -21,9 +21,12 @@ const MAX_SOURCES = 2;
 type Columns = Partial<SignatureColumns>;
 
 /** All that senders are known to sign, `{url}` only where the address is known, in every header and form. */
-export function* otherSignatures(settings: VerifySettings, request: SignedRequest): Generator<SenderProof> {
+export function* otherSignatures(
+  { settings, senders }: { readonly settings: VerifySettings; readonly senders: readonly Sender[] },
+  request: SignedRequest,
+): Generator<SenderProof> {
   const [own] = columnsOf(settings);
-  const texts = signedTexts().filter((signed) => request.url !== '' || !signed.includes('{url}'));
+  const texts = signedTexts(senders).filter((signed) => request.url !== '' || !signed.includes('{url}'));
   for (const shape of shapes(own, request)) {
     const times = timesOf(own, shape, request).slice(0, MAX_SOURCES);
     const ids = idsOf(own, request).slice(0, MAX_SOURCES);
@@ -35,10 +38,10 @@ export function* otherSignatures(settings: VerifySettings, request: SignedReques
 }
 
 /** What the senders sign that are known, as they document it. */
-function signedTexts(): readonly string[] {
+function signedTexts(senders: readonly Sender[]): readonly string[] {
   const all = [
     ...Object.values(SCHEMES).flatMap(({ ways }) => ways.map(({ way }) => way)),
-    ...shippedSenders().flatMap(waysOf),
+    ...senders.flatMap(waysOf),
   ];
   return [...new Set(all.flatMap((way) => (way.kind === 'signature' ? [way.columns.signed] : [])))];
 }

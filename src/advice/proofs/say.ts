@@ -2,7 +2,7 @@
 import { printSentence, say, type Sentence } from '../../finding.ts';
 import { type Diagnosis, nameOfSecret } from '../../verify/verify.ts';
 import type { DiagnosisCode, FactsOf, Name, OtherVerify } from '../../verify/facts.ts';
-import { sayAddressCheck } from '../requests/request-notes.ts';
+import { adviseOnCheck } from '../vocabulary/address-checks.ts';
 import { shownAs } from '../vocabulary/senders.ts';
 import { adviseVerify, generalScheme, keysOf, wholeVerify, writtenKeys } from './written-verify.ts';
 
@@ -53,19 +53,19 @@ const SAY: Say = {
   'token-elsewhere': sayElsewhere,
   'query-rejected': () =>
     say`the token came as ?token= in the address, which hooks.queryToken: reject refuses: send it as ${CARRIERS}`,
-  'no-verify': ({ header, schemes, isUnknown, mapping, near }) => {
+  'no-verify': ({ header, of, schemes, isUnknown, mapping, near }) => {
     if (isUnknown)
-      return say`the request carries ${header}, the proof of ${schemes.join(' or ')}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${near === undefined ? 'correct the address at the sender, or match.path of the mapping that was meant' : nameMeant(near)}`;
+      return say`the request carries ${header}, the proof of ${of.join(' or ')}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${near === undefined ? 'correct the address at the sender, or match.path of the mapping that was meant' : nameMeant(near)}`;
     const place = placeOf(mapping);
     return schemes.length > 0
-      ? say`the request carries ${header}, the proof of ${schemes.join(' or ')}, but no mapping of this path says verify, so the hook token is asked for: ${adviseVerify(schemes, place)}`
+      ? say`the request carries ${header}, the proof of ${of.join(' or ')}, but no mapping of this path says verify, so the hook token is asked for: ${adviseVerify(schemes, place)}`
       : say`no hook token came, but the header ${header}, which looks like the proof of its sender: ${adviseVerify([generalScheme(textOf(header))], place)}; or send the hook token as ${CARRIERS}`;
   },
   address: (address) =>
     say`the address that was judged is ${address}, and allowFrom of this path does not have it: add it there if it is the sender; if it is a proxy, let it write X-Forwarded-For, and add it to server.trustedProxies`,
-  challenge: ({ asks, why, mapping }) =>
+  challenge: ({ asks, why, mapping = 'a mapping of this path', write, also }) =>
     why === undefined
-      ? say`${sayAddressCheck(asks, mapping)}`
+      ? say`${adviseOnCheck({ provider: asks, write, also }, mapping)}`
       : say`this is how ${ASKERS[asks] ?? 'its sender'} checks the address, and ${WRONG[why]}`,
   'wrong-secret': sayWrongSecret,
   'not-configured': ({ names, isUnset }) =>

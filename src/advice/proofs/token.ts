@@ -2,7 +2,9 @@ import type { Diagnosis } from '../../verify/verify.ts';
 import { type FactsOf, isPlainHeaderName, presentedToken, TOKEN_HEADERS } from '../../verify/facts.ts';
 import { defined } from '../../json.ts';
 import type { TokenFacts } from '../../server/server.ts';
+import { type Sender, shippedSenders } from '../../senders/senders.ts';
 import { findCarried } from './carried.ts';
+import { writtenProof } from './written-verify.ts';
 
 /** Headers and fields that are looked through for the token: a sender chooses how many there are. */
 const MAX_LOOKED_AT = 50;
@@ -13,11 +15,11 @@ interface TokenRequest extends TokenFacts {
 }
 
 /** Says why a request did not prove itself with the hook token: what it carries instead, and which carriers there are. */
-export function diagnoseToken(facts: TokenFacts, near?: string): Diagnosis {
+export function diagnoseToken(facts: TokenFacts, near?: string, senders = shippedSenders()): Diagnosis {
   const request = { ...facts, near };
   return (
     tokenElsewhere(request) ??
-    proofNotAsked(request) ??
+    proofNotAsked(request, senders) ??
     (facts.reason === 'query-rejected'
       ? { code: 'query-rejected', facts: {} }
       : facts.reason === 'missing'
@@ -27,13 +29,17 @@ export function diagnoseToken(facts: TokenFacts, near?: string): Diagnosis {
 }
 
 /** The proof of a known sender, on a path that asks for the hook token. */
-function proofNotAsked({ rawHeaders, unknownName, mapping, near }: TokenRequest): Diagnosis | undefined {
-  const carried = findCarried(rawHeaders, AUTHORIZATION);
+function proofNotAsked(
+  { rawHeaders, unknownName, mapping, near }: TokenRequest,
+  senders: readonly Sender[],
+): Diagnosis | undefined {
+  const carried = findCarried(rawHeaders, { senders, except: AUTHORIZATION });
   if (carried === undefined) return undefined;
-  const { header, senders } = carried;
-  const schemes = senders.map(({ verify }) => verify.scheme);
+  const { header } = carried;
+  const schemes = carried.senders.map(({ verify }) => writtenProof(verify));
+  const of = carried.senders.map(({ title }) => title);
   const isUnknown = unknownName !== undefined;
-  return { code: 'no-verify', facts: { header, schemes, isUnknown, ...defined({ mapping, near }) } };
+  return { code: 'no-verify', facts: { header, of, schemes, isUnknown, ...defined({ mapping, near }) } };
 }
 
 const AUTHORIZATION: ReadonlySet<string> = new Set(['authorization']);
@@ -59,7 +65,7 @@ function withoutToken({ rawHeaders, mapping, unknownName, near, queryToken }: To
   if (!isBasic && proof !== undefined && mapping !== undefined && place.near === undefined)
     return {
       code: 'no-verify',
-      facts: { header: { sent: proof.name }, schemes: [], isUnknown: false, mapping },
+      facts: { header: { sent: proof.name }, of: [], schemes: [], isUnknown: false, mapping },
     };
   return { code: 'no-token', facts: { takesQuery: queryToken !== 'reject', ...place, ...defined({ has }) } };
 }

@@ -69,7 +69,7 @@ export function generalProof({ algorithm, ...columns }: SignatureColumns): Sende
 }
 
 /** A proof as it is written behind `scheme:`. */
-const writtenProof = (proof: SenderProof): string =>
+export const writtenProof = (proof: SenderProof): string =>
   [proof.scheme, ...Object.entries(keysOf(proof)).map(([key, value]) => writtenKey(key, value))].join(', ');
 
 /** The general scheme for these columns: what stands behind `scheme:`. */

@@ -3,6 +3,7 @@ import type { RoutingTable } from '../../mapping/mapping.ts';
 import type { RequestAdvisor } from '../../server/server.ts';
 import { diagnose, sayProof } from '../proofs.ts';
 import { diagnoseToken } from '../proofs/token.ts';
+import { shippedSenders } from '../../senders/senders.ts';
 import { findAddressCheck, readTexts } from '../vocabulary/address-checks.ts';
 import { createDecisionAdvisor } from './decision-advice.ts';
 import { sayFindings } from './decision-words.ts';
@@ -12,7 +13,7 @@ import { refusalFinding } from './refusal-notes.ts';
 import { repeatFacts } from './repeat-note.ts';
 
 /** What the server may ask of the requests of one generation. */
-export function createAdvisor(table: RoutingTable): RequestAdvisor {
+export function createAdvisor(table: RoutingTable, senders = shippedSenders()): RequestAdvisor {
   return {
     onRefusal: (refused) => refusalFinding(refused, table),
     onEvaluation: createDecisionAdvisor(table),
@@ -24,11 +25,16 @@ export function createAdvisor(table: RoutingTable): RequestAdvisor {
       diagnoseToken(
         request,
         request.unknownName === undefined ? undefined : nearestName(request.unknownName, table)?.name,
+        senders,
       ),
-    onProof: ({ proof, request, refusal, ...known }) => diagnose(proof, request, refusal, known),
+    onProof: ({ proof, request, refusal, ...known }) =>
+      diagnose(proof, request, refusal, { ...known, senders }),
     onQuestion: ({ headers, query, hasBody, body, place }) => {
-      const check = findAddressCheck({ header: (name) => headers[name], query, hasBody, ...readTexts(body) });
-      return check && { code: 'challenge', facts: defined({ asks: check.provider, mapping: place }) };
+      const asked = { header: (name: string) => headers[name], query, hasBody, ...readTexts(body) };
+      const check = findAddressCheck(asked, senders);
+      if (check === undefined) return undefined;
+      const { provider: asks, write, also } = check;
+      return { code: 'challenge', facts: { asks, ...defined({ write, also, mapping: place }) } };
     },
   };
 }

@@ -44,8 +44,11 @@ const weightOf = ({ headers = {}, query = {}, body = {} }: Question): number =>
   [headers, query, body].flatMap(Object.values).reduce((sum, pattern) => sum + (pattern === '' ? 1 : 2), 0);
 
 /** Undefined of a request that asks nothing, or in a way that is not known. */
-export function findAddressCheck(request: AskingRequest): AddressCheck | undefined {
-  const asking = shippedSenders()
+export function findAddressCheck(
+  request: AskingRequest,
+  senders = shippedSenders(),
+): AddressCheck | undefined {
+  const asking = senders
     .filter(({ question }) => question !== undefined && asks(question, request))
     .toSorted((a, b) => weightOf(b.question ?? {}) - weightOf(a.question ?? {}));
   const [first] = asking;
