@@ -246,7 +246,7 @@ function outwards(frame: Frame, steps: number): Frame | undefined {
   for (let step = 0; step < steps; step += 1) {
     const { value }: Frame = from;
     from = from.up;
-    while (from?.up !== undefined && from.value === value && typeof value === 'object') from = from.up;
+    if (typeof value === 'object') while (from?.up !== undefined && from.value === value) from = from.up;
     if (from === undefined) return undefined;
   }
   return from;
