@@ -16,12 +16,15 @@ import {
   type GenerationOptions,
   type LoadedGeneration,
 } from '../generation/generation.ts';
+import type { ReadKept } from '../hook/hook.ts';
+import { defined } from '../json.ts';
 import { Sandbox, typecheckTransforms } from '../sandbox/sandbox.ts';
 import type { ConsoleParts } from '../service/service.ts';
 import { isoTime } from '../storage/facts.ts';
 import type { RunRecord } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 import { advise } from './lazy-advice.ts';
+import { toWire } from './sender-request.ts';
 
 /** One above the service's own. */
 const DEFAULT_CONSOLE_PORT = 8788;
@@ -52,6 +55,7 @@ export async function openConsole(
     ...parts,
     ...addressesOf(settings, parts.url, mode),
     ...queueChanges(parts),
+    takeAgain: (kept) => takeAgain(parts, kept),
     whyQueued: (runs) => whyAllQueued(parts, runs),
     mode,
     keyFiles: consoleKeyFiles(configFile, env),
@@ -88,6 +92,17 @@ function queueChanges({ storage, live, notify }: ConsoleParts): Pick<ConsoleDeps
       whenChanged(storage.retry({ kind: 'ids', ids }, Date.now(), live().config.settings.gateway.runner)),
     drop: (ids) => whenChanged(dropRuns(storage, ids)),
   };
+}
+
+/** By the way every request goes, with what its sender sent; the key keeps it from being taken twice. */
+function takeAgain(
+  { deliver, live }: ConsoleParts,
+  { request, unread }: ReadKept,
+): ReturnType<ConsoleParts['deliver']> {
+  const { id, path: name, query } = request;
+  const settings = live().table.settingsOf(name);
+  const { body, headers } = toWire({ request, ...defined({ rawBody: unread }) }, settings, '');
+  return deliver({ name, body, idempotencyKey: `replay:${id}`, again: { headers, query } });
 }
 
 /** What each of these queued runs waits for; those that wait for their time have an ISO time. */

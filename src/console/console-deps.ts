@@ -1,6 +1,6 @@
 import type { LoadedConfig } from '../config/config.ts';
 import type { Finding } from '../document/document.ts';
-import type { Evaluation } from '../hook/hook.ts';
+import type { Evaluation, ReadKept } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { KeptGeneration, RunRecord, Storage } from '../storage/storage.ts';
@@ -68,6 +68,8 @@ export interface ConsoleDeps {
   readonly whyQueued: (runs: readonly RunRecord[]) => Promise<ReadonlyMap<string, string>>;
   /** The queue as the command line changes it; resolves to how many entries changed. */
   readonly retry: (ids: readonly string[]) => Promise<number>;
+  /** Takes a kept request again by the way every request goes, once in a day; resolves to the new one. */
+  readonly takeAgain: (kept: ReadKept) => Promise<{ readonly status: number; readonly requestId: string }>;
   /** Ends the turns of these runs that are under way here; how many these were. */
   readonly cancel: (ids: readonly string[]) => number;
   /** Wakes who performs work: the queue was changed. */

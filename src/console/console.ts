@@ -1,6 +1,6 @@
 /*
  * The console: a web page on a listener of its own, over what the other rooms know. It decides nothing and evaluates
- * nothing by itself. `dev` lets authors try and save changes; `serve` only shows.
+ * nothing by itself. What a visitor may do is the role of the key: `dev` alone writes files.
  */
 import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -22,7 +22,7 @@ import { Judge } from './judge.ts';
 import { LiveFeed } from './live-feed.ts';
 import { contentSecurityPolicy, pageDocument } from './page-html.ts';
 import { OPERATING } from './operate.ts';
-import { AUTHORING, CHANGING, READING, stateOf, type RouteContext } from './routes.ts';
+import { AUTHORING, READING, stateOf, TRYING, WRITING, type RouteContext } from './routes.ts';
 
 export type { ConsoleDeps, ConsoleGeneration, DraftFolders, LoadedWork, Workshop } from './console-deps.ts';
 
@@ -129,7 +129,7 @@ function isInUse(error: unknown): boolean {
 
 interface RoleRoutes {
   readonly read: typeof READING;
-  readonly change: typeof CHANGING;
+  readonly change: typeof WRITING;
   readonly unknown: string;
 }
 
@@ -137,10 +137,14 @@ interface RoleRoutes {
 const ROUTES: Readonly<Record<Role, RoleRoutes>> = {
   author: {
     read: { ...READING, ...AUTHORING },
-    change: { ...CHANGING, ...OPERATING },
+    change: { ...TRYING, ...WRITING, ...OPERATING },
     unknown: 'there is no such thing',
   },
-  operate: { read: READING, change: { ...OPERATING }, unknown: 'there is no such thing here' },
+  operate: {
+    read: { ...READING, ...AUTHORING },
+    change: { ...TRYING, ...OPERATING },
+    unknown: 'there is no such thing here: files are not written in sluice serve',
+  },
   inspect: { read: READING, change: {}, unknown: 'this key may look, and change nothing' },
   view: { read: READING, change: {}, unknown: 'this key may look, and change nothing' },
 };

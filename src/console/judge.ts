@@ -18,7 +18,7 @@ import type { ConsoleDeps, ConsoleGeneration, LoadedWork, Workshop } from './con
 import type { ImpactAnswer, Judgement } from './protocol.ts';
 
 /** Kept requests a draft is tried on. */
-const MAX_KEPT = 200;
+const MAX_KEPT = 1_000;
 /** The processes of transforms end when nobody has asked for this long. */
 const IDLE_MS = 5 * 60_000;
 /** How long golden cases that were read are taken as they are. */

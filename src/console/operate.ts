@@ -1,9 +1,11 @@
 /** Changes of stored work from the page: what the command line does, each with a line that says who did it. */
 import * as z from 'zod';
 import { ALL_MAPPINGS } from '../storage/facts.ts';
+import type { Replayed } from './protocol.ts';
+import { planReplay, replay } from './replay.ts';
 import type { Asked, Route, RouteContext } from './routes.ts';
 
-const Chosen = z.strictObject({ ids: z.array(z.string().max(100)).min(1).max(200) });
+const Chosen = z.strictObject({ ids: z.array(z.string().max(100)).min(1).max(1_000) });
 /** Without a mapping: all runs. */
 const Paused = z.strictObject({ mapping: z.string().min(1).max(200).optional() });
 
@@ -11,6 +13,16 @@ export const OPERATING: Readonly<Record<string, Route>> = {
   '/api/retry': chosen('retry', ({ deps }, ids) => deps.retry(ids)),
   '/api/drop': chosen('drop', ({ deps }, ids) => deps.drop(ids)),
   '/api/cancel': chosen('cancel', ({ deps }, ids) => Promise.resolve(deps.cancel(ids))),
+  '/api/replay/plan': async (context, { body, signal }) => ({
+    plan: await planReplay(context, Chosen.parse(body).ids, signal),
+  }),
+  '/api/replay': async (context, asked) => {
+    const { ids } = Chosen.parse(asked.body);
+    const done: Replayed[] = [];
+    const make = async (): Promise<number> => done.push(...(await replay(context, ids, asked.signal)));
+    await told(context, asked, { what: 'replay', ids }, make);
+    return { done };
+  },
   '/api/pause': paused('pause', async ({ deps: { storage } }, mapping) =>
     Number(await storage.pauseRuns(mapping, Date.now())),
   ),

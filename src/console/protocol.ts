@@ -42,6 +42,22 @@ export interface Overview {
   readonly limited: readonly LimitedMapping[];
 }
 
+/** What would become of a request that is taken again. */
+export interface PlannedReplay {
+  readonly id: string;
+  /** `accepted`: something came of it, so it is not repeated; `not-kept`: nobody knows what it held. */
+  readonly end: 'taken' | 'refused' | 'accepted' | 'not-kept';
+  /** The mapping, or why it would be refused again. */
+  readonly says?: string;
+}
+
+/** A request that was taken again, with the new one. */
+export interface Replayed {
+  readonly id: string;
+  readonly requestId: string;
+  readonly status: number;
+}
+
 /** What the page has to know before it shows anything. */
 export interface ConsoleState {
   readonly mode: 'dev' | 'serve';

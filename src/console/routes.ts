@@ -16,6 +16,7 @@ import type { ConsoleDeps } from './console-deps.ts';
 import type { Drafts, LoadedDraft } from './drafts.ts';
 import { type Judge, judgementOf } from './judge.ts';
 import { keepAsGolden } from './keep-golden.ts';
+import { patchOf } from './patch.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
 import { endsOf, overview } from './work-ends.ts';
 import type {
@@ -65,7 +66,7 @@ export const READING: Readonly<Record<string, Route>> = {
     requestPage(deps, judge, { id: query.get('id') ?? '', withText: who.role !== 'view' }),
 };
 
-/** What only `dev` answers with GET. */
+/** What is asked with GET by who may try changes. */
 export const AUTHORING: Readonly<Record<string, Route>> = {
   '/api/files': authorFiles,
   '/api/file': async ({ deps }, { query }) => {
@@ -75,10 +76,15 @@ export const AUTHORING: Readonly<Record<string, Route>> = {
   '/api/vocabulary': async () => vocabulary(),
 };
 
-/** What changes something, or costs something; `dev` only, with POST. */
-export const CHANGING: Readonly<Record<string, Route>> = {
+/** What tries a change and writes nothing; with POST, as it costs something. */
+export const TRYING: Readonly<Record<string, Route>> = {
   '/api/draft': draft,
   '/api/impact': impact,
+  '/api/patch': patch,
+};
+
+/** What writes files; `dev` only. */
+export const WRITING: Readonly<Record<string, Route>> = {
   '/api/save': save,
   '/api/golden': golden,
 };
@@ -165,6 +171,25 @@ async function impact(
   if (generation === undefined) return {};
   const found = await context.judge.impact(generation, signal);
   return { ...found, typeFindings: await typeFindings };
+}
+
+async function patch(
+  context: RouteContext,
+  { body, signal }: Asked,
+): Promise<{ readonly patch: string } | undefined> {
+  const { deps } = context;
+  const asked = Draft.parse(body);
+  const file = await findAuthorFile(foldersOf(deps), asked.file);
+  if (file === undefined) return undefined;
+  const loaded = await loadDraft(context, asked, signal);
+  const made = {
+    file: await readAuthorFile(file),
+    text: asked.text,
+    request: asked.request === undefined ? undefined : await findKept(deps, asked.request),
+    generation: loaded?.generation,
+    goldenDir: deps.goldenDir,
+  };
+  return { patch: await patchOf(made) };
 }
 
 async function save({ deps, drafts }: RouteContext, { body }: Asked): Promise<SaveAnswer | undefined> {

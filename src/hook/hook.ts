@@ -14,4 +14,4 @@ export {
   unreadEvaluation,
   type WrittenRequest,
 } from './read-payload.ts';
-export { readKeptRequest } from './kept-request.ts';
+export { type ReadKept, readKeptRequest } from './kept-request.ts';

@@ -1,4 +1,5 @@
 import { HookError } from '../errors.ts';
+import type { HookRequest } from '../request.ts';
 import { concludeRequest, findAdvisor, logRequest } from './account.ts';
 import { tooLarge } from './body.ts';
 import { type Ending, failedEnding } from './ending.ts';
@@ -10,12 +11,15 @@ import { bodyLimit, canTake, takeHook } from './take-hook.ts';
 /** A hook that a part of this process makes itself, such as the reader of a mailbox. */
 export interface OwnHook {
   readonly name: string;
-  /** JSON. */
+  /** JSON; of a request that came before, as its path takes it. */
   readonly body: Buffer;
   readonly idempotencyKey: string;
+  /** What else came with a request that is taken again. */
+  readonly again?: Pick<HookRequest, 'headers' | 'query'>;
 }
 
 export interface OwnAnswer {
+  readonly requestId: string;
   readonly status: number;
   readonly body: string;
   readonly retryAfterSeconds?: number;
@@ -34,15 +38,16 @@ export async function deliver(context: ServerContext, hook: OwnHook): Promise<Ow
   const { status, body = '', headers = [] } = ending.answer;
   const retryAfter = headers[headers.indexOf('retry-after') + 1];
   return {
+    requestId: facts.ids.id,
     status,
     body,
     ...(headers.includes('retry-after') ? { retryAfterSeconds: Number(retryAfter) } : {}),
   };
 }
 
-function factsOf(context: ServerContext, { body }: OwnHook): RequestFacts {
+function factsOf(context: ServerContext, { body, again }: OwnHook): RequestFacts {
   const values = Object.create(null) as Record<string, string>;
-  values['content-type'] = 'application/json';
+  Object.assign(values, { 'content-type': 'application/json' }, again?.headers);
   return {
     generation: context.deps.generation(),
     ids: context.ids(),
@@ -55,7 +60,7 @@ function factsOf(context: ServerContext, { body }: OwnHook): RequestFacts {
 
 async function handle(context: ServerContext, facts: RequestFacts, hook: OwnHook): Promise<Ending> {
   const known = { hookName: hook.name };
-  const { name, body, idempotencyKey: key } = hook;
+  const { name, body, idempotencyKey: key, again } = hook;
   const { generation } = facts;
   try {
     if (!generation.hooks.enabled) throw new HookError('not_found', 'hooks are switched off');
@@ -63,8 +68,9 @@ async function handle(context: ServerContext, facts: RequestFacts, hook: OwnHook
     if (!canTake(facts, name)) throw new HookError('no_mapping_matched', 'no mapping takes this hook name');
     const maxBytes = bodyLimit(generation, name).bytes;
     if (body.length > maxBytes) throw tooLarge(maxBytes);
-    const target = { url: `${generation.hooks.path}/${name}`, query: {} };
-    const received = { name, target, body, keyOf: () => key, ttlSeconds: SOURCE_TTL_SECONDS };
+    const target = { url: `${generation.hooks.path}/${name}`, query: again?.query ?? {} };
+    const taken = { name, target, body, keyOf: () => key, ttlSeconds: SOURCE_TTL_SECONDS };
+    const received = again === undefined ? taken : { ...taken, settings: generation.settingsOf(name) };
     return { ...(await takeHook(context, facts, received)), ...known };
   } catch (error) {
     return failedEnding(facts, error, { ...known, judged: {} });

@@ -1,4 +1,5 @@
 import type { Generation, LiveGeneration, ReloadResult } from '../generation/generation.ts';
+import type { RunningServer } from '../server/server.ts';
 import type { DecisionRecord, Storage } from '../storage/storage.ts';
 
 /** What the service hands to its console. */
@@ -7,6 +8,8 @@ export interface ConsoleParts {
   readonly storage: Storage;
   readonly live: () => Generation;
   readonly reload: () => Promise<ReloadResult>;
+  /** Takes a request again by the way every request goes; see the server's `deliver`. */
+  readonly deliver: RunningServer['deliver'];
   /** Wakes who performs work: the queue was changed. */
   readonly notify: () => void;
   /** Ends the turns of runs that are under way in this process; how many these were. */

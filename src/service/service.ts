@@ -206,6 +206,7 @@ async function openOnlooker(
     storage,
     live: () => live.generation,
     reload: () => live.reload(),
+    deliver: (hook) => server.deliver(hook),
     notify: () => gateway.notify(),
     cancel: (runIds) => gateway.cancel(runIds),
   });

@@ -1,8 +1,12 @@
 /** What became of requests, told and mended in the page, in a real browser. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { complaintsOf, noBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console-page.ts';
+
+const LATER = 'id: order-later\nmatch: { path: later }\nmessageTemplate: hello\ndeliver: false\n';
 
 const FILES = {
   'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}
@@ -16,6 +20,7 @@ console: {enabled: true, port: 0}
 `,
   'mappings/broken.yaml':
     'id: order-broken\nmatch: {path: broken}\nrunner: broken\nmessageTemplate: hello\ndeliver: false\n',
+  'mappings/later.yaml': LATER.replace(' }', ", when: { '===': [{ var: kind }, new] } }"),
 };
 
 describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `, ${noBrowser}`}`, () => {
@@ -53,6 +58,24 @@ describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `,
     await page.reload();
     await page.waitForSelector('.chip[aria-pressed=true]');
     await page.waitForSelector(`#row-${done.requestId}`, { state: 'detached' });
+    expect(complaints).toEqual([]);
+  });
+
+  test('what was lost is replayed from the list, with a plan first', async () => {
+    const page = await pages.open();
+    const complaints = complaintsOf(page);
+    const lost = await pages.running.send('later', { id: 1 });
+    await pages.running.send('later', { id: 2 });
+    await page.waitForSelector(`#row-${lost.requestId}`);
+    writeFileSync(join(pages.folder, 'mappings/later.yaml'), LATER);
+    await pages.running.service.reload();
+    await page.selectOption('select[aria-label=Hook]', 'later');
+    await page.click('a:has-text("Replay these")');
+    await page.waitForSelector('.outcome:has-text("2 would be taken")');
+    await page.click('button:has-text("Replay 2")');
+    await page.waitForSelector('[role=status]:has-text("2 requests were taken again")');
+    await page.click('.overview li a >> nth=0');
+    await page.waitForSelector('.sentence:has-text("Taken by order-later")');
     expect(complaints).toEqual([]);
   });
 });

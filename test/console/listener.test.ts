@@ -1,6 +1,7 @@
 /** The console's listener: what strangers get, what `serve` allows, and where the key is. */
 import { type IncomingHttpHeaders, request } from 'node:http';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -179,7 +180,7 @@ console:
     for (const role of ['view', 'inspect'])
       for (const path of ['/api/retry', '/api/drop', '/api/cancel', '/api/pause', '/api/resume'])
         expect((await as(role, path, { ids: ['x'] })).status, `${role} ${path}`).toBe(404);
-    for (const path of ['/api/save', '/api/draft', '/api/golden'])
+    for (const path of ['/api/save', '/api/golden'])
       expect((await as('operate', path, {})).status, path).toBe(404);
     expect((await as('operate', '/api/pause', { mapping: 'order-slow' })).text).toBe('{"changed":1}');
     const { requestId } = await named.send('slow', {});
@@ -208,6 +209,86 @@ console:
       mapping: 'order-slow',
     });
     expect(audits.map(({ audit }) => audit)).toEqual(expect.arrayContaining(['pause', 'resume', 'cancel']));
+  });
+
+  test('operate takes again what was lost, by a plan, and no request twice', async () => {
+    const file = join(own.path, 'mappings/order.yaml');
+    const before = readFileSync(file, 'utf8');
+    const order = (id: number) => named.send('order', { number: id, buyer: { name: 'Ada' }, items: [] });
+    const [lost, other] = [await order(1), await order(2)];
+    const missed = await named.send('nowhere', {});
+    const taken = await named.send('order', { id: 3, buyer: { name: 'Eve' }, items: [] });
+    const ids = [lost, other, missed, taken].map(({ requestId }) => requestId);
+    const planned = async (list: readonly string[]) =>
+      (JSON.parse((await as('operate', '/api/replay/plan', { ids: list })).text) as { plan: object[] }).plan;
+    const refused = { end: 'refused', says: 'no_mapping_matched' };
+    expect(await planned([...ids, 'unknown'])).toEqual([
+      { id: ids[0], ...refused },
+      { id: ids[1], ...refused },
+      { id: ids[2], ...refused },
+      { id: ids[3], end: 'accepted' },
+      { id: 'unknown', end: 'not-kept' },
+    ]);
+    writeFileSync(file, before.replace('var: payload.id }', 'var: payload.number }'));
+    await named.service.reload();
+    expect(await planned(ids.slice(0, 2))).toEqual([
+      { id: ids[0], end: 'taken', says: 'order-agent' },
+      { id: ids[1], end: 'taken', says: 'order-agent' },
+    ]);
+    for (const role of ['view', 'inspect'])
+      expect((await as(role, '/api/replay', { ids })).status, role).toBe(404);
+    const replayed = async () =>
+      (
+        JSON.parse((await as('operate', '/api/replay', { ids })).text) as {
+          done: { id: string; requestId: string; status: number }[];
+        }
+      ).done;
+    const done = await replayed();
+    expect(done).toMatchObject([
+      { id: ids[0], status: 202 },
+      { id: ids[1], status: 202 },
+      { id: ids[2], status: 404 },
+    ]);
+    const again = async (id = '') =>
+      JSON.parse((await as('inspect', `/api/request?id=${id}`)).text) as {
+        row: { isRepeat?: true; mapping?: string };
+        kept: { payload: string };
+      };
+    expect(await again(done[0]?.requestId)).toMatchObject({ row: { mapping: 'order-agent' } });
+    expect((await again(done[0]?.requestId)).kept.payload).toContain('"number":1');
+    const [twice] = await replayed();
+    expect(await again(twice?.requestId)).toMatchObject({ row: { isRepeat: true } });
+    writeFileSync(file, before);
+    await named.service.reload();
+  });
+
+  test('operate tries a change and takes it as a patch, with its request as a golden case', async () => {
+    const file = join(own.path, 'mappings/order.yaml');
+    const before = readFileSync(file, 'utf8');
+    const { requestId: request } = await named.send('order', {
+      number: 9,
+      buyer: { name: 'Ada' },
+      items: [],
+    });
+    const { files } = JSON.parse((await as('operate', '/api/files')).text) as { files: { name: string }[] };
+    const name = files.map((one) => one.name).find((one) => one.endsWith('order.yaml'));
+    const text = before.replace('var: payload.id }', 'var: payload.number }');
+    const draft = { file: name, text, request };
+    expect((await as('inspect', '/api/draft', draft)).status).toBe(404);
+    const tried = JSON.parse((await as('operate', '/api/draft', draft)).text) as object;
+    expect(tried).toMatchObject({ findings: [], judgement: { outcome: 'accepted' } });
+    const { patch } = JSON.parse((await as('operate', '/api/patch', draft)).text) as { patch: string };
+    expect(readFileSync(file, 'utf8')).toBe(before);
+    execFileSync('git', ['apply', '--unsafe-paths', '--directory', '/', '-'], { cwd: '/', input: patch });
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    const golden = join(own.path, 'test/golden/order');
+    const added = readdirSync(golden).filter((one) => one.includes(request.slice(0, 8)));
+    expect(added.map((one) => one.split('.').slice(1).join('.')).toSorted()).toEqual([
+      'expected.yaml',
+      'request.yaml',
+    ]);
+    writeFileSync(file, before);
+    for (const one of added) rmSync(join(golden, one));
   });
 
   test('a key that was taken out of the configuration opens nothing, and its session ends', async () => {

@@ -163,6 +163,27 @@ export async function save(): Promise<string | undefined> {
   }
 }
 
+/** Saves the change and the chosen request, as a golden case, as a patch file on the reader's own disk. */
+export async function takePatch(): Promise<void> {
+  const file = opened.value?.name;
+  if (file === undefined) return;
+  try {
+    const chosen = requestId.value === '' ? {} : { request: requestId.value };
+    const { patch } = await postJson<{ readonly patch: string }>('/api/patch', {
+      file,
+      text: text.value,
+      ...chosen,
+    });
+    const link = document.createElement('a');
+    link.href = URL.createObjectURL(new Blob([patch], { type: 'text/x-diff' }));
+    link.download = 'sluice.patch';
+    link.click();
+    URL.revokeObjectURL(link.href);
+  } catch (error) {
+    problem.value = messageOf(error);
+  }
+}
+
 /** Looks whether the file on the disk has changed; one that is not being changed here is read again. */
 async function lookAtDisk(): Promise<void> {
   const file = opened.value;

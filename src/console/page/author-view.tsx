@@ -7,6 +7,7 @@ import * as author from './author-store.ts';
 import { createEditor, type Editor } from './editor.ts';
 import { count, formatTime } from './format.ts';
 import { ImpactView } from './impact-view.tsx';
+import { mayWrite } from './inbox-store.ts';
 import { place } from './navigation.ts';
 import { NoteList } from './note-list.tsx';
 import { Label } from './outcome-label.tsx';
@@ -77,8 +78,13 @@ function FileBar(): JSX.Element {
   return (
     <p class="bar">
       <FileChoice />
-      <button type="button" class="primary" disabled={!author.isDirty.value} onClick={() => void saveFile()}>
-        Save
+      <button
+        type="button"
+        class="primary"
+        disabled={!author.isDirty.value}
+        onClick={() => void (mayWrite.value ? saveFile() : author.takePatch())}
+      >
+        {mayWrite.value ? 'Save' : 'Take the patch'}
       </button>
       <button
         type="button"
@@ -123,7 +129,7 @@ function mountEditor(parent: HTMLElement, editor: { current?: Editor | undefined
   const made = createEditor({
     parent,
     onChange: author.changed,
-    onSave: () => void saveFile(),
+    onSave: () => void (mayWrite.peek() ? saveFile() : author.takePatch()),
     vocabulary: () => author.vocabulary.peek(),
     payload: () => author.payload.peek(),
     headers: () => author.request.peek()?.kept?.headers ?? {},

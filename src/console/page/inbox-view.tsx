@@ -13,6 +13,7 @@ import {
   isLoaded,
   loadProblem,
   mappingNames,
+  mayOperate,
   NO_FILTERS,
   rows,
   state,
@@ -104,9 +105,12 @@ function FoundCount(): JSX.Element {
     <p class="count" aria-live="polite">
       {isFiltered ? `${shownRows.value.length.toLocaleString('en')} of ${all}` : `${all} requests`}
       {isFiltered && (
-        <button type="button" class="link" onClick={() => (filters.value = NO_FILTERS)}>
-          Clear
-        </button>
+        <span>
+          {mayOperate.value && <a href={`/replay${filterQuery()}`}>Replay these</a>}{' '}
+          <button type="button" class="link" onClick={() => (filters.value = NO_FILTERS)}>
+            Clear
+          </button>
+        </span>
       )}
     </p>
   );

@@ -5,6 +5,7 @@ import { connection, filterQuery, mayOperate, startInbox, state } from './inbox-
 import { InboxView, openId, readOpen, step } from './inbox-view.tsx';
 import { followLink, goTo, place } from './navigation.ts';
 import { OverviewView } from './overview-view.tsx';
+import { ReplayView } from './replay-view.tsx';
 import { RequestView } from './request-view.tsx';
 import { toast } from './toast.ts';
 
@@ -16,7 +17,10 @@ function App(): JSX.Element {
   const isAuthor = place.value.path === '/author';
   const id = openId();
   return (
-    <div class={`app${isAuthor ? ' author-app' : id === '' ? '' : ' with-detail'}`} onClick={followLink}>
+    <div
+      class={`app${isAuthor ? ' author-app' : id === '' && place.value.path !== '/replay' ? '' : ' with-detail'}`}
+      onClick={followLink}
+    >
       <TopBar isAuthor={isAuthor} />
       {isAuthor ? (
         <main id="main">
@@ -26,7 +30,7 @@ function App(): JSX.Element {
         <main id="main" class="split">
           <InboxView />
           <section id="detail" class="detail" aria-label="Request" tabIndex={0}>
-            {id === '' ? <OverviewView /> : <RequestView id={id} key={id} />}
+            <Detail id={id} />
           </section>
         </main>
       )}
@@ -38,8 +42,12 @@ function App(): JSX.Element {
   );
 }
 
+function Detail({ id }: { readonly id: string }): JSX.Element {
+  if (place.value.path === '/replay' && mayOperate.value) return <ReplayView />;
+  return id === '' ? <OverviewView /> : <RequestView id={id} key={id} />;
+}
+
 function TopBar({ isAuthor }: { readonly isAuthor: boolean }): JSX.Element {
-  const mode = state.value?.mode;
   return (
     <header class="top">
       <a class="brand" href="/">
@@ -49,7 +57,7 @@ function TopBar({ isAuthor }: { readonly isAuthor: boolean }): JSX.Element {
         <a href="/" aria-current={isAuthor ? undefined : 'page'}>
           Inbox
         </a>
-        {mode === 'dev' && (
+        {mayOperate.value && (
           <a href="/author" aria-current={isAuthor ? 'page' : undefined}>
             Author
           </a>
@@ -92,7 +100,7 @@ const KEYS: readonly (readonly [key: string, what: string, act?: () => unknown])
   ['Enter', 'read the open request', readOpen],
   ['/', 'search', () => document.querySelector<HTMLInputElement>('#search')?.focus()],
   ['g i', 'inbox', () => goTo('/')],
-  ['g a', 'author', () => state.value?.mode === 'dev' && goTo('/author')],
+  ['g a', 'author', () => mayOperate.value && goTo('/author')],
   ['Esc', 'back to the list'],
   ['Ctrl S', 'save the file in the editor'],
   ['?', 'these keys', () => (isHelpOpen.value = !isHelpOpen.value)],
@@ -142,7 +150,7 @@ function onKey(event: KeyboardEvent): void {
 function leave(target: HTMLElement, isWriting: boolean): void {
   if (isHelpOpen.value) isHelpOpen.value = false;
   else if (isWriting && target.closest('.cm-editor') === null) target.blur();
-  else if (openId() !== '' && place.value.path !== '/author') goTo(`/${filterQuery()}`);
+  else if (place.value.path !== '/' && place.value.path !== '/author') goTo(`/${filterQuery()}`);
 }
 
 addEventListener('keydown', onKey);

@@ -7,7 +7,7 @@ import { getJson, isAborted, isPassing, messageOf } from './api.ts';
 import { parseExact } from './exact-json.ts';
 import { formatBody, formatDate, formatMs } from './format.ts';
 import { GoldenForm } from './golden-form.tsx';
-import { state } from './inbox-store.ts';
+import { mayOperate, mayWrite, state } from './inbox-store.ts';
 import { NoteList } from './note-list.tsx';
 import { OutcomeLabel } from './outcome-label.tsx';
 import { PayloadTree, pointedPath } from './payload-tree.tsx';
@@ -67,11 +67,10 @@ interface ContentProps {
 
 function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
   const { now, kept } = page;
-  const isDev = state.value?.mode === 'dev';
   const isRepeat = page.stored.notes.some(({ code }) => code === 'repeat');
   return (
     <article class="request">
-      <RequestHead page={page} isDev={isDev} />
+      <RequestHead page={page} />
       <StoryView page={page} onChanged={onChanged} />
       <div class={kept === undefined ? 'columns single' : 'columns'}>
         <div class="story">
@@ -149,7 +148,7 @@ function WhatWasNotMade({ judgement: { actions } }: { readonly judgement: Judgem
   );
 }
 
-function RequestHead({ page, isDev }: { readonly page: RequestPage; readonly isDev: boolean }): JSX.Element {
+function RequestHead({ page }: { readonly page: RequestPage }): JSX.Element {
   const { row, kept, id } = page;
   return (
     <header class="request-head">
@@ -158,7 +157,7 @@ function RequestHead({ page, isDev }: { readonly page: RequestPage; readonly isD
       </h1>
       {row !== undefined && <OutcomeLabel row={row} />}
       <FactsLine page={page} />
-      {isDev && kept !== undefined && <AuthorActions page={page} />}
+      {mayOperate.value && kept !== undefined && <AuthorActions page={page} />}
     </header>
   );
 }
@@ -206,7 +205,7 @@ function AuthorActions({ page: { id, now } }: { readonly page: RequestPage }): J
       <a class="button" href={`/author?request=${id}${place}`}>
         Try a change
       </a>
-      <GoldenForm id={id} />
+      {mayWrite.value && <GoldenForm id={id} />}
     </p>
   );
 }

@@ -1,0 +1,99 @@
+/** The requests of the list taken again: first what would become of each, then those that would be taken. */
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { PlannedReplay, Replayed } from '../protocol.ts';
+import { isAborted, messageOf, postJson } from './api.ts';
+import { shownRows } from './ends-store.ts';
+import { count } from './format.ts';
+import { Label } from './outcome-label.tsx';
+import { ProblemText, ShownText } from './shown-text.tsx';
+
+/** Requests looked at, the newest of the list. */
+const MAX_REPLAYED = 1_000;
+
+const ENDS: readonly (readonly [end: PlannedReplay['end'], tone: string, words: string])[] = [
+  ['taken', 'accepted', 'would be taken'],
+  ['refused', 'rejected', 'would be refused again'],
+  ['accepted', 'skipped', 'accepted when they came: not repeated'],
+  ['not-kept', 'skipped', 'not kept whole: cannot be repeated'],
+];
+
+export function ReplayView(): JSX.Element {
+  const plan = useSignal<readonly PlannedReplay[]>([]);
+  const done = useSignal<readonly Replayed[] | undefined>(undefined);
+  const said = useSignal('working out what would become of them…');
+  const problem = useSignal('');
+  const fail = (error: unknown): void => {
+    if (!isAborted(error)) problem.value = messageOf(error);
+  };
+  useEffect(() => {
+    const ids = shownRows.peek().map(({ id }) => id);
+    if (ids.length === 0) return void (said.value = 'the list has no request');
+    const leaving = new AbortController();
+    const asked = { ids: ids.slice(0, MAX_REPLAYED) };
+    postJson<{ readonly plan: readonly PlannedReplay[] }>('/api/replay/plan', asked, leaving.signal).then(
+      (answer) => {
+        ({ plan: plan.value } = answer);
+        said.value = `${count(plan.value.length, 'request')} of the list, with the mappings as they are now; each is taken again once a day at most`;
+      },
+      fail,
+    );
+    return () => leaving.abort();
+  }, []);
+  const taken = plan.value.filter(({ end }) => end === 'taken').map(({ id }) => id);
+  const replay = (): void => {
+    said.value = `taking ${taken.length} again…`;
+    plan.value = [];
+    postJson<{ readonly done: readonly Replayed[] }>('/api/replay', { ids: taken }).then((answer) => {
+      ({ done: done.value } = answer);
+      said.value = `${count(answer.done.length, 'request was', 'requests were')} taken again`;
+    }, fail);
+  };
+  return (
+    <article class="request overview">
+      <h1 tabIndex={-1}>Replay</h1>
+      {problem.value === '' ? <p role="status">{said.value}</p> : <ProblemText text={problem.value} />}
+      {taken.length > 0 && (
+        <p class="actions">
+          <button type="button" class="primary" onClick={replay}>
+            Replay {taken.length}
+          </button>
+        </p>
+      )}
+      {ENDS.map(([end, tone, words]) => (
+        <Planned key={end} tone={tone} words={words} plan={plan.value.filter((one) => one.end === end)} />
+      ))}
+      <ul>
+        {done.value?.map(({ id, requestId, status }) => (
+          <li key={id}>
+            <a href={`/request/${requestId}`}>{requestId}</a>{' '}
+            <Label tone={status < 300 ? 'accepted' : 'rejected'} text={`answered ${status}`} />{' '}
+            <span class="quiet">in place of {id}</span>
+          </li>
+        ))}
+      </ul>
+    </article>
+  );
+}
+
+function Planned(props: {
+  readonly tone: string;
+  readonly words: string;
+  readonly plan: readonly PlannedReplay[];
+}): JSX.Element | null {
+  return props.plan.length === 0 ? null : (
+    <details>
+      <summary>
+        <Label tone={props.tone} text={`${props.plan.length} ${props.words}`} />
+      </summary>
+      <ul>
+        {props.plan.map(({ id, says = '' }) => (
+          <li key={id}>
+            <a href={`/request/${id}`}>{id}</a> <ShownText text={says} />
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
