@@ -62,12 +62,14 @@ export const metricsSchema = z.strictObject({
   port: whole(0, 65_535).describe('Port of the metrics listener; 0 takes a free port.'),
 });
 
+const consoleRole = z
+  .enum(['view', 'inspect', 'operate'])
+  .describe(
+    'What its owner may do: view shows what became of requests without anything they carried, inspect shows what is kept, operate changes the queue, too.',
+  );
+
 const consoleKeySchema = z.strictObject({
-  role: z
-    .enum(['view', 'inspect', 'operate'])
-    .describe(
-      'What the key may do: view shows what became of requests without anything they carried, inspect shows what is kept, operate changes the queue, too.',
-    ),
+  role: consoleRole,
   key: z
     .string()
     .min(32, { error: 'must have at least 32 characters' })
@@ -98,4 +100,20 @@ export const consoleSchema = z.strictObject({
     .record(z.string().regex(/^[\w-]{1,40}$/), consoleKeySchema)
     .default({})
     .describe('Further keys of the console by the name of their owner; removing one ends its sessions.'),
+  proxy: z
+    .strictObject({
+      from: z
+        .array(addressOrRange)
+        .min(1)
+        .max(100)
+        .describe('Addresses of the proxy. From any other address the header counts for nothing.'),
+      header: z
+        .string()
+        .regex(/^[A-Za-z][\w-]{0,99}$/, { error: 'must be the name of a header' })
+        .describe('Header that names the user; the proxy must write it over what a browser sends.'),
+      users: z.record(text, consoleRole).default({}).describe('Roles by the name of the user.'),
+      others: consoleRole.exactOptional(),
+    })
+    .exactOptional()
+    .describe('Users whom a proxy in front of the console has signed in: they need no key.'),
 });

@@ -8,7 +8,8 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
-import { readSecretFile } from '../config/config.ts';
+import { readSecretFile, type Settings } from '../config/config.ts';
+import { createAddressList } from '../server/server.ts';
 
 const SESSION_DAYS = 30;
 /** Wrong keys of one address in a minute; the right one is taken whatever came before it. */
@@ -84,6 +85,10 @@ export interface Visitor {
   readonly fetchSite: string | undefined;
   /** The token of a session, as the page sends it. */
   readonly session: string | undefined;
+  /** Of who opened the connection: a proxy, where one stands in front. */
+  readonly address: string;
+  /** Values of headers that were sent once. */
+  readonly header: (name: string) => string | undefined;
 }
 
 /** The header of `Visitor.session`. Lower case. */
@@ -92,6 +97,8 @@ export const SESSION_HEADER = 'x-sluice-session';
 export interface AccessOptions {
   /** The keys there are now: one that is gone opens nothing, and ends its sessions. */
   readonly keys: () => readonly NamedKey[];
+  /** The proxy there is now, whose users need no key. */
+  readonly proxy?: () => Settings['console']['proxy'];
   /** The configured host may be a name, which is then allowed. */
   readonly host: string;
   readonly publicUrl?: string;
@@ -126,8 +133,21 @@ export class Access {
     return origin !== undefined && own.includes(origin) ? undefined : 'only pages of the console may do this';
   }
 
-  /** Whose session it is; undefined where it was made up, has ended, or is of a key that is gone or has another role now. */
-  identify({ session = '' }: Visitor): Identity | undefined {
+  /** Who asks: whom the proxy has signed in, else whose session it is. */
+  identify(visitor: Visitor): Identity | undefined {
+    return this.#userOf(visitor) ?? this.#ownerOf(visitor);
+  }
+
+  #userOf({ address, header }: Visitor): Identity | undefined {
+    const proxy = this.#options.proxy?.();
+    if (proxy === undefined || !createAddressList(proxy.from).has(address)) return undefined;
+    const name = header(proxy.header.toLowerCase()) ?? '';
+    const role = Object.hasOwn(proxy.users, name) ? proxy.users[name] : proxy.others;
+    return name === '' || role === undefined ? undefined : { name, role };
+  }
+
+  /** Undefined where it was made up, has ended, or is of a key that is gone or has another role now. */
+  #ownerOf({ session = '' }: Visitor): Identity | undefined {
     const [role = '', until = '', , name = ''] = session.split('.');
     const known = this.#options.keys().find((key) => key.name === name && key.role === role);
     if (known === undefined || !(Number.parseInt(until, 36) > this.#clock())) return undefined;

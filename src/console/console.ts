@@ -86,6 +86,7 @@ export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
         ...named,
       })),
     ],
+    proxy: () => deps.live().config.settings.console.proxy,
     host,
     ...(deps.publicUrl === undefined ? {} : { publicUrl: deps.publicUrl }),
   });
@@ -194,9 +195,10 @@ class Site {
     const path = url.pathname;
     if (path.startsWith('/assets/')) return this.#sendAsset(req, res, path.slice('/assets/'.length));
     if (path === '/session' && req.method === 'POST') return this.#signIn(req, res);
-    if (path.startsWith('/api/')) {
+    if (path.startsWith('/api/') || path === '/session') {
       const who = this.#access.identify(visitor);
       if (who === undefined) return sendText(res, 401, 'sign in with the key of the console');
+      if (path === '/session') return sendJson(req, res, JSON.stringify(who));
       return this.#callApi(req, res, { url, who });
     }
     if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(res, 405, 'only GET is served here');
@@ -270,8 +272,8 @@ class Site {
   }
 }
 
-function visitorOf({ method = 'GET', headers }: ListenerRequest): Visitor {
-  const text = (name: string): string | undefined => {
+function visitorOf({ method = 'GET', headers, socket }: ListenerRequest): Visitor {
+  const header = (name: string): string | undefined => {
     const value = headers[name];
     return typeof value === 'string' ? value : undefined;
   };
@@ -279,8 +281,10 @@ function visitorOf({ method = 'GET', headers }: ListenerRequest): Visitor {
     method,
     host: headers.host,
     origin: headers.origin,
-    fetchSite: text('sec-fetch-site'),
-    session: text(SESSION_HEADER),
+    fetchSite: header('sec-fetch-site'),
+    session: header(SESSION_HEADER),
+    address: socket.remoteAddress ?? '',
+    header,
   };
 }
 

@@ -266,8 +266,8 @@ const READ_AT_START: Readonly<Record<string, (settings: Settings) => unknown>> =
   'storage.maxBacklog': ({ storage }) => storage.maxBacklog,
   'gateway.events.maxPending': ({ gateway }) => gateway.events.maxPending,
   metrics: ({ metrics }) => metrics,
-  // Its keys are looked at on each request.
-  console: ({ console: { keys: _keys, ...rest } }) => rest,
+  // Its keys and users are looked at on each request.
+  console: ({ console: { keys: _keys, proxy: _proxy, ...rest } }) => rest,
 };
 
 /** Calls one after the other, whatever becomes of the one before. */

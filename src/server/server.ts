@@ -34,6 +34,7 @@ export type {
 export { type KnownTokens, knownTokens } from './mask-secrets.ts';
 export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
+export { createAddressList } from './addresses.ts';
 export { toHookError } from './problem.ts';
 export { type HookGate, openHookGate } from './hook-gate.ts';
 export { type ShadowedExchange, type ShadowListener, startShadowListener } from './shadow-listener.ts';

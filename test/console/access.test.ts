@@ -7,6 +7,7 @@ import { Access, type NamedKey, readOrMakeKey, type Role, type Visitor } from '.
 import { LiveFeed } from '../../src/console/live-feed.ts';
 import type { DecisionRecord } from '../../src/storage/storage.ts';
 
+const HERE = '127.0.0.1';
 const KEY = 'a-key-of-thirty-two-characters-00';
 
 function visitor(part: Partial<Visitor> = {}): Visitor {
@@ -16,6 +17,8 @@ function visitor(part: Partial<Visitor> = {}): Visitor {
     origin: undefined,
     fetchSite: undefined,
     session: undefined,
+    address: HERE,
+    header: () => undefined,
     ...part,
   };
 }
@@ -24,11 +27,9 @@ const keys =
   (role: Role, key = KEY) =>
   (): readonly NamedKey[] => [{ name: '', role, key }];
 
-function open(options: { readonly clock?: () => number; readonly publicUrl?: string } = {}): Access {
+function open(options: Partial<ConstructorParameters<typeof Access>[0]> = {}): Access {
   return new Access({ keys: keys('author'), host: '127.0.0.1', ...options });
 }
-
-const HERE = '127.0.0.1';
 
 function sessionOf(access: Access): string {
   const result = access.exchange(KEY, HERE);
@@ -103,6 +104,29 @@ describe('access', () => {
     expect(serve.identify(visitor({ session }))?.role).toBe('inspect');
     expect(open().identify(visitor({ session }))).toBeUndefined();
     expect(open().identify(visitor({ session: session.replace('inspect', 'author') }))).toBeUndefined();
+  });
+
+  test('takes the user that its proxy names, from the address of the proxy alone', () => {
+    const proxy = { from: ['10.0.0.0/24'], header: 'X-Webauth-User', users: { ana: 'operate' } } as const;
+    const access = open({ proxy: () => proxy });
+    const named = (name: string, address: string) =>
+      access.identify(
+        visitor({ address, header: (header) => (header === 'x-webauth-user' ? name : undefined) }),
+      );
+    expect(named('ana', '10.0.0.7')).toEqual({ name: 'ana', role: 'operate' });
+    expect(named('ana', '::ffff:10.0.0.7')).toEqual({ name: 'ana', role: 'operate' });
+    for (const [name, address] of [
+      ['ana', '10.0.1.7'],
+      ['ben', '10.0.0.7'],
+      ['constructor', '10.0.0.7'],
+      ['', '10.0.0.7'],
+    ] as const)
+      expect(named(name, address), `${name} from ${address}`).toBeUndefined();
+    const wide = open({ proxy: () => ({ ...proxy, others: 'view' }) });
+    expect(wide.identify(visitor({ address: '10.0.0.7', header: () => 'ben' }))).toEqual({
+      name: 'ben',
+      role: 'view',
+    });
   });
 
   test('wrong keys lock out their own address for a minute, and never the right key', () => {

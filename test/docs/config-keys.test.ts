@@ -162,6 +162,7 @@ const FULL = {
     port: 9091,
     publicUrl: 'https://console.example.com',
     keys: { ana: { role: 'operate', key: 'a-key-of-thirty-two-characters-00' } },
+    proxy: { from: ['10.0.0.1'], header: 'x-webauth-user', users: { ben: 'inspect' }, others: 'view' },
   },
   log: { level: 'debug', format: 'pretty' },
 } as const;

@@ -46,6 +46,13 @@ function start(): void {
   const key = takeFromLink();
   if (key !== undefined) void exchange(key);
   else if (sessionToken() !== undefined) void open();
+  else void openSignedIn();
+}
+
+/** A proxy in front may have signed the user in: then no key is needed. */
+async function openSignedIn(): Promise<void> {
+  const answer = await fetch('/session').catch(() => undefined);
+  if (answer?.ok === true) await open();
   else ask();
 }
 
