@@ -148,10 +148,10 @@ export class Judge {
   async #keptCases(): Promise<readonly GoldenCase[]> {
     const known = this.#kept;
     this.#kept = new Map();
-    for (const kept of await this.#deps.storage.listKeptRequests(MAX_KEPT)) {
+    for (const kept of await this.#deps.storage.listKeptRequests(MAX_KEPT, 'whole')) {
       const { requestId } = kept;
       const { request, unread } = readKeptRequest(kept);
-      if (kept.kind === 'shape' || unread !== undefined) continue;
+      if (unread !== undefined) continue;
       this.#kept.set(requestId, known.get(requestId) ?? caseOfRequest(request));
     }
     return [...this.#kept.values()];

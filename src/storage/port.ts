@@ -210,8 +210,8 @@ export interface Storage extends MailStorage {
    */
   keepRequest(request: KeptRequest, limits?: KeptLimits): void;
   findKeptRequest(requestId: string): Promise<KeptRequest | undefined>;
-  /** The newest kept requests, newest first. */
-  listKeptRequests(limit: number): Promise<readonly KeptRequest[]>;
+  /** The newest kept requests, newest first; of one kind, or of both. */
+  listKeptRequests(limit: number, kind?: KeptRequest['kind']): Promise<readonly KeptRequest[]>;
   /** Forgets kept requests that came before a time. */
   forgetRequests(beforeMs: number): Promise<void>;
   /** Keeps the files that are live, each content once; forgets those of generations that no decision names any more. */

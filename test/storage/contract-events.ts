@@ -224,6 +224,8 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.findKeptRequest('kept-301')).toEqual(kept(301));
       expect(await storage.listKeptRequests(5)).toEqual([kept(302), kept(301)]);
       expect(await storage.listKeptRequests(1)).toEqual([kept(302)]);
+      expect(await storage.listKeptRequests(5, 'whole')).toHaveLength(2);
+      expect(await storage.listKeptRequests(5, 'shape')).toEqual([]);
       storage.keepRequest({ ...kept(400), receivedAt: NOW + 61_000 }, { ...limits, count: 9 });
       await storage.flush();
       await storage.forgetRequests(NOW + 1);

@@ -126,9 +126,9 @@ function readKeptRequests(operations: RemoteOperations, journal: JournalBuffer) 
       journal.write();
       return operations.findKeptRequest(requestId);
     },
-    listKeptRequests: (limit) => {
+    listKeptRequests: (limit, kind) => {
       journal.write();
-      return operations.listKeptRequests(limit);
+      return operations.listKeptRequests(limit, kind);
     },
   } satisfies Partial<Storage>;
 }

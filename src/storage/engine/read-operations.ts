@@ -42,7 +42,7 @@ const DECISION = 'SELECT decision FROM decisions WHERE request_id = ? ORDER BY s
 const KEPT = `SELECT request_id AS "requestId", received_at AS "receivedAt", kind, path, request AS json FROM kept_requests
   WHERE request_id = ? ORDER BY seq DESC LIMIT 1`;
 const NEWEST_KEPT = `SELECT request_id AS "requestId", received_at AS "receivedAt", kind, path, request AS json FROM kept_requests
-  ORDER BY seq DESC LIMIT ?`;
+  WHERE (CAST(?1 AS TEXT) IS NULL OR kind = ?1) ORDER BY seq DESC LIMIT ?2`;
 const GENERATION = 'SELECT files FROM generations WHERE id = ?';
 const FILES = both`SELECT hash, content FROM generation_files WHERE hash IN ${listed('?')}`;
 /** Runs that gather events wait as long as their mapping says, unless they were stored at a later time than it is. */
@@ -144,8 +144,12 @@ export function findKeptRequest({ sql }: Store, requestId: string): KeptRequest 
   return sql.find(KEPT, requestId);
 }
 
-export function listKeptRequests({ sql }: Store, limit: number): KeptRequest[] {
-  return sql.all(NEWEST_KEPT, limit);
+export function listKeptRequests(
+  { sql }: Store,
+  limit: number,
+  kind: KeptRequest['kind'] | null = null,
+): KeptRequest[] {
+  return sql.all(NEWEST_KEPT, kind, limit);
 }
 
 /**
