@@ -37,7 +37,9 @@ export async function patchOf({ file, text, request, generation, goldenDir }: Pa
     const added = files.map(async ({ parentPath, name }) => {
       const path = join(parentPath, name);
       const shown = displayName(join(goldenDir, relative(dir, path)));
-      return differenceOf(shown, undefined, await readFile(path, 'utf8'));
+      // The schema is found from the folder of the cases, and not from the one that stands in for it.
+      const content = (await readFile(path, 'utf8')).replace(/^# yaml-language-server:.*\n/, '');
+      return differenceOf(shown, undefined, content);
     });
     return change + (await Promise.all(added)).join('');
   } finally {
