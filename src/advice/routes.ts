@@ -17,6 +17,8 @@ import { areApart, asksNoMore, type Asked, askedOf, shownField } from './routes/
 import { conditionWords, readsSecret } from './routes/condition-words.ts';
 import { findWitness } from './routes/witness.ts';
 
+export { findWitness };
+
 /** A mapping in its place. */
 export interface Route {
   readonly id: string;

@@ -90,6 +90,8 @@ const judging: CommandTable = {
       ['--migrate', 'rewrite expectation files of an earlier version in the form of this one'],
       ['-i, --interactive', 'show the differences one by one and ask which to write'],
       ['--watch', 'keep running, and run again the cases that a change affects'],
+      ['--mutate', 'change the mappings in one place after the other, and say what no case notices'],
+      ['--keep', 'with --mutate: write the requests that would tell as cases'],
       ['-v, --verbose', 'list passed cases too'],
       ['--coverage', 'report what the cases do not reach'],
       [

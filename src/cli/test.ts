@@ -29,6 +29,7 @@ import type { Generation } from '../generation/generation.ts';
 import type { Cli } from './command-line.ts';
 import { findCasesFolder, printFindings } from './config-file.ts';
 import { CAN_COUNT_RUNS } from '../sandbox/sandbox.ts';
+import { mutate } from './mutate.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { watchCases, type WatchOptions } from './watch-cases.ts';
@@ -42,6 +43,9 @@ export interface TestFlags {
   readonly interactive?: boolean;
   readonly watch?: boolean;
   readonly verbose?: boolean;
+  readonly mutate?: boolean;
+  /** With `mutate`: cases that would tell are written. */
+  readonly keep?: boolean;
   readonly coverage?: boolean;
   readonly coverageFile: readonly string[];
   readonly failUnder?: string;
@@ -59,6 +63,13 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
     if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
     const shown = flags.interactive === true ? { brief: true } : {};
     await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
+    if (flags.mutate === true) {
+      const keep = flags.keep === true ? { dir } : {};
+      const { generation } = workbench;
+      const isNoticed = await mutate(cli.terminal, { generation, cases: found.cases, ...keep });
+      if (!isNoticed || hasFailed(report)) cli.setExitCode(1);
+      return;
+    }
     const coverage = await reportCoverage(cli.terminal, workbench.generation, report, plan);
     if (flags.watch === true)
       report = await watchFound(cli.terminal, workbench, { dir, filters, report, plan });

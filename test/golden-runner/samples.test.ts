@@ -4,9 +4,11 @@ import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { kindsOfPath, payloadTypes } from '../../src/advice/samples.ts';
 import { schemaSays } from '../../src/advice/samples/json-schema.ts';
-import { findInSamples } from '../../src/golden/golden.ts';
+import { parseDocument } from '../../src/document/facts.ts';
+import { findInSamples, mutantsOf } from '../../src/golden/golden.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import { parseJson, type JsonValue } from '../../src/json.ts';
+import { openBench } from '../support/cli-service.ts';
 import { codesOf, compileList, tableOf } from '../support/mapping-compile.ts';
 import { said } from '../support/said.ts';
 
@@ -189,4 +191,77 @@ test.each([
   ['both.colour', 'forbidden'],
 ])('of %s a schema says %s', (path, kind) => {
   expect(schemaSays(SCHEMA, path.split('.'))?.kind).toBe(kind);
+});
+
+/* Changes of mappings that golden cases are to notice. */
+
+const rootOf = (text: string) => {
+  const { document } = parseDocument({ file: 'a.yaml', text }, 'yaml');
+  if (document === undefined) throw new Error(text);
+  return document.root;
+};
+
+const TWO = `- id: order
+  match: { path: shop, when: { and: [{ '===': [{ var: kind }, order] }, { '>': [{ var: total }, 10] }] } }
+  deliver: false
+  dedupe: { key: '{{id}}' }
+  messageTemplate: 'Order {{number}}{{#if vip}} of {{name}}{{else}}{{/if}}'
+- id: rest
+  match: { path: shop }
+  messageTemplate: x
+`;
+
+test('each change is one of the whole file, and says what it is', () => {
+  const mutants = mutantsOf(rootOf(TWO));
+  expect(mutants.map(({ what }) => what)).toEqual([
+    'the condition is negated',
+    '"and" becomes "or"',
+    '"===" becomes "!=="',
+    '"order" becomes another text',
+    'part 1 of "and" is dropped',
+    '">" becomes ">="',
+    '10 becomes one more',
+    'part 2 of "and" is dropped',
+    'deliver is dropped',
+    'dedupe is dropped',
+    '{{id}} is dropped from dedupe',
+    '{{number}} is dropped from messageTemplate',
+    '{{name}} is dropped from messageTemplate',
+    'it changes places with the next one',
+  ]);
+  expect(mutants.every(({ mapping, path }) => mapping === 'order' && path === 'shop')).toBe(true);
+  const first = JSON.parse(mutants[1]?.text ?? '') as readonly { readonly match: object }[];
+  expect(first).toHaveLength(2);
+  expect(first[0]?.match).toMatchObject({ when: { or: [{ '===': [{ var: 'kind' }, 'order'] }, {}] } });
+});
+
+test.each([
+  [
+    'mappings:\n- match: { path: a }\n  messageTemplate: "{{b}}"\n',
+    '[{"match":{"path":"a"},"messageTemplate":""}]',
+  ],
+  ['match: { path: a }\nmessageTemplate: "{{b}}"\n', '{"match":{"path":"a"},"messageTemplate":""}'],
+])('a file of the form %j keeps what it holds', (text, changed) => {
+  expect(mutantsOf(rootOf(text)).map((mutant) => mutant.text)).toEqual([changed]);
+});
+
+const SHOP = {
+  'sluice.yaml': 'hooks: { enabled: true }\ngateway: { runners: { default: { kind: echo } } }\n',
+  'mappings/shop.yaml': `- id: order
+  match: { path: shop, when: { '>': [{ var: total }, 10] } }
+  messageTemplate: 'Order {{number}}'
+`,
+  'test/golden/shop/large.request.yaml': 'path: shop\nbody: { total: 20, number: 7 }\n',
+};
+
+test('what no case notices is told with the request that would tell, and is noticed once that is a case', async () => {
+  const bench = openBench(SHOP);
+  const first = await bench.run(['test', '--mutate', '--keep']);
+  expect(first.exitCode).toBe(1);
+  expect(first.out).toContain(
+    'mappings/shop.yaml:2:30  order: ">" becomes ">="\n  written: test/golden/shop/',
+  );
+  expect(first.out).toContain('golden cases notice 2 of 4 changes of mappings (50%)');
+  const again = await bench.run(['test', '--mutate']);
+  expect([again.out, again.exitCode]).toEqual([expect.stringContaining('notice 4 of 4'), 0]);
 });
