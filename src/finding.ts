@@ -74,6 +74,20 @@ interface Sent {
   readonly sent: string;
 }
 
+/** What is to be done, as a part of a sentence: printers may set it apart. */
+export interface Fix {
+  /** The verb, such as `write`; all of it where nothing is to be pasted. */
+  readonly verb: string;
+  /** What is pasted as it stands: a rule, an expression, a key with its value. */
+  readonly line?: string;
+  /** Where to, such as `in verify of the mapping`. */
+  readonly where?: string;
+  /** What for, such as `to ask each of its elements`: it stands before the verb. */
+  readonly purpose?: string;
+}
+
+type Part = string | Sent | Fix;
+
 /**
  * Something that the engine has read or compiled, and that may be in order: advice looks at it for what was hardly meant.
  * What else it holds is typed by the room that gives it (`*Subjects`).
@@ -87,11 +101,11 @@ export interface Subject {
  * it apart, store it or compare it: only printers make a text of it, for people (`printSentence`).
  */
 export class Sentence {
-  readonly #parts: readonly (string | Sent)[];
+  readonly #parts: readonly Part[];
 
-  constructor(parts: readonly (string | Sent)[]) {
+  constructor(parts: readonly Part[]) {
     // Words and the operator's own text are one piece, so that what is looked for in it is found across them.
-    this.#parts = parts.reduce<readonly (string | Sent)[]>((joined, part) => {
+    this.#parts = parts.reduce<readonly Part[]>((joined, part) => {
       const last = joined.at(-1);
       return typeof part === 'string' && typeof last === 'string'
         ? [...joined.slice(0, -1), last + part]
@@ -99,7 +113,7 @@ export class Sentence {
     }, []);
   }
 
-  static partsOf(sentence: Sentence): readonly (string | Sent)[] {
+  static partsOf(sentence: Sentence): readonly Part[] {
     return sentence.#parts;
   }
 
@@ -117,9 +131,9 @@ export class Sentence {
 /** Makes a sentence: say`unknown key ${key}`. A bare text is the operator's own. */
 export function say(
   words: TemplateStringsArray,
-  ...values: readonly (string | number | Sent | Sentence)[]
+  ...values: readonly (string | number | Sent | Fix | Sentence)[]
 ): Sentence {
-  const parts = words.flatMap((word, index) => {
+  const parts = words.flatMap((word, index): readonly Part[] => {
     const value = values[index];
     if (value === undefined) return [word];
     if (value instanceof Sentence) return [word, ...Sentence.partsOf(value)];
@@ -128,29 +142,100 @@ export function say(
   return new Sentence(parts);
 }
 
+/** That something is to be written: say`${name} is a list: ${write(rule)}`. */
+export const write = (line: string, where?: string, purpose?: string): Fix => ({
+  verb: 'write',
+  line,
+  ...(where === undefined ? {} : { where }),
+  ...(purpose === undefined ? {} : { purpose }),
+});
+
+/** Stands before what is to be done, where nothing is pasted: say`the bytes are TLS: ${todo}call it as http`. */
+export const todo: Fix = { verb: '' };
+
 /** A text that another program or a schema worded, as a sentence. */
 export const quoted = (text: string): Sentence => new Sentence([text]);
+
+/** Several as one; behind a full stop each begins with a capital. */
+export const joinSentences = (sentences: readonly Sentence[], between: string): Sentence =>
+  new Sentence(
+    sentences.flatMap((each, at) => {
+      const [first, ...rest] = Sentence.partsOf(each);
+      if (at === 0 || first === undefined) return Sentence.partsOf(each);
+      return [between, typeof first === 'string' ? begun(first, between === '. ') : first, ...rest];
+    }),
+  );
 
 /** The same sentence with each of its texts changed, e.g. with secrets covered. */
 export const mapSentence = (sentence: Sentence, change: (text: string) => string): Sentence =>
   new Sentence(
     Sentence.partsOf(sentence).map((part) =>
-      typeof part === 'string' ? change(part) : { sent: change(part.sent) },
+      typeof part === 'string' ? change(part) : changeTexts(part, change),
     ),
   );
+
+const changeTexts = <Of extends Sent | Fix>(part: Of, change: (text: string) => string): Of =>
+  Object.fromEntries(
+    Object.entries(part).map(([key, text]) => [key, change(text as string)]),
+  ) as unknown as Of;
+
+/** A sentence where it first says what to do: what stands before, and what behind. Only printers call it. */
+export function splitAtFix(sentence: Sentence): {
+  readonly before: Sentence;
+  readonly fix?: Fix;
+  readonly after: Sentence;
+} {
+  const parts = Sentence.partsOf(sentence);
+  const at = parts.findIndex((part) => typeof part === 'object' && 'verb' in part);
+  if (at === -1) return { before: sentence, after: new Sentence([]) };
+  const [before, after] = [parts.slice(0, at), parts.slice(at + 1)].map((some) => new Sentence(some));
+  return { before, fix: parts[at] as Fix, after } as ReturnType<typeof splitAtFix>;
+}
+
+/** Whether it says what to do. */
+export const hasFix = (sentence: Sentence): boolean => splitAtFix(sentence).fix !== undefined;
 
 /** The text of a sentence, for people; with `hideSent` what a sender wrote is `…`. Only printers call it. */
 export function printSentence(
   sentence: Sentence,
   { hideSent = false }: { readonly hideSent?: boolean } = {},
 ): string {
-  return Sentence.partsOf(sentence)
-    .map((part) => (typeof part === 'string' ? part : hideSent ? '…' : part.sent))
-    .join('');
+  let text = '';
+  for (const part of Sentence.partsOf(sentence)) {
+    if (typeof part === 'string') text += part;
+    else if ('sent' in part) text += hideSent ? '…' : part.sent;
+    else text += begun(fixText(part), text.endsWith('. '));
+  }
+  return text;
 }
 
-/** A finding in one line: what is wrong; what to do. Only printers call it. */
-export function printInLine({ message, hint }: Pick<Finding, 'message' | 'hint'>): string {
-  const said = printSentence(message);
-  return hint === undefined ? said : `${said}; ${printSentence(hint)}`;
+const fixText = ({ verb, line, where, purpose }: Fix): string =>
+  [purpose, verb, line, where].filter((part) => part !== undefined).join(' ');
+
+const begun = (text: string, isBeginning: boolean): string =>
+  isBeginning ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text;
+
+/** A finding in one sentence: what is wrong; what to do. */
+export const inLine = ({ message, hint }: Pick<Finding, 'message' | 'hint'>): Sentence =>
+  hint === undefined ? message : say`${message}; ${hint}`;
+
+/** The same, printed. */
+export const printInLine = (finding: Pick<Finding, 'message' | 'hint'>): string =>
+  printSentence(inLine(finding));
+
+/** What a sentence says to do, as data that may be kept: the words before, the fix, and those behind. */
+export interface SaidParts {
+  readonly text: string;
+  readonly fix?: Fix;
+  readonly after?: string;
 }
+
+export function keepParts(sentence: Sentence): SaidParts | undefined {
+  const { before, fix, after } = splitAtFix(sentence);
+  if (fix === undefined) return undefined;
+  const rest = printSentence(after);
+  return { text: printSentence(before), fix, ...(rest === '' ? {} : { after: rest }) };
+}
+
+export const sayParts = ({ text, fix, after = '' }: SaidParts): Sentence =>
+  fix === undefined ? quoted(text) : say`${text}${fix}${after}`;

@@ -99,23 +99,30 @@ const STARTS = ['cli/serve.ts', 'service/service.ts'];
 
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([
-  'advice/proofs/say.ts',
+  'advice/requests/evaluation-note.ts',
+  'advice/requests/evaluation-notes.ts',
   'advice/requests/warnings.ts',
+  'advice/vocabulary/wanted-fields.ts',
   'cli/check.ts',
+  'cli/explain.ts',
+  'cli/lazy-advice.ts',
   'cli/sample-plan.ts',
   'cli/serve.ts',
+  'cli/verify-requests.ts',
   'cli/write-plan.ts',
   'config/openclaw/import.ts',
   'console/shown-finding.ts',
   'document/edit-document.ts',
   'document/format-diagnostics.ts',
   'document/print-sarif.ts',
+  'explanation/decision-reasons.ts',
   'explanation/explain-request.ts',
-  'explanation/template-warnings.ts',
+  'explanation/format-notes.ts',
   'finding.ts',
   'golden/case-hints.ts',
   'golden/reporters.ts',
   'lsp/lsp.ts',
+  'server/account.ts',
 ]);
 /** Names of an entry of the engine and the adapters: what more is exported is for advice and tools, in `facts.ts`. */
 const MAX_NAMES = 30;

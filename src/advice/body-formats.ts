@@ -1,6 +1,6 @@
 /** `bodyFormat` holds for a whole path: what that means for its mappings whose requests are of another kind. */
 import { formatPlace } from '../document/document.ts';
-import { quoted, say } from '../finding.ts';
+import { say, write, type Sentence } from '../finding.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { Found } from './rule.ts';
@@ -17,19 +17,19 @@ export function formatNote(
   path: string,
   found: BodyFormat,
   mappings: readonly CompiledMapping[],
-): string | undefined {
+): Sentence | undefined {
   const all = mappings.filter(({ match }) => match.path === path);
   const owners = all.filter(({ settingsAt }) => settingsAt?.bodyFormat !== undefined);
   const others = all.filter((mapping) => !owners.includes(mapping));
   const [first] = all;
   if (first === undefined) return undefined;
   if (owners.length === 0)
-    return others.length === 1 ? undefined : `${sharedBy(path, all)} ${ownFormat(path, first, found)}`;
+    return others.length === 1 ? undefined : say`${sharedBy(path, all)} ${ownFormat(path, first, found)}`;
   const said = owners.map((each) => `${each.id} (${placeOfFormat(each)})`).join(' and ');
   const format = owners[0]?.settings.bodyFormat ?? 'json';
   return others.length === 0
-    ? `bodyFormat: ${format} stands in ${said}; write bodyFormat: ${found} there only where every request of the path is such`
-    : `bodyFormat: ${format} of ${said} holds for the whole path ${path}, and so for ${names(others)}, too; ${moveOwners(path, owners, others)}`;
+    ? say`bodyFormat: ${format} stands in ${said}; ${write(`bodyFormat: ${found}`)} there only where every request of the path is such`
+    : say`bodyFormat: ${format} of ${said} holds for the whole path ${path}, and so for ${names(others)}, too; ${moveOwners(path, owners, others)}`;
 }
 
 const names = (mappings: readonly CompiledMapping[]): string =>
@@ -38,13 +38,13 @@ const names = (mappings: readonly CompiledMapping[]): string =>
 const placeOfFormat = ({ settingsAt, at }: CompiledMapping): string =>
   formatPlace(settingsAt?.bodyFormat ?? at);
 
-function sharedBy(path: string, all: readonly CompiledMapping[]): string {
-  return `bodyFormat holds for all mappings of the path ${path}: ${names(all)}.`;
+function sharedBy(path: string, all: readonly CompiledMapping[]): Sentence {
+  return say`bodyFormat holds for all mappings of the path ${path}: ${names(all)}.`;
 }
 
 /** Which of the mappings the request is for is not known, as none could read it. */
-function ownFormat(path: string, { id, at }: CompiledMapping, found: BodyFormat): string {
-  return `Give the one that is for this request a path of its own, match: {path: ${path}-${found}}, with bodyFormat: ${found}, and let its sender post there; only where all their requests are such write bodyFormat: ${found} in ${id} (${formatPlace(at)}), beside match`;
+function ownFormat(path: string, { id, at }: CompiledMapping, found: BodyFormat): Sentence {
+  return say`Give the one that is for this request a path of its own, match: {path: ${path}-${found}}, with bodyFormat: ${found}, and let its sender post there; only where all their requests are such ${write(`bodyFormat: ${found}`)} in ${id} (${formatPlace(at)}), beside match`;
 }
 
 /** The mappings with a format leave the path to the others. */
@@ -52,14 +52,14 @@ function moveOwners(
   path: string,
   owners: readonly CompiledMapping[],
   others: readonly CompiledMapping[],
-): string {
+): Sentence {
   const [first] = owners;
-  if (first === undefined) return '';
+  if (first === undefined) return say``;
   const name = ownPath(path, first);
   const who = owners.map(({ id }) => id).join(' and ');
   const isProved = first.settings.verify === undefined && others.some(({ settings }) => settings.verify);
-  const proof = isProved ? ', with the same verify' : '';
-  return `requests of two kinds need two paths: in ${who} write match.path: ${name} in place of ${path}${proof}, and let its sender post to that address (its last part is then ${name}); ${path} then takes JSON again`;
+  const proof = isProved ? say`, with the same verify` : '';
+  return say`requests of two kinds need two paths: in ${who} ${write(`match.path: ${name}`)} in place of ${path}${proof}, and let its sender post to that address (its last part is then ${name}); ${path} then takes JSON again`;
 }
 
 /** Providers that ask such a question send JSON. */
@@ -82,7 +82,7 @@ export function differingFormats(mappings: readonly CompiledMapping[]): readonly
         message: say`bodyFormat: ${bodyFormat ?? ''} holds for the whole path "${match.path}", and so for ${other.id}, whose sender sends JSON, which is then refused`,
         at,
         labels: [{ at: label, text: say`the challenge of a sender of JSON` }],
-        hint: quoted(moveOwners(match.path, [mapping], [other])),
+        hint: moveOwners(match.path, [mapping], [other]),
       },
     ];
   });

@@ -1,4 +1,5 @@
 /* The usual slip behind a place where a body stops being JSON, and what to send; neither key nor value is in the words. */
+import { say, todo, type Sentence } from '../finding.ts';
 import type { JsonFacts } from '../payload/facts.ts';
 import { findPrinted, PRINTED_WORDS } from './dialects/printed-values.ts';
 
@@ -7,20 +8,16 @@ const MAX_LOOKED_AT = 40;
 
 /** What the slip was, and what to send, by a code that a decision keeps. */
 const WORDS = {
-  ended: 'the body ends too early',
-  last_comma: 'remove the comma before the closing bracket',
-  comma: 'a comma is missing before it',
-  comment: 'JSON has no comments: remove it',
-  several:
-    'these are several values one after the other (JSON Lines): send each in a request of its own, or all as one list: [ …, … ]',
-  cmd: 'the single quote of the command came with the body, as cmd of Windows does not know them: write the body into a file and send it with -d @body.json, or write -d "{\\"KEY\\": \\"text\\"}"',
-  template: 'a template of the sender was not filled in',
-  not_filled_in:
-    'a variable of the sender was not filled in; in a shell nothing in single quotes is: jq -n --arg NAME "$VALUE" \'{NAME: $NAME}\' builds the body',
-  nothing_filled_in:
-    'there is no value: the sender filled in nothing; with double quotes around its placeholder that is an empty text',
-  quotes:
-    'only numbers, true, false and null stand without double quotes: put them around the text, or around the placeholder that the sender fills in there',
+  ended: say`the body ends too early`,
+  last_comma: say`remove the comma before the closing bracket`,
+  comma: say`a comma is missing before it`,
+  comment: say`JSON has no comments: ${todo}remove it`,
+  several: say`these are several values one after the other (JSON Lines): ${todo}send each in a request of its own, or all as one list: [ …, … ]`,
+  cmd: say`the single quote of the command came with the body, as cmd of Windows does not know them: ${todo}write the body into a file and send it with -d @body.json, or write -d "{\\"KEY\\": \\"text\\"}"`,
+  template: say`a template of the sender was not filled in`,
+  not_filled_in: say`a variable of the sender was not filled in; in a shell nothing in single quotes is: jq -n --arg NAME "$VALUE" '{NAME: $NAME}' builds the body`,
+  nothing_filled_in: say`there is no value: the sender filled in nothing; with double quotes around its placeholder that is an empty text`,
+  quotes: say`only numbers, true, false and null stand without double quotes: ${todo}put them around the text, or around the placeholder that the sender fills in there`,
   quote_in_text: String.raw`if the text goes on here, the quote before it is written \"`,
   backslash: String.raw`a backslash of a text is written \\`,
   ...PRINTED_WORDS,
@@ -55,10 +52,10 @@ export interface JsonSlip {
 }
 
 /** What to send; `field`: whose text it is, where it may be told. */
-export function sayJsonSlip({ slip, sign = '', shape }: JsonSlip, field = 'NAME'): string {
+export function sayJsonSlip({ slip, sign = '', shape }: JsonSlip, field = 'NAME'): Sentence {
   if (slip === 'sign')
-    return `in JSON it is written ${sign}; a shell builds such a body with jq -n --arg ${field} "$VALUE" '{${field}: $${field}}'`;
-  return `${shape === undefined ? '' : `found ${shape}: `}${WORDS[slip]}`;
+    return say`in JSON it is written ${sign}; a shell builds such a body with jq -n --arg ${field} "$VALUE" '{${field}: $${field}}'`;
+  return say`${shape === undefined ? '' : `found ${shape}: `}${WORDS[slip]}`;
 }
 
 /** The usual slip where a body stops being JSON; undefined where nothing is known. */

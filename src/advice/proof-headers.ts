@@ -1,4 +1,5 @@
 /* What to write in place of a condition on a header that carries the secret or the signature of a sender. */
+import type { Sentence } from '../finding.ts';
 import { isSecretPath } from '../document/document.ts';
 import { adviseVerify, generalScheme } from './proofs/written-verify.ts';
 import { isCarried, oneOfEach } from './proofs/carried.ts';
@@ -14,16 +15,14 @@ import { schemesOfHeader } from '../verify/facts.ts';
 export const provider = (header: string): string | undefined => schemesOfHeader(header)[0];
 
 /** The block that judges such a header, and what else is to be done; undefined for a header that proves nothing. */
-export function verifyInstead(header: string): string | undefined {
+export function verifyInstead(header: string, place = 'beside match'): Sentence | undefined {
   const name = header.toLowerCase();
   const known = schemesOfHeader(name);
-  if (known.length > 0) return adviseVerify(known, PLACE);
-  if (name === 'authorization') return adviseVerify(['token'], PLACE);
+  if (known.length > 0) return adviseVerify(known, place);
+  if (name === 'authorization') return adviseVerify(['token'], place);
   const isProof = /signature|hmac|api-?key/.test(name) || isSecretPath([name]);
-  return isProof ? adviseVerify([generalScheme(name)], PLACE) : undefined;
+  return isProof ? adviseVerify([generalScheme(name)], place) : undefined;
 }
-
-const PLACE = 'beside match';
 
 type Headers = Readonly<Record<string, string>>;
 

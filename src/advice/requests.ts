@@ -2,25 +2,32 @@
 export { createBodyIndex, outsideLists } from './requests/body-index.ts';
 export { createAdvisor } from './requests/advisor.ts';
 export { nearestMisses, placesOf } from './requests/considered-notes.ts';
-export { coolDownText, longWaitText, spanOf, unitText } from './requests/debounce-words.ts';
 export type {
   EvaluationAdvice,
   FieldList,
   LaterMapping,
   NearHookName,
+  SettingText,
 } from './requests/evaluation-advice.ts';
 export {
   type EvaluationNote,
   adviceIn,
   isHint,
-  partedHint,
+  noteToJson,
+  type NoteJson,
   tellsWhatToWrite,
   untold,
   type NoteCode,
 } from './requests/evaluation-note.ts';
-export { emptyKeyNotes, evaluationNotes, settingNote } from './requests/evaluation-notes.ts';
+export {
+  emptyKeyNotes,
+  evaluationNotes,
+  settingNote,
+  settingToJson,
+  type SettingJson,
+} from './requests/evaluation-notes.ts';
 export { inOrderOf, nearestMiss, notesOfMapping } from './requests/nearest-miss.ts';
-export { listNamed, shown } from './requests/field-list.ts';
+export { shown } from './requests/field-list.ts';
 export { laterMappings } from './requests/later-mappings.ts';
 export { sayFinding } from './requests/decision-words.ts';
 export { sayDifference } from './requests/difference.ts';
@@ -29,6 +36,6 @@ export { remedyOf } from './requests/refusal-remedy.ts';
 export { advisedWarnings, keptWarning } from './requests/warnings.ts';
 export { adviceFor } from './requests/request-advice.ts';
 export { adviceOnUnread } from './requests/unread-advice.ts';
-export { cut } from './requests/shown-values.ts';
+export { cut, spanOf } from './requests/shown-values.ts';
 export { senderNote } from './requests/sender-note.ts';
 export { EVENT_ID, kindHeaders } from './vocabulary/events.ts';

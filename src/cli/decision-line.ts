@@ -1,10 +1,11 @@
+import { sayParts, type SaidParts } from '../finding.ts';
 import { styleText } from 'node:util';
 import type { Action, AgentAction } from '../action.ts';
 import { skipText } from '../hook/hook.ts';
 import { spanOf } from '../advice/requests.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
-import { noteHint } from '../explanation/explanation.ts';
+import { hintLines } from '../explanation/explanation.ts';
 import { clearControl, clearLine, type LogFields } from '../telemetry/telemetry.ts';
 import { whyLines, type DevLog } from './dev-misses.ts';
 import { formatOneLine } from './terminal.ts';
@@ -40,18 +41,19 @@ export function formatRefusalLine(
   fields: LogFields,
   { color, columns, explain, hints = [] }: RefusalLog,
 ): string {
-  const { requestId, status, hook, code, outcome, tookMs, why } = fields;
+  const { requestId, status, hook, code, outcome, tookMs, why, said } = fields;
   // Names are known only of senders with the token.
   const name = typeof hook === 'string' ? hook : '…';
-  // What is more than a clause says what to do.
-  const isShort = typeof why === 'string' && !/[:;] /.test(why);
-  const became = typeof code === 'string' ? `${code}: ${isShort ? why : noteOf(code)}` : String(outcome);
+  const became =
+    typeof code === 'string'
+      ? `${code}: ${typeof why === 'string' && said === undefined ? why : noteOf(code)}`
+      : String(outcome);
   const line = `${headOf(Date.now(), Number(status), name)}  ${became}  (${Number(tookMs).toFixed(1)} ms, ${String(requestId)})`;
   // What asks for a run is no hook, and is not kept.
   const isKept = typeof code === 'string' && !name.startsWith('runs/');
   const hint =
-    typeof why === 'string' && isKept && !isShort
-      ? noteHint({ code: 'detail', text: why }, { columns: columns - 2 })
+    said !== undefined && isKept
+      ? hintLines({ code: 'detail', text: sayParts(said as SaidParts) }, { columns: columns - 2 })
       : [];
   const more = isKept ? [...hint, ...hints, `more: ${explain(String(requestId))}`] : [];
   return [toned(line, Number(status), color), ...more.map((each) => `  ${each}`)].join('\n');

@@ -2,7 +2,7 @@
  * What shows only beside other requests, or when a run has ended, for the log of `sluice dev`: the hints of `explain` for
  * each request that was taken. Nothing here is on the way of an answer: it reads what the store has, one request at a time.
  */
-import { allHints, explainStored, findOthers, isOfRun, shortHint } from '../explanation/explanation.ts';
+import { allHints, explainStored, findOthers, isOfRun } from '../explanation/explanation.ts';
 import type { EvaluationNote } from '../advice/requests.ts';
 import type { ConsoleParts } from '../service/service.ts';
 import { hasFailed } from './run-words.ts';
@@ -76,8 +76,8 @@ export class DevHints {
     });
     const again = told.notes.filter(({ code }) => code === 'new_event');
     const isNews = ({ setting = '' }: EvaluationNote): boolean =>
-      // The log says at once how long a run waits, and the line of a run that failed what it needs.
-      setting !== 'debounce' && (!isOfRun(setting) || !stored.runs.some(({ run }) => hasFailed(run)));
+      // The line of a run that failed says what it needs.
+      !isOfRun(setting) || !stored.runs.some(({ run }) => hasFailed(run));
     for (const hint of [...allHints(told), ...again].filter(isNews)) this.#tellOnce(stored.decision, hint);
     if (hasEnded(stored)) this.#running.delete(id);
     else this.#lookAgain(id);
@@ -85,7 +85,7 @@ export class DevHints {
 
   #tellOnce({ mappingId = '', requestId }: DecisionRecord, hint: EvaluationNote): void {
     // The values in it are others each time.
-    const key = `${mappingId} ${hint.at ?? ''} ${hint.setting === undefined ? hint.code : shortHint(hint)}`;
+    const key = `${mappingId} ${hint.at ?? ''} ${hint.setting ?? hint.code}`;
     if (this.#told.has(key) || this.#told.size >= MAX_TOLD) return;
     this.#told.add(key);
     this.#tell(mappingId, hint, requestId);

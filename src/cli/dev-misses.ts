@@ -1,8 +1,9 @@
 /* Why a request became what it is, for the log of `sluice dev`: what `sluice explain` says first. */
+import { say } from '../finding.ts';
 import { moveBefore } from '../advice/file-order.ts';
-import { adviceFor, type EvaluationNote, laterMappings, longWaitText } from '../advice/requests.ts';
+import { adviceFor, type EvaluationNote, laterMappings } from '../advice/requests.ts';
 import { formatPlace } from '../document/document.ts';
-import { briefOf, noteHint } from '../explanation/explanation.ts';
+import { briefOf, hintLines } from '../explanation/explanation.ts';
 import { type RoutingTable } from '../mapping/mapping.ts';
 import type { SeenRequest } from '../server/server.ts';
 
@@ -27,14 +28,15 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const isOdd = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
   const advice = isOdd ? adviceFor(evaluation, request, log.table) : undefined;
   const { verdict, hints, told } = briefOf(evaluation, advice, { columns: log.columns - 2 });
-  const warnings = told.filter(({ code }) => code === 'warning').map(({ text }) => text);
+  const warnings = told.flatMap(({ warning, at = '' }) =>
+    warning === undefined ? [] : [`${mapping?.id ?? ''} ${warning} ${at}`],
+  );
   const isKnown = warnings.length > 0 && warnings.every((text) => log.told.has(text));
   for (const text of warnings) if (log.told.size < MAX_TOLD) log.told.add(text);
   const lines = [
     ...verdict,
-    ...(isKnown ? warnings.map((text) => `hint: ${text.split(':', 1)[0] ?? ''}, as above`) : hints),
+    ...(isKnown ? told.map(({ warning = '' }) => `hint: ${warning}, as above`) : hints),
     ...laterLines(seen, log),
-    ...waitLines(seen, log),
   ].map((line) => `  ${line}`);
   return lines.length === 0 && status < 400 && seen.result?.duplicate !== true
     ? []
@@ -42,12 +44,12 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
 }
 
 /** What only the explanation has to say of a mapping, in lines that fit; other lines may stand between it and its request. */
-export function hintLines(
+export function runHintLines(
   { mappingId, requestId }: { readonly mappingId: string; readonly requestId: string },
   hint: EvaluationNote,
   { columns }: Pick<DevLog, 'columns'>,
 ): readonly string[] {
-  const lines = noteHint(hint, { columns: columns - 2 });
+  const lines = hintLines(hint, { columns: columns - 2 });
   return [`of request ${requestId}, ${mappingId}`, ...lines].map((line) => `  ${line}`);
 }
 
@@ -57,21 +59,13 @@ function laterLines({ request, evaluation }: SeenRequest, log: DevLog): readonly
   if (rival === undefined) return [];
   const { id = '', at } = evaluation.mapping ?? {};
   const first = { id, at: at === undefined ? '' : formatPlace(at) };
-  const text = `if ${rival.id} should take such requests, ${moveBefore(rival, first)}: it would have taken this one, too, and only the first mapping that matches acts`;
-  return toldOnce({ code: 'only_first_acts', text }, log);
+  const text = say`if ${rival.id} should take such requests, ${moveBefore(rival, first)}: it would have taken this one, too, and only the first mapping that matches acts`;
+  return toldOnce({ code: 'only_first_acts', text }, `${rival.at} ${first.at}`, log);
 }
 
-/** Of a run that begins only after a while, what acts at once; once for each mapping. */
-function waitLines({ evaluation: { mapping } }: SeenRequest, log: DevLog): readonly string[] {
-  const text = mapping && longWaitText(mapping);
-  return text === undefined
-    ? []
-    : toldOnce({ code: 'setting', setting: `debounce of ${mapping?.id ?? ''}`, text }, log);
-}
-
-function toldOnce(note: EvaluationNote, log: DevLog): readonly string[] {
-  const key = `${note.setting ?? ''} ${note.text}`;
-  if (log.told.has(key) || log.told.size >= MAX_TOLD) return [];
-  log.told.add(key);
-  return noteHint(note, { columns: log.columns - 2 });
+function toldOnce(note: EvaluationNote, key: string, log: DevLog): readonly string[] {
+  const known = `${note.setting ?? ''} ${key}`;
+  if (log.told.has(known) || log.told.size >= MAX_TOLD) return [];
+  log.told.add(known);
+  return hintLines(note, { columns: log.columns - 2 });
 }

@@ -22,7 +22,7 @@ import { findCasesFolder, findConfigFile, printFindings } from './config-file.ts
 import { debounce } from './debounce.ts';
 import { type DevTunnel, openDevTunnel } from './dev-tunnel.ts';
 import { DevHints } from './dev-hints.ts';
-import { hintLines } from './dev-misses.ts';
+import { runHintLines } from './dev-misses.ts';
 import { openConsole } from './serve-console.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
 import { openRecorder, type Recorder } from './recorder.ts';
@@ -155,7 +155,7 @@ function withHints(
 ): Onlooker {
   const { columns = USUAL_LOG_COLUMNS } = terminal;
   const hints = new DevHints(parts, (mappingId, hint, requestId) => {
-    for (const line of hintLines({ mappingId, requestId }, hint, { columns })) terminal.err(line);
+    for (const line of runHintLines({ mappingId, requestId }, hint, { columns })) terminal.err(line);
   });
   return {
     see: (decision) => {

@@ -1,5 +1,7 @@
+import { printSentence } from '../finding.ts';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { EvaluationNote } from '../advice/requests.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import {
   type Brief,
@@ -13,10 +15,11 @@ import {
   formatEvaluation,
   headOf,
   isNameUnknown,
+  noteLines,
   notesBrief,
   reasonNotes,
   type RequestExplanation,
-  settingLines,
+  settingsFirst,
   type StoredExplanation,
   storedToJson,
 } from '../explanation/explanation.ts';
@@ -35,7 +38,7 @@ import { withoutSecrets } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
-import { answerLines, noteLines, workLines } from './format-stored.ts';
+import { answerLines, workLines } from './format-stored.ts';
 import { printJson } from './json.ts';
 import { commandLine } from './next-steps.ts';
 import { findWaits, type QueueWaits } from './queue-waits.ts';
@@ -160,29 +163,33 @@ async function printPage(cli: Cli, page: Page): Promise<void> {
       cli.setExitCode(1);
     return;
   }
-  const own = notes.filter(({ code }) => code !== 'setting');
-  const isName = request === undefined && explained.explained !== undefined;
   if (stored.decision !== undefined) print(answerLines(stored.decision));
-  print(noteLines(isName ? reasonNotes(stored.decision as DecisionRecord) : own));
-  print(settingLines(notes));
+  const own = knownNotes(explained).filter(({ code }) => code !== 'setting' && !TOLD_LAST.has(code));
+  print([...own, ...settingsFirst(notes)].flatMap((note) => noteLines(note)));
   await complain();
   if (request === undefined) sayWhatIsKnown(cli, explained);
   else explainKept(cli, page);
   print(storedWork(cli, page));
 }
 
+/** Notes that stand behind what the mappings make of the request. */
+const TOLD_LAST: ReadonlySet<string> = new Set(['judged_otherwise', 'removed', 'not_kept', 'name_known']);
+
+/** What the store knows; of a name that no mapping takes why, as the names there are stand below. */
+const knownNotes = ({ notes, request, explained, stored }: StoredExplanation): readonly EvaluationNote[] =>
+  request === undefined && explained !== undefined ? reasonNotes(stored.decision as DecisionRecord) : notes;
+
 /** The verdict and the hint, where there is something to be done; undefined where all is well. */
 function briefPage({ explained }: Page): Brief | undefined {
-  const { notes, request, explained: now, stored } = explained;
-  const isName = request === undefined && now !== undefined;
-  const known = notesBrief(isName ? reasonNotes(stored.decision as DecisionRecord) : notes);
+  const { explained: now } = explained;
+  const known = notesBrief(knownNotes(explained));
   if (now === undefined) return known.verdict.length + known.hints.length === 0 ? undefined : known;
   const brief = briefOf(now.evaluation, now.advice);
   const hints = brief.hints.length > 0 ? brief.hints : known.hints;
-  const repeat = known.verdict.filter((line) => line.startsWith('· a repeat'));
+  const repeat = knownNotes(explained).filter(({ code }) => code === 'repeat');
   return hints.length + brief.verdict.length === 0
     ? undefined
-    : { ...brief, verdict: [...repeat, ...brief.verdict], hints };
+    : { ...brief, verdict: [...repeat.flatMap((note) => noteLines(note)), ...brief.verdict], hints };
 }
 
 /** Whether all that it became ended well, so that a line of each says enough. */
@@ -270,7 +277,7 @@ function sayWhatIsKnown({ terminal }: Cli, { explained, notes }: StoredExplanati
     return;
   }
   for (const { code, text } of notes)
-    if (code === 'not_kept' || code === 'name_known') terminal.out(`\n${text}`);
+    if (code === 'not_kept' || code === 'name_known') terminal.out(`\n${printSentence(text)}`);
 }
 
 /** The kept request as it would be judged now, and how it was judged where that differs. */
@@ -294,7 +301,7 @@ function explainKept(cli: Cli, { explained: page, config, all }: Page): void {
     all,
     isStored: true,
   });
-  for (const { code, text } of notes) if (code === 'removed') cli.terminal.out(text);
+  for (const { code, text } of notes) if (code === 'removed') cli.terminal.out(printSentence(text));
   const changed = changedLines(page);
   if (changed.length > 0) cli.terminal.out(changed.join('\n'));
 }
@@ -302,7 +309,7 @@ function explainKept(cli: Cli, { explained: page, config, all }: Page): void {
 /** How it was judged when it came, where that differs. */
 function changedLines({ notes, isByThen }: StoredExplanation): readonly string[] {
   const changed = notes.filter(({ code }) => code === 'judged_otherwise');
-  const lines = changed.map(({ text, at }) => `  ${text}${at === undefined ? '' : `  ${at}`}`);
+  const lines = changed.map(({ text, at }) => `  ${printSentence(text)}${at === undefined ? '' : `  ${at}`}`);
   if (lines.length === 0) return isByThen ? ['The mappings and transforms of now judge it alike.'] : [];
   const head = isByThen
     ? 'The mappings and transforms of now judge it otherwise:'

@@ -12,13 +12,10 @@ import {
 import type { StoredRequest, StoredRun } from '../storage/facts.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import { indent, ownerText, runnerNamed } from '../explanation/explanation.ts';
-import { type EvaluationNote } from '../advice/requests.ts';
 import { bodySize } from './listings.ts';
 import { type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
 import { isToRetry, stateText } from './run-words.ts';
 import { formatSpan } from './terminal.ts';
-
-const MAX_MISSED = 10;
 
 /** The decision: what was answered. */
 export function answerLines(decision: DecisionRecord): readonly string[] {
@@ -35,46 +32,6 @@ export function answerLines(decision: DecisionRecord): readonly string[] {
     `  generation ${decision.generation}, body ${bodySize(decision)}, took ${decision.tookMs.toFixed(1)} ms`,
     ...(decision.mappingId === undefined ? [] : [`  mapping ${clearLine(decision.mappingId)}`]),
   ];
-}
-
-/** What is said of a request that the store knows, for people; settings have a heading of their own. */
-export function noteLines(notes: readonly EvaluationNote[]): readonly string[] {
-  const of = (code: EvaluationNote['code']): readonly EvaluationNote[] =>
-    notes.filter((note) => note.code === code);
-  const empty = of('rendered_empty').map(
-    ({ field = '', text, at = '' }) => `  ${field}: ${clearLine(text)}  ${at}`,
-  );
-  return [
-    ...of('older').map(({ text }) => `  ${text}`),
-    ...of('repeat').map(({ text }) => `  ${clearLine(text)}`),
-    ...of('detail').map(({ text }) => `  why: ${clearLine(text)}`),
-    ...of('decision').map(({ text }) => `  ${clearLine(text)}`),
-    ...[...of('new_event'), ...of('remedy')].map(({ text }) => `  hint: ${clearLine(text)}`),
-    ...of('refusal').map(({ text }) => `✗ ${clearLine(text)}`),
-    ...missedLines(notes.filter(({ mapping }) => mapping !== undefined)),
-    ...(empty.length === 0 ? [] : ['rendered empty:', ...empty]),
-    ...of('empty_key').map(({ text }) => `  ${clearLine(text)}`),
-    ...of('warning').map(({ text }) => `warning ${clearLine(text)}`),
-    ...of('transform').flatMap(({ text }) => indent(text)),
-  ];
-}
-
-/** The candidates, and where each of them failed. */
-function missedLines(notes: readonly EvaluationNote[]): readonly string[] {
-  const misses = notes.filter(({ code }) => code === 'not_held');
-  if (misses.length === 0) return [];
-  const more = misses.length - MAX_MISSED;
-  const last = more > 0 ? notes.indexOf(misses[MAX_MISSED] as EvaluationNote) : notes.length;
-  return [
-    'no mapping took it:',
-    ...notes.slice(0, last).flatMap(missLines),
-    ...(more > 0 ? [`  and ${more} more`] : []),
-  ];
-}
-
-function missLines({ code, mapping, at, text }: EvaluationNote): readonly string[] {
-  const head = `  ✗ ${clearLine(mapping?.id ?? '')}${at === undefined ? '' : `  ${at}`}`;
-  return [...(code === 'not_held' ? [head] : []), `      ${clearLine(text)}`];
 }
 
 /** What became of the request: its runs with their deliveries, and its system events. */

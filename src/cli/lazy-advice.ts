@@ -1,3 +1,4 @@
+import { printSentence } from '../finding.ts';
 import type { Advise } from '../generation/generation.ts';
 import type { ExplainStart } from '../runners/runners.ts';
 import type { ServiceOptions } from '../service/service.ts';
@@ -22,5 +23,8 @@ export const serviceAdvice = {
     const { createAdvisor } = await import('../advice/requests.ts');
     return createAdvisor(table, await knownSenders(file, settings.hooks));
   },
-  adviseRun: async (run, config) => (await import('../explanation/explanation.ts')).runAdvice(run, config),
+  adviseRun: async (run, config) => {
+    const said = (await import('../explanation/explanation.ts')).runAdvice(run, config);
+    return said && printSentence(said);
+  },
 } satisfies Partial<ServiceOptions>;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { StorageError } from '../storage/storage.ts';
 import type { LoadedConfig } from '../config/config.ts';
-import { indent, runAdvice } from '../explanation/explanation.ts';
+import { hintLines, indent, runAdvice } from '../explanation/explanation.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { isoTimes, printJson } from './json.ts';
@@ -101,8 +101,9 @@ async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
   await list<RunRecord>(cli, flags, ({ config }) => ({
     listing: runsListing,
     remark: (runs) => {
-      const hints = new Set(runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []));
-      for (const hint of [...hints].slice(0, MAX_HINTS)) cli.terminal.err(`hint: ${clearLine(hint)}`);
+      const advice = runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []);
+      const hints = new Set(advice.map((text) => hintLines({ code: 'setting', text }).join('\n')));
+      for (const hint of [...hints].slice(0, MAX_HINTS)) cli.terminal.err(hint);
     },
   }));
 }

@@ -1,3 +1,4 @@
+import { printSentence } from '../finding.ts';
 import { diagnose, sayProof } from '../advice/proofs.ts';
 import type { Settings } from '../config/config.ts';
 import type { Generation } from '../generation/generation.ts';
@@ -60,7 +61,12 @@ async function judge(
   } = generation.config;
   const senders = await knownSenders(file, hooks);
   const found = diagnose(judged.proof, judged.request(), judged.refusal, { senders });
-  return { ...common, proved: false, diagnosis: { code: found.code, text: sayProof(found) ?? found.code } };
+  const said = sayProof(found);
+  return {
+    ...common,
+    proved: false,
+    diagnosis: { code: found.code, text: said === undefined ? found.code : printSentence(said) },
+  };
 }
 
 /** The address that senders sign. */

@@ -1,8 +1,8 @@
 /**
  * What a person sees of a request first, in `sluice explain` and in the log of `sluice dev`: the verdict, one hint (a
- * second only of the same kind), and how to see more. A hint begins with the verb; what is to be written stands on a
- * line of its own, as the whole line of the file where that is known.
+ * second only of the same kind), and how to see more.
  */
+import { quoted, say, splitAtFix, write } from '../finding.ts';
 import { formatPlace, type Place } from '../document/document.ts';
 import type { Evaluation, TransformTrace } from '../hook/hook.ts';
 import {
@@ -11,95 +11,89 @@ import {
   type EvaluationAdvice,
   type EvaluationNote,
   evaluationNotes,
-  isHint,
   nearestMiss,
   tellsWhatToWrite,
   untold,
 } from '../advice/requests.ts';
-import { clearLine } from '../telemetry/telemetry.ts';
+import { changedLine, hintLines, noteLines, type NoteOptions } from './format-notes.ts';
 import { wrap } from './format-lines.ts';
-import { hintParts } from './hint-parts.ts';
-
-/** How it is printed. */
-export interface BriefOptions {
-  /** Letters in a line; absent where the terminal breaks them. */
-  readonly columns?: number | undefined;
-}
 
 /** What a request became and what to do, in lines. */
 export interface Brief {
   readonly verdict: readonly string[];
   readonly hints: readonly string[];
-  /** The notes that the hints are made of. */
-  readonly told: readonly EvaluationNote[];
+  /** The notes that the hints are made of; of a warning with its code. */
+  readonly told: readonly Hint[];
 }
 
+type Hint = EvaluationNote & { readonly warning?: string };
+
 const MAX_EMPTY = 3;
-/** A longer line is a file of its own: what is to be changed of it says more. */
-const MAX_LINE = 300;
 const MAX_HINTS = 2;
 
 /** Says what became of an evaluated request, and what is surest to be done about it. */
 export function briefOf(
   evaluation: Evaluation,
   advice: EvaluationAdvice | undefined,
-  options: BriefOptions = {},
+  options: NoteOptions = {},
 ): Brief {
   const notes = evaluationNotes(evaluation, advice);
-  const [first, ...others] = candidates(evaluation, notes);
-  const told = [first, ...others.filter((note) => isAsSure(note, first))]
-    .filter((note) => note !== undefined)
-    .slice(0, MAX_HINTS);
+  const all = candidates(evaluation, notes);
+  const told = surest(all);
   const how = { ...options, places: placesIn(evaluation) };
+  const isEmpty = told[0]?.code === 'rendered_empty';
+  const hints = isEmpty ? emptyHints(all, how) : told;
   return {
-    verdict: verdictOf(evaluation, notes, adviceIn(notes).ofKind.length > 0, options),
-    hints:
-      first?.code === 'rendered_empty'
-        ? emptyHints(
-            [first, ...others].filter(({ code }) => code === 'rendered_empty'),
-            how,
-          )
-        : told.flatMap((note) => noteHint(note, how)),
+    verdict: verdictOf(evaluation, notes, options),
+    hints: hints.flatMap((note) => hintLines(note, how)),
     told,
   };
 }
 
-/** Of the same kind, and about another thing. */
-const isAsSure = (note: EvaluationNote, first: EvaluationNote | undefined): boolean =>
-  note.code === first?.code && note.text !== first.text && note.code !== 'setting';
+/** The first, and a second of the same kind. */
+const surest = <Of extends EvaluationNote>(notes: readonly Of[]): readonly Of[] =>
+  notes
+    .filter(({ code }, at) => at === 0 || (code === notes[0]?.code && code !== 'setting'))
+    .slice(0, MAX_HINTS);
+
+type NotesOf = (...codes: readonly EvaluationNote['code'][]) => readonly EvaluationNote[];
+
+const among =
+  (notes: readonly EvaluationNote[]): NotesOf =>
+  (...codes) =>
+    notes.filter(({ code }) => codes.includes(code));
 
 /** Everything that says what to do, the surest first. */
-function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): readonly EvaluationNote[] {
+function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): readonly Hint[] {
   const { mapping, outcome, trace, warnings } = evaluation;
   // It is as the operator wrote it.
   if (outcome.kind === 'skipped') return [];
-  const of = (code: EvaluationNote['code']): readonly EvaluationNote[] =>
-    notes.filter((note) => note.code === code);
+  const of = among(notes);
   const { ofKind, others } = adviceIn(notes);
   // A block over a path whose beginning is not there is for other events.
   const empty = of('rendered_empty').filter(
-    ({ paths = [], text }) => paths.length > 0 && !/^#\w+ [\w-]+\./.test(text),
+    ({ paths = [], expression = '' }) => paths.length > 0 && !/^#\w+ [\w-]+\./.test(expression),
   );
   const isAmiss = mapping === undefined || outcome.kind === 'rejected' || of('rendered_empty').length > 0;
   const held = others.filter(({ code }) => code === 'held_otherwise');
   const miss = mapping === undefined ? nearestMiss(trace.considered, notes) : undefined;
   const telling = (miss?.notes ?? []).filter(({ code }) => tellsWhatToWrite(code));
-  const written = telling.filter(({ text }) => hintParts(text).line !== undefined);
-  const settings = of('setting').filter(isHint);
+  const sure = telling.filter(({ text }) => splitAtFix(text).fix?.line !== undefined);
   return [
     ...(isAmiss ? [...ofKind, ...others] : held),
-    ...(written.length > 0 ? written : telling),
+    ...(sure.length > 0 ? sure : telling),
     ...empty,
     ...of('near_name'),
     ...of('passed_over'),
     ...of('remedy'),
     ...of('returned_nothing'),
-    ...untold(advisedWarnings(warnings), notes).map(({ code, message }): EvaluationNote => ({
+    ...untold(advisedWarnings(warnings), notes).map(({ code, message }): Hint => ({
       code: 'warning',
-      text: `${code}: ${message}`,
+      warning: code,
+      text: say`${code}: ${message}`,
     })),
     ...(isAmiss ? [] : others),
-    ...settings,
+    ...of('setting').filter(({ isFine }) => isFine !== true),
     ...of('only_first_acts'),
   ];
 }
@@ -108,45 +102,45 @@ function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): r
 function verdictOf(
   { mapping, outcome, trace }: Evaluation,
   notes: readonly EvaluationNote[],
-  isOfKind: boolean,
-  options: BriefOptions,
+  options: NoteOptions,
 ): readonly string[] {
-  const of = (code: EvaluationNote['code']): readonly EvaluationNote[] =>
-    notes.filter((note) => note.code === code);
-  const lines = (texts: readonly string[], mark: string): readonly string[] =>
-    texts.flatMap((text) => wrap(mark, text, options));
+  const of = among(notes);
   if (outcome.kind === 'skipped') return [];
   if (mapping === undefined) {
+    const isOfKind = adviceIn(notes).ofKind.length > 0;
     const miss = isOfKind ? undefined : nearestMiss(trace.considered, notes);
-    const [head] = miss?.notes ?? [];
     const names = of('hook_name').map(({ text }) => text);
-    const known = names.length === 0 ? '' : `; the hook names are: ${names.slice(0, 10).join(', ')}`;
+    const known = names
+      .slice(0, 10)
+      .reduce((all, name, at) => say`${all}${at === 0 ? '; the hook names are: ' : ', '}${name}`, say``);
     return [
-      ...lines(head === undefined ? [] : [`${miss?.id ?? ''}: ${head.text}${placeOf(head)}`], '✗ '),
-      ...lines(
-        of('unknown_name').map(({ text }) => `${text}${known}`),
-        '✗ ',
+      ...(miss?.notes ?? []).slice(0, 1).flatMap((note) => noteLines(note, options)),
+      ...of('unknown_name').flatMap((note) =>
+        noteLines({ ...note, text: say`${note.text}${known}` }, options),
       ),
     ];
   }
-  const empty = of('rendered_empty').map(
-    ({ field = '', text, index, ...note }) =>
-      `${field}${index === undefined ? '' : ` of element ${index}`} has nothing for ${text.split('; the request has ', 1)[0] ?? ''}${placeOf(note)}`,
-  );
-  const more = empty.length - MAX_EMPTY;
   const error = outcome.kind === 'rejected' ? outcome.error : undefined;
   return [
-    ...lines(error === undefined ? [] : [`${error.code}: ${error.detail}`], '✗ '),
-    ...lines(trace.transforms.flatMap(failureOf), '  '),
-    ...lines(
-      of('cause').map(({ text }) => text),
-      '  ',
+    ...(error === undefined ? [] : wrap('✗ ', `${error.code}: ${error.detail}`, options)),
+    ...trace.transforms.flatMap(failureOf).flatMap((text) => wrap('  ', text, options)),
+    ...of('cause').flatMap((note) => noteLines(note, options)),
+    ...emptyLines(of('rendered_empty'), options),
+    ...of('empty_key').flatMap((note) => noteLines(note, options)),
+  ];
+}
+
+/** What is not in what was made of it; what the request has in its place is a hint. */
+function emptyLines(notes: readonly EvaluationNote[], options: NoteOptions): readonly string[] {
+  const more = notes.length - MAX_EMPTY;
+  return [
+    ...(more > 1 ? notes.slice(0, MAX_EMPTY) : notes).flatMap((note) =>
+      noteLines(
+        { ...note, text: note.expression === undefined ? note.text : quoted(note.expression) },
+        options,
+      ),
     ),
-    ...lines(more > 1 ? [...empty.slice(0, MAX_EMPTY), `and ${more} more`] : empty, '· '),
-    ...lines(
-      of('empty_key').map(({ text }) => text),
-      '  ',
-    ),
+    ...(more > 1 ? [`· and ${more} more`] : []),
   ];
 }
 
@@ -158,92 +152,32 @@ function failureOf({ reply, problem }: TransformTrace): readonly string[] {
   return [`${name === undefined ? '' : `${name}: `}${message.split('\n', 1)[0] ?? ''}${where}`];
 }
 
-const placeOf = ({ at }: Pick<EvaluationNote, 'at'>): string => (at === undefined ? '' : `  ${at}`);
-
 /** The same of notes on a request that was not kept: what was answered, and what the store knows of why. */
-export function notesBrief(notes: readonly EvaluationNote[], options: BriefOptions = {}): Brief {
-  const of = (...codes: readonly EvaluationNote['code'][]): readonly EvaluationNote[] =>
-    notes.filter(({ code }) => codes.includes(code));
+export function notesBrief(notes: readonly EvaluationNote[], options: NoteOptions = {}): Brief {
+  const of = among(notes);
   const [miss] = of('not_held');
-  const why = [
-    ...of('older', 'detail').map(({ text }) => text),
-    ...of('refusal').map(({ text }) => text.split(': ', 1)[0] ?? ''),
-    ...(miss === undefined ? [] : [`${miss.mapping?.id ?? ''}: ${miss.text}${placeOf(miss)}`]),
-  ];
-  const empty = of('rendered_empty').map(
-    ({ field = '', text, ...note }) => `${field} has nothing for ${text}${placeOf(note)}`,
-  );
-  const hints = [
+  const told = surest([
     ...of('difference')
       .filter(({ mapping }) => mapping?.id === miss?.mapping?.id)
       .slice(0, 1),
     ...of('refusal', 'new_event', 'remedy'),
     ...of('warning', 'empty_key', 'transform'),
-    ...of('setting').filter(isHint),
-  ];
-  const told = hints.filter((note, at) => at === 0 || isAsSure(note, hints[0])).slice(0, MAX_HINTS);
+    ...of('setting').filter(({ isFine }) => isFine !== true),
+  ]);
   return {
     verdict: [
-      ...of('repeat').flatMap(({ text }) => wrap('· ', text, options)),
-      ...why.flatMap((text) => wrap('✗ ', text, options)),
-      ...empty.flatMap((text) => wrap('· ', text, options)),
+      ...of('repeat', 'older', 'detail').flatMap((note) => noteLines(note, options)),
+      ...of('refusal').flatMap(({ field = '' }) => wrap('✗ ', field, options)),
+      ...(miss === undefined ? [] : noteLines(miss, options)),
+      ...emptyLines(of('rendered_empty'), options),
     ],
-    hints: told.flatMap((note) => noteHint(note, options)),
+    hints: told.flatMap((note) => hintLines(note, options)),
     told,
   };
 }
 
-/** How hints are printed: with the lines of the files that they are about. */
-interface HintOptions extends BriefOptions {
-  readonly places?: ReadonlyMap<string, Place>;
-}
-
-/** A hint on lines of its own: the verb, what is to be written as it is pasted, and why. */
-export function noteHint(note: EvaluationNote, options: HintOptions = {}): readonly string[] {
-  const { setting, text } = note;
-  const place = note.at === undefined ? undefined : options.places?.get(note.at);
-  const [first = '', ...block] = text.split('\n');
-  const { verb, line, why } = hintParts(withoutScheme(note, first));
-  const isRule = line?.startsWith('{') === true;
-  const whole =
-    line !== undefined && isRule && place !== undefined
-      ? changedLine([{ at: place, text: line }])
-      : undefined;
-  const what = setting === undefined ? why : [setting, why].filter((part) => part !== '').join(': ');
-  return [
-    ...written({ verb, line: whole ?? line, at: note.at, why: what }, options),
-    ...block.map((each) => `    ${clearLine(each)}`),
-  ];
-}
-
-/** What was refused stands in the verdict. */
-const withoutScheme = ({ code }: EvaluationNote, text: string): string =>
-  code === 'refusal' ? text.replace(/^[^:]{1,80}: /, '') : text;
-
-function written(
-  {
-    verb,
-    line,
-    at,
-    why,
-  }: {
-    readonly verb: string;
-    readonly line: string | undefined;
-    readonly at: string | undefined;
-    readonly why: string;
-  },
-  options: BriefOptions,
-): readonly string[] {
-  const where = at === undefined || why.includes(at) || verb.includes(at) ? '' : ` (${at})`;
-  return [
-    ...wrap('hint: ', `${verb}${where}${line === undefined ? '' : ':'}`, options),
-    ...(line === undefined ? [] : [`    ${clearLine(line)}`]),
-    ...(why === '' ? [] : wrap('  ', why, options)),
-  ];
-}
-
 /** Places of the mappings that an evaluation went through, by how notes write them. */
-function placesIn({ trace: { considered, templates } }: Evaluation): ReadonlyMap<string, Place> {
+export function placesIn({ trace: { considered, templates } }: Evaluation): ReadonlyMap<string, Place> {
   const places = [
     ...considered.flatMap(({ nodes = [], parts = [] }) => [...nodes, ...parts].map(({ at }) => at)),
     ...templates.flatMap(({ empty }) => empty.map(({ at }) => at)),
@@ -252,47 +186,29 @@ function placesIn({ trace: { considered, templates } }: Evaluation): ReadonlyMap
 }
 
 /** What a template reads in vain and the request has elsewhere: each line of a file once, with all that is to be changed. */
-function emptyHints(notes: readonly EvaluationNote[], options: HintOptions): readonly string[] {
-  const groups = Map.groupBy(notes, ({ at = '' }) => at.replace(/:\d+$/, ''));
+function emptyHints(notes: readonly EvaluationNote[], options: NoteOptions): readonly EvaluationNote[] {
+  const empty = notes.filter(({ code }) => code === 'rendered_empty');
+  const groups = Map.groupBy(empty, ({ at = '' }) => at.replace(/:\d+$/, ''));
   return [...groups.values()].slice(0, MAX_HINTS).flatMap((group) => {
-    const parts = group.map((note) => ({ note, ...emptyParts(note, options) }));
-    const edits = parts.flatMap(({ edit }) => edit ?? []);
-    const whole = edits.length === parts.length ? changedLine(edits) : undefined;
-    const why = parts.map((part) => part.why).join('; ');
-    if (whole !== undefined) return written({ verb: 'write', line: whole, at: group[0]?.at, why }, options);
-    return parts
-      .slice(0, MAX_HINTS)
-      .flatMap(({ note, meant, why: each }) =>
-        written(
-          meant === undefined
-            ? { verb: each, line: undefined, at: note.at, why: '' }
-            : { verb: 'write', line: `{{${meant}}}`, at: note.at, why: each },
-          options,
-        ),
-      );
+    const edits = group.flatMap((note) => editOf(note, options) ?? []);
+    const whole = edits.length === group.length ? changedLine(edits) : undefined;
+    const [first] = group;
+    if (whole === undefined || first === undefined)
+      return group.slice(0, MAX_HINTS).map(({ paths = [], ...note }) => {
+        const line = paths.map((path) => `{{${path}}}`).join(' or ');
+        return { ...note, text: say`${note.text}: ${write(line)}` };
+      });
+    const why = group.slice(1).reduce((all, { text }) => say`${all}; ${text}`, first.text);
+    return [{ ...first, text: say`${why}: ${write(whole)}` }];
   });
 }
 
-function emptyParts({ text, at = '', paths = [] }: EvaluationNote, { places }: HintOptions) {
-  const [expression = '', why = text] = text.split(/(?: \(in (?:each|the) [^)]*\))?; (?=the request has )/);
-  const [meant, ...others] = paths;
+function editOf({ expression = '', at = '', paths = [] }: EvaluationNote, { places }: NoteOptions) {
+  const [found, ...others] = paths;
   const place = places?.get(at);
-  if (meant === undefined || others.length > 0) return { why };
   const old = place?.source.text.slice(place.start, place.end) ?? '';
-  if (place === undefined || !old.includes(expression)) return { why, meant };
-  return { why, meant, edit: { at: place, text: old.replace(expression, () => meant) } };
-}
-
-/** The one line of the places with other texts there; undefined where a place has several lines or no end. */
-function changedLine(edits: readonly { readonly at: Place; readonly text: string }[]): string | undefined {
-  const [{ at: first }] = edits as [(typeof edits)[number]];
-  const { source } = first;
-  const from = source.text.lastIndexOf('\n', Math.max(0, first.start - 1)) + 1;
-  const [line = ''] = source.text.slice(from).split('\n', 1);
-  let changed = line;
-  for (const { at, text } of edits.toSorted((a, b) => b.at.start - a.at.start)) {
-    if (at.end <= at.start || at.end > from + line.length || at.start < from) return undefined;
-    changed = `${changed.slice(0, at.start - from)}${text}${changed.slice(at.end - from)}`;
-  }
-  return changed.length > MAX_LINE ? undefined : changed.trim();
+  const name = expression.trim();
+  if (place === undefined || found === undefined || others.length > 0 || !old.includes(name))
+    return undefined;
+  return { at: place, text: old.replace(name, () => found) };
 }

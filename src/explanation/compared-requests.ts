@@ -2,12 +2,12 @@
  * Two requests of one mapping beside each other: which fields of their bodies differ, which of them name the event,
  * and what their keys are. Names of fields are told; values only of what names a thing.
  */
+import { joinSentences, type Sentence } from '../finding.ts';
 import { formatPlace, shorten, type Place } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
-import { sentence } from './sentence.ts';
-import type { SettingNote } from './setting-notes.ts';
+import type { SettingText } from '../advice/requests.ts';
 
 /** A kept request as it is judged now. */
 export interface Judged {
@@ -38,9 +38,8 @@ export const ANY_ID = /(?:^|[._])(?:id|uuid|guid|key|number)$|(?:_id|Id|_key|_nu
 export const OF_ALL =
   /(?:app|account|org\w*|team|tenant|workspace|webhook|subscription|installation|site|client)[._]?id$/i;
 
-export function note(setting: string, at: Place, sentences: readonly string[]): SettingNote {
-  const text = sentences.map((each, index) => (index === 0 ? each : sentence(each))).join('. ');
-  return { setting, at: formatPlace(at), text };
+export function note(setting: string, at: Place, sentences: readonly Sentence[]): SettingText {
+  return { setting, at: formatPlace(at), text: joinSentences(sentences, '. ') };
 }
 
 export const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;

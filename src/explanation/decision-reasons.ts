@@ -1,4 +1,5 @@
 /* Why a request was answered as it was, in the words of the operator's own files: all there is where it was not kept. */
+import { joinSentences, printSentence, quoted, say, type Sentence } from '../finding.ts';
 import {
   emptyKeyNotes,
   keptWarning,
@@ -22,21 +23,21 @@ export function reasonNotes(decision: DecisionRecord, table?: RoutingTable): rea
     ...(isOlder === true ? [OLDER] : []),
     ...found.filter(({ code }) => code !== 'transform'),
     ...optional('remedy', decisionRemedy(decision, isSaid)),
-    ...optional('refusal', refusal && refusalText(refusal)),
+    ...(refusal === undefined ? [] : [refusalNote(refusal)]),
     ...missed.flatMap(missNotes),
     ...empty.map(emptyNote),
     ...emptyKeyNotes(
       empty.map(({ field }) => field),
       warnings,
     ),
-    ...warnings.map((warning): EvaluationNote => ({ code: 'warning', text: keptWarning(warning) })),
+    ...warnings.map((warning): EvaluationNote => ({ code: 'warning', text: quoted(keptWarning(warning)) })),
     ...found.filter(({ code }) => code === 'transform'),
   ];
 }
 
 const OLDER: EvaluationNote = {
   code: 'older',
-  text: 'from before the upgrade: of such a decision only codes and places are left',
+  text: say`from before the upgrade: of such a decision only codes and places are left`,
 };
 
 /** Findings that say why, and those that say what to do; the others say what happened. */
@@ -83,11 +84,15 @@ export function findingNotes(
 /** Why a request missed, or what is odd about what became of it, in one line for a list. */
 export function decisionLine(decision: DecisionRecord): string {
   const { refusal, missed = [], outcome, code } = decision;
-  if (refusal !== undefined) return sayProof(refusal) ?? refusal.code;
+  if (refusal !== undefined) return printSentence(saidOf(refusal));
   const misses = missed.map(missLine).join('; ');
-  const said = findingNotes(decision, undefined, TRANSFORMS)
-    .map(({ text }) => text)
-    .join('; ');
+  const notes = findingNotes(decision, undefined, TRANSFORMS);
+  const said = printSentence(
+    joinSentences(
+      notes.map(({ text }) => text),
+      '; ',
+    ),
+  );
   // What is left alone may well have been meant by one of the mappings.
   if (said !== '') return decision.skippedBy === 'unmatched' && misses !== '' ? `${said}: ${misses}` : said;
   if (misses !== '') return misses;
@@ -124,12 +129,13 @@ function missLine({ mappingId, part, place = '', leaf, why, variable, how, inste
   const isShort = part === 'when' && leaf !== undefined && leaf.length <= MAX_LEAF;
   const rule = isShort ? `${leaf} ${why === 'unknown' ? 'cannot be judged' : 'did not hold'} ` : '';
   const other = instead === undefined ? '' : `: the request has ${instead.join(' and ')}`;
-  const missing = variable === undefined ? how && sayDifference(how) : `${variable} is missing${other}`;
+  const missing =
+    variable === undefined ? how && printSentence(sayDifference(how)) : `${variable} is missing${other}`;
   return `${mappingId}: ${part} ${rule}${missing === undefined ? '' : `(${missing}) `}${place}`.trim();
 }
 
-const optional = (code: EvaluationNote['code'], text: string | undefined): readonly EvaluationNote[] =>
-  text === undefined || text === '' ? [] : [{ code, text }];
+const optional = (code: EvaluationNote['code'], text: Sentence | undefined): readonly EvaluationNote[] =>
+  text === undefined ? [] : [{ code, text }];
 
 /** Where something was found out, it says what to do. */
 const NOTED: ReadonlySet<string> = new Set([
@@ -148,7 +154,7 @@ const NOTED: ReadonlySet<string> = new Set([
 function decisionRemedy(
   { code, mappingId, missed, path }: DecisionRecord,
   isSaid: boolean,
-): string | undefined {
+): Sentence | undefined {
   // Where no mapping has the name, the names there are say more.
   const isName = code === 'no_mapping_matched' && missed === undefined;
   // What is known of the bytes says what to do about them.
@@ -160,11 +166,16 @@ function decisionRemedy(
   return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
 }
 
-function refusalText({ scheme, code, facts }: NonNullable<DecisionRecord['refusal']>): string {
+/** What was refused, and why. */
+function refusalNote(refusal: NonNullable<DecisionRecord['refusal']>): EvaluationNote {
+  const { scheme, code } = refusal;
   const isOfHooks = scheme === 'token' && OF_HOOK_TOKEN.has(code);
-  const what = OTHERS[code] ?? (isOfHooks ? 'hook token' : `proof of ${scheme}`);
-  return `${what}: ${sayProof({ code, ...defined({ facts }) }) ?? code}`;
+  const proof = OTHERS[code] ?? (isOfHooks ? 'hook token' : `proof of ${scheme}`);
+  return { code: 'refusal', text: saidOf(refusal), field: proof };
 }
+
+const saidOf = ({ code, facts }: NonNullable<DecisionRecord['refusal']>): Sentence =>
+  sayProof({ code, ...defined({ facts }) }) ?? quoted(code);
 
 /** What was looked at before the proof. */
 const OTHERS: Readonly<Record<string, string>> = { challenge: 'challenge', address: 'allowFrom' };
@@ -184,7 +195,7 @@ function emptyNote({
   place,
   instead,
 }: NonNullable<DecisionRecord['empty']>[number]): EvaluationNote {
-  return { code: 'rendered_empty', text: `${expression}${insteadText(instead)}`, field, at: place };
+  return { code: 'rendered_empty', text: say`${expression}${insteadText(instead)}`, field, at: place };
 }
 
 const insteadText = (instead: readonly string[] | undefined): string =>
@@ -204,18 +215,18 @@ function missNotes(missed: MissedMapping): readonly EvaluationNote[] {
   ];
 }
 
-function missText({ part, leaf, why, variable = '', instead }: MissedMapping): string {
-  if (leaf === undefined) return `${part} did not hold`;
+function missText({ part, leaf, why, variable = '', instead }: MissedMapping): Sentence {
+  if (leaf === undefined) return say`${part} did not hold`;
   if (part !== 'when') {
-    const found = why === 'missing' ? 'and the request had none' : 'and the request had another';
-    return `${part} must be ${JSON.stringify(leaf)}, ${found}`;
+    const found = why === 'missing' ? say`and the request had none` : say`and the request had another`;
+    return say`${part} must be ${JSON.stringify(leaf)}, ${found}`;
   }
-  const what = why === 'missing' ? `${variable} was not sent${insteadText(instead)}` : '';
-  return `when ${leaf} ${WHY[why ?? 'different']}${what}`;
+  const what = why === 'missing' ? say`${variable} was not sent${insteadText(instead)}` : '';
+  return say`when ${leaf} ${WHY[why ?? 'different']}${what}`;
 }
 
 const WHY = {
-  missing: 'did not hold: ',
-  unknown: 'could not be judged',
-  different: 'did not hold: another value was sent',
+  missing: say`did not hold: `,
+  unknown: say`could not be judged`,
+  different: say`did not hold: another value was sent`,
 } as const;

@@ -1,15 +1,18 @@
-import { printInLine, printSentence } from '../finding.ts';
+import { defined } from '../json.ts';
+import { inLine, printSentence, say, type Sentence } from '../finding.ts';
 import {
   advisedWarnings,
   adviceFor,
   adviceOnUnread,
   type EvaluationAdvice,
-  type EvaluationNote,
   evaluationNotes,
   type FieldList,
   type LaterMapping,
   type NearHookName,
-  listNamed,
+  noteToJson,
+  type NoteJson,
+  type SettingJson,
+  settingToJson,
 } from '../advice/requests.ts';
 import { formatPlace, type Finding } from '../document/document.ts';
 import { HookError } from '../errors.ts';
@@ -24,7 +27,7 @@ import type { EvaluationJson } from '../hook/facts.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import { templateWarnings } from './template-warnings.ts';
 import { withUnsigned } from './unsigned-fields.ts';
-import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
+import { settingNotes, type Happened } from './setting-notes.ts';
 
 /** What explains: the mappings and transforms as they are, with what was found in their files. */
 export interface Explainer {
@@ -74,7 +77,7 @@ export async function explainRequest(
   };
   const { method } = table.settingsOf(request.path);
   const explained = { request, evaluation, advice, ...(method === 'GET' ? { method } : {}) } as const;
-  return withUnsigned(withNamed(explained), table);
+  return withUnsigned(explained, table);
 }
 
 /** A request as its sender writes it: as its path takes it, or why it cannot be read. */
@@ -92,27 +95,18 @@ export async function explainWritten(
   }
 }
 
-/** With the fields that its notes name among those that are listed; `more`: what is said of it beside them. */
-export function withNamed(explained: RequestExplanation, more: readonly string[] = []): RequestExplanation {
-  const { request, evaluation, advice } = explained;
-  const { fields } = advice;
-  if (fields === undefined) return explained;
-  const texts = [...evaluationNotes(evaluation, advice).map(({ text }) => text), ...more];
-  return { ...explained, advice: { ...advice, fields: listNamed(fields, texts, request) } };
-}
-
 /** Files of the mappings folder that are not read: the mapping that is looked for may stand in one. */
-function passedOver(diagnostics: readonly Finding[]): readonly string[] {
+function passedOver(diagnostics: readonly Finding[]): readonly Sentence[] {
   return diagnostics
     .filter(({ code }) => code === 'MAPPING_FILE_PASSED_OVER')
-    .map(({ message, at }) => `${at?.source.file ?? ''}: ${printSentence(message)}`);
+    .map(({ message, at }) => say`${at?.source.file ?? ''}: ${message}`);
 }
 
 /** Findings on the code of a transform that make each call fail. */
 const OF_CALLS: ReadonlySet<string> = new Set(['TRANSFORM_ARGUMENT', 'TRANSFORM_MISSING_GLOBAL']);
 
 /** What is to be written in the file of a transform that failed. */
-function wrongTransform({ trace }: Evaluation, diagnostics: readonly Finding[]): string | undefined {
+function wrongTransform({ trace }: Evaluation, diagnostics: readonly Finding[]): Sentence | undefined {
   const failed = trace.transforms.find(
     ({ reply, problem }) => reply.kind === 'failed' || problem !== undefined,
   );
@@ -122,7 +116,7 @@ function wrongTransform({ trace }: Evaluation, diagnostics: readonly Finding[]):
       ({ code, at }) => OF_CALLS.has(code) && at?.source.file.endsWith(`/${failed.call.ref.module}`) === true,
     );
   if (found?.at === undefined || found.hint === undefined) return undefined;
-  return `${formatPlace(found.at)}: ${printInLine(found)}`;
+  return say`${formatPlace(found.at)}: ${inLine(found)}`;
 }
 
 /** An explanation as `explain --json` prints it. */
@@ -130,7 +124,10 @@ export interface ExplanationJson extends EvaluationJson {
   readonly request: Omit<HookRequest, 'receivedAt'> & { readonly receivedAt: string };
   readonly advice: {
     /** Of a hook name that no mapping has. */
-    readonly nearNames: readonly NearHookName[];
+    readonly nearNames: readonly (Omit<NearHookName, 'why' | 'remedy'> & {
+      readonly why: string;
+      readonly remedy?: string;
+    })[];
     /** What the request has in place of what was missing. */
     readonly instead: readonly { readonly missing: string; readonly found: string }[];
     /** Where the body has a text that a condition looked for at another place, or one that is nearly so. */
@@ -143,10 +140,10 @@ export interface ExplanationJson extends EvaluationJson {
     /** What the request holds, and what reads it; of a large one what is read and what stands near it. */
     readonly fields: FieldList;
     /** Settings that took part, with what each did. */
-    readonly settings: readonly SettingNote[];
+    readonly settings: readonly SettingJson[];
   };
   /** Everything that the text says beside the bare facts, in its order. */
-  readonly notes: readonly EvaluationNote[];
+  readonly notes: readonly NoteJson[];
 }
 
 /** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
@@ -155,18 +152,22 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
     request: { ...request, receivedAt: new Date(request.receivedAt).toISOString() },
     ...evaluationToJson(evaluation),
     advice: {
-      nearNames: advice.nearNames,
-      instead: [...advice.instead].map(([missing, { text }]) => ({ missing, found: text })),
+      nearNames: advice.nearNames.map(({ why, remedy, ...near }) => ({
+        ...near,
+        why: printSentence(why),
+        ...defined({ remedy: remedy && printSentence(remedy) }),
+      })),
+      instead: [...advice.instead].map(([missing, { text }]) => ({ missing, found: printSentence(text) })),
       elsewhere: [...advice.foundAt].map(([wanted, { at, text }]) => ({ wanted, at, text })),
       leaves: [...(advice.leaves ?? [])].flatMap(([at, texts]) =>
-        texts.map((text) => ({ at: formatPlace(at), text })),
+        texts.map((text) => ({ at: formatPlace(at), text: printSentence(text) })),
       ),
-      notes: (advice.notes ?? []).map(({ text }) => text),
+      notes: (advice.notes ?? []).map(({ text }) => printSentence(text)),
       alsoMatched: advice.alsoMatched,
-      passedOver: advice.passedOver ?? [],
+      passedOver: (advice.passedOver ?? []).map((each) => printSentence(each)),
       fields: advice.fields ?? { fields: [], more: 0 },
-      settings: advice.settings ?? [],
+      settings: (advice.settings ?? []).map(settingToJson),
     },
-    notes: evaluationNotes(evaluation, advice),
+    notes: evaluationNotes(evaluation, advice).map(noteToJson),
   };
 }

@@ -3,22 +3,21 @@ import type { LoadedConfig } from '../config/config.ts';
 import { createHookRequest, evaluationToJson, readKeptRequest } from '../hook/hook.ts';
 import type { KeptTrace } from '../hook/facts.ts';
 import type { StoredRequest } from '../storage/facts.ts';
-import { type EvaluationNote } from '../advice/requests.ts';
+import { type EvaluationNote, type SettingText } from '../advice/requests.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage } from '../storage/storage.ts';
 import {
   explainRequest,
   explainWritten,
-  withNamed,
   type Explainer,
   type RequestExplanation,
 } from './explain-request.ts';
-import { keysOf, seconds, type Judged } from './compared-requests.ts';
+import { keysOf, type Judged } from './compared-requests.ts';
 import { withUnsigned } from './unsigned-fields.ts';
 import { keyNotes } from './key-notes.ts';
 import { sessionNotes } from './session-notes.ts';
-import { settingNotes, type Happened, type SettingNote } from './setting-notes.ts';
-import { isBeforeMappings, repeatedOf, repeatHeader, storedNotes, TOLD_BEFORE } from './stored-notes.ts';
+import { settingNotes, type Happened } from './setting-notes.ts';
+import { isBeforeMappings, repeatedOf, storedNotes, TOLD_BEFORE } from './stored-notes.ts';
 
 /** What explains a stored request. */
 export interface StoredSources {
@@ -47,7 +46,7 @@ export interface StoredExplanation {
   /** Whether the files are needed to say more, and have errors. */
   readonly lacksFiles: boolean;
   /** Settings that took part, as they are now. */
-  readonly settings: readonly SettingNote[];
+  readonly settings: readonly SettingText[];
   readonly notes: readonly EvaluationNote[];
 }
 
@@ -81,32 +80,21 @@ export async function explainStored(
     stored,
     request,
     judged,
-    explained:
-      explained &&
-      withMarks(
-        withNamed(
-          withoutTold(explained, settings),
-          settings.map(({ text }) => text),
-        ),
-        explainer,
-      ),
+    explained: explained && withMarks(withoutTold(explained, settings), explainer),
     isByThen: before !== undefined && explained !== undefined,
     lacksFiles: asked !== undefined && now === undefined,
     settings,
-    notes: [
-      ...storedNotes({
-        decision,
-        work: stored,
-        keepRequests,
-        settings,
-        request,
-        judged: before === undefined || explained === undefined ? judged : judgedThen(explained, decision),
-        today,
-        explained,
-        table: happened?.table,
-      }),
-      ...firstSentNotes(stored, others),
-    ],
+    notes: storedNotes({
+      decision,
+      work: stored,
+      keepRequests,
+      settings,
+      request,
+      judged: before === undefined || explained === undefined ? judged : judgedThen(explained, decision),
+      today,
+      explained,
+      table: happened?.table,
+    }),
   };
 }
 
@@ -120,30 +108,13 @@ const withMarks = (all: RequestExplanation, explainer: Explainer | undefined): R
   explainer === undefined ? all : withUnsigned(all, explainer.generation.table);
 
 /** What is said of the stored request stands at its end, and not in its middle, too. */
-function withoutTold(explained: RequestExplanation, told: readonly SettingNote[]): RequestExplanation {
-  const texts = new Set(told.filter(({ setting }) => !TOLD_BEFORE.has(setting)).map(({ text }) => text));
+function withoutTold(explained: RequestExplanation, told: readonly SettingText[]): RequestExplanation {
+  const keyOf = ({ setting, at }: SettingText): string => `${setting} ${at ?? ''}`;
+  const said = new Set(told.filter(({ setting }) => !TOLD_BEFORE.has(setting)).map(keyOf));
   const { settings } = explained.advice;
   if (settings === undefined) return explained;
-  const advice = { ...explained.advice, settings: settings.filter(({ text }) => !texts.has(text)) };
+  const advice = { ...explained.advice, settings: settings.filter((each) => !said.has(keyOf(each))) };
   return { ...explained, advice };
-}
-
-const MAX_KEY_CHARS = 80;
-
-/** Of a repeat by the header of its sender: the first one with that header, where it was kept. */
-function firstSentNotes(stored: StoredRequest, others: readonly KeptRequest[]): readonly EvaluationNote[] {
-  const { decision } = stored;
-  const name = repeatHeader(decision);
-  const first = repeatedOf(decision?.requestId, stored)?.requestId;
-  const kept = others.find(({ requestId }) => requestId === first);
-  if (decision === undefined || kept === undefined || name === undefined) return [];
-  const { request } = readKeptRequest(kept);
-  const value = request.headers[name];
-  const apart = seconds(decision.receivedAt - request.receivedAt);
-  const shown = value === undefined ? name : `${name}: ${value.slice(0, MAX_KEY_CHARS)}`;
-  return [
-    { code: 'repeat', text: `request ${kept.requestId} came ${apart} before with the same header, ${shown}` },
-  ];
 }
 
 /** Kept requests that are looked through for one that should have met this one, or should not. */
@@ -181,9 +152,8 @@ const MAX_JUDGED = 8;
 async function compared(
   now: Judged,
   { stored, others, explainer: { generation } }: Beside,
-): Promise<readonly SettingNote[]> {
+): Promise<readonly SettingText[]> {
   if (now.evaluation.outcome.kind !== 'accepted') return [];
-  const first = repeatedOf(stored.decision?.requestId, stored)?.requestId;
   const judged: Judged[] = [];
   for (const kept of others) {
     const { request, judged: was, unread, results } = readKeptRequest(kept);
@@ -195,7 +165,7 @@ async function compared(
     // oxlint-disable-next-line no-await-in-loop
     const other = { request, evaluation: await generation.evaluate(request, 'full', results) };
     judged.push(other);
-    const notes = request.receivedAt > now.request.receivedAt ? [] : keyNotes(now, other, first);
+    const notes = request.receivedAt > now.request.receivedAt ? [] : keyNotes(now, other);
     if (notes.length > 0) return notes;
   }
   return sessionNotes(

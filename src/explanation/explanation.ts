@@ -11,17 +11,15 @@ export {
   type ExplanationJson,
   type RequestExplanation,
 } from './explain-request.ts';
-export { type Brief, briefOf, noteHint, notesBrief } from './brief.ts';
+export { type Brief, briefOf, notesBrief } from './brief.ts';
 export { decisionLine, reasonNotes } from './decision-reasons.ts';
 export { explainStored, findOthers, type StoredExplanation, type StoredSources } from './explain-stored.ts';
 export { ownerText } from './format-actions.ts';
-export { type ExplainOptions, formatEvaluation, headOf, settingLines } from './format-evaluation.ts';
+export { type ExplainOptions, formatEvaluation, headOf, settingsFirst } from './format-evaluation.ts';
 export { indent, wrap } from './format-lines.ts';
-export { hintParts } from './hint-parts.ts';
+export { hintLines, noteLines } from './format-notes.ts';
 export { allHints } from './hints.ts';
-export { shortHint } from './short-hint.ts';
-export { isOfRun, runAdvice } from './run-notes.ts';
-export type { Happened, SettingNote } from './setting-notes.ts';
-export { runnerNamed } from './setting-words.ts';
+export { isOfRun, runAdvice, runnerNamed } from './run-notes.ts';
+export type { Happened } from './setting-notes.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';
 export { isNameUnknown } from './stored-notes.ts';

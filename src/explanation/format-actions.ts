@@ -42,24 +42,8 @@ export function actionLines(
     const id = stored === undefined || stored.has(action.id) ? [`  id ${action.id}`] : [];
     const isJoined = stored !== undefined && stored.size > 0 && !stored.has(action.id);
     const told = { isJoined, hasChannels, nonce, isStored: stored?.has(action.id) === true };
-    const lines = bodyLines(action, { ...told, shared });
-    return [head, ...id, ...(index === 0 ? lines : withoutKnown(lines, known(actions[0], told)))];
+    return [head, ...id, ...bodyLines(action, { ...told, shared })];
   });
-}
-
-/** The settings of the first action, and the operator's own words in its prompt. */
-function known(first: Action | undefined, told: Omit<Told, 'shared'>): ReadonlySet<string> {
-  const lines = first === undefined ? [] : bodyLines(first, { ...told, shared: [] });
-  const outside = lines.indexOf(OUTSIDE);
-  return new Set(lines.filter((line, at) => at <= outside || /^ {2}\S/.test(line)));
-}
-
-/** What another action of the same request has of its own. */
-function withoutKnown(lines: readonly string[], first: ReadonlySet<string>): readonly string[] {
-  const outside = lines.indexOf(OUTSIDE);
-  return lines.filter(
-    (line, at) => line === '  prompt' || !first.has(line) || (at > outside && line.startsWith('    |')),
-  );
 }
 
 const OUTSIDE = '    from outside, between the markers of the safety boundary (--json has the whole prompt):';

@@ -7,9 +7,8 @@ import {
   nearestMisses,
   notesOfMapping,
   placesOf,
-  tellsWhatToWrite,
 } from '../advice/requests.ts';
-import { type Paint } from './format-lines.ts';
+import { noteLines, type NoteOptions } from './format-notes.ts';
 
 /** Misses printed with their reason; the others are counted. */
 const MAX_MISSES = 10;
@@ -18,12 +17,11 @@ const MAX_MISSES = 10;
 export function consideredLines(
   considered: readonly ConsideredMapping[],
   notes: readonly EvaluationNote[],
-  paint: Paint,
-): string[] {
-  const of = (code: EvaluationNote['code']): readonly EvaluationNote[] =>
-    notes.filter((note) => note.code === code);
-  if (considered.length === 0)
-    return of('near_name').map((note) => `the hook name ${placedLine(note, paint)}`);
+  how: NoteOptions,
+): readonly string[] {
+  const of = (code: EvaluationNote['code']): readonly string[] =>
+    notes.filter((note) => note.code === code).flatMap((note) => noteLines(note, how));
+  if (considered.length === 0) return of('near_name');
   const at = considered.findIndex(({ matched }) => matched);
   const taken = considered[at];
   // Those without a hook name are of no other one.
@@ -32,23 +30,19 @@ export function consideredLines(
     ({ mapping, failed }) => mapping.match.path !== undefined || failed?.part !== 'path',
   ).length;
   const onPath = inOrderOf(notes, nearestMisses(considered));
-  const shown = onPath.slice(0, MAX_MISSES);
+  const near = onPath.slice(0, MAX_MISSES);
   return [
     ...(taken === undefined
       ? onPath.length > 0
         ? ['no mapping matched; the nearest miss first:']
         : nameLines(considered, of)
-      : ['mappings considered:', ...mappingLines(taken, notes, paint)]),
-    ...shown.flatMap((miss) => mappingLines(miss, notes, paint)),
-    ...countLines({ shown: shown.length, onPath: onPath.length, all }),
-    ...of('also_matched').map((note) => `  ${placedLine(note, paint)}`),
-    ...of('only_first_acts').map(({ text }) => `  ${paint('green', 'hint:')} ${clearLine(text)}`),
+      : ['mappings considered:', ...mappingLines(taken, notes, how)]),
+    ...near.flatMap((miss) => mappingLines(miss, notes, how)),
+    ...countLines({ shown: near.length, onPath: onPath.length, all }),
+    ...of('also_matched'),
+    ...of('only_first_acts'),
   ];
 }
-
-/** A note and its place. */
-const placedLine = ({ text, at }: EvaluationNote, paint: Paint): string =>
-  `${clearLine(text)}${at === undefined ? '' : `  ${paint('cyan', at)}`}`;
 
 /** How many misses are not shown: of this hook name, and of others. */
 function countLines(misses: { readonly shown: number; readonly onPath: number; readonly all: number }) {
@@ -63,37 +57,31 @@ function countLines(misses: { readonly shown: number; readonly onPath: number; r
 /** Where no mapping even has the hook name: what may have been meant, and the names there are. */
 function nameLines(
   considered: readonly ConsideredMapping[],
-  of: (code: EvaluationNote['code']) => readonly EvaluationNote[],
+  of: (code: EvaluationNote['code']) => readonly string[],
 ): readonly string[] {
   const names = of('hook_name');
   const more = placesOf(considered).size - names.length;
   return [
-    ...of('unknown_name').map(({ text }) => clearLine(text)),
-    ...of('near_name').map(({ text, at }) => `  ${clearLine(text)}${at === undefined ? '' : `  ${at}`}`),
+    ...of('unknown_name'),
+    ...of('near_name'),
     names.length === 0 ? '  there is no mapping with a hook name' : '  the hook names are:',
-    ...names.map(({ text, at = '' }) => `    ${clearLine(text)}  ${at}`),
+    ...names.map((name) => `  ${name}`),
     ...(more > 0 ? [`    and ${more} more`] : []),
-    ...of('passed_over').map(({ text }) => `  ${clearLine(text)}`),
+    ...of('passed_over'),
   ];
 }
-
-/** Notes of a mapping whose place is shown behind them; that of others is the same as of the line above. */
-const WITH_PLACE: ReadonlySet<EvaluationNote['code']> = new Set(['held', 'not_held']);
 
 /** A mapping that was considered, and why it was taken or not. */
 function mappingLines(
   { mapping, matched }: ConsideredMapping,
   notes: readonly EvaluationNote[],
-  paint: Paint,
-): string[] {
+  how: NoteOptions,
+): readonly string[] {
   const at = formatPlace(mapping.at);
-  const mark = matched ? paint('green', '✓') : paint('red', '✗');
+  const all = notesOfMapping(notes, { id: mapping.id, at });
+  const isTold = all[0]?.code === 'not_held';
   return [
-    `  ${mark} ${clearLine(mapping.id)}  ${paint('cyan', at)}`,
-    ...notesOfMapping(notes, { id: mapping.id, at }).map((note) => {
-      const indent = note.code === 'part' ? '        ' : '      ';
-      const label = tellsWhatToWrite(note.code) ? `${paint('green', 'hint:')} ` : '';
-      return `${indent}${label}${WITH_PLACE.has(note.code) ? placedLine(note, paint) : clearLine(note.text)}`;
-    }),
+    ...(isTold ? [] : [`  ${matched ? '✓' : '✗'} ${clearLine(mapping.id)}  ${at}`]),
+    ...all.flatMap((note) => noteLines(note, how, note.code === 'not_held' ? '  ' : '    ')),
   ];
 }

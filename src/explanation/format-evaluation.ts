@@ -10,9 +10,7 @@ import {
   type EvaluationAdvice,
   type EvaluationNote,
   evaluationNotes,
-  isHint,
   type NoteCode,
-  partedHint,
   untold,
   type FieldList,
 } from '../advice/requests.ts';
@@ -21,6 +19,8 @@ import type { Outcome } from '../hook/facts.ts';
 import { actionLines, unmadeLines } from './format-actions.ts';
 import { consideredLines } from './format-considered.ts';
 import { indent, type Paint } from './format-lines.ts';
+import { noteLines } from './format-notes.ts';
+import { placesIn } from './brief.ts';
 
 /** How an evaluation is printed. */
 export interface ExplainOptions {
@@ -44,17 +44,6 @@ export interface ExplainOptions {
   readonly advice?: EvaluationAdvice;
 }
 
-/** Settings for people: those first that say what to write, which stands on a line of its own. */
-export function settingLines(settings: readonly EvaluationNote[]): readonly string[] {
-  const told = settings.filter(({ code }) => code === 'setting');
-  return [...told.filter(isHint), ...told.filter((note) => !isHint(note))].flatMap((note) => {
-    const { setting = '', at, text } = note;
-    const [what, ...fix] = partedHint(clearLine(text));
-    const head = `  ${isHint(note) ? 'hint: ' : ''}${setting}${at === undefined ? '' : ` (${clearLine(at)})`}`;
-    return [`${head}: ${what}`, ...(fix.length === 0 ? [] : [`      ${fix.join(' ')}`])];
-  });
-}
-
 /**
  * Prints an evaluation for people: the mappings considered (the nearest miss first where none matched), the first
  * conjunct that failed with what it found, what rendered empty, transform logs and stacks, each action with its prompt,
@@ -73,7 +62,14 @@ const paintOf =
   (style, text) =>
     color === true ? styleText(style, text, { validateStream: false }) : text;
 
-type NotesOf = (code: NoteCode) => readonly EvaluationNote[];
+/** Settings that say what to do before those that did what they are there for. */
+export const settingsFirst = (notes: readonly EvaluationNote[]): readonly EvaluationNote[] =>
+  notes
+    .filter(({ code }) => code === 'setting')
+    .toSorted((a, b) => Number(a.isFine ?? false) - Number(b.isFine ?? false));
+
+/** The notes of a kind, as they are printed. */
+type LinesOf = (code: NoteCode) => readonly string[];
 
 function sectionsOf(
   evaluation: Evaluation,
@@ -83,7 +79,10 @@ function sectionsOf(
   const { advice, actions, isRepeat, stored, hasChannels, onlyRead } = options;
   const { mapping, outcome, trace, warnings } = evaluation;
   const notes = evaluationNotes(evaluation, advice);
-  const of: NotesOf = (code) => notes.filter((note) => note.code === code);
+  const how = { paint, places: placesIn(evaluation) };
+  const print = (some: readonly EvaluationNote[]): readonly string[] =>
+    some.flatMap((note) => noteLines(note, how));
+  const of: LinesOf = (code) => print(notes.filter((note) => note.code === code));
   const advised = adviceIn(notes);
   const error = outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [];
   // What to do about a mapping that was taken is not looked for below the fields of a long body.
@@ -93,20 +92,20 @@ function sectionsOf(
   return [
     [
       ...headLines(evaluation, options, paint),
-      ...settingLines(notes),
+      ...print(settingsFirst(notes)),
       ...untold(advisedWarnings(warnings), notes).map(
         ({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`,
       ),
     ],
     isOfMapping ? error : [],
-    [
+    print([
       ...(isOfMapping && onlyRead === true ? [] : advised.ofKind),
       ...(isOfMapping ? advised.others : []),
-    ].flatMap((note) => adviceLines(note, paint)),
-    consideredLines(trace.considered, notes, paint),
-    trace.transforms.flatMap((transform) => transformLines(transform, notes, paint)),
-    emptyLines(of, paint),
-    mapping === undefined ? advised.others.flatMap((note) => adviceLines(note, paint)) : [],
+    ]),
+    consideredLines(trace.considered, notes, how),
+    trace.transforms.flatMap((transform) => transformLines(transform, notes, how)),
+    [...of('rendered_empty'), ...of('empty_key')],
+    mapping === undefined ? print(advised.others) : [],
     outcome.kind === 'accepted' && actions !== false
       ? isRepeat === true
         ? unmadeLines(outcome.actions, paint, { dedupe })
@@ -122,11 +121,6 @@ function sectionsOf(
 /** The first lines: the request, its mapping and its outcome. */
 export function headOf(evaluation: Evaluation, options: ExplainOptions): readonly string[] {
   return headLines(evaluation, options, paintOf(options));
-}
-
-function adviceLines({ text }: EvaluationNote, paint: Paint): readonly string[] {
-  const [first = '', ...more] = text.split('\n').map(clearLine);
-  return [`${paint('green', 'hint:')} ${first}`, ...more.map((each) => `    ${each}`)];
 }
 
 function headLines(
@@ -161,24 +155,23 @@ function outcomeText(outcome: Outcome, paint: Paint): string {
 function transformLines(
   { call, reply, at, index, problem }: TransformTrace,
   notes: readonly EvaluationNote[],
-  paint: Paint,
+  { paint }: { readonly paint: Paint },
 ): string[] {
   const place = formatPlace(at);
-  const of = (code: NoteCode): readonly string[] =>
-    notes.flatMap((note) =>
-      note.code === code && note.index === index && note.at === place ? [clearLine(note.text)] : [],
-    );
+  const of: LinesOf = (code) =>
+    notes
+      .filter((note) => note.code === code && note.index === index && note.at === place)
+      .flatMap(({ at: _at, ...note }) => noteLines(note, { paint }, '    '));
   const element = index === undefined ? '' : ` for element ${index}`;
   const lines = [
     `transform ${clearLine(call.ref.module)}${element}  ${paint('cyan', place)}  ran now in ${reply.tookMs.toFixed(1)} ms`,
   ];
   for (const { level, text } of reply.logs) lines.push(...indent(`console.${level}: ${text}`));
-  for (const text of of('lines_dropped')) lines.push(`    ${text}`);
+  lines.push(...of('lines_dropped'));
   if (problem !== undefined) lines.push(`    ${paint('red', clearLine(problem))}`);
   if (reply.kind === 'failed') return [...lines, ...failureLines(reply, paint)];
   if (problem === undefined) lines.push(`    returned ${cut(clearLine(reply.json ?? 'undefined'))}`);
-  for (const text of of('returned_nothing')) lines.push(`    ${paint('yellow', text)}`);
-  return lines;
+  return [...lines, ...of('returned_nothing')];
 }
 
 function failureLines({ position, failure, name, message, stack }: FailedReply, paint: Paint): string[] {
@@ -208,17 +201,7 @@ function framesOf(
 
 type FailedReply = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;
 
-/** What rendered empty, and what follows from that. */
-function emptyLines(of: NotesOf, paint: Paint): string[] {
-  const lines = of('rendered_empty').map(({ field, index, text, at = '' }) => {
-    const element = index === undefined ? '' : ` of element ${index}`;
-    return `  ${field ?? ''}${element}: ${clearLine(text)}  ${paint('cyan', at)}`;
-  });
-  if (lines.length === 0) return [];
-  return ['rendered empty:', ...lines, ...of('empty_key').map(({ text }) => `  ${clearLine(text)}`)];
-}
-
-function errorLines(error: HookError, of: NotesOf, paint: Paint): string[] {
+function errorLines(error: HookError, of: LinesOf, paint: Paint): string[] {
   const lines = [`${paint('red', error.code)}: ${clearLine(error.detail)}`];
   for (const { field, index, message } of error.errors) {
     const where = [
@@ -229,12 +212,7 @@ function errorLines(error: HookError, of: NotesOf, paint: Paint): string[] {
       lines.push(`  ${where.filter((part) => part !== '').join(', ')}: ${clearLine(message)}`);
     }
   }
-  for (const { text } of of('cause')) lines.push(`  ${clearLine(text)}`);
-  for (const { text } of of('remedy')) {
-    const [first = '', ...more] = text.split('\n').map(clearLine);
-    lines.push(`  ${paint('green', 'hint:')} ${first}`, ...more.map((each) => `    ${each}`));
-  }
-  return lines;
+  return [...lines, ...of('cause'), ...of('remedy')];
 }
 
 /** Columns of the path; a longer one moves its own line only. */

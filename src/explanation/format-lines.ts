@@ -1,6 +1,5 @@
 import type { styleText } from 'node:util';
 import { clearControl, clearLine } from '../telemetry/telemetry.ts';
-import { closeOf } from './hint-parts.ts';
 
 /** Colours a text, or leaves it. */
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
@@ -42,4 +41,16 @@ function wordsOf(text: string): readonly string[] {
     from = at + 1;
   }
   return [...words, text.slice(from)];
+}
+
+/** Where a brace or bracket is closed; undefined where the text was cut before that. */
+function closeOf(text: string, open: number): number | undefined {
+  let depth = 0;
+  for (let at = open; at < text.length; at += 1) {
+    const sign = text.charAt(at);
+    if (sign === '{' || sign === '[') depth += 1;
+    else if (sign === '}' || sign === ']') depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  return undefined;
 }

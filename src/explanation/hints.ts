@@ -1,21 +1,16 @@
 /* What to write, of all that is said of a request that was answered: for a log, which has room for no more. */
-import { adviceIn, evaluationNotes, isHint, settingNote, type EvaluationNote } from '../advice/requests.ts';
+import { adviceIn, evaluationNotes, settingNote, type EvaluationNote } from '../advice/requests.ts';
 import type { StoredExplanation } from './explain-stored.ts';
 
-/** What its settings and keys have to say, the surest first. */
-function settingHints({ settings, explained }: StoredExplanation): readonly EvaluationNote[] {
-  return [...settings, ...(explained?.advice.settings ?? [])].map(settingNote).filter(isHint);
-}
-
-/** The same with what is said of the request itself, where it was taken and everything that was read is there. */
-export function allHints(told: StoredExplanation): readonly EvaluationNote[] {
-  const { explained } = told;
-  if (explained?.evaluation.outcome.kind !== 'accepted') return settingHints(told);
+/** The hints of its settings, and of the request itself where it was taken; the surest first. */
+export function allHints({ settings, explained }: StoredExplanation): readonly EvaluationNote[] {
+  const ofSettings = [...settings, ...(explained?.advice.settings ?? [])]
+    .map(settingNote)
+    .filter(({ isFine }) => isFine !== true);
+  if (explained?.evaluation.outcome.kind !== 'accepted') return ofSettings;
   const notes = evaluationNotes(explained.evaluation, explained.advice);
   const isWhole = !notes.some(({ code }) => code === 'rendered_empty');
-  const { others } = adviceIn(notes);
-  return [...settingHints(told), ...others.filter(({ code }) => isWhole || CERTAIN.has(code))];
+  // A comparison that held for another reason is so whatever else is missing.
+  const others = adviceIn(notes).others.filter(({ code }) => isWhole || code === 'held_otherwise');
+  return [...ofSettings, ...others];
 }
-
-/** What is so whatever else is missing: a comparison that held for another reason than was meant. */
-const CERTAIN: ReadonlySet<string> = new Set(['held_otherwise']);

@@ -1,30 +1,23 @@
 /* What the settings of a runner had to do with how a run ended, and what to write. */
+import { say, type Sentence } from '../finding.ts';
 import { dirname } from 'node:path';
-import { findMisplacedFile, lostFile } from '../advice/commands.ts';
-import type { LoadedConfig } from '../config/config.ts';
+import { lostFile } from '../advice/commands.ts';
+import type { GatewaySettings, LoadedConfig, RunnerSettings } from '../config/config.ts';
 import { placeIfWritten, type Place } from '../document/document.ts';
 import { spanOf } from '../advice/requests.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { RunRecord } from '../storage/storage.ts';
 import type { StoredRequest } from '../storage/facts.ts';
-import { commandErrorNote } from './command-errors.ts';
-import { jsonReplyNote, programNote, terminalNote } from './command-words.ts';
-import { shortHint } from './short-hint.ts';
-import {
-  type CommandRunner,
-  environmentNote,
-  misplacedNote,
-  promptNote,
-  runnerNamed,
-  shellNote,
-} from './setting-words.ts';
+import { type CommandRunner, environmentNote, programNote, syntaxNote } from './command-failures.ts';
 
 /** What one setting did. */
 export interface Told {
   readonly at: Place | string | undefined;
-  readonly text: string;
+  readonly text: Sentence;
   /** Whether it says what may be so, for want of anything surer. */
   readonly isGuess?: boolean;
+  /** It did what it is there for: nothing is to be done. */
+  readonly isFine?: boolean;
 }
 
 interface Facts {
@@ -35,11 +28,9 @@ interface Facts {
 
 /** In the order of the text; at most one of them is the cause of a failure. */
 export const RUN_RULES = {
-  argv: withoutShell,
+  argv: withoutProgram,
   cwd: withoutFile,
   timeoutSeconds: endedByTime,
-  prompt: repliedNothing,
-  replyPath: repliedJson,
   passEnv: keptFromCommand,
 } satisfies Readonly<Record<string, (facts: Facts) => Told | undefined>>;
 
@@ -47,14 +38,22 @@ export const RUN_RULES = {
 export const isOfRun = (setting: string): boolean => Object.hasOwn(RUN_RULES, setting);
 
 /** What to write where a run failed, or replied what was not meant; undefined where nothing is known. */
-export function runAdvice(run: RunRecord, config: Facts['config']): string | undefined {
+export function runAdvice(run: RunRecord, config: Facts['config']): Sentence | undefined {
   const facts = { config, mapping: undefined, stored: { runs: [{ run, outbox: [] }] } };
   for (const rule of Object.values(RUN_RULES)) {
     const told = rule(facts);
     // What may be the cause of anything is for who asks.
-    if (told !== undefined) return told.isGuess === true ? undefined : shortHint({ text: told.text });
+    if (told !== undefined) return told.isGuess === true ? undefined : told.text;
   }
   return undefined;
+}
+
+/** The runner of a name, which may be one that the configuration no longer has. */
+export function runnerNamed(
+  { runners }: Pick<GatewaySettings, 'runners'>,
+  name: string,
+): RunnerSettings | undefined {
+  return Object.hasOwn(runners, name) ? runners[name] : undefined;
 }
 
 /** A command whose run ended in a certain way, with the steps to its settings. */
@@ -75,10 +74,9 @@ function commandRun({ config, stored }: Facts, ended: (run: RunRecord) => boolea
 }
 
 const hasFailed = ({ lastError }: RunRecord): boolean => lastError?.code.startsWith('exit_') === true;
-const saidNothing = ({ outcome, reply = '' }: RunRecord): boolean => outcome === 'ok' && reply.trim() === '';
 
 /** The steps to the settings of a runner; the only one has no name of its own. */
-export function runnerPath({ root }: Facts['config'], name: string): readonly string[] {
+function runnerPath({ root }: Facts['config'], name: string): readonly string[] {
   const path = ['gateway', 'runners', name];
   return placeIfWritten(root, path) === undefined ? ['gateway', 'runner'] : path;
 }
@@ -92,55 +90,36 @@ function placeOfKey({ config }: Facts, path: readonly string[], keys: readonly s
 /** Of a command that ended with an error, and gets little of the service's environment. */
 function keptFromCommand(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
-  if (failed === undefined || withoutShell(facts) !== undefined) return undefined;
+  if (failed === undefined || withoutProgram(facts) !== undefined) return undefined;
   const { run, runner, path } = failed;
   const told = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
   const at = placeOfKey(facts, path, ['passEnv', 'argv']) ?? placeIfWritten(facts.config.root, path);
   return told && { at, ...told };
 }
 
-/** Of a command that ended with an error: words of a shell, a program that is not there, a terminal that it wants. */
-function withoutShell(facts: Facts): Told | undefined {
+/** Of a command that ended with an error: a program that is not there, a script of another language. */
+function withoutProgram(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
   const error = failed?.run.lastError;
   if (failed === undefined || error === undefined) return undefined;
-  const text =
-    shellNote(failed.runner) ??
-    programNote(error) ??
-    terminalNote(failed.runner, error.message) ??
-    commandErrorNote({
-      runner: failed.runner,
-      configDir: dirname(facts.config.file),
-      message: error.message,
-    });
+  const text = programNote(error) ?? syntaxNote(failed.runner, error.message, dirname(facts.config.file));
   return text === undefined ? undefined : { at: placeOfKey(facts, failed.path, ['argv']), text };
 }
 
-/** Of a command that ended with an error about a file that is not in its folder, maybe beside the configuration. */
+/** Of a command that ended with an error about a file that is not in its folder. */
 function withoutFile(facts: Facts): Told | undefined {
   const failed = commandRun(facts, hasFailed);
   if (failed === undefined) return undefined;
-  const { config } = facts;
   const { run, runner, path } = failed;
-  const folders = Object.values(config.settings.gateway.workFolders);
-  const works = [...(runner.cwd === undefined ? [] : [runner.cwd]), ...folders];
-  const said = run.lastError?.message ?? '';
-  const found = findMisplacedFile(runner.argv, { configDir: dirname(config.file), works });
-  const at = placeOfKey(facts, path, ['cwd', 'argv']);
-  if (found !== undefined && said.includes(found.word)) return { at, text: misplacedNote(runner, found) };
   const chosen = run.action.kind === 'agent' ? run.action.cwd : undefined;
-  const cwd = chosen === undefined ? runner.cwd : config.settings.gateway.workFolders[chosen];
-  const lost = cwd === undefined ? undefined : lostFile(runner.argv, cwd, said);
+  const cwd = chosen === undefined ? runner.cwd : facts.config.settings.gateway.workFolders[chosen];
+  const lost = cwd === undefined ? undefined : lostFile(runner.argv, cwd, run.lastError?.message ?? '');
   return lost === undefined
     ? undefined
-    : { at, text: `there is no ${lost} in ${cwd ?? ''}, where the command worked (cwd)` };
-}
-
-/** Of a command that ended well without a word: it may have read no prompt. */
-function repliedNothing(facts: Facts): Told | undefined {
-  const silent = commandRun(facts, saidNothing);
-  if (silent === undefined) return undefined;
-  return { at: placeOfKey(facts, silent.path, ['prompt', 'argv']), text: promptNote(silent.runner) };
+    : {
+        at: placeOfKey(facts, path, ['cwd', 'argv']),
+        text: say`there is no ${lost} in ${cwd ?? ''}, where the command worked (cwd)`,
+      };
 }
 
 /** Of a run that was ended when its time was over. */
@@ -152,20 +131,13 @@ function endedByTime({ config, mapping, stored }: Facts): Told | undefined {
   if ((own ?? timeoutSeconds) > maxTimeoutSeconds) {
     return {
       at: placeIfWritten(config.root, ['agents', 'defaults', 'maxTimeoutSeconds']),
-      text: `no run may take more than ${spanOf(maxTimeoutSeconds)}, and this one asked for more: if it needs it, write a larger maxTimeoutSeconds below agents.defaults`,
+      text: say`no run may take more than ${spanOf(maxTimeoutSeconds)}, and this one asked for more: if it needs it, write a larger maxTimeoutSeconds below agents.defaults`,
     };
   }
   const limit = own ?? timeoutSeconds;
   return {
     at:
       own === undefined ? placeIfWritten(config.root, ['agents', 'defaults', 'timeoutSeconds']) : mapping?.at,
-    text: `a run may take ${spanOf(limit)}${own === undefined ? ' (agents.defaults.timeoutSeconds)' : ` in this mapping`}: if it needs longer, write a larger timeoutSeconds ${own === undefined ? 'there or in the mapping' : 'there'}, such as timeoutSeconds: ${Math.max(300, limit * 4)}`,
+    text: say`a run may take ${spanOf(limit)}${own === undefined ? ' (agents.defaults.timeoutSeconds)' : ` in this mapping`}: if it needs longer, write a larger timeoutSeconds ${own === undefined ? 'there or in the mapping' : 'there'}, such as timeoutSeconds: ${Math.max(300, limit * 4)}`,
   };
-}
-
-/** Of a command whose reply is JSON with the answer in it. */
-function repliedJson(facts: Facts): Told | undefined {
-  const done = commandRun(facts, ({ outcome, reply }) => outcome === 'ok' && reply !== undefined);
-  const text = done && jsonReplyNote(done.runner, done.run.reply ?? '', done.path.join('.'));
-  return text === undefined ? undefined : { at: placeOfKey(facts, done?.path ?? [], ['argv']), text };
 }

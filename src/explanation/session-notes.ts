@@ -1,5 +1,6 @@
-/* Conversations of requests that were kept: a key that is too fine, so that what belongs together is apart, or one of two things. */
-import { fieldAt, isJsonObject, valueAt, type JsonValue } from '../json.ts';
+/* Conversations of requests that were kept: a key that is too fine, so that what belongs together is apart. */
+import { say, write } from '../finding.ts';
+import { fieldAt, isJsonObject, type JsonValue } from '../json.ts';
 import type { CompiledMapping, CompiledTemplate } from '../mapping/mapping.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import {
@@ -17,21 +18,17 @@ import {
   seconds,
   type Judged,
 } from './compared-requests.ts';
-import type { SettingNote } from './setting-notes.ts';
-import { missingInKey } from './shared-conversations.ts';
+import type { SettingText } from '../advice/requests.ts';
 
 /** Compares a request with others of its mapping; empty where nothing is sure enough to be told. */
-export function sessionNotes(now: Judged, others: readonly Judged[]): readonly SettingNote[] {
+export function sessionNotes(now: Judged, others: readonly Judged[]): readonly SettingText[] {
   const { mapping } = now.evaluation;
   const template = mapping?.sessionKey;
   const near = others
     .filter(({ evaluation }) => evaluation.mapping?.id === mapping?.id)
     .toSorted((a, b) => Math.abs(apartMs(now, a)) - Math.abs(apartMs(now, b)));
   if (mapping === undefined || near.length === 0) return [];
-  const found =
-    template === undefined
-      ? withoutKey(mapping, now, near)
-      : (tooFine(template, now, near) ?? shared(template, now, near));
+  const found = template === undefined ? withoutKey(mapping, now, near) : tooFine(template, now, near);
   return found === undefined ? [] : [found];
 }
 
@@ -50,7 +47,7 @@ function withoutKey(
   mapping: CompiledMapping,
   now: Judged,
   others: readonly Judged[],
-): SettingNote | undefined {
+): SettingText | undefined {
   if (mapping.transform !== undefined || !isAgent(now)) return undefined;
   for (const other of others) {
     const { same, different } = compareBodies(other.request.payload, now.request.payload);
@@ -60,8 +57,8 @@ function withoutKey(
     // One event that was sent twice needs no conversation.
     if (field === undefined || different.every((path) => OF_A_TRY.test(path))) continue;
     return note('sessionKey', mapping.at, [
-      `the mapping has none, so each run begins a conversation that knows nothing of the others, such as that of ${told(now, other)}, though ${field} is the same`,
-      `if they belong together, write sessionKey: 'hook:${now.request.path}:{{${field}}}'`,
+      say`the mapping has none, so each run begins a conversation that knows nothing of the others, such as that of ${told(now, other)}, though ${field} is the same`,
+      say`${write(`sessionKey: 'hook:${now.request.path}:{{${field}}}'`, undefined, 'if they belong together,')}`,
     ]);
   }
   return undefined;
@@ -78,7 +75,7 @@ function tooFine(
   template: CompiledTemplate,
   now: Judged,
   others: readonly Judged[],
-): SettingNote | undefined {
+): SettingText | undefined {
   const keys = [now, ...others].map(sessionOf);
   const [read, ...more] = readsOf(template.source);
   if (keys.includes(undefined) || new Set(keys).size < keys.length) return undefined;
@@ -89,8 +86,8 @@ function tooFine(
     if (!fields.different.includes(read) || shared.length === 0) continue;
     const all = keys.length === 2 ? 'both requests' : `all ${String(keys.length)} requests`;
     return note('sessionKey', template.at, [
-      `the key reads ${read}, which is another one in ${all} of this mapping that are kept: each begins a conversation that knows nothing of the others, such as that of ${told(now, other)}`,
-      `if they belong together, write sessionKey: '${withField(template.source, shared[0] ?? '')}' (the same in both: ${list(shared)})`,
+      say`the key reads ${read}, which is another one in ${all} of this mapping that are kept: each begins a conversation that knows nothing of the others, such as that of ${told(now, other)}`,
+      say`${write(`sessionKey: '${withField(template.source, shared[0] ?? '')}'`, undefined, 'if they belong together,')} (the same in both: ${list(shared)})`,
     ]);
   }
   return undefined;
@@ -126,23 +123,3 @@ const isThing = (path: string): boolean =>
   isPlainPath(path) &&
   ANY_ID.test(path) &&
   ![OF_ALL, OF_A_TRY, OF_MANY, SECRET_KEY].some((form) => form.test(path));
-
-/** Two things share a conversation, where the key reads a number that each project counts. */
-function shared(template: CompiledTemplate, now: Judged, others: readonly Judged[]): SettingNote | undefined {
-  for (const other of others.filter((each) => sessionOf(each) === sessionOf(now))) {
-    const bodies = { now: now.request.payload, other: other.request.payload };
-    const found = missingInKey({ template: template.source, ...bodies });
-    if (found === undefined) continue;
-    const [here, there] = [bodies.now, bodies.other].map((body) => shown(body, found.field));
-    return note('sessionKey', template.at, [
-      `the key reads ${list(readsOf(template.source))}, which is the same in ${told(now, other)}, so both are in one conversation, though they are of different things: ${found.field} is ${here} here and ${there} there`,
-      `if they do not belong together, write sessionKey: '${found.key}'`,
-    ]);
-  }
-  return undefined;
-}
-
-const MAX_VALUE = 60;
-
-const shown = (body: JsonValue, field: string): string =>
-  JSON.stringify(valueAt(body, field.split('.')) ?? null).slice(0, MAX_VALUE);

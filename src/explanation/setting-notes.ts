@@ -3,31 +3,17 @@
  * where another thing was meant. One table, for a file and for what the store knows; a setting that did nothing worth
  * a word is silent.
  */
-import { basename } from 'node:path';
-import { laterMappings, senderNote, spanOf } from '../advice/requests.ts';
+import { defined } from '../json.ts';
+import { say, todo, write, type Sentence } from '../finding.ts';
+import { laterMappings, senderNote, spanOf, type SettingText } from '../advice/requests.ts';
 import type { LoadedConfig } from '../config/config.ts';
-import { formatPlace, placeIfWritten, type Place } from '../document/document.ts';
+import { formatPlace } from '../document/document.ts';
 import { type Evaluation } from '../hook/hook.ts';
-import type { CompiledMapping, PathSettings, RoutingTable } from '../mapping/mapping.ts';
+import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { StoredRequest } from '../storage/facts.ts';
 import { noListText } from './list-note.ts';
-import { debounceNote } from './debounce-note.ts';
-import { OUTBOX_RULES } from './outbox-notes.ts';
-import { isOfRun, RUN_RULES, runnerPath, type Told } from './run-notes.ts';
-import { prefixNote } from './prefix-note.ts';
-import { challengeNote, runnerNamed } from './setting-words.ts';
-
-/** One setting, and what it did. */
-export interface SettingNote {
-  /** As it is written, e.g. `hooks.defaults.deliver`. */
-  readonly setting: string;
-  /** `file:line:column`; absent where it stands nowhere. */
-  readonly at?: string;
-  readonly text: string;
-  /** It says how a run ended, and what to write. */
-  readonly isOfRun?: true;
-}
+import { isOfRun, RUN_RULES, type Told } from './run-notes.ts';
 
 /** A request with all that is known of it. */
 export interface Happened {
@@ -41,20 +27,20 @@ export interface Happened {
 interface Facts extends Happened {
   readonly mapping: CompiledMapping | undefined;
   readonly code: string | undefined;
-  /** The field that the error is about. */
-  readonly field: string | undefined;
 }
 
 /** Says which settings took part, in the order of the table. */
-export function settingNotes(happened: Happened): readonly SettingNote[] {
+export function settingNotes(happened: Happened): readonly SettingText[] {
   const facts = factsOf(happened);
   return Object.entries(RULES).flatMap(([setting, rule]) => {
     const told = rule(facts);
     if (told === undefined) return [];
-    const { at, text } = told;
+    const { at, text, isFine } = told;
     const place = at === undefined || typeof at === 'string' ? at : formatPlace(at);
     const about = isOfRun(setting) ? ({ isOfRun: true } as const) : {};
-    return [{ setting, ...(place === undefined ? {} : { at: place }), text, ...about }];
+    return [
+      { setting, ...(place === undefined ? {} : { at: place }), text, ...defined({ isFine }), ...about },
+    ];
   });
 }
 
@@ -71,29 +57,16 @@ function factsOf(happened: Happened): Facts {
       evaluated?.evaluation.mapping ??
       (id === undefined ? undefined : table.mappings.find((one) => one.id === id)),
     code: error?.code ?? stored?.decision?.code,
-    field: error?.errors[0]?.field ?? fieldOf(stored?.decision),
   };
-}
-
-function fieldOf(decision: StoredRequest['decision']): string | undefined {
-  const field = decision?.findings?.find(({ code }) => code === 'field')?.facts?.['field'];
-  return typeof field === 'string' ? field : undefined;
 }
 
 const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
   'match.source': comparedSource,
-  challenge: askedChallenge,
   ignoreSenders: comparedSenders,
   forEach: listRead,
-  debounce: gathered,
-  'hooks.sessionKeys.allowedPrefixes': ({ config, mapping, ...error }) => prefixNote(config, mapping, error),
-  'gateway.heartbeat.everySeconds': noTurn,
   wakeMode: waitsForTurn,
-  'hooks.defaults.deliver': notDelivered,
-  deliver: deliveredNowhere,
   ...RUN_RULES,
-  ...OUTBOX_RULES,
-  'agents.defaults.model': keptFromAgent,
+  to: undelivered,
 };
 
 /** `source` of the body decides, and the body has none: another value may well be meant for another mapping. */
@@ -109,28 +82,8 @@ function comparedSource({ evaluated, stored, mapping }: Facts): Told | undefined
   const at = failed?.part === 'source' ? failed.at : missed?.place;
   return {
     at,
-    text: `it is no name for the sender: it is compared with the field "source" of the body. Remove it (match.path says already who sends), or let the sender send "source": ${JSON.stringify(wanted)}`,
+    text: say`it is no name for the sender, but compared with the field "source" of the body: ${todo}remove it (match.path says already who sends), or let the sender send "source": ${JSON.stringify(wanted)}`,
   };
-}
-
-/** The mapping of the path that has a setting of the path. */
-function ownerOf(
-  { table, stored }: Facts,
-  key: keyof PathSettings,
-): { readonly mapping: CompiledMapping; readonly at: Place } | undefined {
-  const path = stored?.decision?.path;
-  const mapping = table.mappings.find(
-    (one) => path !== undefined && one.match.path === path && one.settingsAt?.[key] !== undefined,
-  );
-  const at = mapping?.settingsAt?.[key];
-  return mapping === undefined || at === undefined ? undefined : { mapping, at };
-}
-
-function askedChallenge(facts: Facts): Told | undefined {
-  if (facts.stored?.decision?.refusal?.code !== 'challenge') return undefined;
-  const owner = ownerOf(facts, 'challenge');
-  const text = owner && challengeNote(owner.at, owner.mapping.settingsAt?.verify);
-  return text === undefined ? undefined : { at: owner?.at, text };
 }
 
 function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
@@ -140,7 +93,7 @@ function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
   if (outcome.kind === 'skipped' && outcome.by === 'ignoreSenders')
     return {
       at,
-      text: `it names ${outcome.sender}, who sent this: take that name out if such requests are wanted`,
+      text: say`it names ${outcome.sender}, who sent this: ${todo}take that name out if such requests are wanted`,
     };
   const note = senderNote(evaluated.evaluation, evaluated.request);
   return note === undefined ? undefined : { at, text: note.text };
@@ -153,37 +106,14 @@ function listRead({ mapping, code, evaluated }: Facts): Told | undefined {
   return { at: mapping.forEach.at, text: noListText(mapping.forEach, evaluated?.request.payload) };
 }
 
-function gathered({ mapping, stored }: Facts): Told | undefined {
-  return mapping === undefined || stored === undefined ? undefined : debounceNote({ mapping, stored });
-}
-
-function noTurn(facts: Facts): Told | undefined {
-  const { config, mapping, evaluated, stored } = facts;
-  if (config.settings.gateway.heartbeat.everySeconds > 0) return undefined;
-  const outcome = evaluated?.evaluation.outcome;
-  const planned =
-    outcome?.kind === 'accepted'
-      ? outcome.actions.filter((action) => action.kind === 'wake').map(({ mode }) => mode)
-      : [];
-  const waiting = (stored?.events ?? []).filter(({ state }) => state === 'pending').map(({ mode }) => mode);
-  if (!(stored === undefined ? planned : waiting).includes('next-heartbeat')) return undefined;
-  const who = mapping === undefined ? 'the request' : `mapping ${mapping.id}`;
-  const now = readAtOnce(facts);
-  return {
-    at: placeIfWritten(config.root, ['gateway', 'heartbeat', 'everySeconds']),
-    text: `0 turns the regular turn of the main agent off, and wakeMode: next-heartbeat of ${who} waits for it: the event waits until something else wakes the agent. There are two ways: for a turn every half hour that reads all events write everySeconds: 1800; to have each event read at once ${now}`,
-  };
-}
-
 /** What has an event read at once. */
-function readAtOnce({ mapping, evaluated, stored }: Facts): string {
+function readAtOnce({ mapping, evaluated, stored }: Facts): Sentence {
   const path = stored?.decision?.path ?? evaluated?.request.path;
   return mapping === undefined
-    ? `let the request say ${path === 'wake' ? 'mode' : 'wakeMode'}: now`
-    : `write wakeMode: now in the mapping (${formatPlace(mapping.at)})`;
+    ? say`let the request say ${path === 'wake' ? 'mode' : 'wakeMode'}: now`
+    : say`${write('wakeMode: now')} in the mapping (${formatPlace(mapping.at)})`;
 }
 
-/** Of an event that waits for the next regular turn: how far apart these are. */
 /** Between two turns: who waits longer may not know it. */
 const MANY_SECONDS = 3_600;
 
@@ -202,54 +132,27 @@ function waitsForTurn(facts: Facts): Told | undefined {
   const hours =
     activeHours === undefined
       ? ''
-      : `, only from ${activeHours.from} to ${activeHours.to} (${activeHours.timeZone})`;
+      : say`, only from ${activeHours.from} to ${activeHours.to} (${activeHours.timeZone})`;
   return {
     at: facts.mapping?.at,
-    text: `next-heartbeat waits for the regular turn of the main agent, which comes every ${spanOf(everySeconds)} and at no fixed time of the day${hours} (gateway.heartbeat): the event waits until then. To have it read at once ${readAtOnce(facts)}${everySeconds > MANY_SECONDS ? '; for a turn every half hour write everySeconds: 1800' : ''}`,
+    isFine: everySeconds <= MANY_SECONDS,
+    text: say`next-heartbeat waits for the regular turn of the main agent, which comes every ${spanOf(everySeconds)} and at no fixed time of the day${hours} (gateway.heartbeat): the event waits until then. To have it read at once ${readAtOnce(facts)}${everySeconds > MANY_SECONDS ? '; for a turn every half hour write everySeconds: 1800' : ''}`,
   };
 }
 
-function notDelivered({ config, mapping, evaluated, stored }: Facts): Told | undefined {
-  if (mapping?.action !== 'agent' || mapping.deliver !== undefined) return undefined;
-  if (config.settings.hooks.defaults.deliver) return undefined;
-  const named = (['channel', 'to'] as const).filter((key) => mapping[key] !== undefined);
-  const outcome = evaluated?.evaluation.outcome;
-  const actions = outcome?.kind === 'accepted' ? outcome.actions : [];
-  const all = stored === undefined ? actions : stored.runs.map(({ run }) => run.action);
-  const isSilent = all.some((action) => action.kind === 'agent' && !action.deliver);
-  if (named.length === 0 || !isSilent) return undefined;
-  return {
-    at: placeIfWritten(config.root, ['hooks', 'defaults', 'deliver']),
-    text: `false holds for mapping ${mapping.id}, too, which does not set deliver: ${named.join(' and ')} alone ${named.length === 1 ? 'sends' : 'send'} nothing. Write deliver: true at ${formatPlace(mapping.at)}`,
-  };
-}
-
-/** `deliver: true` of a mapping, where no channel is there to send anything to. */
-function deliveredNowhere({ config, mapping, evaluated, stored }: Facts): Told | undefined {
-  if (mapping?.action !== 'agent' || mapping.deliver !== true || mapping.channel !== undefined)
-    return undefined;
-  if (Object.keys(config.settings.channels).length > 0) return undefined;
-  const outcome = evaluated?.evaluation.outcome;
-  if (stored === undefined ? outcome?.kind !== 'accepted' : stored.runs.length === 0) return undefined;
-  return {
-    at: mapping.at,
-    text: `no channel is configured, so the reply is only stored. To send it, for one to Slack, write channels: {slack: {botToken: '\${SLACK_BOT_TOKEN}', to: '#channel'}} in ${basename(config.file)}, and channel: slack in the mapping`,
-  };
-}
-
-/** The default model of all, which a coding agent does not get. */
-function keptFromAgent({ config, mapping, evaluated, stored }: Facts): Told | undefined {
-  const { agents, gateway } = config.settings;
-  const model = agents.defaults.model;
-  if (mapping?.action !== 'agent' || mapping.model !== undefined || model === undefined) return undefined;
-  const outcome = evaluated?.evaluation.outcome;
-  if (stored === undefined ? outcome?.kind !== 'accepted' : stored.runs.length === 0) return undefined;
-  const name = mapping.runner ?? gateway.runner;
-  const runner = runnerNamed(gateway, name);
-  if (runner?.kind !== 'agent' || runner.model !== undefined) return undefined;
-  const key = runnerPath(config, name).join('.');
-  return {
-    at: placeIfWritten(config.root, ['agents', 'defaults', 'model']),
-    text: `${model} does not reach the coding agent ${runner.agent}, which uses the model of its own settings: write model: ${model} at ${key}, or in the mapping`,
-  };
+/** A delivery whose recipient is a template that gave nothing. */
+function undelivered({ mapping, stored }: Facts): Told | undefined {
+  const failed = stored?.runs
+    .flatMap(({ outbox }) => outbox)
+    .find(({ kind, lastError }) => kind === 'delivery' && lastError?.code === 'no_recipient');
+  const to = mapping?.to;
+  if (failed === undefined || to === undefined) return undefined;
+  const [, path] = /^\{\{\s*([\w.[\]-]+)\s*\}\}$/.exec(to.source.trim()) ?? [];
+  const channel = failed.target?.channel ?? failed.delivery?.channel ?? '';
+  const why = say`to: '${to.source.slice(0, 80)}' gave nothing for this request, and there is no other recipient on ${channel}`;
+  const text =
+    path === undefined
+      ? say`${why}: ${todo}write a recipient for such requests as to of channels.${channel}`
+      : say`${why}: ${write(`to: '{{default ${path} "RECIPIENT"}}'`)} with the recipient of such requests, or correct the path`;
+  return { at: to.at, text };
 }

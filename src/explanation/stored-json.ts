@@ -1,5 +1,5 @@
 import { defined } from '../json.ts';
-import type { EvaluationNote } from '../advice/requests.ts';
+import { noteToJson, type NoteJson, type SettingJson, settingToJson } from '../advice/requests.ts';
 import type { KeptTrace } from '../hook/facts.ts';
 import {
   decisionToJson,
@@ -13,7 +13,6 @@ import {
 } from '../storage/facts.ts';
 import type { ExplanationJson } from './explain-request.ts';
 import type { StoredExplanation } from './explain-stored.ts';
-import type { SettingNote } from './setting-notes.ts';
 
 /** What the store knows of a request, with how it was judged and would be judged now, as `explain --json` prints it. */
 export interface StoredJson {
@@ -21,9 +20,9 @@ export interface StoredJson {
   readonly judged?: KeptTrace;
   readonly evaluation?: ExplanationJson;
   /** Settings that took part, with what each did, as they are now. */
-  readonly settings: readonly SettingNote[];
+  readonly settings: readonly SettingJson[];
   /** Everything that the text says of it beside the bare facts, in its order; that of `evaluation` is there. */
-  readonly notes: readonly EvaluationNote[];
+  readonly notes: readonly NoteJson[];
   readonly runs: readonly (RunJson & { readonly outbox: readonly OutboxJson[] })[];
   readonly events: readonly EventJson[];
 }
@@ -37,8 +36,8 @@ export function storedToJson(
   return {
     ...(decision === undefined ? {} : { decision: decisionToJson(decision) }),
     ...defined({ judged, evaluation }),
-    settings,
-    notes,
+    settings: settings.map(settingToJson),
+    notes: notes.map(noteToJson),
     runs: runs.map(({ run, outbox }) => ({
       ...runToJson(run, withText),
       outbox: outbox.map((entry) => outboxToJson(entry, withText)),

@@ -4,7 +4,7 @@
  */
 import type { LoadedConfig } from '../config/config.ts';
 import { evaluationNotes, howRepeated, settingNote, type EvaluationNote } from '../advice/requests.ts';
-import type { StoredFinding } from '../finding.ts';
+import { say, todo, type Sentence, type StoredFinding } from '../finding.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
 import { evaluationToJson, type Evaluation } from '../hook/hook.ts';
 import type { EvaluationJson, KeptTrace } from '../hook/facts.ts';
@@ -13,7 +13,7 @@ import type { HookRequest } from '../request.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import { findingNotes, reasonNotes } from './decision-reasons.ts';
 import type { RequestExplanation } from './explain-request.ts';
-import type { SettingNote } from './setting-notes.ts';
+import type { SettingText } from '../advice/requests.ts';
 
 /** What is known of a request that was answered. */
 export interface StoredFacts {
@@ -22,7 +22,7 @@ export interface StoredFacts {
   readonly work: Pick<StoredRequest, 'runs' | 'events'>;
   readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
   /** Settings that took part, as they are now. */
-  readonly settings: readonly SettingNote[];
+  readonly settings: readonly SettingText[];
   /** As it was kept; absent where it was not. */
   readonly request?: HookRequest | undefined;
   /** How it was judged when it came. */
@@ -44,23 +44,8 @@ export function storedNotes(facts: StoredFacts): readonly EvaluationNote[] {
   ];
 }
 
-/** Findings of a decision that a setting tells in more words. */
-const TOLD_BY_SETTING: Readonly<Record<string, readonly string[]>> = {
-  debounce: ['debounce'],
-  'dedupe.key': ['new_event'],
-  ignoreSenders: ['no_account'],
-};
-
 /** Settings whose part in a kept request is told with the request. */
-export const TOLD_BEFORE: ReadonlySet<string> = new Set([
-  'match.source',
-  'forEach',
-  'gateway.heartbeat.everySeconds',
-  'hooks.defaults.deliver',
-]);
-
-const toldBySettings = (settings: readonly Pick<SettingNote, 'setting'>[]): readonly string[] =>
-  settings.flatMap(({ setting }) => TOLD_BY_SETTING[setting] ?? []);
+export const TOLD_BEFORE: ReadonlySet<string> = new Set(['match.source', 'forEach']);
 
 /** Findings that the explanation of a kept request tells itself. */
 const OF_REQUEST: readonly string[] = ['skipped', 'returned_nothing', 'not_json', 'other_format', 'field'];
@@ -74,8 +59,10 @@ function keptNotes(
       ? []
       : changedNotes(judged, evaluationToJson(today.evaluation));
   const repeat = repeatNotes(decision, work);
+  const all = [...settings, ...(explained?.advice.settings ?? [])];
+  const isAccountTold = all.some(({ setting }) => setting === 'ignoreSenders');
   const told = new Set([
-    ...toldBySettings([...settings, ...(explained?.advice.settings ?? [])]),
+    ...(isAccountTold ? ['no_account'] : []),
     ...(explained?.advice.notes ?? []).map(({ code }) => code),
     ...(repeat.length === 0 ? [] : ['repeat']),
     ...(explained === undefined ? [] : OF_REQUEST),
@@ -100,15 +87,9 @@ function repeatNotes(
   const first = repeatedOf(decision?.requestId, work);
   if (first === undefined) return [];
   const facts = repeatIn(decision)?.facts;
-  const how = facts === undefined ? '' : `, by ${howRepeated(facts)}`;
-  const text = `a repeat of ${first.what} of request ${first.requestId}${how}: nothing new was made`;
+  const how = facts === undefined ? '' : say`, by ${howRepeated(facts)}`;
+  const text = say`a repeat of ${first.what} of request ${first.requestId}${how}: nothing new was made`;
   return [{ code: 'repeat', text }];
-}
-
-/** The header that a sender's key of a repeat came in. */
-export function repeatHeader(decision: DecisionRecord | undefined): string | undefined {
-  const { by, header } = repeatIn(decision)?.facts ?? {};
-  return (by === 'sender' || by === 'signed') && typeof header === 'string' ? header : undefined;
 }
 
 /** Of a request all of whose work another one had made: what that is, and who made it. */
@@ -128,15 +109,11 @@ export function repeatedOf(
 }
 
 function unkeptNotes(facts: StoredFacts): readonly EvaluationNote[] {
-  const { explained, decision, settings, table } = facts;
-  const isDebounceTold = settings.some(({ setting }) => setting === 'debounce');
+  const { explained, decision, table } = facts;
   const shown = decision && {
     ...decision,
     // A name that is still unknown is told with the names that there are.
-    findings: decision.findings?.filter(
-      ({ code }) =>
-        !(code === 'unknown_name' && explained !== undefined) && !(code === 'debounce' && isDebounceTold),
-    ),
+    findings: decision.findings?.filter(({ code }) => code !== 'unknown_name' || explained === undefined),
   };
   return [
     ...(shown === undefined ? [] : reasonNotes(shown, table)),
@@ -151,7 +128,7 @@ function nameNotes({ evaluation, advice }: RequestExplanation): readonly Evaluat
     : [
         {
           code: 'name_known',
-          text: 'With the mappings as they are now, there is a mapping for this name.',
+          text: say`With the mappings as they are now, there is a mapping for this name.`,
         },
       ];
 }
@@ -166,7 +143,7 @@ function removedNotes({ headers, query }: HookRequest): readonly EvaluationNote[
     value === '[removed]' ? [name] : [],
   );
   if (paths.length === 0) return [];
-  const text = `not kept, because they are secrets: ${paths.join(', ')}; a condition or template that reads one sees "[removed]" here`;
+  const text = say`not kept, because they are secrets: ${paths.join(', ')}; a condition or template that reads one sees "[removed]" here`;
   return [{ code: 'removed', text, paths }];
 }
 
@@ -177,20 +154,20 @@ function changedNotes(before: KeptTrace, now: EvaluationJson): readonly Evaluati
   const failed = before.considered.find((entry) => entry.failed !== undefined)?.failed;
   const placedAt = (at: string | undefined): Pick<EvaluationNote, 'at'> => (at === undefined ? {} : { at });
   return [
-    { code: 'judged_otherwise', text: `then: ${was} (generation ${before.generation})` },
-    { code: 'judged_otherwise', text: `now:  ${is}` },
+    { code: 'judged_otherwise', text: say`then: ${was} (generation ${before.generation})` },
+    { code: 'judged_otherwise', text: say`now:  ${is}` },
     ...(failed?.expression === undefined
       ? []
       : [
           {
             code: 'judged_otherwise',
-            text: `then failed: ${failed.part} ${failed.expression}`,
+            text: say`then failed: ${failed.part} ${failed.expression}`,
             ...placedAt(failed.at),
           } as const,
         ]),
     ...before.empty.map(({ field, expression, at }): EvaluationNote => ({
       code: 'judged_otherwise',
-      text: `then rendered empty: ${field}: ${expression}`,
+      text: say`then rendered empty: ${field}: ${expression}`,
       field,
       at,
     })),
@@ -216,22 +193,23 @@ export function isBeforeMappings(decision: DecisionRecord | undefined): boolean 
 /** Why there is no content to look at, and the switch that keeps the next one. */
 function notKept({ keepRequests }: StoredFacts, decision: DecisionRecord | undefined): EvaluationNote {
   if (['sender', 'signed'].includes(String(repeatIn(decision)?.facts?.['by']))) {
-    const text = 'A repeat that is recognised by what its sender sends is not judged, and not kept.';
+    const text = say`A repeat that is recognised by what its sender sends is not judged, and not kept.`;
     return { code: 'not_kept', text };
   }
   const text = isBeforeMappings(decision)
-    ? 'Its content was not kept: what is refused at the door never is.'
-    : `The request itself ${howToKeep(decision, keepRequests)}.`;
+    ? say`Its content was not kept: what is refused at the door never is.`
+    : say`The request itself ${howToKeep(decision, keepRequests)}.`;
   return { code: 'not_kept', text };
 }
 
-function howToKeep(decision: DecisionRecord | undefined, written: StoredFacts['keepRequests']): string {
+function howToKeep(decision: DecisionRecord | undefined, written: StoredFacts['keepRequests']): Sentence {
   if (decision?.keepRequests === 'none')
-    return 'was not kept: the mappings of its path say keepRequests: none; remove that to keep the next one, and send it again';
+    return say`was not kept: the mappings of its path say keepRequests: none; ${todo}remove that to keep the next one, and send it again`;
   const { which = 'shapes' } = Object.keys(written).length === 0 ? {} : written;
   if (which === 'shapes' || which === 'all')
-    return 'is not kept any more, or more came at once than are kept: storage.keepRequests says how many, and how long';
+    return say`is not kept any more, or more came at once than are kept: storage.keepRequests says how many, and how long`;
   // Those that were answered well are kept by "shapes" and "all" alone.
-  const wanted = decision !== undefined && decision.status < 400 ? 'shapes or all' : 'shapes, failed or all';
-  return `was not kept: storage.keepRequests.which is ${which}; set it to ${wanted} to keep the next one, and send it again`;
+  const wanted =
+    decision !== undefined && decision.status < 400 ? say`shapes or all` : say`shapes, failed or all`;
+  return say`was not kept: storage.keepRequests.which is ${which}; ${todo}set it to ${wanted} to keep the next one, and send it again`;
 }

@@ -2,8 +2,9 @@
  * The one place that accounts for a request. A step on the way returns values; what they mean for the worker, the
  * decision log, the metrics and the service log is said here, from the ending alone.
  */
+import { defined } from '../json.ts';
 import type { HookError } from '../errors.ts';
-import type { StoredFinding } from '../finding.ts';
+import { keepParts, printSentence, quoted, type Sentence, type StoredFinding } from '../finding.ts';
 import { usualSenders, type Evaluation } from '../hook/hook.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
@@ -100,8 +101,8 @@ async function logBytes(
 ): Promise<void> {
   const ids = { id: line.requestId };
   const advisor = finding === undefined ? undefined : await loadAdvisor(context, { generation, ids });
-  const said = finding === undefined || advisor === undefined ? '' : advisor.say([finding], '');
-  context.deps.log.info({ ...line, why: said === '' ? error.detail : said }, 'request');
+  const said = finding === undefined ? undefined : advisor?.say([finding], '');
+  context.deps.log.info({ ...line, ...whyFields(said ?? quoted(error.detail)) }, 'request');
 }
 
 /** The network that a stranger's request came from. */
@@ -280,12 +281,12 @@ function lineOf(
 function withError(
   line: Record<string, unknown>,
   { code, cause }: HookError,
-  { ending, why }: { readonly ending: Ending; readonly why: string | undefined },
+  { ending, why }: { readonly ending: Ending; readonly why: Sentence | undefined },
 ): Record<string, unknown> {
   return {
     ...line,
     code,
-    why,
+    ...whyFields(why),
     ...refusalFields(ending.proof),
     transform: failedTransformOf(ending),
     fault: cause === undefined ? undefined : describeFault(cause),
@@ -296,11 +297,17 @@ function skippedBy({ evaluation }: Judged): string | undefined {
   return evaluation?.outcome.kind === 'skipped' ? evaluation.outcome.by : undefined;
 }
 
+/** A reason in a log: as a text, and where it says what to do as its parts. */
+function whyFields(why: Sentence | undefined): Record<string, unknown> {
+  if (why === undefined) return {};
+  return { why: printSentence(why), ...defined({ said: keepParts(why) }) };
+}
+
 /** Why a sender was not believed; nothing of what it sent. */
 function refusalFields(proof: Ending['proof']): Record<string, unknown> {
   if (proof?.kind !== 'refused') return {};
   const { address, reason, scheme, diagnosis, why } = proof;
-  return { address, reason, scheme, diagnosis: diagnosis?.code, why };
+  return { address, reason, scheme, diagnosis: diagnosis?.code, ...whyFields(why) };
 }
 
 /** Whether a stranger asked for a path that is none of hooks. */

@@ -1,4 +1,4 @@
-import type { StoredFinding } from '../finding.ts';
+import type { Sentence, StoredFinding } from '../finding.ts';
 import type { HookErrorCode } from '../errors.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
@@ -18,9 +18,9 @@ export interface RequestAdvisor {
   /** What would be new for each event, where one was taken for a repeat. */
   onRepeat(repeat: RepeatFacts): StoredFinding | undefined;
   /** The sentences of findings on a request of that hook name, for a log. */
-  say(findings: readonly StoredFinding[], path: string): string;
+  say(findings: readonly StoredFinding[], path: string): Sentence | undefined;
   /** The same of a proof. */
-  sayProof(found: Diagnosis): string | undefined;
+  sayProof(found: Diagnosis): Sentence | undefined;
   /** Why the hook token was not accepted. */
   onToken(request: TokenFacts): Diagnosis;
   /** Why the proof of a sender was not accepted: costs as much as a hundred signatures. */

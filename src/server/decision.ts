@@ -1,4 +1,4 @@
-import type { StoredFinding } from '../finding.ts';
+import { joinSentences, quoted, type Sentence, type StoredFinding } from '../finding.ts';
 import { defined } from '../json.ts';
 import type { Evaluation, TransformTrace } from '../hook/hook.ts';
 import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
@@ -92,16 +92,19 @@ export function refusedWhy(
   exchange: Asked,
   ending: Ending,
   advisor: RequestAdvisor | undefined,
-): string | undefined {
+): Sentence | undefined {
   const { error, proof, judged = {}, hookName } = ending;
   if (error === undefined || proof?.kind === 'refused' || judged.evaluation !== undefined) return undefined;
   const found = refusalFinding(exchange, ending, advisor);
   const said = found && advisor?.say([found], hookName ?? ownName(exchange) ?? '');
   // What is said of the limit, or of the place in the body, holds all that the sender is told.
-  const isWhole = found !== undefined && SAY_ALL.has(found.code) && said !== '';
-  return [isWhole ? undefined : error.detail.slice(0, MAX_DETAIL_CHARS), said]
-    .filter((text) => text !== undefined && text !== '')
-    .join('; ');
+  const isWhole = found !== undefined && SAY_ALL.has(found.code) && said !== undefined;
+  return joinSentences(
+    [isWhole ? undefined : quoted(error.detail.slice(0, MAX_DETAIL_CHARS)), said].filter(
+      (text) => text !== undefined,
+    ),
+    '; ',
+  );
 }
 
 const SAY_ALL: ReadonlySet<string> = new Set(['rate', 'not_json']);

@@ -1,3 +1,4 @@
+import type { Sentence } from '../finding.ts';
 import { HookError } from '../errors.ts';
 import { defined } from '../json.ts';
 import {
@@ -58,7 +59,7 @@ export interface Refusal {
   /** Why the proof failed, for the operator; absent past the limits of failures and of diagnoses. */
   readonly diagnosis?: Diagnosis;
   /** The same in a sentence, for the log. */
-  readonly why?: string;
+  readonly why?: Sentence;
 }
 
 export type RefusalReason =

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { parseDocument } from '../../src/document/facts.ts';
 import { compileMappings } from '../../src/mapping/compile.ts';
 import { formatNote } from '../../src/advice/body-formats.ts';
+import { printSentence } from '../../src/finding.ts';
 
 function noteOf(found: 'json' | 'form', entries: readonly object[]): string | undefined {
   const text = JSON.stringify(entries);
@@ -10,7 +11,8 @@ function noteOf(found: 'json' | 'form', entries: readonly object[]): string | un
   const values = entries.flatMap((_, index) =>
     document === undefined ? [] : [{ value: document.root.at([index]), dialect: 'sluice' as const }],
   );
-  return formatNote('a', found, compileMappings(values, {}).table?.mappings ?? []);
+  const note = formatNote('a', found, compileMappings(values, {}).table?.mappings ?? []);
+  return note && printSentence(note);
 }
 
 const entry = (id: string, more: object = {}): object => ({

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { howDifferent } from '../../src/advice/requests/difference.ts';
+import { printed } from '../support/printed.ts';
 
 test.each([
   [true, 'true', /^a boolean was sent, and a text is asked for/],
@@ -11,10 +12,10 @@ test.each([
   ['opened', 'open', /begins with it and goes on/],
   ['open', 'opened', /is the beginning of it/],
 ] as const)('%j and %j', (found, expected, text) => {
-  expect(howDifferent(found, expected)).toMatch(text);
+  expect(printed(howDifferent(found, expected))).toMatch(text);
   // It may be kept where values may not.
   if (typeof found === 'string' && found.length > 5)
-    expect(howDifferent(found, expected)).not.toContain(found);
+    expect(printed(howDifferent(found, expected))).not.toContain(found);
 });
 
 test('two values that have nothing in common are only different', () => {
@@ -32,11 +33,15 @@ test.each([
   ['in', 'refs/heads/main', ['main'], /^of "main": what was sent ends with it/],
   ['===', 'refs/heads/main', 'main', /ends with it, and begins with more/],
   ['===', 'domain', 'main', undefined],
+  ['<', '20', '15', undefined],
   ['<', 9, 15, undefined],
+  ['in', 2, ['1', '2'], /^of "2": a number was sent, and a text is asked for/],
+  ['in', 'The Site', 'site', /upper and lower case/],
+  ['!==', '0', 0, /the two are never equal/],
   ['in', 'a', ['b'], undefined],
   ['!==', 'a', 'a', undefined],
 ] as const)('%s of %j and %j', (operator, found, expected, text) => {
-  const how = howDifferent(found, expected, operator);
+  const how = printed(howDifferent(found, expected, operator));
   if (text === undefined) expect(how).toBeUndefined();
   else expect(how).toMatch(text);
   expect(how ?? '').not.toMatch(/secretive/i);

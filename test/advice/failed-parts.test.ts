@@ -4,6 +4,7 @@ import { adviceFor, evaluationNotes } from '../../src/advice/requests.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/json.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
+import { printSentence } from '../../src/finding.ts';
 
 const HEADERS = { 'x-topic': 'orders/create' };
 
@@ -13,7 +14,9 @@ function hints(when: JsonValue, payload: JsonValue): readonly string[] {
   const { evaluation } = evaluateHook({ path: 'p', payload, headers: HEADERS }, settings);
   const request = createHookRequest({ path: 'p', payload, headers: HEADERS, receivedAt });
   const notes = evaluationNotes(evaluation, adviceFor(evaluation, request, settings.table));
-  return notes.filter(({ code }) => !['not_held', 'remedy', 'part'].includes(code)).map(({ text }) => text);
+  return notes
+    .filter(({ code }) => !['not_held', 'remedy', 'part'].includes(code))
+    .map(({ text }) => printSentence(text));
 }
 
 const is = (name: string, value: JsonValue): JsonValue => ({ '===': [{ var: name }, value] });

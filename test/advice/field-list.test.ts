@@ -1,6 +1,6 @@
 /** The list of fields that explain shows: what reads each, and what stands beside it. */
 import { expect, test } from 'vitest';
-import { adviceFor, listNamed } from '../../src/advice/requests.ts';
+import { adviceFor } from '../../src/advice/requests.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import { formatEvaluation } from '../../src/explanation/explanation.ts';
 import type { JsonValue } from '../../src/json.ts';
@@ -194,32 +194,4 @@ test('values are short, without secrets, and on one line', () => {
 test('a body that is too much for its template is listed all the same', () => {
   const { rows } = listOf({ messageTemplate: '{{#if big}}{{big}}{{/if}}' }, { big: 'x'.repeat(5_000_000) });
   expect(rows).toEqual([['big', expect.stringMatching(/^"x+…"$/), '']]);
-});
-
-test('what a note names is listed, too, before what is missing', () => {
-  const request = createHookRequest({
-    path: 'p',
-    payload: { a: { b: 1 }, token: { id: 'x' } },
-    headers: { 'x-event-key': 'pr:opened' },
-    receivedAt,
-  });
-  const list = {
-    fields: [
-      { path: 'a.b', value: '1', by: [] },
-      { path: 'c', by: ['when'] },
-    ],
-    more: 3,
-  };
-  const notes = [
-    'write {"var":"headers.x-event-key"} (mappings/a.yaml:3:1), not payload.a.b of payload.a',
-    'a.c and headers.x-none',
-  ];
-  expect(listNamed(list, notes, request)).toEqual({
-    fields: [
-      { path: 'a.b', value: '1', by: [] },
-      { path: 'headers.x-event-key', value: '"pr:opened"', by: [] },
-      { path: 'c', by: ['when'] },
-    ],
-    more: 3,
-  });
 });

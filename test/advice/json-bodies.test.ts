@@ -2,11 +2,12 @@
 import { expect, test } from 'vitest';
 import { findJsonSlip, sayJsonSlip } from '../../src/advice/json-bodies.ts';
 import { findJsonError } from '../../src/payload/json-error.ts';
+import { printSentence } from '../../src/finding.ts';
 
 const hintFor = (text: string, field?: string): string | undefined => {
   const found = findJsonError(text);
   const slip = found && findJsonSlip(found.facts);
-  return slip && sayJsonSlip(slip, field);
+  return slip && printSentence(sayJsonSlip(slip, field));
 };
 
 test.each([

@@ -4,12 +4,13 @@ import { unreadKinds } from '../../src/advice/requests/kind-fields.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { JsonObject } from '../../src/json.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
+import { printed } from '../support/printed.ts';
 
 function textOf(keys: string, payload: JsonObject): string {
   const settings = settingsWith({ table: `- {id: m, match: {path: p}, ${keys}}` });
   const { evaluation } = evaluateHook({ path: 'p', payload }, settings);
   return unreadKinds(evaluation, createHookRequest({ path: 'p', payload, receivedAt }))
-    .map(({ text }) => text)
+    .map(({ text }) => printed(text))
     .join();
 }
 
@@ -17,12 +18,12 @@ test.each<[string, JsonObject, string]>([
   ['messageTemplate: x', { event: { bot_id: 'B' } }, 'write when: {"!":{"var":"event.bot_id"}}'],
   ['messageTemplate: x', { author: { bot: true } }, 'write when: {"!":{"var":"author.bot"}}'],
 ])('%s', (keys, payload, expected) => {
-  expect(textOf(keys, payload)).toContain(expected);
+  expect(printed(textOf(keys, payload))).toContain(expected);
 });
 
 test.each<[string, JsonObject]>([
   ['messageTemplate: x, ignoreSenders: [b]', { event: { bot_id: 'B' } }],
   ['messageTemplate: x', { author: { bot: false } }],
 ])('what is read or the same is not spoken of: %s of %j', (keys, payload) => {
-  expect(textOf(keys, payload)).toBe('');
+  expect(printed(textOf(keys, payload))).toBe('');
 });

@@ -248,7 +248,6 @@ test.each([
     'a = 1 AND (b >= 3 or not c)',
     '{"and": [{"===": [{"var": "a"}, 1]}, {"or": [{">=": [{"var": "b"}, 3]}, {"!": {"var": "c"}}]}]}',
   ],
-  ["['a', 'b'].includes(action)", '{"in": [{"var": "action"}, ["a", "b"]]}'],
   ["!labels.includes('in')", '{"!": {"in": ["in", {"var": "labels"}]}}'],
   ["!(action == 'opened')", '{"!": {"===": [{"var": "action"}, "opened"]}}'],
   ['score >= 0.50', '{">=": [{"var": "score"}, 0.5]}'],

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findMisplacedFile, lostFile } from '../../src/advice/commands.ts';
+import { findMisplacedFile, lostFile } from '../../src/advice/commands/misplaced-file.ts';
 
 const configDir = mkdtempSync(join(tmpdir(), 'misplaced-'));
 const work = mkdtempSync(join(tmpdir(), 'misplaced-'));

@@ -1,7 +1,7 @@
 /** Words of a shell in a command that is started without one, and the same command for a shell. */
 import { execFileSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { findShellLine } from '../../src/advice/commands.ts';
+import { findShellLine } from '../../src/advice/commands/shell-words.ts';
 
 test('a pipe becomes a line of a shell that does the same with what a run fills in', () => {
   const found = findShellLine(['printf', '%s', '{session_id}', '|', 'tr', 'a-z', 'A-Z']);

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { compileTokens, findToken } from '../../src/server/authenticate.ts';
 import type { TokenFacts } from '../../src/server/server.ts';
 import { diagnoseToken } from '../../src/advice/proofs/token.ts';
+import { said } from '../support/said.ts';
 import { sayProof } from '../../src/advice/proofs.ts';
 
 const TOKEN = 'hk-0123456789abcdef';
@@ -14,7 +15,7 @@ function textFor({ token = TOKEN, near, ...facts }: Asked): string {
   const tokens = compileTokens({ token, previousTokens: [], queryToken: 'warn' });
   const isToken = (text: string): boolean => findToken(tokens, text);
   const common = { reason: 'missing', isToken, queryToken: 'warn', rawHeaders: [], query: {} } as const;
-  return sayProof(diagnoseToken({ ...common, ...facts }, near)) ?? '';
+  return said(sayProof(diagnoseToken({ ...common, ...facts }, near)));
 }
 
 const textOf = (rawHeaders: readonly string[], token = TOKEN): string =>

@@ -55,27 +55,27 @@ test('of the requests that did not meet, and of no other', async () => {
   const first = await send('intercom', notice);
   const repeat = await send('intercom', { ...notice, delivery_attempts: 2, delivery_status: 'retry' });
   const other = await send('intercom', { ...notice, id: 'notif_2', text: 'Thanks' });
-  expect(await explained(first)).not.toContain('dedupe (mappings');
+  expect(await explained(first)).not.toMatch(/^ {2}dedupe: /m);
   expect(await explained(repeat)).toMatch(
-    /hint: dedupe \(mappings\/all\.yaml:2:\d+\): .*only in delivery_attempts, delivery_status.*write dedupe: \{key: '\{\{id\}\}'\}/is,
+    /hint: write, to take such a request once \(mappings\/all\.yaml:2:\d+\):\n {4}dedupe: \{key: '\{\{id\}\}'\}\n {2}dedupe: .*only in delivery_attempts, delivery_status/,
   );
-  expect(await explained(other)).not.toContain('dedupe (mappings');
+  expect(await explained(other)).not.toMatch(/^ {2}dedupe: /m);
 
   const message = { app_id: 'a', id: 'notif_1', text: 'Hello', data: { item: { id: '215468' } } };
   const hello = await send('chat', message);
   const next = await send('chat', { ...message, id: 'notif_2', text: 'Where is it?' });
   expect(await explained(hello)).toMatch(
-    /hint: sessionKey \(.*\): .*such as that of the request \S+, \d\.\d s later/s,
+    /hint: write, if they belong together[^]* {2}sessionKey: .*such as that of the request \S+, \d\.\d s later/,
   );
   expect(await explained(next)).toMatch(
-    /hint: sessionKey \(mappings\/all\.yaml:3:\d+\): .*reads id, .*both requests.*begins a conversation.*sessionKey: 'hook:chat:\{\{data\.item\.id\}\}'/s,
+    /\(mappings\/all\.yaml:3:\d+\):\n {4}sessionKey: 'hook:chat:\{\{data\.item\.id\}\}'\n {2}sessionKey: .*reads id, .*both requests.*begins a conversation/,
   );
   const again = await send('chat', { ...message, text: 'Where is it now?' });
-  expect(await explained(again)).not.toContain('sessionKey (mappings');
+  expect(await explained(again)).not.toMatch(/^ {2}sessionKey: /m);
 
   await send('shop', { customer: { id: 7 }, order: { id: 1 }, text: 'a' });
   const another = await send('shop', { customer: { id: 7 }, order: { id: 2 }, text: 'b' });
-  expect(await explained(another)).not.toContain('sessionKey (mappings');
+  expect(await explained(another)).not.toMatch(/^ {2}sessionKey: /m);
 });
 
 test('of conversations of one object', async () => {
@@ -86,17 +86,17 @@ test('of conversations of one object', async () => {
   for (const id of [first, second]) {
     // oxlint-disable-next-line no-await-in-loop
     expect(await explained(id)).toMatch(
-      /hint: sessionKey \(mappings\/all\.yaml:5:\d+\): .*reads entity\.id, .*sessionKey: 'hook:notion:\{\{data\.page_id\}\}' \(the same in both: data\.page_id\)/s,
+      /\(mappings\/all\.yaml:5:\d+\):\n {4}sessionKey: 'hook:notion:\{\{data\.page_id\}\}'\n {2}sessionKey: .*reads entity\.id, .*\(the same in both: data\.page_id\)/,
     );
   }
   // A page is a thing with a conversation of its own.
   await send('notion', { ...remark, entity: { id: 'c', type: 'page' } });
-  expect(
-    await explained(await send('notion', { ...remark, entity: { id: 'd', type: 'page' } })),
-  ).not.toContain('sessionKey (mappings');
+  expect(await explained(await send('notion', { ...remark, entity: { id: 'd', type: 'page' } }))).not.toMatch(
+    /^ {2}sessionKey: /m,
+  );
 });
 
-test('of a new event that was taken for a repeat', async () => {
+test('of a repeat what the event would have become', async () => {
   const { send, explained } = await open();
   const bill = {
     event_id: 'e1',
@@ -117,24 +117,6 @@ test('of a new event that was taken for a repeat', async () => {
   expect(other).toContain('outcome a repeat; a new event would be accepted: agent');
   expect(other).toContain('its dedupe key sub was there already');
   expect(other).not.toContain('prompt');
-  expect(other).toMatch(
-    /hint: dedupe\.key \(mappings\/all\.yaml:7:\d+\): .*reads data\.id, .*event_id differs and looks like the id of the event\s+If it was a new event, write key: '\{\{event_id\}\}'/s,
-  );
-  const beat = { monitor: { id: 3 }, msg: 'down', heartbeat: { status: 0, time: '03:12' } };
-  await send('beat', beat);
-  expect(
-    await explained(await send('beat', { ...beat, msg: 'up', heartbeat: { status: 1, time: '03:20' } })),
-  ).toMatch(
-    /But heartbeat\.time, heartbeat\.status differ, and heartbeat\.time is new for each event\s+If it was a new event, write key: '\{\{monitor\.id\}\}-\{\{heartbeat\.time\}\}'/,
-  );
-  const state = { monitor: { id: 4 }, msg: 'down', state: 'down' };
-  await send('beat', state);
-  expect(await explained(await send('beat', { ...state, msg: 'up', state: 'up' }))).toMatch(
-    /But state differs\s+If it was a new event, write key: '\{\{monitor\.id\}\}-\{\{state\}\}'\. Where state comes back within ttlSeconds \(86400\), that is a repeat again/,
-  );
-  const again = await explained(await send('bill', { ...bill, notification_id: 'n3', occurred_at: 2 }));
-  expect(again).toContain('a repeat of run');
-  expect(again).not.toContain('dedupe.key (mappings');
 });
 
 test('of a repeat of a sender that writes nothing new for a new event', async () => {
@@ -143,18 +125,15 @@ test('of a repeat of a sender that writes nothing new for a new event', async ()
   const told = await explained(await send('same', { status: 'down' }));
   expect(told).toMatch(/a repeat of run .* by dedupe: body of its mapping: nothing new was made\n/);
   expect(told).toMatch(
-    /\n {2}hint: if it was a new event, remove dedupe: body, .* a repeat for 86400 s; or let the sender/,
+    /\nhint: if it was a new event, remove dedupe: body, .* a repeat for 86400 s; or let the sender/,
   );
 });
 
 test('of a repeat by the header of its sender', async () => {
   const { send, explained } = await open();
-  const first = await send('kind', { type: 'a' }, { 'idempotency-key': 'nightly' });
+  await send('kind', { type: 'a' }, { 'idempotency-key': 'nightly' });
   const told = await explained(await send('kind', { type: 'a' }, { 'idempotency-key': 'nightly' }));
   expect(told).toMatch(
     /a repeat, by the header idempotency-key: [^]* send another idempotency-key for each event/,
-  );
-  expect(told).toMatch(
-    new RegExp(`request ${first} came \\d\\.\\d s before with the same header, idempotency-key: nightly`),
   );
 });

@@ -15,19 +15,12 @@ gateway:
 `;
 
 const MAPPINGS = `
-- { id: garden, match: { path: garden }, action: wake, wakeMode: next-heartbeat, textTemplate: '{{name}} moved' }
 - { id: jira, match: { path: jira }, ignoreSenders: [Sluice Bot], messageTemplate: '{{user.displayName}}' }
 - { id: saves, match: { path: saves }, debounce: { key: '{{id}}', seconds: 1 }, messageTemplate: '{{id}}' }
 - { id: form, match: { path: form }, forEach: answers, messageTemplate: '{{item}}' }
 - { id: argo, match: { path: argo, source: argocd }, messageTemplate: '{{app}}' }
-- id: meta
-  match: { path: meta }
-  verify: { scheme: meta, secrets: ['\${SLUICE_HOOK_TOKEN}'] }
-  challenge: { kind: meta, token: '\${SLUICE_HOOK_TOKEN}' }
-  messageTemplate: x
 - { id: kuma, match: { path: kuma }, rate: { perMinute: 1, burst: 1 }, messageTemplate: x }
 - { id: booked, match: { path: cal }, channel: signal, to: '+4917098765432', messageTemplate: x }
-- { id: told, match: { path: told }, deliver: true, messageTemplate: x }
 `;
 
 async function open(more = ''): Promise<{
@@ -64,14 +57,8 @@ test('of a request as it is kept by default', async () => {
   const { bench, url, send, explained } = await open();
   const of = async (path: string, body?: object): Promise<string> => explained(await send(path, body));
 
-  const garden = await of('garden', { name: 'fox' });
-  expect(garden).toMatch(
-    /hint: gateway\.heartbeat\.everySeconds \(sluice\.yaml:7:30\): .*mapping garden waits for it/,
-  );
-  expect((await bench.run(['events'])).err).toContain('everySeconds: 0 turns that off');
-
   expect(await of('jira', { user: { displayName: 'sluice bot' } })).toContain(
-    `user.displayName is "Sluice Bot": write ignoreSenders: {names: [Sluice Bot], from: '{{user.displayName}}'}`,
+    `    ignoreSenders: {names: [Sluice Bot], from: '{{user.displayName}}'}\n`,
   );
   // Who looks at all of it is told; as the one hint it would be none.
   const octocat = await send('jira', { sender: { login: 'octocat' } });
@@ -79,20 +66,14 @@ test('of a request as it is kept by default', async () => {
   expect((await bench.run(['explain', octocat])).out).not.toContain('ignoreSenders');
 
   expect(await of('form', { answers: { a: 1 } })).toMatch(
-    /hint: forEach \(mappings\/all\.yaml:\d+:\d+\): it takes a list only/,
+    /\(mappings\/all\.yaml:\d+:\d+\)\n {2}forEach: it takes a list only/,
   );
   expect(await of('argo', { app: 'shop' })).toMatch(
-    /hint: match\.source \(mappings\/all\.yaml:6:\d+\): .*the field "source" of the body.*"source": "argocd"/s,
+    /"source": "argocd" \(mappings\/all\.yaml:5:\d+\)\n {2}match\.source: .*the field "source" of the body/,
   );
-  const asked = await of('meta?hub.mode=subscribe&hub.challenge=1&hub.verify_token=rosa');
-  expect(asked).toContain(
-    '✗ challenge: this is how Meta checks the address, and its hub.verify_token is not',
-  );
-  expect(asked).toContain('SLUICE_HOOK_TOKEN is also the secret of verify, which signs');
-
   expect(await of('kuma', {})).not.toContain('  rate');
   expect(await of('kuma', {})).toMatch(
-    /hint: rate of kuma \(mappings\/all\.yaml:\d+:\d+\) takes 1 a minute .*limits: \{runsPerHour: N\}/s,
+    / {4}limits: \{runsPerHour: N\}\n {2}rate of kuma \(mappings\/all\.yaml:\d+:\d+\) takes 1 a minute/,
   );
 
   // Of a stranger's name only what the operator's files say is told.
@@ -110,16 +91,10 @@ test('of a request as it is kept by default', async () => {
   await expect
     .poll(() => explained(booked))
     .toMatch(
-      /hint: passEnv \(sluice\.yaml:10:11\): .*It reads DESK_KEY\n {6}Write passEnv: \[DESK_KEY\] at gateway\.runner\n/s,
+      /hint: write at gateway\.runner \(sluice\.yaml:10:11\):\n {4}passEnv: \[DESK_KEY\]\n {2}passEnv: .*It reads DESK_KEY\n/,
     );
-  expect((await bench.run(['runs'])).err).toMatch(/^hint: write passEnv: \[DESK_KEY\] at gateway\.runner$/m);
-  expect(await explained(booked)).toMatch(
-    /hooks\.defaults\.deliver \(sluice\.yaml:4:24\): .*channel and to alone send nothing/,
-  );
-
-  await send('saves', { id: 1 });
-  expect(await of('saves', { id: 1 })).toMatch(
-    / {2}debounce \(\S+\): .*is number 2 of run .*No key keeps only the last event/s,
+  expect((await bench.run(['runs'])).err).toMatch(
+    /^hint: write at gateway\.runner:\n {4}passEnv: \[DESK_KEY\]$/m,
   );
 });
 
@@ -138,7 +113,6 @@ test('of a file', async () => {
     bench.put('a.request.yaml', request);
     return (await bench.run(['explain', 'a.request.yaml', '--all'])).out.replaceAll(`${bench.folder}/`, '');
   };
-  expect(await of('path: garden\nbody: {name: fox}')).toMatch(/hint: gateway\.heart/);
   expect(await of('path: jira\nbody: {user: {displayName: Sluice Bot}}')).toContain('user.displayName is');
   expect(await of('path: jira\nbody: {sender: {login: octocat}}')).toContain(
     'sender.login is "octocat", which is none of its names',
@@ -147,30 +121,18 @@ test('of a file', async () => {
     'it names Sluice Bot, who sent this',
   );
   expect(await of('path: form\nbody: {answers: {a: 1}, values: [1]}')).toContain(
-    'this body has none of objects; for each value of an object, write a transform',
+    'for each value of an object, write a transform in its place',
   );
-  expect(await of('path: argo\nbody: {app: shop}')).toContain('match.source (mappings/all.yaml');
-  expect(await of('path: cal\nbody: {}')).toContain('hooks.defaults.deliver (sluice.yaml:4:24');
-  expect(await of('path: told\nbody: {}')).toContain('hint: deliver (mappings/all.yaml:');
+  expect(await of('path: argo\nbody: {app: shop}')).toContain('  match.source: it is no name for the sender');
   expect(await of('path: kuma\nbody: {}')).not.toContain('hint:');
 });
 
-test('of a run whose command read no prompt and replied nothing', async () => {
-  const config = CONFIG.replace(/argv: .*/, 'argv: [cat]\n    prompt: file\n    cwd: private');
+test('an unknown mapping is named with the ids that there are', async () => {
   const bench = openBench({
-    'sluice.yaml': config,
-    'mappings/all.yaml':
-      "- { id: down, match: { path: kuma }, name: Uptime Kuma, messageTemplate: '{{name}} is down' }",
+    'sluice.yaml': CONFIG,
+    'mappings/all.yaml': '- { id: down, match: { path: kuma }, messageTemplate: x }',
   });
-  const { url } = await serveBench(bench);
-  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-  const reply = await fetch(`${url}/hooks/kuma`, { method: 'POST', headers, body: '{"name":"intranet"}' });
-  const id = String(reply.headers.get('x-request-id'));
-  await expect
-    .poll(async () => (await bench.run(['explain', id, '--all'])).out, { timeout: 10_000 })
-    .toMatch(
-      /hint: prompt \(\S*sluice\.yaml:11:\d+\): .*only in the file \{prompt_file\}, which argv does not name.*printed nothing.*Write prompt: stdin/s,
-    );
+  await serveBench(bench);
   const { err } = await bench.run(['runs', '--mapping', 'Uptime Kuma']);
   expect(err).toBe('no runs\nno mapping has the id "Uptime Kuma"; the ids are down\n');
   const unknown = ['queue', 'drop', '--mapping', 'Uptime Kuma'];

@@ -6,6 +6,7 @@ import { startService } from '../../src/service/service.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { openBench, TOKEN } from '../support/cli-service.ts';
 import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
+import { printSentence } from '../../src/finding.ts';
 
 const CONFIG = `hooks: { enabled: true, token: ${TOKEN}, defaults: { deliver: false } }
 server: { port: 0 }
@@ -29,7 +30,7 @@ test('each hint is told once in the log', async () => {
     log: createLogger({ destination: { write: () => true } }),
     openConsole: async (parts) =>
       (hints = new DevHints(parts, (mappingId, { setting = '', text }) =>
-        told.push(`${mappingId} ${setting} ${text}`),
+        told.push(`${mappingId} ${setting} ${printSentence(text)}`),
       )),
   });
   onTestFinished(() => service.stop());

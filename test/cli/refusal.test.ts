@@ -4,8 +4,8 @@ import { remedyOf } from '../../src/advice/requests.ts';
 import type { DecisionRecord } from '../../src/storage/storage.ts';
 import type { RoutingTable } from '../../src/mapping/mapping.ts';
 import { settingsWith } from '../support/hook-fixture.ts';
-import { answerLines, noteLines } from '../../src/cli/format-stored.ts';
-import { decisionLine, reasonNotes } from '../../src/explanation/explanation.ts';
+import { answerLines } from '../../src/cli/format-stored.ts';
+import { decisionLine, noteLines, reasonNotes } from '../../src/explanation/explanation.ts';
 
 const DECISION = {
   requestId: '0b0e7a52-6d3c-4a0b-8d55-3c1b1f3f0a11',
@@ -21,21 +21,19 @@ const DECISION = {
 } as const;
 
 const formatDecision = (decision: DecisionRecord, table?: RoutingTable): string =>
-  `${[...answerLines(decision), ...noteLines(reasonNotes(decision, table))].join('\n')}\n`;
+  `${[...answerLines(decision), ...reasonNotes(decision, table).flatMap((note) => noteLines(note))].join('\n')}\n`;
 
 test('a refusal is explained with why and what to change', () => {
   const text = formatDecision(DECISION);
   expect(text).toContain('405 method_not_allowed');
-  expect(text).toContain('  hint: set the method of the sender to the one this path takes\n');
+  expect(text).toContain('\nhint: set the method of the sender to the one this path takes\n');
 });
 
 test('where the mapping of a path is known, it says where its method is to be written', () => {
   const { table } = settingsWith({ table: '[{id: push, match: {path: github}, messageTemplate: x}]' });
   const findings = [{ code: 'method', facts: { found: 'GET' } }];
   const text = formatDecision({ ...DECISION, findings }, table);
-  expect(text).toMatch(
-    /\n {2}hint: to take GET, write the line method: GET in push \(.*:1:2\), beside match/,
-  );
+  expect(text).toMatch(/\nhint: to take GET, write the line method: GET in push \(.*:1:2\), beside match/);
   expect(text.match(/hint:/g)).toHaveLength(1);
 });
 
@@ -65,7 +63,7 @@ test('what rendered empty is told with what the request has instead, and what it
       { field: 'dedupe.key', expression: 'x', place: 'a.yaml:4:4' },
     ],
   });
-  expect(text).toContain('  sessionKey: issue.id; the request has data.id  a.yaml:3:4\n');
+  expect(text).toContain('· sessionKey has nothing for issue.id; the request has data.id  a.yaml:3:4\n');
   expect(text).toContain('share one conversation');
   expect(text).toContain('requests that differ only there count as repeats');
 });
@@ -73,7 +71,7 @@ test('what rendered empty is told with what the request has instead, and what it
 test('a request of a known kind gets its note in place of the general hint', () => {
   const findings = [{ code: 'address_check', facts: { provider: 'Slack' } }];
   const text = formatDecision({ ...DECISION, status: 404, code: 'no_mapping_matched', missed: [], findings });
-  expect(text).toContain('this is how Slack checks the address: write challenge: slack');
+  expect(text).toContain('    challenge: slack\n  this is how Slack checks the address');
   expect(text).not.toContain('otherwise: skip');
 });
 
@@ -86,5 +84,5 @@ test('a decision from before the upgrade says so, and what is left of it', () =>
   const refusal = { scheme: 'github', code: 'wrong-secret' };
   const text = formatDecision({ ...DECISION, code: 'unauthorized', status: 401, isOlder: true, refusal });
   expect(text).toContain('from before the upgrade');
-  expect(text).toContain('✗ proof of github: wrong-secret');
+  expect(text).toContain('✗ proof of github\nhint: wrong-secret');
 });

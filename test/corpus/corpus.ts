@@ -68,7 +68,7 @@ async function saidOf(request: HookRequest, name: string, bench: Workbench): Pro
   const { evaluation, advice } = await explainRequest(request, bench);
   if (evaluation.outcome.kind === 'rejected') return [];
   return briefOf(evaluation, advice).told.map(
-    ({ code, text }) => `${name} ${code}: ${text.slice(0, 160).replaceAll('\n', ' ')}`,
+    ({ code, text }) => `${name} ${code}: ${printSentence(text).slice(0, 160).replaceAll('\n', ' ')}`,
   );
 }
 

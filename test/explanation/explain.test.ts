@@ -46,12 +46,10 @@ test('an accepted request is explained from its request line to its prompt', () 
       ✓ failed  mappings.yaml:4:3
           when {"===":[{"var":"payload.kind"},"build"]} is true: found "build"  mappings.yaml:9:11
           when {"!==":[{"var":"payload.status"},"ok"]} is true: found "bad"  mappings.yaml:10:11
-      ✗ first  mappings.yaml:1:3
-          source is missing, expected "gh"  mappings.yaml:2:29
+      ✗ first: source is missing, expected "gh"  mappings.yaml:2:29
 
-    rendered empty:
-      messageTemplate: branch  mappings.yaml:13:48
-      thinking: level  mappings.yaml:14:14
+    · messageTemplate has nothing for branch  mappings.yaml:13:48
+    · thinking has nothing for level  mappings.yaml:14:14
 
     action: agent
       id 019ca945-0a00-8a8b-b13c-537a35106944
@@ -143,31 +141,28 @@ test('a miss shows the nearest mapping first, with what was found and expected',
     outcome rejected: 404 no_mapping_matched
 
     no mapping matched; the nearest miss first:
-      ✗ failed  mappings.yaml:4:3
-          when {"!==":[{"var":"payload.status"},"ok"]} is false: found "ok", expected anything but "ok"  mappings.yaml:10:11
-      ✗ first  mappings.yaml:1:3
-          source is missing, expected "gh"  mappings.yaml:2:29
+      ✗ failed: when {"!==":[{"var":"payload.status"},"ok"]} is false: found "ok", expected anything but "ok"  mappings.yaml:10:11
+      ✗ first: source is missing, expected "gh"  mappings.yaml:2:29
       and 1 of other hook names
 
     no_mapping_matched: no mapping takes this request
-      hint: change the condition shown above, if failed should take such requests; only if they are to do nothing, otherwise: skip in failed (mappings.yaml:4:3) answers them 204
+    hint: change the condition shown above, if failed should take such requests; only if they are to do nothing, otherwise: skip in failed (mappings.yaml:4:3) answers them 204
     "
   `);
 });
 
-test('a hook name that no mapping has gets the nearest one', () => {
+test('a hook name that no mapping has is told with those that there are', () => {
   expect(explain('deploy', {})).toMatchInlineSnapshot(`
     "POST /hooks/deploy  2026-03-01T12:00:00.000Z  request a26cc837-97a1-8821-8183-055a41a58f4d
     outcome rejected: 404 no_mapping_matched
 
-    no mapping has the hook name "deploy"
-      did you mean deploys?
+    ✗ no mapping has the hook name "deploy"
       the hook names are:
         ci  mappings.yaml:2:17
         deploys  mappings.yaml:16:17
 
     no_mapping_matched: no mapping takes this request
-      hint: send it to one of the hook names, or correct match.path of the mapping that was meant
+    hint: send it to one of the hook names, or correct match.path of the mapping that was meant
     "
   `);
 });
@@ -211,7 +206,7 @@ describe('a transform', () => {
       outcome rejected: 500 transform_failed
 
       transform_failed: the transform of the mapping failed
-        hint: correct the transform: it gets one argument, ({ payload, headers, query, path }), and returns { message: … }, a list of such, or null; then run this request through it with sluice replay
+      hint: correct the transform: it gets one argument, ({ payload, headers, query, path }), and returns { message: … }, a list of such, or null; then run this request through it with sluice replay
 
       mappings considered:
         ✓ t  mappings.yaml:1:2
@@ -219,7 +214,7 @@ describe('a transform', () => {
       transform t.ts  mappings.yaml:1:39  ran now in 3.3 ms
           | console.log: seen
           | it
-          2 more console lines were dropped
+            2 more console lines were dropped
           user-error: TypeError: x is undefined  transforms/t.ts:3:9
           |     at default (t.ts:3:9)
       "

@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest';
 import { noListText } from '../../src/explanation/list-note.ts';
+import { settingNotes } from '../../src/explanation/setting-notes.ts';
+import type { StoredRequest } from '../../src/storage/facts.ts';
+import { settingsWith } from '../support/hook-fixture.ts';
 import type { JsonValue } from '../../src/json.ts';
+import { printSentence } from '../../src/finding.ts';
 
 const say = (text: string, payload: JsonValue): string => {
   const keys = text.replace(/^payload\.?/, '').split('.');
-  return noListText({ text, keys: keys[0] === '' ? [] : keys }, payload);
+  return printSentence(noListText({ text, keys: keys[0] === '' ? [] : keys }, payload));
 };
 
 test.each<readonly [string, JsonValue, string]>([
@@ -30,4 +34,22 @@ test.each<readonly [string, JsonValue, string]>([
 
 test('an optional list that was left out is no reason to read another list of texts', () => {
   expect(say('commits', { ref: 'a', topics: ['x'] })).not.toContain('write forEach');
+});
+
+test('a recipient that rendered empty is told with a default for it, and no other delivery that failed', () => {
+  const { table } = settingsWith({
+    table: `- {id: m, match: {path: p}, channel: slack, to: "{{team.channel}}", trust: [to], messageTemplate: x}`,
+  });
+  const toldOf = (code: string): readonly string[] => {
+    const lastError = { code, message: 'it was not sent' };
+    const outbox = [{ kind: 'delivery', delivery: { channel: 'slack' }, lastError }];
+    const run = { action: { origin: { mappingId: 'm' } } };
+    const stored = { runs: [{ run, outbox }], events: [] } as unknown as StoredRequest;
+    const config = { settings: { gateway: { heartbeat: { everySeconds: 0 } } } } as never;
+    return settingNotes({ config, table, stored }).map(({ text }) => printSentence(text));
+  };
+  expect(toldOf('no_recipient')).toEqual([
+    expect.stringContaining(`write to: '{{default team.channel "RECIPIENT"}}'`),
+  ]);
+  expect(toldOf('not_found')).toEqual([]);
 });

@@ -47,6 +47,9 @@ function valuesOf({ request: { body, raw }, mappings }: MistakeCase): readonly s
 
 const rows: number[] = [];
 
+/** How a hint begins where something is pasted, which stands on the next line. */
+const VERB = /^ *hint: (?:compare|let|look|open|read|remove|replace|send|set|take|write)\b/;
+
 describe.each(mistakes)('$name', (mistake) => {
   let played: Played;
 
@@ -60,6 +63,7 @@ describe.each(mistakes)('$name', (mistake) => {
       if (SILENT.includes(mistake.name)) expect(hints).toEqual([]);
       else expect(toHint(lines).join('\n')).toMatch(said);
       expect(hints.length).toBeLessThanOrEqual(2);
+      expect(hints.filter((line) => line.endsWith(':') && !VERB.test(line))).toEqual([]);
       expect(lines.filter((line) => /^ *more: /.test(line))).toHaveLength(1);
     }
   });

@@ -5,6 +5,7 @@ import { templateWarnings } from '../../src/explanation/template-warnings.ts';
 import { parseDocument } from '../../src/document/facts.ts';
 import { compileMappings } from '../../src/mapping/compile.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
+import { printed } from '../support/printed.ts';
 
 const TEXT = `
 - {id: wrong, match: {path: a}, messageTemplate: '{{date at "dd.mm.yyyy"}}'}
@@ -21,7 +22,7 @@ test('is told of the requests of its mapping, and of no other', () => {
     const { evaluation } = evaluateHook({ path, payload }, settingsWith({ table: table! }));
     return templateWarnings(evaluation, findings);
   };
-  expect(told('a')).toEqual([
+  expect(printed(told('a'))).toEqual([
     {
       setting: 'messageTemplate',
       at: 'mappings.yaml:2:61',

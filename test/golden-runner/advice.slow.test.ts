@@ -5,6 +5,7 @@ import { adviceFor } from '../../src/advice/requests.ts';
 import { loadGeneration } from '../../src/generation/generation.ts';
 import { findCases } from '../../src/golden/golden.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { printSentence } from '../../src/finding.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const sandbox = new Sandbox({ workers: 1, spare: 0 });
@@ -44,8 +45,8 @@ test('no condition of a golden case is said to hold or fail for the kinds of its
         /_as_text$|^invalid_date$|^joined_numbers$/.test(code),
       );
       for (const text of [
-        ...[...leaves.values()].flat(),
-        ...notes.map(({ text }) => text),
+        ...[...leaves.values()].flat().map((text) => printSentence(text)),
+        ...notes.map(({ text }) => printSentence(text)),
         ...odd.map(({ message }) => message),
       ])
         said.push(`${name}: ${text}`);

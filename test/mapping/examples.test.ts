@@ -337,7 +337,7 @@ describe('a request that just misses', () => {
     expect(miss?.matched).toBe(false);
     const { failed } = miss!;
     expect(failed?.part === 'when' ? failed.node.expression : failed?.part).toContain(part);
-    expect(formatEvaluation(evaluation)).toContain(`✗ ${id}  mappings/`);
+    expect(formatEvaluation(evaluation)).toContain(`✗ ${id}: `);
   });
 });
 

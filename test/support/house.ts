@@ -214,9 +214,8 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
     tools: 'check-generation proof-listing',
   },
   explanation: {
-    advice: `command-errors command-words compared-requests debounce-note decision-reasons
-      hints key-notes list-note outbox-notes prefix-note run-notes sentence
-      session-notes setting-notes setting-words shared-conversations short-hint stored-notes template-warnings`,
+    advice: `command-failures compared-requests decision-reasons hints key-notes list-note
+      run-notes session-notes setting-notes stored-notes template-warnings`,
   },
   golden: { advice: 'case-hints other-files' },
   cli: { advice: 'dev-hints dev-misses' },

@@ -1,3 +1,4 @@
+import { said } from '../support/said.ts';
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -52,7 +53,7 @@ function doctor({
   const judged = createVerifier(proof, { clock: () => NOW * 1000, fetchJson }).prove(request);
   if (judged instanceof Promise || judged.kind === 'proved') throw new Error('it should be refused');
   const found = diagnose(proof, request, judged, senders && { senders });
-  const text = sayProof(JSON.parse(JSON.stringify(found)) as typeof found) ?? '';
+  const text = said(sayProof(JSON.parse(JSON.stringify(found)) as typeof found));
   for (const shown of [text, JSON.stringify(found)]) {
     expect(shown).not.toContain(secret === '' ? SECRET : secret);
     for (const value of Object.values(headers)) expect(shown).not.toContain(value);

@@ -145,7 +145,6 @@ function readComparison(state: State): Rule | undefined {
   const left = readOperand(state);
   if (left === undefined) return undefined;
   if (take(state, '(') !== undefined) return readCall(state, left);
-  if (left.kind === 'constant' && take(state, '.includes') !== undefined) return readIncluded(state, left);
   return readSign(state, left);
 }
 
@@ -214,12 +213,6 @@ function readCall(state: State, called: Operand): Rule | undefined {
     default:
       return undefined;
   }
-}
-
-/** `["a", "b"].includes(path)`, behind the name. */
-function readIncluded(state: State, list: Operand): Rule | undefined {
-  const value = take(state, '(') === undefined ? undefined : readOperand(state);
-  return value === undefined || take(state, ')') === undefined ? undefined : isIn(value, list);
 }
 
 function part(subject: Operand, range: readonly number[], text: string): Rule | undefined {

@@ -1,4 +1,5 @@
 /* Bodies in which a program printed a value of its own in place of JSON, and how that program writes JSON. */
+import { say, todo } from '../../finding.ts';
 
 /** What follows the place of the error is looked at so far. */
 const MAX_LOOKED_AT = 400;
@@ -6,14 +7,12 @@ const MAX_SHAPE_CHARS = 40;
 
 /** Which program printed it, and what to send instead. */
 export const PRINTED_WORDS = {
-  python:
-    'this is how Python or a Jinja template prints a value: send {{ … | tojson }} (in Home Assistant {{ … | to_json }}), json.dumps(…), or json= of requests',
-  single_quotes:
-    'single quotes are how Python, a Jinja template or JavaScript prints a value, not JSON: send json.dumps(…), {{ … | tojson }} (in Home Assistant {{ … | to_json }}) or JSON.stringify(…); in a text of your own write double quotes',
-  javascript: 'this is how JavaScript prints an object, not JSON: send JSON.stringify(…)',
-  ruby: 'this is how Ruby prints a hash, not JSON: send hash.to_json',
-  java: 'this is how Java and Groovy print a map, not JSON: send JsonOutput.toJson(map), or writeValueAsString(map) of Jackson',
-  unquoted_key: `keys and texts stand in double quotes: a program sends JSON.stringify(…), and in a shell single quotes stand around the whole body: -d '{"key": "value"}'`,
+  python: say`this is how Python or a Jinja template prints a value: ${todo}send {{ … | tojson }} (in Home Assistant {{ … | to_json }}), json.dumps(…), or json= of requests`,
+  single_quotes: say`single quotes are how Python, a Jinja template or JavaScript prints a value, not JSON: ${todo}send json.dumps(…), {{ … | tojson }} (in Home Assistant {{ … | to_json }}) or JSON.stringify(…); in a text of your own write double quotes`,
+  javascript: say`this is how JavaScript prints an object, not JSON: ${todo}send JSON.stringify(…)`,
+  ruby: say`this is how Ruby prints a hash, not JSON: ${todo}send hash.to_json`,
+  java: say`this is how Java and Groovy print a map, not JSON: ${todo}send JsonOutput.toJson(map), or writeValueAsString(map) of Jackson`,
+  unquoted_key: say`keys and texts stand in double quotes: a program sends JSON.stringify(…), and in a shell single quotes stand around the whole body: -d '{"key": "value"}'`,
 } as const;
 
 type Printer = keyof typeof PRINTED_WORDS;

@@ -1,5 +1,5 @@
 /** The sentences of what was found out about a proof, which is kept as codes and facts. */
-import { printSentence, say, type Sentence } from '../../finding.ts';
+import { say, write as writeLine, type Sentence } from '../../finding.ts';
 import { type Diagnosis, nameOfSecret } from '../../verify/verify.ts';
 import type { DiagnosisCode, FactsOf, Name, OtherVerify } from '../../verify/facts.ts';
 import { adviseOnCheck } from '../vocabulary/address-checks.ts';
@@ -107,20 +107,20 @@ const SAY: Say = {
 };
 
 /** What was found out, in a sentence; undefined of what an earlier version kept without its facts. */
-export function sayProof(found: { readonly code: string; readonly facts?: object }): string | undefined {
+export function sayProof(found: { readonly code: string; readonly facts?: object }): Sentence | undefined {
   if (found.facts === undefined || !Object.hasOwn(SAY, found.code)) return undefined;
   const { code, facts } = found as Diagnosis;
-  return printSentence((SAY[code] as (facts: object) => Sentence)(facts));
+  return (SAY[code] as (facts: object) => Sentence)(facts);
 }
 
 /** What to write. Names that only the sender wrote may be in it. */
 function remedy({ verify, secrets, write, remove = [] }: OtherVerify): Sentence {
   if (write === undefined)
-    return say`replace the whole verify of the mapping by: ${{ sent: wholeVerify({ verify, secrets }) }}`;
+    return say`${{ verb: 'replace the whole verify of the mapping by:', line: wholeVerify({ verify, secrets }) }}`;
   const keys = writtenKeys(write);
   if (keys === '') return say`remove ${remove.join(', ')} from verify of the mapping`;
   const also = remove.length === 0 ? '' : `, and remove ${remove.join(', ')} there`;
-  return say`write ${{ sent: keys }} in verify of the mapping${also}`;
+  return say`${writeLine(keys, 'in verify of the mapping')}${also}`;
 }
 
 /** How a signature is made and written. */

@@ -1,4 +1,5 @@
 /** `verify` as a person writes it. */
+import { say, write, type Sentence } from '../../finding.ts';
 import {
   isTable,
   type OtherVerify,
@@ -97,9 +98,9 @@ export const generalScheme = (header: string): string =>
  * What to write at `place` for a proof in a header, and what else is to be done. `schemes`: those of the senders that
  * are known by the header, or a general one with its keys.
  */
-export function adviseVerify([scheme = '', ...others]: readonly string[], place: string): string {
-  const or = others.length === 0 ? '' : ` (or scheme: ${others.join(' or ')}, as the sender is)`;
+export function adviseVerify([scheme = '', ...others]: readonly string[], place: string): Sentence {
+  const or = others.length === 0 ? '' : say` (or scheme: ${others.join(' or ')}, as the sender is)`;
   const sender = Object.hasOwn(SCHEMES, scheme) ? scheme : 'webhook';
   const variable = `${sender.toUpperCase().replaceAll('-', '_')}_SECRET`;
-  return `write verify: {scheme: ${scheme}, secrets: ['\${${variable}}']} ${place}${or}, and set ${variable} in the environment of the service to the secret that the sender has`;
+  return say`${write(`verify: {scheme: ${scheme}, secrets: ['\${${variable}}']}`)} ${place}${or}, and set ${variable} in the environment of the service to the secret that the sender has`;
 }

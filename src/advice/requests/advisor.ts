@@ -1,4 +1,5 @@
 import { defined } from '../../json.ts';
+import { joinSentences } from '../../finding.ts';
 import type { RoutingTable } from '../../mapping/mapping.ts';
 import type { RequestAdvisor } from '../../server/server.ts';
 import { diagnose, sayProof } from '../proofs.ts';
@@ -19,7 +20,10 @@ export function createAdvisor(table: RoutingTable, senders = shippedSenders()): 
     onEvaluation: createDecisionAdvisor(table),
     howDifferent: (failed) => findDifference(failed.found, failed.expected, operatorOf(failed)),
     onRepeat: repeatFacts,
-    say: (findings, path) => sayFindings(findings, { path, table }).join('; '),
+    say: (findings, path) => {
+      const said = sayFindings(findings, { path, table });
+      return said.length === 0 ? undefined : joinSentences(said, '; ');
+    },
     sayProof,
     onToken: (request) =>
       diagnoseToken(

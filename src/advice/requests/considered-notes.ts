@@ -1,7 +1,8 @@
 /* What is said of the mappings that were considered: why the one taken held, why the others did not. */
+import { quoted, say, type Sentence } from '../../finding.ts';
 import { MIRRORED } from '../rule-parts.ts';
 import { moveBefore } from '../file-order.ts';
-import { didYouMean, formatPlace } from '../../document/document.ts';
+import { formatPlace } from '../../document/document.ts';
 import { spelling } from '../../document/facts.ts';
 import { namesRead } from '../../mapping/facts.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts';
@@ -46,7 +47,7 @@ function isMisspelt({ missing, expected }: ConditionTrace, instead: EvaluationAd
   const [name, ...others] = near?.names ?? [];
   if (missing === undefined || name === undefined || others.length > 0) return false;
   const isSame = spelling(name) === spelling(missing);
-  return isSame && (expected === undefined || near?.shown === shownAs(name, expected));
+  return isSame && (expected === undefined || near?.value === shownAs(name, expected));
 }
 
 /** What is said of mappings and hook names, in the order of the text. */
@@ -67,15 +68,14 @@ export function consideredNotes(
 }
 
 /** How two mappings act on one request. */
-const BOTH_ACT =
-  "For both to act, write one mapping with a transform that returns a list: [{ kind: 'wake', text }, { kind: 'agent', message }].";
+const BOTH_ACT = say`For both to act, write one mapping with a transform that returns a list: [{ kind: 'wake', text }, { kind: 'agent', message }].`;
 
 function laterNotes(
   later: EvaluationAdvice['alsoMatched'],
   taken: ConsideredMapping | undefined,
 ): readonly EvaluationNote[] {
   const notes = later.map(({ id, at }): EvaluationNote => {
-    const text = `${id} would have taken it, too, but stands later`;
+    const text = say`${id} would have taken it, too, but stands later`;
     return { code: 'also_matched', text, at, mapping: { id, at } };
   });
   const rival = later.find(({ takesAny }) => takesAny !== true);
@@ -87,18 +87,15 @@ function laterNotes(
 function orderText(
   { id, at }: EvaluationAdvice['alsoMatched'][number],
   { mapping, nodes = [] }: ConsideredMapping,
-): string {
+): Sentence {
   const rule = nodes[0]?.expression ?? '';
   const rest = rule === '' ? 'every other request' : `every other request for which ${cut(rule)} holds`;
-  return [
-    `only the first mapping that matches acts. If ${id} should take such requests, ${moveBefore({ id, at }, { id: mapping.id, at: formatPlace(mapping.at) })}.`,
-    `${mapping.id} then still takes ${rest}.`,
-    BOTH_ACT,
-  ].join(' ');
+  const order = moveBefore({ id, at }, { id: mapping.id, at: formatPlace(mapping.at) });
+  return say`only the first mapping that matches acts. If ${id} should take such requests, ${order}. ${mapping.id} then still takes ${rest}. ${BOTH_ACT}`;
 }
 
 const nearNameNotes = (names: EvaluationAdvice['nearNames']): readonly EvaluationNote[] =>
-  names.map(({ name, why, at }) => ({ code: 'near_name', text: `${name} ${why}`, at }));
+  names.map(({ name, why, at }) => ({ code: 'near_name', text: say`${name} ${why}`, at }));
 
 /** Of a hook name that no mapping has: which may have been meant, and which there are, with their places. */
 function nameNotes(
@@ -109,9 +106,9 @@ function nameNotes(
   const places = placesOf(misses);
   const listed = [...places].slice(0, MAX_NAMES);
   return [
-    { code: 'unknown_name', text: `no mapping has the hook name ${value(found)}` },
-    ...meantNotes(found, places.keys(), advice?.nearNames),
-    ...listed.map(([name, at]): EvaluationNote => ({ code: 'hook_name', text: name, at })),
+    { code: 'unknown_name', text: say`no mapping has the hook name ${value(found)}` },
+    ...nearNameNotes(advice?.nearNames ?? []),
+    ...listed.map(([name, at]): EvaluationNote => ({ code: 'hook_name', text: quoted(name), at })),
     ...(advice?.passedOver ?? []).map((text): EvaluationNote => ({ code: 'passed_over', text })),
   ];
 }
@@ -126,17 +123,6 @@ export function placesOf(misses: readonly ConsideredMapping[]): ReadonlyMap<stri
   return places;
 }
 
-/** The names that may have been meant: those of the advice, else the one that is written most alike. */
-function meantNotes(
-  found: string,
-  names: Iterable<string>,
-  advised: EvaluationAdvice['nearNames'] | undefined,
-): readonly EvaluationNote[] {
-  if (advised !== undefined) return nearNameNotes(advised);
-  const near = didYouMean(found, names);
-  return near === undefined ? [] : [{ code: 'near_name', text: `did you mean ${near}?` }];
-}
-
 /** What made the condition of the mapping taken hold. */
 function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly EvaluationNote[] {
   const about = { mapping: { id: mapping.id, at: formatPlace(mapping.at) } };
@@ -145,21 +131,21 @@ function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly Evaluat
   const more = leaves.length - shown.length;
   return [
     ...shown.map((leaf): EvaluationNote => {
-      const text = `when ${leaf.expression} ${whyHeld(leaf)}`;
+      const text = say`when ${leaf.expression} ${whyHeld(leaf)}`;
       return { code: 'held', text, ...placed(leaf.at), ...about, ...readBy(leaf) };
     }),
-    ...(more > 0 ? [{ code: 'more_held', text: `and ${more} more comparisons`, ...about } as const] : []),
+    ...(more > 0 ? [{ code: 'more_held', text: say`and ${more} more comparisons`, ...about } as const] : []),
   ];
 }
 
 /** What a comparison that held found: of `some` the element that it held for, in place of the whole list. */
-function whyHeld(leaf: ConditionTrace): string {
+function whyHeld(leaf: ConditionTrace): Sentence {
   const { element, result } = leaf;
   const { expected: _met, ...found } = leaf;
   if (element === undefined) return whyOf(found);
   const fields = fieldsOfElement(leaf).map(({ name, found }) => `${name} ${value(found)}`);
   const what = fields.length === 0 ? `is ${value(element.value)}` : `has ${fields.join(', ')}`;
-  return `is ${result}: element ${element.index} ${what}`;
+  return say`is ${result}: element ${element.index} ${what}`;
 }
 
 /** The part of a mapping that failed, what may have been meant, and the comparisons of a connective. */
@@ -170,7 +156,7 @@ function missNotes(
   if (failed === undefined) return [];
   const about = { mapping: { id: mapping.id, at: formatPlace(mapping.at) } };
   if (failed.part !== 'when') {
-    const text = `${failed.part} is ${value(failed.found)}, expected ${value(failed.expected)}`;
+    const text = say`${failed.part} is ${value(failed.found)}, expected ${value(failed.expected)}`;
     const at = placed(failed.at);
     const sure = failed.at === undefined ? [] : (advice?.leaves?.get(failed.at) ?? []);
     return [
@@ -184,7 +170,7 @@ function missNotes(
     ...moreFailing(failed.node, { nodes, parts }, advice),
     ...(leaves.length < 2 ? [] : leaves).map((part): EvaluationNote => ({
       code: 'part',
-      text: `${part.expression} ${whyOf(part)}`,
+      text: say`${part.expression} ${whyOf(part)}`,
       ...placed(part.at),
       ...readBy(part),
     })),
@@ -194,7 +180,7 @@ function missNotes(
 /** The leaf of a condition that failed, and what may have been meant. */
 function whenNotes(node: ConditionTrace, advice: EvaluationAdvice | undefined): readonly EvaluationNote[] {
   const at = placed(node.at);
-  const text = `when ${node.expression} ${whyOf(node)}`;
+  const text = say`when ${node.expression} ${whyOf(node)}`;
   const head: EvaluationNote = { code: 'not_held', text, ...at, ...readBy(node) };
   const sure = advice?.leaves?.get(node.at);
   if (sure !== undefined)
@@ -211,17 +197,17 @@ function readBy({ rule }: Pick<ConditionTrace, 'rule'>): Pick<EvaluationNote, 'p
   return paths.length === 0 ? {} : { paths };
 }
 
-function whyOf(node: ConditionTrace): string {
+function whyOf(node: ConditionTrace): Sentence {
   const { found, missing, result } = node;
-  if (missing !== undefined) return `is ${result}: ${missing} is missing`;
+  if (missing !== undefined) return say`is ${result}: ${missing} is missing`;
   const seen = found === undefined ? '' : `: found ${value(found)}`;
-  return `is ${result}${seen}${result === 'true' ? '' : wantedBy(node)}`;
+  return say`is ${result}${seen}${result === 'true' ? '' : wantedBy(node)}`;
 }
 
 /** What a comparison that did not hold asks for, in the words of its operator. */
-function wantedBy(node: ConditionTrace): string {
+function wantedBy(node: ConditionTrace): Sentence {
   const { expected, rule } = node;
-  if (expected === undefined) return '';
+  if (expected === undefined) return say``;
   const operator = operatorOf(node);
   const operands = isJsonObject(rule) ? rule[operator] : undefined;
   const [first] = Array.isArray(operands) ? (operands as readonly JsonValue[]) : [];
@@ -229,8 +215,8 @@ function wantedBy(node: ConditionTrace): string {
   const text = value(expected);
   const mirrored = MIRRORED[operator];
   // `!=` and `!==` fail on the very value they name.
-  if (operator.startsWith('!=')) return `, expected anything but ${text}`;
-  if (mirrored !== undefined) return `, expected ${isFirst ? mirrored : operator} ${text}`;
-  if (operator === 'in') return isFirst ? `, expected ${text} in it` : `, expected one of ${text}`;
-  return `, expected ${text}`;
+  if (operator.startsWith('!=')) return say`, expected anything but ${text}`;
+  if (mirrored !== undefined) return say`, expected ${isFirst ? mirrored : operator} ${text}`;
+  if (operator === 'in') return isFirst ? say`, expected ${text} in it` : say`, expected one of ${text}`;
+  return say`, expected ${text}`;
 }

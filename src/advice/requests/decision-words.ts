@@ -1,5 +1,5 @@
 /* The sentences of what a decision keeps of a request: its findings are codes and facts. */
-import type { StoredFinding } from '../../finding.ts';
+import { quoted, say, todo, write, type Sentence, type StoredFinding } from '../../finding.ts';
 import { describeMalformed } from '../../errors.ts';
 import { formatPlace } from '../../document/document.ts';
 import { skipText } from '../../hook/hook.ts';
@@ -25,13 +25,13 @@ export interface DecidedRequest {
 }
 
 type Facts = NonNullable<StoredFinding['facts']>;
-type Say = (facts: Facts, about: DecidedRequest, at: string | undefined) => string | undefined;
+type Say = (facts: Facts, about: DecidedRequest, at: string | undefined) => Sentence | undefined;
 
 /** What is said of one finding; undefined where there is nothing more to it than what the decision shows. */
 export function sayFinding(
   { code, facts = {}, at }: StoredFinding,
   about: DecidedRequest,
-): string | undefined {
+): Sentence | undefined {
   return Object.hasOwn(SAY, code) ? SAY[code]?.(facts, about, at) : undefined;
 }
 
@@ -39,7 +39,7 @@ export function sayFinding(
 export const sayFindings = (
   findings: readonly StoredFinding[] | undefined,
   about: DecidedRequest,
-): readonly string[] => (findings ?? []).flatMap((finding) => sayFinding(finding, about) ?? []);
+): readonly Sentence[] => (findings ?? []).flatMap((finding) => sayFinding(finding, about) ?? []);
 
 /** The first mapping of the path, with its place. */
 function placeOf({ path, table }: DecidedRequest): string | undefined {
@@ -55,59 +55,62 @@ const SAY: Readonly<Record<string, Say>> = {
   // Of the door.
   body_limit: sayLimit,
   rate: ({ perMinute }, about) =>
-    `rate of ${placeOf(about) ?? `the mappings of ${about.path}`} takes ${String(perMinute)} a minute and refuses the others: to take all of them write limits: {runsPerHour: N} in its place, N being how many runs may begin in an hour; the others wait in the queue`,
+    say`rate of ${placeOf(about) ?? `the mappings of ${about.path}`} takes ${String(perMinute)} a minute and refuses the others: ${write('limits: {runsPerHour: N}', 'in its place', 'to take all of them')}, N being how many runs may begin in an hour; the others wait in the queue`,
   address: ({ hooks, name }, { table }) => {
     const meant = name === undefined ? undefined : (placeOf({ path: String(name), table }) ?? name);
     return meant === undefined
-      ? `hooks are below ${String(hooks)} (hooks.path): senders post to ${String(hooks)}/NAME`
-      : `hooks are below ${String(hooks)} (hooks.path): for ${String(meant)} the sender posts to ${String(hooks)}/${String(name)}`;
+      ? say`hooks are below ${String(hooks)} (hooks.path): senders post to ${String(hooks)}/NAME`
+      : say`hooks are below ${String(hooks)} (hooks.path): for ${String(meant)} the sender posts to ${String(hooks)}/${String(name)}`;
   },
-  hooks_off: () => 'hooks.enabled is not true: write enabled: true below hooks',
-  worker: () => 'this service takes no hooks (--role worker): send them to one of another role',
+  hooks_off: () => say`hooks.enabled is not true: ${write('enabled: true', 'below hooks')}`,
+  worker: () => say`this service takes no hooks (--role worker): ${todo}send them to one of another role`,
   tls: () =>
-    'the bytes are TLS: the sender calls https, and this port takes plain http; call it as http, or put a proxy that ends TLS before the service',
+    say`the bytes are TLS: the sender calls https, and this port takes plain http; ${todo}call it as http, or put a proxy that ends TLS before the service`,
   http2: () =>
-    'the bytes are HTTP/2 without TLS: let the sender or the proxy before the service use HTTP/1.1',
+    say`the bytes are HTTP/2 without TLS: ${todo}let the sender or the proxy before the service use HTTP/1.1`,
   proxy_protocol: ({ version }) =>
-    `the bytes are the PROXY protocol, version ${String(version)}: switch it off at the load balancer, let it send X-Forwarded-For, and name it in server.trustedProxies`,
-  no_bytes: () => 'not one byte came: it may be a check that only opens a connection, or a browser',
-  malformed: ({ parser }) => describeMalformed(String(parser)),
+    say`the bytes are the PROXY protocol, version ${String(version)}: ${todo}switch it off at the load balancer, let it send X-Forwarded-For, and name it in server.trustedProxies`,
+  no_bytes: () => say`not one byte came: it may be a check that only opens a connection, or a browser`,
+  malformed: ({ parser }) => {
+    const said = describeMalformed(String(parser));
+    return said === undefined ? undefined : quoted(said);
+  },
   connect: () =>
-    'the sender asked with CONNECT, as one asks a proxy: remove the service from its proxy settings',
+    say`the sender asked with CONNECT, as one asks a proxy: ${todo}remove the service from its proxy settings`,
   // Of a body that could not be read.
   not_json: ({ line, column, expected, field, ...slip }) => {
     const hint =
       'slip' in slip ? sayJsonSlip(slip as unknown as JsonSlip, field as string | undefined) : undefined;
     const wanted = EXPECTED[String(expected) as keyof typeof EXPECTED];
-    return `the body is not JSON at line ${String(line)}, column ${String(column)}: expected ${wanted}${hint === undefined ? '' : `; ${hint}`}`;
+    return say`the body is not JSON at line ${String(line)}, column ${String(column)}: expected ${wanted}${hint === undefined ? '' : say`; ${hint}`}`;
   },
-  field: ({ field }) => `it is about ${String(field)}`,
+  field: ({ field }) => say`it is about ${String(field)}`,
   other_format: (facts, { path, table }) => table && sayFormat(path, facts, table),
   unknown_name: (_, { path, table }) => {
-    const near = table && nearName(path, table);
-    return near && `the hook name ${near}`;
+    const near = table === undefined ? undefined : nearName(path, table);
+    return near && say`the hook name ${near}`;
   },
   method: (facts, { path, table }) => table && sayMethod(path, facts, table),
   // Of what became of it.
-  skipped: (facts) => `skipped by ${skipText(facts as unknown as Parameters<typeof skipText>[0])}`,
-  repeat: (facts) => `a repeat, by ${howRepeated(facts)}: nothing new was made`,
+  skipped: (facts) => say`skipped by ${skipText(facts as unknown as Parameters<typeof skipText>[0])}`,
+  repeat: (facts) => say`a repeat, by ${howRepeated(facts)}: nothing new was made`,
   new_event: sayNewEvent,
   debounce: ({ seconds, runs = 1, joined }) => {
     const which =
       Number(runs) > 1
-        ? `each of ${String(runs)} runs`
+        ? say`each of ${String(runs)} runs`
         : joined === undefined
           ? 'the run'
-          : `joined the run ${String(joined)}, which`;
-    return `debounce: ${which} begins when no event of its key came for ${String(seconds)} s`;
+          : say`joined the run ${String(joined)}, which`;
+    return say`debounce: ${which} begins when no event of its key came for ${String(seconds)} s`;
   },
-  returned_nothing: ({ module }) => `transform ${String(module)}: ${RETURNED_NOTHING}`,
+  returned_nothing: ({ module }) => say`transform ${String(module)}: ${RETURNED_NOTHING}`,
   transform_printed: ({ lines, ...facts }) =>
-    `${whoOf(facts)} wrote ${String(lines)} line${lines === 1 ? '' : 's'} to the console`,
+    say`${whoOf(facts)} wrote ${String(lines)} line${lines === 1 ? '' : 's'} to the console`,
   transform_result: ({ key, ...facts }) =>
-    `${whoOf(facts)} wrong-result${key === undefined ? '' : `: "${String(key)}" is a key of the mapping, to be written there, beside transform`}`,
+    say`${whoOf(facts)} wrong-result${key === undefined ? '' : `: "${String(key)}" is a key of the mapping, to be written there, beside transform`}`,
   transform_failed: ({ failure, ...facts }, _, at) =>
-    `${whoOf(facts)} ${String(failure)}${at === undefined ? '' : ` at ${at}`}`,
+    say`${whoOf(facts)} ${String(failure)}${at === undefined ? '' : ` at ${at}`}`,
   // Of what it is.
   body_is_list: (facts) => ('list' in facts ? sayElementReads(facts) : BODY_IS_LIST.text),
   list_read: sayElementReads,
@@ -115,24 +118,24 @@ const SAY: Readonly<Record<string, Say>> = {
   github_ping: () => GITHUB_PING.text,
   no_account: (near, { mappingId, table }) => {
     const names = table?.mappings.find(({ id }) => id === mappingId)?.ignoreSenders?.names;
-    return names && `ignoreSenders: ${sayNoAccount(names, near)}`;
+    return names && say`ignoreSenders: ${sayNoAccount(names, near)}`;
   },
 };
 
-const SET_BY: Readonly<Record<string, (path: string) => string>> = {
-  mapping: (path) => `maxBodyBytes of the mappings of ${path}`,
-  hooks: () => 'hooks.maxBodyBytes',
-  preset: (path) => `the preset of ${path}; maxBodyBytes of its mappings sets another`,
+const SET_BY: Readonly<Record<string, (path: string) => Sentence>> = {
+  mapping: (path) => say`maxBodyBytes of the mappings of ${path}`,
+  hooks: () => say`hooks.maxBodyBytes`,
+  preset: (path) => say`the preset of ${path}; maxBodyBytes of its mappings sets another`,
 };
 
 /** What `maxBodyBytes` may be at most. */
 const MAX_BODY_BYTES = 67_108_864;
 
 /** Which key sets the limit of a body, and what would be enough for this one. */
-function sayLimit({ setBy, bytes = 0 }: Facts, { path }: DecidedRequest): string {
+function sayLimit({ setBy, bytes = 0 }: Facts, { path }: DecidedRequest): Sentence {
   const size = Number(bytes);
   const enough = size > 0 && size <= MAX_BODY_BYTES ? 2 ** Math.ceil(Math.log2(size)) : undefined;
-  const write =
-    enough === undefined ? '' : `; this body has ${size} bytes: write maxBodyBytes: ${enough} there`;
-  return `the limit is set by ${SET_BY[String(setBy)]?.(path) ?? ''}${write}`;
+  const enoughText =
+    enough === undefined ? '' : say`; this body has ${size} bytes: ${write(`maxBodyBytes: ${enough}`)} there`;
+  return say`the limit is set by ${SET_BY[String(setBy)]?.(path) ?? ''}${enoughText}`;
 }

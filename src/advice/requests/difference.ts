@@ -1,4 +1,4 @@
-import type { StoredFinding } from '../../finding.ts';
+import { say, todo, type Sentence, type StoredFinding } from '../../finding.ts';
 import type { ConditionTrace } from '../../mapping/mapping.ts';
 import { isJsonObject, isNumeric, type JsonValue } from '../../json.ts';
 
@@ -14,36 +14,36 @@ export function findDifference(
   if (found === undefined || expected === undefined) return undefined;
   if (/^[<>]/.test(operator)) return howOrdered(found, expected, operator);
   if (operator === 'in') return howContained(found, expected);
-  if (!operator.startsWith('==')) return undefined;
+  if (!/^[=!]==?$/.test(operator)) return undefined;
+  if (found === expected) return undefined;
   if ([found, expected].every((value) => value === null || value === '')) return { code: 'null_or_empty' };
   if (kindWord(found) !== kindWord(expected)) return { code: 'kinds', facts: kindsOf(found, expected) };
   return typeof found === 'string' && typeof expected === 'string' ? textsDiffer(found, expected) : undefined;
 }
 
 /** The sentence of such a difference. */
-export function sayDifference({ code, facts = {} }: StoredFinding): string {
+export function sayDifference({ code, facts = {} }: StoredFinding): Sentence {
   const { sent, asked, operator, of } = facts;
-  const kinds = `${String(sent)} was sent, and ${String(asked)} is asked for`;
-  const words: Readonly<Record<string, string>> = {
-    null_or_empty: 'one of null and "" was sent, and the other is asked for: "!" holds for both',
-    kinds: `${kinds}: the two are never equal`,
-    texts_in_order:
-      'a text was sent, and two texts are compared letter by letter: take the quotes off the number',
-    kinds_in_order: `${kinds}: "${String(operator)}" between the two never holds`,
-    list_of_objects: `a list of objects was sent, and ${String(asked)} is never in it: ask its elements with "some"`,
-    object: 'an object was sent: name one of its fields',
-    white_space: 'what was sent has white space around it',
-    case: 'what was sent differs only in upper and lower case',
-    punctuation: 'what was sent is the same but for its punctuation',
-    goes_on: 'what was sent begins with it and goes on',
-    begins_with_more: 'what was sent ends with it, and begins with more: compare the whole text',
-    beginning: 'what was sent is the beginning of it',
+  const kinds = say`${String(sent)} was sent, and ${String(asked)} is asked for`;
+  const words: Readonly<Record<string, Sentence>> = {
+    null_or_empty: say`one of null and "" was sent, and the other is asked for: "!" holds for both`,
+    kinds: say`${kinds}: the two are never equal`,
+    texts_in_order: say`a text was sent, and two texts are compared letter by letter: ${todo}take the quotes off the number`,
+    kinds_in_order: say`${kinds}: "${String(operator)}" between the two never holds`,
+    list_of_objects: say`a list of objects was sent, and ${String(asked)} is never in it: ${todo}ask its elements with "some"`,
+    object: say`an object was sent: ${todo}name one of its fields`,
+    white_space: say`what was sent has white space around it`,
+    case: say`what was sent differs only in upper and lower case`,
+    punctuation: say`what was sent is the same but for its punctuation`,
+    goes_on: say`what was sent begins with it and goes on`,
+    begins_with_more: say`what was sent ends with it, and begins with more: ${todo}compare the whole text`,
+    beginning: say`what was sent is the beginning of it`,
   };
-  return `${of === undefined ? '' : `of ${JSON.stringify(of)}: `}${words[code] ?? 'another value was sent'}`;
+  return say`${of === undefined ? '' : `of ${JSON.stringify(of)}: `}${words[code] ?? 'another value was sent'}`;
 }
 
 /** The same at once. */
-export function howDifferent(...values: Parameters<typeof findDifference>): string | undefined {
+export function howDifferent(...values: Parameters<typeof findDifference>): Sentence | undefined {
   const found = findDifference(...values);
   return found && sayDifference(found);
 }
@@ -61,12 +61,15 @@ export function operatorOf({ rule }: Pick<ConditionTrace, 'rule'>): string {
   return isJsonObject(rule) ? (Object.keys(rule)[0] ?? '') : '';
 }
 
-const isDigits = (value: JsonValue): boolean =>
+const isDigits = (value: JsonValue): value is string =>
   typeof value === 'string' && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value);
 
-/** Two numbers as texts, or a text that is no number beside a number. */
+/** Two numbers as texts that stand in another order than their numbers, or a text that is no number beside a number. */
 function howOrdered(found: JsonValue, expected: JsonValue, operator: string): StoredFinding | undefined {
-  if (isDigits(found) && isDigits(expected)) return { code: 'texts_in_order' };
+  if (isDigits(found) && isDigits(expected)) {
+    const isSame = Math.sign(Number(found) - Number(expected)) === (found < expected ? -1 : 1);
+    return isSame || found === expected ? undefined : { code: 'texts_in_order' };
+  }
   const kinds = [found, expected].map(kindWord);
   const isMixed = kinds.includes('a number') && kinds.includes('a text') && ![found, expected].some(isDigits);
   return isMixed || kinds.includes('an object')
@@ -80,11 +83,15 @@ function howContained(found: JsonValue, expected: JsonValue): StoredFinding | un
   if (isList && !Array.isArray(expected) && (found as readonly JsonValue[]).some(isJsonObject))
     return { code: 'list_of_objects', facts: { asked: kindWord(expected) } };
   if (kindWord(found) === 'an object') return { code: 'object' };
-  if (isList || !Array.isArray(expected) || typeof found !== 'string') return undefined;
-  for (const one of expected as readonly JsonValue[]) {
-    if (typeof one !== 'string' || one === found) continue;
-    const how = textsDiffer(found, one);
-    if (how !== undefined) return { ...how, facts: { of: one } };
+  if (typeof found === 'string' && typeof expected === 'string')
+    return found.toLowerCase().includes(expected.toLowerCase()) ? { code: 'case' } : undefined;
+  if (isList || !Array.isArray(expected)) return undefined;
+  for (const one of (expected as readonly JsonValue[]).filter((each) => each !== found)) {
+    const [of, sent] = [one, found].map((each) => (typeof each === 'string' ? each : JSON.stringify(each)));
+    if (typeof found !== typeof one && of === sent)
+      return { code: 'kinds', facts: { ...kindsOf(found, one), of: of ?? '' } };
+    const how = typeof found === 'string' && typeof one === 'string' ? textsDiffer(found, one) : undefined;
+    if (how !== undefined) return { ...how, facts: { of: of ?? '' } };
   }
   return undefined;
 }

@@ -1,4 +1,5 @@
 /* Rules about the elements of a list: inside, `var` reads the element and nothing else. */
+import { say, todo, write, type Sentence } from '../../finding.ts';
 import { didYouMean } from '../../document/document.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
 import { isListOperator } from '../../mapping/facts.ts';
@@ -48,23 +49,16 @@ export const readElement =
     valueAt(element, name === '' ? [] : name.split('.'));
 
 /** What a rule over a list asks of what is no list, or reads that no element has. */
-export function adviseOnElements(rule: ElementRule, read: ReadVariable): string | undefined {
+export function adviseOnElements(rule: ElementRule, read: ReadVariable): Sentence | undefined {
   const { operator, list, value } = rule;
   if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value))
-    return `"${operator}" goes through a list, and ${list} is ${describe(value)}${listWithin(list, value)}`;
+  if (!Array.isArray(value)) return say`"${operator}" goes through a list, and ${list} is ${describe(value)}`;
   const elements = elementsOf(rule);
   if (elements.length === 0) return undefined;
   const missing = namesIn(rule.rule).filter(
     (name) => name !== '' && elements.every((element) => readElement(element)(name) === undefined),
   );
   return missing.length === 0 ? undefined : adviseOnMissing(rule, missing, read);
-}
-
-function listWithin(list: string, value: JsonValue): string {
-  const lists = isJsonObject(value) ? Object.entries(value).filter(([, field]) => Array.isArray(field)) : [];
-  const [only, ...more] = lists;
-  return only === undefined || more.length > 0 ? '' : `; ${list}.${only[0]} is a list: did you mean that?`;
 }
 
 /** The variables of a rule that read the element. */
@@ -77,21 +71,21 @@ function namesIn(rule: JsonValue): readonly string[] {
   return (isNested ? parts.operands.slice(0, 1) : parts.operands).flatMap(namesIn);
 }
 
-function adviseOnMissing(rule: ElementRule, missing: readonly string[], read: ReadVariable): string {
+function adviseOnMissing(rule: ElementRule, missing: readonly string[], read: ReadVariable): Sentence {
   const { operator, list } = rule;
   const elements = elementsOf(rule);
-  const what = `inside "${operator}" var reads the element of ${list}`;
+  const what = say`inside "${operator}" var reads the element of ${list}`;
   const objects = elements.filter(isJsonObject);
   // `a list of texts` and so on.
   if (objects.length === 0)
-    return `${what}, and that is ${describe(elements)}: write ${renamed(rule, new Map(missing.map((name) => [name, ''])))}`;
+    return say`${what}, and that is ${describe(elements)}: ${write(renamed(rule, new Map(missing.map((name) => [name, '']))))}`;
   const near = new Map(missing.map((name) => [name, nearIn(objects, name)]));
   const name = missing.find((each) => near.get(each) === undefined);
-  if (name === undefined) return `${what}: write ${renamed(rule, near)}`;
-  const has = `its elements have ${fieldsOf(objects[0] ?? {})}`;
+  if (name === undefined) return say`${what}: ${write(renamed(rule, near))}`;
+  const has = say`its elements have ${fieldsOf(objects[0] ?? {})}`;
   return read(name) === undefined
-    ? `${what}, and none has ${name}: ${has}`
-    : `${what} and nothing else, so ${name} of the whole body cannot be read there: ${has}; compare with ${name} in a transform`;
+    ? say`${what}, and none has ${name}: ${has}`
+    : say`${what} and nothing else, so ${name} of the whole body cannot be read there: ${has}; ${todo}compare with ${name} in a transform`;
 }
 
 /** The whole rule with other names for what it asks of an element. */

@@ -2,12 +2,13 @@
  * Templates that read fields of the elements of a list, though the mapping makes one run of the whole body: the body is
  * the list itself, or it has the list below a key.
  */
+import { say, write, type Sentence } from '../../finding.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { fieldAt, isJsonObject, type JsonValue } from '../../json.ts';
 import { isReserved } from '../../mapping/facts.ts';
 import { listsIn, type BodyIndex, type KnownPath } from './body-index.ts';
-import { openBlocks } from './open-blocks.ts';
+import { openBlocks, pathsIn } from './open-blocks.ts';
 
 /** What was read of the elements of one list. */
 export interface ElementReads {
@@ -80,16 +81,6 @@ function emptyOutsideBlocks({ trace }: Evaluation): readonly EmptyName[] {
   return [...found.values()];
 }
 
-/** Paths of an expression: itself, or those that it gives to its helper. */
-function pathsIn(expression: string): readonly string[] {
-  const words = expression
-    .replaceAll(/"[^"]*"|'[^']*'/g, '""')
-    .trim()
-    .split(/[\s()=]+/);
-  const paths = words.length === 1 ? words : words.slice(1);
-  return paths.filter((word) => /^[A-Za-z_]\w*(?:\.[\w-]+)*$/.test(word));
-}
-
 const bodyAsList = (value: readonly JsonValue[]): readonly List[] =>
   value.some(isJsonObject) ? [{ keys: [], value }] : [];
 
@@ -126,13 +117,13 @@ function noteOn(list: string, count: number, reads: readonly Read[]): AdviceNote
 }
 
 /** `items` and `inBlock`: the expressions of the mapping, as they read an element. */
-export function sayElementReads({ list, count, items, inBlock }: NonNullable<AdviceNote['facts']>): string {
+export function sayElementReads({ list, count, items, inBlock }: NonNullable<AdviceNote['facts']>): Sentence {
   const size = `a list of ${String(count)}`;
   const what =
     list === 'payload'
-      ? `the body is ${size}`
-      : `${String(list)} is ${size}, and these names are of its elements`;
-  return `${what}: for one run per element write forEach: ${String(list)}, and ${String(items)}; for one run of all, {{#each ${String(list)}}}${String(inBlock)} {{/each}}`;
+      ? say`the body is ${size}`
+      : say`${String(list)} is ${size}, and these names are of its elements`;
+  return say`${what}: ${write(`forEach: ${String(list)}`, undefined, 'for one run per element')}, and ${String(items)}; for one run of all, {{#each ${String(list)}}}${String(inBlock)} {{/each}}`;
 }
 
 /** An expression with another path in the place of the one it has. */

@@ -1,16 +1,18 @@
-import type { StoredFinding } from '../../finding.ts';
+import type { Sentence, StoredFinding } from '../../finding.ts';
 import type { Place } from '../../document/document.ts';
 import type { AdviceCode } from './evaluation-note.ts';
 
 /** A sentence of advice. */
 export interface AdviceText {
-  readonly text: string;
+  readonly text: Sentence;
   /** Paths and names of the request that it mentions: where only the operator's own words may be told, these decide. */
   readonly names: readonly string[];
   /** The paths it names, as a template writes them, where `names` are steps or parts of them. */
   readonly paths?: readonly string[];
   /** The text with values of the request in it: only for those who may read the request. */
-  readonly shown?: string;
+  readonly shown?: Sentence;
+  /** The one path that it names with its value. */
+  readonly value?: string;
 }
 
 /** A sentence of advice about a request as a whole. */
@@ -26,7 +28,11 @@ export interface AdviceNote extends AdviceText {
 export interface SettingText {
   readonly setting: string;
   readonly at?: string;
-  readonly text: string;
+  readonly text: Sentence;
+  /** It did what it is there for: nothing is to be done. */
+  readonly isFine?: boolean;
+  /** It says how a run ended, and what to write. */
+  readonly isOfRun?: true;
 }
 
 /** A field of a request, and what reads it. */
@@ -59,10 +65,10 @@ export interface FoundText {
 /** A hook name that is close to the one that no mapping takes. */
 export interface NearHookName {
   readonly name: string;
-  readonly why: string;
+  readonly why: Sentence;
   readonly at: string;
   /** What to do, where that is neither another name at the sender nor another in the mapping. */
-  readonly remedy?: string;
+  readonly remedy?: Sentence;
 }
 
 /** A mapping behind the one taken. */
@@ -79,19 +85,27 @@ export interface EvaluationAdvice {
   readonly instead: ReadonlyMap<string, AdviceText>;
   readonly foundAt: ReadonlyMap<string, FoundText>;
   /** Of the part of a condition that failed, by its place: it stands in place of weaker advice. */
-  readonly leaves?: ReadonlyMap<Place, readonly string[]>;
+  readonly leaves?: ReadonlyMap<Place, readonly Sentence[]>;
   /** What kind of request it is, where that explains what became of it. */
   readonly notes?: readonly AdviceNote[];
   /** Files of the mappings folder that are not read. */
-  readonly passedOver?: readonly string[];
+  readonly passedOver?: readonly Sentence[];
   /** What to do about a body that could not be read. */
-  readonly refused?: string;
+  readonly refused?: Sentence;
   /** What the request holds, and what reads it. */
   readonly fields?: FieldList;
   /** What is wrong with the code of a transform that failed, where that shows without a request. */
-  readonly transform?: string | undefined;
+  readonly transform?: Sentence | undefined;
   /** Settings that took part, with what each did. */
   readonly settings?: readonly SettingText[];
   /** Mappings behind the one taken that would have taken the request, too. */
   readonly alsoMatched: readonly LaterMapping[];
 }
+
+/** Where nothing is said. */
+export const NO_ADVICE: EvaluationAdvice = {
+  nearNames: [],
+  instead: new Map(),
+  foundAt: new Map(),
+  alsoMatched: [],
+};

@@ -1,3 +1,4 @@
+import { printSentence, type Sentence } from '../../finding.ts';
 import { formatPlace, type Place } from '../../document/document.ts';
 
 /**
@@ -8,7 +9,7 @@ export interface EvaluationNote {
   /** Which kind of note it is: a word that stays the same. */
   readonly code: NoteCode;
   /** What to read; it may quote the payload. */
-  readonly text: string;
+  readonly text: Sentence;
   /** `file:line:column` of what it is about, in the operator's files. */
   readonly at?: string;
   /** The mapping it is about, where several were considered. */
@@ -21,6 +22,10 @@ export interface EvaluationNote {
   readonly paths?: readonly string[];
   /** The setting that took part, as it is written. */
   readonly setting?: string;
+  /** Of a setting that did what it is there for: nothing is to be done. */
+  readonly isFine?: boolean;
+  /** What rendered empty. */
+  readonly expression?: string;
 }
 
 /** Kinds of notes that the analysis of a request makes. */
@@ -56,6 +61,24 @@ const TELLING_CODES: ReadonlySet<string> = new Set<NoteCode>([
 
 /** Whether a note says what is wrong with a condition, so that nothing is left to choose. */
 export const tellsWhatToWrite = (code: string): boolean => TELLING_CODES.has(code);
+
+/** Other notes that say what to do. */
+const HINT_CODES: ReadonlySet<string> = new Set<NoteCode>([
+  ...ADVICE_CODES,
+  'near_name',
+  'passed_over',
+  'only_first_acts',
+  'returned_nothing',
+  'setting',
+  'remedy',
+  'new_event',
+  'refusal',
+  'warning',
+]);
+
+/** Whether a note says what to do, and not what was found. */
+export const isHint = ({ code, isFine }: EvaluationNote): boolean =>
+  isFine !== true && (HINT_CODES.has(code) || tellsWhatToWrite(code));
 
 /** All kinds of notes. */
 export const NOTE_CODES = [
@@ -118,27 +141,13 @@ export function adviceIn(notes: readonly EvaluationNote[]): {
 export const placed = (at: Place | undefined): Pick<EvaluationNote, 'at'> =>
   at === undefined ? {} : { at: formatPlace(at) };
 
-/** Settings that are told in any case, also where they do what they are meant to: a hint only with these words. */
-const HINTS: Readonly<Record<string, string>> = {
-  debounce: 'write seconds: ',
-  'dedupe.key': 'write ',
-  forEach: 'takes a list only',
-  wakeMode: 'write everySeconds: ',
-};
+/** A note as plain data, e.g. for `--json`. */
+export type NoteJson = Omit<EvaluationNote, 'text'> & { readonly text: string };
 
-/** Whether a note on a setting says what to write because something is most likely not as it was meant. */
-export const isHint = ({ setting = '', text }: Pick<EvaluationNote, 'setting' | 'text'>): boolean =>
-  text.includes(HINTS[setting] ?? '');
-
-/** Between two sentences; what is to be written may have a full stop in it, too. */
-const NEXT_SENTENCE = /(?<=[.;]) (?=\p{Lu})/u;
-
-/** What was found, and from the first sentence on that says what to write: that; the whole where it begins so. */
-export function partedHint(text: string): readonly [string, ...(readonly string[])] {
-  const sentences = text.split(NEXT_SENTENCE);
-  const at = sentences.findIndex((each) => /\bwrite\b/i.test(each));
-  return at < 1 ? [text] : [sentences.slice(0, at).join(' ').replace(/[.;]$/, ''), ...sentences.slice(at)];
-}
+export const noteToJson = ({ text, ...note }: EvaluationNote): NoteJson => ({
+  ...note,
+  text: printSentence(text),
+});
 
 /** Warnings that no note tells already, with what to write. */
 export const untold = <Told extends { readonly code: string }>(

@@ -1,4 +1,5 @@
 /* All that is said of an evaluation, as data: see `EvaluationNote`. */
+import { printSentence, quoted, say, todo, write, type Sentence } from '../../finding.ts';
 import { formatPlace } from '../../document/document.ts';
 import { defined } from '../../json.ts';
 import { consideredNotes } from './considered-notes.ts';
@@ -17,7 +18,7 @@ export function evaluationNotes(
   const { outcome, trace } = evaluation;
   const considered = consideredNotes(trace.considered, advice);
   return [
-    ...(outcome.kind === 'skipped' ? [{ code: 'skipped', text: skipText(outcome) } as const] : []),
+    ...(outcome.kind === 'skipped' ? [{ code: 'skipped', text: quoted(skipText(outcome)) } as const] : []),
     ...considered,
     ...trace.transforms.flatMap(transformNotes),
     ...emptyNotes(evaluation, advice),
@@ -27,12 +28,20 @@ export function evaluationNotes(
   ];
 }
 
+/** A setting as plain data. */
+export type SettingJson = Omit<SettingText, 'text' | 'isFine'> & { readonly text: string };
+
+export const settingToJson = ({ text, isFine: _fine, ...setting }: SettingText): SettingJson => ({
+  ...setting,
+  text: printSentence(text),
+});
+
 /** A setting that took part. */
-export const settingNote = ({ setting, at, text }: SettingText): EvaluationNote => ({
+export const settingNote = ({ setting, at, text, isFine }: SettingText): EvaluationNote => ({
   code: 'setting',
   setting,
   text,
-  ...(at === undefined ? {} : { at }),
+  ...defined({ at, isFine }),
 });
 
 function adviceNote({ code, text, names, at }: AdviceNote): EvaluationNote {
@@ -41,7 +50,7 @@ function adviceNote({ code, text, names, at }: AdviceNote): EvaluationNote {
 
 function transformNotes({ reply, at, index }: TransformTrace): readonly EvaluationNote[] {
   const about = { ...placed(at), ...defined({ index }) };
-  const dropped = `${reply.logsDropped} more console lines were dropped`;
+  const dropped = say`${reply.logsDropped} more console lines were dropped`;
   const isIdle = reply.kind === 'ok' && reply.json === undefined;
   return [
     ...(reply.logsDropped > 0 ? [{ code: 'lines_dropped', text: dropped, ...about } as const] : []),
@@ -65,12 +74,13 @@ function emptyNotes(
       group.flatMap((each) => each.index ?? []),
       rendered,
     );
-    const text = near === undefined ? '' : `; the request has ${near.shown ?? near.text}`;
+    const text = near === undefined ? '' : say`; the request has ${near.shown ?? near.text}`;
     const paths = near === undefined || near.names.length === 0 ? {} : { paths: near.names };
     return {
       code: 'rendered_empty',
-      text: `${expression}${of}${text}`,
+      text: say`${expression}${of}${text}`,
       field,
+      expression,
       ...(of === '' ? defined({ index }) : {}),
       ...placed(at),
       ...paths,
@@ -90,7 +100,7 @@ const MAX_ELEMENTS = 3;
 
 /** Which elements of a batch it is of, where there are several. */
 function elementsText(elements: readonly number[], all: number): string {
-  if (elements.length < 2) return '';
+  if (elements.length < 2) return ``;
   if (elements.length === all) return ` (in each of the ${all} elements)`;
   const more = elements.length - MAX_ELEMENTS;
   const shown = elements.slice(0, MAX_ELEMENTS).join(', ');
@@ -131,7 +141,7 @@ function refusalNotes(evaluation: Evaluation, said: Said): readonly EvaluationNo
   const remedy =
     isSaid || isIdle ? undefined : (advice?.refused ?? remedyFor(outcome.error.code, evaluation, said));
   return [
-    ...(cause instanceof Error ? [{ code: 'cause', text: cause.message } as const] : []),
+    ...(cause instanceof Error ? [{ code: 'cause', text: quoted(cause.message) } as const] : []),
     ...(remedy === undefined ? [] : [{ code: 'remedy', text: remedy } as const]),
   ];
 }
@@ -154,18 +164,18 @@ const SAYS_ALL: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
 };
 
 /** A transform that gave an object, and no text in it. */
-function blankRemedy(code: string, { trace, outcome }: Evaluation): string | undefined {
+function blankRemedy(code: string, { trace, outcome }: Evaluation): Sentence | undefined {
   if (!BLANK.includes(code) || outcome.kind !== 'rejected') return undefined;
   const last = trace.transforms.at(-1);
   if (last?.reply.kind !== 'ok' || last.reply.json === undefined) return undefined;
   const isText = last.call.json.startsWith('{"payload":"');
   const why = isText
-    ? 'payload is one text in this request (bodyFormat: text), and has no fields: read it as a text, return { message: payload }, or split it'
-    : 'what it puts there is empty or undefined in this request: look at the field that it reads';
-  return `the transform gave no text in ${code.endsWith('text') ? 'text' : 'message'}; ${why}`;
+    ? say`payload is one text in this request (bodyFormat: text), and has no fields: ${todo}read it as a text, return { message: payload }, or split it`
+    : say`what it puts there is empty or undefined in this request: ${todo}look at the field that it reads`;
+  return say`the transform gave no text in ${code.endsWith('text') ? 'text' : 'message'}; ${why}`;
 }
 
-function remedyFor(code: string, evaluation: Evaluation, { advice, considered }: Said): string | undefined {
+function remedyFor(code: string, evaluation: Evaluation, { advice, considered }: Said): Sentence | undefined {
   const { trace } = evaluation;
   const isName = trace.considered.every(({ failed }) => failed?.part === 'path');
   const failed =
@@ -176,21 +186,21 @@ function remedyFor(code: string, evaluation: Evaluation, { advice, considered }:
   return nameRemedy(advice?.nearNames[0], miss?.failed?.part === 'path' ? miss.failed.found : '');
 }
 
-function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined, name: string): string {
+function nameRemedy(near: EvaluationAdvice['nearNames'][number] | undefined, name: string): Sentence {
   if (near === undefined && OF_PRESETS.has(name))
-    return `the preset of that name takes the messages of a mailbox, and is not on: write presets: [${name}] below hooks`;
+    return say`the preset of that name takes the messages of a mailbox, and is not on: ${write(`presets: [${name}]`, 'below hooks')}`;
   if (near === undefined)
-    return 'send it to one of the hook names, or correct match.path of the mapping that was meant';
+    return say`send it to one of the hook names, or correct match.path of the mapping that was meant`;
   return near.remedy === undefined
-    ? `let the sender call ${near.name}, or correct match.path of that mapping`
-    : `${near.remedy} (${near.at})`;
+    ? say`let the sender call ${near.name}, or correct match.path of that mapping`
+    : say`${near.remedy} (${near.at})`;
 }
 
 /** Where the nearest condition was asked and found another value, the request may be of a kind that nobody wants. */
 function missRemedy(
   considered: Evaluation['trace']['considered'],
   notes: readonly EvaluationNote[],
-): string | undefined {
+): Sentence | undefined {
   const nearest = nearestMiss(considered, notes);
   if (nearest?.notes.some(({ code }) => tellsWhatToWrite(code)) !== false) return undefined;
   const isAnother = considered.some(
@@ -198,6 +208,6 @@ function missRemedy(
       mapping.id === nearest.id && failed?.part === 'when' && failed.node.result === 'false',
   );
   return isAnother
-    ? `change the condition shown above, if ${nearest.id} should take such requests; only if they are to do nothing, otherwise: skip in ${nearest.id} (${nearest.at}) answers them 204`
-    : `change the condition shown above, if ${nearest.id} should take such requests (${nearest.at})`;
+    ? say`change the condition shown above, if ${nearest.id} should take such requests; only if they are to do nothing, otherwise: skip in ${nearest.id} (${nearest.at}) answers them 204`
+    : say`change the condition shown above, if ${nearest.id} should take such requests (${nearest.at})`;
 }

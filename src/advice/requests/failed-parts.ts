@@ -1,5 +1,5 @@
 /* What may have been meant by the parts of a condition that failed, each with the rule to write where that is sure. */
-import type { StoredFinding } from '../../finding.ts';
+import { hasFix, say, todo, write, type Sentence, type StoredFinding } from '../../finding.ts';
 import { shorten } from '../../document/document.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts';
 import { namesRead } from '../../mapping/facts.ts';
@@ -21,14 +21,17 @@ export function weakerNotes(node: ConditionTrace, advice: Advice): readonly Eval
   const how = result === 'false' ? findDifference(found, expected, operatorOf(node)) : undefined;
   const named = missing === undefined ? undefined : advice?.instead.get(missing);
   const there = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
-  const isNamed = named?.names.some((name) => name.replace(/^payload\./, '') === there?.at) === true;
+  const [first = ''] = named?.names ?? [];
+  const hasValue = expected !== undefined && named?.value === shownAs(first, expected);
+  const isNamed =
+    hasValue || named?.names.some((name) => name.replace(/^payload\./, '') === there?.at) === true;
   // Where the text that was asked for is found, the variable that was meant is known better than by its name.
   const near = there === undefined || isNamed ? named : undefined;
   const texts = [
     near && ({ code: 'instead', text: insteadText(near, node), paths: near.names } as const),
     how === undefined
       ? undefined
-      : ({ code: 'difference', text: `${sayDifference(how)}${literalText(node, how)}` } as const),
+      : ({ code: 'difference', text: say`${sayDifference(how)}${literalText(node, how)}` } as const),
     isNamed || there === undefined ? undefined : elsewhereNote(there, node),
   ];
   return texts.filter((note) => note !== undefined);
@@ -38,19 +41,20 @@ export function weakerNotes(node: ConditionTrace, advice: Advice): readonly Eval
 export const shownAs = (name: string, value: JsonValue): string => `${name} (${JSON.stringify(value)})`;
 
 function insteadText(
-  { names, text, shown = text }: NonNullable<ReturnType<EvaluationAdvice['instead']['get']>>,
+  { names, text, shown = text, value }: NonNullable<ReturnType<EvaluationAdvice['instead']['get']>>,
   node: ConditionTrace,
-): string {
+): Sentence {
   const [name = '', ...others] = names;
-  const isIt = others.length === 0 && node.expected !== undefined && shown === shownAs(name, node.expected);
-  const write = isIt ? ruleText(node, { variable: name, literal: node.expected }) : '';
-  return `the request has ${shown}: did you mean that?${write}`;
+  const isIt = others.length === 0 && node.expected !== undefined && value === shownAs(name, node.expected);
+  const fix = isIt ? ruleFix(node, { variable: name, literal: node.expected }) : undefined;
+  return fix === undefined || !hasFix(fix)
+    ? say`the request has ${shown}: ${todo}read ${others.length === 0 ? 'that' : 'one of them'}`
+    : say`the request has ${shown}: did you mean that?${fix}`;
 }
 
 /** The comparison with what was sent, where it is the same but for how it is written. */
-function literalText(node: ConditionTrace, { code, facts }: StoredFinding): string {
-  const sent = SAME.has(code) && facts === undefined ? ruleText(node, { literal: node.found }) : '';
-  return sent === '' ? '' : `:${sent}`;
+function literalText(node: ConditionTrace, { code, facts }: StoredFinding): Sentence {
+  return SAME.has(code) && facts === undefined ? ruleFix(node, { literal: node.found }, ': ') : say``;
 }
 
 /** Differences in how one thing is written. */
@@ -59,10 +63,10 @@ const SAME: ReadonlySet<string> = new Set(['case', 'white_space', 'punctuation',
 function elsewhereNote({ at, text, isTrue = false }: FoundText, node: ConditionTrace): EvaluationNote {
   const path = rootedAs(node.missing ?? node.rule, at);
   const found = isTrue ? true : text;
-  const write = ruleText(node, { variable: path, literal: found });
+  const fix = ruleFix(node, { variable: path, literal: found });
   return {
     code: 'found_elsewhere',
-    text: `${path} is ${value(found)}: did you mean that?${write}`,
+    text: say`${path} is ${value(found)}: did you mean that?${fix}`,
     paths: [at],
   };
 }
@@ -70,22 +74,24 @@ function elsewhereNote({ at, text, isTrue = false }: FoundText, node: ConditionT
 /** A path of the body, with `payload.` where the condition writes its own so. */
 function rootedAs(written: JsonValue, path: string): string {
   const names = typeof written === 'string' ? [written] : namesRead(written);
-  return names.some((name) => name.startsWith('payload.')) ? `payload.${path}` : path;
+  const isOfBody = !path.startsWith('headers.');
+  return isOfBody && names.some((name) => name.startsWith('payload.')) ? `payload.${path}` : path;
 }
 
-/** An equality with another variable or text, as it is to be written; empty for any other rule. */
-function ruleText(
+/** An equality with another variable or text, as it is to be written behind `before`; nothing of any other rule. */
+function ruleFix(
   node: ConditionTrace,
   meant: { readonly variable?: string; readonly literal: JsonValue | undefined },
-): string {
+  before = ' ',
+): Sentence {
   const operator = operatorOf(node);
   const operands = isJsonObject(node.rule) ? node.rule[operator] : undefined;
-  if (!operator.startsWith('==') || !Array.isArray(operands) || meant.literal === undefined) return '';
+  if (!operator.startsWith('==') || !Array.isArray(operands) || meant.literal === undefined) return say``;
   const written = (operands as readonly JsonValue[]).map((operand): JsonValue => {
     if (!isJsonObject(operand)) return meant.literal ?? operand;
     return meant.variable === undefined ? operand : { var: meant.variable };
   });
-  return ` write ${shorten(JSON.stringify({ [operator]: written }), 300)}`;
+  return say`${before}${write(shorten(JSON.stringify({ [operator]: written }), 300))}`;
 }
 
 /** Other parts of an `and` that failed: what is wrong with one is often wrong with all, and each would fail next. */
@@ -107,22 +113,22 @@ export function moreFailing(
     const near = told.has(missing) || !isMissing ? undefined : advice?.instead.get(missing);
     if (near === undefined) return [];
     told.add(missing);
-    const meant = `the request has ${near.shown ?? near.text}: did you mean that?`;
+    const meant = say`the request has ${near.shown ?? near.text}: ${todo}read that`;
     return [{ ...alsoMissing(node, missing, meant), paths: near.names }];
   });
 }
 
-const alsoMissing = ({ at }: ConditionTrace, missing: string, meant: string): EvaluationNote => ({
+const alsoMissing = ({ at }: ConditionTrace, missing: string, meant: Sentence): EvaluationNote => ({
   code: 'instead',
-  text: `${missing} is missing, too; ${meant}`,
+  text: say`${missing} is missing, too; ${meant}`,
   ...placed(at),
 });
 
 /** A part that found another value, where it can be said what is wrong with it. */
 function alsoFalse(node: ConditionTrace, advice: Advice): readonly EvaluationNote[] {
   const sure = advice?.leaves?.get(node.at) ?? weakerNotes(node, advice).map(({ text }) => text);
-  const [first] = sure;
+  const first = sure.find(hasFix) ?? sure[0];
   if (first === undefined) return [];
-  const text = `${node.expression} does not hold, either: found ${value(node.found)}; ${first}`;
+  const text = say`${node.expression} does not hold, either: found ${value(node.found)}; ${first}`;
   return [{ code: 'difference', text, ...placed(node.at) }];
 }

@@ -30,8 +30,7 @@ export function listFields(evaluation: Evaluation, request: HookRequest): FieldL
   const known = new Set(found.map(({ path }) => path));
   const others = [...new Set([...readers.keys(), ...ofKinds(request)])]
     .filter((path) => !known.has(path))
-    .map((path) => readFieldAt(path, request))
-    .map((field) => (field.value === undefined ? inOtherElement(field, evaluation, request) : field));
+    .map((path) => readFieldAt(path, request));
   // A block that goes through the fields of an object reads of each text what an element has.
   const missing = others
     .filter(
@@ -42,25 +41,12 @@ export function listFields(evaluation: Evaluation, request: HookRequest): FieldL
     (field): ReadField => ({ ...field, by: readersOfField(field, readers) }),
   );
   const chosen = choose(all);
-  const names = namesFor(evaluation, request);
+  const { mapping } = evaluation;
+  const element = mapping?.forEach === undefined ? undefined : `${fromRoot(mapping.forEach.text)}.0.`;
   const listed = all
     .filter((field) => chosen.has(field))
-    .map(({ keys, ...field }) => ({ ...field, path: written(keys, field, names) }));
+    .map(({ keys, ...field }) => ({ ...field, path: written(keys, field, { element, request }) }));
   return { fields: listed, more: total - found.length + all.length - listed.length };
-}
-
-/** What the first element of `forEach` does not have, as the first of the others has it. */
-function inOtherElement(field: Unread, { mapping }: Evaluation, request: HookRequest): Unread {
-  const list = mapping?.forEach === undefined ? '' : fromRoot(mapping.forEach.text);
-  const elements = list === '' ? undefined : valueAt({ ...request }, list.split('.'));
-  if (!Array.isArray(elements) || !field.path.startsWith(`${list}.0.`)) return field;
-  const keys = field.path.slice(list.length + 3).split('.');
-  const count = elements.length;
-  const at = (elements as readonly JsonValue[]).findIndex((each) => valueAt(each, keys) !== undefined);
-  const value = at === -1 ? undefined : valueAt(elements[at] as JsonValue, keys);
-  return value === undefined
-    ? field
-    : { ...field, value: shown(keys, value, ` (element ${at + 1} of ${count}; the first has none)`) };
 }
 
 /** Headers that name the kind of event, which many mappings should read and do not. */
@@ -73,90 +59,25 @@ function readersOfField({ path, keys }: Unread, readers: Readers): readonly stri
   return [...(readers.get(path) ?? [])].filter((reader) => !isSplit || reader !== 'when');
 }
 
-/** What decides how a path is written. */
-interface WrittenNames {
-  /** The path of the first element of `forEach`, with a dot. */
-  readonly element: string | undefined;
-  /** Whether the mapping writes `payload.` before all its paths. */
-  readonly isRooted: boolean;
-  /** Whether the body has a field of the name by which it is read as a whole. */
-  readonly hasPayload: boolean;
-}
-
-function namesFor(evaluation: Evaluation, { payload }: HookRequest): WrittenNames {
-  const { mapping } = evaluation;
-  const list = mapping?.forEach === undefined ? undefined : fromRoot(mapping.forEach.text);
-  return {
-    element: list === undefined ? undefined : `${list}.0.`,
-    isRooted: writesRoot(evaluation),
-    hasPayload: isJsonObject(payload) && Object.hasOwn(payload, 'payload'),
-  };
-}
-
-/** Whether the mapping writes `payload.` before all its paths of the body, as a transform does. */
-function writesRoot({ mapping, trace }: Evaluation): boolean {
-  const names = nearest(trace.considered).flatMap(({ nodes = [] }) => namesRead(nodes[0]?.rule ?? null));
-  const roots = [
-    ...names.map((name) => name.split('.', 1)[0] ?? ''),
-    ...trace.templates.flatMap(({ source }) => source?.template.reads ?? []),
-  ];
-  const isTransform = mapping?.transform !== undefined;
-  return (isTransform || roots.includes('payload')) && roots.every(isReserved);
-}
-
 /**
- * As the mapping writes it: the element of `forEach` by its name, and `payload.` only before a name that would else mean
+ * As a template writes it: the element of `forEach` by its name, and `payload.` only before a name that would else mean
  * another thing, or that is missing where the body has a field `payload`.
  */
 function written(
   keys: readonly string[],
   { path, value }: Pick<RequestField, 'path' | 'value'>,
-  { element, isRooted, hasPayload }: WrittenNames,
+  { element, request }: { readonly element: string | undefined; readonly request: HookRequest },
 ): string {
   const [root, name = ''] = keys;
+  const hasPayload = isJsonObject(request.payload) && Object.hasOwn(request.payload, 'payload');
   const isWhole =
-    isRooted || root !== 'payload' || name === '' || isReserved(name) || (hasPayload && value === undefined);
+    root !== 'payload' || name === '' || isReserved(name) || (hasPayload && value === undefined);
   const own =
     element !== undefined && path.startsWith(element)
       ? ['item', ...keys.slice(element.split('.').length - 1)]
       : undefined;
   const needed = own ?? (isWhole ? keys : keys.slice(1));
   return needed.map((key) => (/[./[\]\s]/.test(key) ? `[${key}]` : key)).join('.');
-}
-
-/** Paths of what is said of a request that its list has not yet. */
-const MAX_NAMED = 8;
-const PATH = /(?<![\w./{-])[A-Za-z_][\w-]*(?:\.[\w-]+)+/g;
-
-/** The list with what notes name, so that it can be looked at: a header that is in no template, for one. */
-export function listNamed(list: FieldList, texts: readonly string[], request: HookRequest): FieldList {
-  const known = new Set(list.fields.map(({ path }) => fromRoot(path)));
-  const named = new Set(
-    texts.flatMap((text) => text.match(PATH) ?? []).filter((path) => !known.has(fromRoot(path))),
-  );
-  // An object whose fields are listed is seen by them.
-  const isSeen = (path: string): boolean =>
-    list.fields.some((field) => fromRoot(field.path).startsWith(`${fromRoot(path)}.`));
-  const found = [...named]
-    .filter((path) => !isSeen(path))
-    .map((path) => ({ path: asListed(path, list), value: readFieldAt(fromRoot(path), request).value }))
-    .flatMap(({ path, value }): readonly RequestField[] =>
-      value === undefined ? [] : [{ path, value, by: [] }],
-    )
-    .slice(0, MAX_NAMED);
-  const { fields, more } = list;
-  const at = fields.findIndex(({ value }) => value === undefined);
-  const end = at === -1 ? fields.length : at;
-  return { fields: [...fields.slice(0, end), ...found, ...fields.slice(end)], more };
-}
-
-/** As the paths of the list are written: with `payload.` before all of them, or before none that does not need it. */
-function asListed(path: string, { fields }: FieldList): string {
-  const isRooted =
-    fields.length > 0 && fields.every((field) => isReserved(field.path.split('.', 1)[0] ?? ''));
-  if (isRooted) return fromRoot(path);
-  const plain = path.replace(/^payload\./, '');
-  return isReserved(plain.split('.', 1)[0] ?? '') ? path : plain;
 }
 
 /** Fields that are read come first, then those beside them, then those nearest to the root. */

@@ -1,4 +1,5 @@
 /* That a bot wrote a message, which nothing in a mapping reads. */
+import { say, write } from '../../finding.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { valueAt } from '../../json.ts';
@@ -46,6 +47,6 @@ function botNote(
   const rule = trace.considered.find(({ matched }) => matched)?.nodes?.[0]?.rule;
   const leaf = { '!': { var: path } };
   const when = JSON.stringify(rule === undefined ? leaf : { and: [...conjunctsOf(rule), leaf] });
-  const text = `${path} says that a bot wrote this: where the agent answers in this chat, its own answers come back so, and each makes the next run. To leave them out write when: ${when}`;
+  const text = say`${path} says that a bot wrote this: where the agent answers in this chat, its own answers come back so, and each makes the next run. ${write(`when: ${when}`, undefined, 'to leave them out')}`;
   return { code: 'written_by_bot', text, names: [path], at: mapping.match.when?.at ?? mapping.at };
 }

@@ -2,6 +2,7 @@
  * What is to be said of the leaf of a condition that failed, or that held for another reason than was meant: the one
  * sentence that is surest. It is made of the rule as written and of what its variables found.
  */
+import { say, todo, write, type Sentence } from '../../finding.ts';
 import { templateOperandFinding } from '../template-operands.ts';
 import type { Place } from '../../document/document.ts';
 import { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
@@ -12,11 +13,9 @@ import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts
 import { compileReader, namesRead } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import { adviseOnElements, elementRule, elementsOf, readElement } from './element-advice.ts';
-import { adviseOnEquality, adviseOnIn, adviseOnTruth, isEqualityOperator } from './equality-advice.ts';
+import { adviseOnComparison, adviseOnTruth, isOrder } from './comparison-advice.ts';
 import {
-  adviseOnBrackets,
   adviseOnDefault,
-  adviseOnHeaderCase,
   adviseOnListWithin,
   adviseOnOtherElement,
   adviseOnParent,
@@ -24,11 +23,10 @@ import {
 } from './missing-advice.ts';
 import type { Instead } from './missing-paths.ts';
 import { isNearPath } from './near-paths.ts';
-import { adviseOnOrder, isOrder } from './order-advice.ts';
 import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';
 
 /** Sentences by the place of the leaf that they are about. */
-export type LeafAdvice = ReadonlyMap<Place, readonly string[]>;
+export type LeafAdvice = ReadonlyMap<Place, readonly Sentence[]>;
 
 /** Leaves of one condition that are advised on. */
 const MAX_LEAVES = 5;
@@ -45,13 +43,13 @@ export function adviseOnFailed(
   instead: Instead,
 ): LeafAdvice {
   const read = readerOf(request);
-  const advice = new Map<Place, readonly string[]>();
+  const advice = new Map<Place, readonly Sentence[]>();
   for (const each of considered) {
     const { failed, nodes = [], parts = [] } = each;
     if (failed?.part !== 'when') continue;
     const leaves = decidingLeaves(nodes, failed.node).slice(0, MAX_LEAVES);
     const lines = leaves.flatMap((leaf) => linesFor(leaf, { read, instead }));
-    if (lines.length > 0) advice.set(failed.node.at, [...new Set(lines)]);
+    if (lines.length > 0) advice.set(failed.node.at, lines);
     for (const node of failed.node.leaf ? parts.slice(0, MAX_LEAVES) : []) {
       const isTold = advice.has(node.at) || !node.leaf || node.result === 'true';
       const more = isTold ? [] : otherLines(node, { read, instead });
@@ -62,7 +60,7 @@ export function adviseOnFailed(
 }
 
 /** Of another part that failed: what is wrong with it, and of what is missing that it goes on within a list. */
-function otherLines(node: ConditionTrace, known: Known): readonly string[] {
+function otherLines(node: ConditionTrace, known: Known): readonly Sentence[] {
   if (node.missing === undefined) return linesFor({ node, negated: false }, known);
   const within = adviseOnListWithin(node.missing, node.rule, known.read);
   return within === undefined ? [] : [within];
@@ -73,7 +71,7 @@ interface Known {
   readonly instead: Instead;
 }
 
-function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): readonly string[] {
+function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): readonly Sentence[] {
   const { missing, rule, result } = node;
   if (missing === undefined || result !== 'unknown') {
     const wrong =
@@ -83,12 +81,10 @@ function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): re
     return wrong === undefined ? [] : [wrong];
   }
   const sure =
-    adviseOnBrackets(missing, read) ??
-    adviseOnHeaderCase(missing, rule, read) ??
     adviseOnRule(rule, read) ??
     (elementRule(rule, read) === undefined ? adviseOnListWithin(missing, rule, read) : undefined);
   if (sure !== undefined) return [sure];
-  const byDefault = adviseOnDefault({ missing, rule, negated });
+  const byDefault = adviseOnDefault(missing, { rule, negated });
   const near = endsAtNull(missing, read) ? undefined : instead.get(missing);
   if (byDefault === undefined) {
     const parent = near === undefined ? adviseOnParent(missing, read) : undefined;
@@ -96,20 +92,20 @@ function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): re
   }
   // Where a missing value may be meant, a name that merely ends alike is another thing.
   const isNear = near?.names.some((name) => isNearPath(missing, name)) === true;
-  return [...(isNear ? [`the request has ${near.shown ?? near.text}: did you mean that?`] : []), byDefault];
+  return [...(isNear ? [say`the request has ${near.shown ?? near.text}: ${todo}read that`] : []), byDefault];
 }
 
 const NO_RULE = { operator: '', operands: [] } as const;
 
 /** What is wrong with a rule for what its variables found. */
-function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
+function adviseOnRule(rule: JsonValue, read: ReadVariable): Sentence | undefined {
   const elements = elementRule(rule, read);
   if (elements !== undefined) {
     const wrong = adviseOnElements(elements, read);
     if (wrong !== undefined) return wrong;
     for (const element of elementsOf(elements)) {
       const inner = adviseOnRule(elements.rule, readElement(element));
-      if (inner !== undefined) return `of an element of ${elements.list}: ${inner}`;
+      if (inner !== undefined) return say`of an element of ${elements.list}: ${inner}`;
     }
     return undefined;
   }
@@ -117,12 +113,10 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): string | undefined {
   if (name !== undefined) return adviseOnTruth({ written: rule, name, value: read(name) });
   const parts = takeApart(rule) ?? NO_RULE;
   const template = templateOperandFinding(parts);
-  if (template !== undefined) return `${template.message}; ${template.hint}`;
+  if (template !== undefined) return say`${template.message}; ${write(template.rule)}`;
   const known = readOperands(rule, read);
   if (known === undefined || known.operands.some(({ value }) => value === undefined)) return undefined;
-  if (isOrder(known.operator)) return adviseOnOrder(known);
-  if (isEqualityOperator(known.operator)) return adviseOnEquality(known);
-  return known.operator === 'in' ? adviseOnIn(known) : undefined;
+  return adviseOnComparison(known);
 }
 
 /** Leaves of the mapping taken that held for another reason than was meant: by their kinds, as a part, by another element. */
@@ -134,13 +128,13 @@ export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest
   const notes = decidingLeaves(nodes).flatMap(({ node, negated }): readonly AdviceNote[] => {
     const isOdd = node.result === oddResult(takeApart(node.rule)?.operator ?? '', negated);
     const wrong = node.missing === undefined && isOdd ? adviseOnRule(node.rule, read) : undefined;
-    const how = negated ? 'is false, as its "!" asks' : 'held';
-    return wrong === undefined ? [] : [heldNote(node, `when ${node.expression} ${how}, but ${wrong}`)];
+    const how = negated ? say`is false, as its "!" asks` : 'held';
+    return wrong === undefined ? [] : [heldNote(node, say`when ${node.expression} ${how}, but ${wrong}`)];
   });
   return notes.slice(0, MAX_LEAVES);
 }
 
-function heldNote({ rule, at }: ConditionTrace, text: string): AdviceNote {
+function heldNote({ rule, at }: ConditionTrace, text: Sentence): AdviceNote {
   return { code: 'held_otherwise', text, names: namesRead(rule), at };
 }
 

@@ -1,4 +1,4 @@
-import type { StoredFinding } from '../../finding.ts';
+import { say, todo, type Sentence, type StoredFinding } from '../../finding.ts';
 import { defined } from '../../json.ts';
 import { formatPlace } from '../../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../../mapping/mapping.ts';
@@ -13,61 +13,45 @@ export function methodFacts({ method, url = '', headers }: RefusedRequest): Stor
   const query = new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
   const check = checkIn(Object.fromEntries(query), headers)?.provider;
   const hasBody = headers['content-type'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
-  const agent = headers['user-agent'] ?? '';
-  const by = hasBody ? POST_BY.find(([known]) => known.test(agent))?.[1] : undefined;
   const name = [...query.keys()].find((each) => /^[A-Za-z_]\w{0,30}$/.test(each));
   return {
     code: 'method',
-    facts: defined({ found: method, check, hasBody: hasBody || undefined, by, name }),
+    facts: defined({ found: method, check, hasBody: hasBody || undefined, name }),
   };
 }
 
 /** What to change; undefined where no mapping names the path. */
 export function sayMethod(
   path: string,
-  { found, check, hasBody, by, name }: Facts,
+  { found, check, hasBody, name }: Facts,
   table: RoutingTable,
-): string | undefined {
+): Sentence | undefined {
   const [first, ...more] = table.mappings.filter(({ match }) => match.path === path);
   if (first === undefined) return undefined;
   const setBy = [first, ...more].find(({ settings }) => settings.method === 'GET');
   if (setBy !== undefined) {
     const at = formatPlace(setBy.settingsAt?.method ?? setBy.at);
-    return `method: GET of ${setBy.id} (${at}) lets this path take only GET: remove it, or let the sender send GET`;
+    return say`method: GET of ${setBy.id} (${at}) lets this path take only GET: ${todo}remove it, or let the sender send GET`;
   }
   const place = `${first.id} (${formatPlace(first.at)})`;
   const known = typeof check === 'string' ? checkOf(check) : undefined;
   if (known !== undefined) return adviseOnCheck(known, place);
   if (hasBody === true)
-    return `this GET came with a body, and only a POST brings one here: let the sender send POST${typeof by === 'string' ? `: ${HOW_TO_POST[by] ?? ''}` : ''}`;
+    return say`this GET came with a body, and only a POST brings one here: ${todo}let the sender send POST`;
   return found === 'GET'
-    ? `to take GET, write the line method: GET in ${place}, beside match, or choose POST at the sender, where it has that choice; ${readsOf(first, name)}`
-    : `let the sender send POST, which ${place} takes`;
+    ? say`to take GET, write the line method: GET in ${place}, beside match, or choose POST at the sender, where it has that choice; ${readsOf(first, name)}`
+    : say`let the sender send POST, which ${place} takes`;
 }
-
-/** How senders that send GET where nothing else is said are told to send POST. */
-const HOW_TO_POST: Readonly<Record<string, string>> = {
-  'home-assistant': 'in Home Assistant write method: post in the rest_command',
-  curl: 'curl sends it with -d as long as neither -G nor -X GET is there',
-  python: 'in Python requests.post(…)',
-  javascript: "in JavaScript method: 'POST'",
-};
-const POST_BY: readonly (readonly [agent: RegExp, by: string])[] = [
-  [/^HomeAssistant\//, 'home-assistant'],
-  [/^curl\//, 'curl'],
-  [/^python-requests\//, 'python'],
-  [/^(?:axios|node)/, 'javascript'],
-];
 
 const MAX_NAMES = 4;
 
 /** How the fields of the query are read with `method: GET`: both ways, so that a mapping that has one keeps it. */
-function readsOf({ at }: CompiledMapping, name: Facts[string] = 'text'): string {
+function readsOf({ at }: CompiledMapping, name: Facts[string] = 'text'): Sentence {
   const written = at.source.text.slice(at.start, at.end);
   const own = [...new Set([...written.matchAll(/\bquery\.[\w-]{1,40}/g)].map(([path]) => path))];
   return own.length > 0
-    ? `what reads ${own.slice(0, MAX_NAMES).join(' and ')} stays as it is`
-    : `the query is then the body, so ?${String(name)}=… is {{${String(name)}}}`;
+    ? say`what reads ${own.slice(0, MAX_NAMES).join(' and ')} stays as it is`
+    : say`the query is then the body, so ?${String(name)}=… is {{${String(name)}}}`;
 }
 
 const checkIn = (

@@ -1,4 +1,5 @@
 /* What a condition could say of a value that was not sent. */
+import { say, write, type Sentence } from '../../finding.ts';
 import { kindWord } from './difference.ts';
 import { readEncoded } from '../../hook/facts.ts';
 import { fieldAt, isJsonObject, isScalar, type JsonValue } from '../../json.ts';
@@ -10,56 +11,16 @@ import {
   variableName,
   type ReadVariable,
 } from './rule-operands.ts';
-import { shown } from './field-list.ts';
 import { findSplitKey } from './split-keys.ts';
-
-/** A leaf of a condition with a variable that was not sent. */
-export interface MissingLeaf {
-  readonly missing: string;
-  readonly rule: JsonValue;
-  /** Whether what a missing value makes of the rule is turned round by a `!` above it. */
-  readonly negated: boolean;
-}
-
-/** `alerts[0].name`, as templates write it: in a condition a position is a name like others. */
-export function adviseOnBrackets(missing: string, read: ReadVariable): string | undefined {
-  if (!/\[["']?[\w-]+["']?\]/.test(missing)) return undefined;
-  const dotted = missing.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\./, '');
-  return read(dotted) === undefined
-    ? undefined
-    : `brackets are for templates; in a condition a position is written with a dot: ${JSON.stringify(variable(dotted))}`;
-}
-
-/** `headers.X-Event`: headers are in lower case whatever the sender writes, so that such a name is never there. */
-export function adviseOnHeaderCase(missing: string, rule: JsonValue, read: ReadVariable): string | undefined {
-  const here = missing.startsWith('headers.') ? missing.toLowerCase() : missing;
-  const sent = read(here);
-  if (here === missing || sent === undefined) return undefined;
-  const { operator, operands } = takeApart(rule) ?? { operator: '', operands: [] };
-  const isVariable = variableName(rule) === missing;
-  const written = operands.map((operand) =>
-    variableName(operand) === missing ? rename(operand, here) : operand,
-  );
-  const isWritten = isVariable || written.some((operand, at) => operand !== operands[at]);
-  const text = isVariable
-    ? JSON.stringify(rename(rule, here))
-    : isWritten
-      ? ruleText(operator, written)
-      : here;
-  return `header names are in lower case here, and the request has ${here} (${shown(here.split('.'), sent)}): write ${text}`;
-}
-
-/** The same variable by another name, with the default that it may have. */
-function rename(operand: JsonValue, name: string): JsonValue {
-  const [, ...defaults] = takeApart(operand)?.operands ?? [];
-  return { var: defaults.length === 0 ? name : [name, ...defaults] };
-}
 
 /**
  * The same rule with a default, where one could be meant: a rule that says what a value must not be, or one that an empty
- * value would fulfil.
+ * value would fulfil. `negated`: whether what a missing value makes of it is turned round by a `!` above it.
  */
-export function adviseOnDefault({ missing, rule, negated }: MissingLeaf): string | undefined {
+export function adviseOnDefault(
+  missing: string,
+  { rule, negated }: { readonly rule: JsonValue; readonly negated: boolean },
+): Sentence | undefined {
   const parts = takeApart(rule);
   if (parts === undefined) return undefined;
   const { operator, operands } = parts;
@@ -70,7 +31,7 @@ export function adviseOnDefault({ missing, rule, negated }: MissingLeaf): string
     operator,
     operands.map((operand) => (variableName(operand) === missing ? { var: [missing, value] } : operand)),
   );
-  return `a comparison with a missing value does not hold: where a request without ${missing} is wanted, too, give it a default, ${negated ? `{"!": [${text}]}` : text}`;
+  return say`a comparison with a missing value does not hold: where a request without ${missing} is wanted, too, give it a default, ${negated ? `{"!": [${text}]}` : text}`;
 }
 
 function defaultFor(
@@ -93,7 +54,7 @@ function defaultFor(
 }
 
 /** What stands where the path ends that was not found. */
-export function adviseOnParent(missing: string, read: ReadVariable): string | undefined {
+export function adviseOnParent(missing: string, read: ReadVariable): Sentence | undefined {
   const keys = missing.split('.');
   if (/^(?:headers|query)\./.test(missing)) return undefined;
   for (let end = keys.length - 1; end > 0; end -= 1) {
@@ -105,10 +66,10 @@ export function adviseOnParent(missing: string, read: ReadVariable): string | un
     if (findSplitKey(keys.slice(end).join('.'), { payload: value }) !== undefined) return undefined;
     // Of a field that holds JSON, too.
     if (typeof value === 'string' && readEncoded(value) !== undefined) return undefined;
-    if (isJsonObject(value)) return `${parent} has no field ${next}${namesOf(value)}`;
+    if (isJsonObject(value)) return say`${parent} has no field ${next}${namesOf(value)}`;
     if (Array.isArray(value) || parent === 'payload') return undefined;
     return isScalar(value) || value === null
-      ? `${parent} is ${kindWord(value)}, and has no fields`
+      ? say`${parent} is ${kindWord(value)}, and has no fields`
       : undefined;
   }
   return undefined;
@@ -121,12 +82,20 @@ function namesOf(value: object): string {
 }
 
 /** A path that goes on within a list: the rule for its elements, as far as one of them has what is asked for. */
-export function adviseOnListWithin(missing: string, rule: JsonValue, read: ReadVariable): string | undefined {
+export function adviseOnListWithin(
+  missing: string,
+  rule: JsonValue,
+  read: ReadVariable,
+): Sentence | undefined {
   const parts = takeApart(rule);
   const keys = missing.split('.');
-  const end = keys.findIndex((_, index) => index > 0 && Array.isArray(read(keys.slice(0, index).join('.'))));
+  // Of a body that is a list every name is one of its elements.
+  const nameTo = (end: number): string => keys.slice(0, end).join('.') || 'payload';
+  const end = keys.findIndex(
+    (key, index) => (index > 0 || key !== 'payload') && Array.isArray(read(nameTo(index))),
+  );
   if (parts === undefined || end === -1 || /^(?:\d+|length)$/.test(keys[end] ?? '')) return undefined;
-  const [list, rest] = [keys.slice(0, end).join('.'), keys.slice(end)];
+  const [list, rest] = [nameTo(end), keys.slice(end)];
   const elements = read(list) as readonly JsonValue[];
   if (!elements.slice(0, MAX_ELEMENTS).some((each) => fieldAt(each, rest) !== undefined)) return undefined;
   const { operator, operands } = parts;
@@ -139,11 +108,11 @@ export function adviseOnListWithin(missing: string, rule: JsonValue, read: ReadV
   const asked: JsonValue = isNames
     ? { '===': own.toReversed() }
     : { [isNone ? operator.replace('!', '=') : operator]: own };
-  return `${list} is a list: to ask each of its elements write ${ruleText(isNone ? 'none' : 'some', [variable(list), asked])}`;
+  return say`${list} is a list: ${write(ruleText(isNone ? 'none' : 'some', [variable(list), asked]), undefined, 'to ask each of its elements')}`;
 }
 
 /** `items.0.name` that is another text, where a further element has the one that was asked for: the rule for all of them. */
-export function adviseOnOtherElement(rule: JsonValue, read: ReadVariable): string | undefined {
+export function adviseOnOtherElement(rule: JsonValue, read: ReadVariable): Sentence | undefined {
   const { operator, operands } = takeApart(rule) ?? { operator: '', operands: [] };
   if (operator !== '===' && operator !== '==') return undefined;
   const at = operands.findIndex((operand) => /\.\d+\./.test(variableName(operand) ?? ''));
@@ -154,7 +123,7 @@ export function adviseOnOtherElement(rule: JsonValue, read: ReadVariable): strin
   const has = (each: JsonValue): boolean => fieldAt(each, rest.split('.')) === wanted;
   if (!(elements as readonly JsonValue[]).slice(0, MAX_ELEMENTS).some(has)) return undefined;
   const asked = { [operator]: [variable(rest), wanted] };
-  return `another element of ${list} has it: to ask each of them write ${ruleText('some', [variable(list), asked])}`;
+  return say`another element of ${list} has it: ${write(ruleText('some', [variable(list), asked]), undefined, 'to ask each of them')}`;
 }
 
 /** Elements of a list that are looked at. */

@@ -1,4 +1,5 @@
 /* What a request has in place of what found nothing: a variable of a condition, an expression of a template. */
+import { say, todo, type Sentence } from '../../finding.ts';
 import { didYouMean, type Place } from '../../document/document.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import { jsonTextOn } from '../../hook/facts.ts';
@@ -10,7 +11,7 @@ import { createBodyIndex, isIndex, listsIn, outsideLists, type BodyIndex } from 
 import { type AdviceText } from './evaluation-advice.ts';
 import { shown } from './field-list.ts';
 import { suggestPaths, withDots, type NearPath } from './near-paths.ts';
-import { openBlocks } from './open-blocks.ts';
+import { openBlocks, pathsIn } from './open-blocks.ts';
 import { findSplitKey, splitKeyInTemplate } from './split-keys.ts';
 
 /** By what found nothing. A text continues "the request has …"; its names are those of the request, ours left out. */
@@ -73,11 +74,11 @@ export function findInstead(
   for (const name of new Set([...considered.flatMap(missingIn), ...places.map((each) => each.expression)])) {
     if (instead.size >= MAX_INSTEAD) break;
     const own = places.filter(({ expression }) => expression === name);
-    const found = namesIn(name)
+    const found = pathsIn(name)
       // Such a field has a note of its own.
       .filter((path) => ofElements?.has(path) !== true && jsonTextOn(path, { request, item }) === undefined)
       .map((path) => whatIsThere({ ...looked, path, places: own, isOfHelper: path !== name }))
-      .find((each) => each !== undefined && each.text !== name);
+      .find((each) => each !== undefined && each.names.join() !== name);
     if (found !== undefined) instead.set(name, found);
   }
   return instead;
@@ -90,13 +91,6 @@ function whatIsThere(missing: Missing): AdviceText | undefined {
     if (found !== undefined) return found;
   }
   return undefined;
-}
-
-/** The path that an expression is, or the paths that it gives to its helper. */
-function namesIn(expression: string): readonly string[] {
-  if (/^(?:[\w.$[\]-]+|(?:\.\.\/){0,9}\w[\w.$[\]/-]*)$/.test(expression)) return [expression];
-  const [, ...values] = expression.replaceAll(/"[^"]*"|'[^']*'/g, '""').split(/[\s()]+/);
-  return values.filter((value) => /^[A-Za-z_][\w.[\]/-]*$/.test(value)).slice(0, 5);
 }
 
 /** The first element of the list of which the mapping makes one run each. */
@@ -115,12 +109,18 @@ export function missingIn({ failed, nodes = [], parts = [] }: ConsideredMapping)
 }
 
 /** Paths of the request, each with its value for those who may read it; `how` says what to write. */
-function told(found: readonly NearPath[], how = ''): AdviceText {
+function told(found: readonly NearPath[], how?: Sentence): AdviceText {
   const names = found.map(({ path }) => path);
   const values = found.map(({ path, value }) =>
     value === undefined ? path : `${path} (${shown(path.split('.'), value)})`,
   );
-  return { text: `${names.join(' and ')}${how}`, names, shown: `${values.join(' and ')}${how}` };
+  const [value] = values;
+  return {
+    text: say`${names.join(' and ')}${how ?? ''}`,
+    names,
+    shown: say`${values.join(' and ')}${how ?? ''}`,
+    ...(value === undefined || values.length > 1 || how !== undefined ? {} : { value }),
+  };
 }
 
 const withoutRoot = (path: string): string => path.replace(/^(?:payload|item)\./, '');
@@ -153,7 +153,7 @@ function outsideOfBlock({ path, places, request, body, element }: Missing): Advi
   const isOfElements = body.fields().some((field) => !outsideLists(field) && endsWith(field.keys, keys));
   if (value === '' || isOfElements) return undefined;
   const tag = place.expression.replace(path, () => `@root.${bare}`);
-  return { text: `${bare} outside of the block: write {{${tag}}}`, names: [] };
+  return { text: say`${bare} outside of the block: ${todo}write {{${tag}}}`, names: [] };
 }
 
 const endsWith = (keys: readonly string[], end: readonly string[]): boolean =>
@@ -166,7 +166,10 @@ function ofListWithoutForEach({ path, body, list: forEach }: Missing): AdviceTex
   const found = listsIn(body).find(({ value }) => fieldAt(value[0], keys) !== undefined);
   if (found === undefined) return undefined;
   const list = found.keys.join('.');
-  return { text: `${keys.join('.')} in the elements of ${list}: add forEach: ${list}`, names: [list] };
+  return {
+    text: say`${keys.join('.')} in the elements of ${list}: ${todo}add forEach: ${list}`,
+    names: [list],
+  };
 }
 
 /** A field of nearly the name. */
@@ -180,7 +183,7 @@ function ofNearPath(missing: Missing): AdviceText | undefined {
     `.${missing.path}`.endsWith(only.path.slice('item'.length)) &&
     only.path !== missing.path;
   return isOfElement
-    ? told([only], `: the element of forEach is item, so write {{${only.path}}}`)
+    ? told([only], say`: the element of forEach is item, so write {{${only.path}}}`)
     : told(near);
 }
 
@@ -224,7 +227,7 @@ function inElements({ path, body }: Missing): AdviceText | undefined {
   for (const { keys, value } of listsIn(body)) {
     const field = didYouMean(path, Object.keys(value[0] ?? {}));
     const list = keys.join('.');
-    if (field !== undefined) return { text: `${field} in the elements of ${list}`, names: [field, list] };
+    if (field !== undefined) return { text: say`${field} in the elements of ${list}`, names: [field, list] };
   }
   return undefined;
 }

@@ -1,3 +1,4 @@
+import { say, write, type Sentence } from '../../finding.ts';
 import { didYouMean, formatPlace } from '../../document/document.ts';
 import type { CompiledMapping, RoutingTable } from '../../mapping/mapping.ts';
 
@@ -5,9 +6,9 @@ import type { CompiledMapping, RoutingTable } from '../../mapping/mapping.ts';
 export interface NearName {
   readonly mapping: CompiledMapping;
   readonly name: string;
-  readonly why: string;
+  readonly why: Sentence;
   /** What to do, where that is neither another name at the sender nor another in the mapping. */
-  readonly remedy?: string;
+  readonly remedy?: Sentence;
 }
 
 /** Names that a request may have meant, the likeliest first. */
@@ -16,8 +17,8 @@ export function findNearNames(asked: string, { mappings, disabled }: RoutingTabl
     .filter(({ name }) => name === asked)
     .map((entry) => ({
       ...entry,
-      why: 'is turned off there (enabled: false)',
-      remedy: 'remove enabled: false',
+      why: say`is turned off there (enabled: false)`,
+      remedy: say`remove enabled: false`,
     }));
   const near = named(mappings).flatMap((entry): NearName[] => {
     const difference = differenceOf(asked, entry.name);
@@ -33,7 +34,7 @@ function speltNearly(asked: string, entries: readonly Named[]): readonly NearNam
   const spelt = didYouMean(asked, names);
   return entries
     .filter(({ name }) => name === spelt)
-    .map((entry) => ({ ...entry, why: 'is spelt nearly so' }));
+    .map((entry) => ({ ...entry, why: say`is spelt nearly so` }));
 }
 
 type Named = Pick<NearName, 'mapping' | 'name'>;
@@ -48,15 +49,15 @@ function named(mappings: readonly CompiledMapping[]): readonly Named[] {
 /** What two names differ in, other than by spelling. */
 function differenceOf(asked: string, name: string): Pick<NearName, 'why' | 'remedy'> | undefined {
   if (asked.toLowerCase() === name.toLowerCase())
-    return { why: 'differs in upper and lower case, which count' };
+    return { why: say`differs in upper and lower case, which count` };
   const base = /^(?:[^/]+\/)?/.exec(name)?.[0] ?? '';
   if (base !== '' && name === `${base}${asked}`) {
-    const remedy = `write match.path: ${asked}`;
-    return { why: `begins with ${base}, and the request came without it: ${remedy}`, remedy };
+    const remedy = say`${write(`match.path: ${asked}`)}`;
+    return { why: say`begins with ${base}, and the request came without it: ${remedy}`, remedy };
   }
-  if (asked.endsWith(`/${name}`)) return { why: 'is asked for with another segment before it' };
-  if (asked.startsWith(`${name}/`)) return { why: 'is asked for with another segment behind it' };
-  if (name.startsWith(`${asked}/`)) return { why: 'has another segment behind it' };
+  if (asked.endsWith(`/${name}`)) return { why: say`is asked for with another segment before it` };
+  if (asked.startsWith(`${name}/`)) return { why: say`is asked for with another segment behind it` };
+  if (name.startsWith(`${asked}/`)) return { why: say`has another segment behind it` };
   return undefined;
 }
 
@@ -68,9 +69,9 @@ export const nearestName = (path: string, table: RoutingTable): NearName | undef
   path.length > MAX_NAME_CHARS ? undefined : findNearNames(path, table)[0];
 
 /** The same, with what is different about it, and its place. */
-export function nearName(path: string, table: RoutingTable): string | undefined {
+export function nearName(path: string, table: RoutingTable): Sentence | undefined {
   const near = nearestName(path, table);
   if (near === undefined) return undefined;
   const { match, at } = near.mapping;
-  return `${near.name} ${near.why} (${formatPlace(match.pathAt ?? at)})`;
+  return say`${near.name} ${near.why} (${formatPlace(match.pathAt ?? at)})`;
 }

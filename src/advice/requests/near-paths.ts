@@ -23,17 +23,19 @@ export function suggestPaths(
   request: HookRequest,
   body: BodyIndex = createBodyIndex(request.payload),
 ): readonly NearPath[] {
-  const [first = '', ...rest] = withDots(missing).split('.');
+  const dotted = withDots(missing);
+  const [first = '', ...rest] = dotted.split('.');
   const isRoot = ROOTS.includes(first);
   const keys = isRoot ? rest : [first, ...rest];
   if (first === 'headers' || first === 'query')
-    return asPath(suggestName(first, keys.join('.'), request), request);
+    return asPath(nearName(first, keys.join('.'), request), request);
   const outside = isRoot ? undefined : outsideBody(keys, request);
   if (outside !== undefined) return asPath(outside, request);
+  // Brackets are for templates: a condition writes a position with a dot.
+  const there = dotted === missing ? undefined : valueAt(body.body, keys);
+  if (there !== undefined) return [asWritten({ keys, value: there }, isRoot)];
   const found = body.find(keys).filter(({ keys: to }) => keys.length > 1 || !to.some(isIndex));
-  return found.length > 0
-    ? found.map((each) => asWritten(each, isRoot))
-    : asPath(headerFor(keys.at(-1) ?? '', request), request);
+  return found.map((each) => asWritten(each, isRoot));
 }
 
 function asPath(path: string | undefined, { headers, query }: HookRequest): readonly NearPath[] {
@@ -66,20 +68,16 @@ export function isNearPath(missing: string, near: string): boolean {
   return isEnd || isSame || isSpelt;
 }
 
-/** A header or parameter whose name is near, or has the asked words in it. */
-function suggestName(root: 'headers' | 'query', name: string, request: HookRequest): string | undefined {
-  const names = Object.keys(request[root]);
-  const plain = name.toLowerCase();
-  const near =
-    names.find((known) => isSpeltNear(plain, known)) ??
-    names.find((known) => known.includes(plain) || plain.includes(known));
+/** A header or parameter whose name is near; what all headers of a sender begin with does not count. */
+function nearName(root: 'headers' | 'query', name: string, request: HookRequest): string | undefined {
+  const bare = (written: string): string => written.toLowerCase().replace(/^x-[a-z\d]+-/, '');
+  const asked = bare(name);
+  const near = Object.keys(request[root]).find((known) => {
+    const other = bare(known);
+    const isPart = other.length > 3 && (other.includes(asked) || asked.includes(other));
+    return isPart || didYouMean(asked, [other]) !== undefined;
+  });
   return near === undefined || near === name ? undefined : `${root}.${near}`;
-}
-
-/** `x-github-delivery` is no other spelling of `x-github-event`: what all headers of a sender begin with does not count. */
-function isSpeltNear(name: string, known: string): boolean {
-  const [own, other] = [name, known].map((each) => each.replace(/^x-[a-z\d]+-/, '')) as [string, string];
-  return didYouMean(name, [known]) !== undefined && (own === other || didYouMean(own, [other]) !== undefined);
 }
 
 /** A bare name is a field of the body: a parameter of the address and a header of the very name have roots of their own. */
@@ -89,20 +87,6 @@ function outsideBody(keys: readonly string[], request: HookRequest): string | un
   const header = name.toLowerCase();
   // `date` and `from` are names of fields as well.
   return header.includes('-') && Object.hasOwn(request.headers, header) ? `headers.${header}` : undefined;
-}
-
-/** Headers of every request, which tell nothing of an event. */
-const OF_HTTP =
-  /^(?:accept|access|authorization|cache|connection|content|cookie|date|expect|forwarded|from|host|if|keep|origin|referer|sec|te|trailer|transfer|upgrade|user|via|x-forwarded|x-real)(?:-|$)/;
-
-/** Senders put some names into a header instead of the body. */
-function headerFor(key: string, { headers }: HookRequest): string | undefined {
-  const plain = key.toLowerCase().replaceAll('_', '-');
-  if (plain.length < 4) return undefined;
-  const found = Object.keys(headers).find(
-    (name) => !OF_HTTP.test(name) && (name === plain || name.endsWith(`-${plain}`)),
-  );
-  return found === undefined ? undefined : `headers.${found}`;
 }
 
 /** Longer texts are no names of events. */

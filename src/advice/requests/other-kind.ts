@@ -1,4 +1,5 @@
 /* An event of another kind than the template was written for: all that it reads below one name is not there. */
+import { say, write } from '../../finding.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
 import type { HookRequest } from '../../request.ts';
@@ -33,10 +34,10 @@ export function otherKindNotes(
   const own = when?.at.source.text.slice(when.at.start, when.at.end) ?? '';
   const rule = own === '' || own.includes('\n') ? holds : `{"and":[${own},${holds}]}`;
   const how = own.includes('\n')
-    ? `add ${rule} to the list of "and" of its condition`
-    : `write when: ${rule} in match`;
-  const place = first.beside === undefined ? '' : `, which has ${first.beside} in its place`;
-  const text = `${first.path} is ${first.how} in this event${place}: where such events are to do nothing, ${how}`;
+    ? say`add ${rule} to the list of "and" of its condition`
+    : say`${write(`when: ${rule}`, 'in match')}`;
+  const place = first.beside === undefined ? '' : say`, which has ${first.beside} in its place`;
+  const text = say`${first.path} is ${first.how} in this event${place}: where such events are to do nothing, ${how}`;
   return [{ code: 'other_kind', text, names: [first.path], at: when?.at ?? pathAt ?? mapping.at }];
 }
 

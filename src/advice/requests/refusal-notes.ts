@@ -1,4 +1,4 @@
-import type { StoredFinding } from '../../finding.ts';
+import { say, write, type Sentence, type StoredFinding } from '../../finding.ts';
 import { defined } from '../../json.ts';
 import { formatPlace } from '../../document/document.ts';
 import type { FormatFacts, JsonFacts } from '../../payload/facts.ts';
@@ -47,21 +47,21 @@ export function sayFormat(
   path: string,
   { format: found, takes, isWrapped, sender }: NonNullable<StoredFinding['facts']>,
   { mappings }: RoutingTable,
-): string | undefined {
+): Sentence | undefined {
   const format = BODY_FORMATS.find((each) => each === found);
   const first = mappings.find(({ match }) => match.path === path);
   if (format === undefined || first === undefined) return undefined;
   const then =
     format === 'text'
-      ? '; the text is then {{payload}}'
+      ? say`; the text is then {{payload}}`
       : isWrapped === true
-        ? ', which reads the JSON in its field payload as the body'
+        ? say`, which reads the JSON in its field payload as the body`
         : '';
-  const write =
+  const said =
     formatNote(path, format, mappings) ??
-    `write bodyFormat: ${format} in ${first.id} (${formatPlace(first.at)}), beside match${then}`;
+    say`${write(`bodyFormat: ${format}`)} in ${first.id} (${formatPlace(first.at)}), beside match${then}`;
   const setting = SETS_CONTENT_TYPE.find(([header]) => header === sender)?.[1];
   return setting === undefined || takes !== 'json'
-    ? write
-    : `do one of the two: at the webhook in the settings of ${setting} application/json; or ${write}`;
+    ? said
+    : say`do one of the two: at the webhook in the settings of ${setting} application/json; or ${said}`;
 }

@@ -1,4 +1,4 @@
-import type { StoredFinding } from '../../finding.ts';
+import { quoted, say, type Sentence, type StoredFinding } from '../../finding.ts';
 import { defined } from '../../json.ts';
 import type { RepeatFacts } from '../../server/server.ts';
 import { hasEventId } from '../vocabulary/events.ts';
@@ -22,29 +22,28 @@ export function repeatFacts({
 }
 
 /** By what it was recognised. */
-export function howRepeated({ by, header }: Facts): string {
-  if (by === 'body') return 'dedupe: body of its mapping';
-  if (by === 'key') return 'dedupe.key of its mapping';
+export function howRepeated({ by, header }: Facts): Sentence {
+  if (by === 'body') return say`dedupe: body of its mapping`;
+  if (by === 'key') return say`dedupe.key of its mapping`;
   const named = `the header ${String(header)}`;
   if (by === 'signed')
-    return header === undefined ? 'the id that its sender signs' : `${named}, which its sender signs`;
-  return header === undefined ? 'the key that its sender sends' : named;
+    return header === undefined ? say`the id that its sender signs` : say`${named}, which its sender signs`;
+  return header === undefined ? say`the key that its sender sends` : quoted(named);
 }
 
 /** What to do where it was a new event. */
-export function sayNewEvent({ by, header, ttlSeconds = 0, hasId, event }: Facts): string | undefined {
+export function sayNewEvent({ by, header, ttlSeconds = 0, hasId, event }: Facts): Sentence | undefined {
   if (by === 'signed')
-    return 'the sender tried one event again, or a request that was recorded was sent again: "sluice send FILE --sign" signs it under a new id';
+    return say`the sender tried one event again, or a request that was recorded was sent again: "sluice send FILE --sign" signs it under a new id`;
   // Two bodies that are the same have no field that would tell the events apart.
   if (by === 'body')
-    return `if it was a new event, remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${String(ttlSeconds)} s; or let the sender write an id or a time of the event into the body, then each is new`;
-  // An id in the body names the event, and a header may name the delivery alone; the key is for explain to write.
+    return say`if it was a new event, remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${String(ttlSeconds)} s; or let the sender write an id or a time of the event into the body, then each is new`;
+  // An id in the body names the event, and a header may name the delivery alone.
   if (by === 'key') {
-    const inHeader = event === undefined ? '' : `, such as {{headers.${String(event)}}}`;
-    const inBody = ', such as an id of the body: "sluice explain" of this request writes it';
-    return `if it was a new event, choose a key that is new for each event${hasId === true ? inBody : inHeader}`;
+    const inHeader = event === undefined ? '' : say`, such as {{headers.${String(event)}}}`;
+    return say`if it was a new event, choose a key that is new for each event${hasId === true ? ', such as an id of the body' : inHeader}`;
   }
   return header === undefined
     ? undefined
-    : `if it was a new event, let the sender send another ${String(header)} for each event, and the same one only where it tries again (in a shell: NAME-$(date +%s))`;
+    : say`if it was a new event, let the sender send another ${String(header)} for each event, and the same one only where it tries again (in a shell: NAME-$(date +%s))`;
 }

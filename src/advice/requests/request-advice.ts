@@ -1,12 +1,13 @@
+import { say, todo } from '../../finding.ts';
 import { formatPlace } from '../../document/document.ts';
 import { isKindCode } from './evaluation-note.ts';
-import type { AdviceNote, EvaluationAdvice, FoundText } from './evaluation-advice.ts';
-import { encodedWords, jsonTextOn, parseCode } from '../../hook/facts.ts';
+import { NO_ADVICE, type AdviceNote, type EvaluationAdvice, type FoundText } from './evaluation-advice.ts';
+import { encodedWords, jsonTextOn, parseCode, readEncoded } from '../../hook/facts.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import { nearestMisses } from './considered-notes.ts';
 import type { ConsideredMapping, RoutingTable } from '../../mapping/mapping.ts';
 import { namesRead } from '../../mapping/facts.ts';
-import { isJsonObject } from '../../json.ts';
+import { fieldAt, isJsonObject, isJsonText, parseJson, type JsonValue } from '../../json.ts';
 import type { HookRequest } from '../../request.ts';
 import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
@@ -32,15 +33,21 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   const kind = notesOn(request, table.settingsOf(request.path), false)
     .filter(({ code }) => isKindCode(code))
     .slice(0, 1);
+  const near = table.canTake(request.path) ? [] : nearNames(request, table);
+  const fields = listFields(evaluation, request);
+  // Of a request that is no event: that it misses conditions and fields is no fault.
   if (evaluation.mapping === undefined && kind.length > 0)
-    return ofItsKind(kind, evaluation, { request, table });
+    return { ...NO_ADVICE, nearNames: near, notes: kind, leaves: new Map(), fields };
   const body = createBodyIndex(request.payload);
   const reads = findElementReads(evaluation, body);
   const instead = findInstead(evaluation, request, { body, ofElements: reads?.names });
-  const isListTold = reads !== undefined || readsBodyAsList(evaluation);
+  const leaves = adviseOnFailed(considered, request, instead);
+  // What asks the elements of the list is surer than that it is one: a condition is asked before forEach.
+  const isAsked = Array.isArray(request.payload) && leaves.size > 0;
+  const isListTold = reads !== undefined || isAsked || readsBodyAsList(evaluation);
   const isAmiss = !isListTold && isReadAmiss(evaluation);
   return {
-    nearNames: table.canTake(request.path) ? [] : nearNames(request, table),
+    nearNames: near,
     notes: [
       ...(reads === undefined ? [] : [reads.note]),
       ...notesOn(request, table.settingsOf(request.path), isAmiss),
@@ -52,10 +59,10 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...unreadKinds(evaluation, request),
     ],
     instead,
-    leaves: adviseOnFailed(considered, request, instead),
-    foundAt: foundElsewhere(considered, body),
+    leaves,
+    foundAt: foundElsewhere(considered, { request, body }),
     alsoMatched: laterMappings(evaluation, request, table),
-    fields: listFields(evaluation, request),
+    fields,
   };
 }
 
@@ -68,23 +75,6 @@ function emptyBodyNotes(
   const isEmpty = isJsonObject(payload) && Object.keys(payload).length === 0;
   const isTaken = evaluation.mapping !== undefined && isReadAmiss(evaluation);
   return isEmpty && isTaken && instead.size === 0 ? [BODY_IS_EMPTY] : [];
-}
-
-/** Of a request that is no event: that it misses conditions and fields is no fault. */
-function ofItsKind(
-  notes: readonly AdviceNote[],
-  evaluation: Evaluation,
-  { request, table }: { readonly request: HookRequest; readonly table: RoutingTable },
-): FullAdvice {
-  return {
-    nearNames: table.canTake(request.path) ? [] : nearNames(request, table),
-    notes,
-    instead: new Map(),
-    leaves: new Map(),
-    foundAt: new Map(),
-    alsoMatched: [],
-    fields: listFields(evaluation, request),
-  };
 }
 
 /** Whether a body of another form than was meant would explain what became of it: nothing matched, or names found nothing. */
@@ -100,6 +90,21 @@ export function readsBodyAsList({ trace: { considered } }: Evaluation): boolean 
   return nearest?.mapping.forEach?.keys.length === 0 || names.includes('payload') || names.includes('');
 }
 
+/** The field of the body that holds as a text what a path names: SNS and others send a whole event so. */
+function textWith(
+  name: string,
+  payload: JsonValue,
+): { readonly path: string; readonly isBase64: boolean } | undefined {
+  if (!isJsonObject(payload)) return undefined;
+  const keys = name.split('.');
+  for (const [path, value] of Object.entries(payload)) {
+    const found = typeof value === 'string' ? readEncoded(value) : undefined;
+    if (found !== undefined && isJsonText(found.json) && fieldAt(parseJson(found.json), keys) !== undefined)
+      return { path, isBase64: found.isBase64 };
+  }
+  return undefined;
+}
+
 /** Fields that hold JSON as a text, into which a condition or a template reads: neither can. */
 function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly AdviceNote[] {
   const names = [
@@ -108,21 +113,21 @@ function jsonTextNotes({ trace }: Evaluation, request: HookRequest): readonly Ad
   ];
   const found = new Map(
     names.flatMap((name) => {
-      const text = jsonTextOn(name, { request });
+      const text = jsonTextOn(name, { request }) ?? textWith(name, request.payload);
       return text === undefined ? [] : [[text.path, text.isBase64] as const];
     }),
   );
   return [...found].map(([path, isBase64]) => {
     const from = path.startsWith('payload.') ? path : `payload.${path}`;
-    const text = `${path} is ${encodedWords(isBase64)}, and neither a condition nor a template reads into it: let the sender send it as an object, or read it in a transform, with ${parseCode(from, isBase64)}`;
+    const text = say`${path} is ${encodedWords(isBase64)}, and neither a condition nor a template reads into it: ${todo}let the sender send it as an object, or read it in a transform, with ${parseCode(from, isBase64)}`;
     return { code: 'json_text', text, names: [path] };
   });
 }
 
-/** Expected texts that stand at another place of the body, or nearly so. */
+/** Expected texts that stand at another place of the body, or nearly so; senders put some names into a header. */
 function foundElsewhere(
   considered: readonly ConsideredMapping[],
-  body: BodyIndex,
+  { request, body }: { readonly request: HookRequest; readonly body: BodyIndex },
 ): EvaluationAdvice['foundAt'] {
   const found = new Map<string, FoundText>();
   const leaves = considered.flatMap(({ failed, parts = [] }) =>
@@ -132,7 +137,9 @@ function foundElsewhere(
     if (result === 'true') continue;
     if (typeof expected !== 'string' || expected === was || expected.length < 3) continue;
     if (found.has(expected)) continue;
-    const text = findText(expected, body, was);
+    const [header] = Object.keys(request.headers).filter((name) => request.headers[name] === expected);
+    const inHeader = header === undefined ? undefined : { at: `headers.${header}`, text: expected };
+    const text = findText(expected, body, was) ?? inHeader;
     if (text !== undefined) found.set(expected, text);
   }
   return found;

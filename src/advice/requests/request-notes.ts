@@ -1,3 +1,4 @@
+import { say, todo, write, type Sentence } from '../../finding.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
 import type { PathSettings } from '../../mapping/mapping.ts';
@@ -48,32 +49,31 @@ export function kindNotes(
 /** Of a request that a mapping took, and whose texts are empty. */
 export const BODY_IS_EMPTY: AdviceNote = {
   code: 'body_is_empty',
-  text: 'the request has no body, or an empty one: let the sender send what the templates read, or write them so that they read nothing of it (a text without {{ }}, {{query.name}}, {{headers.name}})',
+  text: say`the request has no body, or an empty one: ${todo}let the sender send what the templates read, or write them so that they read nothing of it (a text without {{ }}, {{query.name}}, {{headers.name}})`,
   names: [],
 };
 export const BODY_IS_LIST: AdviceNote = {
   code: 'body_is_list',
-  text: 'the body is a list: for one run per element write forEach: payload and {{item.name}}; a value of the first element is {{payload.0.name}}',
+  text: say`the body is a list: ${write('forEach: payload', undefined, 'for one run per element')} and {{item.name}}; a value of the first element is {{payload.0.name}}`,
   names: [],
 };
 export const GITHUB_PING: AdviceNote = {
   code: 'github_ping',
-  text: 'this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204',
+  text: say`this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204`,
   names: [],
 };
 
 /** Checks of an address that no `challenge` answers. */
-const UNANSWERED: Readonly<Record<string, string>> = {
-  'Amazon SNS':
-    'open the SubscribeURL of this body once; no mapping needs to take it, and otherwise: skip answers it 204',
-  Discord: 'no mapping needs to take it, and otherwise: skip answers it 204, which is what Discord wants',
+const UNANSWERED: Readonly<Record<string, Sentence>> = {
+  'Amazon SNS': say`open the SubscribeURL of this body once; no mapping needs to take it, and otherwise: skip answers it 204`,
+  Discord: say`no mapping needs to take it, and otherwise: skip answers it 204, which is what Discord wants`,
 };
 
 /** What to do about the check of a provider. */
-export function sayAddressCheck(provider: string, place = 'a mapping of this path'): string {
+export function sayAddressCheck(provider: string, place = 'a mapping of this path'): Sentence {
   const known = checkOf(provider);
   return known === undefined
-    ? `this is how ${provider} checks the address: ${UNANSWERED[provider] ?? ''}`
+    ? say`this is how ${provider} checks the address: ${UNANSWERED[provider] ?? ''}`
     : adviseOnCheck(known, place);
 }
 
@@ -113,7 +113,7 @@ function otherFormatOf(
   const format = announcedFormat(headers['content-type']);
   if (bodyFormat !== 'text' || typeof payload !== 'string' || (format !== 'form' && format !== 'xml'))
     return undefined;
-  const text = `the body is ${format === 'form' ? 'a form' : 'XML'}, and bodyFormat: text of this path reads it as one text: write bodyFormat: ${format} in its place`;
+  const text = say`the body is ${format === 'form' ? 'a form' : 'XML'}, and bodyFormat: text of this path reads it as one text: ${write(`bodyFormat: ${format}`, 'in its place')}`;
   return { code: 'body_is_text', text, names: [] };
 }
 
@@ -126,8 +126,8 @@ function misreadOf(payload: JsonValue, { bodyFormat }: PathSettings): AdviceNote
   if (!isJson) return undefined;
   const text =
     bodyFormat === 'form' || bodyFormat === 'text'
-      ? `the body is JSON, and bodyFormat: ${bodyFormat} of this path reads it as ${bodyFormat === 'form' ? 'a form' : 'one text'}: remove the line bodyFormat: ${bodyFormat}`
-      : 'the whole body is one text that holds JSON, as the sender encoded it twice: let it send the object itself (json=data, and not json=json.dumps(data); in JavaScript JSON.stringify once)';
+      ? say`the body is JSON, and bodyFormat: ${bodyFormat} of this path reads it as ${bodyFormat === 'form' ? 'a form' : 'one text'}: ${todo}remove the line bodyFormat: ${bodyFormat}`
+      : say`the whole body is one text that holds JSON, as the sender encoded it twice: ${todo}let it send the object itself (json=data, and not json=json.dumps(data); in JavaScript JSON.stringify once)`;
   return { code: 'body_is_text', text, names: [] };
 }
 
@@ -136,7 +136,7 @@ function wrapperOf(body: JsonObject): AdviceNote | undefined {
   const [[name, value] = [], ...more] = Object.entries(body);
   if (name === undefined || more.length > 0 || typeof value !== 'string') return undefined;
   if (!isJsonText(value)) return undefined;
-  const text = `the body has one field, ${name.slice(0, 40)}, whose value is JSON as a text: its fields cannot be read by path; a transform can, with JSON.parse`;
+  const text = say`the body has one field, ${name.slice(0, 40)}, whose value is JSON as a text: its fields cannot be read by path; a transform can, with JSON.parse`;
   return { code: 'json_in_one_field', text, names: [name] };
 }
 

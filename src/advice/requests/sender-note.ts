@@ -1,3 +1,4 @@
+import { say, write, type Sentence } from '../../finding.ts';
 import { usualSenders, type Evaluation } from '../../hook/hook.ts';
 import { USUAL_SENDERS } from '../../hook/facts.ts';
 import { accountKey } from '../../mapping/mapping.ts';
@@ -8,7 +9,7 @@ import { createBodyIndex, outsideLists } from './body-index.ts';
 export interface SenderNote {
   /** False: there is nothing at any of the places where it looks. */
   readonly hasAccount: boolean;
-  readonly text: string;
+  readonly text: Sentence;
   /** Where the body has one of the names, as the mapping writes it. */
   readonly near?: { readonly at: string; readonly name: string };
 }
@@ -43,9 +44,9 @@ function noAccount(
 export function sayNoAccount(
   names: ReadonlyMap<string, string>,
   { at, name }: { readonly at?: string; readonly name?: string } = {},
-): string {
+): Sentence {
   const there = name === undefined ? '' : `; ${at} is ${JSON.stringify(name)}`;
-  return `none of the fields in which it looks for the account is in this request (${USUAL_SENDERS.join(', ')})${there}: write ignoreSenders: {names: [${[...names.values()].join(', ')}], from: '{{${at ?? 'path.of.the.account'}}}'}`;
+  return say`none of the fields in which it looks for the account is in this request (${USUAL_SENDERS.join(', ')})${there}: ${write(`ignoreSenders: {names: [${[...names.values()].join(', ')}], from: '{{${at ?? 'path.of.the.account'}}}'}`)}`;
 }
 
 /** The first place of the body with one of the names, told as the mapping writes it, not as the sender does. */
@@ -64,5 +65,5 @@ function nameIn(
 
 function compared(accounts: ReturnType<typeof usualSenders>): SenderNote {
   const found = accounts.map(({ at, account }) => `${at} is ${JSON.stringify(account.slice(0, 80))}`);
-  return { hasAccount: true, text: `${found.join(', ')}, which is none of its names` };
+  return { hasAccount: true, text: say`${found.join(', ')}, which is none of its names` };
 }

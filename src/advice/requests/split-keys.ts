@@ -1,4 +1,5 @@
 /* Keys that have dots or slashes in them, which end a step of a path: metadata.app.kubernetes.io/name. */
+import { say, todo, write, type Sentence } from '../../finding.ts';
 import type { JsonValue } from '../../json.ts';
 import { templatePath } from '../../mapping/facts.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
@@ -35,8 +36,8 @@ function keysTo(value: JsonValue, rest: string): readonly string[] | undefined {
 }
 
 /** What a template has to write. Continues "the request has …". */
-export function splitKeyInTemplate(keys: readonly string[]): string {
-  return `it under one key whose name has dots or slashes in it: write ${templatePath(keys)}`;
+export function splitKeyInTemplate(keys: readonly string[]): Sentence {
+  return say`it under one key whose name has dots or slashes in it: ${write(templatePath(keys))}`;
 }
 
 /** Keys with dots in them, which conditions asked for; a key with slashes alone a condition can read. */
@@ -49,7 +50,7 @@ export function splitKeyNotes(
     const keys = findSplitKey(name, body);
     const key = keys?.find((step) => step.includes('.'));
     if (keys === undefined || key === undefined) continue;
-    const text = `${key} is one key of the body, and a condition cannot read it, because a dot ends a step of its path: take the request without that part of the condition, and decide in a transform, which returns null to skip it`;
+    const text = say`${key} is one key of the body, and a condition cannot read it, because a dot ends a step of its path: ${todo}take the request without that part of the condition, and decide in a transform, which returns null to skip it`;
     notes.set(key, { code: 'split_key', text, names: keys });
   }
   return [...notes.values()];

@@ -1,4 +1,5 @@
-import { fieldAt, isJsonObject, parseJson, valueAt, type JsonValue } from '../../json.ts';
+import { say, todo, write, type Sentence } from '../../finding.ts';
+import { fieldAt, isJsonObject, parseJson, type JsonValue } from '../../json.ts';
 import type { TransformTrace } from '../../hook/hook.ts';
 import { createBodyIndex, outsideLists } from './body-index.ts';
 
@@ -6,20 +7,20 @@ import { createBodyIndex, outsideLists } from './body-index.ts';
  * Of a transform that failed, by what it did: a key of the mapping in its result, the hands of a web framework, or a
  * slip that the words of its error and the body together tell.
  */
-export function transformRemedy(trace: TransformTrace | undefined): string | undefined {
+export function transformRemedy(trace: TransformTrace | undefined): Sentence | undefined {
   if (trace === undefined) return undefined;
   const { mappingKey, reply, call } = trace;
   if (mappingKey !== undefined) {
-    return `take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
+    return say`take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
   }
   if (reply.kind !== 'failed') return resultRemedy(trace.problem ?? '');
   const { message, failure } = reply;
   const ending = ENDINGS[failure]?.(placeOf(reply), call.ref);
   if (ending !== undefined) return ending;
   if (WEB.test(message))
-    return 'a transform is no handler of a web framework: it gets one argument, ({ payload, headers, query, path }), and no response to write to; what it returns is the answer: return { message: … }';
+    return say`a transform is no handler of a web framework: it gets one argument, ({ payload, headers, query, path }), and no response to write to; what it returns is the answer: return { message: … }`;
   const slip = SLIPS.map((find) => find(reply, call.json)).find((found) => found !== undefined);
-  return slip === undefined ? undefined : `${slip}; then run this request through it with sluice replay`;
+  return slip === undefined ? undefined : say`${slip}; then run this request through it with sluice replay`;
 }
 
 /** What a call failed of: the surest first. */
@@ -33,79 +34,58 @@ const placeOf = ({ position }: Failed): string =>
 /** What to do where a call did not end by itself, or its result cannot be taken. */
 const ENDINGS: Partial<
   Readonly<
-    Record<Failed['failure'], (place: string, ref: TransformTrace['call']['ref']) => string | undefined>
+    Record<Failed['failure'], (place: string, ref: TransformTrace['call']['ref']) => Sentence | undefined>
   >
 > = {
   timeout: (place, { module, timeoutMs }) =>
-    `${place} was still at work after ${timeoutMs} ms: look there for a loop that does not end, or a regular expression with + or * within brackets that have + or * behind them, as (\\w+)+, and write it without the inner one; where the work is that long in earnest, write transform: {module: ${module}, timeoutMs: ${Math.min(timeoutMs * 5, MAX_TIMEOUT_MS)}}`,
+    say`${place} was still at work after ${timeoutMs} ms: look there for a loop that does not end, or a regular expression with + or * within brackets that have + or * behind them, as (\\w+)+, and write it without the inner one; where the work is that long in earnest, ${write(`transform: {module: ${module}, timeoutMs: ${Math.min(timeoutMs * 5, MAX_TIMEOUT_MS)}}`)}`,
   memory: (place, { module, memoryMb }) =>
-    `${place} needed more memory than it may: look for a list or a text there that grows without end; where that much is needed in earnest, write transform: {module: ${module}, memoryMb: ${Math.min(memoryMb * 2, MAX_MEMORY_MB)}}`,
-  'result-too-large': () => 'return less: the fields that the message needs, and no whole body',
+    say`${place} needed more memory than it may: look for a list or a text there that grows without end; where that much is needed in earnest, ${write(`transform: {module: ${module}, memoryMb: ${Math.min(memoryMb * 2, MAX_MEMORY_MB)}}`)}`,
+  'result-too-large': () => say`return less: the fields that the message needs, and no whole body`,
 };
 
 const MAX_TIMEOUT_MS = 30_000;
 const MAX_MEMORY_MB = 128;
 
-/** Names that other tools have for the text of a run, or its conversation. */
-const KEYS: Readonly<Record<string, string>> = {
-  prompt: 'message',
-  body: 'message',
-  content: 'message',
-  msg: 'message',
-  input: 'message',
-  session: 'sessionKey',
-  session_key: 'sessionKey',
-  sessionId: 'sessionKey',
-  thread: 'sessionKey',
-  conversation: 'sessionKey',
-  recipient: 'to',
-  target: 'to',
-  agent: 'agentId',
-  timeout: 'timeoutSeconds',
-};
-
 /** Of a result that is none of an action. */
-function resultRemedy(problem: string): string | undefined {
+function resultRemedy(problem: string): Sentence | undefined {
   const [, kind] = /^the result(?:\[\d+\])? is an? (string|boolean|number)\b/.exec(problem) ?? [];
   if (kind === 'boolean')
-    return 'return null where the request is to do nothing, and an object with the text of the run where it is: return { message: … }';
+    return say`return null where the request is to do nothing, and an object with the text of the run where it is: ${todo}return { message: … }`;
   if (kind !== undefined)
-    return 'put what it returns into an object: return { message: … } in place of return …';
+    return say`put what it returns into an object: ${todo}return { message: … } in place of return …`;
   const [, key = ''] = /^"([^"]+)" in the result(?:\[\d+\])? is not a known key/.exec(problem) ?? [];
   return key === '' ? undefined : keyRemedy(key);
 }
 
-function keyRemedy(key: string): string {
+function keyRemedy(key: string): Sentence {
   // Each item of n8n has its fields below json.
   if (key === 'json' || key === 'data')
-    return `a result has no frame: return what stands in ${key} itself, as in return { message: … }, and not { ${key}: { … } }`;
-  const known = Object.hasOwn(KEYS, key) ? KEYS[key] : undefined;
-  return known === undefined
-    ? `take ${key} out of what the transform returns, or write it into the text of message`
-    : `write ${known} in place of ${key}, in what the transform returns`;
+    return say`a result has no frame: ${todo}return what stands in ${key} itself, as in return { message: … }, and not { ${key}: { … } }`;
+  return say`take ${key} out of what the transform returns, or write it into the text of message`;
 }
 
 /** What the module threw itself; an error of the language has its own name. */
-function ownThrow(failed: Failed): string | undefined {
+function ownThrow(failed: Failed): Sentence | undefined {
   if (failed.failure !== 'user-error' || (failed.name ?? 'Error') !== 'Error') return undefined;
-  return `the transform threw this itself, at ${placeOf(failed)}: where such a request is to do nothing, write return null; in place of that throw (it is answered 204, and no run is made); a throw is answered 500, and the sender sends again`;
+  return say`the transform threw this itself, at ${placeOf(failed)}: where such a request is to do nothing, write return null; in place of that throw (it is answered 204, and no run is made); a throw is answered 500, and the sender sends again`;
 }
 
 /** A text with JSON in it, into which the code reads. */
-function jsonTextRead({ read }: Failed, input: string): string | undefined {
+function jsonTextRead({ read }: Failed, input: string): Sentence | undefined {
   const keys = read?.path?.split('.') ?? [];
   const argument = parseJson(input);
   for (let end = 1; end < keys.length; end += 1) {
     const value = fieldAt(argument, keys.slice(0, end));
     if (typeof value !== 'string' || !/^\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*$/.test(value)) continue;
     const path = keys.slice(0, end).join('.');
-    return `${path} is a text that holds JSON: write JSON.parse(${path}) in place of ${path}`;
+    return say`${path} is a text that holds JSON: ${todo}write JSON.parse(${path}) in place of ${path}`;
   }
   return undefined;
 }
 
 /** A field that the code reads on from, and that this request does not have. */
-function absentField(failed: Failed, input: string): string | undefined {
+function absentField(failed: Failed, input: string): Sentence | undefined {
   const { read, message } = failed;
   if (read?.path === undefined) return undefined;
   const argument = parseJson(input);
@@ -117,25 +97,23 @@ function absentField(failed: Failed, input: string): string | undefined {
   const where = placeOf(failed);
   // A field of the body that is called as the argument which holds the body.
   if (value === undefined && fieldAt(argument, ['payload', ...keys]) !== undefined)
-    return `payload is the whole body, and this body has a field ${keys[0]} of its own: write payload.${read.path} in place of ${read.path}, first in ${where}`;
+    return say`payload is the whole body, and this body has a field ${keys[0] ?? ''} of its own: ${todo}write payload.${read.path} in place of ${read.path}, first in ${where}`;
   const what =
     value === null
-      ? `${path} is null in this request, and ${where} reads on from it`
-      : `the request has no ${path}, which ${where} reads`;
+      ? say`${path} is null in this request, and ${where} reads on from it`
+      : say`the request has no ${path}, which ${where} reads`;
   const [near, ...more] = value === null ? [] : pathsTo(argument, keys.at(-1) ?? '');
-  if (near !== undefined && more.length === 0) return `${what}; it has ${near}: read that`;
-  if (message.startsWith('Cannot destructure'))
-    return `${what}: where such requests are to do nothing, write before that line: if (${read.expression} == null) return null; where they are wanted, too, write ${read.expression} ?? {} in its place, and say what to do without its fields`;
+  if (near !== undefined && more.length === 0) return say`${what}; it has ${near}: ${todo}read that`;
   const [, field = '…'] = /reading '([\w$]+)'/.exec(message) ?? [];
-  return `${what}: write ${read.expression}?.${field}, and behind the whole expression ?? with what to say where it is not there`;
+  return say`${what}: ${todo}write ${read.expression}?.${field}, and behind the whole expression ?? with what to say where it is not there`;
 }
 
 /** What the words of an error tell, beside the body. */
-function slipIn({ message }: Failed, input: string): string | undefined {
+function slipIn({ message }: Failed, input: string): Sentence | undefined {
   if (/\[object Object\]"? is not valid JSON/.test(message))
-    return 'the body is parsed already: take payload itself, without JSON.parse';
+    return say`the body is parsed already: ${todo}take payload itself, without JSON.parse`;
   if (/Invalid time value/.test(message))
-    return 'new Date got what is no time, or nothing: look at the field that it gets; a number of seconds needs * 1000';
+    return say`new Date got what is no time, or nothing: ${todo}look at the field that it gets; a number of seconds needs * 1000`;
   return readRemedy(message, () => parseJson(input));
 }
 
@@ -143,22 +121,13 @@ const WEB =
   /reading '(?:json|send|sendStatus|status|end|write|setHeader)'|\b(?:res|response)\b|\.(?:json|send|status) is not/;
 
 /** Where the input has what was read in vain; it is parsed only where the words of the error ask for it. */
-function readRemedy(message: string, readInput: () => JsonValue): string | undefined {
+function readRemedy(message: string, readInput: () => JsonValue): Sentence | undefined {
   const [, missing] =
     /^Cannot read properties of (?:undefined|null) \(reading '([\w$]+)'\)/.exec(message) ?? [];
-  if (missing !== undefined) {
-    const [path, ...more] = pathsTo(readInput(), missing);
-    return path === undefined || more.length > 0 ? undefined : `this request has ${missing} in ${path}`;
-  }
-  const [, name = '', method] =
-    /^([\w$.]+)\.(map|filter|forEach|find|some|every|reduce|flatMap|slice|join) is not a function/.exec(
-      message,
-    ) ?? [];
-  const value = method === undefined ? undefined : valueAt(readInput(), name.split('.'));
-  if (!isJsonObject(value)) return undefined;
-  const lists = Object.entries(value).filter(([, each]) => Array.isArray(each));
-  const within = lists.map(([key]) => `${name}.${key}`.slice(0, 100)).slice(0, 3);
-  return `${name} is an object, and no list, in this request${within.length === 0 ? '' : `; a list is ${within.join(' or ')}`}`;
+  const [path, ...more] = missing === undefined ? [] : pathsTo(readInput(), missing);
+  return path === undefined || more.length > 0
+    ? undefined
+    : say`this request has ${missing ?? ''} in ${path}`;
 }
 
 /** The paths that end in a name, those through lists left out; the nearest first. */

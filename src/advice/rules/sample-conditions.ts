@@ -1,6 +1,6 @@
 /** Conditions that no sample of a path satisfies, or all do, and values that none has. */
 import { didYouMean, type Place } from '../../document/document.ts';
-import { say, type Sentence } from '../../finding.ts';
+import { mapSentence, say, type Sentence } from '../../finding.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import { compileReader, namesRead, quote } from '../../mapping/facts.ts';
 import type { ConditionTrace } from '../../mapping/mapping.ts';
@@ -56,12 +56,15 @@ function neverEqual(node: ConditionTrace, misses: readonly NearMiss[], what: str
 /** What to write, as most samples have it; a note where none says it. */
 function hintOf(misses: readonly NearMiss[]): Pick<Found, 'hint' | 'isGeneral'> {
   const texts = Map.groupBy(
-    misses.flatMap(({ notes }) => notes.slice(0, 1).map(({ text }) => text)),
-    (text) => text,
+    misses.flatMap(({ notes }) => notes.slice(0, 1)),
+    ({ code, paths = [] }) => `${code} ${paths.join(' ')}`,
   );
-  const [text] = [...texts].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
-  if (text !== undefined)
-    return { hint: say`${{ sent: text.replace('the request has', 'the samples have') }}` };
+  const [, [note] = []] = [...texts].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
+  if (note !== undefined) {
+    // The sentences are of one request.
+    const ofSamples = (text: string): string => text.replace('the request has', 'the samples have');
+    return { hint: mapSentence(note.text, ofSamples) };
+  }
   return { hint: NOT_KNOWN, isGeneral: true };
 }
 

@@ -1,6 +1,6 @@
 /** What templates read that samples of requests do not have. */
 import { didYouMean } from '../../document/document.ts';
-import { quoted, say, type Sentence } from '../../finding.ts';
+import { say, type Sentence } from '../../finding.ts';
 import { canonicalPath, namesRead } from '../../mapping/facts.ts';
 import type { CompiledTemplate, Scope } from '../../mapping/mapping.ts';
 import { emptyPath } from '../dialects/paths.ts';
@@ -58,7 +58,7 @@ function unknown(read: CountedRead, { what, others, advice }: Context): Found | 
   const message = say`${path} is absent in ${total} of ${total} ${what}`;
   const [near] = mostFrequent(advice.flatMap(({ instead }) => instead.get(path) ?? []));
   const [only, ...more] = near?.names ?? [];
-  const isOne = only !== undefined && more.length === 0 && near?.text === only;
+  const isOne = only !== undefined && more.length === 0 && near?.value !== undefined;
   if (isGuarded)
     return isOne && isSlip(path, only) && !others.has(only) ? meant(read, only, message) : undefined;
   const [note] = mostFrequent(
@@ -89,8 +89,10 @@ function meant(read: CountedRead, near: string, message: Sentence): Found {
     : replacing({ message, at, hint }, path, near);
 }
 
-function mostFrequent<Text extends { readonly text: string }>(found: readonly Text[]): readonly Text[] {
-  const groups = [...Map.groupBy(found, ({ text }) => text).values()];
+function mostFrequent<Text extends { readonly names: readonly string[]; readonly code?: string }>(
+  found: readonly Text[],
+): readonly Text[] {
+  const groups = [...Map.groupBy(found, ({ code = '', names }) => `${code} ${names.join(' ')}`).values()];
   return groups.toSorted((a, b) => b.length - a.length)[0] ?? [];
 }
 
@@ -177,10 +179,10 @@ function otherSignature({
     schemesOfHeader(name).includes(verify.settings.scheme) ||
     JSON.stringify(verify.settings).includes(`"${name}"`);
   const other = names.some(isJudged) ? undefined : names.find((name) => SIGNATURE.test(name));
-  const hint = other && verifyInstead(other);
+  const hint = other === undefined ? undefined : verifyInstead(other, 'in its place');
   if (other === undefined || hint === undefined) return [];
   const message = say`the samples are signed in ${other}, and have no header that verify judges: they would be answered 401`;
-  return [{ message, at, hint: quoted(hint.replace(' beside match', ' in its place')) }];
+  return [{ message, at, hint }];
 }
 
 const SIGNATURE = /signature(?!-(?:timestamp|input))|hmac/;

@@ -1,4 +1,5 @@
 /* How senders ask whether an address is theirs, and which `challenge` answers them: by names of fields alone. */
+import { joinSentences, quoted, say, write, type Sentence } from '../../finding.ts';
 import { inWords } from '../../document/facts.ts';
 import { type Sender, shippedSenders } from '../../senders/senders.ts';
 import { readJsonMember } from '../../verify/facts.ts';
@@ -86,12 +87,13 @@ export function challengeFor(name: string): string | undefined {
 }
 
 /** What to write, and where. */
-export function adviseOnCheck({ provider, write, also }: AddressCheck, place: string): string {
-  const line =
-    write === undefined
+export function adviseOnCheck({ provider, write: line, also }: AddressCheck, place: string): Sentence {
+  const answered =
+    line === undefined
       ? []
-      : [`write ${write} in ${place}, beside match, and it is answered without a proof or a run`];
-  return `this is how ${provider} checks the address: ${[...line, ...(also === undefined ? [] : [also])].join('; ')}`;
+      : [say`${write(line, `in ${place}, beside match`)}, and it is answered without a proof or a run`];
+  const said = [...answered, ...(also === undefined ? [] : [quoted(also)])];
+  return say`this is how ${provider} checks the address: ${joinSentences(said, '; ')}`;
 }
 
 /** The texts of a body that is not proved: each is read by itself, and nothing is built of it. */

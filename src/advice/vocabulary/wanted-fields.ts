@@ -1,4 +1,5 @@
 /** What a key of `match` that names headers or fields is as a condition, with the user's own names and values. */
+import { printSentence } from '../../finding.ts';
 import { printRule } from '../rule-parts.ts';
 import { isJsonObject } from '../../json.ts';
 import { holdsCredentials, isSecretPath } from '../../document/document.ts';
@@ -22,9 +23,10 @@ export function hintForFields(root: string): (value: unknown, beside: unknown) =
 function proofHint(fields: object): string | undefined {
   const names = Object.keys(fields);
   const header = names.find((name) => verifyInstead(name) !== undefined);
-  if (header === undefined) return undefined;
+  const verify = header && verifyInstead(header);
+  if (header === undefined || verify === undefined) return undefined;
   const more = names.length > 1 ? '; a condition on the others is when' : '';
-  return `${header.toLowerCase()} proves who sends, and that is judged before a condition is asked: in place of it ${verifyInstead(header) ?? ''}${more}`;
+  return `${header.toLowerCase()} proves who sends, and that is judged before a condition is asked: in place of it ${typeof verify === 'string' ? verify : printSentence(verify)}${more}`;
 }
 
 /** `{field: value}`, `{name: field, value: …}`, or a list of either. */

@@ -1,22 +1,22 @@
 /** What is said of a request beside its bare facts: the same notes that the command line prints. */
 import type { JSX } from 'preact';
 import type { ConsideredJson } from '../../hook/facts.ts';
-import type { EvaluationNote } from '../../advice/requests.ts';
+import type { NoteJson } from '../../advice/requests.ts';
 import { ShownText } from './shown-text.tsx';
 import { Place } from './template-view.tsx';
 
 /** The notes of a mapping that was considered, but for its standing behind the one taken. */
 export function notesOf(
-  notes: readonly EvaluationNote[],
+  notes: readonly NoteJson[],
   { id, at }: Pick<ConsideredJson, 'id' | 'at'>,
-): readonly EvaluationNote[] {
+): readonly NoteJson[] {
   return notes.filter(
     ({ code, mapping }) => code !== 'also_matched' && mapping?.id === id && mapping.at === at,
   );
 }
 
 /** Words before a note whose text is only a part of the sentence. */
-const LEADS: Partial<Readonly<Record<EvaluationNote['code'], string>>> = {
+const LEADS: Partial<Readonly<Record<NoteJson['code'], string>>> = {
   skipped: 'skipped by',
   remedy: 'what to do:',
   rendered_empty: 'rendered empty:',
@@ -25,7 +25,7 @@ const LEADS: Partial<Readonly<Record<EvaluationNote['code'], string>>> = {
   judged_otherwise: 'when it came, it was judged otherwise:',
 };
 
-export function NoteText({ note }: { readonly note: EvaluationNote }): JSX.Element {
+export function NoteText({ note }: { readonly note: NoteJson }): JSX.Element {
   const { code, setting, field, index, mapping, text } = note;
   const lead = LEADS[code];
   const about = setting ?? (code === 'not_held' ? mapping?.id : field);
@@ -44,7 +44,7 @@ export function NoteText({ note }: { readonly note: EvaluationNote }): JSX.Eleme
 }
 
 /** Notes below each other, each with its place. */
-export function NoteList({ notes }: { readonly notes: readonly EvaluationNote[] }): JSX.Element {
+export function NoteList({ notes }: { readonly notes: readonly NoteJson[] }): JSX.Element {
   return (
     <>
       {notes.map((note) => (

@@ -1,7 +1,7 @@
 /** Why a request became what it is: mappings considered, the condition as a tree, what transforms did. */
 import type { JSX } from 'preact';
 import type { ConditionJson, ConsideredJson } from '../../hook/facts.ts';
-import type { EvaluationNote } from '../../advice/requests.ts';
+import type { NoteJson } from '../../advice/requests.ts';
 import type { Judgement } from '../protocol.ts';
 import { count, formatMs } from './format.ts';
 import { NoteList, NoteText, notesOf } from './note-list.tsx';
@@ -53,7 +53,7 @@ function Misses(props: {
 
 /** What is said of no single mapping, and warnings. */
 function Notes({ judgement: { notes, warnings } }: { readonly judgement: Judgement }): JSX.Element {
-  const isOfMapping = ({ code, mapping }: EvaluationNote): boolean =>
+  const isOfMapping = ({ code, mapping }: NoteJson): boolean =>
     mapping !== undefined && code !== 'also_matched';
   return (
     <>
@@ -97,7 +97,7 @@ function Considered({ considered, judgement, isOpen }: ConsideredProps): JSX.Ele
 
 interface NodeProps {
   readonly node: ConditionJson;
-  readonly notes: readonly EvaluationNote[];
+  readonly notes: readonly NoteJson[];
 }
 
 function ConditionTree({ node, notes }: NodeProps): JSX.Element {
@@ -148,7 +148,7 @@ function Leaf({ node: { expression, missing, found } }: Pick<NodeProps, 'node'>)
 }
 
 /** Facts that the tree shows by itself. */
-const SHOWN_BY_TREE: ReadonlySet<EvaluationNote['code']> = new Set(['held', 'more_held', 'not_held', 'part']);
+const SHOWN_BY_TREE: ReadonlySet<NoteJson['code']> = new Set(['held', 'more_held', 'not_held', 'part']);
 
 /** The variable that is missing, and what is said of this part of the condition. */
 function Hints({ node: { at, missing, element }, notes }: NodeProps): JSX.Element {
