@@ -24,6 +24,7 @@ const READS_FACTS: ReadonlySet<string> = new Set([
   'advice',
   'explanation',
   'console',
+  'mcp',
   'cli',
   'golden',
   'index',

@@ -149,6 +149,18 @@ const judging: CommandTable = {
     options: [CONFIG, ['--out <file>', 'file to write it to (default: standard output)']],
     load: async () => (await import('./types.ts')).types,
   },
+  mcp: {
+    about: 'answer the read-only tools of a coding agent (Model Context Protocol, on stdin and stdout)',
+    options: [
+      CONFIG,
+      [
+        '--private <field>',
+        'a field whose values no answer shows (repeatable)',
+        { read: collect, fallback: [] },
+      ],
+    ],
+    load: async () => (await import('./mcp.ts')).mcp,
+  },
   schemas: {
     about: 'write the JSON Schemas of configuration, mappings and request files into ./schemas',
     options: [

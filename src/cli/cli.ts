@@ -42,7 +42,7 @@ function reportFailure(terminal: Terminal, error: unknown): number {
 export function createProgram(terminal: Terminal, setExitCode: (code: ExitCode) => void): Command {
   const program = withoutCommands(terminal);
   const commands = { ...serviceCommands, ...authoringCommands, ...storeCommands, ...sourceCommands };
-  addCommands(program, commands, { terminal, setExitCode });
+  addCommands(program, commands, { terminal, setExitCode, run: runCli });
   groupCommands(program);
   forEachCommand(program, (command) => command.exitOverride());
   return program;

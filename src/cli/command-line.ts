@@ -6,6 +6,8 @@ export interface Cli {
   readonly terminal: Terminal;
   /** Ends the command so, without a message of its own. */
   setExitCode(code: ExitCode): void;
+  /** Runs another command line, on a terminal of its own; resolves to its exit code. */
+  run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
 /** Commands by how they are written: name and arguments, as `show <id>`. */

@@ -150,7 +150,7 @@ function workOf({ generation, diagnostics }: LoadedGeneration, base?: Generation
 }
 
 /** Loads generations beside the one that is live, as `sluice check` and `sluice explain` do. */
-function createWorkshop(configFile: string, env: NodeJS.ProcessEnv): Workshop {
+export function createWorkshop(configFile: string, env: NodeJS.ProcessEnv): Workshop {
   const options = { env, needSecrets: false, dev: true, sandbox: new Sandbox(), advise };
   let base: Generation | undefined;
   return {

@@ -24,6 +24,9 @@ import { contentSecurityPolicy, pageDocument } from './page-html.ts';
 import { OPERATING } from './operate.ts';
 import { AUTHORING, READING, stateOf, TRYING, WRITING, type RouteContext } from './routes.ts';
 
+export { Drafts } from './drafts.ts';
+export { Judge } from './judge.ts';
+export type { ShownFinding } from './protocol.ts';
 export type { ConsoleDeps, ConsoleGeneration, DraftFolders, LoadedWork, Workshop } from './console-deps.ts';
 
 /** A console that is served. */

@@ -31,8 +31,15 @@ type Impact = Omit<ImpactAnswer, 'typeFindings'>;
 /** A generation without errors, and what was found in its files. */
 export type JudgedWith = Required<Pick<LoadedWork, 'generation'>> & Pick<LoadedWork, 'diagnostics'>;
 
+/** What requests are judged with. */
+export interface JudgeDeps extends Pick<ConsoleDeps, 'goldenDir' | 'openWorkshop'> {
+  readonly storage: Pick<ConsoleDeps['storage'], 'listKeptRequests' | 'findGeneration'>;
+  /** Of another id where the files have changed. */
+  readonly live: () => Pick<ConsoleGeneration, 'id'>;
+}
+
 export class Judge {
-  readonly #deps: ConsoleDeps;
+  readonly #deps: JudgeDeps;
   #workshop: Workshop | undefined;
   #idle: NodeJS.Timeout | undefined;
   /** The files as they are, loaded for the generation with this id. */
@@ -50,7 +57,7 @@ export class Judge {
   #kept = new Map<string, GoldenCase>();
   #golden: { readonly at: number; readonly cases: Promise<readonly GoldenCase[]> } | undefined;
 
-  constructor(deps: ConsoleDeps) {
+  constructor(deps: JudgeDeps) {
     this.#deps = deps;
   }
 

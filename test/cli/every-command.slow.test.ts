@@ -49,7 +49,7 @@ afterAll(() => {
   expect([...seen].toSorted(), 'a new command needs a step in this file').toEqual(COMMANDS.toSorted());
 });
 
-test('init, add, check, routes, test, explain, replay, transform run, diff and schemas', async () => {
+test('init, add, check, routes, test, explain, replay, transform run, diff, mcp and schemas', async () => {
   const bench = open();
   fine(await bench.run(['init']));
   expect(fine(await bench.run(['check'])).out).toContain('1 warning');
@@ -77,6 +77,8 @@ test('init, add, check, routes, test, explain, replay, transform run, diff and s
   expect(fine(diff).out).toContain('1 of 1 recorded requests change outcome');
 
   expect(fine(await bench.run(['add', 'github'])).out).toContain('Set up GitHub:');
+  // It is interrupted at once; test/mcp asks it.
+  fine(await bench.run(['mcp']));
 
   fine(await bench.run(['schemas', '--dir', 'made']));
   expect(fine(await bench.run(['types', 'hello'])).out).toContain('export type HelloPayload = {');

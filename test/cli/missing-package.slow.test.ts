@@ -62,3 +62,12 @@ storage: {url: "postgres://sluice@127.0.0.1:9/sluice"}
   expect(answers.map(([code]) => code)).toEqual([1, 1, 1, 3]);
   expect(answers[0]?.[1]).toContain('sluice.yaml:3:16');
 });
+
+test('where the package of the Model Context Protocol is not installed, sluice mcp says how to', async () => {
+  const folder = installWithout('@modelcontextprotocol');
+  writeFileSync(join(folder, 'sluice.yaml'), 'hooks: {enabled: true}\n');
+  expect(await run(folder, ['mcp'])).toEqual([
+    3,
+    'sluice: sluice mcp needs the package @modelcontextprotocol/sdk: npm install @modelcontextprotocol/sdk@1\n',
+  ]);
+});

@@ -318,7 +318,7 @@ describe('setup', () => {
       out: print,
       err: print,
     };
-    const cli = { terminal, setExitCode: () => undefined };
+    const cli = { terminal, setExitCode: () => undefined, run: () => Promise.resolve(0) };
     await setUpMail(cli, flags, world(device));
     return printed.join('\n');
   }

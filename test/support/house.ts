@@ -165,6 +165,12 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
     ],
   },
   lsp: { kind: 'tools', imports: ['console', 'document', 'mapping', 'request'] },
+  mcp: {
+    kind: 'tools',
+    imports: ['boundary', 'console', 'golden', 'hook', 'mapping', 'request', 'senders', 'storage'],
+    types: ['config'],
+    owns: ['@modelcontextprotocol/sdk'],
+  },
   golden: {
     kind: 'tools',
     imports: [
