@@ -107,7 +107,7 @@ function licencesOf(files) {
   );
   const texts = [...folders].toSorted().map((folder) => {
     const { name, version } = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
-    const [licence] = globSync('LICEN[CS]E*', { cwd: join(ROOT, folder) });
+    const [licence] = globSync('[Ll][Ii][Cc][Ee][Nn][CcSs][Ee]*', { cwd: join(ROOT, folder) });
     if (licence === undefined) throw new Error(`${name} is bundled and brings no text of its licence`);
     return `${name} ${version}\n\n${readFileSync(join(ROOT, folder, licence), 'utf8').trim()}\n`;
   });

@@ -5,25 +5,38 @@
 import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import {
+  type CodeAction,
+  type CodeActionParams,
+  CodeActionKind,
+  type CompletionItem,
+  CompletionItemKind,
+  type Connection,
+  createConnection,
+  type Diagnostic,
+  DiagnosticSeverity,
+  DidChangeWatchedFilesNotification,
+  type Hover,
+  type InitializeParams,
+  type InitializeResult,
+  type Location,
+  type Range,
+  type ServerCapabilities,
+  StreamMessageReader,
+  StreamMessageWriter,
+  type TextDocumentPositionParams,
+  TextDocuments,
+  TextDocumentSyncKind,
+  type WorkspaceEdit,
+} from 'vscode-languageserver/node';
 import { completeAt, type Known, parseExact, type SampleContent } from '../console/facts.ts';
 import type { OpenTexts } from '../document/document.ts';
 import { type Finding, printSentence, type TextEdit } from '../finding.ts';
 import { listHelpers, mappingJsonSchema } from '../mapping/facts.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import { Connection } from './json-rpc.ts';
 import { hookNameAt, hoverText, linkedFile } from './places.ts';
-import {
-  CAPABILITIES,
-  COMPLETION_KIND,
-  type InitializeParams,
-  offsetAt,
-  type PlaceParams,
-  type Range,
-  rangeOf,
-  SEVERITY,
-  WARNING_MESSAGE,
-} from './protocol.ts';
 
 /** A project as its files are now, with what is open in the editor. */
 export interface LoadedProject {
@@ -53,25 +66,40 @@ export interface LanguageServerOptions {
   openProject(folder: string): Project | undefined;
 }
 
-/** Resolves when the editor has ended it. */
-export async function runLanguageServer(options: LanguageServerOptions): Promise<void> {
-  const server = new LanguageServer(options);
-  try {
-    await server.listen();
-  } finally {
-    await server.stop();
-  }
+/** Resolves when the editor ends it; the protocol's library then ends the process. */
+export function runLanguageServer(options: LanguageServerOptions): Promise<void> {
+  return new LanguageServer(options).listen();
 }
 
 /** Longer hints are cut in the title of an action. */
 const MAX_TITLE = 120;
 
-interface TextParams {
-  readonly textDocument: { readonly uri: string; readonly text: string };
-}
+const SEVERITY = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  note: DiagnosticSeverity.Information,
+} as const;
+
+const COMPLETION_KIND = {
+  constant: CompletionItemKind.Constant,
+  enum: CompletionItemKind.EnumMember,
+  function: CompletionItemKind.Function,
+  keyword: CompletionItemKind.Snippet,
+  property: CompletionItemKind.Property,
+  variable: CompletionItemKind.Variable,
+} as const;
+
+const CAPABILITIES: ServerCapabilities = {
+  textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
+  completionProvider: { triggerCharacters: ['{', '.', '"', "'", ' '] },
+  hoverProvider: true,
+  definitionProvider: true,
+  codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
+};
 
 class LanguageServer {
   readonly #connection: Connection;
+  readonly #documents = new TextDocuments(TextDocument);
   readonly #options: LanguageServerOptions;
   readonly #open = { texts: new Map<string, string>(), parsed: new Map() } satisfies OpenTexts;
   readonly #vocabulary = { helpers: listHelpers(), mapping: mappingJsonSchema() };
@@ -87,60 +115,54 @@ class LanguageServer {
 
   constructor(options: LanguageServerOptions) {
     this.#options = options;
-    this.#connection = new Connection(options.output);
+    const { input, output } = options;
+    this.#connection = createConnection(new StreamMessageReader(input), new StreamMessageWriter(output));
   }
 
   listen(): Promise<void> {
-    return this.#connection.listen(this.#options.input, {
-      requests: {
-        initialize: (params: InitializeParams) => this.#initialize(params),
-        shutdown: () => null,
-        'textDocument/completion': (at: PlaceParams) => this.#complete(at),
-        'textDocument/hover': (at: PlaceParams) => this.#hover(at),
-        'textDocument/definition': (at: PlaceParams) => this.#define(at),
-        'textDocument/codeAction': (at: PlaceParams & { readonly range: Range }) => this.#actions(at),
-      },
-      notifications: {
-        initialized: () => this.#begin(),
-        'textDocument/didOpen': ({ textDocument: { uri, text } }: TextParams) => this.#edit(uri, text),
-        'textDocument/didChange': ({
-          textDocument: { uri },
-          contentChanges,
-        }: TextParams & { readonly contentChanges: readonly { readonly text: string }[] }) =>
-          this.#edit(uri, contentChanges.at(-1)?.text),
-        'textDocument/didSave': ({ textDocument: { uri } }: TextParams) =>
-          void this.#judge(!/\.(?:ya?ml|json5?)$/.test(uri)),
-        'textDocument/didClose': ({ textDocument: { uri } }: TextParams) => this.#edit(uri, undefined),
-        'workspace/didChangeWatchedFiles': () => void this.#judge(true),
-      },
+    const connection = this.#connection;
+    const documents = this.#documents;
+    connection.onInitialize((params) => this.#initialize(params));
+    connection.onInitialized(() => this.#begin());
+    connection.onCompletion((params) => this.#complete(params));
+    connection.onHover((params) => this.#hover(params));
+    connection.onDefinition((params) => this.#define(params));
+    connection.onCodeAction((params) => this.#actions(params));
+    connection.onDidChangeWatchedFiles(() => void this.#judge(true));
+    connection.onShutdown(() => this.#stop());
+    documents.onDidChangeContent(({ document }) => this.#edit(document.uri, document.getText()));
+    documents.onDidClose(({ document }) => this.#edit(document.uri, undefined));
+    documents.onDidSave(({ document }) => void this.#judge(!/\.(?:ya?ml|json5?)$/.test(document.uri)));
+    documents.listen(connection);
+    return new Promise((ended) => {
+      connection.onExit(ended);
+      connection.listen();
     });
   }
 
-  async stop(): Promise<void> {
+  async #stop(): Promise<void> {
     this.#isWanted = false;
     await this.#judging;
     await this.#project?.close();
   }
 
-  #initialize({ workspaceFolders, rootUri, capabilities }: InitializeParams) {
+  #initialize({ workspaceFolders, rootUri, capabilities }: InitializeParams): InitializeResult {
     const folder = workspaceFolders?.[0]?.uri ?? rootUri ?? pathToFileURL(process.cwd()).href;
     const path = fileURLToPath(folder);
-    this.#watches = capabilities?.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
+    this.#watches = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
     this.#project = this.#options.openProject(path);
     if (this.#project === undefined)
-      this.#connection.notify('window/showMessage', {
-        type: WARNING_MESSAGE,
-        message: `there is no sluice.yaml in ${path}; name one with sluice lsp -c FILE`,
-      });
+      this.#connection.window.showWarningMessage(
+        `there is no sluice.yaml in ${path}; name one with sluice lsp -c FILE`,
+      );
     return { capabilities: CAPABILITIES, serverInfo: { name: 'sluice' } };
   }
 
   /** Editors tell of files that others change only where they are asked to. */
   #begin(): void {
     const watchers = [{ globPattern: '**/*.{yaml,yml,json,json5,ts,js,mjs,cjs}' }];
-    const method = 'workspace/didChangeWatchedFiles';
-    const registrations = [{ id: 'files', method, registerOptions: { watchers } }];
-    if (this.#watches) this.#connection.request('client/registerCapability', { registrations });
+    if (this.#watches)
+      void this.#connection.client.register(DidChangeWatchedFilesNotification.type, { watchers });
     void this.#judge();
   }
 
@@ -177,7 +199,7 @@ class LanguageServer {
           break;
         }
       } catch (error) {
-        this.#connection.notify('window/logMessage', { type: WARNING_MESSAGE, message: String(error) });
+        this.#connection.console.warn(String(error));
       }
     }
   }
@@ -191,17 +213,17 @@ class LanguageServer {
     );
     for (const uri of new Set([...before.keys(), ...this.#shown.keys()])) {
       const diagnostics = (this.#shown.get(uri) ?? []).map(diagnosticOf);
-      this.#connection.notify('textDocument/publishDiagnostics', { uri, diagnostics });
+      void this.#connection.sendDiagnostics({ uri, diagnostics });
     }
   }
 
   /** The text around a place, and what is known there; undefined of a file that is not open. */
-  #at({ textDocument: { uri }, position }: PlaceParams) {
-    const fileName = uri.startsWith('file:') ? fileURLToPath(uri) : '';
-    const text = this.#open.texts.get(fileName);
-    if (text === undefined) return undefined;
-    const pos = offsetAt(text, position);
-    return { fileName, text, pos, explicit: true, known: this.#known(hookNameAt(text, pos)) };
+  #at({ textDocument: { uri }, position }: TextDocumentPositionParams) {
+    const document = this.#documents.get(uri);
+    if (document === undefined || !uri.startsWith('file:')) return undefined;
+    const [text, pos] = [document.getText(), document.offsetAt(position)];
+    const known = this.#known(hookNameAt(text, pos));
+    return { document, fileName: fileURLToPath(uri), text, pos, explicit: true, known };
   }
 
   /** The requests of a hook name, of all where there is none. */
@@ -226,11 +248,11 @@ class LanguageServer {
     return content;
   }
 
-  #complete(params: PlaceParams) {
+  #complete(params: TextDocumentPositionParams): CompletionItem[] {
     const here = this.#at(params);
     const offer = here && completeAt(here, here.known);
     if (here === undefined || !offer) return [];
-    const { start } = rangeOf(here.text, offer.from, offer.from);
+    const start = here.document.positionAt(offer.from);
     return offer.options.map(({ label, type, detail, info, apply = label }) => ({
       label,
       kind: COMPLETION_KIND[type],
@@ -240,14 +262,14 @@ class LanguageServer {
     }));
   }
 
-  #hover(params: PlaceParams) {
+  #hover(params: TextDocumentPositionParams): Hover | null {
     const here = this.#at(params);
     const value = here && hoverText(here, here.known);
     return value === undefined ? null : { contents: { kind: 'plaintext', value } };
   }
 
   /** The file that a key names, else the samples and golden cases of the hook name. */
-  #define(params: PlaceParams) {
+  #define(params: TextDocumentPositionParams): Location[] {
     const here = this.#at(params);
     if (here === undefined) return [];
     const { fileName, text, pos } = here;
@@ -265,31 +287,40 @@ class LanguageServer {
     }));
   }
 
-  #actions({ textDocument: { uri }, range }: PlaceParams & { readonly range: Range }) {
+  #actions({ textDocument: { uri }, range }: CodeActionParams): CodeAction[] {
     return (this.#shown.get(uri) ?? []).flatMap((finding) => {
       const { edit, also = [], hint, message } = finding;
       const diagnostic = diagnosticOf(finding);
       const { start, end } = diagnostic.range;
       if (edit === undefined || start.line > range.end.line || end.line < range.start.line) return [];
-      const changes = Object.groupBy([edit, ...also].map(editOf), (each) => each.uri);
       return [
         {
           title: printSentence(hint ?? message).slice(0, MAX_TITLE),
-          kind: 'quickfix',
+          kind: CodeActionKind.QuickFix,
           diagnostics: [diagnostic],
-          edit: { changes },
+          edit: { changes: changesOf([edit, ...also]) },
         },
       ];
     });
   }
 }
 
-function editOf({ at: { source, start, end }, text }: TextEdit) {
-  const uri = pathToFileURL(resolve(source.file)).href;
-  return { uri, range: rangeOf(source.text, start, end), newText: text };
+function rangeOf(text: string, start: number, end: number): Range {
+  const document = TextDocument.create('', '', 0, text);
+  return { start: document.positionAt(start), end: document.positionAt(end) };
 }
 
-function diagnosticOf({ severity, code, message, hint, at, isGeneral }: Finding) {
+/** Edits by the address of their file. */
+function changesOf(edits: readonly TextEdit[]): NonNullable<WorkspaceEdit['changes']> {
+  const byFile = Map.groupBy(edits, ({ at: { source } }) => pathToFileURL(resolve(source.file)).href);
+  const changes = [...byFile].map(([uri, ofFile]) => [
+    uri,
+    ofFile.map(({ at, text }) => ({ range: rangeOf(at.source.text, at.start, at.end), newText: text })),
+  ]);
+  return Object.fromEntries(changes);
+}
+
+function diagnosticOf({ severity, code, message, hint, at, isGeneral }: Finding): Diagnostic {
   const said = printSentence(message);
   return {
     range: at === undefined ? rangeOf('', 0, 0) : rangeOf(at.source.text, at.start, at.end),

@@ -1,4 +1,4 @@
-/** The language server, asked over standard input and output of the real program: by a client of a test, and by Neovim. */
+/** The language server, asked over standard input and output of the real program: by the protocol's own client, and by Neovim. */
 import { type ChildProcessByStdio, execFile, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,6 +6,13 @@ import type { Readable, Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
+import {
+  createProtocolConnection,
+  type Diagnostic,
+  PublishDiagnosticsNotification,
+  StreamMessageReader,
+  StreamMessageWriter,
+} from 'vscode-languageserver/node';
 import { openBench } from '../support/cli-service.ts';
 
 const MAIN = join(import.meta.dirname, '../../src/main.ts');
@@ -28,64 +35,28 @@ const FILES = {
 /** What the server answers; tests look at what they need of it. */
 type Answer = unknown;
 
-interface Shown {
-  readonly code: string;
-}
-
-/** The editor's side of the protocol, over the pipes of a process. */
+/** The editor's side, by the protocol's own client, over the pipes of a process. */
 function connectEditor(child: ChildProcessByStdio<Writable, Readable, null>): {
   /** Diagnostics by the address of their file. */
-  readonly shown: ReadonlyMap<string, readonly Shown[]>;
-  tell(method: string, params: unknown): void;
+  readonly shown: ReadonlyMap<string, readonly Diagnostic[]>;
+  tell(method: string, params?: unknown): void;
   /** Rejects with the message of an error. */
-  ask(method: string, params: unknown): Promise<Answer>;
+  ask(method: string, params?: unknown): Promise<Answer>;
 } {
-  const shown = new Map<string, readonly Shown[]>();
-  const waiting = new Map<number, (message: Message) => void>();
-  const take = (message: Message): void => {
-    if (message.method === 'textDocument/publishDiagnostics' && message.params !== undefined)
-      shown.set(message.params.uri, message.params.diagnostics);
-    else if (message.id !== undefined) waiting.get(message.id)?.(message);
-  };
-  let rest = Buffer.alloc(0);
-  child.stdout.on('data', (chunk: Buffer) => {
-    rest = Buffer.concat([rest, chunk]);
-    for (let head = rest.indexOf('\r\n\r\n'); head !== -1; head = rest.indexOf('\r\n\r\n')) {
-      const length = Number(/Content-Length: (\d+)/.exec(rest.toString('latin1', 0, head))?.[1]);
-      if (rest.length < head + 4 + length) return;
-      take(JSON.parse(rest.toString('utf8', head + 4, head + 4 + length)) as Message);
-      rest = rest.subarray(head + 4 + length);
-    }
+  const shown = new Map<string, readonly Diagnostic[]>();
+  const connection = createProtocolConnection(
+    new StreamMessageReader(child.stdout),
+    new StreamMessageWriter(child.stdin),
+  );
+  connection.onNotification(PublishDiagnosticsNotification.type, ({ uri, diagnostics }) => {
+    shown.set(uri, diagnostics);
   });
-  const send = (message: object): void => {
-    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }));
-    // In two pieces, as a pipe may deliver it.
-    child.stdin.write(`Content-Length: ${body.length}\r\n\r\n`);
-    child.stdin.write(body);
-  };
-  let asked = 0;
+  connection.listen();
   return {
     shown,
-    tell: (method, params) => send({ method, params }),
-    ask: (method, params) => {
-      asked += 1;
-      const id = asked;
-      const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-      waiting.set(id, ({ result, error }) =>
-        error === undefined ? resolve(result) : reject(new Error(error.message)),
-      );
-      send({ id, method, params });
-      return promise;
-    },
+    tell: (method, params) => void connection.sendNotification(method, params),
+    ask: (method, params) => connection.sendRequest(method, params),
   };
-}
-
-interface Message {
-  readonly id?: number;
-  readonly method?: string;
-  readonly params?: { readonly uri: string; readonly diagnostics: readonly Shown[] };
-  readonly result?: unknown;
-  readonly error?: { readonly message: string };
 }
 
 async function startEditor() {
@@ -168,11 +139,11 @@ test('findings appear and go as the text changes, a fix mends them, and what sam
   );
   editor.type(MAPPING.replace('path: shop', 'path: '));
   expect(labelsOf(await editor.ask('completion', 'path: ', 6))).toEqual(['shop']);
-  await expect(editor.ask('foldingRange', 'path: ')).rejects.toThrow('not known here');
+  await expect(editor.ask('foldingRange', 'path: ')).rejects.toThrow('Unhandled method');
 
   const ended = new Promise((resolve) => editor.child.once('exit', resolve));
-  await editor.client.ask('shutdown', null);
-  editor.client.tell('exit', null);
+  await editor.client.ask('shutdown');
+  editor.client.tell('exit');
   expect(await ended).toBe(0);
 }, 120_000);
 

@@ -164,7 +164,11 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
       '@lezer/highlight',
     ],
   },
-  lsp: { kind: 'tools', imports: ['console', 'document', 'mapping', 'request'] },
+  lsp: {
+    kind: 'tools',
+    imports: ['console', 'document', 'mapping', 'request'],
+    owns: ['vscode-languageserver', 'vscode-languageserver-textdocument'],
+  },
   mcp: {
     kind: 'tools',
     imports: ['boundary', 'console', 'golden', 'hook', 'mapping', 'request', 'senders', 'storage'],
