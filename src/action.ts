@@ -129,9 +129,18 @@ export interface DebounceKey {
   readonly seconds: number;
   /** It begins at the latest this long after its first event. */
   readonly maxSeconds: number;
+  /** Only the newest event is read; absent: all are. */
+  readonly keep?: 'latest';
   /** What the prompt of several events is built with, beside their messages. */
   readonly instructions?: string;
   readonly nonce: string;
+}
+
+/** How many runs of a mapping go on at the same time. From its `maxRuns`; rendered for one event. */
+export interface MaxRuns {
+  readonly runs: number;
+  /** Only runs with the same key count; absent: all runs of the mapping do. */
+  readonly key?: string;
 }
 
 /** A system event to be queued for the main session. Its text is raw; the heartbeat wraps what it drains. */
@@ -189,6 +198,8 @@ export interface AgentAction {
   readonly dedupe?: DedupeKey;
   /** Absent: the run begins at once. */
   readonly debounce?: DebounceKey;
+  /** Absent: as many as the service performs. */
+  readonly maxRuns?: MaxRuns;
   readonly origin: ActionOrigin;
 }
 

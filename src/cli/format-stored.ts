@@ -146,9 +146,11 @@ function eventLinesOf(run: StoredRun['run'], now: number): readonly string[] {
   if (debounce === undefined) return [];
   const isOpen = state === 'queued' && attempts === 0 && dueAt > now;
   const waits = isOpen ? `; it waits for more of the key ${clearLine(debounce.key)}` : '';
-  const requests = [action, ...events].map(({ origin }) => `    request ${origin.requestId}`);
+  const read = debounce.keep === 'latest' ? events.slice(-1) : [action, ...events];
+  const requests = read.map(({ origin }) => `    request ${origin.requestId}`);
+  const which = debounce.keep === 'latest' ? 'the newest of ' : '';
   return [
-    `  reads ${eventCount === 1 ? 'one event' : `${eventCount} events`}${waits}`,
+    `  reads ${eventCount === 1 ? 'one event' : `${which}${eventCount} events`}${waits}`,
     ...(eventCount === 1 ? [] : requests),
   ];
 }

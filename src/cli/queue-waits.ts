@@ -41,7 +41,7 @@ export function waitsBehind(
 ): Behind | undefined {
   if (action.kind !== 'agent') return undefined;
   const others = active.flatMap(({ id, action: other }) => (other.kind === 'agent' ? [{ id, other }] : []));
-  const { sessionKey, owner, origin } = action;
+  const { sessionKey, owner, origin, maxRuns } = action;
   const same = others.find(({ other }) => other.sessionKey === sessionKey && other.owner === owner);
   if (same !== undefined)
     return {
@@ -49,13 +49,16 @@ export function waitsBehind(
       text: `run ${same.id} of the same conversation (sessionKey ${sessionKey}) is under way, and runs of one conversation follow each other; with another sessionKey they go on side by side`,
     };
   const name = action.runner ?? gateway.runner;
+  const ofMapping = others.filter(({ other }) => other.origin.mappingId === origin.mappingId);
+  const counted = ofMapping.filter(
+    ({ other }) => maxRuns?.key === undefined || maxRuns.key === other.maxRuns?.key,
+  );
+  const whose = maxRuns?.key === undefined ? '' : ` for the key ${maxRuns.key}`;
   const limits: readonly (readonly [string, number | undefined, number])[] = [
     ['gateway.maxRuns', gateway.maxRuns, others.length],
-    [
-      'gateway.maxRunsPerMapping',
-      gateway.maxRunsPerMapping,
-      others.filter(({ other }) => other.origin.mappingId === origin.mappingId).length,
-    ],
+    maxRuns === undefined
+      ? ['gateway.maxRunsPerMapping', gateway.maxRunsPerMapping, ofMapping.length]
+      : [`maxRuns of the mapping${whose}`, maxRuns.runs, counted.length],
     [
       `maxRuns of the runner ${name}`,
       gateway.runners[name]?.maxRuns,

@@ -9,7 +9,6 @@ export type { RemainingConfig } from './load-config.ts';
 export type {
   GatewaySettings,
   HooksSettings,
-  HourLimits,
   LoadedConfig,
   ProviderSettings,
   RunnerSettings,

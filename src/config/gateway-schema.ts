@@ -41,9 +41,11 @@ export const gatewaySchema = z.strictObject({
     .describe('The default runner: a name of gateway.runners, "echo", or the runner itself.'),
   runners: z.record(text, runnerSchema).default({}).describe('Further runners by name.'),
   maxRuns: whole(1, 1000).default(4).describe('Most runs at the same time; the heartbeat is not counted.'),
-  maxRunsPerMapping: whole(1, 1000)
-    .exactOptional()
-    .describe('Most runs of one mapping at the same time; default no separate limit.'),
+  maxRunsPerMapping: whole(1, 1000).exactOptional().meta({
+    deprecated: true,
+    description:
+      'Most runs of one mapping at the same time, where its `maxRuns` says nothing else; default no separate limit.',
+  }),
   workFolders: z
     .record(
       z.string().regex(/^[\w.-]{1,64}$/, { error: 'a name has letters, digits, and . _ -, at most 64' }),

@@ -9,6 +9,7 @@ import {
   type Path,
   type OpenTexts,
 } from '../document/document.ts';
+import { checkDeprecated } from './check-deprecated.ts';
 import { checkDirectories } from './check-directories.ts';
 import { checkTokens } from './check-tokens.ts';
 import { configSchema } from './config-schema.ts';
@@ -149,6 +150,7 @@ async function build({ read, path, options }: Input): Promise<Built> {
     diagnostics.push(...fromZodError(parsed.error, root, configSchema, 'configuration'));
     return { diagnostics: explained(diagnostics, root, resolved.unknown), secrets, files };
   }
+  checkDeprecated(reporter);
   await checkDirectories(reporter, parsed.data, directory);
   const isOpenClaw = dialect === 'openclaw';
   const settings = toSettings(parsed.data, { reporter, directory, env, isOpenClaw, dev });

@@ -42,9 +42,6 @@ export interface HooksSettings extends Omit<Written['hooks'], OwnHooksKeys> {
   readonly mail?: MailBlock;
 }
 
-/** How many runs may begin within an hour. */
-export type HourLimits = NonNullable<HooksSettings['defaults']['limits']>;
-
 export type ServerSettings = Written['server'] & { readonly port: number };
 
 type OwnGatewayKeys = 'runner' | 'runners' | 'heartbeat' | 'main';

@@ -98,6 +98,7 @@ function bodyLines(action: Action, told: Told): string[] {
       return [
         ...agentSettings(action, { ...told, isJoined: isJoined && action.debounce !== undefined }),
         ...debounceLines(action),
+        ...maxRunsLines(action),
         ...shared,
         ...promptLines(action.prompt, told.nonce),
       ];
@@ -132,9 +133,16 @@ function notifySettings(action: NotifyAction): string[] {
 
 function debounceLines({ debounce }: AgentAction): string[] {
   if (debounce === undefined) return [];
-  const { key, seconds, maxSeconds } = debounce;
-  const when = `begins ${spanOf(seconds)} after the last of its events, at most ${spanOf(maxSeconds)} after the first`;
+  const { key, seconds, maxSeconds, keep } = debounce;
+  const which = keep === undefined ? '' : ', and reads the newest alone';
+  const when = `begins ${spanOf(seconds)} after the last of its events, at most ${spanOf(maxSeconds)} after the first${which}`;
   return [`  debounce ${clearLine(key)}: ${when}`];
+}
+
+function maxRunsLines({ maxRuns }: AgentAction): string[] {
+  if (maxRuns === undefined) return [];
+  const whose = maxRuns.key === undefined ? 'of the mapping' : `of the key ${clearLine(maxRuns.key)}`;
+  return [`  maxRuns ${maxRuns.runs}: further runs ${whose} wait until one has ended`];
 }
 
 function agentSettings(action: AgentAction, told: Told): string[] {

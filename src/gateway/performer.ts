@@ -68,7 +68,7 @@ export class Performer {
   /** Claims what is due and there is room for; resolves to how many runs that were. */
   async claim(): Promise<number> {
     const configuration = this.#context.configuration();
-    const { maxRuns, maxRunsPerMapping: maxPerMapping } = configuration.settings.gateway;
+    const { maxRuns } = configuration.settings.gateway;
     const room = maxRuns - this.#active.size;
     if (room <= 0 || (this.#isDraining && this.#active.size > 0)) return 0;
     const { limits } = configuration;
@@ -76,7 +76,6 @@ export class Performer {
     const runs = await this.#context.storage.claimRuns({
       nowMs: this.#context.now(),
       limit: this.#isDraining ? 1 : room,
-      ...(maxPerMapping === undefined ? {} : { maxPerMapping }),
       ...(limits === undefined ? {} : { limits }),
       ...this.#runnerLimits(configuration),
     });
@@ -175,7 +174,12 @@ function isSuspect({ attempts, lastError }: AgentRun): boolean {
 function withJoinedEvents(run: AgentRun): AgentRun {
   const { action, events = [] } = run;
   const { debounce, origin } = action;
-  if (events.length === 0 || debounce === undefined) return run;
+  const newest = events.at(-1);
+  if (newest === undefined || debounce === undefined) return run;
+  if (newest.debounce?.keep === 'latest') {
+    const { message, prompt } = newest;
+    return { ...run, action: { ...action, message, prompt, origin: newest.origin } };
+  }
   const messages = [action, ...events].map(({ message }) => message);
   const { nonce, instructions } = debounce;
   const prompt = buildGatheredPrompt({

@@ -224,7 +224,10 @@ function createEffects(
   { env, explainStart }: Pick<LiveOptions, 'env' | 'explainStart'>,
 ): Effects {
   const { settings } = config;
-  const limits = limitRules(settings.hooks.defaults.limits, table.mappings);
+  const { maxRunsPerMapping: runs } = settings.gateway;
+  const hourly = settings.hooks.defaults.limits;
+  const standard = runs === undefined ? hourly : { ...hourly, maxRuns: { runs, isKeyed: false } };
+  const limits = limitRules(standard, table.mappings);
   return {
     settings,
     ...(limits === undefined ? {} : { limits }),

@@ -146,7 +146,7 @@ function describeRun(action: AgentAction, instructions = ''): Record<string, unk
 /** What a run has only where the mapping or the request says it. */
 function settingsOfRun(action: AgentAction): Record<string, unknown> {
   const { to, model, thinking, timeoutSeconds, summary, runner, cwd, fallback, callbackUrl } = action;
-  const { dedupe, debounce } = action;
+  const { dedupe, debounce, maxRuns } = action;
   return {
     to,
     model,
@@ -158,7 +158,13 @@ function settingsOfRun(action: AgentAction): Record<string, unknown> {
     fallback,
     callbackUrl,
     dedupe: dedupe?.key,
-    debounce: debounce && { key: debounce.key, seconds: debounce.seconds, maxSeconds: debounce.maxSeconds },
+    debounce: debounce && {
+      key: debounce.key,
+      seconds: debounce.seconds,
+      maxSeconds: debounce.maxSeconds,
+      ...defined({ keep: debounce.keep }),
+    },
+    maxRuns,
   };
 }
 

@@ -22,8 +22,8 @@ export interface EvaluationState {
   /** Messages made safe so far: many actions may share one. */
   readonly neutralised: NeutralisedTexts;
   mapping: CompiledMapping | undefined;
-  /** Debounce keys by scope, as dedupe keys are kept. */
-  readonly debounceKeys: Map<Scope, string>;
+  /** Other keys by scope and name, as dedupe keys are kept. */
+  readonly keys: Map<Scope, Map<string, string>>;
   /** Dedupe keys by scope, so that each is made once. */
   readonly dedupeKeys: Map<Scope, string>;
   transformMs: number;
@@ -53,7 +53,7 @@ export function startEvaluation(
     scope: { request, work },
     neutralised: new NeutralisedTexts(),
     mapping: undefined,
-    debounceKeys: new Map(),
+    keys: new Map(),
     dedupeKeys: new Map(),
     transformMs: 0,
     callJson: undefined,

@@ -5,11 +5,12 @@ import type {
   ConversationOwner,
   DebounceKey,
   DedupeKey,
+  MaxRuns,
   NotifyAction,
   WakeAction,
 } from '../action.ts';
 import { oneLine, sealAgentAction, type PreparedAgentAction } from '../boundary/boundary.ts';
-import type { CompiledMapping, DedupeSettings, Scope } from '../mapping/mapping.ts';
+import type { CompiledMapping, CompiledTemplate, DedupeSettings, Scope } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import type { EvaluationState } from './evaluation-state.ts';
@@ -64,8 +65,10 @@ function finishAgent(
   const instructions = state.mapping?.instructions;
   state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
   const debounce = debounceKey(state, scope);
+  const maxRuns = maxRunsOf(state, scope);
   if (made.dedupe !== undefined) prepared.dedupe = made.dedupe;
   if (debounce !== undefined) prepared.debounce = debounce;
+  if (maxRuns !== undefined) prepared.maxRuns = maxRuns;
   const { nonce } = state.request;
   const action = sealAgentAction(prepared, { instructions, nonce, texts: state.neutralised });
   state.work.store(action.prompt, action.message);
@@ -254,24 +257,39 @@ function warnOfSameKey({ warnings }: EvaluationState, key: DedupeSettings['key']
   field.warn(warnings, { code: 'same_dedupe_key', field: 'dedupe.key', message, facts });
 }
 
+/** A key of the mapping, made once for each scope. */
+function renderKey(state: EvaluationState, name: string, template: CompiledTemplate, scope: Scope): string {
+  const known = state.keys.get(scope) ?? new Map<string, string>();
+  const key = known.get(name) ?? state.render(name, template, scope).trim();
+  state.keys.set(scope, known.set(name, key));
+  return key;
+}
+
 function debounceKey(state: EvaluationState, scope: Scope): DebounceKey | undefined {
   const { mapping, request } = state;
   const rule = mapping?.debounce;
   if (mapping === undefined || rule === undefined) return undefined;
-  const rendered = (state.debounceKeys.get(scope) ?? state.render('debounce.key', rule.key, scope)).trim();
-  state.debounceKeys.set(scope, rendered);
+  const rendered = renderKey(state, 'debounce.key', rule.key, scope);
   if (rendered === '') {
     const message = 'the debounce key was blank, so the run of this event begins at once';
     field.warn(state.warnings, { code: 'blank_debounce_key', field: 'debounce.key', message });
     return undefined;
   }
-  const { seconds, maxSeconds } = rule;
   const { instructions } = mapping;
   return {
+    ...rule,
     key: shortKey(rendered),
-    seconds,
-    maxSeconds,
     ...(instructions === undefined ? {} : { instructions }),
     nonce: request.nonce,
   };
+}
+
+function maxRunsOf(state: EvaluationState, scope: Scope): MaxRuns | undefined {
+  const rule = state.mapping?.maxRuns;
+  if (rule?.key === undefined) return rule && { runs: rule.runs };
+  const key = renderKey(state, 'maxRuns.key', rule.key, scope);
+  if (key !== '') return { runs: rule.runs, key: shortKey(key) };
+  const message = 'the key of maxRuns was blank, so the run of this event is not counted';
+  field.warn(state.warnings, { code: 'blank_max_runs_key', field: 'maxRuns.key', message });
+  return undefined;
 }

@@ -18,6 +18,7 @@ export const AGENT_KEYS = [
   'callbackUrl',
   'debounce',
   'limits',
+  'maxRuns',
 ] as const;
 interface CheckedKeys {
   readonly source: MappingSource;

@@ -20,7 +20,7 @@ interface Checked {
 /** Keys whose text is a name or a key, so that a reference in it can only be meant as one. */
 export function checkReferences({ source, reporter, dialect }: Checked): void {
   if (dialect === 'openclaw') return;
-  const { channel, to, model, sessionKey, thinking, dedupe, debounce } = source;
+  const { channel, to, model, sessionKey, thinking, dedupe, debounce, maxRuns } = source;
   const texts: readonly (readonly [readonly string[], string | undefined])[] = [
     [['channel'], channel],
     [['to'], to === undefined ? undefined : String(to)],
@@ -29,6 +29,7 @@ export function checkReferences({ source, reporter, dialect }: Checked): void {
     [['thinking'], thinking],
     [['dedupe', 'key'], typeof dedupe === 'object' ? dedupe.key : undefined],
     [['debounce', 'key'], debounce?.key],
+    [['maxRuns', 'key'], typeof maxRuns === 'object' ? maxRuns.key : undefined],
   ];
   for (const [path, text] of texts) {
     if (!holdsReference(text)) continue;

@@ -19,7 +19,7 @@ export function compileDebounce(
 ): DebounceSettings | undefined {
   const { debounce } = source;
   if (debounce === undefined) return undefined;
-  const { seconds, maxSeconds = seconds * MAX_SECONDS_FACTOR } = debounce;
+  const { seconds, maxSeconds = seconds * MAX_SECONDS_FACTOR, keep } = debounce;
   if (maxSeconds < seconds) {
     reporter.report(['debounce', 'maxSeconds'], {
       code: 'INVALID_DEBOUNCE',
@@ -28,5 +28,5 @@ export function compileDebounce(
     });
   }
   const key = templateAt(['debounce', 'key']);
-  return key === undefined ? undefined : { key, seconds, maxSeconds };
+  return key && { key, seconds, maxSeconds, ...(keep === 'latest' ? { keep } : {}) };
 }

@@ -37,6 +37,7 @@ import {
   type CompiledTemplate,
   type DedupeSettings,
   type IgnoredSenders,
+  type MaxRunsSettings,
   type TemplateKey,
 } from './compiled-mapping.ts';
 import { compilePathSettings } from './path-settings.ts';
@@ -230,6 +231,7 @@ function compileParts(compiling: CompilingMapping) {
     callbackUrl: compileCallback(compiling),
     dedupe: compileDedupe(compiling),
     debounce: compileDebounce(compiling, (path) => templateAt(compiling, path)),
+    maxRuns: compileMaxRuns(compiling),
     ignoreSenders: ignoredSenders(compiling),
     fallback: compileFallback(compiling),
   };
@@ -387,4 +389,12 @@ function compileDedupe(compiling: CompilingMapping): DedupeSettings | undefined 
   if (dedupe === 'body') return { key: 'body', ttlSeconds: DAY_SECONDS };
   const key = dedupe.key === 'body' ? 'body' : templateAt(compiling, ['dedupe', 'key']);
   return key === undefined ? undefined : { key, ttlSeconds: dedupe.ttlSeconds ?? DAY_SECONDS };
+}
+
+function compileMaxRuns(compiling: CompilingMapping): MaxRunsSettings | undefined {
+  const { maxRuns } = compiling.source;
+  if (maxRuns === undefined) return undefined;
+  if (typeof maxRuns === 'number') return { runs: maxRuns };
+  const key = templateAt(compiling, ['maxRuns', 'key']);
+  return key && { runs: maxRuns.runs, key };
 }

@@ -173,6 +173,13 @@ export interface DebounceSettings {
   readonly key: CompiledTemplate;
   readonly seconds: number;
   readonly maxSeconds: number;
+  readonly keep?: 'latest';
+}
+
+/** `maxRuns` of a mapping; without a key all its runs count. */
+export interface MaxRunsSettings {
+  readonly runs: number;
+  readonly key?: CompiledTemplate;
 }
 
 /** `ignoreSenders` of a mapping. */
@@ -248,6 +255,7 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   readonly debounce?: DebounceSettings;
   /** Keys that the request may decide. */
   readonly trust?: readonly string[];
+  readonly maxRuns?: MaxRunsSettings;
   readonly settings: PathSettings;
   /** Where the mapping sets each of them. */
   readonly settingsAt?: { readonly [Key in keyof PathSettings]?: Place };

@@ -11,7 +11,16 @@ export interface FieldsRead {
 }
 
 /** Templates that name a conversation, a repeat or a recipient. */
-const KEYS = ['sessionKey', 'dedupe.key', 'debounce.key', 'ignoreSenders.from', 'channel', 'to', 'model'];
+const KEYS = [
+  'sessionKey',
+  'dedupe.key',
+  'debounce.key',
+  'maxRuns.key',
+  'ignoreSenders.from',
+  'channel',
+  'to',
+  'model',
+];
 
 /** The fields that decide about requests of a hook name; `accounts`: where `ignoreSenders` looks by itself. */
 export function decidingFields(

@@ -86,6 +86,10 @@ const DebounceSchema = z.strictObject({
     .max(86_400)
     .optional()
     .describe('It begins at the latest this many seconds after its first event; default ten times seconds.'),
+  keep: z
+    .enum(['all', 'latest'])
+    .optional()
+    .describe('Experimental: whether the agent reads all events, or the newest alone; default all.'),
 });
 
 /** At most so many that a look-up in a request costs nothing. */
@@ -99,6 +103,17 @@ const LimitsSchema = z.strictObject({
     .optional()
     .describe('The same for any one conversation (sessionKey) of the mapping.'),
 });
+
+const MaxRunsSchema = z.union([
+  z.int().min(1).max(1000).describe('Most runs of this mapping at the same time.'),
+  z.strictObject({
+    key: z
+      .string()
+      .min(1)
+      .describe('Template: runs of the same value are counted. A run with a blank value is not counted.'),
+    runs: z.int().min(1).max(1000).describe('Most runs of one value at the same time.'),
+  }),
+]);
 
 const IgnoreSendersSchema = z.union([
   AccountsSchema.describe('Accounts, compared without case with where senders usually put them.'),
@@ -225,6 +240,9 @@ export const MappingSchema = z.strictObject({
   ),
   limits: LimitsSchema.optional().describe(
     'How many runs may begin within an hour; default hooks.defaults.limits, key by key, else no limit.',
+  ),
+  maxRuns: MaxRunsSchema.optional().describe(
+    'Experimental: how many runs go on at the same time, of all services together; further ones wait in the queue.',
   ),
   ignoreSenders: IgnoreSendersSchema.optional().describe(
     'Accounts whose events make nothing and are answered 204, e.g. the one that comments for the agent.',

@@ -1,8 +1,10 @@
-/** `limits` of a mapping: how many of its runs may begin within an hour. */
+/** `limits` and `maxRuns` of a mapping: how many of its runs may begin within an hour, and go on at the same time. */
 export interface RunLimits {
   readonly runsPerHour?: number | undefined;
   /** Of any one conversation. */
   readonly runsPerHourAndSession?: number | undefined;
+  /** Active at most: of all runs of the mapping, or of those with the same key. */
+  readonly maxRuns?: { readonly runs: number; readonly isKeyed: boolean } | undefined;
 }
 
 /** What holds for every mapping; runs of the built-in routes have none and are not limited. */

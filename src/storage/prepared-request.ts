@@ -29,6 +29,8 @@ export interface Gathering {
   readonly key: string;
   readonly dueAt: number;
   readonly until: number;
+  /** It takes the place of the events that joined before it. */
+  readonly isLatest: boolean;
 }
 
 export interface NewWake {
@@ -50,6 +52,8 @@ export interface NewRun {
   readonly action: string;
   readonly bytes: number;
   readonly acceptedAt: number;
+  /** With which other runs of the mapping it counts; absent where none are counted by a key. */
+  readonly maxRunsKey?: string;
 }
 
 /** Longer keys are stored as their hash; the first character tells the two apart. */
@@ -113,12 +117,13 @@ function prepareAction(action: Action, receivedAt: number): PreparedAction {
 
 function gatheringOf({ debounce }: AgentAction, receivedAt: number): { readonly gather?: Gathering } {
   if (debounce === undefined) return {};
-  const { key, seconds, maxSeconds } = debounce;
+  const { key, seconds, maxSeconds, keep } = debounce;
   return {
     gather: {
       key: storedKey(key),
       dueAt: receivedAt + Math.round(seconds * 1000),
       until: receivedAt + Math.round(maxSeconds * 1000),
+      isLatest: keep === 'latest',
     },
   };
 }
@@ -134,6 +139,9 @@ function runRow(action: RunAction, acceptedAt: number): NewRun {
     action: json,
     bytes: json.length,
     acceptedAt,
+    ...(action.kind === 'agent' && action.maxRuns?.key !== undefined
+      ? { maxRunsKey: action.maxRuns.key }
+      : {}),
   };
 }
 
@@ -157,7 +165,8 @@ export function findSole({ actions, reservation }: PreparedRequest): SoleAction 
   const [action] = actions;
   if (action === undefined || actions.length > 1 || reservation !== undefined) return undefined;
   if (action.dedupe !== undefined || action.kind === 'notify') return undefined;
-  return action.kind === 'agent' && action.gather !== undefined ? undefined : action;
+  if (action.kind === 'wake') return action;
+  return action.gather !== undefined || action.row.maxRunsKey !== undefined ? undefined : action;
 }
 
 export type SoleAction = Exclude<PreparedAction, { readonly kind: 'notify' }>;

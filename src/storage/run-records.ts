@@ -76,11 +76,9 @@ export interface AgentRun extends RunRecord<AgentAction> {
 export interface ClaimRunsOptions {
   readonly nowMs: number;
   readonly limit: number;
-  /** Runs active at most of any one mapping id; runs of the built-in routes have none and are not limited by it. */
-  readonly maxPerMapping?: number;
   /** Runs active at most per runner name. */
   readonly maxPerRunner?: ReadonlyMap<string, number>;
-  /** How many may begin within an hour. */
+  /** How many of a mapping may begin within an hour, and go on. */
   readonly limits?: LimitRules;
   /** The name that runs without one count under. */
   readonly defaultRunner?: string;

@@ -109,7 +109,12 @@ async function measureBacklog(file: string, queued: number, concurrency: number)
   const openMs = performance.now() - started;
   const claimMs = await medianTime(51, () => storage.claimRuns({ nowMs: NOW, limit: 4 }));
   const claimUnderLimitsMs = await medianTime(51, () =>
-    storage.claimRuns({ nowMs: NOW, limit: 4, maxPerMapping: 1000, maxPerRunner: new Map([['', 1000]]) }),
+    storage.claimRuns({
+      nowMs: NOW,
+      limit: 4,
+      limits: { default: { maxRuns: { runs: 1000, isKeyed: false } }, byMapping: new Map() },
+      maxPerRunner: new Map([['', 1000]]),
+    }),
   );
   const turnMs = await medianTime(51, async () => {
     const [run] = await storage.claimRuns({ nowMs: NOW, limit: 1 });

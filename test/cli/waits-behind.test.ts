@@ -34,6 +34,11 @@ test('the conversation, the limits of all, of its mapping and of its runner', ()
   expect(waits(run, other('1'), other('2'), other('3'))).toContain(
     'gateway.maxRunsPerMapping lets 3 run at a time',
   );
+  const keyed = (id: string, key: string): RunRecord => runOf(id, { runner: 'b', maxRuns: { runs: 1, key } });
+  expect(waits(keyed('r', 'x'), keyed('1', 'y'))).toBeUndefined();
+  expect(waits(keyed('r', 'x'), keyed('1', 'x'))).toContain(
+    'maxRuns of the mapping for the key x lets 1 run',
+  );
   expect(waits(run, ...['1', '2', '3', '4'].map((id) => other(id, id)))).toContain(
     '4 runs are under way, and gateway.maxRuns lets 4',
   );

@@ -54,8 +54,9 @@ const MAPPINGS = [
     fallback: { channel: 'discord', to: '123456789012345678' },
     callbackUrl: 'https://example.org/done',
     dedupe: { key: '{{id}}', ttlSeconds: 60 },
-    debounce: { key: '{{item.id}}', seconds: 30, maxSeconds: 60 },
+    debounce: { key: '{{item.id}}', seconds: 30, maxSeconds: 60, keep: 'latest' },
     limits: { runsPerHour: 60, runsPerHourAndSession: 20 },
+    maxRuns: { key: '{{item.id}}', runs: 2 },
     maxBodyBytes: 1000,
     otherwise: 'skip',
     keepRequests: 'none',
@@ -191,7 +192,7 @@ test('the sample mappings have every key of the schema: a new key belongs there'
   expect(observe(MAPPINGS)).toMatchObject([
     ...kinds.map((kind) => ({ outcome: { kind } })),
     warned,
-    [['orders', {}]],
+    [['orders', { maxRuns: { runs: 2, isKeyed: true } }]],
   ]);
 });
 

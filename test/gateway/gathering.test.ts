@@ -36,6 +36,30 @@ test('an agent reads all events of a run in order, inside one boundary, after th
   ]);
 });
 
+test('an agent reads the newest event alone where only that is kept', async () => {
+  const prompts: string[] = [];
+  const runner = answering(({ prompt }) => {
+    prompts.push(prompt);
+    return ok('seen');
+  });
+  const house = await openHouse({ runners: { default: runner } });
+  const debounce = {
+    key: 'site',
+    seconds: 0.2,
+    maxSeconds: 3,
+    keep: 'latest',
+    nonce: '0123456789abcdef',
+  } as const;
+  const [first, newest] = [
+    agentAction({ message: 'disk full', debounce }),
+    agentAction({ message: 'disk fine', debounce }),
+  ];
+  await house.accept(first);
+  await house.accept(newest);
+  await house.gateway.waitForRun(first.id, 5_000);
+  expect(prompts).toEqual([newest.prompt]);
+});
+
 test('a run with one event is an ordinary one', async () => {
   const prompts: string[] = [];
   const runner = answering(({ prompt }) => {

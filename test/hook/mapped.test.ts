@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { deriveActionId } from '../../src/hook/ids.ts';
 import { formatEvaluation } from '../../src/explanation/explanation.ts';
+import { describeEvaluation } from '../../src/golden/expectation.ts';
 import type { JsonValue } from '../../src/request.ts';
 import {
   actionOf,
@@ -394,6 +395,18 @@ test('otherwise of a path goes before hooks.unmatched', () => {
   expect(formatEvaluation(judge('other', 'skip', 'reject'))).not.toContain('otherwise: skip');
 });
 
+test('maxRuns has the key of its event, and a blank one is told', () => {
+  const settings = settingsWith({
+    table: `{id: m, match: {path: h}, messageTemplate: x, maxRuns: {key: "{{repo}}", runs: 1}}`,
+  });
+  const { evaluation } = evaluateHook({ payload: { repo: 'shop' } }, settings);
+  expect(describeEvaluation(evaluation)).toMatchObject({ actions: [{ maxRuns: { runs: 1, key: 'shop' } }] });
+  expect(formatEvaluation(evaluation)).toContain('maxRuns 1: further runs of the key shop wait');
+  const { evaluation: blank } = evaluateHook({ payload: {} }, settings);
+  expect(actionOf(blank)).not.toHaveProperty('maxRuns');
+  expect(blank.warnings).toMatchObject([{ code: 'blank_max_runs_key', field: 'maxRuns.key' }]);
+});
+
 describe('debounce', () => {
   const yaml = `
 - id: alerts
@@ -419,6 +432,18 @@ describe('debounce', () => {
     expect(formatEvaluation(evaluation)).toContain(
       'debounce one: begins 30 s after the last of its events, at most 300 s (5 min) after the first',
     );
+  });
+
+  test('keeps only the newest event where it says so', () => {
+    const table = yaml.replace('seconds: 30', 'seconds: 30, keep: latest');
+    const { evaluation } = evaluateHook(
+      { payload: { alerts: [{ name: 'a', site: 'one' }] } },
+      settingsWith({ table }),
+    );
+    expect(describeEvaluation(evaluation)).toMatchObject({
+      actions: [{ debounce: { key: 'one', seconds: 30, maxSeconds: 300, keep: 'latest' } }],
+    });
+    expect(formatEvaluation(evaluation)).toContain('after the first, and reads the newest alone');
   });
 
   test('lets an event with a blank key run alone, and says so', () => {

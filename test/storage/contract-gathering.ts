@@ -90,6 +90,20 @@ export function gatheringContract(name: string, { fresh, again }: Harness): void
       expect(await claim(storage, 10, later(110))).toHaveLength(3);
     });
 
+    test('holds only the newest event where that is said, however many come', async () => {
+      const store = await fresh();
+      const latest = { debounce: { ...debounce, keep: 'latest' } } as const;
+      const many = Array.from({ length: 205 }, (_, index) => event('x'.repeat(index + 6_000), latest));
+      const { accepted } = await store.storage.accept(work(many, at(0)));
+      expect(new Set(accepted.map(({ id }) => id))).toEqual(new Set([many[0]?.id]));
+      expect(await store.storage.backlog()).toMatchObject({ queuedRuns: 1 });
+      const storage = await again(store);
+      const newest = event('newest', latest);
+      await storage.accept(work([newest], at(5)));
+      expect(await storage.verify()).toEqual([]);
+      expect(await claim(storage, 10, later(15))).toMatchObject([{ eventCount: 206, events: [newest] }]);
+    });
+
     test('stands in its conversation when it begins, and leaves nothing behind when it is pruned', async () => {
       const { storage } = await fresh();
       const key = { sessionKey: 'site', owner: 'mapping:alerts' } as const;

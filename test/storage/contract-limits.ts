@@ -84,6 +84,31 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       expect(await storage.listLimited({ nowMs: NOW, rules: twoPerHour })).toMatchObject([{ waiting: 1 }]);
     });
 
+    test('lets as many runs of a key go on as may, and others beside them', async () => {
+      const store = await fresh();
+      const rules = { byMapping: new Map([['a', { maxRuns: { runs: 1, isKeyed: true } }]]) };
+      const of = (key?: string) => agentOf('a', key === undefined ? {} : { maxRuns: { runs: 1, key } });
+      const [first, second, third, elsewhere, uncounted, also] = [
+        of('x'),
+        of('x'),
+        of('x'),
+        of('y'),
+        of(),
+        of(),
+      ];
+      await store.storage.accept(work([first, second, third]));
+      // A request of several actions and one of a single one are stored in different ways.
+      for (const one of [elsewhere, uncounted, also]) await store.storage.accept(work([one]));
+      expect(await claimed(store.storage, rules)).toEqual([first.id, elsewhere.id, uncounted.id, also.id]);
+      expect(await claimed(store.storage, rules)).toEqual([]);
+      await store.storage.completeRun(completion(first.id));
+      const storage = await again(store);
+      expect(await claimed(storage, rules, NOW, 1)).toEqual([second.id]);
+      const two = { byMapping: new Map([['a', { maxRuns: { runs: 2, isKeyed: true } }]]) };
+      expect(await claimed(storage, two)).toEqual([third.id]);
+      expect(await storage.verify()).toEqual([]);
+    });
+
     test('pauses a mapping, or everything, until it is resumed', async () => {
       const store = await fresh();
       const [one, two, other] = [agentOf('a'), agentOf('a'), agentOf('b')];

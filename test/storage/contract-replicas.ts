@@ -64,7 +64,11 @@ function sharedContract({ fresh, beside }: Pick<Harness, 'fresh' | 'beside'>): v
     const lane = [1, 2, 3].map(() => agentOf('many', { sessionKey: 'k' }));
     const single = Array.from({ length: 4 }, () => agentOf('many'));
     await storage.accept(work([...lane, ...single]));
-    const options = { nowMs: NOW, limit: 9, maxPerMapping: 3 };
+    const options = {
+      nowMs: NOW,
+      limit: 9,
+      limits: { default: { maxRuns: { runs: 3, isKeyed: false } }, byMapping: new Map() },
+    };
     const claimed = (
       await Promise.all([storage.claimRuns(options), other.claimRuns(options), storage.claimRuns(options)])
     ).flat();
@@ -122,7 +126,10 @@ function sharedContract({ fresh, beside }: Pick<Harness, 'fresh' | 'beside'>): v
         completion(id, { history: { conversation, turns, maxTurns: 5, isOnDisk: true } }),
       );
     };
-    const limits = [{}, { maxPerMapping: 9 }];
+    const limits = [
+      {},
+      { limits: { default: { maxRuns: { runs: 9, isKeyed: false } }, byMapping: new Map() } },
+    ];
     await storage.accept(work(runs.slice(0, 3)));
     expect(ids(await claim(here))).toEqual([runs[0]?.id]);
     expect(await end(here, runs[0]!)).toBe(true);

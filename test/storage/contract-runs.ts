@@ -134,7 +134,8 @@ export function runsContract(name: string, { fresh, again }: Harness): void {
       const slow = Array.from({ length: 3 }, () => agentOf('other', { runner: 'slow' }));
       const builtIn = [agent(), agent(), agent()];
       await storage.accept(work([...many, ...slow, ...builtIn]));
-      const options = { nowMs: NOW, limit: 6, maxPerMapping: 2, maxPerRunner: new Map([['slow', 1]]) };
+      const limits = { default: { maxRuns: { runs: 2, isKeyed: false } }, byMapping: new Map() };
+      const options = { nowMs: NOW, limit: 6, limits, maxPerRunner: new Map([['slow', 1]]) };
       expect(ids(await storage.claimRuns(options))).toEqual([
         ...ids(many.slice(0, 2)),
         slow[0]?.id,

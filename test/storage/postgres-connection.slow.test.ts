@@ -176,7 +176,11 @@ test('a batch of accepts, a claim and a batch of ends take a few round trips, ho
     runs = await storage.claimRuns({ nowMs: NOW, limit: 16, ...options });
   };
   expect(await tripsOf(() => claimed({}))).toBe(1);
-  expect(await tripsOf(() => claimed({ maxPerMapping: 16 }))).toBe(4);
+  expect(
+    await tripsOf(() =>
+      claimed({ limits: { default: { maxRuns: { runs: 16, isKeyed: false } }, byMapping: new Map() } }),
+    ),
+  ).toBe(4);
   const history = ({ sessionKey, owner }: AgentAction) => ({
     conversation: conversation(sessionKey, owner),
     turns: [{ role: 'assistant' as const, text: 'done', at: NOW }],

@@ -62,6 +62,7 @@ const CONSEQUENCES: Readonly<Record<string, Sentence>> = {
   sessionKey: say`a part of sessionKey is empty: all such requests have one key, and so share one conversation`,
   'dedupe.key': say`a part of dedupe.key is empty: requests that differ only there count as repeats`,
   'debounce.key': say`a part of debounce.key is empty: requests that differ only there become one run`,
+  'maxRuns.key': say`a part of maxRuns.key is empty: runs that differ only there wait for each other`,
 };
 
 /** What it means that something in this key of a mapping rendered empty; undefined where nothing follows. */

@@ -21,10 +21,11 @@ const FIELD = /^\$?\.?(?:[A-Za-z_]\w*\.)*(?:id|uuid|\w+_id|\w+Id)$|^\$\.[\w.-]+$
 /** Keys that read the request only between braces: `dedupe: {key: event.id}` is the same for all requests. */
 function withoutBraces({ source, located, dialect }: MappingSubject): readonly Found[] {
   if (dialect === 'openclaw') return [];
-  const { dedupe, debounce, sessionKey } = source;
+  const { dedupe, debounce, maxRuns, sessionKey } = source;
   const keys: readonly (readonly [Path, string | undefined, isWhole: boolean])[] = [
     [['dedupe', 'key'], typeof dedupe === 'object' ? dedupe.key : undefined, true],
     [['debounce', 'key'], debounce?.key, true],
+    [['maxRuns', 'key'], typeof maxRuns === 'object' ? maxRuns.key : undefined, true],
     [['sessionKey'], sessionKey, false],
   ];
   return keys.flatMap(([path, text, isWhole]) => {

@@ -6,9 +6,10 @@ import { type MappingSubject } from '../../mapping/facts.ts';
 import { look, type Found } from '../rule.ts';
 
 /** Texts with templates. */
-const TEXTS = 'messageTemplate textTemplate instructions name sessionKey to dedupe.key debounce.key'
-  .split(' ')
-  .map((key): Path => key.split('.'));
+const TEXTS =
+  'messageTemplate textTemplate instructions name sessionKey to dedupe.key debounce.key maxRuns.key'
+    .split(' ')
+    .map((key): Path => key.split('.'));
 /** Letters of a text that is written out. */
 const MAX_SHOWN = 200;
 /** What people write behind a sign of a comment, also without a blank. */

@@ -191,9 +191,7 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   model_name: calledHere('model'),
   reasoning: calledHere('thinking'),
   ...alike('retry retries maxRetries attempts', again),
-  concurrency: {
-    hint: 'how many runs of a mapping go on at once is gateway.maxRunsPerMapping of the configuration',
-  },
+  concurrency: calledHere('maxRuns'),
   ...below('verify', {
     ...alike('secret token key password publicKey signingSecret', secrets),
     ...alike('tolerance maxAge', tolerance),

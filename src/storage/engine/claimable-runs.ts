@@ -1,6 +1,6 @@
 import { ALL_MAPPINGS, type ClaimRunsOptions, type QueuePause } from '../records.ts';
 import { both, by, listed, type Sql } from './dialects.ts';
-import type { HourlyRoom } from './hourly-room.ts';
+import { limitsOf, type HourlyRoom } from './hourly-room.ts';
 import { RUN_FIELDS, type RunRow } from './rows.ts';
 import { DUE, makeDue, type WaitingRun } from './session-queue.ts';
 import { RUN } from './states.ts';
@@ -14,8 +14,8 @@ const IN_ORDER = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_ready_in_order')
   JOIN run_actions ON run_actions.seq = runs.seq WHERE state = ${RUN.ready} `;
 const inOrder = ({ notElsewhere = '' }: Statements): Sql =>
   both`${IN_ORDER}${notElsewhere} ORDER BY runs.seq LIMIT ?`;
-const ACTIVE = both`SELECT mapping_id AS "mappingId", runner, count(*) AS active FROM runs ${by('runs_active')}
-  WHERE state = ${RUN.active} GROUP BY mapping_id, runner`;
+const ACTIVE = both`SELECT mapping_id AS "mappingId", runner, max_runs_key AS key, count(*) AS active
+  FROM runs ${by('runs_active')} WHERE state = ${RUN.active} GROUP BY mapping_id, runner, max_runs_key`;
 const READY = both`FROM runs ${by('runs_ready')} WHERE state = ${RUN.ready}`;
 // Two seeks for each lane instead of one comparison of pairs, which would walk through the whole lane.
 /** Mappings and runners with ready runs. */
@@ -27,12 +27,13 @@ export const LANES = both`WITH RECURSIVE lane(seq, mapping_id, runner) AS (
       (SELECT seq ${READY} AND mapping_id > lane.mapping_id ORDER BY mapping_id, runner LIMIT 1)))
   SELECT mapping_id AS "mappingId", runner FROM lane`;
 // A conversation has one ready run at most, so no more are passed over than there are conversations at their limit.
-const ofLane = ({ notElsewhere = '' }: Statements): Sql => both`SELECT seq FROM runs ${by('runs_ready')}
-  WHERE state = ${RUN.ready} AND mapping_id = ? AND runner = ? AND exempt = 0
-    AND (line IS NULL OR line NOT IN ${listed('?')}) ${notElsewhere} ORDER BY seq LIMIT ?`;
+const ofLane = ({ notElsewhere = '' }: Statements): Sql => both`SELECT seq, max_runs_key AS key
+  FROM runs ${by('runs_ready')} WHERE state = ${RUN.ready} AND mapping_id = ? AND runner = ? AND exempt = 0
+    AND (line IS NULL OR line NOT IN ${listed('?')})
+    AND (max_runs_key IS NULL OR max_runs_key NOT IN ${listed('?')}) ${notElsewhere} ORDER BY seq LIMIT ?`;
 const exemptRuns = ({
   notElsewhere = '',
-}: Statements): Sql => both`SELECT seq, mapping_id AS "mappingId", runner FROM runs ${by('runs_exempt')}
+}: Statements): Sql => both`SELECT seq, mapping_id AS "mappingId", runner, max_runs_key AS key FROM runs ${by('runs_exempt')}
   WHERE state = ${RUN.ready} AND exempt = 1 ${notElsewhere} ORDER BY seq LIMIT ?`;
 const PAUSES = 'SELECT mapping_id AS "mappingId" FROM queue_pauses';
 
@@ -44,6 +45,8 @@ interface Lane {
 
 interface Candidate {
   readonly seq: number;
+  /** With which others of its mapping it counts. */
+  readonly key: string | null;
   readonly lane: Lane;
   /** Somebody said that the limits of its mapping do not hold it. */
   readonly isExempt: boolean;
@@ -85,7 +88,7 @@ export function findClaimable(
   const [active, exempt, lanes] = answers as LaneAnswers;
   const room = new Room(options, active);
   const found = [
-    ...exempt.map(({ seq, ...lane }) => ({ seq, lane, isExempt: true })),
+    ...exempt.map(({ seq, key, ...lane }) => ({ seq, key, lane, isExempt: true })),
     ...inLanes(store.sql, { lanes, limit, room, hourly, paused }),
   ];
   return pick(found, { limit, room, hourly, paused });
@@ -101,11 +104,15 @@ export function claimQuestions({ sql }: Store, options: ClaimRunsOptions): reado
   return [placing, [PAUSES], ...ready];
 }
 
-export function hasNoLimits({ maxPerMapping, maxPerRunner, limits }: ClaimRunsOptions): boolean {
-  return maxPerMapping === undefined && (maxPerRunner?.size ?? 0) === 0 && limits === undefined;
+export function hasNoLimits({ maxPerRunner, limits }: ClaimRunsOptions): boolean {
+  return (maxPerRunner?.size ?? 0) === 0 && limits === undefined;
 }
 
-type LaneAnswers = [active: (Lane & { active: number })[], exempt: (Lane & { seq: number })[], lanes: Lane[]];
+interface Keyed {
+  readonly key: string | null;
+}
+type ActiveRuns = Lane & Keyed & { readonly active: number };
+type LaneAnswers = [active: ActiveRuns[], exempt: (Lane & Keyed & { seq: number })[], lanes: Lane[]];
 
 function laneQuestions(sql: Statements, limit: number): readonly Question[] {
   return [[ACTIVE], [exemptRuns(sql), limit], [LANES]];
@@ -122,11 +129,12 @@ function inLanes(
     const most = Math.min(limit, room.left(lane), hourly.left(mappingId));
     if (most <= 0) return [];
     const full = JSON.stringify(hourly.fullLines(mappingId).map(({ line }) => line));
-    return [{ lane, question: [ofLane(sql), mappingId, runner, full, most] as const }];
+    const fullKeys = JSON.stringify(room.fullKeys(mappingId));
+    return [{ lane, question: [ofLane(sql), mappingId, runner, full, fullKeys, most] as const }];
   });
-  const answers = sql.allOf<{ seq: number }>(open.map(({ question }) => question));
+  const answers = sql.allOf<Keyed & { seq: number }>(open.map(({ question }) => question));
   return open.flatMap(({ lane }, index) =>
-    (answers[index] ?? []).map(({ seq }) => ({ seq, lane, isExempt: false })),
+    (answers[index] ?? []).map((found) => ({ ...found, lane, isExempt: false })),
   );
 }
 
@@ -139,44 +147,56 @@ interface Picking {
 
 function pick(found: readonly Candidate[], { limit, room, hourly, paused }: Picking): readonly Claimable[] {
   const picked: Claimable[] = [];
-  for (const { seq, lane, isExempt } of found.toSorted((a, b) => a.seq - b.seq)) {
+  for (const { seq, key, lane, isExempt } of found.toSorted((a, b) => a.seq - b.seq)) {
     const { mappingId } = lane;
     if (picked.length === limit) break;
-    if (room.left(lane) <= 0 || paused.has(mappingId)) continue;
+    if (room.left(lane, key) <= 0 || paused.has(mappingId)) continue;
     if (!isExempt && hourly.left(mappingId) <= 0) continue;
-    room.take(lane);
+    room.take(lane, key);
     hourly.take(mappingId);
     picked.push({ seq, mappingId });
   }
   return picked;
 }
 
-/** How many more runs each mapping and each runner may have. */
+/** How many more runs each mapping, each of its keys and each runner may have. */
 class Room {
   readonly #options: ClaimRunsOptions;
-  readonly #perMapping = new Map<string, number>();
+  /** By key within a mapping; those of all its runs are under null. */
+  readonly #perMapping = new Map<string, Map<string | null, number>>();
   readonly #perRunner = new Map<string, number>();
 
-  constructor(options: ClaimRunsOptions, active: readonly (Lane & { readonly active: number })[]) {
+  constructor(options: ClaimRunsOptions, active: readonly ActiveRuns[]) {
     this.#options = options;
-    for (const lane of active) this.#count(lane, lane.active);
+    for (const lane of active) this.#count(lane, lane.key, lane.active);
   }
 
-  left({ mappingId, runner }: Lane): number {
-    const { maxPerMapping = Infinity, maxPerRunner } = this.#options;
+  left({ mappingId, runner }: Lane, key: string | null = null): number {
+    const { maxPerRunner } = this.#options;
     const name = this.#nameOf(runner);
-    // The built-in routes have no mapping that could be limited.
-    const ofMapping = mappingId === '' ? Infinity : maxPerMapping - (this.#perMapping.get(mappingId) ?? 0);
+    const { runs = Infinity, isKeyed = false } = limitsOf(this.#options.limits, mappingId)?.maxRuns ?? {};
+    const counted = this.#perMapping.get(mappingId)?.get(isKeyed ? key : null) ?? 0;
+    const ofMapping = isKeyed && key === null ? Infinity : runs - counted;
     return Math.min(ofMapping, (maxPerRunner?.get(name) ?? Infinity) - (this.#perRunner.get(name) ?? 0));
   }
 
-  take(lane: Lane): void {
-    this.#count(lane, 1);
+  /** Keys of the mapping of which no run may begin now. */
+  fullKeys(mappingId: string): readonly string[] {
+    const { runs = Infinity, isKeyed = false } = limitsOf(this.#options.limits, mappingId)?.maxRuns ?? {};
+    if (!isKeyed) return [];
+    const counts = [...(this.#perMapping.get(mappingId) ?? [])];
+    return counts.flatMap(([key, count]) => (key === null || count < runs ? [] : [key]));
   }
 
-  #count({ mappingId, runner }: Lane, by: number): void {
+  take(lane: Lane, key: string | null): void {
+    this.#count(lane, key, 1);
+  }
+
+  #count({ mappingId, runner }: Lane, key: string | null, by: number): void {
     const name = this.#nameOf(runner);
-    this.#perMapping.set(mappingId, (this.#perMapping.get(mappingId) ?? 0) + by);
+    const counts = this.#perMapping.get(mappingId) ?? new Map<string | null, number>();
+    for (const each of new Set([null, key])) counts.set(each, (counts.get(each) ?? 0) + by);
+    this.#perMapping.set(mappingId, counts);
     this.#perRunner.set(name, (this.#perRunner.get(name) ?? 0) + by);
   }
 

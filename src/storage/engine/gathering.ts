@@ -15,6 +15,7 @@ const FIND = both`SELECT seq, id, bytes, gathered, due_at AS "dueAt", gather_unt
 const JOIN = 'INSERT INTO run_events (run_seq, position, action) VALUES (?, ?, ?)';
 const EXTEND = 'UPDATE runs SET bytes = bytes + ?, due_at = ?, gathered = gathered + 1 WHERE seq = ?';
 const CLOSE = 'UPDATE runs SET due_at = ?, gather_key = NULL WHERE seq = ?';
+const FORGET = 'DELETE FROM run_events WHERE run_seq = ?';
 const EVENTS = 'SELECT action FROM run_events WHERE run_seq = ? ORDER BY position';
 
 interface GatheringRun {
@@ -30,16 +31,24 @@ interface GatheringRun {
 export function gather(store: Store, event: NewRun, gathering: Gathering): string {
   const { sql, counters } = store;
   const open = sql.find<GatheringRun>(FIND, event.mappingId, gathering.key, event.acceptedAt);
-  if (open !== undefined && hasRoom(open, event)) {
+  if (open !== undefined && (gathering.isLatest || hasRoom(open, event))) {
     const dueAt = Math.max(open.dueAt, Math.min(gathering.dueAt, open.until));
+    const bytes = event.bytes - (gathering.isLatest ? forgetEvents(sql, open.seq) : 0);
     sql.post(JOIN, open.seq, open.gathered, event.action);
-    sql.post(EXTEND, event.bytes, dueAt, open.seq);
-    counters.runBytes += event.bytes;
+    sql.post(EXTEND, bytes, dueAt, open.seq);
+    counters.runBytes += bytes;
     return open.id;
   }
   if (open !== undefined) sql.post(CLOSE, event.acceptedAt, open.seq);
   insertRun(store, event, gathering);
   return event.id;
+}
+
+/** Takes the events away that joined a run. Returns how many bytes they took. */
+function forgetEvents(sql: Statements, seq: number): number {
+  const events = sql.all<{ action: string }>(EVENTS, seq);
+  sql.post(FORGET, seq);
+  return events.reduce((bytes, { action }) => bytes + action.length, 0);
 }
 
 function hasRoom({ gathered, bytes }: GatheringRun, event: NewRun): boolean {

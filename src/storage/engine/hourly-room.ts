@@ -22,7 +22,7 @@ const FORGET =
   'DELETE FROM run_starts WHERE run_seq = ? AND started_at = (SELECT started_at FROM runs WHERE seq = ?)';
 
 /** The limits of one mapping; undefined where it has none. */
-function limitsOf(rules: LimitRules | undefined, mappingId: string): RunLimits | undefined {
+export function limitsOf(rules: LimitRules | undefined, mappingId: string): RunLimits | undefined {
   if (rules === undefined || mappingId === '') return undefined;
   return rules.byMapping.get(mappingId) ?? rules.default;
 }

@@ -42,7 +42,7 @@ const invariants = (totals: string): readonly (readonly [finding: string, text: 
   [
     'gathered events without their run, or a wrong number of them',
     `SELECT (SELECT count(*) FROM run_events WHERE run_seq NOT IN (SELECT seq FROM runs))
-       + (SELECT count(*) FROM runs WHERE gathered <> (SELECT count(*) FROM run_events WHERE run_seq = runs.seq)) AS broken`,
+       + (SELECT count(*) FROM runs WHERE gathered <> (SELECT coalesce(max(position) + 1, 0) FROM run_events WHERE run_seq = runs.seq)) AS broken`,
   ],
   ...COUNTED.map(
     ([column, table, rows]) =>

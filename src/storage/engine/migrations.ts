@@ -74,6 +74,15 @@ CREATE TABLE generations (id TEXT PRIMARY KEY, kept_at ${BIG} NOT NULL, files TE
 CREATE TABLE generation_files (hash TEXT PRIMARY KEY, content TEXT NOT NULL${KEYED};
 `;
 
+/**
+ * Runs of a mapping that count together (`maxRuns` with a key) have one `max_runs_key`. `approval`: until when somebody
+ * may say that the run begins, and what was said, as JSON.
+ */
+const KEYS_OF_RUNS = `
+ALTER TABLE runs ADD COLUMN max_runs_key TEXT;
+ALTER TABLE runs ADD COLUMN approval TEXT;
+`;
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -87,6 +96,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 8, postgres: 5, sql: EARLIER },
   { postgres: 6, sql: SLOTS },
   { sqlite: 9, postgres: 7, sql: GENERATIONS },
+  { sqlite: 10, postgres: 8, sql: KEYS_OF_RUNS },
 ];
 
 /** The newest version that is known. */

@@ -32,6 +32,7 @@ const STEP_BACK = both`UPDATE runs ${by('runs_in_line')} SET state = ${RUN.block
   WHERE line = ?1 AND state = ${RUN.ready} AND state <= ${RUN.active} AND seq > ?2`;
 const STEP_IN = both`UPDATE runs SET state = CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END WHERE seq = ?2`;
 const MAKE_READY = `UPDATE runs SET state = ${RUN.ready} WHERE seq = ?`;
+const SET_KEY = 'UPDATE runs SET max_runs_key = ? WHERE id = ?';
 const ADOPT = 'UPDATE runs SET line = ? WHERE id = ? AND session_key = ? AND owner = ? AND line IS NULL';
 /** Waiting runs whose time has come, the longest due first. */
 export const DUE = both`SELECT seq, line AS queue FROM runs ${by('runs_waiting')}
@@ -51,7 +52,7 @@ export function queueOf(owner: string, sessionKey: string): string {
 /** Stores a new run at the end of its queue; one that gathers events waits until its time has come. */
 export function insertRun(store: Store, run: NewRun, gathering?: Gathering): void {
   const { sql, counters } = store;
-  const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = run;
+  const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt, maxRunsKey } = run;
   const queue = hasOwnKey(run) ? null : queueOf(owner, sessionKey);
   if (queue !== null) adoptNamesake(store, run, queue);
   const inLine = sql.placeDue === undefined ? INSERT_IN_LINE : INSERT_ARRIVED;
@@ -60,6 +61,8 @@ export function insertRun(store: Store, run: NewRun, gathering?: Gathering): voi
   if (gathering === undefined) sql.post(alone, ...values);
   else sql.post(INSERT_GATHERING, ...values, gathering.dueAt, gathering.key, gathering.until);
   postAction(sql, action);
+  // Few have one, and each value of an insertion costs.
+  if (maxRunsKey !== undefined) sql.post(SET_KEY, maxRunsKey, id);
   counters.queuedRuns += 1;
   counters.runBytes += bytes;
 }

@@ -55,11 +55,12 @@ function accept({ isAgain, hasRuns, hasWakes, hasKeys }: Form): string {
   SELECT n FROM keys JOIN taken USING (scope, key)
 )`;
   const runs = `new_runs AS (
-  INSERT INTO runs (id, kind, state, session_key, owner, line, mapping_id, runner, bytes, accepted_at, due_at)
+  INSERT INTO runs (id, kind, state, session_key, owner, line, mapping_id, runner, bytes, accepted_at, due_at,
+    max_runs_key)
   SELECT id, 'hook', CASE WHEN line IS NULL THEN ${RUN.ready} ELSE ${RUN.waiting} END, "sessionKey", owner, line,
-    "mappingId", runner, bytes, "acceptedAt", CASE WHEN line IS NULL THEN "acceptedAt" ELSE 0 END
+    "mappingId", runner, bytes, "acceptedAt", CASE WHEN line IS NULL THEN "acceptedAt" ELSE 0 END, "maxRunsKey"
   FROM room, ROWS FROM (json_to_recordset($1::json) AS (n integer, id text, "sessionKey" text, owner text, line text,
-    "mappingId" text, runner text, bytes bigint, "acceptedAt" bigint, action text)) WITH ORDINALITY AS given
+    "mappingId" text, runner text, bytes bigint, "acceptedAt" bigint, action text, "maxRunsKey" text)) WITH ORDINALITY AS given
   ${isOpen} ORDER BY ordinality ${isNew} RETURNING seq, id, bytes
 ), actions AS (
   INSERT INTO run_actions (seq, action) SELECT seq, action
