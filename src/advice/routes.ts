@@ -34,6 +34,8 @@ export interface Route {
   readonly shadowedBy?: string;
   /** It is turned off, and takes nothing. */
   readonly disabled?: true;
+  /** Those after it are asked as well. */
+  readonly continue?: true;
 }
 
 /** A request as a file of a golden case has it. */
@@ -155,9 +157,9 @@ function freeName({ paths }: RoutingTable): string {
 }
 
 const shadowOf = (one: Asking, before: readonly Asking[]): Asking | undefined =>
-  before.find((other) => asksNoMore(other.asked, one.asked));
+  before.find((other) => other.mapping.continues !== true && asksNoMore(other.asked, one.asked));
 
-function routeOf({ id, at, action, match: { source, when } }: CompiledMapping): Route {
+function routeOf({ id, at, action, match: { source, when }, continues }: CompiledMapping): Route {
   return {
     id,
     at: formatPlace(at),
@@ -165,6 +167,7 @@ function routeOf({ id, at, action, match: { source, when } }: CompiledMapping): 
     ...(source === undefined ? {} : { source }),
     ...(when === undefined ? {} : { condition: conditionWords(when.rule) }),
     ...(when === undefined || readsSecret(when.rule) ? {} : { when: when.rule }),
+    ...(continues === true ? { continue: true } : {}),
   };
 }
 
@@ -193,7 +196,7 @@ async function findOverlaps(
   const overlaps: Overlap[] = [];
   const notDecided: [string, string][] = [];
   const pairs = asking.flatMap((first, index) =>
-    asking
+    (first.mapping.continues === true ? [] : asking)
       .slice(index + 1)
       .filter(({ asked }) => !areApart(first.asked, asked) && !asksNoMore(asked, first.asked))
       .map((second) => [first, second] as const),

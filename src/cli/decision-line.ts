@@ -108,7 +108,7 @@ function eachText({ mapping, outcome }: SeenRequest['evaluation']): string {
 }
 
 function describe({ evaluation, result }: SeenRequest): string {
-  const { outcome, mapping } = evaluation;
+  const { outcome, mapping, further } = evaluation;
   const by = `${mapping === undefined ? '' : `${mapping.id} → `}${result?.duplicate === true ? 'repeat, nothing new: ' : ''}`;
   switch (outcome.kind) {
     case 'accepted':
@@ -119,7 +119,8 @@ function describe({ evaluation, result }: SeenRequest): string {
           const again =
             stored?.duplicate === true && result?.duplicate !== true ? 'repeat, nothing new: ' : '';
           const head = at > 0 && mapping !== undefined ? '' : `${by}${eachText(evaluation)}`;
-          return `${head}${again}${describeAction(action, stored?.id)}`;
+          const of = further === undefined ? head : `${action.origin.mappingId} → `;
+          return `${of}${again}${describeAction(action, stored?.id)}`;
         })
         .concat(outcome.actions.length > MAX_SHOWN ? [`and ${outcome.actions.length - MAX_SHOWN} more`] : [])
         .join('; ');

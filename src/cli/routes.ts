@@ -56,10 +56,11 @@ function hookText({ name, mappings, overlaps, notDecided, only, untaken, otherwi
   ].join('\n');
 }
 
-function takesText({ source, condition, shadowedBy, disabled }: Route): string {
+function takesText({ source, condition, shadowedBy, disabled, continue: continues }: Route): string {
   const asked = [...(source === undefined ? [] : [`source is ${JSON.stringify(source)}`]), condition ?? ''];
   const words = asked.filter((each) => each !== '').join(' and ') || 'all';
   if (disabled === true) return `nothing, as it is turned off: ${words}`;
+  if (continues === true) return `${words}; those after it are asked as well`;
   return shadowedBy === undefined ? words : `nothing, as ${shadowedBy} takes it all before: ${words}`;
 }
 

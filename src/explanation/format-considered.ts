@@ -22,21 +22,20 @@ export function consideredLines(
   const of = (code: EvaluationNote['code']): readonly string[] =>
     notes.filter((note) => note.code === code).flatMap((note) => noteLines(note, how));
   if (considered.length === 0) return of('near_name');
-  const at = considered.findIndex(({ matched }) => matched);
-  const taken = considered[at];
+  const taken = considered.filter(({ matched }) => matched);
   // Those without a hook name are of no other one.
-  const before = at === -1 ? considered : considered.slice(0, at);
-  const all = before.filter(
-    ({ mapping, failed }) => mapping.match.path !== undefined || failed?.part !== 'path',
+  const all = considered.filter(
+    ({ matched, mapping, failed }) =>
+      !matched && (mapping.match.path !== undefined || failed?.part !== 'path'),
   ).length;
   const onPath = inOrderOf(notes, nearestMisses(considered));
   const near = onPath.slice(0, MAX_MISSES);
   return [
-    ...(taken === undefined
+    ...(taken.length === 0
       ? onPath.length > 0
         ? ['no mapping matched; the nearest miss first:']
         : nameLines(considered, of)
-      : ['mappings considered:', ...mappingLines(taken, notes, how)]),
+      : ['mappings considered:', ...taken.flatMap((one) => mappingLines(one, notes, how))]),
     ...near.flatMap((miss) => mappingLines(miss, notes, how)),
     ...countLines({ shown: near.length, onPath: onPath.length, all }),
     ...of('also_matched'),

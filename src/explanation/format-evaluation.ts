@@ -133,9 +133,9 @@ function headLines(
     const at = new Date(request.receivedAt).toISOString();
     lines.push(`${paint('bold', `${method} ${clearLine(request.url)}`)}  ${at}  request ${request.id}`);
   }
-  const { mapping, outcome } = evaluation;
-  if (mapping !== undefined)
-    lines.push(`mapping ${clearLine(mapping.id)}  ${paint('cyan', formatPlace(mapping.at))}`);
+  const { mapping, further = [], outcome } = evaluation;
+  for (const { id, at } of mapping === undefined ? [] : [mapping, ...further])
+    lines.push(`mapping ${clearLine(id)}  ${paint('cyan', formatPlace(at))}`);
   const repeat = isRepeat === true ? `${paint('yellow', 'a repeat')}; a new event would be ` : '';
   lines.push(`outcome ${repeat}${outcomeText(outcome, paint)}`);
   return lines;

@@ -45,7 +45,8 @@ export function settingNotes(happened: Happened): readonly SettingText[] {
 }
 
 function factsOf(happened: Happened): Facts {
-  const { table, evaluated, stored } = happened;
+  const { table, evaluated } = happened;
+  const stored = happened.stored && ofFirst(happened.stored, evaluated?.evaluation);
   const outcome = evaluated?.evaluation.outcome;
   const error = outcome?.kind === 'rejected' ? outcome.error : undefined;
   const [run] = stored?.runs ?? [];
@@ -53,11 +54,19 @@ function factsOf(happened: Happened): Facts {
   const id = stored?.decision?.mappingId ?? (run?.run.action ?? event)?.origin.mappingId;
   return {
     ...happened,
+    ...(stored && { stored }),
     mapping:
       evaluated?.evaluation.mapping ??
       (id === undefined ? undefined : table.mappings.find((one) => one.id === id)),
     code: error?.code ?? stored?.decision?.code,
   };
+}
+
+/** Settings are those of the first mapping, where several took the request. */
+function ofFirst(stored: StoredRequest, evaluation: Evaluation | undefined): StoredRequest {
+  if (evaluation?.further === undefined) return stored;
+  const { mapping } = evaluation;
+  return { ...stored, runs: stored.runs.filter(({ run }) => run.action.origin.mappingId === mapping?.id) };
 }
 
 const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {

@@ -93,11 +93,10 @@ type Hits = ReadonlyMap<string, number>;
 function countHits(evaluations: readonly Evaluation[]): Hits {
   const hits = new Map<string, number>();
   const hit = (key: string): void => void hits.set(key, (hits.get(key) ?? 0) + 1);
-  for (const { trace, mapping } of evaluations) {
-    if (mapping !== undefined) hit(`mapping@${mapping.id}`);
+  for (const { trace, mapping, further = [] } of evaluations) {
+    for (const taken of mapping === undefined ? [] : [mapping, ...further]) hit(`mapping@${taken.id}`);
     for (const considered of trace.considered) {
       for (const node of considered.nodes ?? []) if (node.leaf) hit(`${node.result}@${key(node.at)}`);
-      if (considered.matched) break;
     }
     for (const template of trace.templates) {
       for (const branch of template.branches) hit(`${branch.taken}@${key(branch.at)}`);

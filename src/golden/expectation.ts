@@ -28,14 +28,15 @@ const HEADER =
 
 /** Says what a delivery became, without ids, times and positions, which change when nothing that matters does. */
 export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs): Expectation {
-  const { outcome, mapping, warnings, trace } = evaluation;
+  const { outcome, mapping, further, warnings, trace } = evaluation;
+  const taken = mapping === undefined ? [] : [mapping, ...(further ?? [])];
   return {
     outcome: accepted?.error === undefined ? outcome.kind : 'rejected',
-    ...(mapping === undefined ? {} : { mapping: mapping.id }),
+    ...defined({ mapping: mapping?.id, further: further?.map(({ id }) => id) }),
     // A repeat does nothing, so its actions are left out.
     ...(accepted?.duplicate === true
       ? { duplicate: true }
-      : (accepted?.error ?? describeOutcome(outcome, mapping?.instructions))),
+      : (accepted?.error ?? describeOutcome(outcome, taken))),
     ...((accepted?.duplicates.length ?? 0) > 0 ? { duplicates: accepted?.duplicates } : {}),
     ...(warnings.length === 0
       ? {}
@@ -77,13 +78,10 @@ function describeFailure({
 /** The code of a transform that ran, and whose result makes no action. */
 export const WRONG_RESULT = 'wrong-result';
 
-function describeOutcome(
-  outcome: Evaluation['outcome'],
-  instructions: string | undefined,
-): Record<string, unknown> {
+function describeOutcome(outcome: Evaluation['outcome'], taken: readonly Taken[]): Record<string, unknown> {
   switch (outcome.kind) {
     case 'accepted':
-      return { actions: outcome.actions.map((action) => describeAction(action, instructions)) };
+      return { actions: outcome.actions.map((action) => describeActionOf(action, taken)) };
     case 'skipped':
       return { by: outcome.by };
     case 'rejected': {
@@ -92,6 +90,15 @@ function describeOutcome(
       return { status, code, ...defined({ field }), ...(parts.length === 0 ? {} : { errors: parts }) };
     }
   }
+}
+
+type Taken = Pick<NonNullable<Evaluation['mapping']>, 'id' | 'instructions'>;
+
+/** Where several mappings took the request, each action says whose it is. */
+function describeActionOf(action: Action, taken: readonly Taken[]): Record<string, unknown> {
+  const own = taken.find(({ id }) => id === action.origin.mappingId);
+  const described = describeAction(action, own?.instructions);
+  return taken.length < 2 ? described : { ...defined({ mapping: own?.id }), ...described };
 }
 
 function describeAction(action: Action, instructions: string | undefined): Record<string, unknown> {

@@ -37,9 +37,10 @@ export function* evaluate(
   } catch (error) {
     outcome = { kind: 'rejected', error: asHookError(error) };
   }
-  const { mapping, warnings, considered, templates, transforms } = state;
+  const { mapping, further, warnings, considered, templates, transforms } = state;
   const evaluation: Evaluation = { outcome, warnings, trace: { considered, templates, transforms } };
-  return mapping === undefined ? evaluation : { ...evaluation, mapping };
+  if (mapping === undefined) return evaluation;
+  return { ...evaluation, mapping, ...(further.length > 0 ? { further } : {}) };
 }
 
 /** The two routes of the contract that need no mapping. */
@@ -50,18 +51,39 @@ export function isBuiltInRoute(path: string): path is 'wake' | 'agent' {
 function* decide(state: EvaluationState): EvaluationPart<Outcome> {
   const { path } = state.request;
   if (isBuiltInRoute(path)) return decideBuiltIn(state, path);
-  const mapping = yield* pickMapping(state);
+  const [first, ...further] = yield* pickMappings(state);
+  if (first === undefined) return skippedByPath(state);
+  const outcome = yield* decideBy(state, first, 0);
+  const outcomes = [outcome];
+  for (const mapping of further) outcomes.push(yield* decideBy(state, mapping, actionsOf(outcomes).length));
+  state.mapping = first;
+  state.further = further;
+  const actions = actionsOf(outcomes);
+  return actions.length === 0 ? outcome : { kind: 'accepted', actions };
+}
+
+const actionsOf = (outcomes: readonly Outcome[]): readonly Action[] =>
+  outcomes.flatMap((outcome) => (outcome.kind === 'accepted' ? outcome.actions : []));
+
+/** What one mapping makes of the request; its actions are counted from `firstIndex`. */
+function* decideBy(
+  state: EvaluationState,
+  mapping: CompiledMapping,
+  firstIndex: number,
+): EvaluationPart<Outcome> {
   state.mapping = mapping;
-  if (mapping === undefined) return skippedByPath(state);
+  // They are those of the mapping before.
+  state.keys.clear();
+  state.dedupeKeys.clear();
   if (mapping.isOut === true) throw mappingIsOut();
   const skipped = findSkip(state, mapping);
   if (skipped !== undefined) return skipped;
   if (mapping.action === 'skip') return { kind: 'skipped', by: 'action' };
   if (mapping.forEach === undefined) {
-    const actions = yield* actOn(state, mapping, state.scope, 0);
+    const actions = yield* actOn(state, mapping, state.scope, firstIndex);
     return actions.length === 0 ? { kind: 'skipped', by: 'transform' } : { kind: 'accepted', actions };
   }
-  return yield* decideEach(state, mapping, mapping.forEach);
+  return yield* decideEach(state, mapping, { forEach: mapping.forEach, firstIndex });
 }
 
 /** Which setting has it skipped. */
@@ -102,20 +124,20 @@ function requireFlag(payload: JsonObject, name: string): void {
   throw fieldError(name, `${name} must be true or false, found ${kindOf(value)}`);
 }
 
-/** Undefined where none takes the request, and its path or `hooks.unmatched` has it skipped. */
-function* pickMapping(state: EvaluationState): EvaluationPart<CompiledMapping | undefined> {
+/** None where none takes the request, and its path or `hooks.unmatched` has it skipped. */
+function* pickMappings(state: EvaluationState): EvaluationPart<readonly CompiledMapping[]> {
   const { settings, scope } = state;
-  let mapping: CompiledMapping | undefined;
+  const taken: CompiledMapping[] = [];
   for (const candidate of settings.table.candidates(scope)) {
-    const taken = takesRequest(candidate, scope);
+    const isTaken = takesRequest(candidate, scope);
     yield* pauseIfDue(state);
-    if (!taken) continue;
-    mapping = candidate;
-    break;
+    if (!isTaken) continue;
+    taken.push(candidate);
+    if (candidate.continues !== true) break;
   }
-  if (state.full || mapping === undefined) yield* considerAll(state);
+  if (state.full || taken.length === 0) yield* considerAll(state);
   const { otherwise = settings.unmatched } = settings.table.settingsOf(state.request.path);
-  if (mapping !== undefined || otherwise === 'skip') return mapping;
+  if (taken.length > 0 || otherwise === 'skip') return taken;
   throw new HookError('no_mapping_matched', 'no mapping takes this request');
 }
 
@@ -141,10 +163,12 @@ function* pauseIfDue({ work }: EvaluationState): EvaluationPart<void> {
   if (work.endsTurn()) yield PAUSE;
 }
 
+type ForEach = NonNullable<CompiledMapping['forEach']>;
+
 function* decideEach(
   state: EvaluationState,
   mapping: CompiledMapping,
-  forEach: NonNullable<CompiledMapping['forEach']>,
+  { forEach, firstIndex }: { readonly forEach: ForEach; readonly firstIndex: number },
 ): EvaluationPart<Outcome> {
   const elements = readElements(state.request.payload, forEach, mapping.dialect);
   const { maxActions } = state.settings;
@@ -153,7 +177,7 @@ function* decideEach(
   for (const [index, item] of elements.entries()) {
     try {
       const scope = elementScope(state.scope, mapping, { item, index });
-      actions.push(...(yield* actOn(state, mapping, scope, actions.length)));
+      actions.push(...(yield* actOn(state, mapping, scope, firstIndex + actions.length)));
     } catch (error) {
       throw atIndex(asHookError(error), index);
     }
@@ -177,7 +201,7 @@ function elementScope(
 
 function readElements(
   payload: JsonValue,
-  { keys, text }: NonNullable<CompiledMapping['forEach']>,
+  { keys, text }: ForEach,
   dialect: CompiledMapping['dialect'],
 ): readonly JsonValue[] {
   const value = valueAt(payload, keys);

@@ -28,6 +28,8 @@ export interface EvaluationJson {
     readonly errors: readonly HookErrorItem[];
   };
   readonly mapping?: { readonly id: string; readonly at: string };
+  /** Mappings that were taken after it. */
+  readonly further?: readonly { readonly id: string; readonly at: string }[];
   readonly actions: readonly Action[];
   readonly warnings: readonly Omit<Warning, 'facts'>[];
   readonly considered: readonly ConsideredJson[];
@@ -101,20 +103,26 @@ export interface ConsideredJson {
 
 /** Turns an evaluation into plain data for JSON output. */
 export function evaluationToJson(evaluation: Evaluation): EvaluationJson {
-  const { outcome, mapping, warnings, trace } = evaluation;
+  const { outcome, mapping, further, warnings, trace } = evaluation;
+  const taken = [mapping, ...(further ?? [])];
   return {
     outcome: outcome.kind,
     ...(outcome.kind === 'skipped' ? skippedToJson(outcome) : {}),
     ...(outcome.kind === 'rejected' ? { error: pickError(outcome.error) } : {}),
-    ...(mapping === undefined ? {} : { mapping: { id: mapping.id, at: formatPlace(mapping.at) } }),
+    ...defined({ mapping: mapping && namedAt(mapping), further: further?.map(namedAt) }),
     actions: outcome.kind === 'accepted' ? outcome.actions : [],
     warnings: warnings.map(({ facts: _facts, ...warning }) => warning),
     considered: trace.considered.map(consideredToJson),
     empty: trace.templates.flatMap(emptyToJson),
-    templates: trace.templates.flatMap((template) => templateToJson(template, mapping)),
+    templates: trace.templates.flatMap((template) => templateToJson(template, taken)),
     transforms: trace.transforms.map(transformToJson),
   };
 }
+
+const namedAt = ({ id, at }: CompiledMapping): { readonly id: string; readonly at: string } => ({
+  id,
+  at: formatPlace(at),
+});
 
 function emptyToJson({ field, empty, index }: RenderedTemplate): EvaluationJson['empty'] {
   return empty.map(({ expression, at }) => ({
@@ -163,9 +171,10 @@ const MAX_PIECE_CHARS = 500;
 
 function templateToJson(
   { field, at, index, text, source }: RenderedTemplate,
-  mapping: CompiledMapping | undefined,
+  taken: readonly (CompiledMapping | undefined)[],
 ): readonly TemplateJson[] {
   if (source === undefined) return [];
+  const mapping = taken.find((one) => one?.templates.get(field) === source.template) ?? taken[0];
   const printed = piecesToJson(source, (path) => ofElement(path, index, mapping));
   return [
     {

@@ -22,6 +22,7 @@ export interface EvaluationState {
   /** Messages made safe so far: many actions may share one. */
   readonly neutralised: NeutralisedTexts;
   mapping: CompiledMapping | undefined;
+  further: readonly CompiledMapping[];
   /** Other keys by scope and name, as dedupe keys are kept. */
   readonly keys: Map<Scope, Map<string, string>>;
   /** Dedupe keys by scope, so that each is made once. */
@@ -53,6 +54,7 @@ export function startEvaluation(
     scope: { request, work },
     neutralised: new NeutralisedTexts(),
     mapping: undefined,
+    further: [],
     keys: new Map(),
     dedupeKeys: new Map(),
     transformMs: 0,

@@ -66,8 +66,10 @@ export interface Trace {
 /** One request evaluated: deterministic, no clock, network, disk or environment was touched. */
 export interface Evaluation {
   readonly outcome: Outcome;
-  /** The mapping taken; absent for built-in routes and where none matched. */
+  /** The first mapping taken, or the one that refused it; absent for built-in routes and where none matched. */
   readonly mapping?: CompiledMapping;
+  /** Mappings that were taken after it, in their order, as it says `continue`; absent where there are none. */
+  readonly further?: readonly CompiledMapping[];
   readonly warnings: readonly Warning[];
   readonly trace: Trace;
 }

@@ -31,7 +31,7 @@ export function findUnreachable(
       .toSorted((a, b) => a.mapping.order - b.mapping.order);
     const own: Asking = { mapping, conjuncts };
     const key = matchKey(path, source, conjuncts);
-    seen.set(key, seen.get(key) ?? own);
+    if (mapping.continues !== true) seen.set(key, seen.get(key) ?? own);
     if (first === undefined || entry?.preset !== undefined) return [];
     return [describeUnreachable(own, first, entry)];
   });

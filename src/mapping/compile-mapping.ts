@@ -213,6 +213,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
     action: source.action ?? 'agent',
     dialect,
     allowUnsafeExternalContent: source.allowUnsafeExternalContent ?? false,
+    ...(source.continue === true ? { continues: true } : {}),
     ...compilePathSettings(compiling),
     ...defined({ ...parts, agentId: agentOf(compiling) }),
     templates: compiling.compiled,

@@ -218,6 +218,8 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
     readonly sourceAt?: Place;
     readonly when?: CompiledCondition;
   };
+  /** Mappings after it are asked as well. */
+  readonly continues?: true;
   readonly action: 'wake' | 'agent' | 'notify' | 'skip';
   /** By whose rules templates, `forEach` and transforms of this mapping work. */
   readonly dialect: 'sluice' | 'openclaw';
@@ -299,9 +301,11 @@ export interface RoutingTable {
   isOwned(path: string): boolean;
   /** The first mapping that matches. */
   route(scope: Scope): CompiledMapping | undefined;
+  /** All mappings that take a request: the first that matches, and those that it lets be asked. */
+  takers(scope: Scope): readonly CompiledMapping[];
   /**
-   * The same decision with the reason of every mapping up to the one taken, for explain; linear in their number. The
-   * nearest miss is the entry with the most `held`.
+   * The same decision with the reason of every mapping up to the last one taken, for explain; linear in their number.
+   * The nearest miss is the entry with the most `held`.
    */
   explain(scope: Scope): Iterable<ConsideredMapping>;
 }

@@ -159,6 +159,12 @@ export const MappingSchema = z.strictObject({
   match: MatchSchema.optional().describe(
     'Which requests the mapping takes; left out, all that no other mapping takes.',
   ),
+  continue: z
+    .boolean()
+    .optional()
+    .describe(
+      'Experimental: whether the mappings after this one are asked as well, so that one request becomes the actions of several; default false.',
+    ),
   action: z
     .enum(['agent', 'wake', 'notify', 'skip'])
     .optional()

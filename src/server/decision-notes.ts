@@ -24,9 +24,15 @@ export function judgedFindings(
   const idle = error === undefined ? undefined : idleTransform(evaluation);
   return [
     ...(isRepeat ? repeatOf(judged, headers, advisor) : [debounceOf(judged)]),
+    furtherOf(evaluation),
     idle === undefined ? undefined : { code: 'returned_nothing', facts: { module: idle } },
     ...(advice?.findings ?? []),
   ].filter((found) => found !== undefined);
+}
+
+/** Which other mappings took it. */
+function furtherOf({ further }: Partial<Evaluation> = {}): StoredFinding | undefined {
+  return further && { code: 'further', facts: { mappings: further.map(({ id }) => id).join(', ') } };
 }
 
 /** That the run of an accepted request does not begin at once, and whose run it is. */

@@ -23,6 +23,7 @@ const MAPPINGS = [
   {
     id: 'orders',
     match: { path: 'h', source: 'shop', when: { '===': [{ var: 'headers.x-kind' }, 'order'] } },
+    continue: true,
     action: 'agent',
     name: 'Orders',
     wakeMode: 'next-heartbeat',
@@ -61,6 +62,7 @@ const MAPPINGS = [
     otherwise: 'skip',
     keepRequests: 'none',
   },
+  { id: 'also', match: { path: 'h', source: 'shop' }, messageTemplate: 'x' },
   {
     id: 'signed',
     match: { path: 'signed' },
@@ -182,7 +184,7 @@ test('the sample mappings have every key of the schema: a new key belongs there'
   expect(missing.map((path) => path.join('.'))).toEqual([]);
   const kinds = [
     'accepted',
-    'skipped',
+    'accepted',
     'skipped',
     'rejected',
     ...Array<string>(7).fill('accepted'),

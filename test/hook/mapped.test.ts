@@ -395,6 +395,52 @@ test('otherwise of a path goes before hooks.unmatched', () => {
   expect(formatEvaluation(judge('other', 'skip', 'reject'))).not.toContain('otherwise: skip');
 });
 
+describe('continue', () => {
+  const table = `
+- {id: a, match: {path: h}, continue: true, messageTemplate: "{{n}}", instructions: A., dedupe: {key: "{{n}}"}, sessionKey: a}
+- {id: b, match: {path: h, when: {var: b}}, continue: true, action: wake, textTemplate: "b {{n}}"}
+- {id: c, match: {path: h}, messageTemplate: "c {{n}}", instructions: C., dedupe: {key: "c{{n}}"}, sessionKey: c}
+- {id: d, match: {path: h, when: {var: d}}, messageTemplate: "d {{n}}"}
+`;
+  const judge = (payload: object, from = table) =>
+    evaluateHook({ payload: payload as JsonValue }, settingsWith({ table: from })).evaluation;
+
+  test('makes the actions of each mapping up to the first that does not continue', () => {
+    const evaluation = judge({ n: 1, b: true, d: true });
+    const actions = actionsOf(evaluation);
+    expect(new Set(actions.map(({ id }) => id)).size).toBe(3);
+    expect(actions).toMatchObject([
+      { kind: 'agent', sessionKey: 'a', owner: 'mapping:a', dedupe: { scope: 'a', key: '1' } },
+      { kind: 'wake', text: 'b 1', origin: { mappingId: 'b' } },
+      { kind: 'agent', sessionKey: 'c', owner: 'mapping:c', dedupe: { scope: 'c', key: 'c1' } },
+    ]);
+    expect(describeEvaluation(evaluation)).toMatchObject({
+      mapping: 'a',
+      further: ['b', 'c'],
+      actions: [
+        { mapping: 'a', action: 'agent', instructions: 'A.' },
+        { mapping: 'b', action: 'wake' },
+        { mapping: 'c', action: 'agent', instructions: 'C.' },
+      ],
+    });
+    const text = formatEvaluation(evaluation);
+    for (const id of ['a', 'b', 'c']) expect(text).toMatch(new RegExp(`^mapping ${id} `, 'm'));
+    expect(judge({ n: 1 }).further).toMatchObject([{ id: 'c' }]);
+  });
+
+  test('refuses all where one mapping refuses, and goes on where one skips', () => {
+    const refused = judge({ n: 1 }, table.replace('"c {{n}}"', '"{{nothing}}"'));
+    expect(errorOf(refused).code).toBe('mapping_requires_message');
+    expect(refused.mapping?.id).toBe('c');
+    const skipped = judge(
+      { n: 1 },
+      table.replace('continue: true, messageTemplate', 'continue: true, action: skip, messageTemplate'),
+    );
+    expect(actionsOf(skipped)).toMatchObject([{ origin: { mappingId: 'c' } }]);
+    expect(skipped).toMatchObject({ mapping: { id: 'a' }, further: [{ id: 'c' }] });
+  });
+});
+
 test('maxRuns has the key of its event, and a blank one is told', () => {
   const settings = settingsWith({
     table: `{id: m, match: {path: h}, messageTemplate: x, maxRuns: {key: "{{repo}}", runs: 1}}`,

@@ -56,19 +56,16 @@ export function consideredNotes(
   advice: EvaluationAdvice | undefined,
 ): readonly EvaluationNote[] {
   if (considered.length === 0) return nearNameNotes(advice?.nearNames ?? []);
-  const taken = considered.find(({ matched }) => matched);
+  const taken = considered.filter(({ matched }) => matched);
   const misses = nearestMisses(considered, advice?.instead);
-  const isNameUnknown = taken === undefined && misses.length === 0;
+  const isNameUnknown = taken.length === 0 && misses.length === 0;
   return [
-    ...(taken === undefined ? [] : heldNotes(taken)),
+    ...taken.flatMap(heldNotes),
     ...(isNameUnknown ? nameNotes(considered, advice) : []),
     ...misses.slice(0, MAX_MISSES).flatMap((miss) => missNotes(miss, advice)),
-    ...laterNotes(advice?.alsoMatched ?? [], taken),
+    ...laterNotes(advice?.alsoMatched ?? [], taken.at(-1)),
   ];
 }
-
-/** How two mappings act on one request. */
-const BOTH_ACT = say`For both to act, write one mapping with a transform that returns a list: [{ kind: 'wake', text }, { kind: 'agent', message }].`;
 
 function laterNotes(
   later: EvaluationAdvice['alsoMatched'],
@@ -91,7 +88,7 @@ function orderText(
   const rule = nodes[0]?.expression ?? '';
   const rest = rule === '' ? 'every other request' : `every other request for which ${cut(rule)} holds`;
   const order = moveBefore({ id, at }, { id: mapping.id, at: formatPlace(mapping.at) });
-  return say`only the first mapping that matches acts. If ${id} should take such requests, ${order}. ${mapping.id} then still takes ${rest}. ${BOTH_ACT}`;
+  return say`only the first mapping that matches acts. If ${id} should take such requests, ${order}. ${mapping.id} then still takes ${rest}. For both to act, write continue: true into ${mapping.id}.`;
 }
 
 const nearNameNotes = (names: EvaluationAdvice['nearNames']): readonly EvaluationNote[] =>

@@ -104,6 +104,7 @@ const SAY: Readonly<Record<string, Say>> = {
           : say`joined the run ${String(joined)}, which`;
     return say`debounce: ${which} begins when no event of its key came for ${String(seconds)} s`;
   },
+  further: ({ mappings }) => say`also taken by ${String(mappings)}`,
   returned_nothing: ({ module }) => say`transform ${String(module)}: ${RETURNED_NOTHING}`,
   transform_printed: ({ lines, ...facts }) =>
     say`${whoOf(facts)} wrote ${String(lines)} line${lines === 1 ? '' : 's'} to the console`,

@@ -11,10 +11,11 @@ const MAX_NAMED = 10;
 
 /** Finds them in their order. */
 export function laterMappings(
-  { mapping }: Evaluation,
+  { mapping: first, further }: Evaluation,
   request: HookRequest,
   { mappings }: RoutingTable,
 ): readonly LaterMapping[] {
+  const mapping = further?.at(-1) ?? first;
   if (mapping === undefined) return [];
   const scope = { request, work: new WorkBudget(WORK_LIMITS) };
   const found: LaterMapping[] = [];

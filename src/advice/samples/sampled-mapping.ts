@@ -82,7 +82,7 @@ export function sampledMappings(
   const samples = all.filter(
     ({ request }) => (paths.has(undefined) || paths.has(request.path)) && isEvent(request, table),
   );
-  const takers = new Map(samples.map((sample) => [sample, routeOf(table, sample)]));
+  const takers = new Map(samples.map((sample) => [sample, takersOf(table, sample)]));
   const bodies = new Map<Sample, BodyIndex>();
   const bodyOf = (sample: Sample): BodyIndex => {
     const known = bodies.get(sample) ?? createBodyIndex(sample.request.payload);
@@ -92,7 +92,7 @@ export function sampledMappings(
   return asked.map((mapping): SampledMapping => {
     const { path } = mapping.match;
     const ofPath = samples.filter(({ request }) => path === undefined || request.path === path);
-    const taken = ofPath.filter((sample) => takers.get(sample) === mapping);
+    const taken = ofPath.filter((sample) => takers.get(sample)?.includes(mapping));
     const fields = kindFields(table, path);
     return {
       kind: 'sampled-mapping',
@@ -115,11 +115,11 @@ function isEvent(request: HookRequest, table: RoutingTable): boolean {
 }
 
 /** A sample that costs too much to judge is taken by none. */
-function routeOf(table: RoutingTable, { request }: Sample): CompiledMapping | undefined {
+function takersOf(table: RoutingTable, { request }: Sample): readonly CompiledMapping[] {
   try {
-    return table.route({ request });
+    return table.takers({ request });
   } catch {
-    return undefined;
+    return [];
   }
 }
 

@@ -38,7 +38,8 @@ export function createRoutingTable(
     settingsOf,
     isOwned,
     candidates,
-    route: (scope) => firstMatch(candidates(scope), scope),
+    route: (scope) => matching(candidates(scope), scope).next().value ?? undefined,
+    takers: (scope) => [...matching(candidates(scope), scope)],
     explain: (scope) => explainAll(mappings, { scope, isOwned: isOwned(scope.request.path) }),
   };
 }
@@ -86,9 +87,12 @@ function* merge(lists: readonly (readonly CompiledMapping[])[]): Generator<Compi
   }
 }
 
-function firstMatch(candidates: Iterable<CompiledMapping>, scope: Scope): CompiledMapping | undefined {
-  for (const mapping of candidates) if (takesRequest(mapping, scope)) return mapping;
-  return undefined;
+function* matching(candidates: Iterable<CompiledMapping>, scope: Scope): Generator<CompiledMapping> {
+  for (const mapping of candidates) {
+    if (!takesRequest(mapping, scope)) continue;
+    yield mapping;
+    if (mapping.continues !== true) return;
+  }
 }
 
 /** Whether a mapping takes a request. */
@@ -115,7 +119,7 @@ function* explainAll(
   for (const mapping of mappings) {
     const entry = consider(mapping, explained);
     yield entry;
-    if (entry.matched) return;
+    if (entry.matched && mapping.continues !== true) return;
   }
 }
 
