@@ -143,6 +143,18 @@ export interface MaxRuns {
   readonly key?: string;
 }
 
+/** Failures after which a run may be performed again: out of time, an exit code or signal of a command, any other. */
+export const RETRIED_FAILURES = ['timeout', 'exit', 'error'] as const;
+
+/** When a run that failed is performed again. From a mapping's `retry`. */
+export interface RetrySettings {
+  readonly on: readonly (typeof RETRIED_FAILURES)[number][];
+  /** Attempts in all, the first one counted. */
+  readonly attempts: number;
+  /** Between two of them. */
+  readonly delaySeconds: number;
+}
+
 /** A system event to be queued for the main session. Its text is raw; the heartbeat wraps what it drains. */
 export interface WakeAction {
   readonly kind: 'wake';
@@ -200,6 +212,8 @@ export interface AgentAction {
   readonly debounce?: DebounceKey;
   /** Absent: as many as the service performs. */
   readonly maxRuns?: MaxRuns;
+  /** Absent: a run that began and failed has ended. */
+  readonly retry?: RetrySettings;
   readonly origin: ActionOrigin;
 }
 

@@ -2,6 +2,7 @@ import { LAST_CHANNEL, type Action, type AgentAction, type NotifyAction, type Ru
 import { splitPrompt } from '../boundary/boundary.ts';
 import { clearLine, SECRET_KEY } from '../telemetry/telemetry.ts';
 import { spanOf } from '../advice/requests.ts';
+import { inWords } from '../document/facts.ts';
 import { indent, type Paint } from './format-lines.ts';
 
 /**
@@ -99,6 +100,7 @@ function bodyLines(action: Action, told: Told): string[] {
         ...agentSettings(action, { ...told, isJoined: isJoined && action.debounce !== undefined }),
         ...debounceLines(action),
         ...maxRunsLines(action),
+        ...retryLines(action),
         ...shared,
         ...promptLines(action.prompt, told.nonce),
       ];
@@ -143,6 +145,12 @@ function maxRunsLines({ maxRuns }: AgentAction): string[] {
   if (maxRuns === undefined) return [];
   const whose = maxRuns.key === undefined ? 'of the mapping' : `of the key ${clearLine(maxRuns.key)}`;
   return [`  maxRuns ${maxRuns.runs}: further runs ${whose} wait until one has ended`];
+}
+
+function retryLines({ retry }: AgentAction): string[] {
+  if (retry === undefined) return [];
+  const { on, attempts, delaySeconds } = retry;
+  return [`  retry after ${inWords(on, 'or')}: ${attempts} attempts in all, ${spanOf(delaySeconds)} apart`];
 }
 
 function agentSettings(action: AgentAction, told: Told): string[] {

@@ -1,9 +1,12 @@
+import type { RetrySettings } from '../action.ts';
+import type { RunOutcome } from '../storage/storage.ts';
+
 /**
  * The one place that decides whether something is tried again.
  *
- * A run that started is never repeated for its own failure: an agent may have acted before it failed, and a second
- * attempt would act twice. Only two things repeat it: proof that nothing ran, and the end of this process, which
- * leaves nobody who knows. Where nothing ran because the agent is away, the attempt does not even count
+ * A run that started is not repeated for its own failure: an agent may have acted before it failed, and a second
+ * attempt would act twice. Three things repeat it: proof that nothing ran, the end of this process, which leaves nobody
+ * who knows, and `retry` of its mapping, whose author says that its agent may act twice. Where nothing ran because the agent is away, the attempt does not even count
  * (`runner-holds.ts`), nor does one that an orderly stop ended. Deliveries repeat on proof of non-delivery only; callbacks may always repeat, because
  * their receivers tell repeats by `webhook-id`.
  */
@@ -57,4 +60,14 @@ export function repeatDelay(
   const stepMs = Math.min(policy.baseMs * policy.factor ** (Math.max(attempt, 1) - 1), policy.maxMs);
   const askedMs = Math.min(Math.max(retryAfterMs, 0), MAX_RETRY_AFTER_MS);
   return Math.max(Math.round(stepMs * (0.5 + random / 2)), askedMs);
+}
+
+/** Whether a turn ended with a failure that the mapping wants to be tried again. */
+export function isRetried(
+  { on }: RetrySettings,
+  { outcome, error }: { readonly outcome: RunOutcome; readonly error?: { readonly code: string } },
+): boolean {
+  if (outcome === 'timeout') return on.includes('timeout');
+  const isExit = /^(?:exit|signal)_/.test(error?.code ?? '');
+  return outcome === 'error' && on.includes(isExit ? 'exit' : 'error');
 }

@@ -8,7 +8,7 @@ import { pinTarget } from './delivery-target.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
 import { persist } from './persist.ts';
-import { decideRepeat } from './retry.ts';
+import { decideRepeat, isRetried, type RetryPolicy } from './retry.ts';
 import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
 import { shownError } from './summary.ts';
 import type { RunWaiters } from './run-waiters.ts';
@@ -29,6 +29,7 @@ const CANCELLED: Completed = {
   reply: '',
   error: { code: 'cancelled', message: 'ended by the operator while it was under way' },
 };
+const NO_REASON: RunError = { code: 'error', message: 'the turn failed' };
 const MODEL_HELD: RunError = { code: 'held', message: 'its model cannot take runs at present' };
 
 const HISTORY_UNREADABLE: NotStarted = {
@@ -89,8 +90,9 @@ export class RunAttempts {
       runner: target.runner,
       tookMs: Math.round(performance.now() - startedAt),
     });
-    if (result.kind === 'completed') await this.#complete(run, result, configuration);
-    else await this.#repeat(run, result, target);
+    if (result.kind === 'not-started') await this.#repeat(run, result, target);
+    else if (isTakenAgain(run, result)) await this.#takeAgain(run, result);
+    else await this.#complete(run, result, configuration);
   }
 
   /**
@@ -105,7 +107,7 @@ export class RunAttempts {
 
   /** The process that performed the run died, and the run may be why. */
   async crashed(run: AgentRun): Promise<void> {
-    const decision = decideRepeat(this.#context.retry.runs, run.attempts, { random: 0 });
+    const decision = decideRepeat(this.#policyOf(run), run.attempts, { random: 0 });
     if (decision.kind === 'give-up') return this.#giveUp(run, RUN_ENDED_BY_CRASH);
     // At once: a delay would let later runs of the same key overtake.
     await this.#requeue(run, RUN_ENDED_BY_CRASH, { retryAt: this.#context.now(), hasBegun: true });
@@ -233,12 +235,27 @@ export class RunAttempts {
     this.#waiters.settle(ending);
   }
 
+  /** What `retry` of its mapping counts is no reason to give it up before. */
+  #policyOf({ action }: AgentRun): RetryPolicy {
+    const { runs } = this.#context.retry;
+    return { ...runs, maxAttempts: Math.max(runs.maxAttempts, action.retry?.attempts ?? 0) };
+  }
+
+  /** It has failed, and its mapping says that it may act once more. */
+  async #takeAgain(run: AgentRun, { outcome, reply, error = NO_REASON }: Completed): Promise<void> {
+    const { delaySeconds = 0 } = run.action.retry ?? {};
+    const retryAt = this.#context.now() + delaySeconds * 1000;
+    await this.#requeue(run, error, { retryAt, hasBegun: true, ended: { outcome, reply } });
+    const { mappingId } = run.action.origin;
+    this.#context.log.info({ runId: run.id, mappingId, delaySeconds }, 'the failed run is tried again');
+  }
+
   async #repeat(run: AgentRun, result: NotStarted, target: RunTarget): Promise<void> {
     const { code, message, final, retryAfterMs, affects } = result;
     if (affects !== undefined && this.#isHeld(result)) {
       return this.#hold(run, target, { code, message, affects, retryAfterMs });
     }
-    const decision = decideRepeat(this.#context.retry.runs, run.attempts, {
+    const decision = decideRepeat(this.#policyOf(run), run.attempts, {
       final,
       random: this.#context.random(),
       retryAfterMs,
@@ -269,13 +286,13 @@ export class RunAttempts {
   async #requeue(
     run: AgentRun,
     { code, message }: RunError,
-    { retryAt, isHeld = false, hasBegun = false }: Pick<AttemptFailure, 'retryAt' | 'isHeld' | 'hasBegun'>,
+    how: Pick<AttemptFailure, 'retryAt' | 'isHeld' | 'hasBegun' | 'ended'>,
   ): Promise<void> {
     const nowMs = this.#context.now();
     await this.#persist(run, 'next attempt', () =>
-      this.#context.storage.requeueRun(run.id, { code, message, retryAt, isHeld, hasBegun, nowMs }),
+      this.#context.storage.requeueRun(run.id, { code, message, nowMs, ...how }),
     );
-    if (!isHeld) this.#counters.repeated += 1;
+    if (how.isHeld !== true) this.#counters.repeated += 1;
   }
 
   async #giveUp(run: AgentRun, error: RunError): Promise<void> {
@@ -294,6 +311,10 @@ export class RunAttempts {
     await persist(this.#context, { what: `${what} of run ${run.id}`, signal: this.#cutOff.ended }, write);
   }
 }
+
+/** Whether a run that failed has an attempt left, as its mapping says. */
+const isTakenAgain = ({ action: { retry }, attempts }: AgentRun, result: Completed): boolean =>
+  retry !== undefined && result !== CANCELLED && attempts < retry.attempts && isRetried(retry, result);
 
 /** Why nothing of a reply is seen. */
 function noteOn(reply: string, canReply: boolean): string {

@@ -153,7 +153,7 @@ function describeRun(action: AgentAction, instructions = ''): Record<string, unk
 /** What a run has only where the mapping or the request says it. */
 function settingsOfRun(action: AgentAction): Record<string, unknown> {
   const { to, model, thinking, timeoutSeconds, summary, runner, cwd, fallback, callbackUrl } = action;
-  const { dedupe, debounce, maxRuns } = action;
+  const { dedupe, debounce, maxRuns, retry } = action;
   return {
     to,
     model,
@@ -172,6 +172,7 @@ function settingsOfRun(action: AgentAction): Record<string, unknown> {
       ...defined({ keep: debounce.keep }),
     },
     maxRuns,
+    retry,
   };
 }
 

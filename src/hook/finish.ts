@@ -187,11 +187,12 @@ function warnOfGeneratedId({ warnings }: EvaluationState, { id, owner }: Compile
 }
 
 function addOperatorSettings(action: Writable<PreparedAgentAction>, mapping: CompiledMapping): void {
-  const { runner, cwd, fallback, callbackUrl } = mapping;
+  const { runner, cwd, fallback, callbackUrl, retry } = mapping;
   if (runner !== undefined) action.runner = runner;
   if (cwd !== undefined) action.cwd = cwd;
   if (fallback !== undefined) action.fallback = fallback;
   if (callbackUrl !== undefined) action.callbackUrl = callbackUrl;
+  if (retry !== undefined) action.retry = retry;
 }
 
 function originOf(request: HookRequest, mapping: CompiledMapping | undefined): ActionOrigin {

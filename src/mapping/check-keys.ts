@@ -19,6 +19,7 @@ export const AGENT_KEYS = [
   'debounce',
   'limits',
   'maxRuns',
+  'retry',
 ] as const;
 interface CheckedKeys {
   readonly source: MappingSource;

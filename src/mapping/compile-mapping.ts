@@ -1,5 +1,4 @@
 import { say, type Subject } from '../finding.ts';
-import { channelIdOf, type DeliveryTarget } from '../action.ts';
 import {
   didYouMean,
   validate,
@@ -30,6 +29,7 @@ import { MappingSchema, type MappingSource } from './mapping-schema.ts';
 import { compileDebounce } from './compile-debounce.ts';
 import { compileCallback } from './compile-callback.ts';
 import { compileIgnoredSenders } from './compile-ignored-senders.ts';
+import { compileTarget } from './compile-target.ts';
 import { compileForEach } from './compile-for-each.ts';
 import {
   TEMPLATE_KEYS,
@@ -222,8 +222,8 @@ function build(compiling: CompilingMapping): CompiledMapping {
 
 /** What a mapping may have and need not, compiled or as it is written. */
 function compileParts(compiling: CompilingMapping) {
-  const { wakeMode, summary, deliver, instructions, timeoutSeconds, runner, cwd, limits, trust } =
-    compiling.source;
+  const { wakeMode, summary, deliver, instructions, timeoutSeconds, runner } = compiling.source;
+  const { cwd, limits, trust, retry } = compiling.source;
   const compiled = {
     text: compileText(compiling),
     ...compileTemplates(compiling),
@@ -234,7 +234,7 @@ function compileParts(compiling: CompilingMapping) {
     debounce: compileDebounce(compiling, (path) => templateAt(compiling, path)),
     maxRuns: compileMaxRuns(compiling),
     ignoreSenders: ignoredSenders(compiling),
-    fallback: compileFallback(compiling),
+    fallback: compileTarget(compiling, 'fallback'),
   };
   checkRunner(compiling);
   checkWorkFolder(compiling);
@@ -250,6 +250,7 @@ function compileParts(compiling: CompilingMapping) {
     cwd,
     limits,
     trust,
+    retry: retry && { attempts: 3, delaySeconds: 60, ...defined(retry), on: retry.on },
   };
 }
 
@@ -341,19 +342,6 @@ function compileTemplates(compiling: CompilingMapping): Partial<Record<TemplateK
   return compiled;
 }
 
-function compileFallback(compiling: CompilingMapping): DeliveryTarget | undefined {
-  const { source, options } = compiling;
-  if (source.fallback === undefined) return undefined;
-  const { channel: written, to: recipient } = source.fallback;
-  const channel = checkChannel(compiling, ['fallback', 'channel'], written);
-  const to = recipient === undefined ? undefined : String(recipient).trim();
-  if (literal(compiling, ['fallback', 'to'], to) && to !== undefined && channel !== undefined) {
-    checkRecipient(compiling, ['fallback', 'to'], { channel, to, options });
-  }
-  const named = written.trim().toLowerCase();
-  return { channel: channelIdOf(named), ...defined({ to }) };
-}
-
 /** `agentId` of an OpenClaw mapping; one that is not there falls back to the default agent, as in theirs. */
 function agentOf({ located, dialect, options, reporter }: CompilingMapping): string | undefined {
   const { value } = located.at(['agentId']);
@@ -371,17 +359,6 @@ function agentOf({ located, dialect, options, reporter }: CompilingMapping): str
       list: `the agents are: ${agents.join(' ')}`,
     });
   return undefined;
-}
-
-/** Reports expressions where only a literal is possible. */
-function literal({ reporter }: CompilingMapping, path: Path, text: string | undefined): boolean {
-  if (text?.includes('{{') !== true) return true;
-  reporter.report(path, {
-    code: 'NOT_LITERAL',
-    message: say`"${path.join('.')}" is literal: it cannot contain expressions ({{…}})`,
-    hint: say`write a fixed value; a transform can choose one for each request`,
-  });
-  return false;
 }
 
 function compileDedupe(compiling: CompilingMapping): DedupeSettings | undefined {

@@ -1,4 +1,11 @@
-import type { CallbackAddress, ConversationOwner, DeliveryTarget, SummaryMode, WakeMode } from '../action.ts';
+import type {
+  CallbackAddress,
+  ConversationOwner,
+  DeliveryTarget,
+  RetrySettings,
+  SummaryMode,
+  WakeMode,
+} from '../action.ts';
 import type { Place } from '../document/document.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
@@ -258,6 +265,7 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   /** Keys that the request may decide. */
   readonly trust?: readonly string[];
   readonly maxRuns?: MaxRunsSettings;
+  readonly retry?: RetrySettings;
   readonly settings: PathSettings;
   /** Where the mapping sets each of them. */
   readonly settingsAt?: { readonly [Key in keyof PathSettings]?: Place };

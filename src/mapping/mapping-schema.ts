@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SUMMARY_MODES, WAKE_MODES } from '../action.ts';
+import { RETRIED_FAILURES, SUMMARY_MODES, WAKE_MODES } from '../action.ts';
 import { conditionDefinitions } from './condition/condition-schema.ts';
 import { pathSettingsShape, whole } from './path-settings-schema.ts';
 
@@ -114,6 +114,17 @@ const MaxRunsSchema = z.union([
     runs: z.int().min(1).max(1000).describe('Most runs of one value at the same time.'),
   }),
 ]);
+
+const RetrySchema = z.strictObject({
+  on: z
+    .array(z.enum(RETRIED_FAILURES))
+    .min(1)
+    .describe(
+      'Failures that are tried again: timeout, exit (a code or signal of a command), error (any other).',
+    ),
+  attempts: z.int().min(2).max(10).optional().describe('Attempts in all, the first one counted; default 3.'),
+  delaySeconds: z.number().min(1).max(3600).optional().describe('Seconds between two attempts; default 60.'),
+});
 
 const IgnoreSendersSchema = z.union([
   AccountsSchema.describe('Accounts, compared without case with where senders usually put them.'),
@@ -249,6 +260,9 @@ export const MappingSchema = z.strictObject({
   ),
   maxRuns: MaxRunsSchema.optional().describe(
     'Experimental: how many runs go on at the same time, of all services together; further ones wait in the queue.',
+  ),
+  retry: RetrySchema.optional().describe(
+    'Experimental: runs that began and failed are performed again, also what they had done before; default never.',
   ),
   ignoreSenders: IgnoreSendersSchema.optional().describe(
     'Accounts whose events make nothing and are answered 204, e.g. the one that comments for the agent.',

@@ -24,6 +24,8 @@ export interface AttemptFailure {
   readonly isHeld?: boolean;
   /** True where its turn may have begun: it counts against the limits of its mapping; default false. */
   readonly hasBegun?: boolean;
+  /** Of a turn that ended and is taken again: how, which is kept with the run (`earlier`). */
+  readonly ended?: { readonly outcome: RunOutcome; readonly reply: string };
   readonly nowMs: number;
 }
 

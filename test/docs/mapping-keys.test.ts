@@ -58,6 +58,7 @@ const MAPPINGS = [
     debounce: { key: '{{item.id}}', seconds: 30, maxSeconds: 60, keep: 'latest' },
     limits: { runsPerHour: 60, runsPerHourAndSession: 20 },
     maxRuns: { key: '{{item.id}}', runs: 2 },
+    retry: { on: ['timeout', 'exit'], attempts: 2, delaySeconds: 5 },
     maxBodyBytes: 1000,
     otherwise: 'skip',
     keepRequests: 'none',

@@ -55,6 +55,36 @@ describe('a run', () => {
     expect(await house.storage.listOutbox({ limit: 10 })).toEqual([]);
   });
 
+  test('is performed again where its mapping says so, and posts nothing before its last end', async () => {
+    const results = [failing('timeout', 'timeout'), failing('error', 'exit_3'), failing('error', 'refused')];
+    const turns: number[] = [];
+    const runner = answering(({ attempt }) => (turns.push(attempt), results[attempt - 1] ?? ok('done')));
+    const house = await openHouse({ runners: { default: runner } });
+    const retry = { on: ['timeout', 'exit'], attempts: 5, delaySeconds: 0.01 } as const;
+    const action = agentAction({ retry, sessionKey: 'k', oneShot: false });
+    await house.accept(action);
+    expect(await house.gateway.waitForRun(action.id, 5000)).toMatchObject({ error: { code: 'refused' } });
+    expect(turns).toEqual([1, 2, 3]);
+    expect(await house.events()).toEqual(['Hook Test (error): refused: it went wrong']);
+    expect(await house.storage.findRun(action.id)).toMatchObject({
+      attempts: 3,
+      earlier: [
+        { attempts: 1, outcome: 'timeout' },
+        { attempts: 2, outcome: 'error', error: { code: 'exit_3' } },
+      ],
+    });
+  });
+
+  test('is given up after the attempts that its mapping allows', async () => {
+    const turns: number[] = [];
+    const runner = answering((turn) => (turns.push(turn.attempt), failing('error', 'exit_3')));
+    const house = await openHouse({ runners: { default: runner } });
+    const action = agentAction({ retry: { on: ['exit'], attempts: 2, delaySeconds: 0.01 } });
+    await house.accept(action);
+    expect(await house.gateway.waitForRun(action.id, 5000)).toMatchObject({ outcome: 'error' });
+    expect(turns).toEqual([1, 2]);
+  });
+
   test("shows a command's own last words in its record only", async () => {
     const error = { code: 'exit_1', message: 'the command exited with code 1\nAPI_KEY=secret' };
     const runner = answering(() => ({ kind: 'completed', outcome: 'error', reply: 'half', error }));
@@ -288,7 +318,8 @@ describe('order and fairness', () => {
     const house = await openHouse({
       runners: { default: held, few },
       runnerSettings: { few: { kind: 'echo', maxRuns: 1 } },
-      gateway: { maxRuns: 8, maxRunsPerMapping: 2 },
+      gateway: { maxRuns: 8 },
+      limits: { default: { maxRuns: { runs: 2, isKeyed: false } }, byMapping: new Map() },
     });
     const origin = (mappingId: string) => ({ requestId: 'r', path: 'p', mappingId, trusted: false });
     for (const message of ['1', '2', '3'])

@@ -399,7 +399,7 @@ describe('continue', () => {
   const table = `
 - {id: a, match: {path: h}, continue: true, messageTemplate: "{{n}}", instructions: A., dedupe: {key: "{{n}}"}, sessionKey: a}
 - {id: b, match: {path: h, when: {var: b}}, continue: true, action: wake, textTemplate: "b {{n}}"}
-- {id: c, match: {path: h}, messageTemplate: "c {{n}}", instructions: C., dedupe: {key: "c{{n}}"}, sessionKey: c}
+- {id: c, match: {path: h, when: {var: n}}, messageTemplate: "c {{n}}", instructions: C., dedupe: {key: "c{{n}}"}, sessionKey: c}
 - {id: d, match: {path: h, when: {var: d}}, messageTemplate: "d {{n}}"}
 `;
   const judge = (payload: object, from = table) =>
@@ -443,7 +443,7 @@ describe('continue', () => {
 
 test('maxRuns has the key of its event, and a blank one is told', () => {
   const settings = settingsWith({
-    table: `{id: m, match: {path: h}, messageTemplate: x, maxRuns: {key: "{{repo}}", runs: 1}}`,
+    table: `- {id: m, match: {path: h}, messageTemplate: x, maxRuns: {key: "{{repo}}", runs: 1}}`,
   });
   const { evaluation } = evaluateHook({ payload: { repo: 'shop' } }, settings);
   expect(describeEvaluation(evaluation)).toMatchObject({ actions: [{ maxRuns: { runs: 1, key: 'shop' } }] });
@@ -451,6 +451,16 @@ test('maxRuns has the key of its event, and a blank one is told', () => {
   const { evaluation: blank } = evaluateHook({ payload: {} }, settings);
   expect(actionOf(blank)).not.toHaveProperty('maxRuns');
   expect(blank.warnings).toMatchObject([{ code: 'blank_max_runs_key', field: 'maxRuns.key' }]);
+});
+
+test('retry has its defaults', () => {
+  const table = '- {id: m, match: {path: h}, messageTemplate: x, retry: {on: [exit, timeout]}}';
+  const { evaluation } = evaluateHook({ payload: {} }, settingsWith({ table }));
+  const retry = { on: ['exit', 'timeout'], attempts: 3, delaySeconds: 60 };
+  expect(describeEvaluation(evaluation)).toMatchObject({ actions: [{ retry }] });
+  expect(formatEvaluation(evaluation)).toContain(
+    'retry after exit or timeout: 3 attempts in all, 60 s apart',
+  );
 });
 
 describe('debounce', () => {

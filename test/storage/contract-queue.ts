@@ -83,6 +83,35 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('puts a run back whose turn failed, and keeps how each turn ended', async () => {
+      const store = await fresh();
+      const run = agentOf('a', { sessionKey: 'k' });
+      await store.storage.accept(work([run]));
+      await claim(store.storage);
+      const back = {
+        code: 'exit_1',
+        message: 'no key',
+        hasBegun: true,
+        ended: { outcome: 'error', reply: 'half' },
+      } as const;
+      expect(await store.storage.requeueRun(run.id, { ...back, retryAt: NOW + 60_000, nowMs: NOW + 5 })).toBe(
+        true,
+      );
+      const end = { endedAt: NOW + 5, attempts: 1, outcome: 'error', error: failed.error, reply: 'half' };
+      const storage = await again(store);
+      expect(await storage.findRun(run.id)).toMatchObject({ state: 'queued', attempts: 1, earlier: [end] });
+      expect(await claim(storage, 1, NOW + 59_999)).toEqual([]);
+      expect(await claim(storage, 1, NOW + 60_000)).toMatchObject([
+        { id: run.id, attempts: 2, earlier: [end] },
+      ]);
+      await storage.completeRun({ ...completion(run.id), ...timedOut });
+      expect(await storage.retry({ kind: 'ids', ids: [run.id] }, NOW)).toBe(1);
+      expect(await storage.findRun(run.id)).toMatchObject({
+        earlier: [end, { attempts: 2, outcome: 'timeout' }],
+      });
+      expect(await storage.verify()).toEqual([]);
+    });
+
     test('begins failed runs anew by their error or all of them, but none that was dropped', async () => {
       const { storage } = await fresh();
       const [exit, late] = [await ended(storage, failed), await ended(storage, timedOut)];

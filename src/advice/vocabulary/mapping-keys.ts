@@ -46,7 +46,7 @@ const tolerance: ForeignKey = {
 };
 
 const again: ForeignKey = {
-  hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key; a run that failed on its own is not repeated',
+  hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key; a run that began and failed is repeated by retry: {on: [timeout, exit, error], attempts: 3}',
 };
 const byTheHour: ForeignKey = {
   hint: 'runs are limited by the hour: runsPerHour; the requests of a path by the minute: rate: {perMinute: 60} beside limits',
@@ -190,7 +190,7 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   description: { hint: 'write it as a comment: # …' },
   model_name: calledHere('model'),
   reasoning: calledHere('thinking'),
-  ...alike('retry retries maxRetries attempts', again),
+  ...alike('retries maxRetries attempts', again),
   concurrency: calledHere('maxRuns'),
   ...below('verify', {
     ...alike('secret token key password publicKey signingSecret', secrets),

@@ -1,11 +1,5 @@
-import {
-  DROPPED,
-  type DropEnding,
-  type EarlierEnding,
-  type QueueSelection,
-  type RetryRows,
-  type RunOutcome,
-} from '../records.ts';
+import { DROPPED, type DropEnding, type QueueSelection, type RetryRows } from '../records.ts';
+import { earlierOf } from './earlier-endings.ts';
 import { both } from './dialects.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
 import { insertCallback } from './outbox-rows.ts';
@@ -13,7 +7,6 @@ import { conditionOf } from './row-queries.ts';
 import { countRun, endRun, findRunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
-import type { RunHead } from './rows.ts';
 import type { Store } from './store.ts';
 
 /** What an operator does to work that waits or was given up: start it again, or take it off the queue. */
@@ -21,10 +14,6 @@ import type { Store } from './store.ts';
 const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE seq = ?';
 const REVIVE_RUN = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, attempts = 0, outcome = NULL, ended_at = NULL,
   reply = NULL, usage = NULL, earlier = ? WHERE seq = ?`;
-const FIND_ENDING = `SELECT attempts, outcome, reply, error_code AS code, error_message AS message, ended_at AS "endedAt", earlier
-  FROM runs WHERE seq = ? AND kind = 'hook' AND (outcome IS NULL OR outcome IN ('error', 'timeout'))`;
-/** Ends of a run that are kept beside the last one. */
-const MAX_EARLIER = 10;
 const EXEMPT_RUN = 'UPDATE runs SET exempt = 1 WHERE seq = ?';
 const FIND_ENTRY = 'SELECT seq, state FROM outbox WHERE id = ?';
 const HURRY_ENTRY = 'UPDATE outbox SET due_at = ? WHERE seq = ?';
@@ -110,32 +99,6 @@ function retryRun(store: Store, runId: string, nowMs: number): boolean {
   }
   makeDue(store, run);
   return true;
-}
-
-interface Ending {
-  readonly attempts: number;
-  readonly outcome: RunOutcome | null;
-  readonly reply: string | null;
-  readonly code: string | null;
-  readonly message: string | null;
-  readonly endedAt: number;
-  readonly earlier: string | null;
-}
-
-/** How a run ended until now, its last end with it, as JSON; undefined where that was no failure. */
-function earlierOf({ sql }: Store, { seq }: RunHead): string | undefined {
-  const ending = sql.find<Ending>(FIND_ENDING, seq);
-  if (ending === undefined) return undefined;
-  const { earlier, endedAt, attempts, outcome, code, message, reply } = ending;
-  const last: EarlierEnding = {
-    endedAt,
-    attempts,
-    ...(outcome === null ? {} : { outcome }),
-    ...(code === null ? {} : { error: { code, message: message ?? '' } }),
-    ...(reply === null || reply === '' ? {} : { reply }),
-  };
-  const before = earlier === null ? [] : (JSON.parse(earlier) as readonly EarlierEnding[]);
-  return JSON.stringify([...before, last].slice(-MAX_EARLIER));
 }
 
 function dropRun(

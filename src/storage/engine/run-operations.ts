@@ -12,6 +12,7 @@ import { withEvents } from './gathering.ts';
 import { forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
 import { completeRuns } from './complete-runs.ts';
 import { insertCallback } from './outbox-rows.ts';
+import { keepEnding } from './earlier-endings.ts';
 import { countRun, endRun, findRunHead, isHeld } from './run-rows.ts';
 import { advance, makeDue } from './session-queue.ts';
 import { RUN } from './states.ts';
@@ -71,6 +72,7 @@ export function requeueRun(store: Store, runId: string, failure: AttemptFailure)
   if (run === undefined) return false;
   const { retryAt, code, message, isHeld = false, hasBegun = false } = failure;
   if (!hasBegun) forgetStart(store.sql, run.seq);
+  keepEnding(store, run, failure);
   store.sql.post(REQUEUE, isHeld ? 1 : 0, Math.round(retryAt), code, message, run.seq);
   countRun(store, run, RUN.waiting);
   advance(store, run.queue);
