@@ -195,6 +195,8 @@ export interface AgentAction {
   /** `last`, or a channel id with aliases resolved. */
   readonly channel: string;
   readonly to?: string;
+  /** The thread there that the reply stands in; absent: none. */
+  readonly thread?: string;
   /** Full model name, aliases resolved, allowed by `agents.defaults.models`. */
   readonly model?: string;
   readonly thinking?: string;
@@ -239,6 +241,8 @@ export interface NotifyAction {
   /** `last`, or a channel id with aliases resolved. */
   readonly channel: string;
   readonly to?: string;
+  /** The thread there that it stands in; absent: none. */
+  readonly thread?: string;
   readonly fallback?: DeliveryTarget;
   readonly dedupe?: DedupeKey;
   readonly origin: ActionOrigin;

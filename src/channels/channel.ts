@@ -20,6 +20,8 @@ export interface ChannelMessage {
   readonly plain: boolean;
   /** Stable per delivery and chunk; platforms that know idempotency keys get it. */
   readonly key: string;
+  /** The thread that it stands in; only where the module has threads. */
+  readonly thread?: string;
   /** The run whose reply or notification this is; absent in a test message. */
   readonly runId?: string;
 }
@@ -61,6 +63,8 @@ export interface ChannelModule {
   readonly id: string;
   /** npm packages that `open` imports; one that is missing is named while checking. */
   readonly packages?: readonly string[];
+  /** Whether messages can stand in a thread; default false. */
+  readonly hasThreads?: boolean;
   /** Problems of the settings, each naming its key; empty where they will do. */
   settingsProblems(settings: ChannelSettings): readonly SettingsProblem[];
   /** What is wrong with a recipient, as a sentence that names the accepted forms; undefined where it will do. */

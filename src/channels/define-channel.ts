@@ -29,6 +29,8 @@ export interface ChannelDefinition<Settings, Recipient> {
   parseRecipient(to: string): Recipient | undefined;
   /** The accepted forms, as the sentence that is shown for any other. */
   readonly recipientForms: string;
+  /** How the platform names a thread, and what that is; absent: it has none. */
+  readonly thread?: { readonly form: RegExp; readonly words: string };
   /** May load an SDK. */
   connect(settings: Settings): Promise<Connection<Recipient>>;
 }
@@ -104,6 +106,7 @@ export function defineChannel<Settings extends { to?: string | undefined }, Reci
   return {
     id,
     ...(packages ? { packages } : {}),
+    ...(definition.thread ? { hasThreads: true } : {}),
     recipientProblem: (to) => recipientProblem(definition, to),
     settingsProblems: (settings) => [
       ...problemsOf(schema.safeParse(settings), schema),
@@ -139,10 +142,11 @@ function wrongSettings(id: string, [problem]: ReturnType<typeof problemsOf>): Er
 }
 
 function makeAdapter<Recipient>(
-  definition: RecipientRule<Recipient> & Pick<ChannelDefinition<unknown, unknown>, 'id' | 'maxChars'>,
+  definition: RecipientRule<Recipient> &
+    Pick<ChannelDefinition<unknown, unknown>, 'id' | 'maxChars' | 'thread'>,
   connection: Connection<Recipient>,
 ): ChannelAdapter {
-  const { id, maxChars, parseRecipient, recipientForms } = definition;
+  const { id, maxChars, parseRecipient, recipientForms, thread } = definition;
   return {
     id,
     maxChars,
@@ -150,6 +154,8 @@ function makeAdapter<Recipient>(
     send: async (message, signal) => {
       const to = parseRecipient(message.to);
       if (to === undefined) return { kind: 'failed', code: 'bad_recipient', message: recipientForms };
+      if (thread !== undefined && message.thread !== undefined && !thread.form.test(message.thread))
+        return { kind: 'failed', code: 'bad_thread', message: `a thread on ${id} is ${thread.words}` };
       return signal.aborted ? notSent() : sendOver(connection, { ...message, to }, signal);
     },
     stop: async () => connection.stop?.(),

@@ -30,6 +30,7 @@ export const discord = defineChannel({
   maxChars: MAX_CHARS,
   parseRecipient,
   recipientForms: 'a Discord recipient is a channel id of 15 to 20 digits, or user:<id> for a direct message',
+  thread: { form: /^\d{15,20}$/, words: 'the id of the message that is answered: 15 to 20 digits' },
   connect: async ({ botToken, baseUrl }) => {
     const sdk = await import('@discordjs/rest');
     const rest = makeRest(sdk, baseUrl);
@@ -82,7 +83,7 @@ async function sendMessage(
   return messageId === undefined ? unreadable('Discord') : { kind: 'sent', messageId };
 }
 
-function messageBody({ text, plain, key }: AddressedMessage<Recipient>): object {
+function messageBody({ text, plain, key, thread }: AddressedMessage<Recipient>): object {
   return {
     content: plain ? escapeDiscord(text) : text,
     // An untrusted reply must not ping anyone.
@@ -90,6 +91,8 @@ function messageBody({ text, plain, key }: AddressedMessage<Recipient>): object 
     // At most 25 characters; Discord leaves out a repeat of the same nonce for a few minutes.
     nonce: createHash('sha256').update(key).digest('hex').slice(0, 24),
     enforce_nonce: true,
+    // A message that was deleted meanwhile is no reason to say nothing.
+    ...(thread && { message_reference: { message_id: thread, fail_if_not_exists: false } }),
   };
 }
 

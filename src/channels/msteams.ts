@@ -59,6 +59,7 @@ export const msteams = defineChannel({
   maxChars: MAX_CHARS,
   parseRecipient,
   recipientForms: 'a Teams recipient is a conversation id, such as 19:…@thread.v2 or a:1…',
+  thread: { form: /^\d{1,20}$/, words: 'the id of its first message: digits' },
   connect: async (settings) => {
     const sdk = await import('@microsoft/teams.api');
     const serviceUrl = settings.baseUrl ?? settings.serviceUrl ?? SERVICE_URL;
@@ -104,7 +105,9 @@ async function createActivity(
   client: teamsSdk.Client,
   message: AddressedMessage<string>,
 ): Promise<SendResult> {
-  const sent = await client.conversations.activities(message.to).create({
+  const thread = message.thread === undefined ? '' : `;messageid=${message.thread}`;
+  const conversation = thread === '' ? message.to : message.to.replace(/;messageid=.*$/, '') + thread;
+  const sent = await client.conversations.activities(conversation).create({
     type: 'message',
     text: message.text,
     textFormat: message.plain ? 'plain' : 'markdown',

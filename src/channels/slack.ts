@@ -56,6 +56,7 @@ export const slack = defineChannel({
   parseRecipient,
   recipientForms:
     'a Slack recipient is a channel, group, direct message or user id (C0123456, G…, D…, U…) or #channel',
+  thread: { form: /^\d{1,12}\.\d{1,8}$/, words: 'the ts of its first message, such as 1503435956.000247' },
   connect: async (settings) => {
     const sdk = await import('@slack/web-api');
     const clientFor = (signal: AbortSignal): slackSdk.WebClient => makeClient(sdk, settings, signal);
@@ -106,6 +107,7 @@ async function postMessage(
     mrkdwn: !message.plain,
     parse: 'none',
     link_names: false,
+    ...(message.thread === undefined ? {} : { thread_ts: message.thread }),
   });
   return typeof ts === 'string' ? { kind: 'sent', messageId: ts } : unreadable('Slack');
 }

@@ -23,6 +23,7 @@ export const telegram = defineChannel({
   parseRecipient,
   recipientForms:
     'a Telegram recipient is a chat id (-1001234567890) or @channelname, optionally followed by :topic:<n>',
+  thread: { form: /^\d{1,10}$/, words: 'the message_thread_id of a topic: digits' },
   connect: async (settings) => {
     const sdk = await import('grammy');
     const apiFor = (signal: AbortSignal): grammySdk.Api => makeApi(sdk, settings, signal);
@@ -54,9 +55,10 @@ function makeApi(
 
 async function sendMessage(api: grammySdk.Api, message: AddressedMessage<Recipient>): Promise<SendResult> {
   const html = message.plain ? undefined : toTelegramHtml(message.text);
+  const topicId = message.thread === undefined ? message.to.topicId : Number(message.thread);
   const sent: unknown = await api.sendMessage(message.to.chatId, html ?? plainText(message), {
     ...(html === undefined ? {} : { parse_mode: 'HTML' as const }),
-    ...(message.to.topicId === undefined ? {} : { message_thread_id: message.to.topicId }),
+    ...(topicId === undefined ? {} : { message_thread_id: topicId }),
   });
   const id = field(sent, 'message_id');
   return typeof id === 'number' ? { kind: 'sent', messageId: String(id) } : unreadable('Telegram');

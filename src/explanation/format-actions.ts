@@ -197,9 +197,10 @@ function whereTo(action: AgentAction, { hasChannels, isStored }: Told): string |
   return isStored ? undefined : 'none: no channel is configured, and the reply is stored';
 }
 
-function deliveryOf({ channel, to }: RunAction): string {
+function deliveryOf({ channel, to, thread }: RunAction): string {
   const where = channel === LAST_CHANNEL ? 'the channel last used' : channel;
-  return `${where}, ${to === undefined ? 'its last recipient' : clearLine(to)}`;
+  const within = thread === undefined ? '' : `, in the thread ${clearLine(thread)}`;
+  return `${where}, ${to === undefined ? 'its last recipient' : clearLine(to)}${within}`;
 }
 
 function fallbackOf({ fallback }: RunAction): string | undefined {

@@ -90,6 +90,7 @@ function deliveryOf(
   return {
     channel: last?.channel ?? action.channel,
     ...defined({ to: action.to ?? last?.to, fallback: action.fallback }),
+    ...(action.channel === LAST_CHANNEL ? {} : defined({ thread: action.thread })),
     text: reply,
     fromMain: false,
   };

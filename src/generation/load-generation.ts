@@ -13,7 +13,12 @@ import {
 } from '../config/config.ts';
 import { byWeight, type Finding, type OpenTexts } from '../document/document.ts';
 import type { Subject } from '../finding.ts';
-import { loadChannelCatalog, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
+import {
+  findChannelModule,
+  loadChannelCatalog,
+  recipientProblem,
+  type ChannelCatalog,
+} from '../channels/channels.ts';
 import { findMergedConversations } from './conversations.ts';
 import { createEvaluationSettings } from './evaluation-settings.ts';
 import type { GenerationSubjects } from './facts.ts';
@@ -293,6 +298,7 @@ function compile(
     otherKey,
     ...(open && { open }),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
+    hasThreads: (channel) => findChannelModule(catalog, channel)?.hasThreads === true,
     ...mappingReferences(references, needSecrets),
   });
 }

@@ -123,9 +123,10 @@ function describeWake({ mode, text, origin, dedupe }: WakeAction): Record<string
 }
 
 function describeNotification(action: NotifyAction): Record<string, unknown> {
-  const { name, channel, to, summary, fallback, dedupe, message } = action;
+  const { name, channel, to, thread, summary, fallback, dedupe, message } = action;
   const settings = {
     to,
+    thread,
     summary: summary === 'never' ? summary : undefined,
     fallback,
     dedupe: dedupe?.key,
@@ -153,9 +154,10 @@ function describeRun(action: AgentAction, instructions = ''): Record<string, unk
 /** What a run has only where the mapping or the request says it. */
 function settingsOfRun(action: AgentAction): Record<string, unknown> {
   const { to, model, thinking, timeoutSeconds, summary, runner, cwd, fallback, callbackUrl } = action;
-  const { dedupe, debounce, maxRuns, retry } = action;
+  const { thread, dedupe, debounce, maxRuns, retry } = action;
   return {
     to,
+    thread,
     model,
     thinking,
     timeoutSeconds,

@@ -36,7 +36,7 @@ export function finish(
   const action =
     draft.kind === 'wake'
       ? prepareWake(state, draft, id, origin)
-      : prepareNotification(state, draft, id, origin);
+      : prepareNotification(state, draft, { id, origin, thread: threadOf(state, scope) });
   state.work.store(action.kind === 'wake' ? action.text : action.message);
   return dedupe === undefined ? action : { ...action, dedupe };
 }
@@ -66,9 +66,11 @@ function finishAgent(
   state.work.pass(prepared.message.length * STEPS_PER_CHARACTER);
   const debounce = debounceKey(state, scope);
   const maxRuns = maxRunsOf(state, scope);
+  const thread = threadOf(state, scope);
   if (made.dedupe !== undefined) prepared.dedupe = made.dedupe;
   if (debounce !== undefined) prepared.debounce = debounce;
   if (maxRuns !== undefined) prepared.maxRuns = maxRuns;
+  if (thread !== undefined) prepared.thread = thread;
   const { nonce } = state.request;
   const action = sealAgentAction(prepared, { instructions, nonce, texts: state.neutralised });
   state.work.store(action.prompt, action.message);
@@ -79,8 +81,7 @@ function finishAgent(
 function prepareNotification(
   state: EvaluationState,
   { fields }: Draft,
-  id: string,
-  origin: ActionOrigin,
+  { id, origin, thread }: Pick<NotifyAction, 'id' | 'origin'> & { readonly thread: string | undefined },
 ): NotifyAction {
   const { mapping } = state;
   const message = field.requiredText(fields, 'message', 'mapping_requires_message');
@@ -100,6 +101,7 @@ function prepareNotification(
     summary: summary === 'never' ? 'never' : 'failures',
     channel,
     ...(to === undefined ? {} : { to }),
+    ...(thread === undefined ? {} : { thread }),
     ...(mapping?.fallback === undefined ? {} : { fallback: mapping.fallback }),
     origin,
   };
@@ -283,6 +285,12 @@ function debounceKey(state: EvaluationState, scope: Scope): DebounceKey | undefi
     ...(instructions === undefined ? {} : { instructions }),
     nonce: request.nonce,
   };
+}
+
+function threadOf(state: EvaluationState, scope: Scope): string | undefined {
+  const template = state.mapping?.thread;
+  const thread = template && oneLine(renderKey(state, 'thread', template, scope), MAX_KEY_CHARS);
+  return thread === '' ? undefined : thread;
 }
 
 function maxRunsOf(state: EvaluationState, scope: Scope): MaxRuns | undefined {

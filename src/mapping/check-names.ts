@@ -55,6 +55,19 @@ export function checkChannel({ reporter, options }: Checked, path: Path, written
   return undefined;
 }
 
+/** A thread stands on a channel that has some, and the mapping names it: `last` may lead anywhere. */
+export function checkThread({ source, reporter, options }: Checked, channel: string | undefined): void {
+  if (source.thread === undefined || (channel !== undefined && options.hasThreads?.(channel) !== false))
+    return;
+  const where = channel === undefined ? say`the mapping names no channel` : say`${channel} has no threads`;
+  reporter.report(['thread'], {
+    severity: 'warning',
+    code: 'INVALID_RECIPIENT',
+    message: say`${where}, so "thread" is left out`,
+    hint: say`threads are on slack, discord, msteams and telegram: write channel: slack beside it, or remove it`,
+  });
+}
+
 /** A literal recipient has to have its channel's form. */
 export function checkRecipient(
   { reporter }: Pick<Checked, 'reporter'>,

@@ -18,6 +18,7 @@ import {
   checkConversationOwner,
   checkKeyIsTaken,
   checkSessionKey,
+  checkThread,
   checkThinking,
   checkWorkFolder,
   reportUnknown,
@@ -234,6 +235,7 @@ function compileParts(compiling: CompilingMapping) {
     debounce: compileDebounce(compiling, (path) => templateAt(compiling, path)),
     maxRuns: compileMaxRuns(compiling),
     ignoreSenders: ignoredSenders(compiling),
+    thread: template(compiling, 'thread'),
     fallback: compileTarget(compiling, 'fallback'),
   };
   checkRunner(compiling);
@@ -334,6 +336,7 @@ function compileTemplates(compiling: CompilingMapping): Partial<Record<TemplateK
   if (to?.literal !== undefined && channelId !== undefined) {
     checkRecipient(compiling, ['to'], { channel: channelId, to: to.literal.trim(), options });
   }
+  if (isLiteral) checkThread(compiling, channelId);
   if (model?.literal !== undefined) checkModel(compiling, model.literal.trim());
   if (sessionKey !== undefined) checkConversationOwner(compiling, `mapping-${compiling.order + 1}`);
   if (sessionKey !== undefined && compiling.dialect === 'openclaw') checkKeyIsTaken(compiling, sessionKey);

@@ -33,6 +33,8 @@ export interface CompileOptions {
   readonly sessionKeys?: { readonly allowFromRequest: boolean; readonly allowedPrefixes: readonly string[] };
   /** What is wrong with a recipient on a channel, in words; undefined where it will do. */
   recipientProblem?(channel: string, to: string): string | undefined;
+  /** Whether replies can stand in threads of a channel. */
+  hasThreads?(channel: string): boolean;
   /**
    * The text behind `${NAME}` or `{file: PATH}` in `callbackUrl`; undefined where it is not set. Without it (`check`,
    * `explain`, `test`) references are left alone and the mapping has no callback.

@@ -252,6 +252,7 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   readonly runner?: string;
   /** A name from `gateway.workFolders`. */
   readonly cwd?: string;
+  readonly thread?: CompiledTemplate;
   readonly fallback?: DeliveryTarget;
   readonly callbackUrl?: CallbackAddress;
   readonly dedupe?: DedupeSettings;

@@ -203,6 +203,13 @@ export const MappingSchema = z.strictObject({
     .describe('Whether the reply is sent to a channel; default hooks.defaults.deliver, else true.'),
   channel: z.string().optional().describe('Template: channel id; default last.'),
   to: RecipientSchema.optional().describe('Template: recipient on the channel; default the last one.'),
+  thread: z
+    .string()
+    .min(1)
+    .optional()
+    .describe(
+      'Experimental: template of the thread on the channel in which the reply stands, e.g. {{event.ts}}; a blank value is none.',
+    ),
   trust: z
     .array(z.enum(TRUSTED_KEYS))
     .min(1)

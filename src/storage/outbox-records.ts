@@ -10,6 +10,8 @@ export interface ClaimOutboxOptions {
 
 export interface NewDelivery extends DeliveryTarget {
   readonly text: string;
+  /** Where it stands on its channel; another one, such as the fallback, does not know it. */
+  readonly thread?: string;
   readonly fallback?: DeliveryTarget;
   /** The main session's own deliveries move `last`; a hook's never do. */
   readonly fromMain: boolean;

@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import type { Action, AgentAction, NotifyAction, RunAction, Warning } from '../action.ts';
+import {
+  LAST_CHANNEL,
+  type Action,
+  type AgentAction,
+  type NotifyAction,
+  type RunAction,
+  type Warning,
+} from '../action.ts';
 import type { AcceptedWork, AcceptResult, NewDelivery } from './records.ts';
 
 /** An accepted request as an engine stores it: its parts already text, its times and sizes already numbers. */
@@ -145,10 +152,11 @@ function runRow(action: RunAction, acceptedAt: number): NewRun {
   };
 }
 
-function deliveryOf({ channel, to, fallback, message }: NotifyAction): NewDelivery {
+function deliveryOf({ channel, to, thread, fallback, message }: NotifyAction): NewDelivery {
   return {
     channel,
     ...(to === undefined ? {} : { to }),
+    ...(thread === undefined || channel === LAST_CHANNEL ? {} : { thread }),
     ...(fallback === undefined ? {} : { fallback }),
     text: message,
     fromMain: false,

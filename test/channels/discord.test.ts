@@ -1,3 +1,4 @@
+import { field } from '../../src/outgoing/outgoing.ts';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { discord } from '../../src/channels/discord.ts';
 import { describeChannel } from '../support/channel-contract.ts';
@@ -36,6 +37,10 @@ describe('the discord adapter', () => {
         ? { text: request.body?.['content'], authorized: request.headers['authorization'] === `Bot ${TOKEN}` }
         : undefined,
     accepted,
+    thread: {
+      named: '1098765432109876543',
+      threadOf: ({ body }) => field(body?.['message_reference'], 'message_id'),
+    },
     messageId: '333',
     account: 'sluice',
     rateLimited: {

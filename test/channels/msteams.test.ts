@@ -46,6 +46,10 @@ describe('the msteams adapter', () => {
         ? { text: request.body?.['text'], authorized: request.headers['authorization'] === `Bearer ${TOKEN}` }
         : undefined,
     accepted,
+    thread: {
+      named: '1481567603816',
+      threadOf: ({ path }) => /;messageid=(\d+)\/activities/.exec(decodeURIComponent(path))?.[1],
+    },
     messageId: '1700000000001',
     account: APP,
     rateLimited: {

@@ -38,6 +38,7 @@ describe('the slack adapter', () => {
         : undefined,
     accepted,
     messageId: '1503435956.000247',
+    thread: { named: '1482960137.003543', threadOf: ({ body }) => body?.['thread_ts'] },
     account: 'sluice in Acme',
     rateLimited: {
       reply: { status: 429, headers: { 'retry-after': '30' }, body: { ok: false, error: 'ratelimited' } },

@@ -36,6 +36,7 @@ describe('the telegram adapter', () => {
         ? { text: request.body?.['text'], authorized: request.path.startsWith(`/bot${TOKEN}/`) }
         : undefined,
     accepted,
+    thread: { named: '42', threadOf: ({ body }) => body?.['message_thread_id']?.toString() },
     messageId: '77',
     account: '@sluice_bot',
     rateLimited: {

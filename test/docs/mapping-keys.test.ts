@@ -34,6 +34,7 @@ const MAPPINGS = [
     deliver: false,
     channel: 'slack',
     to: 'C0123456',
+    thread: '{{item.ts}}',
     model: 'local/small',
     thinking: 'high',
     timeoutSeconds: 7,
@@ -139,7 +140,7 @@ const MAPPINGS = [
   },
 ] as const;
 
-const payload = { id: 'p1', source: 'shop', items: [{ id: 1 }, { id: 2 }] };
+const payload = { id: 'p1', source: 'shop', items: [{ id: 1, ts: '5.1' }, { id: 2 }] };
 
 /** Requests that every mapping above takes, and some that a part of `match` keeps out. */
 const REQUESTS: readonly Partial<RequestContent>[] = [

@@ -32,10 +32,12 @@ describe('a reply', () => {
   test('is delivered where the action says', async () => {
     const channel = new RecordingChannel('telegram');
     const house = await openHouse({ channels: [channel] });
-    await house.accept(agentAction({ ...telegram, message: 'hi' }));
+    await house.accept(agentAction({ ...telegram, thread: '7', message: 'hi' }));
     expect(await endedDelivery(house)).toMatchObject({ state: 'completed', attempts: 1 });
     const [run] = await house.storage.listRuns({ limit: 1 });
-    expect(channel.messages).toMatchObject([{ to: '1', text: 'hi', plain: false, runId: run?.id }]);
+    expect(channel.messages).toMatchObject([
+      { to: '1', thread: '7', text: 'hi', plain: false, runId: run?.id },
+    ]);
   });
 
   test.each(['HEARTBEAT_OK', '**HEARTBEAT_OK**.', '<b>HEARTBEAT_OK</b>', '  '])(

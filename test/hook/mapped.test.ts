@@ -453,6 +453,22 @@ test('maxRuns has the key of its event, and a blank one is told', () => {
   expect(blank.warnings).toMatchObject([{ code: 'blank_max_runs_key', field: 'maxRuns.key' }]);
 });
 
+test('thread is that of the event, also of a notification, and a blank one is none', () => {
+  const judge = (action: string, payload: JsonValue) =>
+    describeEvaluation(
+      evaluateHook(
+        { payload },
+        settingsWith({
+          table: `- {id: m, match: {path: h}, action: ${action}, messageTemplate: x, channel: slack, to: C0123456, thread: "{{ts}}"}`,
+        }),
+      ).evaluation,
+    );
+  for (const action of ['agent', 'notify']) {
+    expect(judge(action, { ts: ' 1.2\n' })).toMatchObject({ actions: [{ to: 'C0123456', thread: '1.2' }] });
+    expect(JSON.stringify(judge(action, {}))).not.toContain('"thread":');
+  }
+});
+
 test('retry has its defaults', () => {
   const table = '- {id: m, match: {path: h}, messageTemplate: x, retry: {on: [exit, timeout]}}';
   const { evaluation } = evaluateHook({ payload: {} }, settingsWith({ table }));

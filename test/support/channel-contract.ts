@@ -31,6 +31,8 @@ export interface ChannelFixture {
   readonly rateLimited: { readonly reply: PlatformReply; readonly retryAfterMs: number | undefined };
   readonly unauthorized: PlatformReply;
   readonly serverError?: unknown;
+  /** A thread, and what a request says of it; only where the platform has threads. */
+  readonly thread?: { readonly named: string; threadOf(request: ReceivedRequest): unknown };
   /** A text with formatting, and the platform's refusal of it. */
   readonly refusedFormat?: { readonly text: string; readonly reply: PlatformReply };
 }
@@ -83,6 +85,19 @@ export function describeChannel(fixture: ChannelFixture): void {
     expect(sends()).toEqual([
       { text: expect.stringMatching(/^Build 42 is green (&|&amp;) done$/), authorized: true },
     ]);
+  });
+
+  test('stands in the thread that is named, and in none that it cannot be', async () => {
+    const { module, thread, sendOf } = fixture;
+    expect(module.hasThreads === true).toBe(thread !== undefined);
+    if (thread === undefined) return;
+    const { adapter, platform } = await openAccepting();
+    await adapter.send(message('one'), NEVER);
+    await adapter.send({ ...message('two'), thread: thread.named }, NEVER);
+    const wrong = await adapter.send({ ...message('three'), thread: 'general' }, NEVER);
+    expect(wrong).toMatchObject({ kind: 'failed', code: 'bad_thread' });
+    const sent = platform.requests.filter(sendOf).map((request) => thread.threadOf(request));
+    expect(sent).toEqual([undefined, thread.named]);
   });
 
   test('uses no connection twice, so that none is closed for being idle as a message leaves', async () => {

@@ -1,3 +1,4 @@
+import { defined } from '../../json.ts';
 import type { OutboxRecord } from '../../storage/storage.ts';
 import { type ChannelAdapter, type SendResult, chunkText } from '../../channels/channels.ts';
 import { deriveSignal, within } from '../../timers/timers.ts';
@@ -36,8 +37,8 @@ export async function sendChunks(
   let plain = isPlain;
   let messageId: string | undefined;
   for (let index = entry.chunksSent; index < chunks.length; index += 1) {
-    const { id, runId } = entry;
-    const origin = runId === undefined ? {} : { runId };
+    const { id, runId, delivery } = entry;
+    const origin = defined({ runId, thread: delivery?.thread });
     const message = { to, text: chunks[index] ?? '', key: `${id}:${index}`, ...origin };
     let result = await sendOne(adapter, { ...message, plain }, signal);
     if (result.kind === 'refused-format' && !plain) {
