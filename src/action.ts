@@ -25,9 +25,16 @@ export const CHANNEL_IDS = [
   'msteams',
   'mattermost',
   'github',
+  'gitlab',
+  'email',
 ] as const;
 /** Other spellings of channel ids that senders use. */
-export const CHANNEL_ALIASES: Readonly<Record<string, string>> = { imsg: 'imessage', teams: 'msteams' };
+export const CHANNEL_ALIASES: Readonly<Record<string, string>> = {
+  imsg: 'imessage',
+  teams: 'msteams',
+  mail: 'email',
+  smtp: 'email',
+};
 
 /** The id of a channel, whose name may be another spelling of it. */
 export function channelIdOf(name: string): string {
@@ -36,8 +43,8 @@ export function channelIdOf(name: string): string {
 
 /** What reaches people otherwise than by a channel, and what to write for it; undefined of any other name. */
 export function otherWay(name: string): string | undefined {
-  if (/^(?:e?-?mail|smtp|gmail|sendgrid|ses|resend|postmark|mailgun)$/.test(name))
-    return `no channel sends mail: ${posted('mailer.example.com')}, and that service of yours sends the mail`;
+  if (/^(?:e-mail|gmail|sendgrid|ses|resend|postmark|mailgun)$/.test(name))
+    return 'write channel: email, and the SMTP server of that service in channels.email';
   return /^(?:webhook|https?|url|callback|rest|zapier|n8n|make|pipedream)$/.test(name)
     ? `an address gets the outcome by a callback: ${posted('example.com')}`
     : undefined;

@@ -10,7 +10,9 @@ import { explainMissingPackages, findMissingPackages } from '../config/config.ts
 import { within } from '../timers/timers.ts';
 import { loadPlugin } from './plugin.ts';
 import { discord } from './discord.ts';
+import { email } from './email.ts';
 import { github } from './github.ts';
+import { gitlab } from './gitlab.ts';
 import { imessage } from './imessage.ts';
 import { mattermost } from './mattermost.ts';
 import { msteams } from './msteams.ts';
@@ -70,6 +72,8 @@ const BUILT_IN: readonly ChannelModule[] = [
   msteams,
   mattermost,
   github,
+  gitlab,
+  email,
 ];
 /**
  * The built-in channels and the plugins (paths relative to `configDir`, or package names). Never rejects: a plugin that

@@ -41,8 +41,9 @@ function hookRules({ settings, dialect, theirAgents }: LoadedConfig): Pick<Evalu
 
 /** Only a comment with the mark of the configured token is our own. */
 function commentFinder({ settings }: LoadedConfig): (words: string) => string | undefined {
-  const token = settings.channels['github']?.['token'];
-  const secrets = typeof token === 'string' && token !== '' ? [token] : [];
+  const { github, gitlab, email } = settings.channels;
+  const found = [github?.['token'], gitlab?.['token'], email?.['password'] ?? email?.['from']];
+  const secrets = found.filter((secret) => typeof secret === 'string' && secret !== '') as string[];
   return (words) => findCommentMark(words, secrets);
 }
 

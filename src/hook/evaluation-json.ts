@@ -156,6 +156,7 @@ function skippedToJson(
     case 'transform':
     case 'forEach':
     case 'unmatched':
+    case 'autoSubmitted':
       return { skippedBy: by };
   }
 }

@@ -11,13 +11,17 @@ import type {
 import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
 
 /** Which rule made nothing of a request. */
-export type SkippedBy = 'action' | 'transform' | 'forEach' | 'unmatched' | 'ownComment' | 'ignoreSenders';
+export type SkippedBy =
+  'action' | 'transform' | 'forEach' | 'unmatched' | 'ownComment' | 'autoSubmitted' | 'ignoreSenders';
 
 /** What a request becomes. */
 export type Outcome =
   | { readonly kind: 'accepted'; readonly actions: readonly Action[] }
-  /** 204 on purpose: an `action: skip` mapping, or a transform (every transform of the batch) that returned null. */
-  | { readonly kind: 'skipped'; readonly by: 'action' | 'transform' | 'forEach' }
+  /**
+   * 204 on purpose: an `action: skip` mapping, a transform (every transform of the batch) that returned null, or a mail
+   * that nobody wrote.
+   */
+  | { readonly kind: 'skipped'; readonly by: 'action' | 'transform' | 'forEach' | 'autoSubmitted' }
   /** 204: no mapping takes it; `setBy` is what has it so: `hooks.unmatched`, or the `otherwise` of its path with its place. Absent where only recorded. */
   | { readonly kind: 'skipped'; readonly by: 'unmatched'; readonly setBy?: string }
   /** 204: it tells of a comment that this service wrote for a run. */

@@ -5,8 +5,14 @@ import type { Outcome } from './evaluation.ts';
 
 type Skipped = Extract<Outcome, { readonly kind: 'skipped' }>;
 
-/** Where GitHub, and those who send what it sends, put the words of a comment that a webhook is about. */
-const COMMENT = ['comment', 'body'];
+/** Where GitHub, those who send what it sends, and GitLab put the words of a comment, and a mailbox the id of a mail. */
+const OWN_WORDS = [
+  ['comment', 'body'],
+  ['object_attributes', 'note'],
+  ['messages', '0', 'messageId'],
+];
+/** What a mail says of itself that nobody wrote (RFC 3834). */
+const AUTO_SUBMITTED = ['messages', '0', 'autoSubmitted'];
 
 /**
  * Where senders put the account that did what a webhook tells: GitHub, Gitea and Forgejo; GitLab; Bitbucket, Linear
@@ -26,9 +32,14 @@ const ACCOUNTS: readonly (readonly string[])[] = [
 /** Why a mapping's request makes nothing, whatever else it holds: it tells of ourselves, or of somebody not listened to. */
 export function findSkip(state: EvaluationState, mapping: CompiledMapping): Skipped | undefined {
   const { settings, request } = state;
-  const words = textAt(request.payload, COMMENT);
-  const runId = words === undefined ? undefined : settings.findOwnComment?.(words);
-  if (runId !== undefined) return { kind: 'skipped', by: 'ownComment', runId };
+  for (const path of OWN_WORDS) {
+    const words = textAt(request.payload, path);
+    const runId = words === undefined ? undefined : settings.findOwnComment?.(words);
+    if (runId !== undefined) return { kind: 'skipped', by: 'ownComment', runId };
+  }
+  // An answer to an answer that nobody wrote would be answered, too.
+  if (mapping.channel?.literal?.trim() === 'email' && textAt(request.payload, AUTO_SUBMITTED) !== undefined)
+    return { kind: 'skipped', by: 'autoSubmitted' };
   const { ignoreSenders } = mapping;
   if (ignoreSenders === undefined) return undefined;
   const { from, names } = ignoreSenders;
@@ -72,6 +83,8 @@ export function skipText(outcome: Skipped): string {
       return 'forEach, whose array is empty';
     case 'unmatched':
       return `${outcome.setBy ?? 'the recorder'}, as no mapping takes it`;
+    case 'autoSubmitted':
+      return 'Auto-Submitted of the mail, which nobody wrote, so that no two machines answer each other';
     case 'ownComment':
       return `the mark of our own comment, which run ${outcome.runId} wrote`;
     case 'ignoreSenders':

@@ -3,6 +3,7 @@ import { headerOf } from './identity.ts';
 /** Who wrote what to whom, as texts. */
 export interface MailHeader {
   readonly messageId: string | undefined;
+  readonly autoSubmitted: string | undefined;
   readonly from: string;
   readonly to: readonly string[];
   readonly cc: readonly string[];
@@ -49,6 +50,7 @@ export function readHeader(fields: Readonly<Record<string, string>>, decode: Dec
   const [id, date] = [text('message-id'), text('date')];
   return {
     messageId: id === undefined ? undefined : decode(id),
+    autoSubmitted: text('auto-submitted'),
     from: list('from')[0] ?? list('sender')[0] ?? '',
     to: list('to'),
     cc: list('cc'),

@@ -9,6 +9,8 @@ export interface MailMessage {
   readonly id: string;
   /** `Message-ID` as the sender wrote it. */
   readonly messageId?: string;
+  /** `Auto-Submitted` (RFC 3834) of one that nobody wrote; absent where somebody did. */
+  readonly autoSubmitted?: string;
   /** `Name <address>`. */
   readonly from: string;
   readonly to: readonly string[];
@@ -91,10 +93,11 @@ export async function bodiless({ id, receivedAt, sizeBytes, content }: FetchedMa
 
 function shownHeader(
   read: MailHeader,
-): Pick<MailMessage, 'messageId' | 'from' | 'to' | 'cc' | 'replyTo' | 'subject' | 'date'> {
-  const { messageId, replyTo, date } = read;
+): Pick<MailMessage, 'messageId' | 'autoSubmitted' | 'from' | 'to' | 'cc' | 'replyTo' | 'subject' | 'date'> {
+  const { messageId, autoSubmitted = 'no', replyTo, date } = read;
   return {
     ...(messageId === undefined ? {} : { messageId: oneLine(messageId, MAX_FIELD_CHARS) }),
+    ...(/^no\b/i.test(autoSubmitted) ? {} : { autoSubmitted: oneLine(autoSubmitted, 100) }),
     from: oneLine(read.from, MAX_FIELD_CHARS),
     to: addressTexts(read.to),
     cc: addressTexts(read.cc),

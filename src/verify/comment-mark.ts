@@ -30,8 +30,22 @@ export function markComment(text: string, { runId, secret }: CommentMark): strin
   return `${ended}\n\n<!-- sluice run=${runId} mac=${macOf(runId, secret)} -->`;
 }
 
-/** The run behind a comment: the run id of a mark made with one of the secrets, in the comment's own words. */
+/** The same proof within a name, such as the `Message-ID` of a mail. */
+export function markedName({ runId, secret }: CommentMark): string {
+  return `sluice.${runId}.${macOf(runId, secret)}`;
+}
+
+/** The run behind a marked name; `runId` of the mark may have a part of its own behind the last dot. */
+function findMarkedName(text: string, secrets: readonly string[]): string | undefined {
+  const [, marked, mac] = /^<sluice\.([\w.-]{1,128})\.([\w-]{32})@/.exec(text) ?? [];
+  if (marked === undefined || mac === undefined) return undefined;
+  const isOurs = secrets.some((secret) => isEqual(mac, macOf(marked, secret)));
+  return isOurs ? marked.replace(/\.\w+$/, '') : undefined;
+}
+
+/** The run behind a comment, or a name: the run id of a mark made with one of the secrets, in the comment's own words. */
 export function findCommentMark(body: string, secrets: readonly string[]): string | undefined {
+  if (body.startsWith('<sluice.')) return findMarkedName(body, secrets);
   if (body.length > MAX_CHARS || !body.includes('<!-- sluice run=')) return undefined;
   let open: string | undefined;
   for (const line of linesOf(body)) {

@@ -168,8 +168,8 @@ test.each([
   ],
   ['storage: { keepRequests: true }', 'write keepRequests: {which: all}'],
   [
-    'channels: { email: { to: a@example.com } }',
-    expect.stringMatching(/^no channel sends mail: .*callbackUrl/),
+    'channels: { sendgrid: { to: a@example.com } }',
+    expect.stringMatching(/^write channel: email, and the SMTP server/),
   ],
   ['gateway: { heartbeat: { activeHours: { start: "08:00", to: "22:00" } } }', 'here it is called "from"'],
   ['gateway: { runner: { kind: model, provider: anthropic, api_key: hunter2 } }', expect.stringMatching(/./)],

@@ -239,6 +239,8 @@ test('the documented table of channels states ids, packages and limits as they a
     msteams: { appId: 'a', appPassword: 'b', tenantId: 'c' },
     mattermost: { botToken: 'x', baseUrl: 'http://127.0.0.1:1' },
     github: { token: 'x' },
+    gitlab: { token: 'x' },
+    email: { host: 'smtp.example.org', from: 'agent@example.org' },
   };
   expect(new Set(rows.map(([, id]) => id?.replaceAll('`', '')))).toEqual(new Set(catalog.modules.keys()));
   for (const [, id = '', , recipients, limit, packages] of rows) {

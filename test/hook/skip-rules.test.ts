@@ -40,12 +40,24 @@ test('reads the account where the mapping says', () => {
   expect(judge({ author: { handle: 'bot' }, list: [1] }, each)).toMatchObject({ by: 'ignoreSenders' });
 });
 
+test('answers no mail that nobody wrote by mail', () => {
+  const payload = { messages: [{ autoSubmitted: 'auto-replied' }] };
+  expect(judge(payload, 'channel: email, to: a@example.org')).toEqual({
+    kind: 'skipped',
+    by: 'autoSubmitted',
+  });
+  expect(judge(payload, 'channel: slack, to: C0123456').kind).toBe('accepted');
+  expect(judge({ messages: [{}] }, 'channel: email, to: a@example.org').kind).toBe('accepted');
+});
+
 test('takes only the own words of a comment, before anything else of the mapping', () => {
   expect(judge({ comment: { body: 'ours' } }, 'forEach: nothing')).toEqual({
     kind: 'skipped',
     by: 'ownComment',
     runId: 'run-1',
   });
+  expect(judge({ object_attributes: { note: 'ours' } })).toMatchObject({ by: 'ownComment' });
+  expect(judge({ messages: [{ messageId: 'ours' }] })).toMatchObject({ by: 'ownComment' });
   for (const payload of [{ issue: { body: 'ours' } }, { comment: 'ours' }, { changes: { body: 'ours' } }])
     expect(judge(payload).kind).toBe('accepted');
   const { evaluation } = evaluateHook({ payload: { comment: { body: 'ours' } } }, settings(''));

@@ -75,7 +75,7 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
   channels: {
     kind: 'adapters',
     imports: ['config', 'action', 'outgoing', 'timers', 'verify'],
-    owns: ['grammy', '@discordjs/rest', '@slack/web-api', '@microsoft/teams.api'],
+    owns: ['grammy', '@discordjs/rest', '@slack/web-api', '@microsoft/teams.api', 'nodemailer'],
   },
   gateway: {
     kind: 'engine',
