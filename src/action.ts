@@ -179,6 +179,13 @@ export interface DeliveryTarget {
   readonly to?: string;
 }
 
+/** Who is asked whether a run begins. From a mapping's `approve`. */
+export interface ApprovalRequest extends DeliveryTarget {
+  readonly withinSeconds: number;
+  /** What is asked, with what came in between the markers of the boundary. */
+  readonly text: string;
+}
+
 /** One agent turn to be run, self-contained: names are resolved when it is performed. */
 export interface AgentAction {
   readonly kind: 'agent';
@@ -221,6 +228,8 @@ export interface AgentAction {
   readonly debounce?: DebounceKey;
   /** Absent: as many as the service performs. */
   readonly maxRuns?: MaxRuns;
+  /** Absent: nobody is asked. */
+  readonly approve?: ApprovalRequest;
   /** Absent: a run that began and failed has ended. */
   readonly retry?: RetrySettings;
   readonly origin: ActionOrigin;

@@ -9,11 +9,11 @@ import {
   type EventRecord,
   type OutboxRecord,
 } from '../storage/storage.ts';
-import type { StoredRequest, StoredRun } from '../storage/facts.ts';
+import { isoTime, type StoredRequest, type StoredRun } from '../storage/facts.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import { indent, ownerText, runnerNamed } from '../explanation/explanation.ts';
 import { bodySize } from './listings.ts';
-import { type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
+import { awaitedUntil, type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
 import { isToRetry, stateText } from './run-words.ts';
 import { formatSpan } from './terminal.ts';
 
@@ -74,6 +74,7 @@ function runLines({ run, outbox }: StoredRun, context: WorkContext): readonly st
     `  ${stateText(run)}${timing(run, now)}`,
     ...repeatLines(run, context.requestId),
     ...eventLinesOf(run, now),
+    ...approvalLines(run),
     ...waitingOf(run, context),
     ...turnLines(run, action, context),
     ...outbox.flatMap((entry) => outboxLines(entry, context)),
@@ -96,6 +97,11 @@ function earlierLine({ outcome, attempts, error, endedAt }: EarlierEnding, now: 
 
 const retryText = ({ needs }: WorkContext): string =>
   `${needs === undefined ? 'when its cause is mended' : 'after what the hint above says'}, try it again`;
+
+function approvalLines({ approval }: StoredRun['run']): readonly string[] {
+  const { decision, by, at = 0 } = approval ?? {};
+  return decision === undefined ? [] : [`  ${decision} by ${by} at ${isoTime(at)}`];
+}
 
 /** Who takes the turn, and what came of it. */
 function turnLines(
@@ -131,6 +137,9 @@ function errorLines({ code, message }: NonNullable<StoredRun['run']['lastError']
 
 /** Of a due run that a pause, a limit of its mapping or another run keeps from beginning. */
 function waitingOf(run: StoredRun['run'], { waits, now, gateway }: WorkContext): readonly string[] {
+  const awaited = awaitedUntil(run);
+  if (awaited !== undefined)
+    return [`  waits: for an approval until ${isoTime(awaited)}: sluice approve ${run.id}, or with --deny`];
   if (run.state !== 'queued' || run.dueAt > now) return [];
   const held = waitLines(waitsOf(waits, run.action.origin.mappingId), now, run.id);
   const behind = held.length > 0 ? undefined : waitsBehind(run, waits.active, gateway);

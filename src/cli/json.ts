@@ -123,6 +123,7 @@ export interface Outputs {
     | { readonly entry: OutboxJson | EventJson };
   readonly 'queue retry': Change;
   readonly 'queue drop': Change;
+  readonly approve: { readonly decision: 'approved' | 'denied' | null; readonly isFirst: boolean };
   readonly 'queue pause': Change;
   readonly 'queue resume': Change;
   readonly 'queue prune': { readonly removed: PruneResult };

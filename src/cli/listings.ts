@@ -23,7 +23,7 @@ import { decisionLine } from '../explanation/explanation.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { GatewaySettings } from '../config/config.ts';
 import { isoTimes, printJson } from './json.ts';
-import { type QueueWaits, waitReason, waitsBehind } from './queue-waits.ts';
+import { awaitedUntil, type QueueWaits, waitReason, waitsBehind } from './queue-waits.ts';
 import { stateOf } from './run-words.ts';
 import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
 
@@ -223,6 +223,7 @@ export function whyQueued(
   now: number,
   { holds, gateway, queueWaits }: Waits,
 ): string | undefined {
+  if (awaitedUntil(run) !== undefined) return 'approval';
   if (heldBy(holds, gateway.runner)(run)) return 'agent away';
   if (run.dueAt > now) return undefined;
   const { mappingId } = run.action.origin;

@@ -74,6 +74,12 @@ export function waitsBehind(
   };
 }
 
+/** Until when a run waits for an approval; undefined where it waits for none. */
+export function awaitedUntil({ approval, state, attempts }: RunRecord): number | undefined {
+  const isOpen = approval?.decision === undefined && state === 'queued' && attempts === 0;
+  return isOpen ? approval?.expiresAt : undefined;
+}
+
 /** In two words why a due run of the mapping waits; undefined where it waits for none of these. */
 export function waitReason(waits: QueueWaits, mappingId?: string): string | undefined {
   const { pauses, limited } = waitsOf(waits, mappingId);

@@ -1,7 +1,7 @@
 import { printYaml } from '../document/document.ts';
 import { dropEnding } from '../gateway/gateway.ts';
 import { DROPPED, type QueuePause, type QueueSelection, type Storage } from '../storage/storage.ts';
-import { ALL_MAPPINGS, eventToJson, outboxToJson, runToJson } from '../storage/facts.ts';
+import { ALL_MAPPINGS, eventToJson, isoTime, outboxToJson, runToJson } from '../storage/facts.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
@@ -181,6 +181,24 @@ function report(terminal: Terminal, { json }: JsonFlags, { command, done, count,
   if (json === true) printJson(terminal, command, { changed: count });
   else terminal.out(`${count} ${done}`);
   if (count === 0) throw new NothingChanged(nothing);
+}
+
+/** Answers whether a run begins, and says what holds: the first answer counts. */
+export async function approveRun(
+  cli: Cli,
+  id: string,
+  flags: JsonFlags & { readonly deny?: boolean },
+): Promise<void> {
+  const decision = flags.deny === true ? 'denied' : 'approved';
+  const answer = { decision, by: 'command', nowMs: Date.now() } as const;
+  const decided = await withStore(cli, flags, (storage) => storage.decideApproval(id, answer));
+  if (decided === null) throw new CliError(`no run with the id ${id} waits for an approval`, 2);
+  const { approval, isFirst } = decided;
+  const { decision: holds = null, by = '', at = 0 } = approval;
+  if (flags.json === true) return printJson(cli.terminal, 'approve', { decision: holds, isFirst });
+  if (isFirst) return cli.terminal.out(`${decision} run ${id}`);
+  const why = holds === null ? 'its time is over' : `it was ${holds} by ${by} at ${isoTime(at)}`;
+  throw new CliError(`run ${id} is decided: ${why}`);
 }
 
 /** Begins no further run of a mapping, or of any; a service at work sees it at once. What is under way goes on. */

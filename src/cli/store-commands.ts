@@ -58,6 +58,11 @@ export const storeCommands: CommandTable = {
     options: listingOf(DECISION_STATES),
     load: async () => (await import('./store-tasks.ts')).listRequests,
   },
+  'approve <id>': {
+    about: 'let a run begin that waits for an approval',
+    options: [CONFIG, ['--deny', 'give it up instead'], JSON_OUTPUT],
+    load: async () => (await import('./queue.ts')).approveRun,
+  },
   queue: {
     about: 'work that waits, is under way, or was given up',
     commands: {

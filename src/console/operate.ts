@@ -12,6 +12,8 @@ const Paused = z.strictObject({ mapping: z.string().min(1).max(200).optional() }
 export const OPERATING: Readonly<Record<string, Route>> = {
   '/api/retry': chosen('retry', ({ deps }, ids) => deps.retry(ids)),
   '/api/drop': chosen('drop', ({ deps }, ids) => deps.drop(ids)),
+  '/api/approve': chosen('approve', (context, ids) => decide(context, ids, 'approved')),
+  '/api/deny': chosen('deny', (context, ids) => decide(context, ids, 'denied')),
   '/api/cancel': chosen('cancel', ({ deps }, ids) => Promise.resolve(deps.cancel(ids))),
   '/api/replay/plan': async (context, { body, signal }) => ({
     plan: await planReplay(context, Chosen.parse(body).ids, signal),
@@ -32,6 +34,18 @@ export const OPERATING: Readonly<Record<string, Route>> = {
     return changed;
   }),
 };
+
+/** Says of runs whether they begin; how many of them nobody had decided before. */
+async function decide(
+  { deps: { storage, notify } }: RouteContext,
+  ids: readonly string[],
+  decision: 'approved' | 'denied',
+): Promise<number> {
+  const answer = { decision, by: 'console', nowMs: Date.now() } as const;
+  const decided = await Promise.all(ids.map((id) => storage.decideApproval(id, answer)));
+  notify();
+  return decided.filter((one) => one?.isFirst === true).length;
+}
 
 type Change<Value> = (context: RouteContext, value: Value) => Promise<number>;
 

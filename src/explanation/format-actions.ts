@@ -101,6 +101,7 @@ function bodyLines(action: Action, told: Told): string[] {
         ...debounceLines(action),
         ...maxRunsLines(action),
         ...retryLines(action),
+        ...approvalLines(action),
         ...shared,
         ...promptLines(action.prompt, told.nonce),
       ];
@@ -151,6 +152,14 @@ function retryLines({ retry }: AgentAction): string[] {
   if (retry === undefined) return [];
   const { on, attempts, delaySeconds } = retry;
   return [`  retry after ${inWords(on, 'or')}: ${attempts} attempts in all, ${spanOf(delaySeconds)} apart`];
+}
+
+function approvalLines({ approve }: AgentAction): string[] {
+  if (approve === undefined) return [];
+  const { channel, to = 'its default', withinSeconds } = approve;
+  return [
+    `  approve: ${clearLine(`${channel}, ${to}`)} is asked, and has ${spanOf(withinSeconds)} to answer`,
+  ];
 }
 
 function agentSettings(action: AgentAction, told: Told): string[] {

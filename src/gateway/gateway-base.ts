@@ -2,7 +2,7 @@ import type { CallbackAddress } from '../action.ts';
 import type { ChannelLookup } from '../channels/channels.ts';
 import type { Settings } from '../config/config.ts';
 import type { Runner } from '../runners/runners.ts';
-import type { AgentRun, LimitRules, Storage } from '../storage/storage.ts';
+import type { AgentRun, LimitRules, NewDelivery, Storage } from '../storage/storage.ts';
 import type { GatewayMetrics, HealthReporter, Log } from '../telemetry/telemetry.ts';
 import type { RetryPolicy } from './retry.ts';
 
@@ -14,6 +14,8 @@ export interface GatewayConfiguration {
   readonly channels: ChannelLookup;
   /** How many runs of each mapping may begin within an hour; absent where none is limited. */
   readonly limits?: LimitRules;
+  /** Where it is answered whether a run begins; undefined where the service has no public address. */
+  readonly approvalLink?: (asked: NonNullable<NewDelivery['asks']>) => string | undefined;
   /** The text behind a reference in a mapping; undefined where it is not set. */
   readonly readReference?: (reference: CallbackAddress) => string | undefined;
 }

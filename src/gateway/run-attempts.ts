@@ -1,5 +1,5 @@
 import type { RunnerOptions, TurnResult } from '../runners/runners.ts';
-import type { AgentRun, AttemptFailure } from '../storage/storage.ts';
+import type { AgentRun, Approval, AttemptFailure } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import type { CutOff } from './cut-off.ts';
 import type { AlertSubject } from './alerts.ts';
@@ -30,6 +30,8 @@ const CANCELLED: Completed = {
   error: { code: 'cancelled', message: 'ended by the operator while it was under way' },
 };
 const NO_REASON: RunError = { code: 'error', message: 'the turn failed' };
+const UNANSWERED: RunError = { code: 'not_approved', message: 'nobody approved the run in time' };
+const DENIED: RunError = { code: 'denied', message: 'the run was denied' };
 const MODEL_HELD: RunError = { code: 'held', message: 'its model cannot take runs at present' };
 
 const HISTORY_UNREADABLE: NotStarted = {
@@ -75,6 +77,8 @@ export class RunAttempts {
 
   /** Resolves when the run has ended or waits for its next attempt. */
   async perform(run: AgentRun, cancelled: AbortSignal): Promise<void> {
+    if (run.approval !== undefined && run.approval.decision !== 'approved')
+      return this.#unapproved(run, run.approval);
     const configuration = this.#context.configuration();
     const target = targetOf(run.action, configuration.settings);
     const putBackUntil = this.#context.holds.putBackUntil(target);
@@ -93,6 +97,15 @@ export class RunAttempts {
     if (result.kind === 'not-started') await this.#repeat(run, result, target);
     else if (isTakenAgain(run, result)) await this.#takeAgain(run, result);
     else await this.#complete(run, result, configuration);
+  }
+
+  /** Nobody approved it, or not yet: then the clock was set back since it was claimed. */
+  async #unapproved(run: AgentRun, { decision, by, expiresAt }: Approval): Promise<void> {
+    if (decision === undefined && this.#context.now() < expiresAt) return this.putBack(run, UNANSWERED);
+    await this.#giveUp(
+      run,
+      decision === undefined ? UNANSWERED : { ...DENIED, message: `${DENIED.message} (by ${by})` },
+    );
   }
 
   /**

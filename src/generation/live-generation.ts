@@ -12,8 +12,9 @@ import {
   type GenerationOptions,
   type LoadedGeneration,
 } from './load-generation.ts';
+import { approvalLink } from './approval-link.ts';
 import { limitRules } from './limit-rules.ts';
-import type { LimitRules } from '../storage/storage.ts';
+import type { LimitRules, NewDelivery } from '../storage/storage.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
 
@@ -60,6 +61,7 @@ export interface Effects {
   readonly channels: OpenChannels;
   /** Absent where no mapping has a limit. */
   readonly limits?: LimitRules;
+  readonly approvalLink: (asked: NonNullable<NewDelivery['asks']>) => string | undefined;
   readonly readReference: Generation['readReference'];
 }
 
@@ -237,6 +239,7 @@ function createEffects(
       explainStart,
     }),
     channels: openChannels(channelCatalog, settings.channels),
+    approvalLink: (asked) => approvalLink(asked, settings),
     readReference,
   };
 }

@@ -154,7 +154,7 @@ function describeRun(action: AgentAction, instructions = ''): Record<string, unk
 /** What a run has only where the mapping or the request says it. */
 function settingsOfRun(action: AgentAction): Record<string, unknown> {
   const { to, model, thinking, timeoutSeconds, summary, runner, cwd, fallback, callbackUrl } = action;
-  const { thread, dedupe, debounce, maxRuns, retry } = action;
+  const { thread, dedupe, debounce, maxRuns, approve, retry } = action;
   return {
     to,
     thread,
@@ -174,6 +174,11 @@ function settingsOfRun(action: AgentAction): Record<string, unknown> {
       ...defined({ keep: debounce.keep }),
     },
     maxRuns,
+    approve: approve && {
+      channel: approve.channel,
+      ...defined({ to: approve.to }),
+      withinSeconds: approve.withinSeconds,
+    },
     retry,
   };
 }

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type {
   Action,
   ActionOrigin,
+  ApprovalRequest,
   ConversationOwner,
   DebounceKey,
   DedupeKey,
@@ -9,13 +10,20 @@ import type {
   NotifyAction,
   WakeAction,
 } from '../action.ts';
-import { oneLine, sealAgentAction, type PreparedAgentAction } from '../boundary/boundary.ts';
+import {
+  buildAgentPrompt,
+  cutText,
+  oneLine,
+  sealAgentAction,
+  type PreparedAgentAction,
+} from '../boundary/boundary.ts';
 import type { CompiledMapping, CompiledTemplate, DedupeSettings, Scope } from '../mapping/mapping.ts';
 import { isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
 import * as field from './action-fields.ts';
+import { usualSenders } from './skip-rules.ts';
 import type { HookFacts } from './finding-facts.ts';
 import { deriveActionId } from './ids.ts';
 
@@ -71,6 +79,8 @@ function finishAgent(
   if (debounce !== undefined) prepared.debounce = debounce;
   if (maxRuns !== undefined) prepared.maxRuns = maxRuns;
   if (thread !== undefined) prepared.thread = thread;
+  const approve = approvalOf(state, prepared);
+  if (approve !== undefined) prepared.approve = approve;
   const { nonce } = state.request;
   const action = sealAgentAction(prepared, { instructions, nonce, texts: state.neutralised });
   state.work.store(action.prompt, action.message);
@@ -285,6 +295,25 @@ function debounceKey(state: EvaluationState, scope: Scope): DebounceKey | undefi
     ...(instructions === undefined ? {} : { instructions }),
     nonce: request.nonce,
   };
+}
+
+/** Characters of the message that are shown to whoever is asked. */
+const MAX_ASKED_CHARS = 1_500;
+
+function approvalOf(
+  { mapping, request }: EvaluationState,
+  { message, origin }: PreparedAgentAction,
+): ApprovalRequest | undefined {
+  if (mapping?.approve === undefined) return undefined;
+  const [sender] = usualSenders(request.payload);
+  const who = sender === undefined ? '' : ` It was caused by ${oneLine(sender.account, MAX_KEY_CHARS)}.`;
+  const external = buildAgentPrompt({
+    message: cutText(message, MAX_ASKED_CHARS),
+    origin: { ...origin, trusted: false },
+    nonce: request.nonce,
+  });
+  const text = `The mapping ${mapping.id} asks whether a run may begin.${who}\n\n${external}`;
+  return { ...mapping.approve, text };
 }
 
 function threadOf(state: EvaluationState, scope: Scope): string | undefined {

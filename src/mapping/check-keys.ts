@@ -14,6 +14,7 @@ export const AGENT_KEYS = [
   'runner',
   'cwd',
   'fallback',
+  'approve',
   'summary',
   'callbackUrl',
   'debounce',

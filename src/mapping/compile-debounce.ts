@@ -27,6 +27,13 @@ export function compileDebounce(
       hint: say`write maxSeconds: ${seconds} or more, or leave it out: it is then ${seconds * MAX_SECONDS_FACTOR}`,
     });
   }
+  if (source.approve !== undefined) {
+    reporter.report(['debounce'], {
+      code: 'INVALID_DEBOUNCE',
+      message: say`a run cannot wait for further events and for somebody's approval`,
+      hint: say`remove debounce or approve`,
+    });
+  }
   const key = templateAt(['debounce', 'key']);
   return key && { key, seconds, maxSeconds, ...(keep === 'latest' ? { keep } : {}) };
 }

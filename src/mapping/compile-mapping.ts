@@ -30,7 +30,7 @@ import { MappingSchema, type MappingSource } from './mapping-schema.ts';
 import { compileDebounce } from './compile-debounce.ts';
 import { compileCallback } from './compile-callback.ts';
 import { compileIgnoredSenders } from './compile-ignored-senders.ts';
-import { compileTarget } from './compile-target.ts';
+import { compileApproval, compileTarget } from './compile-target.ts';
 import { compileForEach } from './compile-for-each.ts';
 import {
   TEMPLATE_KEYS,
@@ -237,6 +237,7 @@ function compileParts(compiling: CompilingMapping) {
     ignoreSenders: ignoredSenders(compiling),
     thread: template(compiling, 'thread'),
     fallback: compileTarget(compiling, 'fallback'),
+    approve: compileApproval(compiling),
   };
   checkRunner(compiling);
   checkWorkFolder(compiling);

@@ -3,6 +3,7 @@ import type { Path } from '../document/document.ts';
 import { say } from '../finding.ts';
 import { defined } from '../json.ts';
 import { checkChannel, checkRecipient } from './check-names.ts';
+import type { CompiledMapping } from './compiled-mapping.ts';
 import type { CompileOptions } from './compile-options.ts';
 import type { Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
@@ -14,7 +15,10 @@ interface AddressingMapping {
 }
 
 /** A channel and a recipient that are no templates; undefined where the mapping has none. */
-export function compileTarget(compiling: AddressingMapping, key: 'fallback'): DeliveryTarget | undefined {
+export function compileTarget(
+  compiling: AddressingMapping,
+  key: 'fallback' | 'approve',
+): DeliveryTarget | undefined {
   const target = compiling.source[key];
   if (target === undefined) return undefined;
   const { channel: written, to: recipient } = target;
@@ -24,6 +28,14 @@ export function compileTarget(compiling: AddressingMapping, key: 'fallback'): De
     checkRecipient(compiling, [key, 'to'], { channel, to, options: compiling.options });
   }
   return { channel: channelIdOf(written.trim().toLowerCase()), ...defined({ to }) };
+}
+
+const HOUR_SECONDS = 3_600;
+
+/** Who is asked whether a run begins. */
+export function compileApproval(compiling: AddressingMapping): CompiledMapping['approve'] {
+  const target = compileTarget(compiling, 'approve');
+  return target && { ...target, withinSeconds: compiling.source.approve?.withinSeconds ?? HOUR_SECONDS };
 }
 
 /** Reports expressions where only a literal is possible. */

@@ -253,6 +253,7 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   /** A name from `gateway.workFolders`. */
   readonly cwd?: string;
   readonly thread?: CompiledTemplate;
+  readonly approve?: DeliveryTarget & { readonly withinSeconds: number };
   readonly fallback?: DeliveryTarget;
   readonly callbackUrl?: CallbackAddress;
   readonly dedupe?: DedupeSettings;

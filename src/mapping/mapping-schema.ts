@@ -55,6 +55,17 @@ const FallbackSchema = z.strictObject({
   to: RecipientSchema.optional().describe('Recipient on that channel; no template.'),
 });
 
+const ApproveSchema = z.strictObject({
+  channel: z.string().min(1).describe('Channel on which somebody is asked; no template.'),
+  to: RecipientSchema.optional().describe('Who is asked on that channel; no template.'),
+  withinSeconds: z
+    .number()
+    .min(10)
+    .max(604_800)
+    .optional()
+    .describe('Seconds within which it may be answered, at most seven days; default 3600.'),
+});
+
 const DedupeSchema = z.union([
   z.literal('body').describe('A request with the same body within a day is a repeat.'),
   z.strictObject({
@@ -248,6 +259,9 @@ export const MappingSchema = z.strictObject({
     ),
   fallback: FallbackSchema.optional().describe(
     'Channel that is tried when delivery on the first channel has failed for good.',
+  ),
+  approve: ApproveSchema.optional().describe(
+    'Experimental: a run begins only after somebody approved it; not answered in time, it is given up.',
   ),
   summary: z
     .enum(SUMMARY_MODES)

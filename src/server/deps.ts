@@ -54,6 +54,8 @@ export interface ServerGeneration {
   /** Whether a name has no letter that is not of one of theirs: it is a part of one, or one in other letter case. */
   isOfName?(path: string): boolean;
   settingsOf(path: string): PathSettings;
+  /** The run whose approval a hook name is the signed link of; undefined for every other name. */
+  askedBy?(name: string): { readonly runId: string; readonly expiresAt: number } | undefined;
   /** Sets aside the key that a sender brings; resolves to whether it was waited for. */
   takeKey?(path: string, key: string): Promise<boolean>;
   /** The first mapping of a hook name, with its place. */
@@ -76,7 +78,14 @@ export interface ServerGeneration {
 /** The part of the storage port a request needs. */
 export type ServerStorage = Pick<
   Storage,
-  'accept' | 'findIdempotent' | 'findRun' | 'backlog' | 'recordDecision' | 'recordStranger' | 'keepRequest'
+  | 'accept'
+  | 'findIdempotent'
+  | 'findRun'
+  | 'decideApproval'
+  | 'backlog'
+  | 'recordDecision'
+  | 'recordStranger'
+  | 'keepRequest'
 >;
 
 type ServerLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'isEnabled'>;

@@ -8,6 +8,7 @@ import { checkEncoding, inflateBody } from '../payload/payload.ts';
 import { concludeRequest, findAdvisor, logRequest } from './account.ts';
 import { runAnswer } from './answer.ts';
 import { aborted, readBody } from './body.ts';
+import { answerApproval } from './answer-approval.ts';
 import { answerQuestion } from './answer-question.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -70,6 +71,8 @@ async function handle(
     if (target === undefined || name === undefined || !hooks.enabled) {
       return await answerOutside(context, exchange, name !== undefined);
     }
+    const approval = name.startsWith('approvals/') && (await answerApproval(context, exchange, name));
+    if (approval) return approval;
     const hook = incomingHook(context, exchange, { name, target });
     const { challenge } = hook.settings;
     const asked = challenge && (await answerQuestion(context, exchange, { hook, challenge }));

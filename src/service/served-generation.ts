@@ -1,5 +1,11 @@
 import type { KeepRequests, Settings } from '../config/config.ts';
-import { type Generation, keptSettings, type LiveGeneration, noticePath } from '../generation/generation.ts';
+import {
+  type Generation,
+  keptSettings,
+  type LiveGeneration,
+  noticePath,
+  readApprovalName,
+} from '../generation/generation.ts';
 import { formatPlace } from '../document/document.ts';
 import { isBuiltInRoute, USUAL_SENDERS } from '../hook/hook.ts';
 import { decidingFields, type FieldsRead, type RoutingTable } from '../mapping/mapping.ts';
@@ -79,6 +85,7 @@ function asServed(
     gatewayToken: gateway.token,
     tokens: tokensOf(generation),
     noticePath: noticePath(hooks.mail),
+    askedBy: (name) => readApprovalName(name, hooks),
     takeKey: (path, key) => takeKey(generation, { path, key }),
     ...keepRequests(config.settings, table, defaults),
     evaluate: recording?.performs === false ? skippingMisses(evaluate) : (request) => evaluate(request),

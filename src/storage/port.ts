@@ -4,6 +4,8 @@ import type {
   AcceptedWork,
   AcceptResult,
   AgentRun,
+  Approval,
+  ApprovalAnswer,
   AttemptFailure,
   Backlog,
   ClaimEventsOptions,
@@ -86,6 +88,14 @@ export interface Storage extends MailStorage {
    * the main session is led by this one where nobody does. `held` is what this process is working on; default nothing.
    */
   takeOver(held?: HeldWork): Promise<Succession>;
+  /**
+   * Says whether a run begins (`approve` of its mapping): the first answer in time counts, and a later one changes
+   * nothing. Resolves to what holds then; null where nobody is asked about such a run.
+   */
+  decideApproval(
+    runId: string,
+    answer: ApprovalAnswer,
+  ): Promise<{ readonly approval: Approval; readonly isFirst: boolean } | null>;
   /** Of these runs those that have ended. */
   findEndedRuns(runIds: readonly string[]): Promise<readonly RunRecord[]>;
 

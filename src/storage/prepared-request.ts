@@ -27,7 +27,7 @@ export interface Reservation {
 
 export type PreparedAction = { readonly dedupe?: Reservation; readonly mode: 'now' | 'next-heartbeat' } & (
   | { readonly kind: 'wake'; readonly row: NewWake }
-  | { readonly kind: 'agent'; readonly row: NewRun; readonly gather?: Gathering }
+  | { readonly kind: 'agent'; readonly row: NewRun; readonly gather?: Gathering; readonly ask?: Asking }
   | { readonly kind: 'notify'; readonly row: NewRun; readonly delivery: NewDelivery }
 );
 
@@ -38,6 +38,12 @@ export interface Gathering {
   readonly until: number;
   /** It takes the place of the events that joined before it. */
   readonly isLatest: boolean;
+}
+
+/** Who is asked whether a run begins. */
+export interface Asking {
+  readonly expiresAt: number;
+  readonly delivery: NewDelivery;
 }
 
 export interface NewWake {
@@ -118,7 +124,7 @@ function prepareAction(action: Action, receivedAt: number): PreparedAction {
   }
   const prepared = { mode: action.wakeMode, row: runRow(action, receivedAt), ...(dedupe && { dedupe }) };
   return action.kind === 'agent'
-    ? { kind: 'agent', ...prepared, ...gatheringOf(action, receivedAt) }
+    ? { kind: 'agent', ...prepared, ...gatheringOf(action, receivedAt), ...askingOf(action, receivedAt) }
     : { kind: 'notify', ...prepared, delivery: deliveryOf(action) };
 }
 
@@ -131,6 +137,18 @@ function gatheringOf({ debounce }: AgentAction, receivedAt: number): { readonly 
       dueAt: receivedAt + Math.round(seconds * 1000),
       until: receivedAt + Math.round(maxSeconds * 1000),
       isLatest: keep === 'latest',
+    },
+  };
+}
+
+function askingOf({ id, approve }: AgentAction, receivedAt: number): { readonly ask?: Asking } {
+  if (approve === undefined) return {};
+  const { withinSeconds, ...message } = approve;
+  const expiresAt = receivedAt + Math.round(withinSeconds * 1000);
+  return {
+    ask: {
+      expiresAt,
+      delivery: { ...message, fromMain: false, plain: true, asks: { runId: id, expiresAt } },
     },
   };
 }
@@ -174,7 +192,8 @@ export function findSole({ actions, reservation }: PreparedRequest): SoleAction 
   if (action === undefined || actions.length > 1 || reservation !== undefined) return undefined;
   if (action.dedupe !== undefined || action.kind === 'notify') return undefined;
   if (action.kind === 'wake') return action;
-  return action.gather !== undefined || action.row.maxRunsKey !== undefined ? undefined : action;
+  const { gather, ask, row } = action;
+  return gather !== undefined || ask !== undefined || row.maxRunsKey !== undefined ? undefined : action;
 }
 
 export type SoleAction = Exclude<PreparedAction, { readonly kind: 'notify' }>;

@@ -1,5 +1,6 @@
 import type {
   DecisionRecord,
+  Approval,
   EarlierEnding,
   EventRecord,
   NewCallback,
@@ -45,10 +46,16 @@ export interface RunJson extends Pick<RunRecord, 'id' | 'state' | 'attempts'> {
   readonly usage: TokenUsage | null;
   /** How it ended each time before it was begun anew, the oldest first. */
   readonly earlier?: readonly EarlierJson[];
+  /** Until when it waits for an approval, and what was answered. */
+  readonly approval?: ApprovalJson;
   readonly acceptedAt: string;
   readonly dueAt: string;
   readonly startedAt: string | null;
   readonly endedAt: string | null;
+}
+interface ApprovalJson extends Omit<Approval, 'expiresAt' | 'at'> {
+  readonly expiresAt: string;
+  readonly at: string | null;
 }
 interface EarlierJson extends Omit<EarlierEnding, 'error' | 'endedAt'> {
   readonly lastError: ErrorJson;
@@ -78,11 +85,16 @@ export function runToJson(run: RunRecord, text: boolean): RunJson {
     lastError: errorToJson(run.lastError, text),
     usage: run.usage ?? null,
     ...(run.earlier === undefined ? {} : { earlier: run.earlier.map((end) => earlierToJson(end, text)) }),
+    ...(run.approval === undefined ? {} : { approval: approvalToJson(run.approval) }),
     acceptedAt: isoTime(run.acceptedAt),
     dueAt: isoTime(run.dueAt),
     startedAt: isoTimeOrNull(run.startedAt),
     endedAt: isoTimeOrNull(run.endedAt),
   };
+}
+
+export function approvalToJson({ expiresAt, at, ...answer }: Approval): ApprovalJson {
+  return { expiresAt: isoTime(expiresAt), ...answer, at: isoTimeOrNull(at) };
 }
 
 function earlierToJson({ reply, error, endedAt, ...end }: EarlierEnding, text: boolean): EarlierJson {

@@ -29,6 +29,20 @@ export interface AttemptFailure {
   readonly nowMs: number;
 }
 
+/** Until when somebody may say whether a run begins, and what was said first. */
+export interface Approval {
+  readonly expiresAt: number;
+  readonly decision?: 'approved' | 'denied';
+  readonly by?: ApprovalAnswer['by'];
+  readonly at?: number;
+}
+
+export interface ApprovalAnswer {
+  readonly decision: 'approved' | 'denied';
+  readonly by: 'link' | 'command' | 'console';
+  readonly nowMs: number;
+}
+
 export interface RunRecord<Kind extends RunAction = RunAction> {
   readonly id: string;
   readonly kind: 'hook' | 'heartbeat';
@@ -44,6 +58,8 @@ export interface RunRecord<Kind extends RunAction = RunAction> {
   readonly usage?: TokenUsage;
   /** How it ended each time before it was begun anew, the oldest first: at most the last ten. */
   readonly earlier?: readonly EarlierEnding[];
+  /** Absent where nobody is asked. */
+  readonly approval?: Approval;
   readonly acceptedAt: number;
   readonly dueAt: number;
   readonly startedAt?: number;

@@ -39,3 +39,39 @@ gateway: {heartbeat: {everySeconds: 0}}
   await expect.poll(async () => listIn((await bench.run(completed)).out)).toHaveLength(2);
   expect(await bench.run(['queue', 'resume'])).toMatchObject({ exitCode: 1 });
 });
+
+test('a run that waits for an approval is told everywhere, and begins by the command', async () => {
+  const bench = openBench({
+    'sluice.yaml': `hooks: {enabled: true, token: ${TOKEN}}
+server: {port: 0}
+gateway: {heartbeat: {everySeconds: 0}}
+`,
+    'mappings/a.yaml':
+      '{id: a, match: {path: a}, messageTemplate: hi, deliver: false, approve: {channel: slack, to: C0123456}}\n',
+  });
+  const service = await serveBench(bench);
+  const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+  const ids: string[] = [];
+  for (let sent = 0; sent < 2; sent += 1) {
+    const answer = await fetch(`${service.url}/hooks/a`, { method: 'POST', headers, body: '{}' });
+    ids.push(((await answer.json()) as { runId: string }).runId);
+  }
+  const [good = '', bad = ''] = ids;
+  expect((await bench.run(['queue'])).out).toMatch(new RegExp(`${good} +run +a +queued .* approval`));
+  expect((await bench.run(['explain', good])).out).toContain(`sluice approve ${good}, or with --deny`);
+  expect((await bench.run(['approve', good])).out).toBe(`approved run ${good}\n`);
+  const again = await bench.run(['approve', good, '--deny']);
+  expect(again).toMatchObject({ exitCode: 1 });
+  expect(again.err).toMatch(/is decided: it was approved by command at /);
+  expect((await bench.run(['approve', bad, '--deny', '--json'])).out).toContain(
+    '"decision":"denied","isFirst":true',
+  );
+  expect(await bench.run(['approve', 'unknown'])).toMatchObject({ exitCode: 2 });
+  await expect
+    .poll(async () => (await bench.run(['explain', good])).out)
+    .toMatch(/completed, ok after 1 attempt/);
+  expect((await bench.run(['explain', good])).out).toMatch(/ {2}approved by command at /);
+  await expect
+    .poll(async () => (await bench.run(['explain', bad])).out)
+    .toContain('error denied: the run was denied');
+});

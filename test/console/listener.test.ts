@@ -140,7 +140,11 @@ console:
     .map(([role, key]) => `${role}er: {role: ${role}, key: ${key}}`)
     .join(', ')}}
 `;
-  const own = makeConsoleFolder({ 'sluice.yaml': config(['view', 'inspect', 'operate']) });
+  const own = makeConsoleFolder({
+    'sluice.yaml': config(['view', 'inspect', 'operate']),
+    'mappings/asked.yaml':
+      '{ id: asked, match: { path: asked }, messageTemplate: hello, deliver: false, approve: { channel: slack } }',
+  });
   const signedIn: Record<string, Readonly<Record<string, string>>> = {};
   let named: ConsoleService;
   beforeAll(async () => {
@@ -288,6 +292,22 @@ console:
     ]);
     writeFileSync(file, before);
     for (const one of added) rmSync(join(golden, one));
+  });
+
+  test('operate answers an approval: the first answer counts', async () => {
+    const { requestId } = await named.send('asked', {});
+    const runOf = async () => {
+      const { text } = await as('inspect', `/api/request?id=${requestId}`);
+      const { stored } = JSON.parse(text) as { stored: { runs: { id: string; approval: object }[] } };
+      return stored.runs[0];
+    };
+    const run = await runOf();
+    expect(run).toMatchObject({ state: 'queued', approval: { expiresAt: expect.any(String) } });
+    const ids = [run?.id ?? ''];
+    expect((await as('inspect', '/api/approve', { ids })).status).toBe(404);
+    expect((await as('operate', '/api/deny', { ids })).text).toBe('{"changed":1}');
+    expect((await as('operate', '/api/approve', { ids })).text).toBe('{"changed":0}');
+    expect(await runOf()).toMatchObject({ approval: { decision: 'denied', by: 'console' } });
   });
 
   test('a key that was taken out of the configuration opens nothing, and its session ends', async () => {

@@ -64,6 +64,12 @@ const MAPPINGS = [
     otherwise: 'skip',
     keepRequests: 'none',
   },
+  {
+    id: 'asked',
+    match: { path: 'asked' },
+    messageTemplate: 'x',
+    approve: { channel: 'slack', to: 'C0123456', withinSeconds: 60 },
+  },
   { id: 'also', match: { path: 'h', source: 'shop' }, messageTemplate: 'x' },
   {
     id: 'signed',
@@ -150,6 +156,7 @@ const REQUESTS: readonly Partial<RequestContent>[] = [
   { path: 'other', headers: { 'x-kind': 'order' }, payload },
   { path: 'alarm', payload },
   { path: 'link', payload },
+  { path: 'asked', payload },
   { path: 'comment', payload: { ...payload, channel: 'C0123456' } },
   ...['signed', 'hmac', 'oidc', 'basic'].map((path) => ({ path, payload })),
   { path: 'quiet', payload: { ...payload, user: 'Mona' } },
@@ -189,7 +196,7 @@ test('the sample mappings have every key of the schema: a new key belongs there'
     'accepted',
     'skipped',
     'rejected',
-    ...Array<string>(7).fill('accepted'),
+    ...Array<string>(8).fill('accepted'),
     'skipped',
   ];
   const warned = ['UNSAFE_CONTENT_ALLOWED (warning)', 'VERIFY_SECRET (warning)'];

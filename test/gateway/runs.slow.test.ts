@@ -75,6 +75,45 @@ describe('a run', () => {
     });
   });
 
+  test('begins only when somebody has approved it, who is asked with a link and a command', async () => {
+    const turns: string[] = [];
+    const runner = answering(({ runId }) => (turns.push(runId), ok('done')));
+    const slack = new RecordingChannel('slack', 2_000);
+    const house = await openHouse({
+      runners: { default: runner },
+      channels: [slack],
+      approvalLink: ({ runId, expiresAt }) => `https://hooks.example.com/${runId}/${expiresAt}`,
+    });
+    const approve = { channel: 'slack', to: 'C1', withinSeconds: 60, text: 'May it begin?' };
+    const [good, bad] = [agentAction({ approve }), agentAction({ approve })];
+    const soon = agentAction({ approve: { ...approve, withinSeconds: 0.3 } });
+    await house.accept(good, bad, soon);
+    await expect.poll(() => slack.texts.length).toBe(3);
+    expect(slack.messages[0]).toMatchObject({ to: 'C1', plain: true });
+    expect(slack.texts.join('\n')).toMatch(
+      new RegExp(
+        `May it begin\\?\\n\\nAnswer until .*:\\nhttps://hooks\\.example\\.com/${good.id}/\\d+\\nsluice approve ${good.id}, or with --deny`,
+      ),
+    );
+    expect(JSON.stringify(await house.storage.listOutbox({ limit: 9 }))).not.toContain('hooks.example.com');
+    const answer = { by: 'command', nowMs: Date.now() } as const;
+    await house.storage.decideApproval(good.id, { ...answer, decision: 'approved' });
+    await house.storage.decideApproval(bad.id, { ...answer, decision: 'denied' });
+    house.gateway.notify();
+    expect(await house.gateway.waitForRun(good.id, 5000)).toMatchObject({ outcome: 'ok' });
+    expect(await house.gateway.waitForRun(bad.id, 5000)).toMatchObject({
+      state: 'dead',
+      error: { code: 'denied', message: 'the run was denied (by command)' },
+    });
+    expect(await house.gateway.waitForRun(soon.id, 5000)).toMatchObject({
+      state: 'dead',
+      error: { code: 'not_approved' },
+    });
+    expect(turns).toEqual([good.id]);
+    expect(await house.events()).toContain('Hook Test (dead): not_approved: nobody approved the run in time');
+    expect(JSON.stringify(house.logged)).not.toContain('hooks.example.com');
+  });
+
   test('is given up after the attempts that its mapping allows', async () => {
     const turns: number[] = [];
     const runner = answering((turn) => (turns.push(turn.attempt), failing('error', 'exit_3')));

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { RunRecord } from '../../src/storage/storage.ts';
+import { approvalLink, readApprovalName } from '../../src/generation/generation.ts';
+import type { Approval, ApprovalAnswer, RunRecord } from '../../src/storage/storage.ts';
 import {
   agentAction,
   BEARER,
@@ -12,6 +13,7 @@ import {
   send,
   startTestServer,
   stopServers,
+  TOKEN,
   wakeAction,
 } from '../support/server-fixture.ts';
 
@@ -216,5 +218,91 @@ describe('GET runs/<id>', () => {
     const server = await startTestServer({ storage });
     expect((await send(server, '/hooks/runs/r1', get)).status).toBe(404);
     expect((await send(server, '/hooks/runs/r1', { method: 'GET', headers: {} })).status).toBe(401);
+  });
+});
+
+describe('the link of a run that waits for an approval', () => {
+  const asked = { runId: '5f0c0000-0000-4000-8000-000000000000', expiresAt: Date.now() + 60_000 };
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+  /** A store with one run that somebody is asked about, and the answers that it was given. */
+  function waiting(approval: Approval = { expiresAt: asked.expiresAt }) {
+    const answers: ApprovalAnswer[] = [];
+    const approve = { channel: 'slack', withinSeconds: 60, text: 'Deploy <b>main</b> & more?' };
+    const run = runOf(asked.runId, { state: 'queued', approval });
+    const action = { ...run.action, approve } as typeof run.action;
+    const storage = {
+      findRun: (id: string) => Promise.resolve(id === asked.runId ? { ...run, action } : undefined),
+      decideApproval: (_id: string, { nowMs: at, ...answer }: ApprovalAnswer) => {
+        answers.push({ ...answer, nowMs: at });
+        return Promise.resolve({ approval: { ...approval, ...answer, at }, isFirst: true });
+      },
+    };
+    return { answers, storage };
+  }
+  const hooks = { token: TOKEN, previousTokens: ['old-token-0123456789'] };
+  const generation = { askedBy: (name: string) => readApprovalName(name, hooks), knowsName: () => false };
+  const settingsOf = (token: string) =>
+    ({ server: { publicUrl: 'https://x/' }, hooks: { token, path: '/hooks' } }) as Parameters<
+      typeof approvalLink
+    >[1];
+  const addressOf = (token = TOKEN, one = asked): string =>
+    approvalLink(one, settingsOf(token))?.replace('https://x', '') ?? '';
+
+  test('shows what is asked, as often as it is opened, and decides nothing by that', async () => {
+    const { answers, storage } = waiting();
+    const server = await startTestServer({ storage, generation });
+    for (const method of ['GET', 'HEAD', 'GET']) {
+      const reply = await send(server, addressOf(), { method, headers: {} });
+      expect(reply.status).toBe(200);
+      expect(reply.headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'content-security-policy': expect.stringContaining("default-src 'none'"),
+      });
+      if (method === 'GET') expect(reply.text).toContain('Deploy &lt;b&gt;main&lt;/b&gt; &amp; more?');
+    }
+    expect(answers).toEqual([]);
+  });
+
+  test('takes the answer of its form, and says what holds', async () => {
+    const { answers, storage } = waiting();
+    const server = await startTestServer({ storage, generation });
+    const post = (body: string) => send(server, addressOf(), { body, headers: form });
+    expect((await post('decision=maybe')).status).toBe(400);
+    expect((await post('decision=approve')).text).toContain('<strong>approved</strong>');
+    expect((await post('decision=deny')).text).toContain('<strong>denied</strong>');
+    expect(answers).toMatchObject([
+      { decision: 'approved', by: 'link' },
+      { decision: 'denied', by: 'link' },
+    ]);
+    const decided = { expiresAt: asked.expiresAt, decision: 'denied', by: 'console', at: 1 } as const;
+    const late = await startTestServer({ storage: waiting(decided).storage, generation });
+    const page = (await send(late, addressOf(), { method: 'GET', headers: {} })).text;
+    expect(page).toContain('<strong>denied</strong>');
+    expect(page).not.toContain('<form');
+  });
+
+  test('is worth nothing for another run, time or token, and stands in no log and no decision', async () => {
+    const { answers, storage } = waiting();
+    const server = await startTestServer({ storage, generation });
+    const [path = '', mac = ''] = addressOf().split('.');
+    for (const wrong of [
+      addressOf('another-token-0123456789'),
+      addressOf(TOKEN, { ...asked, runId: 'other' }),
+      addressOf(TOKEN, { ...asked, expiresAt: asked.expiresAt + 1 }),
+      `${path.slice(0, -1)}9.${mac}`,
+      `${path}.${mac.slice(1)}A`,
+    ]) {
+      const reply = await send(server, wrong, { body: 'decision=approve', headers: form });
+      expect([401, 404], wrong).toContain(reply.status);
+    }
+    expect(
+      (await send(server, addressOf('old-token-0123456789'), { method: 'GET', headers: {} })).status,
+    ).toBe(200);
+    expect((await send(server, addressOf(), { method: 'PUT', body: 'x', headers: form })).status).toBe(405);
+    expect(answers).toEqual([]);
+    expect(JSON.stringify([server.log, server.decisions, server.strangers])).not.toContain(mac);
   });
 });

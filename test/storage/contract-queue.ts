@@ -112,6 +112,58 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('holds a run until somebody approves it: the first answer in time counts', async () => {
+      const store = await fresh();
+      const approve = { channel: 'slack', to: 'C1', withinSeconds: 60, text: 'May it begin?' };
+      const [run, denied, late, plain] = [
+        agentOf('a', { approve, sessionKey: 'k' }),
+        agentOf('a', { approve }),
+        agentOf('a', { approve }),
+        agentOf('a', { sessionKey: 'k' }),
+      ];
+      await store.storage.accept(work([run, denied, late]));
+      await store.storage.accept(work([plain]));
+      const expiresAt = NOW + 60_000;
+      const asked = await store.storage.listOutbox({ limit: 9, runId: run.id });
+      expect(asked).toMatchObject([
+        { delivery: { text: approve.text, plain: true, asks: { runId: run.id, expiresAt } } },
+      ]);
+      expect(await store.storage.findRun(run.id)).toMatchObject({ state: 'queued', approval: { expiresAt } });
+      expect(ids(await claim(store.storage, 9, expiresAt - 1))).toEqual([plain.id]);
+      expect(await store.storage.retry({ kind: 'all' }, NOW)).toBe(0);
+      expect(await store.storage.nextRetryAt(NOW)).toBe(NOW);
+      await store.storage.completeRun(completion(plain.id));
+      const storage = await again(store);
+      const by = { by: 'link', nowMs: NOW + 5 } as const;
+      const approval = { expiresAt, decision: 'approved', by: 'link', at: NOW + 5 };
+      expect(await storage.decideApproval(run.id, { ...by, decision: 'approved' })).toEqual({
+        approval,
+        isFirst: true,
+      });
+      const second = { decision: 'denied', by: 'command', nowMs: NOW + 6 } as const;
+      expect(await storage.decideApproval(run.id, second)).toEqual({ approval, isFirst: false });
+      expect(await storage.decideApproval(denied.id, second)).toMatchObject({ isFirst: true });
+      expect(await storage.decideApproval(late.id, { ...second, nowMs: expiresAt })).toEqual({
+        approval: { expiresAt },
+        isFirst: false,
+      });
+      expect(await storage.decideApproval(plain.id, second)).toBeNull();
+      expect(await storage.decideApproval('unknown', second)).toBeNull();
+      expect(await claim(storage, 9, NOW + 10)).toMatchObject([
+        { id: run.id, approval },
+        { id: denied.id, approval: { decision: 'denied', by: 'command' } },
+      ]);
+      expect(await claim(storage, 9, expiresAt)).toMatchObject([{ id: late.id, approval: { expiresAt } }]);
+      await storage.deadLetterRun(late.id, {
+        error: { code: 'not_approved', message: '' },
+        nowMs: expiresAt,
+      });
+      // Whoever runs it by hand has approved it.
+      expect(await storage.retry({ kind: 'ids', ids: [late.id] }, expiresAt)).toBe(1);
+      expect(await storage.findRun(late.id)).not.toHaveProperty('approval');
+      expect(await storage.verify()).toEqual([]);
+    });
+
     test('begins failed runs anew by their error or all of them, but none that was dropped', async () => {
       const { storage } = await fresh();
       const [exit, late] = [await ended(storage, failed), await ended(storage, timedOut)];

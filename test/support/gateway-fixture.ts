@@ -131,6 +131,7 @@ export interface HouseOptions {
   readonly maxPendingEvents?: number;
   readonly start?: boolean;
   readonly limits?: LimitRules;
+  readonly approvalLink?: NonNullable<GatewayConfiguration['approvalLink']>;
 }
 
 export interface House {
@@ -171,6 +172,7 @@ export function configurationOf(options: HouseOptions): GatewayConfiguration {
       channels: Object.fromEntries(channels.map(({ channel, settings }) => [channel.id, settings])),
     },
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.approvalLink === undefined ? {} : { approvalLink: options.approvalLink }),
     runners: new Map(Object.entries({ default: createEchoRunner(), ...options.runners })),
     channels: { find: async (id) => channels.find(({ channel }) => channel.id === id)?.channel },
   };

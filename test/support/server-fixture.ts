@@ -55,6 +55,7 @@ export function recordingStore(overrides: Partial<ServerDeps['storage']> = {}): 
       );
     },
     findRun: () => Promise.resolve(undefined),
+    decideApproval: () => Promise.resolve(null),
     backlog: () =>
       Promise.resolve({
         queuedRuns: 0,

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { WorkJson } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
+import { formatDate } from './format.ts';
 import { mayOperate } from './inbox-store.ts';
 import { say } from './toast.ts';
 
@@ -23,12 +24,34 @@ export const FAILED: readonly string[] = ['error', 'timeout', 'dead'];
 export const WAITING: readonly string[] = ['queued', 'pending'];
 
 interface Operation {
-  readonly path: 'retry' | 'cancel' | 'drop';
+  readonly path: 'retry' | 'approve' | 'deny' | 'cancel' | 'drop';
   readonly label: string;
   /** What it changes is called so afterwards. */
   readonly done: string;
   readonly class: string;
   readonly fits: (entry: WorkJson) => boolean;
+}
+
+/** Until when somebody may say whether a run begins, and who has said what. */
+interface Approval {
+  readonly expiresAt: string;
+  readonly decision?: string;
+  readonly by?: string;
+}
+
+const approvalOf = (entry: WorkJson): Approval | undefined => entry['approval'] as Approval | undefined;
+
+/** Whether it waits for somebody to say that it begins. */
+function isAsked(entry: WorkJson): boolean {
+  const approval = approvalOf(entry);
+  return approval !== undefined && approval.decision === undefined && endOf(entry) === 'queued';
+}
+
+/** What was answered, or until when it may be; empty where nobody is asked. */
+export function approvalText(entry: WorkJson): string {
+  const { expiresAt = '', decision, by = '' } = approvalOf(entry) ?? {};
+  if (decision !== undefined) return `${decision} by ${by}`;
+  return isAsked(entry) ? `asked for until ${formatDate(Date.parse(expiresAt))}` : '';
 }
 
 /** What has ended well is not begun again. */
@@ -40,7 +63,15 @@ const OPERATIONS: readonly Operation[] = [
     class: 'primary',
     fits: (entry) => FAILED.includes(endOf(entry)),
   },
-  { path: 'retry', label: 'Try now', done: 'due now', class: '', fits: (entry) => endOf(entry) === 'queued' },
+  {
+    path: 'retry',
+    label: 'Try now',
+    done: 'due now',
+    class: '',
+    fits: (entry) => endOf(entry) === 'queued' && !isAsked(entry),
+  },
+  { path: 'approve', label: 'Approve', done: 'approved', class: 'primary', fits: isAsked },
+  { path: 'deny', label: 'Deny', done: 'denied', class: 'danger', fits: isAsked },
   {
     path: 'cancel',
     label: 'Cancel',

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import type { RequestPage, WorkJson } from '../protocol.ts';
 import { FactList } from './fact-list.tsx';
 import { formatDate, formatMs } from './format.ts';
-import { endOf, Operations, text } from './operations.tsx';
+import { approvalText, endOf, Operations, text } from './operations.tsx';
 import { StateLabel } from './outcome-label.tsx';
 import { ProblemText, ShownBlock, ShownText } from './shown-text.tsx';
 
@@ -109,6 +109,7 @@ function Facts({ entry }: { readonly entry: WorkJson }): JSX.Element {
     started !== undefined && ended !== undefined && started <= ended ? formatMs(ended - started) : '';
   const due = text(entry, 'state') === 'queued' ? Date.parse(text(entry, 'dueAt')) : Number.NaN;
   const facts: readonly (readonly [string, string])[] = [
+    ['approval', approvalText(entry)],
     ['attempts', text(entry, 'attempts')],
     ['ran', ran],
     ['next try', due > Date.now() ? formatDate(due) : ''],

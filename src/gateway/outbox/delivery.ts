@@ -16,6 +16,8 @@ export type DeliveryResult =
 
 export interface SendOptions {
   readonly to: string;
+  /** Stands below the text, and in no store. */
+  readonly addition?: string;
   readonly signal: AbortSignal;
   /** Called after each chunk but the last, which is recorded with the delivery's end. */
   onProgress(chunksSent: number): Promise<void>;
@@ -28,12 +30,12 @@ export interface SendOptions {
 export async function sendChunks(
   adapter: ChannelAdapter,
   entry: Pick<OutboxRecord, 'id' | 'chunksSent' | 'delivery'> & { readonly runId?: string },
-  { to, signal, onProgress }: SendOptions,
+  { to, addition = '', signal, onProgress }: SendOptions,
 ): Promise<DeliveryResult> {
   const isPlain = entry.delivery?.plain === true;
   // Escaped for the platform, each character may become two.
   const maxChars = isPlain ? Math.max(2, Math.floor(adapter.maxChars / 2)) : adapter.maxChars;
-  const chunks = chunkText(entry.delivery?.text ?? '', maxChars);
+  const chunks = chunkText((entry.delivery?.text ?? '') + addition, maxChars);
   let plain = isPlain;
   let messageId: string | undefined;
   for (let index = entry.chunksSent; index < chunks.length; index += 1) {

@@ -11,6 +11,7 @@ import type { GatewayConfiguration } from '../gateway-base.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import { decideRepeat, MAX_RETRY_AFTER_MS } from '../retry.ts';
 import { resolveTarget } from '../delivery-target.ts';
+import { howToAnswer } from './how-to-answer.ts';
 import { within } from '../../timers/timers.ts';
 
 /** Deliveries and callbacks under way at most. */
@@ -206,7 +207,10 @@ export class Outbox {
     this.#context.alerts.worked({ kind: 'channel', name: channel });
   }
 
-  async #trySend(entry: OutboxRecord, { target, channels, signal }: Sending): Promise<DeliveryResult> {
+  async #trySend(
+    entry: OutboxRecord,
+    { target, delivery, channels, signal }: Sending,
+  ): Promise<DeliveryResult> {
     const { channel, to } = target;
     let adapter;
     try {
@@ -221,7 +225,9 @@ export class Outbox {
         this.#context.storage.recordProgress(entry.id, { chunksSent, target: { channel, to } }),
       );
     };
-    return sendChunks(adapter, entry, { to, signal, onProgress });
+    const { approvalLink } = this.#context.configuration();
+    const addition = delivery.asks === undefined ? '' : howToAnswer(delivery.asks, approvalLink);
+    return sendChunks(adapter, entry, { to, addition, signal, onProgress });
   }
 
   // --- callbacks ----------------------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 import { HookError } from '../../errors.ts';
 import type { NewRun, PreparedAction, PreparedRequest } from '../prepared-request.ts';
 import type { AcceptedAction, AcceptResult, NewDelivery } from '../records.ts';
+import { insertAsking } from './asking-runs.ts';
 import { gather } from './gathering.ts';
 import { insertWake } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
@@ -115,6 +116,7 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
         break;
       case 'agent':
         wanted.runs += 1;
+        wanted.deliveries += action.ask === undefined ? 0 : 1;
         wanted.bytes += action.row.bytes;
     }
   }
@@ -134,6 +136,7 @@ function insertAction(store: Store, action: PreparedAction): string {
 function insertRow(store: Store, action: PreparedAction): string {
   if (action.kind === 'agent' && action.gather !== undefined) return gather(store, action.row, action.gather);
   if (action.kind === 'wake') insertWake(store, action.row);
+  else if (action.kind === 'agent' && action.ask !== undefined) insertAsking(store, action.row, action.ask);
   else if (action.kind === 'agent') insertRun(store, action.row);
   else insertNotification(store, action.row, action.delivery);
   return action.row.id;

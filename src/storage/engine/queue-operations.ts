@@ -1,4 +1,12 @@
-import { DROPPED, type DropEnding, type QueueSelection, type RetryRows } from '../records.ts';
+import {
+  type Approval,
+  type ApprovalAnswer,
+  DROPPED,
+  type DropEnding,
+  type QueueSelection,
+  type RetryRows,
+} from '../records.ts';
+import { findApproval, setApproval } from './asking-runs.ts';
 import { earlierOf } from './earlier-endings.ts';
 import { both } from './dialects.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
@@ -12,8 +20,9 @@ import type { Store } from './store.ts';
 /** What an operator does to work that waits or was given up: start it again, or take it off the queue. */
 
 const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE seq = ?';
+const BEGIN_RUN = 'UPDATE runs SET due_at = ?, gather_key = NULL, gather_until = NULL WHERE seq = ?';
 const REVIVE_RUN = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, attempts = 0, outcome = NULL, ended_at = NULL,
-  reply = NULL, usage = NULL, earlier = ? WHERE seq = ?`;
+  reply = NULL, usage = NULL, approval = NULL, earlier = ? WHERE seq = ?`;
 const EXEMPT_RUN = 'UPDATE runs SET exempt = 1 WHERE seq = ?';
 const FIND_ENTRY = 'SELECT seq, state FROM outbox WHERE id = ?';
 const HURRY_ENTRY = 'UPDATE outbox SET due_at = ? WHERE seq = ?';
@@ -78,6 +87,23 @@ function count<Item>(items: readonly Item[], change: (item: Item) => boolean): n
   let changed = 0;
   for (const item of items) if (change(item)) changed += 1;
   return changed;
+}
+
+/** Says whether a run begins: the first answer in time counts. Returns what holds then; null where nobody is asked. */
+export function decideApproval(
+  store: Store,
+  runId: string,
+  { nowMs, ...answer }: ApprovalAnswer,
+): { readonly approval: Approval; readonly isFirst: boolean } | null {
+  const run = findRunHead(store, runId);
+  const asked = run && findApproval(store, run);
+  if (run === undefined || asked === undefined) return null;
+  const isOpen = asked.decision === undefined && run.state === RUN.waiting && nowMs < asked.expiresAt;
+  if (!isOpen) return { approval: asked, isFirst: false };
+  const approval: Approval = { ...asked, ...answer, at: Math.round(nowMs) };
+  setApproval(store, runId, approval);
+  store.sql.post(BEGIN_RUN, Math.round(nowMs), run.seq);
+  return { approval, isFirst: true };
 }
 
 function retryRun(store: Store, runId: string, nowMs: number): boolean {

@@ -1,3 +1,4 @@
+import { IS_NOT_ASKING } from './asking-runs.ts';
 import {
   DROPPED,
   type Backlog,
@@ -172,7 +173,7 @@ export function selectRetry(
     runs: [
       ...select('runs', `state = ${RUN.dead}`, 'ended_at <='),
       ...select('runs', FAILED, 'ended_at <='),
-      ...select('runs', `state = ${RUN.waiting}`, 'due_at >'),
+      ...select('runs', `state = ${RUN.waiting} AND ${IS_NOT_ASKING}`, 'due_at >'),
       // One that is named goes before the limits of its mapping, whose starts show that it has some.
       ...(selection.kind === 'ids' ? select('runs', LIMITED) : []),
     ],

@@ -8,6 +8,7 @@ import type {
 } from '../../action.ts';
 import type {
   AgentRun,
+  Approval,
   EarlierEnding,
   EventRecord,
   EventState,
@@ -37,6 +38,7 @@ export interface RunRow {
   readonly errorMessage: string | null;
   readonly usage: string | null;
   readonly earlier: string | null;
+  readonly approval: string | null;
   readonly pgid: number | null;
   readonly startTicks: string | null;
   readonly acceptedAt: number;
@@ -70,7 +72,7 @@ export interface ClaimedRow extends RunRow {
 }
 
 export const RUN_FIELDS = `runs.seq, id, kind, state, action, owner, attempts, outcome, reply, error_code AS "errorCode",
-  error_message AS "errorMessage", usage, earlier, pgid, start_ticks AS "startTicks", accepted_at AS "acceptedAt",
+  error_message AS "errorMessage", usage, earlier, approval, pgid, start_ticks AS "startTicks", accepted_at AS "acceptedAt",
   due_at AS "dueAt", started_at AS "startedAt", ended_at AS "endedAt", gathered`;
 export const RUN_COLUMNS = `${RUN_FIELDS} FROM runs JOIN run_actions ON run_actions.seq = runs.seq`;
 
@@ -158,6 +160,7 @@ export function toRun(row: RunRow): RunRecord {
     ...(row.pgid !== null && { process: { pgid: row.pgid, startTicks: row.startTicks ?? '' } }),
     ...(row.usage !== null && { usage: JSON.parse(row.usage) as TokenUsage }),
     ...(row.earlier !== null && { earlier: JSON.parse(row.earlier) as readonly EarlierEnding[] }),
+    ...(row.approval !== null && { approval: JSON.parse(row.approval) as Approval }),
     ...(row.startedAt !== null && { startedAt: row.startedAt }),
     ...(row.endedAt !== null && { endedAt: row.endedAt }),
     ...(row.gathered > 0 && { eventCount: row.gathered + 1 }),

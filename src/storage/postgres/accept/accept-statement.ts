@@ -179,7 +179,8 @@ export function entryOf({ actions, reservation, receivedAt }: PreparedRequest): 
   for (const action of actions) {
     if (action.kind === 'notify') return undefined;
     if (action.kind === 'wake') wakes.push(action.row);
-    else if (action.gather !== undefined || isNamesake(action.row)) return undefined;
+    else if (action.gather !== undefined || action.ask !== undefined || isNamesake(action.row))
+      return undefined;
     else runs.push(action.row);
     const { dedupe, kind, mode, row } = action;
     if (dedupe === undefined) continue;
