@@ -27,7 +27,6 @@ export {
   type SettingJson,
 } from './requests/evaluation-notes.ts';
 export { inOrderOf, nearestMiss, notesOfMapping } from './requests/nearest-miss.ts';
-export { shown } from './requests/field-list.ts';
 export { laterMappings } from './requests/later-mappings.ts';
 export { sayFinding } from './requests/decision-words.ts';
 export { sayDifference } from './requests/difference.ts';

@@ -93,7 +93,7 @@ export function runToJson(run: RunRecord, text: boolean): RunJson {
   };
 }
 
-export function approvalToJson({ expiresAt, at, ...answer }: Approval): ApprovalJson {
+function approvalToJson({ expiresAt, at, ...answer }: Approval): ApprovalJson {
   return { expiresAt: isoTime(expiresAt), ...answer, at: isoTimeOrNull(at) };
 }
 

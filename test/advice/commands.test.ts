@@ -1,9 +1,11 @@
-/** Relative files in the arguments of a command that works in another folder than that of the configuration. */
+/** What is wrong with the arguments of a command: files in another folder, and words of a shell. */
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findMisplacedFile, lostFile } from '../../src/advice/commands/misplaced-file.ts';
+import { execFileSync } from 'node:child_process';
+import { findShellLine } from '../../src/advice/commands/shell-words.ts';
 
 const configDir = mkdtempSync(join(tmpdir(), 'misplaced-'));
 const work = mkdtempSync(join(tmpdir(), 'misplaced-'));
@@ -40,4 +42,31 @@ test('of files that are nowhere it finds the one that the command complained abo
   const said = 'the command exited with code 1\ncat: ./notes.md: No such file or directory\nreads ./other.md';
   expect(lostFile(['cat', './notes.md', './other.md'], work, said)).toBe('./notes.md');
   expect(lostFile(['sh', 'agents/both.sh'], work, 'agents/both.sh: no such file')).toBeUndefined();
+});
+
+/* Words of a shell in a command that is started without one, and the same command for a shell. */
+test('a pipe becomes a line of a shell that does the same with what a run fills in', () => {
+  const found = findShellLine(['printf', '%s', '{session_id}', '|', 'tr', 'a-z', 'A-Z']);
+  expect(found).toMatchObject({ word: '|', isCertain: true });
+  const hostile = `x'; echo "$HOME" $(id) #`;
+  const [program = '', ...rest] = (found?.argv ?? []).map((word) =>
+    word === '{session_id}' ? hostile : word,
+  );
+  expect(execFileSync(program, rest, { encoding: 'utf8' })).toBe(hostile.toUpperCase());
+});
+
+test.each<readonly [string, readonly string[], string | undefined]>([
+  ['a redirection', ['agent', '2>/dev/null'], '2>/dev/null'],
+  ['a list', ['a', '&&', 'b'], '&&'],
+  ['a variable', ['agent', '--key', '$AGENT_KEY'], '$AGENT_KEY'],
+  ['the home folder', ['cat', '~/notes.txt'], '~/notes.txt'],
+  ['a shell', ['sh', '-c', 'a | b', '|'], undefined],
+  ['a shell behind another program', ['env', 'bash', '-c', 'a', '>'], undefined],
+  ['a program of its own language', ['awk', '{print $NF}', 'a|b', '*.md'], undefined],
+])('%s', (_name, argv, word) => {
+  expect(findShellLine(argv)?.word).toBe(word);
+});
+
+test('a word that may be left out is for a person to judge', () => {
+  expect(findShellLine(['agent', '{model}', '>', 'log'])?.isCertain).toBe(false);
 });
