@@ -44,16 +44,18 @@ export function formatRefusalLine(
   const { requestId, status, hook, code, outcome, tookMs, why, said } = fields;
   // Names are known only of senders with the token.
   const name = typeof hook === 'string' ? hook : '…';
-  const became =
-    typeof code === 'string'
-      ? `${code}: ${typeof why === 'string' && said === undefined ? why : noteOf(code)}`
-      : String(outcome);
+  // What is more than a clause says what to do.
+  const isShort = typeof why === 'string' && said === undefined && !/[:;] /.test(why);
+  const became = typeof code === 'string' ? `${code}: ${isShort ? why : noteOf(code)}` : String(outcome);
   const line = `${headOf(Date.now(), Number(status), name)}  ${became}  (${Number(tookMs).toFixed(1)} ms, ${String(requestId)})`;
   // What asks for a run is no hook, and is not kept.
   const isKept = typeof code === 'string' && !name.startsWith('runs/');
   const hint =
-    said !== undefined && isKept
-      ? hintLines({ code: 'detail', text: sayParts(said as SaidParts) }, { columns: columns - 2 })
+    typeof why === 'string' && isKept && !isShort
+      ? hintLines(
+          { code: 'detail', text: sayParts((said as SaidParts | undefined) ?? { text: why }) },
+          { columns: columns - 2 },
+        )
       : [];
   const more = isKept ? [...hint, ...hints, `more: ${explain(String(requestId))}`] : [];
   return [toned(line, Number(status), color), ...more.map((each) => `  ${each}`)].join('\n');

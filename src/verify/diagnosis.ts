@@ -1,5 +1,6 @@
 import type { ChallengeFault } from './challenge.ts';
 import type { RefusalReason } from './proof.ts';
+import type { SecretFacts } from './secret-forms.ts';
 import type { SecretReference, SenderProof } from './verify-settings.ts';
 
 /** What only the sender wrote, such as the name of a header that nobody knows. */
@@ -109,7 +110,11 @@ interface DiagnosisFacts extends Record<Exclude<RefusalReason, keyof PlainFacts>
 
 /** Of the reasons of a refusal, those of which more is known. */
 interface PlainFacts {
-  readonly 'not-configured': Secrets & { readonly isUnset: boolean };
+  /** `doubts`: what is wrong with each secret that is there and cannot be used. */
+  readonly 'not-configured': Secrets & {
+    readonly isUnset: boolean;
+    readonly doubts?: readonly SecretFacts[];
+  };
   readonly 'no-proof': {
     readonly scheme: string;
     readonly headers: readonly string[];

@@ -189,6 +189,7 @@ hooks:
   mappings:
     - {id: order, match: {path: order}, sessionKey: "hook:order", deliver: false, messageTemplate: "Order {{id}}"}
     - {id: lost, match: {path: lost}, runner: busy, deliver: false, messageTemplate: "{{text}}"}
+    - {id: asked, match: {path: asked}, deliver: false, messageTemplate: hi, approve: {channel: slack, to: C0123456}}
 server: {port: 0}
 gateway:
   runners:
@@ -226,6 +227,9 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   await waitFor(async () =>
     (await bench.run(['queue', 'drop', id, '--yes'])).out === '1 dropped\n' ? true : undefined,
   );
+  await send(bench, service, 'path: asked\nbody: {}\n');
+  const asked = await waitFor(async () => rows(await bench.run(['queue', 'list', '--json']))[0]);
+  expect(fine(await bench.run(['approve', String(asked['id'])])).out).toContain('approved run');
   fine(await bench.run(['queue', 'pause']));
   const waiting = async (): Promise<string> =>
     (await bench.run(['queue'])).out + (await bench.run(['queue'])).err;

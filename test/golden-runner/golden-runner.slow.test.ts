@@ -134,7 +134,7 @@ describe('update rules', () => {
   test('a miss is told the field that was meant', async () => {
     await run([]);
     await put('test/golden/github/push.request.yaml', REQUEST.replace('ref:', 'reff:'));
-    expect((await run([])).out).toMatch(/ref is missing.*\n\s+hint: .*reff/);
+    expect((await run([])).out).toMatch(/ref is missing.*\n\s+hint: write .*\n.*"reff"/);
   });
 
   test.each([

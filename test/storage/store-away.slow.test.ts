@@ -46,6 +46,7 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   acceptWithKey: (s) => s.accept(work([agent()], { idempotency: IDEMPOTENCY })),
   findIdempotent: (s) => s.findIdempotent('s', 'k', NOW),
   claimRuns: (s) => s.claimRuns({ nowMs: NOW, limit: 1 }),
+  decideApproval: (s) => s.decideApproval('a', { decision: 'denied', by: 'link', nowMs: NOW }),
   recordProcess: (s) => s.recordProcess('a', { pgid: 1, startTicks: '1' }),
   completeRun: (s) => s.completeRun(completion('a')),
   requeueRun: (s) => s.requeueRun('a', failure(NOW)),

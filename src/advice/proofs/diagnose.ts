@@ -33,14 +33,17 @@ export function diagnose(
   refusal: Refused,
   known: KnownBeside = {},
 ): Diagnosis {
-  const { settings } = proof;
+  const { settings, doubts } = proof;
   const { reason } = refusal;
   if (settings.scheme === 'oidc') return plainReason(proof, refusal);
   const names = settings.secrets.map(nameOfSecret);
   const secrets = proof.secrets.filter((secret) => secret !== '');
   const own: SecretProof = { settings, secrets, senders: known.senders ?? shippedSenders() };
   if (reason === 'not-configured')
-    return { code: reason, facts: { names, isUnset: secrets.length === 0 && proof.doubts === undefined } };
+    return {
+      code: reason,
+      facts: { names, isUnset: secrets.length === 0 && doubts === undefined, ...defined({ doubts }) },
+    };
   if (reason === 'no-proof' && known.hasToken === true) return noProof(own, true);
   const isTimed = reason === 'too-old' || reason === 'too-new' || reason === 'malformed-timestamp';
   const found = reason === 'too-old' || reason === 'too-new' ? undefined : findFitting(own, request);

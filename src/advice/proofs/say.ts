@@ -1,8 +1,9 @@
 /** The sentences of what was found out about a proof, which is kept as codes and facts. */
 import { say, write as writeLine, type Sentence } from '../../finding.ts';
-import { type Diagnosis, nameOfSecret } from '../../verify/verify.ts';
+import { type Diagnosis, nameOfSecret, type SecretFacts, secretSentence } from '../../verify/verify.ts';
 import type { DiagnosisCode, FactsOf, Name, OtherVerify } from '../../verify/facts.ts';
 import { adviseOnCheck } from '../vocabulary/address-checks.ts';
+import { secretHint } from '../vocabulary/secrets.ts';
 import { shownAs } from '../vocabulary/senders.ts';
 import { adviseVerify, generalScheme, keysOf, wholeVerify, writtenKeys } from './written-verify.ts';
 
@@ -68,10 +69,10 @@ const SAY: Say = {
       ? say`${adviseOnCheck({ provider: asks, write, also }, mapping)}`
       : say`this is how ${ASKERS[asks] ?? 'its sender'} checks the address, and ${WRONG[why]}`,
   'wrong-secret': sayWrongSecret,
-  'not-configured': ({ names, isUnset }) =>
+  'not-configured': ({ names, isUnset, doubts }) =>
     isUnset
       ? say`${names.join(', ')} is not set in the service; without it this path refuses every request: set it wherever the service starts`
-      : say`this path has no secret that can be used, and refuses every request: "sluice check" says why${ofPath(names)}`,
+      : say`this path has no secret that can be used, and refuses every request: ${doubts?.map(sayDoubt).join('; ') ?? '"sluice check" says why'}${ofPath(names)}`,
   'no-proof': sayAbsence,
   'malformed-proof': (facts) =>
     'verify' in facts
@@ -146,6 +147,8 @@ const BODIES: Readonly<Record<FactsOf<'re-encoded-body'>['form'], string>> = {
   Python: 'as JSON the way Python writes it',
 };
 const ESCAPES = { letters: ', other letters as \\u escapes', slashes: ', slashes escaped' } as const;
+
+const sayDoubt = (doubt: SecretFacts): string => `${secretSentence(doubt)}; ${secretHint(doubt)}`;
 
 /** Where a secret of the path comes from: its names in the mapping, never a value. */
 function ofPath(names: readonly string[]): string {
