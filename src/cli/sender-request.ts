@@ -12,7 +12,8 @@ import {
   type WrittenBody,
 } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
-import { signRequest, type SignedRequest } from '../verify/verify.ts';
+import { signRequest } from '../verify/facts.ts';
+import type { SignedRequest } from '../verify/verify.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 /** A request as its sender puts it on the wire. */

@@ -13,3 +13,4 @@ export { readJsonMember } from './signed-fields.ts';
 export { proofCoverage } from './coverage.ts';
 export { PROVIDER_NAMES, type ProviderName } from './schemes.ts';
 export { secretsText } from './verify-settings.ts';
+export { signRequest } from './sign.ts';

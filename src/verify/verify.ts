@@ -21,5 +21,4 @@ export type { RefusalReason, Refused } from './proof.ts';
 export type { SignedRequest } from './scheme.ts';
 export { SCHEMES } from './schemes.ts';
 export { nameOfSecret, type SecretReference, SenderProof, VerifySettings } from './verify-settings.ts';
-export { signRequest } from './sign.ts';
 export { createVerifier, type ProofSettings, signsUrl, type Verifier } from './verifier.ts';

@@ -46,7 +46,6 @@ test.each([
     'agents: { list: [{ id: ops, model: anthropic/claude-x }] }',
     /write runners: \{ops: \{kind: claude, model: claude-x\}\} in gateway, and in the mapping of one runner: ops/,
   ],
-  ['channels: { email: { to: a } }', /write callbackUrl: \S+ in place of channel and to/],
   [
     'gateway: { port: 18789 }',
     /server\.port: in place of port write server: \{port: 18789\} at the top level$/,

@@ -2,11 +2,11 @@ import { said } from '../support/said.ts';
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { signRequest } from '../../src/verify/facts.ts';
 import {
   createVerifier,
   type ProofSettings,
   type SignedRequest,
-  signRequest,
   VerifySettings,
 } from '../../src/verify/verify.ts';
 import type { DiagnosisCode } from '../../src/verify/facts.ts';

@@ -3,11 +3,10 @@ import { describe, expect, test } from 'vitest';
 import {
   createVerifier,
   type ProofSettings,
-  signRequest,
   type SignedRequest,
   VerifySettings,
 } from '../../src/verify/verify.ts';
-import { PROVIDER_NAMES } from '../../src/verify/facts.ts';
+import { signRequest, PROVIDER_NAMES } from '../../src/verify/facts.ts';
 
 const NOW_MS = 1_700_000_000_123;
 const FACTS = { nowMs: NOW_MS, id: 'msg_1' };
