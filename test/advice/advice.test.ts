@@ -220,7 +220,7 @@ test('mappings that stand later and would have taken the request are named', () 
   expect(text).toMatch(
     /If again should take such requests, move again \(\S+\) before all \(\S+\)\. all then still takes/,
   );
-  expect(text).toContain('For both to act, write continue: true into all.');
+  expect(text).toContain('For both to act, write continue: true into all');
 });
 
 describe('what rendered empty', () => {

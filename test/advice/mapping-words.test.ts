@@ -142,7 +142,6 @@ test.each([
   ['method: [GET, POST]', /a path takes one method/],
   ['allowFrom: [hooks.example.com]', /names are not looked up/],
   ['transform: { module: a.ts, timeoutSeconds: 5 }', /write timeoutMs/],
-  ['retry: 3', /remove it: an agent that is away is waited for/],
   ['verify: github', /write verify: \{scheme: github, secrets: \['\$\{GITHUB_SECRET\}'\]\}/],
   ["verify: { scheme: github, secrets: ['$GH_SECRET'] }", /write secrets: \['\$\{GH_SECRET\}'\]/],
   [

@@ -24,7 +24,7 @@ const MAPPINGS = `- id: alert
   timeoutSeconds: 10m
   sessionKey: 'hook:grafana'
 - match: { path: github, when: { in: [[push], { var: headers.X-GitHub-Event }] } }
-  messageTemplate: '{{#if forced == true}}forced {{/if}}{{truncate 40 ref}}'
+  messageTemplate: '{{#if forced == true}}forced {{/if}}{{truncate ref 40}}'
 `;
 
 test('mends what is mechanical in all files, round after round, and leaves the rest as it is', async () => {
@@ -46,7 +46,7 @@ test('mends what is mechanical in all files, round after round, and leaves the r
   messageTemplate: '{{title}} fires: now'   # to the agent
   timeoutSeconds: 600
   sessionKey: 'hook:grafana'
-- match: { path: github, when: { in: [{ var: headers.x-github-event }, [push]] } }
+- match: { path: github, when: {"in": [{"var": "headers.x-github-event"}, ["push"]]} }
   messageTemplate: '{{#if (eq forced true)}}forced {{/if}}{{truncate ref 40}}'
 `);
 });

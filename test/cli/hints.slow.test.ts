@@ -11,11 +11,11 @@ import { printSentence } from '../../src/finding.ts';
 const CONFIG = `hooks: { enabled: true, token: ${TOKEN}, defaults: { deliver: false } }
 server: { port: 0 }
 storage: { keepRequests: { which: all } }
-gateway: { runner: { kind: command, argv: [sh, -c, 'exit 0'] } }
+gateway: { runner: { kind: echo }, heartbeat: { everySeconds: 86400 } }
 `;
 
 const MAPPINGS = `
-- { id: mr, match: { path: mr }, sessionKey: 'mr:{{iid}}', dedupe: body, messageTemplate: '{{project.name}}' }
+- { id: slow, match: { path: slow }, action: wake, wakeMode: next-heartbeat, textTemplate: '{{id}}' }
 - { id: fine, match: { path: fine }, sessionKey: 'fine:{{id}}', messageTemplate: '{{id}}' }
 `;
 
@@ -41,20 +41,13 @@ test('each hint is told once in the log', async () => {
   const about = (what: string): readonly string[] => told.filter((each) => each.startsWith(what));
 
   await send('fine', { id: 'a' });
-  await send('mr', { iid: 1, project: { name: 'web' } });
-  await send('mr', { iid: 1, project: { name: 'api' } });
-  await send('mr', { iid: 1, project: { name: 'api' } });
-
-  const key = "write sessionKey: 'mr:{{project.name}}:{{iid}}'";
-  await expect.poll(() => about('mr sessionKey')).toEqual([expect.stringContaining(key)]);
-  await expect.poll(() => about('mr  if it was a new event, remove dedupe: body')).toHaveLength(1);
-  // What a run needs shows when it has ended.
-  await expect
-    .poll(() => about('fine prompt').join(), { timeout: 5_000 })
-    .toContain('on stdout is its reply');
-  expect(about('fine')).toHaveLength(1);
+  await send('slow', { id: 'a' });
+  await send('slow', { id: 'b' });
+  const line = 'write wakeMode: now in the mapping';
+  await expect.poll(() => about('slow wakeMode')).toEqual([expect.stringContaining(line)]);
+  expect(about('fine')).toEqual([]);
 
   hints?.replaced();
-  await send('mr', { iid: 1, project: { name: 'cli' } });
-  await expect.poll(() => about('mr sessionKey')).toHaveLength(2);
+  await send('slow', { id: 'c' });
+  await expect.poll(() => about('slow wakeMode')).toHaveLength(2);
 });

@@ -81,7 +81,7 @@ test('a configuration of another user is served with the console, and the secret
     fetch(`${url}/hooks/${path}`, { method: 'POST', headers, body: '{}' });
   expect((await post('a', { authorization: `Bearer ${TOKEN}` })).status).toBe(202);
   expect((await post('github', { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` })).status).toBe(401);
-  await waitFor(() => /the service[^"]*belongs to[^"]*/.exec(service.said())?.[0]);
+  await waitFor(() => /refuses every request: [^"]*belongs to[^"]*/.exec(service.said())?.[0]);
 
   service.stop();
   await service.code;

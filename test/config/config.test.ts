@@ -143,7 +143,7 @@ test('a file with every key becomes exactly these settings', async () => {
     },
     { env },
   );
-  expect(diagnostics.map(({ code }) => code)).toEqual([]);
+  expect(diagnostics.map(({ code }) => code)).toEqual(['DEPRECATED_KEY']);
   const expected: Settings = {
     hooks: {
       enabled: true,

@@ -25,6 +25,7 @@ import {
   TOKEN,
 } from '../support/server-fixture.ts';
 import { imapBlock } from '../support/mail-fixture.ts';
+import { printed } from '../support/printed.ts';
 import { sayProof } from '../../src/advice/proofs.ts';
 
 afterEach(stopServers);
@@ -102,7 +103,7 @@ describe('a path with a proof of its own', () => {
     expect((await post(server)).status).toBe(401);
     expect((await post(server, { headers: BEARER })).status).toBe(401);
     expect((await post(server, { headers: { ...github(), ...BEARER } })).status).toBe(202);
-    const texts = server.strangers.map(({ refusal }) => refusal && sayProof(refusal));
+    const texts = server.strangers.map(({ refusal }) => refusal && printed(sayProof(refusal)));
     expect(texts).toContainEqual(
       expect.stringMatching(/^beside the proof of the sender \(github\), requireToken: true/),
     );
@@ -486,7 +487,7 @@ describe('challenges at the door', () => {
         const server = await start(settings, { generation: { knowsName: () => true } });
         expect((await send(server, path, { headers: {}, ...asked })).status).toBe(401);
         const { code = '', ...refusal } = server.strangers[0]?.refusal ?? {};
-        const text = sayProof({ code, ...refusal }) ?? '';
+        const text = printed(sayProof({ code, ...refusal }) ?? '');
         expect([code, text]).toEqual(['challenge', expect.stringContaining(told)]);
         expect(text).toContain(who);
         expect(text).not.toContain('abc');

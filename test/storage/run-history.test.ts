@@ -39,7 +39,8 @@ test('nothing is said of what was right, or may have been', () => {
 
 test.each<[string, Partial<History>]>([
   ['lost: b', { stored: new Set(['a']) }],
-  ['doubled: a ended twice', { ends: [...RIGHT.ends, end('a', 13, 14, 's2')] }],
+  ['doubled: a ended twice', { ends: [...RIGHT.ends, end('a', 13, 14)] }],
+  ['stolen: b was ended by s2, and s1 had it', { ends: [end('a', 7, 9), end('b', 11, 12, 's2')] }],
   ['doubled: a and b have the key', { accepts: [accept('a', 1, 2, 'x'), accept('b', 3, 4, 'x')] }],
   [
     'side by side: a and b',

@@ -190,7 +190,7 @@ const FOREIGN_KEYS: Readonly<Record<string, ForeignKey>> = {
   description: { hint: 'write it as a comment: # …' },
   model_name: calledHere('model'),
   reasoning: calledHere('thinking'),
-  ...alike('retries maxRetries attempts', again),
+  ...alike('retries maxRetries', again),
   concurrency: calledHere('maxRuns'),
   ...below('verify', {
     ...alike('secret token key password publicKey signingSecret', secrets),
