@@ -10,6 +10,7 @@ import { query, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/service-process.ts';
 import { AcceptLane } from '../../src/storage/postgres/accept/accept-lane.ts';
 import { entryOf } from '../../src/storage/postgres/accept/accept-statement.ts';
+import { Connection } from '../../src/storage/postgres/connection.ts';
 import { freshResult, prepareRequest } from '../../src/storage/prepared-request.ts';
 import { agent, agentOf, completion, conversation, NOW, wake, work } from '../support/storage-builders.ts';
 import { claim, ids, summaries } from '../support/storage-harness.ts';
@@ -37,6 +38,23 @@ async function open(): Promise<{ readonly storage: Storage; readonly url: string
   opened.push(storage);
   return { storage, url };
 }
+
+test('questions that come at once before there is a connection share one, and none is left when it ends', async () => {
+  const url = await server.freshUrl();
+  const connection = new Connection({ url, isPooled: false });
+  await Promise.all([1, 2, 3].map((value) => connection.ask([{ text: `SELECT ${value}` }])));
+  const open = async () => Number((await query(url, COUNT_OTHERS))[0]?.['others']);
+  expect(await open()).toBe(1);
+  // Also where it ends while it is made anew.
+  connection.abandon();
+  const asked = connection.ask([{ text: 'SELECT 1' }]);
+  await connection.end();
+  await Promise.allSettled([asked]);
+  await until('it is gone', async () => (await open()) === 0);
+});
+
+const COUNT_OTHERS = `SELECT count(*) AS others FROM pg_stat_activity
+  WHERE application_name = 'sluice' AND pid <> pg_backend_pid()`;
 
 const WAYS = [
   ['was stored', 'answer'],

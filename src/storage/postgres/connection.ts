@@ -24,7 +24,10 @@ export interface Answered {
 /** A connection that is made with a question, and anew with the next one where it broke. */
 export class Connection {
   readonly #options: ConnectionOptions;
+  /** Known before it is ready, so that one that never becomes it can be given up. */
   #client: Client | undefined;
+  /** While one is made: who asks meanwhile waits for the same one. */
+  #making: Promise<void> | undefined;
 
   constructor(options: ConnectionOptions) {
     this.#options = options;
@@ -40,9 +43,10 @@ export class Connection {
    * would not be in it.
    */
   async ask(statements: readonly Statement[], mayConnect = true): Promise<readonly Answered[]> {
-    if (this.#client === undefined && !mayConnect)
-      throw Object.assign(new Error('the connection was lost'), { code: '08006' });
-    const client = (this.#client ??= await this.#connect());
+    if (this.#client === undefined && mayConnect) this.#making ??= this.#connect();
+    await this.#making;
+    const client = this.#client;
+    if (client === undefined) throw Object.assign(new Error('the connection was lost'), { code: '08006' });
     const settled = await Promise.allSettled(sendTogether(client, statements));
     for (const outcome of settled) if (outcome.status === 'rejected') throw withCode(outcome.reason);
     return settled.map((outcome) => answeredBy(outcome as { value: Results }));
@@ -56,23 +60,26 @@ export class Connection {
   }
 
   async end(): Promise<void> {
+    await this.#making?.catch(() => undefined);
     await this.#client?.end().catch(() => undefined);
   }
 
-  async #connect(): Promise<Client> {
+  async #connect(): Promise<void> {
     const forget = (gone: Client) => {
       if (this.#client === gone) this.#client = undefined;
     };
     const { url, isPooled } = this.#options;
-    const client = await connectClient(url, forget, { pipeline: true });
-    if (isPooled) return client;
     try {
-      await client.query(SESSION_SETTINGS);
+      const client = await connectClient(url, forget, { pipeline: true });
+      this.#client = client;
+      if (!isPooled) await client.query(SESSION_SETTINGS);
     } catch (error) {
-      await client.end().catch(() => undefined);
-      throw error;
+      await this.#client?.end().catch(() => undefined);
+      this.#client = undefined;
+      throw withCode(error);
+    } finally {
+      this.#making = undefined;
     }
-    return client;
   }
 }
 
