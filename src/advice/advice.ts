@@ -17,13 +17,13 @@ export function advise(
 ): readonly Finding[] {
   const byCode = Map.groupBy(rules, ({ on }) => on);
   const looked = lookAt(subjects, looks);
-  const settled = new Set(looked.flatMap(({ insteadOf = [] }) => insteadOf));
+  const settled = new Set(looked.flatMap(({ replaces = [] }) => replaces));
   const left = findings.filter((finding) => !settled.has(finding));
   const all = inOrder(joinFindings(left, JOINS), looked.map(asFinding));
   return all.map((finding) => withAdvice(finding, byCode.get(finding.code) ?? []));
 }
 
-const asFinding = ({ insteadOf: _insteadOf, ...finding }: ReturnType<AnyLook['lookAt']>[number]): Finding =>
+const asFinding = ({ replaces: _insteadOf, ...finding }: ReturnType<AnyLook['lookAt']>[number]): Finding =>
   finding;
 
 /** In the order of the list, for each subject. */

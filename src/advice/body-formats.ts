@@ -59,7 +59,7 @@ function moveOwners(
   const who = owners.map(({ id }) => id).join(' and ');
   const isProved = first.settings.verify === undefined && others.some(({ settings }) => settings.verify);
   const proof = isProved ? say`, with the same verify` : '';
-  return say`requests of two kinds need two paths: in ${who} ${write(`match.path: ${name}`)} in place of ${path}${proof}, and let its sender post to that address (its last part is then ${name}); ${path} then takes JSON again`;
+  return say`${write(`match.path: ${name}`)} in ${who}, in place of ${path}${proof}, and let its sender post to that address (its last part is then ${name}); ${path} then takes JSON again`;
 }
 
 /** Providers that ask such a question send JSON. */

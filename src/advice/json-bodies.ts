@@ -44,18 +44,17 @@ const SLIPS: readonly Row[] = [
   ['after-value', /^"/, 'comma'],
 ];
 
-/** What was found: `sign` within a text, as JSON writes it, and how a printed value is written, without its words. */
+/** What was found; `sign` within a text, as JSON writes it. */
 export interface JsonSlip {
   readonly slip: Slip | 'sign';
   readonly sign?: string;
-  readonly shape?: string;
 }
 
 /** What to send; `field`: whose text it is, where it may be told. */
-export function sayJsonSlip({ slip, sign = '', shape }: JsonSlip, field = 'NAME'): Sentence {
+export function sayJsonSlip({ slip, sign = '' }: JsonSlip, field = 'NAME'): Sentence {
   if (slip === 'sign')
     return say`in JSON it is written ${sign}; a shell builds such a body with jq -n --arg ${field} "$VALUE" '{${field}: $${field}}'`;
-  return say`${shape === undefined ? '' : `found ${shape}: `}${WORDS[slip]}`;
+  return say`${WORDS[slip]}`;
 }
 
 /** The usual slip where a body stops being JSON; undefined where nothing is known. */
@@ -77,7 +76,7 @@ export function findJsonSlip({
   if (at === 0 && /^'\s*[{[]/.test(text)) return { slip: 'cmd' };
   if (text.startsWith('{{', at) || (char === '{' && text[at - 1] === '{')) return { slip: 'template' };
   const printed = where === 'after-value' ? undefined : findPrinted(text, at, where === 'key');
-  if (printed !== undefined) return printed;
+  if (printed !== undefined) return { slip: printed };
   if (where === 'after-value' && text[at - 1] === '"' && /[\p{L}\p{N}]/u.test(char))
     return { slip: 'quote_in_text' };
   if (isRoot && where === 'value') return undefined;

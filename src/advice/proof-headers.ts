@@ -15,7 +15,7 @@ import { schemesOfHeader } from '../verify/facts.ts';
 export const provider = (header: string): string | undefined => schemesOfHeader(header)[0];
 
 /** The block that judges such a header, and what else is to be done; undefined for a header that proves nothing. */
-export function verifyInstead(header: string, place = 'beside match'): Sentence | undefined {
+export function verifyFor(header: string, place = 'beside match'): Sentence | undefined {
   const name = header.toLowerCase();
   const known = schemesOfHeader(name);
   if (known.length > 0) return adviseVerify(known, place);

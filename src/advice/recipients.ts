@@ -35,8 +35,8 @@ const topic = (found: RegExpExecArray | null): string | undefined =>
 function otherForm(to: string, isRight: (recipient: string) => boolean): string | undefined {
   if (to.length > MAX_CHARS) return undefined;
   for (const form of FORMS) {
-    const meant = form(to.trim());
-    if (meant !== undefined && meant !== to && isRight(meant)) return meant;
+    const other = form(to.trim());
+    if (other !== undefined && other !== to && isRight(other)) return other;
   }
   return undefined;
 }
@@ -47,20 +47,17 @@ const MAX_CHARS = 300;
 /** Where people find what a channel takes, which a name cannot be turned into. */
 const FOUND: Readonly<Record<string, string>> = {
   discord:
-    'Discord takes no names: switch on its developer mode, right-click the channel, "Copy Channel ID", and write to: "123456789012345678" with that id',
+    'switch on developer mode in Discord, which takes no names, right-click the channel, "Copy Channel ID", and write to: "123456789012345678" with that id',
   mattermost:
-    'Mattermost takes no names: the id stands at the bottom of "View Info" of the channel; write to: "4xp9fdt77pncbef59f4k1qe83o" with that id',
+    'write to: "4xp9fdt77pncbef59f4k1qe83o" with the id at the bottom of "View Info" of the channel: Mattermost takes no names',
   slack:
-    'a person is named by the member id: open the profile in Slack, "Copy member ID", and write to: "U0123456789" with that id',
+    'open the profile of the person in Slack, "Copy member ID", and write to: "U0123456789" with that id',
   telegram:
-    'Telegram takes no titles: forward a message of the chat to @userinfobot, and write to: "-1001234567890" with the id that it tells',
+    'forward a message of the chat to @userinfobot, and write to: "-1001234567890" with the id that it tells: Telegram takes no titles',
 };
 
 /** How to come by a recipient, where that which is written tells too little. */
-function howToFind({ channel, to, isRecipient }: WrongRecipient): string | undefined {
-  const national = /^0\s?([1-9][\d ().-]+)$/.exec(to.trim())?.[1];
-  if (national !== undefined && isRecipient(`+49${national}`))
-    return `write the country code in place of the first 0, such as +49 for Germany: to: "+49 ${national}"`;
+function howToFind({ channel, to }: WrongRecipient): string | undefined {
   const isName = (channel === 'slack' ? /^@\S+$/ : /^[@#]?\p{L}[\p{L}\d _.-]*$/u).test(to.trim());
   return isName && Object.hasOwn(FOUND, channel) ? FOUND[channel] : undefined;
 }
@@ -71,11 +68,11 @@ const FIELDS = /\.|_id$|id$|phone|email|user|chat|channel|recipient|number|^to$|
 /** What to write for a recipient that is none on its channel; undefined where nothing is known. */
 export function recipientHint(wrong: WrongRecipient): string | undefined {
   const { channel, to, isRecipient } = wrong;
-  const meant = otherForm(to, isRecipient);
-  const name = meant === undefined ? howToFind(wrong) : `write to: ${JSON.stringify(meant)}`;
+  const other = otherForm(to, isRecipient);
+  const name = other === undefined ? howToFind(wrong) : `write to: ${JSON.stringify(other)}`;
   const isWord = /^[A-Za-z_]\w*(?:\.\w+)*$/.test(to);
-  if (!isWord || (meant !== undefined && !FIELDS.test(to))) return name;
-  const read = `where ${to} is a field of the request, write to: '{{${to}}}'`;
+  if (!isWord || (other !== undefined && !FIELDS.test(to))) return name;
+  const read = `write to: '{{${to}}}' where ${to} is a field of the request`;
   return name === undefined ? read : `${read}; where it is a name on ${channel}: ${name}`;
 }
 

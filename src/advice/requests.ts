@@ -28,7 +28,7 @@ export {
 } from './requests/evaluation-notes.ts';
 export { inOrderOf, nearestMiss, notesOfMapping } from './requests/nearest-miss.ts';
 export { laterMappings } from './requests/later-mappings.ts';
-export { sayFinding } from './requests/decision-words.ts';
+export { sayFinding } from './requests/decision-sentences.ts';
 export { sayDifference } from './requests/difference.ts';
 export { howRepeated } from './requests/repeat-note.ts';
 export { remedyOf } from './requests/refusal-remedy.ts';

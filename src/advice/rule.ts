@@ -42,6 +42,8 @@ export interface AnyRule {
   readonly on: string;
   readonly name: string;
   readonly confidence: Confidence;
+  /** What it declares to mend with: a change of the file, where one is sure, or words alone. */
+  readonly mends: 'edit' | 'words';
   /** What it adds to a finding; undefined where it has nothing to say. */
   advise(finding: Finding): Partial<Finding> | undefined;
 }
@@ -61,6 +63,7 @@ export function rule<Code extends keyof Facts, Match>({
     on,
     name,
     confidence,
+    mends: fix === undefined ? 'words' : 'edit',
     advise: (finding) => {
       // The reporter of the room types the facts of each code.
       const match = finding.facts === undefined ? undefined : find(finding.facts as Facts[Code], finding);
@@ -83,17 +86,34 @@ const ofKey = ({ at, hides = [] }: Finding): Finding['hides'] & {} =>
 /** The surest first. */
 const ORDER: readonly Confidence[] = ['certain', 'likely', 'guess'];
 
+/** One of several ways to explain something. */
+export interface Way<Asked, Said> {
+  readonly name: string;
+  readonly confidence: Confidence;
+  readonly find: (asked: Asked) => Said | undefined;
+}
+
+/** What the surest of the ways says that know something, of those that are as sure the first of the list. */
+export function surest<Asked, Said>(ways: readonly Way<Asked, Said>[], asked: Asked): Said | undefined {
+  for (const confidence of ORDER)
+    for (const way of ways) {
+      const said = way.confidence === confidence ? way.find(asked) : undefined;
+      if (said !== undefined) return said;
+    }
+  return undefined;
+}
+
 /** A finding with what the surest of its rules says; as it is where it has a hint, or none of them knows it. */
 export function withAdvice(finding: Finding, rules: readonly AnyRule[]): Finding {
   if (finding.hint !== undefined) return finding;
   const own = rules.filter(({ on }) => on === finding.code);
-  for (const confidence of ORDER) {
-    for (const each of own) {
-      const advice = each.confidence === confidence ? each.advise(finding) : undefined;
-      if (advice !== undefined) return { ...finding, ...advice };
-    }
-  }
-  return finding;
+  return {
+    ...finding,
+    ...surest(
+      own.map(({ advise, ...way }) => ({ ...way, find: advise })),
+      finding,
+    ),
+  };
 }
 
 /** A rule without a fix: `hint` says what to do, or nothing. */
@@ -139,7 +159,7 @@ export function nearName<Code extends keyof Facts>(
 
 /** The same advice on each finding of a code, where no other rule on it knows more. */
 export function remedy(on: string, hint: Sentence, confidence: Confidence = 'certain'): AnyRule {
-  return { on, name: 'remedy', confidence, advise: () => ({ hint, confidence }) };
+  return { on, name: 'remedy', confidence, mends: 'words', advise: () => ({ hint, confidence }) };
 }
 
 /** What a look found: a finding but for what the look says of all of its findings. */
@@ -149,7 +169,7 @@ export type Found = Omit<Finding, 'code' | 'severity' | 'confidence'> & {
   /** Only of a finding that stands in the place of others, which refuse the file. */
   readonly severity?: Finding['severity'];
   /** Findings of the engine that say less of the same: they go. */
-  readonly insteadOf?: readonly Finding[];
+  readonly replaces?: readonly Finding[];
 };
 
 /** With the edit that replaces what is written at its place, where the file has it so. */
@@ -177,7 +197,7 @@ export interface Look<Kind extends keyof Subjects> {
 export interface AnyLook {
   readonly on: string;
   readonly codes: readonly string[];
-  lookAt(subject: Subject): readonly (Finding & Pick<Found, 'insteadOf'>)[];
+  lookAt(subject: Subject): readonly (Finding & Pick<Found, 'replaces'>)[];
 }
 
 /** Declares a look. */

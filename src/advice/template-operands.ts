@@ -7,7 +7,7 @@ const COMPARING: ReadonlySet<string> = new Set(['==', '===', '!=', '!==', '>', '
 const TEMPLATE = /^\s*=?\s*\$?\{\{\{?\s*([\w.$@-]+(?:\[(?:\d+|["'][\w-]+["'])\][\w.$@-]*)*)\s*\}?\}\}\s*$/;
 
 /**
- * A comparison with a template, which a condition does not fill in: what was meant reads the name. An element of a list
+ * A comparison with a template, which a condition does not fill in: what was variables reads the name. An element of a list
  * has no name for the body.
  */
 export function templateOperandFinding(
@@ -15,10 +15,10 @@ export function templateOperandFinding(
   isElement = false,
 ): { readonly message: string; readonly hint: string; readonly rule: string } | undefined {
   if (!COMPARING.has(operator)) return undefined;
-  const meant = operands.map(variableOf);
-  const first = meant.findIndex((each) => each !== undefined);
+  const variables = operands.map(variableOf);
+  const first = variables.findIndex((each) => each !== undefined);
   if (first < 0) return undefined;
-  const read = { [operator]: operands.map((operand, index) => meant[index] ?? operand) };
+  const read = { [operator]: operands.map((operand, index) => variables[index] ?? operand) };
   const rule = printRule(isElement ? ofElement(read) : read);
   return {
     message: `${JSON.stringify(operands[first]).slice(0, 100)} is a text here: a condition has no templates, and reads a name by var`,

@@ -18,7 +18,7 @@ export async function noteUnknownMapping(
   const bench = new LateWorkbench(terminal, flags);
   try {
     const mappings = (await bench.openQuietly())?.generation.table.mappings;
-    const text = mappings === undefined ? undefined : whatWasMeant(asked, mappings);
+    const text = mappings === undefined ? undefined : nearMappings(asked, mappings);
     if (text !== undefined) terminal.err(clearLine(text));
   } finally {
     await bench.close();
@@ -26,7 +26,7 @@ export async function noteUnknownMapping(
 }
 
 /** The mapping that was meant by something that is no id; undefined where it is one. */
-export function whatWasMeant(asked: string, mappings: readonly CompiledMapping[]): string | undefined {
+export function nearMappings(asked: string, mappings: readonly CompiledMapping[]): string | undefined {
   if (mappings.some(({ id }) => id === asked)) return undefined;
   const none = `no mapping has the id ${JSON.stringify(asked)}`;
   if (mappings.length === 0) return `${none}: there is no mapping`;

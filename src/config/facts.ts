@@ -1,6 +1,4 @@
 /** What advice, explanation and editor read of the configuration, beside what the engine needs. At most 40 names. */
-export { configSchema } from './config-schema.ts';
-export { putAt } from './openclaw/graft.ts';
 export type { Move } from './openclaw/moves.ts';
 export { movedSettings } from './openclaw/translate.ts';
 export type { ConfigFacts, ConfigSubjects } from './finding-facts.ts';

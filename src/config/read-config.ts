@@ -135,7 +135,7 @@ async function readBase(
 
 function unreadable(name: LocatedValue, message: string): Finding {
   const code: ConfigCode = 'EXTENDS_UNREADABLE';
-  const hint = 'the path is relative to this file, or begins with ~/';
+  const hint = 'correct the path, which is relative to this file, or begins with ~/';
   return { severity: 'error', code, message: quoted(message), at: name.place([]), hint: quoted(hint) };
 }
 

@@ -115,7 +115,7 @@ function oddLine({ empty = [], warnings = [] }: DecisionRecord): string {
     ...(first === undefined
       ? []
       : [
-          `empty: ${first.field}: ${first.expression.trim()}${more > 0 ? ` and ${more} more` : ''}${insteadText(first.instead)}${first.field === 'sessionKey' ? '; all such requests share one conversation' : ''}`,
+          `empty: ${first.field}: ${first.expression.trim()}${more > 0 ? ` and ${more} more` : ''}${suggestionText(first.instead)}${first.field === 'sessionKey' ? '; all such requests share one conversation' : ''}`,
         ]),
     ...warnings.map((code) => code.replaceAll('_', ' ')),
   ];
@@ -195,10 +195,10 @@ function emptyNote({
   place,
   instead,
 }: NonNullable<DecisionRecord['empty']>[number]): EvaluationNote {
-  return { code: 'rendered_empty', text: say`${expression}${insteadText(instead)}`, field, at: place };
+  return { code: 'rendered_empty', text: say`${expression}${suggestionText(instead)}`, field, at: place };
 }
 
-const insteadText = (instead: readonly string[] | undefined): string =>
+const suggestionText = (instead: readonly string[] | undefined): string =>
   instead === undefined ? '' : `; the request has ${instead.join(' and ')}`;
 
 /** A candidate, and where it failed. */
@@ -221,7 +221,7 @@ function missText({ part, leaf, why, variable = '', instead }: MissedMapping): S
     const found = why === 'missing' ? say`and the request had none` : say`and the request had another`;
     return say`${part} must be ${JSON.stringify(leaf)}, ${found}`;
   }
-  const what = why === 'missing' ? say`${variable} was not sent${insteadText(instead)}` : '';
+  const what = why === 'missing' ? say`${variable} was not sent${suggestionText(instead)}` : '';
   return say`when ${leaf} ${WHY[why ?? 'different']}${what}`;
 }
 

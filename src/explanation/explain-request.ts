@@ -157,7 +157,10 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
         why: printSentence(why),
         ...defined({ remedy: remedy && printSentence(remedy) }),
       })),
-      instead: [...advice.instead].map(([missing, { text }]) => ({ missing, found: printSentence(text) })),
+      instead: [...advice.suggestions].map(([missing, { text }]) => ({
+        missing,
+        found: printSentence(text),
+      })),
       elsewhere: [...advice.foundAt].map(([wanted, { at, text }]) => ({ wanted, at, text })),
       leaves: [...(advice.leaves ?? [])].flatMap(([at, texts]) =>
         texts.map((text) => ({ at: formatPlace(at), text: printSentence(text) })),

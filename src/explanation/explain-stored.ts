@@ -12,10 +12,8 @@ import {
   type Explainer,
   type RequestExplanation,
 } from './explain-request.ts';
-import { keysOf, type Judged } from './compared-requests.ts';
 import { withUnsigned } from './unsigned-fields.ts';
-import { keyNotes } from './key-notes.ts';
-import { sessionNotes } from './session-notes.ts';
+import { keyNotes, type Judged } from './key-notes.ts';
 import { settingNotes, type Happened } from './setting-notes.ts';
 import { isBeforeMappings, repeatedOf, storedNotes, TOLD_BEFORE } from './stored-notes.ts';
 
@@ -148,34 +146,25 @@ interface Beside {
 /** Requests of the same name that are judged beside it: bodies may be large. */
 const MAX_JUDGED = 8;
 
-/** Keys that are another for this request than for one before it, the nearest that tells something; else its conversation. */
+/** Keys that are another for this request than for one before it, the nearest that tells something. */
 async function compared(
   now: Judged,
   { stored, others, explainer: { generation } }: Beside,
 ): Promise<readonly SettingText[]> {
   if (now.evaluation.outcome.kind !== 'accepted') return [];
-  const judged: Judged[] = [];
+  let count = 0;
   for (const kept of others) {
     const { request, judged: was, unread, results } = readKeptRequest(kept);
     // Who changes a file sends the same again to see what it does.
     const isTried = was !== undefined && was.generation !== stored.decision?.generation;
-    if (request.path !== now.request.path || unread !== undefined || isTried) continue;
-    if (judged.length === MAX_JUDGED) break;
+    const isBefore = request.receivedAt <= now.request.receivedAt;
+    if (request.path !== now.request.path || unread !== undefined || isTried || !isBefore) continue;
+    if (count === MAX_JUDGED) break;
+    count += 1;
     // The nearest first; most have none before them.
     // oxlint-disable-next-line no-await-in-loop
-    const other = { request, evaluation: await generation.evaluate(request, 'full', results) };
-    judged.push(other);
-    const notes = request.receivedAt > now.request.receivedAt ? [] : keyNotes(now, other);
+    const notes = keyNotes(now, { request, evaluation: await generation.evaluate(request, 'full', results) });
     if (notes.length > 0) return notes;
   }
-  return sessionNotes(
-    now,
-    judged.filter((other) => !isRepeatOf(now, other)),
-  );
-}
-
-/** Whether the two have one key of dedupe, so that only one of them made work. */
-function isRepeatOf(now: Judged, other: Judged): boolean {
-  const key = keysOf(now.evaluation).dedupe;
-  return key !== undefined && key === keysOf(other.evaluation).dedupe;
+  return [];
 }

@@ -60,13 +60,15 @@ function unreadable(
     existsSync(file),
   );
   const text = found === undefined ? undefined : relative(folder, found).replaceAll('\\', '/');
-  const relativeTo = 'the path is relative to the request file';
   const finding: Finding = {
     severity: 'error',
     code: 'BODY_FILE_UNREADABLE',
     message: say`bodyFile ${name} cannot be read${found === undefined ? `: ${why}` : ''}`,
     at,
-    hint: quoted(text === undefined ? relativeTo : `${relativeTo}: write bodyFile: ${text}`),
+    hint:
+      text === undefined
+        ? say`correct the path, which is relative to the request file`
+        : say`write bodyFile: ${text}, which is relative to the request file`,
   };
   return {
     diagnostics: [withEdit(finding, text === undefined ? undefined : { at, text: JSON.stringify(text) })],

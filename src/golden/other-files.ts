@@ -113,7 +113,7 @@ export function findNoRequest(
     at: firstLine(root),
     hint: quoted(
       kind === undefined
-        ? `${REQUEST_FORM}: write {"path": "NAME", "bodyFile": "${basename(file)}"} into a file NAME.request.json beside it, and name that one`
+        ? `write {"path": "NAME", "bodyFile": "${basename(file)}"} into a file NAME.request.json beside it, and name that one: ${REQUEST_FORM}`
         : `name a request file: ${REQUEST_FORM}`,
     ),
   };

@@ -64,7 +64,7 @@ export function checkThread({ source, reporter, options }: Checked, channel: str
     severity: 'warning',
     code: 'INVALID_RECIPIENT',
     message: say`${where}, so "thread" is left out`,
-    hint: say`threads are on slack, discord, msteams, telegram and email: write channel: slack beside it, or remove it`,
+    hint: say`write channel: slack beside it, or remove it: threads are on slack, discord, msteams, telegram and email`,
   });
 }
 
@@ -182,7 +182,7 @@ export function checkThinking({ reporter }: Pick<Checked, 'reporter'>, level: st
     message: say`unknown thinking level ${quote(level)}: it is ignored`,
     written: level,
     near: didYouMean(level, THINKING_LEVELS),
-    list: `the levels are: ${THINKING_LEVELS.join(' ')}`,
+    list: `choose one of the levels: ${THINKING_LEVELS.join(' ')}`,
   });
 }
 
@@ -191,13 +191,13 @@ export function checkWorkFolder({ source, reporter, options }: Checked): void {
   const { cwd } = source;
   const { workFolders } = options;
   if (cwd === undefined || workFolders === undefined || workFolders.includes(cwd)) return;
-  const known = workFolders.length === 0 ? 'it is empty' : `the names are: ${workFolders.join(' ')}`;
+  const known = workFolders.length === 0 ? '' : `choose one of: ${workFolders.join(' ')}; or `;
   reportUnknown(reporter, 'cwd', {
     code: 'UNKNOWN_WORK_FOLDER',
     message: say`there is no folder ${quote(cwd)} in gateway.workFolders`,
     written: cwd,
     near: didYouMean(cwd, workFolders),
-    list: `${known}; an agent works only in folders of that list: add the folder there, and write its name here`,
+    list: `${known}add the folder there, and write its name here: an agent works only in folders of that list`,
   });
 }
 
@@ -211,6 +211,6 @@ export function checkRunner({ source, reporter, options }: Checked): void {
     message: say`there is no runner ${quote(runner)} in gateway.runners`,
     written: runner,
     near: runner === defaultRunner ? 'default' : didYouMean(runner, runners),
-    list: `the runners are: ${runners.join(' ')}`,
+    list: `choose one of the runners: ${runners.join(' ')}`,
   });
 }

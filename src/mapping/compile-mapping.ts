@@ -360,7 +360,7 @@ function agentOf({ located, dialect, options, reporter }: CompilingMapping): str
       message: say`there is no agent ${quote(id)}, so the default agent takes the runs of this mapping`,
       written: id,
       near: didYouMean(id, agents),
-      list: `the agents are: ${agents.join(' ')}`,
+      list: `choose one of the agents: ${agents.join(' ')}`,
     });
   return undefined;
 }

@@ -23,7 +23,7 @@ export { MappingSchema, mappingJsonSchema } from './mapping-schema.ts';
 export { pathSettingsShape } from './path-settings-schema.ts';
 export { canonicalPath, compileReader, isReserved } from './scope.ts';
 export { unknownKeys } from './compile-mapping.ts';
-export { oddSign } from './routing/compile-match.ts';
+export { unexpectedSign } from './routing/compile-match.ts';
 
 /** What mapping files give to look at, by kind; what is in order, too. */
 export interface MappingSubjects {

@@ -160,7 +160,7 @@ function proveMailReader(
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
 }
 
-interface SenderAtDoor {
+interface SenderToProve {
   readonly hook: IncomingHook;
   readonly sender: SenderCheck;
   readonly isAllowed: () => boolean;
@@ -169,7 +169,7 @@ interface SenderAtDoor {
 async function proveSender(
   context: ServerContext,
   exchange: Exchange,
-  { hook, sender, isAllowed }: SenderAtDoor,
+  { hook, sender, isAllowed }: SenderToProve,
 ): Promise<Proof | Refusal> {
   const { req, generation } = exchange;
   const { scheme, secretHeaders } = sender.verifier;
@@ -210,7 +210,7 @@ async function proveSender(
   }
 }
 
-interface RefusedSender extends Pick<SenderAtDoor, 'hook' | 'sender'> {
+interface RefusedSender extends Pick<SenderToProve, 'hook' | 'sender'> {
   readonly judged: RefusedProof;
 }
 

@@ -96,7 +96,7 @@ const OPEN_QUERY: CoverageGap = {
     'the signature covers the body, and of a GET the query is the payload: whoever has one signed request can send any query with it',
   hint: "write signed: '{url}', with {timestamp} where the sender signs a time, and set server.publicUrl; a sender that does not sign its address has to send POST",
 };
-const SENDS_POST = 'this sender signs the body of a POST: remove method: GET';
+const SENDS_POST = 'remove method: GET: this sender signs the body of a POST';
 const OPEN_BODY: CoverageGap = {
   message: 'without {body} the payload is not signed',
   hint: 'write {body} into signed where the sender signs it; only with method: GET, where the query is the payload, {url} is enough',

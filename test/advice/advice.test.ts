@@ -124,7 +124,7 @@ test.each<readonly [string, JsonValue, string]>([
   const { advice, text } = advise('packed', payload);
   expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(words)]);
   expect(text).not.toContain('did you mean');
-  expect(advice.instead.size).toBe(0);
+  expect(advice.suggestions.size).toBe(0);
 });
 
 test('a dedupe key that is empty as a whole counts nothing as a repeat', () => {
@@ -240,7 +240,9 @@ describe('what rendered empty', () => {
         payload: { event: 'https://a', scheduled_event: { name: 'n', start: '2026-01-01T00:00:00Z' } },
       },
     );
-    expect(Object.fromEntries([...advice.instead].map(([name, { text }]) => [name, printed(text)]))).toEqual({
+    expect(
+      Object.fromEntries([...advice.suggestions].map(([name, { text }]) => [name, printed(text)])),
+    ).toEqual({
       'payload.scheduled_event.name': 'payload.payload.scheduled_event.name',
       'date payload.scheduled_event.start': 'payload.payload.scheduled_event.start',
     });
@@ -253,13 +255,13 @@ describe('what rendered empty', () => {
       payload,
     );
     const brackets = 'meta.[app.example.io/rev]';
-    expect(printed(advice.instead.get('meta.app.example.io/rev')?.text)).toMatch(
+    expect(printed(advice.suggestions.get('meta.app.example.io/rev')?.text)).toMatch(
       /one key .* write meta\.\[app\.example\.io\/rev\]$/,
     );
-    expect(printed(advice.instead.get('truncate payload.meta.app.example.io/rev 9')?.text)).toContain(
+    expect(printed(advice.suggestions.get('truncate payload.meta.app.example.io/rev 9')?.text)).toContain(
       `write payload.${brackets}`,
     );
-    expect(advice.instead.has('meta.app.io/rev')).toBe(false);
+    expect(advice.suggestions.has('meta.app.io/rev')).toBe(false);
     expect(told.instead.get('meta.app.example.io/rev')).toEqual([brackets]);
     const when = '{"===": [{var: meta.app.example.io/rev}, b]}';
     expect(
@@ -273,7 +275,7 @@ describe('what rendered empty', () => {
     const { told, advice } = adviseOn('- {match: {path: a}, messageTemplate: "x {{today}}"}', {
       private: { today: '2026-01-01' },
     });
-    expect(printed(advice.instead.get('today')?.text)).toBe('private.today');
+    expect(printed(advice.suggestions.get('today')?.text)).toBe('private.today');
     expect(told.instead.size).toBe(0);
   });
 
@@ -312,7 +314,7 @@ describe('what rendered empty', () => {
     const table = `- {match: {path: a}, messageTemplate: 'x ${template}'}`;
     const { advice, told } = adviseOn(table, LISTS[body]);
     expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(wanted)]);
-    expect([...advice.instead.keys()]).toEqual([]);
+    expect([...advice.suggestions.keys()]).toEqual([]);
     // The name of a list that no mapping has is the sender's.
     expect(told.findings).toHaveLength(body === 'body' || template.includes('alerts') ? 1 : 0);
   });
@@ -336,7 +338,7 @@ describe('what rendered empty', () => {
         list: [{ id: 1 }],
       },
     );
-    expect(printed(advice.instead.get('form.title')?.text)).toBe(
+    expect(printed(advice.suggestions.get('form.title')?.text)).toBe(
       'form.title outside of the block: write {{@root.form.title}}',
     );
   });
@@ -373,13 +375,13 @@ describe('what rendered empty', () => {
     ['{{#each orders}}{{#each items}}{{sku}} {{note}}{{/each}}{{/each}}', 'note', undefined],
   ])('in %s the whole tag is written', (template, expression, write) => {
     const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: '${template}'}`, ORDERS);
-    const found = printed(advice.instead.get(expression)?.text);
+    const found = printed(advice.suggestions.get(expression)?.text);
     if (write === undefined) expect(found).toBeUndefined();
     else expect(found).toMatch(new RegExp(`write ${write.replaceAll(/[.{}]/g, String.raw`\$&`)}$`));
     if (write === undefined) return;
     const right = template.replace(`{{${expression}}}`, write);
     const again = adviseOn(`- {match: {path: a}, messageTemplate: '${right}'}`, ORDERS);
-    expect(again.advice.instead.size).toBe(0);
+    expect(again.advice.suggestions.size).toBe(0);
   });
 
   test.each([
@@ -393,7 +395,7 @@ describe('what rendered empty', () => {
     const { advice } = adviseOn(`- {match: {path: a}, ${keys}messageTemplate: "x ${template}"}`, {
       alerts: [{ labels: { name: 'a' } }, { labels: { name: 'b' } }],
     });
-    expect(printed(advice.instead.get(name)?.text)).toBe(text);
+    expect(printed(advice.suggestions.get(name)?.text)).toBe(text);
   });
 
   test('another thing that elements have a field of is no name for them', () => {
@@ -401,8 +403,8 @@ describe('what rendered empty', () => {
       '- {match: {path: a}, messageTemplate: "{{#each commits}}{{release.name}} {{repo.name}}{{/each}}"}',
       { repo: { name: 'r' }, commits: [{ name: 'a' }] },
     );
-    expect(printed(advice.instead.get('release.name')?.text ?? '')).not.toContain('in the elements');
-    expect(printed(advice.instead.get('repo.name')?.text)).toContain('outside of the block');
+    expect(printed(advice.suggestions.get('release.name')?.text ?? '')).not.toContain('in the elements');
+    expect(printed(advice.suggestions.get('repo.name')?.text)).toContain('outside of the block');
   });
 
   test('what rendered empty in several elements of forEach is told once', () => {
@@ -426,8 +428,10 @@ describe('what rendered empty', () => {
       list === 'payload' ? elements : { alerts: elements },
     );
     const how = 'the element of forEach is item, so write';
-    expect(printed(advice.instead.get('objectId')?.text)).toBe(`item.objectId: ${how} {{item.objectId}}`);
-    expect(printed(advice.instead.get('deal.name')?.text)).toBe(`item.deal.name: ${how} {{item.deal.name}}`);
+    expect(printed(advice.suggestions.get('objectId')?.text)).toBe(`item.objectId: ${how} {{item.objectId}}`);
+    expect(printed(advice.suggestions.get('deal.name')?.text)).toBe(
+      `item.deal.name: ${how} {{item.deal.name}}`,
+    );
   });
 
   test('an account at an unusual place is told by its first place, as the mapping writes its name', () => {
@@ -447,7 +451,7 @@ describe('what rendered empty', () => {
       data: { identifier: 'E-1' },
       secretive: { user: { mail: 'm' } },
     });
-    expect(printed(advice.instead.get('user.mail')?.text)).toBe('secretive.user.mail');
+    expect(printed(advice.suggestions.get('user.mail')?.text)).toBe('secretive.user.mail');
     expect(Object.fromEntries(told.instead)).toEqual({ 'issue.identifier': ['data.identifier'] });
   });
 
@@ -458,7 +462,7 @@ describe('what rendered empty', () => {
   ])('of a request that is not kept, %s is told of no key of the sender', (_, key) => {
     const mapping = '- {match: {path: a}, messageTemplate: "x {{user.mail}} {{user.list}}"}';
     const { told, advice } = adviseOn(mapping, { [key]: { user: { mail: 'm' } }, user: { list: 'a' } });
-    expect(printed(advice.instead.get('user.mail')?.text)).toBe(`${key}.user.mail`);
+    expect(printed(advice.suggestions.get('user.mail')?.text)).toBe(`${key}.user.mail`);
     expect(told.instead.size).toBe(0);
   });
 });

@@ -24,20 +24,9 @@ const entry = (id: string, more = ''): string =>
 const TWO = `mappings:\n${entry('one')}${entry('two')}`;
 
 test.each([
-  [
-    `otherwise: skip\n${TWO}`,
-    'otherwise is a key of a mapping with match.path, and a file has none for all: move it into one (a.yaml:3:5) and two (a.yaml:6:5)',
-  ],
-  [
-    `verify:\n  scheme: linear\n  secrets: ['\${A}']\n${TWO}`,
-    'move it into one (a.yaml:5:5) and two (a.yaml:8:5)',
-  ],
-  [`${TWO}name: Linear\n`, 'name is a key of a mapping, and a file has none for all: move it into one'],
-  [`instructions: |\n  Sum it up.\n\n  In one line.\n${TWO}`, 'move it into one'],
-  [
-    `wakeMode: now\nmappings:\n${entry('one', '    wakeMode: now\n')}${entry('two')}`,
-    'move it into two (a.yaml:',
-  ],
+  [`otherwise: skip\n${TWO}`, 'move it into each mapping that it is for: otherwise is a key of a mapping'],
+  [`verify:\n  scheme: linear\n  secrets: ['\${A}']\n${TWO}`, 'move it into each mapping'],
+  [`instructions: |\n  Sum it up.\n\n  In one line.\n${TWO}`, 'move it into each mapping'],
 ])('%j is told its mappings', async (text, hint) => {
   const [found, ...others] = await check(text);
   expect(others).toEqual([]);
@@ -47,15 +36,13 @@ test.each([
 test.each([
   [
     `id: linear\n${TWO.replace('id: one', 'name: a').replace('id: two', 'name: b')}`,
-    'move it into the one that it is for',
+    'move it into each mapping that it is for',
   ],
-  [`defaults: { wakeMode: now }\n${TWO}`, 'write wakeMode in each mapping, and remove defaults'],
   [`verfy: { scheme: github }\n${TWO}`, 'did you mean "verify"? It is a key of a mapping'],
-  [`when: true\n${TWO}`, 'it is for a mapping, and not beside mappings; there it belongs in match'],
   [`colour: red\n${TWO}`, 'remove it; the keys here are: mappings'],
   [
     `verify: { scheme: github, secrets: ['\${A}'] }\nmappings:\n  - messageTemplate: a\n`,
-    'verify is a key of a mapping with match.path',
+    'verify is a key of a mapping',
   ],
 ])('%j is told where it belongs', async (text, hint) => {
   const [found] = await check(text);

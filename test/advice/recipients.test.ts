@@ -28,15 +28,14 @@ test.each([
 });
 
 test('the name of a field is told as a template, and what cannot be known is not guessed', () => {
-  expect(hintFor('whatsapp', 'phone')).toBe("where phone is a field of the request, write to: '{{phone}}'");
+  expect(hintFor('whatsapp', 'phone')).toBe("write to: '{{phone}}' where phone is a field of the request");
   expect(hintFor('slack', 'the team')).toBeUndefined();
 });
 
 test.each([
-  ['whatsapp', '0170 1234567', /such as \+49 for Germany: to: "\+49 170 1234567"$/],
-  ['discord', '#general', /^Discord takes no names: .* write to: "\d{18}" with that id$/],
-  ['mattermost', 'town-square', /^Mattermost takes no names: /],
-  ['slack', '@ada', /^a person is named by the member id/],
+  ['discord', '#general', /^switch on developer mode in Discord, .* write to: "\d{18}" with that id$/],
+  ['mattermost', 'town-square', /^write to: "\w+" with the id at the bottom/],
+  ['slack', '@ada', /^open the profile of the person in Slack/],
 ])('on %s %s is told where its like is found', (channel, written, hint) => {
   expect(hintFor(channel, written)).toMatch(hint);
 });

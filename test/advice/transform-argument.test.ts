@@ -16,7 +16,7 @@ const CASES: readonly (readonly [source: string, hint: string, message: string])
 
 test.each(CASES)('advises %s so that it runs', async (source, meant, message) => {
   const finding = misreadArgument(await moduleOf(`export default ${source};`));
-  expect(finding?.hint).toBe(`the body is its payload: write ${meant}`);
+  expect(finding?.hint).toBe(`write ${meant}: the body is its payload`);
   const [to = '', from = ''] = meant.split(/ in (?:place of |their place)/);
   const taken = /\{ (.*) \}/.exec(source)?.[1] ?? '';
   const mended = source.replace(from === '' ? taken : from, to);
@@ -27,22 +27,11 @@ test.each(CASES)('advises %s so that it runs', async (source, meant, message) =>
 
 test('the body by the name that other tools give it', async () => {
   const finding = misreadArgument(await moduleOf('export default ({ body: order }) => order.a;'));
-  expect(finding?.hint).toBe('the body is its payload: write payload in place of body');
+  expect(finding?.hint).toBe('write payload in place of body: the body is its payload');
 });
 
 test.each([
-  ['({ payload, headers }) => headers["X-Event"] + payload.a', 'write headers["x-event"]'],
-  ['({ payload, headers }) => headers.get("X-Event") + payload.a', 'write headers["x-event"]'],
-  ['(input) => input.headers["X-Event"] + input.payload.a', 'write input.headers["x-event"]'],
-  ['({ payload, headers }) => headers["x-event"] + payload.a', undefined],
-  ['({ payload }) => { const headers = payload.h; return headers["X-A"]; }', undefined],
-])('a header by another name than it has here: %s', async (source, hint) => {
-  const finding = misreadArgument(await moduleOf(`export default ${source};`));
-  expect(finding?.hint).toBe(hint);
-});
-
-test.each([
-  ['({ type, payload }) => type + payload.a', 'payload is the whole body: write payload.type'],
+  ['({ type, payload }) => type + payload.a', 'write payload.type: payload is the whole body'],
   ['({ payload, headers, debug = false }) => payload.a + debug', undefined],
 ])('a field of the body beside the body: %s', async (source, hint) => {
   const finding = misreadArgument(await moduleOf(`export default ${source};`));

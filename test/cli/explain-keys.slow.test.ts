@@ -60,40 +60,6 @@ test('of the requests that did not meet, and of no other', async () => {
     /hint: write, to take such a request once \(mappings\/all\.yaml:2:\d+\):\n {4}dedupe: \{key: '\{\{id\}\}'\}\n {2}dedupe: .*only in delivery_attempts, delivery_status/,
   );
   expect(await explained(other)).not.toMatch(/^ {2}dedupe: /m);
-
-  const message = { app_id: 'a', id: 'notif_1', text: 'Hello', data: { item: { id: '215468' } } };
-  const hello = await send('chat', message);
-  const next = await send('chat', { ...message, id: 'notif_2', text: 'Where is it?' });
-  expect(await explained(hello)).toMatch(
-    /hint: write, if they belong together[^]* {2}sessionKey: .*such as that of the request \S+, \d\.\d s later/,
-  );
-  expect(await explained(next)).toMatch(
-    /\(mappings\/all\.yaml:3:\d+\):\n {4}sessionKey: 'hook:chat:\{\{data\.item\.id\}\}'\n {2}sessionKey: .*reads id, .*both requests.*begins a conversation/,
-  );
-  const again = await send('chat', { ...message, text: 'Where is it now?' });
-  expect(await explained(again)).not.toMatch(/^ {2}sessionKey: /m);
-
-  await send('shop', { customer: { id: 7 }, order: { id: 1 }, text: 'a' });
-  const another = await send('shop', { customer: { id: 7 }, order: { id: 2 }, text: 'b' });
-  expect(await explained(another)).not.toMatch(/^ {2}sessionKey: /m);
-});
-
-test('of conversations of one object', async () => {
-  const { send, explained } = await open();
-  const remark = { attempt_number: 1, authors: [{ id: 'u' }], data: { page_id: 'p' } };
-  const first = await send('notion', { ...remark, entity: { id: 'a', type: 'comment' } });
-  const second = await send('notion', { ...remark, entity: { id: 'b', type: 'comment' } });
-  for (const id of [first, second]) {
-    // oxlint-disable-next-line no-await-in-loop
-    expect(await explained(id)).toMatch(
-      /\(mappings\/all\.yaml:5:\d+\):\n {4}sessionKey: 'hook:notion:\{\{data\.page_id\}\}'\n {2}sessionKey: .*reads entity\.id, .*\(the same in both: data\.page_id\)/,
-    );
-  }
-  // A page is a thing with a conversation of its own.
-  await send('notion', { ...remark, entity: { id: 'c', type: 'page' } });
-  expect(await explained(await send('notion', { ...remark, entity: { id: 'd', type: 'page' } }))).not.toMatch(
-    /^ {2}sessionKey: /m,
-  );
 });
 
 test('of a repeat what the event would have become', async () => {

@@ -121,7 +121,7 @@ test('of a file', async () => {
     'it names Sluice Bot, who sent this',
   );
   expect(await of('path: form\nbody: {answers: {a: 1}, values: [1]}')).toContain(
-    'for each value of an object, write a transform in its place',
+    'take requests without answers',
   );
   expect(await of('path: argo\nbody: {app: shop}')).toContain('  match.source: it is no name for the sender');
   expect(await of('path: kuma\nbody: {}')).not.toContain('hint:');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { whatWasMeant } from '../../src/cli/mapping-filter.ts';
+import { nearMappings } from '../../src/cli/mapping-filter.ts';
 import { settingsWith } from '../support/hook-fixture.ts';
 
 const { mappings } = settingsWith({
@@ -16,11 +16,11 @@ test.each([
   ['imagescaned', /; did you mean image-scanned\?$/],
   ['something else', /; the ids are image-scanned, quota, pushed, deleted$/],
 ])('%s as the id of a mapping', (asked, told) => {
-  const text = whatWasMeant(asked, mappings);
+  const text = nearMappings(asked, mappings);
   if (told === undefined) expect(text).toBeUndefined();
   else expect(text).toMatch(told);
 });
 
 test('without any mapping there is no id', () => {
-  expect(whatWasMeant('a', [])).toBe('no mapping has the id "a": there is no mapping');
+  expect(nearMappings('a', [])).toBe('no mapping has the id "a": there is no mapping');
 });

@@ -483,7 +483,7 @@ test('a list of tokens is one mistake, and is told the two keys', async () => {
   const text = "hooks:\n  enabled: true\n  tokens: ['${NEW_TOKEN}', '${OLD_TOKEN}']\n";
   const { diagnostics } = await load({ 'sluice.yaml': text });
   expect(diagnostics.map(({ code }) => code)).not.toContain('TOKEN_REQUIRED');
-  expect(said(advise(diagnostics)[0]?.hint)).toMatch(/^the token is one: write token: .* previousTokens: /);
+  expect(said(advise(diagnostics)[0]?.hint)).toMatch(/^write token: .* previousTokens: /);
 });
 
 test('all findings come at once, in the order of the file', async () => {

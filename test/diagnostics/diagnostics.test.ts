@@ -4,7 +4,8 @@ import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ADVICE_CODES } from '../../src/advice/requests/evaluation-note.ts';
 import { LOOKS } from '../../src/advice/rules.ts';
-import { describeRoom } from '../support/diagnostic-cases.ts';
+import { VOCABULARIES } from '../../src/advice/vocabulary.ts';
+import { beginsWithVerb, describeRoom, emitted } from '../support/diagnostic-cases.ts';
 import { findingIndex, PAGES, readFindingPages } from '../support/finding-pages.ts';
 import { NO_EDIT } from '../support/no-edit.ts';
 import * as config from './config.ts';
@@ -51,6 +52,21 @@ test('every page says what is wrong, and has a near miss or a reason for none', 
 
 test('the list of pages has all of them', () => {
   expect(readFileSync(join(PAGES, 'README.md'), 'utf8'), 'npm run finding writes it').toBe(findingIndex());
+});
+
+test('every rule mends with what it declares: one that declares an edit makes one on a page, and no other does', () => {
+  const inSandbox = new Set(sandbox.codes);
+  const seen = [...emitted].filter(([{ on }]) => /^[A-Z]/.test(on) && !inSandbox.has(on));
+  const others = seen.filter(([{ mends }, kinds]) => (mends === 'edit') !== kinds.has('edit'));
+  expect(others.map(([{ on, name, mends }]) => `${on} ${name} declares ${mends}`)).toEqual([]);
+});
+
+test('what is known of a word of others begins with what to do', () => {
+  const hints = Object.values(VOCABULARIES).flatMap(({ keys = {} }) =>
+    Object.entries(keys).map(([key, { hint }]) => [key, hint] as const),
+  );
+  expect(hints.length).toBeGreaterThan(100);
+  expect(hints.filter(([, hint]) => !beginsWithVerb(hint))).toEqual([]);
 });
 
 /** Findings of advice's own, and the rules of every family, come from somewhere. */

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { advise } from '../../src/advice/advice.ts';
 import type { AnyLook, AnyRule } from '../../src/advice/rule.ts';
 import { LOOKS, RULES } from '../../src/advice/rules.ts';
-import { SLIPS } from '../../src/advice/rules/yaml-syntax.ts';
+import { LINE_RULES } from '../../src/advice/rules/yaml-syntax.ts';
 import type { Finding } from '../../src/document/document.ts';
 import { formatDiagnostics } from '../../src/document/facts.ts';
 import { type FindingCase, readFindingPages, writeCase } from '../support/finding-pages.ts';
@@ -84,7 +84,7 @@ for (const each of allRules)
   if (
     /^[A-Z]/.test(each.on) &&
     // oxlint-disable-next-line no-await-in-loop -- the list is one
-    !(await isMissed(each, [RULES as AnyRule[], SLIPS as AnyRule[]], [each.on]))
+    !(await isMissed(each, [RULES as AnyRule[], LINE_RULES as AnyRule[]], [each.on]))
   )
     survivors.push(`rule ${each.on} ${each.name}`);
 for (const each of allLooks)

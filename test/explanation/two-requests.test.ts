@@ -1,7 +1,6 @@
-/** Two requests of one mapping: an event that made work twice, and conversations that are apart or shared. */
+/** Two requests of one mapping: an event that made work twice. */
 import { expect, test } from 'vitest';
 import { keyNotes } from '../../src/explanation/key-notes.ts';
-import { sessionNotes } from '../../src/explanation/session-notes.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { JsonObject } from '../../src/json.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';
@@ -22,8 +21,9 @@ function textOf(keys: string, [first, second]: readonly [Sent, Sent]): string {
     return { request, evaluation: evaluateHook(asked, settings).evaluation };
   });
   if (before === undefined || now === undefined) return '';
-  const found = keyNotes(now, before);
-  return (found.length > 0 ? found : sessionNotes(now, [before])).map(({ text }) => printed(text)).join();
+  return keyNotes(now, before)
+    .map(({ text }) => printed(text))
+    .join();
 }
 
 const twice = (payload: JsonObject, ...headers: readonly [Record<string, string>, Record<string, string>]) =>
@@ -60,23 +60,9 @@ test.each<[string, readonly [Sent, Sent], string]>([
   expect(printed(textOf(keys, requests))).toContain(expected);
 });
 
-const comment = (ticket: string, id: string, mail = 'a@x.org'): JsonObject => ({
-  ticket: { id: ticket },
-  comment: { id, body: id },
-  requester: { email: mail },
-});
-
-test.each<[string, readonly [Sent, Sent], string]>([
-  ['', bodies(comment('7', 'c1'), comment('7', 'c2')), "write sessionKey: 'hook:p:{{ticket.id}}'"],
-])('conversations: %s', (keys, requests, expected) => {
-  expect(printed(textOf(keys, requests))).toContain(expected);
-});
-
 test.each<[string, readonly [Sent, Sent]]>([
   ['', bodies({ status: 'on', at: 'kitchen' }, { status: 'off', at: 'kitchen' })],
   ['', bodies({ repository: { id: 1 }, n: 1 }, { repository: { id: 1 }, n: 2 })],
-  [', sessionKey: "hook:tickets"', bodies(comment('7', 'c1'), comment('8', 'c2', 'b@x.org'))],
-  [', sessionKey: "hook:{{ticket.id}}"', bodies(comment('7', 'c1'), comment('7', 'c2'))],
   [', dedupe: body', bodies({ id: 1, n: 1 }, { id: 2, n: 2 })],
 ])('what is right is not spoken of: %s', (keys, requests) => {
   expect(printed(textOf(keys, requests))).toBe('');

@@ -138,13 +138,13 @@ describe('update rules', () => {
   });
 
   test.each([
-    ['url: http://localhost:8787/hooks/github\nbody: {}', 'write path: github'],
-    ['path: github\nmethod: POST', 'remove it: a request file says'],
+    ['url: http://localhost:8787/hooks/github\nbody: {}', 'write path, the hook name'],
+    ['path: github\nmethod: POST', 'remove it; the keys here are: path'],
     ['path: github\nexpected: {outcome: accepted}', 'NAME.expected.yaml'],
-    ['path: github\nnow: 2026-01-31', 'write now: 2026-01-31T00:00:00Z'],
+    ['path: github\nnow: 2026-01-31', 'correct it; now: time of receipt'],
     ['path: github\nbodyFile: test/golden/github/body.json', 'write bodyFile: body.json'],
     ['path: github\nbodyFile: .\\body.json', 'write bodyFile: body.json'],
-    ['- path: github', 'write deliveries: in the first line'],
+    ['- path: github', 'remove the dash before path'],
     ['request:\n  path: github\n  body: {}', 'remove the line request:'],
   ])('the request file %j is told what to write', async (text, hint) => {
     await put('test/golden/github/body.json', '{}');
@@ -223,7 +223,7 @@ describe('every way a case can be broken fails', () => {
   ])('a key that has another name here, in %s', async (_what, text) => {
     await run([]);
     await put('test/golden/github/push.request.yaml', text);
-    expect((await run([])).out).toContain('hint: here it is called "body"');
+    expect((await run([])).out).toContain('hint: rename it to "body"');
   });
 
   test('two request files of one name', async () => {

@@ -23,6 +23,8 @@ import {
   updateCase,
   writeCase,
 } from './finding-pages.ts';
+import { RULES } from '../../src/advice/rules.ts';
+import type { AnyRule } from '../../src/advice/rule.ts';
 import type { Place } from '../../src/finding.ts';
 import { NO_EDIT } from './no-edit.ts';
 import { said } from './said.ts';
@@ -36,6 +38,36 @@ const isCi = !['', '0', 'false'].includes(process.env['CI'] ?? '');
 const isUpdate = process.env['UPDATE_DIAGNOSTICS'] === '1' && !isCi;
 /** More edits than one case can need: they do not come to an end. */
 const MAX_ROUNDS = 20;
+
+/** What each rule was seen to mend with in all cases: to be compared with what it declares. */
+export const emitted: Map<AnyRule, Set<AnyRule['mends']>> = new Map(RULES.map((rule) => [rule, new Set()]));
+for (const [rule, kinds] of emitted) {
+  const { advise: own } = rule;
+  Object.assign(rule, {
+    advise: (finding: Finding) => {
+      const advice = own(finding);
+      if (advice !== undefined) kinds.add(advice.edit === undefined ? 'words' : 'edit');
+      return advice;
+    },
+  });
+}
+
+/**
+ * With what a hint begins: a verb that says what to do, a question, or what it is for. Another verb is added where it is
+ * the right one.
+ */
+const VERBS: ReadonlySet<string> = new Set(
+  `add ask begin change check choose close compare compile connect convert copy correct create cut decide delete do drop
+  export forward get give go guard import indent install join keep let link listen look mark make map move name nest open
+  print process put quote raise read remove rename repeat replace return rewrite run save say send set shorten split start
+  switch take turn update use write`.split(/\s+/),
+);
+const BEGINS = /^(?:did you mean |(?:to|for) )|^["`(]?([a-z]+)(?=[ ,:]|$)/;
+
+export function beginsWithVerb(hint: string): boolean {
+  const [whole, verb] = BEGINS.exec(hint) ?? [];
+  return whole !== undefined && (verb === undefined || VERBS.has(verb));
+}
 
 /** Checks all cases of a room. */
 export function describeRoom(
@@ -66,6 +98,10 @@ export function describeRoom(
         expect(
           found.filter(({ hint }) => said(hint) === '').map(({ message }) => said(message)),
           'findings without a hint',
+        ).toEqual([]);
+        expect(
+          found.map(({ hint }) => said(hint)).filter((hint) => !beginsWithVerb(hint)),
+          'hints that do not begin with what to do',
         ).toEqual([]);
         // The name of nothing, printed: a hint that was put together wrongly.
         expect(

@@ -1,5 +1,5 @@
 /*
- * Why a program cannot be started, as the disk says of its name. Only the surest is told, the same before the first run
+ * Why a program cannot be started, as the disk says of its name. Only the surest is problemOf, the same before the first run
  * and after one that did not start.
  */
 import { readdirSync } from 'node:fs';
@@ -39,7 +39,7 @@ export function findStartProblem(
     : (shellProblem(argv) ?? beside(argv, folders) ?? notOnPath(program, path));
 }
 
-const told = (problem: string, remedy: string): StartProblem => ({ problem, remedy });
+const problemOf = (problem: string, remedy: string): StartProblem => ({ problem, remedy });
 
 const MAX_SHOWN = 300;
 const shown = (argv: readonly string[]): string => listText(argv).slice(0, MAX_SHOWN);
@@ -48,7 +48,7 @@ const shown = (argv: readonly string[]): string => listText(argv).slice(0, MAX_S
 function wholeLine([program = '', ...rest]: readonly string[]): StartProblem {
   const problem = 'argv is a list of words, and its first element is a whole command line';
   const isForShell = /[|&;<>$`*"'\\]/.test(program);
-  if (isForShell && rest.length > 0) return told(problem, 'write each word as an element of its own');
+  if (isForShell && rest.length > 0) return problemOf(problem, 'write each word as an element of its own');
   const words = isForShell ? ['sh', '-c', program] : [...program.trim().split(/ +/), ...rest];
   const remedy = `write argv: ${shown(words)}`;
   return isForShell ? { problem, remedy } : { problem, remedy, argv: words };
@@ -65,14 +65,14 @@ function shellProblem(argv: readonly string[]): StartProblem | undefined {
   const [program = '', ...rest] = argv;
   const [, name = ''] = /^([A-Za-z_]\w*)=/.exec(program) ?? [];
   if (name !== '')
-    return told(
+    return problemOf(
       `${name}=… sets a variable in a shell, ${WITHOUT_ONE}`,
       `write env: { ${name}: … } and argv: ${shown(rest)}`,
     );
   if (!SHELL_WORDS.has(program)) return undefined;
   const cwd = program === 'cd' ? ', or name the folder as cwd' : '';
   const remedy = `write argv: ${shown(['sh', '-c', argv.join(' ')])}${cwd}`;
-  return told(`${program} is a word of a shell, ${WITHOUT_ONE}`, remedy);
+  return problemOf(`${program} is a word of a shell, ${WITHOUT_ONE}`, remedy);
 }
 
 /** A file of that name in a folder that is not on PATH. */
@@ -98,8 +98,8 @@ function notOnPath(program: string, path: string): StartProblem {
   const closed = folders
     .map((folder) => join(folder, program))
     .find((file) => statOf(file)?.isFile() === true);
-  if (closed !== undefined) return told(`${closed} is not executable`, `run chmod +x ${closed}`);
-  return told(
+  if (closed !== undefined) return problemOf(`${closed} is not executable`, `run chmod +x ${closed}`);
+  return problemOf(
     'it is not on PATH',
     `install it, or write its whole path, which "command -v ${program}" prints in a shell where it works`,
   );
@@ -120,8 +120,8 @@ function namesIn(folder: string): readonly string[] {
 function fileProblem(file: string): StartProblem | undefined {
   const stats = statOf(file);
   if (stats === undefined) return missingFile(file);
-  if (stats.isDirectory()) return told('it is a folder', 'name the program in it');
-  if (!isExecutable(file)) return told('it is not executable', `run chmod +x ${file}`);
+  if (stats.isDirectory()) return problemOf('it is a folder', 'name the program in it');
+  if (!isExecutable(file)) return problemOf('it is not executable', `run chmod +x ${file}`);
   return interpreterProblem(file);
 }
 
@@ -130,7 +130,7 @@ function missingFile(file: string): StartProblem {
   const near = didYouMean(basename(file), namesIn(folder));
   const remedy =
     near === undefined ? 'correct the path, or install it' : `${folder} has ${near}: did you mean that?`;
-  return told('there is no such file', remedy);
+  return problemOf('there is no such file', remedy);
 }
 
 const FIRST_LINE_BYTES = 256;
@@ -140,12 +140,12 @@ function interpreterProblem(file: string): StartProblem | undefined {
   const [, line = ''] = /^#!\s*([^\n]*)/.exec(beginningOf(file, FIRST_LINE_BYTES).toString('latin1')) ?? [];
   const [interpreter = ''] = line.split(/[ \t\r]/);
   if (line.endsWith('\r'))
-    return told(
+    return problemOf(
       'its lines end as on Windows, so its first line names a program that is not there',
       String.raw`run sed -i 's/\r$//' ${file}`,
     );
   if (interpreter === '' || statOf(interpreter) !== undefined) return undefined;
-  return told(
+  return problemOf(
     `its first line asks for ${interpreter}, which is not there`,
     `install that, or write #!/usr/bin/env ${basename(interpreter)} there`,
   );

@@ -4,25 +4,25 @@
  */
 import { printRule } from '../rule-parts.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
-import { foreignOperatorHint, isOperatorName } from './operators.ts';
-import { allOf, compare, fieldRules, ofElement, pathHere, type FieldRule } from './field-rules.ts';
+import { operatorHint, isOperatorName } from './operators.ts';
+import { compare, fieldRules, joined, ofElement, pathHere, type FieldRule } from './field-rules.ts';
 
 /** Longer rules are not written out. */
 const MAX_RULE_CHARS = 400;
 
 /** What to say of a condition of another tool, and the rule as JSON; undefined where the object is none. */
-export function foreignCondition(
+export function conditionOfTool(
   value: JsonObject,
   isElement = false,
 ): { readonly hint: string; readonly rule?: string } | undefined {
   const match = value['match'];
   const isMatch = isJsonObject(match) && typeof match['type'] === 'string';
-  const meant = foreignRule(value);
-  if (meant === undefined) {
+  const own = ruleOfObject(value);
+  if (own === undefined) {
     const hint = isMatch ? matchHint(match) : undefined;
     return hint === undefined ? undefined : { hint };
   }
-  const rule = printRule(isElement ? ofElement(meant) : meant);
+  const rule = printRule(isElement ? ofElement(own) : own);
   return rule.length > MAX_RULE_CHARS ? undefined : { hint: `write ${rule}`, rule };
 }
 
@@ -37,27 +37,32 @@ function matchHint(match: JsonObject): string | undefined {
       header === 'x-hub-signature-256'
         ? 'scheme: github'
         : `scheme: hmac, header: ${header}, algorithm: ${algorithm}`;
-    return `a signature is proved before a condition is asked: write verify: {${scheme}, secrets: ['\${NAME}']} beside match, with the secret in the variable NAME, and leave this rule out`;
+    return `write verify: {${scheme}, secrets: ['\${NAME}']} beside match, with the secret in the variable NAME, and leave this rule out: a signature is proved before a condition is asked`;
   }
   if (kind === 'ip-whitelist') {
-    const range = match['ip-range'];
-    return `addresses are named beside match: write allowFrom: [${
-      typeof range === 'string'
-        ? range
-            .trim()
-            .split(/[\s,]+/)
-            .join(', ')
-        : '…'
-    }], and leave this rule out`;
+    const { 'ip-range': written } = match;
+    const range = typeof written === 'string' ? written : '…';
+    return `write allowFrom: [${range
+      .trim()
+      .split(/[\s,]+/)
+      .join(', ')}] beside match, and leave this rule out`;
   }
   const path = parameterPath(parameter);
   return path === undefined || typeof regex !== 'string'
     ? undefined
-    : foreignOperatorHint('regex', [{ var: path }])?.hint;
+    : operatorHint('regex', [{ var: path }])?.hint;
+}
+
+/** The rule that a condition of another tool means, or a rule of ours. */
+export function ruleOfOthers(value: unknown): string | undefined {
+  if (!isJsonObject(value)) return undefined;
+  const [name = '', ...more] = Object.keys(value);
+  const isOurs = more.length === 0 && isOperatorName(name);
+  return conditionOfTool(value)?.rule ?? (isOurs ? printRule(value) : undefined);
 }
 
 /** The rule that an object of another tool means. */
-function foreignRule(value: unknown): FieldRule | undefined {
+function ruleOfObject(value: unknown): FieldRule | undefined {
   if (!isJsonObject(value)) return undefined;
   return matchRule(value) ?? joinedRule(value) ?? tripleRule(value) ?? plainRule(value);
 }
@@ -115,7 +120,7 @@ function joinedRule(value: JsonObject): FieldRule | undefined {
   const inner = value[key];
   if (more.length > 0) return undefined;
   if (name === 'not') {
-    const rule = foreignRule(inner);
+    const rule = ruleOfObject(inner);
     return rule && { '!': rule };
   }
   const operator = Object.hasOwn(JOINS, name) ? JOINS[name] : undefined;
@@ -124,12 +129,10 @@ function joinedRule(value: JsonObject): FieldRule | undefined {
 
 function joinAll(values: readonly unknown[], operator: 'and' | 'or'): FieldRule | undefined {
   const rules = values.flatMap((value): readonly FieldRule[] => {
-    const rule = foreignRule(value);
+    const rule = ruleOfObject(value);
     return rule === undefined ? [] : [rule];
   });
-  if (rules.length === 0 || rules.length < values.length) return undefined;
-  const [only] = rules;
-  return rules.length > 1 ? { [operator]: rules } : only;
+  return rules.length < values.length ? undefined : joined(operator, rules);
 }
 
 const LEFT = ['leftValue', 'value1', 'field', 'path', 'fact', 'property', 'variable', 'key', 'left', 'name'];
@@ -171,6 +174,10 @@ function plainRule(value: JsonObject): FieldRule | undefined {
     const path = pathHere(name);
     return path === undefined ? undefined : fieldRules({ [path]: wanted }, '');
   });
-  const known = rules.flatMap((rule) => (rule === undefined ? [] : [rule]));
-  return known.length === 0 || known.length < rules.length ? undefined : allOf(known.flat());
+  return rules.includes(undefined)
+    ? undefined
+    : joined(
+        'and',
+        rules.flatMap((rule) => rule ?? []),
+      );
 }

@@ -3,16 +3,16 @@
  * A recursive descent over the tokens of the text, O(n); what it does not know for certain is no rule.
  */
 import { comparesSecret } from '../../mapping/facts.ts';
-import { printRule } from '../rule-parts.ts';
-import { MIRRORED } from '../rule-parts.ts';
-import { rootHere, withoutForeignRoot } from './paths.ts';
+import { MIRRORED, printRule } from '../rule-parts.ts';
+import { compare, joined, type FieldRule as Rule } from './field-rules.ts';
+import { rootHere, withoutRoot } from './paths.ts';
 
 /** What to write in place of a condition that compares a secret. */
 export const SECRET_HINT =
-  "a secret is compared by verify, not by a condition: write verify: {scheme: header, header: …, secrets: ['${NAME}']} with the header that carries it, or scheme: token for Authorization: Bearer";
+  "write verify: {scheme: header, header: …, secrets: ['${NAME}']} with the header that carries it, or scheme: token for Authorization: Bearer: a secret is compared by verify, not by a condition";
 
 /** The rule that a text means, as JSON; undefined where it is none. */
-export function meantRule(text: string): string | undefined {
+export function ruleOfText(text: string): string | undefined {
   if (text.length > MAX_CHARS || comparesSecret(text)) return undefined;
   const tokens = tokenize(text.trim().replaceAll(/^=|\$?\{\{(?:#if\s)?|\}\}/g, ' '));
   if (tokens === undefined) return undefined;
@@ -28,8 +28,6 @@ function readWhole(tokens: readonly Token[]): Rule | undefined {
 }
 
 const MAX_CHARS = 500;
-
-type Rule = Readonly<Record<string, unknown>>;
 
 interface Token {
   readonly kind: 'sign' | 'text' | 'number' | 'word';
@@ -97,10 +95,6 @@ function readSeries(
   return rules;
 }
 
-function joined(operator: 'and' | 'or', rules: readonly Rule[]): Rule | undefined {
-  return rules.length === 1 ? rules[0] : { [operator]: rules };
-}
-
 /** `a == 1 || a == 2` is one question. */
 function oneOf(rules: readonly Rule[]): Rule | undefined {
   const parts = rules.map((rule) => (rule['==='] ?? []) as readonly unknown[]);
@@ -125,17 +119,9 @@ function readNot(state: State): Rule | undefined {
 const isComparing = ({ kind, text }: Token): boolean => kind !== 'text' && COMPARES.has(text);
 
 /** Signs and words of comparisons. */
-const COMPARES: ReadonlySet<string> = new Set(
-  '=== == = !== != <> >= <= > < in contains includes is'.split(' '),
-);
-
-const SIGNS: Readonly<Record<string, string>> = {
-  '=': '===',
-  '==': '===',
-  is: '===',
-  '!=': '!==',
-  '<>': '!==',
-};
+const COMPARING = ['===', '==', '=', 'is', '!==', '!=', '<>', '>=', '<=', '>', '<'];
+const CONTAINING = ['in', 'contains', 'includes'];
+const COMPARES: ReadonlySet<string> = new Set([...COMPARING, ...CONTAINING]);
 
 function readComparison(state: State): Rule | undefined {
   if (take(state, '(') !== undefined) {
@@ -151,9 +137,9 @@ function readComparison(state: State): Rule | undefined {
 /** What follows an operand: a sign or a word with the other one, or nothing. */
 function readSign(state: State, left: Operand): Rule | undefined {
   const not = take(state, 'not');
-  const word = take(state, 'in', 'contains', 'includes');
-  const sign = word ?? take(state, '===', '==', '=', 'is', '!==', '!=', '<>', '>=', '<=', '>', '<');
-  if (sign === undefined) return left.kind === 'path' && not === undefined ? variable(left) : undefined;
+  const word = take(state, ...CONTAINING);
+  const sign = word ?? take(state, ...COMPARING);
+  if (sign === undefined) return left.kind === 'path' && not === undefined ? { var: left.path } : undefined;
   const right = readOperand(state);
   if (right === undefined || take(state, '(') !== undefined) return undefined;
   if (word !== undefined) {
@@ -161,7 +147,7 @@ function readSign(state: State, left: Operand): Rule | undefined {
     const rule = isUnclear ? undefined : word === 'in' ? isIn(left, right) : isIn(right, left);
     return rule === undefined || not === undefined ? rule : { '!': rule };
   }
-  return not === undefined ? compared(left, SIGNS[sign] ?? sign, right) : undefined;
+  return not === undefined ? compared(left, sign, right) : undefined;
 }
 
 function compared(left: Operand, operator: string, right: Operand): Rule | undefined {
@@ -169,24 +155,18 @@ function compared(left: Operand, operator: string, right: Operand): Rule | undef
     return right.kind === 'path' ? compared(right, MIRRORED[operator] ?? operator, left) : undefined;
   // A bare word on the right is a text where it is no path: `action == opened`, and not `head.repo == base.repo`.
   if (right.kind === 'path' && isDeep(right)) return undefined;
-  const value = right.kind === 'constant' ? right.value : right.path;
-  if (value === null) {
-    const missing = { missing: [left.path] };
-    return operator === '===' ? missing : operator === '!==' ? { '!': missing } : undefined;
-  }
-  if (Array.isArray(value)) return undefined;
-  return { [operator]: [variable(left), value] };
+  return compare(operator, left.path, valueOf(right));
 }
+
+const valueOf = (operand: Operand): unknown => (operand.kind === 'constant' ? operand.value : operand.path);
 
 const isDeep = (operand: Operand): boolean => operand.kind === 'path' && operand.path.includes('.');
 
-/** A bare word beside a path is a text, as above. An empty text is in every other. */
+/** A bare word beside a path is a text, as above. */
 function isIn(needle: Operand, hay: Operand): Rule | undefined {
-  if (needle.kind === 'constant' && needle.value === '') return undefined;
-  if (hay.kind !== 'constant' && isDeep(needle)) return undefined;
   if (hay.kind === 'constant')
-    return needle.kind === 'path' ? { in: [variable(needle), hay.value] } : undefined;
-  return { in: [needle.kind === 'path' ? needle.path : needle.value, variable(hay)] };
+    return needle.kind === 'path' ? compare('in', needle.path, hay.value) : undefined;
+  return isDeep(needle) ? undefined : compare('contains', hay.path, valueOf(needle));
 }
 
 /** `path.includes(x)`, `startsWith(path, x)` and their like; the opening parenthesis is taken. */
@@ -197,26 +177,10 @@ function readCall(state: State, called: Operand): Rule | undefined {
   if (on === '' && take(state, ',') === undefined) return undefined;
   const value = readOperand(state);
   if (subject === undefined || value === undefined || take(state, ')') === undefined) return undefined;
-  // Every text begins and ends with an empty one.
-  const text =
-    value.kind === 'constant' && typeof value.value === 'string' && value.value !== ''
-      ? value.value
-      : undefined;
-  switch (method.toLowerCase()) {
-    case 'includes':
-    case 'contains':
-      return isIn(value, subject);
-    case 'startswith':
-      return text === undefined ? undefined : part(subject, [0, text.length], text);
-    case 'endswith':
-      return text === undefined ? undefined : part(subject, [-text.length], text);
-    default:
-      return undefined;
-  }
-}
-
-function part(subject: Operand, range: readonly number[], text: string): Rule | undefined {
-  return subject.kind === 'path' ? { '===': [{ substr: [variable(subject), ...range] }, text] } : undefined;
+  if (/^(?:includes|contains)$/i.test(method)) return isIn(value, subject);
+  return subject.kind === 'path' && value.kind === 'constant' && /^(?:starts|ends)with$/i.test(method)
+    ? compare(method, subject.path, value.value)
+    : undefined;
 }
 
 function readOperand(state: State): Operand | undefined {
@@ -233,7 +197,7 @@ function readOperand(state: State): Operand | undefined {
   // A length is no field, and github.ref is no field of that name.
   return /\.length$|^\d|\.\.|\.$|^github\.(?!event\.)/.test(path)
     ? undefined
-    : { kind: 'path', path: rootHere(withoutForeignRoot(path)) };
+    : { kind: 'path', path: rootHere(withoutRoot(path)) };
 }
 
 /** A number that is printed again as it is written: an id of many digits, or 007, would become another. */
@@ -260,8 +224,4 @@ function readList(state: State, end: string): Operand | undefined {
     values.push(value.kind === 'constant' ? value.value : value.path);
   } while (take(state, ',') !== undefined);
   return take(state, end) === undefined ? undefined : { kind: 'constant', value: values };
-}
-
-function variable(operand: Operand): Rule {
-  return { var: operand.kind === 'path' ? operand.path : '' };
 }

@@ -36,10 +36,10 @@ const SLIPS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The format that was meant by one with letters of other tools; undefined where it is right, or has texts of its own. */
-export function meantDateFormat(written: string): string | undefined {
+export function ownDateFormat(written: string): string | undefined {
   if (/(?<!^)'(?!$)|[[\\]/.test(written)) return undefined;
-  const meant = written.includes('%')
+  const own = written.includes('%')
     ? written.replaceAll(/%-?([A-Za-z])/g, (letter, name: string) => PERCENT[name] ?? letter)
     : SLIPS.reduce((text, [slip, right]) => text.replaceAll(slip, right), written);
-  return meant === written ? undefined : meant;
+  return own === written ? undefined : own;
 }

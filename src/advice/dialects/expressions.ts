@@ -3,7 +3,7 @@
  * dot of Go, as they are written here.
  */
 import { HELPERS } from '../../mapping/facts.ts';
-import { meantDateFormat } from './date-formats.ts';
+import { ownDateFormat } from './date-formats.ts';
 import { findHelper } from './helpers.ts';
 
 /** What to write for an expression. */
@@ -23,7 +23,7 @@ const LOGIC = new RegExp(String.raw`^${OPERAND}\s*(&&|\|\||and|or)\s*${OPERAND}$
 const ORDER = new RegExp(String.raw`^${OPERAND}\s*(?:[<>]=?)\s*${OPERAND}$`);
 
 /** Undefined where the text is no expression of another language that is known here. */
-export function foreignExpression(text: string): Here | undefined {
+export function expressionHint(text: string): Here | undefined {
   const [, block, condition = ''] = /^#(if|unless)\s+([^]*)$/.exec(text.trim()) ?? [];
   const expression = (block === undefined ? text : condition).trim();
   const [, a, b] = FALLBACK.exec(expression) ?? [];
@@ -45,13 +45,13 @@ function asCall(text: string): string | undefined {
 function plainExpression(text: string): Here | undefined {
   if (ORDER.test(text))
     return {
-      hint: 'templates do not compare sizes: decide with match.when, or make the text in a transform',
+      hint: 'decide with match.when, or make the text in a transform: templates do not compare sizes',
     };
   const filtered = asHelpers(text);
   if (filtered !== undefined) return filtered;
   if (/^\.[A-Za-z_][\w.]*$/.test(text)) return whole(text.slice(1));
   if (/[\w\])]\s+[-+*/%]\s+[\w(]/.test(text))
-    return { hint: 'templates do not calculate: print the value as it is, or make the text in a transform' };
+    return { hint: 'print the value as it is, or make the text in a transform: templates do not calculate' };
   return /\?.*:/.test(text) ? { hint: 'write {{#if name}}one{{else}}other{{/if}}' } : undefined;
 }
 
@@ -68,12 +68,12 @@ function asHelpers(text: string): Here | undefined {
     const helper = findHelper(name);
     if (helper === undefined)
       return {
-        hint: `a helper stands before its value, as in {{upper title}}, and there is no helper "${name}": the helpers are: ${Object.keys(HELPERS).join(' ')}`,
+        hint: `choose one of the helpers, which stands before its value, as in {{upper title}}: ${Object.keys(HELPERS).join(' ')}`,
       };
     const given = (inParentheses ?? behind).match(/"[^"]*"|'[^']*'|[^\s,]+/g) ?? [];
     const args = given
       .slice(0, helper.max - 1)
-      .map((one) => (helper.name === 'date' ? (meantDateFormat(one) ?? one) : one));
+      .map((one) => (helper.name === 'date' ? (ownDateFormat(one) ?? one) : one));
     call = [helper.name, call === value ? value : `(${call})`, ...args].join(' ');
   }
   return whole(call);

@@ -5,7 +5,7 @@
 import { spelling } from '../../document/facts.ts';
 import { isJsonObject, isScalar, type JsonObject } from '../../json.ts';
 import { renameVariables } from '../rule-parts.ts';
-import { withoutForeignRoot } from './paths.ts';
+import { withoutRoot } from './paths.ts';
 
 export type FieldRule = Readonly<Record<string, unknown>>;
 
@@ -34,9 +34,9 @@ function rulesOfField(path: string, wanted: unknown, depth: number): readonly Fi
   return known.length < rules.length ? undefined : known;
 }
 
-/** Several rules as one, which all have to hold. */
-export function allOf(rules: readonly FieldRule[]): FieldRule | undefined {
-  return rules.length > 1 ? { and: rules } : rules[0];
+/** Several rules as one. */
+export function joined(operator: 'and' | 'or', rules: readonly FieldRule[]): FieldRule | undefined {
+  return rules.length > 1 ? { [operator]: rules } : rules[0];
 }
 
 function oneOf(path: string, values: readonly unknown[]): FieldRule | undefined {
@@ -57,7 +57,7 @@ export function compareTo(name: string, read: object, value: unknown): FieldRule
   if (/^(?:exists?|isset|present|defined)$/.test(name))
     return value === false ? isMissing(read) : isThere(read);
   const sign = SIGNS.get(name);
-  if (value === null) return sign === '===' ? isMissing(read) : undefined;
+  if (value === null) return sign === '===' ? isMissing(read) : sign === '!==' ? isThere(read) : undefined;
   if (name === 'in' || name === 'oneof')
     return Array.isArray(value) && 'var' in read ? oneOf(String(read.var), value) : undefined;
   if (!isScalar(value)) return undefined;
@@ -83,7 +83,7 @@ function isMissing(read: object): FieldRule {
 }
 
 /** Signs with the words for them, spelt in small letters. */
-const SIGNS: ReadonlyMap<string, string> = new Map(
+export const SIGNS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     '===': 'eq equal equals equalto is = ==',
     '!==': 'ne neq notequal notequals != <>',
@@ -102,7 +102,7 @@ export function pathHere(written: string): string | undefined {
     .trim();
   const steps = bare.replaceAll('?.', '.').replaceAll(/\[["']?([\w-]+)["']?\]/g, '.$1');
   if (!/^[\w$@.-]+$/.test(steps)) return undefined;
-  const inner = withoutForeignRoot(steps.replace(/^@\./, '').replace(/^\$json\.(?=headers\.|query\.)/, ''));
+  const inner = withoutRoot(steps.replace(/^@\./, '').replace(/^\$json\.(?=headers\.|query\.)/, ''));
   const header = /^(?:headers?|request\.headers?)\.(.+)$/.exec(inner)?.[1];
   if (header !== undefined) return `headers.${header.toLowerCase()}`;
   if (/^(?:query|payload|item)\.|^(?:payload|path|now|item|index)$/.test(inner)) return inner;

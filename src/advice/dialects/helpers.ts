@@ -32,7 +32,7 @@ const LOOPS = /^(?:foreach|for|loop|iterate|range)$/;
 const SIGNS: Readonly<Record<string, string>> = { '==': 'eq', '===': 'eq', '!=': 'ne', '!==': 'ne' };
 
 /** What to write for a block of an unknown name; undefined where nothing is known of it. */
-export function meantBlock(written: string, operands: readonly string[]): string | undefined {
+export function blockHint(written: string, operands: readonly string[]): string | undefined {
   const name = spelling(written);
   const [first = '', second = '', third = ''] = operands;
   const helper =
@@ -49,6 +49,6 @@ export function meantBlock(written: string, operands: readonly string[]): string
     return `write {{#if (${helper} ${first} ${operands.length === 3 ? third : second})}} … {{/if}}`;
   if (LOOPS.test(name) && operands.length === 1) return `write {{#each ${first}}} … {{/each}}`;
   return /^(?:if)?(?:gt|lt|greater|less|contains|includes|in|startswith|endswith|matches)/.test(name)
-    ? 'a template asks only whether values are equal (eq, ne) and whether they are there: compare in a condition (match.when) with a mapping of its own, or in a transform'
+    ? 'compare in a condition (match.when) with a mapping of its own, or in a transform: a template asks only whether values are equal (eq, ne) and whether they are there'
     : undefined;
 }

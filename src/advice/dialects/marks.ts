@@ -37,10 +37,7 @@ const MARKS: readonly Mark[] = [
 const MAX_MORE = 5;
 
 /** Expressions in the marks of other tools: the first of each kind. */
-export function findForeignMarks(
-  source: string,
-  placeOf: (start: number, end: number) => Place,
-): readonly Found[] {
+export function findMarks(source: string, placeOf: (start: number, end: number) => Place): readonly Found[] {
   return MARKS.flatMap((mark) => {
     const matches = mark.isAlone === true && source.includes('{{') ? [] : [...source.matchAll(mark.pattern)];
     const [match] = matches;
@@ -87,7 +84,7 @@ const LANGUAGES: readonly (readonly [tool: string, expression: RegExp, write: st
 ];
 
 /** A template that cannot be used as it is, or has statements that are sent as text: one finding for all of it. */
-export function foreignLanguage({
+export function findLanguage({
   source,
   findings,
   isUsable,

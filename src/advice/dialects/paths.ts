@@ -3,7 +3,7 @@ import type { Place } from '../../document/document.ts';
 import { quoted, say } from '../../finding.ts';
 import { replacing, type Found } from '../rule.ts';
 import { quoteName } from '../rule-parts.ts';
-import { provider, verifyInstead } from '../proof-headers.ts';
+import { provider, verifyFor } from '../proof-headers.ts';
 
 /** Names that carry the hook token: a request never holds them (see the server and golden files). */
 const TOKEN_CARRIERS: Readonly<Record<string, readonly string[]>> = {
@@ -44,8 +44,8 @@ function inBrackets(name: string): EmptyPath | undefined {
 
 function unreadable(keys: readonly string[]): EmptyPath | undefined {
   const [root = '', name] = keys;
-  const foreign = foreignPath(keys.join('.'));
-  if (foreign !== undefined || name === undefined) return foreign;
+  const written = pathOfTool(keys.join('.'));
+  if (written !== undefined || name === undefined) return written;
   const lower = root === 'headers' ? name.toLowerCase() : name;
   if (Object.hasOwn(TOKEN_CARRIERS, root) && TOKEN_CARRIERS[root]?.includes(lower) === true)
     return tokenCarrier(root, lower);
@@ -73,12 +73,12 @@ function proof([root, header = '']: readonly string[]): EmptyPath | undefined {
   return {
     code: 'TOKEN_CARRIER_READ',
     message: say`"headers.${header}" is how ${sender} proves itself, which verify judges, before any condition is asked`,
-    hint: say`${verifyInstead(header) ?? ''}, and leave this part of the condition out`,
+    hint: say`${verifyFor(header) ?? ''}, and leave this part of the condition out`,
   };
 }
 
 /** Words that other tools put before the fields of a body, with the tool. */
-const FOREIGN_ROOTS: readonly (readonly [RegExp, string])[] = [
+const ROOTS_OF_TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^\$\.(?=.)/, 'JSONPath'],
   [/^\.(?=\w)/, 'jq'],
   [/^\$json\.(?:body\.)?/, 'n8n'],
@@ -95,8 +95,8 @@ const FOREIGN_ROOTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** The path as it is here, of one that begins as another tool writes it. */
-export function withoutForeignRoot(path: string): string {
-  const start = FOREIGN_ROOTS.map(([prefix]) => prefix.exec(path)?.[0]).find((found) => found !== undefined);
+export function withoutRoot(path: string): string {
+  const start = ROOTS_OF_TOOLS.map(([prefix]) => prefix.exec(path)?.[0]).find((found) => found !== undefined);
   return start === undefined || start.length === path.length ? path : path.slice(start.length);
 }
 
@@ -108,35 +108,35 @@ export function rootHere(path: string): string {
 }
 
 /** A path as another tool writes it. A body may have a field of that name, so it is a warning. */
-function foreignPath(path: string): EmptyPath | undefined {
+function pathOfTool(path: string): EmptyPath | undefined {
   const inside = /^\{\{\s*([\w.$@-]+)\s*\}\}$/.exec(path)?.[1];
   if (inside !== undefined) {
     const message = 'a condition takes the path alone, without {{ }}';
     return {
-      ...FOREIGN,
+      ...OF_TOOL,
       message: quoted(message),
       hint: say`write ${inside}`,
       replace: { from: path, to: inside },
     };
   }
-  for (const [prefix, tool] of FOREIGN_ROOTS) {
+  for (const [prefix, tool] of ROOTS_OF_TOOLS) {
     const start = prefix.exec(path)?.[0];
-    if (start !== undefined && start.length < path.length) return foreignRoot(path, start, tool);
+    if (start !== undefined && start.length < path.length) return rootOfTool(path, start, tool);
   }
   return undefined;
 }
 
-const FOREIGN = { code: 'FOREIGN_PATH' } as const;
+const OF_TOOL = { code: 'FOREIGN_PATH' } as const;
 
 /** A path that begins as another tool writes it. */
-function foreignRoot(path: string, start: string, tool: string): EmptyPath {
+function rootOfTool(path: string, start: string, tool: string): EmptyPath {
   const here = path.slice(start.length);
   // No body has a field called $json, but some have one called request.
   const asField = /^[$.]/.test(start)
     ? ''
     : `, or payload.${path.slice(0, 80)} if the body has a field of that name`;
   return {
-    ...FOREIGN,
+    ...OF_TOOL,
     message: say`"${start.length > 2 ? start.replace(/\.$/, '') : start}" is how ${tool} begins a path; here the fields of the body stand at its root`,
     hint: say`write ${here.slice(0, 80)}${asField}`,
     // Where the body may have such a field, only its author can tell.

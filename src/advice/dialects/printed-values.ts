@@ -3,7 +3,6 @@ import { say, todo } from '../../finding.ts';
 
 /** What follows the place of the error is looked at so far. */
 const MAX_LOOKED_AT = 400;
-const MAX_SHAPE_CHARS = 40;
 
 /** Which program printed it, and what to send instead. */
 export const PRINTED_WORDS = {
@@ -36,24 +35,9 @@ const PRINTED_KEYS: Printed = [
   [/^[A-Za-z_$][\w$-]{0,80}\s?:/, 'unquoted_key'],
 ];
 
-/** What a program printed at the place of an error, and how that is written; no value is in it. */
-export function findPrinted(
-  text: string,
-  at: number,
-  isKey: boolean,
-): { readonly slip: Printer; readonly shape: string } | undefined {
+/** Which program printed what stands at the place of an error. */
+export function findPrinted(text: string, at: number, isKey: boolean): Printer | undefined {
   const rest = text.slice(at, at + MAX_LOOKED_AT);
   const found = [...PRINTED, ...(isKey ? PRINTED_KEYS : [])].find(([form]) => form.test(rest))?.[1];
-  const slip = found === 'single_quotes' && IS_PYTHON.test(rest) ? 'python' : found;
-  return slip === undefined ? undefined : { slip, shape: shapeOf(rest) };
-}
-
-/** How it is written, without the sender's words. */
-function shapeOf(rest: string): string {
-  const shape = rest
-    .replaceAll(/'[^'\n]*'/g, "'…'")
-    .replaceAll(/"[^"\n]*"/g, '"…"')
-    .replaceAll(/[^\s'"{}[\]():,=>…]+/gu, (word) => (/^(?:True|False|None|nil)$/.test(word) ? word : '…'))
-    .replaceAll(/\s+/g, ' ');
-  return shape.length > MAX_SHAPE_CHARS ? `${shape.slice(0, MAX_SHAPE_CHARS).trimEnd()} …` : shape;
+  return found === 'single_quotes' && IS_PYTHON.test(rest) ? 'python' : found;
 }

@@ -10,14 +10,15 @@ const TOP = 'the top level';
 export function placesHint({ root, path, key }: Misplaced, places: readonly Path[]): string {
   const [place = [], ...others] = places;
   const names = places.slice(0, MAX_PLACES).map((each) => objectName(root, each));
-  const belongs = `${key} belongs in ${inWords(names, 'or')}`;
-  if (others.length > 0) return `${belongs}: move it into the one you mean`;
+  if (others.length > 0) return `move it into ${inWords(names, 'or')}, whichever you mean`;
+  const belongs = `${key} belongs in ${inWords(names)}`;
   if (root.at([...place, key]).value !== undefined)
-    return `${belongs}, where it stands already${lineOf(root, [...place, key])}: keep one of the two, there`;
+    return `keep one of the two: ${belongs}, where it stands already${lineOf(root, [...place, key])}`;
   if (place.length === path.length - 1 && isPrefix(place, path))
-    return `${key} belongs beside ${String(path.at(-1))}, not in it: move it one level to the left`;
-  if (isObject(root.at(place).value)) return `${belongs}${lineOf(root, place)}: move it there`;
-  return `${belongs}: write ${newObject(root, place, key)}`;
+    return `move it one level to the left: ${key} belongs beside ${String(path.at(-1))}, not in it`;
+  if (isObject(root.at(place).value))
+    return `move it into ${inWords(names)}${lineOf(root, place)}, where it belongs`;
+  return `write ${newObject(root, place, key)}, where it belongs`;
 }
 
 /** An object that is not there yet, with the key. */

@@ -15,6 +15,7 @@ import {
   type SignedRequest,
 } from '../../verify/verify.ts';
 import { defined } from '../../json.ts';
+import { surest, type Way } from '../rule.ts';
 
 /** What the service knows beside a proof: whether the hook token came, and the address that the sender signs. */
 export interface KnownBeside {
@@ -26,36 +27,93 @@ export interface KnownBeside {
   readonly senders?: readonly Sender[];
 }
 
-/** Says why a request was refused: first what would have fitted, then what the refusal says by itself. */
+/** A refusal with all that is looked at for it. */
+interface AskedRefusal extends SecretProof {
+  readonly proof: ProofSettings;
+  readonly request: SignedRequest;
+  readonly refusal: Refused;
+  readonly known: KnownBeside;
+}
+
+const isTimed = ({ refusal: { reason } }: AskedRefusal): boolean =>
+  reason === 'too-old' || reason === 'too-new';
+
+/** Why a request may have been refused: first what would have fitted, then what the refusal says by itself. */
+const WAYS: readonly (Way<AskedRefusal, Diagnosis> & { readonly of?: readonly Refused['reason'][] })[] = [
+  { name: 'not-configured', confidence: 'certain', of: ['not-configured'], find: notConfigured },
+  {
+    name: 'token-in-its-place',
+    confidence: 'certain',
+    of: ['no-proof'],
+    find: (asked) => (asked.known.hasToken === true ? noProof(asked, true) : undefined),
+  },
+  {
+    name: 'other-reading',
+    confidence: 'certain',
+    find: (asked) => (isTimed(asked) ? undefined : findFitting(asked, asked.request)),
+  },
+  {
+    name: 'other-unit',
+    confidence: 'likely',
+    of: ['too-old', 'too-new', 'malformed-timestamp'],
+    find: (asked) => otherUnit(asked, asked.request),
+  },
+  {
+    name: 'other-sender',
+    confidence: 'likely',
+    find: (asked) =>
+      asked.refusal.reason === 'no-proof' || !isTable(asked.settings)
+        ? otherSender(asked, asked.request)
+        : undefined,
+  },
+  {
+    name: 'other-form',
+    confidence: 'likely',
+    of: ['malformed-proof'],
+    find: (asked) => otherForm(asked, asked.request),
+  },
+  {
+    name: 'other-address',
+    confidence: 'guess',
+    of: ['wrong-proof'],
+    find: ({ known }) => (known.signsUrl === true ? otherUrl(known) : undefined),
+  },
+  { name: 'no-proof', confidence: 'guess', of: ['no-proof'], find: (asked) => noProof(asked) },
+  {
+    name: 'wrong-secret',
+    confidence: 'guess',
+    of: ['wrong-proof'],
+    find: (asked) => (isTable(asked.settings) ? wrongSecret(asked) : undefined),
+  },
+];
+
+/** Says why a request was refused. */
 export function diagnose(
   proof: ProofSettings,
   request: SignedRequest,
   refusal: Refused,
   known: KnownBeside = {},
 ): Diagnosis {
-  const { settings, doubts } = proof;
-  const { reason } = refusal;
+  const { settings } = proof;
   if (settings.scheme === 'oidc') return plainReason(proof, refusal);
-  const names = settings.secrets.map(nameOfSecret);
   const secrets = proof.secrets.filter((secret) => secret !== '');
-  const own: SecretProof = { settings, secrets, senders: known.senders ?? shippedSenders() };
-  if (reason === 'not-configured')
-    return {
-      code: reason,
-      facts: { names, isUnset: secrets.length === 0 && doubts === undefined, ...defined({ doubts }) },
-    };
-  if (reason === 'no-proof' && known.hasToken === true) return noProof(own, true);
-  const isTimed = reason === 'too-old' || reason === 'too-new' || reason === 'malformed-timestamp';
-  const found = reason === 'too-old' || reason === 'too-new' ? undefined : findFitting(own, request);
-  return (
-    found ??
-    (isTimed ? otherUnit(own, request) : undefined) ??
-    (reason === 'no-proof' || !isTable(settings) ? otherSender(own, request) : undefined) ??
-    (reason === 'malformed-proof' ? otherForm(own, request) : undefined) ??
-    (reason === 'wrong-proof' && known.signsUrl === true ? otherUrl(known) : undefined) ??
-    (reason === 'no-proof' ? noProof(own) : undefined) ??
-    (reason === 'wrong-proof' && isTable(settings) ? wrongSecret(own, names) : plainReason(proof, refusal))
-  );
+  const asked = {
+    settings,
+    secrets,
+    senders: known.senders ?? shippedSenders(),
+    proof,
+    request,
+    refusal,
+    known,
+  };
+  const ways = WAYS.filter(({ of }) => of?.includes(refusal.reason) !== false);
+  return surest(ways, asked) ?? plainReason(proof, refusal);
+}
+
+function notConfigured({ settings, secrets, proof: { doubts } }: AskedRefusal): Diagnosis {
+  const names = settings.secrets.map(nameOfSecret);
+  const isUnset = secrets.length === 0 && doubts === undefined;
+  return { code: 'not-configured', facts: { names, isUnset, ...defined({ doubts }) } };
 }
 
 function noProof({ settings }: SecretProof, hasToken?: true): Diagnosis {
@@ -118,8 +176,9 @@ function otherUrl({ publicUrl, url = '' }: KnownBeside): Diagnosis {
   return { code: 'other-url', facts: defined({ taken }) };
 }
 
-function wrongSecret({ settings, secrets }: SecretProof, names: readonly string[]): Diagnosis {
+function wrongSecret({ settings, secrets }: SecretProof): Diagnosis {
   const { scheme } = settings;
+  const names = settings.secrets.map(nameOfSecret);
   const doubted = secrets.find((secret) => doubtSecret(settings, secret, otherKey) !== undefined);
   const form = doubted && otherKey(doubted);
   const ways = isTable(settings) ? schemeOf(settings).ways : [];

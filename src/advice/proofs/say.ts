@@ -40,7 +40,7 @@ const SAY: Say = {
     if (beside !== undefined)
       return say`beside the proof of the sender (${beside}), requireToken: true in a mapping of this path asks for the hook token as well: most senders that sign cannot send it, and the proof is enough`;
     if (near !== undefined)
-      return say`no mapping has the hook name it was sent to, so the hook token was asked for, and none came: ${nameMeant(near)}`;
+      return say`no mapping has the hook name it was sent to, so the hook token was asked for, and none came: ${nearNameWords(near)}`;
     if (has === 'basic')
       return say`the request carries Authorization: Basic, and this path asks for the hook token: send it as ${CARRIERS}; or, for a sender that can only send user and password, write verify: {scheme: basic, user: NAME, secrets: ['\${PASSWORD}']} ${placeOf(mapping)}`;
     return say`no hook token came; ${has === 'other' ? 'Authorization is there, but without the word Bearer; ' : ''}send it as ${CARRIERS}${takesQuery === true ? ', or ?token=TOKEN in the address (deprecated)' : ''}`;
@@ -56,7 +56,7 @@ const SAY: Say = {
     say`the token came as ?token= in the address, which hooks.queryToken: reject refuses: send it as ${CARRIERS}`,
   'no-verify': ({ header, of, schemes, isUnknown, mapping, near }) => {
     if (isUnknown)
-      return say`the request carries ${header}, the proof of ${of.join(' or ')}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${near === undefined ? 'correct the address at the sender, or match.path of the mapping that was meant' : nameMeant(near)}`;
+      return say`the request carries ${header}, the proof of ${of.join(' or ')}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${near === undefined ? 'correct the address at the sender, or match.path of the mapping that was meant' : nearNameWords(near)}`;
     const place = placeOf(mapping);
     return schemes.length > 0
       ? say`the request carries ${header}, the proof of ${of.join(' or ')}, but no mapping of this path says verify, so the hook token is asked for: ${adviseVerify(schemes, place)}`
@@ -180,7 +180,7 @@ const PATHS: Readonly<Record<'query' | 'slash' | 'begin', (cut: string) => Sente
 };
 
 const placeOf = (mapping = 'the mapping'): string => `in ${mapping}, beside match`;
-const nameMeant = (near: string): string =>
+const nearNameWords = (near: string): string =>
   `the nearest hook name is ${near}; correct it at one of the two, there or at the sender`;
 const textOf = (name: Name): string => (typeof name === 'string' ? name : name.sent);
 

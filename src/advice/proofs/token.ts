@@ -5,6 +5,7 @@ import type { TokenFacts } from '../../server/server.ts';
 import { type Sender, shippedSenders } from '../../senders/senders.ts';
 import { findCarried } from './carried.ts';
 import { writtenProof } from './written-verify.ts';
+import { surest, type Way } from '../rule.ts';
 
 /** Headers and fields that are looked through for the token: a sender chooses how many there are. */
 const MAX_LOOKED_AT = 50;
@@ -12,27 +13,38 @@ const MAX_LOOKED_AT = 50;
 /** A request, and the nearest hook name to one that no mapping has. */
 interface TokenRequest extends TokenFacts {
   readonly near: string | undefined;
+  readonly senders: readonly Sender[];
 }
 
 /** Says why a request did not prove itself with the hook token: what it carries instead, and which carriers there are. */
 export function diagnoseToken(facts: TokenFacts, near?: string, senders = shippedSenders()): Diagnosis {
-  const request = { ...facts, near };
-  return (
-    tokenElsewhere(request) ??
-    proofNotAsked(request, senders) ??
-    (facts.reason === 'query-rejected'
-      ? { code: 'query-rejected', facts: {} }
-      : facts.reason === 'missing'
-        ? withoutToken(request)
-        : wrongToken(request))
-  );
+  const request = { ...facts, near, senders };
+  return surest(WAYS, request) ?? { code: 'query-rejected', facts: {} };
 }
 
+const WAYS: readonly Way<TokenRequest, Diagnosis>[] = [
+  { name: 'token-elsewhere', confidence: 'certain', find: tokenElsewhere },
+  { name: 'proof-not-asked', confidence: 'certain', find: proofNotAsked },
+  {
+    name: 'no-token',
+    confidence: 'likely',
+    find: (request) => (request.reason === 'missing' ? withoutToken(request) : undefined),
+  },
+  {
+    name: 'wrong-token',
+    confidence: 'likely',
+    find: (request) => (request.reason === 'query-rejected' ? undefined : wrongToken(request)),
+  },
+];
+
 /** The proof of a known sender, on a path that asks for the hook token. */
-function proofNotAsked(
-  { rawHeaders, unknownName, mapping, near }: TokenRequest,
-  senders: readonly Sender[],
-): Diagnosis | undefined {
+function proofNotAsked({
+  rawHeaders,
+  unknownName,
+  mapping,
+  near,
+  senders,
+}: TokenRequest): Diagnosis | undefined {
   const carried = findCarried(rawHeaders, { senders, except: AUTHORIZATION });
   if (carried === undefined) return undefined;
   const { header } = carried;

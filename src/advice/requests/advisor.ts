@@ -7,7 +7,7 @@ import { diagnoseToken } from '../proofs/token.ts';
 import { shippedSenders } from '../../senders/senders.ts';
 import { findAddressCheck, readTexts } from '../vocabulary/address-checks.ts';
 import { createDecisionAdvisor } from './decision-advice.ts';
-import { sayFindings } from './decision-words.ts';
+import { sayFindings } from './decision-sentences.ts';
 import { findDifference, operatorOf } from './difference.ts';
 import { nearestName } from './near-names.ts';
 import { refusalFinding } from './refusal-notes.ts';

@@ -21,21 +21,21 @@ export function leavesBelow(
 }
 
 /** The comparisons that made a condition hold, in the order they were asked in; of an `or` the part that held. */
-export function heldLeaves(nodes: readonly ConditionTrace[]): readonly ConditionTrace[] {
-  return heldBelow(0, nodes);
+export function leavesThatHold(nodes: readonly ConditionTrace[]): readonly ConditionTrace[] {
+  return leavesThatHoldBelow(0, nodes);
 }
 
-function heldBelow(index: number, nodes: readonly ConditionTrace[]): readonly ConditionTrace[] {
+function leavesThatHoldBelow(index: number, nodes: readonly ConditionTrace[]): readonly ConditionTrace[] {
   const node = nodes[index];
   if (node === undefined || !isJsonObject(node.rule)) return [];
   if (node.leaf) return [node];
   const children = childrenOf(index, nodes);
   const operator = operatorOf(node);
   if (operator === 'or') {
-    const held = children.find((child) => nodes[child]?.result === 'true');
-    return held === undefined ? [] : heldBelow(held, nodes);
+    const first = children.find((child) => nodes[child]?.result === 'true');
+    return first === undefined ? [] : leavesThatHoldBelow(first, nodes);
   }
-  if (operator !== '!') return children.flatMap((child) => heldBelow(child, nodes));
+  if (operator !== '!') return children.flatMap((child) => leavesThatHoldBelow(child, nodes));
   const [inner] = children.flatMap((child) => nodes[child] ?? []);
   if (inner?.leaf !== true) return leavesBelow(node, nodes);
   const { found, missing } = inner;

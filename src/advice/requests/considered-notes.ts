@@ -7,7 +7,7 @@ import { spelling } from '../../document/facts.ts';
 import { namesRead } from '../../mapping/facts.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
-import { fieldsOfElement, heldLeaves, leavesBelow } from './condition-leaves.ts';
+import { fieldsOfElement, leavesThatHold, leavesBelow } from './condition-leaves.ts';
 import { operatorOf } from './difference.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
@@ -30,11 +30,11 @@ const MISSPELT = 0.25;
  */
 export function nearestMisses(
   considered: readonly ConsideredMapping[],
-  instead: EvaluationAdvice['instead'] = new Map(),
+  suggestions: EvaluationAdvice['suggestions'] = new Map(),
 ): readonly ConsideredMapping[] {
   const at = considered.findIndex(({ matched }) => matched);
   const far = ({ failing = 0, parts = [] }: ConsideredMapping): number =>
-    failing - (1 - MISSPELT) * parts.filter((part) => isMisspelt(part, instead)).length;
+    failing - (1 - MISSPELT) * parts.filter((part) => isMisspelt(part, suggestions)).length;
   // Sorting is stable, so the rest stays in first-match order.
   return (at === -1 ? considered : considered.slice(0, at))
     .filter(({ failed }) => failed?.part !== 'path')
@@ -42,8 +42,11 @@ export function nearestMisses(
 }
 
 /** Whether the request has the name in another spelling, with the value that was asked for. */
-function isMisspelt({ missing, expected }: ConditionTrace, instead: EvaluationAdvice['instead']): boolean {
-  const near = missing === undefined ? undefined : instead.get(missing);
+function isMisspelt(
+  { missing, expected }: ConditionTrace,
+  suggestions: EvaluationAdvice['suggestions'],
+): boolean {
+  const near = missing === undefined ? undefined : suggestions.get(missing);
   const [name, ...others] = near?.names ?? [];
   if (missing === undefined || name === undefined || others.length > 0) return false;
   const isSame = spelling(name) === spelling(missing);
@@ -57,7 +60,7 @@ export function consideredNotes(
 ): readonly EvaluationNote[] {
   if (considered.length === 0) return nearNameNotes(advice?.nearNames ?? []);
   const taken = considered.filter(({ matched }) => matched);
-  const misses = nearestMisses(considered, advice?.instead);
+  const misses = nearestMisses(considered, advice?.suggestions);
   const isNameUnknown = taken.length === 0 && misses.length === 0;
   return [
     ...taken.flatMap(heldNotes),
@@ -123,7 +126,7 @@ export function placesOf(misses: readonly ConsideredMapping[]): ReadonlyMap<stri
 /** What made the condition of the mapping taken hold. */
 function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly EvaluationNote[] {
   const about = { mapping: { id: mapping.id, at: formatPlace(mapping.at) } };
-  const leaves = heldLeaves(nodes);
+  const leaves = leavesThatHold(nodes);
   const shown = leaves.length > MAX_HELD ? leaves.slice(0, MAX_HELD - 1) : leaves;
   const more = leaves.length - shown.length;
   return [

@@ -9,7 +9,7 @@ import type { RequestAdvice } from '../../server/server.ts';
 import { isReadAmiss, readsBodyAsList } from './request-advice.ts';
 import { createBodyIndex } from './body-index.ts';
 import { findElementReads } from './element-reads.ts';
-import { findInstead } from './missing-paths.ts';
+import { findSuggestions } from './missing-paths.ts';
 import { kindNotes } from './request-notes.ts';
 import { senderNote } from './sender-note.ts';
 
@@ -36,7 +36,7 @@ export function createDecisionAdvisor(
     const reads = findElementReads(evaluation, createBodyIndex(request.payload));
     const notes = reads === undefined ? notesFor(evaluation, request, table) : [reads.note];
     const isOfKind = notes.some(({ code }) => isKindCode(code));
-    const instead = isOfKind ? [] : findInstead(evaluation, request, { ofElements: reads?.names });
+    const suggestions = isOfKind ? [] : findSuggestions(evaluation, request, { ofElements: reads?.names });
     return {
       findings: [
         ...notes
@@ -47,7 +47,7 @@ export function createDecisionAdvisor(
           : []),
       ],
       instead: new Map(
-        [...instead].flatMap(([name, { names, paths = names }]) =>
+        [...suggestions].flatMap(([name, { names, paths = names }]) =>
           names.length > 0 && names.every(isKnown) ? [[name, paths]] : [],
         ),
       ),

@@ -117,7 +117,7 @@ function codeOfTexts(found: string, expected: string): string | undefined {
 }
 
 /** The kind of a value in the words of advice. */
-export function kindWord(value: JsonValue): string {
+function kindWord(value: JsonValue): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
   if (typeof value === 'string') return 'a text';

@@ -3,16 +3,8 @@ import { say, todo, write, type Sentence } from '../../finding.ts';
 import { didYouMean } from '../../document/document.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
 import { isListOperator } from '../../mapping/facts.ts';
-import { renameVariables } from '../rule-parts.ts';
-import {
-  describe,
-  fieldsOf,
-  ruleText,
-  takeApart,
-  variable,
-  variableName,
-  type ReadVariable,
-} from './rule-operands.ts';
+import { nameOfVariable, renameVariables } from '../rule-parts.ts';
+import { describe, fieldsOf, ruleText, takeApart, variable, type ReadVariable } from './rule-operands.ts';
 
 /** Whether a rule asks something of each element by itself; `reduce` has names of its own for it. */
 const isOfElements = (operator: string): boolean => isListOperator(operator) && operator !== 'reduce';
@@ -30,7 +22,7 @@ export interface ElementRule {
 export function elementRule(rule: JsonValue, read: ReadVariable): ElementRule | undefined {
   const parts = takeApart(rule);
   const [list, inner] = parts?.operands ?? [];
-  const name = variableName(list);
+  const name = nameOfVariable(list);
   if (parts === undefined || name === undefined || inner === undefined || !isOfElements(parts.operator))
     return undefined;
   return { operator: parts.operator, list: name, value: read(name), rule: inner };
@@ -65,7 +57,7 @@ export function adviseOnElements(rule: ElementRule, read: ReadVariable): Sentenc
 function namesIn(rule: JsonValue): readonly string[] {
   const parts = takeApart(rule);
   if (parts === undefined) return Array.isArray(rule) ? (rule as readonly JsonValue[]).flatMap(namesIn) : [];
-  const name = variableName(rule);
+  const name = nameOfVariable(rule);
   if (name !== undefined) return parts.operands.length > 1 ? [] : [name];
   const isNested = isListOperator(parts.operator);
   return (isNested ? parts.operands.slice(0, 1) : parts.operands).flatMap(namesIn);

@@ -82,7 +82,7 @@ export interface LaterMapping {
 /** Advice as it is printed. */
 export interface EvaluationAdvice {
   readonly nearNames: readonly NearHookName[];
-  readonly instead: ReadonlyMap<string, AdviceText>;
+  readonly suggestions: ReadonlyMap<string, AdviceText>;
   readonly foundAt: ReadonlyMap<string, FoundText>;
   /** Of the part of a condition that failed, by its place: it stands in place of weaker advice. */
   readonly leaves?: ReadonlyMap<Place, readonly Sentence[]>;
@@ -105,7 +105,7 @@ export interface EvaluationAdvice {
 /** Where nothing is said. */
 export const NO_ADVICE: EvaluationAdvice = {
   nearNames: [],
-  instead: new Map(),
+  suggestions: new Map(),
   foundAt: new Map(),
   alsoMatched: [],
 };

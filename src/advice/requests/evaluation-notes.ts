@@ -68,7 +68,7 @@ function emptyNotes(
   );
   const empty = [...groups.values()].map((group): EvaluationNote => {
     const [{ expression, at, field, index }] = group as [(typeof group)[number]];
-    const near = advice?.instead.get(expression.trim());
+    const near = advice?.suggestions.get(expression.trim());
     const rendered = templates.filter((each) => each.field === field && each.index !== undefined).length;
     const of = elementsText(
       group.flatMap((each) => each.index ?? []),
@@ -133,7 +133,7 @@ function refusalNotes(evaluation: Evaluation, said: Said): readonly EvaluationNo
   const { advice } = said;
   if (outcome.kind !== 'rejected') return [];
   const { cause } = outcome.error;
-  const isSaid = advice?.notes?.some(({ code }) => SAYS_ALL[code]?.includes(outcome.error.code)) === true;
+  const isSaid = advice?.notes?.some(({ code }) => SETTLES[code]?.includes(outcome.error.code)) === true;
   // A transform that returned nothing has its note.
   const isIdle =
     BLANK.includes(outcome.error.code) &&
@@ -151,8 +151,8 @@ const NO_MAPPING = ['no_mapping_matched'];
 /** Hook names that a preset takes, under its own name or the older one. */
 const OF_PRESETS: ReadonlySet<string> = new Set(['mail', 'gmail']);
 
-/** Notes that say what to do about an error, better than the remedy that is right in general. */
-const SAYS_ALL: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
+/** The errors that a note settles: it says what to do about them, better than the remedy that is right in general. */
+const SETTLES: Partial<Readonly<Record<AdviceCode, readonly string[]>>> = {
   body_is_list: BLANK,
   body_is_text: BLANK,
   body_is_empty: BLANK,

@@ -19,7 +19,7 @@ type Advice = EvaluationAdvice | undefined;
 export function weakerNotes(node: ConditionTrace, advice: Advice): readonly EvaluationNote[] {
   const { found, expected, missing, result } = node;
   const how = result === 'false' ? findDifference(found, expected, operatorOf(node)) : undefined;
-  const named = missing === undefined ? undefined : advice?.instead.get(missing);
+  const named = missing === undefined ? undefined : advice?.suggestions.get(missing);
   const there = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
   const [first = ''] = named?.names ?? [];
   const hasValue = expected !== undefined && named?.value === shownAs(first, expected);
@@ -28,7 +28,7 @@ export function weakerNotes(node: ConditionTrace, advice: Advice): readonly Eval
   // Where the text that was asked for is found, the variable that was meant is known better than by its name.
   const near = there === undefined || isNamed ? named : undefined;
   const texts = [
-    near && ({ code: 'instead', text: insteadText(near, node), paths: near.names } as const),
+    near && ({ code: 'instead', text: suggestionText(near, node), paths: near.names } as const),
     how === undefined
       ? undefined
       : ({ code: 'difference', text: say`${sayDifference(how)}${literalText(node, how)}` } as const),
@@ -40,8 +40,8 @@ export function weakerNotes(node: ConditionTrace, advice: Advice): readonly Eval
 /** How a path of the request and its value are told. */
 export const shownAs = (name: string, value: JsonValue): string => `${name} (${JSON.stringify(value)})`;
 
-function insteadText(
-  { names, text, shown = text, value }: NonNullable<ReturnType<EvaluationAdvice['instead']['get']>>,
+function suggestionText(
+  { names, text, shown = text, value }: NonNullable<ReturnType<EvaluationAdvice['suggestions']['get']>>,
   node: ConditionTrace,
 ): Sentence {
   const [name = '', ...others] = names;
@@ -81,15 +81,15 @@ function rootedAs(written: JsonValue, path: string): string {
 /** An equality with another variable or text, as it is to be written behind `before`; nothing of any other rule. */
 function ruleFix(
   node: ConditionTrace,
-  meant: { readonly variable?: string; readonly literal: JsonValue | undefined },
+  { variable, literal }: { readonly variable?: string; readonly literal: JsonValue | undefined },
   before = ' ',
 ): Sentence {
   const operator = operatorOf(node);
   const operands = isJsonObject(node.rule) ? node.rule[operator] : undefined;
-  if (!operator.startsWith('==') || !Array.isArray(operands) || meant.literal === undefined) return say``;
+  if (!operator.startsWith('==') || !Array.isArray(operands) || literal === undefined) return say``;
   const written = (operands as readonly JsonValue[]).map((operand): JsonValue => {
-    if (!isJsonObject(operand)) return meant.literal ?? operand;
-    return meant.variable === undefined ? operand : { var: meant.variable };
+    if (!isJsonObject(operand)) return literal ?? operand;
+    return variable === undefined ? operand : { var: variable };
   });
   return say`${before}${write(shorten(JSON.stringify({ [operator]: written }), 300))}`;
 }
@@ -102,7 +102,7 @@ export function moreFailing(
 ): readonly EvaluationNote[] {
   const asked = decidingLeaves(nodes).map(({ node }) => node);
   const isMissing = failed.missing !== undefined;
-  const told = new Set([failed.missing]);
+  const seen = new Set([failed.missing]);
   const leaves = new Map([...asked, ...parts].map((node) => [node.at, node]));
   const others = failed.leaf ? [...leaves.values()].filter(({ at, leaf }) => leaf && at !== failed.at) : [];
   return others.slice(0, MAX_MORE).flatMap((node): readonly EvaluationNote[] => {
@@ -110,17 +110,17 @@ export function moreFailing(
     if (missing === undefined) return result === 'false' ? alsoFalse(node, advice) : [];
     const sure = advice?.leaves?.get(node.at);
     if (sure !== undefined) return sure.slice(0, 1).map((text) => alsoMissing(node, missing, text));
-    const near = told.has(missing) || !isMissing ? undefined : advice?.instead.get(missing);
+    const near = seen.has(missing) || !isMissing ? undefined : advice?.suggestions.get(missing);
     if (near === undefined) return [];
-    told.add(missing);
-    const meant = say`the request has ${near.shown ?? near.text}: ${todo}read that`;
-    return [{ ...alsoMissing(node, missing, meant), paths: near.names }];
+    seen.add(missing);
+    const remedy = say`the request has ${near.shown ?? near.text}: ${todo}read that`;
+    return [{ ...alsoMissing(node, missing, remedy), paths: near.names }];
   });
 }
 
-const alsoMissing = ({ at }: ConditionTrace, missing: string, meant: Sentence): EvaluationNote => ({
+const alsoMissing = ({ at }: ConditionTrace, missing: string, remedy: Sentence): EvaluationNote => ({
   code: 'instead',
-  text: say`${missing} is missing, too; ${meant}`,
+  text: say`${missing} is missing, too; ${remedy}`,
   ...placed(at),
 });
 

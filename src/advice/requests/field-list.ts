@@ -15,8 +15,6 @@ const MAX_FIELDS = 2000;
 const MAX_DEPTH = 12;
 /** Paths listed that were read and are missing; what rendered empty is told elsewhere, each with its place. */
 const MAX_MISSING = 12;
-/** Elements listed of a list whose name is read as if it were an object. */
-const MAX_ELEMENTS = 3;
 /** Characters of a value that is listed. */
 const MAX_VALUE = 100;
 
@@ -109,7 +107,7 @@ function fieldsOf(
   let total = 0;
   const walk = (value: JsonValue, keys: readonly string[], note: string): void => {
     const path = keys.join('.');
-    const entries = entriesOf(value, isReadThrough(path, readers) ? MAX_ELEMENTS : 1);
+    const entries = entriesOf(value);
     const isLeaf = entries.length === 0 || keys.length > MAX_DEPTH;
     if (keys.length > 1 && (isLeaf || readers.has(path))) {
       total += 1;
@@ -117,29 +115,17 @@ function fieldsOf(
         found.push({ path, keys, value: shown(keys, value, note) });
     }
     if (isLeaf) return;
-    const of = Array.isArray(value) ? partNote(entries.length, value.length) || note : note;
+    const of = Array.isArray(value) && value.length > 1 ? ` (first of ${value.length})` : note;
     for (const [key, inner] of entries) walk(inner, [...keys, key], of);
   };
   walk(payload, ['payload'], '');
   return { found, total };
 }
 
-function entriesOf(value: JsonValue, elements: number): readonly (readonly [string, JsonValue])[] {
-  if (Array.isArray(value)) {
-    const first = (value as readonly JsonValue[]).slice(0, elements);
-    return first.map((each, index) => [String(index), each]);
-  }
+function entriesOf(value: JsonValue): readonly (readonly [string, JsonValue])[] {
+  if (Array.isArray(value))
+    return value.length === 0 ? [] : [['0', (value as readonly JsonValue[])[0] ?? null]];
   return isJsonObject(value) ? Object.entries(value) : [];
-}
-
-/** Whether a path goes on within a list by a name: the element that is meant may be any of them. */
-const isReadThrough = (list: string, readers: Readers): boolean =>
-  [...readers.keys()].some((path) => path.startsWith(`${list}.`) && !/^\d/.test(path.slice(list.length + 1)));
-
-/** How many of the elements are listed, where some are not. */
-function partNote(listed: number, length: number): string {
-  if (listed >= length) return '';
-  return ` (first ${listed === 1 ? '' : `${listed} `}of ${length})`;
 }
 
 /** A path that is read and is no field of the body: of headers or the query, or missing. */

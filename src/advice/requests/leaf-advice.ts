@@ -3,6 +3,7 @@
  * sentence that is surest. It is made of the rule as written and of what its variables found.
  */
 import { say, todo, write, type Sentence } from '../../finding.ts';
+import { surest, type Way } from '../rule.ts';
 import { templateOperandFinding } from '../template-operands.ts';
 import type { Place } from '../../document/document.ts';
 import { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
@@ -14,16 +15,11 @@ import { compileReader, namesRead } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import { adviseOnElements, elementRule, elementsOf, readElement } from './element-advice.ts';
 import { adviseOnComparison, adviseOnTruth, isOrder } from './comparison-advice.ts';
-import {
-  adviseOnDefault,
-  adviseOnListWithin,
-  adviseOnOtherElement,
-  adviseOnParent,
-  endsAtNull,
-} from './missing-advice.ts';
-import type { Instead } from './missing-paths.ts';
+import { adviseOnDefault, adviseOnListWithin, adviseOnOtherElement, endsAtNull } from './missing-advice.ts';
+import type { Suggestions } from './missing-paths.ts';
 import { isNearPath } from './near-paths.ts';
-import { readOperands, takeApart, variableName, type ReadVariable } from './rule-operands.ts';
+import { nameOfVariable } from '../rule-parts.ts';
+import { readOperands, takeApart, type ReadVariable } from './rule-operands.ts';
 
 /** Sentences by the place of the leaf that they are about. */
 export type LeafAdvice = ReadonlyMap<Place, readonly Sentence[]>;
@@ -36,11 +32,11 @@ const readerOf =
   (name) =>
     compileReader(name === '' ? [] : name.split('.'))({ request });
 
-/** Advises on the failed leaf of each mapping that was not taken; `instead`: near names that were found already. */
+/** Advises on the failed leaf of each mapping that was not taken; `suggestions`: near names that were found already. */
 export function adviseOnFailed(
   considered: readonly ConsideredMapping[],
   request: HookRequest,
-  instead: Instead,
+  suggestions: Suggestions,
 ): LeafAdvice {
   const read = readerOf(request);
   const advice = new Map<Place, readonly Sentence[]>();
@@ -48,11 +44,11 @@ export function adviseOnFailed(
     const { failed, nodes = [], parts = [] } = each;
     if (failed?.part !== 'when') continue;
     const leaves = decidingLeaves(nodes, failed.node).slice(0, MAX_LEAVES);
-    const lines = leaves.flatMap((leaf) => linesFor(leaf, { read, instead }));
+    const lines = leaves.flatMap((leaf) => linesFor(leaf, { read, suggestions }));
     if (lines.length > 0) advice.set(failed.node.at, lines);
     for (const node of failed.node.leaf ? parts.slice(0, MAX_LEAVES) : []) {
       const isTold = advice.has(node.at) || !node.leaf || node.result === 'true';
-      const more = isTold ? [] : otherLines(node, { read, instead });
+      const more = isTold ? [] : otherLines(node, { read, suggestions });
       if (more.length > 0) advice.set(node.at, more);
     }
   }
@@ -68,29 +64,48 @@ function otherLines(node: ConditionTrace, known: Known): readonly Sentence[] {
 
 interface Known {
   readonly read: ReadVariable;
-  readonly instead: Instead;
+  readonly suggestions: Suggestions;
 }
 
-function linesFor({ node, negated }: DecidingLeaf, { read, instead }: Known): readonly Sentence[] {
-  const { missing, rule, result } = node;
-  if (missing === undefined || result !== 'unknown') {
-    const wrong =
-      result === (negated ? 'false' : 'true')
+/** A leaf with the name that was not sent, where that is why it failed. */
+interface AskedLeaf extends DecidingLeaf, Known {
+  readonly missing?: string;
+}
+
+const one = (sentence: Sentence | undefined): readonly Sentence[] | undefined => sentence && [sentence];
+
+/** What may be wrong with a leaf: of those that know something the surest speaks. */
+const WAYS: readonly Way<AskedLeaf, readonly Sentence[]>[] = [
+  { name: 'rule', confidence: 'certain', find: ({ node, read }) => one(adviseOnRule(node.rule, read)) },
+  {
+    name: 'list-on-the-way',
+    confidence: 'certain',
+    find: ({ missing, node: { rule }, read }) =>
+      missing === undefined || elementRule(rule, read) !== undefined
         ? undefined
-        : (adviseOnRule(rule, read) ?? (negated ? undefined : adviseOnOtherElement(rule, read)));
-    return wrong === undefined ? [] : [wrong];
-  }
-  const sure =
-    adviseOnRule(rule, read) ??
-    (elementRule(rule, read) === undefined ? adviseOnListWithin(missing, rule, read) : undefined);
-  if (sure !== undefined) return [sure];
-  const byDefault = adviseOnDefault(missing, { rule, negated });
-  const near = endsAtNull(missing, read) ? undefined : instead.get(missing);
-  if (byDefault === undefined) {
-    const parent = near === undefined ? adviseOnParent(missing, read) : undefined;
-    return parent === undefined ? [] : [parent];
-  }
-  // Where a missing value may be meant, a name that merely ends alike is another thing.
+        : one(adviseOnListWithin(missing, rule, read)),
+  },
+  {
+    name: 'other-element',
+    confidence: 'likely',
+    find: ({ missing, negated, node, read }) =>
+      missing === undefined && !negated ? one(adviseOnOtherElement(node.rule, read)) : undefined,
+  },
+  { name: 'default', confidence: 'likely', find: withDefault },
+];
+
+function linesFor({ node, negated }: DecidingLeaf, known: Known): readonly Sentence[] {
+  const { missing, result } = node;
+  const isMissing = missing !== undefined && result === 'unknown';
+  if (!isMissing && result === (negated ? 'false' : 'true')) return [];
+  return surest(WAYS, { node, negated, ...known, ...(isMissing && { missing }) }) ?? [];
+}
+
+/** Where a missing value may be meant, a name that merely ends alike is another thing. */
+function withDefault({ missing, negated, node: { rule }, read, suggestions }: AskedLeaf) {
+  const byDefault = missing === undefined ? undefined : adviseOnDefault(missing, { rule, negated });
+  if (missing === undefined || byDefault === undefined) return undefined;
+  const near = endsAtNull(missing, read) ? undefined : suggestions.get(missing);
   const isNear = near?.names.some((name) => isNearPath(missing, name)) === true;
   return [...(isNear ? [say`the request has ${near.shown ?? near.text}: ${todo}read that`] : []), byDefault];
 }
@@ -109,7 +124,7 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): Sentence | undefined
     }
     return undefined;
   }
-  const name = variableName(rule);
+  const name = nameOfVariable(rule);
   if (name !== undefined) return adviseOnTruth({ written: rule, name, value: read(name) });
   const parts = takeApart(rule) ?? NO_RULE;
   const template = templateOperandFinding(parts);
@@ -126,7 +141,7 @@ export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest
   const read = readerOf(request);
   const { nodes = [] } = taken;
   const notes = decidingLeaves(nodes).flatMap(({ node, negated }): readonly AdviceNote[] => {
-    const isOdd = node.result === oddResult(takeApart(node.rule)?.operator ?? '', negated);
+    const isOdd = node.result === doubtfulResult(takeApart(node.rule)?.operator ?? '', negated);
     const wrong = node.missing === undefined && isOdd ? adviseOnRule(node.rule, read) : undefined;
     const how = negated ? say`is false, as its "!" asks` : 'held';
     return wrong === undefined ? [] : [heldNote(node, say`when ${node.expression} ${how}, but ${wrong}`)];
@@ -142,7 +157,7 @@ function heldNote({ rule, at }: ConditionTrace, text: Sentence): AdviceNote {
  * The result of a leaf with which a condition may hold for the wrong reason: a text such as "false" is true, two texts
  * are in order by their letters, and what can never be equal is always different.
  */
-function oddResult(operator: string, isNegated: boolean): ConditionTrace['result'] | undefined {
+function doubtfulResult(operator: string, isNegated: boolean): ConditionTrace['result'] | undefined {
   if (operator === 'var' || isOrder(operator) || operator.startsWith('!'))
     return isNegated ? undefined : 'true';
   return isNegated ? 'false' : undefined;

@@ -1,7 +1,7 @@
 import { say, todo, type Sentence, type StoredFinding } from '../../finding.ts';
 import { defined } from '../../json.ts';
 import { formatPlace } from '../../document/document.ts';
-import type { CompiledMapping, RoutingTable } from '../../mapping/mapping.ts';
+import type { RoutingTable } from '../../mapping/mapping.ts';
 import type { RefusedRequest } from '../../server/server.ts';
 import { adviseOnCheck, checkOf, findAddressCheck } from '../vocabulary/address-checks.ts';
 
@@ -39,19 +39,8 @@ export function sayMethod(
   if (hasBody === true)
     return say`this GET came with a body, and only a POST brings one here: ${todo}let the sender send POST`;
   return found === 'GET'
-    ? say`to take GET, write the line method: GET in ${place}, beside match, or choose POST at the sender, where it has that choice; ${readsOf(first, name)}`
+    ? say`to take GET, write the line method: GET in ${place}, beside match, or choose POST at the sender, where it has that choice; the query is then the body, so ?${String(name ?? 'text')}=… is {{${String(name ?? 'text')}}}`
     : say`let the sender send POST, which ${place} takes`;
-}
-
-const MAX_NAMES = 4;
-
-/** How the fields of the query are read with `method: GET`: both ways, so that a mapping that has one keeps it. */
-function readsOf({ at }: CompiledMapping, name: Facts[string] = 'text'): Sentence {
-  const written = at.source.text.slice(at.start, at.end);
-  const own = [...new Set([...written.matchAll(/\bquery\.[\w-]{1,40}/g)].map(([path]) => path))];
-  return own.length > 0
-    ? say`what reads ${own.slice(0, MAX_NAMES).join(' and ')} stays as it is`
-    : say`the query is then the body, so ?${String(name)}=… is {{${String(name)}}}`;
 }
 
 const checkIn = (

@@ -1,17 +1,8 @@
 /* What a condition could say of a value that was not sent. */
 import { say, write, type Sentence } from '../../finding.ts';
-import { kindWord } from './difference.ts';
-import { readEncoded } from '../../hook/facts.ts';
-import { fieldAt, isJsonObject, isScalar, type JsonValue } from '../../json.ts';
-import {
-  hasDefault,
-  ruleText,
-  takeApart,
-  variable,
-  variableName,
-  type ReadVariable,
-} from './rule-operands.ts';
-import { findSplitKey } from './split-keys.ts';
+import { nameOfVariable } from '../rule-parts.ts';
+import { fieldAt, type JsonValue } from '../../json.ts';
+import { hasDefault, ruleText, takeApart, variable, type ReadVariable } from './rule-operands.ts';
 
 /**
  * The same rule with a default, where one could be meant: a rule that says what a value must not be, or one that an empty
@@ -29,7 +20,7 @@ export function adviseOnDefault(
   if (value === undefined) return undefined;
   const text = ruleText(
     operator,
-    operands.map((operand) => (variableName(operand) === missing ? { var: [missing, value] } : operand)),
+    operands.map((operand) => (nameOfVariable(operand) === missing ? { var: [missing, value] } : operand)),
   );
   return say`a comparison with a missing value does not hold: where a request without ${missing} is wanted, too, give it a default, ${negated ? `{"!": [${text}]}` : text}`;
 }
@@ -40,7 +31,7 @@ function defaultFor(
   missing: string,
   isAbsence: boolean,
 ): JsonValue | undefined {
-  const at = operands.findIndex((operand) => variableName(operand) === missing);
+  const at = operands.findIndex((operand) => nameOfVariable(operand) === missing);
   const own = operands[at];
   if (own === undefined || hasDefault(own) || operands.length > 2) return undefined;
   const other = operands[1 - at];
@@ -51,34 +42,6 @@ function defaultFor(
   // Nothing sent is no 0: a sensor that is away is not at 0 degrees.
   const isEmpty = (operator === '===' || operator === '==') && (other === false || other === '');
   return isEmpty ? other : undefined;
-}
-
-/** What stands where the path ends that was not found. */
-export function adviseOnParent(missing: string, read: ReadVariable): Sentence | undefined {
-  const keys = missing.split('.');
-  if (/^(?:headers|query)\./.test(missing)) return undefined;
-  for (let end = keys.length - 1; end > 0; end -= 1) {
-    const parent = keys.slice(0, end).join('.');
-    const value = read(parent);
-    if (value === undefined) continue;
-    const next = keys[end] ?? '';
-    // A key with a dot in it is there: there is a note of it.
-    if (findSplitKey(keys.slice(end).join('.'), { payload: value }) !== undefined) return undefined;
-    // Of a field that holds JSON, too.
-    if (typeof value === 'string' && readEncoded(value) !== undefined) return undefined;
-    if (isJsonObject(value)) return say`${parent} has no field ${next}${namesOf(value)}`;
-    if (Array.isArray(value) || parent === 'payload') return undefined;
-    return isScalar(value) || value === null
-      ? say`${parent} is ${kindWord(value)}, and has no fields`
-      : undefined;
-  }
-  return undefined;
-}
-
-function namesOf(value: object): string {
-  const names = Object.keys(value).map((name) => name.slice(0, 40));
-  if (names.length === 0) return '';
-  return `; it has ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}`;
 }
 
 /** A path that goes on within a list: the rule for its elements, as far as one of them has what is asked for. */
@@ -100,10 +63,10 @@ export function adviseOnListWithin(
   if (!elements.slice(0, MAX_ELEMENTS).some((each) => fieldAt(each, rest) !== undefined)) return undefined;
   const { operator, operands } = parts;
   const own = operands.map((operand) =>
-    variableName(operand) === missing ? variable(rest.join('.')) : operand,
+    nameOfVariable(operand) === missing ? variable(rest.join('.')) : operand,
   );
   // Names of a list are asked for one by one.
-  const isNames = operator === 'in' && variableName(operands[1]) === missing;
+  const isNames = operator === 'in' && nameOfVariable(operands[1]) === missing;
   const isNone = operator === '!==' || operator === '!=';
   const asked: JsonValue = isNames
     ? { '===': own.toReversed() }
@@ -115,8 +78,8 @@ export function adviseOnListWithin(
 export function adviseOnOtherElement(rule: JsonValue, read: ReadVariable): Sentence | undefined {
   const { operator, operands } = takeApart(rule) ?? { operator: '', operands: [] };
   if (operator !== '===' && operator !== '==') return undefined;
-  const at = operands.findIndex((operand) => /\.\d+\./.test(variableName(operand) ?? ''));
-  const [, list = '', rest = ''] = /^(.*?)\.\d+\.(.+)$/.exec(variableName(operands[at]) ?? '') ?? [];
+  const at = operands.findIndex((operand) => /\.\d+\./.test(nameOfVariable(operand) ?? ''));
+  const [, list = '', rest = ''] = /^(.*?)\.\d+\.(.+)$/.exec(nameOfVariable(operands[at]) ?? '') ?? [];
   const elements = list === '' ? undefined : read(list);
   const wanted = operands[1 - at];
   if (!Array.isArray(elements) || typeof wanted !== 'string') return undefined;

@@ -1,13 +1,14 @@
 /* What a request has in place of what found nothing: a variable of a condition, an expression of a template. */
 import { say, todo, type Sentence } from '../../finding.ts';
-import { didYouMean, type Place } from '../../document/document.ts';
+import { surest, type Way } from '../rule.ts';
+import type { Place } from '../../document/document.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import { jsonTextOn } from '../../hook/facts.ts';
 import { fieldAt, isNumeric, valueAt, type JsonValue } from '../../json.ts';
 import { type ConsideredMapping } from '../../mapping/mapping.ts';
 import { templatePath } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
-import { createBodyIndex, isIndex, listsIn, outsideLists, type BodyIndex } from './body-index.ts';
+import { createBodyIndex, isIndex, outsideLists, type BodyIndex } from './body-index.ts';
 import { type AdviceText } from './evaluation-advice.ts';
 import { shown } from './field-list.ts';
 import { suggestPaths, withDots, type NearPath } from './near-paths.ts';
@@ -15,10 +16,10 @@ import { openBlocks, pathsIn } from './open-blocks.ts';
 import { findSplitKey, splitKeyInTemplate } from './split-keys.ts';
 
 /** By what found nothing. A text continues "the request has …"; its names are those of the request, ours left out. */
-export type Instead = ReadonlyMap<string, AdviceText>;
+export type Suggestions = ReadonlyMap<string, AdviceText>;
 
 /** Suggestions made at most for one request. */
-const MAX_INSTEAD = 50;
+const MAX_SUGGESTIONS = 50;
 
 /** What printed nothing in a template. */
 interface EmptyPlace {
@@ -42,26 +43,28 @@ interface Missing {
 }
 
 /** What was meant, from what is certain to what is merely near. */
-const FINDERS: readonly ((missing: Missing) => AdviceText | undefined | 'nothing')[] = [
-  ofSplitKey,
-  outsideOfBlock,
-  ({ path, isOfHelper, request }) =>
-    path.includes('/') || (isOfHelper && hasValue(path, request)) ? 'nothing' : undefined,
-  ofListWithoutForEach,
-  ofNearPath,
-  ofValueAbove,
-  inElements,
+const WAYS: readonly Way<Missing, AdviceText | 'nothing'>[] = [
+  { name: 'split-key', confidence: 'certain', find: ofSplitKey },
+  { name: 'outside-of-block', confidence: 'certain', find: outsideOfBlock },
+  {
+    name: 'of-helper',
+    confidence: 'certain',
+    find: ({ path, isOfHelper, request }) =>
+      path.includes('/') || (isOfHelper && hasValue(path, request)) ? 'nothing' : undefined,
+  },
+  { name: 'near-path', confidence: 'likely', find: ofNearPath },
+  { name: 'value-above', confidence: 'likely', find: ofValueAbove },
 ];
 
-/** Variables and expressions that found nothing, with what the request has instead; `ofElements` are told elsewhere. */
-export function findInstead(
+/** Variables and expressions that found nothing, with what the request has suggestions; `ofElements` are told elsewhere. */
+export function findSuggestions(
   evaluation: Evaluation,
   request: HookRequest,
   {
     body = createBodyIndex(request.payload),
     ofElements,
   }: { readonly body?: BodyIndex; readonly ofElements?: ReadonlySet<string> | undefined } = {},
-): Instead {
+): Suggestions {
   const { considered, templates } = evaluation.trace;
   const item = firstElement(evaluation, request);
   const element = item === undefined ? undefined : createBodyIndex(item);
@@ -69,28 +72,24 @@ export function findInstead(
     empty.map(({ expression, at }) => ({ expression: expression.trim(), at, template })),
   );
   const looked = { request, body, list: evaluation.mapping?.forEach?.text, element };
-  const instead = new Map<string, AdviceText>();
+  const suggestions = new Map<string, AdviceText>();
   // Each element of a forEach renders the same templates.
   for (const name of new Set([...considered.flatMap(missingIn), ...places.map((each) => each.expression)])) {
-    if (instead.size >= MAX_INSTEAD) break;
+    if (suggestions.size >= MAX_SUGGESTIONS) break;
     const own = places.filter(({ expression }) => expression === name);
     const found = pathsIn(name)
       // Such a field has a note of its own.
       .filter((path) => ofElements?.has(path) !== true && jsonTextOn(path, { request, item }) === undefined)
       .map((path) => whatIsThere({ ...looked, path, places: own, isOfHelper: path !== name }))
       .find((each) => each !== undefined && each.names.join() !== name);
-    if (found !== undefined) instead.set(name, found);
+    if (found !== undefined) suggestions.set(name, found);
   }
-  return instead;
+  return suggestions;
 }
 
 function whatIsThere(missing: Missing): AdviceText | undefined {
-  for (const find of FINDERS) {
-    const found = find(missing);
-    if (found === 'nothing') return undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const found = surest(WAYS, missing);
+  return found === 'nothing' ? undefined : found;
 }
 
 /** The first element of the list of which the mapping makes one run each. */
@@ -109,7 +108,7 @@ export function missingIn({ failed, nodes = [], parts = [] }: ConsideredMapping)
 }
 
 /** Paths of the request, each with its value for those who may read it; `how` says what to write. */
-function told(found: readonly NearPath[], how?: Sentence): AdviceText {
+function pathsText(found: readonly NearPath[], how?: Sentence): AdviceText {
   const names = found.map(({ path }) => path);
   const values = found.map(({ path, value }) =>
     value === undefined ? path : `${path} (${shown(path.split('.'), value)})`,
@@ -159,19 +158,6 @@ function outsideOfBlock({ path, places, request, body, element }: Missing): Advi
 const endsWith = (keys: readonly string[], end: readonly string[]): boolean =>
   end.every((key, at) => keys[keys.length - end.length + at] === key);
 
-/** `item.name` of a mapping that has no `forEach`. */
-function ofListWithoutForEach({ path, body, list: forEach }: Missing): AdviceText | undefined {
-  if (forEach !== undefined || !path.startsWith('item.')) return undefined;
-  const keys = path.split('.').slice(1);
-  const found = listsIn(body).find(({ value }) => fieldAt(value[0], keys) !== undefined);
-  if (found === undefined) return undefined;
-  const list = found.keys.join('.');
-  return {
-    text: say`${keys.join('.')} in the elements of ${list}: ${todo}add forEach: ${list}`,
-    names: [list],
-  };
-}
-
 /** A field of nearly the name. */
 function ofNearPath(missing: Missing): AdviceText | undefined {
   const near = nearPaths(missing);
@@ -183,8 +169,8 @@ function ofNearPath(missing: Missing): AdviceText | undefined {
     `.${missing.path}`.endsWith(only.path.slice('item'.length)) &&
     only.path !== missing.path;
   return isOfElement
-    ? told([only], say`: the element of forEach is item, so write {{${only.path}}}`)
-    : told(near);
+    ? pathsText([only], say`: the element of forEach is item, so write {{${only.path}}}`)
+    : pathsText(near);
 }
 
 /** Of the element, where that is as near as what the whole body has. */
@@ -216,18 +202,7 @@ function ofValueAbove({ path, places, body, element }: Missing): AdviceText | un
     const value = valueAt(root, keys.slice(0, end)) ?? null;
     if (value === null) continue;
     const above = `${path.startsWith('item.') ? 'item.' : ''}${keys.slice(0, end).join('.')}`;
-    return typeof value === 'object' && !isNumeric(value) ? undefined : told([{ path: above, value }]);
-  }
-  return undefined;
-}
-
-/** A name alone that the elements of a list have, or nearly so. */
-function inElements({ path, body }: Missing): AdviceText | undefined {
-  if (path.includes('.')) return undefined;
-  for (const { keys, value } of listsIn(body)) {
-    const field = didYouMean(path, Object.keys(value[0] ?? {}));
-    const list = keys.join('.');
-    if (field !== undefined) return { text: say`${field} in the elements of ${list}`, names: [field, list] };
+    return typeof value === 'object' && !isNumeric(value) ? undefined : pathsText([{ path: above, value }]);
   }
   return undefined;
 }

@@ -4,7 +4,7 @@ import type { Evaluation } from '../../hook/hook.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
 import type { HookRequest } from '../../request.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
-import type { Instead } from './missing-paths.ts';
+import type { Suggestions } from './missing-paths.ts';
 import { withDots } from './near-paths.ts';
 
 const TEXTS: ReadonlySet<string> = new Set(['messageTemplate', 'textTemplate']);
@@ -16,7 +16,7 @@ const TEXTS: ReadonlySet<string> = new Set(['messageTemplate', 'textTemplate']);
 export function otherKindNotes(
   { mapping, trace }: Evaluation,
   { payload }: HookRequest,
-  instead: Instead,
+  suggestions: Suggestions,
 ): readonly AdviceNote[] {
   if (mapping === undefined || mapping.forEach !== undefined) return [];
   const paths = trace.templates
@@ -26,7 +26,7 @@ export function otherKindNotes(
   if (first === undefined || others.some((each) => each?.path !== first.path)) return [];
   // Where the same stands under the rest of the path, the path is wrong, and not the event.
   const isMoved = paths.some((path) =>
-    instead.get(path)?.names.some((name) => path.endsWith(`.${name.replace(/^payload\./, '')}`)),
+    suggestions.get(path)?.names.some((name) => path.endsWith(`.${name.replace(/^payload\./, '')}`)),
   );
   if (isMoved) return [];
   const { when, pathAt } = mapping.match;

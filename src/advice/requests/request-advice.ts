@@ -12,12 +12,12 @@ import type { HookRequest } from '../../request.ts';
 import { findElementReads } from './element-reads.ts';
 import { listFields } from './field-list.ts';
 import { createBodyIndex, type BodyIndex } from './body-index.ts';
-import { findInstead, type Instead, missingIn } from './missing-paths.ts';
+import { findSuggestions, type Suggestions, missingIn } from './missing-paths.ts';
 import { otherKindNotes } from './other-kind.ts';
 import { splitKeyNotes } from './split-keys.ts';
 import { laterMappings } from './later-mappings.ts';
 import { adviseOnFailed, notesOnHeld } from './leaf-advice.ts';
-import { unreadKinds } from './kind-fields.ts';
+import { unreadKinds } from './bot-note.ts';
 import { findNearNames } from './near-names.ts';
 import { BODY_IS_EMPTY, notesOn } from './request-notes.ts';
 import { findText } from './near-paths.ts';
@@ -40,8 +40,8 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     return { ...NO_ADVICE, nearNames: near, notes: kind, leaves: new Map(), fields };
   const body = createBodyIndex(request.payload);
   const reads = findElementReads(evaluation, body);
-  const instead = findInstead(evaluation, request, { body, ofElements: reads?.names });
-  const leaves = adviseOnFailed(considered, request, instead);
+  const suggestions = findSuggestions(evaluation, request, { body, ofElements: reads?.names });
+  const leaves = adviseOnFailed(considered, request, suggestions);
   // What asks the elements of the list is surer than that it is one: a condition is asked before forEach.
   const isAsked = Array.isArray(request.payload) && leaves.size > 0;
   const isListTold = reads !== undefined || isAsked || readsBodyAsList(evaluation);
@@ -51,14 +51,14 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
     notes: [
       ...(reads === undefined ? [] : [reads.note]),
       ...notesOn(request, table.settingsOf(request.path), isAmiss),
-      ...emptyBodyNotes(evaluation, request, instead),
+      ...emptyBodyNotes(evaluation, request, suggestions),
       ...jsonTextNotes(evaluation, request),
       ...splitKeyNotes(considered.flatMap(missingIn), request),
-      ...otherKindNotes(evaluation, request, instead),
+      ...otherKindNotes(evaluation, request, suggestions),
       ...notesOnHeld(evaluation, request),
       ...unreadKinds(evaluation, request),
     ],
-    instead,
+    suggestions,
     leaves,
     foundAt: foundElsewhere(considered, { request, body }),
     alsoMatched: laterMappings(evaluation, request, table),
@@ -70,11 +70,11 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
 function emptyBodyNotes(
   evaluation: Evaluation,
   { payload }: HookRequest,
-  instead: Instead,
+  suggestions: Suggestions,
 ): readonly AdviceNote[] {
   const isEmpty = isJsonObject(payload) && Object.keys(payload).length === 0;
   const isTaken = evaluation.mapping !== undefined && isReadAmiss(evaluation);
-  return isEmpty && isTaken && instead.size === 0 ? [BODY_IS_EMPTY] : [];
+  return isEmpty && isTaken && suggestions.size === 0 ? [BODY_IS_EMPTY] : [];
 }
 
 /** Whether a body of another form than was meant would explain what became of it: nothing matched, or names found nothing. */

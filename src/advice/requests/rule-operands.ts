@@ -1,5 +1,6 @@
 import { shorten } from '../../document/document.ts';
 import { isJsonObject, isNumeric, isScalar, type JsonValue } from '../../json.ts';
+import { nameOfVariable } from '../rule-parts.ts';
 import { createBodyIndex, outsideLists } from './body-index.ts';
 
 /** Reads what a variable of a rule reads; undefined where there is nothing. */
@@ -47,18 +48,11 @@ function readOperand(written: JsonValue, read: ReadVariable): Operand | undefine
   const isList = Array.isArray(written);
   if (isList ? !(written as readonly JsonValue[]).some(isJsonObject) : !isJsonObject(written))
     return { written, value: written };
-  const name = variableName(written);
+  const name = nameOfVariable(written);
   if (name === undefined) return undefined;
   const [, fallback] = takeApart(written)?.operands ?? [];
   const value = read(name);
   return { written, name, value: value ?? fallback ?? value };
-}
-
-/** The name in `{"var": "name"}`, with or without a default. */
-export function variableName(operand: JsonValue | undefined): string | undefined {
-  const parts = takeApart(operand);
-  const name = parts?.operator === 'var' ? parts.operands[0] : undefined;
-  return typeof name === 'string' ? name : undefined;
 }
 
 /** Whether a variable has a default. */

@@ -1,6 +1,7 @@
 import { say, todo, write, type Sentence } from '../../finding.ts';
 import { fieldAt, isJsonObject, parseJson, type JsonValue } from '../../json.ts';
 import type { TransformTrace } from '../../hook/hook.ts';
+import { surest, type Way } from '../rule.ts';
 import { createBodyIndex, outsideLists } from './body-index.ts';
 
 /**
@@ -19,12 +20,23 @@ export function transformRemedy(trace: TransformTrace | undefined): Sentence | u
   if (ending !== undefined) return ending;
   if (WEB.test(message))
     return say`a transform is no handler of a web framework: it gets one argument, ({ payload, headers, query, path }), and no response to write to; what it returns is the answer: return { message: … }`;
-  const slip = SLIPS.map((find) => find(reply, call.json)).find((found) => found !== undefined);
-  return slip === undefined ? undefined : say`${slip}; then run this request through it with sluice replay`;
+  const found = surest(WAYS, { failed: reply, input: call.json });
+  return found && say`${found}; then run this request through it with sluice replay`;
 }
 
-/** What a call failed of: the surest first. */
-const SLIPS = [jsonTextRead, absentField, slipIn, ownThrow];
+interface AskedFailure {
+  readonly failed: Failed;
+  /** The argument of the call, as JSON. */
+  readonly input: string;
+}
+
+/** What a call failed of. */
+const WAYS: readonly Way<AskedFailure, Sentence>[] = [
+  { name: 'json-text-read', confidence: 'certain', find: jsonTextRead },
+  { name: 'absent-field', confidence: 'certain', find: absentField },
+  { name: 'words-of-error', confidence: 'likely', find: ofWords },
+  { name: 'own-throw', confidence: 'likely', find: ownThrow },
+];
 
 type Failed = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;
 
@@ -66,13 +78,13 @@ function keyRemedy(key: string): Sentence {
 }
 
 /** What the module threw itself; an error of the language has its own name. */
-function ownThrow(failed: Failed): Sentence | undefined {
+function ownThrow({ failed }: AskedFailure): Sentence | undefined {
   if (failed.failure !== 'user-error' || (failed.name ?? 'Error') !== 'Error') return undefined;
   return say`the transform threw this itself, at ${placeOf(failed)}: where such a request is to do nothing, write return null; in place of that throw (it is answered 204, and no run is made); a throw is answered 500, and the sender sends again`;
 }
 
 /** A text with JSON in it, into which the code reads. */
-function jsonTextRead({ read }: Failed, input: string): Sentence | undefined {
+function jsonTextRead({ failed: { read }, input }: AskedFailure): Sentence | undefined {
   const keys = read?.path?.split('.') ?? [];
   const argument = parseJson(input);
   for (let end = 1; end < keys.length; end += 1) {
@@ -85,7 +97,7 @@ function jsonTextRead({ read }: Failed, input: string): Sentence | undefined {
 }
 
 /** A field that the code reads on from, and that this request does not have. */
-function absentField(failed: Failed, input: string): Sentence | undefined {
+function absentField({ failed, input }: AskedFailure): Sentence | undefined {
   const { read, message } = failed;
   if (read?.path === undefined) return undefined;
   const argument = parseJson(input);
@@ -109,7 +121,7 @@ function absentField(failed: Failed, input: string): Sentence | undefined {
 }
 
 /** What the words of an error tell, beside the body. */
-function slipIn({ message }: Failed, input: string): Sentence | undefined {
+function ofWords({ failed: { message }, input }: AskedFailure): Sentence | undefined {
   if (/\[object Object\]"? is not valid JSON/.test(message))
     return say`the body is parsed already: ${todo}take payload itself, without JSON.parse`;
   if (/Invalid time value/.test(message))

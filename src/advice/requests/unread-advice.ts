@@ -1,7 +1,7 @@
 import type { HookError } from '../../errors.ts';
 import type { RoutingTable } from '../../mapping/mapping.ts';
 import type { HookRequest } from '../../request.ts';
-import { sayFinding } from './decision-words.ts';
+import { sayFinding } from './decision-sentences.ts';
 import { NO_ADVICE, type EvaluationAdvice } from './evaluation-advice.ts';
 import { refusalFinding } from './refusal-notes.ts';
 

@@ -4,6 +4,7 @@
  * therefore true, and where nothing is found nothing is known.
  */
 import { isJsonObject, type JsonValue } from '../../json.ts';
+import { nameOfVariable } from '../rule-parts.ts';
 import { canonicalPath, isListOperator, operationOf } from '../../mapping/facts.ts';
 import { createHookRequest } from '../../hook/hook.ts';
 import type { HookRequest } from '../../request.ts';
@@ -119,18 +120,14 @@ function collect(rule: JsonValue, fields: Map<string, Candidate[]>): void {
   const { operator } = operation;
   if (operator === 'var') return add(operands[0] ?? '', []);
   if (operator === 'missing') for (const name of operands.flat()) add(name, []);
-  if (isListOperator(operator)) return add(nameOf(operands[0]) ?? '', [[elementFor(operands[1])], []]);
+  if (isListOperator(operator))
+    return add(nameOfVariable(operands[0]) ?? '', [[elementFor(operands[1])], []]);
   const literals = operands.flatMap((each) => (isJsonObject(each) ? [] : literalsOf(each, operator)));
   for (const operand of operands) {
-    const name = nameOf(operand);
+    const name = nameOfVariable(operand);
     if (name === undefined) collect(operand, fields);
     else add(name, literals);
   }
-}
-
-function nameOf(operand: JsonValue | undefined): JsonValue | undefined {
-  const name = isJsonObject(operand) ? operand['var'] : undefined;
-  return Array.isArray(name) ? (name as readonly JsonValue[])[0] : name;
 }
 
 /** A value that is compared with, and its neighbours. */
@@ -147,7 +144,7 @@ function elementFor(rule: JsonValue | undefined): JsonValue {
   const visit = (each: JsonValue | undefined): void => {
     const operation = isJsonObject(each) ? operationOf(each) : undefined;
     const operands = (operation?.operands ?? []) as readonly JsonValue[];
-    if (operands.some((operand) => nameOf(operand) === ''))
+    if (operands.some((operand) => nameOfVariable(operand) === ''))
       itself.push(...operands.filter((one) => !isJsonObject(one)));
     else if (isJsonObject(each)) collect(each, fields);
     if (operation?.operator === 'and' || operation?.operator === 'or') operands.forEach(visit);

@@ -1,10 +1,10 @@
 /** Settings of channels that are missing, or unknown: the key that was meant, and what to add. */
-import { didYouMean, replaceWithin } from '../../document/document.ts';
-import { quoted, type Finding } from '../../finding.ts';
+import { didYouMean } from '../../document/document.ts';
+import type { Finding } from '../../finding.ts';
 import type { GenerationFacts } from '../../generation/facts.ts';
 import type { Join } from '../join.ts';
 import { recipientHint } from '../recipients.ts';
-import { hint, rule } from '../rule.ts';
+import { hint, nearName } from '../rule.ts';
 
 type Setting = NonNullable<GenerationFacts['CHANNEL_SETTINGS']['setting']>;
 
@@ -30,7 +30,7 @@ const RECIPIENT =
 const BOT = /^(?:botToken|appId|appPassword|tenantId)$/;
 
 /** The key that was meant by one that a channel does not know: nearly so spelt, or the only one of its kind. */
-function keyMeant(setting: Setting): string | undefined {
+function nearKey(setting: Setting): string | undefined {
   const { channel, key, known } = setting.problem;
   if (key === undefined || known === undefined) return undefined;
   const secrets = SECRET.test(key) ? known.filter((name) => SECRET.test(name)) : [];
@@ -51,7 +51,7 @@ function keyMeant(setting: Setting): string | undefined {
 /** The address of an incoming webhook, where a bot sends the messages here. */
 const isWebhook = (setting: Setting): boolean =>
   /^url$|webhook/i.test(setting.problem.key ?? '') &&
-  keyMeant(setting) === undefined &&
+  nearKey(setting) === undefined &&
   setting.problem.known?.some((name) => BOT.test(name)) === true;
 
 const isMissing = (setting: Setting): boolean =>
@@ -68,13 +68,13 @@ export const channelSettings: Join = {
   on: ['CHANNEL_SETTINGS'],
   join: (found) => {
     const settings = found.flatMap((each) => settingOf(each) ?? []);
-    const isInstead = (key: string | undefined) => (other: Setting) =>
-      isWebhook(other) || keyMeant(other) === key;
+    const isReplaced = (key: string | undefined) => (other: Setting) =>
+      isWebhook(other) || nearKey(other) === key;
     return found.filter((each) => {
       const setting = settingOf(each);
       if (setting === undefined || !isMissing(setting)) return true;
       const others = settings.filter(({ as }) => as === setting.as);
-      return !others.some(isInstead(setting.problem.key));
+      return !others.some(isReplaced(setting.problem.key));
     });
   },
 };
@@ -87,27 +87,11 @@ const TOKENS: Readonly<Record<string, string>> = {
 };
 
 /** A hint on a setting, by what is wrong with it. */
-function settingRule(
+const settingRule = (
   name: string,
   find: (setting: Setting) => string | undefined,
-  confidence: 'certain' | 'likely' | 'guess' = 'certain',
-) {
-  return rule({
-    on: 'CHANNEL_SETTINGS',
-    name,
-    confidence,
-    find: ({ setting }) => {
-      const hint = setting && find(setting);
-      return hint === undefined || setting === undefined ? undefined : { hint, setting };
-    },
-    say: ({ hint }) => quoted(hint),
-    fix: ({ setting }, { at }) => {
-      const meant = keyMeant(setting);
-      const edit = meant && at && replaceWithin(at, setting.problem.key ?? '', meant);
-      return edit ? { edit } : undefined;
-    },
-  });
-}
+  confidence: 'certain' | 'guess' = 'certain',
+) => hint('CHANNEL_SETTINGS', [name, confidence], ({ setting }) => setting && find(setting));
 
 export const CHANNEL_SETTINGS = [
   settingRule('missing', (setting) => {
@@ -132,17 +116,13 @@ export const CHANNEL_SETTINGS = [
       .filter((key) => BOT.test(key) && !isGiven(setting, key))
       .map((key) => settingText(channel, key));
     // A bot in the place of the webhook.
-    const instead = texts.length === 0 ? 'remove it' : `write ${texts.join(', ')} in its place`;
-    return `${instead}${TOKENS[channel] ?? ''}: messages are sent by a bot to the recipient in "to", never to the address of an incoming webhook`;
+    const remedy = texts.length === 0 ? 'remove it' : `write ${texts.join(', ')} in its place`;
+    return `${remedy}${TOKENS[channel] ?? ''}: messages are sent by a bot to the recipient in "to", never to the address of an incoming webhook`;
   }),
-  settingRule(
-    'near-name',
-    (setting) => {
-      const meant = keyMeant(setting);
-      return meant === undefined ? undefined : `did you mean "${meant}"?`;
-    },
-    'likely',
-  ),
+  nearName('CHANNEL_SETTINGS', ({ setting }) => {
+    const to = setting && nearKey(setting);
+    return to === undefined ? undefined : { from: setting?.problem.key ?? '', to };
+  }),
   settingRule(
     'other-key',
     ({ as, problem: { key, known } }) =>

@@ -40,8 +40,8 @@ export function checkConstants({ operator, operands }: Operation, at: Place): Fo
     (each) => typeof each === 'number' || (typeof each === 'string' && each !== ''),
   );
   if (constant === undefined) return undefined;
-  const told = JSON.stringify(constant);
-  const is = `${told} alone is no rule, and always counts as true`;
+  const shown = JSON.stringify(constant);
+  const is = `${shown} alone is no rule, and always counts as true`;
   const asked = operands.map((each) => comparisonIn(each, '=')?.name).find((each) => each !== undefined);
   const name = operator === 'or' && asked !== undefined ? asked : 'NAME';
   return {
@@ -49,7 +49,7 @@ export function checkConstants({ operator, operands }: Operation, at: Place): Fo
       operator === 'or' ? `this "or" can never be false: ${is}` : `${is}: it asks nothing in this "and"`,
     ),
     at,
-    hint: quoted(`write a rule in its place: {"===": [{"var": ${JSON.stringify(name)}}, ${told}]}`),
+    hint: quoted(`write a rule in its place: {"===": [{"var": ${JSON.stringify(name)}}, ${shown}]}`),
   };
 }
 

@@ -113,7 +113,7 @@ function checkVariable({ subject, operation: { operator, operands }, path }: Rul
   if (found?.code !== OF_ELEMENT || forEach === undefined) return found;
   const { edit: _one, ...whole } = found;
   const field = JSON.stringify({ var: name.replace(/^item\.?/, '') });
-  const hint = say`a condition takes a request as a whole: ask whether an element has it, {"some": [{"var": ${quote(forEach)}}, RULE]}, where RULE reads ${field}`;
+  const hint = say`ask whether an element has it, {"some": [{"var": ${quote(forEach)}}, RULE]}, where RULE reads ${field}: a condition takes a request as a whole`;
   return { ...whole, hint };
 }
 

@@ -1,5 +1,5 @@
 /** Operands of conditions that cannot be meant. */
-import { withoutForeignRoot } from '../dialects/paths.ts';
+import { withoutRoot } from '../dialects/paths.ts';
 import { templateOperandFinding } from '../template-operands.ts';
 import { isScalar, type JsonValue } from '../../json.ts';
 import { type Operation, namesRead } from '../../mapping/facts.ts';
@@ -97,7 +97,7 @@ function checkList({ operator, operands }: Operation): SuspectOperands | undefin
 function checkConstants({ operator, operands: [a, b] }: Operation): SuspectOperands | undefined {
   if (typeof a !== 'string' || !isScalar(b)) return undefined;
   const message = `"${operator}" compares two constants, ${quoteName(a)} and ${shown(b)}`;
-  const name = withoutForeignRoot(/^\$?\{\{?\s*([\w.$-]+)\s*\}?\}$/.exec(a)?.[1] ?? a);
+  const name = withoutRoot(/^\$?\{\{?\s*([\w.$-]+)\s*\}?\}$/.exec(a)?.[1] ?? a);
   if (!/^[A-Za-z_]/.test(name)) return { message, hint: 'name what was sent: {"var": "name"}' };
   const rule = `{"${operator}": [{"var": ${shown(name)}}, ${shown(b)}]}`;
   return { message, ...writing(rule, 'to compare what was sent write') };
@@ -110,7 +110,7 @@ function checkKind({ operator, operands }: Operation): SuspectOperands | undefin
   // A default is what it is written as.
   if (Array.isArray((variable as { readonly var?: unknown } | undefined)?.var)) return undefined;
   if (operator.length !== 3 || written === undefined || !/^(?:headers|query)\../.test(name)) return undefined;
-  const meant = operands.map((operand) => (operand === written ? JSON.stringify(operand) : operand));
+  const asTexts = operands.map((operand) => (operand === written ? JSON.stringify(operand) : operand));
   const message = `"${operator}" compares ${quoteName(name)}, which is always a text, with ${shown(written)}: that ${operator === '===' ? 'never holds' : 'always holds'}`;
-  return { message, ...writing(JSON.stringify({ [operator]: meant })) };
+  return { message, ...writing(JSON.stringify({ [operator]: asTexts })) };
 }

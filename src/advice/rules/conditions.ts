@@ -1,7 +1,7 @@
 /** Conditions that are none: operators and rules of other languages, and what was meant by them. */
-import { foreignCondition } from '../dialects/condition-objects.ts';
-import { foreignOperatorHint, SWAPPED, SYNONYMS } from '../dialects/operators.ts';
-import { meantRule, SECRET_HINT } from '../dialects/condition-texts.ts';
+import { conditionOfTool } from '../dialects/condition-objects.ts';
+import { operatorHint, SWAPPED, synonymOf } from '../dialects/operators.ts';
+import { ruleOfText, SECRET_HINT } from '../dialects/condition-texts.ts';
 import { didYouMean, replaceWithin } from '../../document/document.ts';
 import { quoted, say, type Finding } from '../../finding.ts';
 import { isJsonText } from '../../json.ts';
@@ -13,7 +13,7 @@ import {
   type RuleFacts,
   isListOperator,
 } from '../../mapping/facts.ts';
-import { remedy, rule, type Fix, type Rule } from '../rule.ts';
+import { hint, remedy, rule, type Fix, type Rule } from '../rule.ts';
 import { asksForEmpty, isRenamedSwap, wholeRule } from '../rule-edits.ts';
 import { nameOfVariable, readsSecret, severalRule, writing, type RuleHint } from '../rule-parts.ts';
 
@@ -64,21 +64,20 @@ function ruleRule<Code extends WrongRule>(
       return hint && { hint, facts, operation };
     },
     say: ({ hint, facts }) => quoted(readsSecret(facts.rule, hint.rule) ? SECRET_HINT : hint.hint),
-    fix: ({ hint, facts, operation }, finding) => {
-      const edit = asksForEmpty(operation) ? undefined : fix?.(hint, finding, { ...facts, operation });
-      return edit && { edit };
-    },
+    ...(fix && {
+      fix: ({ hint, facts, operation }: Match, finding: Finding) => {
+        const edit = asksForEmpty(operation) ? undefined : fix(hint, finding, { ...facts, operation });
+        return edit && { edit };
+      },
+    }),
   });
 }
 
 const ofAnotherTool = (_operation: Operation, { rule: written, path }: RuleFacts): RuleHint | undefined =>
-  isAsked(path) ? foreignCondition(written, isInList(path)) : undefined;
+  isAsked(path) ? conditionOfTool(written, isInList(path)) : undefined;
 
 const asWhole = ({ rule: text }: RuleHint, _finding: Finding, { located, path }: RuleFacts) =>
   wholeRule(located.place(path), text);
-
-const synonymOf = (operator: string): string | undefined =>
-  Object.hasOwn(SYNONYMS, operator) ? SYNONYMS[operator] : undefined;
 
 const renamed = (to: string | undefined, operator: string, at: Finding['at']) =>
   at === undefined || to === undefined ? undefined : replaceWithin(at, operator, to);
@@ -101,7 +100,7 @@ function joined(_operation: Operation, { rule: written }: RuleFacts): RuleHint {
     hint:
       list.length > 160
         ? 'join them with {"and": [...]}, each in { } of its own'
-        : `each in { } of its own, in a list: {"and": ${list}}`,
+        : `write each in { } of its own, in a list: {"and": ${list}}`,
   };
 }
 
@@ -133,24 +132,22 @@ function example({ operator, operands }: Operation): RuleHint {
 
 type NoRule = MappingFacts['CONDITION_NOT_A_RULE'];
 
-/** A condition that is no rule; `text` takes its place, where it is given. */
-function noRule(
+/** A condition that is a text, in whose place `text` is written, where it is given. */
+const ofText = (
   name: string,
   find: (facts: NoRule) => { readonly hint: string; readonly text?: string } | undefined,
-  confidence: 'certain' | 'guess' = 'certain',
-) {
-  return rule({
+) =>
+  rule({
     on: 'CONDITION_NOT_A_RULE',
     name,
-    confidence,
+    confidence: 'certain',
     find,
-    say: ({ hint }) => quoted(hint),
+    say: ({ hint: said }) => quoted(said),
     fix: ({ text }, { at }) => (text === undefined || at === undefined ? undefined : { edit: { at, text } }),
   });
-}
 
 /** In place of a text, where that does not end with its line. */
-function insteadOfText({ located }: NoRule, rule: string, hint: string) {
+function inPlaceOfText({ located }: NoRule, rule: string, hint: string) {
   const { source, start, end } = located.place([]);
   return /^[|>]/.test(source.text.slice(start, end)) ? { hint } : { hint, text: rule };
 }
@@ -159,28 +156,29 @@ const textOf = ({ located: { value } }: NoRule): string | undefined =>
   typeof value === 'string' ? value : undefined;
 
 export const CONDITIONS = [
-  noRule('secret-compared', ({ isSecret }) => (isSecret ? { hint: SECRET_HINT } : undefined)),
-  noRule('rule-in-quotes', (facts) => {
+  hint('CONDITION_NOT_A_RULE', ['secret-compared', 'certain'], ({ isSecret }) =>
+    isSecret ? SECRET_HINT : undefined,
+  ),
+  ofText('rule-in-quotes', (facts) => {
     const text = textOf(facts);
     if (text === undefined || !/^\s*\{.*\}\s*$/s.test(text) || !isJsonText(text)) return undefined;
     const json = text.trim();
-    return insteadOfText(facts, json, `it is a rule in quotes: write it without them: ${json}`);
+    return inPlaceOfText(facts, json, `write it without quotes, as it is a rule: ${json}`);
   }),
-  noRule('expression', (facts) => {
-    const meant = meantRule(textOf(facts) ?? '');
-    return meant === undefined ? undefined : insteadOfText(facts, meant, `write ${meant}`);
+  ofText('expression', (facts) => {
+    const rule = ruleOfText(textOf(facts) ?? '');
+    return rule === undefined ? undefined : inPlaceOfText(facts, rule, `write ${rule}`);
   }),
-  noRule('list-of-rules', ({ located }) =>
+  hint('CONDITION_NOT_A_RULE', ['list-of-rules', 'certain'], ({ located }) =>
     Array.isArray(located.value)
-      ? { hint: 'join several rules with {"and": [...]}, or with "or" where one of them is enough' }
+      ? 'join several rules with {"and": [...]}, or with "or" where one of them is enough'
       : undefined,
   ),
-  noRule(
-    'no-rule',
-    () => ({
-      hint: 'a condition is JsonLogic: write an object whose key is the operator, e.g. {"in": [{"var": "level"}, ["error", "fatal"]]}; && is "and", || is "or"',
-    }),
-    'guess',
+  hint(
+    'CONDITION_NOT_A_RULE',
+    ['no-rule', 'guess'],
+    () =>
+      'write an object whose key is the operator, as a condition is JsonLogic, e.g. {"in": [{"var": "level"}, ["error", "fatal"]]}; && is "and", || is "or"',
   ),
   ruleRule('CONDITION_NOT_ONE_OPERATOR', 'condition-of-another-tool', { find: ofAnotherTool }),
   ruleRule('CONDITION_NOT_ONE_OPERATOR', 'several-operators', { confidence: 'likely', find: joined }),
@@ -204,7 +202,7 @@ export const CONDITIONS = [
     fix: (_hint, { at }, { operation: { operator } }) => renamed(synonymOf(operator), operator, at),
   }),
   ruleRule('CONDITION_UNKNOWN_OPERATOR', 'operator-of-another-language', {
-    find: ({ operator, operands }) => foreignOperatorHint(operator, operands),
+    find: ({ operator, operands }) => operatorHint(operator, operands),
     fix: asWhole,
   }),
   ruleRule('CONDITION_UNKNOWN_OPERATOR', 'negated-operator', { find: negated, fix: asWhole }),
@@ -219,11 +217,14 @@ export const CONDITIONS = [
   }),
   ruleRule('CONDITION_UNKNOWN_OPERATOR', 'unknown-name', {
     confidence: 'guess',
-    find: () => ({ hint: `the operators are: ${[...OPERATORS.keys()].join(' ')}` }),
+    find: () => ({ hint: `choose one of the operators: ${[...OPERATORS.keys()].join(' ')}` }),
   }),
   ruleRule('CONDITION_ARITY', 'several-values', { find: several, fix: asWhole }),
   ruleRule('CONDITION_ARITY', 'other-count', { confidence: 'guess', find: example }),
-  remedy('CONDITION_LOG', say`\`sluice explain\` shows every value a condition read`),
+  remedy(
+    'CONDITION_LOG',
+    say`use "sluice explain", which shows every value a condition read, in place of it`,
+  ),
   remedy(
     'CONDITION_TOO_DEEP',
     say`give "and" and "or" one long list instead of nesting them, or decide in a transform`,

@@ -5,7 +5,7 @@ import { say } from '../../finding.ts';
 import { type AnyRule, hint, near, nearName, rule } from '../rule.ts';
 
 const CONFIGURATION =
-  '-c names the configuration, sluice.yaml; leave it out in the folder of that file, or name the file: -c PATH/sluice.yaml';
+  'name the configuration, -c PATH/sluice.yaml, or leave -c out in the folder of that file';
 
 /** What each kind of file is for. */
 const BELONGS: Readonly<Record<ConfigFacts['NOT_A_CONFIGURATION']['kind'], string>> = {
@@ -19,7 +19,7 @@ const BELONGS: Readonly<Record<ConfigFacts['NOT_A_CONFIGURATION']['kind'], strin
 const OTHER_FILES: readonly AnyRule[] = [
   hint('NOT_A_CONFIGURATION', ['other-file', 'certain'], ({ kind, isOwn }) =>
     isOwn
-      ? 'mappings belong into files of their own, mappings/NAME.yaml, or below hooks.mappings; "sluice init" writes a configuration'
+      ? 'move mappings into files of their own, mappings/NAME.yaml, or below hooks.mappings; "sluice init" writes a configuration'
       : `${CONFIGURATION}; ${BELONGS[kind]}`,
   ),
 ];
@@ -29,13 +29,13 @@ const NAMES: readonly AnyRule[] = [
   hint(
     'UNKNOWN_AGENT',
     ['unknown-name', 'guess'],
-    ({ known }) => `the agents are: ${known.join(', ') || '(none)'}`,
+    ({ known }) => `choose one of the agents: ${known.join(', ') || '(none)'}`,
   ),
   nearName('UNKNOWN_PRESET', ({ written, known }) => near(written, known)),
   hint('UNKNOWN_PRESET', ['unknown-name', 'guess'], ({ written, known }) => {
     const isSender = /^[a-z][a-z-]{1,40}$/.test(written);
     const add = isSender ? `; of other senders a mapping is written: "sluice add ${written}"` : '';
-    return `the presets are: ${known.join(', ')}${add}`;
+    return `choose one of the presets: ${known.join(', ')}${add}`;
   }),
   nearName('UNKNOWN_RUNNER', ({ written, runners }) => near(written, runners)),
   rule({
@@ -52,20 +52,21 @@ const NAMES: readonly AnyRule[] = [
   hint(
     'UNKNOWN_RUNNER',
     ['unknown-name', 'guess'],
-    ({ runners }) => `the runners are: ${runners.join(', ')}; further ones are keys of gateway.runners`,
+    ({ runners }) =>
+      `choose one of the runners: ${runners.join(', ')}; further ones are keys of gateway.runners`,
   ),
   nearName(
     'MODEL_NOT_SERVED',
     ({ provider = '', known }) => {
-      const meant = near(provider, known);
-      return meant && { from: `${meant.from}/`, to: `${meant.to}/` };
+      const renamed = near(provider, known);
+      return renamed && { from: `${renamed.from}/`, to: `${renamed.to}/` };
     },
     ({ to }) => say`did you mean "${to}…"?`,
   ),
   hint(
     'MODEL_NOT_SERVED',
     ['unknown-provider', 'guess'],
-    ({ known }) => `the providers are: ${known.join(', ') || '(none)'}`,
+    ({ known }) => `choose one of the providers: ${known.join(', ') || '(none)'}`,
   ),
 ];
 
@@ -73,7 +74,7 @@ const NAMES: readonly AnyRule[] = [
 function withoutDefault({ withDefault }: ConfigFacts['INVALID_REFERENCE']): string | undefined {
   if (withDefault === undefined) return undefined;
   const { variable, sign, text } = withDefault;
-  const way = `a reference has no default here: write \${${variable}} and set ${variable} wherever the service starts`;
+  const way = `write \${${variable}}, as a reference has no default here, and set ${variable} wherever the service starts`;
   if (text === undefined || sign === ':?') return `${way}; one that is not set is said at the start`;
   const fixed = text.replaceAll(/^["']|["']$/g, '').trim();
   const value = /^[\w./:-]{1,40}$/.test(fixed) ? fixed : 'the fixed value';
@@ -118,13 +119,13 @@ const REFERENCES: readonly AnyRule[] = [
     name: 'near-name',
     confidence: 'likely',
     find: ({ written = '' }) => {
-      const meant = variableOf(written);
-      return /^[A-Za-z_]\w*$/.test(meant) ? { written, meant } : undefined;
+      const name = variableOf(written);
+      return /^[A-Za-z_]\w*$/.test(name) ? { written, name } : undefined;
     },
-    say: ({ meant }) => say`did you mean \${${meant}}? a literal \${ is written as $\${`,
-    fix: ({ written, meant }, { at }) => {
+    say: ({ name }) => say`did you mean \${${name}}? a literal \${ is written as $\${`,
+    fix: ({ written, name }, { at }) => {
       const whole = `\${${written}}${written.startsWith('{') ? '}' : ''}`;
-      const edit = at && replaceWithin(at, whole, `\${${meant}}`);
+      const edit = at && replaceWithin(at, whole, `\${${name}}`);
       return edit && { edit };
     },
   }),

@@ -9,10 +9,10 @@ const keyOf = ({ at }: Finding): string =>
 /** Keys of a mapping that are written twice because both are meant, and how the two are joined. */
 const TWICE: Readonly<Record<string, string>> = {
   match:
-    'an entry has one match; for "one or the other" write one match with when: {"or": [rule, rule]}, for "both" when: {"and": [rule, rule]}; for another path, a second entry with its own id',
-  when: 'a match has one when; join the rules: when: {"and": [rule, rule]}, or {"or": [rule, rule]} where one of them is enough',
-  path: 'an entry takes one path; write a second entry with its own id for the other one',
-  messageTemplate: 'an entry has one template; join the texts in one, with | for several lines',
+    'write one match with when: {"or": [rule, rule]} for "one or the other", or when: {"and": [rule, rule]} for "both"; for another path, a second entry with its own id',
+  when: 'join the rules, as a match has one when: {"and": [rule, rule]}, or {"or": [rule, rule]} where one of them is enough',
+  path: 'write a second entry with its own id for the other path: an entry takes one',
+  messageTemplate: 'join the texts in one template, with | for several lines',
   mappings: 'put the entries of both below one mappings',
 };
 

@@ -2,16 +2,16 @@
 import { shorten } from '../../document/document.ts';
 import { say } from '../../finding.ts';
 import { BLOCK_HELPERS, HELPERS, type HelperProblem, type TemplateCall } from '../../mapping/facts.ts';
-import { HELPER_SYNONYMS, meantBlock } from '../dialects/helpers.ts';
+import { HELPER_SYNONYMS, blockHint } from '../dialects/helpers.ts';
 import { hint, near, nearName } from '../rule.ts';
-import { meantTimeZone } from '../vocabulary/time-zones.ts';
+import { nearTimeZone } from '../vocabulary/time-zones.ts';
 
 const operandsOf = ({ args }: TemplateCall): readonly string[] => args.map(({ text }) => text);
 
 /** Helpers, blocks and names with @ that there are not. */
 export const UNKNOWN_HELPERS = [
   hint('TEMPLATE_UNKNOWN_HELPER', ['block-of-other-tool', 'certain'], ({ call, isBlock }) =>
-    isBlock ? meantBlock(call.name, operandsOf(call)) : undefined,
+    isBlock ? blockHint(call.name, operandsOf(call)) : undefined,
   ),
   nearName('TEMPLATE_UNKNOWN_HELPER', ({ call: { name }, isBlock }) => {
     if (isBlock) return undefined;
@@ -21,18 +21,18 @@ export const UNKNOWN_HELPERS = [
   hint('TEMPLATE_UNKNOWN_HELPER', ['near-block', 'likely'], ({ call: { name, args }, isBlock }) => {
     if (!isBlock) return undefined;
     if (args.length === 0) return `write {{#if ${name}}} or {{#each ${name}}}`;
-    const meant = near(name, BLOCK_HELPERS)?.to;
-    return meant && `did you mean "{{#${meant} …}}"?`;
+    const block = near(name, BLOCK_HELPERS)?.to;
+    return block && `did you mean "{{#${block} …}}"?`;
   }),
   hint('TEMPLATE_UNKNOWN_HELPER', ['name-with-blank', 'likely'], ({ call: { name, args }, isBlock }) =>
     !isBlock && args.length > 0 && /\.|^[A-Z]/.test(name)
-      ? 'a name with a blank in it is written in brackets: {{fields.[Due Date]}}'
+      ? 'write a name with a blank in it in brackets: {{fields.[Due Date]}}'
       : undefined,
   ),
   hint('TEMPLATE_UNKNOWN_HELPER', ['unknown-name', 'guess'], ({ isBlock }) =>
     isBlock
-      ? `the block helpers are: ${BLOCK_HELPERS.map((each) => `#${each}`).join(' ')}; write {{#if (eq a b)}} to compare, {{#each list}} to repeat`
-      : `the helpers are: ${Object.keys(HELPERS).join(' ')}`,
+      ? `choose one of the block helpers: ${BLOCK_HELPERS.map((each) => `#${each}`).join(' ')}; write {{#if (eq a b)}} to compare, {{#each list}} to repeat`
+      : `choose one of the helpers: ${Object.keys(HELPERS).join(' ')}`,
   ),
   nearName(
     'TEMPLATE_UNKNOWN_DATA',
@@ -42,7 +42,7 @@ export const UNKNOWN_HELPERS = [
   hint(
     'TEMPLATE_UNKNOWN_DATA',
     ['unknown-name', 'guess'],
-    ({ known }) => `the names with @ are: ${known.map((name) => `@${name}`).join(' ')}`,
+    ({ known }) => `choose one of the names with @: ${known.map((name) => `@${name}`).join(' ')}`,
   ),
 ];
 
@@ -51,15 +51,16 @@ const WRITE: Readonly<
   Record<HelperProblem['wrong'], (problem: HelperProblem & { readonly name: string }) => string | undefined>
 > = {
   block: ({ name, call }) =>
-    meantBlock(name, operandsOf(call)) ??
-    `write {{#if (${name} …)}} to test it, or {{${name} …}} to print it`,
+    blockHint(name, operandsOf(call)) ?? `write {{#if (${name} …)}} to test it, or {{${name} …}} to print it`,
   inline: ({ name }) => `write {{#${name} …}}…{{/${name}}}`,
   count: ({ name }) => `write ${HELPERS[name]?.usage ?? ''}`,
   arity: ({ name }) => `write ${HELPERS[name]?.usage ?? ''}`,
   argument: ({ key = '', known = [] }) => {
-    const meant = near(key, known)?.to;
-    if (meant !== undefined) return `did you mean "${meant}="?`;
-    return known.length === 0 ? 'remove it' : `its arguments are: ${known.map((one) => `${one}=`).join(' ')}`;
+    const argument = near(key, known)?.to;
+    if (argument !== undefined) return `did you mean "${argument}="?`;
+    return known.length === 0
+      ? 'remove it'
+      : `choose one of its arguments: ${known.map((one) => `${one}=`).join(' ')}`;
   },
   zone: () => 'write a zone such as tz="Europe/Berlin"',
   order: ({ name, call }) =>
@@ -78,7 +79,7 @@ export const HELPER_USAGE = [
     'TEMPLATE_HELPER_USAGE',
     (facts) => {
       const zone = facts.wrong === 'zone' ? facts.zone : undefined;
-      const to = zone === undefined ? undefined : meantTimeZone(zone);
+      const to = zone === undefined ? undefined : nearTimeZone(zone);
       return zone === undefined || to === undefined ? undefined : { from: zone, to };
     },
     ({ to }) => say`did you mean tz="${to}"?`,

@@ -1,10 +1,10 @@
-/** Findings of keys that are of one mistake: it is told once, by the finding that says it whole. */
+/** Findings of keys that are of one mistake: it is seen once, by the finding that says it whole. */
 import { describeValue, isSecretPath, type Path } from '../../document/document.ts';
 import { formatPath, keyText, kindsAt, type PartFacts, type UnknownKeyFacts } from '../../document/facts.ts';
 import { type Finding, say } from '../../finding.ts';
 import type { Join } from '../join.ts';
-import { meantValue, wordsOf } from '../words.ts';
-import { meantKey } from './unknown-keys.ts';
+import { valueHint, wordsOf } from '../vocabulary.ts';
+import { keyHint } from './unknown-keys.ts';
 
 export const joinedKeys: Join = {
   on: ['UNKNOWN_KEY', 'MISSING_KEY', 'WRONG_TYPE', 'INVALID_VALUE'],
@@ -25,7 +25,7 @@ function withOtherShapes(found: readonly Finding[]): readonly Finding[] {
   const known = new Map<string, Finding>();
   return found.flatMap((finding) => {
     const facts = partOf(finding);
-    const path = facts?.unions.find((union) => meantValue({ ...facts, path: union }) !== undefined);
+    const path = facts?.unions.find((union) => valueHint({ ...facts, path: union }) !== undefined);
     if (facts === undefined || path === undefined) return [finding];
     const whole = wholePath(facts, path);
     if (known.has(whole)) return [];
@@ -48,9 +48,9 @@ function otherShape(facts: PartFacts): Finding {
   };
 }
 
-/** Of words that are one mistake only the first is told. */
+/** Of words that are one mistake only the first is seen. */
 function firstOfGroups(found: readonly Finding[]): readonly Finding[] {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return found.filter((finding) => {
     const unknown = unknownOf(finding);
     if (unknown === undefined) return true;
@@ -60,8 +60,8 @@ function firstOfGroups(found: readonly Finding[]): readonly Finding[] {
     const group = Object.hasOwn(keys, word) ? keys[word]?.group : undefined;
     if (group === undefined) return true;
     const one = `${group} in ${wholePath(unknown, path)}`;
-    const isFirst = !told.has(one);
-    told.add(one);
+    const isFirst = !seen.has(one);
+    seen.add(one);
     return isFirst;
   });
 }
@@ -72,7 +72,7 @@ function withoutRepaired(found: readonly Finding[]): readonly Finding[] {
   const repaired = new Set(
     found.flatMap((finding) => {
       const unknown = unknownOf(finding);
-      const { repaired: paths = [] } = unknown === undefined ? {} : meantKey(unknown);
+      const { repaired: paths = [] } = unknown === undefined ? {} : keyHint(unknown);
       return paths.map((path) => unknown && wholePath(unknown, path));
     }),
   );

@@ -23,12 +23,12 @@ interface Around {
 const AROUND: readonly (readonly [name: string, text: string, knows: (around: Around) => boolean])[] = [
   [
     'comment',
-    'JSON has no comments: remove it, as all others of this file',
+    'remove it, as all other comments of this file: JSON has none',
     ({ rest }) => rest.startsWith('/'),
   ],
   [
     'several-objects',
-    'of several objects make one list: [ before the first, a comma between them, and ] behind the last',
+    'make one list of several objects: [ before the first, a comma between them, and ] behind the last',
     ({ before, rest }) => /^[[{]/.test(rest) && /^\s*\{[^]*\}$/.test(before) && isWhole(before),
   ],
   ['single-quotes', 'write JSON strings in double quotes', ({ rest }) => rest.startsWith("'")],

@@ -29,10 +29,10 @@ function withoutBraces({ source, located, dialect }: MappingSubject): readonly F
     [['sessionKey'], sessionKey, false],
   ];
   return keys.flatMap(([path, text, isWhole]) => {
-    const meant = text && withBraces(text, isWhole);
-    if (text === undefined || !meant) return [];
+    const read = text && withBraces(text, isWhole);
+    if (text === undefined || !read) return [];
     const at = located.place(path);
-    const written = singleQuoted(meant);
+    const written = singleQuoted(read);
     const isOneLine = !at.source.text.slice(at.start, at.end).includes('\n');
     return [
       {
@@ -48,8 +48,8 @@ function withoutBraces({ source, located, dialect }: MappingSubject): readonly F
 function withBraces(text: string, isWhole: boolean): string | undefined {
   if (text.includes('{{')) return undefined;
   if (isWhole && FIELD.test(text.trim())) return `{{${text.trim().replace(/^\$?\.?(?:body\.)?/, '')}}}`;
-  const meant = text.replaceAll(OF_REQUEST, (path) => `{{${path.replace(/^body\./, '')}}}`);
-  return meant === text ? undefined : meant;
+  const read = text.replaceAll(OF_REQUEST, (path) => `{{${path.replace(/^body\./, '')}}}`);
+  return read === text ? undefined : read;
 }
 
 /**

@@ -8,7 +8,7 @@ import { foundAt, misreadArgument } from '../transforms/argument.ts';
 import { suggestModule } from '../transforms/near-modules.ts';
 import { hintForGlobal, hintForImport } from '../vocabulary/node-parts.ts';
 
-const INTO_FOLDER = say`links are followed before this is decided; move the file into hooks.transformsDir`;
+const INTO_FOLDER = say`move the file into hooks.transformsDir: links are followed before this is decided`;
 
 const FILES = [
   nearName(
@@ -28,17 +28,17 @@ const FILES = [
   hint('TRANSFORM_FILE_TYPE', ['ending', 'certain'], ({ of }) =>
     of === 'import'
       ? 'put its content into a .ts or .json file'
-      : 'a transform is TypeScript or JavaScript: compile, rename or rewrite it as one of these; a program of another language is a runner, kind: command',
+      : 'compile, rename or rewrite it as TypeScript or JavaScript; a program of another language is a runner, kind: command',
   ),
   hint('TRANSFORM_TOO_LARGE', ['large-file', 'certain'], ({ of }) => {
     if (of === 'file') return 'keep large tables out of the transform';
     return of === 'import'
-      ? 'a transform with all it imports may have 1 MB; keep large tables out of it'
+      ? 'keep large tables out of it: a transform with all it imports may have 1 MB'
       : 'import less, or keep large tables out of the transform';
   }),
   remedy(
     'TRANSFORM_LOADER_FAILED',
-    say`the loader is a Node.js process of its own: check whether the code of the transform, too little memory or time, or missing permissions stop it`,
+    say`check whether the code of the transform, too little memory or time, or missing permissions stop the loader, which is a Node.js process of its own`,
   ),
 ];
 
@@ -60,16 +60,19 @@ const IMPORTS = [
   remedy('TRANSFORM_IMPORT_OUTSIDE', INTO_FOLDER),
   hint('TRANSFORM_IMPORT_NAME', ['part-of-node', 'certain'], ({ id }) => {
     const standIn = id.startsWith('node:') ? standInOf(id) : undefined;
-    return standIn && `a transform has of ${id} only ${(NODE_STAND_INS[standIn] ?? []).join(', ')}`;
+    return (
+      standIn &&
+      `choose one of the names that a transform has of ${id}: ${(NODE_STAND_INS[standIn] ?? []).join(', ')}`
+    );
   }),
   hint('TRANSFORM_IMPORT_NAME', ['not-exported', 'guess'], ({ id, name }) =>
     name === 'default'
-      ? `it has no default export: write import * as NAME in place of import NAME, or take the names that are meant, import { … } from './${id}'`
+      ? `write import * as NAME in place of import NAME, or take the names that are meant, import { … } from './${id}': it has no default export`
       : 'export it there, or import a name that is exported',
   ),
   remedy('TRANSFORM_DYNAMIC_IMPORT', say`write a static import`),
   remedy('TRANSFORM_REQUIRE', say`write a static import`),
-  remedy('TRANSFORM_TOP_LEVEL_AWAIT', say`the function itself may be async`),
+  remedy('TRANSFORM_TOP_LEVEL_AWAIT', say`move it into the function, which may be async`),
   remedy(
     'TRANSFORM_SYNTAX',
     say`correct the code: look for a missing or extra sign at and before this place`,
@@ -94,13 +97,13 @@ const RUNNING = [
       const [first] = functions;
       return first === undefined
         ? 'export a function: export default ({ payload }) => ({ message: payload.text })'
-        : `it exports ${functions.slice(0, 5).join(', ')}: write "export default" before the function that is meant, or name it in the mapping: transform: {module: ${module}, export: ${first}}`;
+        : `write "export default" before the function that is meant, or name it in the mapping: transform: {module: ${module}, export: ${first}}; it exports ${functions.slice(0, 5).join(', ')}`;
     }),
   ),
   remedy('TRANSFORM_NOT_CHECKED', say`run sluice check again where the machine has less to do`),
   remedy(
     'TRANSFORM_TOP_LEVEL_FAILED',
-    say`its top level runs in the sandbox, without network, files, timers and process`,
+    say`take network, files, timers and process out of its top level, which runs in the sandbox`,
   ),
   remedy(
     'TRANSFORM_HEAVY_TOP_LEVEL',

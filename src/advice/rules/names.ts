@@ -14,7 +14,8 @@ type Channels = MappingFacts['UNKNOWN_CHANNEL'];
 const channelsOf = ({ known, isFixed }: Channels): readonly string[] =>
   isFixed === true ? known : [LAST_CHANNEL, ...known];
 
-const channelList = (channels: Channels): string => `the channels are: ${channelsOf(channels).join(' ')}`;
+const channelList = (channels: Channels): string =>
+  `choose one of the channels: ${channelsOf(channels).join(' ')}`;
 
 /** `slack:C123`, `#alerts`: the place on a platform, or both in one, where only the platform is named. */
 function placeInChannel(channels: Channels): string | undefined {
@@ -22,11 +23,11 @@ function placeInChannel(channels: Channels): string | undefined {
   const [, platform = '', to = ''] = /^([a-z]+)\s*[:/]\s*(\S.*)$/i.exec(written) ?? [];
   const id = platform.toLowerCase();
   if (known.includes(id) || Object.hasOwn(CHANNEL_ALIASES, id)) {
-    return `channel is the platform alone, and "to" the place in it: channel: ${id} and to: ${JSON.stringify(to)}`;
+    return `write channel: ${id} and to: ${JSON.stringify(to)}: channel is the platform alone, and "to" the place in it`;
   }
   if (!/^[#@+-]|^[CGDU][A-Z0-9]{7,}$|^\d{6,}$/.test(written)) return undefined;
   const example = written.startsWith('+') ? 'whatsapp' : 'slack';
-  return `channel is the platform, and "to" the place in it, e.g. channel: ${example} and to: ${JSON.stringify(written)}; ${channelList(channels)}`;
+  return `write the platform as channel, and the place in it as "to", e.g. channel: ${example} and to: ${JSON.stringify(written)}; ${channelList(channels)}`;
 }
 
 export const NAMES = [
@@ -55,7 +56,7 @@ export const NAMES = [
   nearName('MODEL_NOT_ALLOWED', ({ written, models, usable }) => near(written, [...models, ...usable])),
   hint('MODEL_NOT_ALLOWED', ['unknown-name', 'guess'], ({ models }) =>
     models.length === 0
-      ? 'the list is empty: no mapping may choose a model'
-      : `allowed: ${models.slice(0, MAX_MODELS).join(', ')}${models.length > MAX_MODELS ? ', …' : ''}`,
+      ? 'remove it: the list of models is empty, and no mapping may choose one'
+      : `choose one of the models: ${models.slice(0, MAX_MODELS).join(', ')}${models.length > MAX_MODELS ? ', …' : ''}`,
   ),
 ];

@@ -3,7 +3,7 @@ import { moveBefore } from '../file-order.ts';
 import { formatPlace, replaceWithin } from '../../document/document.ts';
 import { say } from '../../finding.ts';
 import {
-  oddSign,
+  unexpectedSign,
   quote,
   type MappingFacts,
   type MappingsSubject,
@@ -69,11 +69,11 @@ const isPattern = (path: string) =>
 /** A pattern whose signs all can be part of a path, so that it may be meant as it is. */
 function pattern(subject: MappingSubject): readonly Found[] {
   const found = patternIn(pathOf(subject));
-  if (found === undefined || oddSign(found.path) !== undefined) return [];
+  if (found === undefined || unexpectedSign(found.path) !== undefined) return [];
   const { path, name } = found;
   const at = subject.located.place(['match', 'path']);
-  const told = { message: isPattern(path), at, hint: ofPattern(found) };
-  return [name === undefined ? told : replacing(told, path, name)];
+  const whole = { message: isPattern(path), at, hint: ofPattern(found) };
+  return [name === undefined ? whole : replacing(whole, path, name)];
 }
 
 function wildcard(subject: MappingSubject): readonly Found[] {
@@ -111,12 +111,12 @@ export const PATHS = [
     const secrets = joinedSecrets(facts);
     return (
       secrets &&
-      say`they differ in their secrets alone, and secrets is a list of which each is taken: write ${secretsText(secrets)} in both, or in one of the two, and remove verify from the other`
+      say`write ${secretsText(secrets)} in both, or in one of the two, and remove verify from the other: they differ in their secrets alone, and each of the list is taken`
     );
   }),
   hint('PATH_SETTINGS_DIFFER', ['other-kind-of-request', 'likely'], ({ key, path, values: [, second] }) =>
     OF_SENDER.has(key)
-      ? say`all mappings of a path share one ${key}; requests of two kinds need two paths: give this mapping one of its own, such as match: {path: ${ownPath(path, second)}}, and let its sender post there; where they are of one kind, set ${key} in only one of the mappings`
+      ? say`give this mapping a path of its own, such as match: {path: ${ownPath(path, second)}}, and let its sender post there, as all mappings of a path share one ${key}; where their requests are of one kind, set ${key} in only one of the mappings`
       : undefined,
   ),
   hint(
@@ -131,8 +131,8 @@ export const PATHS = [
   ),
   hint('UNREACHABLE_MAPPING', ['taken-before', 'certain'], ({ isSame, mapping, before }) =>
     isSame
-      ? say`the two ask for the same: give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
-      : say`the first mapping that matches acts: ${moveBefore(placeOf(mapping), placeOf(before))}`,
+      ? say`give "${before.id}" a condition (match.when) that leaves some requests to "${mapping.id}", or remove one of them, as the two ask for the same. Only the first mapping that matches acts: where both are meant to, let a transform of "${before.id}" return a list of two, [{ message: … }, { message: … }]`
+      : say`${moveBefore(placeOf(mapping), placeOf(before))}; the first mapping that matches acts`,
   ),
   rule({
     on: 'INVALID_MAPPING_PATH',
@@ -177,7 +177,7 @@ export const PATHS = [
   }),
   remedy(
     'MAPPING_FILE_PASSED_OVER',
-    say`folders inside the mappings folder are passed over: move the files up`,
+    say`move the files up: folders inside the mappings folder are passed over`,
     'guess',
   ),
 ];

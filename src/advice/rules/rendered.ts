@@ -56,8 +56,8 @@ function forUnfit(unfit: Unfit): string | undefined {
 }
 
 const together = (hints: readonly (string | undefined)[]): string | undefined => {
-  const told = [...new Set(hints.filter((one) => one !== undefined))];
-  return told.length === 0 ? undefined : told.join('; ');
+  const all = [...new Set(hints.filter((one) => one !== undefined))];
+  return all.length === 0 ? undefined : all.join('; ');
 };
 
 export const RENDERED = [

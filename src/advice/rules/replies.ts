@@ -60,7 +60,7 @@ function waiting({ config: { settings, root }, mappings }: Whole): readonly Foun
     .map(({ id, at }) => ({
       message: say`the events of "${id}" wait for the regular turn of the main agent (wakeMode: next-heartbeat), and gateway.heartbeat.everySeconds: 0 turns that off`,
       at: isOffAt ?? at,
-      hint: say`there are two ways: for a turn every half hour that reads all events write everySeconds: 1800; to have each event read at once write wakeMode: now in the mapping (${formatPlace(at)})`,
+      hint: say`write everySeconds: 1800 for a turn every half hour that reads all events, or wakeMode: now in the mapping (${formatPlace(at)}) to have each event read at once`,
     }));
 }
 

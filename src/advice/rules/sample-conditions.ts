@@ -62,13 +62,13 @@ function hintOf(misses: readonly NearMiss[]): Pick<Found, 'hint' | 'isGeneral'> 
   const [, [note] = []] = [...texts].toSorted(([, a], [, b]) => b.length - a.length)[0] ?? [];
   if (note !== undefined) {
     // The sentences are of one request.
-    const ofSamples = (text: string): string => text.replace('the request has', 'the samples have');
-    return { hint: mapSentence(note.text, ofSamples) };
+    const ofSamples = (text: string): string => text.replace('the request has', 'they have');
+    return { hint: say`look at the samples: ${mapSentence(note.text, ofSamples)}` };
   }
   return { hint: NOT_KNOWN, isGeneral: true };
 }
 
-const NOT_KNOWN: Sentence = say`where senders do send it, keep such a request as a sample; else correct the condition`;
+const NOT_KNOWN: Sentence = say`keep such a request as a sample where senders do send it; else correct the condition`;
 
 /** Texts that the variable of a part of the condition has, as they are written; the most frequent first. */
 function valuesOf(misses: readonly NearMiss[]): readonly string[] {
@@ -152,7 +152,7 @@ function alwaysHolds({ mapping, ofPath, kindOf, named }: SampledMapping): readon
       code: 'CONDITION_ALL_SAMPLES',
       message: say`the condition holds for all ${ofPath.length} ${named(ofPath)}, of ${kinds} kinds`,
       at: when.at,
-      hint: say`where it is to leave something out, keep a sample of that; else it can be left out`,
+      hint: say`keep a sample of what it is to leave out, or leave out the condition itself`,
       isGeneral: true,
     },
   ];

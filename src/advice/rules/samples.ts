@@ -5,7 +5,7 @@ import { canonicalPath, namesRead } from '../../mapping/facts.ts';
 import type { CompiledTemplate, Scope } from '../../mapping/mapping.ts';
 import { emptyPath } from '../dialects/paths.ts';
 import { schemesOfHeader } from '../../verify/facts.ts';
-import { verifyInstead } from '../proof-headers.ts';
+import { verifyFor } from '../proof-headers.ts';
 import type { AdviceNote, EvaluationAdvice } from '../requests/evaluation-advice.ts';
 import { look, replacing, type Found } from '../rule.ts';
 import { schemaSays } from '../samples/json-schema.ts';
@@ -56,18 +56,19 @@ function unknown(read: CountedRead, { what, others, advice }: Context): Found | 
   const { path, at, total, blank } = read;
   const isGuarded = blank.length < total;
   const message = say`${path} is absent in ${total} of ${total} ${what}`;
-  const [near] = mostFrequent(advice.flatMap(({ instead }) => instead.get(path) ?? []));
+  const [near] = mostFrequent(advice.flatMap(({ suggestions }) => suggestions.get(path) ?? []));
   const [only, ...more] = near?.names ?? [];
   const isOne = only !== undefined && more.length === 0 && near?.value !== undefined;
   if (isGuarded)
-    return isOne && isSlip(path, only) && !others.has(only) ? meant(read, only, message) : undefined;
+    return isOne && isSlip(path, only) && !others.has(only) ? nearName(read, only, message) : undefined;
   const [note] = mostFrequent(
     advice.flatMap(({ notes = [] }) => notes.filter(({ code }) => TELLING.has(code))),
   );
-  if (isOne) return meant(read, only, message);
-  if (near !== undefined) return { message, at, hint: say`the samples have ${near.text}` };
-  if (note !== undefined && isAbout(note, path)) return { message, at, hint: say`${note.text}` };
-  const hint = say`where only other events have it, guard it with {{#if}} or default, and keep a sample that has it`;
+  if (isOne) return nearName(read, only, message);
+  if (near !== undefined) return { message, at, hint: say`look at the samples, which have ${near.text}` };
+  if (note !== undefined && isAbout(note, path))
+    return { message, at, hint: say`look at the samples: ${note.text}` };
+  const hint = say`guard it with {{#if}} or default where only other events have it, and keep a sample that has it`;
   return { message, at, hint, isGeneral: true };
 }
 
@@ -80,7 +81,7 @@ const TELLING: ReadonlySet<string> = new Set(
 const isAbout = ({ code, names }: AdviceNote, path: string): boolean =>
   code !== 'json_text' || names.some((name) => path.startsWith(name));
 
-function meant(read: CountedRead, near: string, message: Sentence): Found {
+function nearName(read: CountedRead, near: string, message: Sentence): Found {
   const { at, path, inBlock } = read;
   const lastOf = (keys: string): string => keys.split('.').at(-1) ?? '';
   const hint = say`did you mean ${near}?`;
@@ -179,7 +180,7 @@ function otherSignature({
     schemesOfHeader(name).includes(verify.settings.scheme) ||
     JSON.stringify(verify.settings).includes(`"${name}"`);
   const other = names.some(isJudged) ? undefined : names.find((name) => SIGNATURE.test(name));
-  const hint = other === undefined ? undefined : verifyInstead(other, 'in its place');
+  const hint = other === undefined ? undefined : verifyFor(other, 'in its place');
   if (other === undefined || hint === undefined) return [];
   const message = say`the samples are signed in ${other}, and have no header that verify judges: they would be answered 401`;
   return [{ message, at, hint }];

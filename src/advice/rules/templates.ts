@@ -3,9 +3,9 @@ import { emptyPath } from '../dialects/paths.ts';
 import { shorten } from '../../document/document.ts';
 import { quoted, say, type Finding } from '../../finding.ts';
 import { type TemplateSubject } from '../../mapping/facts.ts';
-import { DATE_LETTERS, meantDateFormat } from '../dialects/date-formats.ts';
-import { foreignExpression } from '../dialects/expressions.ts';
-import { findForeignMarks, foreignLanguage } from '../dialects/marks.ts';
+import { DATE_LETTERS, ownDateFormat } from '../dialects/date-formats.ts';
+import { expressionHint } from '../dialects/expressions.ts';
+import { findMarks, findLanguage } from '../dialects/marks.ts';
 import { hint, look, remedy, replacing, rule, type Fix, type Found } from '../rule.ts';
 
 /** Paths from the root that find nothing, whatever is sent. */
@@ -18,15 +18,15 @@ function dateFormats({ reads: { calls } }: TemplateSubject): readonly Found[] {
   return calls.flatMap(({ name, args: [, format] }) => {
     if (name !== 'date' || format?.kind !== 'text') return [];
     const value = format.text.slice(1, -1);
-    const meant = meantDateFormat(value);
-    if (meant === undefined) return [];
+    const own = ownDateFormat(value);
+    if (own === undefined) return [];
     const found = {
       code: 'TEMPLATE_DATE_FORMAT',
       message: say`the format ${shorten(JSON.stringify(value))} has letters of other tools; here ${DATE_LETTERS}`,
       at: format.at,
-      hint: say`did you mean ${JSON.stringify(meant)}?`,
+      hint: say`did you mean ${JSON.stringify(own)}?`,
     };
-    return [replacing(found, value, meant)];
+    return [replacing(found, value, own)];
   });
 }
 
@@ -45,9 +45,9 @@ export const TEMPLATE_LOOKS = [
       const { source, findings, placeOf } = subject;
       // Its quotes are what is wrong with it.
       if (findings.some(({ facts }) => facts !== undefined && 'written' in facts)) return [];
-      const language = foreignLanguage(subject);
-      if (language !== undefined) return [{ ...language, insteadOf: findings }];
-      const marks = /[$<{=]/.test(source) ? findForeignMarks(source, placeOf) : [];
+      const language = findLanguage(subject);
+      if (language !== undefined) return [{ ...language, replaces: findings }];
+      const marks = /[$<{=]/.test(source) ? findMarks(source, placeOf) : [];
       return [...marks, ...emptyPaths(subject), ...dateFormats(subject)];
     },
   }),
@@ -77,7 +77,7 @@ function rewritten(
   {
     here,
     inside,
-  }: { readonly here: NonNullable<ReturnType<typeof foreignExpression>>; readonly inside: string },
+  }: { readonly here: NonNullable<ReturnType<typeof expressionHint>>; readonly inside: string },
   { at }: Finding,
 ): Fix | undefined {
   if (here.inside === undefined || at === undefined) return undefined;
@@ -116,7 +116,7 @@ export const TEMPLATES = [
     confidence: 'certain',
     find: (facts) => {
       const inside = facts.wrong === 'stop' ? expressionAt(facts.text, facts.stop) : undefined;
-      const here = inside === undefined ? undefined : foreignExpression(inside);
+      const here = inside === undefined ? undefined : expressionHint(inside);
       return inside === undefined || here === undefined ? undefined : { inside, here };
     },
     say: ({ here }) => quoted(here.hint),

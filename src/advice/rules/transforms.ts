@@ -11,27 +11,27 @@ export const TRANSFORMS = [
   ),
   remedy(
     'promise_as_text',
-    say`a promise was put into a text before it was waited for; write await before the call, and for a list of promises const lines = await Promise.all(list.map(…)), in an async function`,
+    say`write await before the call, and for a list of promises const lines = await Promise.all(list.map(…)), in an async function: a promise was put into a text before it was waited for`,
   ),
   hint('object_as_text', ['object-in-text', 'certain'], ({ isCollection }) =>
     isCollection
-      ? 'a Set, a Map or an iterator was put into a text; write its elements, [...labels].join(", ") with its own name in place of labels'
-      : 'an object was put into a text; name one of its fields, such as payload.user.name, or write JSON.stringify(…)',
+      ? 'write its elements, [...labels].join(", ") with its own name in place of labels: a Set, a Map or an iterator was put into a text'
+      : 'name one of its fields, such as payload.user.name, or write JSON.stringify(…): an object was put into a text',
   ),
   remedy(
     'invalid_date',
-    say`new Date got what is no time, or nothing; look at the field that it gets, and for a number of seconds write new Date(seconds * 1000)`,
+    say`look at the field that new Date gets, which is no time, or nothing; for a number of seconds write new Date(seconds * 1000)`,
   ),
   remedy(
     'nan_as_text',
-    say`something that is no number, or is not there, was part of a calculation; look at the fields that it reads, a text with a number in it needs Number(…)`,
+    say`look at the fields that the calculation reads: one is no number, or is not there; a text with a number in it needs Number(…)`,
   ),
   hint('undefined_as_text', ['absent-field', 'likely'], ({ isElement, isList }) => {
     if (isElement)
-      return 'forEach calls the transform once for each element, and the element is item, not payload: write ({ item }) => … and item.name';
+      return 'write ({ item }) => … and item.name: forEach calls the transform once for each element, and the element is item, not payload';
     return isList
-      ? 'the body of this request is a list, and payload the list itself, which has no fields; go through it: payload.map((one) => one.name).join(", ") for one text, or return payload.map((one) => ({ message: … })) for a run of each'
-      : 'a field that was put into a text is not there; the body is payload of the one argument, ({ payload }) => …, and for a field that may be missing write payload.name ?? "none"';
+      ? 'go through the list, as the body of this request is one, and payload has no fields: payload.map((one) => one.name).join(", ") for one text, or return payload.map((one) => ({ message: … })) for a run of each'
+      : 'write payload.name ?? "none" for a field that may be missing: a field that was put into a text is not there; the body is payload of the one argument, ({ payload }) => …';
   }),
   remedy('class_instance', say`return a plain object`),
   hint(

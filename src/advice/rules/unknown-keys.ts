@@ -1,6 +1,6 @@
 /** Keys that are unknown where they stand: words of others, mistyped names, and keys of another object. */
 import { didYouMean, isSecretPath, type Path, replaceWithin } from '../../document/document.ts';
-import type { MeantKey } from '../schema-words.ts';
+import type { KeyHint } from '../schema-hints.ts';
 import {
   findSchemas,
   findSchemasOf,
@@ -10,26 +10,26 @@ import {
   longerWord,
   spelling,
 } from '../../document/facts.ts';
-import { type Confidence, quoted } from '../../finding.ts';
+import { type Confidence, type Finding, quoted } from '../../finding.ts';
 import { findKeyPlaces, takesAt } from '../keys/key-places.ts';
 import { placesHint } from '../keys/place-hints.ts';
-import { type AnyRule, rule } from '../rule.ts';
+import { type AnyRule, type Fix, rule } from '../rule.ts';
 import { findMeaning, kindsWith } from '../schema.ts';
 import { MAX_KEYS } from '../values/written-forms.ts';
-import { wordsOf } from '../words.ts';
+import { wordsOf } from '../vocabulary.ts';
 
 /** More kinds are not listed. */
 const MAX_KINDS = 4;
 
 /** `<<: *common`, a merge key of YAML 1.1. */
-function mergeKey({ key }: UnknownKeyFacts): MeantKey | undefined {
+function mergeKey({ key }: UnknownKeyFacts): KeyHint | undefined {
   return key === '<<'
-    ? { hint: 'YAML 1.2 has no merge keys: write the keys that it stands for in its place' }
+    ? { hint: 'write the keys that it stands for in its place: YAML 1.2 has no merge keys' }
     : undefined;
 }
 
 /** What is known of the word. */
-function wordOfOthers(unknown: UnknownKeyFacts): MeantKey | undefined {
+function wordOfOthers(unknown: UnknownKeyFacts): KeyHint | undefined {
   const { root, path, key } = unknown;
   const { keys = {} } = wordsOf(unknown);
   const full = keyText([...path, key]);
@@ -38,11 +38,11 @@ function wordOfOthers(unknown: UnknownKeyFacts): MeantKey | undefined {
   // The other name is taken, so this key was meant as another one: `name` in a match that has its path.
   const isTaken = root.at([...path, advice?.rename ?? '']).value !== undefined;
   if (advice === undefined || (isTaken && otherPlace(unknown) !== undefined)) return undefined;
-  const meant = advice.hintFor?.(root.at([...path, key]).value, root.at(path).value);
+  const own = advice.hintFor?.(root.at([...path, key]).value, root.at(path).value);
   const { hint, rename, means = rename } = advice;
   return {
-    hint: meant ?? hint,
-    isKnown: meant !== undefined || isPlainWord(unknown, rename),
+    hint: own ?? hint,
+    isKnown: own !== undefined || isPlainWord(unknown, rename),
     ...(rename === undefined ? {} : { rename }),
     ...(means === undefined ? {} : { repaired: [[...path, means]] }),
   };
@@ -52,12 +52,12 @@ function wordOfOthers(unknown: UnknownKeyFacts): MeantKey | undefined {
 function isPlainWord(unknown: UnknownKeyFacts, rename: string | undefined): boolean {
   const { path, key } = unknown;
   const places = rename === undefined ? findKeyPlaces(unknown) : [path];
-  const meant = places.map((object) => [...object, rename ?? key]);
-  return meant.length > 0 && meant.every((each) => !isSecretPath(each) && isKnownAs(unknown, each));
+  const others = places.map((object) => [...object, rename ?? key]);
+  return others.length > 0 && others.every((each) => !isSecretPath(each) && isKnownAs(unknown, each));
 }
 
 /** The nearest of names that are known here. */
-function nearName(unknown: UnknownKeyFacts, names: readonly string[]): MeantKey | undefined {
+function nearName(unknown: UnknownKeyFacts, names: readonly string[]): KeyHint | undefined {
   const { path, key } = unknown;
   const near = didYouMean(key, names);
   const name = near ?? longerWord(key, names);
@@ -74,7 +74,7 @@ function nearName(unknown: UnknownKeyFacts, names: readonly string[]): MeantKey 
 }
 
 /** The object that the key belongs in; a name that differs in its spelling alone stands here. */
-function otherPlace(unknown: UnknownKeyFacts): MeantKey | undefined {
+function otherPlace(unknown: UnknownKeyFacts): KeyHint | undefined {
   const { key } = unknown;
   if (knownHere(unknown).some((name) => spelling(name) === spelling(key))) return undefined;
   const places = findKeyPlaces(unknown);
@@ -85,7 +85,7 @@ function otherPlace(unknown: UnknownKeyFacts): MeantKey | undefined {
 }
 
 /** A key of another option of the union: `encoding` is one of scheme hmac, not of github. */
-function otherKind({ root, schema, path, key }: UnknownKeyFacts): MeantKey | undefined {
+function otherKind({ root, schema, path, key }: UnknownKeyFacts): KeyHint | undefined {
   const kinds = kindsWith(schema, { path, key, root: root.value });
   if (kinds === undefined) return undefined;
   const { name, own, others } = kinds;
@@ -93,11 +93,11 @@ function otherKind({ root, schema, path, key }: UnknownKeyFacts): MeantKey | und
   const value = root.at(there).value;
   return {
     isKnown: !isSecretPath(there) && findSchemas(schema, there).some((one) => one.safeParse(value).success),
-    hint: `${key} is a key of ${name}: ${others.slice(0, MAX_KINDS).join(' or ')}, not of ${name}: ${own}; remove it, or choose the other ${name}`,
+    hint: `remove it, or choose the other ${name}: ${key} is a key of ${name}: ${others.slice(0, MAX_KINDS).join(' or ')}, not of ${name}: ${own}`,
   };
 }
 
-function noWord(unknown: UnknownKeyFacts): MeantKey {
+function noWord(unknown: UnknownKeyFacts): KeyHint {
   const known = knownHere(unknown);
   return { hint: `remove it${known.length <= MAX_KEYS ? `; the keys here are: ${known.join(', ')}` : ''}` };
 }
@@ -119,26 +119,39 @@ function missingKeys(unknown: UnknownKeyFacts): readonly string[] {
   );
 }
 
-type Find = (unknown: UnknownKeyFacts) => MeantKey | undefined;
+type Find = (unknown: UnknownKeyFacts) => KeyHint | undefined;
 
 /** The first that knows the key speaks. */
 const KNOWN: readonly (readonly [name: string, confidence: Confidence, find: Find])[] = [
   ['merge-key', 'certain', mergeKey],
   ['word-of-others', 'certain', wordOfOthers],
-  ['key-of-another-file', 'certain', (key) => wordsOf(key).foreign?.(key.root, [...key.path, key.key])],
+  ['key-of-another-file', 'certain', (key) => wordsOf(key).otherFile?.(key.root, [...key.path, key.key])],
   ['other-place', 'likely', otherPlace],
   ['other-kind', 'likely', otherKind],
   ['near-name', 'likely', (key) => nearName(key, knownHere(key))],
   ['no-word', 'guess', noWord],
 ];
 
-/** What a key was meant as. */
-export function meantKey(unknown: UnknownKeyFacts): MeantKey {
+/** What is known of a key. */
+export function keyHint(unknown: UnknownKeyFacts): KeyHint {
   for (const [, , find] of KNOWN) {
-    const meant = find(unknown);
-    if (meant !== undefined) return meant;
+    const known = find(unknown);
+    if (known !== undefined) return known;
   }
   return noWord(unknown);
+}
+
+/** Rules that may know another name. */
+const RENAMING: ReadonlySet<string> = new Set(['word-of-others', 'near-name']);
+
+/** Renamed only where the other name is free: two keys of one name would be the next finding. */
+function renamed(
+  { rename, facts: { root, path, key } }: KeyHint & { readonly facts: UnknownKeyFacts },
+  { at }: Finding,
+): Fix | undefined {
+  const isFree = rename !== undefined && root.at([...path, rename]).value === undefined;
+  const edit = isFree ? at && replaceWithin(at, key, rename) : undefined;
+  return edit && { edit };
 }
 
 export const UNKNOWN_KEYS: readonly AnyRule[] = KNOWN.map(([name, confidence, find]) =>
@@ -147,16 +160,11 @@ export const UNKNOWN_KEYS: readonly AnyRule[] = KNOWN.map(([name, confidence, fi
     name,
     confidence,
     find: (facts) => {
-      const meant = find(facts);
-      return meant && { ...meant, facts };
+      const known = find(facts);
+      return known && { ...known, facts };
     },
     say: ({ hint }) => quoted(hint),
-    fix: ({ rename, facts: { root, path, key } }, { at }) => {
-      // Renamed only where the other name is free: two keys of one name would be the next finding.
-      const isFree = rename !== undefined && root.at([...path, rename]).value === undefined;
-      const edit = isFree ? at && replaceWithin(at, key, rename) : undefined;
-      return edit && { edit };
-    },
+    ...(RENAMING.has(name) && { fix: renamed }),
     // Of a value that is known to be no secret.
     shows: ({ isKnown = false }) => isKnown,
   }),

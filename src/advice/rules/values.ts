@@ -1,17 +1,17 @@
 /** Values that are missing, of another kind than the one that is wanted, or not among those that are taken. */
 import { isSecretPath } from '../../document/document.ts';
-import { type ValueHint } from '../schema-words.ts';
+import { type ValueHint } from '../schema-hints.ts';
 import { findSchemas, formatPath, keyText, type PartFacts } from '../../document/facts.ts';
 import { type Confidence, type Finding, quoted } from '../../finding.ts';
 import type { Facts } from '../facts.ts';
 import { type AnyRule, hint, near, nearName, rule } from '../rule.ts';
 import { findMeaning } from '../schema.ts';
-import { meantSeconds } from '../values/long-seconds.ts';
+import { likelySeconds } from '../values/long-seconds.ts';
 import { otherShape } from '../values/other-shapes.ts';
 import { guessValue } from '../values/units.ts';
 import { formHint } from '../values/written-forms.ts';
-import { meantValue, wordsOf } from '../words.ts';
-import { findCommentValue } from '../yaml/text-slips.ts';
+import { valueHint, wordsOf } from '../vocabulary.ts';
+import { findCommentValue } from '../yaml/text-errors.ts';
 
 const keyOf = ({ path }: PartFacts): string => String(path.at(-1));
 const valueOf = ({ root, path }: PartFacts): unknown => root.at(path).value;
@@ -28,14 +28,14 @@ const value = <Code extends 'WRONG_TYPE' | 'INVALID_VALUE'>(
     name,
     confidence,
     find,
-    say: (meant) => quoted(meant.hint),
+    say: ({ hint }) => quoted(hint),
     fix: ({ text }, { at }) => (at === undefined || text === undefined ? undefined : { edit: { at, text } }),
   });
 
 function ofOthers(facts: PartFacts): ValueHint | undefined {
-  const meant = meantValue(facts);
+  const known = valueHint(facts);
   // Of a secret only what is to be written, never what would repeat it.
-  return meant !== undefined && isSecretPath(facts.path) ? { hint: meant.hint } : meant;
+  return known !== undefined && isSecretPath(facts.path) ? { hint: known.hint } : known;
 }
 
 function inOtherShape(facts: Facts['WRONG_TYPE'], { at }: Finding): ValueHint | undefined {
@@ -56,10 +56,10 @@ function ofMissing({ root, schema, path }: PartFacts): string {
 
 function milliseconds(facts: Facts['INVALID_VALUE']): ValueHint | undefined {
   const seconds =
-    facts.check === 'bound' ? meantSeconds(keyOf(facts), valueOf(facts), facts.limit ?? 0) : undefined;
+    facts.check === 'bound' ? likelySeconds(keyOf(facts), valueOf(facts), facts.limit ?? 0) : undefined;
   return seconds === undefined
     ? undefined
-    : { hint: `the unit is seconds: write ${keyOf(facts)}: ${seconds}`, text: String(seconds) };
+    : { hint: `write ${keyOf(facts)}: ${seconds}: the unit is seconds`, text: String(seconds) };
 }
 
 /** A number that is too long to be one, as it stands in the file. */
@@ -75,7 +75,7 @@ function longNumber(facts: PartFacts): ValueHint | undefined {
 /** What a value means, where the schema says so; else that it may be left out, or has to be corrected. */
 function meaning({ schema, path }: PartFacts): string {
   const { description, optional } = findMeaning(schema, path);
-  if (description !== undefined) return `${String(path.at(-1))}: ${description}`;
+  if (description !== undefined) return `correct it; ${String(path.at(-1))}: ${description}`;
   return optional ? 'correct it, or remove the key: it is optional' : 'correct the value';
 }
 
@@ -100,7 +100,7 @@ export const VALUES: readonly AnyRule[] = [
   hint('MISSING_KEY', ['meaning', 'certain'], ofMissing),
   value('INVALID_VALUE', 'milliseconds', 'certain', milliseconds),
   value('INVALID_VALUE', 'value-of-others', 'certain', (facts) =>
-    ASKED.has(facts.check) ? meantValue(facts) : undefined,
+    ASKED.has(facts.check) ? valueHint(facts) : undefined,
   ),
   value('INVALID_VALUE', 'long-number', 'certain', (facts) =>
     facts.check === 'form' ? longNumber(facts) : undefined,

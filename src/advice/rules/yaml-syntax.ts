@@ -9,15 +9,15 @@ import {
 import { type Confidence, type Finding, quoted, say, type SourceText } from '../../finding.ts';
 import type { Join } from '../join.ts';
 import { type AnyRule, hint, remedy, rule, withAdvice } from '../rule.ts';
-import { type BrokenLine, lineAt, type YamlSlip } from '../yaml/broken-line.ts';
-import { betweenLevels, listBehindObject, shallowBlock } from '../yaml/indent-slips.ts';
-import { missingBlank, quotesWithin, templateInFlow } from '../yaml/line-slips.ts';
-import { escapeSlip, unquotedText } from '../yaml/text-slips.ts';
+import { type BrokenLine, lineAt, type LineError } from '../yaml/broken-line.ts';
+import { betweenLevels, listBehindObject, shallowBlock } from '../yaml/indent-errors.ts';
+import { missingBlank, quotesWithin, templateInFlow } from '../yaml/line-errors.ts';
+import { escapeError, unquotedText } from '../yaml/text-errors.ts';
 
-function slip(
+function lineRule(
   name: string,
   confidence: Confidence,
-  find: (line: BrokenLine, parser: SyntaxFacts) => YamlSlip | undefined,
+  find: (line: BrokenLine, parser: SyntaxFacts) => LineError | undefined,
 ): AnyRule {
   return rule({
     on: 'YAML_SYNTAX',
@@ -26,22 +26,25 @@ function slip(
     find: ({ parser }, { at }) => parser && at && find(lineAt(at.source, parser.offset), parser),
     say: ({ hint }) => quoted(hint),
     closer: ({ at, message }) => ({ at, message: say`invalid YAML: ${message}` }),
-    fix: ({ edit }) => edit && { edit },
+    ...(!WORDS_ALONE.has(name) && { fix: ({ edit }: LineError) => edit && { edit } }),
   });
 }
 
-/** Slips of a line; the first that knows it speaks. */
-export const SLIPS: readonly AnyRule[] = [
-  slip('escape', 'certain', ({ source }, { offset, error }) =>
-    error === 'BAD_DQ_ESCAPE' ? escapeSlip(source, offset) : undefined,
+/** Where the lines around a text have to move, too. */
+const WORDS_ALONE: ReadonlySet<string> = new Set(['shallow-block', 'list-behind-object']);
+
+/** Rules on a line that cannot be read; the first that knows it speaks. */
+export const LINE_RULES: readonly AnyRule[] = [
+  lineRule('escape', 'certain', ({ source }, { offset, error }) =>
+    error === 'BAD_DQ_ESCAPE' ? escapeError(source, offset) : undefined,
   ),
-  slip('shallow-block', 'certain', shallowBlock),
-  slip('list-behind-object', 'certain', listBehindObject),
-  slip('missing-blank', 'certain', missingBlank),
-  slip('quotes-within', 'certain', quotesWithin),
-  slip('template-in-flow', 'certain', templateInFlow),
-  slip('unquoted', 'certain', unquotedText),
-  slip('between-levels', 'likely', betweenLevels),
+  lineRule('shallow-block', 'certain', shallowBlock),
+  lineRule('list-behind-object', 'certain', listBehindObject),
+  lineRule('missing-blank', 'certain', missingBlank),
+  lineRule('quotes-within', 'certain', quotesWithin),
+  lineRule('template-in-flow', 'certain', templateInFlow),
+  lineRule('unquoted', 'certain', unquotedText),
+  lineRule('between-levels', 'likely', betweenLevels),
   rule({
     on: 'YAML_TAB',
     name: 'spaces',
@@ -52,7 +55,7 @@ export const SLIPS: readonly AnyRule[] = [
 ];
 
 export const YAML_SYNTAX: readonly AnyRule[] = [
-  ...SLIPS,
+  ...LINE_RULES,
   rule({
     on: 'YAML_SYNTAX',
     name: 'strange-keys',
@@ -69,7 +72,7 @@ export const YAML_SYNTAX: readonly AnyRule[] = [
     ['alias-of-another-file', 'certain'],
     ({ alias }) =>
       alias &&
-      `an anchor holds in its own file only: mark an earlier value of this file with &${alias}, or repeat the text here in place of the alias; a text that starts with * needs quotes`,
+      `mark an earlier value of this file with &${alias}, or repeat the text here in place of the alias, as an anchor holds in its own file only; a text that starts with * needs quotes`,
   ),
   hint('YAML_SYNTAX', ['other', 'guess'], ({ parser }) => {
     if (parser?.error === 'TAG_RESOLVE_FAILED') return 'remove the tag, or quote a text that starts with !';
@@ -87,7 +90,7 @@ export const YAML_SYNTAX: readonly AnyRule[] = [
 const FENCE = /^(?:```|~~~)[\w-]*[ \t]*(?:\r?\n|$)/gm;
 
 /** What came into a broken file with its text: marks of Markdown. A text that is YAML may hold such lines. */
-function fileSlip(source: SourceText): Finding | undefined {
+function fencedFile(source: SourceText): Finding | undefined {
   const { text } = source;
   const fences = [...text.matchAll(FENCE)];
   const [first] = fences;
@@ -126,7 +129,7 @@ export const yamlStumbles: Join = {
     const isBroken =
       stumbles.some(({ code }) => code !== 'NON_STRING_KEY') ||
       found.some(({ code }) => code === 'MULTIPLE_DOCUMENTS');
-    const whole = isBroken ? fileSlip(source) : undefined;
+    const whole = isBroken ? fencedFile(source) : undefined;
     if (whole !== undefined) return [whole];
     if (parser === undefined) return found;
     return [...firstStumbles(stumbles), ...found.filter((each) => parserOf(each) === undefined)];
@@ -136,6 +139,6 @@ export const yamlStumbles: Join = {
 function closer(stumble: Finding, source: SourceText): Finding {
   const here = { ...stumble, ...(stumble.at && { at: { ...stumble.at, source } }) };
   const code = stumble.code === 'YAML_TAB' ? stumble.code : 'YAML_SYNTAX';
-  const known = withAdvice({ ...here, code }, SLIPS);
+  const known = withAdvice({ ...here, code }, LINE_RULES);
   return known.hint === undefined ? here : known;
 }

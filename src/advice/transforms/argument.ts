@@ -50,7 +50,7 @@ const isTyped = ({ language, source }: ModuleSubject): boolean =>
 export function misreadArgument(module: ModuleSubject): Printed | undefined {
   if (!module.isEntry || isTyped(module)) return undefined;
   const exported = findExported(module.code);
-  return exported && (findMisread(exported) ?? findHeader(exported));
+  return exported && findMisread(exported);
 }
 
 /** The function that a file exports as its transform, in the printed code. */
@@ -70,29 +70,6 @@ function findExported(code: string): Exported | undefined {
   const end = closingOf(code, start);
   const head = code.slice(start, end);
   return { start, head, parameters: partsOf(head), end, body: bodyOf(code, end) };
-}
-
-/** A header asked for by a name that is written otherwise here: `headers["X-GitHub-Event"]`, `headers.get("…")`. */
-function findHeader({ head, parameters, end, body }: Exported): Printed | undefined {
-  const [first = ''] = parameters;
-  const isTaken = first.startsWith('{') && /(?<![\w$.])headers\b/.test(head);
-  const root = isTaken ? 'headers' : /^[A-Za-z_]\w*$/.test(first) ? String.raw`${first}\.headers` : undefined;
-  if (root === undefined || /(?:const|let|var) headers\b/.test(body)) return undefined;
-  const read = new RegExp(
-    String.raw`(?<![\w$.])${root}\??\.?(?:\["([\w-]*[A-Z][\w-]*)"\]|(get)\("([\w-]+)"\))`,
-  ).exec(body);
-  if (read === null) return undefined;
-  const [text, name = '', get, asked = name] = read;
-  const plain = text.slice(0, text.search(/\??\.?(?:\[|get\()/));
-  return {
-    message:
-      get === undefined
-        ? `header names are in lower case here, so ${text} is undefined`
-        : `headers is a plain object here, so ${plain}.get is no function`,
-    hint: `write ${plain}["${asked.toLowerCase()}"]`,
-    length: text.length,
-    offset: end + read.index,
-  };
 }
 
 function findMisread({ start, head, parameters, end, body }: Exported): Printed | undefined {
@@ -137,8 +114,8 @@ function findTaken(pattern: string, offset: number): Printed | undefined {
   return {
     message: `${WHAT}, which has no ${name}: it is undefined`,
     hint: hasBody
-      ? `payload is the whole body: write payload.${name}`
-      : `the body is its payload: write ${own.length > 200 ? 'payload: { … }' : own}`,
+      ? `write payload.${name}: payload is the whole body`
+      : `write ${own.length > 200 ? 'payload: { … }' : own}: the body is its payload`,
     offset: offset + pattern.search(word),
     length: name.length,
   };
@@ -162,12 +139,12 @@ function findRead(body: string, name: string, from: number): Printed | undefined
   const strange = reads.find(([, read = '']) => !INPUT.includes(read));
   if (strange === undefined) return undefined;
   const [, field = ''] = strange;
-  const meant = BODIES.includes(field) ? `${name}.payload` : `${name}.payload.${field}`;
+  const read = BODIES.includes(field) ? `${name}.payload` : `${name}.payload.${field}`;
   const way =
-    name === 'payload' ? '({ payload }) in place of (payload)' : `${meant} in place of ${name}.${field}`;
+    name === 'payload' ? '({ payload }) in place of (payload)' : `${read} in place of ${name}.${field}`;
   return {
     message: `${WHAT}, which has no ${field}: ${name}.${field} is undefined`,
-    hint: `the body is its payload: write ${way}`,
+    hint: `write ${way}: the body is its payload`,
     offset: from + strange.index,
     length: name.length,
   };

@@ -15,7 +15,7 @@ function isLikelyMilliseconds(value: number): boolean {
 }
 
 /** What to write for seconds that are most likely milliseconds; so are all that are above a limit, and a thousandth is not. */
-export function meantSeconds(key: string, value: unknown, limit = Infinity): number | undefined {
+export function likelySeconds(key: string, value: unknown, limit = Infinity): number | undefined {
   if (typeof value === 'number' && limit > 0 && value > limit && key.endsWith('Seconds'))
     return value % MS === 0 && value / MS <= limit ? value / MS : undefined;
   return typeof value === 'number' && key.endsWith('Seconds') && isLikelyMilliseconds(value)
@@ -34,7 +34,7 @@ function findLongSeconds(
   return Object.entries(value).flatMap(([key, inner]) => {
     const own = [...path, key];
     if (without.includes(formatPath(own))) return [];
-    const seconds = meantSeconds(key, inner);
+    const seconds = likelySeconds(key, inner);
     return seconds === undefined ? findLongSeconds(root, without, own) : [describe(root, own, seconds)];
   });
 }

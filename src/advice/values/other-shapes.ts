@@ -3,11 +3,8 @@ import type { z } from 'zod';
 import { isJsonObject } from '../../json.ts';
 import type { Place } from '../../finding.ts';
 import { holdsCredentials, isSecretPath } from '../../document/document.ts';
-import { type ValueHint } from '../schema-words.ts';
+import { type ValueHint } from '../schema-hints.ts';
 import { knownKeys } from '../../document/facts.ts';
-
-/** Longer values are not written out. */
-const MAX_SHOWN = 400;
 
 export interface OtherShape {
   readonly key: string;
@@ -43,18 +40,9 @@ function asString({ key, value, at }: OtherShape): ValueHint | undefined {
   // A template or placeholder without quotes is a map.
   if (/^\{\{?[\w .-]+\}\}?$/.test(written))
     return { hint: `put it in quotes: ${key}: '${written}'`, text: `'${written}'` };
-  if (!Array.isArray(value) || value.length === 0 || !value.every((one) => typeof one === 'string'))
-    return undefined;
-  const [only] = value;
-  if (value.some((one: string) => holdsCredentials(one))) return undefined;
-  if (value.length === 1) return { hint: NO_BRACKETS, text: JSON.stringify(only) };
-  const lines = value.map((one: string) => `  ${one}`).join('\n');
-  const isProse = value.some((one: string) => /\s/.test(one.trim()));
-  return isProse && lines.length <= MAX_SHOWN
-    ? { hint: `it is one text of several lines: write\n${key}: |\n${lines}` }
-    : {
-        hint: `it is one text: write ${key}: ${wordOf(String(value[0]).slice(0, 80))}, or another one of them`,
-      };
+  if (!Array.isArray(value) || typeof value[0] !== 'string') return undefined;
+  const isOne = value.length === 1 && !holdsCredentials(value[0]);
+  return isOne ? { hint: NO_BRACKETS, text: JSON.stringify(value[0]) } : undefined;
 }
 
 function asList({ value, at, schemas }: OtherShape): ValueHint | undefined {
@@ -67,67 +55,31 @@ function asList({ value, at, schemas }: OtherShape): ValueHint | undefined {
   return written.startsWith('{')
     ? { hint: BRACKETS, text: `[${written}]` }
     : {
-        hint: 'a list begins with a dash: write "- " before the first key, and indent the others by two spaces more',
+        hint: 'write "- " before the first key, and indent the others by two spaces more: it is a list',
       };
 }
 
 function asObject({ key, value, at, schemas }: OtherShape): ValueHint | undefined {
   const written = textAt(at);
-  if (typeof value === 'string') return ofText(value, { key, schemas });
+  if (typeof value === 'string') return ofText(value, schemas);
   if (!Array.isArray(value)) return undefined;
   const [only, ...more] = value as readonly unknown[];
-  if (more.length === 0 && isJsonObject(only) && schemas.some((one) => one.safeParse(only).success)) {
-    return written.startsWith('[')
-      ? { hint: NO_BRACKETS, text: written.slice(1, -1).trim() }
-      : { hint: `it is one object and no list: remove the dash before ${Object.keys(only)[0] ?? key}` };
-  }
-  const merged = mergedOf(value as readonly unknown[]);
-  return merged === undefined ? undefined : asWrittenObject(merged, { key, schemas });
+  const isMeant =
+    more.length === 0 && isJsonObject(only) && schemas.some((one) => one.safeParse(only).success);
+  if (!isMeant) return undefined;
+  return written.startsWith('[')
+    ? { hint: NO_BRACKETS, text: written.slice(1, -1).trim() }
+    : { hint: `remove the dash before ${Object.keys(only)[0] ?? key}: it is one object and no list` };
 }
 
-type Taken = Pick<OtherShape, 'key' | 'schemas'>;
-
-/** `path:github`, `a=b&c=d` or `A=b`. */
-function ofText(text: string, taken: Taken): ValueHint | undefined {
+/** `path:github` */
+function ofText(text: string, schemas: OtherShape['schemas']): ValueHint | undefined {
   const [, key = '', value = ''] = /^([A-Za-z_]\w*)[:：]\s*(\S.*)$/.exec(text.trim()) ?? [];
-  if (!mayBeSecret(key, value) && taken.schemas.some((one) => knownKeys(one).includes(key)))
-    return {
-      hint: `a space is missing behind the colon: write ${key}: ${value}`,
-      text: `{${key}: ${JSON.stringify(value)}}`,
-    };
-  const pairs = text.split('&').map(pairOf);
-  return pairs.includes(undefined) ? undefined : asWrittenObject(Object.assign({}, ...pairs), taken);
-}
-
-function asWrittenObject(value: object, { key, schemas }: Taken): ValueHint | undefined {
-  if (!schemas.some((one) => knownKeys(one).length === 0 && one.safeParse(value).success)) return undefined;
-  if (Object.entries(value).some(([name, one]) => mayBeSecret(name, one))) return undefined;
-  const members = Object.entries(value).map(([name, one]) => `${wordOf(name)}: ${JSON.stringify(one)}`);
-  const text = `{${members.join(', ')}}`;
-  return text.length > MAX_SHOWN ? undefined : { hint: `write ${key}: ${text}`, text };
-}
-
-function mayBeSecret(name: string, value: unknown): boolean {
-  const text = JSON.stringify(value) ?? '';
-  return !/^"\$\{\w+\}"$/.test(text) && (isSecretPath([name]) || holdsCredentials(text.slice(1, -1)));
-}
-
-const wordOf = (name: string): string => (/^[A-Za-z_][\w-]*$/.test(name) ? name : JSON.stringify(name));
-
-/** A list of `{name: value}`, `{name: A, value: b}` or `A=b` as one object. */
-function mergedOf(list: readonly unknown[]): object | undefined {
-  const parts = list.map((one) => {
-    if (typeof one === 'string') return pairOf(one);
-    if (!isJsonObject(one)) return undefined;
-    const { name, key = name, value, ...rest } = one;
-    return typeof key === 'string' && value !== undefined && Object.keys(rest).length === 0
-      ? { [key]: value }
-      : one;
-  });
-  return parts.length === 0 || parts.includes(undefined) ? undefined : Object.assign({}, ...parts);
-}
-
-function pairOf(text: string): object | undefined {
-  const [, name = '', value = ''] = /^([A-Za-z][\w.-]*)\s*(?:=|:\s+)(.*)$/.exec(text.trim()) ?? [];
-  return name === '' ? undefined : { [name]: value };
+  const isKey = schemas.some((one) => knownKeys(one).includes(key));
+  return !isKey || isSecretPath([key]) || holdsCredentials(value)
+    ? undefined
+    : {
+        hint: `write ${key}: ${value}, with a space behind the colon`,
+        text: `{${key}: ${JSON.stringify(value)}}`,
+      };
 }

@@ -1,5 +1,5 @@
 /** Numbers with a unit, numbers in quotes, and words for true and false. */
-import { secondsIn, type ValueHint } from '../schema-words.ts';
+import { secondsIn, type ValueHint } from '../schema-hints.ts';
 
 /** In bytes, by the first letter. */
 const BYTES: Readonly<Record<string, number>> = { b: 1, k: 1_024, m: 1_048_576, g: 1_073_741_824 };
@@ -35,5 +35,5 @@ function withUnit(key: string, text: string): ValueHint | undefined {
 
 function counted(amount: number, unit: string): ValueHint | undefined {
   if (!Number.isInteger(amount)) return undefined;
-  return { hint: `it is a number of ${unit}: write ${String(amount)}`, text: String(amount) };
+  return { hint: `write ${String(amount)}: it is a number of ${unit}`, text: String(amount) };
 }

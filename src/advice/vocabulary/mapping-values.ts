@@ -1,37 +1,86 @@
-import { CHANNEL_ALIASES, CHANNEL_IDS, THINKING_LEVELS } from '../../action.ts';
+/** How values were meant that a mapping does not take: what other tools, or people in a hurry, write. */
+import { CHANNEL_ALIASES, CHANNEL_IDS } from '../../action.ts';
 import { didYouMean } from '../../document/document.ts';
-import { type SchemaAdvice } from '../schema-words.ts';
-import { isJsonObject } from '../../json.ts';
+import type { SchemaAdvice, ValueHint } from '../schema-hints.ts';
+import { isJsonObject, isScalar } from '../../json.ts';
 import { findSender } from '../../senders/senders.ts';
-import type { SignatureColumns } from '../../verify/facts.ts';
 import { PROVIDER_NAMES } from '../../verify/facts.ts';
 import { writtenScheme } from '../proofs/written-verify.ts';
-import { meantChallenge } from './challenges.ts';
-import { meantObject } from './mapping-objects.ts';
+import { challengeFor } from './address-checks.ts';
 import { schemeWord, signatureOf } from './senders.ts';
 
-type Meant = ReturnType<NonNullable<SchemaAdvice['value']>>;
+/** What is known of the value of one key; `text` is the value without spaces around it, where it is a text. */
+type Find = (value: unknown, text: string | undefined) => ValueHint | undefined;
 
-/** Times a minute, by the unit as people write it. */
-const PER_MINUTE: readonly (readonly [RegExp, number])[] = [
-  [/^s(?:ec(?:ond)?s?)?$/i, 60],
-  [/^m(?:in(?:ute)?s?)?$/i, 1],
-  [/^h(?:(?:ou)?rs?)?$/i, 1 / 60],
-];
-
-/** How values were meant that a mapping does not take: what other tools, or people in a hurry, write. */
-export const meantValue: NonNullable<SchemaAdvice['value']> = (key, value) => {
+export const valueOfMapping: NonNullable<SchemaAdvice['value']> = (key, value) => {
   const text = typeof value === 'string' ? value.trim() : undefined;
-  if (key === 'verify' && /^(?:false|none|off|no|disabled)$/i.test(String(value))) return { hint: NO_PROOF };
-  if (key === 'method' && Array.isArray(value)) return ONE_METHOD;
-  if (key === '' && text !== undefined) return MAPPING_FILE;
-  if (text !== undefined && key.startsWith('transform.env.')) return meantLiteral(text);
-  if (text !== undefined && Object.hasOwn(TEXTS, key)) return TEXTS[key]?.(text);
-  return Object.hasOwn(VALUES, key) ? VALUES[key]?.(value, text) : meantObject(key, value);
+  if (key === '' && text !== undefined) return { hint: NO_MAPPING };
+  if (text !== undefined && key.startsWith('transform.env.')) return literalHint(text);
+  return Object.hasOwn(VALUES, key) ? VALUES[key]?.(value, text) : undefined;
 };
 
+const ofText =
+  (find: (text: string) => ValueHint | undefined): Find =>
+  (_, text) =>
+    text === undefined ? undefined : find(text);
+
+const NO_MAPPING =
+  'remove this entry: it is no mapping, and files of mappings are found in the folder hooks.mappingsDir (default ./mappings) without being named';
+const ONE_PATH = { hint: 'write an entry for each path, with an id of its own: a mapping takes one path' };
+const ONE_METHOD = {
+  hint: 'write method: POST, or GET for a sender that can send nothing else: a path takes one method',
+};
+const ONE_TRANSFORM = {
+  hint: 'write transform: a.ts, as a mapping has one transform, and let that module import the other (import { … } from "./b.ts")',
+};
+
+const VALUES: Readonly<Record<string, Find>> = {
+  match: (value, text) => {
+    if (Array.isArray(value) && value.length > 1) return ONE_PATH;
+    return text !== undefined && /^[\w./-]+$/.test(text)
+      ? { hint: `write match: {path: ${text}}`, text: `{path: ${JSON.stringify(text)}}` }
+      : undefined;
+  },
+  'match.path': (value) => (Array.isArray(value) ? ONE_PATH : undefined),
+  method: (value, text = '') =>
+    Array.isArray(value) || /^(?:put|patch|delete|any|\*|all)$/i.test(text) ? ONE_METHOD : undefined,
+  bodyFormat: ofText(formatHint),
+  verify: (value) => (isScalar(value) ? proofHint(String(value).trim()) : undefined),
+  'verify.scheme': ofText(schemeHint),
+  'verify.algorithm': ofText((text) =>
+    pickWord('algorithm', `sha${/sha-?(1|256|384|512)(?!\d)/i.exec(text)?.[1] ?? ''}`),
+  ),
+  'verify.encoding': ofText((text) =>
+    pickWord('encoding', /^(?:hex|base-?64)/i.exec(text)?.[0].toLowerCase().replace('-', '') ?? ''),
+  ),
+  'verify.secrets': (value, text) =>
+    secretHint(Array.isArray(value) ? value.find((one) => typeof one === 'string') : text),
+  dedupe: dedupeHint,
+  allowFrom: ofText((text) =>
+    /^[a-z][\w.-]*\.[a-z]{2,}$/i.test(text)
+      ? {
+          hint: 'write the addresses of the sender, such as 203.0.113.7 or 203.0.113.0/24: names are not looked up',
+        }
+      : undefined,
+  ),
+  forEach: () => ({ hint: 'write the path of a list in the payload: forEach: alerts' }),
+  transform: (value) => (Array.isArray(value) ? ONE_TRANSFORM : undefined),
+  deliver: ofText((text) =>
+    CHANNELS.has(text.toLowerCase())
+      ? { hint: `write channel: ${text.toLowerCase()} in its place: deliver is true or false` }
+      : undefined,
+  ),
+  thinking: (value) =>
+    typeof value === 'boolean'
+      ? { hint: `write thinking: ${value ? 'high' : '"off"'}, a level`, text: value ? 'high' : '"off"' }
+      : undefined,
+  challenge: challengeHint,
+};
+
+const CHANNELS: ReadonlySet<string> = new Set([...CHANNEL_IDS, ...Object.keys(CHANNEL_ALIASES)]);
+
 /** A reference where a transform gets literals only. */
-function meantLiteral(text: string): Meant {
+function literalHint(text: string): ValueHint | undefined {
   const reference = /\$\{\w+\}/.exec(text)?.[0];
   return reference === undefined
     ? undefined
@@ -40,96 +89,9 @@ function meantLiteral(text: string): Meant {
       };
 }
 
-const MAPPING_FILE = {
-  hint: 'it is no mapping: files of mappings are found in the folder hooks.mappingsDir (default ./mappings) without being named, so remove this entry',
-};
-
-/** Keys of which only a text says what was meant. */
-const TEXTS: Readonly<Record<string, (text: string) => Meant>> = {
-  match: meantMatch,
-  bodyFormat: meantFormat,
-  'verify.scheme': meantScheme,
-  'verify.algorithm': (text) =>
-    pickWord('algorithm', text, /sha-?(1|256|384|512)(?!\d)/i, (size) => `sha${size}`),
-  'verify.encoding': (text) =>
-    pickWord('encoding', text, /^(hex|base-?64)/i, (word) => word.toLowerCase().replace('-', '')),
-  method: (text) => (/^(?:put|patch|delete|any|\*|all)$/i.test(text) ? ONE_METHOD : undefined),
-};
-
-/** The others; `text` is the value without spaces around it, where it is a text. */
-const VALUES: Readonly<Record<string, (value: unknown, text: string | undefined) => Meant>> = {
-  rate: meantRate,
-  dedupe: meantDedupe,
-  allowFrom: meantAddress,
-  forEach: () => ({ hint: 'write the path of a list in the payload: forEach: alerts' }),
-  transform: (value) => (Array.isArray(value) ? ONE_TRANSFORM : undefined),
-  'match.path': (value) => (Array.isArray(value) ? ONE_PATH : undefined),
-  match: (value) => (Array.isArray(value) && value.length > 1 ? ONE_PATH : undefined),
-  deliver: meantDelivery,
-  thinking: (value) =>
-    typeof value === 'boolean'
-      ? {
-          hint: `write a level: thinking: ${value ? 'high' : '"off"'}, one of ${THINKING_LEVELS.join(', ')}`,
-          text: value ? 'high' : '"off"',
-        }
-      : undefined,
-  challenge: meantChallenge,
-  'verify.secrets': (value, text) =>
-    meantSecret(Array.isArray(value) ? value.find((one) => typeof one === 'string') : text),
-};
-
-/** `deliver: slack` and `deliver: {channel: slack, to: C0123456}`. */
-function meantDelivery(value: unknown): Meant {
-  if (typeof value === 'string' && /^[a-z]{4,}$/i.test(value.trim()))
-    return CHANNELS.has(value.trim().toLowerCase())
-      ? {
-          hint: `deliver is true or false; where to is channel: write channel: ${value.trim().toLowerCase()} in its place`,
-        }
-      : undefined;
-  if (!isJsonObject(value)) return undefined;
-  const keys = Object.entries(value).filter(
-    ([key, one]) => (key === 'channel' || key === 'to') && isShort(one),
-  );
-  const written = keys.map(([key, one]) => `${key}: ${JSON.stringify(one)}`).join(' and ');
-  return {
-    hint: `deliver is true or false; where to stands beside it: write ${written === '' ? 'channel: … and to: …' : written} in the mapping, in place of deliver`,
-  };
-}
-
-const CHANNELS: ReadonlySet<string> = new Set([...CHANNEL_IDS, ...Object.keys(CHANNEL_ALIASES)]);
-const isShort = (value: unknown): boolean =>
-  ['string', 'number'].includes(typeof value) && String(value).length <= 60;
-
-const ONE_PATH = {
-  hint: 'a mapping takes one path: write an entry for each, with an id of its own',
-};
-
-const ONE_METHOD = {
-  hint: 'a path takes one method: write method: POST, or GET for a sender that can send nothing else',
-};
-
-const ONE_TRANSFORM = {
-  hint: 'a mapping has one transform: write transform: a.ts, and let that module import the other (import { … } from "./b.ts")',
-};
-
 /** The word of a key that a text holds. */
-function pickWord(key: string, text: string, pattern: RegExp, write: (found: string) => string): Meant {
-  const found = pattern.exec(text)?.[1];
-  return found === undefined ? undefined : { hint: `write ${key}: ${write(found)}`, text: write(found) };
-}
-
-function meantMatch(text: string): Meant {
-  return /^[\w./-]+$/.test(text)
-    ? { hint: `write match: {path: ${text}}`, text: `{path: ${JSON.stringify(text)}}` }
-    : undefined;
-}
-
-function meantAddress(value: unknown): Meant {
-  return typeof value === 'string' && /^[a-z][\w.-]*\.[a-z]{2,}$/i.test(value)
-    ? {
-        hint: 'names are not looked up: write the addresses of the sender, such as 203.0.113.7 or 203.0.113.0/24',
-      }
-    : undefined;
+function pickWord(key: string, word: string): ValueHint | undefined {
+  return word === '' || word === 'sha' ? undefined : { hint: `write ${key}: ${word}`, text: word };
 }
 
 const FORMATS: readonly (readonly [RegExp, string])[] = [
@@ -140,57 +102,84 @@ const FORMATS: readonly (readonly [RegExp, string])[] = [
   [/text|plain|string|raw/i, 'text'],
 ];
 
-function meantFormat(text: string): Meant {
+function formatHint(text: string): ValueHint | undefined {
   const format = FORMATS.find(([pattern]) => pattern.test(text))?.[1];
-  return format === undefined || format === text
-    ? undefined
-    : { hint: `write bodyFormat: ${format}`, text: format };
+  return format === text ? undefined : pickWord('bodyFormat', format ?? '');
 }
 
-function meantScheme(text: string): Meant {
+/** `challenge: true` and `challenge: dropbox`: here it is the name of who asks, or what is sent back. */
+function challengeHint(value: unknown): ValueHint | undefined {
+  const who = isJsonObject(value) ? value['kind'] : value;
+  const line = typeof who === 'string' ? challengeFor(who) : undefined;
+  if (line !== undefined) return { hint: `write ${line}` };
+  const isShaped = isJsonObject(value) && (who !== undefined || value['echo'] !== undefined);
+  return isShaped
+    ? undefined
+    : {
+        hint: 'write who asks: challenge: slack, or meta, graph, zoom, cloudevents; or what is sent back, as in challenge: {echo: body.challenge}',
+      };
+}
+
+/** `sha256`, `hmac-sha1`, `HMAC_SHA512`. */
+const HMAC = /^(?:hmac[-_ ]?)?sha[-_]?(1|256|384|512)$|^(?:hmac|signature)$/i;
+
+/** Of a sender without a scheme of its own how it signs, in keys of the general scheme. */
+function schemeOfSender(name: string): { readonly title: string; readonly scheme: string } | undefined {
+  const sender = findSender(name);
+  const columns = sender && signatureOf(sender);
+  return columns && { title: sender.title, scheme: writtenScheme(columns) };
+}
+
+/** A word in the place of a whole proof. */
+function proofHint(text: string): ValueHint {
   const name = text.toLowerCase();
-  const [, size] = /^(?:hmac[-_ ]?)?sha[-_]?(1|256|384|512)$/.exec(name) ?? [];
+  if (NO_PROOF_WORDS.test(name)) return { hint: NO_PROOF };
+  const [isHmac, size] = HMAC.exec(text) ?? [];
+  const known = (PROVIDER_NAMES as readonly string[]).includes(name) ? name : schemeOfSender(name)?.scheme;
+  const general = { token: 'token', bearer: 'token', basic: 'basic' }[name];
+  const hmac = `hmac${size === undefined ? '' : `, algorithm: sha${size}`}, header: X-Signature`;
+  const scheme = known ?? general ?? (isHmac === undefined ? undefined : hmac);
+  if (scheme === undefined)
+    return {
+      hint: "write verify: {scheme: …, secrets: ['${NAME}']}: the scheme is the sender (github, stripe, …) or hmac, token, basic; the secret stands in the environment",
+    };
+  const variable =
+    known === undefined ? 'WEBHOOK_SECRET' : `${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_SECRET`;
+  return {
+    hint: `write verify: {scheme: ${scheme}, secrets: ['\${${variable}}']}, and set ${variable} in the environment`,
+  };
+}
+
+function schemeHint(text: string): ValueHint | undefined {
+  const name = text.toLowerCase();
+  const size = HMAC.exec(name)?.[1];
   if (size === '256') return { hint: 'write scheme: hmac', text: 'hmac' };
   if (size !== undefined) return { hint: `write scheme: hmac, and below it algorithm: sha${size}` };
   const [word, why] = schemeWord(name) ?? [];
   const scheme = word ?? PROVIDER_NAMES.find((one) => name !== one && name.split(/[^a-z]+/).includes(one));
-  if (scheme !== undefined) {
-    const because = why === undefined ? '' : ` (${name} ${why})`;
-    return { hint: `write scheme: ${scheme}${because}`, text: scheme };
-  }
-  const sender = findSender(name);
-  const columns = sender && signatureOf(sender);
-  if (sender !== undefined && columns !== undefined) return schemeOfSender(sender.title, columns, text);
-  if (/^(?:none|off|false|no|disabled|public|open|anonymous)$/.test(name)) return { hint: NO_PROOF };
+  if (scheme !== undefined)
+    return { hint: `write scheme: ${scheme}${why === undefined ? '' : ` (${name} ${why})`}`, text: scheme };
+  const own = schemeOfSender(name);
+  if (own !== undefined)
+    return {
+      hint: `write scheme: ${own.scheme} in place of scheme: ${text}: ${own.title} has no scheme of its own`,
+    };
+  if (NO_PROOF_WORDS.test(name)) return { hint: NO_PROOF };
   return didYouMean(name, SCHEME_NAMES) === undefined ? { hint: GENERAL_SCHEMES } : undefined;
-}
-
-/** A sender without a scheme of its own: how it signs, in keys of the general scheme. */
-function schemeOfSender(title: string, columns: SignatureColumns, text: string): Meant {
-  return {
-    hint: `${title} has no scheme of its own: in place of scheme: ${text} write scheme: ${writtenScheme(columns)}`,
-  };
 }
 
 const SCHEME_NAMES = [...PROVIDER_NAMES, 'hmac', 'ed25519', 'ecdsa', 'oidc', 'basic', 'header', 'token'];
 
 /** Where no proof is wanted. */
+const NO_PROOF_WORDS = /^(?:none|off|false|no|disabled|public|open|anonymous)$/;
 const NO_PROOF =
   'remove verify: the path then asks for the hook token, as no path takes requests of everybody; a sender that can send no header may carry it in the query of the address, under the name token';
 
 /** For a sender whose name is no scheme. */
 const GENERAL_SCHEMES =
-  'no such sender is known: one that signs the body with a secret is scheme: hmac with header: NAME; one that sends a fixed secret in a header is scheme: header; with user and password scheme: basic. All are listed in docs/senders.md';
+  'write scheme: hmac with header: NAME for a sender that signs the body with a secret, scheme: header for one that sends a fixed secret in a header, or scheme: basic with user and password: no such sender is known; all are listed in docs/senders.md';
 
-function meantRate(value: unknown): Meant {
-  const [, count = '', unit = 'm'] = /^(\d+)(?:\s*(?:\/|per)\s*([a-z]+))?$/i.exec(String(value).trim()) ?? [];
-  const times = PER_MINUTE.find(([pattern]) => pattern.test(unit))?.[1] ?? Number.NaN;
-  const perMinute = Number(count) * times;
-  if (count === '' || !Number.isInteger(perMinute) || perMinute < 1) return undefined;
-  return { hint: `write rate: {perMinute: ${perMinute}}`, text: `{perMinute: ${perMinute}}` };
-}
-
-function meantDedupe(value: unknown, text: string | undefined): Meant {
+function dedupeHint(value: unknown, text: string | undefined): ValueHint | undefined {
   if (value === true)
     return { hint: 'write dedupe: body: a body that came before is a repeat', text: 'body' };
   const parts = Array.isArray(value) ? value : [text];
@@ -204,7 +193,7 @@ const isKeyPart = (part: unknown): part is string =>
   typeof part === 'string' && (part.includes('{{') || /^\s*[\w@][\w.@[\]-]*\s*$/.test(part));
 
 /** A reference in another spelling; the text itself may be a secret and is told only where it is a variable's name. */
-function meantSecret(written: unknown): Meant {
+function secretHint(written: unknown): ValueHint | undefined {
   if (typeof written !== 'string') return undefined;
   const [, name] =
     /^\s*(?:\$\{\{\s*(?:secrets|env)\.(?=\w+\s*\}\})|\$\{?|%|\{\{\s*(?:env\.)?|env:|process\.env\.)?([A-Z][A-Z0-9]*_[A-Z0-9_]*)\s*(?:%|\}{0,2})\s*$/.exec(

@@ -3,7 +3,7 @@ import type { SecretFacts } from '../../verify/verify.ts';
 import { ownSender, shownAs } from './senders.ts';
 
 const PASSWORD_ALONE =
-  'a secret of the scheme basic is the password alone: remove the user and the colon from its value';
+  'remove the user and the colon from its value: a secret of the scheme basic is the password alone';
 
 /** What to do about it. */
 export function secretHint({ scheme, wrong, user }: SecretFacts): string {

@@ -3,24 +3,12 @@ import { findSender, type Sender, shippedSenders } from '../../senders/senders.t
 import { isTable, schemeOf, type SignatureColumns } from '../../verify/facts.ts';
 import type { VerifySettings } from '../../verify/verify.ts';
 
-/** A sender that has no scheme of its own here, and signs in a way that the general scheme `hmac` describes. */
-export interface SignedBy {
-  readonly sender: Sender;
-  readonly columns: SignatureColumns;
-}
-
 /** The signature that a sender describes in keys of a general scheme. */
 export function signatureOf(sender: Sender): SignatureColumns | undefined {
   if (sender.verify?.scheme !== 'hmac') return undefined;
   const [first] = waysOf(sender);
   return first?.kind === 'signature' ? first.columns : undefined;
 }
-
-export const signedBy = (): readonly SignedBy[] =>
-  shippedSenders().flatMap((sender) => {
-    const columns = signatureOf(sender);
-    return columns === undefined ? [] : [{ sender, columns }];
-  });
 
 /** The ways in which a sender proves itself, where it signs. */
 export function waysOf({ verify }: Sender): readonly ReturnType<typeof schemeOf>['ways'][number]['way'][] {

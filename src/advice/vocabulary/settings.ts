@@ -1,62 +1,59 @@
 /** Words of other tools in the configuration (OpenClaw, Express, nginx, Docker, adnanh/webhook), and what they are here. */
-import { alike, below, calledHere, type KeyAdvice } from '../schema-words.ts';
+import { alike, below, calledHere, type KeyAdvice } from '../schema-hints.ts';
 
 const AGAIN: KeyAdvice = {
   hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key',
 };
 const SENDERS: KeyAdvice = {
-  hint: 'each sender is a mapping: write a file mappings/NAME.yaml with match: {path: NAME}, verify: {scheme: …, secrets: ["${NAME}"]} and messageTemplate; "sluice add" writes one',
+  hint: 'write a mapping for each sender, a file mappings/NAME.yaml with match: {path: NAME}, verify: {scheme: …, secrets: ["${NAME}"]} and messageTemplate; "sluice add" writes one',
 };
 const MAPPING: KeyAdvice = {
   group: 'mapping',
-  hint: 'this is a mapping: move its keys into a file of its own, mappings/NAME.yaml, or make it an entry of hooks.mappings',
+  hint: 'move the keys of this mapping into a file of its own, mappings/NAME.yaml, or make it an entry of hooks.mappings',
 };
 const TLS: KeyAdvice = {
-  hint: 'there is no TLS here: put a proxy with TLS (Caddy, nginx, a tunnel) in front, and write its outside address as server.publicUrl',
+  hint: 'put a proxy with TLS (Caddy, nginx, a tunnel) in front, and write its outside address as server.publicUrl: there is no TLS here',
 };
 const ENVIRONMENT: KeyAdvice = {
-  hint: 'variables are set where the service starts, and read as ${NAME}; those of an agent are env and passEnv of its runner',
+  hint: 'set variables where the service starts, and read them as ${NAME}; those of an agent are env and passEnv of its runner',
 };
 const WORKSPACE: KeyAdvice = {
-  hint: 'the folder in which an agent works is cwd of its runner: gateway: {runner: {kind: claude, cwd: …}}',
+  hint: 'write cwd of the runner, the folder in which an agent works: gateway: {runner: {kind: claude, cwd: …}}',
 };
-const SKIPPED_LEVELS: KeyAdvice = {
-  hint: 'write log: {level: info}, with the level debug, info, warn or error',
-};
-
 const LISTEN: KeyAdvice = {
-  hint: 'where the service listens is server: {host: 127.0.0.1, port: 8787}',
+  hint: 'write server: {host: 127.0.0.1, port: 8787}, where the service listens',
+};
+const AGENT: KeyAdvice = {
+  hint: 'write gateway: {runner: {kind: claude}} (or codex, gemini, opencode) to choose the agent',
+};
+const LIMIT: KeyAdvice = {
+  hint: 'write agents: {defaults: {timeoutSeconds: 600}}, the time limit of runs',
 };
 
 /** What `kind: command` calls its program. */
 const PROGRAM: KeyAdvice = {
-  hint: 'the program and its arguments are one list: argv: ["python3", "agent.py"]',
+  hint: 'write the program and its arguments as one list: argv: ["python3", "agent.py"]',
   means: 'argv',
   group: 'program',
 };
-
 const PROVIDER: KeyAdvice = {
   group: 'provider',
   means: 'providers',
-  hint: 'providers are named: write providers: {anthropic: {kind: anthropic, apiKey: "${NAME}"}}, and model: anthropic/NAME',
+  hint: 'write providers: {anthropic: {kind: anthropic, apiKey: "${NAME}"}}, and model: anthropic/NAME',
 };
 /** Where the reply of the heartbeat goes elsewhere. */
 const TARGET: KeyAdvice = {
   group: 'target',
   hint: 'remove it: its reply goes where the channel last used leads, which is at first gateway.main: {channel: …, to: …}',
 };
-
-const PROXIES: KeyAdvice = {
-  ...calledHere('trustedProxies'),
-};
-
 const ZONE: KeyAdvice = {
-  hint: 'a time zone is set at gateway.heartbeat.activeHours.timeZone, or in a template: {{date value tz="Europe/Berlin"}}',
+  hint: 'set a time zone at gateway.heartbeat.activeHours.timeZone, or in a template: {{date value tz="Europe/Berlin"}}',
 };
+const EVERY: KeyAdvice = { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' };
 
 const TOP: Readonly<Record<string, KeyAdvice>> = {
-  ...alike('port host', LISTEN),
-  ...alike('listen bind address addr', LISTEN),
+  token: { hint: 'write hooks: {token: ${NAME}}, the token that senders carry' },
+  ...alike('port host listen bind address addr', LISTEN),
   ...alike('webhooks routes endpoints senders sources providers triggers', SENDERS),
   ...alike(
     'id match verify messageTemplate textTemplate instructions sessionKey transform dedupe forEach',
@@ -64,93 +61,71 @@ const TOP: Readonly<Record<string, KeyAdvice>> = {
   ),
   ...alike('tls ssl https cert', TLS),
   ...alike('environment envVars', ENVIRONMENT),
-  ...alike('logLevel loglevel log_level', SKIPPED_LEVELS),
-  token: { hint: 'the token that senders carry is hooks.token' },
-  mappings: { hint: 'mappings stand in hooks.mappings, or in files of the folder hooks.mappingsDir' },
-  runner: { hint: 'the runner is gateway.runner' },
-  agent: { hint: 'which agent runs is gateway.runner: {kind: claude} (or codex, gemini, opencode)' },
-  runners: { hint: 'runners are gateway.runners' },
-  heartbeat: { hint: 'the heartbeat is gateway.heartbeat' },
-  path: { hint: 'the path of hooks is hooks.path' },
-  presets: { hint: 'presets are hooks.presets' },
-  mail: { hint: 'the mailbox is hooks.mail' },
-  database: { hint: 'the store is storage.url' },
-  logging: { hint: 'the log is log.level and log.format' },
-  models: { hint: 'the models that may be chosen are agents.defaults.models' },
+  ...alike('logLevel loglevel log_level logging', {
+    hint: 'write log: {level: info}, with the level debug, info, warn or error',
+  }),
+  agent: AGENT,
+  database: { hint: 'write storage: {url: "sqlite:FILE"}' },
+  models: { hint: 'write agents: {defaults: {models: [...]}}, the models that may be chosen' },
   ...alike('timezone timeZone tz', ZONE),
-  version: { hint: 'remove it: the file has no version' },
 };
 
 const HOOKS: Readonly<Record<string, KeyAdvice>> = {
-  secret: {
-    hint: 'the token that senders carry is hooks.token: token: ${NAME}; the secret of a sender that signs is verify.secrets of its mapping',
-  },
-  secrets: { hint: 'the secret of a sender that signs is verify.secrets of its mapping' },
+  ...alike('secret secrets', {
+    hint: 'write token: ${NAME}, the token that senders carry; the secret of a sender that signs is verify.secrets of its mapping',
+  }),
   tokens: {
-    hint: 'the token is one: write token: ${NAME}; older ones that are still taken are previousTokens: [${OLD_NAME}]',
+    hint: 'write token: ${NAME}, which is one; older ones that are still taken are previousTokens: [${OLD_NAME}]',
     means: 'token',
   },
-  port: { hint: 'the port is server.port' },
-  host: { hint: 'the address to listen on is server.host' },
   ...alike('basePath base_path prefix base baseUrl pathPrefix urlPrefix route endpoint', calledHere('path')),
   ...alike('webhooks routes endpoints senders sources providers', SENDERS),
-  'limits.runsPerHour': { hint: 'how many runs may begin is hooks.defaults.limits: {runsPerHour: 60}' },
-  'limits.runsPerHourAndSession': {
-    hint: 'how many runs may begin is hooks.defaults.limits: {runsPerHourAndSession: 20}',
-  },
-  rate: { hint: 'the rate of a path stands in a mapping of it: rate: {perMinute: 60}' },
-  verify: {
-    hint: 'the proof of a sender stands in a mapping of its path: verify: {scheme: github, secrets: ["${NAME}"]}',
-  },
-  dedupe: { hint: 'repeats are recognised by a mapping: dedupe: {key: "{{id}}"}' },
-  otherwise: { hint: 'for all paths it is called "unmatched"', rename: 'unmatched' },
-  wakeMode: { hint: 'it belongs in hooks.defaults: defaults: {wakeMode: now}' },
-  deliver: { hint: 'it belongs in hooks.defaults: defaults: {deliver: false}' },
-  summary: { hint: 'it belongs in hooks.defaults: defaults: {summary: failures}' },
+  ...alike('limits.runsPerHour limits.runsPerHourAndSession', {
+    hint: 'write it in hooks.defaults, how many runs may begin: defaults: {limits: {runsPerHour: 60}}',
+  }),
+  ...alike('rate verify dedupe', {
+    hint: 'write it in a mapping of the path, in a file mappings/NAME.yaml',
+  }),
+  otherwise: calledHere('unmatched'),
   ...alike('timezone timeZone tz', ZONE),
 };
 
 const GATEWAY: Readonly<Record<string, KeyAdvice>> = {
   ...alike('retry retries maxRetries', AGAIN),
   ...alike('host listen', LISTEN),
-  ...alike('agent kind', {
-    hint: 'which agent runs is runner: write runner: {kind: claude} (or codex, gemini, opencode)',
-  }),
+  ...alike('agent kind', AGENT),
   ...alike('workspace workdir workDir cwd', WORKSPACE),
   concurrency: calledHere('maxRuns'),
-  timeoutSeconds: { hint: 'the time limit of runs is agents.defaults.timeoutSeconds' },
-  model: { hint: 'the model of runs is agents.defaults.model' },
-  'heartbeat.every': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
-  'heartbeat.interval': { hint: 'write everySeconds, a number of seconds: everySeconds: 1800' },
-  'heartbeat.enabled': { hint: 'a heartbeat that is off is everySeconds: 0' },
-  'heartbeat.prompt': calledHere('instructions'),
-  ...below('heartbeat', { target: TARGET, to: { ...TARGET, beside: 'target' } }),
+  ...below('heartbeat', {
+    ...alike('every interval', EVERY),
+    enabled: { hint: 'write everySeconds: 0 for a heartbeat that is off' },
+    prompt: calledHere('instructions'),
+    target: TARGET,
+    to: { ...TARGET, beside: 'target' },
+  }),
   ...below('heartbeat.activeHours', {
     ...alike('start begin', calledHere('from')),
     ...alike('end until stop', calledHere('to')),
-    ...alike('timezone tz zone', calledHere('timeZone')),
   }),
   ...below('runner', {
     ...alike('command args arguments', PROGRAM),
     ...alike('workspace workdir workDir workingDirectory dir folder', calledHere('cwd')),
     ...alike('environment envVars', calledHere('env')),
     ...alike('permissions permissionMode permission', {
-      hint: 'what the agent may do is access: read, edit or full',
+      hint: 'write access, what the agent may do: access: read, edit or full',
     }),
-    ...alike('timeout timeoutSeconds timeoutMs', {
-      hint: 'the time limit of runs is agents.defaults.timeoutSeconds',
-    }),
+    ...alike('timeout timeoutSeconds timeoutMs', LIMIT),
     provider: PROVIDER,
     ...alike('apiKey api_key', {
       group: 'provider',
-      hint: 'the key of an agent is a variable of its environment: passEnv: [ANTHROPIC_API_KEY]; of kind: model it stands in providers: {NAME: {apiKey: …}}',
+      hint: 'write passEnv: [ANTHROPIC_API_KEY], as the key of an agent is a variable of its environment; of kind: model it stands in providers: {NAME: {apiKey: …}}',
     }),
     ...alike('type name agent', calledHere('kind')),
   }),
 };
 
 /** What is known of words of others in the configuration. */
-export const FOREIGN_SETTINGS: Readonly<Record<string, KeyAdvice>> = {
+export const SETTING_WORDS: Readonly<Record<string, KeyAdvice>> = {
   ...TOP,
   ...below('hooks', HOOKS),
   ...below('gateway', GATEWAY),
@@ -158,7 +133,7 @@ export const FOREIGN_SETTINGS: Readonly<Record<string, KeyAdvice>> = {
     ...alike('bind address hostname ip listen listenHost', calledHere('host')),
     ...alike('tls ssl https cert', TLS),
     ...alike('baseUrl url externalUrl public_url', calledHere('publicUrl')),
-    ...alike('proxy trustProxy trust_proxy', PROXIES),
+    ...alike('proxy trustProxy trust_proxy', calledHere('trustedProxies')),
   }),
   ...below('agents.defaults', {
     ...alike('workdir cwd', WORKSPACE),
@@ -166,10 +141,6 @@ export const FOREIGN_SETTINGS: Readonly<Record<string, KeyAdvice>> = {
   }),
   ...below('storage', {
     ...alike('path file sqlite db dbPath database', { hint: 'write url: "sqlite:FILE"' }),
-    retention: { hint: 'how long completed work is kept is keep: {days: 30}' },
-  }),
-  ...below('log', {
-    ...alike('verbosity', calledHere('level')),
-    ...alike('json pretty', { hint: 'write format: json, or pretty' }),
+    retention: { hint: 'write keep: {days: 30}, how long completed work is kept' },
   }),
 };

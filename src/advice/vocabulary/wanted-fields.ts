@@ -3,8 +3,8 @@ import { printSentence } from '../../finding.ts';
 import { printRule } from '../rule-parts.ts';
 import { isJsonObject } from '../../json.ts';
 import { holdsCredentials, isSecretPath } from '../../document/document.ts';
-import { allOf, fieldRules } from '../dialects/field-rules.ts';
-import { verifyInstead } from '../proof-headers.ts';
+import { fieldRules, joined } from '../dialects/field-rules.ts';
+import { verifyFor } from '../proof-headers.ts';
 
 /** The hint for such a key; undefined where it has another form, or a value that may be a secret. */
 export function hintForFields(root: string): (value: unknown, beside: unknown) => string | undefined {
@@ -14,19 +14,19 @@ export function hintForFields(root: string): (value: unknown, beside: unknown) =
     if (mayHoldSecret(fields)) return root === 'headers.' ? proofHint(fields) : undefined;
     const rules = fieldRules(fields, root);
     const when = isJsonObject(beside) ? beside['when'] : undefined;
-    const rule = rules && allOf(isJsonObject(when) ? [when, ...rules] : rules);
-    return rule && `in place of it write when: ${printRule(rule)}`;
+    const rule = rules && joined('and', isJsonObject(when) ? [when, ...rules] : rules);
+    return rule && `write in its place when: ${printRule(rule)}`;
   };
 }
 
 /** Headers one of which proves the sender. */
 function proofHint(fields: object): string | undefined {
   const names = Object.keys(fields);
-  const header = names.find((name) => verifyInstead(name) !== undefined);
-  const verify = header && verifyInstead(header);
+  const header = names.find((name) => verifyFor(name) !== undefined);
+  const verify = header === undefined ? undefined : verifyFor(header);
   if (header === undefined || verify === undefined) return undefined;
   const more = names.length > 1 ? '; a condition on the others is when' : '';
-  return `${header.toLowerCase()} proves who sends, and that is judged before a condition is asked: in place of it ${typeof verify === 'string' ? verify : printSentence(verify)}${more}`;
+  return `${printSentence(verify)}, in its place: ${header.toLowerCase()} proves who sends, and that is judged before a condition is asked${more}`;
 }
 
 /** `{field: value}`, `{name: field, value: …}`, or a list of either. */

@@ -8,7 +8,7 @@ export interface BrokenLine {
 }
 
 /** A plain text that YAML reads as something else, and how to write it. */
-export interface YamlSlip {
+export interface LineError {
   readonly message: string;
   readonly at: Place;
   readonly hint: string;

@@ -198,6 +198,6 @@ function problem(run: Run, at: LocatedValue, message: Sentence): undefined {
     code: 'INCLUDE_UNREADABLE',
     message: message,
     at: at.place([]),
-    hint: say`the path is relative to the file that names it; OPENCLAW_INCLUDE_ROOTS allows further folders`,
+    hint: say`correct the path, which is relative to the file that names it; OPENCLAW_INCLUDE_ROOTS allows further folders`,
   });
 }

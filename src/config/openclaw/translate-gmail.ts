@@ -85,7 +85,7 @@ export function gmailFinding(original: LocatedValue, { moves }: Moves): readonly
       code: 'MAIL_READ_BY_GATEWAY',
       message: say`the gateway reads the mailbox of hooks.gmail, so "sluice serve" does not read it`,
       at: original.place(GMAIL, 'key'),
-      hint: say`to read it here instead, connect it with "sluice webhooks mail setup" in a sluice.yaml with "extends: openclaw.json", and end the watch of the gateway`,
+      hint: say`connect it with "sluice webhooks mail setup" in a sluice.yaml with "extends: openclaw.json" to read it here, and end the watch of the gateway`,
     },
   ];
 }

@@ -155,7 +155,7 @@ function lossFinding(original: LocatedValue, { path, lost }: Loss): Finding {
     code: 'NOT_TRANSLATED',
     message: say`${path.join('.')} has no counterpart in Sluice: ${lost}`,
     at: original.place(path, 'key'),
-    hint: say`you can keep it, because the gateway reads it; write further settings for Sluice into a sluice.yaml with "extends: openclaw.json"`,
+    hint: say`keep it, because the gateway reads it, and write further settings for Sluice into a sluice.yaml with "extends: openclaw.json"`,
   };
 }
 

@@ -10,7 +10,7 @@ export function Place({ at }: { readonly at: string }): JSX.Element {
 }
 
 /** What the request has in place of what was missing. */
-function insteadOf(advice: Judgement['advice'], name: string): string | undefined {
+function replaces(advice: Judgement['advice'], name: string): string | undefined {
   return advice.instead.find(({ missing }) => missing === name)?.found;
 }
 
@@ -51,7 +51,7 @@ function TemplateView({ template, advice }: TemplateProps): JSX.Element {
       <p class="rendered">
         {segmentsOf(template).map(({ text, piece }, index) => {
           if (piece === undefined) return <ShownText key={index} text={text} />;
-          const instead = insteadOf(advice, piece.expression.trim());
+          const instead = replaces(advice, piece.expression.trim());
           return <Piece key={index} piece={piece} text={text} instead={instead} />;
         })}
       </p>

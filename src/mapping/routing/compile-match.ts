@@ -63,7 +63,7 @@ function compilePath(written: string, reporter: Reporter): string | undefined {
       facts: { reserved: RESERVED_PATHS },
     });
   }
-  const odd = oddSign(path);
+  const odd = unexpectedSign(path);
   if (odd !== undefined) {
     reporter.report(['match', 'path'], {
       code: 'INVALID_MAPPING_PATH',
@@ -75,4 +75,4 @@ function compilePath(written: string, reporter: Reporter): string | undefined {
 }
 
 /** What cannot be part of the path of a request: a name is compared as it is. */
-export const oddSign = (path: string): string | undefined => /[^!$&-;=@-Z_a-z~%]|\/\//.exec(path)?.[0];
+export const unexpectedSign = (path: string): string | undefined => /[^!$&-;=@-Z_a-z~%]|\/\//.exec(path)?.[0];

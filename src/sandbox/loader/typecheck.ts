@@ -192,6 +192,6 @@ function notChecked(ref: TransformRef, { configDir, cwd }: TypecheckOptions): Fi
     code: 'TRANSFORM_TYPES_NOT_CHECKED',
     message: say`the types of transforms were not checked: the project of ${displayName(configDir, cwd)} has no TypeScript`,
     at: ref.at,
-    hint: say`where the configuration lies, or in the folder of its package.json: npm install --save-dev typescript`,
+    hint: say`run npm install --save-dev typescript where the configuration lies, or in the folder of its package.json`,
   };
 }

@@ -1,5 +1,5 @@
 /** Slips of a line that YAML cannot read, each with the line to write: signs that are missing, of other languages, or in a text that needs quotes. */
-import { type BrokenLine, type YamlSlip, KEY_LINE, placeIn } from './broken-line.ts';
+import { type BrokenLine, type LineError, KEY_LINE, placeIn } from './broken-line.ts';
 import { SECRET_KEY } from '../../telemetry/telemetry.ts';
 import { shorten } from '../../document/document.ts';
 import { singleQuoted } from '../../document/facts.ts';
@@ -8,7 +8,7 @@ import { singleQuoted } from '../../document/facts.ts';
 const MAX_SHOWN = 200;
 
 /** `path:github`, also with the wide colon of another keyboard. */
-export function missingBlank(line: BrokenLine): YamlSlip | undefined {
+export function missingBlank(line: BrokenLine): LineError | undefined {
   const [, head = '', key = '', colon = '', rest = ''] =
     /^(\s*(?:- +)?)([A-Za-z_][\w-]*)(:(?![\s/:])|：\s*)(\S.*)$/.exec(line.line) ?? [];
   if (key === '') return undefined;
@@ -25,7 +25,7 @@ export function missingBlank(line: BrokenLine): YamlSlip | undefined {
 }
 
 /** Quotes in a text that stands in the same quotes, or before its end. */
-export function quotesWithin(line: BrokenLine): YamlSlip | undefined {
+export function quotesWithin(line: BrokenLine): LineError | undefined {
   const [, head = '', key = '', value = ''] = KEY_LINE.exec(line.line) ?? [];
   const quote = value.charAt(0);
   if ((quote !== "'" && quote !== '"') || isQuoted(value)) return undefined;
@@ -54,7 +54,7 @@ const withoutEscapes = (text: string, quote: string): string =>
   quote === "'" ? text.replaceAll("''", "'") : text.replaceAll('\\"', '"');
 
 /** `[claude, {{prompt}}]`: in brackets, too, two braces are a map. */
-export function templateInFlow(line: BrokenLine): YamlSlip | undefined {
+export function templateInFlow(line: BrokenLine): LineError | undefined {
   const found = /(?<=[[,:]\s*)\{\{[^{}"']*\}\}(?=\s*[,\]}])/.exec(line.line);
   if (found === null || /^\s*[\w.-]+:\s*\{\{/.test(line.line)) return undefined;
   const [text] = found;

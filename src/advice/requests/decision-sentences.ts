@@ -57,10 +57,10 @@ const SAY: Readonly<Record<string, Say>> = {
   rate: ({ perMinute }, about) =>
     say`rate of ${placeOf(about) ?? `the mappings of ${about.path}`} takes ${String(perMinute)} a minute and refuses the others: ${write('limits: {runsPerHour: N}', 'in its place', 'to take all of them')}, N being how many runs may begin in an hour; the others wait in the queue`,
   address: ({ hooks, name }, { table }) => {
-    const meant = name === undefined ? undefined : (placeOf({ path: String(name), table }) ?? name);
-    return meant === undefined
+    const place = name === undefined ? undefined : (placeOf({ path: String(name), table }) ?? name);
+    return place === undefined
       ? say`hooks are below ${String(hooks)} (hooks.path): senders post to ${String(hooks)}/NAME`
-      : say`hooks are below ${String(hooks)} (hooks.path): for ${String(meant)} the sender posts to ${String(hooks)}/${String(name)}`;
+      : say`hooks are below ${String(hooks)} (hooks.path): for ${String(place)} the sender posts to ${String(hooks)}/${String(name)}`;
   },
   hooks_off: () => say`hooks.enabled is not true: ${write('enabled: true', 'below hooks')}`,
   worker: () => say`this service takes no hooks (--role worker): ${todo}send them to one of another role`,

@@ -2,13 +2,13 @@
 import { SECRET_KEY } from '../../telemetry/telemetry.ts';
 import { singleQuoted } from '../../document/facts.ts';
 import type { Place, SourceText } from '../../finding.ts';
-import { type BrokenLine, KEY_LINE, lineAt, placeIn, type YamlSlip } from './broken-line.ts';
+import { type BrokenLine, KEY_LINE, lineAt, placeIn, type LineError } from './broken-line.ts';
 
 /** Longer values are not repeated in a hint. */
 const MAX_SHOWN = 80;
 
 /** A value in one line that is a text only in quotes. */
-export function unquotedText(broken: BrokenLine): YamlSlip | undefined {
+export function unquotedText(broken: BrokenLine): LineError | undefined {
   const [, head = '', key = '', rest = ''] = KEY_LINE.exec(broken.line) ?? [];
   // A comment behind the value is none of it.
   const value = rest.replace(/\s+#.*$/, '');
@@ -36,7 +36,7 @@ function reasonOf(value: string): string | undefined {
 }
 
 /** A backslash in double quotes that begins no escape of YAML: of a path of Windows, or of a pattern. */
-export function escapeSlip(source: SourceText, offset: number): YamlSlip {
+export function escapeError(source: SourceText, offset: number): LineError {
   const { lineStart, line } = lineAt(source, offset);
   const quoted = quotedAround(line, offset - lineStart);
   const text = quoted?.[1];
@@ -47,7 +47,7 @@ export function escapeSlip(source: SourceText, offset: number): YamlSlip {
   return {
     message: `invalid escape sequence ${source.text.slice(offset, offset + 2)}`,
     at: { source, start: offset, end: offset + 2 },
-    hint: 'in double quotes a backslash begins an escape: put the text in single quotes, where it is only a backslash, or write it twice (\\\\)',
+    hint: 'put the text in single quotes, where a backslash is only a backslash, or write it twice (\\\\): in double quotes it begins an escape',
     ...(isPlain && !isSecret
       ? { edit: { at: { source, start, end: start + text.length + 2 }, text: singleQuoted(text) } }
       : {}),
@@ -66,5 +66,5 @@ export function findCommentValue({ source, start }: Place): string | undefined {
   const { line } = lineAt(source, start);
   const [, key, comment] = /^\s*(?:- +)?([\w.-]+): +(#\S[^#]*?)\s*$/.exec(line) ?? [];
   if (key === undefined || comment === undefined || SECRET_KEY.test(key)) return undefined;
-  return `what begins with # is a comment in YAML: put it in quotes: ${key}: '${comment.replaceAll("'", "''").slice(0, MAX_SHOWN)}'`;
+  return `put it in quotes, as what begins with # is a comment in YAML: ${key}: '${comment.replaceAll("'", "''").slice(0, MAX_SHOWN)}'`;
 }

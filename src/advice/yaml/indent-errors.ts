@@ -1,7 +1,7 @@
 /** Slips of indentation: a line that stands as deep as none around it. */
 import {
   type BrokenLine,
-  type YamlSlip,
+  type LineError,
   columnOf,
   indentOf,
   isBlank,
@@ -13,13 +13,13 @@ import {
 const BEGINS_KEY = /^ *(?:- +)*([\w.-]+):(?:\s|$)/;
 
 /** A key that stands deeper than one object and less deep than the next; one space below a key with a value is a slip, too. */
-export function betweenLevels(broken: BrokenLine): YamlSlip | undefined {
+export function betweenLevels(broken: BrokenLine): LineError | undefined {
   const below = /^ *(?:- +)*[\w.-]+: +[^\s"'|>[{&*!#]/.test(broken.line) ? lineBelow(broken) : undefined;
   const isBelow = below !== undefined && indentOf(below.line) === columnOf(broken.line) + 1;
   return keyBetween(isBelow ? below : broken);
 }
 
-function keyBetween(broken: BrokenLine): YamlSlip | undefined {
+function keyBetween(broken: BrokenLine): LineError | undefined {
   const { line } = broken;
   const [, key = ''] = BEGINS_KEY.exec(line) ?? [];
   const own = indentOf(line);
@@ -45,7 +45,7 @@ function keyBetween(broken: BrokenLine): YamlSlip | undefined {
 }
 
 /** A key at the left of a file that is a list. */
-function entry(key: string, broken: BrokenLine): YamlSlip {
+function entry(key: string, broken: BrokenLine): LineError {
   return {
     message: `the lines above are entries of a list, and ${key} begins none`,
     at: placeIn(broken, 0, key.length),
@@ -75,7 +75,7 @@ function levelsAbove(lines: readonly BrokenLine[]): readonly Level[] {
 }
 
 /** `- id: b` below the keys of an object: two entries, of which the first has no dash. */
-export function listBehindObject(broken: BrokenLine): YamlSlip | undefined {
+export function listBehindObject(broken: BrokenLine): LineError | undefined {
   const [, indent = '', dash] = /^(\s*)(- +)[\w"'-]+\s*:/.exec(broken.line) ?? [];
   if (dash === undefined) return undefined;
   const above = linesAbove(broken).filter((one) => !isBlank(one) && !/^\s*#/.test(one.line));
@@ -97,7 +97,7 @@ export function listBehindObject(broken: BrokenLine): YamlSlip | undefined {
 }
 
 /** The text of a block (`key: |`) whose lines are not indented deeper than its key. */
-export function shallowBlock(broken: BrokenLine): YamlSlip | undefined {
+export function shallowBlock(broken: BrokenLine): LineError | undefined {
   const opener =
     linesAbove(broken)
       .find((one) => !isBlank(one))

@@ -24,13 +24,13 @@ export interface KeyAdvice {
 
 /** A key that has another name here. */
 export const calledHere = (name: string): KeyAdvice => ({
-  hint: `here it is called "${name}"`,
+  hint: `rename it to "${name}"`,
   rename: name,
 });
 
-/** Several words that mean the same, with a blank between them. */
-export const alike = (words: string, advice: KeyAdvice): Readonly<Record<string, KeyAdvice>> =>
-  Object.fromEntries(words.split(' ').map((word) => [word, advice]));
+/** Several words of which the same is known, with a blank between them. */
+export const alike = <Known>(words: string, known: Known): Readonly<Record<string, Known>> =>
+  Object.fromEntries(words.split(' ').map((word) => [word, known]));
 
 /** Words that stand in an object of that name. */
 export const below = (
@@ -60,14 +60,14 @@ export interface SchemaAdvice {
   /** What unknown keys mean elsewhere, and what they are called here; below the root as `verify.secret`. */
   readonly keys?: Readonly<Record<string, KeyAdvice>>;
   /** What a key of another program's file is called here, by the values of the whole. */
-  readonly foreign?: (root: LocatedValue, path: Path) => MeantKey | undefined;
+  readonly otherFile?: (root: LocatedValue, path: Path) => KeyHint | undefined;
   /** How a value was meant that is of the wrong kind or not among those known; `key` as above, lists left out. */
   readonly value?: (key: string, value: unknown, beside: unknown) => ValueHint | undefined;
   /** What to write for a key that is missing, beside the others of its object. */
   readonly missing?: (key: string, beside: unknown) => string | undefined;
 }
 
-export interface MeantKey {
+export interface KeyHint {
   readonly hint: string;
   /** Whether it is known what the value means, and so, which part of it is a secret. */
   readonly isKnown?: boolean;
