@@ -141,7 +141,8 @@ function waitingOf(run: StoredRun['run'], { waits, now, gateway }: WorkContext):
   if (awaited !== undefined)
     return [`  waits: for an approval until ${isoTime(awaited)}: sluice approve ${run.id}, or with --deny`];
   if (run.state !== 'queued' || run.dueAt > now) return [];
-  const held = waitLines(waitsOf(waits, run.action.origin.mappingId), now, run.id);
+  const { origin, runner = gateway.runner } = run.action as AgentAction;
+  const held = waitLines(waitsOf(waits, { mappingId: origin.mappingId, runner }), now, run.id);
   const behind = held.length > 0 ? undefined : waitsBehind(run, waits.active, gateway);
   return [...held, ...(behind === undefined ? [] : [clearLine(behind.text)])].map(
     (text) => `  waits: ${text}`,

@@ -18,7 +18,15 @@ import type { ImpactReport } from '../golden/golden.ts';
 import type { MailboxCheck, MailboxReport, WrittenBlock } from '../mail/mail.ts';
 import type { TransformReply } from '../sandbox/sandbox.ts';
 import type { DiagnosisCode } from '../verify/facts.ts';
-import type { Backlog, PruneResult, SessionRecord, SessionTurn, SetAsideMail } from '../storage/storage.ts';
+import type {
+  AuditRecord,
+  Backlog,
+  CostRecord,
+  PruneResult,
+  SessionRecord,
+  SessionTurn,
+  SetAsideMail,
+} from '../storage/storage.ts';
 import type { MachineFinding } from './doctor-machine.ts';
 import type { Terminal } from './terminal.ts';
 import type { WriteProof } from './write-proof.ts';
@@ -117,6 +125,8 @@ export interface Outputs {
   readonly events: { readonly events: readonly EventJson[] };
   readonly runs: { readonly runs: readonly RunJson[] };
   readonly requests: { readonly requests: readonly DecisionJson[] };
+  readonly costs: { readonly costs: readonly CostRecord[] };
+  readonly audit: { readonly changes: readonly IsoTimes<AuditRecord, 'at'>[] };
   readonly 'queue list': { readonly work: readonly (RunJson | OutboxJson | EventJson)[] };
   readonly 'queue show':
     | { readonly run: RunJson; readonly outbox: readonly OutboxJson[] }

@@ -1,4 +1,6 @@
 import type {
+  AuditRecord,
+  CostRecord,
   DecisionRecord,
   EventRecord,
   OutboxRecord,
@@ -18,7 +20,7 @@ import {
   runToJson,
 } from '../storage/facts.ts';
 import { defined } from '../json.ts';
-import type { ActionOrigin } from '../action.ts';
+import type { ActionOrigin, AgentAction } from '../action.ts';
 import { decisionLine } from '../explanation/explanation.ts';
 import { clearLine } from '../telemetry/telemetry.ts';
 import type { GatewaySettings } from '../config/config.ts';
@@ -90,10 +92,14 @@ const query = ({ limit, state, mapping, kind, session }: ListingOptions) =>
 const errorText = (error: { code: string; message: string } | undefined): string =>
   error === undefined ? '' : `${error.code}: ${error.message}`;
 
-/** Tokens in and out, where the runner told them. */
+/** Tokens in and out, and money, where the runner told them. */
 function tokensOf({ usage }: RunRecord): string {
-  return usage === undefined ? '' : `${usage.inputTokens ?? '?'} + ${usage.outputTokens ?? '?'}`;
+  if (usage === undefined) return '';
+  const { inputTokens = '?', outputTokens = '?', costUsd } = usage;
+  return `${inputTokens} + ${outputTokens}${costUsd === undefined ? '' : `, ${usdText(costUsd)}`}`;
 }
+
+const usdText = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
 function messageText({ action, eventCount }: RunRecord): string {
   return eventCount === undefined ? formatBytes(Buffer.byteLength(action.message)) : `${eventCount} events`;
@@ -227,7 +233,8 @@ export function whyQueued(
   if (heldBy(holds, gateway.runner)(run)) return 'agent away';
   if (run.dueAt > now) return undefined;
   const { mappingId } = run.action.origin;
-  return waitReason(queueWaits, mappingId) ?? waitsBehind(run, queueWaits.active, gateway)?.short;
+  const { runner = gateway.runner } = run.action as Partial<AgentAction>;
+  return waitReason(queueWaits, { mappingId, runner }) ?? waitsBehind(run, queueWaits.active, gateway)?.short;
 }
 
 /** Whether the agent of a run is away. */
@@ -280,6 +287,37 @@ function firstSentence(note: string): string {
   const end = note.length <= MAX_NOTE_CHARS ? -1 : note.search(/\. \p{Lu}/u);
   return end === -1 ? note : `${note.slice(0, end)}. …`;
 }
+
+/** The newest day first. */
+export const costsListing: Listing<CostRecord> = {
+  title: 'costs',
+  columns: [
+    ['day', ({ day }) => day],
+    ['mapping', ({ mappingId }) => mappingId],
+    ['runner', ({ runner }) => runner],
+    ['turns', ({ turns }) => String(turns)],
+    ['tokens', ({ inputTokens, outputTokens }) => `${inputTokens} + ${outputTokens}`],
+    ['cost', ({ usd }) => (usd === 0 ? '' : usdText(usd))],
+  ],
+  fetch: (storage, options) => storage.listCosts(query(options)),
+  printJson: (terminal, rows) => printJson(terminal, 'costs', { costs: rows }),
+};
+
+/** Who changed what. */
+export const auditListing: Listing<AuditRecord> = {
+  title: 'changes',
+  columns: [
+    ['age', ({ at }, nowMs) => formatSpan(nowMs - at)],
+    ['who', ({ who }) => formatOneLine(who, 40)],
+    ['from', ({ source }) => formatOneLine(source, 40)],
+    ['what', ({ what }) => what],
+    ['changed', ({ changed }) => String(changed)],
+    ['about', ({ about }) => formatOneLine(about, MAX_ERROR)],
+  ],
+  fetch: (storage, { limit }) => storage.listAudit(limit),
+  printJson: (terminal, rows) =>
+    printJson(terminal, 'audit', { changes: rows.map((change) => isoTimes(change, 'at')) }),
+};
 
 export const sessionsListing: Listing<SessionRecord> = {
   title: 'sessions',

@@ -81,21 +81,38 @@ export function awaitedUntil({ approval, state, attempts }: RunRecord): number |
 }
 
 /** In two words why a due run of the mapping waits; undefined where it waits for none of these. */
-export function waitReason(waits: QueueWaits, mappingId?: string): string | undefined {
-  const { pauses, limited } = waitsOf(waits, mappingId);
+export function waitReason(waits: QueueWaits, run: WaitingRun): string | undefined {
+  const { pauses, limited } = waitsOf(waits, run);
   if (pauses.length > 0) return 'paused';
   return limited.length > 0 ? 'at its limit' : undefined;
 }
 
-/** Those that hold a mapping's runs. */
+/** By what a run may be held. */
+interface WaitingRun {
+  readonly mappingId: string | undefined;
+  readonly runner: string;
+}
+
+/** Those that hold such runs. */
 export function waitsOf(
   { pauses, limited }: Pick<QueueWaits, 'pauses' | 'limited'>,
-  mappingId = '',
+  { mappingId = '', runner }: WaitingRun,
 ): Pick<QueueWaits, 'pauses' | 'limited'> {
   return {
-    pauses: pauses.filter((pause) => [ALL_MAPPINGS, mappingId].includes(pause.mappingId)),
+    pauses: pauses.filter(
+      (pause) => pause.runner === runner || [ALL_MAPPINGS, mappingId].includes(pause.mappingId),
+    ),
     limited: limited.filter((one) => one.mappingId === mappingId),
   };
+}
+
+/** What is paused, and what follows the command that ends it. */
+function pausedThing({
+  mappingId,
+  runner,
+}: Omit<QueuePause, 'since'>): readonly [what: string, again: string] {
+  if (runner !== undefined) return [`runner ${runner}`, ` --runner ${runner}`];
+  return mappingId === ALL_MAPPINGS ? ['the queue', ''] : [`mapping ${mappingId}`, ` ${mappingId}`];
 }
 
 /** Where the count of one conversation may have been meant. */
@@ -109,10 +126,9 @@ export function waitLines(
   runId = 'ID',
 ): readonly string[] {
   return [
-    ...pauses.map(({ mappingId, since }) => {
-      const what = mappingId === ALL_MAPPINGS ? 'the queue has been' : `mapping ${mappingId} has been`;
-      const again = mappingId === ALL_MAPPINGS ? '' : ` ${mappingId}`;
-      return `${what} paused since ${isoTime(since)}: no run begins; "sluice queue resume${again}" ends that`;
+    ...pauses.map(({ since, ...pause }) => {
+      const [what, again] = pausedThing(pause);
+      return `${what} has been paused since ${isoTime(since)}: no run begins; "sluice queue resume${again}" ends that`;
     }),
     ...limited.map(({ mappingId, reason, waiting, until }) => {
       const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;

@@ -1,7 +1,14 @@
 import { printYaml } from '../document/document.ts';
 import { dropEnding } from '../gateway/gateway.ts';
 import { DROPPED, type QueuePause, type QueueSelection, type Storage } from '../storage/storage.ts';
-import { ALL_MAPPINGS, eventToJson, isoTime, outboxToJson, runToJson } from '../storage/facts.ts';
+import {
+  ALL_MAPPINGS,
+  eventToJson,
+  isoTime,
+  outboxToJson,
+  pauseOfRunner,
+  runToJson,
+} from '../storage/facts.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
@@ -201,31 +208,54 @@ export async function approveRun(
   throw new CliError(`run ${id} is decided: ${why}`);
 }
 
-/** Begins no further run of a mapping, or of any; a service at work sees it at once. What is under way goes on. */
-export async function pauseQueue(cli: Cli, mapping: string | undefined, flags: JsonFlags): Promise<void> {
-  const isNew = await withStore(cli, flags, (storage) =>
-    storage.pauseRuns(mapping ?? ALL_MAPPINGS, Date.now()),
-  );
-  const what = mapping === undefined ? 'the queue' : `mapping ${mapping}`;
+interface PauseFlags extends JsonFlags {
+  readonly runner?: string;
+}
+
+/** What is paused, as the store names it and as people do. */
+function pauseNamed(
+  mapping: string | undefined,
+  { runner }: PauseFlags,
+): { readonly key: string; readonly what: string } {
+  if (runner === undefined) {
+    return mapping === undefined
+      ? { key: ALL_MAPPINGS, what: 'the queue' }
+      : { key: mapping, what: `mapping ${mapping}` };
+  }
+  if (mapping !== undefined) throw new CliError('name a mapping or --runner, not both', 2);
+  return { key: pauseOfRunner(runner), what: `runner ${runner}` };
+}
+
+/** Begins no further run of a mapping, of a runner, or of any; a service at work sees it at once. What is under way goes on. */
+export async function pauseQueue(cli: Cli, mapping: string | undefined, flags: PauseFlags): Promise<void> {
+  const { key, what } = pauseNamed(mapping, flags);
+  const isNew = await withStore(cli, flags, (storage, { settings }) => {
+    const names = Object.keys(settings.gateway.runners);
+    if (flags.runner !== undefined && !names.includes(flags.runner)) {
+      throw new CliError(`no runner has the name ${flags.runner}; the runners are ${names.join(', ')}`, 2);
+    }
+    return storage.pauseRuns(key, Date.now());
+  });
   if (flags.json === true) printJson(cli.terminal, 'queue pause', { changed: isNew ? 1 : 0 });
   else cli.terminal.out(isNew ? `paused ${what}` : `${what} is paused already`);
   await noteUnknownMapping(cli, flags, mapping);
 }
 
-/** Ends the pause of a mapping; without one every pause there is. */
-export async function resumeQueue(cli: Cli, mapping: string | undefined, flags: JsonFlags): Promise<void> {
+/** Ends the pause of a mapping or a runner; without either every pause there is. */
+export async function resumeQueue(cli: Cli, mapping: string | undefined, flags: PauseFlags): Promise<void> {
   const { terminal } = cli;
+  const { key, what } = pauseNamed(mapping, flags);
   const { changed, rest } = await withStore(cli, flags, async (storage) => ({
-    changed: await storage.resumeRuns(mapping ?? ALL_MAPPINGS),
+    changed: await storage.resumeRuns(key),
     rest: await storage.listPauses(),
   }));
   if (flags.json === true) printJson(terminal, 'queue resume', { changed });
-  else if (changed > 0) terminal.out(mapping === undefined ? 'resumed' : `resumed mapping ${mapping}`);
+  else if (changed > 0) terminal.out(key === ALL_MAPPINGS ? 'resumed' : `resumed ${what}`);
   if (changed === 0 && rest.length === 0) throw new CliError('nothing is paused');
   const isAll = rest.some(({ mappingId }) => mappingId === ALL_MAPPINGS);
   if (isAll) terminal.err('the whole queue is still paused: "sluice queue resume" ends every pause');
   if (changed > 0) return;
-  throw new CliError(`mapping ${mapping} is not paused by itself; paused: ${rest.map(nameOf).join(', ')}`);
+  throw new CliError(`${what} is not paused by itself; paused: ${rest.map(nameOf).join(', ')}`);
 }
 
 function nameOf({ mappingId }: QueuePause): string {

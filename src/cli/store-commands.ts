@@ -12,6 +12,10 @@ const LIMIT: OptionRow = [
   { read: wholeNumber(1, 1_000_000), fallback: 100 },
 ];
 const OF_MAPPING: OptionRow = ['--mapping <id>', 'only this mapping'];
+const OF_RUNNER: OptionRow = [
+  '--runner <name>',
+  'all runs of this runner, and the main session where it has it',
+];
 const OF_OWNER: OptionRow = ['--owner <owner>', 'whose session, where several owners have the key'];
 
 /** The options that listings of what comes from requests have. */
@@ -58,6 +62,16 @@ export const storeCommands: CommandTable = {
     options: listingOf(DECISION_STATES),
     load: async () => (await import('./store-tasks.ts')).listRequests,
   },
+  costs: {
+    about: 'what agents said their turns cost, by day (UTC), mapping and runner',
+    options: [CONFIG, JSON_OUTPUT, LIMIT, OF_MAPPING],
+    load: async () => (await import('./store-tasks.ts')).listCosts,
+  },
+  audit: {
+    about: 'who changed what by the console or the command line',
+    options: [CONFIG, JSON_OUTPUT, LIMIT],
+    load: async () => (await import('./store-tasks.ts')).listAudit,
+  },
   'approve <id>': {
     about: 'let a run begin that waits for an approval',
     options: [CONFIG, ['--deny', 'give it up instead'], JSON_OUTPUT],
@@ -88,13 +102,13 @@ export const storeCommands: CommandTable = {
         load: async () => (await import('./queue.ts')).dropWork,
       },
       'pause [mapping]': {
-        about: 'begin no further run of a mapping, or of any',
-        options: [CONFIG, JSON_OUTPUT],
+        about: 'begin no further run of a mapping, of a runner, or of any',
+        options: [CONFIG, JSON_OUTPUT, OF_RUNNER],
         load: async () => (await import('./queue.ts')).pauseQueue,
       },
       'resume [mapping]': {
-        about: 'end the pause of a mapping, or every pause',
-        options: [CONFIG, JSON_OUTPUT],
+        about: 'end the pause of a mapping or a runner, or every pause',
+        options: [CONFIG, JSON_OUTPUT, OF_RUNNER],
         load: async () => (await import('./queue.ts')).resumeQueue,
       },
       prune: {

@@ -2,10 +2,13 @@ import { resolve } from 'node:path';
 import type { StorageError } from '../storage/storage.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { hintLines, indent, runAdvice } from '../explanation/explanation.ts';
+import { auditedStorage } from './audit.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { isoTimes, printJson } from './json.ts';
 import {
+  auditListing,
+  costsListing,
   eventsListing,
   printListing,
   queueListing,
@@ -40,7 +43,7 @@ export async function withStore<Result>(
   const config = await loadSettings(cli.terminal, flags);
   const storage = await openStorage(config.settings.storage.url, { mode: 'attached' });
   try {
-    return await use(storage, config);
+    return await use(auditedStorage(storage), config);
   } finally {
     await storage.close();
   }
@@ -84,6 +87,14 @@ export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
 
 export async function listRequests(cli: Cli, flags: ListFlags): Promise<void> {
   await list(cli, flags, () => ({ listing: requestsListing }));
+}
+
+export async function listCosts(cli: Cli, flags: ListFlags): Promise<void> {
+  await list(cli, flags, () => ({ listing: costsListing }));
+}
+
+export async function listAudit(cli: Cli, flags: ListFlags): Promise<void> {
+  await list(cli, flags, () => ({ listing: auditListing }));
 }
 
 export async function listSessions(cli: Cli, flags: ListFlags): Promise<void> {

@@ -78,6 +78,12 @@ export const hooksSchema = z.strictObject({
           runsPerHourAndSession: whole(1, 100_000)
             .exactOptional()
             .describe('The same for any one conversation of a mapping.'),
+          usdPerDay: z
+            .number()
+            .positive()
+            .max(1_000_000)
+            .exactOptional()
+            .describe('Experimental: US dollars that the runs of any one mapping may cost in a day (UTC).'),
         })
         .exactOptional()
         .describe('How many runs of a mapping may begin within an hour; no limit unless written.'),

@@ -21,6 +21,7 @@ import { Drafts } from './drafts.ts';
 import { Judge } from './judge.ts';
 import { LiveFeed } from './live-feed.ts';
 import { contentSecurityPolicy, pageDocument } from './page-html.ts';
+import { LISTS } from './lists.ts';
 import { OPERATING } from './operate.ts';
 import { AUTHORING, READING, stateOf, TRYING, WRITING, type RouteContext } from './routes.ts';
 
@@ -137,20 +138,22 @@ interface RoleRoutes {
   readonly unknown: string;
 }
 
+const READ = { ...READING, ...LISTS };
+
 /** What can be asked for, and what is said of anything else. */
 const ROUTES: Readonly<Record<Role, RoleRoutes>> = {
   author: {
-    read: { ...READING, ...AUTHORING },
+    read: { ...READ, ...AUTHORING },
     change: { ...TRYING, ...WRITING, ...OPERATING },
     unknown: 'there is no such thing',
   },
   operate: {
-    read: { ...READING, ...AUTHORING },
+    read: { ...READ, ...AUTHORING },
     change: { ...TRYING, ...OPERATING },
     unknown: 'there is no such thing here: files are not written in sluice serve',
   },
-  inspect: { read: READING, change: {}, unknown: 'this key may look, and change nothing' },
-  view: { read: READING, change: {}, unknown: 'this key may look, and change nothing' },
+  inspect: { read: READ, change: {}, unknown: 'this key may look, and change nothing' },
+  view: { read: READ, change: {}, unknown: 'this key may look, and change nothing' },
 };
 
 /** Answers every request of a browser. */

@@ -1,13 +1,14 @@
 /** Changes of stored work from the page: what the command line does, each with a line that says who did it. */
 import * as z from 'zod';
-import { ALL_MAPPINGS } from '../storage/facts.ts';
+import { ALL_MAPPINGS, pauseOfRunner } from '../storage/facts.ts';
 import type { Replayed } from './protocol.ts';
 import { planReplay, replay } from './replay.ts';
 import type { Asked, Route, RouteContext } from './routes.ts';
 
 const Chosen = z.strictObject({ ids: z.array(z.string().max(100)).min(1).max(1_000) });
-/** Without a mapping: all runs. */
-const Paused = z.strictObject({ mapping: z.string().min(1).max(200).optional() });
+const name = z.string().min(1).max(200).optional();
+/** Without a mapping and a runner: all runs. */
+const Paused = z.strictObject({ mapping: name, runner: name });
 
 export const OPERATING: Readonly<Record<string, Route>> = {
   '/api/retry': chosen('retry', ({ deps }, ids) => deps.retry(ids)),
@@ -58,7 +59,9 @@ function chosen(what: string, change: Change<readonly string[]>): Route {
 
 function paused(what: string, change: Change<string>): Route {
   return (context, asked) => {
-    const { mapping = ALL_MAPPINGS } = Paused.parse(asked.body);
+    const { runner, mapping = runner === undefined ? ALL_MAPPINGS : pauseOfRunner(runner) } = Paused.parse(
+      asked.body,
+    );
     return told(context, asked, { what, mapping }, () => change(context, mapping));
   };
 }
@@ -70,18 +73,27 @@ async function told(
   change: { readonly what: string; readonly ids?: readonly string[]; readonly mapping?: string },
   make: () => Promise<number>,
 ): Promise<{ readonly changed: number }> {
-  const line = {
-    audit: change.what,
-    who: who.name === '' ? `key of the console (${who.role})` : who.name,
-    from,
-    ...change,
+  const name = who.name === '' ? `key of the console (${who.role})` : who.name;
+  const line = { audit: change.what, who: name, from, ...change };
+  const note = (changed: number): Promise<void> => {
+    const about = change.ids?.join(' ') ?? change.mapping ?? '';
+    return deps.storage.recordAudit({
+      at: Date.now(),
+      who: name,
+      source: from,
+      what: change.what,
+      about,
+      changed,
+    });
   };
   try {
     const changed = await make();
     deps.log.info({ ...line, changed }, 'a change was made in the console');
+    await note(changed);
     return { changed };
   } catch (error) {
     deps.log.info({ ...line, changed: 0 }, 'a change in the console failed');
+    await note(0).catch(() => undefined);
     throw error;
   }
 }

@@ -2,7 +2,17 @@
 import type { PromptParts } from '../boundary/boundary.ts';
 import type { Role } from './access.ts';
 import type { ExplanationJson, StoredJson } from '../explanation/explanation.ts';
-import type { Backlog, HeldRunner, LimitedMapping, QueuePause } from '../storage/storage.ts';
+import type { OutboxJson, RunJson } from '../storage/facts.ts';
+import type {
+  Backlog,
+  HeldRunner,
+  LimitedMapping,
+  MappingActivity,
+  QueuePause,
+  SessionRecord,
+} from '../storage/storage.ts';
+
+export type { AuditRecord, CostRecord } from '../storage/storage.ts';
 
 /** One request in the inbox. Without any value of a payload, as decisions are. */
 export interface InboxRow {
@@ -40,6 +50,41 @@ export interface Overview {
   readonly pauses: readonly QueuePause[];
   readonly holds: readonly HeldRunner[];
   readonly limited: readonly LimitedMapping[];
+}
+
+/**
+ * A page of a list, asked with `limit` (100, at most 500) and, where they apply, `state`, `mapping` and `run`: `/api/runs`
+ * and `/api/deliveries`. `/api/mappings`, `/api/conversations`, `/api/costs` and `/api/audit` are one page, of
+ * `MappingRow`, `ConversationRow`, `CostRecord` and `AuditRecord`.
+ */
+export interface ListPage<Row> {
+  /** Newest first. */
+  readonly rows: readonly Row[];
+  /** Where there is more: what to ask as `before`. */
+  readonly next?: string;
+}
+
+/** A mapping in the last 24 hours; the routes that are built in have an empty id. */
+export interface MappingRow extends MappingActivity {
+  /** Of a mapping that makes runs. */
+  readonly runner?: string;
+  readonly usdPerDay?: number;
+  /** No mapping has this id any more. */
+  readonly isGone?: true;
+}
+
+/** What it waits for, of a queued run: in two words, or an ISO time. */
+export type RunRow = RunJson & { readonly why?: string };
+export type DeliveryRow = OutboxJson;
+
+/** A conversation; without its key for who may not see what was sent. */
+export interface ConversationRow extends SessionRecord {
+  readonly id: string;
+}
+
+/** The runs of one conversation (`/api/conversation` with its `id`), oldest first; `next` asks for those before. */
+export interface ConversationPage extends ListPage<RunRow> {
+  readonly conversation: ConversationRow;
 }
 
 /** What would become of a request that is taken again. */

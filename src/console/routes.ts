@@ -243,7 +243,7 @@ async function requestPage(
   const { request, explained } = told;
   return {
     id: decision?.requestId ?? kept?.requestId ?? id,
-    stored: withText ? storedToJson(told, undefined) : withoutNames(storedToJson(told, undefined, false)),
+    stored: withText ? storedToJson(told, undefined) : withoutRunNames(storedToJson(told, undefined, false)),
     ...(decision === undefined ? {} : { row: rowOf(decision) }),
     ...(request === undefined ? {} : { kept: contentOf(request) }),
     ...(request === undefined || explained === undefined ? {} : { now: judgementOf(explained) }),
@@ -255,12 +255,16 @@ async function requestPage(
 }
 
 /** Templates may have filled names, session keys and recipients with what was sent. */
-function withoutNames(stored: StoredJson): StoredJson {
+export const withoutNames = <Run extends object>(run: Run): Run => ({
+  ...run,
+  name: '',
+  sessionKey: '',
+  to: null,
+});
+
+function withoutRunNames(stored: StoredJson): StoredJson {
   const runs = stored.runs.map((run) => ({
-    ...run,
-    name: '',
-    sessionKey: '',
-    to: null,
+    ...withoutNames(run),
     outbox: run.outbox.map((sent) => ({ ...sent, to: null })),
   }));
   return { ...stored, runs };

@@ -3,6 +3,7 @@ import type { Settings } from '../config/config.ts';
 import { defined } from '../json.ts';
 import type { NewDelivery, RunCompletion, AgentRun } from '../storage/storage.ts';
 import { isAcknowledgement, type TurnResult } from '../runners/runners.ts';
+import { targetOf } from './run-turn.ts';
 import { summaryPart } from './summary.ts';
 import { makeCallback, type RunEnding } from './run-ending.ts';
 
@@ -18,7 +19,7 @@ export interface CompletedTurn {
 export function makeCompletion(
   run: AgentRun,
   { result, ending, nowMs }: CompletedTurn,
-  settings: Pick<Settings, 'gateway' | 'channels'>,
+  settings: Pick<Settings, 'gateway' | 'agents' | 'channels'>,
 ): RunCompletion {
   const wanted = deliveryOf(run, result, settings.channels);
   const isPassedOn = wanted !== undefined && passesOn(run, result, settings.channels);
@@ -29,7 +30,9 @@ export function makeCompletion(
     outcome: result.outcome,
     reply: result.reply,
     ...(result.error === undefined ? {} : { error: result.error }),
-    ...(result.usage === undefined ? {} : { usage: result.usage }),
+    ...(result.usage === undefined
+      ? {}
+      : { usage: result.usage, runner: targetOf(run.action, settings).runner }),
     ...historyOf(run, result, { gateway: settings.gateway, nowMs }),
     ...summaryPart(
       run,

@@ -19,10 +19,11 @@ interface TakenTurn {
 /** What is stored of a turn of the main session that went well: a run of kind heartbeat, and the conversation. */
 export function makeHeartbeatResult(
   taken: TakenTurn,
-  { heartbeat, sessions }: Pick<GatewaySettings, 'heartbeat' | 'sessions'>,
+  { heartbeat, sessions, runner }: Pick<GatewaySettings, 'heartbeat' | 'sessions' | 'runner'>,
 ): HeartbeatResult {
   return {
     run: runOf(taken, heartbeat.runner),
+    runner: heartbeat.runner ?? runner,
     history: historyOf(taken, sessions.maxTurns),
     nowMs: taken.nowMs,
   };

@@ -27,6 +27,8 @@ import type { HoldReason, RunTarget } from './runner-holds.ts';
 import { sessionIdOf } from './session-id.ts';
 import { takeTurn, unknownRunner } from './take-turn.ts';
 
+/** How soon it is looked again whether a paused runner was resumed. */
+const LOOK_AGAIN_MS = 1_000;
 const MAX_EVENTS = 50;
 const MAX_EVENT_BYTES = 65_536;
 const RECOVERY_GRACE_MS = 1_000;
@@ -83,6 +85,7 @@ export class HeartbeatTurns {
 
   /** Takes a turn where anything is pending; resolves to whether more is likely to be. */
   async take(signal: AbortSignal): Promise<boolean> {
+    if (await this.#isRunnerPaused()) return false;
     const claim = await this.#claim(signal);
     if (claim === undefined) return false;
     const configuration = this.#context.configuration();
@@ -99,6 +102,15 @@ export class HeartbeatTurns {
     if (isOk) await this.#consume(claim, { turn, result, startedAt }, configuration);
     else await this.#putBack(claim, { turn, result }, configuration);
     return isOk && hasMore(claim);
+  }
+
+  /** Its events wait, as the runs of a paused runner do; looked at again soon. */
+  async #isRunnerPaused(): Promise<boolean> {
+    const { gateway } = this.#context.configuration().settings;
+    const name = gateway.heartbeat.runner ?? gateway.runner;
+    const isPaused = (await this.#context.storage.listPauses()).some(({ runner }) => runner === name);
+    if (isPaused) this.#pausedUntil = performance.now() + LOOK_AGAIN_MS;
+    return isPaused;
   }
 
   /** Claims what is pending, also what an interrupted turn left claimed. */

@@ -15,7 +15,7 @@ const WELL_AFTER_MS = 3_600_000;
 /** A repeat of the same alert within it is left out by the store; the mark it goes by is gone before. */
 const ALERT_KEY_SECONDS = 2_592_000;
 
-type Limited = LimitedMapping & { readonly reason: 'runsPerHour' | 'runsPerHourAndSession' };
+type Limited = LimitedMapping & { readonly reason: Exclude<LimitedMapping['reason'], 'paused'> };
 
 interface Marked {
   readonly at: number;
@@ -59,10 +59,11 @@ export class LimitWatch {
 
   async #lookAt(nowMs: number): Promise<void> {
     const { storage, configuration } = this.#context;
-    const { limits: rules } = configuration();
+    const { limits: rules, settings } = configuration();
+    const defaultRunner = settings.gateway.runner;
     const pauses = await storage.listPauses();
     const mayWait = pauses.length > 0 || rules !== undefined;
-    const found = mayWait ? await storage.listLimited({ nowMs, ...(rules && { rules }) }) : [];
+    const found = mayWait ? await storage.listLimited({ nowMs, defaultRunner, ...(rules && { rules }) }) : [];
     this.#report(found, pauses);
     for (const one of found) if (isLimited(one)) await this.#follow(one, nowMs);
     await this.#sweep(nowMs);
@@ -102,7 +103,7 @@ export class LimitWatch {
     health.replace('queue_paused', pauses.map(pauseTrouble));
     metrics?.setWaiting(
       found.map(({ mappingId, reason, waiting }) => ({ mappingId, reason, waiting })),
-      pauses.map(({ mappingId }) => mappingId),
+      pauses,
     );
   }
 
@@ -142,8 +143,12 @@ function limitedText({ reason, waiting, until }: LimitedMapping): string {
   return `the limit ${reason} is reached; ${runs}${next}`;
 }
 
-function pauseTrouble({ mappingId, since }: QueuePause): { readonly name: string; readonly message: string } {
-  return { name: mappingId, message: `paused since ${isoTime(since)}; sluice queue resume ends it` };
+function pauseTrouble({ mappingId, runner, since }: QueuePause): {
+  readonly name: string;
+  readonly message: string;
+} {
+  const flag = runner === undefined ? '' : ` --runner ${runner}`;
+  return { name: mappingId, message: `paused since ${isoTime(since)}; sluice queue resume${flag} ends it` };
 }
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();

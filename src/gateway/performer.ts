@@ -152,7 +152,7 @@ export class Performer {
   /** Limits per runner name; runs without a name of their own count as the default runner's. */
   #runnerLimits({ settings: { gateway } }: GatewayConfiguration): {
     readonly maxPerRunner?: ReadonlyMap<string, number>;
-    readonly defaultRunner?: string;
+    readonly defaultRunner: string;
   } {
     const activeOf = (name: string): number =>
       [...this.#active.values()].filter(({ runner }) => runner === name).length;
@@ -161,7 +161,7 @@ export class Performer {
       const limit = Math.min(maxRuns, limits.get(name) ?? Infinity);
       if (limit !== Infinity) limits.set(name, limit);
     }
-    return limits.size === 0 ? {} : { maxPerRunner: limits, defaultRunner: gateway.runner };
+    return { defaultRunner: gateway.runner, ...(limits.size > 0 && { maxPerRunner: limits }) };
   }
 }
 

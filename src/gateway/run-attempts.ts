@@ -95,7 +95,7 @@ export class RunAttempts {
       tookMs: Math.round(performance.now() - startedAt),
     });
     if (result.kind === 'not-started') await this.#repeat(run, result, target);
-    else if (isTakenAgain(run, result)) await this.#takeAgain(run, result);
+    else if (isTakenAgain(run, result)) await this.#takeAgain(run, result, target);
     else await this.#complete(run, result, configuration);
   }
 
@@ -232,7 +232,7 @@ export class RunAttempts {
     if (result.kind !== 'completed') return metrics?.observeRun({ runner, mappingId, result: result.kind });
     const { outcome, usage } = result;
     metrics?.observeRun({ ...run, result: outcome });
-    if (usage !== undefined) metrics?.observeTokens({ runner, turn: 'hook', usage });
+    if (usage !== undefined) metrics?.observeTokens({ runner, turn: 'hook', mappingId, usage });
   }
 
   async #complete(run: AgentRun, result: Completed, { settings }: GatewayConfiguration): Promise<void> {
@@ -255,10 +255,15 @@ export class RunAttempts {
   }
 
   /** It has failed, and its mapping says that it may act once more. */
-  async #takeAgain(run: AgentRun, { outcome, reply, error = NO_REASON }: Completed): Promise<void> {
+  async #takeAgain(
+    run: AgentRun,
+    { outcome, reply, error = NO_REASON, usage }: Completed,
+    { runner }: RunTarget,
+  ): Promise<void> {
     const { delaySeconds = 0 } = run.action.retry ?? {};
     const retryAt = this.#context.now() + delaySeconds * 1000;
-    await this.#requeue(run, error, { retryAt, hasBegun: true, ended: { outcome, reply } });
+    const spent = usage === undefined ? {} : { usage, runner };
+    await this.#requeue(run, error, { retryAt, hasBegun: true, ended: { outcome, reply }, ...spent });
     const { mappingId } = run.action.origin;
     this.#context.log.info({ runId: run.id, mappingId, delaySeconds }, 'the failed run is tried again');
   }
@@ -299,7 +304,7 @@ export class RunAttempts {
   async #requeue(
     run: AgentRun,
     { code, message }: RunError,
-    how: Pick<AttemptFailure, 'retryAt' | 'isHeld' | 'hasBegun' | 'ended'>,
+    how: Pick<AttemptFailure, 'retryAt' | 'isHeld' | 'hasBegun' | 'ended' | 'usage' | 'runner'>,
   ): Promise<void> {
     const nowMs = this.#context.now();
     await this.#persist(run, 'next attempt', () =>

@@ -8,7 +8,7 @@ import type { LoadedConfig, RunnerSettings } from '../config/config.ts';
 import { displayName, placeIfWritten, type Finding } from '../document/document.ts';
 import { channelProblems, isReference, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import { isJsonObject } from '../json.ts';
-import { modelProblems } from '../runners/runners.ts';
+import { modelProblems, tellsMoney } from '../runners/runners.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { GenerationFacts } from './facts.ts';
 import { runnerPath } from './runner-path.ts';
@@ -26,6 +26,7 @@ export function findGatewayProblems(
     ...findRunnerProblems(config, mappings),
     ...findUnsafeRunners(config),
     ...findCutTimes(config, mappings),
+    ...findUntoldCosts(config, mappings),
   ];
 }
 
@@ -157,3 +158,30 @@ function findCutTimes(
     ...(at === undefined ? {} : { at }),
   }));
 }
+
+/** Sums that mappings may cost in a day, of runners that do not tell what a turn costs. */
+function findUntoldCosts(
+  { settings: { gateway, hooks }, root }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Finding[] {
+  const ofAll = hooks.defaults.limits?.usdPerDay !== undefined;
+  const defaultAt = ofAll ? placeIfWritten(root, ['hooks', 'defaults', 'limits', 'usdPerDay']) : undefined;
+  const told = Object.entries(gateway.runners).flatMap(([name, runner]) => (isTold(runner) ? [name] : []));
+  const untold = mappings.flatMap(({ id, action, runner: name = gateway.runner, usdPerDayAt }) => {
+    const runner = gateway.runners[name];
+    const isLimited = ofAll || usdPerDayAt !== undefined;
+    if (action !== 'agent' || !isLimited || runner === undefined || tellsMoney(runner)) return [];
+    return [{ name, at: usdPerDayAt ?? defaultAt, of: usdPerDayAt === undefined ? name : id }];
+  });
+  // The default is told once for each runner.
+  const once = new Map(untold.map((one) => [`${one.of}\n${one.at === defaultAt}`, one]));
+  return [...once.values()].map(({ name, at }) => ({
+    severity: 'error',
+    code: 'COST_NOT_TOLD',
+    message: say`limits.usdPerDay is judged by what the runner says a turn cost, and ${name} tells no money`,
+    facts: { told } satisfies GenerationFacts['COST_NOT_TOLD'],
+    ...(at === undefined ? {} : { at }),
+  }));
+}
+
+const isTold = (runner: RunnerSettings): boolean => runner.kind !== 'echo' && tellsMoney(runner);

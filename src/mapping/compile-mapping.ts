@@ -252,6 +252,8 @@ function compileParts(compiling: CompilingMapping) {
     runner,
     cwd,
     limits,
+    usdPerDayAt:
+      limits?.usdPerDay === undefined ? undefined : compiling.located.place(['limits', 'usdPerDay']),
     trust,
     retry: retry && { attempts: 3, delaySeconds: 60, ...defined(retry), on: retry.on },
   };

@@ -258,11 +258,14 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   readonly callbackUrl?: CallbackAddress;
   readonly dedupe?: DedupeSettings;
   readonly ignoreSenders?: IgnoredSenders;
-  /** Runs that may begin within an hour, as the mapping itself says. */
+  /** Runs that may begin within an hour, or for a sum a day, as the mapping itself says. */
   readonly limits?: {
     readonly runsPerHour?: number | undefined;
     readonly runsPerHourAndSession?: number | undefined;
+    readonly usdPerDay?: number | undefined;
   };
+  /** Where `limits.usdPerDay` is written. */
+  readonly usdPerDayAt?: Place;
   readonly debounce?: DebounceSettings;
   /** Keys that the request may decide. */
   readonly trust?: readonly string[];

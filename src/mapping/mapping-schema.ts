@@ -113,6 +113,14 @@ const LimitsSchema = z.strictObject({
   runsPerHourAndSession: whole(1, 100_000)
     .optional()
     .describe('The same for any one conversation (sessionKey) of the mapping.'),
+  usdPerDay: z
+    .number()
+    .positive()
+    .max(1_000_000)
+    .optional()
+    .describe(
+      'Experimental: a run begins while the runs of this mapping that ended in the current day (UTC) cost fewer US dollars; further ones wait. The runner has to be one that tells money: a Claude Code or opencode agent.',
+    ),
 });
 
 const MaxRunsSchema = z.union([

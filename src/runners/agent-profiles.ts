@@ -53,6 +53,8 @@ export interface AgentProfile {
   argv(options: AgentArguments): readonly string[];
   /** The command that logs it in again. */
   readonly login: string;
+  /** Whether its report says what the turn cost in US dollars. */
+  readonly tellsMoney: boolean;
   /** Undefined where the output is no report. */
   read(stdout: string): AgentReport | undefined;
   /** What it says of a conversation it does not have, and of one that it has already. */
@@ -108,6 +110,7 @@ export const AGENT_PROFILES = {
       ...extra,
     ],
     login: 'claude /login',
+    tellsMoney: true,
     read: readClaude,
     unknownSession: /No conversation found with session ID/,
     knownSession: /Session ID \S+ is already in use/,
@@ -133,6 +136,7 @@ export const AGENT_PROFILES = {
       '-',
     ],
     login: 'codex login',
+    tellsMoney: false,
     read: readCodex,
     unknownSession: /no rollout found for thread id/,
   },
@@ -164,6 +168,7 @@ export const AGENT_PROFILES = {
       ...extra,
     ],
     login: 'gemini',
+    tellsMoney: false,
     read: readGemini,
     unknownSession: /Invalid session identifier|No previous sessions found/,
     knownSession: /Session ID "\S+" already exists/,
@@ -196,6 +201,7 @@ export const AGENT_PROFILES = {
       ...extra,
     ],
     login: 'opencode auth login',
+    tellsMoney: true,
     read: readOpencode,
     unknownSession: /Session not found/,
   },
@@ -231,7 +237,7 @@ function readClaude(stdout: string): AgentReport | undefined {
   const status = numberField(report, 'api_error_status');
   return {
     reply: failed ? '' : reply,
-    usage: usageOf(usage),
+    usage: used({ ...usageOf(usage), costUsd: field(report, 'total_cost_usd') }),
     ...(failed ? { error: reply, status, hasActed } : {}),
   };
 }
@@ -247,7 +253,7 @@ function readCodex(stdout: string): AgentReport | undefined {
   return {
     reply: texts.at(-1) ?? '',
     sessionId: textField(started, 'thread_id'),
-    usage: usageOf(field(completed, 'usage')),
+    usage: used(usageOf(field(completed, 'usage'))),
     error: failure === undefined ? undefined : (textField(field(failure, 'error'), 'message') ?? 'no reason'),
     hasActed: items.some((item) => item !== undefined && !isOf('error')(item)),
   };
@@ -263,7 +269,18 @@ function readGemini(stdout: string): AgentReport | undefined {
   if (reply === undefined && error === undefined) return undefined;
   const code = numberField(field(report, 'error'), 'code');
   const isLogin = code === GEMINI_NO_LOGIN;
-  return { reply: reply ?? '', error, ...(isLogin ? { status: 401, hasActed: false } : { status: code }) };
+  const models = field(field(report, 'stats'), 'models');
+  const tokens = Object.values(models ?? {}).map((model) => field(model, 'tokens'));
+  const usage = used({
+    inputTokens: sumOf(tokens, 'prompt'),
+    outputTokens: sumOf(tokens, 'candidates'),
+  });
+  return {
+    reply: reply ?? '',
+    error,
+    usage,
+    ...(isLogin ? { status: 401, hasActed: false } : { status: code }),
+  };
 }
 
 function readOpencode(stdout: string): AgentReport | undefined {
@@ -274,11 +291,17 @@ function readOpencode(stdout: string): AgentReport | undefined {
   const failure = field(events.find(isOf('error')), 'error');
   const name = textField(failure, 'name');
   const said = textField(field(failure, 'data'), 'message') ?? name;
-  const tokens = field(parts.findLast(isOf('step-finish')), 'tokens');
+  const steps = parts.filter(isOf('step-finish'));
+  const tokens = steps.map((step) => field(step, 'tokens'));
   return {
     reply: texts.join('\n\n'),
     sessionId: textField(events[0], 'sessionID'),
-    usage: tokensOf(field(tokens, 'input'), field(tokens, 'output')),
+    // Each step tells its own.
+    usage: used({
+      inputTokens: sumOf(tokens, 'input'),
+      outputTokens: sumOf(tokens, 'output'),
+      costUsd: sumOf(steps, 'cost'),
+    }),
     error: failure === undefined ? undefined : (said ?? 'no reason'),
     status: name === 'ProviderAuthError' ? 401 : numberField(field(failure, 'data'), 'statusCode'),
     hasActed: parts.some((part) => isOf('text')(part) || isOf('tool')(part)),
@@ -297,13 +320,24 @@ const isOf =
 
 const textOf = (item: unknown): string => textField(item, 'text') ?? '';
 
-function usageOf(usage: unknown): TokenUsage | undefined {
-  return tokensOf(field(usage, 'input_tokens'), field(usage, 'output_tokens'));
+type Told = Readonly<Partial<Record<keyof TokenUsage, unknown>>>;
+
+function usageOf(usage: unknown): Told {
+  return { inputTokens: field(usage, 'input_tokens'), outputTokens: field(usage, 'output_tokens') };
 }
 
-function tokensOf(inputTokens: unknown, outputTokens: unknown): TokenUsage | undefined {
-  if (typeof inputTokens !== 'number' || typeof outputTokens !== 'number') return undefined;
-  return { inputTokens, outputTokens };
+/** What is a number of it; undefined where nothing is. */
+function used(told: Told): TokenUsage | undefined {
+  const numbers = Object.entries(told).filter(
+    ([, value]) => typeof value === 'number' && value >= 0 && value < Infinity,
+  );
+  return numbers.length === 0 ? undefined : Object.fromEntries(numbers);
+}
+
+/** Undefined where none of them has such a number. */
+function sumOf(parts: readonly unknown[], name: string): number | undefined {
+  const numbers = parts.flatMap((part) => numberField(part, name) ?? []);
+  return numbers.length === 0 ? undefined : numbers.reduce((sum, each) => sum + each, 0);
 }
 
 /** The JSON object that the output is or ends with; warnings may stand before it. */

@@ -225,7 +225,8 @@ function resultOf(result: Completed, report: AgentReport | undefined, settings: 
     return { ...failedTurn('agent_error', `${name}: ${said}`), reply: report.reply, ...usage };
   }
   if (Buffer.byteLength(report.reply) > settings.maxReplyBytes) {
-    return failedTurn('reply_too_large', `${name} replied with over ${settings.maxReplyBytes} bytes`);
+    const problem = `${name} replied with over ${settings.maxReplyBytes} bytes`;
+    return { ...failedTurn('reply_too_large', problem), ...usage };
   }
   return { ...result, reply: report.reply.trim(), ...usage };
 }

@@ -1,4 +1,5 @@
 import type { RunnerSettings, Settings } from '../config/config.ts';
+import { AGENT_PROFILES } from './agent-profiles.ts';
 import { createAgentRunner } from './agent-runner.ts';
 import { createCommandRunner, type CommandSurroundings, type HostEnvironment } from './command-runner.ts';
 import { createEchoRunner } from './echo-runner.ts';
@@ -22,6 +23,11 @@ export { endProcessTree } from './process-tree.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
 export { removeOldWorkFolders } from './work-folder.ts';
 export { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
+
+/** Whether the turns of a runner come with what they cost in money; those of echo cost nothing. */
+export function tellsMoney(runner: RunnerSettings): boolean {
+  return runner.kind === 'echo' || (runner.kind === 'agent' && AGENT_PROFILES[runner.agent].tellsMoney);
+}
 
 interface RunnerParts extends ModelRunnerOptions, CommandSurroundings {
   readonly host: HostEnvironment;

@@ -1,8 +1,10 @@
-/** `limits` and `maxRuns` of a mapping: how many of its runs may begin within an hour, and go on at the same time. */
+/** `limits` and `maxRuns` of a mapping: how many of its runs may begin within an hour or for a sum, and go on at the same time. */
 export interface RunLimits {
   readonly runsPerHour?: number | undefined;
   /** Of any one conversation. */
   readonly runsPerHourAndSession?: number | undefined;
+  /** A run begins while its mapping has spent less in the current day (UTC). */
+  readonly usdPerDay?: number | undefined;
   /** Active at most: of all runs of the mapping, or of those with the same key. */
   readonly maxRuns?: { readonly runs: number; readonly isKeyed: boolean } | undefined;
 }
@@ -18,10 +20,15 @@ export interface LimitRules {
 /** Stands for all mappings, and for the built-in routes. */
 export const ALL_MAPPINGS = '*';
 
+/** What stands for the runs of a runner where a mapping may be named; no mapping's id has a space. */
+export const pauseOfRunner = (runner: string): string => `runner ${runner}`;
+
 /** Runs that are not begun, because somebody said so. */
 export interface QueuePause {
-  /** A mapping's id, or `ALL_MAPPINGS`. */
+  /** A mapping's id, `ALL_MAPPINGS`, or what `pauseOfRunner` makes. */
   readonly mappingId: string;
+  /** Of a runner that is paused. */
+  readonly runner?: string;
   readonly since: number;
 }
 
@@ -29,7 +36,7 @@ export interface QueuePause {
 export interface LimitedMapping {
   /** Empty for the built-in routes. */
   readonly mappingId: string;
-  readonly reason: 'paused' | 'runsPerHour' | 'runsPerHourAndSession';
+  readonly reason: 'paused' | 'runsPerHour' | 'runsPerHourAndSession' | 'usdPerDay';
   /** Runs that wait for this. */
   readonly waiting: number;
   /** When the next of them may begin; absent for a pause. */

@@ -7,11 +7,13 @@ import type {
   Approval,
   ApprovalAnswer,
   AttemptFailure,
+  AuditRecord,
   Backlog,
   ClaimEventsOptions,
   ClaimOutboxOptions,
   ClaimRunsOptions,
   Conversation,
+  CostRecord,
   DecisionRecord,
   DropEnding,
   EventClaim,
@@ -26,6 +28,7 @@ import type {
   LimitedMapping,
   LimitRules,
   ListQuery,
+  MappingActivity,
   OutboxDeadLetter,
   OutboxProgress,
   OutboxRecord,
@@ -108,9 +111,9 @@ export interface Storage extends MailStorage {
   listHolds(defaultRunner: string): Promise<readonly HeldRunner[]>;
 
   // --- limits of mappings, and pauses -------------------------------------------------------------------------------
-  /** Begins no further run of the mapping, or with `ALL_MAPPINGS` of any; false where that is so already. */
+  /** Begins no further run of the mapping, of a runner (`pauseOfRunner`), or with `ALL_MAPPINGS` of any; false where that is so already. */
   pauseRuns(mappingId: string, nowMs: number): Promise<boolean>;
-  /** Ends the pause of a mapping, or with `ALL_MAPPINGS` every pause there is. Resolves to how many ended. */
+  /** Ends the pause of a mapping or a runner, or with `ALL_MAPPINGS` every pause there is. Resolves to how many ended. */
   resumeRuns(mappingId: string): Promise<number>;
   /** All pauses, the oldest first. */
   listPauses(): Promise<readonly QueuePause[]>;
@@ -118,6 +121,7 @@ export interface Storage extends MailStorage {
   listLimited(options: {
     readonly nowMs: number;
     readonly rules?: LimitRules;
+    readonly defaultRunner?: string;
   }): Promise<readonly LimitedMapping[]>;
   /** Notes that runs of a mapping wait for its limits; resolves to since when they do. */
   markLimited(limited: LimitedMapping, nowMs: number): Promise<number>;
@@ -202,6 +206,16 @@ export interface Storage extends MailStorage {
    * short that accepts pass between them.
    */
   prune(limits: RetentionLimits, nowMs: number): Promise<PruneResult>;
+
+  // --- what mappings did and cost, and who changed what -------------------------------------------------------------
+  /** Of mappings that did something in the last 24 hours, by id. Looks at the newest 10,000 decisions and ended runs. */
+  mappingActivity(nowMs: number): Promise<readonly MappingActivity[]>;
+  /** What turns cost by day, mapping and runner: the newest day first, and of a day what cost most. */
+  listCosts(query: Pick<ListQuery, 'mappingId' | 'limit'>): Promise<readonly CostRecord[]>;
+  /** Notes a change that somebody made. */
+  recordAudit(change: AuditRecord): Promise<void>;
+  /** The newest first. */
+  listAudit(limit: number): Promise<readonly AuditRecord[]>;
 
   // --- decisions and failed requests --------------------------------------------------------------------------------
   /** Keeps the decision for `sluice requests`: the newest `keep` (default 10,000); batched, lost at most by a crash. */

@@ -1,8 +1,9 @@
 /** What goes through the storage port, by what it is about; here what is about the store as a whole. */
 export { KEPT_DECISIONS, KEPT_LIMITS } from './request-records.ts';
-export { ALL_MAPPINGS } from './limit-records.ts';
+export { ALL_MAPPINGS, pauseOfRunner } from './limit-records.ts';
 export { DROPPED } from './run-records.ts';
 export type * from './accept-records.ts';
+export type * from './cost-records.ts';
 export type * from './event-records.ts';
 export type * from './hold-records.ts';
 export type * from './limit-records.ts';
@@ -26,6 +27,12 @@ export interface ListQuery {
   readonly runId?: string;
   /** Outbox and events only: one entry. */
   readonly id?: string;
+  /** Runs only, of a conversation with a key that was named: its owner, a line break, its key. */
+  readonly line?: string;
+  /** Runs and outbox only: what came before the entry with this id. */
+  readonly before?: string;
+  /** Runs and outbox only: how many of the newest, or of those before, are looked at. */
+  readonly among?: number;
 }
 
 export type QueueSelection =

@@ -26,6 +26,9 @@ export interface AttemptFailure {
   readonly hasBegun?: boolean;
   /** Of a turn that ended and is taken again: how, which is kept with the run (`earlier`). */
   readonly ended?: { readonly outcome: RunOutcome; readonly reply: string };
+  readonly usage?: TokenUsage;
+  /** Who took the turn; what was used is counted for it. */
+  readonly runner?: string;
   readonly nowMs: number;
 }
 
@@ -83,6 +86,8 @@ export interface EarlierEnding {
 export interface TokenUsage {
   readonly inputTokens?: number;
   readonly outputTokens?: number;
+  /** Money in US dollars; absent where the agent tells none. */
+  readonly costUsd?: number;
 }
 
 /** A run that an agent takes a turn for. */
@@ -108,6 +113,8 @@ export interface RunCompletion {
   readonly reply: string;
   readonly error?: { readonly code: string; readonly message: string };
   readonly usage?: TokenUsage;
+  /** Who took the turn; what was used is counted for it. */
+  readonly runner?: string;
   /** Turns to append to the session's history; absent for one-shot sessions. */
   readonly history?: {
     readonly conversation: Conversation;
@@ -145,6 +152,8 @@ export interface RunDeadLetter {
 export interface HeartbeatResult {
   /** Absent where the events are consumed without a turn. */
   readonly run?: AgentRun;
+  /** Who took the turn. */
+  readonly runner?: string;
   /** Turns to append to the main session's history. */
   readonly history?: RunCompletion['history'];
   readonly delivery?: NewDelivery;

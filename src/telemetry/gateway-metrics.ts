@@ -23,7 +23,13 @@ export interface ObservedTokens {
   readonly runner: string;
   /** Whose turn it was: of a hook's run, or of the main session. */
   readonly turn: 'hook' | 'heartbeat';
-  readonly usage: { readonly inputTokens?: number; readonly outputTokens?: number };
+  /** Absent for the main session and the built-in routes. */
+  readonly mappingId?: string | undefined;
+  readonly usage: {
+    readonly inputTokens?: number;
+    readonly outputTokens?: number;
+    readonly costUsd?: number;
+  };
 }
 
 /** Runs of a mapping that wait although agents are free. */
@@ -31,6 +37,12 @@ export interface ObservedWaiting {
   readonly mappingId: string;
   readonly reason: string;
   readonly waiting: number;
+}
+
+/** A mapping (`*`: all) or a runner that is paused. */
+export interface ObservedPause {
+  readonly mappingId: string;
+  readonly runner?: string;
 }
 
 /** What the gateway does, as it happens. */
@@ -42,7 +54,7 @@ export interface GatewayMetrics {
   /** Runners that are away now. */
   setAway(runners: readonly string[]): void;
   /** Runs that wait for a limit of their mapping or a pause, and what is paused. */
-  setWaiting(waiting: readonly ObservedWaiting[], paused: readonly string[]): void;
+  setWaiting(waiting: readonly ObservedWaiting[], paused: readonly ObservedPause[]): void;
 }
 
 const SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1_800];
@@ -59,7 +71,7 @@ export function createGatewayMetrics(registrar: Registrar): GatewayMetrics {
     observeRun,
     observeDelivery: (labels) => deliveries.inc({ ...labels }),
     observeHeartbeat: (result) => heartbeats.inc({ result }),
-    observeTokens: tokenMetrics(registrar),
+    observeTokens: tokenMetrics(registrar, mappingLabel),
     setAway: awayMetrics(registrar),
     setWaiting: waitingMetrics(registrar, mappingLabel),
   };
@@ -83,12 +95,18 @@ function runMetrics(registrar: Registrar, mappingLabel: MappingLabel): GatewayMe
   };
 }
 
-function tokenMetrics(registrar: Registrar): GatewayMetrics['observeTokens'] {
+function tokenMetrics(registrar: Registrar, mappingLabel: MappingLabel): GatewayMetrics['observeTokens'] {
   const help = 'Tokens that turns used, where their agent says it.';
   const tokens = registrar.counter('sluice_tokens_total', help, ['runner', 'turn', 'direction']);
-  return ({ runner, turn, usage: { inputTokens = 0, outputTokens = 0 } }) => {
+  const cost = registrar.counter(
+    'sluice_cost_usd_total',
+    'US dollars that turns cost, where their agent says it.',
+    ['runner', 'mapping'],
+  );
+  return ({ runner, turn, mappingId, usage: { inputTokens = 0, outputTokens = 0, costUsd } }) => {
     tokens.inc({ runner, turn, direction: 'input' }, inputTokens);
     tokens.inc({ runner, turn, direction: 'output' }, outputTokens);
+    if (costUsd !== undefined) cost.inc({ runner, mapping: mappingLabel(mappingId) }, costUsd);
   };
 }
 
@@ -109,12 +127,17 @@ function waitingMetrics(registrar: Registrar, mappingLabel: MappingLabel): Gatew
   );
   const help = '1 for a mapping that is paused; * stands for all.';
   const paused = registrar.gauge('sluice_queue_paused', help, ['mapping']);
+  const pausedRunners = registrar.gauge('sluice_runner_paused', '1 for a runner that is paused.', ['runner']);
   return (found, pauses) => {
     waiting.reset();
     for (const { mappingId, reason, waiting: runCount } of found) {
       waiting.inc({ mapping: mappingLabel(mappingId), reason }, runCount);
     }
     paused.reset();
-    for (const mapping of pauses) paused.set({ mapping: mappingLabel(mapping) }, 1);
+    pausedRunners.reset();
+    for (const { mappingId, runner } of pauses) {
+      if (runner === undefined) paused.set({ mapping: mappingLabel(mappingId) }, 1);
+      else pausedRunners.set({ runner }, 1);
+    }
   };
 }

@@ -142,6 +142,8 @@ console:
 `;
   const own = makeConsoleFolder({
     'sluice.yaml': config(['view', 'inspect', 'operate']),
+    'mappings/talk.yaml':
+      '{ id: talks, match: { path: talk }, messageTemplate: "{{body}}", sessionKey: "hook:{{who}}", deliver: false }',
     'mappings/asked.yaml':
       '{ id: asked, match: { path: asked }, messageTemplate: hello, deliver: false, approve: { channel: slack } }',
   });
@@ -213,6 +215,63 @@ console:
       mapping: 'order-slow',
     });
     expect(audits.map(({ audit }) => audit)).toEqual(expect.arrayContaining(['pause', 'resume', 'cancel']));
+  });
+
+  test('lists mappings, runs, conversations, deliveries and changes, to view without what was sent', async () => {
+    type Page = { readonly rows: readonly Readonly<Record<string, unknown>>[]; readonly next?: string };
+    const page = async (role: string, path: string) => JSON.parse((await as(role, path)).text) as Page;
+    for (const body of ['first', 'second', 'third']) await named.send('talk', { who: 'Ada-Lovelace', body });
+    const runsOf = (role: string, query = '') => page(role, `/api/runs?mapping=talks${query}`);
+    await expect
+      .poll(async () => (await runsOf('inspect')).rows.map(({ outcome }) => outcome), SOON)
+      .toEqual(['ok', 'ok', 'ok']);
+    const { rows, next } = await runsOf('inspect', '&limit=2');
+    expect(rows).toMatchObject([{ sessionKey: 'hook:Ada-Lovelace' }, { state: 'completed' }]);
+    expect(next).toBe(rows[1]?.['id']);
+    const rest = await runsOf('inspect', `&limit=2&before=${next}`);
+    expect(rest.rows).toHaveLength(1);
+    expect(rest.next).toBeUndefined();
+    const { rows: talks } = await page('view', '/api/conversations');
+    const own = talks.find(({ owner }) => owner === 'mapping:talks');
+    expect(own).toMatchObject({ key: '', turns: 6 });
+    const talk = `/api/conversation?id=${String(own?.['id'])}`;
+    const shown = JSON.parse((await as('inspect', talk)).text) as Page & { readonly conversation: object };
+    expect(shown.conversation).toMatchObject({ key: 'hook:Ada-Lovelace' });
+    expect(shown.rows.map(({ id }) => id)).toEqual([...rest.rows, ...rows.toReversed()].map(({ id }) => id));
+    await named.send('asked', {});
+    const { rows: deliveries } = await page('inspect', '/api/deliveries');
+    expect(deliveries).toMatchObject([{ kind: 'delivery', channel: 'slack', attempts: expect.any(Number) }]);
+    const of = (await page('view', '/api/mappings')).rows.find(({ mappingId }) => mappingId === 'talks');
+    expect(of).toMatchObject({
+      hits: 3,
+      refusals: 0,
+      runs: 3,
+      failed: 0,
+      active: 0,
+      usd: 0,
+      runner: 'echo',
+    });
+    for (const path of [
+      '/api/runs',
+      '/api/conversations',
+      talk,
+      '/api/deliveries',
+      '/api/mappings',
+      '/api/costs',
+    ])
+      expect((await as('view', path)).text, path).not.toContain('Ada-Lovelace');
+    expect((await as('view', '/api/conversation?id=x')).status).toBe(404);
+    expect((await as('inspect', '/api/pause', { runner: 'echo' })).status).toBe(404);
+    expect((await as('operate', '/api/pause', { runner: 'echo' })).text).toBe('{"changed":1}');
+    await named.send('talk', { who: 'Ada-Lovelace', body: 'later' });
+    await expect.poll(async () => (await runsOf('view')).rows[0]?.['why'], SOON).toBe('paused');
+    expect((await as('operate', '/api/resume', { runner: 'echo' })).text).toBe('{"changed":1}');
+    await expect.poll(async () => (await runsOf('view')).rows[0]?.['outcome'], SOON).toBe('ok');
+    expect((await page('inspect', '/api/audit')).rows.slice(0, 2)).toMatchObject([
+      { who: 'operateer', source: '127.0.0.1', what: 'resume', about: 'runner echo', changed: 1 },
+      { what: 'pause' },
+    ]);
+    expect((await page('view', '/api/audit')).rows[0]).toMatchObject({ source: '', what: 'resume' });
   });
 
   test('operate takes again what was lost, by a plan, and no request twice', async () => {

@@ -23,6 +23,7 @@ export const codes = [
   'RUNNER_FOLDER',
   'RUNNER_SETTINGS',
   'SECONDS_LONG',
+  'COST_NOT_TOLD',
   'TIMEOUT_CUT',
 ];
 

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../src/gateway/gateway.ts';
 import { type LimitRules, openStorage } from '../../src/storage/storage.ts';
-import { ALL_MAPPINGS } from '../../src/storage/facts.ts';
+import { ALL_MAPPINGS, pauseOfRunner } from '../../src/storage/facts.ts';
 import { createHealth, openMetrics } from '../../src/telemetry/telemetry.ts';
-import { agentAction, openHouse, temporaryFile, wakeAction } from '../support/gateway-fixture.ts';
+import { agentAction, answering, openHouse, temporaryFile, wakeAction } from '../support/gateway-fixture.ts';
 
 const HOUR_MS = 3_600_000;
 const quiet = { info: () => {}, warn: () => {}, error: () => {} };
@@ -59,6 +59,53 @@ test('runs over the limit wait, it is told once, and they begin when the hour ha
   clock.move(HOUR_MS + 20_000);
   again.gateway.notify();
   await expect.poll(() => again.storage.listMarked(0)).toEqual([]);
+});
+
+test('a mapping that has spent its sum of the day waits for the next, and what was spent outlives the process', async () => {
+  const file = temporaryFile();
+  const clock = movedClock();
+  const health = createHealth({ log: quiet });
+  const metrics = await openMetrics({ backlog: () => Promise.reject(new Error('not asked')) });
+  const options = { clock, health, metrics: metrics.gateway };
+  const limits: LimitRules = { byMapping: new Map([['test', { usdPerDay: 0.02 }]]) };
+  const usage = { inputTokens: 7, outputTokens: 2, costUsd: 0.0123 };
+  const answer = () => ({ kind: 'completed', outcome: 'ok', reply: 'done', usage }) as const;
+  const runners = { default: answering(answer) };
+  const house = await openHouse({ file, limits, runners, options });
+  const runs = [agentAction(), agentAction(), agentAction()] as const;
+  for (const one of runs.slice(0, 2)) {
+    await house.accept(one);
+    expect(await house.gateway.waitForRun(one.id, 5_000)).toBeDefined();
+  }
+  await house.accept(runs[2]);
+  await expect.poll(() => health.degraded()).toMatchObject([{ code: 'mapping_limited', count: 1 }]);
+  expect(health.degraded()[0]?.details[0]?.message).toMatch(/usdPerDay is reached; 1 run waits.*T00:00:00/);
+  const { text } = await metrics.render();
+  expect(text).toContain('sluice_mapping_waiting_runs{mapping="test",reason="usdPerDay"} 1');
+  expect(text).toContain('sluice_cost_usd_total{runner="default",mapping="test"} 0.0246');
+  expect(await house.storage.findRun(runs[0].id)).toMatchObject({ usage });
+  await house.gateway.stop(0);
+  await house.storage.close();
+  const again = await openHouse({ file, limits, runners, options });
+  await expect.poll(() => again.storage.listMarked(0)).toMatchObject([{ reason: 'usdPerDay' }]);
+  expect(await again.storage.listCosts({ limit: 9 })).toMatchObject([
+    { mappingId: 'test', turns: 2, usd: 0.0246 },
+  ]);
+  expect(await again.storage.findRun(runs[2].id)).toMatchObject({ state: 'queued', attempts: 0 });
+  clock.move(24 * HOUR_MS);
+  again.gateway.notify();
+  expect(await again.gateway.waitForRun(runs[2].id, 5_000)).toBeDefined();
+});
+
+test('the main session waits for its runner that is paused', async () => {
+  const house = await openHouse({});
+  await house.storage.pauseRuns(pauseOfRunner('default'), Date.now());
+  await house.accept(wakeAction('hello', { mode: 'now' }));
+  house.gateway.requestHeartbeat();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(await house.events('pending')).toEqual(['hello']);
+  await house.storage.resumeRuns(ALL_MAPPINGS);
+  await expect.poll(() => house.events('pending'), { timeout: 5_000 }).toEqual([]);
 });
 
 test('another process pauses and resumes the queue of a running service', async () => {

@@ -14,6 +14,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import type { SafeText } from '../../src/action.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { createRunners, type Turn, type TurnResult } from '../../src/runners/runners.ts';
+import { AGENT_PROFILES } from '../../src/runners/agent-profiles.ts';
 
 /*
  * Stand-ins that speak as the real command lines do (claude 2.1.330, codex 0.169.0, gemini 0.61.0, opencode 1.18.33;
@@ -38,7 +39,7 @@ while [ $# -gt 0 ]; do case "$1" in --session-id) new=$2; shift;; --resume) old=
 [ -n "$new" ] && known "$new" && { echo "Error: Session ID $new is already in use." >&2; exit 1; }
 ask "$old$new"
 [ "$prompt" = refuse ] && { echo '{"type":"result","is_error":true,"result":"Prompt is too long"}'; exit 1; }
-echo '{"type":"result","is_error":false,"result":"'"$prompt $n"'","usage":{"input_tokens":5,"output_tokens":3}}'
+echo '{"type":"result","is_error":false,"result":"'"$prompt $n"'","total_cost_usd":0.0123,"usage":{"input_tokens":5,"output_tokens":3}}'
 `,
   },
   codex: {
@@ -64,7 +65,7 @@ while [ $# -gt 0 ]; do case "$1" in --session-id) new=$2; shift;; --resume) old=
 [ -n "$new" ] && known "$new" && { echo 'Error starting session: Session ID "'$new'" already exists.' >&2; exit 1; }
 ask "$old$new"
 [ "$prompt" = refuse ] && { printf '{\\n  "error": { "message": "Prompt is too long" }\\n}'; exit 41; }
-printf '{\\n  "session_id": "x",\\n  "response": "%s",\\n  "stats": {}\\n}' "$prompt $n"
+printf '{\\n  "session_id": "x",\\n  "response": "%s",\\n  "stats": {"models": {"a": {"tokens": {"prompt": 4, "candidates": 1}}, "b": {"tokens": {"prompt": 1, "candidates": 2}}}}\\n}' "$prompt $n"
 `,
   },
   opencode: {
@@ -75,7 +76,8 @@ while [ $# -gt 0 ]; do case "$1" in --session) id=$2; known "$id" || { echo "Err
 ask "$id"; echo '{"type":"step_start","sessionID":"'$id'","part":{"type":"step-start"}}'
 [ "$prompt" = refuse ] && { echo '{"type":"error","sessionID":"'$id'","error":{"name":"E","data":{"message":"Prompt is too long"}}}'; exit 1; }
 echo '{"type":"text","sessionID":"'$id'","part":{"type":"text","text":"'"$prompt $n"'"}}'
-echo '{"type":"step_finish","sessionID":"'$id'","part":{"type":"step-finish","tokens":{"input":5,"output":3}}}'
+echo '{"type":"step_finish","sessionID":"'$id'","part":{"type":"step-finish","cost":0.01,"tokens":{"input":2,"output":1}}}'
+echo '{"type":"step_finish","sessionID":"'$id'","part":{"type":"step-finish","cost":0.0023,"tokens":{"input":3,"output":2}}}'
 `,
   },
 };
@@ -260,7 +262,12 @@ const said = (text: string) => text as SafeText;
 describe.each(Object.keys(AGENTS))('the agent %s', (name) => {
   test('continues a conversation, in a private folder, with its key', async () => {
     const agent = await openAgent(name);
-    expect(await agent.run()).toMatchObject({ kind: 'completed', outcome: 'ok', reply: 'first 1' });
+    const money = AGENT_PROFILES[name as keyof typeof AGENT_PROFILES].tellsMoney
+      ? { costUsd: expect.closeTo(0.0123, 6) }
+      : {};
+    const first = await agent.run();
+    expect(first).toMatchObject({ kind: 'completed', outcome: 'ok', reply: 'first 1' });
+    expect(first).toHaveProperty('usage', { inputTokens: 5, outputTokens: 3, ...money });
     expect(await agent.run({ ...LATER, prompt: said('second') })).toMatchObject({ reply: 'second 2' });
     expect(await agent.run({ sessionId: '6f0c1e9a-7b2d-8c3e-9f4a-0d1b2c3d4e5f' })).toMatchObject({
       reply: 'first 1',

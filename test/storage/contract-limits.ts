@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LimitRules, Storage } from '../../src/storage/storage.ts';
-import { ALL_MAPPINGS } from '../../src/storage/facts.ts';
-import { agent, agentOf, completion, failure, NOW, work } from '../support/storage-builders.ts';
+import { ALL_MAPPINGS, pauseOfRunner } from '../../src/storage/facts.ts';
+import { agent, agentOf, completion, DAY_MS, failure, NOW, work } from '../support/storage-builders.ts';
 import { claim, ids, type Harness } from '../support/storage-harness.ts';
 
 const HOUR_MS = 3_600_000;
@@ -131,6 +131,164 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       expect(await storage.resumeRuns(ALL_MAPPINGS)).toBe(1);
       expect(ids(await claim(storage, 2))).toEqual([one.id, two.id]);
       expect(await claim(storage)).toHaveLength(2);
+    });
+
+    test('begins runs of a mapping while it has spent less in the day, of all who share the store', async () => {
+      const store = await fresh();
+      const rules: LimitRules = { byMapping: new Map([['a', { usdPerDay: 0.5 }]]) };
+      const runs = Array.from({ length: 6 }, () => agentOf('a'));
+      const [other] = [agentOf('b')];
+      await store.storage.accept(work([...runs, other]));
+      const [one, two, three, four, five] = runs.map(({ id }) => id) as [
+        string,
+        string,
+        string,
+        string,
+        string,
+      ];
+      expect(await claimed(store.storage, rules, NOW, 2)).toEqual([one, two]);
+      const usage = { inputTokens: 5, outputTokens: 2, costUsd: 0.3 };
+      await store.storage.completeRun(completion(one, { usage, runner: 'writer' }));
+      // What ends twice is counted once.
+      expect(await store.storage.completeRun(completion(one, { usage, runner: 'writer' }))).toBe(false);
+      expect(await claimed(store.storage, rules, NOW, 1)).toEqual([three]);
+      // A turn that is taken again has cost something, too.
+      const ended = { outcome: 'error', reply: '' } as const;
+      await store.storage.requeueRun(two, {
+        ...failure(NOW),
+        ended,
+        hasBegun: true,
+        usage,
+        runner: 'writer',
+      });
+      const storage = await again(store);
+      expect(await claimed(storage, rules)).toEqual([other.id]);
+      const until = Math.ceil(NOW / DAY_MS) * DAY_MS;
+      expect(await storage.listLimited({ nowMs: NOW, rules })).toEqual([
+        { mappingId: 'a', reason: 'usdPerDay', waiting: expect.any(Number), until },
+      ]);
+      await storage.markLimited({ mappingId: 'a', reason: 'usdPerDay', waiting: 4, until }, NOW);
+      expect(await storage.retry({ kind: 'ids', ids: [five] }, NOW)).toBe(1);
+      expect(await claimed(storage, rules)).toEqual([five]);
+      expect(await claimed(storage, rules, until - 1)).toEqual([]);
+      expect((await claimed(storage, rules, until))[0]).toBe(two);
+      expect(await storage.listCosts({ limit: 9 })).toEqual([
+        {
+          day: '2027-01-15',
+          mappingId: 'a',
+          runner: 'writer',
+          turns: 2,
+          inputTokens: 10,
+          outputTokens: 4,
+          usd: 0.6,
+        },
+      ]);
+      expect(await storage.listCosts({ limit: 9, mappingId: 'b' })).toEqual([]);
+      expect(four).not.toBe(five);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('pauses a runner, and those that wait for the default one with it', async () => {
+      const store = await fresh();
+      const [named, unnamed, other] = [
+        agentOf('a', { runner: 'x' }),
+        agentOf('a'),
+        agentOf('b', { runner: 'y' }),
+      ];
+      await store.storage.accept(work([named, unnamed, other]));
+      const outside = await attach(store.url);
+      expect(await outside.pauseRuns(pauseOfRunner('x'), NOW)).toBe(true);
+      const storage = await again(store);
+      const options = { nowMs: NOW, limit: 9, defaultRunner: 'x' };
+      expect(ids(await storage.claimRuns(options))).toEqual([other.id]);
+      expect(await storage.listPauses()).toEqual([{ mappingId: 'runner x', runner: 'x', since: NOW }]);
+      expect(await storage.listLimited({ nowMs: NOW, defaultRunner: 'x' })).toEqual([
+        { mappingId: 'a', reason: 'paused', waiting: 2 },
+      ]);
+      expect(ids(await storage.claimRuns({ ...options, defaultRunner: 'y' }))).toEqual([unnamed.id]);
+      expect(await storage.resumeRuns(pauseOfRunner('x'))).toBe(1);
+      expect(ids(await storage.claimRuns(options))).toEqual([named.id]);
+    });
+
+    test('says what mappings did in the last day, and who changed what', async () => {
+      const store = await fresh();
+      const { storage } = store;
+      const decision = (outcome: 'accepted' | 'rejected', receivedAt: number, mappingId?: string) => ({
+        requestId: `${mappingId ?? ''} ${receivedAt}`,
+        receivedAt,
+        path: 'a',
+        status: 202,
+        outcome,
+        ...(mappingId === undefined ? {} : { mappingId }),
+        actionIds: [],
+        generation: 'g',
+        tookMs: 1,
+        bodyBytes: 1,
+      });
+      for (const one of [
+        decision('accepted', NOW - DAY_MS - 1, 'a'),
+        decision('accepted', NOW - 50, 'a'),
+        decision('rejected', NOW - 9, 'a'),
+        decision('rejected', NOW - 5),
+      ])
+        storage.recordDecision(one);
+      const [one, two, three] = [agentOf('a'), agentOf('a'), agentOf('b')];
+      await storage.accept(work([one, two, three]));
+      await claim(storage);
+      const error = { code: 'exit_1', message: '' };
+      await storage.completeRun(completion(one.id, { outcome: 'error', error, nowMs: NOW - 1 }));
+      await storage.completeRun(
+        completion(three.id, { usage: { inputTokens: 3, costUsd: 0.25 }, runner: 'x', nowMs: NOW - 1 }),
+      );
+      const nothing = {
+        hits: 0,
+        refusals: 0,
+        runs: 0,
+        failed: 0,
+        active: 0,
+        inputTokens: 0,
+        outputTokens: 0,
+        usd: 0,
+      };
+      expect(await storage.mappingActivity(NOW)).toMatchObject([
+        {
+          ...nothing,
+          mappingId: 'a',
+          hits: 2,
+          refusals: 1,
+          lastHitAt: NOW - 9,
+          runs: 1,
+          failed: 1,
+          active: 1,
+        },
+        { ...nothing, mappingId: 'b', runs: 1, inputTokens: 3, usd: 0.25 },
+      ]);
+      const change = { who: 'ana', source: '127.0.0.1', what: 'retry', about: one.id, changed: 1 };
+      await storage.recordAudit({ ...change, at: NOW - 2 * DAY_MS });
+      await storage.recordAudit({ ...change, at: NOW, what: 'drop' });
+      const limits = { maxAgeMs: DAY_MS, maxRows: 100 };
+      expect(await storage.listAudit(9)).toMatchObject([{ what: 'drop' }, change]);
+      await storage.prune(limits, NOW);
+      expect(await storage.listAudit(9)).toEqual([{ ...change, at: NOW, what: 'drop' }]);
+      expect(await storage.listCosts({ limit: 9 })).toHaveLength(1);
+      await storage.prune(limits, NOW + 401 * DAY_MS);
+      expect(await storage.listCosts({ limit: 9 })).toEqual([]);
+    });
+
+    test('pages through runs, and finds those of a conversation', async () => {
+      const { storage } = await fresh();
+      const talk = () => agentOf('a', { sessionKey: 'x', owner: 'mapping:a' });
+      const runs = [talk(), agentOf('a'), talk(), talk()];
+      await storage.accept(work(runs));
+      const [one, , two, three] = runs.map(({ id }) => id);
+      const talkOf = (parts: { readonly limit: number; readonly before?: string }) =>
+        storage.listRuns({ line: 'mapping:a\nx', ...parts }).then(ids);
+      expect(await talkOf({ limit: 2 })).toEqual([three, two]);
+      expect(await talkOf({ limit: 2, before: two ?? '' })).toEqual([one]);
+      expect(ids(await storage.listRuns({ limit: 9, mappingId: 'a', among: 2 }))).toEqual([three, two]);
+      expect(ids(await storage.listRuns({ limit: 9, mappingId: 'a', among: 1, before: two ?? '' }))).toEqual([
+        runs[1]?.id,
+      ]);
     });
 
     test('remembers since when a mapping waits until it has been well for long enough', async () => {

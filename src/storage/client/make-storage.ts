@@ -117,6 +117,10 @@ function readDecisions(operations: RemoteOperations, journal: JournalBuffer) {
       const text = await operations.findDecision(requestId);
       return text === undefined ? undefined : (JSON.parse(text) as DecisionRecord);
     },
+    mappingActivity: (nowMs) => {
+      journal.write();
+      return operations.mappingActivity(nowMs);
+    },
   } satisfies Partial<Storage>;
 }
 

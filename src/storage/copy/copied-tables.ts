@@ -23,6 +23,8 @@ export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
   run_starts: ['run_seq', 'started_at'],
   queue_pauses: ['mapping_id'],
   limited_mappings: ['mapping_id'],
+  costs: ['day', 'mapping_id', 'runner'],
+  audit: ['seq'],
   mailboxes: ['mailbox'],
   mail_passed: ['mailbox', 'identity'],
   mail_set_aside: ['seq'],

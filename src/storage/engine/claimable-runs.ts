@@ -1,4 +1,4 @@
-import { ALL_MAPPINGS, type ClaimRunsOptions, type QueuePause } from '../records.ts';
+import { ALL_MAPPINGS, type ClaimRunsOptions, pauseOfRunner, type QueuePause } from '../records.ts';
 import { both, by, listed, type Sql } from './dialects.ts';
 import { limitsOf, type HourlyRoom } from './hourly-room.ts';
 import { RUN_FIELDS, type RunRow } from './rows.ts';
@@ -38,7 +38,7 @@ const exemptRuns = ({
 const PAUSES = 'SELECT mapping_id AS "mappingId" FROM queue_pauses';
 
 /** Runs that count against the same limits. */
-interface Lane {
+export interface Lane {
   readonly mappingId: string;
   readonly runner: string;
 }
@@ -76,9 +76,9 @@ export function findClaimable(
     ...object[][],
   ];
   for (const run of due) makeDue(store, run);
-  const paused = new Set(pauses.map(({ mappingId }) => mappingId));
-  if (paused.has(ALL_MAPPINGS)) return [];
-  const isOpen = isFree && paused.size === 0;
+  const isPaused = pausedBy(pauses, options.defaultRunner);
+  if (pauses.some(({ mappingId }) => mappingId === ALL_MAPPINGS)) return [];
+  const isOpen = isFree && pauses.length === 0;
   // What was ready then may stand behind a run that has become due.
   const isStale = due.length > 0 || isOpen !== isFree;
   const answers = isStale
@@ -89,9 +89,9 @@ export function findClaimable(
   const room = new Room(options, active);
   const found = [
     ...exempt.map(({ seq, key, ...lane }) => ({ seq, key, lane, isExempt: true })),
-    ...inLanes(store.sql, { lanes, limit, room, hourly, paused }),
+    ...inLanes(store.sql, { lanes, limit, room, hourly, isPaused }),
   ];
-  return pick(found, { limit, room, hourly, paused });
+  return pick(found, { limit, room, hourly, isPaused });
 }
 
 /** What a claim asks first. */
@@ -102,6 +102,18 @@ export function claimQuestions({ sql }: Store, options: ClaimRunsOptions): reado
     ? [[inOrder(sql), limit]]
     : laneQuestions(sql, limit);
   return [placing, [PAUSES], ...ready];
+}
+
+/** Says of runs whether their mapping, their runner or all are paused. */
+export function pausedBy(
+  pauses: readonly Pick<QueuePause, 'mappingId'>[],
+  defaultRunner = '',
+): (lane: Lane) => boolean {
+  const paused = new Set(pauses.map(({ mappingId }) => mappingId));
+  return ({ mappingId, runner }) =>
+    [ALL_MAPPINGS, mappingId, pauseOfRunner(runner === '' ? defaultRunner : runner)].some((each) =>
+      paused.has(each),
+    );
 }
 
 export function hasNoLimits({ maxPerRunner, limits }: ClaimRunsOptions): boolean {
@@ -121,11 +133,11 @@ function laneQuestions(sql: Statements, limit: number): readonly Question[] {
 /** Candidates of each lane, no more than may begin. */
 function inLanes(
   sql: Statements,
-  { lanes, limit, room, hourly, paused }: Picking & { readonly lanes: readonly Lane[] },
+  { lanes, limit, room, hourly, isPaused }: Picking & { readonly lanes: readonly Lane[] },
 ): Candidate[] {
   const open = lanes.flatMap((lane) => {
     const { mappingId, runner } = lane;
-    if (paused.has(mappingId)) return [];
+    if (isPaused(lane)) return [];
     const most = Math.min(limit, room.left(lane), hourly.left(mappingId));
     if (most <= 0) return [];
     const full = JSON.stringify(hourly.fullLines(mappingId).map(({ line }) => line));
@@ -142,15 +154,15 @@ interface Picking {
   readonly limit: number;
   readonly room: Room;
   readonly hourly: HourlyRoom;
-  readonly paused: ReadonlySet<string>;
+  readonly isPaused: (lane: Lane) => boolean;
 }
 
-function pick(found: readonly Candidate[], { limit, room, hourly, paused }: Picking): readonly Claimable[] {
+function pick(found: readonly Candidate[], { limit, room, hourly, isPaused }: Picking): readonly Claimable[] {
   const picked: Claimable[] = [];
   for (const { seq, key, lane, isExempt } of found.toSorted((a, b) => a.seq - b.seq)) {
     const { mappingId } = lane;
     if (picked.length === limit) break;
-    if (room.left(lane, key) <= 0 || paused.has(mappingId)) continue;
+    if (room.left(lane, key) <= 0 || isPaused(lane)) continue;
     if (!isExempt && hourly.left(mappingId) <= 0) continue;
     room.take(lane, key);
     hourly.take(mappingId);

@@ -60,14 +60,14 @@ function claimPending(
 
 export function consumeEvents(store: Store, turnId: string, result: HeartbeatResult): boolean {
   const { sql, counters } = store;
-  const { run, history, delivery, nowMs } = result;
+  const { run, runner, history, delivery, nowMs } = result;
   const events = claimedBy(store, turnId);
   if (events.length === 0) return false;
   sql.post(CONSUME, Math.round(nowMs), turnId);
   for (const { kind } of events) countPending(store, kind, -1);
   counters.endedEvents += events.length;
   if (run === undefined) return true;
-  insertHeartbeat(store, run);
+  insertHeartbeat(store, run, runner);
   if (history !== undefined) {
     const { owner, key } = history.conversation;
     appendHistory(store, history, { nowMs, isNew: sql.find(FIND_SESSION, owner, key) === undefined });

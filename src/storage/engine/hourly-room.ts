@@ -1,8 +1,10 @@
 /*
  * How many runs of a mapping may still begin. The hour slides: what counts is what began within the last 60 minutes,
- * one row of `run_starts` each, written by the claim itself. Only mappings that have limits leave rows there.
+ * one row of `run_starts` each, written by the claim itself. Only mappings that have limits leave rows there. What a
+ * mapping may spend in a day (UTC) is judged by what its turns cost that have ended.
  */
 import type { LimitRules, RunLimits } from '../records.ts';
+import { dayOf, startOfDay } from './cost-rows.ts';
 import { both, listed } from './dialects.ts';
 import type { Statements } from './statements.ts';
 
@@ -11,6 +13,7 @@ const HOUR_MS = 3_600_000;
 // What lies ahead was written under a clock that was set back since.
 const WITHIN = 'mapping_id = ? AND started_at > ? AND started_at <= ?';
 const BEGUN = `SELECT count(*) AS count FROM run_starts WHERE ${WITHIN}`;
+const SPENT = `SELECT CAST(coalesce(sum(micro_usd), 0) AS BIGINT) AS "microUsd" FROM costs WHERE day = ? AND mapping_id = ?`;
 const NTH_NEWEST = `SELECT started_at AS at FROM run_starts WHERE ${WITHIN} ORDER BY started_at DESC LIMIT 1 OFFSET ?`;
 const FULL_LINES = `SELECT line, min(started_at) + ${HOUR_MS} AS "freeAt" FROM run_starts WHERE ${WITHIN} AND line IS NOT NULL
   GROUP BY line HAVING count(*) >= ?`;
@@ -53,16 +56,29 @@ export class HourlyRoom {
     return runsPerHour !== undefined || runsPerHourAndSession !== undefined;
   }
 
+  /** When the mapping may spend again; undefined where it may now. */
+  spentUntil(mappingId: string): number | undefined {
+    const { usdPerDay } = limitsOf(this.#rules, mappingId) ?? {};
+    if (usdPerDay === undefined) return undefined;
+    const day = dayOf(this.#nowMs);
+    const { microUsd = 0 } = this.#sql.find<{ microUsd: number }>(SPENT, day, mappingId) ?? {};
+    return microUsd < usdPerDay * 1_000_000 ? undefined : startOfDay(day + 1);
+  }
+
   /** How many runs of the mapping may begin now. */
   left(mappingId: string): number {
     const known = this.#left.get(mappingId);
     if (known !== undefined) return known;
+    const left = this.spentUntil(mappingId) === undefined ? this.#leftOfHour(mappingId) : 0;
+    this.#left.set(mappingId, left);
+    return left;
+  }
+
+  #leftOfHour(mappingId: string): number {
     const limit = limitsOf(this.#rules, mappingId)?.runsPerHour;
     const begun =
       limit === undefined ? undefined : this.#sql.find<{ count: number }>(BEGUN, ...this.#hour(mappingId));
-    const left = limit === undefined ? Infinity : Math.max(0, limit - (begun?.count ?? 0));
-    this.#left.set(mappingId, left);
-    return left;
+    return limit === undefined ? Infinity : Math.max(0, limit - (begun?.count ?? 0));
   }
 
   take(mappingId: string): void {

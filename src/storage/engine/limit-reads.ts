@@ -1,6 +1,6 @@
-import { ALL_MAPPINGS, type LimitedMapping, type LimitRules, type QueuePause } from '../records.ts';
+import { type LimitedMapping, type LimitRules, pauseOfRunner, type QueuePause } from '../records.ts';
 import { both, by, listed, type Sql } from './dialects.ts';
-import { LANES } from './claimable-runs.ts';
+import { type Lane, LANES, pausedBy } from './claimable-runs.ts';
 import { HourlyRoom } from './hourly-room.ts';
 import { RUN } from './states.ts';
 import type { Statements } from './statements.ts';
@@ -11,12 +11,17 @@ const MARKED = `SELECT mapping_id AS "mappingId", reason, waiting, free_at AS un
   WHERE last_at > ? ORDER BY mapping_id`;
 const WAITING = both`SELECT count(*) AS count FROM runs ${by('runs_queued')}
   WHERE state <= ${RUN.waiting} AND state <= ${RUN.ready} AND mapping_id = ?`;
+const OF_RUNNER = both`${WAITING} AND runner = ?`;
 const HELD = both`${WAITING} AND exempt = 0`;
 const HELD_IN_LINES = both`${HELD} AND line IN ${listed('?')}`;
 
 /** The oldest first. */
 export function listPauses({ sql }: Store): QueuePause[] {
-  return sql.all(PAUSES);
+  const prefix = pauseOfRunner('');
+  return sql.all<QueuePause>(PAUSES).map((pause) => {
+    const { mappingId } = pause;
+    return mappingId.startsWith(prefix) ? { ...pause, runner: mappingId.slice(prefix.length) } : pause;
+  });
 }
 
 /** Mappings that were marked as limited since a time, as whoever performs found them last. */
@@ -30,15 +35,23 @@ export function listMarked({ sql }: Store, sinceMs: number): LimitedMapping[] {
 /** Mappings with runs that are due and wait for a pause or for a limit. */
 export function listLimited(
   store: Store,
-  { nowMs, rules }: { readonly nowMs: number; readonly rules?: LimitRules },
+  {
+    nowMs,
+    rules,
+    defaultRunner,
+  }: { readonly nowMs: number; readonly rules?: LimitRules; readonly defaultRunner?: string },
 ): LimitedMapping[] {
   const { sql } = store;
-  const paused = new Set(listPauses(store).map(({ mappingId }) => mappingId));
-  if (paused.size === 0 && rules === undefined) return [];
+  const pauses = listPauses(store);
+  if (pauses.length === 0 && rules === undefined) return [];
+  const isPaused = pausedBy(pauses, defaultRunner);
   const room = new HourlyRoom(sql, rules, nowMs);
-  return [...readyMappings(sql)].flatMap((mappingId): LimitedMapping[] => {
-    if (paused.has(ALL_MAPPINGS) || paused.has(mappingId)) {
-      return [{ mappingId, reason: 'paused', waiting: count(sql, WAITING, mappingId) }];
+  const lanes = Map.groupBy(sql.all<Lane>(LANES), ({ mappingId }) => mappingId);
+  return [...lanes].flatMap(([mappingId, ofMapping]): LimitedMapping[] => {
+    const paused = ofMapping.filter(isPaused);
+    if (paused.length > 0) {
+      const counts = paused.map(({ runner }) => count(sql, OF_RUNNER, mappingId, runner));
+      return [{ mappingId, reason: 'paused', waiting: counts.reduce((sum, each) => sum + each, 0) }];
     }
     const found = limitedBy(sql, room, mappingId);
     return found === undefined || found.waiting === 0 ? [] : [found];
@@ -46,6 +59,10 @@ export function listLimited(
 }
 
 function limitedBy(sql: Statements, room: HourlyRoom, mappingId: string): LimitedMapping | undefined {
+  const spentUntil = room.spentUntil(mappingId);
+  if (spentUntil !== undefined) {
+    return { mappingId, reason: 'usdPerDay', waiting: count(sql, HELD, mappingId), until: spentUntil };
+  }
   if (room.left(mappingId) <= 0) {
     const until = room.freeAt(mappingId);
     const waiting = count(sql, HELD, mappingId);
@@ -56,10 +73,6 @@ function limitedBy(sql: Statements, room: HourlyRoom, mappingId: string): Limite
   const waiting = count(sql, HELD_IN_LINES, mappingId, JSON.stringify(full.map(({ line }) => line)));
   const until = Math.min(...full.map(({ freeAt }) => freeAt));
   return { mappingId, reason: 'runsPerHourAndSession', waiting, until };
-}
-
-function readyMappings(sql: Statements): ReadonlySet<string> {
-  return new Set(sql.all<{ mappingId: string }>(LANES).map(({ mappingId }) => mappingId));
 }
 
 function count(sql: Statements, text: Sql, ...values: string[]): number {

@@ -1,6 +1,6 @@
 import { StorageError } from '../storage-error.ts';
 import { both, type Dialects, type Sql } from './dialects.ts';
-import { BIG, FIRST_TABLES, KEYED } from './first-tables.ts';
+import { BIG, FIRST_TABLES, KEYED, SEQ, STRICT } from './first-tables.ts';
 
 /** How a run ended before it was begun anew (`queue retry`): a JSON list, the oldest first. */
 const EARLIER = 'ALTER TABLE runs ADD COLUMN earlier TEXT;';
@@ -83,6 +83,34 @@ ALTER TABLE runs ADD COLUMN max_runs_key TEXT;
 ALTER TABLE runs ADD COLUMN approval TEXT;
 `;
 
+/**
+ * What turns cost, as their agents say it: by the day on which they ended (UTC, days since 1970), mapping and runner, and in
+ * millionths of a dollar. Nothing of it goes with its runs. `audit`: who changed what, from where. The runs of a conversation
+ * are found by their `line`, which most runs do not have.
+ */
+const COSTS_AND_AUDIT = both`
+CREATE TABLE costs (
+  day INTEGER NOT NULL,
+  mapping_id TEXT NOT NULL,
+  runner TEXT NOT NULL,
+  turns ${BIG} NOT NULL,
+  input_tokens ${BIG} NOT NULL,
+  output_tokens ${BIG} NOT NULL,
+  micro_usd ${BIG} NOT NULL,
+  PRIMARY KEY (day, mapping_id, runner)
+${KEYED};
+CREATE TABLE audit (
+  ${SEQ},
+  at ${BIG} NOT NULL,
+  who TEXT NOT NULL,
+  source TEXT NOT NULL,
+  what TEXT NOT NULL,
+  about TEXT NOT NULL,
+  changed ${BIG} NOT NULL
+${STRICT};
+CREATE INDEX runs_of_line ON runs (line, seq) WHERE line IS NOT NULL;
+`;
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -97,6 +125,7 @@ const MIGRATIONS: readonly Migration[] = [
   { postgres: 6, sql: SLOTS },
   { sqlite: 9, postgres: 7, sql: GENERATIONS },
   { sqlite: 10, postgres: 8, sql: KEYS_OF_RUNS },
+  { sqlite: 11, postgres: 9, sql: COSTS_AND_AUDIT },
 ];
 
 /** The newest version that is known. */

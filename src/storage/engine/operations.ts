@@ -1,4 +1,6 @@
 import * as accept from './accept-operations.ts';
+import * as activity from './activity-reads.ts';
+import * as audit from './audit-operations.ts';
 import * as events from './event-operations.ts';
 import * as generations from './generation-operations.ts';
 import * as holds from './hold-operations.ts';
@@ -22,6 +24,7 @@ import type { Store } from './store.ts';
  */
 export const WRITES = {
   ...accept,
+  ...audit,
   ...events,
   ...generations,
   ...holds,
@@ -35,7 +38,7 @@ export const WRITES = {
   ...runs,
   ...sessions,
 };
-export const READS = { ...reads, ...limitReads, ...mailReads };
+export const READS = { ...reads, ...activity, ...limitReads, ...mailReads };
 
 type Operations = typeof WRITES & typeof READS;
 export type OperationName = keyof Operations;

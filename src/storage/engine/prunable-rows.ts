@@ -1,4 +1,5 @@
 import type { Conversation, RetentionLimits } from '../records.ts';
+import { dayOf } from './cost-rows.ts';
 import { both, by, type Sql } from './dialects.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Question } from './statements.ts';
@@ -17,6 +18,13 @@ const IDLE_SESSIONS = both`SELECT owner, key, last_used_at AS "lastUsedAt" FROM 
   WHERE (last_used_at < ? OR (SELECT sessions FROM counters) > ?)
     AND NOT EXISTS (SELECT 1 FROM runs ${by('runs_in_line')} WHERE line = owner || '\n' || key AND state <= ${RUN.active})
   ORDER BY last_used_at LIMIT ${SLICE_ROWS}`;
+
+/** Changes that are kept at most, and days whose costs are. */
+const MAX_AUDIT = 10_000;
+const COST_DAYS = 400;
+const OLD_AUDIT = `SELECT seq FROM (SELECT seq, at FROM audit ORDER BY seq LIMIT ${SLICE_ROWS}) AS first
+  WHERE at < ? OR seq <= (SELECT max(seq) FROM audit) - ${MAX_AUDIT}`;
+const OLD_COSTS = 'SELECT DISTINCT day FROM costs WHERE day < ?';
 
 /** The longest ended ones first. */
 const oldest = (table: 'runs' | 'outbox' | 'events', firstEnded: number, gathered = '0'): Sql =>
@@ -50,6 +58,8 @@ export type Found = [
   summaries: SummaryRow[],
   keys: Key[],
   sessions: IdleSession[],
+  audit: { readonly seq: number }[],
+  days: { readonly day: number }[],
   ...ended: [runs: EndedRow[], outbox: EndedRow[], events: EndedRow[]],
 ];
 
@@ -60,6 +70,8 @@ export function pruneQuestions(limits: RetentionLimits, nowMs: number): readonly
     [NEXT_SUMMARIES],
     [EXPIRED_KEYS, nowMs],
     [IDLE_SESSIONS, before, maxRows],
+    [OLD_AUDIT, Math.round(before)],
+    [OLD_COSTS, dayOf(nowMs) - COST_DAYS],
     [oldest('runs', RUN.completed, 'gathered')],
     [oldest('outbox', OUTBOX.completed)],
     [oldest('events', EVENT.consumed)],

@@ -59,7 +59,7 @@ const WAITING_FOR = both`SELECT count(*) AS count FROM runs ${by('runs_queued')}
 const FAILED = `state = ${RUN.completed} AND kind = 'hook' AND outcome IN ('error', 'timeout')
   AND error_code <> '${DROPPED.code}'`;
 const LIMITED = `state <= ${RUN.waiting} AND state <= ${RUN.ready} AND exempt = 0
-  AND mapping_id IN (SELECT mapping_id FROM run_starts)`;
+  AND mapping_id IN (SELECT mapping_id FROM run_starts UNION SELECT mapping_id FROM limited_mappings)`;
 const OLDEST_QUEUED = both`SELECT accepted_at AS at FROM runs ${by('runs_queued')} WHERE state <= ${RUN.waiting}
   ORDER BY seq LIMIT 1`;
 /** The first that arrived of each kind; a heap of dead work costs no more than one. */
@@ -75,6 +75,7 @@ export function listRuns({ sql }: Store, query: ListQuery): RunRow[] {
     ['kind', query.kind],
     ['mapping_id', query.mappingId],
     ['session_key', query.sessionKey],
+    ['line', query.line],
   ]);
 }
 
@@ -174,7 +175,7 @@ export function selectRetry(
       ...select('runs', `state = ${RUN.dead}`, 'ended_at <='),
       ...select('runs', FAILED, 'ended_at <='),
       ...select('runs', `state = ${RUN.waiting} AND ${IS_NOT_ASKING}`, 'due_at >'),
-      // One that is named goes before the limits of its mapping, whose starts show that it has some.
+      // One that is named goes before the limits of its mapping, which its starts or its mark show.
       ...(selection.kind === 'ids' ? select('runs', LIMITED) : []),
     ],
     outbox: [

@@ -18,6 +18,8 @@ import type { Store } from './store.ts';
 const SEQS = both`seq IN ${listed('?', 'bigint')}`;
 const REMOVE_GATHERED = 'DELETE FROM run_events WHERE run_seq = ?';
 const REMOVE_EVENTS = both`DELETE FROM events WHERE ${SEQS}`;
+const REMOVE_AUDIT = both`DELETE FROM audit WHERE ${SEQS}`;
+const REMOVE_COSTS = 'DELETE FROM costs WHERE day = ?';
 const REMOVE_KEY = 'DELETE FROM idempotency WHERE scope = ? AND key = ?';
 
 export interface PruneSlice {
@@ -32,7 +34,7 @@ export interface PruneSlice {
 export function pruneSlice(store: Store, limits: RetentionLimits, nowMs: number): PruneSlice {
   const slice = sliceOf(limits, nowMs);
   const answers = store.sql.allOf<object>(pruneQuestions(limits, nowMs));
-  const [summaries, keys, sessions, ...ended] = answers as Found;
+  const [summaries, keys, sessions, audit, days, ...ended] = answers as Found;
   const [runs = 0, outbox = 0, events = 0] = ENDED.map((kind, index) =>
     pruneEnded(store, slice, { kind, oldest: ended[index] ?? [] }),
   );
@@ -41,9 +43,11 @@ export function pruneSlice(store: Store, limits: RetentionLimits, nowMs: number)
     pruneKeys(store, keys),
     pruneSessions(store, slice, sessions),
   ] as const;
+  if (audit.length > 0) store.sql.post(REMOVE_AUDIT, seqsOf(audit));
+  for (const { day } of days) store.sql.post(REMOVE_COSTS, day);
   return {
     removed: { runs, outbox, events: events + counts[0], keys: counts[1], sessions: counts[2] },
-    more: [runs, outbox, events, ...counts].includes(SLICE_ROWS),
+    more: [runs, outbox, events, audit.length, ...counts].includes(SLICE_ROWS),
   };
 }
 

@@ -27,9 +27,16 @@ export function listRows<Row>(
   }
   const given = wanted.flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
   conditions.push(...given.map(({ column }) => `${column} = ?`));
+  const { before, among } = query;
+  const newest =
+    before === undefined ? `SELECT max(seq) + 1 FROM ${table}` : `SELECT seq FROM ${table} WHERE id = ?`;
+  if (before !== undefined) conditions.push(`${table}.seq < (${newest})`);
+  if (among !== undefined) conditions.push(`${table}.seq >= (${newest}) - ${atMost(among)}`);
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
   const text = `SELECT ${columns} ${where} ORDER BY ${table}.seq DESC LIMIT ?`;
-  return sql.all<Row>(text, ...given.map(({ value }) => value), atMost(query.limit));
+  const starts = before === undefined ? [] : among === undefined ? [before] : [before, before];
+  const values = [...given.map(({ value }) => value), ...starts];
+  return sql.all<Row>(text, ...values, atMost(query.limit));
 }
 
 interface Choice {

@@ -10,6 +10,7 @@ import { RUN_COLUMNS, type RunRow } from './rows.ts';
 import { findClaimable, type Claimable } from './claimable-runs.ts';
 import { withEvents } from './gathering.ts';
 import { forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
+import { addCost } from './cost-rows.ts';
 import { completeRuns } from './complete-runs.ts';
 import { insertCallback } from './outbox-rows.ts';
 import { keepEnding } from './earlier-endings.ts';
@@ -70,9 +71,10 @@ export function completeRun(store: Store, completion: RunCompletion): boolean {
 export function requeueRun(store: Store, runId: string, failure: AttemptFailure): boolean {
   const run = findHeldRun(store, runId);
   if (run === undefined) return false;
-  const { retryAt, code, message, isHeld = false, hasBegun = false } = failure;
+  const { retryAt, code, message, isHeld = false, hasBegun = false, usage, runner, nowMs } = failure;
   if (!hasBegun) forgetStart(store.sql, run.seq);
   keepEnding(store, run, failure);
+  addCost(store, { mappingId: run.mappingId, runner, usage, nowMs });
   store.sql.post(REQUEUE, isHeld ? 1 : 0, Math.round(retryAt), code, message, run.seq);
   countRun(store, run, RUN.waiting);
   advance(store, run.queue);

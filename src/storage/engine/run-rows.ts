@@ -1,4 +1,5 @@
 import type { AgentRun, RunCompletion, SummaryEvent } from '../records.ts';
+import { addCost } from './cost-rows.ts';
 import { insertSummary } from './event-rows.ts';
 import type { RunHead } from './rows.ts';
 import { advance } from './session-queue.ts';
@@ -25,7 +26,7 @@ export function isHeld({ holder }: Store, run: RunHead | undefined): run is RunH
   return run?.state === RUN.active && run.holder === holder;
 }
 
-interface RunEnd extends Pick<RunCompletion, 'error' | 'usage'> {
+interface RunEnd extends Pick<RunCompletion, 'error' | 'usage' | 'runner'> {
   readonly state: number;
   readonly outcome: string | null;
   readonly reply?: string;
@@ -35,7 +36,7 @@ interface RunEnd extends Pick<RunCompletion, 'error' | 'usage'> {
 
 /** The one place where a run ends: its queue goes on, its summary is posted, both with the end itself. */
 export function endRun(store: Store, run: RunHead, end: RunEnd): void {
-  const { state, outcome, reply = null, error, usage, summary, nowMs } = end;
+  const { state, outcome, reply = null, error, usage, runner, summary, nowMs } = end;
   store.sql.post(
     END,
     state,
@@ -49,6 +50,7 @@ export function endRun(store: Store, run: RunHead, end: RunEnd): void {
   );
   countRun(store, run, state);
   advance(store, run.queue);
+  addCost(store, { mappingId: run.mappingId, runner, usage, nowMs });
   if (summary !== undefined) insertSummary(store, summary, { runId: run.id, nowMs });
 }
 
@@ -71,7 +73,8 @@ function countState(
 }
 
 /** Stores a turn of the main session that has ended; nothing where it is stored already. */
-export function insertHeartbeat({ sql, counters }: Store, run: AgentRun): void {
+export function insertHeartbeat(store: Store, run: AgentRun, runner?: string): void {
+  const { sql, counters } = store;
   const { action, lastError, usage } = run;
   const seq = sql.insert(
     INSERT_HEARTBEAT,
@@ -94,4 +97,5 @@ export function insertHeartbeat({ sql, counters }: Store, run: AgentRun): void {
   if (seq === undefined) return;
   sql.post(INSERT_ACTION, seq, JSON.stringify(action));
   counters.endedRuns += 1;
+  addCost(store, { mappingId: '', runner, usage, nowMs: run.endedAt ?? run.acceptedAt });
 }

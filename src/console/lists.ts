@@ -1,0 +1,145 @@
+/** Lists of what is stored, a page at a time. Of what was sent they hold names at most, which `view` does not see either. */
+import { createHmac } from 'node:crypto';
+import { outboxToJson, runToJson } from '../storage/facts.ts';
+import type { Conversation, ListQuery, RunRecord } from '../storage/storage.ts';
+import type { ConsoleDeps } from './console-deps.ts';
+import type {
+  ConversationPage,
+  ConversationRow,
+  DeliveryRow,
+  ListPage,
+  MappingRow,
+  RunRow,
+} from './protocol.ts';
+import { type Asked, type Route, withoutNames } from './routes.ts';
+
+const ROWS = 100;
+const MAX_ROWS = 500;
+/** Rows that are looked at for a page, as few filters have an index. */
+const AMONG = 50_000;
+/** Conversations that are listed and found, those that were used last. */
+const MAX_CONVERSATIONS = 1_000;
+
+export const LISTS: Readonly<Record<string, Route>> = {
+  '/api/mappings': async ({ deps }) => ({ rows: await mappings(deps) }),
+  '/api/runs': ({ deps }, asked) => runs(deps, asked),
+  '/api/deliveries': async ({ deps }, asked) => {
+    const page = await pageOf(asked, (query) => deps.storage.listOutbox(query));
+    const rows = page.rows.map((entry): DeliveryRow => outboxToJson(entry, false));
+    return { ...page, rows: asked.who.role === 'view' ? rows.map((row) => ({ ...row, to: null })) : rows };
+  },
+  '/api/conversations': async ({ deps }, asked) => {
+    const rows = await conversations(deps);
+    return { rows: rows.map((row) => (asked.who.role === 'view' ? { ...row, key: '' } : row)) };
+  },
+  '/api/conversation': ({ deps }, asked) => conversation(deps, asked),
+  '/api/costs': async ({ deps }, { query }) => ({ rows: await deps.storage.listCosts(queryOf(query)) }),
+  '/api/audit': async ({ deps }, { query, who }) => {
+    const rows = await deps.storage.listAudit(queryOf(query).limit);
+    return { rows: who.role === 'view' ? rows.map((row) => ({ ...row, source: '' })) : rows };
+  },
+};
+
+function queryOf(query: URLSearchParams): ListQuery {
+  const asked = Number(query.get('limit') ?? ROWS);
+  const limit = Number.isInteger(asked) && asked > 0 ? Math.min(asked, MAX_ROWS) : ROWS;
+  const given = { state: 'state', mapping: 'mappingId', run: 'runId', before: 'before' } as const;
+  const texts = Object.entries(given).flatMap(([name, as]) => {
+    const value = query.get(name);
+    return value === null || value === '' ? [] : [[as, value] as const];
+  });
+  return { limit, among: AMONG, ...Object.fromEntries(texts) };
+}
+
+/** Asks for one more than is shown. */
+async function pageOf<Row extends { readonly id: string }>(
+  { query }: Asked,
+  list: (query: ListQuery) => Promise<readonly Row[]>,
+): Promise<ListPage<Row>> {
+  const asked = queryOf(query);
+  const found = await list({ ...asked, limit: asked.limit + 1 });
+  const rows = found.slice(0, asked.limit);
+  const last = rows.at(-1);
+  return { rows, ...(found.length > rows.length && last !== undefined && { next: last.id }) };
+}
+
+/** Those that are live, and others that did something in the last day. */
+async function mappings({ storage, live }: ConsoleDeps): Promise<readonly MappingRow[]> {
+  const { table, config } = live();
+  const { gateway, hooks } = config.settings;
+  const found = await storage.mappingActivity(Date.now());
+  const known = new Map(found.map((row) => [row.mappingId, row]));
+  const rows = table.mappings.map((mapping): MappingRow => {
+    const { id, action, runner = gateway.runner, limits } = mapping;
+    const usdPerDay = limits?.usdPerDay ?? hooks.defaults.limits?.usdPerDay;
+    return {
+      ...(known.get(id) ?? { mappingId: id, ...NOTHING }),
+      ...(action === 'agent' && { runner }),
+      ...(usdPerDay !== undefined && { usdPerDay }),
+    };
+  });
+  const ids = new Set(table.mappings.map(({ id }) => id));
+  return [
+    ...rows,
+    ...found.flatMap((row) => (ids.has(row.mappingId) ? [] : { ...row, isGone: true as const })),
+  ];
+}
+
+const NOTHING = {
+  hits: 0,
+  refusals: 0,
+  runs: 0,
+  failed: 0,
+  active: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  usd: 0,
+};
+
+async function runs(deps: ConsoleDeps, asked: Asked, of?: Conversation): Promise<ListPage<RunRow>> {
+  const { storage } = deps;
+  const page = await pageOf(asked, ({ among = AMONG, ...query }) =>
+    storage.listRuns({ ...query, ...(of === undefined ? { among } : runsOf(of)) }),
+  );
+  const reasons = await whyQueued(deps, page.rows);
+  const rows = page.rows.map((run): RunRow => {
+    const why = reasons.get(run.id) ?? '';
+    return { ...runToJson(run, false), ...(why !== '' && { why }) };
+  });
+  return { ...page, rows: asked.who.role === 'view' ? rows.map(withoutNames) : rows };
+}
+
+/** Turns of the main session stand in no line. */
+const runsOf = ({ owner, key }: Conversation): Partial<ListQuery> =>
+  owner === 'main' ? { kind: 'heartbeat', among: AMONG } : { line: `${owner}\n${key}` };
+
+async function whyQueued(
+  deps: ConsoleDeps,
+  found: readonly RunRecord[],
+): Promise<ReadonlyMap<string, string>> {
+  const waiting = found.filter(({ state }) => state === 'queued');
+  return waiting.length === 0 ? new Map() : deps.whyQueued(waiting);
+}
+
+/** Its id tells nothing of its key to who may not see that. */
+function idOf({ owner, key }: Conversation, { live }: ConsoleDeps): string {
+  const secret = live().config.secrets.join('\n');
+  return createHmac('sha256', secret)
+    .update(`conversation ${owner}\n${key}`)
+    .digest('base64url')
+    .slice(0, 22);
+}
+
+async function conversations(deps: ConsoleDeps): Promise<readonly ConversationRow[]> {
+  const found = await deps.storage.listSessions({ limit: MAX_CONVERSATIONS });
+  return found.map((session) => ({ id: idOf(session, deps), ...session }));
+}
+
+async function conversation(deps: ConsoleDeps, asked: Asked): Promise<ConversationPage | undefined> {
+  const id = asked.query.get('id');
+  const found = (await conversations(deps)).find((row) => row.id === id);
+  if (found === undefined) return undefined;
+  const page = await runs(deps, asked, found);
+  const shown = asked.who.role === 'view' ? { ...found, key: '' } : found;
+  return { conversation: shown, ...page, rows: page.rows.toReversed() };
+}

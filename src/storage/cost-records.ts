@@ -1,0 +1,46 @@
+/** What turns of a mapping by a runner cost in a day. */
+export interface CostRecord {
+  /** The day (UTC) on which they ended, as 2026-11-27. */
+  readonly day: string;
+  /** Empty for the built-in routes and the main session. */
+  readonly mappingId: string;
+  readonly runner: string;
+  /** Turns whose agent said what they used. */
+  readonly turns: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** 0 where the agent tells no money. */
+  readonly usd: number;
+}
+
+/** What a mapping did in the last 24 hours, as far back as decisions and ended runs are kept and looked at. */
+export interface MappingActivity {
+  readonly mappingId: string;
+  /** Requests that it took, and of these how many were refused. */
+  readonly hits: number;
+  readonly refusals: number;
+  readonly lastHitAt?: number;
+  /** Runs that ended, and of these how many failed or were given up. */
+  readonly runs: number;
+  readonly failed: number;
+  /** Now. */
+  readonly active: number;
+  /** What ended today (UTC). */
+  readonly usd: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+}
+
+/** A change that somebody made by the console or the command line. */
+export interface AuditRecord {
+  readonly at: number;
+  readonly who: string;
+  /** The address of a browser, or the name of the machine whose command line it was. */
+  readonly source: string;
+  /** What was done, e.g. `retry` or `pause`. */
+  readonly what: string;
+  /** Ids, a mapping, a runner, or what else it was done to. */
+  readonly about: string;
+  /** How many entries changed. */
+  readonly changed: number;
+}

@@ -1,0 +1,92 @@
+import {
+  type AuditRecord,
+  type CostRecord,
+  DROPPED,
+  type ListQuery,
+  type MappingActivity,
+} from '../records.ts';
+import { dayOf, startOfDay } from './cost-rows.ts';
+import { both, by, type Dialects } from './dialects.ts';
+import { atMost } from './row-queries.ts';
+import { RUN } from './states.ts';
+import type { Store } from './store.ts';
+
+/** Lists of what mappings did and cost, and of who changed what; each looks at a bounded number of rows. */
+
+const DAY_MS = 86_400_000;
+/** Decisions and ended runs that are looked at, the newest. */
+const MAX_ROWS = 10_000;
+
+const RECEIVED_AT: Dialects = {
+  sqlite: "decision ->> '$.receivedAt'",
+  postgres: "(decision::json ->> 'receivedAt')::numeric::bigint",
+};
+// No index of their own: they would cost every request more than this costs who asks.
+const HITS = both`SELECT mapping_id AS "mappingId", count(*) AS hits, max(at) AS "lastHitAt",
+    sum(CASE WHEN outcome = 'rejected' THEN 1 ELSE 0 END) AS refusals
+  FROM (SELECT mapping_id, outcome, ${RECEIVED_AT} AS at
+    FROM decisions ORDER BY seq DESC LIMIT ${MAX_ROWS}) AS newest
+  WHERE mapping_id IS NOT NULL AND at > ? GROUP BY mapping_id`;
+const ENDED = both`SELECT mapping_id AS "mappingId", count(*) AS runs,
+    sum(CASE WHEN state = ${RUN.dead} OR (outcome IN ('error', 'timeout') AND coalesce(error_code, '') <> '${DROPPED.code}')
+      THEN 1 ELSE 0 END) AS failed
+  FROM (SELECT mapping_id, state, outcome, error_code FROM runs ${by('runs_ended')}
+    WHERE state >= ${RUN.completed} AND ended_at > ? ORDER BY ended_at DESC LIMIT ${MAX_ROWS}) AS newest
+  GROUP BY mapping_id`;
+const ACTIVE = both`SELECT mapping_id AS "mappingId", count(*) AS active FROM runs ${by('runs_active')}
+  WHERE state = ${RUN.active} GROUP BY mapping_id`;
+const SUMS = `CAST(sum(turns) AS BIGINT) AS turns, CAST(sum(input_tokens) AS BIGINT) AS "inputTokens",
+  CAST(sum(output_tokens) AS BIGINT) AS "outputTokens", CAST(sum(micro_usd) AS BIGINT) AS "microUsd"`;
+const TODAY = `SELECT mapping_id AS "mappingId", ${SUMS} FROM costs WHERE day = ? GROUP BY mapping_id`;
+const COSTS = `SELECT day, mapping_id AS "mappingId", runner, turns, input_tokens AS "inputTokens",
+    output_tokens AS "outputTokens", micro_usd AS "microUsd" FROM costs
+  WHERE CAST(?1 AS TEXT) IS NULL OR mapping_id = ?1 ORDER BY day DESC, micro_usd DESC, mapping_id, runner LIMIT ?2`;
+const AUDIT = 'SELECT at, who, source, what, about, changed FROM audit ORDER BY seq DESC LIMIT ?';
+
+type CostRow = Omit<CostRecord, 'day' | 'usd'> & { readonly day: number; readonly microUsd: number };
+
+const usdOf = (microUsd: number): number => microUsd / 1_000_000;
+
+/** The newest day first, and of a day what cost most. */
+export function listCosts(
+  { sql }: Store,
+  { mappingId, limit }: Pick<ListQuery, 'mappingId' | 'limit'>,
+): CostRecord[] {
+  return sql.all<CostRow>(COSTS, mappingId ?? null, atMost(limit)).map(({ day, microUsd, ...row }) => ({
+    ...row,
+    day: new Date(startOfDay(day)).toISOString().slice(0, 10),
+    usd: usdOf(microUsd),
+  }));
+}
+
+/** Of mappings that did something in the last 24 hours; by id. */
+export function mappingActivity({ sql }: Store, nowMs: number): MappingActivity[] {
+  const since = Math.round(nowMs - DAY_MS);
+  const answers = sql.allOf<{ readonly mappingId: string; readonly microUsd?: number }>([
+    [HITS, since],
+    [ENDED, since],
+    [ACTIVE],
+    [TODAY, dayOf(nowMs)],
+  ]);
+  const nothing = {
+    hits: 0,
+    refusals: 0,
+    runs: 0,
+    failed: 0,
+    active: 0,
+    inputTokens: 0,
+    outputTokens: 0,
+    usd: 0,
+  };
+  const found = new Map<string, MappingActivity>();
+  for (const { mappingId, microUsd, ...counts } of answers.flat()) {
+    const usd = microUsd === undefined ? {} : { usd: usdOf(microUsd) };
+    found.set(mappingId, { mappingId, ...nothing, ...found.get(mappingId), ...counts, ...usd });
+  }
+  return [...found.values()].toSorted((a, b) => (a.mappingId < b.mappingId ? -1 : 1));
+}
+
+/** The newest first. */
+export function listAudit({ sql }: Store, limit: number): AuditRecord[] {
+  return sql.all(AUDIT, atMost(limit));
+}
