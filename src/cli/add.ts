@@ -30,6 +30,7 @@ import { awaitKey } from './sent-key.ts';
 import { planExamples, planSample } from './sample-plan.ts';
 import { knownSenders, readSenders, type Sender, shippedSenders } from '../senders/senders.ts';
 import { writeSecretFile } from '../mail/mail.ts';
+import { writeTypes } from './types.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { openWorkbench, type Workbench } from './workbench.ts';
 import { editConfig, writePlan, type Plan, type Secret } from './write-plan.ts';
@@ -56,7 +57,7 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
   if (flags.dryRun === true) return show(terminal, plan, places);
   const written = await writePlan(terminal, plan, places);
   await editConfig(terminal, file, plan);
-  await finish(cli, flags, { places, written });
+  await finish(cli, name, { flags, places, written });
   const secret = resolve(places.root, secretFileOf(name));
   if (registers !== undefined) {
     const own = existsSync(secret) ? (await readFile(secret, 'utf8')).trim() : undefined;
@@ -245,11 +246,11 @@ function channelEdits(settings: Settings, { file }: Secret): Plan['edits'] {
   return [{ path: ['channels', 'github', 'token'], value: { file } }];
 }
 
-/** Checks what is there now, and writes what the new cases become. */
+/** Checks what is there now, and writes what the new cases become and, for transforms, the type of what is sent. */
 async function finish(
   { terminal }: Cli,
-  flags: AddFlags,
-  { places, written }: { readonly places: Places; readonly written: readonly string[] },
+  name: string,
+  { flags, places, written }: Pick<Setting, 'flags' | 'places'> & { readonly written: readonly string[] },
 ): Promise<void> {
   const workbench = await openWorkbench(terminal, flags);
   try {
@@ -259,6 +260,7 @@ async function finish(
     );
     printFindings(terminal, findings);
     await writeExpectations(terminal, workbench, { folder: places.cases, own });
+    await writeTypes(terminal, name, workbench.generation);
   } finally {
     await workbench.close();
   }

@@ -52,7 +52,39 @@ path: hello
 body: { name: Ada, text: Good morning }
 `,
   },
+  {
+    name: 'transforms/hello.types.ts',
+    text: () => `// Written by "sluice types hello" from samples: run it again where they change.
+
+/** 1 sample. */
+export type HelloPayload = {
+  readonly name: string;
+  readonly text: string;
+};
+`,
+  },
 ];
+
+/** Rules for editors and \`tsc\` in a folder of transforms, as \`sluice check\` has them; \`sluice\` need not be installed there. */
+export function transformRules(folder: string): string {
+  const [types = ''] = ['../sandbox/author.d.ts', '../sandbox/author.ts']
+    .map((name) => fileURLToPath(new URL(name, import.meta.url)))
+    .filter((file) => existsSync(file));
+  const compilerOptions = {
+    target: 'es2024',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    allowImportingTsExtensions: true,
+    resolveJsonModule: true,
+    noEmit: true,
+    strict: true,
+    noImplicitAny: false,
+    skipLibCheck: true,
+    types: [],
+    paths: { sluice: [relative(folder, types).replaceAll('\\', '/')] },
+  };
+  return `${JSON.stringify({ compilerOptions }, null, 2)}\n`;
+}
 
 /** Options of `init`. */
 export interface InitFlags {
@@ -71,9 +103,12 @@ export async function init(cli: Cli, folder = '.', { agent, skill }: InitFlags =
     const file = join(root, name);
     await writeNew(cli.terminal, file, text(relative(dirname(file), schemas), agent));
   }
+  const transforms = join(root, 'transforms');
+  if (!isSetUp) await writeNew(cli.terminal, join(transforms, 'tsconfig.json'), transformRules(transforms));
   if (skill === true) await writeSkill(cli, root, agent);
   if (!isSetUp)
-    cli.terminal.err('next: "sluice test" writes what the golden case becomes, "sluice dev" serves it');
+    cli.terminal.err(`next: "sluice test" writes what the golden case becomes, "sluice dev" serves it
+a transform takes its payload as the type in transforms/hello.types.ts, made by "sluice types" from the golden case`);
 }
 
 const SKILL = fileURLToPath(new URL('../../skills/sluice', import.meta.url));

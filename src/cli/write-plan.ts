@@ -34,6 +34,11 @@ export async function writePlan(
   { root }: Places,
 ): Promise<readonly string[]> {
   await writeSecrets(terminal, secrets, root);
+  return writeFiles(terminal, files);
+}
+
+/** Says of each file whether it was written; resolves to those that were. */
+export async function writeFiles(terminal: Terminal, files: Plan['files']): Promise<readonly string[]> {
   const written: string[] = [];
   for (const { path, text } of files) {
     await mkdir(dirname(path), { recursive: true });

@@ -45,6 +45,8 @@ export interface Known {
 export interface SampleContent {
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: Value | undefined;
+  /** The first element of the list that a mapping's forEach goes through. */
+  readonly item?: Value;
 }
 
 /** A path with what stands there. */
@@ -87,8 +89,26 @@ function completeExpression(before: string, at: TextAt, known: Known): Offer | n
     detail: usage,
     boost: -1,
   }));
-  const paths = pathsOf(known).map((path) => ({ ...path, label: path.label.replace(/^payload\./, '') }));
+  const block = blockAt(at);
+  const inBlock = block === '' ? '' : `${block}.`;
+  const paths = pathsOf(known).flatMap((path) => {
+    const label = path.label.replace(/^payload\./, '');
+    return label.startsWith(inBlock) ? [{ ...path, label: label.slice(inBlock.length) }] : [];
+  });
   return { from, options: [...paths, ...helpers], validFor: /^#?[\w.$-]*$/ };
+}
+
+/** What the names of an expression are fields of, within `each` and `with`; empty outside. */
+export function blockAt({ text, pos }: Pick<TextAt, 'text' | 'pos'>): string {
+  const open = [''];
+  const signs = /\{\{~?([#^/])\s*(\w+)\s*(?:payload\.)?([\w.$-]*)/g;
+  for (const [, sign, helper, path = ''] of text.slice(0, pos).matchAll(signs)) {
+    const outer = open.at(-1) ?? '';
+    const own = outer === '' ? path : `${outer}.${path}`;
+    if (sign === '/') open.pop();
+    else open.push(helper === 'each' ? `${own}.0` : helper === 'with' ? own : outer);
+  }
+  return open.at(-1) ?? '';
 }
 
 function completeCode(before: string, at: TextAt, known: Known): Offer | null {
@@ -132,6 +152,7 @@ export function knownPaths(samples: readonly SampleContent[]): readonly KnownPat
   for (const { headers } of samples)
     for (const [name, value] of Object.entries(headers)) add(`headers.${name}`, 'header', value.slice(0, 40));
   for (const { payload } of samples) if (payload !== undefined) visit('payload', payload, 1);
+  for (const { item } of samples) if (item !== undefined) visit('item', item, 1);
   return [...found].map(([path, { kind, values, count }]) => ({ path, kind, values: [...values], count }));
 }
 

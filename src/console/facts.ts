@@ -1,5 +1,6 @@
 /** What can be written at a place of a mapping file, for whoever edits one. */
 export {
+  blockAt,
   completeAt,
   describeKey,
   type Known,

@@ -30,13 +30,14 @@ import {
   TextDocumentSyncKind,
   type WorkspaceEdit,
 } from 'vscode-languageserver/node';
-import { completeAt, type Known, parseExact, type SampleContent } from '../console/facts.ts';
+import { completeAt, type Known, knownPaths, parseExact, type SampleContent } from '../console/facts.ts';
 import type { OpenTexts } from '../document/document.ts';
-import { type Finding, printSentence, type TextEdit } from '../finding.ts';
+import { type Finding, type Place, printSentence, type TextEdit } from '../finding.ts';
+import { valueAt } from '../json.ts';
 import { listHelpers, mappingJsonSchema } from '../mapping/facts.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
-import { hookNameAt, hoverText, linkedFile } from './places.ts';
+import { forEachAt, hookNameAt, hoverText, linkedFile, pathAt, placeInSample } from './places.ts';
 
 /** A project as its files are now, with what is open in the editor. */
 export interface LoadedProject {
@@ -70,6 +71,9 @@ export interface LanguageServerOptions {
 export function runLanguageServer(options: LanguageServerOptions): Promise<void> {
   return new LanguageServer(options).listen();
 }
+
+/** Samples in which a path is looked for, when somebody goes to it. */
+const MAX_PLACES = 50;
 
 /** Longer hints are cut in the title of an action. */
 const MAX_TITLE = 120;
@@ -222,13 +226,14 @@ class LanguageServer {
     const document = this.#documents.get(uri);
     if (document === undefined || !uri.startsWith('file:')) return undefined;
     const [text, pos] = [document.getText(), document.offsetAt(position)];
-    const known = this.#known(hookNameAt(text, pos));
+    const known = this.#known(text, pos);
     return { document, fileName: fileURLToPath(uri), text, pos, explicit: true, known };
   }
 
-  /** The requests of a hook name, of all where there is none. */
-  #known(name: string | undefined): Known {
+  /** What is known for a place: of the requests of its hook name, of all where there is none. */
+  #known(text: string, pos: number): Known {
     const { samples, mappings } = this.#loaded;
+    const [name, list] = [hookNameAt(text, pos), forEachAt(text, pos)];
     const asked = samples.filter(({ request: { path } }) => name === undefined || path === name);
     const names = [
       ...samples.map(({ request: { path } }) => path),
@@ -236,7 +241,11 @@ class LanguageServer {
     ];
     return {
       vocabulary: this.#vocabulary,
-      samples: asked.map(({ request }) => this.#contentOf(request)),
+      samples: asked.map(({ request }) => {
+        const item = list && valueAt(request.payload, [...list, '0']);
+        const content = this.#contentOf(request);
+        return item === undefined ? content : { ...content, item: parseExact(JSON.stringify(item)) };
+      }),
       hookNames: [...new Set(names)].toSorted(),
     };
   }
@@ -268,23 +277,30 @@ class LanguageServer {
     return value === undefined ? null : { contents: { kind: 'plaintext', value } };
   }
 
-  /** The file that a key names, else the samples and golden cases of the hook name. */
-  #define(params: TextDocumentPositionParams): Location[] {
+  /** The file that a key names; where a path is in samples; else the samples and golden cases of the hook name. */
+  async #define(params: TextDocumentPositionParams): Promise<Location[]> {
     const here = this.#at(params);
     if (here === undefined) return [];
-    const { fileName, text, pos } = here;
+    const { fileName, text, pos, known } = here;
     const linked = linkedFile(text, pos);
-    const name = hookNameAt(text, pos);
     const folders = [this.#loaded.transformsDir ?? '', dirname(fileName)];
-    const files =
-      linked === undefined
-        ? this.#loaded.samples.filter(({ request }) => request.path === name).map(({ from }) => resolve(from))
-        : folders.map((folder) => resolve(folder, linked));
-    const found = files.filter((file) => existsSync(file));
-    return [...new Set(linked === undefined ? found : found.slice(0, 1))].map((file) => ({
-      uri: pathToFileURL(file).href,
-      range: rangeOf('', 0, 0),
-    }));
+    if (linked !== undefined) {
+      const file = folders.map((folder) => resolve(folder, linked)).find((each) => existsSync(each));
+      return file === undefined ? [] : [locationOf(file)];
+    }
+    const name = hookNameAt(text, pos);
+    const own = this.#loaded.samples.filter(({ request }) => name === undefined || request.path === name);
+    const files = [...new Set(own.map(({ from }) => resolve(from)))].filter((file) => existsSync(file));
+    const path = pathAt(here, knownPaths(known.samples))?.path.split('.') ?? [];
+    const [list = [], [root, ...rest]] = [forEachAt(text, pos), path];
+    const keys = root === 'item' ? ['payload', ...list, '0', ...rest] : path;
+    if (root === undefined) return name === undefined ? [] : files.map((file) => locationOf(file));
+    const places = files.slice(0, MAX_PLACES).map((file) => placeInSample(file, keys, this.#open));
+    const found = (await Promise.all(places)).flatMap((at) =>
+      at === undefined ? [] : [locationOf(resolve(at.source.file), at)],
+    );
+    // A payload may be the body of several cases.
+    return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()];
   }
 
   #actions({ textDocument: { uri }, range }: CodeActionParams): CodeAction[] {
@@ -304,6 +320,11 @@ class LanguageServer {
     });
   }
 }
+
+const locationOf = (file: string, at?: Place): Location => ({
+  uri: pathToFileURL(file).href,
+  range: rangeOf(at?.source.text ?? '', at?.start ?? 0, at?.end ?? 0),
+});
 
 function rangeOf(text: string, start: number, end: number): Range {
   const document = TextDocument.create('', '', 0, text);

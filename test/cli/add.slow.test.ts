@@ -1,4 +1,5 @@
 /** `sluice add`: what it writes checks and tests without a finding, and takes a request signed as its sender would. */
+import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -63,6 +64,17 @@ describe('a sender that is added', () => {
     expect(config).toContain('# Kept, too.');
     expect(config).toContain('publicUrl: https://hooks.example.com');
     expect(await readFile(join(folder, '.sluice/.gitignore'), 'utf8')).toBe('*\n');
+  });
+
+  test('has the type of what it sends, for transforms', () => {
+    for (const { name } of SENDERS)
+      expect(existsSync(join(folder, `transforms/${name}.types.ts`)), name).toBe(true);
+    const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
+    const { stdout } = spawnSync(process.execPath, [tsc, '-p', 'transforms'], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
+    expect(stdout).toBe('');
   });
 
   test('passes check without a finding, and its golden cases', async () => {

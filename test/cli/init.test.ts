@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { globSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -5,6 +6,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cli } from '../support/cli-terminal.ts';
 import { listIn } from '../support/output-check.ts';
+
+const TSC = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc');
 
 let folder: string;
 
@@ -24,6 +27,24 @@ test('what init writes checks without errors, and its golden case becomes an age
   const expectation = await readFile(join(cwd, 'test/golden/hello/ada.expected.yaml'), 'utf8');
   expect(expectation).toContain('mapping: hello');
   expect(expectation).toContain('Ada says: Good morning');
+});
+
+const TRANSFORM = `import { defineTransform } from 'sluice';
+import type { HelloPayload } from './hello.types.ts';
+
+export default defineTransform<HelloPayload>(({ payload }) => ({ message: payload.text }));
+`;
+
+test('a transform gets the type of the payload, and a path that no sample has is an error of tsc', async () => {
+  await cli(['init'], { cwd: folder });
+  const types = await cli(['types', 'hello'], { cwd: folder });
+  expect(await readFile(join(folder, 'transforms/hello.types.ts'), 'utf8')).toBe(types.out);
+  const tsc = (): string =>
+    spawnSync(process.execPath, [TSC, '-p', 'transforms'], { cwd: folder, encoding: 'utf8' }).stdout;
+  await writeFile(join(folder, 'transforms/hello.ts'), TRANSFORM);
+  expect(tsc()).toBe('');
+  await writeFile(join(folder, 'transforms/hello.ts'), TRANSFORM.replace('payload.text', 'payload.txet'));
+  expect(tsc()).toContain("transforms/hello.ts(4,83): error TS2339: Property 'txet' does not exist");
 });
 
 test('init overwrites nothing', async () => {

@@ -9,6 +9,7 @@ import { gunzipSync } from 'node:zlib';
 import { readRequests } from '../../src/cli/request-file.ts';
 import { openWorkbench, type Workbench } from '../../src/cli/workbench.ts';
 import { briefOf, explainRequest } from '../../src/explanation/explanation.ts';
+import { findInSamples } from '../../src/golden/golden.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { HookRequest, JsonValue } from '../../src/request.ts';
 import { printSentence } from '../../src/finding.ts';
@@ -81,7 +82,15 @@ async function ofPayloads(): Promise<readonly string[]> {
   writeFileSync(join(folder, 'mappings/corpus.yaml'), mappings);
   const bench = await openWorkbench(silentTerminal(folder), { config });
   try {
-    const found = bench.diagnostics.map(({ code, message }) => `check ${code}: ${printSentence(message)}`);
+    const samples = readPayloads().map(({ provider, event, headers = {}, body }) => ({
+      request: createHookRequest({ path: provider, payload: body, headers, receivedAt: 0 }),
+      from: `${provider}/${event}`,
+    }));
+    const nowhere = { samplesDir: '/nowhere', casesDir: '/nowhere' };
+    const sampled = await findInSamples(nowhere, bench.generation, samples);
+    const found = [...bench.diagnostics, ...sampled.diagnostics]
+      .filter(({ isGeneral }) => isGeneral !== true)
+      .map(({ code, message }) => `check ${code}: ${printSentence(message)}`);
     for (const { provider, event, headers, body } of readPayloads()) {
       const request = createHookRequest({
         path: provider,

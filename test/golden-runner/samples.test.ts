@@ -148,6 +148,11 @@ export type MyShopPayload = OrderMyShopPayload | RefundMyShopPayload;
 `);
 });
 
+test('of several kinds the one that nothing tells is another, and no type has the name of the whole', () => {
+  const text = typesOf({ '===': [{ var: 'kind' }, 'order'] }, ['{"id": 1}', '{"kind": "order"}']);
+  expect(text).toContain('export type MyShopPayload = OtherMyShopPayload | OrderMyShopPayload;');
+});
+
 test('one kind alone is the payload, and values of several kinds are a union', () => {
   const text = typesOf({ '!!': { var: 'id' } }, ['{"id": 1}', '{"id": "a"}', '{"id": null, "list": []}']);
   expect(text).toContain('export type MyShopPayload = {\n  readonly id: number | string | null;\n');

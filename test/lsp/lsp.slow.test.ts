@@ -23,6 +23,11 @@ match:
 action: agent
 messageTemplate: 'Order {{ order.number }} of {{ order.customer.name }}'
 `;
+/** Of another hook name: its samples are a payload, and one in a file beside a case; an index, forEach and blocks. */
+const LINES = `match: { path: lines, when: { '!!': [{ var: [headers.x-kind] }] } }
+forEach: order.lines
+messageTemplate: '{{item.sku}} {{order.lines.[1].sku}}{{#each item.parts}}{{colour}}{{/each}}'
+`;
 const FILES = {
   'sluice.yaml': 'gateway: { runners: { default: { kind: echo } } }\n',
   'mappings/shop.yaml': MAPPING,
@@ -30,6 +35,10 @@ const FILES = {
     'path: shop\nbody:\n  kind: order\n  order:\n    number: 7\n    customer: { name: Ada }\n',
   'test/golden/shop/two.request.yaml':
     'path: shop\nbody:\n  kind: order\n  order:\n    number: 8\n    customer: { name: Bob, vip: true }\n',
+  'mappings/lines.yaml': LINES,
+  'samples/lines/a.json':
+    '{"order":\n{"lines": [{"sku": "a",\n"parts": [{"colour": "red"}]},\n{"sku": "b"}]}}\n',
+  'samples/lines/b.request.yaml': 'path: lines\nheaders:\n  X-Kind: k\nbodyFile: a.json\n',
 };
 
 /** What the server answers; tests look at what they need of it. */
@@ -71,7 +80,7 @@ async function startEditor() {
   const rootUri = pathToFileURL(folder).href;
   await client.ask('initialize', { processId: null, rootUri, capabilities: {}, workspaceFolders: null });
   client.tell('initialized', {});
-  const uri = pathToFileURL(join(folder, 'mappings/shop.yaml')).href;
+  let uri = pathToFileURL(join(folder, 'mappings/shop.yaml')).href;
   let version = 1;
   let text = MAPPING;
   client.tell('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version, text } });
@@ -83,6 +92,12 @@ async function startEditor() {
     child,
     client,
     uri,
+    open: (name: string, content: string) => {
+      uri = pathToFileURL(join(folder, name)).href;
+      text = content;
+      version = 1;
+      client.tell('textDocument/didOpen', { textDocument: { uri, languageId: 'yaml', version, text } });
+    },
     codes: (): readonly unknown[] => (shown.get(uri) ?? []).map(({ code }) => code),
     type: (next: string) => {
       text = next;
@@ -100,6 +115,12 @@ async function startEditor() {
 
 const labelsOf = (items: Answer): readonly unknown[] =>
   (items as readonly { readonly label: string }[]).map(({ label }) => label);
+
+/** Files with their lines, as people count. */
+const placesIn = (locations: Answer): readonly string[] =>
+  (
+    locations as readonly { readonly uri: string; readonly range: { readonly start: { line: number } } }[]
+  ).map(({ uri, range }) => `${/(?:samples|test)\/.*/.exec(uri)?.[0]}:${range.start.line + 1}`);
 
 const PATIENCE = { timeout: 60_000, interval: 100 };
 
@@ -133,13 +154,30 @@ test('findings appear and go as the text changes, a fix mends them, and what sam
     { uri: expect.stringContaining('test/golden/shop/two.request.yaml') as string },
   ]);
 
+  expect(placesIn(await editor.ask('definition', 'order.customer', 8))).toEqual([
+    'test/golden/shop/one.request.yaml:6',
+    'test/golden/shop/two.request.yaml:6',
+  ]);
+
   editor.type(MAPPING.replace("{ '===': [{ var: kind }, order] }", '{ '));
   expect(await editor.ask('completion', 'when: { ', 8)).toContainEqual(
     expect.objectContaining({ label: '===', documentation: 'Equal, and of the same type.' }),
   );
   editor.type(MAPPING.replace('path: shop', 'path: '));
-  expect(labelsOf(await editor.ask('completion', 'path: ', 6))).toEqual(['shop']);
+  expect(labelsOf(await editor.ask('completion', 'path: ', 6))).toEqual(['lines', 'shop']);
   await expect(editor.ask('foldingRange', 'path: ')).rejects.toThrow('Unhandled method');
+
+  editor.open('mappings/lines.yaml', LINES);
+  const goTo = async (needle: string, more: number): Promise<readonly string[]> =>
+    placesIn(await editor.ask('definition', needle, more));
+  expect(await goTo('item.sku', 6)).toEqual(['samples/lines/a.json:2']);
+  expect(await goTo('[1].sku', 5)).toEqual(['samples/lines/a.json:4']);
+  expect(await goTo('colour', 1)).toEqual(['samples/lines/a.json:3']);
+  expect(await goTo('headers.x-kind', 9)).toEqual(['samples/lines/b.request.yaml:3']);
+  expect(labelsOf(await editor.ask('completion', '{{item', 4))).toContain('item.parts.0.colour');
+  expect(labelsOf(await editor.ask('completion', '{{colour', 2))).toEqual(
+    expect.arrayContaining(['colour', 'truncate']),
+  );
 
   const ended = new Promise((resolve) => editor.child.once('exit', resolve));
   await editor.client.ask('shutdown');

@@ -2,14 +2,38 @@
  * What an editor's schema refuses of a mapping, the validator refuses, and the other way round where a JSON Schema can say
  * it: on thousands of mappings that are made of right values with one thing wrong in many of them.
  */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { loadSamples } from '../../src/cli/types.ts';
+import { silentTerminal } from '../support/cli-terminal.ts';
 import { mappingJsonSchema, MappingSchema, OPERATORS } from '../../src/mapping/facts.ts';
 import { sampleOf } from '../support/schema-samples.ts';
+import { withSamples } from '../../src/cli/sampled-schema.ts';
+import { createHookRequest } from '../../src/hook/hook.ts';
 import { compileList } from '../support/mapping-compile.ts';
 
-const accepts = new Ajv({ strict: false, validateFormats: false }).compile(mappingJsonSchema());
+const compile = (schema: object) =>
+  new Ajv({ strict: false, validateFormats: false, validateSchema: false }).compile(schema);
+const accepts = compile(mappingJsonSchema());
+/** With a sample of the hook name that all mappings here have, and one whose name is no plain word. */
+const sampled = withSamples(
+  mappingJsonSchema(),
+  ['a', 'b.c/d'].map((path) => ({
+    request: createHookRequest({
+      path,
+      headers: { 'x-a': '1' },
+      payload: { $ref: 'x', date: 1, order: { lines: [{ 'a b': 1 }, { c: null }] } },
+      receivedAt: 0,
+    }),
+    from: 'a.json',
+  })),
+);
+const acceptsSampled = compile(sampled);
 
 /** Codes of what both can say: names, kinds and values of keys, operators and how many operands they take. */
 const OF_BOTH =
@@ -66,6 +90,7 @@ test('a mapping that the validator takes is never refused by the schema', () => 
       if (errors.length > 0) return;
       taken += 1;
       expect([each, accepts(each), accepts.errors]).toEqual([each, true, null]);
+      expect([each, acceptsSampled(each)]).toEqual([each, true]);
     }),
     RUNS,
   );
@@ -84,4 +109,41 @@ test('what both can say of a mapping is refused by the schema, too', () => {
     RUNS,
   );
   expect(refused).toBeGreaterThan(500);
+});
+
+test('with samples it suggests their paths, in the mappings of their hook name', () => {
+  const { definitions } = sampled as { definitions: Record<string, Record<string, unknown>> };
+  const names = ['headers.x-a', '$ref', 'payload.date', 'order', 'order.lines', 'order.lines.0'];
+  const condition = { properties: { var: { examples: [...names, 'order.lines.0.a b'] } } };
+  expect(definitions['condition1']).toMatchObject(condition);
+  expect(definitions['list1']).toEqual({ examples: ['order.lines'] });
+  expect(definitions['template1']).toEqual({
+    defaultSnippets: [
+      { label: '{{headers.x-a}}', body: '^"{{headers.x-a}}"' },
+      { label: '{{$ref}}', body: String.raw`^"{{\$ref}}"` },
+      { label: '{{payload.date}}', body: '^"{{payload.date}}"' },
+      { label: '{{order.lines.[0].[a b]}}', body: '^"{{order.lines.[0].[a b]}}"' },
+    ],
+  });
+  const suggested = {
+    type: 'object',
+    properties: { dedupe: { properties: { key: { $ref: '#/definitions/template2' } } } },
+  };
+  const named = { properties: { match: { properties: { path: { pattern: String.raw`^/*b\.c/d/*$` } } } } };
+  expect(definitions['samples']).toMatchObject({
+    allOf: [{}, { if: named, then: { properties: suggested.properties } }],
+  });
+});
+
+test('every mapping file of this project is right with it', async () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const { table, samples } = await loadSamples(silentTerminal(root), { config: `${root}/sluice.yaml` });
+  const whole = compile(withSamples(mappingJsonSchema(), samples));
+  const files = globSync('{mappings,test/corpus}/**/*.{yaml,json}', { cwd: root });
+  expect(files.length).toBeGreaterThan(20);
+  expect(table.mappings.length).toBeGreaterThan(20);
+  for (const file of files) {
+    const value: unknown = parse(readFileSync(join(root, file), 'utf8'));
+    expect([file, whole(value), whole.errors]).toEqual([file, true, null]);
+  }
 });

@@ -14,7 +14,10 @@ const MAX_KEYS = 120;
 /** The text of a file that exports `<Name>Payload`, a union of its kinds where there are several. */
 export function payloadTypes(hookName: string, kinds: readonly SampleKind[]): string {
   const whole = `${pascal(hookName)}Payload`;
-  const named = kinds.map((kind, index) => ({ kind, name: nameOf(kind, kinds.slice(0, index), whole) }));
+  const named = kinds.map((kind, index) => ({
+    kind,
+    name: kinds.length === 1 && kind.name === '' ? whole : nameOf(kind, kinds.slice(0, index), whole),
+  }));
   const types = named.map(({ kind: { name, samples, fields }, name: type }) => {
     const literals = new Set(fields.map(canonicalPath));
     const text = typeOf(
@@ -33,7 +36,6 @@ export function payloadTypes(hookName: string, kinds: readonly SampleKind[]): st
 }
 
 function nameOf({ name }: SampleKind, before: readonly SampleKind[], whole: string): string {
-  if (before.length === 0 && name === '') return whole;
   const own = pascal(name) || 'Other';
   const same = before.filter((each) => (pascal(each.name) || 'Other') === own).length;
   return `${own}${whole}${same === 0 ? '' : same + 1}`;
