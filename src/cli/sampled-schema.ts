@@ -13,6 +13,7 @@ export function withSamples(schema: object, samples: readonly Sample[]): object 
   const mapping = mappingsIn(root)[0];
   const byName = [...Map.groupBy(samples, ({ request }) => request.path)];
   if (mapping === undefined || byName.length === 0) return schema;
+  // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
   const sampled = byName.map(([name], at) => ({ if: hasName(name), then: suggestedIn(mapping, at) }));
   for (const each of mappingsIn(root)) Object.assign(each, { allOf: [{ $ref: '#/definitions/samples' }] });
   const own = Object.assign({}, ...byName.map(([, some], at) => definitionsOf(some, at))) as JsonObject;

@@ -100,6 +100,12 @@ async function filesBelow(folder: string): Promise<readonly string[]> {
     .sort();
 }
 
+/** Files of other payloads are JSON, or a text that may be anything. */
+const SENT_AS: Readonly<Record<string, string>> = {
+  '.form': 'application/x-www-form-urlencoded',
+  '.xml': 'application/xml',
+};
+
 /** A payload as it was sent; its folder is its hook name. */
 async function readSample(
   file: string,
@@ -108,7 +114,9 @@ async function readSample(
 ): Promise<{ readonly sample?: Sample; readonly diagnostics: readonly Finding[] }> {
   const path = relative(folder, dirname(file)).replaceAll(sep, '/');
   if (path === '') return { diagnostics: [] };
-  const headers = headersNamedBy(basename(file, extname(file)), path, table);
+  const type = SENT_AS[extname(file).toLowerCase()];
+  const named = headersNamedBy(basename(file, extname(file)), path, table);
+  const headers = { ...named, ...(type !== undefined && { 'content-type': type }) };
   const body = await readPayloadFile(file);
   if ('diagnostics' in body) return body;
   const request = createHookRequest({ path, headers, payload: body.value, receivedAt: 0 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { cli } from '../support/cli-terminal.ts';
 
@@ -15,4 +16,10 @@ test('the help shows at most 22 commands, in groups, and names every other one',
     'Connect and keep:',
   ]);
   expect(out).toMatch(/More rarely: .*\bverify\b.*replay/);
+});
+
+test('the changelog names the version that package.json carries, or what is unreleased', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const changelog = readFileSync('CHANGELOG.md', 'utf8');
+  expect(changelog).toMatch(new RegExp(`^## (Unreleased|${version.replaceAll('.', '\\.')})`, 'm'));
 });

@@ -1,6 +1,7 @@
 /** What a person sees after each of thirty mistakes from real threads, in `explain ID` and in `dev`, and after the fix. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
+  checkWithSample,
   corrected,
   type MistakeCase,
   type MistakesPlayed,
@@ -80,6 +81,34 @@ test(`at least 28 of 30 take no more than ${MAX_ROWS} rows in each`, () => {
   expect(rows).toHaveLength(2 * mistakes.length);
   expect(rows.filter((each) => each > MAX_ROWS).length).toBeLessThanOrEqual(2);
 });
+
+/** What only a request shows: a secret, a method, or a set-up of which no part is in the sample. */
+const UNSAID = [
+  'bitbucket-ref',
+  'gateway-token-sent',
+  'get-instead-of-post',
+  'gmail-without-preset',
+  'grafana-rule-name',
+  'stripe-cli-secret',
+];
+/** The same fix as that of a request, in other words. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  'home-assistant-trigger': 'write message, or',
+  'sentry-legacy-payload': 'did you mean event\\.title\\?',
+};
+
+test('with one sample of each, check says 24 of 30 before the first request, and nothing after the right fix', async () => {
+  const unsaid: string[] = [];
+  for (const mistake of mistakes) {
+    const said = await checkWithSample(mistake);
+    if (!new RegExp(OTHER_WORDS[mistake.name] ?? mistake.expect.says).test(said)) unsaid.push(mistake.name);
+    expect([mistake.name, await checkWithSample(corrected(mistake))]).toEqual([
+      mistake.name,
+      expect.stringMatching(/^no findings/),
+    ]);
+  }
+  expect(unsaid).toEqual(UNSAID);
+}, 120_000);
 
 describe('in production', () => {
   const serving = [

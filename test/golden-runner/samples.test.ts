@@ -78,7 +78,7 @@ test('the elements of forEach are counted, and their fields named with item', as
 });
 
 test('a question for an address is no event', async () => {
-  const mapping = { match: { path: 'slack' }, messageTemplate: '{{event.text}}' };
+  const mapping = { match: { path: 'slack' }, challenge: 'slack', messageTemplate: '{{event.text}}' };
   const { diagnostics } = await find(
     { 'samples/slack/check.json': '{"type": "url_verification", "token": "t", "challenge": "c"}' },
     [mapping],

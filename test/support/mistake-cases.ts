@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { parse } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { builtMain } from './built-program.ts';
 import { cli } from './cli-terminal.ts';
 
@@ -290,3 +290,35 @@ async function start(command: Serving['command'], folder: string, env: NodeJS.Pr
 /** Rows that lines take on the terminal. */
 export const rowsOf = (lines: readonly string[]): number =>
   lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / COLUMNS)), 0);
+
+/** What `sluice check` says of the files with the request at hand as a sample, before anything is sent. */
+export async function checkWithSample(mistake: MistakeCase & { readonly hooks?: string }): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-mistake-'));
+  const put = (name: string, text: string): void => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  };
+  const { path, headers = {}, body, raw, sign } = mistake.request;
+  put('sluice.yaml', CONFIG.replace('HOOKS', mistake.hooks ?? ''));
+  put('mappings/hooks.yaml', mistake.mappings);
+  for (const [name, text] of Object.entries(mistake.transforms ?? {})) put(`transforms/${name}`, text);
+  const proof = sign?.value
+    .replace('{time}', '1700000000')
+    .replace('{hex}', '[removed: 64 of hex]')
+    .replace('{base64}', '[removed: 44 of base64]');
+  const sent = { ...headers, ...(sign === undefined ? {} : { [sign.header]: proof }) };
+  if (raw !== undefined) put(`samples/${path}/sent`, raw);
+  const own = raw === undefined ? { body } : { bodyFile: 'sent' };
+  put(`samples/${path}/a.request.yaml`, stringify({ path, headers: sent, ...own }));
+  try {
+    const env = {
+      SLUICE_HOOK_TOKEN: TOKEN,
+      ...Object.fromEntries(variablesOf(mistake).map(([name, text]) => [plainName(name), text])),
+    };
+    const { out, err } = await cli(['check'], { cwd: folder, env });
+    // What is shown of the files is said by nobody.
+    return `${out}${err}`.replaceAll(/^ *>? *\d* \|.*$/gm, '');
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,16 +1,23 @@
 /** What templates read that samples of requests do not have. */
 import { didYouMean } from '../../document/document.ts';
-import { say, type Sentence } from '../../finding.ts';
+import { say, type Sentence, write } from '../../finding.ts';
+import { defined } from '../../json.ts';
 import { canonicalPath, namesRead } from '../../mapping/facts.ts';
-import type { CompiledTemplate, Scope } from '../../mapping/mapping.ts';
+import type { CompiledTemplate, RoutingTable, Scope } from '../../mapping/mapping.ts';
+import { announcedFormat } from '../../payload/payload.ts';
+import type { HookRequest } from '../../request.ts';
 import { emptyPath } from '../dialects/paths.ts';
 import { schemesOfHeader } from '../../verify/facts.ts';
-import { verifyFor } from '../proof-headers.ts';
+import type { VerifySettings } from '../../verify/verify.ts';
+import { unknownSignature, verifyFor, withStandIn } from '../proof-headers.ts';
+import { sayFormat } from '../requests/refusal-notes.ts';
+import { kindNotes } from '../requests/request-notes.ts';
+import { checkOf } from '../vocabulary/address-checks.ts';
 import type { AdviceNote, EvaluationAdvice } from '../requests/evaluation-advice.ts';
 import { look, replacing, type Found } from '../rule.ts';
 import { schemaSays } from '../samples/json-schema.ts';
 import { adviseOnReads } from '../samples/sample-advice.ts';
-import type { SampledMapping } from '../samples/sampled-mapping.ts';
+import type { Sample, SampledMapping } from '../samples/sampled-mapping.ts';
 import { isSlip } from '../samples/slips.ts';
 import { countReads, type CountedRead } from '../samples/template-reads.ts';
 
@@ -19,10 +26,10 @@ function pathsOf(subject: SampledMapping): readonly Found[] {
   if (scopes.length === 0) return [];
   const what = mapping.forEach === undefined ? named(taken) : `elements in ${taken.length} ${named(taken)}`;
   const forbidden = new Set(forbiddenPaths(subject).map(({ at }) => at?.start));
-  const reads = [...mapping.templates.values()].flatMap((template) =>
+  const reads = [...mapping.templates].flatMap(([field, template]) =>
     countReads(template, scopes)
       .filter((read) => read.total > 0 && !isKnownEmpty(read) && !forbidden.has(read.at.start))
-      .map((read) => ({ ...read, template })),
+      .map((read) => ({ ...read, field, template })),
   );
   const [never, now] = [reads.filter(isNever), reads.filter((read) => !isNever(read))];
   const advice = never.length === 0 ? [] : adviseOnReads(subject, never);
@@ -74,7 +81,9 @@ function unknown(read: CountedRead, { what, others, advice }: Context): Found | 
 
 /** What a request is, so that paths find nothing. */
 const TELLING: ReadonlySet<string> = new Set(
-  'body_is_list body_is_empty body_is_text list_read json_in_one_field json_text split_key'.split(' '),
+  'body_is_list body_is_empty body_is_text list_read json_in_one_field json_text split_key other_kind'.split(
+    ' ',
+  ),
 );
 
 /** A field that is a text explains only what is read below it. */
@@ -175,6 +184,10 @@ function otherSignature({
   const { verify } = settings;
   const at = settingsAt?.verify;
   if (match.path === undefined || verify === undefined || at === undefined) return [];
+  const form = ofPath
+    .map(({ request }) => otherForm(verify.settings, request))
+    .find((each) => each !== undefined);
+  if (form !== undefined) return [{ ...form, at }];
   const names = [...new Set(ofPath.flatMap(({ request }) => Object.keys(request.headers)))];
   const isJudged = (name: string): boolean =>
     schemesOfHeader(name).includes(verify.settings.scheme) ||
@@ -184,6 +197,53 @@ function otherSignature({
   if (other === undefined || hint === undefined) return [];
   const message = say`the samples are signed in ${other}, and have no header that verify judges: they would be answered 401`;
   return [{ message, at, hint }];
+}
+
+/** A signature in the header that verify judges, written in hex and read as base64, or the other way round. */
+function otherForm(
+  settings: VerifySettings,
+  { headers }: HookRequest,
+): Pick<Found, 'message' | 'hint'> | undefined {
+  if (settings.scheme !== 'hmac') return undefined;
+  const { header, encoding: read = 'hex' } = settings;
+  const shape = unknownSignature({ [header]: withStandIn(headers[header.toLowerCase()] ?? '') });
+  const { encoding = 'hex' } = shape?.scheme === 'hmac' ? shape : { encoding: read };
+  if ((encoding === 'hex') === (read === 'hex')) return undefined;
+  const known = schemesOfHeader(header.toLowerCase()).length > 0;
+  const hint = known
+    ? verifyFor(header, 'in its place')
+    : say`${write(`encoding: ${encoding}`, 'in verify')}`;
+  const message = say`the samples are signed in ${encoding}, and verify reads ${read}: they would be answered 401`;
+  return { message, ...defined({ hint }) };
+}
+
+/** What is refused before a mapping is asked: said of the first mapping of the path. */
+function refused({ mapping, ofPath, questions, table }: SampledMapping): readonly Found[] {
+  const { path, pathAt: at } = mapping.match;
+  const isFirst = table.mappings.find(({ match }) => match.path === path) === mapping;
+  if (path === undefined || at === undefined || !isFirst) return [];
+  const { bodyFormat: takes = 'json' } = table.settingsOf(path);
+  const formatOf = ({ request }: Sample) => announcedFormat(request.headers['content-type']);
+  const others = ofPath.filter((sample) => takes === 'json' && /^(?:form|xml)$/.test(formatOf(sample) ?? ''));
+  const [first] = others;
+  const format = first && formatOf(first);
+  const hint = format && sayFormat(path, { format, takes }, table);
+  const check = questions.map(({ request }) => questionOf(request, table)).find((each) => each !== undefined);
+  const form = say`${others.length} of ${ofPath.length} samples are sent as ${format === 'xml' ? 'XML' : 'a form'}, and the path reads JSON: they would be answered 400`;
+  return [
+    ...(hint === undefined ? [] : [{ message: form, at, hint }]),
+    ...(check === undefined ? [] : [{ ...check, at }]),
+  ];
+}
+
+/** A question for an address that a challenge would answer. */
+function questionOf(request: HookRequest, table: RoutingTable): Pick<Found, 'message' | 'hint'> | undefined {
+  const notes = kindNotes(request, table.settingsOf(request.path), false);
+  const asks = notes.find(({ code }) => code === 'address_check')?.facts?.['provider'];
+  const check = typeof asks === 'string' ? checkOf(asks) : undefined;
+  if (check?.write === undefined) return undefined;
+  const message = say`a sample asks whether the address is right, as ${check.provider} does, and no challenge answers it`;
+  return { message, hint: say`${write(check.write, 'beside match')}` };
 }
 
 const SIGNATURE = /signature(?!-(?:timestamp|input))|hmac/;
@@ -207,4 +267,5 @@ export const SAMPLES = [
   look({ on: 'sampled-mapping', codes: ['SCHEMA_FORBIDS_PATH'], find: forbiddenPaths }),
   look({ on: 'sampled-mapping', codes: ['DEDUPE_KEY_SHARED'], confidence: 'likely', find: sharedKeys }),
   look({ on: 'sampled-mapping', codes: ['SIGNATURE_NOT_JUDGED'], find: otherSignature }),
+  look({ on: 'sampled-mapping', codes: ['SAMPLE_REFUSED'], confidence: 'likely', find: refused }),
 ];

@@ -16,13 +16,13 @@ const NOTHING = { outcome: { kind: 'accepted', actions: [] }, warnings: [] } as 
 /** What a mapping reads in vain in samples that it takes: for each of them what they have instead. */
 export function adviseOnReads(
   { mapping, table }: { readonly mapping: CompiledMapping; readonly table: RoutingTable },
-  reads: readonly CountedRead[],
+  reads: readonly (CountedRead & { readonly field: string })[],
 ): readonly EvaluationAdvice[] {
   const samples = [...new Set(reads.flatMap(({ absent }) => absent.map(({ sample }) => sample)))];
   return samples.slice(0, MAX_ASKED).map(({ request }) => {
     const own = reads.filter(({ absent }) => absent.some(({ sample }) => sample.request === request));
-    const templates = own.map(({ path, at }) => ({
-      field: '',
+    const templates = own.map(({ path, at, field }) => ({
+      field,
       at: { ...at, start: 0 },
       empty: [{ expression: path, at }],
       branches: [],
@@ -44,7 +44,7 @@ export interface NearMiss {
   readonly notes: readonly EvaluationNote[];
 }
 
-/** Samples that a mapping misses by one part of its condition alone. */
+/** Samples that a mapping misses by one part of its condition alone, or by names that they have in other places. */
 export function nearMisses(
   mapping: CompiledMapping,
   samples: readonly Sample[],
@@ -53,14 +53,18 @@ export function nearMisses(
   return samples
     .flatMap((sample) => {
       const considered = consideredOf(mapping, sample, table);
-      return considered?.failing === 1 && considered.failed?.part === 'when' ? [{ sample, considered }] : [];
+      return considered?.failed?.part === 'when' && isNear(considered) ? [{ sample, considered }] : [];
     })
     .map(({ sample, considered }, index) => ({
       sample,
       considered,
       notes: index < MAX_ASKED ? notesOn(considered, sample, table) : [],
-    }));
+    }))
+    .filter(({ considered, notes }) => considered.failing === 1 || notes.length > 0);
 }
+
+const isNear = ({ failing, parts = [] }: ConsideredMapping): boolean =>
+  failing === 1 || (parts.length === failing && parts.every(({ missing }) => missing !== undefined));
 
 function consideredOf(
   mapping: CompiledMapping,

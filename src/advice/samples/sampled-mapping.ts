@@ -24,6 +24,8 @@ export interface SampledMapping extends Subject {
   /** Those that the mapping takes, which therefore are of its kinds. */
   readonly taken: readonly Sample[];
   readonly ofPath: readonly Sample[];
+  /** How senders ask for the address: no events, which count nowhere else. */
+  readonly questions: readonly Sample[];
   /** JSON Schemas of its events. */
   readonly schemas: readonly JsonValue[];
   /** What its templates read, for each sample that it takes, or each element of its list. */
@@ -79,9 +81,9 @@ export function sampledMappings(
 ): readonly SampledMapping[] {
   const asked = table.mappings.filter(isAsked);
   const paths = new Set(asked.map(({ match }) => match.path));
-  const samples = all.filter(
-    ({ request }) => (paths.has(undefined) || paths.has(request.path)) && isEvent(request, table),
-  );
+  const own = all.filter(({ request }) => paths.has(undefined) || paths.has(request.path));
+  const samples = own.filter(({ request }) => isEvent(request, table));
+  const events = new Set(samples);
   const takers = new Map(samples.map((sample) => [sample, takersOf(table, sample)]));
   const bodies = new Map<Sample, BodyIndex>();
   const bodyOf = (sample: Sample): BodyIndex => {
@@ -100,6 +102,7 @@ export function sampledMappings(
       table,
       taken,
       ofPath,
+      questions: own.filter((sample) => sample.request.path === path && !events.has(sample)),
       schemas: schemas.filter((each) => isOfEvents(each, mapping)).map(({ schema }) => schema),
       scopes: taken.flatMap((sample) => scopesOf(mapping, sample, bodyOf(sample))),
       named: (some) => nameOf(some, fields, path),
