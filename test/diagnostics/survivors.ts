@@ -1,5 +1,5 @@
 /**
- * `node test/diagnostics/survivors.ts`: takes each rule and each look of advice out of its list in turn and runs the cases of
+ * `node test/diagnostics/survivors.ts [PREFIX…]`: takes each rule (of codes that begin so) and each look of advice out of its list in turn and runs the cases of
  * the pages that it may have a part in. One that no case misses is printed: it needs an example, or can go. Exit 1 where
  * there is one. Rules on warnings of requests, which no page has, are held by `test/advice/result-warnings.test.ts`.
  */
@@ -79,7 +79,11 @@ async function isMissed<Entry>(
 }
 
 const survivors: string[] = [];
-const [allRules, allLooks] = [[...RULES], [...LOOKS]];
+const prefixes = process.argv.slice(2);
+const isAsked = (codes: readonly string[]): boolean =>
+  prefixes.length === 0 || codes.some((code) => prefixes.some((prefix) => code.startsWith(prefix)));
+const allRules = RULES.filter(({ on }) => isAsked([on]));
+const allLooks = LOOKS.filter(({ codes }) => isAsked(codes));
 for (const each of allRules)
   if (
     /^[A-Z]/.test(each.on) &&

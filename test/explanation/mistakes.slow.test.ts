@@ -1,4 +1,6 @@
 /** What a person sees after each of thirty mistakes from real threads, in `explain ID` and in `dev`, and after the fix. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   checkWithSample,
@@ -48,6 +50,18 @@ function valuesOf({ request: { body, raw }, mappings }: MistakeCase): readonly s
 
 const rows: number[] = [];
 
+/** What was measured of each mistake, as the table of `test/mistakes/README.md` has it. */
+const measured = new Map<string, string>();
+const README = fileURLToPath(new URL('../mistakes/README.md', import.meta.url));
+
+/** Whether the first hint says what the thread came to, something else, or nothing. */
+function verdictOf({ name, expect: { says } }: MistakeCase, { explain, dev }: Played): string {
+  if (SILENT.includes(name)) return 'none';
+  return [explain, dev].every((lines) => new RegExp(says).test(toHint(lines).join('\n')))
+    ? 'right'
+    : 'misled';
+}
+
 /** How a hint begins where something is pasted, which stands on the next line. */
 const VERB = /^ *hint: (?:compare|let|look|open|read|remove|replace|send|set|take|write)\b/;
 
@@ -57,6 +71,9 @@ describe.each(mistakes)('$name', (mistake) => {
   test('the first hint says what the thread came to, in few rows', { timeout: 60_000 }, async () => {
     played = await open.play(mistake);
     expect(played.answer).toBe(String(mistake.expect.answer));
+    const { explain, dev } = played;
+    const counts = [rowsOf(explain), rowsOf(toHint(explain)), rowsOf(toHint(dev))];
+    measured.set(mistake.name, [verdictOf(mistake, played), ...counts].join(' | '));
     const said = new RegExp(mistake.expect.says);
     for (const lines of [played.explain, played.dev]) {
       rows.push(rowsOf(toHint(lines)));
@@ -109,6 +126,18 @@ test('with one sample of each, check says 24 of 30 before the first request, and
   }
   expect(unsaid).toEqual(UNSAID);
 }, 120_000);
+
+test('the table of test/mistakes/README.md says what was measured; UPDATE_MISTAKES=1 writes it', () => {
+  const text = readFileSync(README, 'utf8');
+  const now = text.replaceAll(
+    /^\| ([a-z][\w-]+) +\|((?: [^|]+\|){3}).*$/gm,
+    (row, name: string, before: string) =>
+      name === 'mistake' ? row : `| ${name} |${before} ${measured.get(name) ?? 'not played'} |`,
+  );
+  const cells = (table: string): string => table.replaceAll(/ *\| */g, '|');
+  if (process.env['UPDATE_MISTAKES'] === '1') writeFileSync(README, now);
+  else expect(cells(text)).toBe(cells(now));
+});
 
 describe('in production', () => {
   const serving = [
