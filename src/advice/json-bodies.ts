@@ -1,10 +1,9 @@
 /* The usual slip behind a place where a body stops being JSON, and what to send; neither key nor value is in the words. */
 import { say, todo, type Sentence } from '../finding.ts';
 import type { JsonFacts } from '../payload/facts.ts';
-import { findPrinted, PRINTED_WORDS } from './dialects/printed-values.ts';
 
 /** What follows the place is looked at so far. */
-const MAX_LOOKED_AT = 40;
+const MAX_LOOKED_AT = 400;
 
 /** What the slip was, and what to send, by a code that a decision keeps. */
 const WORDS = {
@@ -20,7 +19,13 @@ const WORDS = {
   quotes: say`only numbers, true, false and null stand without double quotes: ${todo}put them around the text, or around the placeholder that the sender fills in there`,
   quote_in_text: String.raw`if the text goes on here, the quote before it is written \"`,
   backslash: String.raw`a backslash of a text is written \\`,
-  ...PRINTED_WORDS,
+  // What a program printed in place of JSON, and how that program writes JSON.
+  python: say`this is how Python or a Jinja template prints a value: ${todo}send {{ … | tojson }} (in Home Assistant {{ … | to_json }}), json.dumps(…), or json= of requests`,
+  single_quotes: say`single quotes are how Python, a Jinja template or JavaScript prints a value, not JSON: ${todo}send json.dumps(…), {{ … | tojson }} (in Home Assistant {{ … | to_json }}) or JSON.stringify(…); in a text of your own write double quotes`,
+  javascript: say`this is how JavaScript prints an object, not JSON: ${todo}send JSON.stringify(…)`,
+  ruby: say`this is how Ruby prints a hash, not JSON: ${todo}send hash.to_json`,
+  java: say`this is how Java and Groovy print a map, not JSON: ${todo}send JsonOutput.toJson(map), or writeValueAsString(map) of Jackson`,
+  unquoted_key: say`keys and texts stand in double quotes: a program sends JSON.stringify(…), and in a shell single quotes stand around the whole body: -d '{"key": "value"}'`,
 } as const;
 
 /** A tab or line break within a text, and how JSON writes it. */
@@ -31,12 +36,23 @@ const SIGNS: Readonly<Record<string, string>> = {
 };
 
 type Slip = keyof typeof WORDS;
-type Row = readonly [where: JsonFacts['in'], form: RegExp, slip: Slip];
+/** `where`: one or several of them, with a blank between them. */
+type Row = readonly [where: string, form: RegExp, slip: Slip];
+
+/** Values that a program printed, by what stands at the place of the error; the first that fits. */
+const PRINTED: readonly Row[] = [
+  ['value key', /^(?:True|False|None)\b|^'[^]*[:,[]\s?(?:True|False|None)\b/, 'python'],
+  ['value key', /^'/, 'single_quotes'],
+  ['value key colon', /^(?:=>|nil\b)/, 'ruby'],
+  ['value key', /^object [A-Z]\w{0,40}\]/, 'javascript'],
+  ['key', /^:\w{1,80}\s?=>/, 'ruby'],
+  ['key', /^\w{1,80}=(?![=>])/, 'java'],
+  ['key', /^\w{1,80}:\s?(?:'|\{ \w)/, 'javascript'],
+  ['key', /^[A-Za-z_$][\w$-]{0,80}\s?:/, 'unquoted_key'],
+];
 
 const SLIPS: readonly Row[] = [
-  ['value', /^(?:\/\/|\/\*|#)/, 'comment'],
-  ['key', /^(?:\/\/|\/\*|#)/, 'comment'],
-  ['after-value', /^(?:\/\/|\/\*|#)/, 'comment'],
+  ['value key after-value', /^(?:\/\/|\/\*|#)/, 'comment'],
   ['end', /^[{[]/, 'several'],
   ['value', /^(?:\$[A-Za-z_{(]|%\w|<[%\w])/, 'not_filled_in'],
   ['value', /^[,}]/, 'nothing_filled_in'],
@@ -75,12 +91,14 @@ export function findJsonSlip({
   if (closes && (where === 'key' || (where === 'value' && isInList))) return { slip: 'last_comma' };
   if (at === 0 && /^'\s*[{[]/.test(text)) return { slip: 'cmd' };
   if (text.startsWith('{{', at) || (char === '{' && text[at - 1] === '{')) return { slip: 'template' };
-  const printed = where === 'after-value' ? undefined : findPrinted(text, at, where === 'key');
+  const rest = text.slice(at, at + MAX_LOOKED_AT);
+  const rowIn = (rows: readonly Row[]): Slip | undefined =>
+    rows.find(([places, form]) => places.split(' ').includes(where) && form.test(rest))?.[2];
+  const printed = rowIn(PRINTED);
   if (printed !== undefined) return { slip: printed };
   if (where === 'after-value' && text[at - 1] === '"' && /[\p{L}\p{N}]/u.test(char))
     return { slip: 'quote_in_text' };
   if (isRoot && where === 'value') return undefined;
-  const rest = text.slice(at, at + MAX_LOOKED_AT);
-  const slip = SLIPS.find(([each, form]) => each === where && form.test(rest))?.[2];
+  const slip = rowIn(SLIPS);
   return slip === undefined ? undefined : { slip };
 }

@@ -16,7 +16,7 @@ export {
   noteToJson,
   type NoteJson,
   tellsWhatToWrite,
-  untold,
+  warningsLeft,
   type NoteCode,
 } from './requests/evaluation-note.ts';
 export {

@@ -25,8 +25,8 @@ const MAX_TOLD = 200;
 export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const { request, evaluation, status } = seen;
   const { mapping, trace } = evaluation;
-  const isOdd = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
-  const advice = isOdd ? adviceFor(evaluation, request, log.table) : undefined;
+  const isDoubtful = mapping === undefined || trace.templates.some(({ empty }) => empty.length > 0);
+  const advice = isDoubtful ? adviceFor(evaluation, request, log.table) : undefined;
   const { verdict, hints, told } = briefOf(evaluation, advice, { columns: log.columns - 2 });
   const warnings = told.flatMap(({ warning, at = '' }) =>
     warning === undefined ? [] : [`${mapping?.id ?? ''} ${warning} ${at}`],

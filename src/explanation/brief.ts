@@ -13,7 +13,7 @@ import {
   evaluationNotes,
   nearestMiss,
   tellsWhatToWrite,
-  untold,
+  warningsLeft,
 } from '../advice/requests.ts';
 import { changedLine, hintLines, noteLines, type NoteOptions } from './format-notes.ts';
 import { wrap } from './format-lines.ts';
@@ -87,7 +87,7 @@ function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): r
     ...of('passed_over'),
     ...of('remedy'),
     ...of('returned_nothing'),
-    ...untold(advisedWarnings(warnings), notes).map(({ code, message }): Hint => ({
+    ...warningsLeft(advisedWarnings(warnings), notes).map(({ code, message }): Hint => ({
       code: 'warning',
       warning: code,
       text: say`${code}: ${message}`,

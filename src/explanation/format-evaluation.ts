@@ -11,7 +11,7 @@ import {
   type EvaluationNote,
   evaluationNotes,
   type NoteCode,
-  untold,
+  warningsLeft,
   type FieldList,
 } from '../advice/requests.ts';
 import { type Evaluation, skipText, type TransformTrace } from '../hook/hook.ts';
@@ -93,7 +93,7 @@ function sectionsOf(
     [
       ...headLines(evaluation, options, paint),
       ...print(settingsFirst(notes)),
-      ...untold(advisedWarnings(warnings), notes).map(
+      ...warningsLeft(advisedWarnings(warnings), notes).map(
         ({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`,
       ),
     ],

@@ -197,7 +197,7 @@ function notKept({ keepRequests }: StoredFacts, decision: DecisionRecord | undef
     return { code: 'not_kept', text };
   }
   const text = isBeforeMappings(decision)
-    ? say`Its content was not kept: what is refused at the door never is.`
+    ? say`Its content was not kept: what is refused before its proof never is.`
     : say`The request itself ${howToKeep(decision, keepRequests)}.`;
   return { code: 'not_kept', text };
 }

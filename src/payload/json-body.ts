@@ -56,8 +56,8 @@ const notJson = ({ detail, ...options }: Problem): HookError =>
 
 function describeProblem(text: string, announced: AnnouncedFormat | undefined): Problem {
   // What begins as JSON was meant to be: curl -d announces a form, whatever it sends.
-  const isMeantAsJson = announced === undefined || announced === 'json' || /^\s*[{[]/.test(text);
-  if (!isMeantAsJson) {
+  const isJson = announced === undefined || announced === 'json' || /^\s*[{[]/.test(text);
+  if (!isJson) {
     // GitHub and Slack send their JSON so, and a path that takes forms unpacks it.
     const isWrapped = announced === 'form' && /^payload=(?:%7B|%5B|[{[])/i.test(text);
     return mismatchOf(announced, 'json', isWrapped);

@@ -12,7 +12,8 @@ import { networksOf } from './addresses.ts';
 import { decisionOf, failedTransformOf, refusedWhy } from './decision.ts';
 import type { Ending, Judged } from './ending.ts';
 import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
-import type { RequestFigures, ServerGeneration } from './deps.ts';
+import type { ObservedRequest } from '../telemetry/telemetry.ts';
+import type { ServerGeneration } from './deps.ts';
 import type { Exchange, RequestFacts } from './exchange.ts';
 import { keepRequest } from './keep-request.ts';
 import { loadAdvisor } from './load-advisor.ts';
@@ -122,8 +123,8 @@ export function findAdvisor(
 ): Promise<RequestAdvisor | undefined> | undefined {
   if (kindOf(ending) !== 'decision') return undefined;
   const { error, judged = {} } = ending;
-  const isOdd = error !== undefined || judged.result?.duplicate === true || hasGaps(judged);
-  return isOdd ? loadAdvisor(context, exchange) : undefined;
+  const isDoubtful = error !== undefined || judged.result?.duplicate === true || hasGaps(judged);
+  return isDoubtful ? loadAdvisor(context, exchange) : undefined;
 }
 
 /** Whether something found nothing. */
@@ -221,7 +222,7 @@ export function logRequest(
   if (log.isEnabled(level)) log[level](lineOf(exchange, ending, { tookMs, advisor }), 'request');
 }
 
-function observed(exchange: RequestFacts, ending: Ending, tookMs: number): RequestFigures {
+function observed(exchange: RequestFacts, ending: Ending, tookMs: number): ObservedRequest {
   const { answer, outcome, proof, judged = {} } = ending;
   return {
     status: answer.status,

@@ -1,6 +1,6 @@
 /**
  * Who may keep a connection when there are too many. Senders that never proved themselves ("strangers") must not be
- * able to lock out those that did, so nobody is turned away at the door as long as somebody else can be asked to go:
+ * able to lock out those that did, so nobody is turned away as long as somebody else can be asked to go:
  * first strangers that say nothing, then strangers whose request is not complete, the longest first, then proved
  * senders that rest between two requests, and last those whose body is not complete, the longest first. Complete
  * requests whose sender was proved are never cut off before their answer.

@@ -6,7 +6,7 @@ import type { HookRequest } from '../request.ts';
 import type { AcceptedWork, AcceptResult, KeptLimits, RunRecord, Storage } from '../storage/storage.ts';
 import type { RequestAdvisor } from './advisor.ts';
 import type { KnownTokens } from './mask-secrets.ts';
-import type { Health, Log } from '../telemetry/telemetry.ts';
+import type { Health, Log, ObservedRequest } from '../telemetry/telemetry.ts';
 
 /** Everything the server works with; nothing is reached by any other way. */
 export interface ServerDeps {
@@ -115,21 +115,7 @@ export interface RequestIds {
 
 /** Called once per request, after its answer was decided. */
 interface ServerMetrics {
-  observeRequest(seen: RequestFigures): void;
-}
-
-export interface RequestFigures {
-  readonly status: number;
-  readonly outcome: RequestOutcome;
-  readonly mappingId: string | undefined;
-  readonly bodyBytes: number;
-  /** Absent where the request did not come that far. */
-  readonly proofMs: number | undefined;
-  readonly evaluateMs: number | undefined;
-  readonly storeMs: number | undefined;
-  readonly tookMs: number;
-  /** Why the sender was not believed; `scheme` absent where the hook token was asked for. */
-  readonly refusal?: { readonly reason: string; readonly scheme?: string };
+  observeRequest(seen: ObservedRequest): void;
 }
 
 /** `refused`: ended before it was evaluated; `served`: health, readiness and run queries. */

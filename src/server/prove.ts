@@ -39,7 +39,7 @@ export interface SenderProof {
   readonly retired: number;
   /** The id of the delivery, where the sender signed one. */
   readonly signedId?: string;
-  /** Headers that carried a secret: nothing behind the door sees them. */
+  /** Headers that carried a secret: nothing behind the proof sees them. */
   readonly secretHeaders: readonly string[];
 }
 
@@ -93,7 +93,7 @@ export function prove(
   if (!isAllowed) {
     return refuse(context, exchange, {
       reason: 'address',
-      diagnosis: foreignAddress(context, exchange),
+      diagnosis: addressNotAllowed(context, exchange),
     });
   }
   return proveToken(context, exchange, hook);
@@ -196,7 +196,7 @@ async function proveSender(
     case 'refused': {
       const { reason } = judged;
       if (!('proof' in judged))
-        return refuse(context, exchange, { reason, scheme, diagnosis: foreignAddress(context, exchange) });
+        return refuse(context, exchange, { reason, scheme, diagnosis: addressNotAllowed(context, exchange) });
       return refuse(context, exchange, {
         reason,
         scheme,
@@ -254,7 +254,7 @@ export function addressOf(context: ServerContext, { req, headers }: Exchange): s
 }
 
 /** Why the address was refused; which one is judged depends on the proxies that are trusted. */
-function foreignAddress(context: ServerContext, exchange: Exchange): Diagnosis {
+function addressNotAllowed(context: ServerContext, exchange: Exchange): Diagnosis {
   return { code: 'address', facts: { sent: addressOf(context, exchange) } };
 }
 

@@ -26,7 +26,7 @@ export interface ServerContext {
   readonly decoder: TextDecoder;
   readonly proxies: AddressList;
   readonly findAddress: AddressFinder;
-  /** Doors of paths that set one; settings of replaced generations are collected with them. */
+  /** Ways in of paths that set one; settings of replaced generations are collected with them. */
   readonly accesses: WeakMap<PathSettings, PathAccess>;
   readonly rates: PathRates;
   readonly diagnoses: FewPerSecond;

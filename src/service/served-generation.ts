@@ -19,7 +19,7 @@ import { KEPT_LIMITS } from '../storage/storage.ts';
 import { takeKey } from './sent-key.ts';
 import type { ServiceOptions } from './service-options.ts';
 
-/** What opens a door here: tokens, and the secrets with which senders prove themselves. */
+/** What lets senders in here: tokens, and the secrets with which senders prove themselves. */
 function tokensOf({ config, table }: Generation): KnownTokens {
   const { hooks, gateway } = config.settings;
   const ofPaths = [...table.paths].flatMap((path) => {

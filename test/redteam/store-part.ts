@@ -65,7 +65,7 @@ async function cutLog(round: number): Promise<{ readonly isNoticed: boolean; rea
 }
 
 /** Requests of every kind while the database is away: how many were not told when to come back. */
-async function databaseAway(): Promise<{ readonly asked: number; readonly untold: number }> {
+async function databaseAway(): Promise<{ readonly asked: number; readonly warningsLeft: number }> {
   const server = await startPostgres();
   const proxy = await startTcpProxy(server.port);
   try {
@@ -82,7 +82,7 @@ async function databaseAway(): Promise<{ readonly asked: number; readonly untold
       await service.end('SIGKILL');
       const isTold = ({ status, headers }: Response): boolean =>
         status === 503 && Number(headers.get('retry-after')) >= 1;
-      return { asked: answers.length, untold: answers.filter((answer) => !isTold(answer)).length };
+      return { asked: answers.length, warningsLeft: answers.filter((answer) => !isTold(answer)).length };
     });
   } finally {
     await proxy.stop();
@@ -100,7 +100,7 @@ export const storePart: Part = {
     const noticed = cuts.filter(({ isNoticed }) => isNoticed).length;
     const unsaid = cuts.reduce((sum, cut) => sum + cut.unsaid, 0);
     progress('a database that is away');
-    const { asked, untold } = await databaseAway();
+    const { asked, warningsLeft } = await databaseAway();
     return [
       {
         what: 'a log cut under a running service',
@@ -109,8 +109,8 @@ export const storePart: Part = {
       },
       {
         what: 'requests while the database is away',
-        figure: `${untold} of ${asked} without 503 and Retry-After`,
-        aim: { text: '0', met: untold === 0 },
+        figure: `${warningsLeft} of ${asked} without 503 and Retry-After`,
+        aim: { text: '0', met: warningsLeft === 0 },
       },
     ];
   },

@@ -5,7 +5,7 @@
 import { comparesSecret } from '../../mapping/facts.ts';
 import { MIRRORED, printRule } from '../rule-parts.ts';
 import { compare, joined, type FieldRule as Rule } from './field-rules.ts';
-import { rootHere, withoutRoot } from './paths.ts';
+import { rootHere, withDots, withoutRoot } from './paths.ts';
 
 /** What to write in place of a condition that compares a secret. */
 export const SECRET_HINT =
@@ -193,7 +193,7 @@ function readOperand(state: State): Operand | undefined {
   if (next.kind === 'number') return numberOperand(next.text);
   if (Object.hasOwn(WORDS, next.text.toLowerCase()))
     return { kind: 'constant', value: WORDS[next.text.toLowerCase()] };
-  const path = next.text.replaceAll('?.', '.').replaceAll(/\[["']?([\w-]+)["']?\]/g, '.$1');
+  const path = withDots(next.text.replaceAll('?.', '.'));
   // A length is no field, and github.ref is no field of that name.
   return /\.length$|^\d|\.\.|\.$|^github\.(?!event\.)/.test(path)
     ? undefined

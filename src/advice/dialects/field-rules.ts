@@ -5,7 +5,7 @@
 import { spelling } from '../../document/facts.ts';
 import { isJsonObject, isScalar, type JsonObject } from '../../json.ts';
 import { renameVariables } from '../rule-parts.ts';
-import { withoutRoot } from './paths.ts';
+import { withDots, withoutRoot } from './paths.ts';
 
 export type FieldRule = Readonly<Record<string, unknown>>;
 
@@ -100,7 +100,7 @@ export function pathHere(written: string): string | undefined {
     .replace(/^=?\s*\$?\{\{\s*/, '')
     .replace(/\s*\}\}\s*$/, '')
     .trim();
-  const steps = bare.replaceAll('?.', '.').replaceAll(/\[["']?([\w-]+)["']?\]/g, '.$1');
+  const steps = withDots(bare.replaceAll('?.', '.'));
   if (!/^[\w$@.-]+$/.test(steps)) return undefined;
   const inner = withoutRoot(steps.replace(/^@\./, '').replace(/^\$json\.(?=headers\.|query\.)/, ''));
   const header = /^(?:headers?|request\.headers?)\.(.+)$/.exec(inner)?.[1];

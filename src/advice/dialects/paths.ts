@@ -100,6 +100,10 @@ export function withoutRoot(path: string): string {
   return start === undefined || start.length === path.length ? path : path.slice(start.length);
 }
 
+/** `alerts[0].status` and `form['name']` with a dot before each step. */
+export const withDots = (path: string): string =>
+  path.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\.(?=.)/, '');
+
 /** The roots of Tekton and n8n: `body.action` and `header.X-GitHub-Event`. */
 export function rootHere(path: string): string {
   const header = /^headers?\.(.+)$/.exec(path)?.[1];

@@ -19,7 +19,7 @@ const MAX_MISSES = 20;
 /** Hook names listed where none is the one asked for. */
 const MAX_NAMES = 30;
 /** Comparisons told of a condition that held; of more, the last note says how many. */
-const MAX_HELD = 5;
+const MAX_TRUE = 5;
 
 /** A part that only asks for another spelling of a name that is there: less than one that found another value. */
 const MISSPELT = 0.25;
@@ -63,7 +63,7 @@ export function consideredNotes(
   const misses = nearestMisses(considered, advice?.suggestions);
   const isNameUnknown = taken.length === 0 && misses.length === 0;
   return [
-    ...taken.flatMap(heldNotes),
+    ...taken.flatMap(takenNotes),
     ...(isNameUnknown ? nameNotes(considered, advice) : []),
     ...misses.slice(0, MAX_MISSES).flatMap((miss) => missNotes(miss, advice)),
     ...laterNotes(advice?.alsoMatched ?? [], taken.at(-1)),
@@ -124,14 +124,14 @@ export function placesOf(misses: readonly ConsideredMapping[]): ReadonlyMap<stri
 }
 
 /** What made the condition of the mapping taken hold. */
-function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly EvaluationNote[] {
+function takenNotes({ mapping, nodes = [] }: ConsideredMapping): readonly EvaluationNote[] {
   const about = { mapping: { id: mapping.id, at: formatPlace(mapping.at) } };
   const leaves = leavesThatHold(nodes);
-  const shown = leaves.length > MAX_HELD ? leaves.slice(0, MAX_HELD - 1) : leaves;
+  const shown = leaves.length > MAX_TRUE ? leaves.slice(0, MAX_TRUE - 1) : leaves;
   const more = leaves.length - shown.length;
   return [
     ...shown.map((leaf): EvaluationNote => {
-      const text = say`when ${leaf.expression} ${whyHeld(leaf)}`;
+      const text = say`when ${leaf.expression} ${whyTrue(leaf)}`;
       return { code: 'held', text, ...placed(leaf.at), ...about, ...readBy(leaf) };
     }),
     ...(more > 0 ? [{ code: 'more_held', text: say`and ${more} more comparisons`, ...about } as const] : []),
@@ -139,7 +139,7 @@ function heldNotes({ mapping, nodes = [] }: ConsideredMapping): readonly Evaluat
 }
 
 /** What a comparison that held found: of `some` the element that it held for, in place of the whole list. */
-function whyHeld(leaf: ConditionTrace): Sentence {
+function whyTrue(leaf: ConditionTrace): Sentence {
   const { element, result } = leaf;
   const { expected: _met, ...found } = leaf;
   if (element === undefined) return whyOf(found);

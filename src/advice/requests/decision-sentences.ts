@@ -52,7 +52,7 @@ const whoOf = ({ module, index }: Facts): string =>
   index === undefined ? String(module) : `${String(module)}[${String(index)}]`;
 
 const SAY: Readonly<Record<string, Say>> = {
-  // Of the door.
+  // Before the proof.
   body_limit: sayLimit,
   rate: ({ perMinute }, about) =>
     say`rate of ${placeOf(about) ?? `the mappings of ${about.path}`} takes ${String(perMinute)} a minute and refuses the others: ${write('limits: {runsPerHour: N}', 'in its place', 'to take all of them')}, N being how many runs may begin in an hour; the others wait in the queue`,

@@ -150,7 +150,7 @@ export const noteToJson = ({ text, ...note }: EvaluationNote): NoteJson => ({
 });
 
 /** Warnings that no note tells already, with what to write. */
-export const untold = <Told extends { readonly code: string }>(
+export const warningsLeft = <Told extends { readonly code: string }>(
   warnings: readonly Told[],
   notes: readonly EvaluationNote[],
 ): readonly Told[] =>

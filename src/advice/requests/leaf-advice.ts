@@ -135,21 +135,21 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): Sentence | undefined
 }
 
 /** Leaves of the mapping taken that held for another reason than was meant: by their kinds, as a part, by another element. */
-export function notesOnHeld({ mapping, trace }: Evaluation, request: HookRequest): readonly AdviceNote[] {
+export function notesOnTaken({ mapping, trace }: Evaluation, request: HookRequest): readonly AdviceNote[] {
   const taken = trace.considered.find(({ matched }) => matched);
   if (mapping === undefined || taken === undefined) return [];
   const read = readerOf(request);
   const { nodes = [] } = taken;
   const notes = decidingLeaves(nodes).flatMap(({ node, negated }): readonly AdviceNote[] => {
-    const isOdd = node.result === doubtfulResult(takeApart(node.rule)?.operator ?? '', negated);
-    const wrong = node.missing === undefined && isOdd ? adviseOnRule(node.rule, read) : undefined;
+    const isDoubtful = node.result === doubtfulResult(takeApart(node.rule)?.operator ?? '', negated);
+    const wrong = node.missing === undefined && isDoubtful ? adviseOnRule(node.rule, read) : undefined;
     const how = negated ? say`is false, as its "!" asks` : 'held';
-    return wrong === undefined ? [] : [heldNote(node, say`when ${node.expression} ${how}, but ${wrong}`)];
+    return wrong === undefined ? [] : [takenNote(node, say`when ${node.expression} ${how}, but ${wrong}`)];
   });
   return notes.slice(0, MAX_LEAVES);
 }
 
-function heldNote({ rule, at }: ConditionTrace, text: Sentence): AdviceNote {
+function takenNote({ rule, at }: ConditionTrace, text: Sentence): AdviceNote {
   return { code: 'held_otherwise', text, names: namesRead(rule), at };
 }
 

@@ -11,7 +11,8 @@ import type { HookRequest } from '../../request.ts';
 import { createBodyIndex, isIndex, outsideLists, type BodyIndex } from './body-index.ts';
 import { type AdviceText } from './evaluation-advice.ts';
 import { shown } from './field-list.ts';
-import { suggestPaths, withDots, type NearPath } from './near-paths.ts';
+import { withDots } from '../dialects/paths.ts';
+import { suggestPaths, type NearPath } from './near-paths.ts';
 import { openBlocks, pathsIn } from './open-blocks.ts';
 import { findSplitKey, splitKeyInTemplate } from './split-keys.ts';
 

@@ -1,4 +1,5 @@
 /* What may have been meant by a path that found nothing, and where a text stands, among what a request has. */
+import { withDots } from '../dialects/paths.ts';
 import type { FoundText } from './evaluation-advice.ts';
 import { didYouMean } from '../../document/document.ts';
 import { valueAt, type JsonValue } from '../../json.ts';
@@ -42,9 +43,6 @@ function asPath(path: string | undefined, { headers, query }: HookRequest): read
   const value = path === undefined ? undefined : valueAt({ headers, query }, path.split('.'));
   return path === undefined ? [] : [value === undefined ? { path } : { path, value }];
 }
-
-export const withDots = (path: string): string =>
-  path.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\./, '');
 
 /** As a template and a condition write it; a name that would mean another thing gets its root. */
 function asWritten({ keys, value }: KnownPath, isRoot = false): NearPath {

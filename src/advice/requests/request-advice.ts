@@ -16,7 +16,7 @@ import { findSuggestions, type Suggestions, missingIn } from './missing-paths.ts
 import { otherKindNotes } from './other-kind.ts';
 import { splitKeyNotes } from './split-keys.ts';
 import { laterMappings } from './later-mappings.ts';
-import { adviseOnFailed, notesOnHeld } from './leaf-advice.ts';
+import { adviseOnFailed, notesOnTaken } from './leaf-advice.ts';
 import { unreadKinds } from './bot-note.ts';
 import { findNearNames } from './near-names.ts';
 import { BODY_IS_EMPTY, notesOn } from './request-notes.ts';
@@ -44,8 +44,8 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
   const leaves = adviseOnFailed(considered, request, suggestions);
   // What asks the elements of the list is surer than that it is one: a condition is asked before forEach.
   const isAsked = Array.isArray(request.payload) && leaves.size > 0;
-  const isListTold = reads !== undefined || isAsked || readsBodyAsList(evaluation);
-  const isAmiss = !isListTold && isReadAmiss(evaluation);
+  const isListSaid = reads !== undefined || isAsked || readsBodyAsList(evaluation);
+  const isAmiss = !isListSaid && isReadAmiss(evaluation);
   return {
     nearNames: near,
     notes: [
@@ -55,7 +55,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...jsonTextNotes(evaluation, request),
       ...splitKeyNotes(considered.flatMap(missingIn), request),
       ...otherKindNotes(evaluation, request, suggestions),
-      ...notesOnHeld(evaluation, request),
+      ...notesOnTaken(evaluation, request),
       ...unreadKinds(evaluation, request),
     ],
     suggestions,

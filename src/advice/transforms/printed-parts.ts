@@ -41,17 +41,7 @@ function endOfPattern(code: string, start: number): number {
 }
 
 /** Where the bracket is closed that was opened just before. */
-export function closingOf(code: string, start: number): number {
-  let depth = 0;
-  for (const [at, sign] of signsOf(code, start)) {
-    if ('([{'.includes(sign)) depth += 1;
-    else if (')]}'.includes(sign)) {
-      if (depth === 0) return at;
-      depth -= 1;
-    }
-  }
-  return code.length;
-}
+export const closingOf = (code: string, start: number): number => outsideOf(code, start, ')]}');
 
 /** Where the first of these signs stands that is in no bracket; the end of the code where there is none. */
 function outsideOf(code: string, start: number, signs: string): number {
