@@ -42,10 +42,8 @@ const ORDER = { data: { order: { total: 5, lines: [1] } }, id: 1 };
 const USUAL = 'correct the transform: it gets one argument';
 
 test.each([
-  [
-    "Cannot read properties of undefined (reading 'total')",
-    'this request has total in payload.data.order.total',
-  ],
+  // What the code read is not known: a field of the same name may be another thing.
+  ["Cannot read properties of undefined (reading 'total')", USUAL],
   ["Cannot read properties of null (reading 'nothing')", USUAL],
   ['payload.data.order.map is not a function', USUAL],
   ['payload.id.map is not a function', USUAL],
@@ -89,24 +87,16 @@ test.each<[Read, JsonValue, string]>([
   expect(remedyOf("Cannot read properties of undefined (reading 'name')", payload, read)).toContain(text);
 });
 
-test('a name that stands in two places is told of none', () => {
-  expect(
-    remedyOf("Cannot read properties of undefined (reading 'id')", { a: { id: 1 }, b: { id: 2 } }),
-  ).toContain(USUAL);
-});
-
 test('a very wide body is looked through in part, and at once', () => {
   const wide = Object.fromEntries(Array.from({ length: 150_000 }, (_, index) => [`k${index}`, {}]));
-  const timeOf = (message: string, remedy: string): number => {
+  const timeOf = (remedy: string, read?: Read): number => {
     const before = performance.now();
-    expect(remedyOf(message, { wide, total: 1 })).toContain(remedy);
+    expect(remedyOf('it is not a function', { nested: { total: 1 }, wide }, read)).toContain(remedy);
     return performance.now() - before;
   };
-  const withoutSearch = timeOf('payload.total.map is not a function', USUAL);
-  const withSearch = timeOf(
-    "Cannot read properties of undefined (reading 'total')",
-    'this request has total in payload.total',
-  );
+  const withoutSearch = timeOf(USUAL);
+  const read = { expression: 'payload.total', path: 'payload.total' };
+  const withSearch = timeOf('it has payload.nested.total: read that', read);
   expect(withSearch).toBeLessThan(5 * withoutSearch);
 });
 

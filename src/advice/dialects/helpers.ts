@@ -1,4 +1,5 @@
 /* Helpers and blocks of other template languages, in the words of this one. */
+import { SIGNS } from './field-rules.ts';
 import { spelling } from '../../document/facts.ts';
 import { HELPERS, type Helper } from '../../mapping/facts.ts';
 
@@ -25,28 +26,19 @@ export const HELPER_SYNONYMS: Readonly<Record<string, string>> = Object.fromEntr
   }).flatMap(([name, others]) => others.split(' ').map((other) => [other, name])),
 );
 
-const EQUAL = /^(?:if)?(?:eq|equals?|is|compare)$/;
-const DIFFERENT = /^(?:unless(?:eq|equals?)|(?:if)?(?:ne|neq|notequals?|isnt))$/;
 const LOOPS = /^(?:foreach|for|loop|iterate|range)$/;
-/** Signs between two operands. */
-const SIGNS: Readonly<Record<string, string>> = { '==': 'eq', '===': 'eq', '!=': 'ne', '!==': 'ne' };
-
 /** What to write for a block of an unknown name; undefined where nothing is known of it. */
 export function blockHint(written: string, operands: readonly string[]): string | undefined {
   const name = spelling(written);
   const [first = '', second = '', third = ''] = operands;
-  const helper =
-    operands.length === 3
-      ? SIGNS[second.replaceAll(/["']/g, '')]
-      : operands.length !== 2
-        ? undefined
-        : EQUAL.test(name)
-          ? 'eq'
-          : DIFFERENT.test(name)
-            ? 'ne'
-            : undefined;
-  if (helper !== undefined)
-    return `write {{#if (${helper} ${first} ${operands.length === 3 ? third : second})}} … {{/if}}`;
+  const isSign = operands.length === 3;
+  const [, prefix, word = ''] =
+    /^(if|unless)?(.*)$/.exec(isSign ? second.replaceAll(/["']/g, '') : name) ?? [];
+  const sign = operands.length < 2 ? undefined : SIGNS.get(word);
+  if (sign === '===' || sign === '!==') {
+    const helper = (sign === '===') === (prefix !== 'unless') ? 'eq' : 'ne';
+    return `write {{#if (${helper} ${first} ${isSign ? third : second})}} … {{/if}}`;
+  }
   if (LOOPS.test(name) && operands.length === 1) return `write {{#each ${first}}} … {{/each}}`;
   return /^(?:if)?(?:gt|lt|greater|less|contains|includes|in|startswith|endswith|matches)/.test(name)
     ? 'compare in a condition (match.when) with a mapping of its own, or in a transform: a template asks only whether values are equal (eq, ne) and whether they are there'

@@ -1,6 +1,6 @@
 import { say, todo, write, type Sentence } from '../../finding.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../json.ts';
+import { isJsonObject, isJsonText, type JsonObject, type JsonValue } from '../../json.ts';
 import type { PathSettings } from '../../mapping/mapping.ts';
 import { announcedFormat } from '../../payload/payload.ts';
 import type { HookRequest } from '../../request.ts';
@@ -121,7 +121,7 @@ function otherFormatOf(
 function misreadOf(payload: JsonValue, { bodyFormat }: PathSettings): AdviceNote | undefined {
   const isJson =
     typeof payload === 'string'
-      ? isJsonText(payload)
+      ? isStructure(payload)
       : bodyFormat === 'form' && isJsonObject(payload) && /^\s*[{[]\s*"/.test(Object.keys(payload)[0] ?? '');
   if (!isJson) return undefined;
   const text =
@@ -135,18 +135,10 @@ function misreadOf(payload: JsonValue, { bodyFormat }: PathSettings): AdviceNote
 function wrapperOf(body: JsonObject): AdviceNote | undefined {
   const [[name, value] = [], ...more] = Object.entries(body);
   if (name === undefined || more.length > 0 || typeof value !== 'string') return undefined;
-  if (!isJsonText(value)) return undefined;
+  if (!isStructure(value)) return undefined;
   const text = say`the body has one field, ${name.slice(0, 40)}, whose value is JSON as a text: its fields cannot be read by path; a transform can, with JSON.parse`;
   return { code: 'json_in_one_field', text, names: [name] };
 }
 
-/** Whether a text is JSON, and no title such as "[urgent] the disk is full". */
-function isJsonText(text: string): boolean {
-  if (!/^\s*[{[]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Whether a text is a list or object in JSON, and no title such as "[urgent] the disk is full". */
+const isStructure = (text: string): boolean => /^\s*[{[]/.test(text) && isJsonText(text);

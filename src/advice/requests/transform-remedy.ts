@@ -120,27 +120,17 @@ function absentField({ failed, input }: AskedFailure): Sentence | undefined {
   return say`${what}: ${todo}write ${read.expression}?.${field}, and behind the whole expression ?? with what to say where it is not there`;
 }
 
-/** What the words of an error tell, beside the body. */
-function ofWords({ failed: { message }, input }: AskedFailure): Sentence | undefined {
+/** What the words of an error tell. */
+function ofWords({ failed: { message } }: AskedFailure): Sentence | undefined {
   if (/\[object Object\]"? is not valid JSON/.test(message))
     return say`the body is parsed already: ${todo}take payload itself, without JSON.parse`;
-  if (/Invalid time value/.test(message))
-    return say`new Date got what is no time, or nothing: ${todo}look at the field that it gets; a number of seconds needs * 1000`;
-  return readRemedy(message, () => parseJson(input));
+  return /Invalid time value/.test(message)
+    ? say`new Date got what is no time, or nothing: ${todo}look at the field that it gets; a number of seconds needs * 1000`
+    : undefined;
 }
 
 const WEB =
   /reading '(?:json|send|sendStatus|status|end|write|setHeader)'|\b(?:res|response)\b|\.(?:json|send|status) is not/;
-
-/** Where the input has what was read in vain; it is parsed only where the words of the error ask for it. */
-function readRemedy(message: string, readInput: () => JsonValue): Sentence | undefined {
-  const [, missing] =
-    /^Cannot read properties of (?:undefined|null) \(reading '([\w$]+)'\)/.exec(message) ?? [];
-  const [path, ...more] = missing === undefined ? [] : pathsTo(readInput(), missing);
-  return path === undefined || more.length > 0
-    ? undefined
-    : say`this request has ${missing ?? ''} in ${path}`;
-}
 
 /** The paths that end in a name, those through lists left out; the nearest first. */
 function pathsTo(input: JsonValue, name: string): readonly string[] {

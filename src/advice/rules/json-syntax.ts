@@ -1,4 +1,5 @@
 /** Texts that JSON and JSON5 cannot read. */
+import { isJsonText } from '../../json.ts';
 import { type Finding, say } from '../../finding.ts';
 import type { Facts } from '../facts.ts';
 import { type AnyRule, hint, rule } from '../rule.ts';
@@ -29,22 +30,13 @@ const AROUND: readonly (readonly [name: string, text: string, knows: (around: Ar
   [
     'several-objects',
     'make one list of several objects: [ before the first, a comma between them, and ] behind the last',
-    ({ before, rest }) => /^[[{]/.test(rest) && /^\s*\{[^]*\}$/.test(before) && isWhole(before),
+    ({ before, rest }) => /^[[{]/.test(rest) && /^\s*\{[^]*\}$/.test(before) && isJsonText(before),
   ],
   ['single-quotes', 'write JSON strings in double quotes', ({ rest }) => rest.startsWith("'")],
 ];
 
 function around({ at }: Finding): Around | undefined {
   return at && { before: at.source.text.slice(0, at.start).trimEnd(), rest: at.source.text.slice(at.start) };
-}
-
-function isWhole(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function otherHint(rest: string): string {

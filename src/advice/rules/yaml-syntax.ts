@@ -1,11 +1,5 @@
 /** Texts that YAML cannot read: each rule knows one slip by the line at which the parser stumbles. */
-import {
-  type DocumentFacts,
-  firstStumbles,
-  positionOf,
-  type SyntaxFacts,
-  inWords,
-} from '../../document/facts.ts';
+import { type DocumentFacts, firstStumbles, type SyntaxFacts } from '../../document/facts.ts';
 import { type Confidence, type Finding, quoted, say, type SourceText } from '../../finding.ts';
 import type { Join } from '../join.ts';
 import { type AnyRule, hint, remedy, rule, withAdvice } from '../rule.ts';
@@ -87,32 +81,6 @@ export const YAML_SYNTAX: readonly AnyRule[] = [
   ),
 ];
 
-const FENCE = /^(?:```|~~~)[\w-]*[ \t]*(?:\r?\n|$)/gm;
-
-/** What came into a broken file with its text: marks of Markdown. A text that is YAML may hold such lines. */
-function fencedFile(source: SourceText): Finding | undefined {
-  const { text } = source;
-  const fences = [...text.matchAll(FENCE)];
-  const [first] = fences;
-  const last = fences.at(-1);
-  if (first === undefined || last === undefined) return undefined;
-  const whole = { source, start: first.index, end: last.index + last[0].length };
-  return {
-    severity: 'error',
-    code: 'YAML_SYNTAX',
-    confidence: 'certain',
-    message: say`invalid YAML: ${first[0].slice(0, 3)} marks code in Markdown, and is no YAML`,
-    at: { source, start: first.index, end: first.index + first[0].trimEnd().length },
-    hint: say`remove ${linesOf(text, fences)}`,
-    edit: { at: whole, text: text.slice(whole.start, whole.end).replaceAll(FENCE, '') },
-  };
-}
-
-function linesOf(text: string, found: readonly RegExpExecArray[]): string {
-  const lines = found.slice(0, 8).map(({ index }) => String(positionOf(text, index).line));
-  return `line${lines.length === 1 ? '' : 's'} ${inWords(lines)}`;
-}
-
 function parserOf(finding: Finding): SyntaxFacts | undefined {
   const facts: DocumentFacts['YAML_SYNTAX'] | undefined = finding.facts;
   return facts?.parser;
@@ -126,11 +94,6 @@ export const yamlStumbles: Join = {
     const source = found[0]?.at?.source;
     if (source === undefined) return found;
     const stumbles = (parser?.stumbles() ?? []).map((each) => closer(each, source));
-    const isBroken =
-      stumbles.some(({ code }) => code !== 'NON_STRING_KEY') ||
-      found.some(({ code }) => code === 'MULTIPLE_DOCUMENTS');
-    const whole = isBroken ? fencedFile(source) : undefined;
-    if (whole !== undefined) return [whole];
     if (parser === undefined) return found;
     return [...firstStumbles(stumbles), ...found.filter((each) => parserOf(each) === undefined)];
   },
