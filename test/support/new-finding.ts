@@ -1,12 +1,13 @@
 /**
- * `npm run finding -- CODE [ROOM]` makes the page of a new code (in the room `mapping` where none is said) and writes
- * the list of all pages anew; without a code only the list.
+ * `npm run finding -- CODE [ROOM [ORIGIN]]` makes the page of a new code (in the room `mapping` where none is said) and
+ * writes the list of all pages anew; without a code only the list. ORIGIN: of a finding of advice's own, the address of
+ * the thread or document it comes from.
  */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fenced, findingIndex, PAGES } from './finding-pages.ts';
 
-const [code, room = 'mapping'] = process.argv.slice(2);
+const [code, room = 'mapping', origin] = process.argv.slice(2);
 const page = join(PAGES, `${code ?? ''}.md`);
 if (code !== undefined && !existsSync(page)) {
   writeFileSync(
@@ -14,6 +15,7 @@ if (code !== undefined && !existsSync(page)) {
     [
       `# ${code}`,
       'What is wrong, and why it matters.',
+      ...(origin === undefined ? [] : [`Seen in: <${origin}>`]),
       '## Example',
       fenced('yaml mappings.yaml', 'match: { path: orders }\n'),
       fenced(`text says ${room}`, 'UPDATE_DIAGNOSTICS=1 writes what is found\n'),

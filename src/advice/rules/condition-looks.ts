@@ -145,6 +145,23 @@ function contradictions({ match: { when, source, path } }: CompiledMapping): rea
   return [];
 }
 
+/** A push of GitHub has the whole name of its branch in `ref`: a condition on the bare name never holds. */
+function bareBranches({ match: { when } }: CompiledMapping): readonly Found[] {
+  const literalOf = (field: string): string =>
+    when?.equalities.find(({ keys }) => canonicalPath(keys) === canonicalPath(field.split('.')))?.literal ??
+    '';
+  const branch = literalOf('payload.ref');
+  if (
+    when === undefined ||
+    literalOf('headers.x-github-event') !== 'push' ||
+    !/^(?!refs\/)[\w./-]+$/.test(branch)
+  )
+    return [];
+  const message = say`the condition can never hold: a push has the whole name of its branch, and ref is never ${quote(branch)}`;
+  const found = { message, at: when.at, hint: say`write ${quote(`refs/heads/${branch}`)}` };
+  return [replacing(found, branch, `refs/heads/${branch}`)];
+}
+
 export const CONDITION_LOOKS = [
   look({
     on: 'condition',
@@ -164,5 +181,10 @@ export const CONDITION_LOOKS = [
     on: 'mappings',
     codes: ['CONDITION_CONTRADICTION'],
     find: ({ enabled }: MappingsSubject) => enabled.flatMap(contradictions),
+  }),
+  look({
+    on: 'mappings',
+    codes: ['CONDITION_BRANCH_NAME'],
+    find: ({ enabled }: MappingsSubject) => enabled.flatMap(bareBranches),
   }),
 ];
