@@ -17,7 +17,7 @@ chmodSync(join(configDir, 'agents', 'x.sh'), 0o755);
 const at = (name: string): string => join(configDir, name);
 
 test.each<readonly [string, readonly string[], readonly string[] | undefined]>([
-  ['a script that can be started', ['sh', 'agents/x.sh', '-v'], ['sh', at('agents/x.sh'), '-v']],
+  ['a script that can be started', ['sh', 'agents/x.sh', '-v'], ['./agents/x.sh', '-v']],
   ['one that another program reads', ['bash', 'agents/x.sh'], ['bash', at('agents/x.sh')]],
   ['a word that is too long for a name', ['x', `--token=${'j'.repeat(9_000)}.y`], undefined],
   ['one that cannot be started', ['python3', 'agents/a.py'], ['python3', at('agents/a.py')]],

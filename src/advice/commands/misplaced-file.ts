@@ -4,7 +4,8 @@
  */
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { statOf } from './look-at-file.ts';
+import { isExecutable } from '../../config/facts.ts';
+import { beginningOf, statOf } from './look-at-file.ts';
 
 /** Programs that work elsewhere: in a container, on another machine, in a folder of an option. */
 const ELSEWHERE = /^(?:docker|podman|nerdctl|kubectl|ssh|chroot|nsenter|bwrap|firejail|wsl|flatpak)$/;
@@ -44,6 +45,8 @@ export function findMisplacedFile(
   if (found === undefined) return undefined;
   const { index, word } = found;
   const file = resolve(configDir, word);
+  const program = index === 1 ? asProgram(argv, { word, file }) : undefined;
+  if (program !== undefined) return { word, file, argv: program };
   const written = argv.map((each, at) => (at === index ? `${each.slice(0, -word.length)}${file}` : each));
   return { word, file, argv: written };
 }
@@ -68,6 +71,17 @@ function relativeFiles(argv: readonly string[]): readonly RelativeFile[] {
 function optionLength(argument: string): number {
   const [name = ''] = /^--[\w-]+=/.exec(argument) ?? [];
   return WRITES.test(name.slice(0, -1)) ? argument.length : name.length;
+}
+
+/** The script as the program itself, which is looked for from the configuration; undefined where it cannot be started. */
+function asProgram(
+  argv: readonly string[],
+  { word, file }: Pick<MisplacedFile, 'word' | 'file'>,
+): readonly string[] | undefined {
+  if (argv[1] !== word || !isExecutable(file)) return undefined;
+  const [, interpreter = ''] = /^#!(.*)/.exec(beginningOf(file, 200).toString()) ?? [];
+  const isSame = interpreter.split(/[\s/]+/).includes(basename(argv[0] ?? ''));
+  return isSame ? [/^\.{1,2}\//.test(word) ? word : `./${word}`, ...argv.slice(2)] : undefined;
 }
 
 const isFile = (path: string): boolean => statOf(path)?.isFile() === true;
