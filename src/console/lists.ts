@@ -104,7 +104,7 @@ async function runs(deps: ConsoleDeps, asked: Asked, of?: Conversation): Promise
   const reasons = await whyQueued(deps, page.rows);
   const rows = page.rows.map((run): RunRow => {
     const why = reasons.get(run.id) ?? '';
-    return { ...runToJson(run, false), ...(why !== '' && { why }) };
+    return { ...runToJson(run, of !== undefined && asked.who.role !== 'view'), ...(why !== '' && { why }) };
   });
   return { ...page, rows: asked.who.role === 'view' ? rows.map(withoutNames) : rows };
 }

@@ -1,4 +1,4 @@
-/** What an author may read and write: files of the two folders, and nothing a link leads to outside of them. */
+/** What an author may read and write: files of the two folders, and nothing outside of them; and what the editor completes. */
 import {
   existsSync,
   mkdirSync,
@@ -9,6 +9,8 @@ import {
   chmodSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { CompletionContext } from '@codemirror/autocomplete';
+import { EditorState } from '@codemirror/state';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   findAuthorFile,
@@ -17,7 +19,9 @@ import {
   saveAuthorFile,
 } from '../../src/console/author-files.ts';
 import { keepAsGolden } from '../../src/console/keep-golden.ts';
+import { complete } from '../../src/console/page/complete-text.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
+import { listHelpers, mappingJsonSchema } from '../../src/mapping/facts.ts';
 import { makeConsoleFolder } from '../support/console-fixture.ts';
 
 function open(more: Readonly<Record<string, string>> = {}) {
@@ -97,4 +101,54 @@ test('keeps no golden case through a link that leads out of the golden folder', 
     problem: expect.stringContaining('payload.email') as string,
   });
   expect(existsSync(at('elsewhere/x'))).toBe(false);
+});
+
+const vocabulary = { helpers: listHelpers(), mapping: mappingJsonSchema() };
+
+/** What is offered where `|` stands, and the text it takes the place of. */
+function offered(text: string): {
+  readonly labels: readonly string[];
+  readonly typed: string;
+  apply: unknown[];
+} {
+  const pos = text.indexOf('|');
+  const doc = text.replace('|', '');
+  const context = new CompletionContext(EditorState.create({ doc }), pos, true);
+  const known = { vocabulary: () => vocabulary, payload: () => undefined, headers: () => ({}) };
+  const result = complete(context, { ...known, fileName: 'github.yaml' });
+  const options = result?.options ?? [];
+  return {
+    labels: options.map(({ label }) => label),
+    typed: doc.slice(result?.from ?? pos, pos),
+    apply: options.map((option) => option.apply),
+  };
+}
+
+const OPERATORS = ['===', 'in', 'and', 'var'];
+
+test('operators are offered after each brace of a condition, and alone on a line of one', () => {
+  for (const text of [
+    '- when: {|',
+    '- when: { "|',
+    '  when: {"===|',
+    "- when: { and: [{ '|",
+    '- when:\n    and:\n      - {i|',
+    '- when:\n    a|',
+  ]) {
+    expect(offered(text).labels, text).toEqual(expect.arrayContaining(OPERATORS));
+  }
+  expect(offered('  when: {"===|').typed).toBe('===');
+});
+
+test('an operator that is no word comes with quotes, unless they are there', () => {
+  const { labels, apply } = offered('- when: { |');
+  expect(apply[labels.indexOf('===')]).toBe("'==='");
+  expect(apply[labels.indexOf('and')]).toBe('and');
+  expect(offered('- when: { "|').apply).toContain('===');
+});
+
+test('elsewhere there are keys and their values', () => {
+  expect(offered('- acti|').labels).toContain('action');
+  expect(offered('- action: |').labels).toEqual(expect.arrayContaining(['wake', 'agent']));
+  expect(offered('- match: { pa|').labels).not.toContain('===');
 });

@@ -125,6 +125,17 @@ describe.skipIf(noBrowser !== '')(`the inbox${noBrowser === '' ? '' : `, ${noBro
     await page.close();
   });
 
+  test('says which day requests are of, and shows those of one', async () => {
+    const page = await pages.open();
+    await page.waitForSelector('.row[data-day^="Today"]');
+    await page.selectOption('select[aria-label=Time]', { index: 2 });
+    await page.waitForSelector('.count:has-text("0 of")');
+    await page.selectOption('select[aria-label=Time]', { index: 1 });
+    await page.waitForSelector('.row[data-day^="Today"]');
+    expect(page.url()).toMatch(/time=\d{4}-/);
+    await page.close();
+  });
+
   test('Enter after j goes to the request', async () => {
     const page = await pages.open();
     await page.waitForSelector('.row');

@@ -21,6 +21,8 @@ describe.skipIf(noBrowser !== '')(`every view${noBrowser === '' ? '' : `, ${noBr
     ['the inbox', () => '/', '.row'],
     ['a request that was taken', () => `/request/${ids.taken}`, '.work .outcome'],
     ['a request that no mapping took', () => `/request/${ids.missed}`, '.considered.rejected .condition'],
+    ['the mappings', () => '/mappings', 'tbody tr'],
+    ['the runs', () => '/runs', 'tbody tr'],
     ['the author', () => `/author?request=${ids.taken}`, '.result .rendered'],
   ];
 
@@ -58,6 +60,24 @@ describe.skipIf(noBrowser !== '')(`every view${noBrowser === '' ? '' : `, ${noBr
     const wide = await page.evaluate('document.documentElement.scrollWidth');
     expect(wide).toBeLessThanOrEqual(400);
     expect(await violations(page)).toEqual([]);
+    await page.close();
+  });
+
+  test('the parts of a request are tabs, which arrows go through, and each can be copied', async () => {
+    const page = await pages.open(`/request/${ids.taken}`);
+    await page.focus('#tab-Payload');
+    await page.keyboard.press('ArrowRight');
+    await page.waitForSelector('.content .tree[aria-label=headers] .line:has-text("content-type")');
+    expect(await page.evaluate('document.activeElement.id')).toBe('tab-Headers');
+    await page.keyboard.press('End');
+    await page.waitForSelector('.content .line:has-text("202")');
+    await page.keyboard.press('ArrowRight');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.click('button:has-text("Copy as JSON")');
+    await page.waitForSelector('.toast:has-text("copied the payload")');
+    expect(JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'))).toMatchObject({
+      id: 7,
+    });
     await page.close();
   });
 

@@ -1,8 +1,8 @@
 /** Changing mappings and transforms, and seeing at once what the change would do. */
-import { effect, useSignal, type Signal } from '@preact/signals';
+import { effect, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import type { ShownFinding, Judgement } from '../protocol.ts';
+import type { ShownFinding } from '../protocol.ts';
 import * as author from './author-store.ts';
 import { createEditor, type Editor } from './editor.ts';
 import { count, formatTime } from './format.ts';
@@ -14,6 +14,7 @@ import { Label } from './outcome-label.tsx';
 import { PayloadTree } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { plainText, ShownText } from './shown-text.tsx';
+import { Tabs } from './tabs.tsx';
 import { say } from './toast.ts';
 import { TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
@@ -22,6 +23,8 @@ async function saveFile(): Promise<void> {
   const said = await author.save();
   if (said !== undefined) say(said);
 }
+
+const reopen = (): unknown => author.opened.value && author.openFile(author.opened.value.name);
 
 export function AuthorView(): JSX.Element {
   const editor = useRef<Editor | undefined>(undefined);
@@ -86,11 +89,7 @@ function FileBar(): JSX.Element {
       >
         {mayWrite.value ? 'Save' : 'Take the patch'}
       </button>
-      <button
-        type="button"
-        disabled={!author.isDirty.value}
-        onClick={() => void (author.opened.value && author.openFile(author.opened.value.name))}
-      >
+      <button type="button" disabled={!author.isDirty.value} onClick={reopen}>
         Discard
       </button>
       <span class="quiet small" role="status">
@@ -106,11 +105,7 @@ function ChangedOutside(): JSX.Element {
     <p class="note" role="alert">
       The file on the disk was changed meanwhile, so this text was not written over it. Copy what you need,
       then{' '}
-      <button
-        type="button"
-        class="link"
-        onClick={() => void (author.opened.value && author.openFile(author.opened.value.name))}
-      >
+      <button type="button" class="link" onClick={reopen}>
         read the file again
       </button>
       .
@@ -162,36 +157,25 @@ function Findings({ onChoose }: { readonly onChoose: (finding: ShownFinding) => 
         <p class="quiet small">{author.busy.value === 'draft' ? 'checking…' : 'no findings'}</p>
       )}
       {[...own, ...others].map((finding, index) => (
-        <FindingItem
+        <button
           key={index}
-          finding={finding}
-          isElsewhere={finding.file !== name}
-          onChoose={() => onChoose(finding)}
-        />
+          type="button"
+          class={`finding ${finding.severity}`}
+          disabled={finding.file !== name}
+          onClick={() => onChoose(finding)}
+        >
+          <strong>
+            {finding.severity} {finding.code}
+          </strong>{' '}
+          <ShownText text={finding.message} /> <span class="place">{finding.place}</span>{' '}
+          {finding.hint !== undefined && (
+            <span class="hint">
+              <ShownText text={finding.hint} />
+            </span>
+          )}
+        </button>
       ))}
     </div>
-  );
-}
-
-function FindingItem(props: {
-  readonly finding: ShownFinding;
-  readonly isElsewhere: boolean;
-  readonly onChoose: () => void;
-}): JSX.Element {
-  const { severity, code, message, place: where, hint } = props.finding;
-  return (
-    <button type="button" class={`finding ${severity}`} disabled={props.isElsewhere} onClick={props.onChoose}>
-      <strong>
-        {severity} {code}
-      </strong>{' '}
-      <ShownText text={message} /> <span class="place">{where}</span>
-      {hint !== undefined && (
-        <span class="hint">
-          {' '}
-          <ShownText text={hint} />
-        </span>
-      )}
-    </button>
   );
 }
 
@@ -203,43 +187,18 @@ function Side({ onInsert }: { readonly onInsert: (path: string) => void }): JSX.
   return (
     <section class="side" aria-label="What the change does">
       <RequestChoice />
-      <Tabs tab={tab} />
-      <div id="tab-panel" class="panel" role="tabpanel" aria-labelledby={`tab-${tab.value}`} tabIndex={0}>
+      <Tabs
+        label="What is shown"
+        names={TABS}
+        tab={tab}
+        titleOf={(name) => (name === 'Changes' ? <ChangeCount /> : name)}
+      >
         {tab.value === 'Result' && <Result />}
         {tab.value === 'Payload' && <Payload onInsert={onInsert} />}
         {tab.value === 'Changes' && <ImpactView />}
-      </div>
+      </Tabs>
     </section>
   );
-}
-
-function Tabs({ tab }: { readonly tab: Signal<Tab> }): JSX.Element {
-  return (
-    <div class="tabs" role="tablist" aria-label="What is shown" onKeyDown={(event) => moveTab(event, tab)}>
-      {TABS.map((name) => (
-        <button
-          key={name}
-          type="button"
-          role="tab"
-          id={`tab-${name}`}
-          aria-selected={tab.value === name}
-          aria-controls="tab-panel"
-          tabIndex={tab.value === name ? 0 : -1}
-          onClick={() => (tab.value = name)}
-        >
-          {name === 'Changes' ? <ChangeCount /> : name}
-        </button>
-      ))}
-    </div>
-  );
-}
-
-function moveTab(event: KeyboardEvent, tab: { value: Tab }): void {
-  const by = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-  const next = TABS[(TABS.indexOf(tab.value) + by + TABS.length) % TABS.length];
-  if (by === 0 || next === undefined) return;
-  tab.value = next;
-  document.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
 }
 
 function ChangeCount(): JSX.Element {
@@ -284,10 +243,6 @@ function Result(): JSX.Element {
     return <NoteList notes={author.request.value.stored.notes.filter(({ code }) => code === 'not_kept')} />;
   if (found === undefined)
     return <p class="quiet">{author.busy.value === '' ? 'nothing to show yet' : 'working it out…'}</p>;
-  return <Judged found={found} />;
-}
-
-function Judged({ found }: { readonly found: Judgement }): JSX.Element {
   return (
     <div class="result">
       <h2 class="unseen">Result</h2>

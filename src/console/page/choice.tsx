@@ -7,6 +7,8 @@ export function Choice(props: {
   readonly value: string;
   readonly names: readonly string[];
   readonly onChange: (value: string) => void;
+  /** Default: the name. */
+  readonly textOf?: (name: string) => string;
 }): JSX.Element {
   return (
     <select
@@ -18,7 +20,7 @@ export function Choice(props: {
       <option value="">{props.label}: all</option>
       {props.names.map((name) => (
         <option key={name} value={name}>
-          {plainText(name, 60)}
+          {plainText(props.textOf?.(name) ?? name, 60)}
         </option>
       ))}
     </select>

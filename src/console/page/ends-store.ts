@@ -14,22 +14,14 @@ const ends = signal<ReadonlyMap<string, ShownEnd>>(new Map());
 export const rowsInSight = signal<readonly InboxRow[]>([]);
 
 /** The worst first: one of several runs that was given up is what somebody has to know. */
-const ORDER: readonly ShownEnd['end'][] = [
-  'dead',
-  'failed',
-  'unsent',
-  'dropped',
-  'running',
-  'queued',
-  'sending',
-  'done',
-];
+const ORDER = 'dead failed unsent dropped running queued sending done'.split(' ');
 const OPEN: readonly ShownEnd['end'][] = ['running', 'queued', 'sending'];
 /** What is refused before a sender has proved itself is no matter of the operator's mappings. */
 const STRANGERS: readonly number[] = [401, 403, 405, 408, 429];
 
 /** How a request ended; undefined where nothing came of it, or nothing is known yet. */
 export function endOf({ work = [] }: InboxRow): ShownEnd | undefined {
+  if (work.length < 2) return ends.value.get(work[0] ?? '');
   const found = work.flatMap((id) => ends.value.get(id) ?? []);
   return found.toSorted((a, b) => ORDER.indexOf(a.end) - ORDER.indexOf(b.end))[0];
 }

@@ -1,4 +1,20 @@
 /** Times and sizes as people read them. */
+import { signal } from '@preact/signals';
+
+/** The time, for what says how long ago something was. */
+export const clock = signal(Date.now());
+setInterval(() => (clock.value = Date.now()), 10_000);
+
+/** Midnight before a time, here. */
+export function dayOf(at: number): number {
+  return new Date(at).setHours(0, 0, 0, 0);
+}
+
+export function formatDay(at: number): string {
+  const ago = Math.round((dayOf(clock.value) - dayOf(at)) / 86_400_000);
+  const date = new Date(at).toLocaleDateString([], { weekday: 'short', day: 'numeric', month: 'short' });
+  return ago === 0 ? `Today, ${date}` : ago === 1 ? `Yesterday, ${date}` : date;
+}
 
 export function formatTime(at: number): string {
   return new Date(at).toLocaleTimeString([], {
@@ -29,7 +45,7 @@ export function formatMs(ms: number): string {
 
 /** How long ago, in its largest unit. */
 export function formatAgo(at: number): string {
-  const seconds = Math.max(0, Math.round((Date.now() - at) / 1000));
+  const seconds = Math.max(0, Math.round((Math.max(clock.value, Date.now()) - at) / 1000));
   if (seconds < 60) return `${seconds} s ago`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min ago`;
   return seconds < 86_400 ? `${Math.floor(seconds / 3600)} h ago` : `${Math.floor(seconds / 86_400)} d ago`;

@@ -1,5 +1,5 @@
 /** Keeps a request as a golden case, with places masked. */
-import { useSignal, type Signal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { GoldenAnswer } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
@@ -23,29 +23,27 @@ export function GoldenForm({ id }: { readonly id: string }): JSX.Element {
       <button type="button" aria-expanded={isOpen.value} onClick={() => (isOpen.value = !isOpen.value)}>
         Keep as golden case
       </button>
-      {isOpen.value && <MaskForm masks={masks} onKeep={() => void keep()} />}
+      {isOpen.value && (
+        <form
+          class="golden"
+          onSubmit={(event) => {
+            event.preventDefault();
+            void keep();
+          }}
+        >
+          <label>
+            Mask the values at
+            <input
+              type="text"
+              placeholder="payload.email, payload.users[].name"
+              value={masks.value}
+              onInput={(event) => (masks.value = event.currentTarget.value)}
+            />
+          </label>
+          <button type="submit">Keep this request as a golden case</button>
+        </form>
+      )}
       <span role="status">{result.value}</span>
     </>
-  );
-}
-
-function MaskForm({ masks, onKeep }: { readonly masks: Signal<string>; onKeep(): void }): JSX.Element {
-  const submit = (event: SubmitEvent): void => {
-    event.preventDefault();
-    onKeep();
-  };
-  return (
-    <form class="golden" onSubmit={submit}>
-      <label>
-        Mask the values at
-        <input
-          type="text"
-          placeholder="payload.email, payload.users[].name"
-          value={masks.value}
-          onInput={(event) => (masks.value = event.currentTarget.value)}
-        />
-      </label>
-      <button type="submit">Keep this request as a golden case</button>
-    </form>
   );
 }

@@ -1,6 +1,5 @@
 /** Which requests a change would treat otherwise, each with its difference. */
 import type { JSX } from 'preact';
-import type { ImpactAnswer } from '../protocol.ts';
 import { busy, impact } from './author-store.ts';
 import { count } from './format.ts';
 import { ShownText } from './shown-text.tsx';
@@ -28,30 +27,21 @@ export function ImpactView(): JSX.Element {
           {count(kept, 'kept request')}, {count(golden, 'golden case')}; nothing was sent or performed
         </span>
       </p>
-      {changes.map((change, index) => (
-        <Change key={change.name} change={change} isOpen={index < OPEN} />
+      {changes.map(({ name, kind, difference }, index) => (
+        <details key={name} open={index < OPEN}>
+          <summary>
+            <span class="quiet">{kind}</span>{' '}
+            {kind === 'kept' ? <a href={`/request/${name}`}>{name}</a> : name}
+          </summary>
+          <pre class="difference">
+            {difference.split('\n').map((line, number) => (
+              <div key={number} class={{ '+': 'added', '-': 'removed' }[line[0] ?? ''] ?? ''}>
+                <ShownText text={line} />
+              </div>
+            ))}
+          </pre>
+        </details>
       ))}
     </>
-  );
-}
-
-function Change(props: {
-  readonly change: ImpactAnswer['changes'][number];
-  readonly isOpen: boolean;
-}): JSX.Element {
-  const { name, kind, difference } = props.change;
-  return (
-    <details open={props.isOpen}>
-      <summary>
-        <span class="quiet">{kind}</span> {kind === 'kept' ? <a href={`/request/${name}`}>{name}</a> : name}
-      </summary>
-      <pre class="difference">
-        {difference.split('\n').map((line, number) => (
-          <div key={number} class={line.startsWith('+ ') ? 'added' : line.startsWith('- ') ? 'removed' : ''}>
-            <ShownText text={line} />
-          </div>
-        ))}
-      </pre>
-    </details>
   );
 }

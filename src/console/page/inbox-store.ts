@@ -2,6 +2,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { ConsoleState, InboxPage, InboxRow } from '../protocol.ts';
 import { getJson, messageOf, readFeed, type FeedEvent } from './api.ts';
+import { place } from './navigation.ts';
 
 /** `storage.keep.decisions` may be more; a page stays smooth. */
 const MAX_ROWS = 10_000;
@@ -19,9 +20,18 @@ export interface Filters {
   readonly text: string;
   /** `yes`: only what needs attention. */
   readonly need: string;
+  /** From and to, as ISO times with a slash between. */
+  readonly time: string;
 }
 
-export const NO_FILTERS: Filters = { outcome: '', mapping: '', path: '', text: '', need: '' };
+export const NO_FILTERS: Filters = {
+  outcome: '',
+  mapping: '',
+  path: '',
+  text: '',
+  need: '',
+  time: '',
+};
 
 export const rows = signal<readonly InboxRow[]>([]);
 export const state = signal<ConsoleState | undefined>(undefined);
@@ -36,7 +46,7 @@ export const filters = signal<Filters>(readFilters());
 
 /** Filters stand in the address, so that a list is a link that can be sent. */
 function readFilters(): Filters {
-  const query = new URLSearchParams(location.search);
+  const { query } = place.peek();
   const names = Object.keys(NO_FILTERS) as (keyof Filters)[];
   return { ...NO_FILTERS, ...Object.fromEntries(names.map((name) => [name, query.get(name) ?? ''])) };
 }
@@ -47,11 +57,25 @@ export function filterQuery(): string {
   return given.length === 0 ? '' : `?${new URLSearchParams(given as [string, string][]).toString()}`;
 }
 
+/** Views beside the list, whose address has its filters. */
+const isListed = (path: string): boolean => /^\/(?:$|request\/|replay$)/.test(path);
+
+/** A link with filters sets them; one without leaves them. */
 effect(() => {
-  const address = location.pathname + filterQuery();
-  if (location.pathname !== '/author' && address !== location.pathname + location.search)
-    history.replaceState(null, '', address);
+  const { path, query } = place.value;
+  if (isListed(path) && query.size > 0) filters.value = readFilters();
 });
+
+effect(() => {
+  const { path } = place.value;
+  const query = filterQuery();
+  if (isListed(path) && query !== location.search) history.replaceState(null, '', path + query);
+});
+
+/** The requests of an interval, as a filter. */
+export function timeOf(from: number, to: number): string {
+  return `${new Date(from).toISOString()}/${new Date(to).toISOString()}`;
+}
 
 export const hookNames = computed(() => [...new Set(rows.value.map(({ path }) => path))].toSorted());
 export const mappingNames = computed(() => {
@@ -61,14 +85,16 @@ export const mappingNames = computed(() => {
 
 /** Rows that all filters but that of attention leave. */
 export const foundRows = computed(() => {
-  const { outcome, mapping, path, text } = filters.value;
+  const { outcome, mapping, path, text, time } = filters.value;
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
-  if (outcome === '' && mapping === '' && path === '' && words.length === 0) return rows.value;
+  if (outcome === '' && mapping === '' && path === '' && time === '' && words.length === 0) return rows.value;
+  const [from = 0, to = Infinity] = time.split('/').map((each) => Date.parse(each) || undefined);
   return rows.value.filter(
     (row) =>
       (outcome === '' || row.outcome === outcome) &&
       (mapping === '' || row.mapping === mapping) &&
       (path === '' || row.path === path) &&
+      (time === '' || (row.at >= from && row.at < to)) &&
       words.every((word) => textOf(row).includes(word)),
   );
 });

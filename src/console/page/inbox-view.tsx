@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { InboxRow } from '../protocol.ts';
 import { Choice } from './choice.tsx';
 import { inNeed, rowsInSight as seenRows, shownRows } from './ends-store.ts';
-import { formatAgo, formatBody, formatDate, formatMs } from './format.ts';
+import { dayOf, formatAgo, formatBody, formatDate, formatDay, formatMs, formatTime } from './format.ts';
 import {
   filterQuery,
   filters,
@@ -17,6 +17,7 @@ import {
   NO_FILTERS,
   rows,
   state,
+  timeOf,
   type Filters,
 } from './inbox-store.ts';
 import { goTo, place } from './navigation.ts';
@@ -61,7 +62,7 @@ function FilterBar(): JSX.Element {
   const set = (part: Partial<Filters>): void => {
     filters.value = { ...filters.value, ...part };
   };
-  const { outcome, mapping, path, text } = filters.value;
+  const { outcome, mapping, path, text, time } = filters.value;
   return (
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <input
@@ -93,9 +94,31 @@ function FilterBar(): JSX.Element {
       >
         needs attention {inNeed.value.length.toLocaleString('en')}
       </button>
+      <Choice
+        label="Time"
+        value={time}
+        names={timesOf(time)}
+        textOf={formatInterval}
+        onChange={(value) => set({ time: value })}
+      />
       <FoundCount />
     </form>
   );
+}
+
+/** The last days, and the interval that is chosen. */
+function timesOf(chosen: string): readonly string[] {
+  const midnight = (ago: number): number => dayOf(new Date().setDate(new Date().getDate() - ago));
+  const days = [0, 1, 2, 3, 4, 5, 6].map((ago) => timeOf(midnight(ago), midnight(ago - 1)));
+  return chosen === '' || days.includes(chosen) ? days : [chosen, ...days];
+}
+
+function formatInterval(time: string): string {
+  const [from = 0, to = 0] = time.split('/').map((each) => Date.parse(each) || 0);
+  const isDay = dayOf(from) === from && to - from > 80_000_000;
+  return isDay
+    ? formatDay(from).replace(/y, .*/, 'y')
+    : `${formatDay(from)} ${formatTime(from)} to ${formatTime(to)}`;
 }
 
 function FoundCount(): JSX.Element {
@@ -143,12 +166,24 @@ function RowList(): JSX.Element {
       aria-label={`Requests, newest first: ${all}`}
       aria-activedescendant={isOpenMade ? `row-${open}` : undefined}
       onScroll={(event) => (scrollTop.value = event.currentTarget.scrollTop)}
-      onKeyDown={moveByKey}
+      onKeyDown={(event) => {
+        const by = ({ ArrowDown: 1, ArrowUp: -1 } as const)[event.key];
+        if (by === undefined) return;
+        event.preventDefault();
+        step(by);
+      }}
     >
       <div class="spacer" role="presentation" style={{ height: `${all * rowHeight.value}px` }}>
         <div role="presentation" style={{ transform: `translateY(${first * rowHeight.value}px)` }}>
           {list.map((row, index) => (
-            <Row key={row.id} row={row} isOpen={row.id === open} position={first + index + 1} all={all} />
+            <Row
+              key={row.id}
+              row={row}
+              day={isNewDay(row, index === 0 ? shownRows.value[first - 1] : list[index - 1])}
+              isOpen={row.id === open}
+              position={first + index + 1}
+              all={all}
+            />
           ))}
         </div>
       </div>
@@ -196,25 +231,25 @@ function showOpenRow(element: HTMLElement): boolean {
   return element.scrollTop <= top && element.scrollTop >= Math.floor(lowest);
 }
 
-function moveByKey(event: KeyboardEvent): void {
-  if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-    event.preventDefault();
-    step(event.key === 'ArrowDown' ? 1 : -1);
-  }
-}
+/** The row above is of another day. */
+const isNewDay = ({ at }: InboxRow, above: InboxRow | undefined): boolean =>
+  above === undefined || dayOf(above.at) !== dayOf(at);
 
 interface RowProps {
   readonly row: InboxRow;
+  /** It is the newest of its day, whose name stands on its upper edge. */
+  readonly day: boolean;
   readonly isOpen: boolean;
   readonly position: number;
   readonly all: number;
 }
 
-function Row({ row, isOpen, position, all }: RowProps): JSX.Element {
+function Row({ row, day, isOpen, position, all }: RowProps): JSX.Element {
   return (
     <div
       id={`row-${row.id}`}
       class={isOpen ? 'row open' : 'row'}
+      data-day={day ? formatDay(row.at) : undefined}
       role="option"
       aria-selected={isOpen}
       aria-posinset={position}
@@ -229,18 +264,15 @@ function Row({ row, isOpen, position, all }: RowProps): JSX.Element {
         {formatAgo(row.at)}
       </time>
       <span class="what">
-        <ShownText text={whatBecame(row)} />
+        <ShownText
+          text={[row.mapping, row.code, row.note].filter((part) => part !== undefined).join(' · ')}
+        />
       </span>
       <span class="cost">
         {formatBody(row.bytes)} · {formatMs(row.tookMs)}
       </span>
     </div>
   );
-}
-
-/** Mapping or error, and the remark. */
-function whatBecame({ mapping, code, note }: InboxRow): string {
-  return [mapping, code, note].filter((part) => part !== undefined).join(' · ');
 }
 
 /** The built-in wake takes it wherever hooks are taken, without any file. */

@@ -1,30 +1,44 @@
 import { signal } from '@preact/signals';
 import { render, type JSX, type ComponentType } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { followEnds } from './ends-store.ts';
 import { connection, filterQuery, mayOperate, startInbox, state } from './inbox-store.ts';
 import { InboxView, openId, readOpen, step } from './inbox-view.tsx';
 import { followLink, goTo, place } from './navigation.ts';
+import { ListView, VIEWS } from './list-view.tsx';
 import { OverviewView } from './overview-view.tsx';
 import { ReplayView } from './replay-view.tsx';
 import { RequestView } from './request-view.tsx';
 import { toast } from './toast.ts';
 
 /** The editor is large, and loaded when it is opened. */
-const AuthorView = lazyView(async () => (await import('./author-view.tsx')).AuthorView);
+const author = signal<{ readonly View?: ComponentType; readonly said: string }>({ said: 'Loading…' });
+function AuthorView(): JSX.Element {
+  useEffect(() => {
+    import('./author-view.tsx').then(
+      ({ AuthorView: View }) => (author.value = { View, said: '' }),
+      () => (author.value = { said: 'the editor could not be loaded; is the service running?' }),
+    );
+  }, []);
+  const { View, said } = author.value;
+  return View === undefined ? <p class="empty quiet">{said}</p> : <View />;
+}
+
 const isHelpOpen = signal(false);
 
 function App(): JSX.Element {
-  const isAuthor = place.value.path === '/author';
+  const { path } = place.value;
   const id = openId();
+  const isWide = path === '/author' || Object.hasOwn(VIEWS, path);
   return (
     <div
-      class={`app${isAuthor ? ' author-app' : id === '' && place.value.path !== '/replay' ? '' : ' with-detail'}`}
+      class={`app${path === '/author' ? ' author-app' : id === '' && path !== '/replay' ? '' : ' with-detail'}`}
       onClick={followLink}
     >
-      <TopBar isAuthor={isAuthor} />
-      {isAuthor ? (
-        <main id="main">
-          <AuthorView />
+      <TopBar path={path} />
+      {isWide ? (
+        <main id="main" class={path === '/author' ? '' : 'wide'}>
+          {path === '/author' ? <AuthorView /> : <ListView key={path + place.value.query.toString()} />}
         </main>
       ) : (
         <main id="main" class="split">
@@ -47,20 +61,21 @@ function Detail({ id }: { readonly id: string }): JSX.Element {
   return id === '' ? <OverviewView /> : <RequestView id={id} key={id} />;
 }
 
-function TopBar({ isAuthor }: { readonly isAuthor: boolean }): JSX.Element {
+function TopBar({ path }: { readonly path: string }): JSX.Element {
+  const views = Object.entries(VIEWS).map(([href, { title }]) => [href, title] as const);
+  const current = path === '/author' || Object.hasOwn(VIEWS, path) ? path : '/';
   return (
     <header class="top">
       <a class="brand" href="/">
         <img src="/assets/icon.svg" alt="" width="22" height="22" /> Sluice
       </a>
       <nav aria-label="Views">
-        <a href="/" aria-current={isAuthor ? undefined : 'page'}>
-          Inbox
-        </a>
-        {mayOperate.value && (
-          <a href="/author" aria-current={isAuthor ? 'page' : undefined}>
-            Author
-          </a>
+        {[['/', 'Inbox'], ...views, ...(mayOperate.value ? [['/author', 'Author']] : [])].map(
+          ([href, title]) => (
+            <a key={href} href={href} aria-current={current === href ? 'page' : undefined}>
+              {title}
+            </a>
+          ),
         )}
       </nav>
       <Status />
@@ -100,6 +115,10 @@ const KEYS: readonly (readonly [key: string, what: string, act?: () => unknown])
   ['Enter', 'read the open request', readOpen],
   ['/', 'search', () => document.querySelector<HTMLInputElement>('#search')?.focus()],
   ['g i', 'inbox', () => goTo('/')],
+  ['g m', 'mappings', () => goTo('/mappings')],
+  ['g r', 'runs', () => goTo('/runs')],
+  ['g c', 'conversations', () => goTo('/conversations')],
+  ['g d', 'deliveries', () => goTo('/deliveries')],
   ['g a', 'author', () => mayOperate.value && goTo('/author')],
   ['Esc', 'back to the list'],
   ['Ctrl S', 'save the file in the editor'],
@@ -150,31 +169,10 @@ function onKey(event: KeyboardEvent): void {
 function leave(target: HTMLElement, isWriting: boolean): void {
   if (isHelpOpen.value) isHelpOpen.value = false;
   else if (isWriting && target.closest('.cm-editor') === null) target.blur();
-  else if (place.value.path !== '/' && place.value.path !== '/author') goTo(`/${filterQuery()}`);
+  else if (openId() !== '' || place.value.path === '/replay') goTo(`/${filterQuery()}`);
 }
 
 addEventListener('keydown', onKey);
 const root = document.querySelector('#app');
 if (root !== null) render(<App />, root);
 void startInbox().then(followEnds);
-
-/** A view whose code is loaded when it is first shown. */
-function lazyView(load: () => Promise<ComponentType>): ComponentType {
-  const loaded = signal<{ readonly View?: ComponentType; readonly problem?: string } | undefined>(undefined);
-  let isAsked = false;
-  const ask = (): void => {
-    isAsked = true;
-    load().then(
-      (View) => (loaded.value = { View }),
-      () => {
-        isAsked = false;
-        loaded.value = { problem: 'the editor could not be loaded; is the service running?' };
-      },
-    );
-  };
-  return function LazyView(): JSX.Element {
-    if (!isAsked) ask();
-    const { View, problem = 'Loading…' } = loaded.value ?? {};
-    return View === undefined ? <p class="empty quiet">{problem}</p> : <View />;
-  };
-}

@@ -1,6 +1,6 @@
 import { signal } from '@preact/signals';
 
-/** Where the page is: `/`, `/request/<id>`, `/author`. */
+/** Where the page is: `/`, `/request/<id>`, `/author`, a list such as `/runs`. */
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;

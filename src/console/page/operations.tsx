@@ -23,14 +23,14 @@ export const isRun = (entry: WorkJson): boolean => 'sessionKey' in entry;
 export const FAILED: readonly string[] = ['error', 'timeout', 'dead'];
 export const WAITING: readonly string[] = ['queued', 'pending'];
 
-interface Operation {
-  readonly path: 'retry' | 'approve' | 'deny' | 'cancel' | 'drop';
-  readonly label: string;
-  /** What it changes is called so afterwards. */
-  readonly done: string;
-  readonly class: string;
-  readonly fits: (entry: WorkJson) => boolean;
-}
+/** What is asked for, how it is called, how what it changes is called afterwards, its class, and what it fits. */
+type Operation = readonly [
+  path: 'retry' | 'approve' | 'deny' | 'cancel' | 'drop',
+  label: string,
+  done: string,
+  look: string,
+  fits: (entry: WorkJson) => boolean,
+];
 
 /** Until when somebody may say whether a run begins, and who has said what. */
 interface Approval {
@@ -54,38 +54,19 @@ export function approvalText(entry: WorkJson): string {
   return isAsked(entry) ? `asked for until ${formatDate(Date.parse(expiresAt))}` : '';
 }
 
+const isIn =
+  (...states: readonly string[]) =>
+  (entry: WorkJson): boolean =>
+    states.includes(endOf(entry));
+
 /** What has ended well is not begun again. */
 const OPERATIONS: readonly Operation[] = [
-  {
-    path: 'retry',
-    label: 'Run again what failed',
-    done: 'due now',
-    class: 'primary',
-    fits: (entry) => FAILED.includes(endOf(entry)),
-  },
-  {
-    path: 'retry',
-    label: 'Try now',
-    done: 'due now',
-    class: '',
-    fits: (entry) => endOf(entry) === 'queued' && !isAsked(entry),
-  },
-  { path: 'approve', label: 'Approve', done: 'approved', class: 'primary', fits: isAsked },
-  { path: 'deny', label: 'Deny', done: 'denied', class: 'danger', fits: isAsked },
-  {
-    path: 'cancel',
-    label: 'Cancel',
-    done: 'cancelled',
-    class: 'danger',
-    fits: (entry) => isRun(entry) && endOf(entry) === 'active',
-  },
-  {
-    path: 'drop',
-    label: 'Drop',
-    done: 'dropped',
-    class: 'danger',
-    fits: (entry) => [...WAITING, 'dead'].includes(endOf(entry)),
-  },
+  ['retry', 'Run again what failed', 'due now', 'primary', isIn(...FAILED)],
+  ['retry', 'Try now', 'due now', '', (entry) => endOf(entry) === 'queued' && !isAsked(entry)],
+  ['approve', 'Approve', 'approved', 'primary', isAsked],
+  ['deny', 'Deny', 'denied', 'danger', isAsked],
+  ['cancel', 'Cancel', 'cancelled', 'danger', (entry) => isRun(entry) && endOf(entry) === 'active'],
+  ['drop', 'Drop', 'dropped', 'danger', isIn(...WAITING, 'dead')],
 ];
 
 /** A button for each operation that fits any of the entries; nothing for who may only look. */
@@ -94,7 +75,7 @@ export function Operations(props: {
   readonly onChanged: () => void;
 }): JSX.Element | null {
   const problem = useSignal('');
-  const change = async ({ path, done }: Operation, ids: readonly string[]): Promise<void> => {
+  const change = async ([path, , done]: Operation, ids: readonly string[]): Promise<void> => {
     try {
       const { changed } = await postJson<{ readonly changed: number }>(`/api/${path}`, { ids });
       say(changed === 0 ? 'nothing changed: it has gone on, or is not tried again' : `${changed} ${done}`);
@@ -108,21 +89,51 @@ export function Operations(props: {
   return (
     <p class="actions">
       {OPERATIONS.map((operation) => {
-        const ids = props.entries.filter(operation.fits).map((entry) => text(entry, 'id'));
-        return (
-          ids.length > 0 && (
-            <button
-              key={operation.label}
-              type="button"
-              class={operation.class}
-              onClick={() => void change(operation, ids)}
-            >
-              {operation.label}
-            </button>
-          )
+        const [, label, , look, fits] = operation;
+        const ids = props.entries.filter(fits).map((entry) => text(entry, 'id'));
+        return ids.length === 0 ? null : (
+          <button key={label} type="button" class={look} onClick={() => void change(operation, ids)}>
+            {label}
+            {ids.length > 1 && ` (${ids.length})`}
+          </button>
         );
       })}
       {problem.value !== '' && <span role="alert">{problem.value}</span>}
     </p>
   );
+}
+
+/** What begins no further run: those of a mapping, of a runner, or with neither all. What is under way goes on. */
+export interface Pausable {
+  readonly mapping?: string;
+  readonly runner?: string;
+}
+
+/** Nothing for who may only look. */
+export function PauseButtons(props: {
+  readonly of: Pausable;
+  readonly whats?: readonly ('pause' | 'resume')[];
+}): JSX.Element | null {
+  const { of, whats = ['pause', 'resume'] } = props;
+  const name = of.mapping ?? of.runner ?? 'all runs';
+  const set = (what: string): void =>
+    void postJson<{ readonly changed: number }>(`/api/${what}`, of).then(
+      ({ changed }) => say(changed === 0 ? `it is so already: ${name}` : `${what}d ${name}`),
+      (error: unknown) => say(messageOf(error)),
+    );
+  return mayOperate.value ? (
+    <>
+      {whats.map((what) => (
+        <button
+          key={what}
+          type="button"
+          class="link"
+          aria-label={`${what} ${name}`}
+          onClick={() => set(what)}
+        >
+          {what}
+        </button>
+      ))}
+    </>
+  ) : null;
 }

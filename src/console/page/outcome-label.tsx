@@ -5,14 +5,17 @@ import { formatTime } from './format.ts';
 
 /** How a request ended: a colour, and always the words, too. */
 export function OutcomeLabel({ row }: { readonly row: InboxRow }): JSX.Element {
-  const end = row.isRepeat === true ? undefined : endOf(row);
-  const { tone, text } =
-    row.isRepeat === true
-      ? { tone: 'skipped', text: 'repeat' }
-      : end === undefined
-        ? { tone: row.outcome, text: `${row.status} ${row.outcome}` }
-        : wordsOf(end);
+  const [tone, text] = endWords(row);
   return <Label tone={tone} text={text} title={`answered ${row.status} ${row.outcome}`} />;
+}
+
+/** The colour of how a request ended. */
+export const toneOf = (row: InboxRow): string => endWords(row)[0];
+
+function endWords(row: InboxRow): readonly [tone: string, words: string] {
+  if (row.isRepeat === true) return ['skipped', 'repeat'];
+  const end = endOf(row);
+  return end === undefined ? [row.outcome, `${row.status || ''} ${row.outcome}`.trim()] : wordsOf(end);
 }
 
 /** Words in a colour; `title` says more. */
@@ -29,13 +32,11 @@ export function Label(props: {
   );
 }
 
-function wordsOf({ end, why }: ShownEnd): { readonly tone: string; readonly text: string } {
+function wordsOf({ end, why }: ShownEnd): readonly [tone: string, words: string] {
   const [tone, words] = ENDS[end];
-  if (end === 'queued' && why !== undefined) {
-    const at = Date.parse(why);
-    return { tone, text: `${words}: ${Number.isNaN(at) ? why : `next try ${formatTime(at)}`}` };
-  }
-  return { tone, text: words };
+  if (end !== 'queued' || why === undefined) return [tone, words];
+  const at = Date.parse(why);
+  return [tone, `${words}: ${Number.isNaN(at) ? why : `next try ${formatTime(at)}`}`];
 }
 
 const ENDS: Readonly<Record<ShownEnd['end'], readonly [tone: string, words: string]>> = {
@@ -51,22 +52,11 @@ const ENDS: Readonly<Record<ShownEnd['end'], readonly [tone: string, words: stri
 
 /** The state of a run, a delivery or an event. */
 export function StateLabel({ state }: { readonly state: string }): JSX.Element {
-  return <Label tone={TONES[state] ?? 'skipped'} text={state} />;
+  return <Label tone={TONES.find(([, states]) => states.includes(state))?.[0] ?? 'skipped'} text={state} />;
 }
 
-const TONES: Readonly<Record<string, string>> = {
-  completed: 'accepted',
-  ok: 'accepted',
-  forwarded: 'accepted',
-  consumed: 'accepted',
-  true: 'accepted',
-  active: 'waiting',
-  queued: 'waiting',
-  pending: 'waiting',
-  claimed: 'waiting',
-  unknown: 'waiting',
-  timeout: 'waiting',
-  dead: 'rejected',
-  error: 'rejected',
-  false: 'rejected',
-};
+const TONES: readonly (readonly [tone: string, states: readonly string[]])[] = [
+  ['accepted', ['completed', 'ok', 'forwarded', 'consumed', 'true']],
+  ['waiting', ['active', 'queued', 'pending', 'claimed', 'unknown', 'timeout']],
+  ['rejected', ['dead', 'error', 'false']],
+];

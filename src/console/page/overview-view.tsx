@@ -2,14 +2,14 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { Overview } from '../protocol.ts';
-import { getJson, messageOf, postJson } from './api.ts';
-import { Choice } from './choice.tsx';
-import { inNeed, needsAttention } from './ends-store.ts';
-import { count, formatAgo, formatTime } from './format.ts';
-import { filters, mayOperate, rows, state } from './inbox-store.ts';
+import type { InboxRow, Overview } from '../protocol.ts';
+import { getJson } from './api.ts';
+import { inNeed } from './ends-store.ts';
+import { clock, count, formatAgo, formatTime } from './format.ts';
+import { filters, rows } from './inbox-store.ts';
+import { type Pausable, PauseButtons } from './operations.tsx';
+import { toneOf } from './outcome-label.tsx';
 import { ShownText } from './shown-text.tsx';
-import { say } from './toast.ts';
 
 const LOOK_MS = 5_000;
 const BARS = 24;
@@ -31,9 +31,9 @@ export function OverviewView(): JSX.Element {
   return (
     <article class="request overview">
       <h1 tabIndex={-1}>Overview</h1>
-      {found.value !== undefined && <Work found={found.value} />}
       <Need />
-      <Chart />
+      {found.value !== undefined && <Work found={found.value} />}
+      <Charts />
     </article>
   );
 }
@@ -48,67 +48,40 @@ function Work({ found }: { readonly found: Overview }): JSX.Element {
         {count(backlog.queuedOutbox, 'delivery', 'deliveries')} waiting, {backlog.deadOutbox} given up
       </p>
       <ul>
-        {obstaclesOf(found).map(({ text, paused }) => (
+        {obstaclesOf(found).map(([text, paused]) => (
           <li key={text} class="note">
             <ShownText text={text} />{' '}
-            {paused !== undefined && mayOperate.value && (
-              <button type="button" class="link" onClick={() => void setPause('resume', paused)}>
-                Resume
-              </button>
-            )}
+            {paused !== undefined && <PauseButtons of={paused} whats={['resume']} />}
           </li>
         ))}
       </ul>
-      {mayOperate.value && <PauseForm />}
+      <p>
+        All runs: <PauseButtons of={{}} />
+      </p>
     </section>
   );
 }
 
-interface Obstacle {
-  readonly text: string;
-  /** The mapping whose pause can be ended. */
-  readonly paused?: string;
+/** Pauses of runners stand among those of mappings. */
+function pausedBy(id: string): Pausable {
+  const [, runner] = /^runner (.*)$/.exec(id) ?? [];
+  return id === ALL ? {} : runner === undefined ? { mapping: id } : { runner };
 }
 
-/** What keeps runs from beginning. */
-function obstaclesOf({ pauses, limited, holds }: Overview): readonly Obstacle[] {
+/** What keeps runs from beginning, and whose pause it is. */
+function obstaclesOf({ pauses, limited, holds }: Overview): readonly (readonly [string, Pausable?])[] {
   return [
-    ...pauses.map(({ mappingId, since }) => ({
-      text: `${mappingId === ALL ? 'All runs are' : `Mapping ${mappingId} is`} paused since ${formatTime(since)}.`,
-      paused: mappingId,
-    })),
-    ...limited.map(({ mappingId, reason, waiting }) => ({
-      text: `Mapping ${mappingId} is at its limit (${reason}): ${count(waiting, 'run')} waiting.`,
-    })),
-    ...holds.map(({ runner, model = '', code, waiting }) => ({
-      text: `Agent ${runner} ${model} is away (${code}): ${count(waiting, 'run')} waiting.`,
-    })),
+    ...pauses.map(({ mappingId: id, since }): readonly [string, Pausable] => [
+      `Paused since ${formatTime(since)}: ${id === ALL ? 'all runs' : id}.`,
+      pausedBy(id),
+    ]),
+    ...limited.map(({ mappingId, reason, waiting }): readonly [string] => [
+      `Mapping ${mappingId} is at its limit (${reason}): ${count(waiting, 'run')} waiting.`,
+    ]),
+    ...holds.map(({ runner, model = '', code, waiting }): readonly [string] => [
+      `Agent ${runner} ${model} is away (${code}): ${count(waiting, 'run')} waiting.`,
+    ]),
   ];
-}
-
-async function setPause(what: 'pause' | 'resume', mapping: string): Promise<void> {
-  const isAll = mapping === ALL || mapping === '';
-  try {
-    const body = isAll ? {} : { mapping };
-    const { changed } = await postJson<{ readonly changed: number }>(`/api/${what}`, body);
-    say(changed === 0 ? 'nothing changed' : `${what}d ${isAll ? 'all runs' : mapping}`);
-  } catch (error) {
-    say(messageOf(error));
-  }
-}
-
-/** Begins no further run of a mapping, or of any; what is under way goes on. */
-function PauseForm(): JSX.Element {
-  const chosen = useSignal('');
-  const names = state.value?.mappings ?? [];
-  return (
-    <p class="actions">
-      <Choice label="Mapping" value={chosen.value} names={names} onChange={(name) => (chosen.value = name)} />
-      <button type="button" onClick={() => void setPause('pause', chosen.value)}>
-        Pause
-      </button>
-    </p>
-  );
 }
 
 function Need(): JSX.Element {
@@ -124,31 +97,86 @@ function Need(): JSX.Element {
   );
 }
 
-/** Requests over time, from the first in the list to now; what needs attention in its own colour. */
-function Chart(): JSX.Element | null {
+interface Layer {
+  readonly tone: string;
+  readonly values: readonly number[];
+}
+
+/** What came over time, from the first in the list to now, in four small charts. */
+function Charts(): JSX.Element | null {
   const list = rows.value;
   const oldest = list.at(-1)?.at;
   if (oldest === undefined) return null;
-  const now = Date.now();
+  const now = Math.max(clock.value, list[0]?.at ?? 0);
   const step = Math.max((now - oldest) / BARS, 60_000);
-  const bars = Array.from({ length: BARS }, (_, index) => {
-    const to = now - (BARS - 1 - index) * step;
-    return list.filter(({ at }) => at > to - step && at <= to);
-  });
-  const top = Math.max(...bars.map(({ length }) => length), 1);
-  const said = `${count(list.length, 'request')} since ${formatAgo(oldest)}, ${inNeed.value.length} of them need attention`;
+  const bars: InboxRow[][] = Array.from({ length: BARS }, () => []);
+  for (const row of list) bars.at(Math.max(0, BARS - 1 - Math.floor((now - row.at) / step)))?.push(row);
+  const tones = bars.map((bar) => bar.map(toneOf));
+  const counts = (...wanted: readonly string[]): readonly number[] =>
+    tones.map((bar) => bar.filter((tone) => wanted.includes(tone)).length);
+  const times = bars.map((bar) => bar.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b));
+  const most = (part: number): readonly number[] =>
+    times.map((sorted) => sorted[Math.ceil(sorted.length * part) - 1] ?? 0);
+  const refused = bars.map((bar) => bar.filter(({ outcome }) => outcome === 'rejected').length);
+  const minutes = Math.round(step / 60_000);
   return (
     <section>
-      <h2>Requests over time</h2>
-      <svg class="chart" viewBox={`0 0 ${BARS * 10} 60`} role="img" aria-label={said}>
-        {bars.map((bar, index) => (
-          <g key={index} transform={`translate(${index * 10 + 1} 60) scale(1 ${-58 / top})`}>
-            <rect class="all" width="8" height={bar.length} />
-            <rect class="bad" width="8" height={bar.filter(needsAttention).length} />
-          </g>
-        ))}
-      </svg>
-      <p class="quiet small">{said}</p>
+      <h2>
+        Since {formatAgo(oldest)} <span class="quiet small">a bar is {count(minutes, 'minute')}</span>
+      </h2>
+      <div class="charts">
+        <Bars title="Requests" layers={[{ tone: 'all', values: bars.map(({ length }) => length) }]} />
+        <Bars title="Refused" layers={[{ tone: 'rejected', values: refused }]} />
+        <Bars
+          title="Ended well; under way; failed, refused or lost"
+          layers={[
+            { tone: 'accepted', values: counts('accepted', 'waiting', 'rejected') },
+            { tone: 'waiting', values: counts('waiting', 'rejected') },
+            { tone: 'rejected', values: counts('rejected') },
+          ]}
+        />
+        <Bars
+          title="Answered within: 95 %, half"
+          unit=" ms"
+          layers={[
+            { tone: 'soft', values: most(0.95) },
+            { tone: 'all', values: most(0.5) },
+          ]}
+        />
+      </div>
     </section>
+  );
+}
+
+/** Bars of several layers before each other, the largest first. */
+function Bars(props: {
+  readonly title: string;
+  readonly unit?: string;
+  readonly layers: readonly Layer[];
+}): JSX.Element {
+  const { title, unit = '', layers } = props;
+  const values = layers[0]?.values ?? [];
+  const top = Math.max(...values);
+  const said = `at most ${Number(top.toPrecision(3)).toLocaleString('en')}${unit}`;
+  return (
+    <figure>
+      <figcaption class="small">
+        {title} <span class="quiet">{said}</span>
+      </figcaption>
+      <svg
+        class="chart"
+        viewBox={`0 0 ${BARS * 10} 60`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${title}: ${said}`}
+      >
+        {layers.map((layer) =>
+          layer.values.map((value, index) => {
+            const height = top === 0 ? 0 : (58 * value) / top;
+            return <rect class={layer.tone} width="8" x={index * 10 + 1} y={60 - height} height={height} />;
+          }),
+        )}
+      </svg>
+    </figure>
   );
 }

@@ -9,49 +9,39 @@ const MAX_ACTIONS = 20;
 
 type Action = Judgement['actions'][number];
 
-export function PromptView({ judgement }: { readonly judgement: Judgement }): JSX.Element {
-  const { actions } = judgement;
+export function PromptView({
+  judgement: { actions, prompts },
+}: {
+  readonly judgement: Judgement;
+}): JSX.Element {
   const agents = actions.filter(({ kind }) => kind === 'agent');
   return (
     <>
       {actions.slice(0, MAX_ACTIONS).map((action) => (
-        <ActionItem key={action.id} action={action} parts={judgement.prompts[agents.indexOf(action)]} />
+        <div class="action" key={action.id}>
+          <h3>
+            {action.kind} <ShownText text={action.kind === 'wake' ? action.mode : action.name} />
+          </h3>
+          {action.kind === 'agent' ? (
+            <>
+              <FactList facts={settingsOf(action)} />
+              <Prompt parts={prompts[agents.indexOf(action)]} prompt={action.prompt} />
+            </>
+          ) : (
+            <ShownBlock kind="said" text={action.kind === 'wake' ? action.text : action.message} />
+          )}
+        </div>
       ))}
       {actions.length > MAX_ACTIONS && <p class="quiet">and {actions.length - MAX_ACTIONS} more actions</p>}
     </>
   );
 }
 
-interface ActionProps {
-  readonly action: Action;
-  /** Of the prompt, where it has one. */
-  readonly parts: Judgement['prompts'][number] | undefined;
-}
-
-function ActionItem({ action, parts }: ActionProps): JSX.Element {
-  return (
-    <div class="action">
-      <h3>
-        {action.kind} <ShownText text={titleOf(action)} />
-      </h3>
-      <Settings action={action} />
-      {action.kind === 'agent' ? (
-        <Prompt parts={parts} prompt={action.prompt} />
-      ) : (
-        <ShownBlock kind="said" text={action.kind === 'wake' ? action.text : action.message} />
-      )}
-    </div>
-  );
-}
-
-function titleOf(action: Action): string {
-  return action.kind === 'wake' ? action.mode : action.name;
-}
-
-function Settings({ action }: { readonly action: Action }): JSX.Element | null {
-  if (action.kind !== 'agent') return null;
+function settingsOf(
+  action: Extract<Action, { readonly kind: 'agent' }>,
+): readonly (readonly [string, string | undefined])[] {
   const channel = action.channel === 'last' ? 'the channel last used' : action.channel;
-  const facts: readonly (readonly [string, string | undefined])[] = [
+  return [
     ['session', `${action.sessionKey}${action.oneShot ? ' (ends with the run)' : ''}`],
     ['delivery', action.deliver ? `${channel}${action.to === undefined ? '' : ` to ${action.to}`}` : 'none'],
     ['model', action.model],
@@ -59,30 +49,20 @@ function Settings({ action }: { readonly action: Action }): JSX.Element | null {
     ['runner', action.runner],
     ['dedupe', action.dedupe?.key],
   ];
-  return <FactList facts={facts} />;
 }
 
-function Prompt({ parts, prompt }: Pick<ActionProps, 'parts'> & { readonly prompt: string }): JSX.Element {
-  if (parts?.external === undefined) {
-    return (
-      <div class="prompt">
-        <p class="note">Without the safety boundary: the mapping sets allowUnsafeExternalContent.</p>
-        <ShownBlock text={prompt} />
-      </div>
-    );
-  }
-  return <BoundedPrompt before={parts.before} external={parts.external} after={parts.after} />;
-}
-
-type PromptParts = NonNullable<ActionProps['parts']>;
-
-function BoundedPrompt(props: {
-  readonly before: string;
-  readonly external: NonNullable<PromptParts['external']>;
-  readonly after: string;
+function Prompt(props: {
+  /** Absent where it is not taken apart. */
+  readonly parts: Judgement['prompts'][number] | undefined;
+  readonly prompt: string;
 }): JSX.Element {
-  const { before, external, after } = props;
-  return (
+  const { before = '', external, after = '' } = props.parts ?? {};
+  return external === undefined ? (
+    <div class="prompt">
+      <p class="note">Without the safety boundary: the mapping sets allowUnsafeExternalContent.</p>
+      <ShownBlock text={props.prompt} />
+    </div>
+  ) : (
     <div class="prompt">
       <ShownBlock text={before.trimEnd()} />
       <figure class="boundary">

@@ -61,9 +61,23 @@ export function ReplayView(): JSX.Element {
           </button>
         </p>
       )}
-      {ENDS.map(([end, tone, words]) => (
-        <Planned key={end} tone={tone} words={words} plan={plan.value.filter((one) => one.end === end)} />
-      ))}
+      {ENDS.map(([end, tone, words]) => {
+        const planned = plan.value.filter((one) => one.end === end);
+        return planned.length === 0 ? null : (
+          <details key={end}>
+            <summary>
+              <Label tone={tone} text={`${planned.length} ${words}`} />
+            </summary>
+            <ul>
+              {planned.map(({ id, says = '' }) => (
+                <li key={id}>
+                  <a href={`/request/${id}`}>{id}</a> <ShownText text={says} />
+                </li>
+              ))}
+            </ul>
+          </details>
+        );
+      })}
       <ul>
         {done.value?.map(({ id, requestId, status }) => (
           <li key={id}>
@@ -74,26 +88,5 @@ export function ReplayView(): JSX.Element {
         ))}
       </ul>
     </article>
-  );
-}
-
-function Planned(props: {
-  readonly tone: string;
-  readonly words: string;
-  readonly plan: readonly PlannedReplay[];
-}): JSX.Element | null {
-  return props.plan.length === 0 ? null : (
-    <details>
-      <summary>
-        <Label tone={props.tone} text={`${props.plan.length} ${props.words}`} />
-      </summary>
-      <ul>
-        {props.plan.map(({ id, says = '' }) => (
-          <li key={id}>
-            <a href={`/request/${id}`}>{id}</a> <ShownText text={says} />
-          </li>
-        ))}
-      </ul>
-    </details>
   );
 }

@@ -1,10 +1,10 @@
 /** One request: what it was, why it became what it is, and what became of it. */
-import { useSignal, type Signal } from '@preact/signals';
+import { useSignal, useSignalEffect, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { Judgement, KeptContent, RequestPage } from '../protocol.ts';
 import { getJson, isAborted, isPassing, messageOf } from './api.ts';
-import { parseExact } from './exact-json.ts';
+import { parseExact, type Value } from './exact-json.ts';
 import { formatBody, formatDate, formatMs } from './format.ts';
 import { GoldenForm } from './golden-form.tsx';
 import { mayOperate, mayWrite, state } from './inbox-store.ts';
@@ -14,6 +14,7 @@ import { PayloadTree, pointedPath } from './payload-tree.tsx';
 import { PromptView } from './prompt-view.tsx';
 import { ShownText } from './shown-text.tsx';
 import { StoryView } from './story-view.tsx';
+import { Tabs } from './tabs.tsx';
 import { copy } from './toast.ts';
 import { Place, TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
@@ -71,7 +72,9 @@ function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
   return (
     <article class="request">
       <RequestHead page={page} />
-      <StoryView page={page} onChanged={onChanged} />
+      <StoryView page={page} onChanged={onChanged}>
+        {mayOperate.value && <AuthorActions page={page} />}
+      </StoryView>
       <div class={kept === undefined ? 'columns single' : 'columns'}>
         <div class="story">
           <Why page={page} />
@@ -81,7 +84,7 @@ function RequestContent({ page, onChanged }: ContentProps): JSX.Element {
             <WorkView page={page} onChanged={onChanged} />
           </Section>
         </div>
-        {kept !== undefined && <Content kept={kept} />}
+        {kept !== undefined && <Content page={page} kept={kept} />}
       </div>
     </article>
   );
@@ -157,7 +160,6 @@ function RequestHead({ page }: { readonly page: RequestPage }): JSX.Element {
       </h1>
       {row !== undefined && <OutcomeLabel row={row} />}
       <FactsLine page={page} />
-      {mayOperate.value && kept !== undefined && <AuthorActions page={page} />}
     </header>
   );
 }
@@ -196,17 +198,20 @@ function placeToChange({ mapping, notes }: Judgement): string | undefined {
   return mapping?.at ?? near?.mapping?.at ?? near?.at;
 }
 
-/** What an author can do with a request that is kept. */
-function AuthorActions({ page: { id, now } }: { readonly page: RequestPage }): JSX.Element {
+/** What can be done with a request, as far as it is kept. */
+function AuthorActions({ page: { id, now, row, kept } }: { readonly page: RequestPage }): JSX.Element {
   const at = now === undefined ? undefined : placeToChange(now);
   const place = at === undefined ? '' : `&at=${encodeURIComponent(at)}`;
   return (
-    <p class="actions">
-      <a class="button" href={`/author?request=${id}${place}`}>
-        Try a change
-      </a>
-      {mayWrite.value && <GoldenForm id={id} />}
-    </p>
+    <>
+      {kept !== undefined && (
+        <a class="button" href={`/author?request=${id}${place}`}>
+          Try a change
+        </a>
+      )}
+      {kept !== undefined && row?.outcome === 'rejected' && <a href={`/replay?text=${id}`}>Replay</a>}
+      {mayWrite.value && kept !== undefined && <GoldenForm id={id} />}
+    </>
   );
 }
 
@@ -227,16 +232,51 @@ function Section(props: {
   );
 }
 
-function Content({ kept: { payload, headers, query } }: { readonly kept: KeptContent }): JSX.Element {
-  const choice = { action: 'Copy the path', onChoose: copy };
+const PARTS = ['Payload', 'Headers', 'Query', 'Answer'] as const;
+
+function Content({ page, kept }: { readonly page: RequestPage; readonly kept: KeptContent }): JSX.Element {
+  const tab = useSignal<(typeof PARTS)[number]>('Payload');
+  const { headers, query } = kept;
+  const names = PARTS.filter((name) => name !== 'Query' || Object.keys(query).length > 0);
+  const payload = useMemo(() => parseExact(kept.payload), [kept.payload]);
+  const values = { Payload: payload, Headers: headers, Query: query, Answer: answerOf(page) };
+  const name = tab.value.toLowerCase();
+  const text = tab.value === 'Payload' ? kept.payload : JSON.stringify(values[tab.value], undefined, 2);
+  // A piece of a text leads to its value: the tab that has it is shown.
+  useSignalEffect(() => {
+    const pointed = PARTS.find((one) => pointedPath.value.startsWith(`${one.toLowerCase()}.`));
+    if (pointed !== undefined) tab.value = pointed;
+  });
   return (
     <aside class="content" aria-label="The request">
-      <h2>Payload</h2>
-      <PayloadTree root="payload" value={parseExact(payload)} label="payload" {...choice} />
-      <h2>Headers</h2>
-      <PayloadTree root="headers" value={headers} label="headers" {...choice} />
-      {Object.keys(query).length > 0 && <h2>Query</h2>}
-      {Object.keys(query).length > 0 && <PayloadTree root="query" value={query} label="query" {...choice} />}
+      <Tabs label="Parts of the request" names={names} tab={tab}>
+        <button type="button" class="link" onClick={() => copy(text, `the ${name}`)}>
+          Copy as JSON
+        </button>
+        <PayloadTree
+          key={name}
+          root={name}
+          value={values[tab.value]}
+          label={name}
+          action="Copy the path"
+          onChoose={copy}
+        />
+        {tab.value === 'Answer' && (
+          <p class="quiet small">What is known of it: its sentences are not kept.</p>
+        )}
+      </Tabs>
     </aside>
   );
+}
+
+/** The fields of the answer that the decision has, and the header that names the request. */
+function answerOf({ id, row }: RequestPage): Readonly<Record<string, Value>> {
+  const { status = 0, outcome, code, work = [] } = row ?? {};
+  return {
+    'x-request-id': id,
+    status,
+    ok: outcome !== 'rejected',
+    ...(code === undefined ? {} : { code }),
+    ...(work.length === 0 ? {} : { ids: [...work] }),
+  };
 }

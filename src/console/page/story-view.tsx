@@ -1,10 +1,11 @@
 /** The story of a request in one sentence and a bar, and what can be done about its end. */
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import type { RequestPage, WorkJson } from '../protocol.ts';
 import { count } from './format.ts';
 import { endOf, FAILED, isRun, Operations, text, WAITING } from './operations.tsx';
 import { Label } from './outcome-label.tsx';
 import { ShownText } from './shown-text.tsx';
+import { asRead } from './trace-view.tsx';
 import { sentOf, workOf } from './work-view.tsx';
 
 type Tone = 'accepted' | 'rejected' | 'waiting' | 'skipped';
@@ -19,6 +20,8 @@ const RUNNING: readonly string[] = ['active', 'claimed'];
 export function StoryView(props: {
   readonly page: RequestPage;
   readonly onChanged: () => void;
+  /** What else can be done. */
+  readonly children: ComponentChildren;
 }): JSX.Element {
   return (
     <div class="story-head">
@@ -32,7 +35,10 @@ export function StoryView(props: {
           </li>
         ))}
       </ol>
-      <Operations entries={isRepeat(props.page) ? [] : allOf(props.page)} onChanged={props.onChanged} />
+      <div class="actions">
+        <Operations entries={isRepeat(props.page) ? [] : allOf(props.page)} onChanged={props.onChanged} />
+        {props.children}
+      </div>
     </div>
   );
 }
@@ -78,7 +84,7 @@ function distinct(states: readonly string[]): string {
 function sentenceOf(page: RequestPage): string {
   const { row } = page;
   if (row?.outcome === 'rejected')
-    return `Refused with ${row.status} ${row.code ?? ''}: ${row.note ?? 'see why below'}.`;
+    return `Refused with ${row.status} ${row.code ?? ''}: ${(row.note ?? 'see why below').replace(/\{".*\}/, asRead)}.`;
   if (isRepeat(page)) return 'A repeat of an earlier request: nothing new was made.';
   if (row?.outcome === 'skipped')
     return `Taken, and nothing was made of it: ${row.note ?? 'as a rule says'}.`;

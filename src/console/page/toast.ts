@@ -10,9 +10,10 @@ export function say(text: string): void {
   toastTimer = setTimeout(() => (toast.value = ''), 4_000);
 }
 
-export function copy(text: string): void {
+/** `what` it is, where it is long; default the text itself. */
+export function copy(text: string, what = text): void {
   navigator.clipboard.writeText(text).then(
-    () => say(`copied ${text}`),
-    () => say(`could not copy ${text}`),
+    () => say(`copied ${what}`),
+    () => say(`could not copy ${what}`),
   );
 }

@@ -179,7 +179,7 @@ function Hints({ node: { at, missing, element }, notes }: NodeProps): JSX.Elemen
 const INFIX = new Set(['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in']);
 
 /** A comparison as people read one: the variable, the operator, the value. Anything else as it is written. */
-function asRead(expression: string): string {
+export function asRead(expression: string): string {
   try {
     const [[operator, operands] = []] = Object.entries(JSON.parse(expression) as object);
     if (operator === undefined || !INFIX.has(operator) || !Array.isArray(operands) || operands.length !== 2)
@@ -219,54 +219,34 @@ function Found({ value }: { readonly value: unknown }): JSX.Element {
   );
 }
 
-/** What a transform wrote, and how it ended. */
-export function TransformView({ judgement }: { readonly judgement: Judgement }): JSX.Element {
+/** What transforms wrote, and how they ended. */
+export function TransformView({ judgement: { transforms } }: { readonly judgement: Judgement }): JSX.Element {
   return (
     <>
-      {judgement.transforms.map((transform) => (
-        <TransformItem key={`${transform.module}${transform.index ?? ''}`} transform={transform} />
-      ))}
-    </>
-  );
-}
-
-type Transform = Judgement['transforms'][number];
-
-function TransformItem({ transform }: { readonly transform: Transform }): JSX.Element {
-  const { problem, reply } = transform;
-  return (
-    <div class="transform">
-      <TransformHead transform={transform} />
-      {problem !== undefined && <ProblemText text={problem} />}
-      {reply.kind === 'failed' && (
-        <ProblemText code={reply.failure} text={`${reply.name ?? ''} ${reply.message}`.trim()} />
-      )}
-      {reply.logs.length > 0 && <Console logs={reply.logs} />}
-      {reply.kind === 'failed' && reply.stack !== undefined && <ShownBlock kind="stack" text={reply.stack} />}
-    </div>
-  );
-}
-
-function TransformHead({ transform }: { readonly transform: Transform }): JSX.Element {
-  const { module, index, at, reply, problem } = transform;
-  return (
-    <h3>
-      {module}
-      {index !== undefined && <span class="quiet"> for element {index}</span>} <Place at={at} />{' '}
-      <StateLabel state={reply.kind === 'ok' && problem === undefined ? 'ok' : 'error'} />{' '}
-      <span class="quiet small">{formatMs(reply.tookMs)}</span>
-    </h3>
-  );
-}
-
-function Console({ logs }: Pick<Transform['reply'], 'logs'>): JSX.Element {
-  return (
-    <pre class="console">
-      {logs.map(({ level, text }, number) => (
-        <div key={number} class={level}>
-          <span class="quiet">{level}</span> <ShownText text={text} />
+      {transforms.map(({ module, index, at, reply, problem }) => (
+        <div class="transform" key={`${module}${index ?? ''}`}>
+          <h3>
+            {module}
+            {index !== undefined && <span class="quiet"> for element {index}</span>} <Place at={at} />{' '}
+            <StateLabel state={reply.kind === 'ok' && problem === undefined ? 'ok' : 'error'} />{' '}
+            <span class="quiet small">{formatMs(reply.tookMs)}</span>
+          </h3>
+          {problem !== undefined && <ProblemText text={problem} />}
+          {reply.kind === 'failed' && (
+            <ProblemText code={reply.failure} text={`${reply.name ?? ''} ${reply.message}`.trim()} />
+          )}
+          {reply.logs.length > 0 && (
+            <pre class="console">
+              {reply.logs.map(({ level, text }, number) => (
+                <div key={number} class={level}>
+                  <span class="quiet">{level}</span> <ShownText text={text} />
+                </div>
+              ))}
+            </pre>
+          )}
+          {reply.kind === 'failed' && <ShownBlock kind="stack" text={reply.stack ?? ''} />}
         </div>
       ))}
-    </pre>
+    </>
   );
 }

@@ -34,7 +34,7 @@ interface EntryProps extends Changing {
   readonly entry: WorkJson;
 }
 
-function RunWork({ entry, ...changing }: EntryProps): JSX.Element {
+export function RunWork({ entry, ...changing }: EntryProps): JSX.Element {
   const reply = text(entry, 'reply');
   return (
     <article class="work">
@@ -43,6 +43,8 @@ function RunWork({ entry, ...changing }: EntryProps): JSX.Element {
       </h3>
       <Facts entry={entry} />
       <Failure entry={entry} />
+      {text(entry, 'message') !== '' && <h4>Asked</h4>}
+      <ShownBlock kind="said" text={text(entry, 'message')} />
       {reply !== '' && <h4>Reply</h4>}
       <ShownBlock kind="said" text={reply} />
       <Operations entries={[entry]} {...changing} />

@@ -1,0 +1,188 @@
+/** What is stored, as tables: mappings, runs, conversations, deliveries, costs, and the changes that somebody made. */
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { ListPage, WorkJson } from '../protocol.ts';
+import { getJson, isAborted, messageOf } from './api.ts';
+import { Choice } from './choice.tsx';
+import { formatAgo, formatDate, formatMs } from './format.ts';
+import { mayOperate, state } from './inbox-store.ts';
+import { goTo, place } from './navigation.ts';
+import { endOf, Operations, PauseButtons, text } from './operations.tsx';
+import { StateLabel } from './outcome-label.tsx';
+import { ShownText } from './shown-text.tsx';
+import { RunWork } from './work-view.tsx';
+
+type Page = ListPage<WorkJson> & { readonly conversation?: WorkJson };
+
+const LOOK_MS = 5_000;
+/** A longer list stays as it is. */
+const MAX_FOLLOWED = 100;
+
+interface View {
+  readonly title: string;
+  /** Of its rows, in the order of columns; one that no row has takes no room. */
+  readonly keys: string;
+  /** States that can be chosen. */
+  readonly states?: string;
+}
+
+/** By their path, which the service has behind `/api`. */
+export const VIEWS: Readonly<Record<string, View>> = {
+  '/mappings': {
+    title: 'Mappings',
+    keys: 'mappingId runner hits lastHitAt refusals runs failed active inputTokens outputTokens usd usdPerDay pause pauseRunner',
+  },
+  '/runs': {
+    title: 'Runs',
+    keys: 'id name state why lastError mapping runner acceptedAt attempts ran sessionKey',
+    states: 'queued active completed dead',
+  },
+  '/conversations': { title: 'Conversations', keys: 'key owner turns createdAt lastUsedAt' },
+  '/deliveries': {
+    title: 'Deliveries',
+    keys: 'runId state kind channel to lastError attempts createdAt',
+    states: 'queued active completed dead skipped',
+  },
+  '/costs': { title: 'Costs', keys: 'day mappingId runner turns inputTokens outputTokens usd' },
+  '/audit': { title: 'Changes', keys: 'at who what about changed source' },
+};
+
+/** `lastHitAt` is called "last hit". */
+const titleOf = (name: string): string =>
+  name.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replace(/ (?:at|id)$/, '');
+
+function Cell({ row, name }: { readonly row: WorkJson; readonly name: string }): ComponentChildren {
+  const value = text(row, name);
+  const link = (href: string, shown = value): JSX.Element => (
+    <a href={href}>
+      <ShownText text={shown} />
+    </a>
+  );
+  if (name === 'state') return <StateLabel state={endOf(row)} />;
+  if (name === 'pause') return <PauseButtons of={{ mapping: text(row, 'mappingId') }} />;
+  if (name === 'pauseRunner')
+    return text(row, 'runner') && <PauseButtons of={{ runner: text(row, 'runner') }} />;
+  if (name === 'key') return link(`/conversations?id=${text(row, 'id')}`, value || text(row, 'id'));
+  if (name === 'lastError') return (row['lastError'] as { readonly code: string } | null)?.code;
+  if (name === 'ran') {
+    const ms = Date.parse(text(row, 'endedAt')) - Date.parse(text(row, 'startedAt'));
+    return Number.isNaN(ms) ? '' : formatMs(ms);
+  }
+  if (value === '') return '';
+  if (name === 'id' || name === 'runId') return link(`/request/${value}`, value.slice(0, 8));
+  if (name.startsWith('mapping')) return link(`/?mapping=${encodeURIComponent(value)}`);
+  if (name === 'at' || name.endsWith('At')) {
+    const at = new Date(row[name] as string | number).getTime();
+    return <time title={formatDate(at)}>{formatAgo(at)}</time>;
+  }
+  const number = row[name];
+  return typeof number === 'number' ? number.toLocaleString('en') : <ShownText text={value} />;
+}
+
+export function ListView(): JSX.Element {
+  const { path, query } = place.value;
+  const page = useSignal<Page>({ rows: [] });
+  const said = useSignal('Loading…');
+  const asked = useSignal(0);
+  const isTalk = path === '/conversations' && query.has('id');
+  const look = async (signal?: AbortSignal, before = ''): Promise<void> => {
+    const search = new URLSearchParams(query);
+    if (before !== '') search.set('before', before);
+    try {
+      const api = isTalk ? 'conversation' : path.slice(1);
+      const found = await getJson<Page>(`/api/${api}?${search.toString()}`, signal);
+      const known = before === '' ? [] : page.peek().rows;
+      page.value = { ...found, rows: isTalk ? [...found.rows, ...known] : [...known, ...found.rows] };
+      said.value = page.value.rows.length === 0 ? 'There is nothing here.' : '';
+    } catch (error) {
+      if (!isAborted(error)) said.value = messageOf(error);
+    }
+  };
+  useEffect(() => {
+    const leaving = new AbortController();
+    const isFollowed = (): boolean => !document.hidden && page.peek().rows.length <= MAX_FOLLOWED;
+    const timer = setInterval(() => isFollowed() && void look(leaving.signal), LOOK_MS);
+    page.value = { rows: [] };
+    void look(leaving.signal);
+    return () => {
+      clearInterval(timer);
+      leaving.abort();
+    };
+  }, [path, query.toString(), asked.value]);
+  const { rows, next, conversation } = page.value;
+  const changing = { onChanged: () => (asked.value += 1) };
+  const { title = '', keys = '', states } = VIEWS[path] ?? {};
+  return (
+    <article class="request overview">
+      <h1 tabIndex={-1}>{(conversation && text(conversation, 'key')) || title}</h1>
+      {states !== undefined && <ListFilters states={states.split(' ')} />}
+      {states !== undefined && query.has('state') && <Operations entries={rows} {...changing} />}
+      <p role="status">{said.value}</p>
+      {isTalk && rows.map((run) => <RunWork key={text(run, 'id')} entry={run} {...changing} />)}
+      {!isTalk && rows.length > 0 && <Table rows={rows} keys={keys.split(' ')} />}
+      {next !== undefined && (
+        <button type="button" onClick={() => void look(undefined, next)}>
+          {isTalk ? 'Earlier' : 'More'}
+        </button>
+      )}
+    </article>
+  );
+}
+
+/** They stand in the address. */
+function ListFilters({ states }: { readonly states: readonly string[] }): JSX.Element {
+  const { path, query } = place.value;
+  const choice = (label: string, names: readonly string[]): JSX.Element => (
+    <Choice
+      label={label}
+      value={query.get(label.toLowerCase()) ?? ''}
+      names={names}
+      onChange={(value) => {
+        const next = new URLSearchParams(query);
+        next.set(label.toLowerCase(), value);
+        goTo(`${path}?${next.toString()}`, { replace: true });
+      }}
+    />
+  );
+  return (
+    <p class="actions">
+      {choice('State', states)} {choice('Mapping', state.value?.mappings ?? [])}
+    </p>
+  );
+}
+
+function Table(props: { readonly rows: readonly WorkJson[]; readonly keys: readonly string[] }): JSX.Element {
+  const { rows } = props;
+  const keys = props.keys.filter((name) =>
+    name.startsWith('pause')
+      ? mayOperate.value
+      : name === 'ran' || name === 'key' || rows.some((row) => (row[name] ?? '') !== ''),
+  );
+  return (
+    <div class="table" tabIndex={0} role="region" aria-label="Rows">
+      <table>
+        <thead>
+          <tr>
+            {keys.map((name) => (
+              <th key={name} scope="col">
+                {titleOf(name)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={index}>
+              {keys.map((name) => (
+                <td key={name} class={typeof row[name] === 'number' ? 'number' : ''}>
+                  <Cell row={row} name={name} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
