@@ -101,7 +101,8 @@ export class RunAttempts {
 
   /** Nobody approved it, or not yet: then the clock was set back since it was claimed. */
   async #unapproved(run: AgentRun, { decision, by, expiresAt }: Approval): Promise<void> {
-    if (decision === undefined && this.#context.now() < expiresAt) return this.putBack(run, UNANSWERED);
+    if (decision === undefined && this.#context.now() < expiresAt)
+      return this.putBack(run, UNANSWERED, expiresAt);
     await this.#giveUp(
       run,
       decision === undefined ? UNANSWERED : { ...DENIED, message: `${DENIED.message} (by ${by})` },

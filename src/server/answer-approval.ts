@@ -27,7 +27,8 @@ export async function answerApproval(
   if (asked === undefined) return undefined;
   const { storage } = context.deps;
   const run = await storage.findRun(asked.runId);
-  if (run?.approval?.expiresAt !== asked.expiresAt)
+  // A sender knows the token that the proof is made with, and the run; not what the message had.
+  if (run === undefined || (run.approval ?? asked).nonce !== asked.nonce)
     throw new HookError('not_found', 'nothing is served at this path');
   const { method } = exchange.req;
   if (method === 'GET' || method === 'HEAD') return served(pageOf(run, exchange.receivedAt));
@@ -51,18 +52,23 @@ const DECISIONS: ReadonlyMap<string, 'approved' | 'denied'> = new Map([
 const served = (answer: Answer): Ending => ({ answer, outcome: 'served' });
 
 /** What is asked, with the form while it may be answered, else what was decided. */
-function pageOf({ action, approval, state, id }: RunRecord, nowMs: number): Answer {
+function pageOf(run: RunRecord, nowMs: number): Answer {
+  const { action, approval, state, id } = run;
   const isOpen = approval?.decision === undefined && state === 'queued' && nowMs < (approval?.expiresAt ?? 0);
   const { text = '' } = (action as AgentAction).approve ?? {};
-  const closed = approval?.decision ?? 'not answered in time';
   const below = isOpen
     ? '<form method="post"><button name="decision" value="approve">Approve</button> <button name="decision" value="deny">Deny</button></form>'
-    : `<p><strong>${closed}</strong></p>`;
+    : `<p><strong>${closedBy(run)}</strong></p>`;
   const body = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>May this run begin?</title><style>body{font:16px sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}
 pre{white-space:pre-wrap;overflow-wrap:anywhere}button{font:inherit;padding:.5rem 1rem}</style>
 <h1>May this run begin?</h1><pre>${escaped(text)}</pre>${below}<p>Run ${id}</p></html>`;
   return { status: 200, body, contentType: 'text/html; charset=utf-8', headers: HEADERS };
+}
+
+function closedBy({ approval, lastError }: RunRecord): string {
+  if (approval === undefined) return 'begun by hand';
+  return approval.decision ?? (lastError?.code === 'dropped' ? 'dropped' : 'not answered in time');
 }
 
 const escaped = (text: string): string =>

@@ -3,7 +3,14 @@ import type { Evaluation } from '../hook/hook.ts';
 import type { FieldsRead, KeptKind, PathSettings } from '../mapping/mapping.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
-import type { AcceptedWork, AcceptResult, KeptLimits, RunRecord, Storage } from '../storage/storage.ts';
+import type {
+  AcceptedWork,
+  AcceptResult,
+  KeptLimits,
+  NewDelivery,
+  RunRecord,
+  Storage,
+} from '../storage/storage.ts';
 import type { RequestAdvisor } from './advisor.ts';
 import type { KnownTokens } from './mask-secrets.ts';
 import type { Health, Log, ObservedRequest } from '../telemetry/telemetry.ts';
@@ -55,7 +62,7 @@ export interface ServerGeneration {
   isOfName?(path: string): boolean;
   settingsOf(path: string): PathSettings;
   /** The run whose approval a hook name is the signed link of; undefined for every other name. */
-  askedBy?(name: string): { readonly runId: string; readonly expiresAt: number } | undefined;
+  askedBy?(name: string): NonNullable<NewDelivery['asks']> | undefined;
   /** Sets aside the key that a sender brings; resolves to whether it was waited for. */
   takeKey?(path: string, key: string): Promise<boolean>;
   /** The first mapping of a hook name, with its place. */

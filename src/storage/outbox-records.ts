@@ -16,7 +16,7 @@ export interface NewDelivery extends DeliveryTarget {
   /** The main session's own deliveries move `last`; a hook's never do. */
   readonly fromMain: boolean;
   /** It asks whether a run begins: how to answer is added when it is sent, so that no store holds the link. */
-  readonly asks?: { readonly runId: string; readonly expiresAt: number };
+  readonly asks?: { readonly runId: string; readonly expiresAt: number; readonly nonce: string };
   /** True where nothing in the text is formatting: it is sent without any, and shows as it is. */
   readonly plain?: true;
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   LAST_CHANNEL,
   type Action,
@@ -7,7 +7,7 @@ import {
   type RunAction,
   type Warning,
 } from '../action.ts';
-import type { AcceptedWork, AcceptResult, NewDelivery } from './records.ts';
+import type { AcceptedWork, AcceptResult, Approval, NewDelivery } from './records.ts';
 
 /** An accepted request as an engine stores it: its parts already text, its times and sizes already numbers. */
 export interface PreparedRequest {
@@ -41,8 +41,7 @@ export interface Gathering {
 }
 
 /** Who is asked whether a run begins. */
-export interface Asking {
-  readonly expiresAt: number;
+export interface Asking extends Pick<Approval, 'expiresAt' | 'nonce'> {
   readonly delivery: NewDelivery;
 }
 
@@ -145,12 +144,9 @@ function askingOf({ id, approve }: AgentAction, receivedAt: number): { readonly 
   if (approve === undefined) return {};
   const { withinSeconds, ...message } = approve;
   const expiresAt = receivedAt + Math.round(withinSeconds * 1000);
-  return {
-    ask: {
-      expiresAt,
-      delivery: { ...message, fromMain: false, plain: true, asks: { runId: id, expiresAt } },
-    },
-  };
+  const asked = { expiresAt, nonce: randomBytes(16).toString('hex') };
+  const asks = { runId: id, ...asked };
+  return { ask: { ...asked, delivery: { ...message, fromMain: false, plain: true, asks } } };
 }
 
 function runRow(action: RunAction, acceptedAt: number): NewRun {

@@ -53,7 +53,7 @@ export interface RunJson extends Pick<RunRecord, 'id' | 'state' | 'attempts'> {
   readonly startedAt: string | null;
   readonly endedAt: string | null;
 }
-interface ApprovalJson extends Omit<Approval, 'expiresAt' | 'at'> {
+interface ApprovalJson extends Omit<Approval, 'expiresAt' | 'nonce' | 'at'> {
   readonly expiresAt: string;
   readonly at: string | null;
 }
@@ -93,7 +93,7 @@ export function runToJson(run: RunRecord, text: boolean): RunJson {
   };
 }
 
-function approvalToJson({ expiresAt, at, ...answer }: Approval): ApprovalJson {
+function approvalToJson({ expiresAt, nonce: _, at, ...answer }: Approval): ApprovalJson {
   return { expiresAt: isoTime(expiresAt), ...answer, at: isoTimeOrNull(at) };
 }
 

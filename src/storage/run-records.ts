@@ -35,6 +35,8 @@ export interface AttemptFailure {
 /** Until when somebody may say whether a run begins, and what was said first. */
 export interface Approval {
   readonly expiresAt: number;
+  /** Random: what the link has beside the proof, so that senders, who know the hook token, cannot make it. */
+  readonly nonce: string;
   readonly decision?: 'approved' | 'denied';
   readonly by?: ApprovalAnswer['by'];
   readonly at?: number;

@@ -222,11 +222,17 @@ describe('GET runs/<id>', () => {
 });
 
 describe('the link of a run that waits for an approval', () => {
-  const asked = { runId: '5f0c0000-0000-4000-8000-000000000000', expiresAt: Date.now() + 60_000 };
+  const asked = {
+    runId: '5f0c0000-0000-4000-8000-000000000000',
+    expiresAt: Date.now() + 60_000,
+    nonce: '5'.repeat(32),
+  };
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
+  const open: Approval = { expiresAt: asked.expiresAt, nonce: asked.nonce };
+
   /** A store with one run that somebody is asked about, and the answers that it was given. */
-  function waiting(approval: Approval = { expiresAt: asked.expiresAt }) {
+  function waiting(approval: Approval = open) {
     const answers: ApprovalAnswer[] = [];
     const approve = { channel: 'slack', withinSeconds: 60, text: 'Deploy <b>main</b> & more?' };
     const run = runOf(asked.runId, { state: 'queued', approval });
@@ -252,8 +258,17 @@ describe('the link of a run that waits for an approval', () => {
   test('shows what is asked, as often as it is opened, and decides nothing by that', async () => {
     const { answers, storage } = waiting();
     const server = await startTestServer({ storage, generation });
-    for (const method of ['GET', 'HEAD', 'GET']) {
-      const reply = await send(server, addressOf(), { method, headers: {} });
+    const previews = [
+      'Slackbot-LinkExpanding 1.0',
+      'facebookexternalhit/1.1',
+      'TelegramBot (like TwitterBot)',
+    ];
+    // Some programs take what stands behind a link for a part of it.
+    const ways = ['GET', 'HEAD', 'GET'].flatMap((method, index) =>
+      ['', '.', ')', '?utm_source=mail', '/'].map((tail) => [method, tail, previews[index]] as const),
+    );
+    for (const [method, tail, agent = ''] of ways) {
+      const reply = await send(server, addressOf() + tail, { method, headers: { 'user-agent': agent } });
       expect(reply.status).toBe(200);
       expect(reply.headers).toMatchObject({
         'content-type': 'text/html; charset=utf-8',
@@ -264,6 +279,29 @@ describe('the link of a run that waits for an approval', () => {
       if (method === 'GET') expect(reply.text).toContain('Deploy &lt;b&gt;main&lt;/b&gt; &amp; more?');
     }
     expect(answers).toEqual([]);
+    expect(JSON.stringify([server.log, server.decisions, server.strangers])).not.toContain(
+      addressOf().slice(-48),
+    );
+  });
+
+  test.each([
+    ['begun by hand', undefined, {}],
+    ['not answered in time', open, { state: 'dead' }],
+    ['dropped', open, { state: 'completed', lastError: { code: 'dropped', message: '' } }],
+  ] as const)('says to a late answer that the run was %s', async (said, approval, end) => {
+    const { storage } = waiting();
+    const findRun = async () => ({ ...(await storage.findRun(asked.runId)), approval, ...end }) as RunRecord;
+    const decideApproval = () =>
+      Promise.resolve(approval === undefined ? null : { approval, isFirst: false });
+    const server = await startTestServer({ storage: { findRun, decideApproval }, generation });
+    for (const options of [
+      { method: 'GET', headers: {} },
+      { body: 'decision=approve', headers: form },
+    ]) {
+      const { text } = await send(server, addressOf(), options);
+      expect(text).toContain(`<strong>${said}</strong>`);
+      expect(text).not.toContain('<form');
+    }
   });
 
   test('takes the answer of its form, and says what holds', async () => {
@@ -277,7 +315,7 @@ describe('the link of a run that waits for an approval', () => {
       { decision: 'approved', by: 'link' },
       { decision: 'denied', by: 'link' },
     ]);
-    const decided = { expiresAt: asked.expiresAt, decision: 'denied', by: 'console', at: 1 } as const;
+    const decided = { ...open, decision: 'denied', by: 'console', at: 1 } as const;
     const late = await startTestServer({ storage: waiting(decided).storage, generation });
     const page = (await send(late, addressOf(), { method: 'GET', headers: {} })).text;
     expect(page).toContain('<strong>denied</strong>');
@@ -287,11 +325,12 @@ describe('the link of a run that waits for an approval', () => {
   test('is worth nothing for another run, time or token, and stands in no log and no decision', async () => {
     const { answers, storage } = waiting();
     const server = await startTestServer({ storage, generation });
-    const [path = '', mac = ''] = addressOf().split('.');
+    const [, path = '', mac = ''] = /^(.+)\.(.+)$/.exec(addressOf()) ?? [];
     for (const wrong of [
       addressOf('another-token-0123456789'),
       addressOf(TOKEN, { ...asked, runId: 'other' }),
-      addressOf(TOKEN, { ...asked, expiresAt: asked.expiresAt + 1 }),
+      // Who knows the hook token, as senders do, can make a proof.
+      addressOf(TOKEN, { ...asked, nonce: '0'.repeat(32) }),
       `${path.slice(0, -1)}9.${mac}`,
       `${path}.${mac.slice(1)}A`,
     ]) {

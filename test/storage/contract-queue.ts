@@ -136,14 +136,14 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       const storage = await again(store);
       const by = { by: 'link', nowMs: NOW + 5 } as const;
       const approval = { expiresAt, decision: 'approved', by: 'link', at: NOW + 5 };
-      expect(await storage.decideApproval(run.id, { ...by, decision: 'approved' })).toEqual({
+      expect(await storage.decideApproval(run.id, { ...by, decision: 'approved' })).toMatchObject({
         approval,
         isFirst: true,
       });
       const second = { decision: 'denied', by: 'command', nowMs: NOW + 6 } as const;
-      expect(await storage.decideApproval(run.id, second)).toEqual({ approval, isFirst: false });
+      expect(await storage.decideApproval(run.id, second)).toMatchObject({ approval, isFirst: false });
       expect(await storage.decideApproval(denied.id, second)).toMatchObject({ isFirst: true });
-      expect(await storage.decideApproval(late.id, { ...second, nowMs: expiresAt })).toEqual({
+      expect(await storage.decideApproval(late.id, { ...second, nowMs: expiresAt })).toMatchObject({
         approval: { expiresAt },
         isFirst: false,
       });

@@ -18,9 +18,9 @@ const SET = 'UPDATE runs SET approval = ? WHERE id = ?';
 const FIND = 'SELECT approval FROM runs WHERE seq = ?';
 
 /** Stores a run with the message that asks. */
-export function insertAsking(store: Store, run: NewRun, { expiresAt, delivery }: Asking): void {
+export function insertAsking(store: Store, run: NewRun, { expiresAt, nonce, delivery }: Asking): void {
   insertRun(store, run, { key: ASKING, dueAt: expiresAt, until: expiresAt, isLatest: false });
-  setApproval(store, run.id, { expiresAt });
+  setApproval(store, run.id, { expiresAt, nonce });
   const { id: runId, mappingId, sessionKey, acceptedAt: nowMs } = run;
   insertDelivery(store, delivery, { runId, mappingId, sessionKey, nowMs });
 }
