@@ -1,3 +1,4 @@
+import { channelIdOf } from '../action.ts';
 import { valueAt, type JsonValue } from '../json.ts';
 import { accountKey, type CompiledMapping } from '../mapping/mapping.ts';
 import type { EvaluationState } from './evaluation-state.ts';
@@ -11,7 +12,7 @@ const OWN_WORDS = [
   ['object_attributes', 'note'],
   ['messages', '0', 'messageId'],
 ];
-/** What a mail says of itself that nobody wrote (RFC 3834). */
+/** What a mail says of itself that a machine wrote, or a list sent (RFC 3834). */
 const AUTO_SUBMITTED = ['messages', '0', 'autoSubmitted'];
 
 /**
@@ -38,7 +39,8 @@ export function findSkip(state: EvaluationState, mapping: CompiledMapping): Skip
     if (runId !== undefined) return { kind: 'skipped', by: 'ownComment', runId };
   }
   // An answer to an answer that nobody wrote would be answered, too.
-  if (mapping.channel?.literal?.trim() === 'email' && textAt(request.payload, AUTO_SUBMITTED) !== undefined)
+  const channel = channelIdOf(mapping.channel?.literal?.trim().toLowerCase() ?? '');
+  if (channel === 'email' && textAt(request.payload, AUTO_SUBMITTED) !== undefined)
     return { kind: 'skipped', by: 'autoSubmitted' };
   const { ignoreSenders } = mapping;
   if (ignoreSenders === undefined) return undefined;
@@ -84,7 +86,7 @@ export function skipText(outcome: Skipped): string {
     case 'unmatched':
       return `${outcome.setBy ?? 'the recorder'}, as no mapping takes it`;
     case 'autoSubmitted':
-      return 'Auto-Submitted of the mail, which nobody wrote, so that no two machines answer each other';
+      return 'autoSubmitted of the mail, which wants no answer of a machine, so that no two answer each other';
     case 'ownComment':
       return `the mark of our own comment, which run ${outcome.runId} wrote`;
     case 'ignoreSenders':

@@ -12,6 +12,13 @@ export interface MailHeader {
   readonly date: string | undefined;
 }
 
+/** Beside `Auto-Submitted`, what wants no answer of a machine (RFC 3834, section 2): a bounce, bulk mail, a list. */
+const NO_ANSWER: readonly (readonly [name: string, value: RegExp])[] = [
+  ['return-path', /^<>$/],
+  ['precedence', /^(?:bulk|junk|list|auto_reply)$/i],
+  ['list-id', /./],
+];
+
 /** Gives the text of RFC 2047 encoded words. */
 type DecodeWords = (text: string) => string;
 
@@ -48,9 +55,10 @@ export function readHeader(fields: Readonly<Record<string, string>>, decode: Dec
   const text = (name: string): string | undefined => fields[name]?.slice(0, MAX_FIELD_CHARS).trim();
   const list = (name: string): readonly string[] => readAddresses(text(name) ?? '', decode);
   const [id, date] = [text('message-id'), text('date')];
+  const [sign] = NO_ANSWER.find(([name, value]) => value.test(text(name) ?? '')) ?? [];
   return {
     messageId: id === undefined ? undefined : decode(id),
-    autoSubmitted: text('auto-submitted'),
+    autoSubmitted: text('auto-submitted') ?? (sign && `${sign}: ${text(sign)}`),
     from: list('from')[0] ?? list('sender')[0] ?? '',
     to: list('to'),
     cc: list('cc'),

@@ -9,7 +9,7 @@ export interface MailMessage {
   readonly id: string;
   /** `Message-ID` as the sender wrote it. */
   readonly messageId?: string;
-  /** `Auto-Submitted` (RFC 3834) of one that nobody wrote; absent where somebody did. */
+  /** `Auto-Submitted` (RFC 3834), or the field by which a bounce, bulk mail or a list is known; else absent. */
   readonly autoSubmitted?: string;
   /** `Name <address>`. */
   readonly from: string;

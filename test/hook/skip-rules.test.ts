@@ -42,10 +42,11 @@ test('reads the account where the mapping says', () => {
 
 test('answers no mail that nobody wrote by mail', () => {
   const payload = { messages: [{ autoSubmitted: 'auto-replied' }] };
-  expect(judge(payload, 'channel: email, to: a@example.org')).toEqual({
-    kind: 'skipped',
-    by: 'autoSubmitted',
-  });
+  for (const channel of ['email', 'Mail', ' smtp'])
+    expect(judge(payload, `channel: "${channel}", to: a@example.org`)).toEqual({
+      kind: 'skipped',
+      by: 'autoSubmitted',
+    });
   expect(judge(payload, 'channel: slack, to: C0123456').kind).toBe('accepted');
   expect(judge({ messages: [{}] }, 'channel: email, to: a@example.org').kind).toBe('accepted');
 });

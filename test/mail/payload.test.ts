@@ -70,6 +70,17 @@ Content-Type: text/html; charset=utf-8
     expect(snippet).not.toContain('\n');
   });
 
+  test.each([
+    ['Auto-Submitted: auto-replied (vacation)', 'auto-replied (vacation)'],
+    ['Return-Path: <>', 'return-path: <>'],
+    ['Precedence: Bulk', 'precedence: Bulk'],
+    ['List-Id: Builds <builds.example.org>', 'list-id: Builds <builds.example.org>'],
+    ['Auto-Submitted: no\nPrecedence: bulk', undefined],
+    ['Return-Path: <a@example.org>\nPrecedence: first-class', undefined],
+  ])('tells of %j whether it wants an answer of a machine', async (header, autoSubmitted) => {
+    expect((await read(`From: a@example.org\n${header}\n\nhi`)).autoSubmitted).toBe(autoSubmitted);
+  });
+
   test('lists attachments and carries none', async () => {
     const { attachments, body } = await read(`Subject: files
 Content-Type: multipart/mixed; boundary=b
