@@ -20,7 +20,7 @@ const QUICK_ACTION = /^([ \t>]*)(?=\/[a-z_]+(?:[ \t]|\r?$))/gim;
 
 const schema = z.strictObject({ ...commonShape, token: secretText });
 
-/** GitLab, and a server of one's own by `baseUrl`: a note on an issue or merge request (REST API v4, notes). */
+/** GitLab, and a server of one's own by `baseUrl`: a note on an issue or merge request (REST API v4, notes and discussions). */
 export const gitlab = defineChannel({
   id: 'gitlab',
   schema,
@@ -28,6 +28,7 @@ export const gitlab = defineChannel({
   parseRecipient,
   recipientForms:
     'a GitLab recipient is an issue or merge request: group/project#12, group/project!34, or its address',
+  thread: { form: /^[\da-f]{40}$/, words: 'the id of a discussion: 40 digits from 0 to f' },
   connect: async ({ token, baseUrl = PLATFORM_URL }) => {
     const ask = (path: string, options: AskOptions): Promise<JsonAnswer> =>
       fetchJson(`${baseUrl}/api/v4${path}`, { headers: { 'private-token': token }, ...options });
@@ -46,13 +47,14 @@ type AskOptions = Pick<Parameters<typeof fetchJson>[1], 'method' | 'body' | 'sig
 
 async function addNote(
   ask: (path: string, options: AskOptions) => Promise<JsonAnswer>,
-  { to, text, plain, key, runId }: AddressedMessage<Recipient>,
+  { to, text, plain, key, runId, thread }: AddressedMessage<Recipient>,
   { token, signal }: { readonly token: string; readonly signal: AbortSignal },
 ): Promise<SendResult> {
   const words = (plain ? escapeGithub(text) : quietMentions(text)).replaceAll(QUICK_ACTION, '$1\u200b');
   const body = markComment(words, { runId: runId ?? key, secret: token });
-  const path = `/projects/${encodeURIComponent(to.project)}/${to.kind}/${to.number}/notes`;
-  const answer = await ask(path, { body: { body }, signal });
+  const about = `/projects/${encodeURIComponent(to.project)}/${to.kind}/${to.number}`;
+  const discussion = thread === undefined ? '' : `/discussions/${thread}`;
+  const answer = await ask(`${about}${discussion}/notes`, { body: { body }, signal });
   const failure = gitlabRefusal(answer, token);
   if (failure !== undefined) return failure;
   const id = field(answer.body, 'id');

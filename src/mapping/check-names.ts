@@ -64,7 +64,7 @@ export function checkThread({ source, reporter, options }: Checked, channel: str
     severity: 'warning',
     code: 'INVALID_RECIPIENT',
     message: say`${where}, so "thread" is left out`,
-    hint: say`write channel: slack beside it, or remove it: threads are on slack, discord, msteams, telegram and email`,
+    hint: say`write channel: slack beside it, or remove it: threads are on slack, discord, msteams, telegram, gitlab and email`,
   });
 }
 

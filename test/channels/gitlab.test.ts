@@ -7,6 +7,7 @@ import { type PlatformReply, type ReceivedRequest, startPlatform } from '../supp
 
 const TOKEN = 'glpat-aBcDeFgHiJkLmNoPqRsT';
 const NEVER = new AbortController().signal;
+const DISCUSSION = '6a9c1750b37d513a43987b574953fceb50b03ce7';
 const NOTES = '/api/v4/projects/acme%2Fweb%2Fshop/merge_requests/34/notes';
 
 function accepted({ method, path, body }: ReceivedRequest): PlatformReply {
@@ -35,7 +36,7 @@ describe('the gitlab adapter', () => {
     badRecipients: ['acme', 'acme#1', 'acme/shop', '../shop#1', 'a b/c#1', 'https://gitlab.com/a/b', ''],
     secrets: [TOKEN],
     sendOf: ({ path, body, headers }) =>
-      path === NOTES
+      path === NOTES || path === NOTES.replace('/notes', `/discussions/${DISCUSSION}/notes`)
         ? {
             text: String(body?.['body']).split('\n\n<!--')[0],
             authorized: headers['private-token'] === TOKEN,
@@ -43,6 +44,7 @@ describe('the gitlab adapter', () => {
         : undefined,
     accepted,
     messageId: '302',
+    thread: { named: DISCUSSION, threadOf: ({ path }) => /discussions\/(\w+)\/notes$/.exec(path)?.[1] },
     account: 'sluice-bot',
     rateLimited: {
       reply: { status: 429, headers: { 'retry-after': '60' }, body: { message: 'Too Many Requests' } },
