@@ -41,6 +41,8 @@ export function hideTokens(text: string): string {
 const SETTINGS_BY_NAME = 'channels';
 /** How senders are proved, with the secret in it: a text or list in its place is most likely the secret. */
 const PROOF = 'verify';
+/** Keys of the console by the name of their owner: `{role, key}`. */
+const KEYS_BY_NAME = 'keys';
 
 /** Whether a path leads through a key with a secret's name. */
 export function isBelowSecret(path: Path): boolean {
@@ -56,6 +58,7 @@ export function isSecretPath(path: Path): boolean {
     last === SETTINGS_BY_NAME ||
     parent === SETTINGS_BY_NAME ||
     (above === SETTINGS_BY_NAME && isListed) ||
+    (last === 'key' && above === KEYS_BY_NAME) ||
     last === PROOF ||
     (parent === PROOF && isListed)
   );
@@ -110,6 +113,7 @@ function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
     ...collect(member.node, (isSecretKey && !isFileReference) || SECRET_KEY.test(key)),
     ...(OWN_KEY.test(key) ? textsOf(member.node) : []),
     ...(key === SETTINGS_BY_NAME ? textsIn(member.node) : []),
+    ...(key === KEYS_BY_NAME ? keysIn(member.node) : []),
     ...(key === PROOF ? textsOfProof(member.node) : []),
     // `{secret}` for `${NAME}`, or around the secret itself: a key without a value.
     ...(isSecretKey && member.node.value === null ? [{ start: member.start, end: member.end }] : []),
@@ -131,6 +135,13 @@ function textsIn(node: TreeNode): readonly SecretRange[] {
   return node.members === undefined
     ? textsOf(node)
     : [...node.members].flatMap(([, member]) => textsOf(member.node));
+}
+
+function keysIn({ members }: TreeNode): readonly SecretRange[] {
+  return [...(members?.values() ?? [])].flatMap(({ node }) => {
+    const key = node.members?.get('key')?.node;
+    return key === undefined ? [] : textsOf(key);
+  });
 }
 
 /** Of an object without a scheme nobody knows which of its values is the secret. */

@@ -72,6 +72,11 @@ test.each([
     'gateway: {port: 18789, auth: {mode: token, token: hunter2}, bind: lan}\n',
     /port: 18789, auth: \{mode: •+, token: •+\}, bind: lan/,
   ],
+  [
+    'too short for the console',
+    'hooks: {enabled: true}\nconsole: {keys: {ann: {role: view, key: hunter2}}}\n',
+    /role: view, key: •+/,
+  ],
   ['true or false', 'hooks: {enabled: true, check: false, tokn: hunter2}\n', /check: false, tokn: •+/],
   ['known nowhere', 'hooks: {enabled: true}\nsender: {word: hunter2}\n', /word: •+/],
 ])('of a key that is %s, all but secrets is shown', (_how, text, expected) => {
