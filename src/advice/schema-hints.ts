@@ -28,6 +28,11 @@ export const calledHere = (name: string): KeyAdvice => ({
   rename: name,
 });
 
+/** What repeats runs and deliveries, where others have one key for it. */
+export const AGAIN: KeyAdvice = {
+  hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key; a run that began and failed is repeated where its mapping says retry: {on: [timeout, exit, error], attempts: 3}',
+};
+
 /** Several words of which the same is known, with a blank between them. */
 export const alike = <Known>(words: string, known: Known): Readonly<Record<string, Known>> =>
   Object.fromEntries(words.split(' ').map((word) => [word, known]));

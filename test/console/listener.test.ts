@@ -133,6 +133,7 @@ describe('named keys', () => {
   const config = (roles: readonly string[]) => `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}
 gateway: {heartbeat: {everySeconds: 0}, runners: {slow: {kind: command, argv: [sleep, "60"], cwd: private, maxRuns: 1}}}
 server: {stopGraceSeconds: 0.1}
+channels: {slack: {botToken: xoxb-1-1-aaaaaaaa, baseUrl: 'http://127.0.0.1:9', to: C0123456}}
 console:
   enabled: true
   port: 0

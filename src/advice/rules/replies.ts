@@ -18,33 +18,38 @@ function withoutSettings({ config: { settings, root }, catalog, mappings }: Whol
   const configured = Object.keys(settings.channels);
   const { channel: main } = settings.gateway.main;
   const named = [
-    ...(main === undefined ? [] : [{ name: main, at: root.place(['gateway', 'main', 'channel']) }]),
+    ...(main === undefined
+      ? []
+      : [{ name: main, at: root.place(['gateway', 'main', 'channel']), what: 'replies' }]),
     ...mappings.flatMap(namedChannels),
   ];
-  return named.flatMap(({ name, at }): readonly Found[] => {
+  return named.flatMap(({ name, at, what }): readonly Found[] => {
     const id = channelIdOf(name);
     if (id === LAST_CHANNEL || configured.includes(id)) return [];
     const block = channelBlock(id, requiredSettings(catalog, id));
     return [
       {
-        message: say`replies go to ${id}, which has no settings: each delivery fails with not_configured`,
+        message: say`${what} go to ${id}, which has no settings: each delivery fails with not_configured`,
         at,
         hint:
           configured.length === 0
-            ? say`write channels: {${block}} in the configuration, or deliver: false where no reply is to be sent`
+            ? say`write channels: {${block}} in the configuration${what === 'replies' ? ', or deliver: false where no reply is to be sent' : ''}`
             : say`add ${block} below channels, or choose one of the channels that are configured: ${configured.join(', ')}`,
       },
     ];
   });
 }
 
-/** The channels that a mapping sends its replies to, as it names them. */
-function namedChannels({ action, at, channel, deliver, fallback }: CompiledMapping) {
-  if (action !== 'agent' || deliver === false) return [];
+/** The channels that a mapping sends its replies and questions to, as it names them. */
+function namedChannels({ action, at, channel, deliver, fallback, approve }: CompiledMapping) {
+  const asked = approve === undefined ? [] : [{ name: approve.channel, at, what: 'questions' }];
+  if (action !== 'agent' || deliver === false) return asked;
   const name = channel?.literal?.trim().toLowerCase() ?? '';
+  const what = 'replies';
   return [
-    ...(name === '' || channel === undefined ? [] : [{ name, at: channel.at }]),
-    ...(fallback === undefined ? [] : [{ name: fallback.channel, at }]),
+    ...asked,
+    ...(name === '' || channel === undefined ? [] : [{ name, at: channel.at, what }]),
+    ...(fallback === undefined ? [] : [{ name: fallback.channel, at, what }]),
   ];
 }
 
@@ -126,17 +131,14 @@ const MAX_NAMED = 5;
 
 /** A channel without recipients is one finding, at the first mapping that may name one. */
 function withoutRecipient({ config: { settings }, catalog, mappings }: Whole): readonly Found[] {
-  const { channels, gateway } = settings;
   // Channels that a mapping names with a recipient, who then is the last one.
   const used = new Set(
     mappings.map((each) => (each.to && !isLast(each) ? channelOf(each, settings) : undefined)),
   );
-  const hasRecipient = (channel: string): boolean =>
-    channels[channel]?.['to'] !== undefined ||
-    (gateway.main.channel === channel && gateway.main.to !== undefined);
   const silent = Map.groupBy(mappings, (mapping) => {
     const channel = mapping.to === undefined ? sendsTo(mapping, settings) : undefined;
-    const isUsed = channel === undefined || hasRecipient(channel) || (isLast(mapping) && used.has(channel));
+    const isUsed =
+      channel === undefined || hasRecipient(settings, channel) || (isLast(mapping) && used.has(channel));
     return isUsed ? undefined : channel;
   });
   return [...silent].flatMap(([channel, all]): readonly Found[] => {
@@ -145,12 +147,35 @@ function withoutRecipient({ config: { settings }, catalog, mappings }: Whole): r
     const ids = all.slice(0, MAX_NAMED).map(({ id }) => `"${id}"`);
     const more = all.length - ids.length;
     const isOne = all.length === 1;
-    const to = exampleRecipient((written) => recipientProblem(catalog, channel, written) === undefined);
     return [
       {
         message: say`what ${inWords([...ids, ...(more > 0 ? [`${more} more`] : [])])} ${isOne ? 'sends' : 'send'} goes to ${channel}, and to nobody there: each delivery fails with no_recipient`,
         at: first.channel?.at ?? first.at,
-        hint: say`add to: ${JSON.stringify(to)} with the recipient to ${isOne ? 'the mapping' : 'each mapping'}, or to channels.${channel} for all; where nothing is to be sent, deliver: false`,
+        hint: say`add ${exampleOf(catalog, channel)} to ${isOne ? 'the mapping' : 'each mapping'}, or to channels.${channel} for all; where nothing is to be sent, deliver: false`,
+      },
+    ];
+  });
+}
+
+/** Whether messages without a recipient of their own go to somebody on a channel. */
+const hasRecipient = ({ channels, gateway: { main } }: Settings, channel: string): boolean =>
+  channels[channel]?.['to'] !== undefined || (main.channel === channel && main.to !== undefined);
+
+function exampleOf(catalog: Whole['catalog'], channel: string): string {
+  const to = exampleRecipient((written) => recipientProblem(catalog, channel, written) === undefined);
+  return `to: ${JSON.stringify(to)} with the recipient`;
+}
+
+/** Runs wait in vain where their question reaches nobody. */
+function unheardQuestions({ config: { settings }, catalog, mappings }: Whole): readonly Found[] {
+  return mappings.flatMap(({ id, at, approve: { channel = '', to = undefined } = {} }): readonly Found[] => {
+    if (to !== undefined || settings.channels[channel] === undefined || hasRecipient(settings, channel))
+      return [];
+    return [
+      {
+        message: say`the question of "${id}" goes to ${channel}, and to nobody there: it fails with no_recipient, and each run is given up`,
+        at,
+        hint: say`add ${exampleOf(catalog, channel)} to approve, or to channels.${channel} for all`,
       },
     ];
   });
@@ -181,6 +206,10 @@ export const REPLIES = [
   look({ on: 'generation', codes: ['INSTRUCTIONS_FORWARDED'], find: forwardedInstructions }),
   look({ on: 'generation', codes: ['HEARTBEAT_OFF'], find: waiting }),
   look({ on: 'generation', codes: ['CHANNEL_UNDECIDED'], find: undecidedChannel }),
-  look({ on: 'generation', codes: ['RECIPIENT_MISSING'], find: withoutRecipient }),
+  look({
+    on: 'generation',
+    codes: ['RECIPIENT_MISSING'],
+    find: (whole) => [...withoutRecipient(whole), ...unheardQuestions(whole)],
+  }),
   look({ on: 'generation', codes: ['INVALID_RECIPIENT'], find: wrongRecipient }),
 ];

@@ -74,8 +74,10 @@ function longNumber(facts: PartFacts): ValueHint | undefined {
 
 /** What a value means, where the schema says so; else that it may be left out, or has to be corrected. */
 function meaning({ schema, path }: PartFacts): string {
-  const { description, optional } = findMeaning(schema, path);
-  if (description !== undefined) return `correct it; ${String(path.at(-1))}: ${description}`;
+  // Of an element the list says it.
+  const named = path.slice(0, path.findLastIndex((step) => typeof step === 'string') + 1);
+  const { description, optional } = findMeaning(schema, named);
+  if (description !== undefined) return `correct it; ${String(named.at(-1))}: ${description}`;
   return optional ? 'correct it, or remove the key: it is optional' : 'correct the value';
 }
 

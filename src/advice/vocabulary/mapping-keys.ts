@@ -1,5 +1,5 @@
 import { printRule } from '../rule-parts.ts';
-import { alike, below, calledHere, type KeyAdvice, type SchemaAdvice } from '../schema-hints.ts';
+import { AGAIN, alike, below, calledHere, type KeyAdvice, type SchemaAdvice } from '../schema-hints.ts';
 import { isJsonObject } from '../../json.ts';
 import { ruleOfText } from '../dialects/condition-texts.ts';
 import { ruleOfOthers } from '../dialects/condition-objects.ts';
@@ -27,9 +27,6 @@ const signing: KeyAdvice = {
 const secrets: KeyAdvice = {
   hint: "write secrets, a list of references: secrets: ['${NAME}']",
   means: 'secrets',
-};
-const again: KeyAdvice = {
-  hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key; a run that began and failed is repeated by retry: {on: [timeout, exit, error], attempts: 3}',
 };
 const header: KeyAdvice = {
   hint: 'read headers by when: {"===": [{"var": "headers.x-name"}, "value"]}',
@@ -81,13 +78,13 @@ const frame: KeyAdvice = {
   hint: 'write the keys of the mapping (id, match, messageTemplate) at the left of the file, or in entries of a list: it has no frame',
 };
 const oneAction: KeyAdvice = {
-  hint: 'write its keys in the mapping itself, which has one action: action: agent, messageTemplate: …; for a second action write a second mapping, or a transform that returns a list',
+  hint: 'write its keys in the mapping itself, which has one action: action: agent, messageTemplate: …; for a second action write a second mapping, and continue: true in the first, or a transform that returns a list',
 };
 const outside: KeyAdvice = {
   hint: 'set server.publicUrl of the configuration to the address that senders call: publicUrl: https://hooks.example.com',
 };
 const order: KeyAdvice = {
-  hint: 'put the mapping for fewer requests before the others: the first mapping that matches acts, and it alone; files are taken by their names',
+  hint: 'put the mapping for fewer requests before the others, and write continue: true in it where they are to take the request, too: the first mapping that matches acts, and it alone; files are taken by their names',
 };
 
 const WORDS: Readonly<Record<string, KeyAdvice>> = {
@@ -100,7 +97,7 @@ const WORDS: Readonly<Record<string, KeyAdvice>> = {
   ...alike('event events on', event),
   ...alike('secret secrets signingSecret webhookSecret hmac signature', signing),
   ...alike('token auth', proof),
-  ...alike('priority order weight continue stop', order),
+  ...alike('priority order weight stop', order),
   ...alike('webhook route endpoint', { hint: 'write match: {path: name}, the hook name' }),
   ...alike('prompt message template promptTemplate', calledHere('messageTemplate')),
   ...alike('text body', { hint: 'write messageTemplate (action: agent) or textTemplate (action: wake)' }),
@@ -109,9 +106,10 @@ const WORDS: Readonly<Record<string, KeyAdvice>> = {
   ...alike('recipient chatId chat_id replyTo reply_to sendTo', calledHere('to')),
   ...alike('callback callback_url webhookUrl resultUrl responseUrl', calledHere('callbackUrl')),
   ...alike('delivery announce target deliverTo output', place),
-  ...alike('thread threadId thread_id thread_ts threadTs topic topicId messageThreadId message_thread_id', {
-    hint: 'remove it: a reply is a message of its own in the channel; a topic of Telegram is a part of "to", as in to: "-1001234567890:topic:42"',
-  }),
+  ...alike(
+    'threadId thread_id thread_ts threadTs topic topicId messageThreadId message_thread_id',
+    calledHere('thread'),
+  ),
   ...alike('timeout timeoutMs', { hint: 'write timeoutSeconds, in seconds' }),
   ...alike('agent agentId', { hint: 'write runner, a key of gateway.runners, to choose the agent' }),
   ...alike('script code', { hint: 'write transform, the name of a file below hooks.transformsDir' }),
@@ -121,7 +119,7 @@ const WORDS: Readonly<Record<string, KeyAdvice>> = {
   ...alike('actions steps do', oneAction),
   ...alike('respond response', calledHere('answer')),
   description: { hint: 'write it as a comment: # …' },
-  ...alike('retries maxRetries', again),
+  ...alike('retries maxRetries', AGAIN),
   concurrency: calledHere('maxRuns'),
   ...below('verify', {
     ...alike('secret token key password publicKey signingSecret', secrets),
@@ -150,4 +148,11 @@ const WORDS: Readonly<Record<string, KeyAdvice>> = {
 };
 
 /** What is known of words and values of others in a mapping. */
-export const MAPPING_WORDS: SchemaAdvice = { keys: WORDS, value: valueOfMapping };
+export const MAPPING_WORDS: SchemaAdvice = {
+  keys: WORDS,
+  value: valueOfMapping,
+  missing: (key, beside) =>
+    key === 'maxRuns.key' && isJsonObject(beside)
+      ? `write maxRuns: ${Number(beside['runs']) || 1} to count all runs of the mapping; to count those of one value add its template, as in key: "{{repository.id}}"`
+      : undefined,
+};

@@ -1,9 +1,6 @@
 /** Words of other tools in the configuration (OpenClaw, Express, nginx, Docker, adnanh/webhook), and what they are here. */
-import { alike, below, calledHere, type KeyAdvice } from '../schema-hints.ts';
+import { AGAIN, alike, below, calledHere, type KeyAdvice } from '../schema-hints.ts';
 
-const AGAIN: KeyAdvice = {
-  hint: 'remove it: an agent that is away is waited for (gateway.holdHours), and deliveries are tried again, without a key',
-};
 const SENDERS: KeyAdvice = {
   hint: 'write a mapping for each sender, a file mappings/NAME.yaml with match: {path: NAME}, verify: {scheme: …, secrets: ["${NAME}"]} and messageTemplate; "sluice add" writes one',
 };
