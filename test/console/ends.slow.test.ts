@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { complaintsOf, noBrowser } from '../support/browser.ts';
 import { useConsole } from '../support/console-page.ts';
 
@@ -77,5 +77,89 @@ describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `,
     await page.click('.overview li a >> nth=0');
     await page.waitForSelector('.sentence:has-text("Taken by order-later")');
     expect(complaints).toEqual([]);
+  });
+});
+
+const KEYS = {
+  view: 'a-key-that-only-views-000000000001',
+  inspect: 'a-key-that-inspects-00000000000002',
+  operate: 'a-key-that-operates-00000000000003',
+};
+const ASKED = {
+  'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}
+gateway: {heartbeat: {everySeconds: 0}, runners: {slow: {kind: command, argv: [sleep, "60"], cwd: private}}}
+server: {stopGraceSeconds: 0.1}
+console:
+  enabled: true
+  port: 0
+  keys:
+${Object.entries(KEYS)
+  .map(([role, key]) => `    ${role}er: {role: ${role}, key: ${key}}`)
+  .join('\n')}
+`,
+  'mappings/asked.yaml':
+    'id: asked\nmatch: {path: asked}\nmessageTemplate: hello\ndeliver: false\napprove: {channel: slack, to: C0123456}\n',
+};
+
+describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
+  const pages = useConsole({ mode: 'serve', files: ASKED });
+
+  /** A window of its own of somebody with a key, who looks at a request. */
+  async function windowOf(role: keyof typeof KEYS, requestId: string) {
+    const context = await pages.browser.newContext();
+    onTestFinished(() => context.close());
+    const page = await context.newPage();
+    const complaints = complaintsOf(page);
+    await page.goto(`${pages.running.url}/#key=${KEYS[role]}`);
+    await page.click(`#row-${requestId}`);
+    await page.waitForSelector('.story-head');
+    return {
+      page,
+      complaints,
+      button: (label: string) => page.locator(`.story-head button:text-is("${label}")`),
+    };
+  }
+
+  test('is approved or denied by whom the role allows, and all windows hear which it was', async () => {
+    const { requestId } = await pages.running.send('asked', {});
+    for (const role of ['view', 'inspect'] as const) {
+      const { page, button } = await windowOf(role, requestId);
+      await page.waitForSelector('text=asked for until');
+      expect([
+        await button('Approve').count(),
+        await button('Deny').count(),
+        await button('Drop').count(),
+      ]).toEqual([0, 0, 0]);
+    }
+    const [one, two] = [await windowOf('operate', requestId), await windowOf('operate', requestId)];
+    // Both at once: neither window has seen what the other one did.
+    const approve = await one.button('Approve').elementHandle();
+    const deny = await two.button('Deny').elementHandle();
+    await Promise.all([approve?.dispatchEvent('click'), deny?.dispatchEvent('click')]);
+    const toasts = await Promise.all(
+      [one, two].map(({ page }) => page.locator('.toast').textContent({ timeout: 10_000 })),
+    );
+    const isApproved = toasts[0] === '1 approved';
+    expect(toasts[isApproved ? 1 : 0]).toMatch(/^nothing changed: it is decided/);
+    expect(toasts[isApproved ? 0 : 1]).toBe(isApproved ? '1 approved' : '1 denied');
+    for (const { page, button, complaints } of [one, two]) {
+      await page.waitForSelector(`text=${isApproved ? 'approved' : 'denied'} by console`);
+      await page.waitForSelector(`#row-${requestId} .outcome:has-text("${isApproved ? 'done' : 'failed'}")`);
+      expect(await button('Approve').count()).toBe(0);
+      expect(complaints).toEqual([]);
+    }
+  });
+
+  test('begins by the button that approves, and never by the one that denies', async () => {
+    for (const [label, said, outcome] of [
+      ['Approve', '1 approved', 'done'],
+      ['Deny', '1 denied', 'failed'],
+    ] as const) {
+      const { requestId } = await pages.running.send('asked', {});
+      const { page, button } = await windowOf('operate', requestId);
+      await button(label).click();
+      await page.waitForSelector(`.toast:has-text("${said}")`);
+      await page.waitForSelector(`#row-${requestId} .outcome:has-text("${outcome}")`);
+    }
   });
 });

@@ -36,9 +36,12 @@ test.each(FORMS)(
       unseen: [],
       overlapped: [],
       misdelivered: [],
+      misapproved: [],
       faults: [],
       misread: [],
     });
     expect(report.answered).toBeGreaterThan(500);
+    const { approved, denied, unanswered, second } = report.approvals;
+    expect(Math.min(approved, denied, unanswered, second)).toBeGreaterThan(0);
   },
 );

@@ -25,6 +25,7 @@ test(
       unseen: [],
       overlapped: [],
       misdelivered: [],
+      misapproved: [],
       faults: [],
       details: [],
     });
@@ -32,5 +33,7 @@ test(
     expect(report.answered).toBeGreaterThan(50);
     expect(report.sendings).toBeGreaterThan(report.requests);
     expect(Math.min(report.deliveries, report.callbacks)).toBeGreaterThan(0);
+    const { approved, denied, unanswered, second } = report.approvals;
+    expect(Math.min(approved, denied, unanswered, second)).toBeGreaterThan(0);
   },
 );

@@ -9,7 +9,7 @@ import { query, startPostgres } from './postgres-server.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { createRandom, drain, startSlowPlatform, tortureConfig } from './torture.ts';
 import { account, type Account } from './torture-books.ts';
-import { Senders } from './torture-senders.ts';
+import { Approvers, Senders } from './torture-senders.ts';
 
 /**
  * Several real services on one PostgreSQL store under load, of which one after the other, picked at random, is ended
@@ -57,6 +57,7 @@ export async function fleetTorture(options: FleetTortureOptions): Promise<FleetT
     { length: replicas },
     (_, first) => new Senders(clients, { first, step: replicas }),
   );
+  const approvers = new Approvers(platform.requests, () => services.map(({ port }) => port));
   const start = async (slot: number): Promise<void> => {
     const service = await startServiceProcess(folder, { DATABASE_URL: url });
     services[slot] = service;
@@ -82,6 +83,7 @@ export async function fleetTorture(options: FleetTortureOptions): Promise<FleetT
     for (const [slot, group] of senders.entries()) await group.finish(services[(slot + 1) % replicas]!.port);
     const misread = await untilMailsAreRead(url, mails);
     await drain(url, { withinMs: options.drainMs, services });
+    await approvers.stop();
     for (const service of services) await service.end('SIGTERM');
     const sent = senders.flatMap((group) => group.sent);
     return {
@@ -90,7 +92,7 @@ export async function fleetTorture(options: FleetTortureOptions): Promise<FleetT
       misread,
       requests: sent.length,
       answered: sent.filter(({ status = 0 }) => status >= 200 && status < 300).length,
-      ...(await account({ folder, url, sent, received: platform.requests })),
+      ...(await account({ folder, url, sent, received: platform.requests, answered: approvers.answered })),
     };
   } finally {
     for (const group of senders) await group.pause();

@@ -9,7 +9,7 @@ import {
 } from '../../src/storage/storage.ts';
 import type { ReceivedRequest } from './platform-server.ts';
 import { type History, judge } from './run-history.ts';
-import { laneOf, type Sent } from './torture-senders.ts';
+import { type ApprovalAnswered, laneOf, type Sent } from './torture-senders.ts';
 
 /** What became of everything that was sent. Each list names requests by message id, and has to be empty. */
 export interface Account {
@@ -29,6 +29,8 @@ export interface Account {
   readonly overlapped: readonly string[];
   /** Chunks and callbacks that never arrived, or arrived more often than the attempts the store shows. */
   readonly misdelivered: readonly string[];
+  /** Answers to questions that say otherwise than the store, and runs of these that did what nobody approved. */
+  readonly misapproved: readonly string[];
   /** What the history of the commands shows: out of order, doubled, side by side (`run-history.ts`). */
   readonly faults: readonly string[];
   /** What the store holds of everything named above. */
@@ -37,6 +39,15 @@ export interface Account {
   /** Runs that were interrupted and repeated, and those given up after three interruptions. */
   readonly interruptedRuns: number;
   readonly deadRuns: number;
+  /** How many were approved, denied, and given up as nobody answered; of these those whose time ended without a service. */
+  readonly approvals: {
+    readonly approved: number;
+    readonly denied: number;
+    readonly unanswered: number;
+    readonly overWhileAway: number;
+    /** Answers that came second, and were told what the first one was. */
+    readonly second: number;
+  };
   readonly deliveries: number;
   readonly callbacks: number;
   /** Chunks and callbacks that arrived a second time, each a visible attempt. */
@@ -49,28 +60,37 @@ export interface Witnesses {
   readonly url: string;
   readonly sent: readonly Sent[];
   readonly received: readonly ReceivedRequest[];
+  /** What people said to the links that they got, and heard. */
+  readonly answered: readonly ApprovalAnswered[];
+  /** When no service was there: milliseconds since the epoch. */
+  readonly away?: readonly { readonly from: number; readonly until: number }[];
   /** Orderly stops, which interrupt a run without counting an attempt. Default: 0. */
   readonly stops?: number;
 }
 
 /** Compares what senders and receivers saw with what the store holds. */
-export async function account({ folder, url, sent, received, stops = 0 }: Witnesses): Promise<Account> {
+export async function account(witnesses: Witnesses): Promise<Account> {
+  const { folder, url, sent, received, stops = 0 } = witnesses;
   const storage = await openStorage(url, { mode: 'attached' });
   try {
     const books = await readBooks(storage);
     const found = accountForRequests(books, sent);
     const sends = accountForSends(books, received);
     const unseen = findUnseen(folder, books, stops);
+    const approvals = accountForApprovals(books, witnesses);
     const overlapped = readLines(join(folder, 'overlaps.log'));
     const named = [...found.lost, ...found.doubled, ...found.halved, ...found.failed, ...found.strayed];
     const runs = [...new Set([...books.runs.values()].flat())];
     return {
       ...found,
       ...sends,
+      ...approvals,
       unseen,
       overlapped,
       faults: judge(historyOf(folder, books, sent)),
-      details: [...named, ...unseen, ...sends.misdelivered].map((id) => describe(books, id)),
+      details: [...named, ...unseen, ...sends.misdelivered, ...approvals.misapproved].map((id) =>
+        describe(books, id.split(' ', 1)[0] ?? id),
+      ),
       runs: runs.length,
       interruptedRuns: runs.filter((run) => run.attempts > 1).length,
       deadRuns: runs.filter((run) => run.state === 'dead').length,
@@ -156,9 +176,50 @@ function accountForRequests(
 }
 
 /** A run that was interrupted three times is dead, visibly, which is an end too. */
-function endedAsItShould({ state, outcome, attempts, lastError }: RunRecord): boolean {
-  if (state === 'completed') return outcome === 'ok';
-  return state === 'dead' && attempts === 3 && lastError?.code === 'interrupted';
+function endedAsItShould({ state, outcome, attempts, lastError, approval }: RunRecord): boolean {
+  if (state === 'dead' && attempts === 3 && lastError?.code === 'interrupted') return true;
+  if (approval === undefined || approval.decision === 'approved')
+    return state === 'completed' && outcome === 'ok';
+  return state === 'dead' && lastError?.code === (approval.decision ?? 'not_approved');
+}
+
+/** One answer counts, everybody hears of the same one, and only what was approved is performed. */
+function accountForApprovals(
+  books: Books,
+  { folder, answered, away = [] }: Witnesses,
+): Pick<Account, 'misapproved' | 'approvals'> {
+  const executed = new Set(readLines(join(folder, 'executions.log')));
+  const heard = Map.groupBy(answered, ({ runId }) => runId);
+  const asked = [...books.runs].flatMap(([id, copies]) =>
+    copies.flatMap(({ id: runId, approval }) => (approval === undefined ? [] : [{ id, runId, approval }])),
+  );
+  const misapproved = asked.flatMap(({ id, runId, approval: { decision } }) => {
+    const answers = heard.get(runId) ?? [];
+    const holds = decision ?? 'not answered in time';
+    const isRight =
+      answers.every(({ said }) => said === holds) &&
+      (answers.length > 0 || decision === undefined) &&
+      (decision === 'approved' || !executed.has(runId));
+    return isRight ? [] : [`${id} (${holds}; said ${answers.map(({ said }) => said).join(' ')})`];
+  });
+  const count = (wanted?: string): number =>
+    asked.filter(({ approval: { decision } }) => decision === wanted).length;
+  const over = asked.filter(
+    ({ approval: { decision, expiresAt } }) =>
+      decision === undefined && away.some(({ from, until }) => from < expiresAt && expiresAt < until),
+  );
+  return {
+    misapproved,
+    approvals: {
+      approved: count('approved'),
+      denied: count('denied'),
+      unanswered: count(),
+      overWhileAway: over.length,
+      second: answered.filter(
+        ({ asked: wanted, said }) => !said.startsWith(wanted === 'deny' ? 'den' : 'app'),
+      ).length,
+    },
+  };
 }
 
 /** Every chunk and callback has to arrive, and no more often than there were attempts. */
@@ -172,23 +233,32 @@ function accountForSends(
     const marks =
       typeof webhookId === 'string'
         ? [webhookId]
-        : (String(body?.['text']).match(/m\d+-(?:first|last)/g) ?? []);
+        : (String(body?.['text']).match(/m\d+-(?:first|last)|approve [\w-]{36}/g) ?? []);
     for (const mark of marks) arrivals.set(mark, (arrivals.get(mark) ?? 0) + 1);
   }
   const entries = [...books.outbox.values()].flat();
   const runs = new Map([...books.runs.values()].flat().map((run) => [run.id, run]));
   const misdelivered = entries.flatMap((entry) => {
     const id = messageId(runs.get(entry.runId)?.action.message ?? '');
-    const marks = entry.kind === 'callback' ? [entry.id] : [`${id}first`, `${id}last`];
+    const isQuestion = entry.delivery?.asks !== undefined;
+    const marks =
+      entry.kind === 'callback'
+        ? [entry.id]
+        : isQuestion
+          ? [`approve ${entry.runId}`]
+          : [`${id}first`, `${id}last`];
     const counts = marks.map((mark) => arrivals.get(mark) ?? 0);
     const isRight =
       entry.state === 'completed' && counts.every((count) => count > 0 && count <= entry.attempts);
     return isRight ? [] : [id];
   });
   for (const [id, copies] of books.runs) {
-    for (const { id: runId, action, state } of copies) {
+    for (const { id: runId, action, state, approval } of copies) {
       if (action.kind === 'notify') continue;
-      const owed = Number(action.deliver && state === 'completed') + Number(action.callbackUrl !== undefined);
+      const owed =
+        Number(action.deliver && state === 'completed') +
+        Number(action.callbackUrl !== undefined) +
+        Number(approval !== undefined);
       if ((books.outbox.get(runId)?.length ?? 0) !== owed) misdelivered.push(id);
     }
   }

@@ -1,12 +1,23 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { ReceivedRequest } from './platform-server.ts';
 
 export const TOKEN = 'torture-token-0123456789';
 
 export type Kind =
-  'wake' | 'agent' | 'batch' | 'command' | 'keyed' | 'deduped' | 'chat' | 'callback' | 'gathered';
+  | 'wake'
+  | 'agent'
+  | 'batch'
+  | 'command'
+  | 'keyed'
+  | 'deduped'
+  | 'chat'
+  | 'callback'
+  | 'gathered'
+  | 'asked'
+  | 'narrow';
 
-/** One request in eleven starts a process and one is a batch: what costs most is not what there is most of. */
+/** Few requests start a process and one is a batch: what costs most is not what there is most of. */
 const MIX: readonly Kind[] = [
   'wake',
   'agent',
@@ -19,6 +30,8 @@ const MIX: readonly Kind[] = [
   'command',
   'callback',
   'gathered',
+  'asked',
+  'narrow',
 ];
 
 /** A request as its sender sees it. */
@@ -175,12 +188,107 @@ function bodyOf({ kind, ids, number }: Sent): object {
       return { items: ids.map((item) => ({ id: item })) };
     case 'command':
     case 'gathered':
+    case 'narrow':
       return { id, lane: laneOf(number) };
     case 'chat':
       return { id, filler: 'word '.repeat(900), chat: 100 + (number % 16) };
     case 'keyed':
     case 'deduped':
     case 'callback':
+    case 'asked':
       return { id };
   }
+}
+
+/** What somebody was told who said whether a run begins: what holds, as the page of the link has it. */
+export interface ApprovalAnswered {
+  readonly runId: string;
+  readonly asked: 'approve' | 'deny';
+  readonly said: string;
+}
+
+/** A question with its link, as it came to the platform; the link leads to whatever port a service has now. */
+const QUESTION = /(m\d+-)[^]*https:\/\/hooks\.example\.com(\/hooks\/approvals\/([\w-]+)\/\S+)/;
+/** Answers that nobody got are sent again so often: a service that was killed is back before. */
+const SENDINGS = 300;
+
+/**
+ * People who answer questions by the links in them: one in four is only looked at, two are approved or denied, and of one
+ * both is said at the same time, to two services where there are several.
+ */
+export class Approvers {
+  readonly answered: ApprovalAnswered[] = [];
+  readonly #received: readonly ReceivedRequest[];
+  readonly #ports: () => readonly number[];
+  readonly #known = new Set<string>();
+  readonly #work: Promise<void>[] = [];
+  readonly #reading: Promise<void>;
+  #read = 0;
+  #isOpen = true;
+
+  constructor(received: readonly ReceivedRequest[], ports: () => readonly number[]) {
+    this.#received = received;
+    this.#ports = ports;
+    this.#reading = this.#readAll();
+  }
+
+  /** Resolves when all that was asked has been answered. */
+  async stop(): Promise<void> {
+    this.#isOpen = false;
+    await this.#reading;
+    await Promise.all(this.#work);
+  }
+
+  async #readAll(): Promise<void> {
+    for (; this.#isOpen; await wait(10)) {
+      for (; this.#read < this.#received.length; this.#read += 1) {
+        const { body } = this.#received[this.#read] ?? {};
+        const [, id = '', path = '', runId = ''] = QUESTION.exec(String(body?.['text'])) ?? [];
+        if (runId === '' || this.#known.has(runId)) continue;
+        this.#known.add(runId);
+        const choice = Math.floor(Number(/\d+/.exec(id)) / MIX.length) % 4;
+        const all = [[], ['approve'], ['deny'], ['approve', 'deny']] as const;
+        const saying = (all[choice] ?? []).map((asked, index) => this.#say({ runId, asked, path, index }));
+        this.#work.push(this.#look(path), ...saying);
+      }
+    }
+  }
+
+  async #say({
+    runId,
+    asked,
+    path,
+    index,
+  }: Pick<ApprovalAnswered, 'runId' | 'asked'> & Saying): Promise<void> {
+    for (let sending = 0; sending < SENDINGS; sending += 1) {
+      const page = await this.#fetch(path, index + sending, { method: 'POST', body: `decision=${asked}` });
+      const said = /<strong>([^<]+)<\/strong>/.exec(page ?? '')?.[1];
+      if (said !== undefined) this.answered.push({ runId, asked, said });
+      if (said !== undefined) return;
+      await wait(100);
+    }
+  }
+
+  /** As a preview does, and whoever only looks. */
+  async #look(path: string): Promise<void> {
+    await this.#fetch(path, 0, { method: 'GET' });
+  }
+
+  async #fetch(path: string, index: number, init: RequestInit): Promise<string | undefined> {
+    const ports = this.#ports();
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+    const url = `http://127.0.0.1:${ports[index % ports.length] ?? 9}${path}`;
+    try {
+      const response = await fetch(url, { ...init, headers, signal: AbortSignal.timeout(10_000) });
+      return response.status === 200 ? await response.text() : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+interface Saying {
+  readonly path: string;
+  /** Which service hears it first. */
+  readonly index: number;
 }

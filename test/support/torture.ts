@@ -7,7 +7,7 @@ import { isoTime } from '../../src/storage/facts.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { account, type Account } from './torture-books.ts';
-import { Senders, TOKEN } from './torture-senders.ts';
+import { Approvers, Senders, TOKEN } from './torture-senders.ts';
 
 /**
  * Runs the real service under load, ends it with SIGKILL at random moments, starts it again, and in the end accounts
@@ -47,11 +47,20 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
   const senders = new Senders(options.clients);
   const platform = await startSlowPlatform();
   let service: ServiceProcess | undefined;
-  const live = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+  const approvers = new Approvers(platform.requests, () => (service === undefined ? [] : [service.port]));
+  const away: { readonly from: number; readonly until: number }[] = [];
+  let endedAt: number | undefined;
+  const start = async (): Promise<ServiceProcess> => {
     service = await startServiceProcess(folder);
-    senders.start(service.port);
+    if (endedAt !== undefined) away.push({ from: endedAt, until: Date.now() });
+    return service;
+  };
+  const live = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    const { port, end } = await start();
+    senders.start(port);
     await wait(options.minLifeMs + random() * (options.maxLifeMs - options.minLifeMs));
-    await service.end(signal);
+    await end(signal);
+    endedAt = Date.now();
     await senders.pause();
   };
   let stops = 0;
@@ -67,10 +76,11 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
       await live('SIGTERM');
       stops += 1;
     }
-    service = await startServiceProcess(folder);
-    await senders.finish(service.port);
-    await drain(`sqlite:${join(folder, 'store.db')}`, { withinMs: options.drainMs, services: [service] });
-    await service.end('SIGTERM');
+    const last = await start();
+    await senders.finish(last.port);
+    await drain(`sqlite:${join(folder, 'store.db')}`, { withinMs: options.drainMs, services: [last] });
+    await approvers.stop();
+    await last.end('SIGTERM');
     const { sent } = senders;
     return {
       kills: options.kills,
@@ -85,6 +95,8 @@ export async function torture(options: TortureOptions): Promise<TortureReport> {
         url: `sqlite:${join(folder, 'store.db')}`,
         sent,
         received: platform.requests,
+        answered: approvers.answered,
+        away,
         stops,
       })),
     };
@@ -120,7 +132,7 @@ export function createRandom(seed: number): () => number {
 
 /**
  * Chats get two chunks, one with the first mark and one with the last. A command says that it runs, and holds a lock of
- * its session key while it does: the kernel frees it with the last process of the run.
+ * its session key, or of the key of `maxRuns`, while it does: the kernel frees it with the last process of the run.
  */
 export function tortureConfig(
   folder: string,
@@ -131,16 +143,20 @@ export function tortureConfig(
     mail = '',
   }: { readonly storage: string; readonly more?: string; readonly mail?: string },
 ): string {
-  const script = [
-    `cd ${folder}`,
-    'printf "%s\\n" "$SLUICE_RUN_ID" >> executions.log',
-    'printf "start %s %s\\n" "$(date +%s%3N)" "$SLUICE_RUN_ID" >> times.log',
-    'exec 9>> "lock.$SLUICE_SESSION_ID"',
-    'command -v flock > lock.tool && { flock -n 9 || printf "%s\\n" "$SLUICE_RUN_ID" >> overlaps.log; }',
-    'cat',
-    'sleep 0.02',
-    'printf "end %s %s\\n" "$(date +%s%3N)" "$SLUICE_RUN_ID" >> times.log',
-  ].join('; ');
+  const script = (lock: string): string =>
+    JSON.stringify(
+      [
+        `cd ${folder}`,
+        'printf "%s\\n" "$SLUICE_RUN_ID" >> executions.log',
+        'printf "start %s %s\\n" "$(date +%s%3N)" "$SLUICE_RUN_ID" >> times.log',
+        'prompt=$(cat)',
+        `exec 9>> "lock.${lock}"`,
+        'command -v flock > lock.tool && { flock -n 9 || printf "%s\\n" "$SLUICE_RUN_ID" >> overlaps.log; }',
+        'printf "%s" "$prompt"',
+        'sleep 0.02',
+        'printf "end %s %s\\n" "$(date +%s%3N)" "$SLUICE_RUN_ID" >> times.log',
+      ].join('; '),
+    );
   return `
 hooks:
   enabled: true
@@ -154,12 +170,16 @@ hooks:
     - {id: mail, match: {path: mail}, messageTemplate: "Subject: {{messages.0.subject}}", deliver: false}
     - {id: gathered, match: {path: gathered}, messageTemplate: "{{id}}", deliver: false, debounce: {key: "{{lane}}", seconds: 1, maxSeconds: 2}}
     - {id: callback, match: {path: callback}, messageTemplate: "{{id}}", deliver: false, callbackUrl: ${JSON.stringify(`${url}/outcome`)}}
+    - {id: asked, match: {path: asked}, runner: sh, messageTemplate: "{{id}}", deliver: false, approve: {channel: telegram, to: "77", withinSeconds: 10}}
+    - {id: narrow, match: {path: narrow}, runner: narrow, messageTemplate: "{{id}} lane{{lane}}", deliver: false, maxRuns: {key: "{{lane}}", runs: 1}}
 ${mail}gateway:
   ${more}
-  runners: {sh: {kind: command, argv: [sh, -c, ${JSON.stringify(script)}]}}
+  runners:
+    sh: {kind: command, argv: [sh, -c, ${script('$SLUICE_SESSION_ID')}]}
+    narrow: {kind: command, argv: [sh, -c, ${script("$(printf '%s' \"$prompt\" | grep -o 'lane[0-9]' | head -n 1)")}]}
   heartbeat: {everySeconds: 0}
 channels: {telegram: {botToken: "110201543:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw", baseUrl: ${JSON.stringify(url)}}}
-server: {stopGraceSeconds: 0.05}
+server: {stopGraceSeconds: 0.05, publicUrl: https://hooks.example.com}
 storage: ${storage}
 `;
 }

@@ -78,7 +78,11 @@ export function Operations(props: {
   const change = async ([path, , done]: Operation, ids: readonly string[]): Promise<void> => {
     try {
       const { changed } = await postJson<{ readonly changed: number }>(`/api/${path}`, { ids });
-      say(changed === 0 ? 'nothing changed: it has gone on, or is not tried again' : `${changed} ${done}`);
+      say(
+        changed === 0
+          ? 'nothing changed: it is decided, has gone on, or is not tried again'
+          : `${changed} ${done}`,
+      );
       problem.value = '';
       props.onChanged();
     } catch (error) {
