@@ -41,6 +41,21 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('does not count runs that nobody approved', async () => {
+      const { storage } = await fresh();
+      const approve = { channel: 'slack', withinSeconds: 60, text: 'May it begin?' };
+      const asked = [agentOf('a', { approve }), agentOf('a', { approve })];
+      const [one, two, three] = [agentOf('a'), agentOf('a'), agentOf('a')];
+      await storage.accept(work(asked));
+      for (const { id } of asked)
+        await storage.decideApproval(id, { decision: 'denied', by: 'link', nowMs: NOW });
+      expect(await claimed(storage, twoPerHour)).toEqual(asked.map(({ id }) => id));
+      for (const { id } of asked)
+        await storage.deadLetterRun(id, { error: { code: 'denied', message: '' }, nowMs: NOW });
+      await storage.accept(work([one, two, three]));
+      expect(await claimed(storage, twoPerHour)).toEqual([one.id, two.id]);
+    });
+
     test('limits each conversation of a mapping, in its order', async () => {
       const { storage } = await fresh();
       const talk = (sessionKey: string) => agentOf('a', { sessionKey, owner: 'mapping:a' });

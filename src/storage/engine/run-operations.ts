@@ -7,6 +7,7 @@ import type {
 } from '../records.ts';
 import { both, listed } from './dialects.ts';
 import { RUN_COLUMNS, type RunRow } from './rows.ts';
+import { findApproval } from './asking-runs.ts';
 import { findClaimable, type Claimable } from './claimable-runs.ts';
 import { withEvents } from './gathering.ts';
 import { forgetStart, HourlyRoom, noteStarts } from './hourly-room.ts';
@@ -86,6 +87,8 @@ export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLe
   const run = findRunHead(store, runId);
   if (run === undefined || run.state > RUN.active) return false;
   if (run.state === RUN.active && run.holder !== store.holder) return false;
+  const approval = findApproval(store, run);
+  if (approval !== undefined && approval.decision !== 'approved') forgetStart(store.sql, run.seq);
   endRun(store, run, { ...deadLetter, state: RUN.dead, outcome: null });
   const { callback, nowMs } = deadLetter;
   const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
