@@ -240,9 +240,9 @@ export class Approvers {
   }
 
   async #readAll(): Promise<void> {
-    for (; this.#isOpen; await wait(10)) {
-      for (; this.#read < this.#received.length; this.#read += 1) {
-        const { body } = this.#received[this.#read] ?? {};
+    while (this.#isOpen) {
+      for (const { body } of this.#received.slice(this.#read)) {
+        this.#read += 1;
         const [, path = '', runId = ''] = QUESTION.exec(String(body?.['text'])) ?? [];
         if (runId === '' || this.#known.has(runId)) continue;
         const all = [['approve', 'deny'], [], ['deny'], ['approve']] as const;
@@ -251,6 +251,7 @@ export class Approvers {
         const saying = choice.map((asked, index) => this.#say({ runId, asked, path, index }));
         this.#work.push(this.#look(path), ...saying);
       }
+      await wait(10);
     }
   }
 

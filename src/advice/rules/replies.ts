@@ -168,9 +168,10 @@ function exampleOf(catalog: Whole['catalog'], channel: string): string {
 
 /** Runs wait in vain where their question reaches nobody. */
 function unheardQuestions({ config: { settings }, catalog, mappings }: Whole): readonly Found[] {
-  return mappings.flatMap(({ id, at, approve: { channel = '', to = undefined } = {} }): readonly Found[] => {
-    if (to !== undefined || settings.channels[channel] === undefined || hasRecipient(settings, channel))
-      return [];
+  return mappings.flatMap(({ id, at, approve }): readonly Found[] => {
+    const channel = approve?.channel ?? '';
+    if (approve?.to !== undefined || settings.channels[channel] === undefined) return [];
+    if (hasRecipient(settings, channel)) return [];
     return [
       {
         message: say`the question of "${id}" goes to ${channel}, and to nobody there: it fails with no_recipient, and each run is given up`,
