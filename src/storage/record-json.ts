@@ -93,7 +93,8 @@ export function runToJson(run: RunRecord, text: boolean): RunJson {
   };
 }
 
-function approvalToJson({ expiresAt, nonce: _, at, ...answer }: Approval): ApprovalJson {
+function approvalToJson({ expiresAt, decision, by, at }: Approval): ApprovalJson {
+  const answer = { ...(decision && { decision }), ...(by && { by }) };
   return { expiresAt: isoTime(expiresAt), ...answer, at: isoTimeOrNull(at) };
 }
 
