@@ -71,7 +71,7 @@ async function checkWithSamples(
   const found = await findInSamples(sampleFolders(generation.config), generation, kept);
   return {
     ...checked,
-    diagnostics: byWeight([...diagnostics, ...found.diagnostics]),
+    diagnostics: byWeight(diagnostics, found.diagnostics),
     notes: [...notes, ...found.notes],
   };
 }

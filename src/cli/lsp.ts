@@ -75,7 +75,7 @@ export function openProject(configFile: string, env: NodeJS.ProcessEnv): Project
         const isTold = ({ at }: Finding): boolean => generation !== undefined || !broken.has(at?.source.file);
         const { transformsDir } = whole?.config.settings.hooks ?? {};
         yield {
-          diagnostics: byWeight([...diagnostics, ...told.filter(isTold)]),
+          diagnostics: byWeight(diagnostics, told.filter(isTold)),
           samples: samples?.samples ?? [],
           mappings: table?.mappings ?? [],
           ...(transformsDir === undefined ? {} : { transformsDir }),

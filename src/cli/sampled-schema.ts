@@ -4,67 +4,55 @@
  */
 import { knownPaths, parseExact } from '../console/facts.ts';
 import type { Sample } from '../advice/samples.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 import { isReserved, listHelpers, templatePath } from '../mapping/facts.ts';
+
+/** A mapping file as `mappingJsonSchema` describes it: a list, an object that holds one, or one mapping. */
+interface FileSchema {
+  readonly anyOf: readonly [
+    { readonly items: object },
+    { readonly properties: { readonly mappings: { readonly items: object } } },
+    object,
+  ];
+  readonly definitions: object;
+}
+
+/** Keys that are templates, and those whose `key` is one. */
+const TEMPLATES = 'name sessionKey messageTemplate textTemplate channel to thread model thinking'.split(' ');
+const KEYED = 'dedupe debounce maxRuns'.split(' ');
 
 /** The schema with what is suggested in a mapping of each hook name that has samples. */
 export function withSamples(schema: object, samples: readonly Sample[]): object {
-  const root = schema as JsonObject;
-  const mapping = mappingsIn(root)[0];
+  const { anyOf, definitions } = schema as FileSchema;
   const byName = [...Map.groupBy(samples, ({ request }) => request.path)];
-  if (mapping === undefined || byName.length === 0) return schema;
   // oxlint-disable-next-line unicorn/no-thenable -- a keyword of JSON Schema
-  const sampled = byName.map(([name], at) => ({ if: hasName(name), then: suggestedIn(mapping, at) }));
-  for (const each of mappingsIn(root)) Object.assign(each, { allOf: [{ $ref: '#/definitions/samples' }] });
-  const own = Object.assign({}, ...byName.map(([, some], at) => definitionsOf(some, at))) as JsonObject;
-  const definitions = { ...(root['definitions'] as JsonObject), samples: { allOf: sampled }, ...own };
-  return { ...root, definitions };
-}
-
-/** Every place of the schema that is one of a mapping. */
-function mappingsIn(schema: JsonValue | undefined): readonly JsonObject[] {
-  if (Array.isArray(schema)) return (schema as readonly JsonValue[]).flatMap(mappingsIn);
-  if (!isJsonObject(schema)) return [];
-  const { properties, anyOf, items } = schema;
-  if (isJsonObject(properties) && 'messageTemplate' in properties) return [schema];
-  const inside = isJsonObject(properties) ? properties['mappings'] : undefined;
-  return [anyOf, items, inside].flatMap(mappingsIn);
+  const allOf = byName.map(([name], at) => ({ if: hasName(name), then: suggestedAt(at) }));
+  if (allOf.length === 0) return schema;
+  for (const each of [anyOf[0].items, anyOf[1].properties.mappings.items, anyOf[2]])
+    Object.assign(each, { allOf: [{ $ref: '#/definitions/samples' }] });
+  const own = byName.map(([, some], at) => definitionsOf(some, at));
+  return { ...schema, definitions: Object.assign({ ...definitions, samples: { allOf } }, ...own) as object };
 }
 
 /** Slashes around a hook name count for nothing. */
-function hasName(name: string): JsonObject {
+function hasName(name: string): object {
   const path = { type: 'string', pattern: `^/*${name.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&')}/*$` };
   return { required: ['match'], properties: { match: { required: ['path'], properties: { path } } } };
 }
 
-function suggestedIn(mapping: JsonObject, at: number): JsonObject {
+const refer = (what: string, at: number): object => ({ $ref: `#/definitions/${what}${at + 1}` });
+
+function suggestedAt(at: number): object {
+  const template = refer('template', at);
+  const keys = [
+    ...TEMPLATES.map((key) => [key, template] as const),
+    ...KEYED.map((key) => [key, { properties: { key: template } }] as const),
+  ];
   const match = { properties: { when: refer('condition', at) } };
-  const templates = templatesIn(mapping, refer('template', at))?.['properties'] as JsonObject;
-  return { properties: { ...templates, match, forEach: refer('list', at) } };
-}
-
-const refer = (what: string, at: number): JsonObject => ({ $ref: `#/definitions/${what}${at + 1}` });
-
-/** The same suggestions at every key that is a template, as its description says. */
-function templatesIn(schema: JsonValue | undefined, suggested: JsonObject): JsonObject | undefined {
-  if (!isJsonObject(schema)) return undefined;
-  const { description, properties, anyOf } = schema;
-  if (typeof description === 'string' && /^(?:Experimental: )?template\b/i.test(description))
-    return suggested;
-  if (Array.isArray(anyOf)) {
-    const choices = (anyOf as readonly JsonValue[]).map((each) => templatesIn(each, suggested));
-    return choices.find((each) => each !== undefined);
-  }
-  if (!isJsonObject(properties)) return undefined;
-  const keys = Object.entries(properties).flatMap(([key, inner]) => {
-    const found = templatesIn(inner, suggested);
-    return found === undefined ? [] : [[key, found] as const];
-  });
-  return keys.length === 0 ? undefined : { properties: Object.fromEntries(keys) };
+  return { properties: { ...Object.fromEntries(keys), match, forEach: refer('list', at) } };
 }
 
 /** Of one hook name: conditions suggest where a rule reads a variable, however deep it is in other rules. */
-function definitionsOf(samples: readonly Sample[], at: number): JsonObject {
+function definitionsOf(samples: readonly Sample[], at: number): object {
   const found = pathsOf(samples);
   const paths = { examples: found.map(({ name }) => name) };
   const self = refer('condition', at);
@@ -82,7 +70,7 @@ function definitionsOf(samples: readonly Sample[], at: number): JsonObject {
 }
 
 /** Editors of YAML and of JSON write what stands after `^` as it is: a template needs its quotes in both. */
-function snippetOf({ keys }: SuggestedPath): JsonObject {
+function snippetOf({ keys }: SuggestedPath): object {
   const label = `{{${templatePath(keys)}}}`;
   return { label, body: `^${JSON.stringify(label)}`.replaceAll('$', String.raw`\$`) };
 }

@@ -33,13 +33,17 @@ export function formatDiagnostics(found: readonly Finding[], options: FormatOpti
 
 /**
  * The findings as a reader needs them: errors, then warnings; what may be meant as it is only where nothing else is
- * found; otherwise in the order given.
+ * found; otherwise in the order given. What samples say has notes, which stand below all else.
  */
-export function byWeight(diagnostics: readonly Finding[]): readonly Finding[] {
-  const isAlone = diagnostics.every(({ isGeneral }) => isGeneral === true);
+export function byWeight(
+  diagnostics: readonly Finding[],
+  ofSamples: readonly Finding[] = [],
+): readonly Finding[] {
+  const isNote = ({ isGeneral }: Finding): boolean => isGeneral === true;
+  const all = [...diagnostics, ...ofSamples.filter((each) => !isNote(each))];
   const weight = ({ severity }: Finding): number => (severity === 'error' ? 0 : 1);
-  const shown = diagnostics.filter(({ isGeneral }) => isGeneral !== true || isAlone);
-  return shown.toSorted((a, b) => weight(a) - weight(b));
+  const shown = all.every(isNote) ? all : all.filter((each) => !isNote(each));
+  return [...shown.toSorted((a, b) => weight(a) - weight(b)), ...ofSamples.filter(isNote)];
 }
 
 /** The findings with dots, in every frame of a file, over what one of them hides. */

@@ -77,6 +77,20 @@ test('the elements of forEach are counted, and their fields named with item', as
   expect(said(diagnostics[0]?.hint)).toBe('did you mean item.labels.name?');
 });
 
+test('a field of which nothing shows what was meant is a note below what is sure, and counts with --strict', async () => {
+  const bench = openBench({
+    'sluice.yaml': 'hooks: { enabled: true }\ngateway: { runners: { default: { kind: echo } } }\n',
+    'mappings/shop.yaml': "match: { path: shop }\nmessageTemplate: '{{numbr}} {{project}}'\n",
+    'samples/shop/a.json': '{"number": 7}',
+  });
+  const { out } = await bench.run(['check']);
+  expect(out).toMatch(
+    /warning TEMPLATE_UNKNOWN_PATH: numbr is absent[^]*\nproject is absent in 1 of 1 sample of shop/,
+  );
+  const strict = await bench.run(['check', '--strict', '--format', 'json']);
+  expect(strict.out.match(/TEMPLATE_UNKNOWN_PATH/g)).toHaveLength(2);
+});
+
 test('a question for an address is no event', async () => {
   const mapping = { match: { path: 'slack' }, challenge: 'slack', messageTemplate: '{{event.text}}' };
   const { diagnostics } = await find(

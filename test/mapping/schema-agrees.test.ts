@@ -136,6 +136,27 @@ test('with samples it suggests their paths, in the mappings of their hook name',
   ]);
 });
 
+test('it suggests at every key that is a template', () => {
+  const isTemplate = ({ description = '' }: { description?: string }) =>
+    /^(?:Experimental: )?template\b/i.test(description);
+  const { anyOf, definitions } = sampled as {
+    anyOf: [object, object, MappingJson];
+    definitions: { samples: { allOf: { then: MappingJson }[] } };
+  };
+  const suggested = definitions.samples.allOf[0]?.then.properties ?? {};
+  for (const [key, schema] of Object.entries(anyOf[2].properties)) {
+    const keyed = schema.anyOf?.find(({ properties }) => properties?.['key'] !== undefined) ?? schema;
+    const isAny = isTemplate(schema) || isTemplate(keyed.properties?.['key'] ?? {});
+    expect([key, key in suggested]).toEqual([key, isAny || /^(?:match|forEach)$/.test(key)]);
+  }
+});
+
+interface MappingJson {
+  readonly description?: string;
+  readonly anyOf?: readonly MappingJson[];
+  readonly properties: Readonly<Record<string, MappingJson>>;
+}
+
 test('every mapping file of this project is right with it', async () => {
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const { table, samples } = await loadSamples(silentTerminal(root), { config: `${root}/sluice.yaml` });
