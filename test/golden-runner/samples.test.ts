@@ -91,6 +91,35 @@ test('a field of which nothing shows what was meant is a note below what is sure
   expect(strict.out.match(/TEMPLATE_UNKNOWN_PATH/g)).toHaveLength(2);
 });
 
+test.each([
+  ['incident.trigger', 'incident.triggered', 'incident.triggered'],
+  ['issue_updated', 'jira:issue_updated', 'jira:issue_updated'],
+  // Two names of events.
+  ['labeled', 'unlabeled', undefined],
+  ['push', 'pushed_at', undefined],
+])('a condition that asks for %s where samples have %s is told %s', async (asked, sent, told) => {
+  const when = {
+    and: [{ '===': [{ var: 'event' }, asked] }, { '===': [{ var: 'changes.field' }, 'status'] }],
+  };
+  const sample = JSON.stringify({ event: sent, changes: [{ field: 'status' }] });
+  const { diagnostics } = await find({ 'samples/a/a.json': sample }, [
+    { match: { path: 'a', when }, messageTemplate: 'x' },
+  ]);
+  const hints = diagnostics.filter(({ isGeneral }) => isGeneral !== true).map(({ hint }) => said(hint));
+  expect(hints).toEqual(told === undefined ? [] : [`did you mean "${told}"?`]);
+});
+
+test.each([
+  ['{{length commits}}{{#each comits}}x{{/each}}', ['did you mean commits?']],
+  // One may stand in for the other.
+  ['{{default (length commit) (length commits)}}', []],
+])('of a guarded path in %s is said %j', async (messageTemplate, told) => {
+  const { diagnostics } = await find({ 'samples/a/a.json': '{"commits": [{"id": 1}]}' }, [
+    { match: { path: 'a' }, messageTemplate },
+  ]);
+  expect(diagnostics.map(({ hint }) => said(hint))).toEqual(told);
+});
+
 test('a question for an address is no event', async () => {
   const mapping = { match: { path: 'slack' }, challenge: 'slack', messageTemplate: '{{event.text}}' };
   const { diagnostics } = await find(

@@ -8,7 +8,7 @@ import { look, replacing, type Found } from '../rule.ts';
 import { comparedIn } from '../samples/compared.ts';
 import { nearMisses, type NearMiss } from '../samples/sample-advice.ts';
 import type { Sample, SampledMapping } from '../samples/sampled-mapping.ts';
-import { isSlipOfName } from '../samples/slips.ts';
+import { isSlipOfName, isSlipOfValue } from '../samples/slips.ts';
 
 /** Values that are listed. */
 const MAX_VALUES = 6;
@@ -83,7 +83,7 @@ function nearValue(expected: string, misses: readonly NearMiss[]): string | unde
   const texts = misses.flatMap(({ considered: { failed } }) =>
     failed?.part === 'when' && typeof failed.node.found === 'string' ? [failed.node.found] : [],
   );
-  return texts.find((text) => isSlipOfName(expected, text));
+  return texts.find((text) => isSlipOfValue(expected, text));
 }
 
 /** Of a condition that holds: names and texts in it that no sample has, where one that is written alike is there. */
@@ -108,7 +108,7 @@ function misspelt({ mapping: { match }, taken, ofPath, named }: SampledMapping):
   const texts = comparedIn(when.rule).flatMap(({ name, values }) => {
     const known = new Set(valuesIn(ofPath, name).filter((value) => typeof value === 'string'));
     return values.flatMap((value): readonly Found[] => {
-      const near = known.has(value) ? undefined : [...known].find((each) => isSlipOfName(value, each));
+      const near = known.has(value) ? undefined : [...known].find((each) => isSlipOfValue(value, each));
       if (near === undefined || values.includes(near)) return [];
       const message = say`${name} is ${quote(value)} in none of ${taken.length} ${named(taken)}`;
       const at = within(when.at, value);

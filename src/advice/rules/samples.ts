@@ -67,7 +67,9 @@ function unknown(read: CountedRead, { what, others, advice }: Context): Found | 
   const [only, ...more] = near?.names ?? [];
   const isOne = only !== undefined && more.length === 0 && near?.value !== undefined;
   if (isGuarded)
-    return isOne && isSlip(path, only) && !others.has(only) ? nearName(read, only, message) : undefined;
+    return isOne && isSlip(path, only) && (!others.has(only) || isMistyped(path, only))
+      ? nearName(read, only, message)
+      : undefined;
   const [note] = mostFrequent(
     advice.flatMap(({ notes = [] }) => notes.filter(({ code }) => TELLING.has(code))),
   );
@@ -77,6 +79,12 @@ function unknown(read: CountedRead, { what, others, advice }: Context): Found | 
     return { message, at, hint: say`look at the samples: ${note.text}` };
   const hint = say`guard it with {{#if}} or default where only other events have it, and keep a sample that has it`;
   return { message, at, hint, isGeneral: true };
+}
+
+/** A letter within a name too few or too many, and no plural: where both names are read, one may stand in for the other. */
+function isMistyped(path: string, other: string): boolean {
+  const [short = '', long = ''] = [path, other].toSorted((a, b) => a.length - b.length);
+  return long.length === short.length + 1 && long !== `${short}s` && long[0] === short[0];
 }
 
 /** What a request is, so that paths find nothing. */

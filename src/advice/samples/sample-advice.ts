@@ -1,11 +1,17 @@
 /* What `explain` would say of samples, before they are sent: of what templates read in vain, and of a condition that fails. */
 import type { Evaluation } from '../../hook/hook.ts';
-import type { CompiledMapping, ConsideredMapping, RoutingTable } from '../../mapping/mapping.ts';
+import type {
+  CompiledMapping,
+  ConditionTrace,
+  ConsideredMapping,
+  RoutingTable,
+} from '../../mapping/mapping.ts';
 import { consideredNotes } from '../requests/considered-notes.ts';
 import type { EvaluationAdvice } from '../requests/evaluation-advice.ts';
 import { tellsWhatToWrite, type EvaluationNote } from '../requests/evaluation-note.ts';
 import { adviceFor } from '../requests/request-advice.ts';
 import type { Sample } from './sampled-mapping.ts';
+import { isSlipOfValue } from './slips.ts';
 import type { CountedRead } from './template-reads.ts';
 
 /** Samples that are asked what may have been meant. */
@@ -60,11 +66,19 @@ export function nearMisses(
       considered,
       notes: index < MAX_ASKED ? notesOn(considered, sample, table) : [],
     }))
-    .filter(({ considered, notes }) => considered.failing === 1 || notes.length > 0);
+    .filter(({ considered, notes }) => considered.failing === 1 || notes.length > 0 || isSlipped(considered));
 }
 
 const isNear = ({ failing, parts = [] }: ConsideredMapping): boolean =>
-  failing === 1 || (parts.length === failing && parts.every(({ missing }) => missing !== undefined));
+  failing === 1 || (parts.length === failing && parts.every(isMeant));
+
+/** A name that is not there, or a value that is nearly the one that is. */
+const isMeant = ({ missing, expected, found }: ConditionTrace): boolean =>
+  missing !== undefined ||
+  (typeof expected === 'string' && typeof found === 'string' && isSlipOfValue(expected, found));
+
+const isSlipped = ({ failed }: ConsideredMapping): boolean =>
+  failed?.part === 'when' && failed.node.missing === undefined && isMeant(failed.node);
 
 function consideredOf(
   mapping: CompiledMapping,

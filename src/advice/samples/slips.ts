@@ -22,3 +22,9 @@ export function isSlip(path: string, near: string): boolean {
   const [pair, ...others] = different;
   return a.length === b.length && pair !== undefined && others.length === 0 && isSlipOfName(...pair);
 }
+
+/** The same of the values of a field: also a verb in another form (`open`), and a name without what stands before it. */
+export const isSlipOfValue = (value: string, other: string): boolean =>
+  isSlipOfName(value, other) ||
+  (value.length > 3 && [`${value}d`, `${value}ed`].includes(other)) ||
+  (value.length > 3 && /[:./]$/.test(other.slice(0, -value.length)) && other.endsWith(value));
