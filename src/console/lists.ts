@@ -1,6 +1,6 @@
 /** Lists of what is stored, a page at a time. Of what was sent they hold names at most, which `view` does not see either. */
 import { createHmac } from 'node:crypto';
-import { outboxToJson, runToJson } from '../storage/facts.ts';
+import { NO_ACTIVITY, outboxToJson, runToJson } from '../storage/facts.ts';
 import type { Conversation, ListQuery, RunRecord } from '../storage/storage.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import type {
@@ -73,7 +73,7 @@ async function mappings({ storage, live }: ConsoleDeps): Promise<readonly Mappin
     const { id, action, runner = gateway.runner, limits } = mapping;
     const usdPerDay = limits?.usdPerDay ?? hooks.defaults.limits?.usdPerDay;
     return {
-      ...(known.get(id) ?? { mappingId: id, ...NOTHING }),
+      ...(known.get(id) ?? { mappingId: id, ...NO_ACTIVITY }),
       ...(action === 'agent' && { runner }),
       ...(usdPerDay !== undefined && { usdPerDay }),
     };
@@ -84,17 +84,6 @@ async function mappings({ storage, live }: ConsoleDeps): Promise<readonly Mappin
     ...found.flatMap((row) => (ids.has(row.mappingId) ? [] : { ...row, isGone: true as const })),
   ];
 }
-
-const NOTHING = {
-  hits: 0,
-  refusals: 0,
-  runs: 0,
-  failed: 0,
-  active: 0,
-  inputTokens: 0,
-  outputTokens: 0,
-  usd: 0,
-};
 
 async function runs(deps: ConsoleDeps, asked: Asked, of?: Conversation): Promise<ListPage<RunRow>> {
   const { storage } = deps;

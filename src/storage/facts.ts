@@ -1,5 +1,5 @@
 /** What tools read of stores: records as JSON, what a store says of itself, copies. */
-export { ALL_MAPPINGS, pauseOfRunner } from './records.ts';
+export { ALL_MAPPINGS, NO_ACTIVITY, pauseOfRunner } from './records.ts';
 export {
   decisionToJson,
   eventToJson,

@@ -1,6 +1,7 @@
 /** What goes through the storage port, by what it is about; here what is about the store as a whole. */
 export { KEPT_DECISIONS, KEPT_LIMITS } from './request-records.ts';
 export { ALL_MAPPINGS, pauseOfRunner } from './limit-records.ts';
+export { NO_ACTIVITY } from './cost-records.ts';
 export { DROPPED } from './run-records.ts';
 export type * from './accept-records.ts';
 export type * from './cost-records.ts';

@@ -39,12 +39,6 @@ export interface ObservedWaiting {
   readonly waiting: number;
 }
 
-/** A mapping (`*`: all) or a runner that is paused. */
-export interface ObservedPause {
-  readonly mappingId: string;
-  readonly runner?: string;
-}
-
 /** What the gateway does, as it happens. */
 export interface GatewayMetrics {
   observeRun(run: ObservedRun): void;
@@ -54,7 +48,10 @@ export interface GatewayMetrics {
   /** Runners that are away now. */
   setAway(runners: readonly string[]): void;
   /** Runs that wait for a limit of their mapping or a pause, and what is paused. */
-  setWaiting(waiting: readonly ObservedWaiting[], paused: readonly ObservedPause[]): void;
+  setWaiting(
+    waiting: readonly ObservedWaiting[],
+    paused: readonly { readonly mappingId: string; readonly runner?: string }[],
+  ): void;
 }
 
 const SECONDS = [0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600, 1_800];

@@ -148,7 +148,7 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       expect(await claim(storage)).toHaveLength(2);
     });
 
-    test('begins runs of a mapping while it has spent less in the day, of all who share the store', async () => {
+    test('begins runs of a mapping while it has spent less in the day, whatever process it was', async () => {
       const store = await fresh();
       const rules: LimitRules = { byMapping: new Map([['a', { usdPerDay: 0.5 }]]) };
       const runs = Array.from({ length: 6 }, () => agentOf('a'));

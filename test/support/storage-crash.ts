@@ -46,6 +46,8 @@ export async function accountFor(storage: Storage, said: readonly string[]): Pro
   expect(summarised.sort()).toEqual(ended.sort());
   const callbacks = (await storage.listOutbox({ limit })).map(({ runId }) => runId);
   expect(callbacks.sort()).toEqual(ended);
+  const [cost] = await storage.listCosts({ limit: 2 });
+  expect(cost).toMatchObject({ turns: ended.length, usd: ended.length / 1000 });
   expect(await storage.verify()).toEqual([]);
 }
 

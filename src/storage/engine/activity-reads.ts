@@ -4,6 +4,7 @@ import {
   DROPPED,
   type ListQuery,
   type MappingActivity,
+  NO_ACTIVITY,
 } from '../records.ts';
 import { dayOf, startOfDay } from './cost-rows.ts';
 import { both, by, type Dialects } from './dialects.ts';
@@ -68,20 +69,10 @@ export function mappingActivity({ sql }: Store, nowMs: number): MappingActivity[
     [ACTIVE],
     [TODAY, dayOf(nowMs)],
   ]);
-  const nothing = {
-    hits: 0,
-    refusals: 0,
-    runs: 0,
-    failed: 0,
-    active: 0,
-    inputTokens: 0,
-    outputTokens: 0,
-    usd: 0,
-  };
   const found = new Map<string, MappingActivity>();
   for (const { mappingId, microUsd, ...counts } of answers.flat()) {
     const usd = microUsd === undefined ? {} : { usd: usdOf(microUsd) };
-    found.set(mappingId, { mappingId, ...nothing, ...found.get(mappingId), ...counts, ...usd });
+    found.set(mappingId, { mappingId, ...NO_ACTIVITY, ...found.get(mappingId), ...counts, ...usd });
   }
   return [...found.values()].toSorted((a, b) => (a.mappingId < b.mappingId ? -1 : 1));
 }

@@ -1,8 +1,9 @@
-import type { KeptLimits, KeptRoom } from '../records.ts';
+import type { AuditRecord, KeptLimits, KeptRoom } from '../records.ts';
 import { both, listed } from './dialects.ts';
 import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from './journal.ts';
 import type { Store } from './store.ts';
 
+const NOTE = 'INSERT INTO audit (at, who, source, what, about, changed) VALUES (?, ?, ?, ?, ?, ?)';
 const DECIDE =
   'INSERT INTO decisions (request_id, mapping_id, outcome, generation, decision) VALUES (?, ?, ?, ?, ?)';
 /** Both rings share the table and its numbers, so the oldest to go is counted among its own kind. */
@@ -103,3 +104,8 @@ function makeRoom({ sql }: Pick<Store, 'sql'>, kind: KeptRow['kind'], room: Kept
 
 /** Does nothing: its answer comes after everything handed over before it is on disk. */
 export function flush(): void {}
+
+/** Notes a change that somebody made. */
+export function recordAudit({ sql }: Store, { at, who, source, what, about, changed }: AuditRecord): void {
+  sql.post(NOTE, Math.round(at), who, source, what, about, changed);
+}

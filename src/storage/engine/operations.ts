@@ -1,6 +1,5 @@
 import * as accept from './accept-operations.ts';
 import * as activity from './activity-reads.ts';
-import * as audit from './audit-operations.ts';
 import * as events from './event-operations.ts';
 import * as generations from './generation-operations.ts';
 import * as holds from './hold-operations.ts';
@@ -24,7 +23,6 @@ import type { Store } from './store.ts';
  */
 export const WRITES = {
   ...accept,
-  ...audit,
   ...events,
   ...generations,
   ...holds,
