@@ -54,7 +54,5 @@ export interface GenerationFacts {
     /** The setting that is wrong; absent for a package that is missing. */
     readonly key?: string | undefined;
   };
-  /** `told`: runners that tell money. */
-  COST_NOT_TOLD: { readonly told: readonly string[] };
   TIMEOUT_CUT: { readonly asked: number; readonly most: number };
 }

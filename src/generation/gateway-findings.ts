@@ -165,23 +165,24 @@ function findUntoldCosts(
   mappings: readonly CompiledMapping[],
 ): readonly Finding[] {
   const ofAll = hooks.defaults.limits?.usdPerDay !== undefined;
-  const defaultAt = ofAll ? placeIfWritten(root, ['hooks', 'defaults', 'limits', 'usdPerDay']) : undefined;
-  const told = Object.entries(gateway.runners).flatMap(([name, runner]) => (isTold(runner) ? [name] : []));
+  const defaultAt = placeIfWritten(root, ['hooks', 'defaults', 'limits', 'usdPerDay']);
   const untold = mappings.flatMap(({ id, action, runner: name = gateway.runner, usdPerDayAt }) => {
     const runner = gateway.runners[name];
     const isLimited = ofAll || usdPerDayAt !== undefined;
     if (action !== 'agent' || !isLimited || runner === undefined || tellsMoney(runner)) return [];
-    return [{ name, at: usdPerDayAt ?? defaultAt, of: usdPerDayAt === undefined ? name : id }];
+    const message = say`limits.usdPerDay is judged by what turns cost, and the runner ${name} (${runner.kind}) does not say it`;
+    // The default is told once for each runner.
+    return [
+      [
+        usdPerDayAt === undefined ? `default ${name}` : id,
+        { message, at: usdPerDayAt ?? defaultAt },
+      ] as const,
+    ];
   });
-  // The default is told once for each runner.
-  const once = new Map(untold.map((one) => [`${one.of}\n${one.at === defaultAt}`, one]));
-  return [...once.values()].map(({ name, at }) => ({
+  return [...new Map(untold).values()].map(({ message, at }) => ({
     severity: 'error',
     code: 'COST_NOT_TOLD',
-    message: say`limits.usdPerDay is judged by what the runner says a turn cost, and ${name} tells no money`,
-    facts: { told } satisfies GenerationFacts['COST_NOT_TOLD'],
+    message,
     ...(at === undefined ? {} : { at }),
   }));
 }
-
-const isTold = (runner: RunnerSettings): boolean => runner.kind !== 'echo' && tellsMoney(runner);

@@ -1,6 +1,7 @@
 /** Every command of the command line is run with something real and does what it says: none is only a promise. */
 import { createHmac } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createProgram } from '../../src/cli/cli.ts';
@@ -236,6 +237,25 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   expect(await waiting()).toContain('paused');
   fine(await bench.run(['queue', 'resume']));
   expect(await waiting()).not.toContain('paused');
+  expect(fine(await bench.run(['queue', 'pause', '--runner', 'busy'])).out).toBe('paused runner busy\n');
+  expect(await waiting()).toContain('runner busy has been paused');
+  expect(await bench.run(['queue', 'pause', '--runner', 'bussy'])).toMatchObject({
+    exitCode: 2,
+    err: expect.stringContaining('no runner has the name bussy') as string,
+  });
+  fine(await bench.run(['queue', 'resume', '--runner', 'busy']));
+  expect(fine(await bench.run(['costs', '--json'])).out).toContain('"costs":[]');
+  const changes = rows(await bench.run(['audit', '--json']));
+  expect(changes[0]).toMatchObject({
+    what: 'resume',
+    about: 'runner busy',
+    changed: 1,
+    who: userInfo().username,
+  });
+  expect(new Set(changes.map(({ what }) => what))).toEqual(
+    new Set(['resume', 'pause', 'approve', 'drop', 'retry', 'clear session']),
+  );
+  expect(fine(await bench.run(['audit'])).out).toContain('runner busy');
   expect(fine(await bench.run(['queue', 'prune', '--json'])).out).toMatch(/^\{.*\}\n$/);
 
   fine(await bench.run(['storage', 'backup', 'copy.db']));

@@ -19,10 +19,10 @@ export const RUNNERS = [
       ? say`gateway.runners.${runner}.providers says which models can be asked, and through which package`
       : say`rename it; models are named provider/model`;
   }),
-  hint('COST_NOT_TOLD', ['limit', 'certain'], ({ told: [name] }) => {
-    const who = name === undefined ? say`a Claude Code or opencode agent` : say`${name}`;
-    return say`write runner: with ${who}, which tells money; or bound the runs in its place: limits: {runsPerHour: 60}`;
-  }),
+  remedy(
+    'COST_NOT_TOLD',
+    say`give it a Claude Code or opencode agent as runner, which say it; or bound the runs in place of what they cost: limits: {runsPerHour: 60}`,
+  ),
   hint(
     'TIMEOUT_CUT',
     ['limit', 'certain'],
