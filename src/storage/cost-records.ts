@@ -33,8 +33,14 @@ export interface MappingActivity {
 
 /** Of a mapping that did nothing. */
 export const NO_ACTIVITY = {
-  ...{ hits: 0, refusals: 0, runs: 0, failed: 0, active: 0 },
-  ...{ usd: 0, inputTokens: 0, outputTokens: 0 },
+  hits: 0,
+  refusals: 0,
+  runs: 0,
+  failed: 0,
+  active: 0,
+  usd: 0,
+  inputTokens: 0,
+  outputTokens: 0,
 };
 
 /** A change that somebody made by the console or the command line. */

@@ -32,7 +32,7 @@ const FULL = {
       wakeMode: 'next-heartbeat',
       deliver: false,
       summary: 'failures',
-      limits: { runsPerHour: 60, runsPerHourAndSession: 20 },
+      limits: { runsPerHour: 60, runsPerHourAndSession: 20, usdPerDay: 5 },
     },
     exposeRuns: true,
     sessionKeys: {

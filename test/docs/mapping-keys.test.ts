@@ -57,7 +57,7 @@ const MAPPINGS = [
     callbackUrl: 'https://example.org/done',
     dedupe: { key: '{{id}}', ttlSeconds: 60 },
     debounce: { key: '{{item.id}}', seconds: 30, maxSeconds: 60, keep: 'latest' },
-    limits: { runsPerHour: 60, runsPerHourAndSession: 20 },
+    limits: { runsPerHour: 60, runsPerHourAndSession: 20, usdPerDay: 5 },
     maxRuns: { key: '{{item.id}}', runs: 2 },
     retry: { on: ['timeout', 'exit'], attempts: 2, delaySeconds: 5 },
     maxBodyBytes: 1000,
