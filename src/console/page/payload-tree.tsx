@@ -5,7 +5,8 @@
 import { signal, useComputed, useSignal } from '@preact/signals';
 import { createContext, type JSX } from 'preact';
 import { useContext, useEffect, useRef } from 'preact/hooks';
-import { entriesOf, ExactText, kindOf, sizeOf, type Value } from './exact-json.ts';
+import { entriesOf, kindOf, sizeOf, type Value } from './exact-json.ts';
+import { findHits, type Hits, leafText } from './find-hits.ts';
 import { count, formatBytes } from './format.ts';
 import { plainText, ShownText } from './shown-text.tsx';
 
@@ -14,9 +15,6 @@ export const pointedPath = signal('');
 
 /** Members shown at once. */
 const CHUNK = 100;
-/** Values looked at by a search, and hits it shows. */
-const MAX_LOOKED_AT = 300_000;
-const MAX_HITS = 200;
 /** Levels that are open at first. */
 const OPEN_LEVELS = 2;
 const MAX_TEXT = 160;
@@ -30,12 +28,6 @@ export interface PayloadTreeProps {
   /** What choosing a value does, for its title. */
   readonly action: string;
   readonly onChoose: (path: string) => void;
-}
-
-interface Hits {
-  /** Of what was found and of everything above it. */
-  readonly paths: ReadonlySet<string>;
-  readonly text: string;
 }
 
 type Shared = Pick<PayloadTreeProps, 'action' | 'onChoose'> & { readonly hits: Hits | undefined };
@@ -173,39 +165,6 @@ function LongText({ value }: { readonly value: string }): JSX.Element {
       )}
     </span>
   );
-}
-
-/** Undefined where nothing is searched for. */
-function findHits(value: Value, root: string, wanted: string): Hits | undefined {
-  if (wanted === '') return undefined;
-  const paths = new Set<string>([root]);
-  let looked = 0;
-  let found = 0;
-  const open: { readonly path: string; readonly value: Value }[] = [{ path: root, value }];
-  for (let item = open.pop(); item !== undefined && looked < MAX_LOOKED_AT; item = open.pop()) {
-    for (const [key, member] of entriesOf(item.value)) {
-      looked += 1;
-      const path = `${item.path}.${key}`;
-      if (key.toLowerCase().includes(wanted) || leafText(member).toLowerCase().includes(wanted)) {
-        found += 1;
-        if (found <= MAX_HITS) addWay(paths, path);
-      }
-      if (sizeOf(member) > 0) open.push({ path, value: member });
-    }
-  }
-  const cut = found > MAX_HITS ? `, the first ${MAX_HITS} are shown` : '';
-  return { paths, text: `${count(found, 'hit')}${looked >= MAX_LOOKED_AT ? ' so far' : ''}${cut}` };
-}
-
-function addWay(paths: Set<string>, path: string): void {
-  for (let at = path.indexOf('.'); at !== -1; at = path.indexOf('.', at + 1)) paths.add(path.slice(0, at));
-  paths.add(path);
-}
-
-function leafText(value: Value): string {
-  if (typeof value === 'string') return value.slice(0, 100_000);
-  if (value instanceof ExactText) return value.text;
-  return typeof value === 'object' && value !== null ? '' : String(value);
 }
 
 /** The keys of the WAI-ARIA tree pattern; the focus is on the line itself. */
