@@ -53,3 +53,9 @@ test('the version of the package is the newest of the changelog, and what it lef
   expect(headings.find((name) => name !== 'Unreleased')).toBe(version);
   expect(VERSIONS).toContain(version);
 });
+
+test('the changelog names the version that package.json carries, or what is unreleased', () => {
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  const changelog = readFileSync('CHANGELOG.md', 'utf8');
+  expect(changelog).toMatch(new RegExp(`^## (Unreleased|${version.replaceAll('.', '\\.')})`, 'm'));
+});

@@ -1,0 +1,47 @@
+/** Tables of the documentation that are lists of the source: variables of the environment, keys of transforms, claims that were proved. */
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readPage, sectionOf } from '../support/docs.ts';
+import { AGENT_FIELDS, WAKE_FIELDS } from '../../src/hook/action-fields.ts';
+
+/** Names of environment variables that the source reads by a literal name, wherever the environment comes from. */
+function variablesRead(): readonly string[] {
+  const names = globSync('src/**/*.ts').flatMap((file) =>
+    [...readFileSync(file, 'utf8').matchAll(/\benv(?:\?\.)?(?:\[['"]|\.)([A-Z][A-Z_]+)\b/g)].map(
+      ([, name = '']) => name,
+    ),
+  );
+  return [...new Set(names)].toSorted();
+}
+
+test('every environment variable that the source reads is documented, and no other', () => {
+  const section = sectionOf(readPage('docs/command-line.md'), '## Environment variables');
+  const documented = [...section.matchAll(/^\| `([A-Z_]+)` /gm)].map(([, name = '']) => name);
+  expect(variablesRead()).toContain('SLUICE_DEBUG');
+  expect(documented.toSorted()).toEqual(variablesRead());
+});
+
+test('the docs list every key that a transform may return, and no other', () => {
+  const page = readFileSync(new URL('../../docs/transforms.md', import.meta.url), 'utf8');
+  const table = page.split('An object may have these keys.')[1]?.split('\n\nSluice calls')[0] ?? '';
+  const listed = [...table.matchAll(/^\| `(\w+)` +\| (\w+) /gm)].map(([, key, kind]) => `${key} ${kind}`);
+  const expected = [...AGENT_FIELDS.map((key) => `${key} agent`), ...WAKE_FIELDS.map((key) => `${key} wake`)];
+  expect(listed.toSorted((a, b) => a.localeCompare(b))).toEqual(
+    ['kind all', ...expected].toSorted((a, b) => a.localeCompare(b)),
+  );
+});
+
+test('the README shows the last proof, with every claim held', () => {
+  const readme = readFileSync('README.md', 'utf8');
+  const script = readFileSync('test/prove/prove.ts', 'utf8');
+  const [, section = ''] =
+    /<!-- proof: written by `npm run prove -- --write` -->\n([^]*?)<!-- end of proof -->/.exec(readme) ?? [];
+  const rows = [...section.matchAll(/^\| (.+?) +\| .+ \| (\S+) +\|$/gm)].slice(2);
+  expect(rows.map(([, claim]) => claim)).toEqual(
+    [...script.matchAll(/^ {4}claim: '(.+)',$/gm)]
+      .map(([, claim]) => claim)
+      .toSorted((a = '', b = '') => section.indexOf(a) - section.indexOf(b)),
+  );
+  expect(new Set(rows.map(([, , result]) => result))).toEqual(new Set(['held']));
+  expect(section).toMatch(/^\d{4}-\d\d-\d\d, Node 24\.[\d.]+, \d+ cores, \d+ s in all:$/m);
+});
