@@ -13,9 +13,10 @@ import {
   StreamMessageReader,
   StreamMessageWriter,
 } from 'vscode-languageserver/node';
+import { builtMain } from '../support/built-program.ts';
 import { openBench } from '../support/cli-service.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/main.ts');
+const MAIN = builtMain();
 const MAPPING = `id: order
 match:
   path: shop

@@ -198,7 +198,7 @@ describe('the process that reads a mailbox', () => {
     try {
       const forks: number[] = [];
       const starts: number[] = [];
-      for (let round = 0; round < 3; round += 1) {
+      for (let round = 0; round < 2; round += 1) {
         forks.push(computedIn(() => spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' })));
         starts.push(computedIn(() => start(imapBlock(server.port), endpoint)));
         await until(() => expect(state()).toBe('connected'));

@@ -12,7 +12,7 @@ import { json } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { builtMain } from '../support/built-program.ts';
-import { openBench } from '../support/cli-service.ts';
+import { openBench, START_ENV } from '../support/cli-service.ts';
 
 const ACTION = resolve(import.meta.dirname, '../../.github/actions/sluice');
 const MAPPING =
@@ -47,7 +47,7 @@ function openPullRequest(change: string): { readonly folder: string; readonly ba
   const origin = join(bench.folder, 'origin');
   git(origin, 'init', '--initial-branch=main');
   git(origin, 'config', 'uploadpack.allowAnySHA1InWant', 'true');
-  execFileSync(process.execPath, [builtMain(), 'test'], { cwd: origin, env: { PATH: process.env['PATH'] } });
+  execFileSync(process.execPath, [builtMain(), 'test'], { cwd: origin, env: START_ENV });
   git(origin, 'add', '.');
   git(origin, 'commit', '-m', 'base');
   const base = git(origin, 'rev-parse', 'HEAD');
@@ -129,7 +129,7 @@ async function runAction(
   };
   const step = action.runs.steps.find(({ run }) => run !== undefined);
   const env = {
-    PATH: process.env['PATH'],
+    ...START_ENV,
     HOME: temp,
     CI: 'true',
     GITHUB_ACTIONS: 'true',

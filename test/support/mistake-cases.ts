@@ -77,12 +77,12 @@ interface MistakeRequest {
 export interface Played {
   /** Status and, where it was refused, its code. */
   readonly answer: string;
-  /** What `dev` printed about the request, and all that came with it. */
-  readonly dev: readonly string[];
   /** What `explain ID` printed. */
   readonly explain: readonly string[];
+  /** What `dev` prints about the request, and all that comes with it. */
+  dev(): Promise<readonly string[]>;
   /** Findings that the files have. */
-  readonly check: string;
+  check(): Promise<string>;
   /** Asks `explain ID --json`, whose output is held against its schema. */
   told(): Promise<void>;
 }
@@ -186,8 +186,8 @@ export async function openMistakes(
       return {
         answer: `${response.status} ${code}`.trim(),
         explain: await print('explain', id),
-        check: (await print('check')).join('\n'),
-        dev: await dev.linesOf(id),
+        check: async () => (await print('check')).join('\n'),
+        dev: () => dev.linesOf(id),
         told: async () => void (await print('explain', id, '--json')),
       };
     },
@@ -240,7 +240,7 @@ const NARROW = `data:text/javascript,Object.assign(process.stdout,{isTTY:true,co
 const LIFE_MS = 280_000;
 /** A run ends, and what only then is known is said, within this. */
 const SETTLED_MS = 300;
-const UNTOLD_MS = 3_000;
+const UNTOLD_MS = 1_000;
 
 async function start(command: Serving['command'], folder: string, env: NodeJS.ProcessEnv) {
   const child = spawn(process.execPath, ['--import', NARROW, builtMain(), command], {
