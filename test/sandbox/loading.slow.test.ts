@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import vm from 'node:vm';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { said } from '../support/said.ts';
 import { loadModules, type LoadedModules } from '../../src/sandbox/loader/load-modules.ts';
 import type { TransformRef } from '../../src/sandbox/sandbox.ts';
@@ -156,7 +156,7 @@ const lib_1 = require("./lib");\n// require('./not-there')\nfunction run() { ret
 });
 
 describe('what is refused, and where', () => {
-  test.each([
+  const REFUSED: readonly (readonly [what: string, source: string, expected: string])[] = [
     [
       'a built-in',
       "import fs from 'node:fs';\nexport default () => fs;",
@@ -215,15 +215,36 @@ describe('what is refused, and where', () => {
     ['require as a value', 'export default () => [require];', 'TRANSFORM_REQUIRE a.ts:1:23'],
     ['top-level await', 'const x = await 1;\nexport default () => x;', 'TRANSFORM_TOP_LEVEL_AWAIT a.ts:1:11'],
     ['a syntax error', 'export default () => {\n  const x: = 1;\n};', 'TRANSFORM_SYNTAX a.ts:2:12'],
-  ])('%s', async (_, source, expected) => {
-    const inner = path.join(dir, 'inner');
+  ];
+  const moduleOf = (what: string): string => `a${REFUSED.findIndex(([name]) => name === what)}.ts`;
+  let inner: string;
+  let loaded: LoadedModules;
+  // One loader for all: to start it is most of what a case takes.
+  beforeAll(async () => {
+    const above = realpathSync(mkdtempSync(path.join(tmpdir(), 'sluice-transforms-')));
+    inner = path.join(above, 'inner');
     mkdirSync(inner);
-    writeFileSync(path.join(dir, 'outside.json'), '{}');
+    writeFileSync(path.join(above, 'outside.json'), '{}');
     symlinkSync('../outside.json', path.join(inner, 'link.json'));
-    write({ 'inner/a.ts': source, 'inner/b.ts': 'export const b = 1;', 'inner/x.node': '' });
-    const loaded = await loadModules({ dir: inner }, [refTo('a.ts')]);
-    expect(found(loaded)).toEqual([expected]);
-    expect(loaded.modules.size).toBe(0);
+    for (const [what, source] of REFUSED) writeFileSync(path.join(inner, moduleOf(what)), source);
+    writeFileSync(path.join(inner, 'b.ts'), 'export const b = 1;');
+    writeFileSync(path.join(inner, 'x.node'), '');
+    loaded = await loadModules(
+      { dir: inner },
+      REFUSED.map(([what]) => refTo(moduleOf(what))),
+    );
+  });
+  afterAll(() => rmSync(path.dirname(inner), { recursive: true, force: true }));
+
+  test.each(REFUSED)('%s', (what, _source, expected) => {
+    const module = moduleOf(what);
+    const own = found(loaded).filter((each) => each.includes(` ${module}:`));
+    expect(own).toEqual([expected.replace(' a.ts:', ` ${module}:`)]);
+    expect(loaded.modules.has(module)).toBe(false);
+  });
+
+  test('of all these nothing else is said', () => {
+    expect(loaded.diagnostics).toHaveLength(REFUSED.length);
   });
 
   test('everything in one go, a good module beside it still loads', async () => {
@@ -285,18 +306,24 @@ describe('what would hold up the loader', () => {
     expect([...loaded.modules.keys()]).toEqual(['good.ts']);
   });
 
-  test.each([
-    'file:///dev/zero',
-    '/dev/zero',
-    '../../../../../../../../../../dev/zero',
-    'linked.js.map',
-    'data:application/json;base64,AAAA',
-  ])('a source map at %s is not followed', async (url) => {
+  test('source maps that lead elsewhere are not followed', async () => {
+    const urls = [
+      'file:///dev/zero',
+      '/dev/zero',
+      '../../../../../../../../../../dev/zero',
+      'linked.js.map',
+      'data:application/json;base64,AAAA',
+    ];
     symlinkSync('/dev/zero', path.join(dir, 'linked.js.map'));
-    write({ 'x.js': `export default () => 1; //# sourceMappingURL=${url}\n//# sourceMappingURL=${url}\n` });
-    const loaded = await load('x.js');
+    for (const [index, url] of urls.entries()) {
+      const comment = `//# sourceMappingURL=${url}\n`;
+      write({ [`x${index}.js`]: `export default () => 1; ${comment}${comment}` });
+    }
+    const modules = urls.map((_, index) => `x${index}.js`);
+    const loaded = await load(...modules);
     expect(loaded.diagnostics).toEqual([]);
-    expect(JSON.parse(loaded.modules.get('x.js')?.map ?? '')).toMatchObject({ sources: ['x.js'] });
+    for (const module of modules)
+      expect(JSON.parse(loaded.modules.get(module)?.map ?? '')).toMatchObject({ sources: [module] });
   });
 
   test('code that the compiler breaks down over is named, of several modules', async () => {

@@ -71,7 +71,7 @@ test.each([
     const root = mkdtempSync(join(tmpdir(), 'sluice-forward-away-'));
     onTestFinished(() => rmSync(root, { recursive: true, force: true }));
     const turns = join(root, 'turns');
-    const argv = ['sh', '-c', `echo turn >> ${turns}; sleep 2; cat >/dev/null; echo done`];
+    const argv = ['sh', '-c', `echo turn >> ${turns}; sleep 1; cat >/dev/null; echo done`];
     const far = await start(join(root, 'far'), TOKENS.far, {
       runner: { kind: 'command', argv, prompt: 'stdin' },
     });
@@ -102,7 +102,7 @@ test.each([
     await expect.poll(readyz).toBe(503);
     if (breaks) proxy.cut();
     // Longer than the run takes.
-    await new Promise((resolve) => void setTimeout(resolve, 4_000));
+    await new Promise((resolve) => void setTimeout(resolve, 2_500));
     expect(await readyz()).toBe(503);
     move(aside, store);
     await expect.poll(readyz).toBe(200);

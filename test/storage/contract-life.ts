@@ -14,7 +14,11 @@ import {
 import { accountFor, runAndKill } from '../support/storage-crash.ts';
 import { claim, ids, summaries, type Harness } from '../support/storage-harness.ts';
 
-export function lifeContract(name: string, { fresh, again, attach }: Harness): void {
+export function lifeContract(
+  name: string,
+  { fresh, again, attach }: Harness,
+  { isShared }: { readonly isShared: boolean },
+): void {
   describe(`${name}: life of a store`, () => {
     test('lets another process attach to the store of a performer, which hears of it', async () => {
       const { url, storage } = await fresh();
@@ -97,7 +101,8 @@ export function lifeContract(name: string, { fresh, again, attach }: Harness): v
       const store = await fresh();
       await store.storage.close();
       const said: string[] = [];
-      for (const [index, lines] of [40, 333, 120].entries()) {
+      // A file has checkpoints of our own, into which kills are to fall, too.
+      for (const [index, lines] of (isShared ? [20, 90, 50] : [40, 333, 120]).entries()) {
         said.push(...(await runAndKill(store.url, `life-${index}`, lines)));
       }
       await accountFor(await again(store), said);

@@ -25,7 +25,7 @@ export function storageContract(
   gatheringContract(name, harness);
   holdsContract(name, harness);
   limitsContract(name, harness);
-  lifeContract(name, harness);
+  lifeContract(name, harness, options);
   mailContract(name, harness);
   replicasContract(name, harness, options);
 }

@@ -84,13 +84,15 @@ export async function startBench(
   };
 }
 
-/** Asks again until something is there, less often the longer it takes; the test's own time limit ends it. */
+/** Asks again until something is there, less often the longer it takes, and pauses longer than it asks; the test's own time limit ends it. */
 export async function waitFor<Value>(
   ask: () => Promise<Value | undefined> | Value | undefined,
 ): Promise<Value> {
   for (let pauseMs = 10; ; pauseMs = Math.min(2 * pauseMs, 160)) {
+    const askedAt = performance.now();
     const value = await ask();
     if (value !== undefined) return value;
-    await new Promise((done) => setTimeout(done, pauseMs));
+    const tookMs = performance.now() - askedAt;
+    await new Promise((done) => setTimeout(done, Math.max(pauseMs, Math.min(2 * tookMs, 500))));
   }
 }

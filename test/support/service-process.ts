@@ -106,7 +106,7 @@ export async function runCommand(
   return { code, out, err };
 }
 
-/** Waits until a condition holds, asking every 25 ms. */
+/** Waits until a condition holds, asking every 25 ms, or less often where it takes longer to ask. */
 export async function until<Value>(
   what: string,
   ask: () => Value | undefined | Promise<Value | undefined>,
@@ -114,9 +114,11 @@ export async function until<Value>(
 ): Promise<Value> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {
+    const askedAt = performance.now();
     const value = await ask();
     if (value !== undefined && value !== false) return value;
+    const tookMs = performance.now() - askedAt;
     if (performance.now() > deadline) throw new Error(`${what} did not happen within ${timeoutMs} ms`);
-    await new Promise((done) => setTimeout(done, 25));
+    await new Promise((done) => setTimeout(done, Math.max(25, Math.min(tookMs, 500))));
   }
 }

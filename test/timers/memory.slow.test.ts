@@ -8,12 +8,12 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const TIMERS = fileURLToPath(new URL('../../src/timers/timers.ts', import.meta.url));
 
-/** Lets the heap grow to some hundred megabytes of garbage and then waits; says so. */
+/** Lets the heap grow to a hundred megabytes of garbage and then waits; says so. */
 const IDLE = `
 import { giveBackWhenIdle } from ${JSON.stringify(TIMERS)};
 if (process.argv[1] === 'gives') giveBackWhenIdle();
 let kept = [];
-for (let round = 0; round < 70; round += 1) kept.push(Array.from({ length: 100_000 }, (_, n) => ({ n })));
+for (let round = 0; round < 30; round += 1) kept.push(Array.from({ length: 100_000 }, (_, n) => ({ n })));
 kept = [];
 console.log('idle');
 setTimeout(() => undefined, 60_000);
@@ -43,7 +43,7 @@ import { limitGarbage } from ${JSON.stringify(TIMERS)};
 if (process.argv[1] === 'limited') limitGarbage();
 let most = 0;
 let alive = [];
-for (let turn = 0; turn < 400; turn += 1) {
+for (let turn = 0; turn < 150; turn += 1) {
   alive = [...alive.slice(-40_000), ...Array.from({ length: 4_000 }, (_, n) => ({ n, text: 'request ' + n }))];
   const { space_size: size } = getHeapSpaceStatistics().find((space) => space.space_name === 'new_space');
   most = Math.max(most, size / 2 ** 20);
