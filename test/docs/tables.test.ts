@@ -1,8 +1,9 @@
-/** Tables of the documentation that are lists of the source: variables of the environment, keys of transforms, claims that were proved. */
+/** Tables of the documentation that are lists of the source: variables of the environment, keys of transforms, claims that were proved; and limits that it names. */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readPage, sectionOf } from '../support/docs.ts';
 import { AGENT_FIELDS, WAKE_FIELDS } from '../../src/hook/action-fields.ts';
+import { MESSAGE_LIMITS } from '../../src/mail/message-reader.ts';
 
 /** Names of environment variables that the source reads by a literal name, wherever the environment comes from. */
 function variablesRead(): readonly string[] {
@@ -44,4 +45,11 @@ test('the README shows the last proof, with every claim held', () => {
   );
   expect(new Set(rows.map(([, , result]) => result))).toEqual(new Set(['held']));
   expect(section).toMatch(/^\d{4}-\d\d-\d\d, Node 24\.[\d.]+, \d+ cores, \d+ s in all:$/m);
+});
+
+test('the docs say how much of a processor and of memory a message may take', () => {
+  const { cpuMs, memoryMb } = MESSAGE_LIMITS;
+  expect(readPage('docs/mail.md')).toContain(
+    `more than ${cpuMs / 1000} s of processor time or ${memoryMb} MB of memory`,
+  );
 });
