@@ -98,7 +98,7 @@ export async function explainById(cli: Cli, id: string, flags: ExplainFlags): Pr
 
 /** The mappings and transforms that judged a request, where they are others now. */
 class OldFiles {
-  readonly #sandbox = new Sandbox();
+  readonly #sandbox = new Sandbox({ workers: 1, spare: 0 });
   #opened: OldGeneration | undefined;
 
   async open(

@@ -32,7 +32,7 @@ const env = { PATH: '/usr/bin:/bin', HOME: '/nonexistent', CODEX_API_KEY: 'key-f
 
 /** Loads the case's configuration with everything it names, as `check` does. */
 export async function check(folder: string): Promise<readonly Finding[]> {
-  const sandbox = new Sandbox();
+  const sandbox = new Sandbox({ workers: 1, spare: 0 });
   try {
     const options = { env, needSecrets: false, dev: true, sandbox, advise };
     return (await loadGeneration(join(folder, 'sluice.yaml'), options)).diagnostics;

@@ -23,7 +23,7 @@ export const codes = [
 export async function check(folder: string): Promise<readonly Finding[]> {
   const file = join(folder, 'sluice.yaml');
   if (!existsSync(file)) writeFileSync(file, 'hooks: {enabled: true}\n');
-  const sandbox = new Sandbox();
+  const sandbox = new Sandbox({ workers: 1, spare: 0 });
   try {
     const options = { env: {}, needSecrets: false, dev: true, sandbox, advise };
     const { generation, diagnostics } = await loadGeneration(file, options);

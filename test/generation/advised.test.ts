@@ -18,7 +18,7 @@ afterAll(() => rm(folder, { recursive: true }));
 /** The kinds of what advice was given to look at; undefined where it was not asked. */
 async function asked(mapping: string, isServing: boolean): Promise<readonly string[] | undefined> {
   await writeFile(join(folder, 'mappings/a.yaml'), mapping);
-  const sandbox = new Sandbox();
+  const sandbox = new Sandbox({ workers: 1, spare: 0 });
   try {
     let kinds: readonly string[] | undefined;
     await loadGeneration(join(folder, 'sluice.yaml'), {

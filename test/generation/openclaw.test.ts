@@ -20,7 +20,7 @@ import type { JsonValue } from '../../src/request.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/openclaw/', import.meta.url));
-const sandbox = new Sandbox();
+const sandbox = new Sandbox({ workers: 1, spare: 0 });
 afterAll(() => sandbox.stop());
 
 /** `hooks.gmail.model` of the configuration mail. */

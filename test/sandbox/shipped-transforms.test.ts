@@ -14,7 +14,7 @@ const modules = [
 ];
 const refs = new Map(modules.map((module) => [module, refTo(module)]));
 const format = refTo('stripe-amount.ts', { export: 'formatAmount' });
-const sandbox = new Sandbox();
+const sandbox = new Sandbox({ workers: 1, spare: 0 });
 let transforms: Transforms;
 
 beforeAll(async () => {
