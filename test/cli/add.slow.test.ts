@@ -44,11 +44,20 @@ async function openFolder(): Promise<void> {
   await writeFile(join(folder, 'issued'), 'whsec_0123456789abcdef\n');
 }
 
-/** The request of the first case that `add` wrote for a sender, as a file beside the configuration has it. */
+interface Delivery {
+  readonly bodyFile?: string;
+}
+
+/** The first request of the first case that `add` wrote for a sender, as a file beside the configuration has it. */
 async function deliveryOf(sender: (typeof SENDERS)[number]): Promise<object> {
   const file = `test/golden/${firstCase(sender.name, sender)}.request.yaml`;
-  const read = parse(await readFile(join(folder, file), 'utf8')) as { readonly bodyFile?: string };
-  return read.bodyFile === undefined ? read : { ...read, bodyFile: join(dirname(file), read.bodyFile) };
+  const read = parse(await readFile(join(folder, file), 'utf8')) as Delivery & {
+    readonly deliveries?: readonly [Delivery];
+  };
+  const delivery = read.deliveries?.[0] ?? read;
+  return delivery.bodyFile === undefined
+    ? delivery
+    : { ...delivery, bodyFile: join(dirname(file), delivery.bodyFile) };
 }
 
 describe('a sender that is added', () => {
@@ -113,7 +122,8 @@ describe('a sender that is added', () => {
         await writeFile(join(folder, 'all.request.yaml'), stringify({ deliveries }));
         const statuses = async (...flags: string[]): Promise<readonly unknown[]> => {
           const against = ['--against', new URL(service.url).origin];
-          const { out } = await run('send', 'all.request.yaml', '--json', ...flags, ...against);
+          const { out, err } = await run('send', 'all.request.yaml', '--json', ...flags, ...against);
+          expect(out, err).not.toBe('');
           const answers = listIn<{ readonly status: number }>(out);
           return SENDERS.map(({ name }, index) => [name, answers[index]?.status]);
         };

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { torture } from '../support/torture.ts';
 
 test(
-  'six kills under load lose nothing, double nothing and leave nothing half done',
+  'ten kills under load lose nothing, double nothing and leave nothing half done',
   { timeout: 120_000 },
   async () => {
     const report = await torture({
-      kills: 6,
-      killsPerStop: 3,
+      kills: 10,
+      killsPerStop: 4,
       minLifeMs: 80,
       maxLifeMs: 400,
       clients: 8,
@@ -15,7 +15,7 @@ test(
       drainMs: 60_000,
     });
     expect(report).toMatchObject({
-      kills: 6,
+      kills: 10,
       stops: 2,
       lost: [],
       doubled: [],
