@@ -91,7 +91,12 @@ test('the schema takes what the validator takes, and refuses what both can say i
       if (isRight) taken += 1;
       else refused += 1;
       const isAccepted = accepts(each);
-      expect([each, errors, isAccepted, isRight ? accepts.errors : null]).toEqual([each, errors, isRight, null]);
+      expect([each, errors, isAccepted, isRight ? accepts.errors : null]).toEqual([
+        each,
+        errors,
+        isRight,
+        null,
+      ]);
       if (isRight) expect([each, acceptsSampled(each)]).toEqual([each, true]);
     }),
     { numRuns: 4_000, seed: 20_261_127 },
