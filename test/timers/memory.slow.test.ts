@@ -33,7 +33,9 @@ async function residentAfter(mode: string): Promise<() => Promise<number>> {
 
 test.skipIf(process.platform !== 'linux')('an idle process gives back what it no longer needs', async () => {
   const [gives, keeps] = await Promise.all([residentAfter('gives'), residentAfter('keeps')]);
-  await expect.poll(gives, { timeout: 30_000 }).toBeLessThan((await keeps()) / 2);
+  // At the same moment: some ten seconds later V8 begins to give back by itself.
+  const share = async (): Promise<number> => (await gives()) / (await keeps());
+  await expect.poll(share, { timeout: 30_000 }).toBeLessThan(0.5);
 });
 
 /** Requests that live for a short while, one batch in each turn; prints the most that the young generation had. */
