@@ -70,23 +70,27 @@ describe('a sender that is added', () => {
     expect(existsSync(join(folder, '.sluice'))).toBe(false);
   });
 
-  test('is written with a secret of its own, says what to do there, and prints no secret', async () => {
-    for (const { name, secret, title } of SENDERS) {
-      const flags = secret?.from !== 'made' ? ['--secret-file', 'issued'] : [];
-      const { out, err, exitCode } = await run('add', name, '--url', 'https://hooks.example.com', ...flags);
-      expect([name, exitCode, err]).toEqual([name, 0, '']);
-      expect(out).toContain(`Set up ${title}:`);
-      expect(out).toContain(`https://hooks.example.com/hooks/${name}`);
-      const file = join(folder, '.sluice/secrets', name);
-      expect((await stat(file)).mode & 0o777).toBe(0o600);
-      expect(out).not.toContain((await readFile(file, 'utf8')).trim());
-    }
-    const config = await readFile(join(folder, 'sluice.yaml'), 'utf8');
-    expect(config).toContain('# Kept: a comment at the top.');
-    expect(config).toContain('# Kept, too.');
-    expect(config).toContain('publicUrl: https://hooks.example.com');
-    expect(await readFile(join(folder, '.sluice/.gitignore'), 'utf8')).toBe('*\n');
-  });
+  test(
+    'is written with a secret of its own, says what to do there, and prints no secret',
+    { timeout: 120_000 },
+    async () => {
+      for (const { name, secret, title } of SENDERS) {
+        const flags = secret?.from !== 'made' ? ['--secret-file', 'issued'] : [];
+        const { out, err, exitCode } = await run('add', name, '--url', 'https://hooks.example.com', ...flags);
+        expect([name, exitCode, err]).toEqual([name, 0, '']);
+        expect(out).toContain(`Set up ${title}:`);
+        expect(out).toContain(`https://hooks.example.com/hooks/${name}`);
+        const file = join(folder, '.sluice/secrets', name);
+        expect((await stat(file)).mode & 0o777).toBe(0o600);
+        expect(out).not.toContain((await readFile(file, 'utf8')).trim());
+      }
+      const config = await readFile(join(folder, 'sluice.yaml'), 'utf8');
+      expect(config).toContain('# Kept: a comment at the top.');
+      expect(config).toContain('# Kept, too.');
+      expect(config).toContain('publicUrl: https://hooks.example.com');
+      expect(await readFile(join(folder, '.sluice/.gitignore'), 'utf8')).toBe('*\n');
+    },
+  );
 
   test('has the type of what it sends, for transforms', () => {
     for (const { name } of SENDERS)
