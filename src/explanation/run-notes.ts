@@ -1,7 +1,6 @@
 /* What the settings of a runner had to do with how a run ended, and what to write. */
 import { say, type Sentence } from '../finding.ts';
 import { dirname } from 'node:path';
-import { lostFile } from '../advice/commands.ts';
 import type { GatewaySettings, LoadedConfig, RunnerSettings } from '../config/config.ts';
 import { placeIfWritten, type Place } from '../document/document.ts';
 import { spanOf } from '../advice/requests.ts';
@@ -29,7 +28,6 @@ interface Facts {
 /** In the order of the text; at most one of them is the cause of a failure. */
 export const RUN_RULES = {
   argv: withoutProgram,
-  cwd: withoutFile,
   timeoutSeconds: endedByTime,
   passEnv: keptFromCommand,
 } satisfies Readonly<Record<string, (facts: Facts) => Told | undefined>>;
@@ -104,22 +102,6 @@ function withoutProgram(facts: Facts): Told | undefined {
   if (failed === undefined || error === undefined) return undefined;
   const text = programNote(error) ?? syntaxNote(failed.runner, error.message, dirname(facts.config.file));
   return text === undefined ? undefined : { at: placeOfKey(facts, failed.path, ['argv']), text };
-}
-
-/** Of a command that ended with an error about a file that is not in its folder. */
-function withoutFile(facts: Facts): Told | undefined {
-  const failed = commandRun(facts, hasFailed);
-  if (failed === undefined) return undefined;
-  const { run, runner, path } = failed;
-  const chosen = run.action.kind === 'agent' ? run.action.cwd : undefined;
-  const cwd = chosen === undefined ? runner.cwd : facts.config.settings.gateway.workFolders[chosen];
-  const lost = cwd === undefined ? undefined : lostFile(runner.argv, cwd, run.lastError?.message ?? '');
-  return lost === undefined
-    ? undefined
-    : {
-        at: placeOfKey(facts, path, ['cwd', 'argv']),
-        text: say`there is no ${lost} in ${cwd ?? ''}, where the command worked (cwd)`,
-      };
 }
 
 /** Of a run that was ended when its time was over. */

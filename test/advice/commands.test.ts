@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { findMisplacedFile, lostFile } from '../../src/advice/commands/misplaced-file.ts';
+import { findMisplacedFile } from '../../src/advice/commands/misplaced-file.ts';
 import { execFileSync } from 'node:child_process';
 import { findShellLine } from '../../src/advice/commands/shell-words.ts';
 
@@ -36,12 +36,6 @@ test.each<readonly [string, readonly string[], readonly string[] | undefined]>([
   ['the program itself', ['agents/x.sh', 'now'], undefined],
 ])('%s', (_name, argv, expected) => {
   expect(findMisplacedFile(argv, { configDir, works: [work] })?.argv).toEqual(expected);
-});
-
-test('of files that are nowhere it finds the one that the command complained about', () => {
-  const said = 'the command exited with code 1\ncat: ./notes.md: No such file or directory\nreads ./other.md';
-  expect(lostFile(['cat', './notes.md', './other.md'], work, said)).toBe('./notes.md');
-  expect(lostFile(['sh', 'agents/both.sh'], work, 'agents/both.sh: no such file')).toBeUndefined();
 });
 
 /* Words of a shell in a command that is started without one, and the same command for a shell. */

@@ -163,8 +163,6 @@ test.each([
   ['challenge: {kind: asana}', /write challenge: \{echo: headers\.x-hook-secret\}$/],
   ['challenge: {echo: challenge}', /query\.NAME/],
   ['method: PUT', /a path takes one method/],
-  ['actions: [{ type: agent }]', /which has one action/],
-  ['apiVersion: v1\nkind: Mapping\nmetadata: { name: a }', /it has no frame/],
   ['channel: "#alerts"', /write the platform as channel, and the place in it as "to"/],
   ['channel: "slack:#alerts"', /channel: slack and to: "#alerts"/],
 ])('%s is told what to write', (line, hint) => {

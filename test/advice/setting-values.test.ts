@@ -116,8 +116,6 @@ test.each([
 
 test.each([
   ['server: { bind: 127.0.0.1 }', 'rename it to "host"'],
-  ['log: { level: warning }', 'write level: warn'],
-  ['gateway: { runner: { kind: claude-code } }', 'write kind: claude'],
   ['gateway: { runner: { kind: claude, workspace: /srv } }', 'rename it to "cwd"'],
   ['server: { publicUrl: hooks.example.com }', 'write https://hooks.example.com'],
   [

@@ -85,21 +85,3 @@ function asProgram(
 }
 
 const isFile = (path: string): boolean => statOf(path)?.isFile() === true;
-
-/** What programs say of a file that they did not find, in the line that names it. */
-const NOT_FOUND =
-  /no such file|(?:can(?:no|')t|could ?n[o']t|unable to|failed to) (?:open|find|access|stat|read|load)|enoent|does(?: not|n't) exist|not found/i;
-
-/** The file of the arguments that the command complained about, where that is not in the folder it worked in. */
-export function lostFile(argv: readonly string[], cwd: string, said: string): string | undefined {
-  const complaints = said.split('\n').filter((line) => NOT_FOUND.test(line));
-  return relativeFiles(argv)
-    .map(({ word }) => word)
-    .find(
-      (word) =>
-        // `acme/billing` may be the name of a repository.
-        /^\.{1,2}\/|\.\w{1,8}$/.test(word) &&
-        !existsSync(resolve(cwd, word)) &&
-        complaints.some((line) => line.includes(word)),
-    );
-}

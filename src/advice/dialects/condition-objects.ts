@@ -1,5 +1,5 @@
 /**
- * Conditions as objects of other tools: the rules of adnanh/webhook, n8n and json-rules-engine, MongoDB's queries, and
+ * Conditions as objects of other tools: the rules of adnanh/webhook, MongoDB's queries, and
  * plain fields with their values. What is not known for certain is no rule.
  */
 import { printRule } from '../rule-parts.ts';
@@ -64,7 +64,7 @@ export function ruleOfOthers(value: unknown): string | undefined {
 /** The rule that an object of another tool means. */
 function ruleOfObject(value: unknown): FieldRule | undefined {
   if (!isJsonObject(value)) return undefined;
-  return matchRule(value) ?? joinedRule(value) ?? tripleRule(value) ?? plainRule(value);
+  return matchRule(value) ?? joinedRule(value) ?? plainRule(value);
 }
 
 /** `{match: {type: value, value: x, parameter: {source: payload, name: ref}}}` of adnanh/webhook. */
@@ -133,25 +133,6 @@ function joinAll(values: readonly unknown[], operator: 'and' | 'or'): FieldRule 
     return rule === undefined ? [] : [rule];
   });
   return rules.length < values.length ? undefined : joined(operator, rules);
-}
-
-const LEFT = ['leftValue', 'value1', 'field', 'path', 'fact', 'property', 'variable', 'key', 'left', 'name'];
-const SIGN = ['operator', 'operation', 'op', 'comparison', 'comparator'];
-const RIGHT = ['rightValue', 'value2', 'value', 'right'];
-
-/** A name, a sign and a value, as n8n, json-rules-engine and many others have them. */
-function tripleRule(value: JsonObject): FieldRule | undefined {
-  const [left, sign, right] = [LEFT, SIGN, RIGHT].map((names) =>
-    names.find((name) => value[name] !== undefined),
-  );
-  const others = Object.keys(value).filter((key) => key !== 'id' && ![left, sign, right].includes(key));
-  if (left === undefined || sign === undefined || others.length > 0) return undefined;
-  const name = value[left];
-  const given = value[sign];
-  const word = isJsonObject(given) ? given['operation'] : given;
-  const path = typeof name === 'string' ? pathHere(name) : undefined;
-  if (path === undefined || typeof word !== 'string') return undefined;
-  return compare(word, path, right === undefined ? undefined : value[right]);
 }
 
 /** Roots of other tools that hold the body or the headers. */

@@ -72,14 +72,6 @@ const adnanh: KeyAdvice = {
   group: 'adnanh',
   hint: 'write match: {path: name} and messageTemplate, as this is a hook of adnanh/webhook: what trigger-rule asks belongs in match.when, and the command is a runner, gateway.runners: {name: {kind: command, argv: [./script.sh]}}',
 };
-/** The lines of a frame around the mapping. */
-const frame: KeyAdvice = {
-  group: 'frame',
-  hint: 'write the keys of the mapping (id, match, messageTemplate) at the left of the file, or in entries of a list: it has no frame',
-};
-const oneAction: KeyAdvice = {
-  hint: 'write its keys in the mapping itself, which has one action: action: agent, messageTemplate: …; for a second action write a second mapping, and continue: true in the first, or a transform that returns a list',
-};
 const outside: KeyAdvice = {
   hint: 'set server.publicUrl of the configuration to the address that senders call: publicUrl: https://hooks.example.com',
 };
@@ -115,8 +107,6 @@ const WORDS: Readonly<Record<string, KeyAdvice>> = {
   ...alike('script code', { hint: 'write transform, the name of a file below hooks.transformsDir' }),
   ...alike('idempotencyKey dedupeKey throttle', { hint: 'write dedupe: {key: "{{id}}"}' }),
   ...alike('items foreach', calledHere('forEach')),
-  ...alike('mapping hooks spec config apiVersion kind metadata', frame),
-  ...alike('actions steps do', oneAction),
   ...alike('respond response', calledHere('answer')),
   description: { hint: 'write it as a comment: # …' },
   ...alike('retries maxRetries', AGAIN),

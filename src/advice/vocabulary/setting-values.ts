@@ -1,6 +1,6 @@
 /** How values of the configuration were meant that it does not take. */
 import { holdsCredentials } from '../../document/document.ts';
-import type { SchemaAdvice, ValueHint } from '../schema-hints.ts';
+import type { SchemaAdvice } from '../schema-hints.ts';
 import { isJsonObject } from '../../json.ts';
 import { SETTING_WORDS } from './settings.ts';
 import { nearTimeZone } from './time-zones.ts';
@@ -14,8 +14,6 @@ const valueOfSetting: NonNullable<SchemaAdvice['value']> = (key, value) => {
     return {
       hint: `write mappingsDir: ${value.replace(/\/?[^/]*\.(?:ya?ml|json)$/i, '') || './mappings'} in its place: files of mappings are found in a folder`,
     };
-  const word = otherWord(key, value);
-  if (word !== undefined) return word;
   const address =
     /\.(?:url|publicUrl|baseUrl)$/.test(key) && key !== 'storage.url' ? wholeAddress(value) : undefined;
   if (address !== undefined) return { hint: `write ${address}`, text: JSON.stringify(address) };
@@ -30,35 +28,6 @@ function wholeAddress(written: string): string | undefined {
     return undefined;
   const isHere = /^(?:localhost|127\.|10\.|192\.168\.)|:\d/.test(text);
   return `${isHere ? 'http' : 'https'}://${text}`;
-}
-
-/** By each of its words what is meant. */
-const meanings = (words: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(
-    Object.entries(words).flatMap(([own, others]) => others.split(' ').map((word) => [word, own])),
-  );
-
-/** What others call the levels of a log, and kinds of runners. */
-const LEVELS = meanings({
-  debug: 'trace verbose silly all',
-  info: 'notice',
-  warn: 'warning',
-  error: 'err critical fatal silent off none',
-});
-const KINDS = meanings({
-  claude: 'claude-code claude_code claudecode claude-cli',
-  codex: 'openai-codex codex-cli',
-  gemini: 'gemini-cli google',
-  command: 'shell exec script bash process cli program',
-  model: 'llm api openai anthropic ollama openrouter',
-});
-
-function otherWord(key: string, written: string): ValueHint | undefined {
-  const word = written.trim().toLowerCase();
-  const words = key === 'log.level' ? LEVELS : /^gateway\.runner(?:s\.[^.]+)?\.kind$/.test(key) ? KINDS : {};
-  const own = Object.hasOwn(words, word) ? words[word] : undefined;
-  if (own === undefined) return undefined;
-  return { hint: `write ${key.slice(key.lastIndexOf('.') + 1)}: ${own}`, text: own };
 }
 
 /** The token of another gateway. */
