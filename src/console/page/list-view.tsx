@@ -70,7 +70,7 @@ function Cell({ row, name }: { readonly row: WorkJson; readonly name: string }):
     return Number.isNaN(ms) ? '' : formatMs(ms);
   }
   if (value === '') return '';
-  if (name === 'id' || name === 'runId') return link(`/request/${value}`, value.slice(0, 8));
+  if (name === 'id' || name === 'runId') return link(`/request/${value}`, value.slice(-8));
   if (name.startsWith('mapping')) return link(`/?mapping=${encodeURIComponent(value)}`);
   if (name === 'at' || name.endsWith('At')) {
     const at = new Date(row[name] as string | number).getTime();
