@@ -26,7 +26,7 @@ export function endOf({ work = [] }: InboxRow): ShownEnd | undefined {
   return found.toSorted((a, b) => ORDER.indexOf(a.end) - ORDER.indexOf(b.end))[0];
 }
 
-export function needsAttention(row: InboxRow): boolean {
+function needsAttention(row: InboxRow): boolean {
   if (row.outcome === 'rejected') return !STRANGERS.includes(row.status);
   const end = row.isRepeat === true ? undefined : endOf(row)?.end;
   return end === 'dead' || end === 'failed' || end === 'unsent';
