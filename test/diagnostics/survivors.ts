@@ -18,6 +18,7 @@ import * as document from './document.ts';
 import * as generation from './generation.ts';
 import * as golden from './golden.ts';
 import * as mapping from './mapping.ts';
+import * as samples from './samples.ts';
 import * as sandbox from './sandbox.ts';
 
 const ROOMS: Readonly<Record<string, { check(folder: string): Promise<readonly Finding[]> }>> = {
@@ -26,6 +27,7 @@ const ROOMS: Readonly<Record<string, { check(folder: string): Promise<readonly F
   generation,
   golden,
   mapping,
+  samples,
   sandbox,
 };
 
