@@ -92,6 +92,11 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   findDecision: (s) => s.findDecision('a'),
   findKeptRequest: (s) => s.findKeptRequest('a'),
   listKeptRequests: (s) => s.listKeptRequests(1),
+  mappingActivity: (s) => s.mappingActivity(NOW),
+  listCosts: (s) => s.listCosts(QUERY),
+  recordAudit: (s) =>
+    s.recordAudit({ at: NOW, who: 'w', source: 's', what: 'pause', about: 'm', changed: 1 }),
+  listAudit: (s) => s.listAudit(5),
   forgetRequests: (s) => s.forgetRequests(NOW),
   keepGeneration: (s) => s.keepGeneration({ id: 'g', files: [] }, NOW),
   findGeneration: (s) => s.findGeneration('g'),
