@@ -112,10 +112,7 @@ test.each([
   ],
   ['secret: abc', /verify: \{scheme: github, secrets: \['\$\{NAME\}'\]\}/],
   ['on: { push: { branches: ["release/**"] } }', /match\.when/],
-  [
-    'filter: { body: { type: { $in: [a, b] } } }',
-    /when: \{"in": \[\{"var": "payload\.type"\}, \["a", ?"b"\]\]\}/,
-  ],
+  ['filter: { body: { type: [a, b] } }', /when: \{"in": \[\{"var": "payload\.type"\}, \["a", ?"b"\]\]\}/],
   [
     "filter: { '===': [{ var: action }, opened] }",
     /in match, in JsonLogic: when: \{"===": \[\{"var": "action"\}, "opened"\]\}/,
@@ -212,6 +209,10 @@ test.each([
   [
     `{ '===': ['$.action', opened] }`,
     expect.stringMatching(/write \{"===": \[\{"var": "action"\}, "opened"\]\}$/),
+  ],
+  [
+    '{ match: { type: value, value: a, parameter: { source: payload, name: b } } }',
+    expect.stringContaining('{"in": ["part", {"var":"name"}]}'),
   ],
   [`{ '!in': [{ var: a }, [b]] }`, 'write {"!":{"===":[{"var":"a"},"b"]}}'],
   [`{ '!some': [{ var: a }, { var: b }] }`, 'write {"!":{"some":[{"var":"a"},{"var":"b"}]}}'],

@@ -24,7 +24,7 @@ const MAPPINGS = `- id: alert
   timeoutSeconds: 10m
   sessionKey: 'hook:grafana'
 - match: { path: github, when: { in: [[push], { var: headers.X-GitHub-Event }] } }
-  messageTemplate: '{{#if forced == true}}forced {{/if}}{{truncate ref 40}}'
+  messageTemplate: '{{#if (equals forced true)}}forced {{/if}}{{truncate ref 40}}'
 `;
 
 test('mends what is mechanical in all files, round after round, and leaves the rest as it is', async () => {

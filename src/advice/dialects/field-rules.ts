@@ -1,7 +1,4 @@
-/**
- * Rules of fields with the values that are wanted, as other tools write them: `{action: opened}`, MongoDB's
- * `{amount: {$gte: 100}}`, and names with a sign and a value (`{leftValue, operator, rightValue}`).
- */
+/** Rules of fields with the values that are wanted, as other tools write them: `{action: opened}`, and names with a sign. */
 import { spelling } from '../../document/facts.ts';
 import { isJsonObject, isScalar, type JsonObject } from '../../json.ts';
 import { renameVariables } from '../rule-parts.ts';
@@ -15,7 +12,8 @@ const MAX_DEPTH = 4;
 /** What each field of an object has to be; undefined where a part of it says something else. */
 export function fieldRules(fields: object, root: string, depth = 0): readonly FieldRule[] | undefined {
   const entries = Object.entries(fields);
-  if (entries.length === 0 || depth > MAX_DEPTH) return undefined;
+  if (entries.length === 0 || depth > MAX_DEPTH || entries.some(([name]) => name.startsWith('$')))
+    return undefined;
   const rules = entries.map(([name, wanted]) => rulesOfField(`${root}${nameIn(root, name)}`, wanted, depth));
   return rules.some((rule) => rule === undefined) ? undefined : rules.flatMap((rule) => rule ?? []);
 }
@@ -27,11 +25,7 @@ function rulesOfField(path: string, wanted: unknown, depth: number): readonly Fi
     const rule = Array.isArray(wanted) ? oneOf(path, wanted) : compare('eq', path, wanted);
     return rule && [rule];
   }
-  const signs = Object.entries(wanted);
-  if (!signs.some(([sign]) => sign.startsWith('$'))) return fieldRules(wanted, `${path}.`, depth + 1);
-  const rules = signs.map(([sign, value]) => compare(sign.slice(1), path, value));
-  const known = rules.flatMap((rule) => (rule === undefined ? [] : [rule]));
-  return known.length < rules.length ? undefined : known;
+  return fieldRules(wanted, `${path}.`, depth + 1);
 }
 
 /** Several rules as one. */

@@ -1,14 +1,6 @@
 /* Helpers and blocks of other template languages, in the words of this one. */
 import { SIGNS } from './field-rules.ts';
 import { spelling } from '../../document/facts.ts';
-import { HELPERS, type Helper } from '../../mapping/facts.ts';
-
-/** A helper by its name here or in another template language, with its name here. */
-export function findHelper(name: string): (Helper & { readonly name: string }) | undefined {
-  const known = Object.hasOwn(HELPER_SYNONYMS, name) ? (HELPER_SYNONYMS[name] ?? name) : name;
-  const helper = Object.hasOwn(HELPERS, known) ? HELPERS[known] : undefined;
-  return helper && { ...helper, name: known };
-}
 
 /** What other template languages call a helper. */
 export const HELPER_SYNONYMS: Readonly<Record<string, string>> = Object.fromEntries(

@@ -74,5 +74,5 @@ function patternHint(value: object): RuleHint {
 /** What an operand reads: a rule as it is, and a text as the name of a variable. */
 function readOperand(operand: unknown): object | undefined {
   if (typeof operand === 'string') return operand.trim() === '' ? undefined : { var: operand };
-  return isJsonObject(operand) ? operand : undefined;
+  return isJsonObject(operand) && Object.keys(operand).length === 1 ? operand : undefined;
 }

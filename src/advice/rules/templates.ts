@@ -1,12 +1,11 @@
 /** Templates: those of other languages, expressions that are not closed, formats of dates, paths that find nothing. */
 import { emptyPath } from '../dialects/paths.ts';
 import { shorten } from '../../document/document.ts';
-import { quoted, say, type Finding } from '../../finding.ts';
+import { say } from '../../finding.ts';
 import { type TemplateSubject } from '../../mapping/facts.ts';
 import { DATE_LETTERS, ownDateFormat } from '../dialects/date-formats.ts';
-import { expressionHint } from '../dialects/expressions.ts';
 import { findMarks, findLanguage } from '../dialects/marks.ts';
-import { hint, look, remedy, replacing, rule, type Fix, type Found } from '../rule.ts';
+import { hint, look, remedy, replacing, type Found } from '../rule.ts';
 
 /** Paths from the root that find nothing, whatever is sent. */
 function emptyPaths({ reads: { paths } }: TemplateSubject): readonly Found[] {
@@ -65,29 +64,6 @@ function closedAt(text: string, offset: number): string | undefined {
   return found === undefined ? undefined : `write {{${inside}}} in place of ${found}`;
 }
 
-/** The inside of the expression that an offset of the text stands in. */
-function expressionAt(text: string, offset: number): string | undefined {
-  const open = text.lastIndexOf('{{', offset);
-  const close = open === -1 ? -1 : text.indexOf('}}', open);
-  return close === -1 ? undefined : text.slice(open + 2, close).replace(/^~|~$/g, '');
-}
-
-/** The whole expression anew, where the file has it as the template does. */
-function rewritten(
-  {
-    here,
-    inside,
-  }: { readonly here: NonNullable<ReturnType<typeof expressionHint>>; readonly inside: string },
-  { at }: Finding,
-): Fix | undefined {
-  if (here.inside === undefined || at === undefined) return undefined;
-  const { source, start } = at;
-  const wanted = `{{${inside}}}`;
-  const from = source.text.lastIndexOf('{{', start);
-  if (!source.text.startsWith(wanted, from)) return undefined;
-  return { edit: { at: { source, start: from, end: from + wanted.length }, text: `{{${here.inside}}}` } };
-}
-
 /** What to do, by the parser's name of the token that it did not expect. */
 const TOKENS: Readonly<Record<string, string>> = {
   EOF: 'close it, e.g. with {{/if}} or {{/each}}',
@@ -95,13 +71,18 @@ const TOKENS: Readonly<Record<string, string>> = {
   INVERSE: 'put it between {{#if …}} and {{/if}}',
   OPEN_INVERSE_CHAIN: 'put it between {{#if …}} and {{/if}}',
   CLOSE_UNESCAPED: 'put a space between }} and a brace of your text',
+  NUMBER: 'make the text in a transform, as templates do not calculate',
   CLOSE: 'write {{name}}; literal braces as \\{{',
   INVALID: 'names with special characters are written in brackets: {{[my name]}}; literal braces as \\{{',
 };
-/** By the text of any other token. */
+/** By the text of the token, which says more. */
 const SIGNS: Readonly<Record<string, string>> = {
-  '|': 'write the helper first: {{upper title}}',
-  '=': 'compare with a helper: {{#if (eq a b)}}',
+  '|': 'write a helper before its value: {{upper title}}, {{default title "none"}}',
+  '=': 'compare with a helper: {{#if (eq a b)}}, {{#if (ne a b)}}',
+  '&': 'join with a helper: {{#if (and a b)}}',
+  '<': 'decide with match.when, or in a transform: templates do not compare sizes',
+  '>': 'decide with match.when, or in a transform: templates do not compare sizes',
+  '.': 'write the name without a dot before it: {{title}}',
 };
 
 /** Templates that cannot be used. */
@@ -110,20 +91,8 @@ export const TEMPLATES = [
     if (facts.wrong === 'close') return `close it with {{/${facts.block}}}`;
     return facts.wrong === 'open' ? (closedAt(facts.text, facts.stop) ?? 'close it with }}') : undefined;
   }),
-  rule({
-    on: 'TEMPLATE_SYNTAX',
-    name: 'expression-of-another-language',
-    confidence: 'certain',
-    find: (facts) => {
-      const inside = facts.wrong === 'stop' ? expressionAt(facts.text, facts.stop) : undefined;
-      const here = inside === undefined ? undefined : expressionHint(inside);
-      return inside === undefined || here === undefined ? undefined : { inside, here };
-    },
-    say: ({ here }) => quoted(here.hint),
-    fix: rewritten,
-  }),
   hint('TEMPLATE_SYNTAX', ['unexpected-sign', 'likely'], (facts) =>
-    facts.wrong === 'stop' ? (TOKENS[facts.got] ?? SIGNS[facts.found]) : undefined,
+    facts.wrong === 'stop' ? (SIGNS[facts.found] ?? TOKENS[facts.got]) : undefined,
   ),
   remedy(
     'TEMPLATE_NOT_SUPPORTED',
