@@ -24,6 +24,7 @@ import type {
   IdempotentRecord,
   KeptGeneration,
   KeptLimits,
+  KeptPart,
   KeptRequest,
   LimitedMapping,
   LimitRules,
@@ -236,6 +237,11 @@ export interface Storage extends MailStorage {
   findKeptRequest(requestId: string): Promise<KeptRequest | undefined>;
   /** The newest kept requests, newest first; of one kind, or of both. */
   listKeptRequests(limit: number, kind?: KeptRequest['kind']): Promise<readonly KeptRequest[]>;
+  /**
+   * Kept requests of a time, newest first, as many as have `maxBytes` together, of a longer one its beginning. `before`
+   * is the `next` of the part read last; without `next` there are no more.
+   */
+  readKept(part: KeptPart): Promise<{ readonly rows: readonly KeptRequest[]; readonly next?: number }>;
   /** Forgets kept requests that came before a time. */
   forgetRequests(beforeMs: number): Promise<void>;
   /** Keeps the files that are live, each content once; forgets those of generations that no decision names any more. */

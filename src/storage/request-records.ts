@@ -96,6 +96,14 @@ export interface KeptRequest {
   readonly json: string;
 }
 
+/** Kept requests that are read together: received from `from` until before `to`, and kept before `before`. */
+export interface KeptPart {
+  readonly from: number;
+  readonly to: number;
+  readonly before?: number;
+  readonly maxBytes: number;
+}
+
 /** A file of a generation, as it was when it was live. */
 export interface KeptFile {
   /** Mappings and transforms stand in folders of their own. */

@@ -269,6 +269,33 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(floods[0]?.receivedAt).toBe(NOW + index);
     });
 
+    test('kept requests are read in parts that have no more bytes than asked, newest first, each once', async () => {
+      const { storage } = await fresh();
+      for (const [index, length] of [10, 500, 10, 10, 10].entries())
+        storage.keepRequest({
+          requestId: `r-${index}`,
+          receivedAt: NOW + index,
+          kind: index === 2 ? 'shape' : 'whole',
+          path: 'a',
+          json: 'x'.repeat(length),
+        });
+      const all = { from: 0, to: NOW + 4 };
+      const first = await storage.readKept({ ...all, maxBytes: 25 });
+      expect(first.rows).toMatchObject([
+        { requestId: 'r-3', kind: 'whole', path: 'a', receivedAt: NOW + 3, json: 'x'.repeat(10) },
+        { requestId: 'r-2', kind: 'shape' },
+      ]);
+      const parts: string[] = [];
+      for (let before = first.next; before !== undefined;) {
+        // oxlint-disable-next-line no-await-in-loop -- one part after the other
+        const part = await storage.readKept({ ...all, maxBytes: 25, before });
+        parts.push(part.rows.map(({ requestId, json }) => `${requestId} ${json.length}`).join());
+        before = part.next;
+      }
+      expect(parts).toEqual(['r-1 25', 'r-0 10', '']);
+      expect((await storage.readKept({ from: NOW + 1, to: NOW + 2, maxBytes: 1e6 })).rows).toHaveLength(1);
+    });
+
     test('the files of a generation are kept once each, as long as a decision names it', async () => {
       const { storage } = await fresh();
       const DAY = 86_400_000;

@@ -97,6 +97,7 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   recordAudit: (s) =>
     s.recordAudit({ at: NOW, who: 'w', source: 's', what: 'pause', about: 'm', changed: 1 }),
   listAudit: (s) => s.listAudit(5),
+  readKept: (s) => s.readKept({ from: 0, to: NOW, maxBytes: 1 }),
   forgetRequests: (s) => s.forgetRequests(NOW),
   keepGeneration: (s) => s.keepGeneration({ id: 'g', files: [] }, NOW),
   findGeneration: (s) => s.findGeneration('g'),

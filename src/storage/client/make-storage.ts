@@ -134,6 +134,10 @@ function readKeptRequests(operations: RemoteOperations, journal: JournalBuffer) 
       journal.write();
       return operations.listKeptRequests(limit, kind);
     },
+    readKept: (part) => {
+      journal.write();
+      return operations.readKept(part);
+    },
   } satisfies Partial<Storage>;
 }
 

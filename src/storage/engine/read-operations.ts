@@ -5,6 +5,7 @@ import {
   type HeldRunner,
   type KeptFile,
   type KeptGeneration,
+  type KeptPart,
   type KeptRequest,
   type ListQuery,
   type QueueSelection,
@@ -44,6 +45,10 @@ const KEPT = `SELECT request_id AS "requestId", received_at AS "receivedAt", kin
   WHERE request_id = ? ORDER BY seq DESC LIMIT 1`;
 const NEWEST_KEPT = `SELECT request_id AS "requestId", received_at AS "receivedAt", kind, path, request AS json FROM kept_requests
   WHERE (CAST(?1 AS TEXT) IS NULL OR kind = ?1) ORDER BY seq DESC LIMIT ?2`;
+const KEPT_SIZES = `SELECT seq, bytes FROM kept_requests WHERE seq < ? AND received_at >= ? AND received_at < ?
+  ORDER BY seq DESC LIMIT 200`;
+const KEPT_PART = `SELECT request_id AS "requestId", received_at AS "receivedAt", kind, path, substr(request, 1, ?) AS json
+  FROM kept_requests WHERE seq < ? AND seq >= ? AND received_at >= ? AND received_at < ? ORDER BY seq DESC`;
 const GENERATION = 'SELECT files FROM generations WHERE id = ?';
 const FILES = both`SELECT hash, content FROM generation_files WHERE hash IN ${listed('?')}`;
 /** Runs that gather events wait as long as their mapping says, unless they were stored at a later time than it is. */
@@ -152,6 +157,18 @@ export function listKeptRequests(
   kind: KeptRequest['kind'] | null = null,
 ): KeptRequest[] {
   return sql.all(NEWEST_KEPT, kind, limit);
+}
+
+export function readKept(
+  { sql }: Store,
+  { before = Number.MAX_SAFE_INTEGER, from, to, maxBytes }: KeptPart,
+): { rows: KeptRequest[]; next?: number } {
+  let left = maxBytes;
+  const sizes = sql.all<{ seq: number; bytes: number }>(KEPT_SIZES, before, from, to);
+  const part = sizes.filter(({ bytes }, index) => (left -= index === 0 ? Math.min(bytes, left) : bytes) >= 0);
+  const next = part.at(-1)?.seq;
+  if (next === undefined) return { rows: [] };
+  return { rows: sql.all(KEPT_PART, maxBytes, before, next, from, to), next };
 }
 
 /**
