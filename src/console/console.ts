@@ -23,6 +23,7 @@ import { LiveFeed } from './live-feed.ts';
 import { contentSecurityPolicy, pageDocument } from './page-html.ts';
 import { LISTS } from './lists.ts';
 import { OPERATING } from './operate.ts';
+import { search } from './search.ts';
 import { AUTHORING, READING, stateOf, TRYING, WRITING, type RouteContext } from './routes.ts';
 
 export { Drafts } from './drafts.ts';
@@ -138,7 +139,7 @@ interface RoleRoutes {
   readonly unknown: string;
 }
 
-const READ = { ...READING, ...LISTS };
+const READ = { ...READING, ...LISTS, '/api/search': search };
 
 /** What can be asked for, and what is said of anything else. */
 const ROUTES: Readonly<Record<Role, RoleRoutes>> = {

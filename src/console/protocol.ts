@@ -103,6 +103,14 @@ export interface Replayed {
   readonly status: number;
 }
 
+/** Requests found by a search over what is kept, and where it goes on. */
+export interface FoundPart {
+  readonly rows: readonly InboxRow[];
+  /** Kept requests that were looked at. */
+  readonly looked: number;
+  readonly cursor?: string;
+}
+
 /** What the page has to know before it shows anything. */
 export interface ConsoleState {
   readonly mode: 'dev' | 'serve';

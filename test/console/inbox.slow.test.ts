@@ -136,6 +136,25 @@ describe.skipIf(noBrowser !== '')(`the inbox${noBrowser === '' ? '' : `, ${noBro
     await page.close();
   });
 
+  test('a search over what is kept is a link, and a day can be chosen', async () => {
+    const { requestId } = await pages.running.send('order', { id: 5, buyer: { name: 'Zuse' }, items: [] });
+    const page = await pages.open();
+    await page.waitForSelector('.row[data-day^="Today"]');
+    await page.fill('#search', 'zuse');
+    await page.waitForSelector('.count:has-text("0 of")');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector(`#row-${requestId}`);
+    const { url } = { url: page.url() };
+    await page.selectOption('select[aria-label=Time]', { index: 2 });
+    await page.waitForSelector('.count:has-text("0 hits")');
+    await page.goto(url);
+    await page.waitForSelector(`#row-${requestId}`);
+    await page.selectOption('select[aria-label=Time]', { index: 1 });
+    await page.waitForSelector('.count:has-text("1 hit")');
+    await page.waitForSelector('.count:has-text("1 of")');
+    await page.close();
+  });
+
   test('Enter after j goes to the request', async () => {
     const page = await pages.open();
     await page.waitForSelector('.row');

@@ -183,6 +183,29 @@ console:
     expect((await as('view', '/api/inbox')).text).not.toContain('Ada-Lovelace');
   });
 
+  test('finds requests by what they carried, by run and by session, and whoever may only view by run alone', async () => {
+    const text = 'Grace "Amazing" Höpper';
+    const began = Date.now();
+    const { requestId } = await named.send('order', { id: 1, buyer: { name: text }, items: [] });
+    const find = async (role: string, query: Readonly<Record<string, string>>) => {
+      const { text: found } = await as(role, `/api/search?${new URLSearchParams(query).toString()}`);
+      const { rows } = JSON.parse(found) as { rows: { id: string; mapping?: string }[] };
+      return rows.map(({ id, mapping = '' }) => `${id} ${mapping}`);
+    };
+    const found = [`${requestId} order-agent`];
+    expect(await find('inspect', { text: '"amazing" HÖP' })).toEqual(found);
+    const at = (ms: number): string => new Date(began + ms).toISOString();
+    expect(await find('inspect', { text, time: `${at(0)}/${at(60_000)}` })).toEqual(found);
+    expect(await find('inspect', { text, time: `${at(-60_000)}/${at(0)}` })).toEqual([]);
+    const page = await as('inspect', `/api/request?id=${requestId}`);
+    const { stored } = JSON.parse(page.text) as { stored: { runs: { id: string; sessionKey: string }[] } };
+    const [run] = stored.runs;
+    expect(await find('inspect', { text: run?.sessionKey ?? '' })).toEqual(found);
+    expect(await find('view', { text: run?.id ?? '' })).toEqual(found);
+    for (const hidden of [text, run?.sessionKey ?? 'none'])
+      expect(await find('view', { text: hidden })).toEqual([]);
+  });
+
   test('only operate changes anything, and each change says who made it, what, and from where', async () => {
     for (const role of ['view', 'inspect'])
       for (const path of ['/api/retry', '/api/drop', '/api/cancel', '/api/pause', '/api/resume'])
@@ -388,6 +411,12 @@ test('shows no secret of the configuration, wherever it was repeated', async () 
     items: [],
   });
   const page = await ask(`/api/request?id=${requestId}`, { headers: session });
+  const found = async (text: string) =>
+    (JSON.parse((await ask(`/api/search?text=${text}`, { headers: session })).text) as { rows: object[] })
+      .rows;
+  // Nor can it be guessed letter by letter.
+  expect(await found('a-hook-tok')).toEqual([]);
+  expect(await found('buyer')).not.toEqual([]);
   expect(page.text).toContain('[removed] bought');
   expect(page.text).not.toContain('a-hook-token-0123456789');
 });

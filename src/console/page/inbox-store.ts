@@ -22,6 +22,8 @@ export interface Filters {
   readonly need: string;
   /** From and to, as ISO times with a slash between. */
   readonly time: string;
+  /** `yes`: the text is looked for in what is kept, too. */
+  readonly kept: string;
 }
 
 export const NO_FILTERS: Filters = {
@@ -31,6 +33,7 @@ export const NO_FILTERS: Filters = {
   text: '',
   need: '',
   time: '',
+  kept: '',
 };
 
 export const rows = signal<readonly InboxRow[]>([]);
@@ -77,6 +80,9 @@ export function timeOf(from: number, to: number): string {
   return `${new Date(from).toISOString()}/${new Date(to).toISOString()}`;
 }
 
+/** Requests that a search over what is kept has found, by their ids. */
+export const hits = signal<ReadonlySet<string>>(new Set());
+
 export const hookNames = computed(() => [...new Set(rows.value.map(({ path }) => path))].toSorted());
 export const mappingNames = computed(() => {
   const seen = rows.value.flatMap(({ mapping }) => mapping ?? []);
@@ -95,7 +101,7 @@ export const foundRows = computed(() => {
       (mapping === '' || row.mapping === mapping) &&
       (path === '' || row.path === path) &&
       (time === '' || (row.at >= from && row.at < to)) &&
-      words.every((word) => textOf(row).includes(word)),
+      (hits.value.has(row.id) || words.every((word) => textOf(row).includes(word))),
   );
 });
 
@@ -133,11 +139,13 @@ async function reload(limit: number): Promise<void> {
 }
 
 /** Newest first, each once; the text of a row does not change. */
-function merge(more: readonly InboxRow[]): void {
+export function merge(more: readonly InboxRow[]): void {
   const known = new Set(rows.value.map(({ id }) => id));
   const added = more.filter(({ id }) => !known.has(id));
   if (added.length === 0) return;
-  rows.value = [...added, ...rows.value].toSorted((a, b) => b.at - a.at).slice(0, MAX_ROWS);
+  rows.value = [...added, ...rows.value]
+    .toSorted((a, b) => b.at - a.at)
+    .slice(0, MAX_ROWS + hits.peek().size);
 }
 
 function openFeed(): void {

@@ -22,6 +22,7 @@ import {
 } from './inbox-store.ts';
 import { goTo, place } from './navigation.ts';
 import { OutcomeLabel } from './outcome-label.tsx';
+import { searched } from './search-store.ts';
 import { ShownText } from './shown-text.tsx';
 
 const scrollTop = signal(0);
@@ -64,15 +65,24 @@ function FilterBar(): JSX.Element {
   };
   const { outcome, mapping, path, text, time } = filters.value;
   return (
-    <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
+    <form
+      class="filters"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        set({ kept: 'yes' });
+      }}
+    >
       <input
         id="search"
         type="search"
         placeholder="Search  /"
         aria-label="Search the inbox"
+        title="Enter looks in what is kept, too: payloads, headers, runs and session keys"
         value={text}
-        onInput={(event) => set({ text: event.currentTarget.value })}
+        onInput={(event) => set({ text: event.currentTarget.value, kept: '' })}
       />
+      {text !== '' && <SearchKept />}
       <Choice
         label="Outcome"
         value={outcome}
@@ -103,6 +113,19 @@ function FilterBar(): JSX.Element {
       />
       <FoundCount />
     </form>
+  );
+}
+
+/** Looks in what is kept, too, or says what was found there. */
+function SearchKept(): JSX.Element {
+  return (
+    <p class="count" aria-live="polite">
+      {searched.value === '' ? (
+        <button class="link">Look in what is kept, too (Enter)</button>
+      ) : (
+        searched.value
+      )}
+    </p>
   );
 }
 
