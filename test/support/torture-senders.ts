@@ -34,9 +34,15 @@ const MIX: readonly Kind[] = [
   'narrow',
 ];
 
+/** Requests that become several runs; those of one key of `maxRuns` would begin together. */
+const SEVERAL: Readonly<Partial<Record<Kind, readonly string[]>>> = {
+  batch: ['a', 'b', 'c'],
+  narrow: ['a', 'b'],
+};
+
 /** A request as its sender sees it. */
 export interface Sent {
-  /** Ids written into the messages; several for a batch. */
+  /** Ids written into the messages. */
   readonly ids: readonly string[];
   readonly kind: Kind;
   readonly number: number;
@@ -105,7 +111,7 @@ export class Senders {
     this.#counter += this.#step;
     const id = `m${number}-`;
     const kind = MIX[number % MIX.length] ?? 'wake';
-    const ids = kind === 'batch' ? [`${id}a`, `${id}b`, `${id}c`] : [id];
+    const ids = SEVERAL[kind]?.map((mark) => id + mark) ?? [id];
     const askedAt = Date.now();
     const entry: Sent = { ids, kind, number, status: undefined, askedAt, answers: [], sendings: 0 };
     this.sent.push(entry);
@@ -188,8 +194,9 @@ function bodyOf({ kind, ids, number }: Sent): object {
       return { items: ids.map((item) => ({ id: item })) };
     case 'command':
     case 'gathered':
-    case 'narrow':
       return { id, lane: laneOf(number) };
+    case 'narrow':
+      return { lane: laneOf(number), items: ids.map((item) => ({ id: item })) };
     case 'chat':
       return { id, filler: 'word '.repeat(900), chat: 100 + (number % 16) };
     case 'keyed':

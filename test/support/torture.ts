@@ -171,7 +171,7 @@ hooks:
     - {id: gathered, match: {path: gathered}, messageTemplate: "{{id}}", deliver: false, debounce: {key: "{{lane}}", seconds: 1, maxSeconds: 2}}
     - {id: callback, match: {path: callback}, messageTemplate: "{{id}}", deliver: false, callbackUrl: ${JSON.stringify(`${url}/outcome`)}}
     - {id: asked, match: {path: asked}, runner: sh, messageTemplate: "{{id}}", deliver: false, approve: {channel: telegram, to: "77", withinSeconds: 10}}
-    - {id: narrow, match: {path: narrow}, runner: narrow, messageTemplate: "{{id}} lane{{lane}}", deliver: false, maxRuns: {key: "{{lane}}", runs: 1}}
+    - {id: narrow, match: {path: narrow}, forEach: items, runner: narrow, messageTemplate: "{{item.id}} lane{{lane}}", deliver: false, maxRuns: {key: "{{lane}}", runs: 1}}
 ${mail}gateway:
   ${more}
   runners:
