@@ -4,13 +4,12 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { complaintsOf, noBrowser } from '../support/browser.ts';
-import { CODED } from '../support/console-fixture.ts';
 import { useConsole } from '../support/console-page.ts';
 
 const FILE = 'mappings/order.yaml';
 
 describe.skipIf(noBrowser !== '')(`the author's view${noBrowser === '' ? '' : `, ${noBrowser}`}`, () => {
-  const pages = useConsole({ files: CODED });
+  const pages = useConsole();
   let id = '';
   beforeAll(async () => {
     const { requestId } = await pages.running.send('order', {

@@ -64,12 +64,7 @@ export async function startConsoleService(
   };
 }
 
-/** A mapping with the transform: where it is loaded, processes start for it. */
-export const CODED = {
-  'mappings/coded.yaml': 'id: order-code\nmatch: { path: coded }\ntransform: shout.ts\ndeliver: false\n',
-};
-
-/** Mappings, a transform that none of them uses, and golden cases in a folder of their own. */
+/** Mappings, a transform and golden cases in a folder of their own. */
 const FILES: Readonly<Record<string, string>> = {
   'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}", maxBodyBytes: 8000000}
 gateway: {heartbeat: {everySeconds: 0}, runners: {slow: {kind: command, argv: [sleep, "60"], cwd: private, maxRuns: 1}}}
@@ -85,6 +80,10 @@ console: {enabled: true, port: 0}
   messageTemplate: '{{buyer.name}} bought{{#each items}} {{sku}}{{/each}} {{note}}'
   deliver: false
 - { id: order-slow, match: { path: slow }, runner: slow, messageTemplate: 'hello', deliver: false }
+- id: order-code
+  match: { path: coded }
+  transform: shout.ts
+  deliver: false
 `,
   'transforms/shout.ts': `export default ({ payload }: { payload: { text: string } }) => {
   console.log('got', payload.text);
