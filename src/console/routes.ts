@@ -16,6 +16,7 @@ import type { ConsoleDeps } from './console-deps.ts';
 import type { Drafts, LoadedDraft } from './drafts.ts';
 import { type Judge, judgementOf } from './judge.ts';
 import { keepAsGolden } from './keep-golden.ts';
+import { writeNewMapping } from './new-mapping.ts';
 import { patchOf } from './patch.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
 import { endsOf, overview } from './work-ends.ts';
@@ -87,6 +88,7 @@ export const TRYING: Readonly<Record<string, Route>> = {
 export const WRITING: Readonly<Record<string, Route>> = {
   '/api/save': save,
   '/api/golden': golden,
+  '/api/new': newMapping,
 };
 
 const Draft = z.strictObject({
@@ -95,8 +97,8 @@ const Draft = z.strictObject({
   request: z.string().max(100).optional(),
 });
 const Save = z.strictObject({ file: z.string().max(4096), text: z.string(), version: z.string().max(100) });
-const Golden = z.strictObject({
-  request: z.string().max(100),
+const Chosen = z.strictObject({ request: z.string().max(100) });
+const Golden = Chosen.extend({
   masks: z.array(z.string().max(1000)).max(100),
 });
 
@@ -211,6 +213,17 @@ async function golden({ deps, judge }: RouteContext, { body }: Asked): Promise<G
   const answer = await keepAsGolden(request, { dir: deps.goldenDir, masks, generation });
   judge.forgetCases();
   return answer;
+}
+
+async function newMapping({ deps, drafts }: RouteContext, { body }: Asked): Promise<object | undefined> {
+  const { request: id } = Chosen.parse(body);
+  // Nothing is kept of a request whose name no mapping has: its name alone is known.
+  const request = (await findKept(deps, id)) ?? (await deps.storage.findDecision(id));
+  if (request === undefined) return undefined;
+  const file = await writeNewMapping(request, foldersOf(deps).mappingsDir);
+  drafts.forget();
+  await deps.reload();
+  return { file: displayName(file) };
 }
 
 async function findKept({ storage }: ConsoleDeps, id: string): Promise<HookRequest | undefined> {

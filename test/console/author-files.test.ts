@@ -19,6 +19,7 @@ import {
   saveAuthorFile,
 } from '../../src/console/author-files.ts';
 import { keepAsGolden } from '../../src/console/keep-golden.ts';
+import { writeNewMapping } from '../../src/console/new-mapping.ts';
 import { complete } from '../../src/console/page/complete-text.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import { listHelpers, mappingJsonSchema } from '../../src/mapping/facts.ts';
@@ -103,6 +104,27 @@ test('keeps no golden case through a link that leads out of the golden folder', 
     problem: expect.stringContaining('payload.email') as string,
   });
   expect(existsSync(at('elsewhere/x'))).toBe(false);
+});
+
+test('makes a mapping of a request in a file of its own, which takes that request', async () => {
+  const { at, folders } = open();
+  const payload = { id: 7, buyer: { name: 'Ada', 'e mail': 'x' }, items: [{ sku: 'A' }] };
+  const request = createHookRequest({
+    path: 'order/new',
+    headers: { 'x-shop-event': 'order.created' },
+    query: {},
+    payload,
+    receivedAt: 0,
+  });
+  expect(await writeNewMapping(request, folders.mappingsDir)).toBe(at('mappings/order-new.yaml'));
+  expect(await writeNewMapping(request, folders.mappingsDir)).toBe(at('mappings/order-new-2.yaml'));
+  expect(readFileSync(at('mappings/order-new.yaml'), 'utf8')).toBe(`id: "order-new"
+match: { path: "order/new", when: { '==': [{ var: headers.x-shop-event }, "order.created"] } }
+deliver: false
+messageTemplate: |
+  id: {{id}}
+  buyer.name: {{buyer.name}}
+`);
 });
 
 const vocabulary = { helpers: listHelpers(), mapping: mappingJsonSchema() };

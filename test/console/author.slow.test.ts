@@ -155,6 +155,17 @@ describe.skipIf(noBrowser !== '')(`the author's view${noBrowser === '' ? '' : `,
     await page.close();
   });
 
+  test('makes a mapping of a request that none took', async () => {
+    const { requestId } = await pages.running.send('brand-new', { title: 'A first one' });
+    const page = await pages.open(`/request/${requestId}`);
+    await page.click('button:has-text("New mapping from this request")');
+    await page.waitForSelector('.cm-content:has-text("brand-new")');
+    expect((await pages.running.send('brand-new', { title: 'A first one' })).status).toBe(202);
+    rmSync(join(pages.folder, 'mappings/brand-new.yaml'));
+    await pages.running.service.reload();
+    await page.close();
+  });
+
   test('keeps a request as a golden case, with a value masked', async () => {
     const page = await pages.open(`/request/${id}`);
     await page.click('button:has-text("Keep as golden case")');

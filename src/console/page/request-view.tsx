@@ -3,11 +3,12 @@ import { useSignal, useSignalEffect, type Signal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Judgement, KeptContent, RequestPage } from '../protocol.ts';
-import { getJson, isAborted, isPassing, messageOf } from './api.ts';
+import { getJson, isAborted, isPassing, messageOf, postJson } from './api.ts';
 import { parseExact, type Value } from './exact-json.ts';
 import { formatBody, formatDate, formatMs } from './format.ts';
 import { GoldenForm } from './golden-form.tsx';
 import { mayOperate, mayWrite, state } from './inbox-store.ts';
+import { goTo } from './navigation.ts';
 import { NoteList } from './note-list.tsx';
 import { OutcomeLabel } from './outcome-label.tsx';
 import { PayloadTree, pointedPath } from './payload-tree.tsx';
@@ -15,7 +16,7 @@ import { PromptView } from './prompt-view.tsx';
 import { ShownText } from './shown-text.tsx';
 import { StoryView } from './story-view.tsx';
 import { Tabs } from './tabs.tsx';
-import { copy } from './toast.ts';
+import { copy, say } from './toast.ts';
 import { Place, TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
 import { isUnderWay, WorkView } from './work-view.tsx';
@@ -198,6 +199,16 @@ function placeToChange({ mapping, notes }: Judgement): string | undefined {
   return mapping?.at ?? near?.mapping?.at ?? near?.at;
 }
 
+/** Writes a mapping to begin with, and opens it. */
+async function makeMapping(id: string): Promise<void> {
+  try {
+    const { file } = await postJson<{ readonly file: string }>('/api/new', { request: id });
+    goTo(`/author?request=${id}&at=${encodeURIComponent(`${file}:1:1`)}`);
+  } catch (error) {
+    say(messageOf(error));
+  }
+}
+
 /** What can be done with a request, as far as it is kept. */
 function AuthorActions({ page: { id, now, row, kept } }: { readonly page: RequestPage }): JSX.Element {
   const at = now === undefined ? undefined : placeToChange(now);
@@ -210,6 +221,11 @@ function AuthorActions({ page: { id, now, row, kept } }: { readonly page: Reques
         </a>
       )}
       {kept !== undefined && row?.outcome === 'rejected' && <a href={`/replay?text=${id}`}>Replay</a>}
+      {mayWrite.value && row?.path !== '' && (
+        <button type="button" onClick={() => void makeMapping(id)}>
+          New mapping from this request
+        </button>
+      )}
       {mayWrite.value && kept !== undefined && <GoldenForm id={id} />}
     </>
   );
