@@ -168,7 +168,8 @@ function keptPrograms(): string {
     readonly version: string;
   };
   const kept = keep(`programs-${version}`, (made) => {
-    cpSync(root, made, { recursive: true });
+    // Links inside stay links inside: others lead into the folder of whoever made it, which may be gone later.
+    cpSync(root, made, { recursive: true, verbatimSymlinks: true });
     execFileSync(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: made, stdio: 'ignore' });
   });
   return join(kept, 'native/bin');
