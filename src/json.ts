@@ -59,6 +59,8 @@ interface Decimal {
 }
 
 const DECIMAL = /^([-+]?)(\d*)(?:\.(\d*))?(?:[eE]([-+]?\d+))?$/;
+/** A whole number in hexadecimal or octal. */
+const OTHER_BASE = /^0(?:x[\da-f]+|o[0-7]+)$/i;
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
 
 function decimalOf(text: string): Decimal | undefined {
@@ -94,21 +96,14 @@ function sameDecimal(a: Decimal, b: Decimal): boolean {
 /** Reads the text of a number, as JSON, JSON5 or YAML has it: a plain number where that is the same decimal value. */
 export function exactNumber(text: string): number | ExactNumber {
   const value = Number(text);
-  if (isBeyondDoubles(value, text) && JSON_NUMBER.test(text)) return new ExactNumber(text);
+  // Too large or too small for any double: nothing has to be compared, which takes half the time.
+  const isBeyond = value === 0 ? /^[^eE]*[1-9]/.test(text) : Math.abs(value) === Infinity;
+  if (isBeyond && JSON_NUMBER.test(text)) return new ExactNumber(text);
   const written = decimalOf(text);
-  if (written === undefined) return isWholeInAnotherBase(text) ? exactNumber(BigInt(text).toString()) : value;
+  if (written === undefined) return OTHER_BASE.test(text) ? exactNumber(BigInt(text).toString()) : value;
   const printed = decimalOf(String(value));
   if (printed !== undefined && sameDecimal(written, printed)) return value;
   return new ExactNumber(JSON_NUMBER.test(text) ? text : toJsonText(written));
-}
-
-/** Too large or too small for any double: nothing has to be compared. A list of 40,000 of these takes half the time. */
-function isBeyondDoubles(value: number, text: string): boolean {
-  return Number.isFinite(value) ? value === 0 && /^[^eE]*[1-9]/.test(text) : !Number.isNaN(value);
-}
-
-function isWholeInAnotherBase(text: string): boolean {
-  return /^0(?:x[\da-f]+|o[0-7]+)$/i.test(text);
 }
 
 function toJsonText({ negative, digits, exponent }: Decimal): string {

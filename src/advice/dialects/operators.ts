@@ -17,7 +17,6 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
     or: '||',
     in: 'contains includes has oneof',
     cat: 'concat',
-    some: 'any',
     all: 'every',
   }).flatMap(([operator, words]) => words.split(' ').map((word) => [word, operator])),
 );

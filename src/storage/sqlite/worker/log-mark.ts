@@ -58,11 +58,17 @@ export class LogMark {
    * which would make it as long as it was. A sender waits for it: a log that is as long as it was is not read.
    */
   isCut(): boolean {
-    return this.#isCut || (fstatSync(this.#log).size < this.#seen.bytes && this.look());
+    return this.#isCut || (fstatSync(this.#log).size < this.#seen.bytes && this.#look());
   }
 
-  /** Answers the same, and sees how far the log is: to be asked after every commit. */
-  look(): boolean {
+  /** To be told of every commit. A log that was begun anew is marked at once: rows may have been pruned before that. */
+  follow(): void {
+    const { salt } = this.#seen;
+    if (!this.#look() && salt !== this.#seen.salt) this.note();
+  }
+
+  /** Answers the same, and sees how far the log is. */
+  #look(): boolean {
     const log = readLog(this.#log);
     if (log === undefined || this.#isCut) return this.#isCut;
     this.#isCut = (log.salt === '' || log.salt === this.#seen.salt) && log.bytes < this.#seen.bytes;
@@ -72,7 +78,7 @@ export class LogMark {
 
   /** Writes down how far the store is, where that has changed. */
   note(): void {
-    if (this.look()) return;
+    if (this.#look()) return;
     const lost = this.#lost && { lost: this.#lost };
     const found = JSON.stringify({ ...this.#seen, last: lastOf(this.#database), ...lost });
     if (found === this.#written) return;

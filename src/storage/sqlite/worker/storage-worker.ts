@@ -126,7 +126,7 @@ function serve(
   serveBatches(engine, close, {
     notice: said === '' ? undefined : said,
     onAnswered: () => {
-      mark?.look();
+      mark?.follow();
       checkpoints?.noteCommit();
     },
   });
