@@ -1,12 +1,11 @@
 /** A mapping to begin with, made of a request: its hook name, its kind of event, and some of what it says. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { kindHeaders } from '../advice/requests.ts';
 import type { HookRequest } from '../request.ts';
 
 const MAX_FIELDS = 5;
 const MAX_DEPTH = 3;
-/** Names of headers in which senders tell kinds of events apart. */
-const EVENT_HEADER = /(?:^|-)event(?:-(?:type|key))?$/;
 
 /** What is known of the request: at least its hook name. */
 type Known = Pick<HookRequest, 'path'> & Partial<HookRequest>;
@@ -28,9 +27,9 @@ export async function writeNewMapping(request: Known, mappingsDir: string): Prom
 }
 
 function textOf(id: string, { path, headers = {}, payload = {} }: Known): string {
-  const [name, kind] = Object.entries(headers).find(([header]) => EVENT_HEADER.test(header)) ?? [];
+  const [name = ''] = kindHeaders(headers);
   const when =
-    name === undefined ? '' : `, when: { '==': [{ var: headers.${name} }, ${JSON.stringify(kind)}] }`;
+    name === '' ? '' : `, when: { '==': [{ var: headers.${name} }, ${JSON.stringify(headers[name])}] }`;
   const fields = fieldsOf(payload, '', MAX_DEPTH).slice(0, MAX_FIELDS);
   const lines = fields.map((field) => `  ${field}: {{${field}}}`);
   return [
