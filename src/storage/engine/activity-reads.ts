@@ -6,7 +6,7 @@ import {
   type MappingActivity,
   NO_ACTIVITY,
 } from '../records.ts';
-import { dayOf, startOfDay } from './cost-rows.ts';
+import { DAY_MS, dayOf, startOfDay } from './cost-rows.ts';
 import { both, by, type Dialects } from './dialects.ts';
 import { atMost } from './row-queries.ts';
 import { RUN } from './states.ts';
@@ -14,7 +14,6 @@ import type { Store } from './store.ts';
 
 /** Lists of what mappings did and cost, and of who changed what; each looks at a bounded number of rows. */
 
-const DAY_MS = 86_400_000;
 /** Decisions and ended runs that are looked at, the newest. */
 const MAX_ROWS = 10_000;
 

@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../records.ts';
 import type { Store } from './store.ts';
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const ADD = `INSERT INTO costs (day, mapping_id, runner, turns, input_tokens, output_tokens, micro_usd)
   VALUES (?, ?, ?, 1, ?, ?, ?) ON CONFLICT (day, mapping_id, runner) DO UPDATE SET turns = costs.turns + 1,
     input_tokens = costs.input_tokens + excluded.input_tokens,

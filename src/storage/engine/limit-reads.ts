@@ -59,14 +59,12 @@ export function listLimited(
 }
 
 function limitedBy(sql: Statements, room: HourlyRoom, mappingId: string): LimitedMapping | undefined {
-  const spentUntil = room.spentUntil(mappingId);
-  if (spentUntil !== undefined) {
-    return { mappingId, reason: 'usdPerDay', waiting: count(sql, HELD, mappingId), until: spentUntil };
-  }
   if (room.left(mappingId) <= 0) {
-    const until = room.freeAt(mappingId);
+    const spentUntil = room.spentUntil(mappingId);
+    const reason = spentUntil === undefined ? 'runsPerHour' : 'usdPerDay';
+    const until = spentUntil ?? room.freeAt(mappingId);
     const waiting = count(sql, HELD, mappingId);
-    return { mappingId, reason: 'runsPerHour', waiting, ...(until === undefined ? {} : { until }) };
+    return { mappingId, reason, waiting, ...(until === undefined ? {} : { until }) };
   }
   const full = room.fullLines(mappingId);
   if (full.length === 0) return undefined;
