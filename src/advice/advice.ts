@@ -23,7 +23,7 @@ export function advise(
   return all.map((finding) => withAdvice(finding, byCode.get(finding.code) ?? []));
 }
 
-const asFinding = ({ replaces: _insteadOf, ...finding }: ReturnType<AnyLook['lookAt']>[number]): Finding =>
+const asFinding = ({ replaces: _replaces, ...finding }: ReturnType<AnyLook['lookAt']>[number]): Finding =>
   finding;
 
 /** In the order of the list, for each subject. */

@@ -27,7 +27,7 @@ export class LimitWatch {
   readonly #marked = new Map<string, Marked>();
   readonly #told = new Set<string>();
   /** Mappings whose alert could not be stored: that is written down once. */
-  readonly #warningsLeft = new Set<string>();
+  readonly #unstored = new Set<string>();
   #isFailing = false;
   #lookedAt = -Infinity;
   #sweptAt = -Infinity;
@@ -88,7 +88,7 @@ export class LimitWatch {
     for (const mappingId of await this.#context.storage.unmarkLimited(nowMs - WELL_AFTER_MS)) {
       this.#marked.delete(mappingId);
       this.#told.delete(mappingId);
-      this.#warningsLeft.delete(mappingId);
+      this.#unstored.delete(mappingId);
       this.#context.log.info({ mappingId }, 'no run of the mapping has waited for its limit for an hour');
     }
   }
@@ -124,12 +124,12 @@ export class LimitWatch {
         actions: [{ kind: 'wake', id, text, mode: 'next-heartbeat', dedupe, origin }],
         warnings: [],
       });
-      this.#warningsLeft.delete(mappingId);
+      this.#unstored.delete(mappingId);
       return true;
     } catch (error) {
-      if (!this.#warningsLeft.has(mappingId))
+      if (!this.#unstored.has(mappingId))
         this.#context.log.error({ mappingId, code: codeOf(error) }, 'an alert could not be stored');
-      this.#warningsLeft.add(mappingId);
+      this.#unstored.add(mappingId);
       return false;
     }
   }

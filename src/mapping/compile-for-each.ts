@@ -17,8 +17,8 @@ export function compileForEach({ source, located, reporter }: Parts): CompiledMa
   const text = source.forEach.trim();
   const keys = text.replaceAll(/\[(\d+)\]/g, '.$1').split('.');
   const [root = ''] = keys;
-  const isDoubtful = keys.some((key) => key === '' || /[\s{}[\]"'|]/.test(key));
-  if (isDoubtful || (isReserved(root) && root !== 'payload')) reporter.report(['forEach'], noPath(text));
+  const isNoPath = keys.some((key) => key === '' || /[\s{}[\]"'|]/.test(key));
+  if (isNoPath || (isReserved(root) && root !== 'payload')) reporter.report(['forEach'], noPath(text));
   return { keys: root === 'payload' ? keys.slice(1) : keys, text, at: located.place(['forEach']) };
 }
 

@@ -1,5 +1,5 @@
 /*
- * Why a program cannot be started, as the disk says of its name. Only the surest is problemOf, the same before the first run
+ * Why a program cannot be started, as the disk says of its name. Only the surest is told, the same before the first run
  * and after one that did not start.
  */
 import { readdirSync } from 'node:fs';

@@ -57,7 +57,7 @@ const WAYS: readonly Way<Missing, AdviceText | 'nothing'>[] = [
   { name: 'value-above', confidence: 'likely', find: ofValueAbove },
 ];
 
-/** Variables and expressions that found nothing, with what the request has suggestions; `ofElements` are told elsewhere. */
+/** Variables and expressions that found nothing, with what the request has in their place; `ofElements` are told elsewhere. */
 export function findSuggestions(
   evaluation: Evaluation,
   request: HookRequest,
