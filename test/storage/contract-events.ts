@@ -208,8 +208,13 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
         json: JSON.stringify('x'.repeat(size)),
       });
       for (let index = 0; index < 150; index += 1) storage.keepRequest(kept(index));
-      expect(await storage.findKeptRequest('kept-49')).toBeUndefined();
-      expect(await storage.findKeptRequest('kept-50')).toEqual(kept(50));
+      // A twentieth of the room is left for what comes before it is looked again.
+      expect(await storage.findKeptRequest('kept-54')).toBeUndefined();
+      expect(await storage.findKeptRequest('kept-55')).toEqual(kept(55));
+      for (let index = 150; index < 154; index += 1) storage.keepRequest(kept(index));
+      expect(await storage.listKeptRequests(200)).toHaveLength(99);
+      storage.keepRequest(kept(154));
+      expect(await storage.listKeptRequests(200)).toHaveLength(95);
       for (let index = 200; index < 203; index += 1) {
         storage.keepRequest(kept(index, 7_000_000));
         await storage.flush();

@@ -8,6 +8,7 @@ test('a request is handed over before its decision: who finds the decision finds
   const calls: string[] = [];
   const journal = new JournalBuffer({
     keepRequests: async () => void calls.push('request'),
+    makeKeptRoom: async () => undefined,
     recordDecisions: async () => void calls.push('decision'),
     recordStrangers: async () => void calls.push('stranger'),
   });
@@ -48,6 +49,7 @@ function journalWithRows(): { readonly journal: JournalBuffer; readonly rows: ()
   const rows: DecisionRow[] = [];
   const journal = new JournalBuffer({
     keepRequests: async () => undefined,
+    makeKeptRoom: async () => undefined,
     recordDecisions: async (written) => void rows.push(...written),
     recordStrangers: async () => undefined,
   });

@@ -23,19 +23,29 @@ const STRANGERS_PAUSE_MS = 1_000;
 /** A longer decision is kept without its lists. */
 const MAX_DECISION_LENGTH = 32 * 1024;
 
+/** The part of a room that is filled between two looks for what is too much: a look costs more than what is kept. */
+const ROOM_PER_LOOK = 0.05;
+
 /** Losing these is allowed; a store that fails says so to those who wait for it. */
 const ignore = () => undefined;
 
+type JournalOperations = Pick<
+  RemoteOperations,
+  'recordDecisions' | 'recordStrangers' | 'keepRequests' | 'makeKeptRoom'
+>;
+
 /** Gathers decisions and failed requests; what a ring would forget at once is never sent. */
 export class JournalBuffer {
-  readonly #operations: Pick<RemoteOperations, 'recordDecisions' | 'recordStrangers' | 'keepRequests'>;
+  readonly #operations: JournalOperations;
   /** Oldest first; a number is a place in `#plain`. */
   #decisions: (DecisionRecord | number)[] = [];
   #keepDecisions: number = KEPT_DECISIONS;
   #plain = new PlainDecisions(KEPT_DECISIONS + MAX_DECISIONS_PER_WRITE);
   #kept: KeptRow[] = [];
   /** How many of each kind wait, and their bytes. */
-  #waiting = noneWaiting();
+  #waiting = noRequests();
+  /** The same of those that were written since it was looked for what is too much. */
+  readonly #unlooked = { whole: { count: Infinity, bytes: 0 }, shape: { count: Infinity, bytes: 0 } };
   #keptLimits: KeptLimits = KEPT_LIMITS;
   #timer: NodeJS.Timeout | undefined;
   #writtenAt = -Infinity;
@@ -43,7 +53,7 @@ export class JournalBuffer {
   readonly #strangers = new StrangerRing();
   #strangersTimer: NodeJS.Timeout | undefined;
 
-  constructor(operations: Pick<RemoteOperations, 'recordDecisions' | 'recordStrangers' | 'keepRequests'>) {
+  constructor(operations: JournalOperations) {
     this.#operations = operations;
   }
 
@@ -112,11 +122,29 @@ export class JournalBuffer {
     this.#timer = undefined;
     this.#writtenAt = performance.now();
     // First, so that who finds a decision finds its request, too.
-    if (this.#kept.length > 0) this.#operations.keepRequests(this.#kept, this.#keptLimits).catch(ignore);
-    this.#kept = [];
-    this.#waiting = noneWaiting();
+    this.#writeKept();
     this.#writeDecisions(mostDecisions);
     if (this.#decisions.length > 0) this.#schedule(BUSY_PAUSE_MS);
+  }
+
+  #writeKept(): void {
+    if (this.#kept.length === 0) return;
+    this.#operations.keepRequests(this.#kept).catch(ignore);
+    for (const kind of ['whole', 'shape'] as const) {
+      const { count, bytes } = kind === 'whole' ? this.#keptLimits : this.#keptLimits.shapes;
+      const per = { count: Math.floor(count * ROOM_PER_LOOK), bytes: Math.floor(bytes * ROOM_PER_LOOK) };
+      const written = this.#waiting[kind];
+      if (written.count === 0) continue;
+      const unlooked = this.#unlooked[kind];
+      unlooked.count += written.count;
+      unlooked.bytes += written.bytes;
+      if (unlooked.count < per.count && unlooked.bytes < per.bytes) continue;
+      this.#unlooked[kind] = { count: 0, bytes: 0 };
+      const room = { count: count - per.count, bytes: bytes - per.bytes };
+      this.#operations.makeKeptRoom(kind, room).catch(ignore);
+    }
+    this.#kept = [];
+    this.#waiting = noRequests();
   }
 
   #writeDecisions(most: number): void {
@@ -137,7 +165,7 @@ export class JournalBuffer {
   }
 }
 
-const noneWaiting = (): Record<KeptRequest['kind'], { count: number; bytes: number }> => ({
+const noRequests = (): Record<KeptRequest['kind'], { count: number; bytes: number }> => ({
   whole: { count: 0, bytes: 0 },
   shape: { count: 0, bytes: 0 },
 });

@@ -3,7 +3,7 @@ import { hasNoLimits } from './claimable-runs.ts';
 import { completeRuns, endQuestions, nameOf } from './complete-runs.ts';
 import type { CounterRow } from './counters.ts';
 import { withEvents } from './gathering.ts';
-import { recordDecisions, recordStrangers } from './journal-operations.ts';
+import { keepRequests, recordDecisions, recordStrangers } from './journal-operations.ts';
 import type { AnyOperation, Call, Replies } from './operations.ts';
 import type { ClaimedRow, RunRow } from './rows.ts';
 import { recordProcess } from './run-operations.ts';
@@ -20,6 +20,7 @@ import type { Known, Store } from './store.ts';
 const MAX_KNOWN = 10_000;
 /** They ask nothing. */
 const BLIND: Readonly<Record<string, AnyOperation | undefined>> = {
+  keepRequests,
   recordDecisions,
   recordStrangers,
   recordProcess,

@@ -1,4 +1,4 @@
-import type { AuditRecord, KeptLimits, KeptRoom } from '../records.ts';
+import type { AuditRecord, KeptRoom } from '../records.ts';
 import { both, listed } from './dialects.ts';
 import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from './journal.ts';
 import type { Store } from './store.ts';
@@ -47,13 +47,13 @@ export function recordStrangers(
   sql.post(FORGET_STRANGERS, MAX_STRANGERS);
 }
 
-/** Keeps the newest within the limits. */
-export function keepRequests({ sql }: Store, requests: readonly KeptRow[], limits: KeptLimits): void {
-  for (const { requestId, receivedAt, kind, path, bytes, json } of requests) {
-    sql.post(KEEP, requestId, Math.round(receivedAt), kind, path, bytes, json);
-  }
-  for (const kind of new Set(requests.map((each) => each.kind)))
-    makeRoom({ sql }, kind, kind === 'whole' ? limits : limits.shapes);
+/** Keeps requests; `makeKeptRoom` forgets what is too much. */
+export function keepRequests({ sql }: Store, requests: readonly KeptRow[]): void {
+  const rows = requests.map(
+    ({ requestId, receivedAt, kind, path, bytes, json }) =>
+      [requestId, Math.round(receivedAt), kind, path, bytes, json] as const,
+  );
+  sql.postRows(KEEP, rows);
 }
 
 /** Forgets what came before a time. */
@@ -73,7 +73,7 @@ interface Share {
 const ROWS_AT_ONCE = 200;
 
 /** A path with more than a quarter gives the room that is needed, the largest first; where none has, the oldest go. */
-function makeRoom({ sql }: Pick<Store, 'sql'>, kind: KeptRow['kind'], room: KeptRoom): void {
+export function makeKeptRoom({ sql }: Store, kind: KeptRow['kind'], room: KeptRoom): void {
   const shares = sql.all<Share>(SHARES, kind);
   const partOf = ({ count, bytes }: KeptRoom): number => Math.max(count / room.count, bytes / room.bytes);
   const all = {
