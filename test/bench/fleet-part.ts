@@ -21,7 +21,7 @@ const SECONDS = 6;
 const REPLICAS = [1, 2, 4];
 /** Until everything that was accepted has been performed. */
 const DRAIN_MS = 180_000;
-/** Statistics of the database come late. */
+/** What the start wrote is over. */
 const IDLE_FROM_MS = 3_000;
 const IDLE_SECONDS = 20;
 /** The default of `storage.leaseSeconds` is 20. */
@@ -138,21 +138,23 @@ async function idle(port: number, url: string, folder: string): Promise<Row> {
     await until('it to be performed', () => isDone(store));
     await store.close();
     await wait(IDLE_FROM_MS);
-    const before = await commitsOf(port);
+    const before = await writesOf(port);
     await wait(IDLE_SECONDS * 1000);
-    const perMinute = ((await commitsOf(port)) - before) * (60 / IDLE_SECONDS);
-    return { what: 'commits of an idle service in a minute', figure: `${Math.round(perMinute)}` };
+    const perMinute = ((await writesOf(port)) - before) * (60 / IDLE_SECONDS);
+    const aim = { text: '60', met: perMinute <= 60 };
+    return { what: 'commits of an idle service in a minute', figure: `${Math.round(perMinute)}`, aim };
   } finally {
     await service.end('SIGTERM');
   }
 }
 
-async function commitsOf(port: number): Promise<number> {
+/** Transactions that wrote something, of all of the server: what only reads is given no number. */
+async function writesOf(port: number): Promise<number> {
   const [row] = await query(
     `postgres://postgres@127.0.0.1:${port}/postgres`,
-    "SELECT xact_commit::integer AS commits FROM pg_stat_database WHERE datname = 'postgres'",
+    'SELECT pg_snapshot_xmax(pg_current_snapshot())::text AS next',
   );
-  return Number(row?.['commits']);
+  return Number(row?.['next']);
 }
 
 function rowOf(what: string, { accepted, performed, p99Ms }: Throughput): Row {
