@@ -103,6 +103,8 @@ export interface ActionOrigin {
   readonly traceparent?: string;
   /** True only where the mapping sets `allowUnsafeExternalContent`. */
   readonly trusted: boolean;
+  /** Set where it came from a mail that no machine is to answer (`autoSubmitted`, RFC 3834). */
+  readonly isAutomatic?: true;
 }
 
 /**

@@ -67,11 +67,11 @@ const FIELDS = /\.|_id$|id$|phone|email|user|chat|channel|recipient|number|^to$|
 
 /** What to write for a recipient that is none on its channel; undefined where nothing is known. */
 export function recipientHint(wrong: WrongRecipient): string | undefined {
-  const { channel, to, isRecipient } = wrong;
+  const { channel, to, isFixed, isRecipient } = wrong;
   const other = otherForm(to, isRecipient);
   const name = other === undefined ? howToFind(wrong) : `write to: ${JSON.stringify(other)}`;
   const isWord = /^[A-Za-z_]\w*(?:\.\w+)*$/.test(to);
-  if (!isWord || (other !== undefined && !FIELDS.test(to))) return name;
+  if (!isWord || isFixed || (other !== undefined && !FIELDS.test(to))) return name;
   const read = `write to: '{{${to}}}' where ${to} is a field of the request`;
   return name === undefined ? read : `${read}; where it is a name on ${channel}: ${name}`;
 }

@@ -14,7 +14,7 @@ import { clearLine } from '../telemetry/telemetry.ts';
 import { indent, ownerText, runnerNamed } from '../explanation/explanation.ts';
 import { bodySize } from './listings.ts';
 import { awaitedUntil, type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
-import { isToRetry, stateText } from './run-words.ts';
+import { isToRetry, stateText, usdText } from './run-words.ts';
 import { formatSpan } from './terminal.ts';
 
 /** The decision: what was answered. */
@@ -114,7 +114,9 @@ function turnLines(
     ...(action.model === undefined ? [] : [`  model ${clearLine(action.model)}`]),
     ...(usage === undefined
       ? []
-      : [`  tokens ${usage.inputTokens ?? '?'} in, ${usage.outputTokens ?? '?'} out`]),
+      : [
+          `  tokens ${usage.inputTokens ?? '?'} in, ${usage.outputTokens ?? '?'} out${usage.costUsd === undefined ? '' : `; cost ${usdText(usage.costUsd)}`}`,
+        ]),
     ...(lastError === undefined ? [] : errorLines(lastError)),
     ...replyLines(reply, action),
   ];

@@ -26,7 +26,7 @@ import { clearLine } from '../telemetry/telemetry.ts';
 import type { GatewaySettings } from '../config/config.ts';
 import { isoTimes, printJson } from './json.ts';
 import { awaitedUntil, type QueueWaits, waitReason, waitsBehind } from './queue-waits.ts';
-import { stateOf } from './run-words.ts';
+import { stateOf, usdText } from './run-words.ts';
 import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
 
 export interface ListingOptions {
@@ -98,8 +98,6 @@ function tokensOf({ usage }: RunRecord): string {
   const { inputTokens = '?', outputTokens = '?', costUsd } = usage;
   return `${inputTokens} + ${outputTokens}${costUsd === undefined ? '' : `, ${usdText(costUsd)}`}`;
 }
-
-const usdText = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;
 
 function messageText({ action, eventCount }: RunRecord): string {
   return eventCount === undefined ? formatBytes(Buffer.byteLength(action.message)) : `${eventCount} events`;

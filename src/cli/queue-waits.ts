@@ -66,13 +66,21 @@ export function waitsBehind(
     ],
   ];
   const full = limits.find(([, limit, count]) => limit !== undefined && count >= limit);
+  // The service goes by the file as it is now, the run tells what it was when its event came.
+  if (full === undefined && maxRuns !== undefined && counted.length > 0)
+    return {
+      short: 'agents busy',
+      text: `${runsAre(counted.length)} under way in its mapping${whose}: maxRuns may be less now than ${maxRuns.runs}, as it was when this one came`,
+    };
   if (full === undefined) return undefined;
   const [key, limit, count] = full;
   return {
     short: 'agents busy',
-    text: `${count === 1 ? '1 run is' : `${count} runs are`} under way, and ${key} lets ${limit} run at a time: raise it for more side by side`,
+    text: `${runsAre(count)} under way, and ${key} lets ${limit} run at a time: raise it for more side by side`,
   };
 }
+
+const runsAre = (count: number): string => (count === 1 ? '1 run is' : `${count} runs are`);
 
 /** Until when a run waits for an approval; undefined where it waits for none. */
 export function awaitedUntil({ approval, state, attempts }: RunRecord): number | undefined {

@@ -15,6 +15,7 @@ import type { JsonFlags } from './config-file.ts';
 import { type Outputs, printJson } from './json.ts';
 import { printListing, queueListing, type QueueEntry } from './listings.ts';
 import { noteUnknownMapping } from './mapping-filter.ts';
+import { awaitedUntil } from './queue-waits.ts';
 import { hasFailed } from './run-words.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -137,6 +138,8 @@ async function whyNotAgain(storage: Storage, selection: QueueSelection): Promise
   const run = await storage.findRun(selection.ids[0] ?? '');
   if (run === undefined) return undefined;
   if (run.state === 'active') return `run ${run.id} is under way`;
+  if (awaitedUntil(run) !== undefined)
+    return `run ${run.id} waits for an approval; "sluice approve ${run.id}" begins it`;
   if (run.lastError?.code === DROPPED.code) return `run ${run.id} was dropped`;
   if (run.state !== 'completed' || hasFailed(run)) return undefined;
   const kept = await storage.findKeptRequest(run.action.origin.requestId);

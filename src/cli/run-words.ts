@@ -22,3 +22,5 @@ export function stateText(run: Ended & Pick<RunRecord, 'attempts'>): string {
   const isSaid = outcome === undefined || (state === 'failed' && outcome === 'error');
   return `${state}${isSaid ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
 }
+
+export const usdText = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;

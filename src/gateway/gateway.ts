@@ -313,6 +313,7 @@ export class Gateway {
       this.#performer.claim(),
       this.#outbox.claim(this.#isLeader),
       this.#heartbeat.check(),
+      this.#isLeader && this.#performer.endUnapproved(),
     ]);
     this.#isBusy = begun > 0;
     const nextAt = await this.#storage.nextDueAt();

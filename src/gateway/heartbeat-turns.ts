@@ -196,9 +196,10 @@ export class HeartbeatTurns {
     const { turn, result } = taken;
     const { storage, now } = this.#context;
     const nowMs = now();
+    const isAutomatic = claim.events.every(({ origin }) => origin.isAutomatic) || undefined;
     const reply = isSilent(result)
       ? undefined
-      : { channel: LAST_CHANNEL, text: result.reply, fromMain: true };
+      : { channel: LAST_CHANNEL, text: result.reply, fromMain: true, isAutomatic };
     const delivery = reply === undefined ? undefined : await pinTarget(reply, settings, storage);
     const made = makeHeartbeatResult({ ...taken, nowMs }, settings.gateway);
     await this.#persist(claim, () =>

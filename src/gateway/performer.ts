@@ -14,6 +14,7 @@ import { buildGatheredPrompt } from '../boundary/boundary.ts';
 const RECOVERY_GRACE_MS = 1_000;
 /** A run whose process died this often is tried alone, so that another crash tells whether it is to blame. */
 const CRASHES_UNTIL_ALONE = 2;
+const UNAPPROVED_EVERY_MS = 500;
 
 interface ActiveRun {
   readonly runner: string;
@@ -31,6 +32,7 @@ export class Performer {
   readonly counters: RunCounters = { ok: 0, error: 0, timeout: 0, forwarded: 0, dead: 0, repeated: 0 };
   /** A suspect waits until it is alone: nothing else is claimed. */
   #isDraining = false;
+  #nextUnapprovedAt = 0;
 
   constructor(context: GatewayContext) {
     this.#context = context;
@@ -63,6 +65,14 @@ export class Performer {
     if (!isEnded)
       this.#context.log.error({ runId: run.id }, 'processes of an interrupted run could not be ended');
     await this.#attempts.crashed(run);
+  }
+
+  /** Gives up what nobody has approved, whatever it would have to wait for. */
+  async endUnapproved(): Promise<void> {
+    const { storage, now } = this.#context;
+    if (performance.now() < this.#nextUnapprovedAt) return;
+    this.#nextUnapprovedAt = performance.now() + UNAPPROVED_EVERY_MS;
+    for (const run of await storage.findUnapproved(now())) await this.#attempts.giveUpUnapproved(run);
   }
 
   /** Claims what is due and there is room for; resolves to how many runs that were. */

@@ -1,5 +1,5 @@
 import type { RunnerOptions, TurnResult } from '../runners/runners.ts';
-import type { AgentRun, Approval, AttemptFailure } from '../storage/storage.ts';
+import type { AgentRun, AttemptFailure } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import type { CutOff } from './cut-off.ts';
 import type { AlertSubject } from './alerts.ts';
@@ -77,8 +77,7 @@ export class RunAttempts {
 
   /** Resolves when the run has ended or waits for its next attempt. */
   async perform(run: AgentRun, cancelled: AbortSignal): Promise<void> {
-    if (run.approval !== undefined && run.approval.decision !== 'approved')
-      return this.#unapproved(run, run.approval);
+    if (run.approval !== undefined && run.approval.decision !== 'approved') return this.giveUpUnapproved(run);
     const configuration = this.#context.configuration();
     const target = targetOf(run.action, configuration.settings);
     const putBackUntil = this.#context.holds.putBackUntil(target);
@@ -88,35 +87,34 @@ export class RunAttempts {
     const either = AbortSignal.any([signal, cancelled]);
     const ended = await this.#followTurn(run, target, { configuration, signal: either });
     const isOk = ended.kind === 'completed' && ended.outcome === 'ok';
-    const result = cancelled.aborted && !isOk ? CANCELLED : ended;
-    if (signal.aborted && !cancelled.aborted && !isOk) return this.#interrupted(run, result);
+    const result = cancelled.aborted && !isOk ? { ...CANCELLED, ...usageOf(ended) } : ended;
+    if (signal.aborted && !cancelled.aborted && !isOk) return this.#interrupted(run, result, target);
     await this.#tell(run, result, {
       runner: target.runner,
       tookMs: Math.round(performance.now() - startedAt),
     });
     if (result.kind === 'not-started') await this.#repeat(run, result, target);
-    else if (isTakenAgain(run, result)) await this.#takeAgain(run, result, target);
+    else if (!cancelled.aborted && isTakenAgain(run, result)) await this.#takeAgain(run, result, target);
     else await this.#complete(run, result, configuration);
   }
 
-  /** Nobody approved it, or not yet: then the clock was set back since it was claimed. */
-  async #unapproved(run: AgentRun, { decision, by, expiresAt }: Approval): Promise<void> {
-    if (decision === undefined && this.#context.now() < expiresAt)
-      return this.putBack(run, UNANSWERED, expiresAt);
-    await this.#giveUp(
-      run,
-      decision === undefined ? UNANSWERED : { ...DENIED, message: `${DENIED.message} (by ${by})` },
-    );
+  /** Nobody approved it in time, or somebody denied it. */
+  async giveUpUnapproved(run: AgentRun): Promise<void> {
+    const { decision, by } = run.approval ?? {};
+    const denied = { ...DENIED, message: `${DENIED.message} (by ${by})` };
+    await this.#giveUp(run, decision === undefined ? UNANSWERED : denied);
   }
 
   /**
    * An orderly stop counts no attempt: it says nothing about the run. Without its lease, though, this process is to the
    * others as one that died, and what it began has to be seen.
    */
-  async #interrupted(run: AgentRun, { kind }: TurnResult): Promise<void> {
-    const hasBegun = kind === 'completed';
+  async #interrupted(run: AgentRun, result: TurnResult, { runner }: RunTarget): Promise<void> {
+    const hasBegun = result.kind === 'completed';
     if (hasBegun && !this.#cutOff.ended.aborted) return this.crashed(run);
-    await this.#requeue(run, RUN_ENDED_BY_CRASH, { retryAt: this.#context.now(), isHeld: true, hasBegun });
+    const retryAt = this.#context.now();
+    const how = { retryAt, isHeld: true, hasBegun, runner, ...usageOf(result) };
+    await this.#requeue(run, RUN_ENDED_BY_CRASH, how);
   }
 
   /** The process that performed the run died, and the run may be why. */
@@ -256,15 +254,12 @@ export class RunAttempts {
   }
 
   /** It has failed, and its mapping says that it may act once more. */
-  async #takeAgain(
-    run: AgentRun,
-    { outcome, reply, error = NO_REASON, usage }: Completed,
-    { runner }: RunTarget,
-  ): Promise<void> {
+  async #takeAgain(run: AgentRun, result: Completed, { runner }: RunTarget): Promise<void> {
+    const { outcome, reply, error = NO_REASON } = result;
     const { delaySeconds = 0 } = run.action.retry ?? {};
     const retryAt = this.#context.now() + delaySeconds * 1000;
-    const spent = usage === undefined ? {} : { usage, runner };
-    await this.#requeue(run, error, { retryAt, hasBegun: true, ended: { outcome, reply }, ...spent });
+    const how = { retryAt, hasBegun: true, ended: { outcome, reply }, runner, ...usageOf(result) };
+    await this.#requeue(run, error, how);
     const { mappingId } = run.action.origin;
     this.#context.log.info({ runId: run.id, mappingId, delaySeconds }, 'the failed run is tried again');
   }
@@ -316,7 +311,11 @@ export class RunAttempts {
 
   async #giveUp(run: AgentRun, error: RunError): Promise<void> {
     const { ending, deadLetter } = deadEnding(run, error, this.#context.now());
-    await this.#persist(run, 'end', () => this.#context.storage.deadLetterRun(run.id, deadLetter));
+    const isDone = await this.#persist(run, 'end', () =>
+      this.#context.storage.deadLetterRun(run.id, deadLetter),
+    );
+    // One that had not begun was approved or given up meanwhile.
+    if (!isDone && run.state !== 'active') return;
     this.#counters.dead += 1;
     const { mappingId } = run.action.origin;
     const { runner } = targetOf(run.action, this.#context.configuration().settings);
@@ -326,14 +325,18 @@ export class RunAttempts {
     this.#waiters.settle(ending);
   }
 
-  async #persist(run: AgentRun, what: string, write: () => Promise<unknown>): Promise<void> {
-    await persist(this.#context, { what: `${what} of run ${run.id}`, signal: this.#cutOff.ended }, write);
+  #persist<T>(run: AgentRun, what: string, write: () => Promise<T>): Promise<T> {
+    return persist(this.#context, { what: `${what} of run ${run.id}`, signal: this.#cutOff.ended }, write);
   }
 }
 
+/** What it said that it used. */
+const usageOf = (result: TurnResult): Pick<Completed, 'usage'> =>
+  result.kind === 'completed' && result.usage !== undefined ? { usage: result.usage } : {};
+
 /** Whether a run that failed has an attempt left, as its mapping says. */
 const isTakenAgain = ({ action: { retry }, attempts }: AgentRun, result: Completed): boolean =>
-  retry !== undefined && result !== CANCELLED && attempts < retry.attempts && isRetried(retry, result);
+  retry !== undefined && attempts < retry.attempts && isRetried(retry, result);
 
 /** Why nothing of a reply is seen. */
 function noteOn(reply: string, canReply: boolean): string {

@@ -92,23 +92,23 @@ function describeOutcome(outcome: Evaluation['outcome'], taken: readonly Taken[]
   }
 }
 
-type Taken = Pick<NonNullable<Evaluation['mapping']>, 'id' | 'instructions'>;
+type Taken = Pick<NonNullable<Evaluation['mapping']>, 'id' | 'instructions' | 'limits'>;
 
 /** Where several mappings took the request, each action says whose it is. */
 function describeActionOf(action: Action, taken: readonly Taken[]): Record<string, unknown> {
   const own = taken.find(({ id }) => id === action.origin.mappingId);
-  const described = describeAction(action, own?.instructions);
+  const described = describeAction(action, own);
   return taken.length < 2 ? described : { ...defined({ mapping: own?.id }), ...described };
 }
 
-function describeAction(action: Action, instructions: string | undefined): Record<string, unknown> {
+function describeAction(action: Action, own: Taken | undefined): Record<string, unknown> {
   switch (action.kind) {
     case 'wake':
       return describeWake(action);
     case 'notify':
       return describeNotification(action);
     case 'agent':
-      return describeRun(action, instructions);
+      return describeRun(action, own);
   }
 }
 
@@ -134,7 +134,8 @@ function describeNotification(action: NotifyAction): Record<string, unknown> {
   return { action: 'notify', name, channel, ...defined(settings), message };
 }
 
-function describeRun(action: AgentAction, instructions = ''): Record<string, unknown> {
+function describeRun(action: AgentAction, own: Taken | undefined): Record<string, unknown> {
+  const { instructions = '', limits: { usdPerDay } = {} } = own ?? {};
   const { name, wakeMode, sessionKey, oneShot, deliver, channel, message, origin } = action;
   return {
     action: 'agent',
@@ -144,6 +145,7 @@ function describeRun(action: AgentAction, instructions = ''): Record<string, unk
     deliver,
     channel,
     ...defined(settingsOfRun(action)),
+    ...(usdPerDay === undefined ? {} : { limits: { usdPerDay } }),
     ...(origin.trusted ? { trusted: true } : {}),
     ...(instructions.trim() === '' ? {} : { instructions: instructions.trim() }),
     ...(origin.trusted ? {} : defined({ boundary: BOUNDARY, source: origin.source })),

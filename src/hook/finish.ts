@@ -23,7 +23,7 @@ import type { HookRequest } from '../request.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
 import * as field from './action-fields.ts';
-import { usualSenders } from './skip-rules.ts';
+import { isAutomatic, usualSenders } from './skip-rules.ts';
 import type { HookFacts } from './finding-facts.ts';
 import { deriveActionId } from './ids.ts';
 
@@ -37,7 +37,7 @@ export function finish(
   scope: Scope,
   { index, part }: { readonly index: number; readonly part: number },
 ): Action {
-  const origin = originOf(state.request, state.mapping);
+  const origin = originOf(state.request, state.mapping, scope);
   const dedupe = dedupeKey(state, scope, part);
   const id = deriveActionId(state.request, index);
   if (draft.kind === 'agent') return finishAgent(state, draft, scope, { id, origin, dedupe });
@@ -207,7 +207,7 @@ function addOperatorSettings(action: Writable<PreparedAgentAction>, mapping: Com
   if (retry !== undefined) action.retry = retry;
 }
 
-function originOf(request: HookRequest, mapping: CompiledMapping | undefined): ActionOrigin {
+function originOf(request: HookRequest, mapping: CompiledMapping | undefined, { item }: Scope): ActionOrigin {
   const { payload } = request;
   const own = isJsonObject(payload) && Object.hasOwn(payload, 'source') ? payload['source'] : undefined;
   const source = typeof own === 'string' ? oneLine(own, 200) : '';
@@ -217,6 +217,7 @@ function originOf(request: HookRequest, mapping: CompiledMapping | undefined): A
   if (mapping !== undefined) origin.mappingId = mapping.id;
   if (source !== '') origin.source = source;
   if (traceparent !== undefined) origin.traceparent = traceparent;
+  if (isAutomatic(item === undefined ? payload : { messages: [item] })) origin.isAutomatic = true;
   return origin;
 }
 

@@ -12,8 +12,6 @@ const OWN_WORDS = [
   ['object_attributes', 'note'],
   ['messages', '0', 'messageId'],
 ];
-/** What a mail says of itself that a machine wrote, or a list sent (RFC 3834). */
-const AUTO_SUBMITTED = ['messages', '0', 'autoSubmitted'];
 
 /**
  * Where senders put the account that did what a webhook tells: GitHub, Gitea and Forgejo; GitLab; Bitbucket, Linear
@@ -40,8 +38,7 @@ export function findSkip(state: EvaluationState, mapping: CompiledMapping): Skip
   }
   // An answer to an answer that nobody wrote would be answered, too.
   const channel = channelIdOf(mapping.channel?.literal?.trim().toLowerCase() ?? '');
-  if (channel === 'email' && textAt(request.payload, AUTO_SUBMITTED) !== undefined)
-    return { kind: 'skipped', by: 'autoSubmitted' };
+  if (channel === 'email' && isAutomatic(request.payload)) return { kind: 'skipped', by: 'autoSubmitted' };
   const { ignoreSenders } = mapping;
   if (ignoreSenders === undefined) return undefined;
   const { from, names } = ignoreSenders;
@@ -54,6 +51,13 @@ export function findSkip(state: EvaluationState, mapping: CompiledMapping): Skip
     if (name !== undefined) return { kind: 'skipped', by: 'ignoreSenders', sender: name };
   }
   return undefined;
+}
+
+/** Whether it is mail that machines wrote, or lists sent, and none that a person did (RFC 3834). */
+export function isAutomatic(payload: JsonValue): boolean {
+  const mails = valueAt(payload, ['messages']);
+  if (!Array.isArray(mails) || mails.length === 0) return false;
+  return mails.every((mail) => textAt(mail, ['autoSubmitted']) !== undefined);
 }
 
 /** The places in which `ignoreSenders` looks where a mapping does not say which. */

@@ -86,6 +86,7 @@ export function checkRecipient(
     facts: {
       channel,
       to,
+      isFixed: path.length > 1,
       isRecipient: (one: string) => options.recipientProblem?.(channel, one) === undefined,
     },
   });

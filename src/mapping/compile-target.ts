@@ -44,7 +44,7 @@ function isLiteral({ reporter }: AddressingMapping, path: Path, text: string | u
   reporter.report(path, {
     code: 'NOT_LITERAL',
     message: say`"${path.join('.')}" is literal: it cannot contain expressions ({{…}})`,
-    hint: say`write a fixed value; a transform can choose one for each request`,
+    hint: say`write a fixed value: who gets it is not the sender's to choose`,
   });
   return false;
 }

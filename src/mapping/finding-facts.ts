@@ -64,6 +64,8 @@ export interface MappingFacts {
     readonly channel: string;
     /** As it is written. */
     readonly to: string;
+    /** True where no template can stand. */
+    readonly isFixed?: boolean;
     /** Whether the channel takes it. */
     readonly isRecipient: (to: string) => boolean;
   };

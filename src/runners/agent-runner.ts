@@ -9,6 +9,7 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { RunnerSettings } from '../config/config.ts';
+import { defined } from '../json.ts';
 import { describe } from '../outgoing/outgoing.ts';
 import {
   AGENT_PROFILES,
@@ -81,6 +82,7 @@ class AgentTurn {
     const other = otherSession(session, first, this.#profile);
     const result = other === undefined ? first : await this.#run({ ...session, ...other });
     if (result.kind !== 'completed') return result;
+    if (isCutOff(result)) return cutOffResult(result, this.#profile);
     const report = this.#withoutSecrets(
       this.#profile.read(result.reply) ?? this.#profile.read(result.error?.message ?? ''),
     );
@@ -136,7 +138,7 @@ class AgentTurn {
     const runner = createCommandRunner(
       commandOf(this.#settings, { options, env: permission.env, variables: this.#profile.variables }),
       this.#host,
-      this.#surroundings,
+      { ...this.#surroundings, keepsPart: true },
     );
     // A second try has what the first one left. Rounded, because the agent and people are told it.
     const timeoutSeconds = Math.max(Math.ceil((this.#endsAt - performance.now()) / 100) / 10, 0.1);
@@ -173,7 +175,8 @@ function otherSession(
   result: TurnResult,
   profile: AgentProfile,
 ): { readonly isNew: boolean } | undefined {
-  if (result.kind !== 'completed' || result.outcome !== 'error' || isOneShot) return undefined;
+  if (result.kind !== 'completed' || result.outcome !== 'error' || isOneShot || isCutOff(result))
+    return undefined;
   const said = `${result.error?.message ?? ''}\n${result.reply}`;
   if (!isNew && profile.unknownSession.test(said)) return { isNew: true };
   return isNew && profile.knownSession?.test(said) === true ? { isNew: false } : undefined;
@@ -211,6 +214,18 @@ function notNow(
     final: false,
     affects: isLoggedOut ? 'runner' : 'model',
   };
+}
+
+/** Whether a turn was ended before its agent had told all. */
+const isCutOff = ({ error }: Completed): boolean =>
+  /^(?:timeout|interrupted|reply_too_large)$/.test(error?.code ?? '');
+
+/** Of such a turn counts what the agent had told of its cost until then; where that is nothing, it is not called zero. */
+function cutOffResult(result: Completed, { read, tellsMoney }: AgentProfile): Completed {
+  const usage = read(result.reply)?.usage;
+  const { code = '', message = '' } = result.error ?? {};
+  const untold = tellsMoney && usage?.costUsd === undefined ? '; what it cost is not known' : '';
+  return { ...result, reply: '', error: { code, message: message + untold }, ...defined({ usage }) };
 }
 
 function resultOf(result: Completed, report: AgentReport | undefined, settings: AgentSettings): TurnResult {

@@ -54,6 +54,8 @@ export interface CommandSurroundings {
   readonly secrets?: readonly string[] | undefined;
   /** Asked where a command did not start. */
   readonly explainStart?: ExplainStart | undefined;
+  /** Whether the reply of a turn that was ended is what it had printed until then; default: it has none. */
+  readonly keepsPart?: boolean;
 }
 
 /**
@@ -64,7 +66,7 @@ export interface CommandSurroundings {
 export function createCommandRunner(
   settings: CommandSettings,
   host: HostEnvironment,
-  { configDir, secrets = [], explainStart }: CommandSurroundings = {},
+  { configDir, secrets = [], explainStart, keepsPart = false }: CommandSurroundings = {},
 ): Runner {
   // Loaded where a command is configured, before its first turn.
   void import('execa');
@@ -82,6 +84,7 @@ export function createCommandRunner(
           configDir,
           secrets,
           explainStart,
+          keepsPart,
         });
       } finally {
         await place.workspace.remove();
@@ -113,7 +116,8 @@ async function closeWorkFolder({ privateFolders }: CommandSettings, turn: Turn):
   await removeWorkFolder(privateFolders, turn.sessionId).catch(() => {});
 }
 
-interface CommandContext extends RunnerOptions, Pick<CommandSurroundings, 'configDir' | 'explainStart'> {
+interface CommandContext
+  extends RunnerOptions, Pick<CommandSurroundings, 'configDir' | 'explainStart' | 'keepsPart'> {
   /** The folder to work in; absent: that of the service. */
   readonly cwd: string | undefined;
   readonly secrets: readonly string[];
@@ -214,7 +218,7 @@ interface Supervision extends CommandContext {
 async function superviseCommand(
   settings: CommandSettings,
   turn: Turn,
-  { child, pid, secrets, signal, onProcess }: Supervision,
+  { child, pid, secrets, signal, onProcess, keepsPart }: Supervision,
 ): Promise<TurnResult> {
   const startTicks = readStartTicks(pid);
   const tree: ProcessTree = { runId: turn.runId, pgid: pid, startTicks, own: true };
@@ -229,7 +233,8 @@ async function superviseCommand(
   const hide = (text: string): string => withoutSecrets(text, secrets, 'text');
   const output = { ending, stdout: stdout.text(), stderr: hide(stderr.text()), hide };
   const result = toResult(settings, turn, output);
-  return isClean ? result : withSurvivors(result);
+  const told = ending.kind !== 'exit' && keepsPart === true ? { ...result, reply: output.stdout } : result;
+  return isClean ? told : withSurvivors(told);
 }
 
 /** Collects the output, and resolves to the first thing that ends the command. */

@@ -17,6 +17,8 @@ export interface NewDelivery extends DeliveryTarget {
   readonly fromMain: boolean;
   /** It asks whether a run begins: how to answer is added when it is sent, so that no store holds the link. */
   readonly asks?: { readonly runId: string; readonly expiresAt: number; readonly nonce: string };
+  /** It tells of a mail that no machine is to answer (RFC 3834): it is sent by any channel but `email`. */
+  readonly isAutomatic?: true | undefined;
   /** True where nothing in the text is formatting: it is sent without any, and shows as it is. */
   readonly plain?: true;
 }

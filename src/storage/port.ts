@@ -100,6 +100,8 @@ export interface Storage extends MailStorage {
     runId: string,
     answer: ApprovalAnswer,
   ): Promise<{ readonly approval: Approval; readonly isFirst: boolean } | null>;
+  /** Runs that were denied, or not approved in time: whoever leads gives them up. */
+  findUnapproved(nowMs: number): Promise<readonly AgentRun[]>;
   /** Of these runs those that have ended. */
   findEndedRuns(runIds: readonly string[]): Promise<readonly RunRecord[]>;
 

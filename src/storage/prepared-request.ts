@@ -166,9 +166,10 @@ function runRow(action: RunAction, acceptedAt: number): NewRun {
   };
 }
 
-function deliveryOf({ channel, to, thread, fallback, message }: NotifyAction): NewDelivery {
+function deliveryOf({ channel, to, thread, fallback, message, origin }: NotifyAction): NewDelivery {
   return {
     channel,
+    ...(origin.isAutomatic && { isAutomatic: true }),
     ...(to === undefined ? {} : { to }),
     ...(thread === undefined || channel === LAST_CHANNEL ? {} : { thread }),
     ...(fallback === undefined ? {} : { fallback }),

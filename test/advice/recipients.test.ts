@@ -4,10 +4,11 @@ import { recipientHint } from '../../src/advice/recipients.ts';
 import { loadChannelCatalog, recipientProblem } from '../../src/channels/channels.ts';
 
 const catalog = await loadChannelCatalog([], import.meta.dirname);
-const hintFor = (channel: string, to: string): string | undefined =>
+const hintFor = (channel: string, to: string, isFixed = false): string | undefined =>
   recipientHint({
     channel,
     to,
+    isFixed,
     isRecipient: (one) => recipientProblem(catalog, channel, one) === undefined,
   });
 
@@ -29,6 +30,8 @@ test.each([
 
 test('the name of a field is told as a template, and what cannot be known is not guessed', () => {
   expect(hintFor('whatsapp', 'phone')).toBe("write to: '{{phone}}' where phone is a field of the request");
+  // Who is asked, and who gets what failed elsewhere, is written out.
+  expect(hintFor('whatsapp', 'phone', true)).toBeUndefined();
   expect(hintFor('slack', 'the team')).toBeUndefined();
 });
 

@@ -39,6 +39,10 @@ test('the conversation, the limits of all, of its mapping and of its runner', ()
   expect(waits(keyed('r', 'x'), keyed('1', 'x'))).toContain(
     'maxRuns of the mapping for the key x lets 1 run',
   );
+  const wide = (id: string): RunRecord => runOf(id, { runner: 'b', maxRuns: { runs: 3 } });
+  expect(waits(wide('r'), wide('1'))).toBe(
+    '1 run is under way in its mapping: maxRuns may be less now than 3, as it was when this one came',
+  );
   expect(waits(run, ...['1', '2', '3', '4'].map((id) => other(id, id)))).toContain(
     '4 runs are under way, and gateway.maxRuns lets 4',
   );

@@ -52,6 +52,40 @@ describe('a reply', () => {
     },
   );
 
+  test('to mail that no machine is to answer goes by no mail: by last, as a fallback, or of the main session', async () => {
+    const [email, slack] = [new RecordingChannel('email'), new RecordingChannel('slack')];
+    slack.answer = () => ({ kind: 'failed', code: 'gone', message: 'no' });
+    const house = await openHouse({
+      channels: [email, slack],
+      gateway: { main: { channel: 'email', to: 'b@example.org' } },
+      runners: { default: answering(({ kind, message }) => ok(kind === 'hook' ? message : 'heard')) },
+    });
+    const origin = { ...agentAction().origin, isAutomatic: true } as const;
+    const byLast = agentAction({ deliver: true, message: 'a', wakeMode: 'now', origin });
+    const fallback = { channel: 'email', to: 'b@example.org' };
+    const bySlack = agentAction({
+      channel: 'slack',
+      to: 'C1',
+      deliver: true,
+      message: 'b',
+      fallback,
+      origin,
+    });
+    const told = { ...notification({ message: 'c', channel: 'last' }), origin };
+    await house.accept(byLast, bySlack, told, wakeAction('d', { origin }));
+    const entries = () => house.storage.listOutbox({ limit: 99 });
+    const skipped = async () => (await entries()).filter(({ state }) => state === 'skipped');
+    // Its three answers, and what the main session says of what it heard.
+    await expect.poll(async () => (await skipped()).length, { timeout: 10_000 }).toBeGreaterThanOrEqual(4);
+    for (const { lastError } of await skipped()) expect(lastError).toMatchObject({ code: 'auto_submitted' });
+    expect(email.texts).toEqual([]);
+    expect(slack.texts).toEqual(['b']);
+    // What a person wrote is answered.
+    const person = agentAction({ deliver: true, message: 'e' });
+    await house.accept(person);
+    await expect.poll(() => email.texts, { timeout: 10_000 }).toContain('e');
+  });
+
   test('that merely contains an acknowledgement is', async () => {
     const channel = new RecordingChannel('telegram');
     const house = await openHouse({ channels: [channel] });

@@ -15,6 +15,7 @@ import {
   RecordingChannel,
   wakeAction,
 } from '../support/gateway-fixture.ts';
+import type { Runner } from '../../src/runners/runners.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { startServiceProcess, until } from '../support/service-process.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -25,6 +26,7 @@ const server = await startPostgres();
 afterAll(() => server.stop());
 
 const LEASE_MS = 1_500;
+const HOUR_MS = 3_600_000;
 
 /** A service whose runs a test answers. */
 async function replica(url: string, options: HouseOptions = {}): Promise<{ house: House; held: HeldRunner }> {
@@ -131,6 +133,60 @@ test('a service that is cut off from the database ends its turns before another 
   expect(await other.house.storage.findRun(action.id)).toMatchObject({ outcome: 'ok', reply: 're: long' });
   expect((await other.house.storage.findRun(action.id))?.attempts).toBe(2);
   expect(await other.house.storage.verify()).toEqual([]);
+});
+
+test('two services spend the sum of a day together, each cent once, also where one of them is cut off', async () => {
+  const url = await server.freshUrl();
+  const proxy = await startTcpProxy(server.port);
+  onTestFinished(() => proxy.stop());
+  // Noon: a day must not end meanwhile.
+  const toNoonMs = (36 * HOUR_MS - (Date.now() % (24 * HOUR_MS))) % (24 * HOUR_MS);
+  const clock = { ...systemClock, wallMs: () => Date.now() + toNoonMs };
+  const usage = { inputTokens: 10, outputTokens: 3, costUsd: 0.0123 };
+  const [limit, together] = [0.1, 4];
+  const begun: string[] = [];
+  const runner: Runner = {
+    kind: 'spending',
+    run: async ({ runId }) => {
+      begun.push(runId);
+      await wait(50);
+      return { kind: 'completed', outcome: 'ok', reply: 'done', usage };
+    },
+  };
+  const open = (through: string) =>
+    openHouse({
+      url: through,
+      leaseMs: LEASE_MS,
+      limits: { byMapping: new Map([['test', { usdPerDay: limit }]]) },
+      gateway: { maxRuns: together / 2 },
+      runners: { default: runner },
+      options: { clock },
+    });
+  const away = await open(through(url, proxy.port));
+  const other = await open(url);
+  await other.accept(...Array.from({ length: 30 }, () => agentAction()));
+  await until('both to begin', () => begun.length >= together + 1);
+  proxy.cut();
+  const isReached = async () =>
+    (await other.storage.listMarked(0)).some(({ reason }) => reason === 'usdPerDay') &&
+    (await other.storage.backlog()).activeRuns === 0;
+  await until('the limit', isReached);
+  const beganUntilThen = begun.length;
+  proxy.heal();
+  await until('the lease', () => away.storage.lease?.isHeld);
+  await wait(1_500);
+  expect(begun).toHaveLength(beganUntilThen);
+  const runs = await other.storage.listRuns({ limit: 99 });
+  const ended = runs.filter(({ outcome }) => outcome === 'ok');
+  const [sum, ...more] = await other.storage.listCosts({ limit: 9 });
+  expect(more).toEqual([]);
+  expect(sum).toMatchObject({ mappingId: 'test', turns: ended.length, inputTokens: 10 * ended.length });
+  expect(sum?.usd).toBeCloseTo(ended.length * usage.costUsd, 9);
+  const enough = Math.ceil(limit / usage.costUsd);
+  expect(ended.length).toBeGreaterThanOrEqual(enough);
+  expect(ended.length).toBeLessThan(enough + together);
+  expect(runs.filter(({ state }) => state === 'queued')).toHaveLength(30 - ended.length);
+  expect(await other.storage.verify()).toEqual([]);
 });
 
 test('what ends while PostgreSQL is away is stored when it is back, and nothing is done twice', async () => {

@@ -16,6 +16,7 @@ import {
   RecordingChannel,
   temporaryFile,
 } from '../support/gateway-fixture.ts';
+import { ALL_MAPPINGS } from '../../src/storage/facts.ts';
 import { gatewaySettings } from '../support/gateway-settings.ts';
 
 const notStarted = { kind: 'not-started', code: 'refused', message: 'nobody there', final: false } as const;
@@ -99,8 +100,9 @@ describe('a run', () => {
     const answer = { by: 'command', nowMs: Date.now() } as const;
     await house.storage.decideApproval(good.id, { ...answer, decision: 'approved' });
     await house.storage.decideApproval(bad.id, { ...answer, decision: 'denied' });
+    // What will not begin waits for nothing that others wait for.
+    await house.storage.pauseRuns(ALL_MAPPINGS, Date.now());
     house.gateway.notify();
-    expect(await house.gateway.waitForRun(good.id, 5000)).toMatchObject({ outcome: 'ok' });
     expect(await house.gateway.waitForRun(bad.id, 5000)).toMatchObject({
       state: 'dead',
       error: { code: 'denied', message: 'the run was denied (by command)' },
@@ -109,6 +111,9 @@ describe('a run', () => {
       state: 'dead',
       error: { code: 'not_approved' },
     });
+    expect(turns).toEqual([]);
+    await house.storage.resumeRuns(ALL_MAPPINGS);
+    expect(await house.gateway.waitForRun(good.id, 5000)).toMatchObject({ outcome: 'ok' });
     expect(turns).toEqual([good.id]);
     expect(await house.events()).toContain('Hook Test (dead): not_approved: nobody approved the run in time');
     expect(JSON.stringify(house.logged)).not.toContain('hooks.example.com');

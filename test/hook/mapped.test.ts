@@ -494,6 +494,13 @@ test('approve asks with the mapping, the account and what came in, which cannot 
   expect(textOf('x'.repeat(100_000)).length).toBeLessThan(text.length + 1_600);
 });
 
+test('a sum for a day is shown where the mapping has one, and other limits are not', () => {
+  const table = '- {id: m, match: {path: h}, messageTemplate: x, limits: {usdPerDay: 5, runsPerHour: 60}}';
+  const { evaluation } = evaluateHook({ payload: {} }, settingsWith({ table }));
+  expect(describeEvaluation(evaluation)).toMatchObject({ actions: [{ limits: { usdPerDay: 5 } }] });
+  expect(JSON.stringify(describeEvaluation(evaluation))).not.toContain('runsPerHour');
+});
+
 test('retry has its defaults', () => {
   const table = '- {id: m, match: {path: h}, messageTemplate: x, retry: {on: [exit, timeout]}}';
   const { evaluation } = evaluateHook({ payload: {} }, settingsWith({ table }));

@@ -49,6 +49,14 @@ test('answers no mail that nobody wrote by mail', () => {
     });
   expect(judge(payload, 'channel: slack, to: C0123456').kind).toBe('accepted');
   expect(judge({ messages: [{}] }, 'channel: email, to: a@example.org').kind).toBe('accepted');
+  const both = { messages: [...payload.messages, {}] };
+  // What a person wrote is not left out for what came with it; the other answer is not sent.
+  expect(judge(both, 'forEach: messages, channel: email, to: a@example.org')).toMatchObject({
+    actions: [
+      { origin: { isAutomatic: true } },
+      { origin: expect.not.objectContaining({ isAutomatic: true }) },
+    ],
+  });
 });
 
 test('takes only the own words of a comment, before anything else of the mapping', () => {

@@ -1,6 +1,6 @@
 /** A mail on its whole way: SMTP, mailbox, service, run; and what the service says of its mailbox. */
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { httpEndpoint } from '../../src/mail/mail.ts';
 import { startService, type Service } from '../../src/service/service.ts';
-import { openStorage } from '../../src/storage/storage.ts';
+import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { cli } from '../support/cli-terminal.ts';
 import { imapBlock, mailFixture } from '../support/mail-fixture.ts';
@@ -104,6 +104,110 @@ test('a mail sent by SMTP becomes a run with its text inside the boundary, and t
     await new Promise<void>((resolve) => smtp.close(resolve));
   }
 });
+
+const BY_MAIL = {
+  id: 'answered',
+  match: { path: 'mail' },
+  forEach: 'messages',
+  messageTemplate: '{{item.body}}',
+  channel: 'email',
+  to: '{{item.from}}',
+  thread: '{{item.messageId}} {{item.subject}}',
+  trust: ['to'],
+};
+/** Two readers of mailboxes start beside everything else. */
+const SLOWLY = { timeout: 60_000, interval: 100 };
+
+test('two services that mail each other, by last and by email, end at the first automatic mail on each side', async () => {
+  const other = await startMailServer();
+  const boxes = new Map([
+    ['a@example.org', server],
+    ['b@example.org', other],
+  ]);
+  const sent: string[] = [];
+  const smtp = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    onData: (stream, { envelope }, done) =>
+      void readAll(stream).then((raw) => {
+        const to = envelope.rcptTo[0]?.address ?? '';
+        sent.push(to);
+        // As by a relay that names mails anew: the id alone would tell mail of ours only to the one who sent it.
+        boxes.get(to)?.deliver(raw.replace(/^Message-ID: .*$/im, 'X-Was: gone'));
+        done();
+      }),
+  });
+  smtp.listen(0, '127.0.0.1');
+  await once(smtp.server, 'listening');
+  const channel = { host: '127.0.0.1', port: (smtp.server.address() as AddressInfo).port, tls: 'none' };
+  const sides = [
+    { from: 'a@example.org', to: 'b@example.org', box: server, hooks: { presets: ['mail'] } },
+    { from: 'b@example.org', to: 'a@example.org', box: other, hooks: { mappings: [BY_MAIL] } },
+  ].map((side) => ({ ...side, home: join(folder, side.from) }));
+  const services: Service[] = [];
+  try {
+    for (const { from, to, box, hooks, home } of sides) {
+      const config = {
+        hooks: { enabled: true, token: TOKEN, mail: imapBlock(box.port), ...hooks },
+        server: { port: 0 },
+        channels: { email: { ...channel, from } },
+        gateway: { runner: 'echo', heartbeat: { everySeconds: 0 }, main: { channel: 'email', to } },
+        storage: { url: 'sqlite:./sluice.db' },
+      };
+      await mkdir(home);
+      await writeFile(join(home, 'sluice.json'), JSON.stringify(config));
+      const log = createLogger({ destination: { write: () => true } });
+      const configFile = join(home, 'sluice.json');
+      services.push(await startService({ configFile, env: {}, log, readMail: true }));
+    }
+    for (const { home } of sides) {
+      const status = () => cli(['webhooks', 'mail', 'status', '-c', 'sluice.json'], { cwd: home });
+      await vi.waitFor(async () => expect((await status()).out).toContain('connected'), SLOWLY);
+    }
+    for (const { box, to, home } of sides) {
+      const hearing = sides.find(({ from }) => from === to)?.home ?? '';
+      const before = sent.length;
+      const heard = await countMails(hearing);
+      box.deliver(rawMail(`a person writes to ${home.at(-1)}`, { from: to }));
+      await vi.waitFor(() => expect(sent.length).toBeGreaterThan(before), SLOWLY);
+      // The other side has read every mail that was sent, and the work of both has ended: nothing more is sent.
+      await vi.waitFor(async () => {
+        expect(await countMails(hearing)).toBe(heard + sent.length - before);
+        for (const one of [home, hearing]) expect(await countWork(one)).toBe(0);
+      }, SLOWLY);
+      expect(new Set(sent.slice(before))).toEqual(new Set([to]));
+      // The run's answer, and what the main session says of it.
+      expect(sent.length - before).toBeLessThanOrEqual(2);
+    }
+  } finally {
+    for (const each of services) await each.stop();
+    await other.stop();
+    await new Promise<void>((resolve) => smtp.close(resolve));
+  }
+}, 240_000);
+
+/** Mails that became a decision. */
+async function countMails(home: string): Promise<number> {
+  return withStore(home, async (storage) => (await storage.listDecisions({ limit: 99 })).length);
+}
+
+/** Runs, deliveries and turns of the main session that have not ended. */
+async function countWork(home: string): Promise<number> {
+  return withStore(home, async (storage) => {
+    const { queuedRuns, activeRuns, queuedOutbox, pendingEvents } = await storage.backlog();
+    const isAsked = await storage.heartbeatRequested();
+    return queuedRuns + activeRuns + queuedOutbox + (isAsked ? pendingEvents + 1 : 0);
+  });
+}
+
+async function withStore<T>(home: string, read: (storage: Storage) => Promise<T>): Promise<T> {
+  const storage = await openStorage(`sqlite:${join(home, 'sluice.db')}`, { mode: 'attached' });
+  try {
+    return await read(storage);
+  } finally {
+    await storage.close();
+  }
+}
 
 test('an unreachable server, a refused login and a service that takes nothing are told apart', async () => {
   const away = await serve({ mail: imapBlock(1) });

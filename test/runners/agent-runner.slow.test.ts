@@ -26,6 +26,7 @@ args="$*"; prompt=$(cat); echo "$PWD $KEY $args $OPENCODE_PERMISSION" >> "$HOME/
 known() { [ -f "$HOME/sessions/$1" ]; }
 ask() { mkdir -p "$HOME/sessions"; echo x >> "$HOME/sessions/$1"; n=$(grep -c x "$HOME/sessions/$1"); }
 [ "$prompt" = sleep ] && exec sleep 30
+[ "$prompt" = slow ] && cat "$HOME/out" && exec sleep 30
 [ "$prompt" = later ] && { cat "$HOME/out"; cat "$HOME/err" >&2; exit 1; }
 [ "$prompt" = leak ] && { cat "$HOME/out"; exit 0; }
 [ "$prompt" = fail ] && { echo "it broke" >&2; exit 3; }
@@ -310,7 +311,10 @@ describe.each(Object.keys(AGENTS))('the agent %s', (name) => {
   test('is ended at its time limit, which is said as it was set', async () => {
     const agent = await openAgent(name);
     const ended = await agent.run({ prompt: said('sleep'), timeoutSeconds: 1 });
-    expect(ended).toMatchObject({ error: { message: 'the command was ended after 1 s' } });
+    // Of an agent that tells what its turns cost, one that it did not tell is none that cost nothing.
+    const untold = ['claude', 'opencode'].includes(name) ? '; what it cost is not known' : '';
+    expect(ended).toMatchObject({ error: { message: `the command was ended after 1 s${untold}` } });
+    expect(ended).not.toHaveProperty('usage');
   });
 
   test.each(LATER_REPORTS[name] ?? [])(
@@ -361,6 +365,20 @@ describe.each(Object.keys(AGENTS))('the agent %s', (name) => {
     expect(await agent.run({ isOneShot: true })).toMatchObject({ outcome: 'ok' });
     const [folder = ''] = agent.calls()[0]?.split(' ') ?? [];
     expect(() => statSync(folder)).toThrow('ENOENT');
+  });
+});
+
+test('of a turn that was ended counts what its agent had told of its cost', async () => {
+  const agent = await openAgent('opencode');
+  const step = { type: 'step-finish', cost: 0.25, tokens: { input: 10, output: 4 } };
+  const lines = [step, step].map((part) => JSON.stringify({ type: 'step_finish', sessionID: 'ses_1', part }));
+  writeFileSync(join(agent.home, 'out'), `${lines.join('\n')}\n{"type":"step_finish","part":{"ty`);
+  const ended = await agent.run({ prompt: said('slow'), timeoutSeconds: 1 });
+  expect(ended).toMatchObject({
+    outcome: 'timeout',
+    reply: '',
+    error: { message: 'the command was ended after 1 s' },
+    usage: { inputTokens: 20, outputTokens: 8, costUsd: 0.5 },
   });
 });
 

@@ -49,7 +49,8 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       await storage.accept(work(asked));
       for (const { id } of asked)
         await storage.decideApproval(id, { decision: 'denied', by: 'link', nowMs: NOW });
-      expect(await claimed(storage, twoPerHour)).toEqual(asked.map(({ id }) => id));
+      expect(await claimed(storage, twoPerHour)).toEqual([]);
+      expect(await storage.findUnapproved(NOW)).toMatchObject(asked.map(({ id }) => ({ id })));
       for (const { id } of asked)
         await storage.deadLetterRun(id, { error: { code: 'denied', message: '' }, nowMs: NOW });
       await storage.accept(work([one, two, three]));
@@ -97,6 +98,11 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       expect(await storage.retry({ kind: 'ids', ids: [four.id] }, NOW)).toBe(0);
       expect(await claimed(storage, twoPerHour)).toEqual([four.id]);
       expect(await storage.listLimited({ nowMs: NOW, rules: twoPerHour })).toMatchObject([{ waiting: 1 }]);
+      // Once, and not for each attempt that follows.
+      const ended = { outcome: 'error', reply: '' } as const;
+      const failure = { code: 'exit_1', message: '', retryAt: NOW, nowMs: NOW, hasBegun: true, ended };
+      expect(await storage.requeueRun(four.id, failure)).toBe(true);
+      expect(await claimed(storage, twoPerHour)).toEqual([]);
     });
 
     test('lets as many runs of a key go on as may, and others beside them', async () => {

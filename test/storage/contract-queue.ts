@@ -149,15 +149,19 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       });
       expect(await storage.decideApproval(plain.id, second)).toBeNull();
       expect(await storage.decideApproval('unknown', second)).toBeNull();
-      expect(await claim(storage, 9, NOW + 10)).toMatchObject([
-        { id: run.id, approval },
-        { id: denied.id, approval: { decision: 'denied', by: 'command' } },
-      ]);
-      expect(await claim(storage, 9, expiresAt)).toMatchObject([{ id: late.id, approval: { expiresAt } }]);
-      await storage.deadLetterRun(late.id, {
-        error: { code: 'not_approved', message: '' },
-        nowMs: expiresAt,
-      });
+      const deadLetter = { error: { code: 'not_approved', message: '' }, nowMs: expiresAt };
+      expect(await storage.deadLetterRun(run.id, deadLetter)).toBe(false);
+      // What nobody approved waits for no claim, so nothing can keep it from being given up.
+      await storage.pauseRuns('a', NOW);
+      const refused = { id: denied.id, approval: { decision: 'denied', by: 'command' } };
+      expect(await storage.findUnapproved(NOW + 10)).toMatchObject([refused]);
+      await storage.resumeRuns('a');
+      expect(await claim(storage, 9, NOW + 10)).toMatchObject([{ id: run.id, approval }]);
+      expect(await claim(storage, 9, expiresAt)).toEqual([]);
+      const unanswered = { id: late.id, approval: { expiresAt } };
+      expect(await storage.findUnapproved(expiresAt)).toMatchObject([refused, unanswered]);
+      expect(await storage.deadLetterRun(late.id, deadLetter)).toBe(true);
+      expect(await storage.retry({ kind: 'all' }, expiresAt)).toBe(0);
       // Whoever runs it by hand has approved it.
       expect(await storage.retry({ kind: 'ids', ids: [late.id] }, expiresAt)).toBe(1);
       expect(await storage.findRun(late.id)).not.toHaveProperty('approval');

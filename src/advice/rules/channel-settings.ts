@@ -102,7 +102,7 @@ export const CHANNEL_SETTINGS = [
   }),
   settingRule('recipient', ({ root, as, problem: { channel, key, known }, isRecipient }) => {
     const to = key === 'to' && known === undefined ? root.at(['channels', as, 'to']).value : undefined;
-    return typeof to === 'string' ? recipientHint({ channel, to, isRecipient }) : undefined;
+    return typeof to === 'string' ? recipientHint({ channel, to, isFixed: true, isRecipient }) : undefined;
   }),
   settingRule('package', ({ as, problem: { key } }) =>
     key === undefined
@@ -138,6 +138,7 @@ export const CHANNEL_SETTINGS = [
       main &&
       (main.wrong === undefined
         ? 'set gateway.main.channel, or set `to` in the settings of the channel instead'
-        : (recipientHint(main.wrong) ?? 'write the recipient in that form, or remove gateway.main.to')),
+        : (recipientHint({ ...main.wrong, isFixed: true }) ??
+          'write the recipient in that form, or remove gateway.main.to')),
   ),
 ];

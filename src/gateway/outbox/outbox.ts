@@ -1,4 +1,5 @@
 import type { DeliveryTarget } from '../../action.ts';
+import { defined } from '../../json.ts';
 import type { NewDelivery, OutboxRecord, Storage } from '../../storage/storage.ts';
 import { type CallbackResult, postCallback } from './callback.ts';
 import { sendChunks, type DeliveryResult } from './delivery.ts';
@@ -43,6 +44,10 @@ interface Sending {
 type OutboxEnd = Parameters<Storage['completeOutbox']>[1];
 
 const INTERRUPTED: AttemptError = { code: 'interrupted', message: 'the service ended while it was sending' };
+const TO_A_MACHINE: AttemptError = {
+  code: 'auto_submitted',
+  message: 'not sent: what it answers is mail that no machine is to answer (autoSubmitted)',
+};
 
 /**
  * Brings deliveries and callbacks to their end, each with attempts of its own. Deliveries to one recipient go one
@@ -151,6 +156,8 @@ export class Outbox {
         if (delivery.fromMain && last === undefined) return this.#skip(entry, delivery.channel, target);
         return this.#giveUp(entry, target, delivery.fallback);
       case 'target':
+        if (target.channel === 'email' && delivery.isAutomatic === true)
+          return this.#skip(entry, target.channel, TO_A_MACHINE);
         return this.#queues.run(queueOf(target), () =>
           this.#send(entry, { target, delivery, channels, signal }),
         );
@@ -332,8 +339,8 @@ function fallbackPart(
   target: DeliveryTarget | undefined,
 ): { readonly fallback?: NewDelivery } {
   if (target === undefined || delivery === undefined) return {};
-  const { text, plain } = delivery;
-  return { fallback: { ...target, text, fromMain: false, ...(plain === true ? { plain } : {}) } };
+  const { text, plain, isAutomatic } = delivery;
+  return { fallback: { ...target, text, fromMain: false, ...defined({ plain, isAutomatic }) } };
 }
 
 function perhapsArrived({ code, message }: AttemptError): AttemptError {

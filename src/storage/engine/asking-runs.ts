@@ -2,18 +2,17 @@ import type { Asking, NewRun } from '../prepared-request.ts';
 import type { Approval } from '../records.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { insertRun } from './session-queue.ts';
-import type { RunHead } from './rows.ts';
+import { RUN_COLUMNS, type RunHead, type RunRow } from './rows.ts';
+import { ASKING, RUN } from './states.ts';
 import type { Store } from './store.ts';
 
 /*
  * Runs that somebody is asked about. Until then one waits as a run that gathers events does, under a key that no event
- * has; it is due when the time for an answer is over, and whoever claims it looks at what was answered.
+ * has. Approved, it loses the key and steps into its queue. Denied, or when the time for an answer is over, it is due and
+ * keeps it: no claim takes it, and it is given up without waiting for limits, pauses or its conversation.
  */
 
-/** Keys of events begin with `=` or `#`. */
-const ASKING = 'approval';
-/** Which waiting runs nobody is asked about. */
-export const IS_NOT_ASKING = `(gather_key IS NULL OR gather_key <> '${ASKING}')`;
+const UNAPPROVED = `SELECT ${RUN_COLUMNS} WHERE state = ${RUN.waiting} AND gather_key = '${ASKING}' AND due_at <= ? ORDER BY runs.seq`;
 const SET = 'UPDATE runs SET approval = ? WHERE id = ?';
 const FIND = 'SELECT approval FROM runs WHERE seq = ?';
 
@@ -33,3 +32,7 @@ export function findApproval({ sql }: Store, { seq }: RunHead): Approval | undef
   const text = sql.find<{ approval: string | null }>(FIND, seq)?.approval;
   return text === null || text === undefined ? undefined : (JSON.parse(text) as Approval);
 }
+
+/** Runs that will not begin, as nobody has approved them. */
+export const findUnapproved = ({ sql }: Store, nowMs: number): RunRow[] =>
+  sql.all(UNAPPROVED, Math.round(nowMs));

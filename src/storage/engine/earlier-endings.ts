@@ -6,7 +6,8 @@ import type { Store } from './store.ts';
 
 const FIND_ENDING = `SELECT attempts, outcome, reply, error_code AS code, error_message AS message, ended_at AS "endedAt", earlier
   FROM runs WHERE seq = ? AND kind = 'hook' AND (outcome IS NULL OR outcome IN ('error', 'timeout'))`;
-const KEEP = 'UPDATE runs SET earlier = ? WHERE seq = ?';
+/** Who let it begin in spite of the limits let it begin once. */
+const KEEP = 'UPDATE runs SET earlier = ?, exempt = 0 WHERE seq = ?';
 /** Ends of a run that are kept beside the last one. */
 const MAX_EARLIER = 10;
 

@@ -22,7 +22,7 @@ import type { Store } from './store.ts';
 const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE seq = ?';
 const BEGIN_RUN = 'UPDATE runs SET due_at = ?, gather_key = NULL, gather_until = NULL WHERE seq = ?';
 const REVIVE_RUN = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, attempts = 0, outcome = NULL, ended_at = NULL,
-  reply = NULL, usage = NULL, approval = NULL, earlier = ? WHERE seq = ?`;
+  reply = NULL, usage = NULL, approval = NULL, exempt = 0, earlier = ? WHERE seq = ?`;
 const EXEMPT_RUN = 'UPDATE runs SET exempt = 1 WHERE seq = ?';
 const FIND_ENTRY = 'SELECT seq, state FROM outbox WHERE id = ?';
 const HURRY_ENTRY = 'UPDATE outbox SET due_at = ? WHERE seq = ?';
@@ -102,7 +102,7 @@ export function decideApproval(
   if (!isOpen) return { approval: asked, isFirst: false };
   const approval: Approval = { ...asked, ...answer, at: Math.round(nowMs) };
   setApproval(store, runId, approval);
-  store.sql.post(BEGIN_RUN, Math.round(nowMs), run.seq);
+  store.sql.post(answer.decision === 'approved' ? BEGIN_RUN : HURRY_RUN, Math.round(nowMs), run.seq);
   return { approval, isFirst: true };
 }
 

@@ -1,4 +1,4 @@
-import { IS_NOT_ASKING } from './asking-runs.ts';
+import * as asking from './asking-runs.ts';
 import {
   DROPPED,
   type Backlog,
@@ -29,7 +29,7 @@ import { findBroken } from './invariants.ts';
 import { STRANGER } from './journal.ts';
 import { operationOf, PLAIN_READS } from './plain-reads.ts';
 import { atMost, listRows, selectIds } from './row-queries.ts';
-import { EVENT, OUTBOX, RUN } from './states.ts';
+import { EVENT, IS_NOT_ASKING, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
 
 /** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */
@@ -63,6 +63,8 @@ const WAITING_FOR = both`SELECT count(*) AS count FROM runs ${by('runs_queued')}
   WHERE state <= ${RUN.waiting} AND runner = ?`;
 const FAILED = `state = ${RUN.completed} AND kind = 'hook' AND outcome IN ('error', 'timeout')
   AND error_code <> '${DROPPED.code}'`;
+/** Whom somebody said no to, or nobody yes, is begun by its id or for its error alone. */
+const IS_NOT_REFUSED = "error_code NOT IN ('denied', 'not_approved')";
 const LIMITED = `state <= ${RUN.waiting} AND state <= ${RUN.ready} AND exempt = 0
   AND mapping_id IN (SELECT mapping_id FROM run_starts UNION SELECT mapping_id FROM limited_mappings)`;
 const OLDEST_QUEUED = both`SELECT accepted_at AS at FROM runs ${by('runs_queued')} WHERE state <= ${RUN.waiting}
@@ -120,6 +122,7 @@ export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow
   return sql.all(ENDED, JSON.stringify(runIds));
 }
 
+export const { findUnapproved } = asking;
 export const findReservation = operationOf(PLAIN_READS.findReservation);
 export const findConversation = operationOf(PLAIN_READS.findConversation);
 export const nextDueAt = operationOf(PLAIN_READS.nextDueAt);
@@ -180,6 +183,7 @@ export function selectRetry(
   { nowMs, limit }: { readonly nowMs: number; readonly limit?: number },
 ): RetryRows {
   const value = Math.round(nowMs);
+  const isOfAny = selection.kind !== 'ids' && selection.errorCode === undefined;
   const select = (table: Table, states: string, time?: 'due_at >' | 'ended_at <='): readonly string[] =>
     selectIds(sql, selection, {
       table,
@@ -189,7 +193,7 @@ export function selectRetry(
     });
   return {
     runs: [
-      ...select('runs', `state = ${RUN.dead}`, 'ended_at <='),
+      ...select('runs', `state = ${RUN.dead}${isOfAny ? ` AND ${IS_NOT_REFUSED}` : ''}`, 'ended_at <='),
       ...select('runs', FAILED, 'ended_at <='),
       ...select('runs', `state = ${RUN.waiting} AND ${IS_NOT_ASKING}`, 'due_at >'),
       // One that is named goes before the limits of its mapping, which its starts or its mark show.

@@ -87,8 +87,8 @@ export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLe
   const run = findRunHead(store, runId);
   if (run === undefined || run.state > RUN.active) return false;
   if (run.state === RUN.active && run.holder !== store.holder) return false;
-  const approval = findApproval(store, run);
-  if (approval !== undefined && approval.decision !== 'approved') forgetStart(store.sql, run.seq);
+  // Somebody approved it at the last moment.
+  if (run.state !== RUN.active && findApproval(store, run)?.decision === 'approved') return false;
   endRun(store, run, { ...deadLetter, state: RUN.dead, outcome: null });
   const { callback, nowMs } = deadLetter;
   const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };

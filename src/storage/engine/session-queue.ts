@@ -1,6 +1,6 @@
 import type { Gathering, NewRun } from '../prepared-request.ts';
 import { both, by, LAST_SEQ, type Sql } from './dialects.ts';
-import { RUN } from './states.ts';
+import { IS_NOT_ASKING, RUN } from './states.ts';
 import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
 
@@ -36,7 +36,7 @@ const SET_KEY = 'UPDATE runs SET max_runs_key = ? WHERE id = ?';
 const ADOPT = 'UPDATE runs SET line = ? WHERE id = ? AND session_key = ? AND owner = ? AND line IS NULL';
 /** Waiting runs whose time has come, the longest due first. */
 export const DUE = both`SELECT seq, line AS queue FROM runs ${by('runs_waiting')}
-  WHERE state = ${RUN.waiting} AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
+  WHERE state = ${RUN.waiting} AND due_at <= ? AND ${IS_NOT_ASKING} ORDER BY due_at, seq LIMIT ?`;
 
 /** What a session key of its own starts with; the run's id follows. */
 const OWN_KEY_PREFIX = 'hook:';

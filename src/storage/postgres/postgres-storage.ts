@@ -36,6 +36,7 @@ const TOLD: readonly (keyof RemoteOperations)[] = [
   'completeRun',
   'requeueRun',
   'deadLetterRun',
+  'decideApproval',
   'requeueOutbox',
   'freeEvents',
   'requestHeartbeat',

@@ -1,6 +1,6 @@
 import { newestVersion } from '../../engine/migrations.ts';
 import { RUN_FIELDS } from '../../engine/rows.ts';
-import { RUN } from '../../engine/states.ts';
+import { IS_NOT_ASKING, RUN } from '../../engine/states.ts';
 
 /** Milliseconds since the transaction began: asked after its lock, how long that was waited for. */
 export const WAITED = 'floor(extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000)';
@@ -10,7 +10,8 @@ export const WAITED = 'floor(extract(epoch FROM clock_timestamp() - transaction_
  * one that has come back before it, or the one that was ready and came first. All others stand behind.
  */
 export const PLACE = `WITH due AS (
-  SELECT seq, line FROM runs WHERE state = ${RUN.waiting} AND due_at <= ?1 ORDER BY due_at, seq LIMIT ?2
+  SELECT seq, line FROM runs WHERE state = ${RUN.waiting} AND due_at <= ?1 AND ${IS_NOT_ASKING}
+  ORDER BY due_at, seq LIMIT ?2
 ), heads AS (
   SELECT line, first, EXISTS (SELECT 1 FROM runs WHERE runs.line = lines.line AND state = ${RUN.active}) AS busy,
     (SELECT min(seq) FROM runs WHERE runs.line = lines.line AND state = ${RUN.ready}) AS ready
