@@ -128,14 +128,15 @@ test('two services that mail each other, by last and by email, end at the first 
   const smtp = new SMTPServer({
     authOptional: true,
     disabledCommands: ['STARTTLS'],
-    onData: (stream, { envelope }, done) =>
+    onData: (stream, { envelope }, done) => {
+      const to = envelope.rcptTo[0]?.address ?? '';
+      stream.on('end', () => done());
       void readAll(stream).then((raw) => {
-        const to = envelope.rcptTo[0]?.address ?? '';
         sent.push(to);
         // As by a relay that names mails anew: the id alone would tell mail of ours only to the one who sent it.
         boxes.get(to)?.deliver(raw.replace(/^Message-ID: .*$/im, 'X-Was: gone'));
-        done();
-      }),
+      });
+    },
   });
   smtp.listen(0, '127.0.0.1');
   await once(smtp.server, 'listening');
