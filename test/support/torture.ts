@@ -152,7 +152,8 @@ export function tortureConfig(
         'prompt=$(cat)',
         `lock="lock.${lock}"`,
         'exec 9>> "$lock"',
-        'command -v flock > lock.tool && { flock -n 9 || printf "%s %s\\n" "$SLUICE_RUN_ID" "$lock" >> overlaps.log; }',
+        // Who has it, and whether its service still lives, tells what went wrong.
+        'command -v flock > lock.tool && { flock -n 9 && printf "%s" "$SLUICE_RUN_ID $$" > "$lock.of" || printf "%s\\n" "$SLUICE_RUN_ID $lock $(cat "$lock.of") $(ps -o pid=,ppid=,etimes=,args= -p "$(cut -d " " -f 2 "$lock.of")" | cut -c 1-60)" >> overlaps.log; }',
         'printf "%s" "$prompt"',
         'sleep 0.02',
         'printf "end %s %s\\n" "$(date +%s%3N)" "$SLUICE_RUN_ID" >> times.log',
