@@ -149,7 +149,9 @@ export function tortureConfig(
         `cd ${folder}`,
         'printf "%s\\n" "$SLUICE_RUN_ID" >> executions.log',
         'printf "start %s %s\\n" "$(date +%s%3N)" "$SLUICE_RUN_ID" >> times.log',
+        // Nothing to read: the service was killed before it gave the prompt, and this is nobody's run any more.
         'prompt=$(cat)',
+        '[ -n "$prompt" ] || exit 1',
         `lock="lock.${lock}"`,
         'exec 9>> "$lock"',
         // Who has it, and whether its service still lives, tells what went wrong.
