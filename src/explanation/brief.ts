@@ -94,7 +94,6 @@ function candidates(evaluation: Evaluation, notes: readonly EvaluationNote[]): r
     })),
     ...(isAmiss ? [] : others),
     ...of('setting').filter(({ isFine }) => isFine !== true),
-    ...of('only_first_acts'),
   ];
 }
 

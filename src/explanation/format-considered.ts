@@ -38,8 +38,7 @@ export function consideredLines(
       : ['mappings considered:', ...taken.flatMap((one) => mappingLines(one, notes, how))]),
     ...near.flatMap((miss) => mappingLines(miss, notes, how)),
     ...countLines({ shown: near.length, onPath: onPath.length, all }),
-    ...of('also_matched'),
-    ...of('only_first_acts'),
+    ...(['also_matched', 'only_first_acts'] as const).flatMap(of),
   ];
 }
 

@@ -10,6 +10,7 @@ import {
   type EvaluationAdvice,
   type EvaluationNote,
   evaluationNotes,
+  isHint,
   type NoteCode,
   warningsLeft,
   type FieldList,
@@ -87,6 +88,8 @@ function sectionsOf(
   const error = outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [];
   // What to do about a mapping that was taken is not looked for below the fields of a long body.
   const isOfMapping = mapping !== undefined;
+  // That other mappings left it is as it was meant.
+  const isFine = onlyRead === true && outcome.kind !== 'rejected';
   const dedupe =
     mapping?.dedupe === undefined || mapping.dedupe.key === 'body' ? undefined : mapping.dedupe.key.source;
   return [
@@ -102,7 +105,7 @@ function sectionsOf(
       ...(isOfMapping && onlyRead === true ? [] : advised.ofKind),
       ...(isOfMapping ? advised.others : []),
     ]),
-    consideredLines(trace.considered, notes, how),
+    consideredLines(trace.considered, isFine ? notes.filter((note) => !isHint(note)) : notes, how),
     trace.transforms.flatMap((transform) => transformLines(transform, notes, how)),
     [...of('rendered_empty'), ...of('empty_key')],
     mapping === undefined ? print(advised.others) : [],

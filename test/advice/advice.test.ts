@@ -213,6 +213,31 @@ describe('a missing variable', () => {
   });
 });
 
+test('of a request that a mapping took, only --all says what to write into the others', () => {
+  // Alerts of Grafana as they are now, and as they were before version 9.
+  const settings = settingsWith({
+    table: `
+- {id: now, match: {path: grafana, when: {in: [{var: status}, [firing, resolved]]}}, messageTemplate: x}
+- {id: before, match: {path: grafana, when: {in: [{var: state}, [ok, alerting]]}}, messageTemplate: x}
+`,
+  });
+  const explain = (payload: JsonValue, onlyRead: boolean): string => {
+    const request = createHookRequest({ path: 'grafana', payload, receivedAt });
+    const { evaluation } = evaluateHook({ path: 'grafana', payload }, settings);
+    const advice = adviceFor(evaluation, request, settings.table);
+    expect(briefOf(evaluation, advice).hints).toEqual([]);
+    return formatEvaluation(evaluation, { request, advice, onlyRead });
+  };
+  const [old, both] = [
+    { state: 'ok', ruleName: 'Test rule' },
+    { status: 'firing', state: 'alerting' },
+  ];
+  expect(explain(old, false)).toContain('hint: read that');
+  expect(explain(both, false)).toContain('If before should take such requests, move before');
+  for (const payload of [old, both]) expect(explain(payload, true)).not.toContain('hint: ');
+  expect(explain(both, true)).toContain('before would have taken it, too, but stands later');
+});
+
 test('mappings that stand later and would have taken the request are named', () => {
   const { advice, text } = advise('alerts', { status: 'firing' });
   expect(advice.alsoMatched).toMatchObject([{ id: 'again' }]);

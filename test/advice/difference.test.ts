@@ -9,8 +9,6 @@ test.each([
   ['Done', 'done', /upper and lower case/],
   [' main', 'main', /white space/],
   [null, '', /"!" holds for both/],
-  ['opened', 'open', /begins with it and goes on/],
-  ['open', 'opened', /is the beginning of it/],
 ] as const)('%j and %j', (found, expected, text) => {
   expect(printed(howDifferent(found, expected))).toMatch(text);
   // It may be kept where values may not.
@@ -33,6 +31,9 @@ test.each([
   ['in', 'refs/heads/main', ['main'], /^of "main": what was sent ends with it/],
   ['===', 'refs/heads/main', 'main', /ends with it, and begins with more/],
   ['===', 'domain', 'main', undefined],
+  // Two events of GitHub.
+  ['===', 'pull_request_review', 'pull_request', undefined],
+  ['===', 'pull_request', 'pull_request_review', undefined],
   ['<', '20', '15', undefined],
   ['<', 9, 15, undefined],
   ['in', 2, ['1', '2'], /^of "2": a number was sent, and a text is asked for/],

@@ -35,9 +35,7 @@ export function sayDifference({ code, facts = {} }: StoredFinding): Sentence {
     white_space: say`what was sent has white space around it`,
     case: say`what was sent differs only in upper and lower case`,
     punctuation: say`what was sent is the same but for its punctuation`,
-    goes_on: say`what was sent begins with it and goes on`,
     begins_with_more: say`what was sent ends with it, and begins with more: ${todo}compare the whole text`,
-    beginning: say`what was sent is the beginning of it`,
   };
   return say`${of === undefined ? '' : `of ${JSON.stringify(of)}: `}${words[code] ?? 'another value was sent'}`;
 }
@@ -111,9 +109,8 @@ function codeOfTexts(found: string, expected: string): string | undefined {
   if (a === b) return 'case';
   const plain = (text: string): string => text.replaceAll(/[^a-z0-9]/g, '');
   if (plain(a) !== '' && plain(a) === plain(b)) return 'punctuation';
-  if (b.length >= 3 && a.startsWith(b)) return 'goes_on';
-  if (b.length >= 3 && a.endsWith(b) && /[^a-z0-9]$/.test(a.slice(0, -b.length))) return 'begins_with_more';
-  return a.length >= 3 && b.startsWith(a) ? 'beginning' : undefined;
+  const isEnd = b.length >= 3 && a.endsWith(b) && /[^a-z0-9]$/.test(a.slice(0, -b.length));
+  return isEnd ? 'begins_with_more' : undefined;
 }
 
 /** The kind of a value in the words of advice. */
