@@ -1,6 +1,7 @@
 /**
  * What is said of right set-ups: nothing should be. `npm run corpus` prints the findings and hints that appear or vanish
- * against the committed list; `-- --write` writes the list. Payloads are real ones, each with the address it is from.
+ * against the committed list; `-- --write` writes the list. Payloads are real ones, each with the address it is from; only
+ * tokens in them are replaced.
  */
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +9,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { readRequests } from '../../src/cli/request-file.ts';
 import { openWorkbench, type Workbench } from '../../src/cli/workbench.ts';
-import { briefOf, explainRequest } from '../../src/explanation/explanation.ts';
+import { briefOf, explainRequest, formatEvaluation } from '../../src/explanation/explanation.ts';
 import { findInSamples } from '../../src/golden/golden.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { HookRequest, JsonValue } from '../../src/request.ts';
@@ -19,9 +20,7 @@ import { silentTerminal } from '../support/cli-terminal.ts';
 const FOLDER = import.meta.dirname;
 const LIST = join(FOLDER, 'findings.txt');
 /** Senders that `sluice add` knows. */
-const SENDERS = shippedSenders()
-  .flatMap(({ name, mapping }) => (mapping === undefined ? [] : [name]))
-  .join(',');
+const SENDERS = shippedSenders().flatMap(({ name, mapping }) => (mapping === undefined ? [] : [name]));
 
 /** A real payload. */
 export interface CorpusPayload {
@@ -41,6 +40,14 @@ export function readPayloads(): readonly CorpusPayload[] {
   return lines.map((line) => JSON.parse(line) as CorpusPayload);
 }
 
+/** Hook names of the mappings, with the address of the page that each is taken from. */
+export function readMappings(): readonly { readonly path: string; readonly page: string | undefined }[] {
+  const text = readFileSync(join(FOLDER, 'mappings.yaml'), 'utf8');
+  return [...text.matchAll(/(?:^# (https:\/\/\S+).*\n)?^- id:[^#]*?path: ([\w-]+)/gm)].map(
+    ([, page, path = '']) => ({ path, page }),
+  );
+}
+
 export const readList = (): readonly string[] => readFileSync(LIST, 'utf8').split('\n').filter(Boolean);
 
 /** Everything that `check` and `explain` say of right set-ups, a line each. */
@@ -48,29 +55,50 @@ export async function corpusFindings(): Promise<readonly string[]> {
   return [...(await ofPayloads()), ...(await ofExamples())].toSorted();
 }
 
-/** The example set-up of the project, with the senders of `sluice add` and their golden cases. */
+/** Some senders send events that their mapping leaves to others. */
+const isRefused = (line: string): boolean => line.includes(' refused: ');
+
+/** Few collections have the headers, where some senders have the id of a delivery. */
+const isOfBody = (line: string): boolean => !line.includes(' blank_dedupe_key: ');
+
+/** The example set-up of the project: the senders of `sluice add` with their golden cases, and with real payloads. */
 async function ofExamples(): Promise<readonly string[]> {
   const root = join(FOLDER, '../..');
   const terminal = silentTerminal(root);
   const bench = await openWorkbench(terminal, { config: join(root, 'sluice.yaml') });
   try {
     const found: string[] = [];
-    for (const file of globSync(`test/golden/{${SENDERS}}/*.request.yaml`, { cwd: root }).toSorted())
+    for (const file of globSync(`test/golden/{${SENDERS.join(',')}}/*.request.yaml`, {
+      cwd: root,
+    }).toSorted())
       for (const request of await readRequests(terminal, file))
         found.push(...(await saidOf(request, file, bench)));
-    return found;
+    for (const payload of readPayloads().filter(({ provider }) => SENDERS.includes(provider)))
+      found.push(...(await saidOf(requestOf(payload), `add ${nameOf(payload)}`, bench)).filter(isOfBody));
+    return found.filter((line) => !isRefused(line));
   } finally {
     await bench.close();
   }
 }
 
-/** What is said of a request that a mapping took. */
+const nameOf = ({ provider, event }: CorpusPayload): string => `${provider}/${event}`;
+
+const requestOf = ({ provider, headers = {}, body }: CorpusPayload): HookRequest =>
+  createHookRequest({ path: provider, payload: body, headers, receivedAt: 0 });
+
+/** Every hint that `explain` has on a request; of one that no mapping took, that it was refused. */
 async function saidOf(request: HookRequest, name: string, bench: Workbench): Promise<readonly string[]> {
   const { evaluation, advice } = await explainRequest(request, bench);
-  if (evaluation.outcome.kind === 'rejected') return [];
-  return briefOf(evaluation, advice).told.map(
+  const { outcome } = evaluation;
+  if (outcome.kind === 'rejected') return [`${name} refused: ${outcome.error.code}`];
+  const { told } = briefOf(evaluation, advice);
+  const first = told.map(
     ({ code, text }) => `${name} ${code}: ${printSentence(text).slice(0, 160).replaceAll('\n', ' ')}`,
   );
+  // Where there is no first hint, all that is fine is printed.
+  const text = told.length > 0 ? '' : formatEvaluation(evaluation, { advice, onlyRead: true });
+  const hints = text.split('\n').filter((line) => line.trimStart().startsWith('hint: '));
+  return [...first, ...hints.map((line) => `${name} ${line.trim().slice(0, 160)}`)];
 }
 
 async function ofPayloads(): Promise<readonly string[]> {
@@ -82,25 +110,14 @@ async function ofPayloads(): Promise<readonly string[]> {
   writeFileSync(join(folder, 'mappings/corpus.yaml'), mappings);
   const bench = await openWorkbench(silentTerminal(folder), { config });
   try {
-    const samples = readPayloads().map(({ provider, event, headers = {}, body }) => ({
-      request: createHookRequest({ path: provider, payload: body, headers, receivedAt: 0 }),
-      from: `${provider}/${event}`,
-    }));
+    const payloads = readPayloads();
+    const samples = payloads.map((each) => ({ request: requestOf(each), from: nameOf(each) }));
     const nowhere = { samplesDir: '/nowhere', casesDir: '/nowhere' };
     const sampled = await findInSamples(nowhere, bench.generation, samples);
     const found = [...bench.diagnostics, ...sampled.diagnostics]
       .filter(({ isGeneral }) => isGeneral !== true)
       .map(({ code, message }) => `check ${code}: ${printSentence(message)}`);
-    for (const { provider, event, headers, body } of readPayloads()) {
-      const request = createHookRequest({
-        path: provider,
-        payload: body,
-        headers: headers ?? {},
-        receivedAt: 0,
-      });
-      // Some providers send events that their mapping leaves out.
-      found.push(...(await saidOf(request, `${provider}/${event}`, bench)));
-    }
+    for (const each of payloads) found.push(...(await saidOf(requestOf(each), nameOf(each), bench)));
     return found;
   } finally {
     await bench.close();
