@@ -331,10 +331,14 @@ function replaceMembers(container: Record<string, JsonValue>, visit: (value: Jso
     const value = container[key] as JsonValue;
     const visited = visit(value);
     if (visited === value) continue;
-    // A key called __proto__ is defined: to assign it would set the prototype.
-    if (key !== '__proto__') container[key] = visited;
-    else Object.defineProperty(container, key, { value: visited, enumerable: true, writable: true });
+    setField(container, key, visited);
   }
+}
+
+/** Sets a field of a plain object. One called __proto__ is defined: to assign it would set the prototype. */
+export function setField<Value>(object: Record<string, Value>, key: string, value: Value): void {
+  if (key !== '__proto__') object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true });
 }
 
 function unmark(value: JsonValue, mark: string): JsonValue {

@@ -1,6 +1,7 @@
 /*
- * Decisions as they happen, to every open page. Under load a page gets the newest of each moment and a remark that
- * there were more; what it missed while it was away is sent again from a ring, as long as it is there.
+ * Decisions as they happen, to every open page. Of a flood a page gets some of each second and a remark that there were
+ * more, for which it reads the list again; what it missed while it was away is sent again from a ring, as long as it is
+ * there.
  */
 import { randomUUID } from 'node:crypto';
 import { setInterval } from 'node:timers';
@@ -11,9 +12,11 @@ import type { InboxRow } from './protocol.ts';
 /** Decisions that can be sent again to a page that comes back. */
 const RING = 2_000;
 /** Rows gather this long. */
-const GATHER_MS = 150;
+const GATHER_MS = 250;
 /** Rows sent at once at most. */
 const MAX_ROWS = 200;
+/** Decisions that are held: what a flood leaves in the ring would outlive V8's young generation, and nobody reads more. */
+const HELD_PER_SECOND = 200;
 const ALIVE_MS = 15_000;
 /** Unread bytes after which a page is let go: it comes back and goes on where it was. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
@@ -28,6 +31,11 @@ export interface FeedReader {
   readonly writableLength: number;
 }
 
+interface Held {
+  readonly number: number;
+  readonly decision: DecisionRecord;
+}
+
 interface Page {
   readonly reader: FeedReader;
   /** Number of the last decision it was sent. */
@@ -37,10 +45,16 @@ interface Page {
 export class LiveFeed {
   /** Another process has other numbers. */
   readonly #epoch = randomUUID().slice(0, 8);
-  readonly #ring: DecisionRecord[] = [];
+  readonly #ring: Held[] = [];
   readonly #pages = new Set<Page>();
   readonly #alive: NodeJS.Timeout;
   #last = 0;
+  /** How many were held, and of these in the second of the last one. */
+  #held = 0;
+  #second = 0;
+  #heldInSecond = 0;
+  /** What the last page was sent, and what it had been sent before. */
+  #text = { after: -1, upTo: -1, text: '' };
   /** Whether anybody has looked yet: nothing is held before that. */
   #isWatched = false;
   #timer: NodeJS.Timeout | undefined;
@@ -55,8 +69,17 @@ export class LiveFeed {
   see(decision: DecisionRecord): void {
     this.#last += 1;
     if (!this.#isWatched) return;
-    this.#ring[this.#last % RING] = decision;
+    this.#hold(decision);
     if (this.#pages.size > 0) this.#timer ??= setTimeout(() => this.#flush(), GATHER_MS).unref();
+  }
+
+  #hold(decision: DecisionRecord): void {
+    const second = Math.floor(decision.receivedAt / 1000);
+    if (second !== this.#second) [this.#second, this.#heldInSecond] = [second, 0];
+    if (this.#heldInSecond === HELD_PER_SECOND) return;
+    this.#heldInSecond += 1;
+    this.#held += 1;
+    this.#ring[this.#held % RING] = { number: this.#last, decision };
   }
 
   /** What a page that reads from here on has seen. */
@@ -102,16 +125,22 @@ export class LiveFeed {
       page.reader.end();
       return;
     }
-    const count = this.#last - page.sent;
-    if (count === 0) return;
-    const shown = Math.min(count, MAX_ROWS);
-    const rows: InboxRow[] = [];
-    for (let number = this.#last; number > this.#last - shown; number -= 1) {
-      const decision = this.#ring[number % RING];
-      if (decision !== undefined) rows.push(rowOf(decision));
-    }
+    if (this.#last === page.sent) return;
+    if (this.#text.after !== page.sent || this.#text.upTo !== this.#last)
+      this.#text = { after: page.sent, upTo: this.#last, text: this.#textAfter(page.sent) };
     page.sent = this.#last;
-    page.reader.write(event('rows', this.cursor, { rows, more: count - shown }));
+    page.reader.write(this.#text.text);
+  }
+
+  /** Made once for all pages that have seen the same. */
+  #textAfter(sent: number): string {
+    const rows: InboxRow[] = [];
+    for (let at = this.#held; at > 0 && rows.length < MAX_ROWS; at -= 1) {
+      const held = this.#ring[at % RING];
+      if (held === undefined || held.number <= sent) break;
+      rows.push(rowOf(held.decision));
+    }
+    return event('rows', this.cursor, { rows, more: this.#last - sent - rows.length });
   }
 }
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { evaluationToJson, NOT_KEPT, shapeOf, type Evaluation } from '../hook/hook.ts';
-import { parseJson } from '../json.ts';
+import { parseJson, setField } from '../json.ts';
 import type { FieldsRead, KeptKind } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { KeptRequest } from '../storage/storage.ts';
@@ -134,12 +134,12 @@ function shapeJson(exchange: RequestFacts, { judged = {} }: Ending, fields: Fiel
 
 /** The names, with the values that decided. */
 function valuesRead(values: HookRequest['headers'], fields: FieldsRead | undefined): HookRequest['headers'] {
-  return Object.fromEntries(
-    Object.entries(values).map(([name, value]) => [
-      name,
-      fields?.below.get(name)?.isRead === true && !SECRET_NAMES.test(name) ? value : NOT_KEPT,
-    ]),
-  );
+  const read: Record<string, string> = {};
+  for (const name in values) {
+    const isKept = fields?.below.get(name)?.isRead === true && !SECRET_NAMES.test(name);
+    setField(read, name, isKept ? (values[name] ?? '') : NOT_KEPT);
+  }
+  return read;
 }
 
 /** The names stay, so that explain can say which condition reads one. */

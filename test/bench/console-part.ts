@@ -6,33 +6,48 @@ import { fileURLToPath } from 'node:url';
 import type { Part, Row } from '../support/parts.ts';
 import { freePort } from '../support/free-port.ts';
 import { startServer, stopServer, type StartedServer } from './child.ts';
-import { median, withSpread } from './figures.ts';
+import { percentile, withSpread } from './figures.ts';
 import { runLoad } from './load.ts';
 import { microsPerRequest, readThreadTimes } from './thread-times.ts';
 
+/** Processes of each form, one after the other: V8 compiles the same code better in one than in another. */
+const SETS = 3;
+/** Times in a set that each form has its turns: once forward and once backward. */
 const ROUNDS = 3;
-const SECONDS = 3;
-const WARM_UP_SECONDS = 1;
+const TURN_SECONDS = 0.5;
+const WARM_UP_SECONDS = 2;
+/** What opening a page starts, and decisions that wait to be written, are not what a turn costs. */
+const SETTLE_MS = 1_500;
 const CONNECTIONS = 64;
 const TOKEN = 'bench-token-0123456789abcdef';
 
 const NOTHING_KEPT = 'service without a console that keeps no request';
+const AGAIN = 'another one of the same';
 const WITHOUT = 'service without a console';
 const CLOSED = 'with a console that nobody has open';
 const OPEN = 'with a console that is open';
-const ORDER = [NOTHING_KEPT, WITHOUT, CLOSED, OPEN];
+const FORMS = [NOTHING_KEPT, AGAIN, WITHOUT, CLOSED, OPEN];
 
-/** What an open console, and what is kept, costs those who send hooks: the same service and load, taking turns. */
+/** What an open console, and what is kept, costs those who send hooks: warm services side by side, taking short turns. */
 export const consolePart: Part = {
   name: 'console',
   run: async (progress) => {
-    const measured = new Map<string, Measured[]>();
-    for (let round = 0; round < ROUNDS; round += 1) {
-      // Each begins a round once: a machine that grows busy is nobody's fault.
-      for (const name of [...ORDER.slice(round % ORDER.length), ...ORDER.slice(0, round % ORDER.length)]) {
-        const found = await measure(name);
-        measured.set(name, [...(measured.get(name) ?? []), found]);
-        progress(`round ${round + 1}/${ROUNDS}  ${name}  ${Math.round(found.rate)}/s`);
+    const measured = new Map<string, Measured[]>(FORMS.map((form) => [form, []]));
+    for (let set = 0; set < SETS; set += 1) {
+      // Who comes first in a round has the machine as the one before left it.
+      const order = [...FORMS.slice(set), ...FORMS.slice(0, set)];
+      const services: Warm[] = [];
+      try {
+        for (const form of order) services.push(await startWarm(form));
+        await setTimeout(SETTLE_MS);
+        for (let round = 0; round < ROUNDS; round += 1) {
+          const found = await takeTurns(services);
+          for (const [form, one] of found) measured.get(form)?.push(one);
+          const rates = FORMS.map((form) => Math.round(found.get(form)?.rate ?? Number.NaN));
+          progress(`set ${set + 1}/${SETS}, round ${round + 1}/${ROUNDS}: ${rates.join(', ')} a second`);
+        }
+      } finally {
+        await Promise.all(services.map((service) => service.stop()));
       }
     }
     return [
@@ -47,11 +62,21 @@ export const consolePart: Part = {
         );
         return { what, figure: `${rate} a second, main thread ${micros} us a request` };
       }),
-      timeRow('processor time with an open console against none', measured, [OPEN, WITHOUT]),
-      timeRow('processor time with the default of what is kept against none', measured, [
-        WITHOUT,
-        NOTHING_KEPT,
-      ]),
+      ratioRow('noise: processor time of two that keep nothing', measured, { of: [AGAIN, NOTHING_KEPT] }),
+      ratioRow('processor time with the default of what is kept against none', measured, {
+        of: [WITHOUT, NOTHING_KEPT],
+        aim: 1.05,
+      }),
+      ratioRow('processor time with an open console against none', measured, { of: [OPEN, WITHOUT] }),
+      ratioRow('noise: throughput of two that keep nothing', measured, {
+        of: [AGAIN, NOTHING_KEPT],
+        figure: 'rate',
+      }),
+      ratioRow('throughput with the page open against closed', measured, {
+        of: [OPEN, CLOSED],
+        figure: 'rate',
+        aim: 0.97,
+      }),
     ];
   },
 };
@@ -62,53 +87,97 @@ interface Measured {
   readonly mainMicros: number;
 }
 
-function timeRow(
+interface Compared {
+  readonly of: readonly [string, string];
+  /** Default `mainMicros`. */
+  readonly figure?: keyof Measured;
+  readonly aim?: number;
+}
+
+/** The median over the rounds, and where half of them lie: a round that another program disturbed says nothing. */
+function ratioRow(
   what: string,
   measured: ReadonlyMap<string, readonly Measured[]>,
-  [one, other]: readonly [string, string],
+  { of: [one, other], figure = 'mainMicros', aim }: Compared,
 ): Row {
-  const without = measured.get(other) ?? [];
+  const others = measured.get(other) ?? [];
   const factors = (measured.get(one) ?? []).map(
-    ({ mainMicros }, round) => mainMicros / (without[round]?.mainMicros ?? Number.NaN),
+    (each, round) => each[figure] / (others[round]?.[figure] ?? Number.NaN),
   );
+  const [low, value, high] = [0.25, 0.5, 0.75].map((share) => percentile(factors, share)) as [
+    number,
+    number,
+    number,
+  ];
+  const better = figure === 'rate' ? 'higher' : 'lower';
+  const met = aim !== undefined && (better === 'lower' ? value <= aim : value >= aim);
   return {
     what,
-    figure: `${withSpread(factors, (value) => value.toFixed(2))} times`,
-    ratio: { value: median(factors), better: 'lower' },
+    figure: `${value.toFixed(3)} times (half of ${factors.length} rounds: ${low.toFixed(3)} to ${high.toFixed(3)})`,
+    ...(aim !== undefined && { aim: { text: `${aim}`, met } }),
+    ratio: { value, better },
   };
 }
 
-async function measure(name: string): Promise<Measured> {
+/** A service that has compiled what it runs. */
+interface Warm {
+  readonly form: string;
+  readonly pid: number;
+  load(seconds: number): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Each service has a turn, and another one in the opposite order, so that a machine that grows busy is nobody's fault.
+ * What a service does after its turn is counted, too: decisions are written behind the answers.
+ */
+async function takeTurns(services: readonly Warm[]): Promise<ReadonlyMap<string, Measured>> {
+  const before = await Promise.all(services.map(({ pid }) => readThreadTimes(pid)));
+  const requests = services.map(() => 0);
+  for (const isBack of [false, true]) {
+    const turns = [...services.entries()];
+    for (const [index, service] of isBack ? turns.toReversed() : turns)
+      requests[index] = (requests[index] ?? 0) + (await service.load(TURN_SECONDS));
+  }
+  const found = services.map(async ({ form, pid }, index): Promise<[string, Measured]> => {
+    const count = requests[index] ?? 0;
+    const { main } = microsPerRequest(before[index] ?? NO_TIMES, await readThreadTimes(pid), count);
+    return [form, { rate: count / (2 * TURN_SECONDS), mainMicros: main }];
+  });
+  return new Map(await Promise.all(found));
+}
+
+const NO_TIMES = { main: 0, storage: 0, others: 0 };
+
+async function startWarm(form: string): Promise<Warm> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const [port, consolePort] = [await freePort(), await freePort()];
-  const hasConsole = name === CLOSED || name === OPEN;
-  const service = await startService(folder, { port, consolePort, hasConsole, keeps: name !== NOTHING_KEPT });
-  const leave = name === OPEN ? await openPage(folder, consolePort) : (): void => undefined;
-  const pid = service.child.pid ?? 0;
-  // What opening a page starts is not what it costs while it is open.
-  await setTimeout(1_500);
-  try {
-    const before = await readThreadTimes(pid);
-    const { requestsPerSecond, requests, statuses } = await runLoad({
+  const hasConsole = form === CLOSED || form === OPEN;
+  const keeps = form !== NOTHING_KEPT && form !== AGAIN;
+  const service = await startService(folder, { port, consolePort, hasConsole, keeps });
+  const load = async (seconds: number): Promise<number> => {
+    const { requests, statuses } = await runLoad({
       host: '127.0.0.1',
       port,
       path: '/hooks/wake',
       headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
       body: '{"text":"disk is 91% full","mode":"next-heartbeat"}',
       connections: CONNECTIONS,
-      warmupSeconds: WARM_UP_SECONDS,
-      seconds: SECONDS,
+      // All are counted, as their processor time is.
+      warmupSeconds: 0,
+      seconds,
     });
     if (Object.keys(statuses).some((status) => status !== '200')) throw new Error(JSON.stringify(statuses));
-    // Requests of the warm-up are not counted, and their time is.
-    const all = requests * (1 + WARM_UP_SECONDS / SECONDS);
-    const { main } = microsPerRequest(before, await readThreadTimes(pid), all);
-    return { rate: requestsPerSecond, mainMicros: main };
-  } finally {
+    return requests;
+  };
+  await load(WARM_UP_SECONDS);
+  const leave = form === OPEN ? await openPage(folder, consolePort) : (): void => undefined;
+  const stop = async (): Promise<void> => {
     leave();
     await stopServer(service);
     await rm(folder, { recursive: true, force: true });
-  }
+  };
+  return { form, pid: service.child.pid ?? 0, load, stop };
 }
 
 interface Listening {

@@ -227,7 +227,7 @@ describe('the feed', () => {
     expect(page.texts.join('')).toMatch(/^event: restart\n/);
   });
 
-  test('sends the newest two hundred of a burst, and says how many more there were', () => {
+  test('sends two hundred of each second of a flood, and says how many more there were', () => {
     const feed = openFeed();
     const { cursor } = feed;
     for (let number = 1; number <= 500; number += 1) feed.see(decision(number));
@@ -235,7 +235,38 @@ describe('the feed', () => {
     feed.open(page.page, cursor);
     expect(idsIn(page.texts)).toHaveLength(200);
     expect(page.texts.join('')).toContain('"more":300');
-    expect(idsIn(page.texts)[0]).toBe('request-500');
+    const after = feed.cursor;
+    for (let number = 1_001; number <= 1_200; number += 1) feed.see(decision(number));
+    const next = reader();
+    feed.open(next.page, after);
+    expect(idsIn(next.texts)).toHaveLength(200);
+    expect(next.texts.join('')).toContain('"more":0');
+    expect(idsIn(next.texts)[0]).toBe('request-1200');
+  });
+
+  test('makes the rows once for all pages', async () => {
+    const feed = openFeed();
+    const pages = [reader(), reader(), reader()];
+    for (const { page } of pages) feed.open(page, feed.cursor);
+    let reads = 0;
+    const counted = (status: number): DecisionRecord => ({
+      ...decision(1),
+      get status() {
+        reads += 1;
+        return status;
+      },
+    });
+    feed.see(counted(202));
+    await expect.poll(() => pages.map(({ texts }) => idsIn(texts))).toEqual(pages.map(() => ['request-1']));
+    const late = reader();
+    const forOne = reads;
+    feed.open(late.page, feed.cursor.replace(/\d+$/, '0'));
+    expect(idsIn(late.texts)).toEqual(['request-1']);
+    // What the last page was sent is still there.
+    expect(reads).toBe(forOne);
+    feed.see(counted(500));
+    await expect.poll(() => late.texts.length).toBe(2);
+    expect(reads).toBe(2 * forOne);
   });
 
   test('lets a page go that does not read, and takes twenty at most', async () => {

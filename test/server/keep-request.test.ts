@@ -82,3 +82,31 @@ describe('a request that is not kept', () => {
     expect(() => readsOf({ which: 'all' })).toThrow('the keys of request were asked for');
   });
 });
+
+test('a shape has every name that came, also one called __proto__', () => {
+  const texts: string[] = [];
+  const payload = JSON.parse('{"__proto__": {"a": "secret"}, "b": "secret"}') as object;
+  const values = Object.assign(Object.create(null) as object, { accept: 'secret' });
+  Object.defineProperty(values, '__proto__', { value: 'secret', enumerable: true });
+  const request = {
+    id: 'i',
+    receivedAt: 1,
+    path: 'order',
+    url: '/order',
+    headers: values,
+    query: values,
+    payload,
+  };
+  const evaluation = { outcome: { kind: 'accepted', actions: [] }, trace: { transforms: [] } };
+  const fieldsOf = (): object => ({ isRead: false, below: new Map() });
+  const generation = { id: 'g', settingsOf: () => ({}), keepRequests: { which: 'shapes', fieldsOf } };
+  const keep = ({ json }: { json: string }): void => void texts.push(json);
+  const context = { kept: { shape: { take: () => true } }, deps: { storage: { keepRequest: keep } } };
+  const exchange = { ids: { id: 'i' }, receivedAt: 1, bodyBytes: 10, generation };
+  const ending = { answer: { status: 202 }, judged: { request, evaluation } };
+  keepRequest(...([context, exchange, ending] as unknown as Parameters<typeof keepRequest>));
+  expect(texts).toHaveLength(1);
+  expect(texts[0]).toContain('"shape":{"__proto__":{"a":6},"b":6}');
+  for (const where of ['headers', 'query'])
+    expect(texts[0]).toContain(`"${where}":{"accept":"…","__proto__":"…"}`);
+});
