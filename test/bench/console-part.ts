@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { InboxPage } from '../../src/console/protocol.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { freePort } from '../support/free-port.ts';
 import { startServer, stopServer, type StartedServer } from './child.ts';
@@ -205,7 +206,11 @@ gateway: {heartbeat: {everySeconds: 0}, events: {maxPending: 10000000}}
   return startServer([main, 'serve', '-c', config, '--port', String(port)]);
 }
 
-/** Reads what an open page reads: the list, then everything that comes. Resolves to how to leave. */
+/** As a page looks again at what became of rows. */
+const LOOK_MS = 1_500;
+const LOOKED_AT = 200;
+
+/** Reads what an open page reads: the list, then everything that comes, and what became of rows. Resolves to how to leave. */
 async function openPage(folder: string, port: number): Promise<() => void> {
   const origin = `http://127.0.0.1:${port}`;
   const key = (await readFile(join(folder, '.sluice/console-key'), 'utf8')).trim();
@@ -218,8 +223,17 @@ async function openPage(folder: string, port: number): Promise<() => void> {
   const headers = { 'x-sluice-session': token };
   const leaving = new AbortController();
   const list = await fetch(`${origin}/api/inbox`, { headers });
-  const { cursor } = (await list.json()) as { readonly cursor: string };
+  const { cursor, rows } = (await list.json()) as Pick<InboxPage, 'cursor' | 'rows'>;
+  const ids = rows.flatMap(({ work = [] }) => work).slice(0, LOOKED_AT);
   const feed = await fetch(`${origin}/api/feed?after=${cursor}`, { headers, signal: leaving.signal });
   void feed.body?.pipeTo(new WritableStream()).catch(() => undefined);
-  return () => leaving.abort();
+  const look = (): Promise<unknown> =>
+    fetch(`${origin}/api/ends?ids=${ids.join(',')}`, { headers, signal: leaving.signal })
+      .then((answer) => answer.arrayBuffer())
+      .catch(() => undefined);
+  const looking = setInterval(() => void look(), LOOK_MS);
+  return () => {
+    clearInterval(looking);
+    leaving.abort();
+  };
 }
