@@ -14,8 +14,8 @@ import { microsPerRequest, readThreadTimes } from './thread-times.ts';
 /** Processes of each form, one after the other: V8 compiles the same code better in one than in another. */
 const SETS = 3;
 /** Times in a set that each form has its turns: once forward and once backward. */
-const ROUNDS = 3;
-const TURN_SECONDS = 0.5;
+const ROUNDS = 2;
+const TURN_SECONDS = 0.8;
 const WARM_UP_SECONDS = 2;
 /** What opening a page starts, and decisions that wait to be written, are not what a turn costs. */
 const SETTLE_MS = 1_500;
@@ -95,16 +95,17 @@ interface Compared {
   readonly aim?: number;
 }
 
-/** The median over the rounds, and where half of them lie: a round that another program disturbed says nothing. */
+/** The median over the rounds, and where half of them lie: a round that another program disturbed says nothing,
+ * and one in which a service was not reached at all is not counted. */
 function ratioRow(
   what: string,
   measured: ReadonlyMap<string, readonly Measured[]>,
   { of: [one, other], figure = 'mainMicros', aim }: Compared,
 ): Row {
   const others = measured.get(other) ?? [];
-  const factors = (measured.get(one) ?? []).map(
-    (each, round) => each[figure] / (others[round]?.[figure] ?? Number.NaN),
-  );
+  const factors = (measured.get(one) ?? [])
+    .map((each, round) => each[figure] / (others[round]?.[figure] ?? Number.NaN))
+    .filter((factor) => Number.isFinite(factor) && factor > 0);
   const [low, value, high] = [0.25, 0.5, 0.75].map((share) => percentile(factors, share)) as [
     number,
     number,
