@@ -4,16 +4,7 @@ import type { Scheme, Way } from './scheme.ts';
 import { compileContent } from './signed-content.ts';
 import type { ProofSettings } from './verifier.ts';
 import type { VerifySettings } from './verify-settings.ts';
-import { belongs, isTable, schemeOf } from './ways.ts';
-
-/** The parts that mappings read. */
-export interface Coverage {
-  readonly body: boolean;
-  /** The address with its query. */
-  readonly url: boolean;
-  /** Names of the headers whose values are signed; lower case. */
-  readonly headers: readonly string[];
-}
+import { belongs, type Coverage, coverageOf, isTable, schemeOf } from './ways.ts';
 
 /** What the table of the documentation says of a provider, one word for each different way. */
 export function describeCoverage({ ways }: Pick<Scheme, 'ways'>): string {
@@ -25,17 +16,6 @@ function wordsOf(way: Way): string {
   const { body, url } = coverageOf(way);
   const parts = [...(url ? ['address'] : []), ...(body ? ['body'] : [])];
   return parts.length === 0 ? 'nothing: a secret' : parts.join(', ');
-}
-
-function coverageOf(way: Way): Coverage {
-  if (way.kind !== 'signature')
-    return { body: way.kind === 'twilio', url: way.kind === 'twilio', headers: [] };
-  const { signed, idHeader, timestampHeader } = way.columns;
-  const headers = [
-    ...(idHeader !== undefined && signed.includes('{id}') ? [idHeader] : []),
-    ...(timestampHeader !== undefined && signed.includes('{timestamp}') ? [timestampHeader] : []),
-  ];
-  return { body: signed.includes('{body}'), url: signed.includes('{url}'), headers };
 }
 
 /** What the signature of a path covers; undefined where a secret is sent as it is, which covers nothing. */

@@ -9,6 +9,7 @@ import { TWILIO_HEADER } from './twilio.ts';
 import {
   type CompiledWay,
   compileWays,
+  coverageOf,
   isTable,
   schemeOf,
   type SecretProblem,
@@ -117,11 +118,7 @@ function proveByWays(ways: readonly CompiledWay[], clock: VerifierDeps['clock'])
 
 /** Whether the sender signs the address that it calls. */
 export function signsUrl(settings: VerifySettings): boolean {
-  return isTable(settings) && schemeOf(settings).ways.some(({ way }) => waySignsUrl(way));
-}
-
-function waySignsUrl(way: Way): boolean {
-  return way.kind === 'twilio' || (way.kind === 'signature' && way.columns.signed.includes('{url}'));
+  return isTable(settings) && schemeOf(settings).ways.some(({ way }) => coverageOf(way).url);
 }
 
 function presents(way: Way, rawHeaders: readonly string[]): boolean {

@@ -83,6 +83,33 @@ function algorithmOf(
   return settings.scheme === 'ed25519' ? 'ed25519' : 'ecdsa-sha256';
 }
 
+/** The parts of a request that a proof covers, of those that mappings read. */
+export interface Coverage {
+  readonly body: boolean;
+  /** The address with its query. */
+  readonly url: boolean;
+  /** Names of the headers whose values are signed; lower case. */
+  readonly headers: readonly string[];
+}
+
+export function coverageOf(way: Way): Coverage {
+  switch (way.kind) {
+    case 'secret':
+    case 'mailgun':
+      return { body: false, url: false, headers: [] };
+    case 'twilio':
+      return { body: true, url: true, headers: [] };
+    case 'signature': {
+      const { signed, idHeader, timestampHeader } = way.columns;
+      const headers = [
+        ...(idHeader !== undefined && signed.includes('{id}') ? [idHeader] : []),
+        ...(timestampHeader !== undefined && signed.includes('{timestamp}') ? [timestampHeader] : []),
+      ];
+      return { body: signed.includes('{body}'), url: signed.includes('{url}'), headers };
+    }
+  }
+}
+
 export function belongs({ beginsWith, notWith }: SecretForm, secret: string): boolean {
   if (beginsWith?.some((start) => secret.startsWith(start)) === false) return false;
   return notWith?.some((start) => secret.startsWith(start)) !== true;
@@ -111,14 +138,17 @@ function textJudge(
   own: readonly OwnSecret[],
   toleranceSeconds: number,
 ): CompiledWay['judge'] {
-  if (way.kind === 'secret') {
-    const digests = digestSecrets(own.map(({ secret }) => secret));
-    return ({ rawHeaders }) => judgeSecret(digests, findHeader(rawHeaders, way.header));
-  }
   const keys = own.map(({ secret }) => createSecretKey(Buffer.from(secret, 'utf8')));
-  if (way.kind === 'twilio') return (request) => judgeTwilio(keys, request);
-  const mailgun = { keys, toleranceSeconds };
-  return (request, nowMs) => judgeMailgun(mailgun, request, nowMs);
+  switch (way.kind) {
+    case 'secret': {
+      const digests = digestSecrets(own.map(({ secret }) => secret));
+      return ({ rawHeaders }) => judgeSecret(digests, findHeader(rawHeaders, way.header));
+    }
+    case 'twilio':
+      return (request) => judgeTwilio(keys, request);
+    case 'mailgun':
+      return (request, nowMs) => judgeMailgun({ keys, toleranceSeconds }, request, nowMs);
+  }
 }
 
 /** Without a good secret nothing is even compared. */
