@@ -1,8 +1,5 @@
 /* Why a request became what it is, for the log of `sluice dev`: what `sluice explain` says first. */
-import { say } from '../finding.ts';
-import { moveBefore } from '../advice/file-order.ts';
-import { adviceFor, type EvaluationNote, laterMappings } from '../advice/requests.ts';
-import { formatPlace } from '../document/document.ts';
+import { adviceFor, type EvaluationNote } from '../advice/requests.ts';
 import { briefOf, hintLines } from '../explanation/explanation.ts';
 import { type RoutingTable } from '../mapping/mapping.ts';
 import type { SeenRequest } from '../server/server.ts';
@@ -36,7 +33,6 @@ export function whyLines(seen: SeenRequest, log: DevLog): readonly string[] {
   const lines = [
     ...verdict,
     ...(isKnown ? told.map(({ warning = '' }) => `hint: ${warning}, as above`) : hints),
-    ...laterLines(seen, log),
   ].map((line) => `  ${line}`);
   return lines.length === 0 && status < 400 && seen.result?.duplicate !== true
     ? []
@@ -51,21 +47,4 @@ export function runHintLines(
 ): readonly string[] {
   const lines = hintLines(hint, { columns: columns - 2 });
   return [`of request ${requestId}, ${mappingId}`, ...lines].map((line) => `  ${line}`);
-}
-
-/** A mapping that would have taken it, too, and does not only take what others leave; once for each two mappings. */
-function laterLines({ request, evaluation }: SeenRequest, log: DevLog): readonly string[] {
-  const rival = laterMappings(evaluation, request, log.table).find(({ takesAny }) => !takesAny);
-  if (rival === undefined) return [];
-  const { id = '', at } = evaluation.mapping ?? {};
-  const first = { id, at: at === undefined ? '' : formatPlace(at) };
-  const text = say`if ${rival.id} should take such requests, ${moveBefore(rival, first)}: it would have taken this one, too, and only the first mapping that matches acts`;
-  return toldOnce({ code: 'only_first_acts', text }, `${rival.at} ${first.at}`, log);
-}
-
-function toldOnce(note: EvaluationNote, key: string, log: DevLog): readonly string[] {
-  const known = `${note.setting ?? ''} ${key}`;
-  if (log.told.has(known) || log.told.size >= MAX_TOLD) return [];
-  log.told.add(known);
-  return hintLines(note, { columns: log.columns - 2 });
 }
