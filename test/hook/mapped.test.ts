@@ -451,6 +451,8 @@ test('maxRuns has the key of its event, and a blank one is told', () => {
   const { evaluation: blank } = evaluateHook({ payload: {} }, settings);
   expect(actionOf(blank)).not.toHaveProperty('maxRuns');
   expect(blank.warnings).toMatchObject([{ code: 'blank_max_runs_key', field: 'maxRuns.key' }]);
+  // It is not counted, so nobody waits for it.
+  expect(formatEvaluation(blank)).not.toContain('a part of maxRuns.key');
 });
 
 test('thread is that of the event, also of a notification, and a blank one is none', () => {

@@ -113,8 +113,9 @@ export function emptyKeyNotes(
   warnings: readonly string[],
 ): readonly EvaluationNote[] {
   // Of a key that is empty as a whole the warning says what is true.
-  const isBlank = warnings.some((each) => each.startsWith('blank_dedupe_key'));
-  const partly = fields.filter((field) => !isBlank || field !== 'dedupe.key');
+  const blank = (field: string): string =>
+    `blank_${field.replace('.', '_').replace(/[A-Z]/, (letter) => `_${letter.toLowerCase()}`)}`;
+  const partly = fields.filter((field) => !warnings.some((each) => each.startsWith(blank(field))));
   return [...new Set(partly)].flatMap((field) => {
     const text = consequenceOf(field);
     return text === undefined ? [] : [{ code: 'empty_key', text, field } as const];
