@@ -29,10 +29,8 @@ export function makeCompletion(
     runId: run.id,
     outcome: result.outcome,
     reply: result.reply,
-    ...(result.error === undefined ? {} : { error: result.error }),
-    ...(result.usage === undefined
-      ? {}
-      : { usage: result.usage, runner: targetOf(run.action, settings).runner }),
+    runner: targetOf(run.action, settings).runner,
+    ...defined({ error: result.error, usage: result.usage, delivery, callback }),
     ...historyOf(run, result, { gateway: settings.gateway, nowMs }),
     ...summaryPart(
       run,
@@ -42,8 +40,6 @@ export function makeCompletion(
         note: isPassedOn ? passedOnNote(result) : joined(noteOf(delivery, settings), result.note),
       },
     ),
-    ...(delivery === undefined ? {} : { delivery }),
-    ...(callback === undefined ? {} : { callback }),
     nowMs,
   };
 }

@@ -7,6 +7,7 @@ import {
   type RunAction,
   type Warning,
 } from '../action.ts';
+import { defined } from '../json.ts';
 import type { AcceptedWork, AcceptResult, Approval, NewDelivery } from './records.ts';
 
 /** An accepted request as an engine stores it: its parts already text, its times and sizes already numbers. */
@@ -169,10 +170,8 @@ function runRow(action: RunAction, acceptedAt: number): NewRun {
 function deliveryOf({ channel, to, thread, fallback, message, origin }: NotifyAction): NewDelivery {
   return {
     channel,
-    ...(origin.isAutomatic && { isAutomatic: true }),
-    ...(to === undefined ? {} : { to }),
-    ...(thread === undefined || channel === LAST_CHANNEL ? {} : { thread }),
-    ...(fallback === undefined ? {} : { fallback }),
+    ...defined({ to, fallback, isAutomatic: origin.isAutomatic }),
+    ...(channel === LAST_CHANNEL ? {} : defined({ thread })),
     text: message,
     fromMain: false,
     plain: true,
