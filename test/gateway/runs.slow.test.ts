@@ -97,11 +97,11 @@ describe('a run', () => {
       ),
     );
     expect(JSON.stringify(await house.storage.listOutbox({ limit: 9 }))).not.toContain('hooks.example.com');
+    // What will not begin waits for nothing that others wait for.
+    await house.storage.pauseRuns(ALL_MAPPINGS, Date.now());
     const answer = { by: 'command', nowMs: Date.now() } as const;
     await house.storage.decideApproval(good.id, { ...answer, decision: 'approved' });
     await house.storage.decideApproval(bad.id, { ...answer, decision: 'denied' });
-    // What will not begin waits for nothing that others wait for.
-    await house.storage.pauseRuns(ALL_MAPPINGS, Date.now());
     house.gateway.notify();
     expect(await house.gateway.waitForRun(bad.id, 5000)).toMatchObject({
       state: 'dead',
