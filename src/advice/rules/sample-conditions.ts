@@ -141,11 +141,12 @@ function within(at: Place, word: string): Place {
   return { ...at, start: at.start + index, end: at.start + index + word.length };
 }
 
-/** Holds for every sample of every kind, so that it tells nothing apart. */
+/** Leaves something out, and holds for every sample of every kind; one that names what it takes may have all it is sent. */
 function alwaysHolds({ mapping, ofPath, kindOf, named }: SampledMapping): readonly Found[] {
   const { path, when } = mapping.match;
   const kinds = new Set(ofPath.map(kindOf)).size;
   if (path === undefined || when === undefined || kinds < 2 || ofPath.length < MIN_SAMPLES) return [];
+  if (!/"!(?:==?)?"/.test(JSON.stringify(when.rule))) return [];
   if (!ofPath.every(({ request }) => when.matches({ request }))) return [];
   return [
     {
