@@ -33,14 +33,6 @@ export function shownRule(rule: unknown): string {
 
 export const quoteName = (text: string): string => `"${shorten(text)}"`;
 
-/** The name that a `var` operand reads. */
-export function nameOfVariable(operand: unknown): string | undefined {
-  if (typeof operand !== 'object' || operand === null || !Object.hasOwn(operand, 'var')) return undefined;
-  const { var: name } = operand as { readonly var: unknown };
-  const first: unknown = Array.isArray(name) ? name[0] : name;
-  return typeof first === 'string' ? first : undefined;
-}
-
 /** The same rule with other names for its variables, with their defaults. */
 export function renameVariables(rule: JsonValue, rename: (name: string) => string): JsonValue {
   if (Array.isArray(rule)) return (rule as readonly JsonValue[]).map((each) => renameVariables(each, rename));

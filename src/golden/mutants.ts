@@ -4,7 +4,7 @@
  */
 import type { LocatedValue, Path, Place } from '../document/document.ts';
 import { isJsonObject, isNumeric, type JsonObject, type JsonValue } from '../json.ts';
-import { AGENT_KEYS } from '../mapping/facts.ts';
+import { AGENT_KEYS, operationOf } from '../mapping/facts.ts';
 
 export interface Mutant {
   /** `"===" becomes "!=="`. */
@@ -104,11 +104,10 @@ function* changesOf(entry: JsonObject): Generator<Change> {
 
 /** A rule with one change, at its operator, at an operand, or within one. */
 function* changedRules(rule: JsonValue): Generator<readonly [what: string, rule: JsonValue]> {
-  const [[operator, operands] = []] = isJsonObject(rule) ? Object.entries(rule) : [];
-  if (operator === undefined || operands === undefined || /^(?:var|missing)/.test(operator)) return;
+  const { operator = 'var', operands: list = [] } = operationOf(rule) ?? {};
+  if (/^(?:var|missing)/.test(operator)) return;
   const other = OTHER[operator];
-  if (other !== undefined) yield [`"${operator}" becomes "${other}"`, { [other]: operands }];
-  const list = Array.isArray(operands) ? (operands as readonly JsonValue[]) : [operands];
+  if (other !== undefined) yield [`"${operator}" becomes "${other}"`, { [other]: list }];
   for (const [index, operand] of list.entries()) {
     const put = (value: JsonValue): JsonValue => ({ [operator]: list.with(index, value) });
     const shown = JSON.stringify(operand);

@@ -10,6 +10,8 @@ export type { TemplateArgument, TemplateCall } from './template/template-subject
 export { BLOCK_HELPERS, HELPERS, type Helper, listHelpers } from './template/template-helpers.ts';
 
 export {
+  hasDefault,
+  nameOfVariable,
   operationOf,
   operationProblem,
   OPERATORS,

@@ -1,6 +1,7 @@
 /* Which fields of a request decide what becomes of it: those that conditions, keys and routes of its mappings read. */
-import { isJsonObject, type JsonValue } from '../json.ts';
+import type { JsonValue } from '../json.ts';
 import type { CompiledMapping } from './compiled-mapping.ts';
+import { operationOf } from './condition/condition-check.ts';
 import { isListOperator } from './condition/rule-lists.ts';
 import { canonicalPath } from './scope.ts';
 
@@ -63,19 +64,16 @@ function add(root: FieldsRead, keys: readonly string[]): void {
 /** The rule within a list operator reads its elements. */
 function readRule(rule: JsonValue, read: (keys: readonly string[]) => void): void {
   if (Array.isArray(rule)) for (const each of rule as readonly JsonValue[]) readRule(each, read);
-  if (!isJsonObject(rule)) return;
-  for (const [operator, operands] of Object.entries(rule)) {
-    const all = (Array.isArray(operands) ? operands : [operands]) as readonly JsonValue[];
-    const [first, inner, ...more] = all;
-    if (operator === 'var') {
-      if (typeof first === 'string') read(first === '' ? [] : first.split('.'));
-    } else if (isListOperator(operator)) {
-      const lists: (readonly string[])[] = [];
-      readRule(first ?? null, (keys) => lists.push(keys));
-      for (const list of lists) readRule(inner ?? null, (keys) => read([...list, '*', ...keys]));
-      readRule([...more], read);
-    } else readRule([...all], read);
-  }
+  const { operator = '', operands = [] } = operationOf(rule) ?? {};
+  const [first = null, inner = null, ...more] = operands;
+  if (operator === 'var') {
+    if (typeof first === 'string') read(first === '' ? [] : first.split('.'));
+  } else if (isListOperator(operator)) {
+    const lists: (readonly string[])[] = [];
+    readRule(first, (keys) => lists.push(keys));
+    for (const list of lists) readRule(inner, (keys) => read([...list, '*', ...keys]));
+    readRule(more, read);
+  } else readRule(operands, read);
 }
 
 /** Every path that an expression names; a word that is a helper names no field. */

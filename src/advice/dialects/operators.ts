@@ -5,8 +5,8 @@
 import { didYouMean } from '../../document/document.ts';
 import { spelling } from '../../document/facts.ts';
 import { isJsonObject } from '../../json.ts';
-import { OPERATORS } from '../../mapping/facts.ts';
-import { type RuleHint, writing } from '../rule-parts.ts';
+import { operationOf, OPERATORS, type Operation } from '../../mapping/facts.ts';
+import { printRule, type RuleHint, writing } from '../rule-parts.ts';
 import { compareTo, SIGNS } from './field-rules.ts';
 
 /** What other languages call an operator, beside the signs and words of comparisons. */
@@ -17,13 +17,59 @@ const OTHER_NAMES: ReadonlyMap<string, string> = new Map(
     or: '||',
     in: 'contains includes has oneof',
     cat: 'concat',
-    all: 'every',
   }).flatMap(([operator, words]) => words.split(' ').map((word) => [word, operator])),
 );
 
 /** The operator that another language calls so. */
 export const synonymOf = (name: string): string | undefined =>
   OTHER_NAMES.get(spelling(name)) ?? SIGNS.get(spelling(name));
+
+/** Words for a list of conditions in other tools: the operator that joins them here, and the one that asks elements of a list. */
+const JOINING = new Map(
+  (
+    [
+      ['any anyof either some', { connective: 'or', ofElements: 'some' }],
+      ['every allof all', { connective: 'and', ofElements: 'all' }],
+      ['nor noneof none', { connective: 'nor', ofElements: 'none' }],
+    ] as const
+  ).flatMap(([words, meant]) => words.split(' ').map((word) => [word, meant] as const)),
+);
+
+/** The operator that such a word means, which only its operands tell; undefined where they do not, and of other words. */
+export function joiningOperator(
+  operator: string,
+  [first, ...others]: Operation['operands'],
+): 'and' | 'or' | 'nor' | 'some' | 'all' | 'none' | undefined {
+  const { connective, ofElements } = JOINING.get(spelling(operator)) ?? {};
+  if (!others.every(isJsonObject)) return undefined;
+  if (isList(first) && others.length === 1) return ofElements;
+  return isJsonObject(first) ? connective : undefined;
+}
+
+/** What to write in place of such a word. */
+export function joinedByWord({ operator, operands }: Operation): RuleHint | undefined {
+  const own = joiningOperator(operator, operands);
+  if (own === undefined) return undefined;
+  const rule = own === 'nor' ? { '!': [{ or: operands }] } : { [own]: operands };
+  const hint = `write ${JSON.stringify(own === 'nor' ? { '!': [{ or: ['…'] }] } : own)} in place of "${operator}": ${JOINED[own]}`;
+  return { hint, rule: printRule(rule) };
+}
+
+const JOINED: Readonly<Record<NonNullable<ReturnType<typeof joiningOperator>>, string>> = {
+  or: 'it holds where one of its conditions does',
+  and: 'it holds where all of its conditions do',
+  nor: 'it holds where none of its conditions does',
+  some: 'it holds where one element of the list is so',
+  all: 'it holds where every element of the list is so',
+  none: 'it holds where no element of the list is so',
+};
+
+export const isJoiningWord = (operator: string): boolean => JOINING.has(spelling(operator));
+
+/** What a rule over elements goes through: a list, or what may give one. */
+const isList = (operand: unknown): boolean =>
+  Array.isArray(operand) ||
+  /^(?:var|filter|map|merge|reduce|if|\?:)$/.test(operationOf(operand)?.operator ?? '');
 
 /** Synonyms whose operands go the other way round: what is searched stands first. */
 export const SWAPPED: ReadonlySet<string> = new Set(['contains', 'includes', 'has']);

@@ -1,5 +1,6 @@
 import { defined } from '../../json.ts';
 import { joinSentences } from '../../finding.ts';
+import { operationOf } from '../../mapping/facts.ts';
 import type { RoutingTable } from '../../mapping/mapping.ts';
 import type { RequestAdvisor } from '../../server/server.ts';
 import { diagnose, sayProof } from '../proofs.ts';
@@ -8,7 +9,7 @@ import { shippedSenders } from '../../senders/senders.ts';
 import { findAddressCheck, readTexts } from '../vocabulary/address-checks.ts';
 import { createDecisionAdvisor } from './decision-advice.ts';
 import { sayFindings } from './decision-sentences.ts';
-import { findDifference, operatorOf } from './difference.ts';
+import { findDifference } from './difference.ts';
 import { nearestName } from './near-names.ts';
 import { refusalFinding } from './refusal-notes.ts';
 import { repeatFacts } from './repeat-note.ts';
@@ -18,7 +19,8 @@ export function createAdvisor(table: RoutingTable, senders = shippedSenders()): 
   return {
     onRefusal: (refused) => refusalFinding(refused, table),
     onEvaluation: createDecisionAdvisor(table),
-    howDifferent: (failed) => findDifference(failed.found, failed.expected, operatorOf(failed)),
+    howDifferent: (failed) =>
+      findDifference(failed.found, failed.expected, operationOf(failed.rule)?.operator),
     onRepeat: repeatFacts,
     say: (findings, path) => {
       const said = sayFindings(findings, { path, table });

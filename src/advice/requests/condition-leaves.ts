@@ -1,7 +1,6 @@
 import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
 import type { ConditionTrace } from '../../mapping/mapping.ts';
-import { namesRead } from '../../mapping/facts.ts';
-import { operatorOf } from './difference.ts';
+import { namesRead, operationOf } from '../../mapping/facts.ts';
 
 /** Leaves of one condition that are told of. */
 const MAX_LEAVES = 5;
@@ -30,7 +29,7 @@ function leavesThatHoldBelow(index: number, nodes: readonly ConditionTrace[]): r
   if (node === undefined || !isJsonObject(node.rule)) return [];
   if (node.leaf) return [node];
   const children = childrenOf(index, nodes);
-  const operator = operatorOf(node);
+  const operator = operationOf(node.rule)?.operator;
   if (operator === 'or') {
     const first = children.find((child) => nodes[child]?.result === 'true');
     return first === undefined ? [] : leavesThatHoldBelow(first, nodes);
@@ -73,7 +72,7 @@ function decidingBelow(
   const node = nodes[index];
   if (node === undefined || !isJsonObject(node.rule)) return [];
   if (node.leaf) return [{ node, negated }];
-  const isTurned = operatorOf(node) === '!' ? !negated : negated;
+  const isTurned = operationOf(node.rule)?.operator === '!' ? !negated : negated;
   return decidingOf(node, childrenOf(index, nodes), nodes).flatMap((child) =>
     decidingBelow(child, nodes, isTurned),
   );
@@ -86,7 +85,7 @@ function decidingOf(
   nodes: readonly ConditionTrace[],
 ): readonly number[] {
   const holds = (child: number): boolean => nodes[child]?.result === 'true';
-  const operator = operatorOf(node);
+  const operator = operationOf(node.rule)?.operator;
   if (operator === 'or' && node.result === 'true') return children.filter(holds).slice(0, 1);
   return operator === 'and' && node.result !== 'true' ? children.filter((child) => !holds(child)) : children;
 }
@@ -108,8 +107,7 @@ export function fieldsOfElement({
   rule,
   element,
 }: ConditionTrace): readonly { readonly name: string; readonly found: JsonValue }[] {
-  const [[, operands] = []] = isJsonObject(rule) ? Object.entries(rule) : [];
-  const inner = Array.isArray(operands) ? (operands as readonly JsonValue[])[1] : undefined;
+  const inner = operationOf(rule)?.operands[1];
   if (element === undefined || inner === undefined) return [];
   return [...new Set(namesRead(inner))].slice(0, MAX_LEAVES).flatMap((name) => {
     const found = name === '' ? undefined : valueAt(element.value, name.split('.'));

@@ -4,11 +4,10 @@ import { MIRRORED } from '../rule-parts.ts';
 import { moveBefore } from '../file-order.ts';
 import { formatPlace } from '../../document/document.ts';
 import { spelling } from '../../document/facts.ts';
-import { namesRead } from '../../mapping/facts.ts';
+import { namesRead, operationOf } from '../../mapping/facts.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts';
-import { isJsonObject, type JsonValue } from '../../json.ts';
+import { isJsonObject } from '../../json.ts';
 import { fieldsOfElement, leavesThatHold, leavesBelow } from './condition-leaves.ts';
-import { operatorOf } from './difference.ts';
 import type { EvaluationAdvice } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
 import { cut, value } from './shown-values.ts';
@@ -208,9 +207,10 @@ function whyOf(node: ConditionTrace): Sentence {
 function wantedBy(node: ConditionTrace): Sentence {
   const { expected, rule } = node;
   if (expected === undefined) return say``;
-  const operator = operatorOf(node);
-  const operands = isJsonObject(rule) ? rule[operator] : undefined;
-  const [first] = Array.isArray(operands) ? (operands as readonly JsonValue[]) : [];
+  const {
+    operator,
+    operands: [first],
+  } = operationOf(rule) ?? { operator: '', operands: [] };
   const isFirst = !isJsonObject(first);
   const text = value(expected);
   const mirrored = MIRRORED[operator];

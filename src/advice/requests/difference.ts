@@ -1,5 +1,4 @@
 import { say, todo, type Sentence, type StoredFinding } from '../../finding.ts';
-import type { ConditionTrace } from '../../mapping/mapping.ts';
 import { isJsonObject, isNumeric, type JsonValue } from '../../json.ts';
 
 /**
@@ -53,11 +52,6 @@ const kindsOf = (
   sent: kindWord(found),
   asked: kindWord(expected),
 });
-
-/** The operator of the rule that a trace is of; empty for a constant. */
-export function operatorOf({ rule }: Pick<ConditionTrace, 'rule'>): string {
-  return isJsonObject(rule) ? (Object.keys(rule)[0] ?? '') : '';
-}
 
 const isDigits = (value: JsonValue): value is string =>
   typeof value === 'string' && /^\s*-?\d+(?:\.\d+)?\s*$/.test(value);

@@ -2,9 +2,9 @@
 import { say, todo, write, type Sentence } from '../../finding.ts';
 import { didYouMean } from '../../document/document.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
-import { isListOperator } from '../../mapping/facts.ts';
-import { nameOfVariable, renameVariables } from '../rule-parts.ts';
-import { describe, fieldsOf, ruleText, takeApart, variable, type ReadVariable } from './rule-operands.ts';
+import { isListOperator, nameOfVariable, operationOf } from '../../mapping/facts.ts';
+import { renameVariables } from '../rule-parts.ts';
+import { describe, fieldsOf, ruleText, variable, type ReadVariable } from './rule-operands.ts';
 
 /** Whether a rule asks something of each element by itself; `reduce` has names of its own for it. */
 const isOfElements = (operator: string): boolean => isListOperator(operator) && operator !== 'reduce';
@@ -20,7 +20,7 @@ export interface ElementRule {
 }
 
 export function elementRule(rule: JsonValue, read: ReadVariable): ElementRule | undefined {
-  const parts = takeApart(rule);
+  const parts = operationOf(rule);
   const [list, inner] = parts?.operands ?? [];
   const name = nameOfVariable(list);
   if (parts === undefined || name === undefined || inner === undefined || !isOfElements(parts.operator))
@@ -55,7 +55,7 @@ export function adviseOnElements(rule: ElementRule, read: ReadVariable): Sentenc
 
 /** The variables of a rule that read the element. */
 function namesIn(rule: JsonValue): readonly string[] {
-  const parts = takeApart(rule);
+  const parts = operationOf(rule);
   if (parts === undefined) return Array.isArray(rule) ? (rule as readonly JsonValue[]).flatMap(namesIn) : [];
   const name = nameOfVariable(rule);
   if (name !== undefined) return parts.operands.length > 1 ? [] : [name];

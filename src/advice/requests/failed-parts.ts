@@ -2,10 +2,10 @@
 import { hasFix, say, todo, write, type Sentence, type StoredFinding } from '../../finding.ts';
 import { shorten } from '../../document/document.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts';
-import { namesRead } from '../../mapping/facts.ts';
+import { namesRead, operationOf } from '../../mapping/facts.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import { decidingLeaves } from './condition-leaves.ts';
-import { findDifference, operatorOf, sayDifference } from './difference.ts';
+import { findDifference, sayDifference } from './difference.ts';
 import type { EvaluationAdvice, FoundText } from './evaluation-advice.ts';
 import { placed, type EvaluationNote } from './evaluation-note.ts';
 import { value } from './shown-values.ts';
@@ -18,7 +18,8 @@ type Advice = EvaluationAdvice | undefined;
 /** What is said of a leaf that failed where nothing is surer. */
 export function weakerNotes(node: ConditionTrace, advice: Advice): readonly EvaluationNote[] {
   const { found, expected, missing, result } = node;
-  const how = result === 'false' ? findDifference(found, expected, operatorOf(node)) : undefined;
+  const how =
+    result === 'false' ? findDifference(found, expected, operationOf(node.rule)?.operator) : undefined;
   const named = missing === undefined ? undefined : advice?.suggestions.get(missing);
   const there = typeof expected === 'string' ? advice?.foundAt.get(expected) : undefined;
   const [first = ''] = named?.names ?? [];
@@ -84,10 +85,9 @@ function ruleFix(
   { variable, literal }: { readonly variable?: string; readonly literal: JsonValue | undefined },
   before = ' ',
 ): Sentence {
-  const operator = operatorOf(node);
-  const operands = isJsonObject(node.rule) ? node.rule[operator] : undefined;
-  if (!operator.startsWith('==') || !Array.isArray(operands) || literal === undefined) return say``;
-  const written = (operands as readonly JsonValue[]).map((operand): JsonValue => {
+  const { operator = '', operands = [] } = operationOf(node.rule) ?? {};
+  if (!operator.startsWith('==') || literal === undefined) return say``;
+  const written = operands.map((operand): JsonValue => {
     if (!isJsonObject(operand)) return literal ?? operand;
     return variable === undefined ? operand : { var: variable };
   });

@@ -11,15 +11,14 @@ import { type AdviceNote } from './evaluation-advice.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import type { JsonValue } from '../../json.ts';
 import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts';
-import { compileReader, namesRead } from '../../mapping/facts.ts';
+import { compileReader, nameOfVariable, namesRead, operationOf } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import { adviseOnElements, elementRule, elementsOf, readElement } from './element-advice.ts';
 import { adviseOnComparison, adviseOnTruth, isOrder } from './comparison-advice.ts';
 import { adviseOnDefault, adviseOnListWithin, adviseOnOtherElement, endsAtNull } from './missing-advice.ts';
 import type { Suggestions } from './missing-paths.ts';
 import { isNearPath } from './near-paths.ts';
-import { nameOfVariable } from '../rule-parts.ts';
-import { readOperands, takeApart, type ReadVariable } from './rule-operands.ts';
+import { readOperands, type ReadVariable } from './rule-operands.ts';
 
 /** Sentences by the place of the leaf that they are about. */
 export type LeafAdvice = ReadonlyMap<Place, readonly Sentence[]>;
@@ -126,7 +125,7 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): Sentence | undefined
   }
   const name = nameOfVariable(rule);
   if (name !== undefined) return adviseOnTruth({ written: rule, name, value: read(name) });
-  const parts = takeApart(rule) ?? NO_RULE;
+  const parts = operationOf(rule) ?? NO_RULE;
   const template = templateOperandFinding(parts);
   if (template !== undefined) return say`${template.message}; ${write(template.rule)}`;
   const known = readOperands(rule, read);
@@ -141,7 +140,7 @@ export function notesOnTaken({ mapping, trace }: Evaluation, request: HookReques
   const read = readerOf(request);
   const { nodes = [] } = taken;
   const notes = decidingLeaves(nodes).flatMap(({ node, negated }): readonly AdviceNote[] => {
-    const isDoubtful = node.result === doubtfulResult(takeApart(node.rule)?.operator ?? '', negated);
+    const isDoubtful = node.result === doubtfulResult(operationOf(node.rule)?.operator ?? '', negated);
     const wrong = node.missing === undefined && isDoubtful ? adviseOnRule(node.rule, read) : undefined;
     const how = negated ? say`is false, as its "!" asks` : 'held';
     return wrong === undefined ? [] : [takenNote(node, say`when ${node.expression} ${how}, but ${wrong}`)];

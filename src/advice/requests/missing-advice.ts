@@ -1,8 +1,8 @@
 /* What a condition could say of a value that was not sent. */
 import { say, write, type Sentence } from '../../finding.ts';
-import { nameOfVariable } from '../rule-parts.ts';
+import { hasDefault, nameOfVariable, operationOf } from '../../mapping/facts.ts';
 import { fieldAt, type JsonValue } from '../../json.ts';
-import { hasDefault, ruleText, takeApart, variable, type ReadVariable } from './rule-operands.ts';
+import { ruleText, variable, type ReadVariable } from './rule-operands.ts';
 
 /**
  * The same rule with a default, where one could be meant: a rule that says what a value must not be, or one that an empty
@@ -12,7 +12,7 @@ export function adviseOnDefault(
   missing: string,
   { rule, negated }: { readonly rule: JsonValue; readonly negated: boolean },
 ): Sentence | undefined {
-  const parts = takeApart(rule);
+  const parts = operationOf(rule);
   if (parts === undefined) return undefined;
   const { operator, operands } = parts;
   const isAbsence = operator === '!==' || operator === '!=' || negated;
@@ -50,7 +50,7 @@ export function adviseOnListWithin(
   rule: JsonValue,
   read: ReadVariable,
 ): Sentence | undefined {
-  const parts = takeApart(rule);
+  const parts = operationOf(rule);
   const keys = missing.split('.');
   // Of a body that is a list every name is one of its elements.
   const nameTo = (end: number): string => keys.slice(0, end).join('.') || 'payload';
@@ -76,7 +76,7 @@ export function adviseOnListWithin(
 
 /** `items.0.name` that is another text, where a further element has the one that was asked for: the rule for all of them. */
 export function adviseOnOtherElement(rule: JsonValue, read: ReadVariable): Sentence | undefined {
-  const { operator, operands } = takeApart(rule) ?? { operator: '', operands: [] };
+  const { operator, operands } = operationOf(rule) ?? { operator: '', operands: [] };
   if (operator !== '===' && operator !== '==') return undefined;
   const at = operands.findIndex((operand) => /\.\d+\./.test(nameOfVariable(operand) ?? ''));
   const [, list = '', rest = ''] = /^(.*?)\.\d+\.(.+)$/.exec(nameOfVariable(operands[at]) ?? '') ?? [];

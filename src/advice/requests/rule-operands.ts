@@ -1,6 +1,6 @@
 import { shorten } from '../../document/document.ts';
 import { isJsonObject, isNumeric, isScalar, type JsonValue } from '../../json.ts';
-import { nameOfVariable } from '../rule-parts.ts';
+import { nameOfVariable, operationOf } from '../../mapping/facts.ts';
 import { createBodyIndex, outsideLists } from './body-index.ts';
 
 /** Reads what a variable of a rule reads; undefined where there is nothing. */
@@ -21,19 +21,9 @@ export interface KnownRule {
   readonly operands: readonly Operand[];
 }
 
-/** A rule taken apart; undefined for a constant. */
-export function takeApart(
-  rule: JsonValue | undefined,
-): { readonly operator: string; readonly operands: readonly JsonValue[] } | undefined {
-  if (!isJsonObject(rule)) return undefined;
-  const [[operator, operands] = []] = Object.entries(rule);
-  if (operator === undefined || operands === undefined) return undefined;
-  return { operator, operands: Array.isArray(operands) ? (operands as readonly JsonValue[]) : [operands] };
-}
-
 /** Reads the operands of a rule; undefined where one of them is computed. */
 export function readOperands(rule: JsonValue, read: ReadVariable): KnownRule | undefined {
-  const parts = takeApart(rule);
+  const parts = operationOf(rule);
   if (parts === undefined) return undefined;
   const operands: Operand[] = [];
   for (const written of parts.operands) {
@@ -50,14 +40,9 @@ function readOperand(written: JsonValue, read: ReadVariable): Operand | undefine
     return { written, value: written };
   const name = nameOfVariable(written);
   if (name === undefined) return undefined;
-  const [, fallback] = takeApart(written)?.operands ?? [];
+  const [, fallback] = operationOf(written)?.operands ?? [];
   const value = read(name);
   return { written, name, value: value ?? fallback ?? value };
-}
-
-/** Whether a variable has a default. */
-export function hasDefault(operand: JsonValue): boolean {
-  return (takeApart(operand)?.operands.length ?? 0) > 1;
 }
 
 /** The same rule with one operand replaced, as JSON. */

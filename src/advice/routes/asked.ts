@@ -1,6 +1,13 @@
 /* What a mapping asks of a request of its path, and which texts that leaves to each of its fields. */
-import { isJsonObject, type JsonValue } from '../../json.ts';
-import { canonicalPath, conjunctsOf, isReserved, operationOf } from '../../mapping/facts.ts';
+import type { JsonValue } from '../../json.ts';
+import {
+  canonicalPath,
+  conjunctsOf,
+  hasDefault,
+  isReserved,
+  nameOfVariable,
+  operationOf,
+} from '../../mapping/facts.ts';
 import type { CompiledMapping } from '../../mapping/mapping.ts';
 
 /** A field that has to be one of some texts. */
@@ -18,14 +25,11 @@ function askedBy({ match: { source, when } }: CompiledMapping): readonly JsonVal
 
 /** Undefined where the rule says nothing of the kind: what may be equal after a conversion counts as nothing. */
 function narrowedBy(rule: JsonValue): Narrowed | undefined {
-  const operation = isJsonObject(rule) ? operationOf(rule) : undefined;
-  if (operation === undefined) return undefined;
-  const operands = operation.operands as readonly JsonValue[];
-  if (operation.operator === 'or') return unionOf(operands.map(narrowedBy));
-  const keys = operands.map(keysRead).find((found) => found !== undefined);
-  if (keys === undefined || operands.length !== 2) return undefined;
+  const { operator, operands = [] } = operationOf(rule) ?? {};
+  if (operator === 'or') return unionOf(operands.map(narrowedBy));
+  const keys = operands.map(nameOfVariable).find(Boolean)?.split('.');
+  if (keys === undefined || operands.length !== 2 || operands.some(hasDefault)) return undefined;
   const isAlwaysText = keys[0] === 'headers' || keys[0] === 'query';
-  const { operator } = operation;
   const isEqual = operator === '===' || (operator === '==' && isAlwaysText);
   const listed = operator === 'in' && Array.isArray(operands[1]) ? (operands[1] as readonly JsonValue[]) : [];
   const texts = isEqual ? operands.filter((each) => typeof each === 'string') : listed;
@@ -37,13 +41,6 @@ function unionOf(parts: readonly (Narrowed | undefined)[]): Narrowed | undefined
   const [first] = parts;
   if (first === undefined || !parts.every((part) => part?.field === first.field)) return undefined;
   return { field: first.field, texts: new Set(parts.flatMap((part) => [...(part?.texts ?? [])])) };
-}
-
-/** The keys of `{"var": "a.b"}` without a default. */
-function keysRead(operand: JsonValue): readonly string[] | undefined {
-  const name = isJsonObject(operand) ? operand['var'] : undefined;
-  const [only, ...more] = Array.isArray(name) ? (name as readonly JsonValue[]) : [name];
-  return more.length === 0 && typeof only === 'string' && only !== '' ? only.split('.') : undefined;
 }
 
 /** A field as a condition names it: those of the payload without `payload`, where no other name stands first then. */

@@ -2,7 +2,7 @@
 import { inWords } from '../../document/facts.ts';
 import { shownField } from './asked.ts';
 import { SECRET_KEY } from '../../telemetry/telemetry.ts';
-import { isJsonObject, type JsonValue } from '../../json.ts';
+import type { JsonValue } from '../../json.ts';
 import { conjunctsOf, namesRead, operationOf } from '../../mapping/facts.ts';
 
 const COMPARED: Readonly<Record<string, string>> = {
@@ -29,15 +29,13 @@ export const readsSecret = (rule: JsonValue): boolean =>
 
 /** A value in the place of a condition holds where it is neither missing nor empty. */
 function truthWords(rule: JsonValue, isPart: boolean): string {
-  const isValue = isJsonObject(rule) && Object.hasOwn(rule, 'var');
-  return isValue ? `${wordsOf(rule, isPart)} is set` : wordsOf(rule, isPart);
+  return operationOf(rule)?.operator === 'var' ? `${wordsOf(rule, isPart)} is set` : wordsOf(rule, isPart);
 }
 
 function wordsOf(rule: JsonValue, isPart: boolean): string {
-  const operation = isJsonObject(rule) ? operationOf(rule) : undefined;
+  const operation = operationOf(rule);
   if (operation === undefined) return valueWords(rule);
-  const { operator } = operation;
-  const operands = operation.operands as readonly JsonValue[];
+  const { operator, operands } = operation;
   const [first = null, second = null] = operands;
   if (operator === 'var') return nameOf(first);
   if (operator === 'and' || operator === 'or') {

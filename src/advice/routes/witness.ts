@@ -4,8 +4,7 @@
  * therefore true, and where nothing is found nothing is known.
  */
 import { isJsonObject, type JsonValue } from '../../json.ts';
-import { nameOfVariable } from '../rule-parts.ts';
-import { canonicalPath, isListOperator, operationOf } from '../../mapping/facts.ts';
+import { canonicalPath, isListOperator, nameOfVariable, operationOf } from '../../mapping/facts.ts';
 import { createHookRequest } from '../../hook/hook.ts';
 import type { HookRequest } from '../../request.ts';
 
@@ -109,15 +108,12 @@ function setAt(value: JsonValue | undefined, keys: readonly string[], to: Candid
 
 /** Adds the fields that a rule reads with the values that it compares them with. */
 function collect(rule: JsonValue, fields: Map<string, Candidate[]>): void {
-  const operation = isJsonObject(rule) ? operationOf(rule) : undefined;
-  if (operation === undefined) return;
-  const operands = operation.operands as readonly JsonValue[];
+  const { operator = '', operands = [] } = operationOf(rule) ?? {};
   const add = (name: JsonValue, values: readonly Candidate[]): void => {
     if (typeof name !== 'string' || name === '') return;
     const field = canonicalPath(name.split('.'));
     fields.set(field, [...(fields.get(field) ?? []), ...values]);
   };
-  const { operator } = operation;
   if (operator === 'var') return add(operands[0] ?? '', []);
   if (operator === 'missing') for (const name of operands.flat()) add(name, []);
   if (isListOperator(operator))
@@ -142,12 +138,11 @@ function elementFor(rule: JsonValue | undefined): JsonValue {
   const fields = new Map<string, Candidate[]>();
   const itself: Candidate[] = [];
   const visit = (each: JsonValue | undefined): void => {
-    const operation = isJsonObject(each) ? operationOf(each) : undefined;
-    const operands = (operation?.operands ?? []) as readonly JsonValue[];
+    const { operator, operands = [] } = operationOf(each) ?? {};
     if (operands.some((operand) => nameOfVariable(operand) === ''))
       itself.push(...operands.filter((one) => !isJsonObject(one)));
     else if (isJsonObject(each)) collect(each, fields);
-    if (operation?.operator === 'and' || operation?.operator === 'or') operands.forEach(visit);
+    if (operator === 'and' || operator === 'or') operands.forEach(visit);
   };
   visit(rule);
   const [only] = itself.flatMap((each) => literalsOf(each as JsonValue, ''));

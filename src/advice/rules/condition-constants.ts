@@ -1,10 +1,10 @@
 /** Rules that always hold: differences joined by `or`, and constants that are asked whether they hold. */
 import { quoted, say } from '../../finding.ts';
 import type { Place } from '../../document/document.ts';
-import { isJsonObject, isScalar } from '../../json.ts';
-import { canonicalPath, type Operation } from '../../mapping/facts.ts';
+import { isScalar } from '../../json.ts';
+import { canonicalPath, nameOfVariable, operationOf, type Operation } from '../../mapping/facts.ts';
 import { replacing, type Found } from '../rule.ts';
-import { nameOfVariable, quoteName } from '../rule-parts.ts';
+import { quoteName } from '../rule-parts.ts';
 
 /** A variable, and the constant that a rule compares it with. */
 interface Comparison {
@@ -60,18 +60,16 @@ function isOfSame(one: Comparison | undefined, other: Comparison | undefined): b
 
 /** Of `{"!==": [variable, text]}`, or of a negated equality; a text that spells a number equals others that do. */
 function differenceIn(rule: unknown): Comparison | undefined {
-  const [[operator, written] = []] = isJsonObject(rule) ? Object.entries(rule) : [];
-  const negated: unknown = Array.isArray(written) ? written[0] : written;
+  const { operator, operands: [negated] = [] } = operationOf(rule) ?? {};
   const found = operator === '!' ? comparisonIn(negated, '=') : comparisonIn(rule, '!');
   return typeof found?.value === 'string' && Number.isNaN(Number(found.value)) ? found : undefined;
 }
 
 /** Of a variable and a constant, in either order. */
 function comparisonIn(rule: unknown, sign: '!' | '='): Comparison | undefined {
-  const [[operator, operands] = []] = isJsonObject(rule) ? Object.entries(rule) : [];
-  if (!Array.isArray(operands) || (operator !== `${sign}=` && operator !== `${sign}==`)) return undefined;
-  const list = operands as readonly unknown[];
-  const name = list.map(nameOfVariable).find((each) => each !== undefined);
-  const value = list.find(isScalar);
+  const { operator, operands = [] } = operationOf(rule) ?? {};
+  if (operator !== `${sign}=` && operator !== `${sign}==`) return undefined;
+  const name = operands.map(nameOfVariable).find((each) => each !== undefined);
+  const value = operands.find(isScalar);
   return name === undefined || value === undefined ? undefined : { name, value };
 }

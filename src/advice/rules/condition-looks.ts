@@ -42,7 +42,7 @@ function suspects(subject: ConditionSubject): readonly Found[] {
 function suspectsIn(subject: ConditionSubject, value: unknown, path: Path): readonly Found[] {
   if (Array.isArray(value))
     return value.flatMap((each, index) => suspectsIn(subject, each, [...path, index]));
-  const operation = isJsonObject(value) ? operationOf(value) : undefined;
+  const operation = operationOf(value);
   if (operation === undefined || !isJsonObject(value)) return [];
   const { located } = subject;
   const keyAt = () => located.place([...path, operation.operator], 'key');
@@ -82,8 +82,8 @@ function withoutSecret(found: Found, rule: object, hint?: string): Found {
 
 /** Equality written in a way that does not do what it seems to: comparing with null, or loosely with true or "". */
 function checkEquality({ operator, operands }: Operation, at: NonNullable<Found['at']>): Found | undefined {
-  const isVariable = (operand: unknown): boolean => isJsonObject(operand) && Object.hasOwn(operand, 'var');
-  if (!['==', '===', '!=', '!=='].includes(operator) || !operands.some(isVariable)) return undefined;
+  const isVariable = (operand: unknown): boolean => operationOf(operand)?.operator === 'var';
+  if (!/^[!=]==?$/.test(operator) || !operands.some(isVariable)) return undefined;
   if (operands.includes(null))
     return {
       code: 'CONDITION_NULL_COMPARISON',

@@ -1,10 +1,10 @@
 /** Operands of conditions that cannot be meant. */
+import { joinedByWord } from '../dialects/operators.ts';
 import { withoutRoot } from '../dialects/paths.ts';
 import { templateOperandFinding } from '../template-operands.ts';
 import { isScalar, type JsonValue } from '../../json.ts';
-import { type Operation, namesRead } from '../../mapping/facts.ts';
+import { type Operation, nameOfVariable, namesRead, operationOf } from '../../mapping/facts.ts';
 import {
-  nameOfVariable,
   quoteName,
   renameVariables,
   severalRule,
@@ -23,6 +23,7 @@ type Check = (operation: Operation) => SuspectOperands | undefined;
 
 /** Operands that cannot be meant, by their operator; the first that finds something is told. */
 const CHECKS: readonly (readonly [operators: string, check: Check])[] = [
+  ['some all none', checkJoined],
   ['some all none filter map', checkElements],
   ['in', checkIn],
   ['== === != !==', checkList],
@@ -36,6 +37,18 @@ export function suspectOperands(operation: Operation, isElement: boolean): Suspe
   if (template !== undefined) return template;
   const own = CHECKS.filter(([operators]) => operators.split(' ').includes(operation.operator));
   return own.map(([, check]) => check(operation)).find((found) => found !== undefined);
+}
+
+/** Two conditions where a list and one condition on its elements are taken, as other tools join conditions. */
+function checkJoined(operation: Operation): SuspectOperands | undefined {
+  const first = operationOf(operation.operands[0])?.operator ?? '';
+  const joined = /^(?:[!=]==?|[<>]=?|in|!!?)$/.test(first) ? joinedByWord(operation) : undefined;
+  return (
+    joined && {
+      message: `"${operation.operator}" goes through a list, and its first operand is a condition`,
+      ...joined,
+    }
+  );
 }
 
 /** Inside a rule over a list a variable reads the element: a path that begins with the list finds nothing there. */

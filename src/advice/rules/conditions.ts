@@ -1,11 +1,19 @@
 /** Conditions that are none: operators and rules of other languages, and what was meant by them. */
 import { conditionOfTool } from '../dialects/condition-objects.ts';
-import { operatorHint, SWAPPED, synonymOf } from '../dialects/operators.ts';
+import {
+  isJoiningWord,
+  joinedByWord,
+  joiningOperator,
+  operatorHint,
+  SWAPPED,
+  synonymOf,
+} from '../dialects/operators.ts';
 import { ruleOfText, SECRET_HINT } from '../dialects/condition-texts.ts';
 import { didYouMean, replaceWithin } from '../../document/document.ts';
 import { quoted, say, type Finding } from '../../finding.ts';
 import { isJsonText } from '../../json.ts';
 import {
+  nameOfVariable,
   operationOf,
   OPERATORS,
   type MappingFacts,
@@ -15,7 +23,7 @@ import {
 } from '../../mapping/facts.ts';
 import { hint, remedy, rule, type Fix, type Rule } from '../rule.ts';
 import { asksForEmpty, isRenamedSwap, wholeRule } from '../rule-edits.ts';
-import { nameOfVariable, readsSecret, severalRule, writing, type RuleHint } from '../rule-parts.ts';
+import { readsSecret, severalRule, writing, type RuleHint } from '../rule-parts.ts';
 
 type WrongRule = 'CONDITION_ARITY' | 'CONDITION_NOT_ONE_OPERATOR' | 'CONDITION_UNKNOWN_OPERATOR';
 
@@ -81,6 +89,13 @@ const asWhole = ({ rule: text }: RuleHint, _finding: Finding, { located, path }:
 
 const renamed = (to: string | undefined, operator: string, at: Finding['at']) =>
   at === undefined || to === undefined ? undefined : replaceWithin(at, operator, to);
+
+/** The operator alone, where its operands stay as they are. */
+const asJoined = (hint: RuleHint, finding: Finding, facts: RuleFacts & { operation: Operation }) => {
+  const { operator, operands } = facts.operation;
+  const own = joiningOperator(operator, operands);
+  return own === 'nor' ? asWhole(hint, finding, facts) : renamed(own, operator, finding.at);
+};
 
 /** `!some` and `not_in`: what is negated stands in a rule of its own. */
 function negated({ operator, operands }: Operation): RuleHint | undefined {
@@ -194,6 +209,7 @@ export const CONDITIONS = [
     fix: (hint, finding, facts) =>
       isRenamedSwap(facts.operation) ? asWhole(hint, finding, facts) : undefined,
   }),
+  ruleRule('CONDITION_UNKNOWN_OPERATOR', 'joined-by-word', { find: joinedByWord, fix: asJoined }),
   ruleRule('CONDITION_UNKNOWN_OPERATOR', 'other-name', {
     find: ({ operator }) => {
       const synonym = synonymOf(operator);
@@ -209,7 +225,7 @@ export const CONDITIONS = [
   ruleRule('CONDITION_UNKNOWN_OPERATOR', 'near-name', {
     confidence: 'likely',
     find: ({ operator }) => {
-      const near = didYouMean(operator, OPERATORS.keys());
+      const near = isJoiningWord(operator) ? undefined : didYouMean(operator, OPERATORS.keys());
       return near === undefined ? undefined : { hint: `did you mean "${near}"?` };
     },
     fix: (_hint, { at }, { operation: { operator } }) =>
@@ -219,6 +235,7 @@ export const CONDITIONS = [
     confidence: 'guess',
     find: () => ({ hint: `choose one of the operators: ${[...OPERATORS.keys()].join(' ')}` }),
   }),
+  ruleRule('CONDITION_ARITY', 'joined-by-word', { find: joinedByWord, fix: asJoined }),
   ruleRule('CONDITION_ARITY', 'several-values', { find: several, fix: asWhole }),
   ruleRule('CONDITION_ARITY', 'other-count', { confidence: 'guess', find: example }),
   remedy(

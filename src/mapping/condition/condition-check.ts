@@ -1,5 +1,6 @@
 import { say } from '../../finding.ts';
 import { shorten, type Finding, type Place } from '../../document/document.ts';
+import { isJsonObject, type JsonValue } from '../../json.ts';
 
 /** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
 interface Arity {
@@ -59,18 +60,27 @@ export const MAX_CONDITION_DEPTH = 64;
 /** An operator and its operands as written; `unary` where they stood without an array around them. */
 export interface Operation {
   readonly operator: string;
-  readonly operands: readonly unknown[];
+  readonly operands: readonly JsonValue[];
   readonly unary: boolean;
 }
 
-/** The operator of a rule with its operands; undefined where it has none, or several. */
-export function operationOf(value: object): Operation | undefined {
-  const [[operator, operands] = [], ...more] = Object.entries(value) as readonly [string, unknown][];
-  if (operator === undefined || more.length > 0) return undefined;
+/** The operator of a rule with its operands; undefined of a constant, and where it has no operator, or several. */
+export function operationOf(rule: unknown): Operation | undefined {
+  const [[operator, operands] = [], ...more] = isJsonObject(rule) ? Object.entries(rule) : [];
+  if (operator === undefined || operands === undefined || more.length > 0) return undefined;
   return Array.isArray(operands)
-    ? { operator, operands, unary: false }
+    ? { operator, operands: operands as readonly JsonValue[], unary: false }
     : { operator, operands: [operands], unary: true };
 }
+
+/** The name that `{"var": "name"}` reads, with or without a default; undefined for any other operand. */
+export function nameOfVariable(operand: unknown): string | undefined {
+  const { operator, operands: [name] = [] } = operationOf(operand) ?? {};
+  return operator === 'var' && typeof name === 'string' ? name : undefined;
+}
+
+/** Whether a variable has a default. */
+export const hasDefault = (operand: unknown): boolean => (operationOf(operand)?.operands.length ?? 0) > 1;
 
 /** What keeps a rule from being one; `at` is its place, `keyAt` the one of its operator. */
 export function operationProblem(

@@ -3,6 +3,7 @@ import { type Finding, type LocatedValue, describeValue } from '../../document/d
 import { isJsonObject, type JsonValue } from '../../json.ts';
 import type { CompiledCondition, ConditionTrace, Equality, Scope } from '../compiled-mapping.ts';
 import type { MappingFacts } from '../finding-facts.ts';
+import { hasDefault, nameOfVariable, operationOf } from './condition-check.ts';
 import { compileRule, type CompiledRule, type RuleNode } from './rule.ts';
 import {
   MISSING,
@@ -177,21 +178,13 @@ function valuesOf({ found, missing }: ConditionTrace): Pick<ConditionTrace, 'fou
 
 /** Equalities at the top or inside `and`s at the top; anything else may hold without them. */
 function findEqualities(value: unknown): readonly Equality[] {
-  if (typeof value !== 'object' || value === null) return [];
-  const [operator = '', operands] = Object.entries(value)[0] ?? [];
-  const list: readonly unknown[] = Array.isArray(operands) ? operands : [operands];
-  if (operator === 'and') return list.flatMap(findEqualities);
-  if (operator !== '===' && operator !== '==') return [];
-  const literal = list.find((operand) => typeof operand === 'string');
-  const name = list.map(variableName).find((found) => found !== undefined);
-  if (literal === undefined || name === undefined || list.length !== 2) return [];
+  const { operator, operands = [] } = operationOf(value) ?? {};
+  if (operator === 'and') return operands.flatMap(findEqualities);
+  if ((operator !== '===' && operator !== '==') || operands.length !== 2) return [];
+  const literal = operands.find((operand) => typeof operand === 'string');
+  // What is equal may be a default.
+  if (operands.some(hasDefault)) return [];
+  const name = operands.map(nameOfVariable).find((found) => found !== undefined);
+  if (literal === undefined || name === undefined) return [];
   return [{ keys: name === '' ? [] : name.split('.'), literal, strict: operator === '===' }];
-}
-
-/** The name in `{"var": "name"}`; undefined for anything else, a `var` with a default included. */
-function variableName(operand: unknown): string | undefined {
-  if (typeof operand !== 'object' || operand === null || Array.isArray(operand)) return undefined;
-  const { var: name } = operand as { readonly var?: unknown };
-  const [only, ...more] = Array.isArray(name) ? (name as readonly unknown[]) : [name];
-  return more.length === 0 && typeof only === 'string' ? only : undefined;
 }
