@@ -16,7 +16,6 @@ export {
   operationProblem,
   OPERATORS,
   type Operation,
-  CONDITION_OPERATORS,
 } from './condition/condition-check.ts';
 export { AGENT_KEYS, templateKeys } from './check-keys.ts';
 export { quote } from './mapping-codes.ts';

@@ -2,7 +2,7 @@
 import { printRule, type RuleHint, writing } from '../rule-parts.ts';
 import { isJsonObject, type JsonObject } from '../../json.ts';
 import { isOperatorName } from './operators.ts';
-import { fieldRules, joined, ofElement, pathHere, type FieldRule } from './field-rules.ts';
+import { compare, fieldRules, joined, ofElement, pathHere, type FieldRule } from './field-rules.ts';
 
 /** Longer rules are not written out. */
 const MAX_RULE_CHARS = 400;
@@ -32,8 +32,11 @@ const ROOTS: Readonly<Record<string, string>> = {
   payload: 'payload.',
 };
 
-/** `{action: opened, draft: false}`: no key is an operator here, and each has a value. */
+/** `{action: opened, draft: false}`: no key is an operator here, and each has a value. Or a comparison of json-rules-engine. */
 function plainRule(value: JsonObject): FieldRule | undefined {
+  const { fact, field = fact, operator } = value;
+  if (typeof field === 'string' && typeof operator === 'string')
+    return compare(operator, pathHere(field) ?? field, value['value']);
   const entries = Object.entries(value);
   if (entries.some(([name]) => isOperatorName(name) || !/^[\w$@.-]+$/.test(name) || name.startsWith('$')))
     return undefined;

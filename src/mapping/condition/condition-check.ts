@@ -51,9 +51,6 @@ export const OPERATORS: ReadonlyMap<string, Arity> = new Map([
   ['reduce', TWO_OR_THREE],
 ]);
 
-/** Names of all operators, for completion. */
-export const CONDITION_OPERATORS: readonly string[] = [...OPERATORS.keys()];
-
 /** Deeper rules than this are refused: nobody reads them, and evaluation recurses. */
 export const MAX_CONDITION_DEPTH = 64;
 
