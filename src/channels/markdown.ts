@@ -3,6 +3,7 @@
  * fenced code, `code`, **bold**, ~~strike~~, [links](https://…) and headings (as bold lines). Everything else is
  * text and is escaped, so no reply can mention a group, open a tag or make the platform refuse it.
  */
+import { escapeHtml, escapeText } from '../telemetry/telemetry.ts';
 
 /** How one platform writes what is converted. */
 interface Notation {
@@ -22,24 +23,24 @@ const HEADING = /^ {0,3}#{1,6} +(\S[^\n]*?)(?: +#+)?$/;
 const MAX_DEPTH = 3;
 
 const telegramHtml: Notation = {
-  text: escapeHtml,
-  code: (text) => `<code>${escapeHtml(text)}</code>`,
+  text: escapeText,
+  code: (text) => `<code>${escapeText(text)}</code>`,
   block: (text, language) =>
     language === ''
-      ? `<pre>${escapeHtml(text)}</pre>`
-      : `<pre><code class="language-${escapeHtml(language).replaceAll('"', '')}">${escapeHtml(text)}</code></pre>`,
+      ? `<pre>${escapeText(text)}</pre>`
+      : `<pre><code class="language-${escapeText(language).replaceAll('"', '')}">${escapeText(text)}</code></pre>`,
   bold: (inner) => `<b>${inner}</b>`,
   strike: (inner) => `<s>${inner}</s>`,
-  link: (inner, url) => `<a href="${escapeHtml(url).replaceAll('"', '&quot;')}">${inner}</a>`,
+  link: (inner, url) => `<a href="${escapeHtml(url)}">${inner}</a>`,
 };
 
 const slackMrkdwn: Notation = {
-  text: escapeHtml,
-  code: (text) => `\`${escapeHtml(text)}\``,
-  block: (text) => `\`\`\`\n${escapeHtml(text)}\n\`\`\``,
+  text: escapeText,
+  code: (text) => `\`${escapeText(text)}\``,
+  block: (text) => `\`\`\`\n${escapeText(text)}\n\`\`\``,
   bold: (inner) => `*${inner}*`,
   strike: (inner) => `~${inner}~`,
-  link: (inner, url) => `<${escapeHtml(url).replaceAll('|', '%7C')}|${inner}>`,
+  link: (inner, url) => `<${escapeText(url).replaceAll('|', '%7C')}|${inner}>`,
 };
 
 const whatsappNotation: Notation = {
@@ -59,17 +60,12 @@ export function toWhatsapp(markdown: string): string {
 /** Telegram's HTML; undefined where the text holds nothing to format. */
 export function toTelegramHtml(markdown: string): string | undefined {
   const html = convert(markdown, telegramHtml);
-  return html === escapeHtml(markdown) ? undefined : html;
+  return html === escapeText(markdown) ? undefined : html;
 }
 
 /** Slack's mrkdwn, with its control characters escaped. */
 export function toSlackMrkdwn(markdown: string): string {
   return convert(markdown, slackMrkdwn);
-}
-
-/** The three characters that Telegram's HTML and Slack's text give a meaning. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 function convert(markdown: string, notation: Notation): string {

@@ -2,7 +2,8 @@ import type * as slackSdk from '@slack/web-api';
 import * as z from 'zod';
 import type { SendResult } from './channel.ts';
 import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
-import { escapeHtml, toSlackMrkdwn } from './markdown.ts';
+import { escapeText } from '../telemetry/telemetry.ts';
+import { toSlackMrkdwn } from './markdown.ts';
 import { describe, field, fetchBounded } from '../outgoing/outgoing.ts';
 import { refusal, type SendFailure, unreadable } from './send-failure.ts';
 
@@ -100,7 +101,7 @@ async function postMessage(
   message: AddressedMessage<string>,
 ): Promise<SendResult> {
   // Escaped, so that `<!channel>` in an untrusted reply notifies nobody.
-  const text = message.plain ? escapeHtml(message.text) : toSlackMrkdwn(message.text);
+  const text = message.plain ? escapeText(message.text) : toSlackMrkdwn(message.text);
   const { ts } = await client.chat.postMessage({
     channel: message.to,
     text,

@@ -1,7 +1,7 @@
 /** What a person reads after `sluice add`, and what the command is given. */
 import { dirname, join, relative, resolve } from 'node:path';
 import { shellWord } from '../advice/commands.ts';
-import type { Settings } from '../config/config.ts';
+import { hooksAddress, type Settings } from '../config/config.ts';
 import { type Places, signsAddress, verifyTokenFileOf } from './add-plan.ts';
 import { type ConfigFlags, findConfigFile } from './config-file.ts';
 import type { Asker } from './mail-asker.ts';
@@ -95,7 +95,7 @@ function trySteps(
 /** The address of a hook, as the sender calls it. */
 export function addressOf(name: string, { flags, settings }: Setting): string {
   const origin = flags.url ?? settings.server.publicUrl ?? 'https://YOUR-ADDRESS';
-  return `${origin.replace(/\/+$/, '')}${settings.hooks.path}/${name}`;
+  return `${hooksAddress(origin, settings)}/${name}`;
 }
 
 function needsAddress({ flags, settings }: Setting): readonly string[] {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startService, type Service } from '../service/service.ts';
+import { hooksAddress } from '../config/config.ts';
 import { createLogger, clearControl } from '../telemetry/telemetry.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
 import type { Cli } from './command-line.ts';
@@ -69,7 +70,7 @@ async function sendAll(terminal: Terminal, target: Parameters<typeof post>[0]): 
 }
 
 function hooksOf({ url, generation }: Service): string {
-  return `${url}${generation.config.settings.hooks.path}`;
+  return hooksAddress(url, generation.config.settings);
 }
 
 const storeOf = (folder: string): string => `sqlite:${join(folder, 'demo.db')}`;

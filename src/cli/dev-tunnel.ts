@@ -1,3 +1,4 @@
+import { hooksAddress } from '../config/config.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import { openHookGate } from '../server/server.ts';
 import type { Service } from '../service/service.ts';
@@ -19,7 +20,7 @@ export async function openDevTunnel(
   const { hooks } = service.generation.config.settings;
   const gate = await openHookGate({ service: new URL(service.url), hooksPath: hooks.path });
   try {
-    return await openBehind(gate, terminal, { service, wanted, hooksPath: hooks.path });
+    return await openBehind(gate, terminal, { service, wanted });
   } catch (error) {
     await gate.stop();
     throw error;
@@ -30,14 +31,14 @@ export async function openDevTunnel(
 async function openBehind(
   gate: Awaited<ReturnType<typeof openHookGate>>,
   terminal: Terminal,
-  { service, wanted, hooksPath }: { service: Service; wanted: TunnelTool | true; hooksPath: string },
+  { service, wanted }: { service: Service; wanted: TunnelTool | true },
 ): Promise<DevTunnel> {
   const tunnel = await openAloud(terminal, gate.port, wanted);
   let isStopping = false;
   void tunnel.ended.then(() => {
     if (!isStopping) terminal.err(`${tunnel.tool} has ended: nothing comes through the tunnel any more`);
   });
-  say(terminal, service, `${tunnel.url}${hooksPath}`);
+  say(terminal, service, hooksAddress(tunnel.url, service.generation.config.settings));
   const stop = async (): Promise<void> => {
     isStopping = true;
     await tunnel.stop();

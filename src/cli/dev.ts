@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { watch, type FSWatcher } from 'chokidar';
-import { readSecretFile } from '../config/config.ts';
+import { hooksAddress, readSecretFile } from '../config/config.ts';
 import { maskProblem } from '../golden/golden.ts';
 import type { RunningConsole } from '../console/console.ts';
 import { briefOf, explainRequest } from '../explanation/explanation.ts';
@@ -276,7 +276,7 @@ function printWelcome(terminal: Terminal, service: Service, flags: Welcome): voi
   const token = service.tokenWasMade
     ? catFile(devTokenFile(configFile), terminal.cwd)
     : tokenInShell(config, terminal);
-  const address = `${service.url}${hooks.path}`;
+  const address = hooksAddress(service.url, config.settings);
   const lines = [
     '',
     `Sluice serves ${relative(terminal.cwd, configFile)}: ${count} mapping${count === 1 ? '' : 's'} on ${address}`,

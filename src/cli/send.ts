@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { readSecretFile, type Settings } from '../config/config.ts';
+import { hooksAddress, readSecretFile, type Settings } from '../config/config.ts';
 import { readJson } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { Cli } from './command-line.ts';
@@ -104,12 +104,11 @@ export async function findTarget(cli: Cli, flags: Pick<SendFlags, 'config' | 'ag
   const token = settings.hooks.token ?? readDevToken(file);
   if (token === undefined)
     throw new CliError('no token is configured, and "sluice dev" has not made one yet');
-  const origin = (flags.against ?? originOf(settings)).replace(/\/+$/, '');
-  const publicOrigin = (settings.server.publicUrl ?? origin).replace(/\/+$/, '');
+  const { against: origin = originOf(settings) } = flags;
   return {
-    url: `${origin}${settings.hooks.path}`,
+    url: hooksAddress(origin, settings),
     token,
-    publicUrl: `${publicOrigin}${settings.hooks.path}`,
+    publicUrl: hooksAddress(settings.server.publicUrl ?? origin, settings),
   };
 }
 

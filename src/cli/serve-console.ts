@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { type Settings, stateFolder } from '../config/config.ts';
+import { hooksAddress, type Settings, stateFolder } from '../config/config.ts';
 import type {
   ConsoleDeps,
   ConsoleGeneration,
@@ -67,16 +67,17 @@ export async function openConsole(
 
 /** Where it listens and is reached, and where hooks are sent to. A port that nobody chose may be another one. */
 function addressesOf(
-  { console: { port, host, publicUrl }, hooks }: Settings,
+  settings: Settings,
   serviceUrl: string,
   mode: ConsoleContext['mode'],
 ): Pick<ConsoleDeps, 'listen' | 'publicUrl' | 'hooksUrl'> {
+  const { port, host, publicUrl } = settings.console;
   const isFixed = port !== undefined || mode === 'serve';
   const listen = { host: mode === 'dev' ? '127.0.0.1' : host, port: port ?? DEFAULT_CONSOLE_PORT };
   return {
     listen: { ...listen, ...(isFixed ? {} : { otherPort: 0 }) },
     ...(publicUrl === undefined ? {} : { publicUrl }),
-    hooksUrl: `${serviceUrl}${hooks.path}`,
+    hooksUrl: hooksAddress(serviceUrl, settings),
   };
 }
 

@@ -1,6 +1,6 @@
 import { printSentence } from '../finding.ts';
 import { diagnose, sayProof } from '../advice/proofs.ts';
-import type { Settings } from '../config/config.ts';
+import { hooksAddress, type Settings } from '../config/config.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
@@ -50,7 +50,7 @@ async function judge(
   if (proof === undefined) {
     throw new CliError(`no mapping of the path "${path}" has verify: its requests need the hook token`);
   }
-  const wire = toWire({ request, rawBody }, settings, hooksAddress(generation.config.settings));
+  const wire = toWire({ request, rawBody }, settings, publicAddress(generation.config.settings));
   const judged = await judgeProof(proof, wire, atMs);
   const common = { path, scheme: proof.settings.scheme, ...notJudged(settings) };
   if (judged.kind === 'proved') return { ...common, proved: true, retired: judged.retired };
@@ -70,10 +70,8 @@ async function judge(
 }
 
 /** The address that senders sign. */
-function hooksAddress(settings: Settings): string {
-  const origin = (settings.server.publicUrl ?? originOf(settings)).replace(/\/+$/, '');
-  return `${origin}${settings.hooks.path}`;
-}
+const publicAddress = (settings: Settings): string =>
+  hooksAddress(settings.server.publicUrl ?? originOf(settings), settings);
 
 function judgeProof(
   proof: NonNullable<PathSettings['verify']>,

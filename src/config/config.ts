@@ -16,6 +16,7 @@ export type {
   Settings,
   KeepRequests,
 } from './settings.ts';
+export { hooksAddress } from './settings.ts';
 export { hideValues } from './hide-values.ts';
 export { isOnPath } from './on-path.ts';
 export { explainMissingPackages, findMissingPackages } from './optional-package.ts';

@@ -144,3 +144,7 @@ export interface LoadedConfig {
   /** Absolute paths of files to watch: the config and secret files. */
   readonly files: readonly string[];
 }
+
+/** Where hooks are taken: the beginning of an address, such as `server.publicUrl`, with `hooks.path`; no slash at the end. */
+export const hooksAddress = (origin: string, { hooks }: Pick<Settings, 'hooks'>): string =>
+  `${origin.replace(/\/+$/, '')}${hooks.path}`;

@@ -4,7 +4,7 @@
  * link is good for one run and is worth nothing afterwards. Its digits are formatting on no platform. That one answer counts is the store's.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Settings } from '../config/config.ts';
+import { hooksAddress, type Settings } from '../config/config.ts';
 import type { NewDelivery } from '../storage/storage.ts';
 
 /** What chat programs take for a part of the address, such as a full stop, may follow. */
@@ -15,11 +15,11 @@ type AskedRun = NonNullable<NewDelivery['asks']>;
 /** The address of a link; undefined where the service has no public one. */
 export function approvalLink(
   asked: AskedRun,
-  { server, hooks }: Pick<Settings, 'server' | 'hooks'>,
+  settings: Pick<Settings, 'server' | 'hooks'>,
 ): string | undefined {
+  const { server, hooks } = settings;
   if (server.publicUrl === undefined || hooks.token === undefined) return undefined;
-  const base = server.publicUrl.replace(/\/+$/, '') + hooks.path;
-  return `${base}/approvals/${asked.runId}/${asked.expiresAt}.${asked.nonce}.${macOf(asked, hooks.token)}`;
+  return `${hooksAddress(server.publicUrl, settings)}/approvals/${asked.runId}/${asked.expiresAt}.${asked.nonce}.${macOf(asked, hooks.token)}`;
 }
 
 /** The run that a link is for, by what stands behind the path of hooks; undefined where no token has made it. */

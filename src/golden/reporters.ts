@@ -1,3 +1,4 @@
+import { escapeHtml } from '../telemetry/telemetry.ts';
 import { printSentence } from '../finding.ts';
 import { relative } from 'node:path';
 import { diff, styleText } from 'node:util';
@@ -309,13 +310,7 @@ const indent = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
 
 // XML 1.0 has no way to write most control characters, lone surrogates and U+FFFE: they become U+FFFD.
 const xml = (text: string): string =>
-  text
-    .toWellFormed()
-    .replaceAll(/(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/gu, '\uFFFD')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;');
+  escapeHtml(text.toWellFormed().replaceAll(/(?![\t\n\r])\p{Cc}|[\uFFFE\uFFFF]/gu, '\uFFFD'));
 
 function paint(style: 'red' | 'green' | 'dim', text: string, color: boolean): string {
   return color ? styleText(style, text, { validateStream: false }) : text;

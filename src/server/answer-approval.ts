@@ -1,6 +1,7 @@
 import { HookError } from '../errors.ts';
 import type { AgentAction } from '../action.ts';
 import type { RunRecord } from '../storage/storage.ts';
+import { escapeHtml } from '../telemetry/telemetry.ts';
 import { readBody } from './body.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { Answer, Exchange } from './exchange.ts';
@@ -62,7 +63,7 @@ function pageOf(run: RunRecord, nowMs: number): Answer {
   const body = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>May this run begin?</title><style>body{font:16px sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem}
 pre{white-space:pre-wrap;overflow-wrap:anywhere}button{font:inherit;padding:.5rem 1rem}</style>
-<h1>May this run begin?</h1><pre>${escaped(text)}</pre>${below}<p>Run ${id}</p></html>`;
+<h1>May this run begin?</h1><pre>${escapeHtml(text)}</pre>${below}<p>Run ${id}</p></html>`;
   return { status: 200, body, contentType: 'text/html; charset=utf-8', headers: HEADERS };
 }
 
@@ -70,6 +71,3 @@ function closedBy({ approval, lastError }: RunRecord): string {
   if (approval === undefined) return 'begun by hand';
   return approval.decision ?? (lastError?.code === 'dropped' ? 'dropped' : 'not answered in time');
 }
-
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -19,3 +19,10 @@ export function clearControl(text: string): string {
 export function clearLine(text: string): string {
   return clearControl(text).replaceAll(/[\n\t]/g, ' ');
 }
+
+/** A text between tags: the three characters to which HTML, XML and Slack's text give a meaning. */
+export const escapeText = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
+/** A text anywhere in HTML or XML, also as the value of an attribute in double quotes. */
+export const escapeHtml = (text: string): string => escapeText(text).replaceAll('"', '&quot;');
