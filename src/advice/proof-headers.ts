@@ -3,13 +3,13 @@ import type { Sentence } from '../finding.ts';
 import { isSecretPath } from '../document/document.ts';
 import { adviseVerify, generalScheme } from './proofs/written-verify.ts';
 import { isCarried, oneOfEach } from './proofs/carried.ts';
-import { isSureShape, shapesOf } from './proofs/signature-shapes.ts';
+import { isSureShape, shapesOf, HASHES, hashOf } from './proofs/signature-shapes.ts';
 import { type Sender, shippedSenders } from '../senders/senders.ts';
 import { waysOf } from './vocabulary/senders.ts';
+import { schemesOfHeader, decodeExactly, ENCODINGS } from '../verify/facts.ts';
+
 export { writtenKey } from './proofs/written-verify.ts';
-export { withoutSignature, withStandIn } from './proofs/removed-signature.ts';
 export { deliveryHeaders } from './vocabulary/senders.ts';
-import { schemesOfHeader } from '../verify/facts.ts';
 
 /** The sender that is known by such a header; undefined for any other header. */
 export const provider = (header: string): string | undefined => schemesOfHeader(header)[0];
@@ -60,4 +60,28 @@ export function unknownSignature(headers: Headers): Sender['verify'] {
     ...(hash === 'sha256' ? {} : { algorithm: hash }),
     ...(encoding === 'hex' ? {} : { encoding }),
   };
+}
+
+/** Long texts in the letters of hex and base64. */
+const CODED = /[A-Za-z0-9+/_-]{27,200}={0,2}/g;
+const REMOVED = /\[removed: (\d{2,3}) of (hex|base64|base64url)\]/g;
+/** What may stand around a signature: names of its fields, a time, a prefix. */
+const AROUND = /^[\w .:=,;"-]{0,60}$/;
+
+/** `sha256=[removed: 64 of hex]`; of a text without a signature nothing stays. */
+export function withoutSignature(text: string): string {
+  const left = text.replaceAll(CODED, (coded) => {
+    const encoding = ENCODINGS.find((each) => hashOf(decodeExactly(coded, each)) !== undefined);
+    return encoding === undefined ? coded : `[removed: ${coded.length} of ${encoding}]`;
+  });
+  const isForm = left !== text || text.search(REMOVED) !== -1;
+  return isForm && AROUND.test(left.replaceAll(REMOVED, '')) ? left : '[removed]';
+}
+
+/** A header as it was, with a signature of the same form in place of the one that was removed. */
+export function withStandIn(text: string): string {
+  return text.replaceAll(REMOVED, (removed, length: string, encoding: BufferEncoding) => {
+    const written = HASHES.map(([, bytes]) => Buffer.alloc(bytes).toString(encoding));
+    return written.find((each) => each.length === Number(length)) ?? removed;
+  });
 }

@@ -1,6 +1,6 @@
 /** What samples of requests say of mappings: paths that no sample has, values that none has, keys that tell nothing apart. */
-export { comparedIn } from './samples/compared.ts';
 export {
+  comparedIn,
   type EventSchema,
   kindsOfPath,
   sampledMappings,

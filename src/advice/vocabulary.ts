@@ -1,5 +1,5 @@
 /** What is known of words and values of others, by what a schema is for. */
-import { fileLevelKey } from './keys/file-level-keys.ts';
+import { fileLevelKey } from './keys/key-places.ts';
 import { MAPPING_WORDS } from './vocabulary/mapping-keys.ts';
 import type { SchemaAdvice, ValueHint } from './schema-hints.ts';
 import { keyText, type PartFacts, type SchemaName } from '../document/facts.ts';

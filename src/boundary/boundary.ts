@@ -1,10 +1,9 @@
 import { DEFAULT_HOOK_NAME, type ActionOrigin, type AgentAction, type SafeText } from '../action.ts';
 import { cutText, oneLine } from './lines.ts';
-import { neutralise } from './neutralise.ts';
-import { NeutralisedTexts } from './neutralised-texts.ts';
+import { neutralise, NeutralisedTexts } from './neutralise.ts';
 
 export { cutText, isPrintable, oneLine } from './lines.ts';
-export { NeutralisedTexts } from './neutralised-texts.ts';
+export { NeutralisedTexts } from './neutralise.ts';
 export { splitPrompt, type PromptParts } from './split-prompt.ts';
 
 /** Longest value of one line in a metadata header, in UTF-16 units. */

@@ -161,7 +161,7 @@ export const storeCommands: CommandTable = {
       'copy <from> <to>': {
         about: 'copy all work into an empty store of either kind, while no service uses one of them',
         options: [JSON_OUTPUT],
-        load: async () => (await import('./storage-copy.ts')).copyStore,
+        load: async () => (await import('./storage-tasks.ts')).copyStore,
       },
       'restore <file>': {
         about: 'put a copy in the place of the store, which is kept under another name',

@@ -1,4 +1,4 @@
-import { say, type Subject } from '../finding.ts';
+import { say, type Subject, type Sentence } from '../finding.ts';
 import { access } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
@@ -9,7 +9,6 @@ import {
   type Path,
   type OpenTexts,
 } from '../document/document.ts';
-import { checkDeprecated } from './check-deprecated.ts';
 import { checkDirectories } from './check-directories.ts';
 import { checkTokens } from './check-tokens.ts';
 import { configSchema } from './config-schema.ts';
@@ -17,7 +16,7 @@ import type { ConfigSubjects } from './finding-facts.ts';
 import { hideValues } from './hide-values.ts';
 import { importOpenClawFile as readAndImport, readConfig, type ReadConfig } from './read-config.ts';
 import { resolveReferences, type Resolved, type ResolveOptions } from './references.ts';
-import { createReporter } from './reporter.ts';
+import { createReporter, type Reporter } from './reporter.ts';
 import type { LoadedConfig } from './settings.ts';
 import { toSettings } from './to-settings.ts';
 
@@ -241,4 +240,22 @@ function notFound(cwd: string): Finding {
     message: say`there is no ${DEFAULT_CONFIG_FILES.join(' or ')} in ${name}`,
     hint: say`name a file with --config, or make one with sluice init`,
   };
+}
+
+/** Keys that will go, with what to write in their place. In the schema they are marked `deprecated`. */
+const DEPRECATED: readonly { readonly path: Path; readonly instead: Sentence }[] = [
+  { path: ['gateway', 'maxRunsPerMapping'], instead: say`remove it, and write maxRuns into each mapping` },
+];
+
+/** Tells each use of a key that still works and will go. */
+export function checkDeprecated(reporter: Reporter): void {
+  for (const { path, instead } of DEPRECATED) {
+    if (reporter.root.at(path).value === undefined) continue;
+    reporter.report('DEPRECATED_KEY', path, {
+      severity: 'warning',
+      key: true,
+      message: say`${path.join('.')} is deprecated: it works as before, and goes with a later minor version`,
+      hint: instead,
+    });
+  }
 }

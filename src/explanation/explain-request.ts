@@ -13,6 +13,7 @@ import {
   type NoteJson,
   type SettingJson,
   settingToJson,
+  type SettingText,
 } from '../advice/requests.ts';
 import { formatPlace, type Finding } from '../document/document.ts';
 import { HookError } from '../errors.ts';
@@ -25,7 +26,6 @@ import {
 } from '../hook/hook.ts';
 import type { EvaluationJson } from '../hook/facts.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
-import { templateWarnings } from './template-warnings.ts';
 import { withUnsigned } from './unsigned-fields.ts';
 import { settingNotes, type Happened } from './setting-notes.ts';
 
@@ -174,3 +174,26 @@ export function explanationToJson({ request, evaluation, advice }: RequestExplan
     notes: evaluationNotes(evaluation, advice).map(noteToJson),
   };
 }
+
+/** The findings on templates that were rendered, as hints on their keys. */
+export function templateWarnings(
+  { trace }: Evaluation,
+  diagnostics: readonly Finding[],
+): readonly SettingText[] {
+  const found = diagnostics.filter(
+    ({ severity, code, hint }) =>
+      severity === 'warning' && code.startsWith('TEMPLATE_') && hint !== undefined,
+  );
+  return found.flatMap((warning): readonly SettingText[] => {
+    const { at } = warning;
+    const template = trace.templates.find(({ at: of }) => at !== undefined && holds(of, at));
+    return at === undefined || template === undefined
+      ? []
+      : [{ setting: template.field, at: formatPlace(at), text: inLine(warning) }];
+  });
+}
+
+type Place = NonNullable<Finding['at']>;
+
+const holds = (whole: Place, part: Place): boolean =>
+  whole.source.file === part.source.file && whole.start <= part.start && part.end <= whole.end;

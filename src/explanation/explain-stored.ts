@@ -3,7 +3,13 @@ import type { LoadedConfig } from '../config/config.ts';
 import { createHookRequest, evaluationToJson, readKeptRequest } from '../hook/hook.ts';
 import type { KeptTrace } from '../hook/facts.ts';
 import type { StoredRequest } from '../storage/facts.ts';
-import { type EvaluationNote, type SettingText } from '../advice/requests.ts';
+import {
+  type EvaluationNote,
+  type SettingText,
+  adviceIn,
+  evaluationNotes,
+  settingNote,
+} from '../advice/requests.ts';
 import type { HookRequest } from '../request.ts';
 import type { DecisionRecord, KeptRequest, Storage } from '../storage/storage.ts';
 import {
@@ -167,4 +173,17 @@ async function compared(
     if (notes.length > 0) return notes;
   }
   return [];
+}
+
+/** The hints of its settings, and of the request itself where it was taken; the surest first. */
+export function allHints({ settings, explained }: StoredExplanation): readonly EvaluationNote[] {
+  const ofSettings = [...settings, ...(explained?.advice.settings ?? [])]
+    .map(settingNote)
+    .filter(({ isFine }) => isFine !== true);
+  if (explained?.evaluation.outcome.kind !== 'accepted') return ofSettings;
+  const notes = evaluationNotes(explained.evaluation, explained.advice);
+  const isWhole = !notes.some(({ code }) => code === 'rendered_empty');
+  // A comparison that held for another reason is so whatever else is missing.
+  const others = adviceIn(notes).others.filter(({ code }) => isWhole || code === 'held_otherwise');
+  return [...ofSettings, ...others];
 }

@@ -13,12 +13,17 @@ export {
 } from './explain-request.ts';
 export { type Brief, briefOf, notesBrief } from './brief.ts';
 export { decisionLine, reasonNotes } from './decision-reasons.ts';
-export { explainStored, findOthers, type StoredExplanation, type StoredSources } from './explain-stored.ts';
+export {
+  explainStored,
+  findOthers,
+  type StoredExplanation,
+  type StoredSources,
+  allHints,
+} from './explain-stored.ts';
 export { ownerText } from './format-actions.ts';
 export { type ExplainOptions, formatEvaluation, headOf, settingsFirst } from './format-evaluation.ts';
 export { indent, wrap } from './format-lines.ts';
 export { hintLines, noteLines } from './format-notes.ts';
-export { allHints } from './hints.ts';
 export { isOfRun, runAdvice, runnerNamed } from './run-notes.ts';
 export type { Happened } from './setting-notes.ts';
 export { storedToJson, type StoredJson } from './stored-json.ts';

@@ -13,10 +13,10 @@ import {
   type LoadedGeneration,
 } from './load-generation.ts';
 import { approvalLink } from './approval-link.ts';
-import { limitRules } from './limit-rules.ts';
-import type { LimitRules, NewDelivery } from '../storage/storage.ts';
+import type { LimitRules, NewDelivery, RunLimits } from '../storage/storage.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
+import type { CompiledMapping } from '../mapping/mapping.ts';
 
 /** A start is refused because of what the operator wrote; what it is was reported before. */
 export class WrongFilesError extends Error {
@@ -294,4 +294,18 @@ function sayMappingsOut(health: HealthReporter | undefined, { table }: Generatio
       .filter(({ isOut }) => isOut === true)
       .map(({ id }) => ({ name: id, message: 'the mapping has errors: sluice check shows them' })),
   );
+}
+
+/** How many runs of each mapping may begin and go on: what it says itself, key by key over the default. */
+export function limitRules(
+  standard: RunLimits | undefined,
+  mappings: readonly Pick<CompiledMapping, 'id' | 'limits' | 'maxRuns'>[],
+): LimitRules | undefined {
+  const own = mappings.flatMap(({ id, limits, maxRuns }) => {
+    if (limits === undefined && maxRuns === undefined) return [];
+    const most = maxRuns && { maxRuns: { runs: maxRuns.runs, isKeyed: maxRuns.key !== undefined } };
+    return [[id, { ...standard, ...limits, ...most }] as const];
+  });
+  if (standard === undefined && own.length === 0) return undefined;
+  return { byMapping: new Map(own), ...(standard === undefined ? {} : { default: standard }) };
 }

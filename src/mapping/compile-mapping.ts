@@ -28,9 +28,8 @@ import { compileMatch } from './routing/compile-match.ts';
 import { createReporter, quote, type Reporter } from './mapping-codes.ts';
 import { MappingSchema, type MappingSource } from './mapping-schema.ts';
 import { compileDebounce } from './compile-debounce.ts';
-import { compileCallback } from './compile-callback.ts';
+import { compileCallback, compileApproval, compileTarget } from './compile-target.ts';
 import { compileIgnoredSenders } from './compile-ignored-senders.ts';
-import { compileApproval, compileTarget } from './compile-target.ts';
 import { compileForEach } from './compile-for-each.ts';
 import {
   TEMPLATE_KEYS,

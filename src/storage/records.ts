@@ -6,7 +6,7 @@ export { DROPPED } from './run-records.ts';
 export type * from './accept-records.ts';
 export type * from './cost-records.ts';
 export type * from './event-records.ts';
-export type * from './hold-records.ts';
+export type * from './limit-records.ts';
 export type * from './limit-records.ts';
 export type * from './outbox-records.ts';
 export type * from './replica-records.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
-import { limitRules } from '../../src/generation/limit-rules.ts';
+import { limitRules } from '../../src/generation/live-generation.ts';
 import { readRequestFile, requestFileSchema } from '../../src/golden/golden.ts';
 import type { RequestContent } from '../../src/hook/ids.ts';
 import { mappingJsonSchema } from '../../src/mapping/facts.ts';

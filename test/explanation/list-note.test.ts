@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { noListText } from '../../src/explanation/list-note.ts';
-import { settingNotes } from '../../src/explanation/setting-notes.ts';
+import { noListText, settingNotes } from '../../src/explanation/setting-notes.ts';
 import type { StoredRequest } from '../../src/storage/facts.ts';
 import { settingsWith } from '../support/hook-fixture.ts';
 import type { JsonValue } from '../../src/json.ts';

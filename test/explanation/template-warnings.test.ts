@@ -1,7 +1,7 @@
 /** A warning of `check` on a template, beside a request that was printed with it. */
 import { expect, test } from 'vitest';
 import { advise } from '../../src/advice/advice.ts';
-import { templateWarnings } from '../../src/explanation/template-warnings.ts';
+import { templateWarnings } from '../../src/explanation/explain-request.ts';
 import { parseDocument } from '../../src/document/facts.ts';
 import { compileMappings } from '../../src/mapping/compile.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';

@@ -8,6 +8,7 @@
 import { didYouMean } from '../../document/document.ts';
 import { spelling } from '../../document/facts.ts';
 import { isJsonObject, type JsonValue } from '../../json.ts';
+import { isReserved } from '../../mapping/facts.ts';
 
 /** A path of a body, with its value. */
 export interface KnownPath {
@@ -88,6 +89,13 @@ function namesOf(fields: readonly KnownPath[]): Names {
     byWord: Map.groupBy(fields, ({ keys }) => spelling(keys.filter((key) => !isIndex(key)).join(''))),
   };
 }
+
+/** Keys of a body as templates and conditions write them: a name that would mean another thing gets its root. */
+export const bodyPath = (keys: readonly string[], isRooted = false): string =>
+  (isRooted || keys.length === 0 || isReserved(keys[0] ?? '') || isIndex(keys[0] ?? '')
+    ? ['payload', ...keys]
+    : keys
+  ).join('.');
 
 /** Fields that no list is on the way to: what a path names without a position. */
 export const outsideLists = ({ keys }: KnownPath): boolean => !keys.some(isIndex);

@@ -1,9 +1,9 @@
 /* Rules about the elements of a list: inside, `var` reads the element and nothing else. */
 import { say, todo, write, type Sentence } from '../../finding.ts';
-import { didYouMean } from '../../document/document.ts';
 import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
 import { isListOperator, nameOfVariable, operationOf } from '../../mapping/facts.ts';
 import { renameVariables } from '../rule-parts.ts';
+import { createBodyIndex } from './body-index.ts';
 import { describe, fieldsOf, ruleText, variable, type ReadVariable } from './rule-operands.ts';
 
 /** Whether a rule asks something of each element by itself; `reduce` has names of its own for it. */
@@ -88,14 +88,8 @@ function renamed(
   return ruleText(operator, [variable(list), renameVariables(rule, (name) => names.get(name) ?? name)]);
 }
 
-/** The end of a path that an element has, or a key of an element that is spelt nearly so. */
+/** The one path of an element that is nearest to a name. */
 function nearIn(elements: readonly JsonValue[], name: string): string | undefined {
-  const keys = name.split('.');
-  for (let from = 1; from < keys.length; from += 1) {
-    const rest = keys.slice(from);
-    if (elements.some((element) => valueAt(element, rest) !== undefined)) return rest.join('.');
-  }
-  const known = new Set(elements.flatMap((element) => Object.keys(element as object).slice(0, 100)));
-  // `item.skuu`: the last name may be the one of the element.
-  return didYouMean(keys.at(-1) ?? '', known);
+  const found = elements.map((element) => createBodyIndex(element).find(name.split('.')));
+  return found.find(({ length }) => length === 1)?.[0]?.keys.join('.');
 }

@@ -6,8 +6,7 @@ import { say, write, type Sentence } from '../../finding.ts';
 import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { fieldAt, isJsonObject, type JsonValue } from '../../json.ts';
-import { isReserved } from '../../mapping/facts.ts';
-import { listsIn, type BodyIndex, type KnownPath } from './body-index.ts';
+import { bodyPath, listsIn, type BodyIndex, type KnownPath } from './body-index.ts';
 import { openBlocks, pathsIn } from './open-blocks.ts';
 
 /** What was read of the elements of one list. */
@@ -48,9 +47,7 @@ export function findElementReads(evaluation: Evaluation, index: BodyIndex): Elem
     .toSorted((a, b) => b.reads.length - a.reads.length)[0];
   if (found === undefined || !isSure(found.list, found.reads)) return undefined;
   const { list, reads } = found;
-  const forEach =
-    list.keys.length === 0 || isReserved(list.keys[0] ?? '') ? ['payload', ...list.keys] : list.keys;
-  const name = forEach.join('.');
+  const name = bodyPath(list.keys);
   const count = list.value.length;
   return {
     list: name,

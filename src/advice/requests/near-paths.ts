@@ -3,9 +3,8 @@ import { withDots } from '../dialects/paths.ts';
 import type { FoundText } from './evaluation-advice.ts';
 import { didYouMean } from '../../document/document.ts';
 import { valueAt, type JsonValue } from '../../json.ts';
-import { isReserved } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
-import { createBodyIndex, isIndex, outsideLists, type BodyIndex, type KnownPath } from './body-index.ts';
+import { bodyPath, createBodyIndex, isIndex, outsideLists, type BodyIndex } from './body-index.ts';
 
 /** A path that may have been meant, as it is written, with its value. */
 export interface NearPath {
@@ -34,21 +33,14 @@ export function suggestPaths(
   if (outside !== undefined) return asPath(outside, request);
   // Brackets are for templates: a condition writes a position with a dot.
   const there = dotted === missing ? undefined : valueAt(body.body, keys);
-  if (there !== undefined) return [asWritten({ keys, value: there }, isRoot)];
+  if (there !== undefined) return [{ path: bodyPath(keys, isRoot), value: there }];
   const found = body.find(keys).filter(({ keys: to }) => keys.length > 1 || !to.some(isIndex));
-  return found.map((each) => asWritten(each, isRoot));
+  return found.map(({ keys: to, value }) => ({ path: bodyPath(to, isRoot), value }));
 }
 
 function asPath(path: string | undefined, { headers, query }: HookRequest): readonly NearPath[] {
   const value = path === undefined ? undefined : valueAt({ headers, query }, path.split('.'));
   return path === undefined ? [] : [value === undefined ? { path } : { path, value }];
-}
-
-/** As a template and a condition write it; a name that would mean another thing gets its root. */
-function asWritten({ keys, value }: KnownPath, isRoot = false): NearPath {
-  const [first = ''] = keys;
-  const root = isRoot || isReserved(first) || isIndex(first) ? 'payload.' : '';
-  return { path: `${root}${keys.join('.')}`, value };
 }
 
 /** Whether a suggestion has the last names of a path, or is spelt nearly so; else it merely ends in the same name. */
@@ -100,9 +92,7 @@ export function findText(wanted: string, body: BodyIndex, was: JsonValue | undef
   const texts = body
     .fields()
     .flatMap(({ keys, value }) =>
-      typeof value === 'string' && outsideLists({ keys, value })
-        ? [{ at: asWritten({ keys, value }).path, text: value }]
-        : [],
+      typeof value === 'string' && outsideLists({ keys, value }) ? [{ at: bodyPath(keys), text: value }] : [],
     );
   return (
     texts.find(({ text }) => text === wanted) ??
@@ -116,7 +106,7 @@ function nameThatIsTrue(wanted: string, body: BodyIndex): FoundText | undefined 
   const found = body
     .fields()
     .find((field) => field.value === true && field.keys.at(-1) === wanted && outsideLists(field));
-  return found && { at: asWritten(found).path, text: wanted, isTrue: true };
+  return found && { at: bodyPath(found.keys), text: wanted, isTrue: true };
 }
 
 /** `incident.trigger` and `incident.triggered`: at most a few letters are different, and one holds most of the other. */

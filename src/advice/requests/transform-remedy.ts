@@ -1,5 +1,5 @@
 import { say, todo, write, type Sentence } from '../../finding.ts';
-import { fieldAt, isJsonObject, parseJson, type JsonValue } from '../../json.ts';
+import { fieldAt, isJsonObject, parseJson } from '../../json.ts';
 import type { TransformTrace } from '../../hook/hook.ts';
 import { surest, type Way } from '../rule.ts';
 import { createBodyIndex, outsideLists } from './body-index.ts';
@@ -114,8 +114,9 @@ function absentField({ failed, input }: AskedFailure): Sentence | undefined {
     value === null
       ? say`${path} is null in this request, and ${where} reads on from it`
       : say`the request has no ${path}, which ${where} reads`;
-  const [near, ...more] = value === null ? [] : pathsTo(argument, keys.at(-1) ?? '');
-  if (near !== undefined && more.length === 0) return say`${what}; it has ${near}: ${todo}read that`;
+  const [near, ...more] = value === null ? [] : createBodyIndex(argument).find(keys).filter(outsideLists);
+  if (near !== undefined && more.length === 0)
+    return say`${what}; it has ${near.keys.join('.')}: ${todo}read that`;
   const [, field = '…'] = /reading '([\w$]+)'/.exec(message) ?? [];
   return say`${what}: ${todo}write ${read.expression}?.${field}, and behind the whole expression ?? with what to say where it is not there`;
 }
@@ -131,9 +132,3 @@ function ofWords({ failed: { message } }: AskedFailure): Sentence | undefined {
 
 const WEB =
   /reading '(?:json|send|sendStatus|status|end|write|setHeader)'|\b(?:res|response)\b|\.(?:json|send|status) is not/;
-
-/** The paths that end in a name, those through lists left out; the nearest first. */
-function pathsTo(input: JsonValue, name: string): readonly string[] {
-  const fields = createBodyIndex(input).fields().filter(outsideLists);
-  return fields.flatMap(({ keys }) => (keys.at(-1) === name ? [keys.join('.')] : []));
-}

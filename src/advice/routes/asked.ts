@@ -1,13 +1,7 @@
 /* What a mapping asks of a request of its path, and which texts that leaves to each of its fields. */
 import type { JsonValue } from '../../json.ts';
-import {
-  canonicalPath,
-  conjunctsOf,
-  hasDefault,
-  isReserved,
-  nameOfVariable,
-  operationOf,
-} from '../../mapping/facts.ts';
+import { canonicalPath, conjunctsOf, hasDefault, nameOfVariable, operationOf } from '../../mapping/facts.ts';
+import { bodyPath } from '../requests/body-index.ts';
 import type { CompiledMapping } from '../../mapping/mapping.ts';
 
 /** A field that has to be one of some texts. */
@@ -44,11 +38,8 @@ function unionOf(parts: readonly (Narrowed | undefined)[]): Narrowed | undefined
 }
 
 /** A field as a condition names it: those of the payload without `payload`, where no other name stands first then. */
-export function shownField(keys: readonly string[]): string {
-  const [root, next, ...rest] = keys;
-  const isShort = root === 'payload' && next !== undefined && !isReserved(next);
-  return (isShort ? [next, ...rest] : keys).join('.');
-}
+export const shownField = ([root = '', ...keys]: readonly string[]): string =>
+  root === 'payload' ? bodyPath(keys) : [root, ...keys].join('.');
 
 /** What a mapping asks for, in the forms in which it is compared. */
 export interface Asked {

@@ -1,8 +1,9 @@
 /** The configuration: files that are none, names that lead nowhere, references that cannot be resolved. */
 import { AGENT_RUNNERS, type ConfigFacts } from '../../config/facts.ts';
 import { replaceWithin } from '../../document/document.ts';
-import { say } from '../../finding.ts';
-import { type AnyRule, hint, near, nearName, rule } from '../rule.ts';
+import { say, quoted } from '../../finding.ts';
+import { type AnyRule, hint, near, nearName, rule, remedy } from '../rule.ts';
+import { secretHint } from '../vocabulary/secrets.ts';
 
 const CONFIGURATION =
   'name the configuration, -c PATH/sluice.yaml, or leave -c out in the folder of that file';
@@ -133,3 +134,42 @@ const REFERENCES: readonly AnyRule[] = [
 ];
 
 export const CONFIGURATION_RULES: readonly AnyRule[] = [...OTHER_FILES, ...NAMES, ...REFERENCES];
+
+export const SECRETS = [
+  rule({
+    on: 'VERIFY_SECRET',
+    name: 'wrong-secret',
+    confidence: 'certain',
+    find: (facts) => facts,
+    say: (facts) => quoted(secretHint(facts)),
+  }),
+];
+
+export const RUNNERS = [
+  remedy(
+    'PLUGIN_NOT_LOADED',
+    say`name a package that is installed, or a file relative to the configuration; its default export is a channel module`,
+  ),
+  hint('RUNNER_SETTINGS', ['model-runner', 'certain'], ({ runner, of, key }) => {
+    if (of === 'no-model') return say`set agents.defaults.model to provider/model, or model in the mapping`;
+    if (of === 'model')
+      return say`name a model of one of them, or add its provider to gateway.runners.${runner}.providers`;
+    if (key === undefined)
+      return say`run that command where Sluice is installed, with -g where it is installed globally`;
+    if (key.endsWith('.apiKey')) return say`add apiKey there, as \${NAME} or {file: PATH}`;
+    if (key.endsWith('.baseUrl')) return say`add the address, for example http://127.0.0.1:11434/v1`;
+    return key === 'providers'
+      ? say`gateway.runners.${runner}.providers says which models can be asked, and through which package`
+      : say`rename it; models are named provider/model`;
+  }),
+  remedy(
+    'COST_NOT_TOLD',
+    say`give it a Claude Code or opencode agent as runner, which say it; or bound the runs in place of what they cost: limits: {runsPerHour: 60}`,
+  ),
+  hint(
+    'TIMEOUT_CUT',
+    ['limit', 'certain'],
+    ({ asked, most }) =>
+      say`write maxTimeoutSeconds: ${asked} below agents.defaults, or timeoutSeconds: ${most} here`,
+  ),
+];

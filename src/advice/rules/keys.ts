@@ -1,7 +1,7 @@
 /** Keys of a mapping that are in order one by one, and do not do what they were written for. */
 import type { Path } from '../../document/document.ts';
 import { inWords, singleQuoted } from '../../document/facts.ts';
-import { say } from '../../finding.ts';
+import { say, type Finding } from '../../finding.ts';
 import {
   AGENT_KEYS,
   quote,
@@ -10,7 +10,7 @@ import {
   type MappingsSubject,
   type MappingSubject,
 } from '../../mapping/facts.ts';
-import { look, replacing, type Found } from '../rule.ts';
+import { look, replacing, type Found, hint, remedy } from '../rule.ts';
 import { eventIdOf, retryHeaders } from '../vocabulary/senders.ts';
 
 /** A field of the request, by what it begins with. */
@@ -166,4 +166,28 @@ export const KEYS = [
   look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], name: 'needless-trust', find: needlessTrust }),
   look({ on: 'mapping', codes: ['MAPPING_WITHOUT_TEMPLATE'], find: withoutTemplate }),
   look({ on: 'mappings', codes: ['OPENCLAW_KEYS_IGNORED'], find: ignoredKeys }),
+];
+
+const keyOf = ({ at }: Finding): string =>
+  at === undefined ? '' : at.source.text.slice(at.start, at.end).replaceAll(/["']/g, '');
+
+/** Keys of a mapping that are written twice because both are meant, and how the two are joined. */
+const TWICE: Readonly<Record<string, string>> = {
+  match:
+    'write one match with when: {"or": [rule, rule]} for "one or the other", or when: {"and": [rule, rule]} for "both"; for another path, a second entry with its own id',
+  when: 'join the rules, as a match has one when: {"and": [rule, rule]}, or {"or": [rule, rule]} where one of them is enough',
+  path: 'write a second entry with its own id for the other path: an entry takes one',
+  messageTemplate: 'join the texts in one template, with | for several lines',
+  mappings: 'put the entries of both below one mappings',
+};
+
+export const DOUBLE_KEYS = [
+  hint('DUPLICATE_KEY', ['both-are-meant', 'certain'], ({ of }, finding) =>
+    of === 'mapping' && Object.hasOwn(TWICE, keyOf(finding)) ? TWICE[keyOf(finding)] : undefined,
+  ),
+  remedy(
+    'DUPLICATE_KEY',
+    say`keep one of the two; where a new entry of a list begins here, begin it with a dash`,
+    'guess',
+  ),
 ];

@@ -1,12 +1,12 @@
 /** Transforms: files and imports that are not there, parts of Node and browsers, functions that return nothing. */
 import path from 'node:path';
-import { formatPlace } from '../../document/document.ts';
+import { formatPlace, didYouMean } from '../../document/document.ts';
 import { say } from '../../finding.ts';
 import { NODE_STAND_INS, standInOf } from '../../sandbox/facts.ts';
 import { hint, look, nearName, remedy } from '../rule.ts';
 import { foundAt, misreadArgument } from '../transforms/argument.ts';
-import { suggestModule } from '../transforms/near-modules.ts';
 import { hintForGlobal, hintForImport } from '../vocabulary/node-parts.ts';
+import { readdirSync } from 'node:fs';
 
 const INTO_FOLDER = say`move the file into hooks.transformsDir: links are followed before this is decided`;
 
@@ -120,3 +120,27 @@ export const MODULE_LOOKS = [
     find: (module) => foundAt(module, misreadArgument(module)),
   }),
 ];
+
+/** The module that was probably meant: another ending, a near name, or the transforms folder written twice. */
+export function suggestModule(dir: string, module: string): string | undefined {
+  const steps = module.split('/').filter((step) => step !== '' && step !== '.' && step !== '..');
+  const known = (name: string): boolean =>
+    modulesIn(path.resolve(dir, path.dirname(name))).includes(path.basename(name));
+  for (let from = 1; from < steps.length; from += 1) {
+    const name = steps.slice(from).join('/');
+    if (known(name)) return name;
+  }
+  const names = modulesIn(path.resolve(dir, path.dirname(module)));
+  const wanted = path.basename(module);
+  const stem = wanted.replace(/\.\w+$/, '');
+  const near = names.find((name) => name.replace(/\.\w+$/, '') === stem) ?? didYouMean(wanted, names);
+  return near === undefined ? undefined : path.posix.join(path.posix.dirname(module), near);
+}
+
+function modulesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => /\.(?:ts|mts|js|mjs|cjs)$/.test(name));
+  } catch {
+    return [];
+  }
+}

@@ -1,14 +1,14 @@
 /** Conditions that no sample of a path satisfies, or all do, and values that none has. */
-import { didYouMean, type Place } from '../../document/document.ts';
+import type { Place } from '../../document/document.ts';
 import { mapSentence, say, type Sentence } from '../../finding.ts';
-import { isJsonObject, type JsonValue } from '../../json.ts';
+import type { JsonValue } from '../../json.ts';
 import { compileReader, namesRead, quote } from '../../mapping/facts.ts';
 import type { ConditionTrace } from '../../mapping/mapping.ts';
+import { suggestPaths } from '../requests/near-paths.ts';
 import { look, replacing, type Found } from '../rule.ts';
-import { comparedIn } from '../samples/compared.ts';
+import { comparedIn, type Sample, type SampledMapping } from '../samples/sampled-mapping.ts';
 import { nearMisses, type NearMiss } from '../samples/sample-advice.ts';
-import type { Sample, SampledMapping } from '../samples/sampled-mapping.ts';
-import { isSlipOfName, isSlipOfValue } from '../samples/slips.ts';
+import { isSlip, isSlipOfValue } from '../samples/slips.ts';
 
 /** Values that are listed. */
 const MAX_VALUES = 6;
@@ -121,17 +121,9 @@ function misspelt({ mapping: { match }, taken, ofPath, named }: SampledMapping):
 const valuesIn = (samples: readonly Sample[], name: string): readonly JsonValue[] =>
   samples.flatMap(({ request }) => compileReader(name.split('.'))({ request }) ?? []);
 
-/** A field beside the one that is read, with a slip of its name. */
-function nearName(name: string, samples: readonly Sample[]): string | undefined {
-  const keys = name.split('.');
-  const last = keys.at(-1) ?? '';
-  for (const { request } of samples) {
-    const parent = compileReader(keys.slice(0, -1))({ request });
-    const near = isJsonObject(parent) ? didYouMean(last, Object.keys(parent)) : undefined;
-    if (near !== undefined && isSlipOfName(last, near)) return [...keys.slice(0, -1), near].join('.');
-  }
-  return undefined;
-}
+/** The path of samples that is the one that is read but for a slip in one of its names. */
+const nearName = (name: string, samples: readonly Sample[]): string | undefined =>
+  samples.flatMap(({ request }) => suggestPaths(name, request)).find(({ path }) => isSlip(name, path))?.path;
 
 /** Where a word stands in a condition; the whole of it where it stands there more than once. */
 function within(at: Place, word: string): Place {

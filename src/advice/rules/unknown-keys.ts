@@ -11,8 +11,7 @@ import {
   spelling,
 } from '../../document/facts.ts';
 import { type Confidence, type Finding, quoted } from '../../finding.ts';
-import { findKeyPlaces, takesAt } from '../keys/key-places.ts';
-import { placesHint } from '../keys/place-hints.ts';
+import { findKeyPlaces, takesAt, placesHint } from '../keys/key-places.ts';
 import { type AnyRule, type Fix, rule } from '../rule.ts';
 import { findMeaning, kindsWith } from '../schema.ts';
 import { MAX_KEYS } from '../values/written-forms.ts';

@@ -1,6 +1,6 @@
 /** Values that are missing, of another kind than the one that is wanted, or not among those that are taken. */
 import { isSecretPath } from '../../document/document.ts';
-import { type ValueHint } from '../schema-hints.ts';
+import { type ValueHint, secondsIn } from '../schema-hints.ts';
 import { findSchemas, formatPath, keyText, type PartFacts } from '../../document/facts.ts';
 import { type Confidence, type Finding, quoted } from '../../finding.ts';
 import type { Facts } from '../facts.ts';
@@ -8,7 +8,6 @@ import { type AnyRule, hint, near, nearName, rule } from '../rule.ts';
 import { findMeaning } from '../schema.ts';
 import { likelySeconds } from '../values/long-seconds.ts';
 import { otherShape } from '../values/other-shapes.ts';
-import { guessValue } from '../values/units.ts';
 import { formHint } from '../values/written-forms.ts';
 import { valueHint, wordsOf } from '../vocabulary.ts';
 import { findCommentValue } from '../yaml/text-errors.ts';
@@ -116,3 +115,40 @@ export const VALUES: readonly AnyRule[] = [
   }),
   hint('INVALID_VALUE', ['meaning', 'guess'], meaning),
 ];
+
+/** In bytes, by the first letter. */
+const BYTES: Readonly<Record<string, number>> = { b: 1, k: 1_024, m: 1_048_576, g: 1_073_741_824 };
+
+const bytesIn = (unit: string): number =>
+  /^(?:b|[kmg](?:i?b)?)$/i.test(unit) ? (BYTES[unit.charAt(0).toLowerCase()] ?? Number.NaN) : Number.NaN;
+
+/** A number with a unit, a number in quotes, or a word for true and false, where a number or boolean is expected. */
+export function guessValue(key: string, value: unknown, expected: readonly string[]): ValueHint | undefined {
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  if (expected.includes('a boolean')) {
+    const isTrue = /^(?:true|yes|on|y)$/i.test(text);
+    if (!isTrue && !/^(?:false|no|off|n)$/i.test(text))
+      return { hint: 'write true or false, without quotes' };
+    return { hint: `write ${isTrue}, without quotes`, text: String(isTrue) };
+  }
+  if (!expected.includes('a number') && !expected.includes('a whole number')) return undefined;
+  if (/^-?\d+(\.\d+)?$/.test(text)) return { hint: 'remove the quotes', text };
+  return withUnit(key, text);
+}
+
+function withUnit(key: string, text: string): ValueHint | undefined {
+  const [, digits = '', unit = ''] = /^(\d+(?:\.\d+)?)\s*([a-z]+)$/i.exec(text) ?? [];
+  if (digits === '') return undefined;
+  if (/[Bb]ytes$/.test(key)) return counted(Number(digits) * bytesIn(unit), 'bytes');
+  const seconds = secondsIn(text) ?? Number.NaN;
+  if (/[Ss]econds$/.test(key)) return counted(seconds, 'seconds');
+  if (key.endsWith('Ms')) return counted(seconds * 1_000, 'milliseconds');
+  if (/[Hh]ours$/.test(key)) return counted(seconds / 3_600, 'hours');
+  return /[Dd]ays$/.test(key) ? counted(seconds / 86_400, 'days') : undefined;
+}
+
+function counted(amount: number, unit: string): ValueHint | undefined {
+  if (!Number.isInteger(amount)) return undefined;
+  return { hint: `write ${String(amount)}: it is a number of ${unit}`, text: String(amount) };
+}

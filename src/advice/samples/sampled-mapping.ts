@@ -1,11 +1,16 @@
 import type { JsonValue } from '../../json.ts';
-import { canonicalPath, compileReader } from '../../mapping/facts.ts';
+import {
+  canonicalPath,
+  compileReader,
+  isListOperator,
+  nameOfVariable,
+  operationOf,
+} from '../../mapping/facts.ts';
 import type { CompiledMapping, RoutingTable, Scope } from '../../mapping/mapping.ts';
 import type { Subject } from '../../finding.ts';
 import type { HookRequest } from '../../request.ts';
 import { createBodyIndex, type BodyIndex } from '../requests/body-index.ts';
 import { kindNotes } from '../requests/request-notes.ts';
-import { comparedIn } from './compared.ts';
 
 /** A request as a sender sends it. */
 export interface Sample {
@@ -202,3 +207,20 @@ function nameOf(
 
 /** Longer texts are no names of events. */
 const MAX_NAME = 60;
+
+/** A variable with the texts that a condition compares it with. */
+export interface Compared {
+  readonly name: string;
+  readonly values: readonly string[];
+}
+
+/** What a condition tells kinds of events apart by: variables that are equal to a text, or in a list of texts. */
+export function comparedIn(rule: JsonValue): readonly Compared[] {
+  if (Array.isArray(rule)) return (rule as readonly JsonValue[]).flatMap(comparedIn);
+  const { operator, operands } = operationOf(rule) ?? { operator: '', operands: [] };
+  if (isListOperator(operator)) return [];
+  const name = operands.map(nameOfVariable).find(Boolean);
+  const values = operands.flat().filter((each) => typeof each === 'string');
+  const isComparison = /^(?:[!=]==?|in)$/.test(operator) && operands.length === 2;
+  return isComparison && name !== undefined ? [{ name, values }] : comparedIn(operands);
+}

@@ -1,12 +1,11 @@
 /** Changing mappings and transforms, and seeing at once what the change would do. */
+import * as author from './author-store.ts';
 import { effect, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ShownFinding } from '../protocol.ts';
-import * as author from './author-store.ts';
 import { createEditor, type Editor } from './editor.ts';
 import { count, formatTime } from './format.ts';
-import { ImpactView } from './impact-view.tsx';
 import { mayWrite } from './inbox-store.ts';
 import { place } from './navigation.ts';
 import { NoteList } from './note-list.tsx';
@@ -18,6 +17,7 @@ import { Tabs } from './tabs.tsx';
 import { say } from './toast.ts';
 import { TemplateList } from './template-view.tsx';
 import { TransformView, WhyView } from './trace-view.tsx';
+import { busy, impact } from './author-store.ts';
 
 async function saveFile(): Promise<void> {
   const said = await author.save();
@@ -267,6 +267,48 @@ function Payload({ onInsert }: { readonly onInsert: (path: string) => void }): J
       <p class="quiet small">Choose a value to put its path into the file.</p>
       <PayloadTree root="payload" value={author.payload.value} label="payload" {...choice} />
       <PayloadTree root="headers" value={headers} label="headers" {...choice} />
+    </>
+  );
+}
+
+/** Differences that are open at first. */
+const OPEN = 3;
+
+export function ImpactView(): JSX.Element {
+  const found = impact.value;
+  if (found === undefined) {
+    return (
+      <p class="quiet">
+        {busy.value === '' ? 'A file with errors cannot be tried.' : 'trying all requests…'}
+      </p>
+    );
+  }
+  const { kept, golden, changes } = found;
+  return (
+    <>
+      <p>
+        <strong>
+          {changes.length} of {kept + golden} would change
+        </strong>{' '}
+        <span class="quiet">
+          {count(kept, 'kept request')}, {count(golden, 'golden case')}; nothing was sent or performed
+        </span>
+      </p>
+      {changes.map(({ name, kind, difference }, index) => (
+        <details key={name} open={index < OPEN}>
+          <summary>
+            <span class="quiet">{kind}</span>{' '}
+            {kind === 'kept' ? <a href={`/request/${name}`}>{name}</a> : name}
+          </summary>
+          <pre class="difference">
+            {difference.split('\n').map((line, number) => (
+              <div key={number} class={{ '+': 'added', '-': 'removed' }[line[0] ?? ''] ?? ''}>
+                <ShownText text={line} />
+              </div>
+            ))}
+          </pre>
+        </details>
+      ))}
     </>
   );
 }

@@ -20,8 +20,8 @@ import {
   NO_WORKER_IN_TIME,
   STOPPING,
   TOO_MANY,
-} from './deferral.ts';
-import { ConditionVariable } from './condition-variable.ts';
+  ConditionVariable,
+} from './condition-variable.ts';
 import { JobQueue } from './job-queue.ts';
 import type { Job, JobOutcome, PooledModule } from './job.ts';
 import { noteAnswer, Placement } from './placement.ts';

@@ -1,4 +1,4 @@
-import { ALL_MAPPINGS, type LimitedMapping } from '../records.ts';
+import { ALL_MAPPINGS, type LimitedMapping, type RunnerHold } from '../records.ts';
 import type { Store } from './store.ts';
 
 const PAUSE =
@@ -35,4 +35,18 @@ export function unmarkLimited({ sql }: Store, beforeMs: number): readonly string
   const well = sql.all<{ mappingId: string }>(WELL, Math.round(beforeMs));
   if (well.length > 0) sql.post(UNMARK, Math.round(beforeMs));
   return well.map(({ mappingId }) => mappingId);
+}
+
+const SAVE = `INSERT INTO runner_holds (runner, model, since, code, message, retry_at, tries) VALUES (?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT (runner, model) DO UPDATE SET code = excluded.code, message = excluded.message,
+    retry_at = excluded.retry_at, tries = excluded.tries`;
+const REMOVE = 'DELETE FROM runner_holds WHERE runner = ? AND model = ?';
+
+export function saveHold({ sql }: Store, hold: RunnerHold): void {
+  const { runner, model = '', since, code, message, retryAt, tries } = hold;
+  sql.post(SAVE, runner, model, Math.round(since), code, message, Math.round(retryAt), tries);
+}
+
+export function removeHold({ sql }: Store, runner: string, model?: string): boolean {
+  return sql.run(REMOVE, runner, model ?? '') > 0;
 }

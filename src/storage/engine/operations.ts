@@ -2,7 +2,7 @@ import * as accept from './accept-operations.ts';
 import * as activity from './activity-reads.ts';
 import * as events from './event-operations.ts';
 import * as generations from './generation-operations.ts';
-import * as holds from './hold-operations.ts';
+import * as holds from './limit-operations.ts';
 import * as journal from './journal-operations.ts';
 import * as limits from './limit-operations.ts';
 import * as limitReads from './limit-reads.ts';
