@@ -1,6 +1,6 @@
 /** What is known of mistakes that show in requests: why one missed, what it was taken for, and what to write. */
 export { bodyPath, createBodyIndex, outsideLists } from './requests/body-index.ts';
-export { createAdvisor } from './requests/advisor.ts';
+export { adviceOnUnread, createAdvisor } from './requests/advisor.ts';
 export { nearestMisses, placesOf } from './requests/considered-notes.ts';
 export type {
   EvaluationAdvice,
@@ -33,7 +33,7 @@ export { sayDifference } from './requests/difference.ts';
 export { howRepeated } from './requests/repeat-note.ts';
 export { remedyOf } from './requests/refusal-remedy.ts';
 export { advisedWarnings, keptWarning } from './requests/warnings.ts';
-export { adviceFor, adviceOnUnread } from './requests/request-advice.ts';
+export { adviceFor } from './requests/request-advice.ts';
 export { cut, spanOf } from './requests/shown-values.ts';
 export { senderNote } from './requests/sender-note.ts';
 export { EVENT_ID, kindHeaders } from './vocabulary/events.ts';

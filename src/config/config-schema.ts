@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import * as z from 'zod';
 import { gatewaySchema } from './gateway-schema.ts';
 import { hooksSchema } from './hooks-schema.ts';
@@ -91,8 +92,7 @@ function allowReference(schema: z.core.JSONSchema.BaseSchema): void {
   if (type !== 'number' && type !== 'integer' && type !== 'boolean') return;
   for (const key of Object.keys(schema)) delete schema[key];
   Object.assign(schema, {
-    ...(description === undefined ? {} : { description }),
-    ...(fallback === undefined ? {} : { default: fallback }),
+    ...defined({ description, default: fallback }),
     anyOf: [
       { type, ...bounds },
       { type: 'string', pattern: String.raw`^\$\{[A-Za-z_]` },

@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import type { Sentence } from '../finding.ts';
 import {
   replaceWithin,
@@ -66,8 +67,7 @@ function diagnosticAt(
     message,
     at,
     ...(labels.length === 0 ? {} : { labels }),
-    ...(hint === undefined ? {} : { hint }),
-    ...(facts === undefined ? {} : { facts }),
+    ...defined({ hint, facts }),
     ...(finding.isGeneral === true ? { isGeneral: true } : {}),
     ...(hides ? { hides: [root.place(path)] } : {}),
   };

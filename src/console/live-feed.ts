@@ -3,6 +3,7 @@
  * more, for which it reads the list again; what it missed while it was away is sent again from a ring, as long as it is
  * there.
  */
+import { defined } from '../json.ts';
 import { randomUUID } from 'node:crypto';
 import { setInterval } from 'node:timers';
 import { decisionLine } from '../explanation/explanation.ts';
@@ -154,8 +155,7 @@ export function rowOf(decision: DecisionRecord): InboxRow {
     path: decision.path,
     status: decision.status,
     outcome: decision.outcome,
-    ...(code === undefined ? {} : { code }),
-    ...(mappingId === undefined ? {} : { mapping: mappingId }),
+    ...defined({ code, mapping: mappingId }),
     ...(note === '' ? {} : { note }),
     ...(decision.actionIds.length === 0 ? {} : { work: decision.actionIds.slice(0, MAX_WORK) }),
     ...(decision.findings?.some(({ code: said }) => said === 'repeat') === true ? { isRepeat: true } : {}),

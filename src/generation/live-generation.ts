@@ -210,8 +210,7 @@ function applyOverrides(
   const settings = adjust?.(config.settings) ?? config.settings;
   const server = {
     ...settings.server,
-    ...(overrides.host === undefined ? {} : { host: overrides.host }),
-    ...(overrides.port === undefined ? {} : { port: overrides.port }),
+    ...defined({ host: overrides.host, port: overrides.port }),
   };
   const { hooks } = settings;
   const token = hooks.token ?? (hooks.enabled ? makeToken?.(server.host) : undefined);

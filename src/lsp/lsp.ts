@@ -33,7 +33,7 @@ import {
 import { completeAt, type Known, knownPaths, parseExact, type SampleContent } from '../console/facts.ts';
 import type { OpenTexts } from '../document/document.ts';
 import { type Finding, type Place, printSentence, type TextEdit } from '../finding.ts';
-import { valueAt } from '../json.ts';
+import { defined, valueAt } from '../json.ts';
 import { listHelpers, mappingJsonSchema } from '../mapping/facts.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
@@ -265,8 +265,7 @@ class LanguageServer {
     return offer.options.map(({ label, type, detail, info, apply = label }) => ({
       label,
       kind: COMPLETION_KIND[type],
-      ...(detail === undefined ? {} : { detail }),
-      ...(info === undefined ? {} : { documentation: info }),
+      ...defined({ detail, documentation: info }),
       textEdit: { range: { start, end: params.position }, newText: apply },
     }));
   }

@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import { field, textField } from '../outgoing/outgoing.ts';
 import type { MailAttachment, MailContent } from './source.ts';
 
@@ -14,8 +15,7 @@ export function gmailContent(message: unknown): Extract<MailContent, { kind: 'pa
     kind: 'parts',
     header,
     attachments,
-    ...(found === undefined ? {} : { text: found }),
-    ...(html === undefined ? {} : { html }),
+    ...defined({ text: found, html }),
   };
 }
 

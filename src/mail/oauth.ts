@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import type { Configuration, ServerMetadata, TokenEndpointResponse } from 'openid-client';
 import { connectionCode, describe, field, textField } from '../outgoing/outgoing.ts';
 import { MailFailure } from './mail-failure.ts';
@@ -76,8 +77,7 @@ function serverMetadata({ issuer, authorization, token, device }: KnownEndpoints
   return {
     issuer: issuer ?? new URL(token).origin,
     token_endpoint: token,
-    ...(authorization === undefined ? {} : { authorization_endpoint: authorization }),
-    ...(device === undefined ? {} : { device_authorization_endpoint: device }),
+    ...defined({ authorization_endpoint: authorization, device_authorization_endpoint: device }),
   };
 }
 

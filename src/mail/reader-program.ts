@@ -2,6 +2,7 @@
  * The program of the process that reads a mailbox; `mail-process.ts` starts it. All that it needs of the service goes
  * over the channel to it, and it ends when the channel does.
  */
+import { defined } from '../json.ts';
 import type { MailStorage } from '../storage/storage.ts';
 import type { EndpointAnswer } from './hook-endpoint.ts';
 import { type MailService, startMail } from './mail-service.ts';
@@ -68,8 +69,7 @@ function start({ times, open, deaths, ...options }: ReaderStart): MailService {
       send({ kind: 'log', level, fields: { ...fields }, text });
   return startMail({
     ...options,
-    ...(times === undefined ? {} : { times }),
-    ...(open === undefined ? {} : { open }),
+    ...defined({ times, open }),
     store,
     endpoint: (request) => ask<EndpointAnswer>({ ask: 'endpoint', args: [request] }),
     log: {

@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import type { Readable, Writable } from 'node:stream';
 import type { RunnerSettings } from '../config/config.ts';
 import { type ArgvValues, expandArgv } from './command-argv.ts';
@@ -351,8 +352,7 @@ function commandEnvironment(
     SLUICE_THINKING: turn.thinking ?? '',
     SLUICE_TIMEOUT_SECONDS: String(turn.timeoutSeconds),
     SLUICE_HISTORY_FILE: workspace.historyFile,
-    ...(turn.traceparent === undefined ? {} : { TRACEPARENT: turn.traceparent }),
-    ...(workspace.promptFile === undefined ? {} : { SLUICE_PROMPT_FILE: workspace.promptFile }),
+    ...defined({ TRACEPARENT: turn.traceparent, SLUICE_PROMPT_FILE: workspace.promptFile }),
   };
 }
 

@@ -13,6 +13,7 @@
  *
  * The main session's own turns go to the remote's `/wake`.
  */
+import { defined } from '../json.ts';
 import { createHash } from 'node:crypto';
 import type { RunnerSettings } from '../config/config.ts';
 import { LAST_CHANNEL } from '../action.ts';
@@ -213,8 +214,7 @@ function agentBody(turn: Turn): object {
     ...(turn.isOneShot === true ? {} : { sessionKey: turn.sessionKey }),
     wakeMode: 'next-heartbeat',
     timeoutSeconds: turn.timeoutSeconds,
-    ...(turn.model === undefined ? {} : { model: turn.model }),
-    ...(turn.thinking === undefined ? {} : { thinking: turn.thinking }),
+    ...defined({ model: turn.model, thinking: turn.thinking }),
   };
 }
 

@@ -47,9 +47,6 @@ function providerProblems(name: string, provider: ProviderSettings): ModelProble
   if (!/^[A-Za-z0-9][\w.-]{0,63}$/.test(name)) {
     problems.push({ key, message: 'a provider is named with letters, digits, ".", "_" and "-"' });
   }
-  if (provider.kind === 'openai-compatible' && provider.baseUrl === undefined) {
-    problems.push({ key: `${key}.baseUrl`, message: 'is required: there is no default server' });
-  }
   if (provider.kind !== 'openai-compatible' && provider.apiKey === undefined) {
     problems.push({ key: `${key}.apiKey`, message: 'is required' });
   }

@@ -1,3 +1,4 @@
+import { defined } from '../json.ts';
 import type { Storage } from './port.ts';
 import type { DecisionRecord, EventRecord, KeptRequest, OutboxRecord, RunRecord } from './records.ts';
 
@@ -60,8 +61,7 @@ async function gather(
   const unique = [...new Set(ids)].slice(0, MAX_WORK);
   const found = await Promise.all(unique.map((id) => findWork(storage, id)));
   return {
-    ...(decision === undefined ? {} : { decision }),
-    ...(kept === undefined ? {} : { kept }),
+    ...defined({ decision, kept }),
     runs: found.flatMap(({ run }) => (run === undefined ? [] : [run])),
     events: found.flatMap(({ event }) => (event === undefined ? [] : [event])),
   };

@@ -328,10 +328,6 @@ describe('a model that no provider serves', () => {
         },
         [],
       ),
-    ).toMatchObject([
-      { key: 'providers.a/b' },
-      { key: 'providers.a/b.baseUrl' },
-      { key: 'providers.openai.apiKey' },
-    ]);
+    ).toMatchObject([{ key: 'providers.a/b' }, { key: 'providers.openai.apiKey' }]);
   });
 });

@@ -224,8 +224,8 @@ const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
     tools: 'check-generation proof-listing',
   },
   explanation: {
-    advice: `command-failures decision-reasons hints key-notes list-note
-      run-notes setting-notes stored-notes template-warnings`,
+    advice: `command-failures decision-reasons key-notes
+      run-notes setting-notes stored-notes`,
   },
   golden: { advice: 'case-hints other-files' },
   cli: { advice: 'dev-hints dev-misses' },

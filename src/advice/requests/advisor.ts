@@ -2,14 +2,17 @@ import { defined } from '../../json.ts';
 import { joinSentences } from '../../finding.ts';
 import { operationOf } from '../../mapping/facts.ts';
 import type { RoutingTable } from '../../mapping/mapping.ts';
+import type { HookError } from '../../errors.ts';
+import type { HookRequest } from '../../request.ts';
 import type { RequestAdvisor } from '../../server/server.ts';
 import { diagnose, sayProof } from '../proofs.ts';
 import { diagnoseToken } from '../proofs/token.ts';
 import { shippedSenders } from '../../senders/senders.ts';
 import { findAddressCheck, readTexts } from '../vocabulary/address-checks.ts';
 import { createDecisionAdvisor } from './decision-advice.ts';
-import { sayFindings } from './decision-sentences.ts';
+import { sayFinding, sayFindings } from './decision-sentences.ts';
 import { findDifference } from './difference.ts';
+import { type EvaluationAdvice, NO_ADVICE } from './evaluation-advice.ts';
 import { nearestName } from './near-names.ts';
 import { refusalFinding } from './refusal-notes.ts';
 import { repeatFacts } from './repeat-note.ts';
@@ -43,4 +46,15 @@ export function createAdvisor(table: RoutingTable, senders = shippedSenders()): 
       return { code: 'challenge', facts: { asks, ...defined({ write, also, mapping: place }) } };
     },
   };
+}
+
+/** What to do about a body that could not be read. */
+export function adviceOnUnread(
+  { code, field, facts }: HookError,
+  { path, headers, url }: HookRequest,
+  table: RoutingTable,
+): EvaluationAdvice {
+  const found = refusalFinding({ code, field, name: path, method: 'POST', url, headers, facts }, table);
+  const refused = found && sayFinding(found, { path, table });
+  return refused === undefined ? NO_ADVICE : { ...NO_ADVICE, refused };
 }

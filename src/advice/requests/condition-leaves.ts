@@ -1,4 +1,4 @@
-import { isJsonObject, valueAt, type JsonValue } from '../../json.ts';
+import { defined, isJsonObject, valueAt, type JsonValue } from '../../json.ts';
 import type { ConditionTrace } from '../../mapping/mapping.ts';
 import { namesRead, operationOf } from '../../mapping/facts.ts';
 
@@ -41,8 +41,7 @@ function leavesThatHoldBelow(index: number, nodes: readonly ConditionTrace[]): r
   return [
     {
       ...node,
-      ...(found === undefined ? {} : { found }),
-      ...(missing === undefined ? {} : { missing }),
+      ...defined({ found, missing }),
     },
   ];
 }

@@ -21,9 +21,6 @@ import { unreadKinds } from './bot-note.ts';
 import { findNearNames } from './near-names.ts';
 import { BODY_IS_EMPTY, notesOn } from './request-notes.ts';
 import { findText } from './near-paths.ts';
-import type { HookError } from '../../errors.ts';
-import { sayFinding } from './decision-sentences.ts';
-import { refusalFinding } from './refusal-notes.ts';
 
 /** Mappings named at most. */
 const MAX_NAMED = 10;
@@ -152,15 +149,4 @@ function nearNames(request: HookRequest, table: RoutingTable): EvaluationAdvice[
   return findNearNames(request.path, table)
     .slice(0, MAX_NAMED)
     .map(({ mapping, ...near }) => ({ ...near, at: formatPlace(mapping.match.pathAt ?? mapping.at) }));
-}
-
-/** What to do about a body that could not be read. */
-export function adviceOnUnread(
-  { code, field, facts }: HookError,
-  { path, headers, url }: HookRequest,
-  table: RoutingTable,
-): EvaluationAdvice {
-  const found = refusalFinding({ code, field, name: path, method: 'POST', url, headers, facts }, table);
-  const refused = found && sayFinding(found, { path, table });
-  return refused === undefined ? NO_ADVICE : { ...NO_ADVICE, refused };
 }

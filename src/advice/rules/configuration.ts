@@ -157,7 +157,6 @@ export const RUNNERS = [
     if (key === undefined)
       return say`run that command where Sluice is installed, with -g where it is installed globally`;
     if (key.endsWith('.apiKey')) return say`add apiKey there, as \${NAME} or {file: PATH}`;
-    if (key.endsWith('.baseUrl')) return say`add the address, for example http://127.0.0.1:11434/v1`;
     return key === 'providers'
       ? say`gateway.runners.${runner}.providers says which models can be asked, and through which package`
       : say`rename it; models are named provider/model`;

@@ -41,7 +41,6 @@ function forPrinted({ expression, value }: PrintedJson): string {
 
 function forUnfit(unfit: Unfit): string | undefined {
   if (unfit.kind === 'structure') return 'name one of its fields';
-  if (unfit.kind === 'no-time') return 'print it without date, or read it in a transform';
   if (unfit.kind === 'objects') {
     const [, path = 'list'] = /(?:^|\()\s*join\s+([\w@.[\]-]+)/.exec(unfit.expression ?? '') ?? [];
     const first = isJsonObject(unfit.first) ? unfit.first : {};

@@ -14,7 +14,6 @@ type Find = (value: unknown, text: string | undefined) => ValueHint | undefined;
 
 export const valueOfMapping: NonNullable<SchemaAdvice['value']> = (key, value) => {
   const text = typeof value === 'string' ? value.trim() : undefined;
-  if (key === '' && text !== undefined) return { hint: NO_MAPPING };
   if (text !== undefined && key.startsWith('transform.env.')) return literalHint(text);
   return Object.hasOwn(VALUES, key) ? VALUES[key]?.(value, text) : undefined;
 };
@@ -24,8 +23,6 @@ const ofText =
   (_, text) =>
     text === undefined ? undefined : find(text);
 
-const NO_MAPPING =
-  'remove this entry: it is no mapping, and files of mappings are found in the folder hooks.mappingsDir (default ./mappings) without being named';
 const ONE_PATH = { hint: 'write an entry for each path, with an id of its own: a mapping takes one path' };
 const ONE_METHOD = {
   hint: 'write method: POST, or GET for a sender that can send nothing else: a path takes one method',

@@ -72,10 +72,6 @@ export function theirValue(
   value: unknown,
 ): { readonly hint: string; readonly text?: string } | undefined {
   if (!isJsonObject(value)) return undefined;
-  if (key === 'plugins')
-    return {
-      hint: 'remove it where it is that of OpenClaw: here it is a list of modules that add channels',
-    };
   const { primary, source, id, ...rest } = value;
   const isModels = key === 'agents.defaults.models';
   const model = key === 'agents.defaults.model' && typeof primary === 'string' ? primary : undefined;

@@ -3,7 +3,6 @@ import { holdsCredentials } from '../../document/document.ts';
 import type { SchemaAdvice } from '../schema-hints.ts';
 import { isJsonObject } from '../../json.ts';
 import { SETTING_WORDS } from './settings.ts';
-import { nearTimeZone } from './time-zones.ts';
 import { theirValue, theirWord } from './openclaw-settings.ts';
 
 const valueOfSetting: NonNullable<SchemaAdvice['value']> = (key, value) => {
@@ -16,9 +15,7 @@ const valueOfSetting: NonNullable<SchemaAdvice['value']> = (key, value) => {
     };
   const address =
     /\.(?:url|publicUrl|baseUrl)$/.test(key) && key !== 'storage.url' ? wholeAddress(value) : undefined;
-  if (address !== undefined) return { hint: `write ${address}`, text: JSON.stringify(address) };
-  const zone = key.endsWith('.timeZone') ? nearTimeZone(value) : undefined;
-  return zone === undefined ? undefined : { hint: `did you mean ${zone}?`, text: zone };
+  return address === undefined ? undefined : { hint: `write ${address}`, text: JSON.stringify(address) };
 };
 
 /** An address without its scheme. */

@@ -1,6 +1,6 @@
 import { say } from '../../finding.ts';
 import { type Finding, type LocatedValue, describeValue } from '../../document/document.ts';
-import { isJsonObject, type JsonValue } from '../../json.ts';
+import { defined, isJsonObject, type JsonValue } from '../../json.ts';
 import type { CompiledCondition, ConditionTrace, Equality, Scope } from '../compiled-mapping.ts';
 import type { MappingFacts } from '../finding-facts.ts';
 import { hasDefault, nameOfVariable, operationOf } from './condition-check.ts';
@@ -139,10 +139,7 @@ function toTrace(node: RuleNode | undefined, visit: Visit): ConditionTrace | und
     result,
     leaf: node.leaf,
     depth,
-    ...(found === undefined ? {} : { found }),
-    ...(node.expected === undefined ? {} : { expected: node.expected }),
-    ...(missing === undefined ? {} : { missing }),
-    ...(element === undefined ? {} : { element }),
+    ...defined({ found, expected: node.expected, missing, element }),
   };
 }
 
