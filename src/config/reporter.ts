@@ -1,13 +1,6 @@
 import { defined } from '../json.ts';
 import type { Sentence } from '../finding.ts';
-import {
-  replaceWithin,
-  withEdit,
-  type Finding,
-  type LocatedValue,
-  type Path,
-  type Place,
-} from '../document/document.ts';
+import { replaceWithin, withEdit, type Finding, type LocatedValue, type Path } from '../document/document.ts';
 import type { ConfigCode } from './config-codes.ts';
 
 /** Collects findings about one configuration file. */
@@ -18,20 +11,14 @@ export interface Reporter {
   add(findings: readonly Finding[]): void;
 }
 
-interface Report {
-  readonly message: Sentence;
+interface Report extends Pick<Finding, 'message' | 'facts' | 'labels' | 'isGeneral'> {
   readonly hint?: Sentence | undefined;
-  /** What advice needs to know, by code. */
-  readonly facts?: object;
   /** Default `error`. */
-  readonly severity?: 'error' | 'warning';
+  readonly severity?: Finding['severity'];
   /** Points at the key instead of the value. */
   readonly key?: boolean;
-  readonly labels?: readonly { readonly at: Place; readonly text: Sentence }[];
   /** Whether the value holds a secret, which no finding may show. */
   readonly hides?: boolean;
-  /** Comes last, without lines of the file. */
-  readonly isGeneral?: boolean;
   /** The hint as an edit at the place of the finding. */
   readonly replace?: { readonly from: string; readonly to: string } | undefined;
 }
@@ -47,29 +34,13 @@ export function createReporter(root: LocatedValue, diagnostics: Finding[]): Repo
 function diagnosticAt(
   root: LocatedValue,
   path: Path,
-  finding: Report & { readonly code: ConfigCode },
+  { replace, key = false, hides = false, ...finding }: Report & { readonly code: ConfigCode },
 ): Finding {
-  const {
-    code,
-    message,
-    hint,
-    facts,
-    replace,
-    severity = 'error',
-    key = false,
-    labels = [],
-    hides = false,
-  } = finding;
   const at = root.place(path, key ? 'key' : 'value');
-  const found: Finding = {
-    severity,
-    code,
-    message,
+  const found = {
+    severity: 'error' as const,
+    ...defined({ ...finding, hides: hides ? [root.place(path)] : undefined }),
     at,
-    ...(labels.length === 0 ? {} : { labels }),
-    ...defined({ hint, facts }),
-    ...(finding.isGeneral === true ? { isGeneral: true } : {}),
-    ...(hides ? { hides: [root.place(path)] } : {}),
   };
   return withEdit(found, replace && replaceWithin(at, replace.from, replace.to));
 }

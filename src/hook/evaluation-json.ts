@@ -9,7 +9,6 @@ import type {
   ConsideredMapping,
   Scope,
 } from '../mapping/mapping.ts';
-import type { JsonValue } from '../request.ts';
 import type { TransformReply } from '../sandbox/sandbox.ts';
 import type { Evaluation, RenderedTemplate, SkippedBy, TransformTrace } from './evaluation.ts';
 
@@ -70,15 +69,8 @@ export interface TemplateJson {
 }
 
 /** A part of a condition with what it found; parts that were not asked any more are absent. */
-export interface ConditionJson {
-  readonly expression: string;
+export interface ConditionJson extends Omit<ConditionTrace, 'at' | 'rule' | 'leaf' | 'depth'> {
   readonly at: string;
-  readonly result: 'true' | 'false' | 'unknown';
-  readonly found?: JsonValue;
-  readonly expected?: JsonValue;
-  readonly missing?: string;
-  /** The element of a list that decided `some` or `none`, counted from 0. */
-  readonly element?: { readonly index: number; readonly value: JsonValue };
   readonly children: readonly ConditionJson[];
 }
 
@@ -88,14 +80,8 @@ export interface ConsideredJson {
   readonly at: string;
   readonly matched: boolean;
   readonly held: number;
-  readonly failed?: {
+  readonly failed?: Partial<Omit<ConditionJson, 'children' | 'element'>> & {
     readonly part: 'path' | 'source' | 'when';
-    readonly at?: string;
-    readonly expression?: string;
-    readonly result?: string;
-    readonly found?: JsonValue;
-    readonly expected?: JsonValue;
-    readonly missing?: string;
   };
   /** The whole condition as it was judged; absent where path or source already failed, or there is none. */
   readonly condition?: ConditionJson;

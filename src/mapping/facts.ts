@@ -36,7 +36,6 @@ export interface MappingSubjects {
 export { MAPPING_FILE } from './passed-over.ts';
 export { WORK_LIMITS } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './transform-ref.ts';
-export { conjunctsOf, conjunctTexts } from './condition/conjuncts.ts';
-export { namesRead } from './condition/names-read.ts';
+export { conjunctsOf, conjunctTexts, namesRead } from './condition/conjuncts.ts';
 export { isListOperator } from './condition/rule-lists.ts';
 export { templatePath } from './template/template-path.ts';

@@ -48,22 +48,7 @@ export interface RetryRows {
   readonly events: readonly string[];
 }
 
-export interface Backlog {
-  readonly queuedRuns: number;
-  readonly activeRuns: number;
-  readonly deadRuns: number;
-  readonly queuedOutbox: number;
-  readonly deadOutbox: number;
-  /** Wakes and summaries not yet consumed. */
-  readonly pendingEvents: number;
-  readonly deadEvents: number;
-  /** Of queued and active runs. */
-  readonly bytes: number;
-  /** Acceptance time of the oldest queued run. */
-  readonly oldestQueuedAt?: number;
-  /** When the oldest of the dead runs, outbox entries and events was given up. */
-  readonly oldestDeadAt?: number;
-}
+export type { BacklogFigures as Backlog } from '../telemetry/telemetry.ts';
 
 /** How long and how much ended work is kept. */
 export interface RetentionLimits {

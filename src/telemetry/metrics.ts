@@ -33,18 +33,21 @@ export interface MailboxFigures {
   readonly filtered: number;
 }
 
-/** Counts of waiting work; the backlog of the storage port fits. */
+/** Counts of waiting work. */
 export interface BacklogFigures {
   readonly queuedRuns: number;
   readonly activeRuns: number;
   readonly deadRuns: number;
   readonly queuedOutbox: number;
   readonly deadOutbox: number;
+  /** Wakes and summaries not yet consumed. */
   readonly pendingEvents: number;
   readonly deadEvents: number;
+  /** Of queued and active runs. */
   readonly bytes: number;
-  /** Milliseconds since the epoch. */
+  /** Acceptance time of the oldest queued run. */
   readonly oldestQueuedAt?: number;
+  /** When the oldest of the dead runs, outbox entries and events was given up. */
   readonly oldestDeadAt?: number;
 }
 

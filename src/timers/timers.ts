@@ -1,8 +1,7 @@
 export { putCollectorsBehind, putThisProcessBehind, putThisThreadBehind } from './background-threads.ts';
 export { askThread, startThread } from './bounded-thread.ts';
 export { armTimer, pause, within } from './delays.ts';
-export { limitGarbage } from './garbage-limits.ts';
-export { giveBackWhenIdle } from './idle-memory.ts';
+export { limitGarbage, giveBackWhenIdle } from './idle-memory.ts';
 
 import { armTimer } from './delays.ts';
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createAddressFinder, createAddressList, networksOf } from '../../src/server/addresses.ts';
 import { createFailureLimiter } from '../../src/server/failure-limiter.ts';
 import { EXPECTED, findJsonError } from '../../src/payload/json-error.ts';
-import { createIdSource } from '../../src/server/request-ids.ts';
+import { createIdSource } from '../../src/server/server-context.ts';
 import { parseTarget } from '../../src/server/target.ts';
 
 describe('the place where a text stops being JSON', () => {

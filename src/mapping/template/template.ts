@@ -1,10 +1,9 @@
 /** Templates: those of Handlebars, without escaping, partials, decorators and prototypes. */
-import { quoted, type Subject } from '../../finding.ts';
 import Handlebars from 'handlebars';
+import { quoted, type Subject, say } from '../../finding.ts';
 import { type Finding, type LocatedValue, type Place, placeWithin } from '../../document/document.ts';
 import type { CompiledTemplate, Scope } from '../compiled-mapping.ts';
 import { literalTemplate } from './literal-template.ts';
-import { findQuotes } from './template-quotes.ts';
 import { checkOutput, PieceRecorder, Rendering } from './template-rendering.ts';
 import { readTemplateSource, type TemplateSource } from './template-source.ts';
 import type { Located, TemplateReads, TemplateSubject } from './template-subject.ts';
@@ -121,4 +120,27 @@ function runsOf({ write }: CompiledTree): Pick<CompiledTemplate, 'render' | 'pie
     pieces: (scope) => record(scope).pieces,
     paths: (scope) => [...record(scope).paths],
   };
+}
+
+const SIGNS = '“”„‟‘’‚«»';
+/** The first of two such signs with a text between them; a lone one, as in `{{it’s}}`, one in quotes or in brackets, is a letter. */
+const SIGN = new RegExp(`"[^"]*"|'[^']*'|\\[[^\\]]*\\]|([${SIGNS}])[^${SIGNS}"']*[${SIGNS}]`, 'g');
+
+/** The first expression of a template with such quotes; undefined where there is none. */
+export function findQuotes(
+  source: string,
+  placeOf: (start: number, end: number) => Place,
+): Finding | undefined {
+  for (const { 0: expression, index: start } of source.matchAll(/\{\{[^{}]*\}\}/g)) {
+    const sign = [...expression.matchAll(SIGN)].find((match) => match[1] !== undefined)?.[1];
+    if (sign === undefined || /^\{\{~?!/.test(expression)) continue;
+    return {
+      severity: 'error',
+      code: 'TEMPLATE_SYNTAX',
+      message: say`${sign} is no quote of a template`,
+      hint: say`write " or ' in the place of each of them`,
+      at: placeOf(start, start + expression.length),
+    };
+  }
+  return undefined;
 }
