@@ -64,7 +64,9 @@ function add(root: FieldsRead, keys: readonly string[]): void {
 /** The rule within a list operator reads its elements. */
 function readRule(rule: JsonValue, read: (keys: readonly string[]) => void): void {
   if (Array.isArray(rule)) for (const each of rule as readonly JsonValue[]) readRule(each, read);
-  const { operator = '', operands = [] } = operationOf(rule) ?? {};
+  const operation = operationOf(rule);
+  if (operation === undefined) return;
+  const { operator, operands } = operation;
   const [first = null, inner = null, ...more] = operands;
   if (operator === 'var') {
     if (typeof first === 'string') read(first === '' ? [] : first.split('.'));
