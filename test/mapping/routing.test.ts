@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CompiledMapping, Scope } from '../../src/mapping/mapping.ts';
+import { decidingFields, type CompiledMapping, type Scope } from '../../src/mapping/mapping.ts';
 import { createRoutingTable, takesRequest } from '../../src/mapping/routing/routing-table.ts';
 import type { JsonValue } from '../../src/request.ts';
 import { compileList, tableOf } from '../support/mapping-compile.ts';
@@ -195,4 +195,21 @@ describe('explain', () => {
     const considered = [...routes.explain(scopeOf({}, { path: 'gitlab' }))];
     expect(considered.map(({ mapping, matched }) => [mapping.id, matched])).toEqual([['path', true]]);
   });
+});
+
+test('the fields that decide are those of conditions, also within lists and beside constants', () => {
+  const when = {
+    and: [
+      { in: [{ var: 'action' }, ['opened', 'closed']] },
+      { some: [{ var: 'labels' }, { '===': [{ var: 'name' }, 'bug'] }] },
+      { '!': { var: ['draft', false] } },
+      true,
+    ],
+  };
+  const { mappings } = tableOf(
+    compileList([{ match: { path: 'issues', when }, messageTemplate: '{{title}}' }]),
+  );
+  const payload = decidingFields(mappings, 'issues').below.get('payload');
+  expect([...(payload?.below.keys() ?? [])]).toEqual(['action', 'labels', 'draft']);
+  expect(payload?.below.get('labels')?.below.get('*')?.below.get('name')?.isRead).toBe(true);
 });
