@@ -57,7 +57,7 @@ function checkElements({ operator, operands: [list, rule] }: Operation): Suspect
   // A position or the length of the list within an element of the same name is left alone.
   const isBelow = (path: string): boolean =>
     path.startsWith(`${name}.`) && !/^(?:\d|length$)/.test(path.slice(name.length + 1));
-  const strange = name === '' ? undefined : namesRead((rule ?? null) as JsonValue).find(isBelow);
+  const strange = name === '' ? undefined : namesRead(rule ?? null).find(isBelow);
   if (strange === undefined) return undefined;
   const own = renameVariables(rule as JsonValue, (path) =>
     isBelow(path) ? path.slice(name.length + 1) : path,
