@@ -2,7 +2,8 @@ import type { Asking, NewRun } from '../prepared-request.ts';
 import type { Approval } from '../records.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { insertRun } from './session-queue.ts';
-import { RUN_COLUMNS, type RunHead, type RunRow } from './rows.ts';
+import { both, by } from './dialects.ts';
+import { RUN_FIELDS, type RunHead, type RunRow } from './rows.ts';
 import { ASKING, RUN } from './states.ts';
 import type { Store } from './store.ts';
 
@@ -12,7 +13,12 @@ import type { Store } from './store.ts';
  * keeps it: no claim takes it, and it is given up without waiting for limits, pauses or its conversation.
  */
 
-const UNAPPROVED = `SELECT ${RUN_COLUMNS} WHERE state = ${RUN.waiting} AND gather_key = '${ASKING}' AND due_at <= ? ORDER BY runs.seq`;
+/** The rest follows with the next look. */
+const MAX_AT_ONCE = 100;
+const UNAPPROVED = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
+  JOIN run_actions ON run_actions.seq = runs.seq
+  WHERE state = ${RUN.waiting} AND gather_key = '${ASKING}' AND due_at <= ?
+  ORDER BY due_at, runs.seq LIMIT ${MAX_AT_ONCE}`;
 const SET = 'UPDATE runs SET approval = ? WHERE id = ?';
 const FIND = 'SELECT approval FROM runs WHERE seq = ?';
 
