@@ -9,7 +9,7 @@ import { freePort } from '../support/free-port.ts';
 import { startServer, stopServer, type StartedServer } from './child.ts';
 import { percentile, withSpread } from './figures.ts';
 import { runLoad } from './load.ts';
-import { microsPerRequest, readThreadTimes } from './thread-times.ts';
+import { readThreadTimes } from './thread-times.ts';
 
 /** Processes of each form, one after the other: V8 compiles the same code better in one than in another. */
 const SETS = 3;
@@ -17,7 +17,7 @@ const SETS = 3;
 const ROUNDS = 2;
 const TURN_SECONDS = 0.8;
 const WARM_UP_SECONDS = 2;
-/** What opening a page starts, and decisions that wait to be written, are not what a turn costs. */
+/** What opening a page starts, and what the warming up left to write, is not what a turn costs. */
 const SETTLE_MS = 1_500;
 const CONNECTIONS = 64;
 const TOKEN = 'bench-token-0123456789abcdef';
@@ -95,8 +95,10 @@ interface Compared {
   readonly aim?: number;
 }
 
-/** The median over the rounds, and where half of them lie: a round that another program disturbed says nothing,
- * and one in which a service was not reached at all is not counted. */
+/**
+ * The median over the rounds, and where half of them lie: a round that another program disturbed says nothing, and one
+ * in which a service was not reached at all is not counted.
+ */
 function ratioRow(
   what: string,
   measured: ReadonlyMap<string, readonly Measured[]>,
@@ -131,25 +133,25 @@ interface Warm {
 
 /**
  * Each service has a turn, and another one in the opposite order, so that a machine that grows busy is nobody's fault.
- * What a service does after its turn is counted, too: decisions are written behind the answers.
+ * Decisions that are written after a turn are not counted: that is as much for each form.
  */
 async function takeTurns(services: readonly Warm[]): Promise<ReadonlyMap<string, Measured>> {
-  const before = await Promise.all(services.map(({ pid }) => readThreadTimes(pid)));
-  const requests = services.map(() => 0);
-  for (const isBack of [false, true]) {
-    const turns = [...services.entries()];
-    for (const [index, service] of isBack ? turns.toReversed() : turns)
-      requests[index] = (requests[index] ?? 0) + (await service.load(TURN_SECONDS));
+  const spent = services.map((service) => ({ service, requests: 0, micros: 0 }));
+  for (const turn of [...spent, ...spent.toReversed()]) {
+    const { pid, load } = turn.service;
+    const before = await readThreadTimes(pid);
+    const requests = await load(TURN_SECONDS);
+    const { main } = await readThreadTimes(pid);
+    turn.micros += (main - before.main) * 1e6;
+    turn.requests += requests;
   }
-  const found = services.map(async ({ form, pid }, index): Promise<[string, Measured]> => {
-    const count = requests[index] ?? 0;
-    const { main } = microsPerRequest(before[index] ?? NO_TIMES, await readThreadTimes(pid), count);
-    return [form, { rate: count / (2 * TURN_SECONDS), mainMicros: main }];
-  });
-  return new Map(await Promise.all(found));
+  return new Map(
+    spent.map(({ service: { form }, requests, micros }) => [
+      form,
+      { rate: requests / (2 * TURN_SECONDS), mainMicros: micros / requests },
+    ]),
+  );
 }
-
-const NO_TIMES = { main: 0, storage: 0, others: 0 };
 
 async function startWarm(form: string): Promise<Warm> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
