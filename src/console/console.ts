@@ -15,12 +15,11 @@ import {
 import type { DecisionRecord } from '../storage/storage.ts';
 import { withoutSecrets } from '../telemetry/telemetry.ts';
 import { Access, type Identity, readOrMakeKey, type Role, SESSION_HEADER, type Visitor } from './access.ts';
-import { loadAssets, type Assets } from './assets.ts';
+import { loadAssets, type Assets, contentSecurityPolicy, pageDocument } from './assets.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import { Drafts } from './drafts.ts';
 import { Judge } from './judge.ts';
 import { LiveFeed } from './live-feed.ts';
-import { contentSecurityPolicy, pageDocument } from './page-html.ts';
 import { LISTS } from './lists.ts';
 import { OPERATING } from './operate.ts';
 import { search } from './search.ts';

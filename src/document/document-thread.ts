@@ -1,4 +1,4 @@
-/** A thread that parses a large file; `read-apart.ts` starts and ends it. */
+/** A thread that parses a large file; `read-document.ts` starts and ends it. */
 import { parentPort } from 'node:worker_threads';
 import type { SourceText } from '../finding.ts';
 import { type DocumentFormat, readTree } from './parse-document.ts';

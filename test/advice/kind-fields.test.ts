@@ -1,6 +1,6 @@
 /** That a bot wrote a message, which nothing in a mapping reads. */
 import { expect, test } from 'vitest';
-import { unreadKinds } from '../../src/advice/requests/bot-note.ts';
+import { unreadKinds } from '../../src/advice/requests/request-advice.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { JsonObject } from '../../src/json.ts';
 import { evaluateHook, receivedAt, settingsWith } from '../support/hook-fixture.ts';

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { type DocumentFacts, parseDocument } from '../../src/document/facts.ts';
-import { parseWithin } from '../../src/document/read-apart.ts';
+import { parseWithin } from '../../src/document/read-document.ts';
 import { printSentence } from '../../src/finding.ts';
 
 const LONG = 40_000;

@@ -1,4 +1,4 @@
-import { chmodSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { chmodSync, rmSync, statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -22,6 +22,7 @@ import { LogMark } from './log-mark.ts';
 import { postMessage, refuse, serveBatches } from '../../engine/serve-batches.ts';
 import type { AcceptLimits, Statements } from '../../engine/statements.ts';
 import { SqliteStatements } from './sqlite-statements.ts';
+import { StoreFiles } from './store-files.ts';
 
 /** The thread that owns the database. */
 
@@ -185,32 +186,3 @@ function main(input: WorkerInput): void {
 const given = workerData as WorkerInput | null | undefined;
 if (given) main(given);
 else parentPort?.once('message', main);
-
-/** The files of a store as they were when it was opened, so that it is noticed when they are moved or replaced. */
-export class StoreFiles {
-  readonly #file: string;
-  readonly #identities: readonly (readonly [file: string, identity: string | undefined])[];
-
-  constructor(file: string) {
-    this.#file = file;
-    this.#identities = [file, `${file}.lock`, `${file}-wal`].map((path) => [path, identityOf(path)]);
-  }
-
-  /** The finding where a file at its path is no longer the one that is open. Costs three calls of the system. */
-  findReplaced(): StorageError | undefined {
-    const found = this.#identities.find(([path, identity]) => identityOf(path) !== identity);
-    if (found === undefined) return undefined;
-    const [path] = found;
-    const what = path === this.#file ? 'the store' : `its file ${path}`;
-    return new StorageError(
-      'replaced',
-      `${this.#file}: ${what} was moved away or replaced while the service was using it; put it back, or restart the service so that it uses what is there now`,
-    );
-  }
-}
-
-/** Which file stands at a path: device and number, as the system counts them. */
-function identityOf(path: string): string | undefined {
-  const stat = statSync(path, { throwIfNoEntry: false });
-  return stat && `${stat.dev}:${stat.ino}`;
-}
