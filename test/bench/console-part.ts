@@ -14,8 +14,8 @@ import { readThreadTimes } from './thread-times.ts';
 /** Processes of each form, one after the other: V8 compiles the same code better in one than in another. */
 const SETS = 3;
 /** Times in a set that each form has its turns: once forward and once backward. */
-const ROUNDS = 2;
-const TURN_SECONDS = 0.8;
+const ROUNDS = 3;
+const TURN_SECONDS = 0.6;
 const WARM_UP_SECONDS = 2;
 /** What opening a page starts, and what the warming up left to write, is not what a turn costs. */
 const SETTLE_MS = 1_500;
