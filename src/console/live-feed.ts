@@ -6,6 +6,7 @@
 import { defined } from '../json.ts';
 import { randomUUID } from 'node:crypto';
 import { setInterval } from 'node:timers';
+import { shorten } from '../document/document.ts';
 import { decisionLine } from '../explanation/explanation.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import type { InboxRow } from './protocol.ts';
@@ -148,7 +149,7 @@ export class LiveFeed {
 /** A decision as a row of the inbox. */
 export function rowOf(decision: DecisionRecord): InboxRow {
   const { code, mappingId } = decision;
-  const note = decisionLine(decision).slice(0, 200);
+  const note = shorten(decisionLine(decision), 200);
   return {
     id: decision.requestId,
     at: decision.receivedAt,

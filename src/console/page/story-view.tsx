@@ -81,10 +81,13 @@ function distinct(states: readonly string[]): string {
   return [...new Set(states)].join(', ');
 }
 
+/** Each condition of a note, which may name those of several mappings. */
+const CONDITION = /\{".*?\}(?= did not hold| cannot be judged)/g;
+
 function sentenceOf(page: RequestPage): string {
   const { row } = page;
   if (row?.outcome === 'rejected')
-    return `Refused with ${row.status} ${row.code ?? ''}: ${(row.note ?? 'see why below').replace(/\{".*\}/, asRead)}.`;
+    return `Refused with ${row.status} ${row.code ?? ''}: ${(row.note ?? 'see why below').replaceAll(CONDITION, asRead)}.`;
   if (isRepeat(page)) return 'A repeat of an earlier request: nothing new was made.';
   if (row?.outcome === 'skipped')
     return `Taken, and nothing was made of it: ${row.note ?? 'as a rule says'}.`;
