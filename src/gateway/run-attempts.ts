@@ -1,4 +1,4 @@
-import type { RunnerOptions, TurnResult } from '../runners/runners.ts';
+import { COST_UNKNOWN, failedTurn, type RunnerOptions, type TurnResult } from '../runners/runners.ts';
 import type { AgentRun, AttemptFailure } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import type { CutOff } from './cut-off.ts';
@@ -23,12 +23,7 @@ export const RUN_ENDED_BY_CRASH: RunError = {
   message: 'the service ended while the run was active',
 };
 /** As a turn that failed: it may be begun again. */
-const CANCELLED: Completed = {
-  kind: 'completed',
-  outcome: 'error',
-  reply: '',
-  error: { code: 'cancelled', message: 'ended by the operator while it was under way' },
-};
+const CANCELLED: RunError = { code: 'cancelled', message: 'ended by the operator while it was under way' };
 const NO_REASON: RunError = { code: 'error', message: 'the turn failed' };
 const UNANSWERED: RunError = { code: 'not_approved', message: 'nobody approved the run in time' };
 const DENIED: RunError = { code: 'denied', message: 'the run was denied' };
@@ -87,7 +82,10 @@ export class RunAttempts {
     const either = AbortSignal.any([signal, cancelled]);
     const ended = await this.#followTurn(run, target, { configuration, signal: either });
     const isOk = ended.kind === 'completed' && ended.outcome === 'ok';
-    const result = cancelled.aborted && !isOk ? { ...CANCELLED, ...usageOf(ended) } : ended;
+    const result =
+      cancelled.aborted && !isOk
+        ? { ...failedTurn(CANCELLED.code, messageOf(CANCELLED, ended)), ...usageOf(ended) }
+        : ended;
     if (signal.aborted && !cancelled.aborted && !isOk) return this.#interrupted(run, result, target);
     await this.#tell(run, result, {
       runner: target.runner,
@@ -114,7 +112,7 @@ export class RunAttempts {
     if (hasBegun && !this.#cutOff.ended.aborted) return this.crashed(run);
     const retryAt = this.#context.now();
     const how = { retryAt, isHeld: true, hasBegun, runner, ...usageOf(result) };
-    await this.#requeue(run, RUN_ENDED_BY_CRASH, how);
+    await this.#requeue(run, { ...RUN_ENDED_BY_CRASH, message: messageOf(RUN_ENDED_BY_CRASH, result) }, how);
   }
 
   /** The process that performed the run died, and the run may be why. */
@@ -333,6 +331,12 @@ export class RunAttempts {
 /** What it said that it used. */
 const usageOf = (result: TurnResult): Pick<Completed, 'usage'> =>
   result.kind === 'completed' && result.usage !== undefined ? { usage: result.usage } : {};
+
+/** Why the turn was ended from here, and that its cost is not known where its runner says so. */
+const messageOf = ({ message }: RunError, ended: TurnResult): string =>
+  ended.kind === 'completed' && ended.error?.message.endsWith(COST_UNKNOWN) === true
+    ? message + COST_UNKNOWN
+    : message;
 
 /** Whether a run that failed has an attempt left, as its mapping says. */
 const isTakenAgain = ({ action: { retry }, attempts }: AgentRun, result: Completed): boolean =>

@@ -13,6 +13,7 @@ export const AGENT_KEYS = [
   'timeoutSeconds',
   'runner',
   'cwd',
+  'thread',
   'fallback',
   'approve',
   'summary',

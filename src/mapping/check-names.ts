@@ -57,6 +57,8 @@ export function checkChannel({ reporter, options }: Checked, path: Path, written
 
 /** A thread stands on a channel that has some, and the mapping names it: `last` may lead anywhere. */
 export function checkThread({ source, reporter, options }: Checked, channel: string | undefined): void {
+  // Of what sends nothing, the key is told as one without effect.
+  if (source.action === 'skip' || (source.action === 'wake' && source.transform === undefined)) return;
   if (source.thread === undefined || (channel !== undefined && options.hasThreads?.(channel) !== false))
     return;
   const where = channel === undefined ? say`the mapping names no channel` : say`${channel} has no threads`;

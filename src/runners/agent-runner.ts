@@ -82,7 +82,10 @@ class AgentTurn {
     const other = otherSession(session, first, this.#profile);
     const result = other === undefined ? first : await this.#run({ ...session, ...other });
     if (result.kind !== 'completed') return result;
-    if (isCutOff(result)) return cutOffResult(result, this.#profile);
+    if (isCutOff(result)) {
+      const usage = this.#profile.read(result.reply)?.usage;
+      return withUntold({ ...result, reply: '', ...defined({ usage }) }, this.#profile);
+    }
     const report = this.#withoutSecrets(
       this.#profile.read(result.reply) ?? this.#profile.read(result.error?.message ?? ''),
     );
@@ -92,7 +95,7 @@ class AgentTurn {
     const ended = notNow(report, this.#settings) ?? resultOf(result, report, this.#settings);
     return isBegunAnew && ended.kind === 'completed' && ended.outcome === 'ok'
       ? { ...ended, note: `${basename(this.#settings.command)} ${BEGUN_ANEW}` }
-      : ended;
+      : withUntold(ended, this.#profile);
   }
 
   /** What is known of the conversation before the agent was asked. */
@@ -220,12 +223,15 @@ function notNow(
 const isCutOff = ({ error }: Completed): boolean =>
   /^(?:timeout|interrupted|reply_too_large)$/.test(error?.code ?? '');
 
-/** Of such a turn counts what the agent had told of its cost until then; where that is nothing, it is not called zero. */
-function cutOffResult(result: Completed, { read, tellsMoney }: AgentProfile): Completed {
-  const usage = read(result.reply)?.usage;
+/** Ends the message of such a turn. */
+export const COST_UNKNOWN = '; what it cost is not known';
+
+/** Where an agent that was ended, also by a signal, had told no cost until then, it is not called zero. */
+function withUntold(result: TurnResult, { tellsMoney }: AgentProfile): TurnResult {
+  if (result.kind !== 'completed' || !tellsMoney || result.usage?.costUsd !== undefined) return result;
   const { code = '', message = '' } = result.error ?? {};
-  const untold = tellsMoney && usage?.costUsd === undefined ? '; what it cost is not known' : '';
-  return { ...result, reply: '', error: { code, message: message + untold }, ...defined({ usage }) };
+  const wasEnded = /^(?:timeout|interrupted|reply_too_large|signal_\w+)$/.test(code);
+  return wasEnded ? { ...result, error: { code, message: message + COST_UNKNOWN } } : result;
 }
 
 function resultOf(result: Completed, report: AgentReport | undefined, settings: AgentSettings): TurnResult {

@@ -22,6 +22,7 @@ export { modelProblems, type ModelProblem, type ModelSettings } from './model-pr
 export { endProcessTree } from './process-tree.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
 export { removeOldWorkFolders } from './work-folder.ts';
+export { COST_UNKNOWN } from './agent-runner.ts';
 export { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 
 /** Whether the turns of a runner come with what they cost in money; those of echo cost nothing. */

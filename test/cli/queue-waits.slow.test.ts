@@ -52,11 +52,11 @@ gateway: {heartbeat: {everySeconds: 0}}
   const service = await serveBench(bench);
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
   const ids: string[] = [];
-  for (let sent = 0; sent < 2; sent += 1) {
+  for (let sent = 0; sent < 3; sent += 1) {
     const answer = await fetch(`${service.url}/hooks/a`, { method: 'POST', headers, body: '{}' });
     ids.push(((await answer.json()) as { runId: string }).runId);
   }
-  const [good = '', bad = ''] = ids;
+  const [good = '', bad = '', dropped = ''] = ids;
   expect((await bench.run(['queue'])).out).toMatch(new RegExp(`${good} +run +a +queued .* approval`));
   expect((await bench.run(['explain', good])).out).toContain(`sluice approve ${good}, or with --deny`);
   expect((await bench.run(['approve', good])).out).toBe(`approved run ${good}\n`);
@@ -67,6 +67,8 @@ gateway: {heartbeat: {everySeconds: 0}}
     '"decision":"denied","isFirst":true',
   );
   expect(await bench.run(['approve', 'unknown'])).toMatchObject({ exitCode: 2 });
+  await bench.run(['queue', 'drop', dropped, '--yes']);
+  expect((await bench.run(['approve', dropped])).err).toContain(`run ${dropped} is decided: it was dropped`);
   await expect
     .poll(async () => (await bench.run(['explain', good])).out)
     .toMatch(/completed, ok after 1 attempt/);

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Clock } from '../../src/gateway/gateway.ts';
+import { COST_UNKNOWN, failedTurn, type Runner } from '../../src/runners/runners.ts';
 import { type LimitRules, openStorage } from '../../src/storage/storage.ts';
 import { ALL_MAPPINGS, pauseOfRunner } from '../../src/storage/facts.ts';
 import { createHealth, openMetrics } from '../../src/telemetry/telemetry.ts';
@@ -95,6 +96,36 @@ test('a mapping that has spent its sum of the day waits for the next, and what w
   clock.move(24 * HOUR_MS);
   again.gateway.notify();
   expect(await again.gateway.waitForRun(runs[2].id, 5_000)).toBeDefined();
+});
+
+test('a turn that was ended says that its cost is not known, where its agent had not said it', async () => {
+  const file = temporaryFile();
+  const ended = failedTurn('interrupted', `the command was ended because the service stops${COST_UNKNOWN}`);
+  const started: string[] = [];
+  const hanging: Runner = {
+    kind: 'claude',
+    run: ({ runId }, { signal }) => {
+      started.push(runId);
+      return new Promise((resolve) => {
+        signal.addEventListener('abort', () => resolve(ended));
+      });
+    },
+  };
+  const house = await openHouse({ file, runners: { default: hanging } });
+  const [cancelled, stopped] = [agentAction(), agentAction()];
+  await house.accept(cancelled, stopped);
+  await expect.poll(() => started).toHaveLength(2);
+  expect(house.gateway.cancel([cancelled.id])).toBe(1);
+  expect(await house.gateway.waitForRun(cancelled.id, 5_000)).toBeDefined();
+  const message = 'ended by the operator while it was under way; what it cost is not known';
+  expect(await house.storage.findRun(cancelled.id)).toMatchObject({
+    lastError: { code: 'cancelled', message },
+  });
+  await house.gateway.stop(0);
+  expect(await house.storage.findRun(stopped.id)).toMatchObject({
+    state: 'queued',
+    lastError: { message: 'the service ended while the run was active; what it cost is not known' },
+  });
 });
 
 test('the main session waits for its runner that is paused', async () => {

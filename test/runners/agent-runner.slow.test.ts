@@ -26,6 +26,7 @@ args="$*"; prompt=$(cat); echo "$PWD $KEY $args $OPENCODE_PERMISSION" >> "$HOME/
 known() { [ -f "$HOME/sessions/$1" ]; }
 ask() { mkdir -p "$HOME/sessions"; echo x >> "$HOME/sessions/$1"; n=$(grep -c x "$HOME/sessions/$1"); }
 [ "$prompt" = sleep ] && exec sleep 30
+[ "$prompt" = killed ] && kill -9 $$
 [ "$prompt" = slow ] && cat "$HOME/out" && exec sleep 30
 [ "$prompt" = later ] && { cat "$HOME/out"; cat "$HOME/err" >&2; exit 1; }
 [ "$prompt" = leak ] && { cat "$HOME/out"; exit 0; }
@@ -315,6 +316,8 @@ describe.each(Object.keys(AGENTS))('the agent %s', (name) => {
     const untold = ['claude', 'opencode'].includes(name) ? '; what it cost is not known' : '';
     expect(ended).toMatchObject({ error: { message: `the command was ended after 1 s${untold}` } });
     expect(ended).not.toHaveProperty('usage');
+    const killed = await agent.run({ prompt: said('killed') });
+    expect(killed).toMatchObject({ error: { message: `the command was ended by SIGKILL${untold}` } });
   });
 
   test.each(LATER_REPORTS[name] ?? [])(

@@ -86,7 +86,7 @@ function volatileKey({ source: { dedupe, verify }, located }: MappingSubject): r
 }
 
 /** Keys that a notification has, too. */
-const NOTIFY_KEYS: ReadonlySet<string> = new Set(['name', 'channel', 'to', 'fallback', 'summary']);
+const NOTIFY_KEYS: ReadonlySet<string> = new Set(['name', 'channel', 'to', 'thread', 'fallback', 'summary']);
 const NOT_OF_SKIP = ['messageTemplate', 'textTemplate', 'transform', 'forEach', 'wakeMode'] as const;
 
 /** Keys that only another action reads. */
