@@ -110,7 +110,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Lists the grouped commands, group by group, and names the others below. */
-export function groupCommands(program: Command): void {
+function groupCommands(program: Command): void {
   const grouped = new Map(
     Object.entries(GROUPS).flatMap(([title, names]) => names.map((name) => [name, title] as const)),
   );

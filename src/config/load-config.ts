@@ -248,7 +248,7 @@ const DEPRECATED: readonly { readonly path: Path; readonly instead: Sentence }[]
 ];
 
 /** Tells each use of a key that still works and will go. */
-export function checkDeprecated(reporter: Reporter): void {
+function checkDeprecated(reporter: Reporter): void {
   for (const { path, instead } of DEPRECATED) {
     if (reporter.root.at(path).value === undefined) continue;
     reporter.report('DEPRECATED_KEY', path, {

@@ -152,7 +152,7 @@ function findProofGaps(mappings: readonly CompiledMapping[]): {
   return { diagnostics, contained };
 }
 
-export function findPathSettings(mappings: readonly CompiledMapping[]): readonly Finding[] {
+function findPathSettings(mappings: readonly CompiledMapping[]): readonly Finding[] {
   const first = new Map<string, CompiledMapping>();
   return mappings.flatMap((mapping) =>
     PATH_KEYS.flatMap((key): readonly Finding[] => {

@@ -148,7 +148,7 @@ export interface BodyVariant {
 }
 
 /** The forms in which common libraries write the same JSON, and the ends that editors and proxies change. */
-export function bodyVariants(body: Buffer): readonly BodyVariant[] {
+function bodyVariants(body: Buffer): readonly BodyVariant[] {
   const text = body.toString('utf8');
   const forms: readonly (readonly [Form['form'], string, Form['escapes']?])[] = [
     ['trimmed', text.trimEnd()],

@@ -122,7 +122,7 @@ export const MODULE_LOOKS = [
 ];
 
 /** The module that was probably meant: another ending, a near name, or the transforms folder written twice. */
-export function suggestModule(dir: string, module: string): string | undefined {
+function suggestModule(dir: string, module: string): string | undefined {
   const steps = module.split('/').filter((step) => step !== '' && step !== '.' && step !== '..');
   const known = (name: string): boolean =>
     modulesIn(path.resolve(dir, path.dirname(name))).includes(path.basename(name));

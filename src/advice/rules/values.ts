@@ -123,7 +123,7 @@ const bytesIn = (unit: string): number =>
   /^(?:b|[kmg](?:i?b)?)$/i.test(unit) ? (BYTES[unit.charAt(0).toLowerCase()] ?? Number.NaN) : Number.NaN;
 
 /** A number with a unit, a number in quotes, or a word for true and false, where a number or boolean is expected. */
-export function guessValue(key: string, value: unknown, expected: readonly string[]): ValueHint | undefined {
+function guessValue(key: string, value: unknown, expected: readonly string[]): ValueHint | undefined {
   if (typeof value !== 'string') return undefined;
   const text = value.trim();
   if (expected.includes('a boolean')) {

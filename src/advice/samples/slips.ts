@@ -1,7 +1,7 @@
 import { spelling } from '../../document/facts.ts';
 
 /** Whether a name is another one with a slip: a letter or two, capitals, signs between words; never the same. */
-export function isSlipOfName(name: string, other: string): boolean {
+function isSlipOfName(name: string, other: string): boolean {
   if (name === other || name.length < 3 || Math.abs(name.length - other.length) > 1) return false;
   if (spelling(name) === spelling(other)) return true;
   let start = 0;

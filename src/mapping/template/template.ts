@@ -127,10 +127,7 @@ const SIGNS = '“”„‟‘’‚«»';
 const SIGN = new RegExp(`"[^"]*"|'[^']*'|\\[[^\\]]*\\]|([${SIGNS}])[^${SIGNS}"']*[${SIGNS}]`, 'g');
 
 /** The first expression of a template with such quotes; undefined where there is none. */
-export function findQuotes(
-  source: string,
-  placeOf: (start: number, end: number) => Place,
-): Finding | undefined {
+function findQuotes(source: string, placeOf: (start: number, end: number) => Place): Finding | undefined {
   for (const { 0: expression, index: start } of source.matchAll(/\{\{[^{}]*\}\}/g)) {
     const sign = [...expression.matchAll(SIGN)].find((match) => match[1] !== undefined)?.[1];
     if (sign === undefined || /^\{\{~?!/.test(expression)) continue;
