@@ -107,7 +107,7 @@ function recorded(node: number, compute: Evaluate): Evaluate {
 function expectedOf(rule: Operation | undefined): Pick<RuleNode, 'expected'> {
   if (rule === undefined || rule.operator === 'var' || isConnective(rule.operator)) return {};
   const expected = rule.operands.find((operand) => !containsRule(operand));
-  return expected === undefined ? {} : { expected: expected as JsonValue };
+  return expected === undefined ? {} : { expected: expected };
 }
 
 function compileOperand(compiler: Compiler, value: unknown, path: Path): Evaluate {
