@@ -42,6 +42,9 @@ export function writeAtOnce(store: Store, row: CounterRow, calls: readonly Call[
   return replies;
 }
 
+/** It may be lost, and meets nothing that others write. */
+const isOfJournal = ([, name]: Call): boolean => BLIND[name] !== undefined && name !== 'recordProcess';
+
 function isKnownEnd({ known }: Store, [, name, [completion]]: Call): boolean {
   if (name !== 'completeRun') return false;
   const { runId, history } = completion as RunCompletion;
@@ -60,7 +63,7 @@ interface Presuming {
 function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: Presuming): Replies {
   const completions = ends.map(([, , [completion]]) => completion as RunCompletion);
   try {
-    atOnce.presume(beliefOf(store, completions));
+    atOnce.presume({ ...beliefOf(store, completions), isJournal: [...ends, ...blind].every(isOfJournal) });
     row.presume();
     const done = completeRuns(store, completions);
     for (const [, name, args] of blind) BLIND[name]?.(store, ...args);
@@ -78,7 +81,10 @@ function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: 
   }
 }
 
-function beliefOf({ known, holder }: Store, completions: readonly RunCompletion[]): Belief {
+function beliefOf(
+  { known, holder }: Store,
+  completions: readonly RunCompletion[],
+): Omit<Belief, 'isJournal'> {
   const all = completions.map(({ runId }) => known.get(runId) as Known);
   const sessions = new Map(
     completions.flatMap(({ history }, index) =>

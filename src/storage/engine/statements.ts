@@ -29,6 +29,8 @@ export interface Belief {
   readonly heads: readonly { readonly id: string; readonly queue: string | null }[];
   readonly sessions: readonly { readonly owner: string; readonly key: string; readonly isThere: boolean }[];
   readonly answers: readonly (readonly [question: Question, rows: readonly object[]])[];
+  /** Nothing but what may be lost, and meets nothing that others write: it takes no lock of theirs, and waits for no disk. */
+  readonly isJournal: boolean;
 }
 
 /** Transactions that are one message. Each throws BrokenOff where it may be stored and may not. */

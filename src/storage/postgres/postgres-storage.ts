@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Client } from 'pg';
 import { outboxQuestions } from '../engine/due-entries.ts';
+import { leftQuestions } from '../engine/replica-operations.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
 import { PLAIN_READS, type PlainRead } from '../engine/plain-reads.ts';
 import { makeStorage } from '../client/make-storage.ts';
@@ -104,7 +105,10 @@ async function open(
       mayListen,
     });
     const lane = new AcceptLane({ url, limits, isPooled: facts.isPooled, use: laneUse });
-    const operations = { ...client.operations, ...laneOperations(client.operations, lane, explain) };
+    const operations = {
+      ...client.operations,
+      ...laneOperations(client.operations, lane, { explain, holder }),
+    };
     const told = { ...operations, ...toldOperations(operations, lease) };
     const lapsed = () => lease.lapsed();
     // Others that share it are told of changes, and what they left is taken over.
@@ -140,7 +144,7 @@ const TOTALS = 'totals';
 function laneOperations(
   operations: RemoteOperations,
   lane: AcceptLane,
-  explain: WorkerOptions['explain'],
+  { explain, holder }: Pick<WorkerOptions, 'explain'> & { readonly holder: string },
 ): Partial<RemoteOperations> {
   const inLane = async <Result>(act: () => Promise<Result>, otherwise: () => Promise<Result>) => {
     try {
@@ -184,6 +188,13 @@ function laneOperations(
         async () => [[{}]],
       );
       return due?.length === 0 ? [] : claim();
+    },
+    // The same: a look that takes over holds up all others for several round trips.
+    takeOver: async (held, lapsed) => {
+      const look = () => lane.read(leftQuestions(holder, held));
+      const [left, leads] = lapsed.length > 0 ? [] : await inLane(look, async () => []);
+      if (left?.length !== 0) return operations.takeOver(held, lapsed);
+      return { runs: [], isLeader: leads?.length === 1 };
     },
   };
 }

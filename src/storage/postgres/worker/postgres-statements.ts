@@ -33,6 +33,8 @@ type Begun = [begun: Answered, locked: Answered, known: Answered, counted: Answe
 
 /** The one row that all of these transactions lock; a copy that begins has emptied its table. */
 const LOCK = 'SELECT pg_current_xact_id()::text AS transaction, (SELECT one FROM counters FOR UPDATE)';
+/** What may be lost waits for no disk. */
+const UNSYNCED = 'SET LOCAL synchronous_commit TO off';
 const VERSION = `SELECT version, ${WAITED} AS waited FROM sluice_schema`;
 
 export interface StatementsOptions {
@@ -118,10 +120,13 @@ export class PostgresStatements implements Statements {
     return [{ text }, ...questions.map((question) => this.#statement(...question))];
   }
 
-  #presume({ holder, heads, sessions, answers }: Belief): void {
+  #presume({ holder, heads, sessions, answers, isJournal }: Belief): void {
     this.#leave();
-    const believed = [JSON.stringify(heads), heads.length, holder, JSON.stringify(sessions)];
-    this.#posted = [...this.#beginning([LOCK], [BELIEVED, ...believed])];
+    const values = [JSON.stringify(heads), heads.length, holder, JSON.stringify(sessions)];
+    const believed: Question = [BELIEVED, ...values];
+    this.#posted = isJournal
+      ? [...this.#beginning(believed), { text: UNSYNCED }]
+      : [...this.#beginning([LOCK], believed)];
     this.#ahead = new Map(answers.map(([question, rows]) => [nameOf(question), [...rows]]));
     this.#transaction = '';
   }
