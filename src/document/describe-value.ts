@@ -1,5 +1,4 @@
 import { holdsCredentials } from './secret-ranges.ts';
-import { shorten } from './shorten.ts';
 
 /** What a value is, for messages: its kind, and itself where it is short and no secret. */
 export function describeValue(value: unknown, options: { readonly secret?: boolean } = {}): string {
@@ -16,4 +15,15 @@ export function describeValue(value: unknown, options: { readonly secret?: boole
     return options.secret === true ? `a ${typeof value}` : `the ${typeof value} ${String(value)}`;
   }
   return 'an object';
+}
+
+/** A text of at most so many characters, as messages quote one; what was cut ends in a sign. */
+export function shorten(text: string, limit = 80): string {
+  return text.length > limit ? `${text.slice(0, limit - 1)}…` : text;
+}
+
+/** `a, b and c`, or `a, b or c`. */
+export function inWords(parts: readonly string[], joint: 'and' | 'or' = 'and'): string {
+  const type = joint === 'and' ? 'conjunction' : 'disjunction';
+  return new Intl.ListFormat('en-GB', { type }).format(parts);
 }

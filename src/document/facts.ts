@@ -16,7 +16,7 @@ export { firstStumbles } from './yaml-stumbles.ts';
 export { formatDiagnostics, findingToJson, type FindingJson } from './format-diagnostics.ts';
 export { longerWord, spelling } from './did-you-mean.ts';
 export { editDocument } from './edit-document.ts';
-export { inWords } from './in-words.ts';
+export { inWords } from './describe-value.ts';
 export { parseDocument } from './parse-document.ts';
 export { singleQuoted } from './print-yaml.ts';
 export { applyEdits } from './text-edit.ts';

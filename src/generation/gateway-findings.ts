@@ -11,8 +11,7 @@ import { isJsonObject } from '../json.ts';
 import { modelProblems, tellsMoney } from '../runners/runners.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
 import type { GenerationFacts } from './facts.ts';
-import { runnerPath } from './runner-path.ts';
-import { findUnsafeRunners } from './runner-safety.ts';
+import { findUnsafeRunners, runnerPath } from './runner-safety.ts';
 
 /** Channels, runners and models that cannot work, each at the place that names it, and times that are cut. */
 export function findGatewayProblems(

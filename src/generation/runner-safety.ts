@@ -5,7 +5,12 @@ import type { Finding } from '../document/document.ts';
 import { quoted, say } from '../finding.ts';
 import { isWithin, MAY_CHANGE, runnerProblems } from '../runners/runners.ts';
 import type { GenerationSubjects } from './facts.ts';
-import { runnerPath } from './runner-path.ts';
+
+/** Where a runner is written: under its name, or at `gateway.runner` itself. */
+export function runnerPath(root: LoadedConfig['root'], name: string): readonly string[] {
+  const path = ['gateway', 'runners', name];
+  return root.at(path).value === undefined ? ['gateway', 'runner'] : path;
+}
 
 /** The runners that start a command. */
 export function runnerSubjects(

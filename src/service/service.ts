@@ -19,7 +19,6 @@ import {
   type Storage,
 } from '../storage/storage.ts';
 import { createHealth, type Health, type Log, type MailboxFigures } from '../telemetry/telemetry.ts';
-import { logSandboxEvent, sayMissingWalls } from './log-sandbox.ts';
 import { type Looking, type Onlooker, watchedStorage } from './onlooker.ts';
 import { keepLive, sayWhatIsKept } from './keeping.ts';
 import { keepPruning } from './pruning.ts';
@@ -27,7 +26,7 @@ import { servedGeneration } from './served-generation.ts';
 import { agentPlace } from './agent-place.ts';
 import { type ServedMetrics, startMetrics } from './served-metrics.ts';
 import type { ServiceOptions, ServiceRole } from './service-options.ts';
-import { sayProofs, watchHealth } from './watch-health.ts';
+import { logSandboxEvent, sayMissingWalls, sayProofs, watchHealth } from './watch-health.ts';
 
 export type { ConsoleParts, Onlooker } from './onlooker.ts';
 export type { ServiceOptions, ServiceRole } from './service-options.ts';

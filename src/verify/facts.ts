@@ -6,9 +6,8 @@ export { findHeader, findHeadersLike, isPlainHeaderName } from './find-header.ts
 export type { HmacAlgorithm, SignatureColumns, TimestampUnit, Way } from './scheme.ts';
 export { SIGNED_ID, readPresented, writtenTime } from './signature.ts';
 export { unitOf } from './timestamps.ts';
-export { type TableSettings, isTable, schemeOf } from './ways.ts';
+export { headerOf, isTable, schemeOf, schemesOfHeader, type TableSettings } from './ways.ts';
 export { signsUrl } from './verifier.ts';
-export { headerOf, schemesOfHeader } from './scheme-headers.ts';
 export { readJsonMember } from './signed-fields.ts';
 export { proofCoverage } from './coverage.ts';
 export { PROVIDER_NAMES, type ProviderName } from './schemes.ts';

@@ -5,11 +5,11 @@ import type { FetchJson, OidcSettings } from './oidc.ts';
 import { bestOf, type Proof, refused } from './proof.ts';
 import type { SignedRequest, Way } from './scheme.ts';
 import type { VerifySettings } from './verify-settings.ts';
-import { TWILIO_HEADER } from './twilio.ts';
 import {
   type CompiledWay,
   compileWays,
   coverageOf,
+  headerOf,
   isTable,
   schemeOf,
   type SecretProblem,
@@ -122,10 +122,8 @@ export function signsUrl(settings: VerifySettings): boolean {
 }
 
 function presents(way: Way, rawHeaders: readonly string[]): boolean {
-  if (way.kind === 'mailgun') return true;
-  const header =
-    way.kind === 'signature' ? way.columns.header : way.kind === 'twilio' ? TWILIO_HEADER : way.header;
-  return findHeader(rawHeaders, header) !== undefined;
+  const header = headerOf(way);
+  return header === undefined || findHeader(rawHeaders, header) !== undefined;
 }
 
 function missing(secrets: readonly string[]): readonly SecretProblem[] {

@@ -10,7 +10,7 @@ import { SCHEMES } from './schemes.ts';
 import type { VerifySettings } from './verify-settings.ts';
 import { judgeSignature } from './signature.ts';
 import { compileContent } from './signed-content.ts';
-import { judgeTwilio } from './twilio.ts';
+import { judgeTwilio, TWILIO_HEADER } from './twilio.ts';
 
 /** What most providers name as the age at which a signed request is refused. */
 const DEFAULT_TOLERANCE_SECONDS = 300;
@@ -168,4 +168,17 @@ function readKeys(
     else problems.push({ index, problem: read.problem });
   }
   return { keys, problems };
+}
+
+/** The schemes whose proof stands in a header of this name, whatever is in it. */
+export const schemesOfHeader = (header: string): readonly string[] =>
+  Object.entries(SCHEMES as Readonly<Record<string, Scheme>>).flatMap(([name, { ways }]) =>
+    ways.some(({ way }) => headerOf(way) === header) ? [name] : [],
+  );
+
+/** The header of a proof; undefined where it stands in the body. */
+export function headerOf(way: Way): string | undefined {
+  if (way.kind === 'signature') return way.columns.header;
+  if (way.kind === 'twilio') return TWILIO_HEADER;
+  return way.kind === 'secret' ? way.header : undefined;
 }

@@ -1,10 +1,18 @@
 /** Helpers of templates: those that there are not, and arguments that one does not take. */
-import { shorten } from '../../document/document.ts';
+import { didYouMean, shorten } from '../../document/document.ts';
+import { spelling } from '../../document/facts.ts';
 import { say } from '../../finding.ts';
 import { BLOCK_HELPERS, HELPERS, type HelperProblem, type TemplateCall } from '../../mapping/facts.ts';
 import { HELPER_SYNONYMS, blockHint } from '../dialects/helpers.ts';
 import { hint, near, nearName } from '../rule.ts';
-import { nearTimeZone } from '../vocabulary/time-zones.ts';
+
+/** The zone that was probably meant: its city, or a near name. */
+function nearTimeZone(written: string): string | undefined {
+  const zones = Intl.supportedValuesOf('timeZone');
+  const city = spelling(written.split('/').at(-1) ?? '');
+  const found = zones.find((zone) => spelling(zone.split('/').at(-1) ?? '') === city);
+  return found ?? didYouMean(written, zones);
+}
 
 const operandsOf = ({ args }: TemplateCall): readonly string[] => args.map(({ text }) => text);
 

@@ -1,15 +1,12 @@
-/* What to do about a secret that is wrong. */
 import type { SecretFacts } from '../../verify/verify.ts';
 import { ownSender, shownAs } from './senders.ts';
 
-const PASSWORD_ALONE =
-  'remove the user and the colon from its value: a secret of the scheme basic is the password alone';
-
-/** What to do about it. */
+/** What to do about a secret that is wrong. */
 export function secretHint({ scheme, wrong, user }: SecretFacts): string {
   if (wrong === 'quotes')
     return 'remove the quotes where the value is set (an env file of docker keeps them), not those in the mapping';
-  if (user !== undefined) return PASSWORD_ALONE;
+  if (user !== undefined)
+    return 'remove the user and the colon from its value: a secret of the scheme basic is the password alone';
   if (wrong === 'form')
     return `set it to ${shownAs(scheme) ?? 'the secret that the sender shows for its webhook'}`;
   const { public: isPublic = false, what = '' } = ownSender(scheme)?.secret ?? {};

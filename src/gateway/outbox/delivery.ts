@@ -1,7 +1,8 @@
 import { defined } from '../../json.ts';
-import type { OutboxRecord } from '../../storage/storage.ts';
+import type { NewDelivery, OutboxRecord } from '../../storage/storage.ts';
 import { type ChannelAdapter, type SendResult, chunkText } from '../../channels/channels.ts';
 import { deriveSignal, within } from '../../timers/timers.ts';
+import type { GatewayConfiguration } from '../gateway-base.ts';
 
 /** One chunk at most, whatever an adapter allows itself. */
 const SEND_TIMEOUT_MS = 60_000;
@@ -104,4 +105,19 @@ function readResult(given: unknown): SendResult {
     default:
       return { kind: 'ambiguous', code: 'adapter_failed', message: 'the channel gave no result' };
   }
+}
+
+/**
+ * What stands below a message that asks whether a run begins: the link, where the service has a public address, and the
+ * command. It is made when the message is sent, so that no store holds the link.
+ */
+export function howToAnswer(
+  asked: NonNullable<NewDelivery['asks']>,
+  linkOf: GatewayConfiguration['approvalLink'],
+): string {
+  const until = new Date(asked.expiresAt).toISOString().replace(/\.\d+/, '');
+  const command = `sluice approve ${asked.runId}, or with --deny`;
+  return ['', '', `Answer until ${until}:`, linkOf?.(asked), command]
+    .filter((line) => line !== undefined)
+    .join('\n');
 }

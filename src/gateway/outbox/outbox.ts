@@ -2,7 +2,7 @@ import type { DeliveryTarget } from '../../action.ts';
 import { defined } from '../../json.ts';
 import type { NewDelivery, OutboxRecord, Storage } from '../../storage/storage.ts';
 import { type CallbackResult, postCallback } from './callback.ts';
-import { sendChunks, type DeliveryResult } from './delivery.ts';
+import { type DeliveryResult, howToAnswer, sendChunks } from './delivery.ts';
 import { RecipientQueues } from './recipient-queues.ts';
 import { codeOf } from '../../telemetry/telemetry.ts';
 import { CutOff } from '../cut-off.ts';
@@ -12,7 +12,6 @@ import type { GatewayConfiguration } from '../gateway-base.ts';
 import type { GatewayContext } from '../gateway-context.ts';
 import { decideRepeat, MAX_RETRY_AFTER_MS } from '../retry.ts';
 import { resolveTarget } from '../delivery-target.ts';
-import { howToAnswer } from './how-to-answer.ts';
 import { within } from '../../timers/timers.ts';
 
 /** Deliveries and callbacks under way at most. */

@@ -130,20 +130,19 @@ export class JournalBuffer {
   #writeKept(): void {
     if (this.#kept.length === 0) return;
     this.#operations.keepRequests(this.#kept).catch(ignore);
+    this.#kept = [];
     for (const kind of ['whole', 'shape'] as const) {
       const { count, bytes } = kind === 'whole' ? this.#keptLimits : this.#keptLimits.shapes;
+      const [waiting, unlooked] = [this.#waiting[kind], this.#unlooked[kind]];
+      unlooked.count += waiting.count;
+      unlooked.bytes += waiting.bytes;
       const per = { count: Math.floor(count * ROOM_PER_LOOK), bytes: Math.floor(bytes * ROOM_PER_LOOK) };
-      const written = this.#waiting[kind];
-      if (written.count === 0) continue;
-      const unlooked = this.#unlooked[kind];
-      unlooked.count += written.count;
-      unlooked.bytes += written.bytes;
-      if (unlooked.count < per.count && unlooked.bytes < per.bytes) continue;
-      this.#unlooked[kind] = { count: 0, bytes: 0 };
+      const isFew = unlooked.count < per.count && unlooked.bytes < per.bytes;
+      if (waiting.count === 0 || isFew) continue;
+      Object.assign(unlooked, { count: 0, bytes: 0 });
       const room = { count: count - per.count, bytes: bytes - per.bytes };
       this.#operations.makeKeptRoom(kind, room).catch(ignore);
     }
-    this.#kept = [];
     this.#waiting = noRequests();
   }
 

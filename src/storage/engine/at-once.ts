@@ -42,9 +42,6 @@ export function writeAtOnce(store: Store, row: CounterRow, calls: readonly Call[
   return replies;
 }
 
-/** It may be lost, and meets nothing that others write. */
-const isOfJournal = ([, name]: Call): boolean => BLIND[name] !== undefined && name !== 'recordProcess';
-
 function isKnownEnd({ known }: Store, [, name, [completion]]: Call): boolean {
   if (name !== 'completeRun') return false;
   const { runId, history } = completion as RunCompletion;
@@ -63,7 +60,8 @@ interface Presuming {
 function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: Presuming): Replies {
   const completions = ends.map(([, , [completion]]) => completion as RunCompletion);
   try {
-    atOnce.presume({ ...beliefOf(store, completions), isJournal: [...ends, ...blind].every(isOfJournal) });
+    const isJournal = ends.length === 0 && blind.every(([, name]) => name !== 'recordProcess');
+    atOnce.presume({ ...beliefOf(store, completions), isJournal });
     row.presume();
     const done = completeRuns(store, completions);
     for (const [, name, args] of blind) BLIND[name]?.(store, ...args);

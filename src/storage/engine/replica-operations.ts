@@ -29,23 +29,18 @@ const LEADS = 'SELECT 1 FROM leaders WHERE name = ? AND holder = ?';
 const LEAD = `INSERT INTO leaders (name, holder) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder
   WHERE leaders.holder NOT IN (SELECT id FROM replicas)`;
 
-/** Whether there is anything to do: work that somebody left, or nobody who leads. */
-const ANY_LEFT = both`SELECT 1 FROM runs WHERE state = ${RUN.active} AND ${LEFT}
-  UNION ALL SELECT 1 FROM outbox WHERE state = ${OUTBOX.active} AND ${left('?3')}
-  UNION ALL SELECT 1 FROM events WHERE ${leftEvents('?4')}
-  UNION ALL SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM leaders JOIN replicas ON replicas.id = holder WHERE name = ?5)
-  LIMIT 1`;
+/** One row where nothing was left, and somebody leads: whether it is this process. */
+const NOTHING_LEFT = both`SELECT holder = ?1 AS leads FROM leaders JOIN replicas ON replicas.id = holder WHERE name = ?5 AND NOT EXISTS (
+    SELECT 1 FROM runs WHERE state = ${RUN.active} AND ${left('?2')}
+    UNION ALL SELECT 1 FROM outbox WHERE state = ${OUTBOX.active} AND ${left('?3')}
+    UNION ALL SELECT 1 FROM events WHERE ${leftEvents('?4')})`;
 
 /** There is one main session, and one process that takes its turns and sends its deliveries. */
 const MAIN = 'main';
 
-/** What says that nothing was left (no row of the first), and whether `holder` leads (a row of the second). */
-export function leftQuestions(holder: string, held: HeldWork): readonly Question[] {
-  const [runs, outbox] = [JSON.stringify(held.runs), JSON.stringify(held.outbox)];
-  return [
-    [ANY_LEFT, holder, runs, outbox, held.isTurnTaken ? 1 : 0, MAIN],
-    [LEADS, MAIN, holder],
-  ];
+/** Asks whether there is anything to take over; no row where there is. */
+export function leftQuestion(holder: string, { runs, outbox, isTurnTaken }: HeldWork): Question {
+  return [NOTHING_LEFT, holder, JSON.stringify(runs), JSON.stringify(outbox), isTurnTaken ? 1 : 0, MAIN];
 }
 
 /**

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Client } from 'pg';
 import { outboxQuestions } from '../engine/due-entries.ts';
-import { leftQuestions } from '../engine/replica-operations.ts';
+import { leftQuestion } from '../engine/replica-operations.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
 import { PLAIN_READS, type PlainRead } from '../engine/plain-reads.ts';
 import { makeStorage } from '../client/make-storage.ts';
@@ -191,10 +191,10 @@ function laneOperations(
     },
     // The same: a look that takes over holds up all others for several round trips.
     takeOver: async (held, lapsed) => {
-      const look = () => lane.read(leftQuestions(holder, held));
-      const [left, leads] = lapsed.length > 0 ? [] : await inLane(look, async () => []);
-      if (left?.length !== 0) return operations.takeOver(held, lapsed);
-      return { runs: [], isLeader: leads?.length === 1 };
+      const look = () => lane.read([leftQuestion(holder, held)]);
+      const [[row] = []] = lapsed.length > 0 ? [] : await inLane(look, async () => []);
+      if (row === undefined) return operations.takeOver(held, lapsed);
+      return { runs: [], isLeader: (row as { readonly leads: boolean }).leads };
     },
   };
 }
