@@ -105,3 +105,11 @@ function foldAscii(code: number): string {
   if (character === 'l' || character === '1') return 'i';
   return character === '0' ? 'o' : character;
 }
+
+/** What may stand between the letters of a word, and between words. */
+export const GAP = '[ _.\\-]{0,4}';
+
+/** A pattern for a word whose letters stand apart. */
+export function spaced(word: string): string {
+  return foldWord(word).split('').join(GAP);
+}

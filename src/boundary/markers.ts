@@ -1,7 +1,7 @@
 /** Finds what imitates the markers of the boundary. */
+import { GAP, spaced } from './fold.ts';
 import type { Spoof } from './spoof.ts';
 import type { Skeleton } from './skeleton.ts';
-import { GAP, spaced } from './spaced-words.ts';
 
 const MARKER_REMARK = '[marker removed]';
 

@@ -8,8 +8,7 @@
  * (HTML), `<filename>` and `<reponame>` (placeholders), `[IMG]` (BBCode), `[ARGS]`, `[PREFIX]`, `[MIDDLE]`, `[SUFFIX]`
  * and `[MASK]` (usage lines). `<s>` and `</s>` count, although HTML strikes text through with them.
  */
-import { foldWord, squeeze } from './fold.ts';
-import { spaced } from './spaced-words.ts';
+import { foldWord, spaced, squeeze } from './fold.ts';
 import type { Spoof } from './spoof.ts';
 import type { Skeleton } from './skeleton.ts';
 

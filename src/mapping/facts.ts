@@ -38,4 +38,4 @@ export { WORK_LIMITS } from './work-budget.ts';
 export { TRANSFORM_DEFAULTS } from './transform-ref.ts';
 export { conjunctsOf, conjunctTexts, namesRead } from './condition/conjuncts.ts';
 export { isListOperator } from './condition/rule-lists.ts';
-export { templatePath } from './template/template-path.ts';
+export { templatePath } from './template/literal-template.ts';

@@ -21,4 +21,8 @@ export async function openMetrics(sources: MetricsSources): Promise<Metrics> {
   const { createMetrics } = await import('./metrics.ts');
   return createMetrics(sources);
 }
-export { codeOf } from './error-code.ts';
+/** A stable code for an error nobody expected; its message may quote anything and stays out of the log. */
+export function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error ? String(error.code) : error.name;
+}

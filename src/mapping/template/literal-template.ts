@@ -14,3 +14,8 @@ export function literalTemplate(source: string, at: Place): CompiledTemplate {
     paths: () => [],
   };
 }
+
+/** Keys as a path of a template: a key that is no plain name stands in brackets. */
+export function templatePath(keys: readonly string[]): string {
+  return keys.map((key) => (/^[A-Za-z_$][\w$-]*$/.test(key) ? key : `[${key}]`)).join('.');
+}

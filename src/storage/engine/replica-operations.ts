@@ -1,9 +1,9 @@
 import type { HeldWork, LapsedReplica, Succession } from '../records.ts';
-import { both, type Dialects, listed } from './dialects.ts';
+import { both } from './dialects.ts';
 import { askForHeartbeat } from './event-rows.ts';
+import { left, leftEvents, MAIN } from './left-work.ts';
 import { RUN_COLUMNS, type RunRow } from './rows.ts';
-import { EVENT, OUTBOX, RUN } from './states.ts';
-import type { Question } from './statements.ts';
+import { OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
 
 /*
@@ -13,13 +13,7 @@ import type { Store } from './store.ts';
  */
 
 const FORGET = 'DELETE FROM replicas WHERE id = ? AND lease_until = ?';
-/** Of a holder that is gone, or of this process, which does not know of it: the answer to its claim was lost. */
-const left = (held: string): Dialects =>
-  both`(holder IS NULL OR holder = ?1 OR holder NOT IN (SELECT id FROM replicas)) AND id NOT IN ${listed(held)}`;
 const LEFT = left('?2');
-/** Of events none is named: one turn takes all of its. */
-const leftEvents = (isTurnTaken: string): string => `state = ${EVENT.claimed} AND holder IS NOT NULL
-  AND (holder <> ?1 OR ${isTurnTaken} = 0) AND (holder = ?1 OR holder NOT IN (SELECT id FROM replicas))`;
 const LEFT_RUNS = both`SELECT ${RUN_COLUMNS} WHERE state = ${RUN.active} AND ${LEFT} ORDER BY runs.seq`;
 const TAKE_RUNS = both`UPDATE runs SET holder = ?1 WHERE state = ${RUN.active} AND ${LEFT}`;
 const FREE_ENTRIES = both`UPDATE outbox SET state = ${OUTBOX.queued}, due_at = 0, holder = NULL
@@ -28,20 +22,6 @@ const FREE_EVENTS = `UPDATE events SET holder = NULL WHERE ${leftEvents('?2')}`;
 const LEADS = 'SELECT 1 FROM leaders WHERE name = ? AND holder = ?';
 const LEAD = `INSERT INTO leaders (name, holder) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder
   WHERE leaders.holder NOT IN (SELECT id FROM replicas)`;
-
-/** One row where nothing was left, and somebody leads: whether it is this process. */
-const NOTHING_LEFT = both`SELECT holder = ?1 AS leads FROM leaders JOIN replicas ON replicas.id = holder WHERE name = ?5 AND NOT EXISTS (
-    SELECT 1 FROM runs WHERE state = ${RUN.active} AND ${left('?2')}
-    UNION ALL SELECT 1 FROM outbox WHERE state = ${OUTBOX.active} AND ${left('?3')}
-    UNION ALL SELECT 1 FROM events WHERE ${leftEvents('?4')})`;
-
-/** There is one main session, and one process that takes its turns and sends its deliveries. */
-const MAIN = 'main';
-
-/** Asks whether there is anything to take over; no row where there is. */
-export function leftQuestion(holder: string, { runs, outbox, isTurnTaken }: HeldWork): Question {
-  return [NOTHING_LEFT, holder, JSON.stringify(runs), JSON.stringify(outbox), isTurnTaken ? 1 : 0, MAIN];
-}
 
 /**
  * Takes over what others left: their runs are held by this process from now on, their outbox entries are due, and a

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { extname } from 'node:path';
 import type { Client } from 'pg';
 import { outboxQuestions } from '../engine/due-entries.ts';
-import { leftQuestion } from '../engine/replica-operations.ts';
+import { leftQuestion } from '../engine/left-work.ts';
 import type { RemoteOperations } from '../engine/operations.ts';
 import { PLAIN_READS, type PlainRead } from '../engine/plain-reads.ts';
 import { makeStorage } from '../client/make-storage.ts';

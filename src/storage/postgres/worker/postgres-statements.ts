@@ -33,8 +33,6 @@ type Begun = [begun: Answered, locked: Answered, known: Answered, counted: Answe
 
 /** The one row that all of these transactions lock; a copy that begins has emptied its table. */
 const LOCK = 'SELECT pg_current_xact_id()::text AS transaction, (SELECT one FROM counters FOR UPDATE)';
-/** What may be lost waits for no disk. */
-const UNSYNCED = 'SET LOCAL synchronous_commit TO off';
 const VERSION = `SELECT version, ${WAITED} AS waited FROM sluice_schema`;
 
 export interface StatementsOptions {
@@ -124,8 +122,9 @@ export class PostgresStatements implements Statements {
     this.#leave();
     const values = [JSON.stringify(heads), heads.length, holder, JSON.stringify(sessions)];
     const believed: Question = [BELIEVED, ...values];
+    // What may be lost waits for no disk.
     this.#posted = isJournal
-      ? [...this.#beginning(believed), { text: UNSYNCED }]
+      ? [...this.#beginning(believed), { text: 'SET LOCAL synchronous_commit TO off' }]
       : [...this.#beginning([LOCK], believed)];
     this.#ahead = new Map(answers.map(([question, rows]) => [nameOf(question), [...rows]]));
     this.#transaction = '';
