@@ -151,6 +151,8 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.decideApproval('unknown', second)).toBeNull();
       const deadLetter = { error: { code: 'not_approved', message: '' }, nowMs: expiresAt };
       expect(await storage.deadLetterRun(run.id, deadLetter)).toBe(false);
+      // Denied since it was found without an answer: it is given up for that.
+      expect(await storage.deadLetterRun(denied.id, deadLetter)).toBe(false);
       // What nobody approved waits for no claim, so nothing can keep it from being given up.
       await storage.pauseRuns('a', NOW);
       const refused = { id: denied.id, approval: { decision: 'denied', by: 'command' } };

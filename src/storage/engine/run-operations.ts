@@ -87,11 +87,11 @@ export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLe
   const run = findRunHead(store, runId);
   if (run === undefined || run.state > RUN.active) return false;
   if (run.state === RUN.active && run.holder !== store.holder) return false;
-  // Somebody approved it at the last moment.
-  if (run.state !== RUN.active && findApproval(store, run)?.decision === 'approved') return false;
+  // Somebody decided at the last moment: an approved run begins, and a denied one is given up for that.
+  const decided = run.state === RUN.active ? undefined : findApproval(store, run)?.decision;
+  if (decided !== undefined && decided !== deadLetter.error.code) return false;
   endRun(store, run, { ...deadLetter, state: RUN.dead, outcome: null });
   const { callback, nowMs } = deadLetter;
-  const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
-  if (callback !== undefined) insertCallback(store, callback, parent);
+  if (callback !== undefined) insertCallback(store, callback, { ...run, runId, nowMs });
   return true;
 }
