@@ -293,13 +293,18 @@ function historyOf(folder: string, books: Books, sent: readonly Sent[]): History
   const claims = steps
     .filter(({ what }) => what === 'start')
     .map((step, attempt) => ({ ...step, holder: `${attempt}` }));
-  const ends = claims.flatMap(({ runId, holder }, index) => {
+  const ends = claims.flatMap(({ runId, holder, asked: from }, index) => {
     const until = claims.slice(index + 1).find((next) => next.runId === runId)?.asked ?? Infinity;
     const isLast = until === Infinity;
-    return steps
-      .filter((step) => step.what === 'end' && step.runId === runId && step.asked < until)
-      .slice(isLast ? -1 : Infinity)
-      .map((step) => ({ ...step, holder, done: isLast }));
+    return (
+      steps
+        // The command of an attempt before may have ended after its service was killed: that is not the end of this one.
+        .filter(
+          (step) => step.what === 'end' && step.runId === runId && step.asked >= from && step.asked < until,
+        )
+        .slice(isLast ? -1 : Infinity)
+        .map((step) => ({ ...step, holder, done: isLast }))
+    );
   });
   const accepts = sent.flatMap(({ ids, kind, number, askedAt, answeredAt }) => {
     const run = books.runs.get(ids[0] ?? '')?.[0];
