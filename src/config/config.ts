@@ -1,11 +1,10 @@
 export type { AgentAccess, AgentKind } from './runner-schema.ts';
 export { configJsonSchema } from './config-schema.ts';
-export { DEFAULT_CONFIG_FILES, importOpenClawFile, loadConfig } from './load-config.ts';
+export { DEFAULT_CONFIG_FILES, importOpenClawFile, loadConfig, type RemainingConfig } from './load-config.ts';
 export type { ImportedConfig } from './openclaw/import.ts';
 export { isOpenClawFile } from './openclaw/translate.ts';
 export type { MailBlock } from './mail-schema.ts';
 export { findMailProblem } from './resolve-mail.ts';
-export type { RemainingConfig } from './load-config.ts';
 export type {
   GatewaySettings,
   HooksSettings,

@@ -53,8 +53,6 @@ async function bundle(): Promise<readonly NamedBytes[]> {
   return module.bundlePage();
 }
 
-/** The document of the console; everything else on the page is made by its script. */
-
 /** Nothing inline but styles that carry the nonce (the editor makes some), and no address but this one. */
 export function contentSecurityPolicy(nonce: string): string {
   return [
@@ -69,7 +67,10 @@ export function contentSecurityPolicy(nonce: string): string {
   ].join('; ');
 }
 
-/** For everybody the same: asks for the key, which stays out of sight where the page has a session or the link a key. */
+/**
+ * The document of the console, for everybody the same; everything else on the page is made by its script. It asks for
+ * the key, which stays out of sight where the page has a session or the link a key.
+ */
 export function pageDocument(nonce: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -9,7 +9,6 @@ import { createOpenClawRunner } from './openclaw-runner.ts';
 import type { Runner } from './runner.ts';
 
 export { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
-export { isWithin } from './work-folder.ts';
 export {
   createCommandRunner,
   type CommandSettings,
@@ -21,7 +20,7 @@ export { createEchoRunner } from './echo-runner.ts';
 export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
 export { endProcessTree } from './process-tree.ts';
 export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
-export { removeOldWorkFolders } from './work-folder.ts';
+export { isWithin, removeOldWorkFolders } from './work-folder.ts';
 export { COST_UNKNOWN } from './agent-runner.ts';
 export { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 

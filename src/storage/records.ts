@@ -7,7 +7,6 @@ export type * from './accept-records.ts';
 export type * from './cost-records.ts';
 export type * from './event-records.ts';
 export type * from './limit-records.ts';
-export type * from './limit-records.ts';
 export type * from './outbox-records.ts';
 export type * from './replica-records.ts';
 export type * from './request-records.ts';

@@ -2,7 +2,6 @@ import * as accept from './accept-operations.ts';
 import * as activity from './activity-reads.ts';
 import * as events from './event-operations.ts';
 import * as generations from './generation-operations.ts';
-import * as holds from './limit-operations.ts';
 import * as journal from './journal-operations.ts';
 import * as limits from './limit-operations.ts';
 import * as limitReads from './limit-reads.ts';
@@ -25,7 +24,6 @@ export const WRITES = {
   ...accept,
   ...events,
   ...generations,
-  ...holds,
   ...journal,
   ...limits,
   ...mail,

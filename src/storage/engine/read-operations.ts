@@ -1,4 +1,3 @@
-import * as asking from './asking-runs.ts';
 import {
   DROPPED,
   type Backlog,
@@ -122,7 +121,7 @@ export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow
   return sql.all(ENDED, JSON.stringify(runIds));
 }
 
-export const { findUnapproved } = asking;
+export { findUnapproved } from './asking-runs.ts';
 export const findReservation = operationOf(PLAIN_READS.findReservation);
 export const findConversation = operationOf(PLAIN_READS.findConversation);
 export const nextDueAt = operationOf(PLAIN_READS.nextDueAt);

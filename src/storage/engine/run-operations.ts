@@ -6,7 +6,7 @@ import type {
   RunDeadLetter,
 } from '../records.ts';
 import { both, listed } from './dialects.ts';
-import { RUN_COLUMNS, type RunRow } from './rows.ts';
+import { RUN_COLUMNS, type RunHead, type RunRow } from './rows.ts';
 import { findApproval } from './asking-runs.ts';
 import { findClaimable, type Claimable } from './claimable-runs.ts';
 import { withEvents } from './gathering.ts';
@@ -18,7 +18,6 @@ import { keepEnding } from './earlier-endings.ts';
 import { countRun, endRun, findRunHead, isHeld } from './run-rows.ts';
 import { advance, makeDue } from './session-queue.ts';
 import { RUN } from './states.ts';
-import type { RunHead } from './rows.ts';
 import type { Store } from './store.ts';
 
 const ACTIVATE = both`UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,
