@@ -105,11 +105,8 @@ export type TransformReply =
     });
 
 /** A function, or a branch inside one, of a transform's source; lines and columns are 1-based. */
-export interface CoverageRange {
+export interface CoverageRange extends MappedPosition {
   readonly kind: 'function' | 'branch';
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
   /** Of a function; empty where it has none. */
   readonly name: string;
   readonly hits: number;

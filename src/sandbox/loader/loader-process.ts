@@ -19,7 +19,7 @@ import {
   idOf,
 } from './load-graph.ts';
 import { workerProgram } from '../host/worker-program.ts';
-import { printFile } from './print-file.ts';
+import { printFile, type PrintedFile } from './print-file.ts';
 import { scanGlobals } from './scan-globals.ts';
 import { scanSources, type Scan, type SourceFinding } from './scan-sources.ts';
 
@@ -60,12 +60,9 @@ export interface LoaderAnswer {
   readonly workerProgram: string;
 }
 
-/** A file in the one form in which esbuild prints it; its source map leads back to the operator's own text. */
-export interface PrintedModule {
+export interface PrintedModule extends PrintedFile {
   readonly id: string;
   readonly language: Exclude<GraphFile['kind'], 'json'>;
-  readonly code: string;
-  readonly map: string;
 }
 
 /** Findings that keep no module from running. */

@@ -2,7 +2,7 @@ import * as esbuild from 'esbuild';
 import type { GraphFile } from './load-graph.ts';
 
 /** A file in the one form in which esbuild prints it; its source map leads back to the operator's own text. */
-interface PrintedFile {
+export interface PrintedFile {
   readonly code: string;
   readonly map: string;
 }
