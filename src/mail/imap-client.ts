@@ -12,7 +12,8 @@ export interface ImapAccess {
   readonly secret: { readonly kind: 'password' | 'token'; readonly value: string };
 }
 
-interface ImapPlace extends Pick<ImapAccess, 'host'> {
+/** Where a mailbox is, as far as it is said. */
+export interface ImapPlace extends Pick<ImapAccess, 'host'> {
   readonly account: string;
   readonly port?: number | undefined;
   readonly security?: ImapAccess['security'] | undefined;

@@ -1,32 +1,23 @@
 import { hash } from 'node:crypto';
-import type { MailBlock } from '../config/config.ts';
-import type { MailStorage } from '../storage/storage.ts';
 import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
 import { pause } from '../timers/timers.ts';
-import { type HookEndpoint, judge } from './hook-endpoint.ts';
+import { judge } from './hook-endpoint.ts';
 import { type MailboxStatus, reportHealth } from './mailbox-health.ts';
 import { newHolder } from './holder.ts';
 import { mailboxName } from './identity.ts';
-import type { FetchWatch } from './fetch-attempts.ts';
-import { MailboxReader } from './mailbox-reader.ts';
+import { MailboxReader, type ReaderOptions } from './mailbox-reader.ts';
 import type { MailMessage } from './message-payload.ts';
 import { type MessageLimits, MessageReader } from './message-reader.ts';
 import { folderOpener, readerFolders, type OpenOptions } from './open-source.ts';
-import type { ReaderTimes } from './reader-times.ts';
 import type { FetchedMail } from './source.ts';
 import { readState } from './stored-status.ts';
 
-export interface MailServiceOptions {
-  readonly mail: MailBlock;
-  readonly store: MailStorage;
-  readonly endpoint: HookEndpoint;
+type SharedOptions = 'mail' | 'store' | 'endpoint' | 'sinceMs' | 'times' | 'fetchWatch';
+
+export interface MailServiceOptions extends Pick<ReaderOptions, SharedOptions> {
   readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'protect'>;
-  /** Where the first run begins, in place of what the block says. */
-  readonly sinceMs?: number | undefined;
-  readonly times?: Partial<ReaderTimes>;
   readonly open?: OpenOptions;
   readonly messageLimits?: MessageLimits | undefined;
-  readonly fetchWatch?: FetchWatch | undefined;
   /** Hears of mailboxes in trouble. */
   readonly health?: HealthReporter;
 }

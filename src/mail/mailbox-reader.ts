@@ -29,7 +29,7 @@ export interface ReaderOptions {
   /** Makes of a message what is delivered. */
   readonly read: (mail: FetchedMail) => Promise<MailMessage>;
   readonly fetchWatch?: FetchWatch | undefined;
-  /** Overrides `since` of the block. */
+  /** Where the first run begins, in place of what the block says. */
   readonly sinceMs?: number | undefined;
   readonly times?: Partial<ReaderTimes>;
   readonly clock?: () => number;

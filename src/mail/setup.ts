@@ -2,19 +2,14 @@ import { defined } from '../json.ts';
 import type { Edit } from '../document/document.ts';
 import { GOOGLE_ENDPOINTS, GoogleApi, type GoogleEndpoints } from './gmail-api.ts';
 import { GmailSource } from './gmail-source.ts';
-import { ImapClient, imapServer, type ImapAccess } from './imap-client.ts';
+import { ImapClient, imapServer, type ImapAccess, type ImapPlace } from './imap-client.ts';
 import { requirePackages } from './optional-packages.ts';
 
 /** `hooks.mail` as it is written: without what equals a default. */
 export type WrittenBlock = Readonly<Record<string, unknown>>;
 
-export interface SetupAnswers {
+export interface SetupAnswers extends ImapPlace {
   readonly kind: 'imap' | 'gmail';
-  readonly account: string;
-  readonly host: string;
-  readonly port?: number | undefined;
-  readonly security?: 'tls' | 'starttls' | 'none' | undefined;
-  readonly user?: string | undefined;
   readonly auth: 'password' | 'oauth2';
   readonly folders?: readonly string[] | undefined;
   readonly from?: readonly string[] | undefined;

@@ -1,12 +1,8 @@
 import type { MailboxRecord } from '../storage/storage.ts';
-import type { MailFigures, MailHealth } from './mailbox-health.ts';
+import type { MailboxStatus, MailFigures, MailHealth } from './mailbox-health.ts';
 
 /** What a reader wrote into the store about its mailbox. */
-export interface StoredState {
-  readonly account: string;
-  readonly folder: string;
-  readonly health: MailHealth;
-  readonly figures: MailFigures;
+export interface StoredState extends MailboxStatus {
   /** Since when the server refuses the login for good; outlives the reader, so that it is told of once. */
   readonly loginDeadSince?: number;
 }
@@ -18,17 +14,13 @@ export function readState(json: string): StoredState | undefined {
 }
 
 /** A mailbox as `sluice webhooks mail status` shows it. */
-export interface MailboxReport {
+export interface MailboxReport extends MailFigures {
   readonly mailbox: string;
   /** As in `MailHealth`; `not-running` where nobody holds the mailbox, whatever its last reader wrote. */
   readonly state: MailHealth['state'] | 'not-running';
   readonly since: number;
   readonly reason?: string;
   readonly retryAt?: number;
-  readonly delivered: number;
-  readonly setAside: number;
-  readonly filtered: number;
-  readonly lastMailAt?: number;
 }
 
 /** What the store knows of a mailbox, whoever reads it. */
