@@ -2,12 +2,10 @@ import { say } from '../finding.ts';
 import type { Path } from '../document/document.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { Reporter } from './reporter.ts';
+import type { AgentDefaults } from './settings.ts';
 
 /** `agents.defaults` with every model name in full. */
-export interface Models {
-  readonly model: string | undefined;
-  readonly models: readonly string[] | undefined;
-  readonly aliases: Readonly<Record<string, string>>;
+export interface Models extends Pick<AgentDefaults, 'model' | 'models' | 'aliases'> {
   resolve(name: string): string;
 }
 

@@ -16,7 +16,12 @@ import { isOnPath } from './on-path.ts';
 import { inHome, openClawEnvironment } from './openclaw/environment.ts';
 import { isJsonObject } from '../json.ts';
 import { grafted, type Graft } from './openclaw/graft.ts';
-import { importOpenClaw, type ImportedConfig, type ImportOptions } from './openclaw/import.ts';
+import {
+  importOpenClaw,
+  type ImportedConfig,
+  type ImportOptions,
+  type TranslatedConfig,
+} from './openclaw/import.ts';
 import { expandIncludes } from './openclaw/includes.ts';
 import { readSecretRefs } from './openclaw/secret-refs.ts';
 import { agentIds } from './openclaw/translate-agents.ts';
@@ -27,7 +32,7 @@ import {
   type Translation,
 } from './openclaw/translate.ts';
 import { gmailRunDefaults } from './openclaw/translate-gmail.ts';
-import type { InlineMapping, RunDefaults } from './settings.ts';
+import type { InlineMapping } from './settings.ts';
 import type { ConfigFacts } from './finding-facts.ts';
 
 /** What of the loading options the reading needs. */
@@ -44,20 +49,14 @@ export interface ReadConfigOptions {
 }
 
 /** A configuration in our own shape, before references are resolved and the schema has judged it. */
-export interface ReadConfig {
-  readonly root: LocatedValue;
+export interface ReadConfig extends TranslatedConfig {
   /** The file as written, for places of findings that other rooms make. */
   readonly original: LocatedValue;
   readonly dialect: 'sluice' | 'openclaw';
-  readonly inlineMappings: readonly InlineMapping[];
-  /** By hook name. */
-  readonly runDefaults: Readonly<Record<string, RunDefaults>>;
   /** Ids of the agents of an OpenClaw file, the default one first; empty for our own. */
   readonly theirAgents: readonly string[];
   /** Secrets besides `gateway.token` that no hook token may equal. */
   readonly reserved: readonly LocatedValue[];
-  /** Where `${NAME}` is looked up. */
-  readonly env: Readonly<Record<string, string | undefined>>;
   /** Secrets that are known already. */
   readonly secrets: readonly string[];
   /** Absolute paths of every file read. */

@@ -3,18 +3,13 @@ import { holdsCredentials, type Path } from '../document/document.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 import type { ConfigFile } from './config-schema.ts';
 import type { ConfigFacts } from './finding-facts.ts';
-import type { Models } from './models.ts';
 import type { Reporter } from './reporter.ts';
 import { AGENT_KINDS, type RunnerFile } from './runner-schema.ts';
-import { runnerSettings } from './runner-settings.ts';
+import { type NamedContext, runnerSettings } from './runner-settings.ts';
 import type { GatewaySettings, RunnerSettings } from './settings.ts';
 
-interface RunnerContext {
+interface RunnerContext extends Omit<NamedContext, 'name'> {
   readonly reporter: Reporter;
-  readonly directory: string;
-  /** The service's environment. */
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly models: Models;
 }
 
 /** The name under which a runner written at `gateway.runner` itself is kept. */

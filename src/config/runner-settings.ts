@@ -6,7 +6,7 @@ import type { AgentKind, RunnerFile } from './runner-schema.ts';
 import type { RunnerSettings } from './settings.ts';
 
 /** A runner's name, and what its settings are resolved with. */
-interface Named {
+export interface NamedContext {
   readonly name: string;
   /** Directory of the file. */
   readonly directory: string;
@@ -16,7 +16,7 @@ interface Named {
 }
 
 /** A runner as it works: with its folders, and models by their full names. */
-export function runnerSettings(runner: RunnerFile, context: Named): RunnerSettings {
+export function runnerSettings(runner: RunnerFile, context: NamedContext): RunnerSettings {
   switch (runner.kind) {
     case 'echo':
     case 'openclaw':
@@ -37,7 +37,7 @@ export function runnerSettings(runner: RunnerFile, context: Named): RunnerSettin
 type RunnerOf<Kind extends RunnerFile['kind']> = Extract<RunnerFile, { kind: Kind }>;
 type SettingsOf<Kind extends RunnerSettings['kind']> = Extract<RunnerSettings, { kind: Kind }>;
 
-function commandSettings(runner: RunnerOf<'command'>, context: Named): SettingsOf<'command'> {
+function commandSettings(runner: RunnerOf<'command'>, context: NamedContext): SettingsOf<'command'> {
   const {
     argv: [file = '', ...args],
     cwd = '.',
@@ -52,7 +52,7 @@ function commandSettings(runner: RunnerOf<'command'>, context: Named): SettingsO
   };
 }
 
-function agentSettings(runner: RunnerOf<AgentKind>, context: Named): SettingsOf<'agent'> {
+function agentSettings(runner: RunnerOf<AgentKind>, context: NamedContext): SettingsOf<'agent'> {
   const { kind: agent, command = agent, cwd = PRIVATE, ...written } = runner;
   return {
     ...written,
@@ -86,7 +86,7 @@ function programPath(file: string, directory: string): string {
 
 function workingFolder(
   cwd: string,
-  { directory, env, name }: Named,
+  { directory, env, name }: NamedContext,
 ): { readonly cwd: string } | { readonly privateFolders: string } {
   if (cwd !== PRIVATE) return { cwd: resolve(directory, cwd) };
   return { privateFolders: stateFolder('work', { directory, env, name }) };
@@ -95,7 +95,7 @@ function workingFolder(
 /** Where the service keeps things of this configuration, as for a runner: below `$XDG_STATE_HOME/sluice`. */
 export function stateFolder(
   what: 'work' | 'sessions' | 'console',
-  { directory, env, name }: Omit<Named, 'models'>,
+  { directory, env, name }: Omit<NamedContext, 'models'>,
 ): string {
   const given = env['XDG_STATE_HOME'] ?? '';
   // A relative path is to be ignored (XDG Base Directory Specification).
