@@ -1,5 +1,5 @@
 import { say, type Subject, type Sentence } from '../finding.ts';
-import { access } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import {
   displayName,
@@ -9,9 +9,8 @@ import {
   type Path,
   type OpenTexts,
 } from '../document/document.ts';
-import { checkDirectories } from './check-directories.ts';
 import { checkTokens } from './check-tokens.ts';
-import { configSchema } from './config-schema.ts';
+import { configSchema, type ConfigFile } from './config-schema.ts';
 import type { ConfigSubjects } from './finding-facts.ts';
 import { hideValues } from './hide-values.ts';
 import { importOpenClawFile as readAndImport, readConfig, type ReadConfig } from './read-config.ts';
@@ -257,5 +256,34 @@ function checkDeprecated(reporter: Reporter): void {
       message: say`${path.join('.')} is deprecated: it works as before, and goes with a later minor version`,
       hint: instead,
     });
+  }
+}
+
+/**
+ * A directory that is named has to be there. Missing transforms are only a warning: a mapping that needs one reports
+ * it, and one that needs none works.
+ */
+async function checkDirectories(reporter: Reporter, file: ConfigFile, directory: string): Promise<void> {
+  const { mappingsDir, transformsDir } = file.hooks;
+  const checks = [
+    { key: 'mappingsDir', name: mappingsDir, severity: 'error' },
+    { key: 'transformsDir', name: transformsDir, severity: 'warning' },
+  ] as const;
+  for (const { key, name, severity } of checks) {
+    const isWritten = reporter.root.at(['hooks', key]).value !== undefined;
+    if (!isWritten || name === undefined || (await isDirectory(resolve(directory, name)))) continue;
+    reporter.report('DIRECTORY_NOT_FOUND', ['hooks', key], {
+      severity,
+      message: say`hooks.${key} names a directory that does not exist`,
+      hint: say`create it, or correct the path: it is relative to the configuration file`,
+    });
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
   }
 }

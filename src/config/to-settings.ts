@@ -1,8 +1,7 @@
-import { say } from '../finding.ts';
+import { say, quoted } from '../finding.ts';
 import { resolve } from 'node:path';
 import { defined } from '../json.ts';
 import type { Path } from '../document/document.ts';
-import { resolveChannels, resolveChannelId } from './resolve-channels.ts';
 import type { ConfigFile } from './config-schema.ts';
 import { hooksSettings, type SettingsContext } from './hooks-settings.ts';
 import { isLoopback } from './loopback.ts';
@@ -17,6 +16,7 @@ import {
   type ServerSettings,
   type Settings,
 } from './settings.ts';
+import { CHANNEL_IDS, channelIdOf, LAST_CHANNEL } from '../action.ts';
 
 /** What the main session is told where the file says nothing. */
 const DEFAULT_HEARTBEAT_INSTRUCTIONS =
@@ -148,4 +148,56 @@ function checkedConsole(written: ConsoleSettings, reporter: Reporter): ConsoleSe
     });
   }
   return written;
+}
+
+/** `channels` by id with aliases resolved. An id that is not built in needs a plugin. */
+function resolveChannels(file: ConfigFile, reporter: Reporter): Settings['channels'] {
+  const channels: Record<string, Settings['channels'][string]> = {};
+  const writtenAs = new Map<string, string>();
+  for (const [name, settings] of Object.entries(file.channels)) {
+    const path: Path = ['channels', name];
+    const id = idOf(name);
+    const first = writtenAs.get(id);
+    if (first !== undefined) {
+      const message = `"${name}" and "${first}" are two names of the same channel`;
+      reporter.report('DUPLICATE_CHANNEL', path, {
+        key: true,
+        message: quoted(message),
+        hint: say`keep "${id}"`,
+      });
+      continue;
+    }
+    writtenAs.set(id, name);
+    if (file.plugins.length === 0) reportUnknown(name, { reporter, path, key: true });
+    channels[id] = settings;
+  }
+  return channels;
+}
+
+/** A channel's id from a name in the file; a name that no built-in channel has is reported unless plugins may bring it. */
+function resolveChannelId(
+  name: string,
+  options: { readonly reporter: Reporter; readonly path: Path },
+): string {
+  const hasPlugins = Array.isArray(options.reporter.root.at(['plugins']).value);
+  if (!hasPlugins) reportUnknown(name, { ...options, key: false });
+  return idOf(name);
+}
+
+function idOf(name: string): string {
+  return channelIdOf(name.trim().toLowerCase());
+}
+
+function reportUnknown(
+  name: string,
+  { reporter, path, key }: { readonly reporter: Reporter; readonly path: Path; readonly key: boolean },
+): void {
+  const known: readonly string[] = CHANNEL_IDS;
+  const id = idOf(name);
+  if (known.includes(id) && id !== LAST_CHANNEL) return;
+  reporter.report('UNKNOWN_CHANNEL', path, {
+    key,
+    message: say`there is no channel "${name.slice(0, 80)}", and no plugin is configured that could add it`,
+    facts: { written: name, known, isFixed: true },
+  });
 }
