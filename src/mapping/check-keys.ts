@@ -23,7 +23,9 @@ export const AGENT_KEYS = [
   'maxRuns',
   'retry',
 ] as const;
-interface CheckedKeys {
+
+/** What the keys of a mapping are checked with. */
+export interface CheckedKeys {
   readonly source: MappingSource;
   readonly reporter: Reporter;
   readonly dialect: MappingEntry['dialect'];

@@ -8,12 +8,13 @@ import {
   thinkingLevel,
 } from '../action.ts';
 import { didYouMean, type Path, type Place } from '../document/document.ts';
-import { holdsReference } from './check-references.ts';
+import type { CheckedKeys } from './check-keys.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { type MappingCode, quote, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
-interface Checked {
+/** What the names of a mapping are checked with. */
+export interface CheckedNames {
   readonly source: MappingSource;
   readonly reporter: Reporter;
   readonly options: CompileOptions;
@@ -41,7 +42,11 @@ export function reportUnknown(
 }
 
 /** The id a literal channel stands for; undefined for `last`, a blank one, or an unknown one, which is a finding. */
-export function checkChannel({ reporter, options }: Checked, path: Path, written = ''): string | undefined {
+export function checkChannel(
+  { reporter, options }: CheckedNames,
+  path: Path,
+  written = '',
+): string | undefined {
   const name = written.trim().toLowerCase();
   if (name === '' || name === LAST_CHANNEL || holdsReference(written)) return undefined;
   const id = channelIdOf(name);
@@ -56,7 +61,7 @@ export function checkChannel({ reporter, options }: Checked, path: Path, written
 }
 
 /** A thread stands on a channel that has some, and the mapping names it: `last` may lead anywhere. */
-export function checkThread({ source, reporter, options }: Checked, channel: string | undefined): void {
+export function checkThread({ source, reporter, options }: CheckedNames, channel: string | undefined): void {
   // Of what sends nothing, the key is told as one without effect.
   if (source.action === 'skip' || (source.action === 'wake' && source.transform === undefined)) return;
   if (source.thread === undefined || (channel !== undefined && options.hasThreads?.(channel) !== false))
@@ -72,7 +77,7 @@ export function checkThread({ source, reporter, options }: Checked, channel: str
 
 /** A literal recipient has to have its channel's form. */
 export function checkRecipient(
-  { reporter }: Pick<Checked, 'reporter'>,
+  { reporter }: Pick<CheckedNames, 'reporter'>,
   path: Path,
   {
     channel,
@@ -95,7 +100,7 @@ export function checkRecipient(
 }
 
 /** A literal model has to be in the allow-list, aliases resolved. */
-export function checkModel({ reporter, options }: Checked, name: string): void {
+export function checkModel({ reporter, options }: CheckedNames, name: string): void {
   const { models, aliases = {} } = options;
   const resolved = Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name;
   if (name === '' || models === undefined || models.includes(resolved) || holdsReference(name)) return;
@@ -109,7 +114,11 @@ export function checkModel({ reporter, options }: Checked, name: string): void {
 
 /** A literal session key is one of the hooks' own: requests of the mapping would be refused otherwise. */
 export function checkSessionKey(
-  { reporter, options, dialect }: Omit<Checked, 'source'> & { readonly dialect: MappingEntry['dialect'] },
+  {
+    reporter,
+    options,
+    dialect,
+  }: Omit<CheckedNames, 'source'> & { readonly dialect: MappingEntry['dialect'] },
   key: string,
 ): void {
   if (!namesMainSession(key)) return;
@@ -124,7 +133,7 @@ export function checkSessionKey(
 
 /** Keys that an OpenClaw file does not allow: there, too, each request of the mapping is answered 400. */
 export function checkKeyIsTaken(
-  { reporter, options }: Checked,
+  { reporter, options }: CheckedNames,
   { literal }: { readonly literal?: string },
 ): void {
   const { sessionKeys } = options;
@@ -160,7 +169,7 @@ function keyBefore(at: Place, text: string): TextEdit {
 
 /** A conversation belongs to its mapping, by the id: an id made from the position would lose it to a moved mapping. */
 export function checkConversationOwner(
-  { source, reporter, dialect }: Omit<Checked, 'options'> & { readonly dialect: MappingEntry['dialect'] },
+  { source, reporter, dialect }: CheckedKeys,
   generatedId: string,
 ): void {
   if (source.id !== undefined || dialect === 'openclaw' || (source.action ?? 'agent') !== 'agent') return;
@@ -177,7 +186,7 @@ export function checkConversationOwner(
 }
 
 /** A literal thinking level is a known one: any other is ignored. */
-export function checkThinking({ reporter }: Pick<Checked, 'reporter'>, level: string): void {
+export function checkThinking({ reporter }: Pick<CheckedNames, 'reporter'>, level: string): void {
   if (level === '' || thinkingLevel(level) !== undefined) return;
   reportUnknown(reporter, 'thinking', {
     severity: 'warning',
@@ -190,7 +199,7 @@ export function checkThinking({ reporter }: Pick<Checked, 'reporter'>, level: st
 }
 
 /** A mapping names a folder of the configuration's list, never a path of its own. */
-export function checkWorkFolder({ source, reporter, options }: Checked): void {
+export function checkWorkFolder({ source, reporter, options }: CheckedNames): void {
   const { cwd } = source;
   const { workFolders } = options;
   if (cwd === undefined || workFolders === undefined || workFolders.includes(cwd)) return;
@@ -205,7 +214,7 @@ export function checkWorkFolder({ source, reporter, options }: Checked): void {
 }
 
 /** A runner is a key of `gateway.runners`; the one that stands at `gateway.runner` itself is called default. */
-export function checkRunner({ source, reporter, options }: Checked): void {
+export function checkRunner({ source, reporter, options }: CheckedNames): void {
   const { runner } = source;
   const { runners, defaultRunner } = options;
   if (runner === undefined || runners === undefined || runners.includes(runner)) return;
@@ -216,4 +225,37 @@ export function checkRunner({ source, reporter, options }: Checked): void {
     near: runner === defaultRunner ? 'default' : didYouMean(runner, runners),
     list: `choose one of the runners: ${runners.join(' ')}`,
   });
+}
+
+/** A reference as the configuration takes it. */
+const REFERENCE = /\$\{([A-Za-z_]\w*)\}/;
+
+/** Whether a text holds a reference, which mappings do not replace. */
+function holdsReference(text: string | undefined): boolean {
+  return text !== undefined && REFERENCE.test(text);
+}
+
+/** Keys whose text is a name or a key, so that a reference in it can only be meant as one. */
+export function checkReferences({ source, reporter, dialect }: CheckedKeys): void {
+  if (dialect === 'openclaw') return;
+  const { channel, to, model, sessionKey, thinking, dedupe, debounce, maxRuns } = source;
+  const texts: readonly (readonly [readonly string[], string | undefined])[] = [
+    [['channel'], channel],
+    [['to'], to === undefined ? undefined : String(to)],
+    [['model'], model],
+    [['sessionKey'], sessionKey],
+    [['thinking'], thinking],
+    [['dedupe', 'key'], typeof dedupe === 'object' ? dedupe.key : undefined],
+    [['debounce', 'key'], debounce?.key],
+    [['maxRuns', 'key'], typeof maxRuns === 'object' ? maxRuns.key : undefined],
+  ];
+  for (const [path, text] of texts) {
+    if (!holdsReference(text)) continue;
+    const key = path.join('.');
+    reporter.report(path, {
+      code: 'REFERENCE_NOT_REPLACED',
+      message: say`${key} is the text ${quote(text ?? '')} as it stands: a reference is replaced in sluice.yaml, and in a mapping only in verify, challenge and callbackUrl`,
+      hint: say`write the text itself; a value of the request is {{name}}, and a reference to a recipient or a model can stand in sluice.yaml, at the channel or the runner`,
+    });
+  }
 }

@@ -1,20 +1,14 @@
 import { say } from '../finding.ts';
 import type { CompiledTemplate, DebounceSettings } from './compiled-mapping.ts';
 import type { Path } from '../document/document.ts';
-import type { Reporter } from './mapping-codes.ts';
-import type { MappingSource } from './mapping-schema.ts';
+import type { CheckedNames } from './check-names.ts';
 
 /** Where it is not said how long the first event may wait at most. */
 const MAX_SECONDS_FACTOR = 10;
 
-interface DebouncedMapping {
-  readonly source: MappingSource;
-  readonly reporter: Reporter;
-}
-
 /** `debounce` of a mapping; undefined where it has none, or one that was reported. */
 export function compileDebounce(
-  { source, reporter }: DebouncedMapping,
+  { source, reporter }: Pick<CheckedNames, 'source' | 'reporter'>,
   templateAt: (path: Path) => CompiledTemplate | undefined,
 ): DebounceSettings | undefined {
   const { debounce } = source;

@@ -9,8 +9,8 @@ import {
 } from '../document/document.ts';
 import { defined } from '../json.ts';
 import { checkKeys, templateKeys } from './check-keys.ts';
-import { checkReferences } from './check-references.ts';
 import {
+  checkReferences,
   checkChannel,
   checkModel,
   checkRecipient,

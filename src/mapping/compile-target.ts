@@ -2,21 +2,15 @@ import { channelIdOf, type DeliveryTarget, type CallbackAddress } from '../actio
 import type { Path } from '../document/document.ts';
 import { say } from '../finding.ts';
 import { defined } from '../json.ts';
-import { checkChannel, checkRecipient } from './check-names.ts';
+import { checkChannel, type CheckedNames, checkRecipient } from './check-names.ts';
 import type { CompiledMapping } from './compiled-mapping.ts';
 import type { CompileOptions } from './compile-options.ts';
 import { type Reporter, quote, type Report } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
 
-interface AddressingMapping {
-  readonly source: MappingSource;
-  readonly reporter: Reporter;
-  readonly options: CompileOptions;
-}
-
 /** A channel and a recipient that are no templates; undefined where the mapping has none. */
 export function compileTarget(
-  compiling: AddressingMapping,
+  compiling: CheckedNames,
   key: 'fallback' | 'approve',
 ): DeliveryTarget | undefined {
   const target = compiling.source[key];
@@ -33,13 +27,13 @@ export function compileTarget(
 const HOUR_SECONDS = 3_600;
 
 /** Who is asked whether a run begins. */
-export function compileApproval(compiling: AddressingMapping): CompiledMapping['approve'] {
+export function compileApproval(compiling: CheckedNames): CompiledMapping['approve'] {
   const target = compileTarget(compiling, 'approve');
   return target && { ...target, withinSeconds: compiling.source.approve?.withinSeconds ?? HOUR_SECONDS };
 }
 
 /** Reports expressions where only a literal is possible. */
-function isLiteral({ reporter }: AddressingMapping, path: Path, text: string | undefined): boolean {
+function isLiteral({ reporter }: CheckedNames, path: Path, text: string | undefined): boolean {
   if (text?.includes('{{') !== true) return true;
   reporter.report(path, {
     code: 'NOT_LITERAL',
