@@ -1,12 +1,11 @@
 import type { KeyObject } from 'node:crypto';
 import { readPartTexts } from '../payload/payload.ts';
 import { isSameBytes, placeOfFitting } from './fitting-key.ts';
-import { decodeExactly } from './encodings.ts';
+import { decodeExactly, type SignedRequest } from './scheme.ts';
 import { readFormPairs, readJsonMembers } from './signed-fields.ts';
 import { findHeader, isForm, isFormInParts } from './find-header.ts';
 import { type Proof, refused, refusedByAge } from './proof.ts';
-import type { SignedRequest } from './scheme.ts';
-import { hmacOf } from './signature.ts';
+import { hmacOf, type SignatureJudge } from './signature.ts';
 
 /**
  * Mailgun puts its signature into the body and signs only a time and a token there, not the event. So the token is
@@ -22,10 +21,7 @@ const FIELDS = ['timestamp', 'token', 'signature'] as const;
 const TIMESTAMP = /^\d{1,13}$/;
 const TOKEN = /^[\x21-\x7e]{1,256}$/;
 
-export interface MailgunJudge {
-  readonly keys: readonly KeyObject[];
-  readonly toleranceSeconds: number;
-}
+export type MailgunJudge = Pick<SignatureJudge, 'keys' | 'toleranceSeconds'>;
 
 export function judgeMailgun(judge: MailgunJudge, request: SignedRequest, nowMs: number): Proof {
   const fields = readMailgunFields(request);
