@@ -5,7 +5,7 @@ import type { DecisionRecord, MissedMapping } from '../storage/storage.ts';
 import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
 import { type DecisionAdvice, judgedFindings } from './decision-notes.ts';
 import type { Ending } from './ending.ts';
-import { type Asked, nameOutside, ownName } from './own-name.ts';
+import { type Asked, nameOutside, ownName } from './exchange.ts';
 import type { Refusal } from './prove.ts';
 import { bodyLimit } from './take-hook.ts';
 

@@ -6,7 +6,7 @@ import type { PathSettings } from '../mapping/mapping.ts';
 import type { BodyFormat } from '../payload/payload.ts';
 import type { RequestIds, ServerGeneration } from './deps.ts';
 import type { ReceivedHeaders } from './received-headers.ts';
-import type { RequestTarget } from './target.ts';
+import { type RequestTarget, findHookName } from './target.ts';
 
 /** One socket and what is under way on it; pipelined requests share it. */
 export interface Connection {
@@ -89,4 +89,47 @@ export interface Answer {
   readonly contentType?: string;
   /** Further header names and values, flat. */
   readonly headers?: readonly string[];
+}
+
+/** A request; one that came over HTTP has a method and a target. */
+export type Asked = RequestFacts & Partial<Pick<Exchange, 'req' | 'target' | 'hasBody'>>;
+
+/** The hook name a stranger asked for, where it is a word of the operator's own files. */
+export function ownName({ target, generation }: Pick<Asked, 'target' | 'generation'>): string | undefined {
+  const name = target && findHookName(target.path, generation.hooks.path);
+  return name !== undefined && isOwn(name, generation) ? name : undefined;
+}
+
+/** Where a request missed a name by a segment or by letter case, its own says how. */
+function isOwn(name: string, { knowsName, isOfName }: Asked['generation']): boolean {
+  return knowsName(name) || isOfName?.(name) === true;
+}
+
+/** Parts of a path that are looked at for a hook name. */
+const MAX_PARTS = 6;
+
+/** The hook name of the operator's files in which a path ends that is none of hooks. */
+export function nameOutside({
+  target,
+  generation,
+}: Pick<Asked, 'target' | 'generation'>): string | undefined {
+  const parts = (target?.path ?? '').split('/').filter((part) => part !== '');
+  const last = parts.slice(-MAX_PARTS);
+  return last.map((_, at) => last.slice(at).join('/')).find((name) => generation.knowsName(name));
+}
+
+/** A request to a hook before anything in it is trusted: what a proof may look at besides the headers. */
+export interface IncomingHook {
+  /** As the sender wrote it, but for tokens, which are masked; not to be logged or kept before the proof. */
+  readonly name: string;
+  readonly target: RequestTarget;
+  /** What the hook's path sets; looked up before the proof, because it may say which proof is wanted. */
+  readonly settings: PathSettings;
+  /** Of the body as it comes, and of what it unpacks to. */
+  readonly maxBodyBytes: number;
+  /**
+   * The raw body: read on the first call, within the limits of the path; later calls give the same bytes.
+   * @throws HookError `body_too_large`, `body_timeout`, `request_aborted`
+   */
+  readonly body: () => Promise<Buffer>;
 }

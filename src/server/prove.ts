@@ -12,12 +12,9 @@ import {
 import { networksOf } from './addresses.ts';
 import { type Authentication, authenticate, findToken, isSecret, type TokenSet } from './authenticate.ts';
 import type { ProofFacts, QuestionFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
-import type { Exchange } from './exchange.ts';
-import type { IncomingHook } from './incoming-hook.ts';
 import { loadAdvisor } from './load-advisor.ts';
-import { ownName } from './own-name.ts';
-import { accessOf } from './path-access.ts';
-import { derivedFrom, type ServerContext } from './server-context.ts';
+import { type Exchange, ownName, type IncomingHook } from './exchange.ts';
+import { accessOf, derivedFrom, type ServerContext } from './server-context.ts';
 import { signedUrl } from './signed-url.ts';
 import { smallBody } from './small-body.ts';
 

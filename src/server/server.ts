@@ -11,10 +11,9 @@ import { createContext, type ServerContext } from './server-context.ts';
 import { readHeaders } from './received-headers.ts';
 import { HEALTHY } from './readiness.ts';
 import { listen, type ListeningAddress, listeningAddress } from './listen.ts';
-import { findSenderOf } from './parser-findings.ts';
+import { findSenderOf, answerProtocolError, protocolError } from './protocol-error.ts';
 import { createServer } from './node-http.ts';
 import { boundedMessages, endAfterLatest, endIfFull } from './pipelined.ts';
-import { answerProtocolError, protocolError } from './protocol-error.ts';
 import { isOperator } from './prove.ts';
 import { serveRequest, type ServeOptions } from './serve-request.ts';
 import { type SideListener, startSideListener } from './side-listener.ts';
@@ -255,12 +254,7 @@ function reportFull({ deps }: ServerContext): (what: 'closed' | 'refused') => vo
   return (what) => tally.count(what);
 }
 
-interface Received {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly connection: Connection;
-  readonly expectsContinue: boolean;
-}
+type Received = Pick<Exchange, 'req' | 'res' | 'connection' | 'expectsContinue'>;
 
 function receiveRequest(context: ServerContext, connections: ConnectionTable, received: Received): void {
   const { connection } = received;

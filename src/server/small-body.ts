@@ -1,6 +1,5 @@
 import { MAX_TRIED_BYTES } from '../verify/verify.ts';
-import type { Exchange } from './exchange.ts';
-import type { IncomingHook } from './incoming-hook.ts';
+import type { Exchange, IncomingHook } from './exchange.ts';
 
 /** Its sender is refused whatever the body holds, so nobody waits for a slow one. */
 const MAX_WAIT_MS = 1000;
