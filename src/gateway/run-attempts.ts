@@ -156,7 +156,7 @@ export class RunAttempts {
     if (folder !== undefined && settings.gateway.workFolders[folder] === undefined)
       return notConfigured(`the folder ${folder} is not in gateway.workFolders`);
     try {
-      const turn = await makeRunTurn(run, settings, this.#context.storage);
+      const turn = await makeRunTurn(run, runner, { settings, storage: this.#context.storage });
       if (options.signal.aborted) return { kind: 'not-started', ...RUN_ENDED_BY_CRASH, final: false };
       return await takeTurn(runner, turn, options);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { defined } from '../json.ts';
 import type { AgentAction } from '../action.ts';
 import type { RunnerSettings } from '../config/config.ts';
-import type { Turn } from '../runners/runners.ts';
+import type { Runner, Turn } from '../runners/runners.ts';
 import type { AgentRun, Storage } from '../storage/storage.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import { boundHistory } from './history.ts';
@@ -10,17 +10,21 @@ import { sessionIdOf } from './session-id.ts';
 
 type RunSettings = GatewayConfiguration['settings'];
 
-/** The turn of a run; it goes on with the conversation of its session. */
+/** The turn of a run; it goes on with the conversation of its session, where the runner reads that. */
 export async function makeRunTurn(
   run: AgentRun,
-  settings: RunSettings,
-  storage: Pick<Storage, 'findConversation'>,
+  { isForgetful = false }: Runner,
+  {
+    settings,
+    storage,
+  }: { readonly settings: RunSettings; readonly storage: Pick<Storage, 'findConversation'> },
 ): Promise<Turn> {
   const { owner, oneShot, sessionKey } = run.action;
   const conversation = { owner, key: sessionKey };
-  const { turns, hasKeyOnlyId } = oneShot
-    ? { turns: [], hasKeyOnlyId: false }
-    : (run.conversation ?? (await storage.findConversation(conversation)));
+  const { turns, hasKeyOnlyId } =
+    oneShot || isForgetful
+      ? { turns: [], hasKeyOnlyId: false }
+      : await storage.findConversation(conversation);
   return {
     ...turnOf(run, settings),
     sessionId: sessionIdOf(conversation, { fromKeyOnly: hasKeyOnlyId }),

@@ -5,6 +5,7 @@ import type { Runner } from './runner.ts';
 export function createEchoRunner(): Runner {
   return {
     kind: 'echo',
+    isForgetful: true,
     run(turn) {
       const reply = turn.kind === 'heartbeat' ? HEARTBEAT_OK : turn.message;
       return Promise.resolve({ kind: 'completed', outcome: 'ok', reply });

@@ -52,6 +52,7 @@ export function createForwardRunner(settings: ForwardSettings, name: string): Ru
 
 class ForwardRunner implements Runner {
   readonly kind = 'forward';
+  readonly isForgetful = true;
   readonly #settings: ForwardSettings;
   readonly #name: string;
   #remote: Remote | undefined;

@@ -78,6 +78,8 @@ export function failedTurn(
 /** Something that can take a turn: a command, a model, another gateway, or the echo. */
 export interface Runner {
   readonly kind: string;
+  /** It reads neither `sessionId` nor `history` of its turns, which are not looked up then; default false. */
+  readonly isForgetful?: boolean;
   /**
    * Runs one turn to its end, within `turn.timeoutSeconds`. An abort means the service stops: the turn is ended and
    * the result is ignored. `onProcess` is awaited right after a process was started.

@@ -96,7 +96,8 @@ describe('a store that refuses', () => {
   });
 
   test('the earlier turns of a session counts as an attempt that did not start', async () => {
-    const house = await gatewayOn({ findConversation: 1 }, {});
+    const runner = answering(() => ok('done'));
+    const house = await gatewayOn({ findConversation: 1 }, { runners: { default: runner } });
     const action = agentAction({ sessionKey: 'hook:kept' });
     await house.accept(action);
     expect(await house.gateway.waitForRun(action.id, 10_000)).toMatchObject({ outcome: 'ok' });
