@@ -11,6 +11,9 @@ const MAX_CONNECTIONS = 4;
 const MAX_BATCH = 256;
 /** An answer that takes longer counts as a lost connection. */
 const MAX_WAIT_MS = 15_000;
+/** Where several come at once, the first waits for the others for this part of a round trip, and no longer. */
+const GATHERED_PART = 0.15;
+const MAX_GATHERED_MS = 4;
 
 export interface LaneOptions extends ConnectionOptions {
   readonly limits: AcceptLimits;
@@ -34,6 +37,9 @@ export class AcceptLane {
   /** Keys and conversations whose entries are being stored. */
   readonly #underWay = new Set<string>();
   #isScheduled = false;
+  /** Of the last batch: how long it took, and whether others were stored with it or at the same time. */
+  #tripMs = 0;
+  #isShared = false;
   #isClosed = false;
 
   constructor(options: LaneOptions) {
@@ -66,14 +72,20 @@ export class AcceptLane {
     );
   }
 
-  /** What comes in one turn of the event loop goes together. */
+  /**
+   * What comes in one turn of the event loop goes together, and with a distant database what comes in a small part of its
+   * round trip: a statement costs several times as much as a row in it. Who comes alone waits for nobody.
+   */
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    const begin = () => {
       this.#isScheduled = false;
       this.#begin();
-    });
+    };
+    const waitMs = Math.min(this.#isShared ? this.#tripMs * GATHERED_PART : 0, MAX_GATHERED_MS);
+    if (waitMs < 1) setImmediate(begin);
+    else setTimeout(begin, waitMs);
   }
 
   #begin(): void {
@@ -117,6 +129,7 @@ export class AcceptLane {
       return key === '' ? lines : [key, ...lines];
     });
     for (const name of names) this.#underWay.add(name);
+    const sentAt = performance.now();
     try {
       const isStored = await connection.store(batch.map(({ asked }) => asked));
       for (const [index, { resolve }] of batch.entries()) resolve(isStored(index));
@@ -124,6 +137,8 @@ export class AcceptLane {
       for (const { reject } of batch) reject(error);
     }
     for (const name of names) this.#underWay.delete(name);
+    this.#tripMs = performance.now() - sentAt;
+    this.#isShared = batch.length > 1 || this.#idle.length + 1 < this.#all.size;
   }
 
   #free(connection: LaneConnection): void {
