@@ -21,7 +21,7 @@ export const CHANNEL = 'sluice_changed';
 const RENEWED_EVERY = 0.2;
 const USED = 0.75;
 /** Between two messages to the others: what changes meanwhile shares one. */
-const TELL_EVERY_MS = 50;
+const TELL_EVERY_MS = 100;
 const LEFT = 'left';
 /** Its commit waits for no disk, as it writes nothing else. */
 const TELL = 'SELECT pg_notify($1, $2)';
