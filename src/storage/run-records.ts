@@ -2,7 +2,7 @@ import type { AgentAction, RunAction } from '../action.ts';
 import type { LimitRules } from './limit-records.ts';
 import type { SummaryEvent } from './event-records.ts';
 import type { NewCallback, NewDelivery } from './outbox-records.ts';
-import type { Conversation, SessionTurn, StoredConversation } from './session-records.ts';
+import type { Conversation, SessionTurn } from './session-records.ts';
 
 export type RunState = 'queued' | 'active' | 'completed' | 'dead';
 /** `forwarded`: another gateway took the turn and keeps its reply. */
@@ -93,10 +93,7 @@ export interface TokenUsage {
 }
 
 /** A run that an agent takes a turn for. */
-export interface AgentRun extends RunRecord<AgentAction> {
-  /** The conversation as it was when the run was claimed, where the claim brought it along. */
-  readonly conversation?: StoredConversation;
-}
+export interface AgentRun extends RunRecord<AgentAction> {}
 
 export interface ClaimRunsOptions {
   readonly nowMs: number;

@@ -8,7 +8,7 @@ import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
 import { stepsFrom } from '../../src/storage/engine/migrations.ts';
 import { RUN_COLUMNS, type ClaimedRow, type RunHead, type RunRow } from '../../src/storage/engine/rows.ts';
 import { FIND_HEAD } from '../../src/storage/engine/run-rows.ts';
-import { PLAIN_READS } from '../../src/storage/engine/plain-reads.ts';
+import { FIND_SESSION } from '../../src/storage/engine/session-rows.ts';
 import { RUN } from '../../src/storage/engine/states.ts';
 import {
   type AtOnce,
@@ -157,7 +157,7 @@ export class DistantStatements implements Statements {
       return head?.state === RUN.active && head.holder === holder && head.queue === queue;
     });
     const areKnown = sessions.every(({ owner, key, isThere }) => {
-      const found = this.#near.find('SELECT 1 FROM sessions WHERE owner = ? AND key = ?', owner, key);
+      const found = this.#near.find(FIND_SESSION, owner, key);
       return (found !== undefined) === isThere;
     });
     return areHeld && areKnown;
@@ -187,9 +187,8 @@ export class DistantStatements implements Statements {
   #claimed(id: string): ClaimedRow {
     const row = this.#near.find<RunRow>(`SELECT ${RUN_COLUMNS} WHERE id = ?`, id) as RunRow;
     const head = this.#near.find<RunHead>(FIND_HEAD, id) as RunHead;
-    const { questions, answerOf } = PLAIN_READS.findConversation;
-    const known = this.#near.allOf<object>(questions('', { owner: row.owner, key: head.sessionKey }));
-    return { ...row, head, ...(known[0]?.length === 1 && { conversation: answerOf(known) }) };
+    const hasSession = this.#near.find(FIND_SESSION, row.owner, head.sessionKey) !== undefined;
+    return { ...row, head, hasSession };
   }
 
   run(text: Sql, ...values: SqlValue[]): number {
@@ -209,6 +208,10 @@ export class DistantStatements implements Statements {
   }
 
   postRows(text: string, rows: readonly (readonly SqlValue[])[]): void {
+    this.postEach(text, rows);
+  }
+
+  postEach(text: Sql, rows: readonly (readonly SqlValue[])[]): void {
     for (const row of rows) this.post(text, ...row);
   }
 

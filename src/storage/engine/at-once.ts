@@ -18,13 +18,11 @@ import type { Known, Store } from './store.ts';
 
 /** Runs that were claimed and have not ended; most of them. */
 const MAX_KNOWN = 10_000;
+type Named = Readonly<Record<string, AnyOperation | undefined>>;
+/** They ask nothing, and meet nothing that others write. */
+const JOURNAL = { keepRequests, recordDecisions, recordStrangers } as object as Named;
 /** They ask nothing. */
-const BLIND: Readonly<Record<string, AnyOperation | undefined>> = {
-  keepRequests,
-  recordDecisions,
-  recordStrangers,
-  recordProcess,
-} as object as Record<string, AnyOperation>;
+const BLIND: Named = { ...JOURNAL, recordProcess } as object as Named;
 
 /** Does what can be done in one message; returns the replies to these calls. */
 export function writeAtOnce(store: Store, row: CounterRow, calls: readonly Call[]): Replies {
@@ -60,11 +58,13 @@ interface Presuming {
 function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: Presuming): Replies {
   const completions = ends.map(([, , [completion]]) => completion as RunCompletion);
   try {
-    const isJournal = ends.length === 0 && blind.every(([, name]) => name !== 'recordProcess');
+    const marks = blind.filter(([, name]) => JOURNAL[name] === undefined);
+    const isJournal = ends.length + marks.length === 0;
     atOnce.presume({ ...beliefOf(store, completions), isJournal });
     row.presume();
+    for (const [, name, args] of blind) JOURNAL[name]?.(store, ...args);
     const done = completeRuns(store, completions);
-    for (const [, name, args] of blind) BLIND[name]?.(store, ...args);
+    for (const [, name, args] of marks) BLIND[name]?.(store, ...args);
     row.commit();
     const answered = blind.flatMap(([id]) => [id, 0, undefined]);
     return [...answered, ...ends.flatMap(([id], index) => [id, 0, done[index]])];
@@ -119,12 +119,8 @@ function claimAtOnce(store: Store, atOnce: AtOnce, options: ClaimRunsOptions): R
 }
 
 /** Keeps what its end would ask. */
-function begunAtOnce({ known }: Store, { head, conversation, ...row }: ClaimedRow): RunRow {
+function begunAtOnce({ known }: Store, { head, hasSession, ...row }: ClaimedRow): RunRow {
   if (known.size > MAX_KNOWN) known.clear();
-  known.set(row.id, {
-    head,
-    conversation: { owner: row.owner, key: head.sessionKey },
-    hasSession: conversation !== undefined,
-  });
-  return { ...row, conversation: conversation ?? { turns: [], hasKeyOnlyId: false } };
+  known.set(row.id, { head, conversation: { owner: row.owner, key: head.sessionKey }, hasSession });
+  return row;
 }

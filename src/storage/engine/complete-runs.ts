@@ -1,7 +1,7 @@
 import type { RunCompletion } from '../records.ts';
 import { insertCallback, insertDelivery } from './outbox-rows.ts';
-import { endRun, FIND_HEAD, isHeld } from './run-rows.ts';
-import { appendHistory, FIND_SESSION, type NewTurns } from './session-rows.ts';
+import { endRuns, FIND_HEAD, isHeld } from './run-rows.ts';
+import { addTurns, FIND_SESSION, type NewTurns, saveSessions } from './session-rows.ts';
 import type { Question } from './statements.ts';
 import { RUN } from './states.ts';
 import type { RunHead } from './rows.ts';
@@ -17,16 +17,22 @@ export function completeRuns(store: Store, completions: readonly RunCompletion[]
   const known = new Set(
     histories.filter((_, index) => answers[completions.length + index]?.length !== 0).map(nameOf),
   );
-  const ended = new Set<string>();
-  return completions.map((completion, index) => {
+  const ended = new Map<string, Ended>();
+  const isDone = completions.map((completion, index) => {
     const [run] = answers[index] as readonly RunHead[];
     if (wasEndedHere(store, run)) return true;
     if (!isHeld(store, run) || ended.has(run.id)) return false;
-    ended.add(run.id);
+    ended.set(run.id, { run, completion });
     store.known.delete(run.id);
-    complete(store, run, { completion, known });
     return true;
   });
+  complete(store, [...ended.values()], known);
+  return isDone;
+}
+
+interface Ended {
+  readonly run: RunHead;
+  readonly completion: RunCompletion;
 }
 
 /** By an end whose answer was lost. */
@@ -48,20 +54,25 @@ function historiesOf(completions: readonly RunCompletion[]): readonly NewTurns[]
   return completions.flatMap(({ history }) => history ?? []);
 }
 
-function complete(
-  store: Store,
-  run: RunHead,
-  { completion, known }: { readonly completion: RunCompletion; readonly known: Set<string> },
-): void {
-  const { runId, history, delivery, callback, nowMs } = completion;
-  endRun(store, run, { ...completion, state: RUN.completed });
-  if (history !== undefined) {
-    appendHistory(store, history, { nowMs, isNew: !known.has(nameOf(history)) });
-    known.add(nameOf(history));
+/** `known` names the conversations that have a transcript. */
+function complete(store: Store, ended: readonly Ended[], known: ReadonlySet<string>): void {
+  const added = ended.flatMap(({ completion: { history, nowMs } }) =>
+    history === undefined ? [] : [{ ...history, nowMs, isNew: !known.has(nameOf(history)) }],
+  );
+  // Nobody else writes to their transcripts meanwhile.
+  addTurns(store, added);
+  store.sql.lock?.();
+  endRuns(
+    store,
+    ended.map(({ run, completion }) => [run, { ...completion, state: RUN.completed }]),
+  );
+  saveSessions(store, added);
+  for (const { run, completion } of ended) {
+    const { runId, delivery, callback, nowMs } = completion;
+    const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
+    if (delivery !== undefined) insertDelivery(store, delivery, parent);
+    if (callback !== undefined) insertCallback(store, callback, parent);
   }
-  const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
-  if (delivery !== undefined) insertDelivery(store, delivery, parent);
-  if (callback !== undefined) insertCallback(store, callback, parent);
 }
 
 export function nameOf({ conversation: { owner, key } }: Pick<NewTurns, 'conversation'>): string {

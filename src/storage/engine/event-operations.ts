@@ -4,7 +4,7 @@ import { askForHeartbeat, countPending } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { EVENT_COLUMNS, type EventRow } from './rows.ts';
 import { insertHeartbeat } from './run-rows.ts';
-import { appendHistory, FIND_SESSION } from './session-rows.ts';
+import { addTurns, FIND_SESSION, saveSessions } from './session-rows.ts';
 import { EVENT } from './states.ts';
 import type { Store } from './store.ts';
 
@@ -70,7 +70,10 @@ export function consumeEvents(store: Store, turnId: string, result: HeartbeatRes
   insertHeartbeat(store, run, runner);
   if (history !== undefined) {
     const { owner, key } = history.conversation;
-    appendHistory(store, history, { nowMs, isNew: sql.find(FIND_SESSION, owner, key) === undefined });
+    const isNew = sql.find(FIND_SESSION, owner, key) === undefined;
+    const added = [{ ...history, nowMs, isNew }];
+    addTurns(store, added);
+    saveSessions(store, added);
   }
   const parent = { runId: run.id, mappingId: '', sessionKey: run.action.sessionKey };
   if (delivery !== undefined) insertDelivery(store, delivery, { ...parent, nowMs });

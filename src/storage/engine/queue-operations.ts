@@ -12,7 +12,7 @@ import { both } from './dialects.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
 import { insertCallback } from './outbox-rows.ts';
 import { conditionOf } from './row-queries.ts';
-import { countRun, endRun, findRunHead } from './run-rows.ts';
+import { countRun, endRuns, findRunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
@@ -136,7 +136,7 @@ function dropRun(
   if (run === undefined || run.state === RUN.active || run.state === RUN.completed) return false;
   if (run.state === RUN.dead) withdrawSummary(store, runId);
   const { summary, callback } = ending;
-  endRun(store, run, { state: RUN.completed, outcome: 'error', error: DROPPED, summary, nowMs });
+  endRuns(store, [[run, { state: RUN.completed, outcome: 'error', error: DROPPED, summary, nowMs }]]);
   const parent = { runId, mappingId: run.mappingId, sessionKey: run.sessionKey, nowMs };
   if (callback !== undefined) insertCallback(store, callback, parent);
   return true;

@@ -19,7 +19,6 @@ import type {
   RunOutcome,
   RunRecord,
   RunState,
-  StoredConversation,
   TokenUsage,
 } from '../records.ts';
 
@@ -48,8 +47,6 @@ export interface RunRow {
   /** Events that joined it after its first, and where they were asked for, their actions. */
   readonly gathered: number;
   readonly events?: readonly string[];
-  /** Of a run that was claimed with it. */
-  readonly conversation?: StoredConversation;
 }
 
 /** What operations need to know of a run they change. */
@@ -66,9 +63,10 @@ export interface RunHead {
   readonly holder: string | null;
 }
 
-/** A run with all that it begins and ends with; without a conversation where there is none yet. */
+/** A run with all that its end would ask. */
 export interface ClaimedRow extends RunRow {
   readonly head: RunHead;
+  readonly hasSession: boolean;
 }
 
 export const RUN_FIELDS = `runs.seq, id, kind, state, action, owner, attempts, outcome, reply, error_code AS "errorCode",
@@ -172,8 +170,7 @@ export function toRun(row: RunRow): RunRecord {
 export function toAgentRun(row: RunRow): AgentRun {
   const run = toRun(row);
   assert(run.action.kind === 'agent', 'a notification has ended when it is stored');
-  const { conversation } = row;
-  return { ...(run as AgentRun), ...(conversation && { conversation }) };
+  return run as AgentRun;
 }
 
 export function toOutbox(row: OutboxRow): OutboxRecord {

@@ -15,7 +15,7 @@ import { addCost } from './cost-rows.ts';
 import { completeRuns } from './complete-runs.ts';
 import { insertCallback } from './outbox-rows.ts';
 import { keepEnding } from './earlier-endings.ts';
-import { countRun, endRun, findRunHead, isHeld } from './run-rows.ts';
+import { countRun, endRuns, findRunHead, isHeld } from './run-rows.ts';
 import { advance, makeDue } from './session-queue.ts';
 import { RUN } from './states.ts';
 import type { Store } from './store.ts';
@@ -89,7 +89,7 @@ export function deadLetterRun(store: Store, runId: string, deadLetter: RunDeadLe
   // Somebody decided at the last moment: an approved run begins, and a denied one is given up for that.
   const decided = run.state === RUN.active ? undefined : findApproval(store, run)?.decision;
   if (decided !== undefined && decided !== deadLetter.error.code) return false;
-  endRun(store, run, { ...deadLetter, state: RUN.dead, outcome: null });
+  endRuns(store, [[run, { ...deadLetter, state: RUN.dead, outcome: null }]]);
   const { callback, nowMs } = deadLetter;
   if (callback !== undefined) insertCallback(store, callback, { ...run, runId, nowMs });
   return true;

@@ -1,6 +1,7 @@
 import type { AgentRun, RunCompletion, SummaryEvent } from '../records.ts';
 import { addCost } from './cost-rows.ts';
 import { insertSummary } from './event-rows.ts';
+import type { Dialects } from './dialects.ts';
 import type { RunHead } from './rows.ts';
 import { advance } from './session-queue.ts';
 import { RUN } from './states.ts';
@@ -10,8 +11,14 @@ import type { Store } from './store.ts';
 export const FIND_HEAD = `SELECT seq, id, state, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes,
   holder
   FROM runs WHERE id = ?`;
-const END = `UPDATE runs SET state = ?, outcome = ?, reply = ?, error_code = ?, error_message = ?, usage = ?, ended_at = ?,
-  pgid = NULL, start_ticks = NULL WHERE seq = ?`;
+const END: Dialects = {
+  sqlite: `UPDATE runs SET state = ?, outcome = ?, reply = ?, error_code = ?, error_message = ?, usage = ?, ended_at = ?,
+  pgid = NULL, start_ticks = NULL WHERE seq = ?`,
+  postgres: `UPDATE runs SET state = given.state, outcome = given.outcome, reply = given.reply, error_code = given.code,
+    error_message = given.message, usage = given.used, ended_at = given.at, pgid = NULL, start_ticks = NULL
+  FROM unnest(?::integer[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[])
+    AS given (state, outcome, reply, code, message, used, at, run) WHERE seq = run`,
+};
 const INSERT_HEARTBEAT = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, attempts,
     accepted_at, due_at, started_at, ended_at, outcome, reply, error_code, error_message, usage)
   VALUES (?, 'heartbeat', ${RUN.completed}, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
@@ -34,24 +41,27 @@ interface RunEnd extends Pick<RunCompletion, 'error' | 'usage' | 'runner'> {
   readonly nowMs: number;
 }
 
-/** The one place where a run ends: its queue goes on, its summary is posted, both with the end itself. */
-export function endRun(store: Store, run: RunHead, end: RunEnd): void {
-  const { state, outcome, reply = null, error, usage, runner, summary, nowMs } = end;
-  store.sql.post(
+/** The one place where runs end: their queues go on, their summaries are posted, both with the end itself. */
+export function endRuns(store: Store, ends: readonly (readonly [RunHead, RunEnd])[]): void {
+  store.sql.postEach(
     END,
-    state,
-    outcome,
-    reply,
-    error?.code ?? null,
-    error?.message ?? null,
-    usage === undefined ? null : JSON.stringify(usage),
-    Math.round(nowMs),
-    run.seq,
+    ends.map(([{ seq }, { state, outcome, reply = null, error, usage, nowMs }]) => [
+      state,
+      outcome,
+      reply,
+      error?.code ?? null,
+      error?.message ?? null,
+      usage === undefined ? null : JSON.stringify(usage),
+      Math.round(nowMs),
+      seq,
+    ]),
   );
-  countRun(store, run, state);
-  advance(store, run.queue);
-  addCost(store, { mappingId: run.mappingId, runner, usage, nowMs });
-  if (summary !== undefined) insertSummary(store, summary, { runId: run.id, nowMs });
+  advance(store, ...ends.map(([{ queue }]) => queue));
+  for (const [run, { state, usage, runner, summary, nowMs }] of ends) {
+    countRun(store, run, state);
+    addCost(store, { mappingId: run.mappingId, runner, usage, nowMs });
+    if (summary !== undefined) insertSummary(store, summary, { runId: run.id, nowMs });
+  }
 }
 
 /** Moves a run from its state to another in the counters. */

@@ -1,5 +1,5 @@
 import type { Gathering, NewRun } from '../prepared-request.ts';
-import { both, by, LAST_SEQ, type Sql } from './dialects.ts';
+import { both, by, type Dialects, LAST_SEQ, type Sql } from './dialects.ts';
 import { IS_NOT_ASKING, RUN } from './states.ts';
 import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
@@ -26,8 +26,21 @@ const INSERT_IN_LINE = insertion(both`CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} 
 const INSERT_ARRIVED = insertion(RUN.waiting, '0, NULL, NULL');
 const INSERT_GATHERING = insertion(RUN.waiting, '?9, ?10, ?11');
 const INSERT_ACTION = both`INSERT INTO run_actions (seq, action) VALUES (${LAST_SEQ}, ?)`;
-const STEP_UP = both`UPDATE runs SET state = ${RUN.ready}
-  WHERE seq = (SELECT seq ${IN_LINE} AND state = ${RUN.blocked} ORDER BY seq LIMIT 1) AND NOT ${HAS_HEAD}`;
+/**
+ * The first run of a line in a state, or null, for PostgreSQL. It knows the index of a line by its order only: another one has
+ * all runs that the line ever had, and a plan made while there were none would take either.
+ */
+export const firstOf = (line: string, state: number): string =>
+  `(SELECT seq FROM runs WHERE line = ${line} AND state >= ${state} AND state <= ${state} ORDER BY state, seq LIMIT 1)`;
+const headOf = (line: string): string =>
+  `coalesce(${firstOf(line, RUN.ready)}, ${firstOf(line, RUN.active)})`;
+const STEP_UP: Dialects = {
+  sqlite: both`UPDATE runs SET state = ${RUN.ready}
+    WHERE seq = (SELECT seq ${IN_LINE} AND state = ${RUN.blocked} ORDER BY seq LIMIT 1) AND NOT ${HAS_HEAD}`
+    .sqlite,
+  postgres: `UPDATE runs SET state = ${RUN.ready} WHERE seq = ANY (ARRAY(
+    SELECT CASE WHEN ${headOf('given')} IS NULL THEN ${firstOf('given', RUN.blocked)} END FROM unnest(?::text[]) AS given))`,
+};
 const STEP_BACK = both`UPDATE runs ${by('runs_in_line')} SET state = ${RUN.blocked}
   WHERE line = ?1 AND state = ${RUN.ready} AND state <= ${RUN.active} AND seq > ?2`;
 const STEP_IN = both`UPDATE runs SET state = CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END WHERE seq = ?2`;
@@ -91,9 +104,12 @@ function adoptNamesake({ sql }: Store, run: NewRun, queue: string): void {
   sql.post(ADOPT, queue, sessionKey.slice(OWN_KEY_PREFIX.length), sessionKey, owner);
 }
 
-/** Lets the next run of a queue step up where none is ready or active. */
-export function advance({ sql }: Store, queue: Queue): void {
-  if (queue !== null) sql.post(STEP_UP, queue);
+/** Lets the next run of each queue step up where none is ready or active. */
+export function advance({ sql }: Store, ...queues: readonly Queue[]): void {
+  sql.postEach(
+    STEP_UP,
+    queues.flatMap((queue) => (queue === null ? [] : [[queue]])),
+  );
 }
 
 export interface WaitingRun {

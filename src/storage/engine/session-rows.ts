@@ -1,17 +1,28 @@
 import type { RunCompletion } from '../records.ts';
-import { both, by } from './dialects.ts';
+import { both, type Dialects } from './dialects.ts';
 import type { Store } from './store.ts';
 
 /** Transcripts: the last turns of every conversation that goes on. */
 
 const INSERT_TURN = `INSERT INTO session_turns (owner, session_key, role, at, bytes, text)
   VALUES (?, ?, ?, ?, ?, ?)`;
-const TRIM = both`DELETE FROM session_turns ${by('session_turns_of_session')}
-  WHERE owner = ?1 AND session_key = ?2 AND seq <= (SELECT seq FROM session_turns ${by('session_turns_of_session')}
-    WHERE owner = ?1 AND session_key = ?2 ORDER BY seq DESC LIMIT 1 OFFSET ?3)`;
-const SAVE = `INSERT INTO sessions (owner, key, turns, bytes, created_at, last_used_at)
-  SELECT ?1, ?2, count(*), coalesce(sum(bytes), 0), ?3, ?3 FROM session_turns WHERE owner = ?1 AND session_key = ?2
-  ON CONFLICT (owner, key) DO UPDATE SET turns = excluded.turns, bytes = excluded.bytes,
+/** The turns of a conversation that is given with a number. */
+const GIVEN = 'unnest(?::text[], ?::text[], ?::bigint[]) AS given (owner, key, number)';
+const THEIRS = 'turns.owner = given.owner AND turns.session_key = given.key';
+const ITS = 'owner = ?1 AND session_key = ?2';
+const TRIM: Dialects = {
+  sqlite: `DELETE FROM session_turns INDEXED BY session_turns_of_session WHERE ${ITS} AND seq <= (
+    SELECT seq FROM session_turns INDEXED BY session_turns_of_session WHERE ${ITS} ORDER BY seq DESC LIMIT 1 OFFSET ?3)`,
+  // Looked up once for each conversation, and not for each of its turns.
+  postgres: `WITH given AS MATERIALIZED (SELECT owner, key, (
+      SELECT seq FROM session_turns AS turns WHERE ${THEIRS} ORDER BY seq DESC LIMIT 1 OFFSET number) AS last FROM ${GIVEN})
+    DELETE FROM session_turns AS turns USING given WHERE ${THEIRS} AND seq <= last`,
+};
+const SAVE = both`INSERT INTO sessions (owner, key, turns, bytes, created_at, last_used_at) ${{
+  sqlite: `SELECT ?1, ?2, count(*), coalesce(sum(bytes), 0), ?3, ?3 FROM session_turns WHERE ${ITS}`,
+  postgres: `SELECT owner, key, many, size, number, number FROM ${GIVEN}, LATERAL (
+    SELECT count(*) AS many, coalesce(sum(bytes), 0) AS size FROM session_turns AS turns WHERE ${THEIRS}) AS theirs`,
+}} ON CONFLICT (owner, key) DO UPDATE SET turns = excluded.turns, bytes = excluded.bytes,
     last_used_at = excluded.last_used_at`;
 /** Whether a transcript is there. */
 export const FIND_SESSION = 'SELECT 1 FROM sessions WHERE owner = ? AND key = ?';
@@ -23,19 +34,29 @@ export const REMOVE_SESSION = [REMOVE_TURNS, REMOVE] as const;
 
 export type NewTurns = NonNullable<RunCompletion['history']>;
 
-/** Adds turns to a transcript; `isNew` where it is the first of its conversation. */
-export function appendHistory(
-  { sql, counters }: Store,
-  { conversation, turns, maxTurns, isOnDisk = false }: NewTurns,
-  { nowMs, isNew }: { readonly nowMs: number; readonly isNew: boolean },
-): void {
-  const { owner, key } = conversation;
-  const rows = turns.map(
-    ({ role, text, at }) => [owner, key, role, Math.round(at), Buffer.byteLength(text), text] as const,
+interface Added extends NewTurns {
+  readonly nowMs: number;
+  /** It is the first of its conversation. */
+  readonly isNew: boolean;
+}
+
+/** Adds turns to transcripts, each of another conversation; `saveSessions` belongs to it. */
+export function addTurns({ sql }: Store, added: readonly Added[]): void {
+  const rows = added.flatMap(({ conversation: { owner, key }, turns }) =>
+    turns.map(
+      ({ role, text, at }) => [owner, key, role, Math.round(at), Buffer.byteLength(text), text] as const,
+    ),
   );
   sql.postRows(INSERT_TURN, rows);
-  sql.post(TRIM, owner, key, Math.max(0, maxTurns));
-  if (isNew) counters.sessions += 1;
-  sql.post(SAVE, owner, key, Math.round(nowMs));
-  if (isOnDisk) sql.keepHere?.(owner, key);
+  const kept = added.map(({ conversation: { owner, key }, maxTurns }) => [owner, key, Math.max(0, maxTurns)]);
+  sql.postEach(TRIM, kept);
+}
+
+export function saveSessions({ sql, counters }: Store, added: readonly Added[]): void {
+  const used = added.map(({ conversation: { owner, key }, nowMs }) => [owner, key, Math.round(nowMs)]);
+  sql.postEach(SAVE, used);
+  for (const { conversation, isNew, isOnDisk = false } of added) {
+    if (isNew) counters.sessions += 1;
+    if (isOnDisk) sql.keepHere?.(conversation.owner, conversation.key);
+  }
 }

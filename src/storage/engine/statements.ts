@@ -1,5 +1,5 @@
 import type { SQLInputValue } from 'node:sqlite';
-import type { Sql } from './dialects.ts';
+import type { Dialects, Sql } from './dialects.ts';
 import type { ClaimedRow } from './rows.ts';
 
 export type Found<Row> = Row | undefined;
@@ -80,6 +80,11 @@ export interface Statements {
   post(text: Sql, ...values: SqlValue[]): void;
   /** Posts an insert that ends with its one row of values, for any number of rows. */
   postRows(text: string, rows: readonly (readonly SqlValue[])[]): void;
+  /**
+   * Posts a statement for each row of values. That of PostgreSQL is one for all of them: it gets each column as an array.
+   * No two rows may be about the same.
+   */
+  postEach(text: Dialects, rows: readonly (readonly SqlValue[])[]): void;
   /** Inserts one row; returns its `seq`, or undefined where a conflict clause left it out. */
   insert(text: string, ...values: SqlValue[]): number | bigint | undefined;
   /** The first row. */
@@ -87,6 +92,8 @@ export interface Statements {
   all<Row>(text: Sql, ...values: SqlValue[]): Row[];
   /** The rows of several questions, asked together. */
   allOf<Row>(questions: readonly Question[]): Row[][];
+  /** From here on the transaction meets what others write: one that presumes waits for them as late as this. */
+  lock?(): void;
   /** How long the transaction under way waited for others before it began; absent where that is not known. */
   readonly waitedMs?: number;
   /** A condition on runs, from AND on: their conversations are not on the disk of another service that lives. */

@@ -1,9 +1,10 @@
 import { newestVersion } from '../../engine/migrations.ts';
 import { RUN_FIELDS } from '../../engine/rows.ts';
+import { firstOf } from '../../engine/session-queue.ts';
 import { IS_NOT_ASKING, RUN } from '../../engine/states.ts';
 
-/** Milliseconds since the transaction began: asked after its lock, how long that was waited for. */
-export const WAITED = 'floor(extract(epoch FROM clock_timestamp() - transaction_timestamp()) * 1000)';
+export const sinceMs = (time: string): string =>
+  `floor(extract(epoch FROM clock_timestamp() - ${time}) * 1000)`;
 
 /**
  * Puts due runs into their queues, all at once. Of each queue the first in order of arrival is ready, where none is active:
@@ -13,8 +14,8 @@ export const PLACE = `WITH due AS (
   SELECT seq, line FROM runs WHERE state = ${RUN.waiting} AND due_at <= ?1 AND ${IS_NOT_ASKING}
   ORDER BY due_at, seq LIMIT ?2
 ), heads AS (
-  SELECT line, first, EXISTS (SELECT 1 FROM runs WHERE runs.line = lines.line AND state = ${RUN.active}) AS busy,
-    (SELECT min(seq) FROM runs WHERE runs.line = lines.line AND state = ${RUN.ready}) AS ready
+  SELECT line, first, ${firstOf('lines.line', RUN.active)} IS NOT NULL AS busy,
+    ${firstOf('lines.line', RUN.ready)} AS ready
   FROM (SELECT line, min(seq) AS first FROM due WHERE line IS NOT NULL GROUP BY line) AS lines
 ), placed AS (
   SELECT seq, CASE WHEN line IS NULL OR (NOT busy AND seq = first AND (ready IS NULL OR first < ready))
@@ -33,20 +34,14 @@ export const claimStatement = (notElsewhere: string): string => `WITH ready AS (
 ), claimed AS (
   UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?2, claim = ?4, gather_key = NULL, pgid = NULL,
     start_ticks = NULL,
-    started_at = ?3 + ${WAITED}::bigint
+    started_at = ?3 + ${sinceMs('transaction_timestamp()')}::bigint
   FROM ready WHERE runs.seq = ready.seq RETURNING runs.*
 ), counted AS (
   UPDATE counters SET queued_runs = queued_runs - many, active_runs = active_runs + many
   FROM (SELECT count(*)::integer AS many FROM claimed) AS claims WHERE many > 0
-) SELECT ${RUN_FIELDS}, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes, holder
+) SELECT ${RUN_FIELDS}, session_key AS "sessionKey", line AS queue, mapping_id AS "mappingId", bytes, holder,
+  EXISTS (SELECT 1 FROM sessions WHERE sessions.owner = runs.owner AND key = session_key) AS "hasSession"
 FROM (SELECT * FROM claimed UNION ALL ${BEFORE}) AS runs JOIN run_actions ON run_actions.seq = runs.seq ORDER BY runs.seq`;
-
-/** The transcripts that claimed runs go on with, each with its run: asked after the commit, as they are long. */
-export const TRANSCRIPTS = `SELECT runs.id, key_only_id AS "isKeyOnly",
-  (SELECT json_agg(json_build_object('role', role, 'text', text, 'at', at) ORDER BY turns.seq) FROM session_turns AS turns
-    WHERE turns.owner = runs.owner AND turns.session_key = runs.session_key) AS turns
-FROM runs JOIN sessions ON sessions.owner = runs.owner AND key = session_key
-WHERE state = ${RUN.active} AND holder = ? AND claim = ?`;
 
 /** A place is the id of a folder, so several services may have the same one. */
 export const notElsewhere = (place: string): string => `AND NOT EXISTS (
@@ -59,7 +54,7 @@ export const PAUSED = 'SELECT 1 FROM queue_pauses LIMIT 1';
 
 /** Fails, and the transaction with it, where the schema is not the one that is known, or what is believed is not so. */
 const failing = (condition: string): string =>
-  `SELECT ${WAITED} AS waited, 1 / (CASE WHEN (SELECT version FROM sluice_schema) <= ${newestVersion('postgres')} AND ${condition}
+  `SELECT 1 / (CASE WHEN (SELECT version FROM sluice_schema) <= ${newestVersion('postgres')} AND ${condition}
     THEN 1 ELSE 0 END)`;
 export const GUARD = failing('true');
 export const BELIEVED = failing(`?2 = (

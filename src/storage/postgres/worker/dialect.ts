@@ -49,7 +49,7 @@ export function rowsOf(rows: readonly object[] = []): object[] {
   return rows.map(unescapeRow);
 }
 
-export function unescapeRow(row: object): object {
+function unescapeRow(row: object): object {
   for (const [key, value] of Object.entries(row)) {
     if (typeof value === 'string') (row as Record<string, unknown>)[key] = unescapeText(value);
   }

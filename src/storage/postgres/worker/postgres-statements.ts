@@ -2,10 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { PROMOTED_PER_CLAIM } from '../../engine/claimable-runs.ts';
 import type { Sql } from '../../engine/dialects.ts';
 import { refuseUnknown } from '../../engine/migrations.ts';
-import type { ClaimedRow, RunHead, RunRow } from '../../engine/rows.ts';
+import type { ClaimedRow, RunHead } from '../../engine/rows.ts';
 import { BrokenOff, PostFailed } from '../../engine/statements.ts';
 import type { AtOnce, Belief, Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
-import type { SessionTurn, StoredConversation } from '../../records.ts';
 import type { Answered, Statement } from '../connection.ts';
 import { placeOf } from '../postgres-errors.ts';
 import type { DatabaseCounter } from '../database-use.ts';
@@ -18,10 +17,9 @@ import {
   notElsewhere,
   PAUSED,
   PLACE,
-  TRANSCRIPTS,
-  WAITED,
+  sinceMs,
 } from './claim-statement.ts';
-import { PreparedTexts, rowsOf, textOf, toParameter, unescapeRow } from './dialect.ts';
+import { PreparedTexts, rowsOf, textOf, toParameter } from './dialect.ts';
 import { findFate } from './transaction-fate.ts';
 
 /** Of one statement. */
@@ -32,8 +30,9 @@ const FORGET_WISHES = 'UPDATE counter_slots SET heartbeat_at = NULL WHERE heartb
 type Begun = [begun: Answered, locked: Answered, known: Answered, counted: Answered, ...ahead: Answered[]];
 
 /** The one row that all of these transactions lock; a copy that begins has emptied its table. */
-const LOCK = 'SELECT pg_current_xact_id()::text AS transaction, (SELECT one FROM counters FOR UPDATE)';
-const VERSION = `SELECT version, ${WAITED} AS waited FROM sluice_schema`;
+const LOCK = `SELECT pg_current_xact_id()::text AS transaction, (SELECT one FROM counters FOR UPDATE),
+  ${sinceMs('statement_timestamp()')} AS waited`;
+const VERSION = 'SELECT version FROM sluice_schema';
 
 export interface StatementsOptions {
   readonly url: string;
@@ -66,6 +65,8 @@ export class PostgresStatements implements Statements {
   readonly notElsewhere: string;
   readonly #claimText: string;
   #posted: Statement[] = [];
+  /** Of a transaction that presumes: what locks, and looks at what is believed. */
+  #unlocked: readonly Statement[] = [];
   /** Answers that came along with the begin; true until something is written. */
   #ahead = new Map<string, object[]>();
   /** The transaction under way has changed something already. */
@@ -97,7 +98,7 @@ export class PostgresStatements implements Statements {
     const [, locked, known, counted, ...answers] = this.#inTransaction(asked, { mayConnect: true }) as Begun;
     const { transaction } = locked.rows[0] as { readonly transaction: string };
     const { version } = known.rows[0] as { readonly version: number };
-    this.#noteWait(known);
+    this.#noteWait([locked]);
     this.#transaction = transaction;
     this.#hasWritten = false;
     this.#ahead = new Map(ahead.map((question, index) => [nameOf(question), rowsOf(answers[index]?.rows)]));
@@ -105,9 +106,10 @@ export class PostgresStatements implements Statements {
     return counted.rows[0] as object;
   }
 
-  /** The answer to what came after the lock says how long that was waited for. */
-  #noteWait(answer: Answered | undefined): void {
-    const [{ waited } = { waited: 0 }] = (answer?.rows ?? []) as readonly { readonly waited: number }[];
+  /** The answer to the lock says how long it was waited for; where none was asked for, nothing was. */
+  #noteWait(answers: readonly Answered[]): void {
+    const rows = answers.map(({ rows: [first] }) => first as { readonly waited?: number } | undefined);
+    const waited = rows.find((row) => row?.waited !== undefined)?.waited ?? 0;
     this.waitedMs = waited;
     if (waited > 0) this.#options.use?.addWait(waited);
   }
@@ -121,13 +123,19 @@ export class PostgresStatements implements Statements {
   #presume({ holder, heads, sessions, answers, isJournal }: Belief): void {
     this.#leave();
     const values = [JSON.stringify(heads), heads.length, holder, JSON.stringify(sessions)];
-    const believed: Question = [BELIEVED, ...values];
+    const believed = this.#statement(BELIEVED, ...values);
+    this.#posted = [...this.#beginning()];
     // What may be lost waits for no disk.
-    this.#posted = isJournal
-      ? [...this.#beginning(believed), { text: 'SET LOCAL synchronous_commit TO off' }]
-      : [...this.#beginning([LOCK], believed)];
+    this.#unlocked = isJournal
+      ? [believed, { text: 'SET LOCAL synchronous_commit TO off' }]
+      : [this.#statement(LOCK), believed];
     this.#ahead = new Map(answers.map(([question, rows]) => [nameOf(question), [...rows]]));
     this.#transaction = '';
+  }
+
+  lock(): void {
+    this.#posted.push(...this.#unlocked);
+    this.#unlocked = [];
   }
 
   #claim(
@@ -142,14 +150,11 @@ export class PostgresStatements implements Statements {
       [PAUSED],
       [this.#claimText, limit, holder, nowMs, claim],
     );
-    const transcripts = this.#statement(TRANSCRIPTS, holder, claim);
-    const answers = this.#askAtOnce([...claiming, { text: 'COMMIT' }, transcripts]);
-    this.#noteWait(answers[2]);
-    const [paused, claimed, , known] = answers.slice(-4);
+    const answers = this.#askAtOnce([...claiming, { text: 'COMMIT' }]);
+    this.#noteWait(answers);
+    const [paused, claimed] = answers.slice(-3);
     if (paused?.rows.length !== 0) return undefined;
-    const transcribed = (known?.rows ?? []) as readonly Transcript[];
-    const conversations = new Map(transcribed.map((row) => [row.id, conversationOf(row)]));
-    return rowsOf(claimed?.rows).map((row) => claimedRow(row as RunRow & RunHead, conversations));
+    return rowsOf(claimed?.rows).map((row) => claimedRow(row as ClaimedRow & RunHead));
   }
 
   /** Once more where the answer was lost. */
@@ -175,6 +180,7 @@ export class PostgresStatements implements Statements {
   commit(last: Question | readonly []): void {
     const [text, ...values] = last;
     const transaction = this.#transaction;
+    this.lock();
     const posted = this.#leave();
     if (transaction === undefined) throw new BrokenOff('08006', 'the connection was lost');
     const { channel } = this.#options;
@@ -198,7 +204,7 @@ export class PostgresStatements implements Statements {
   /** A transaction that asks nothing. */
   #sendAll(statements: readonly Statement[]): void {
     try {
-      this.#noteWait(this.#inTransaction(statements, { mayConnect: true })[2]);
+      this.#noteWait(this.#inTransaction(statements, { mayConnect: true }));
     } catch (error) {
       throw isConnectionError(error) ? new BrokenOff('08006', (error as Error).message) : error;
     }
@@ -237,6 +243,7 @@ export class PostgresStatements implements Statements {
   #leave(): readonly Statement[] {
     const posted = this.#posted;
     this.#posted = [];
+    this.#unlocked = [];
     this.#ahead.clear();
     this.#transaction = undefined;
     return posted;
@@ -249,8 +256,7 @@ export class PostgresStatements implements Statements {
       if (isInside) this.#rollBack();
       return 0;
     }
-    this.#ahead.clear();
-    this.#hasWritten = true;
+    this.#begunToWrite();
     if (textOf(text).startsWith('ROLLBACK TO')) this.#send();
     return this.#answer(text, values).rowCount;
   }
@@ -264,9 +270,14 @@ export class PostgresStatements implements Statements {
     }
   }
 
-  post(text: Sql, ...values: SqlValue[]): void {
-    this.#ahead.clear();
+  #begunToWrite(): void {
+    // What is presumed stays so.
+    if (this.#transaction !== '') this.#ahead.clear();
     this.#hasWritten = true;
+  }
+
+  post(text: Sql, ...values: SqlValue[]): void {
+    this.#begunToWrite();
     this.#posted.push(this.#statement(text, ...values));
   }
 
@@ -280,9 +291,15 @@ export class PostgresStatements implements Statements {
     }
   }
 
+  postEach(text: Sql, rows: readonly (readonly SqlValue[])[]): void {
+    if (rows.length === 0) return;
+    this.#begunToWrite();
+    const columns = rows[0]?.map((_, column) => rows.map((row) => toParameter(row[column] ?? null)));
+    this.#posted.push({ ...this.#statement(text), values: columns ?? [] });
+  }
+
   insert(text: string, ...values: SqlValue[]): number | undefined {
-    this.#ahead.clear();
-    this.#hasWritten = true;
+    this.#begunToWrite();
     const [row] = this.#answer(`${text} RETURNING seq`, values).rows as readonly { readonly seq: number }[];
     return row?.seq;
   }
@@ -348,29 +365,10 @@ export class PostgresStatements implements Statements {
   }
 }
 
-interface Transcript {
-  readonly id: string;
-  readonly isKeyOnly: number;
-  /** As JSON. */
-  readonly turns: string | null;
-}
-
-function conversationOf({ turns, isKeyOnly }: Transcript): StoredConversation {
-  const known = (JSON.parse(turns ?? '[]') as object[]).map(unescapeRow) as SessionTurn[];
-  return { turns: known, hasKeyOnlyId: isKeyOnly === 1 };
-}
-
-function claimedRow(
-  { queue, mappingId, sessionKey, bytes, holder, ...row }: RunRow & RunHead,
-  conversations: ReadonlyMap<string, StoredConversation>,
-): ClaimedRow {
+function claimedRow(claimed: ClaimedRow & RunHead): ClaimedRow {
+  const { queue, mappingId, sessionKey, bytes, holder, ...row } = claimed;
   const { seq, id, state } = row;
-  const conversation = conversations.get(id);
-  return {
-    ...row,
-    head: { seq, id, state, sessionKey, queue, mappingId, bytes, holder },
-    ...(conversation && { conversation }),
-  };
+  return { ...row, head: { seq, id, state, sessionKey, queue, mappingId, bytes, holder } };
 }
 
 function nameOf(question: Question): string {

@@ -33,7 +33,11 @@ export class SqliteStatements implements Statements {
     this.#prepare(text).statement.run(...values);
   }
 
-  postRows(text: string, rows: readonly (readonly SqlValue[])[]): void {
+  postRows(text: string, rows: readonly Values[]): void {
+    this.postEach(text, rows);
+  }
+
+  postEach(text: Sql, rows: readonly Values[]): void {
     for (const row of rows) this.post(text, ...row);
   }
 
