@@ -10,6 +10,8 @@ import { query, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/service-process.ts';
 import { AcceptLane } from '../../src/storage/postgres/accept/accept-lane.ts';
 import { entryOf } from '../../src/storage/postgres/accept/accept-statement.ts';
+import { firstOf } from '../../src/storage/engine/session-queue.ts';
+import { RUN } from '../../src/storage/engine/states.ts';
 import { Connection } from '../../src/storage/postgres/connection.ts';
 import { freshResult, prepareRequest } from '../../src/storage/prepared-request.ts';
 import { agent, agentOf, completion, conversation, NOW, wake, work } from '../support/storage-builders.ts';
@@ -52,6 +54,16 @@ test('questions that come at once before there is a connection share one, and no
   await Promise.allSettled([asked]);
   await until('it is gone', async () => (await open()) === 0);
 });
+
+test.each([RUN.blocked, RUN.ready, RUN.active])(
+  'the first run in state %s is found by the queue that its conversation has now, not by all runs that it ever had',
+  async (state) => {
+    const { url } = await open();
+    const [row] = await query(url, `EXPLAIN (FORMAT JSON) ${firstOf("'k'", state)}`);
+    // The tables are empty, as they are where a service makes its plans.
+    expect(JSON.stringify(row)).toContain('"Index Name":"runs_in_line"');
+  },
+);
 
 const COUNT_OTHERS = `SELECT count(*) AS others FROM pg_stat_activity
   WHERE application_name = 'sluice' AND pid <> pg_backend_pid()`;

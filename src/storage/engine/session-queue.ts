@@ -6,13 +6,24 @@ import type { Store } from './store.ts';
 
 /** The queue of every conversation: who is ready, who is behind whom. `first-tables.ts` explains the states. */
 
-const IN_LINE = both`FROM runs ${by('runs_in_line')} WHERE line = ?1 AND state <= ${RUN.active}`;
+/** For SQLite, whose index is named. */
+const IN_LINE = `FROM runs INDEXED BY runs_in_line WHERE line = ?1 AND state <= ${RUN.active}`;
+/**
+ * The first run of a line in a state, or null, for PostgreSQL. It knows the index of a line by its order only: another one has
+ * all runs that the line ever had, and a plan made while there were none would take either.
+ */
+export const firstOf = (line: string, state: number): string =>
+  `(SELECT seq FROM runs WHERE line = ${line} AND state >= ${state} AND state <= ${state} ORDER BY state, seq LIMIT 1)`;
+const headOf = (line: string): string =>
+  `coalesce(${firstOf(line, RUN.ready)}, ${firstOf(line, RUN.active)})`;
 /**
  * Somebody stands before the others of the line: where nobody does, the next one may be made ready. For a list of states
  * SQLite would make a table each time.
  */
-const HAS_HEAD = both`(EXISTS (SELECT 1 ${IN_LINE} AND state = ${RUN.ready})
-  OR EXISTS (SELECT 1 ${IN_LINE} AND state = ${RUN.active}))`;
+const HAS_HEAD: Dialects = {
+  sqlite: `(EXISTS (SELECT 1 ${IN_LINE} AND state = ${RUN.ready}) OR EXISTS (SELECT 1 ${IN_LINE} AND state = ${RUN.active}))`,
+  postgres: `(${headOf('?1')} IS NOT NULL)`,
+};
 /** Each value that is bound costs about as much as a column more. */
 const insertion = (
   state: Sql | number,
@@ -26,23 +37,17 @@ const INSERT_IN_LINE = insertion(both`CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} 
 const INSERT_ARRIVED = insertion(RUN.waiting, '0, NULL, NULL');
 const INSERT_GATHERING = insertion(RUN.waiting, '?9, ?10, ?11');
 const INSERT_ACTION = both`INSERT INTO run_actions (seq, action) VALUES (${LAST_SEQ}, ?)`;
-/**
- * The first run of a line in a state, or null, for PostgreSQL. It knows the index of a line by its order only: another one has
- * all runs that the line ever had, and a plan made while there were none would take either.
- */
-export const firstOf = (line: string, state: number): string =>
-  `(SELECT seq FROM runs WHERE line = ${line} AND state >= ${state} AND state <= ${state} ORDER BY state, seq LIMIT 1)`;
-const headOf = (line: string): string =>
-  `coalesce(${firstOf(line, RUN.ready)}, ${firstOf(line, RUN.active)})`;
 const STEP_UP: Dialects = {
-  sqlite: both`UPDATE runs SET state = ${RUN.ready}
-    WHERE seq = (SELECT seq ${IN_LINE} AND state = ${RUN.blocked} ORDER BY seq LIMIT 1) AND NOT ${HAS_HEAD}`
-    .sqlite,
+  sqlite: `UPDATE runs SET state = ${RUN.ready}
+    WHERE seq = (SELECT seq ${IN_LINE} AND state = ${RUN.blocked} ORDER BY seq LIMIT 1) AND NOT ${HAS_HEAD.sqlite}`,
   postgres: `UPDATE runs SET state = ${RUN.ready} WHERE seq = ANY (ARRAY(
     SELECT CASE WHEN ${headOf('given')} IS NULL THEN ${firstOf('given', RUN.blocked)} END FROM unnest(?::text[]) AS given))`,
 };
-const STEP_BACK = both`UPDATE runs ${by('runs_in_line')} SET state = ${RUN.blocked}
-  WHERE line = ?1 AND state = ${RUN.ready} AND state <= ${RUN.active} AND seq > ?2`;
+const STEP_BACK: Dialects = {
+  sqlite: `UPDATE runs INDEXED BY runs_in_line SET state = ${RUN.blocked}
+    WHERE line = ?1 AND state = ${RUN.ready} AND state <= ${RUN.active} AND seq > ?2`,
+  postgres: `UPDATE runs SET state = ${RUN.blocked} WHERE seq = ${firstOf('?1', RUN.ready)} AND seq > ?2`,
+};
 const STEP_IN = both`UPDATE runs SET state = CASE WHEN ${HAS_HEAD} THEN ${RUN.blocked} ELSE ${RUN.ready} END WHERE seq = ?2`;
 const MAKE_READY = `UPDATE runs SET state = ${RUN.ready} WHERE seq = ?`;
 const SET_KEY = 'UPDATE runs SET max_runs_key = ? WHERE id = ?';

@@ -132,18 +132,14 @@ export function acceptValues(
   { slot, limits }: { readonly slot: number; readonly limits: AcceptLimits },
 ): readonly unknown[] {
   const runs = entries.flatMap((entry, n) =>
-    entry.runs.map((run) => textsOf({ ...run, line: lineOf(run), ...keyed(entry, n) })),
+    entry.runs.map((run) => ({ ...run, line: lineOf(run), ...keyed(entry, n) })),
   );
-  const wakes = entries.flatMap((entry, n) =>
-    entry.wakes.map((wake) => textsOf({ ...wake, ...keyed(entry, n) })),
-  );
-  const keys = entries.flatMap(({ key, nowMs }, n) =>
-    key === undefined ? [] : [textsOf({ ...key, nowMs, n })],
-  );
+  const wakes = entries.flatMap((entry, n) => entry.wakes.map((wake) => ({ ...wake, ...keyed(entry, n) })));
+  const keys = entries.flatMap(({ key, nowMs }, n) => (key === undefined ? [] : [{ ...key, nowMs, n }]));
   return [
-    JSON.stringify(runs),
-    JSON.stringify(wakes),
-    JSON.stringify(keys),
+    jsonOf(runs),
+    jsonOf(wakes),
+    jsonOf(keys),
     slot,
     runs.length,
     runs.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -161,6 +157,12 @@ function keyed({ key }: Entry, n: number): { readonly n?: number } {
 /** The queue that a run stands in. */
 export function lineOf(run: NewRun): string | null {
   return hasOwnKey(run) ? null : queueOf(run.owner, run.sessionKey);
+}
+
+/** Few texts hold what the database does not: only then each is looked at. */
+function jsonOf(rows: readonly object[]): string {
+  const json = JSON.stringify(rows);
+  return /\\u0000|\u{10FFFF}/u.test(json) ? JSON.stringify(rows.map(textsOf)) : json;
 }
 
 function textsOf<Row extends object>(row: Row): Row {
