@@ -11,6 +11,7 @@ import type { Row } from '../support/parts.ts';
 import type { PostgresServer } from '../support/postgres-server.ts';
 import { startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';
 import { type StartedServer, startServer, stopServer } from './child.ts';
+import { median } from './figures.ts';
 import { runLoad } from './load.ts';
 import { readProgramTimes, shareOf } from './program-times.ts';
 
@@ -18,7 +19,8 @@ const TOKEN = '0123456789abcdef0123456789abcdef';
 /** Of each service; each of them has a conversation of its own. */
 const SENDERS = 8;
 const SECONDS = 6;
-const WARMUP_SECONDS = 2;
+/** V8 compiles what is called often, and each of four services gets fewer calls than one alone. */
+const WARMUP_SECONDS = 6;
 /** Of the processors: a run with less than this left over was limited by them. */
 const MIN_LEFT = 0.1;
 /** Beyond the delay itself; where a round trip took longer, the proxies waited for a processor. */
@@ -160,22 +162,27 @@ export function figureOf({ accepted, performed, p99Ms, left, share, roundTripMs 
   return `${rates}${way}, ${Math.round(left * 100)} % of the processors left (${share})`;
 }
 
-/** What is aimed at, at a distance: of one service, and of four as multiples of one. */
+/** What is aimed at: of one service a second, and of several as multiples of what one does. */
 interface Aim {
   readonly accepted: number;
   readonly performed: number;
 }
 
-const FORMS: readonly (Omit<Distance, 'main'> & { readonly aim: Aim; readonly of?: 'one' })[] = [
-  { delayMs: 1, services: 1, aim: { accepted: 900, performed: 150 } },
-  { delayMs: 4, services: 1, aim: { accepted: 300, performed: 100 } },
-  { delayMs: 4, services: 4, aim: { accepted: 3.2, performed: 2.5 }, of: 'one' },
-  { delayMs: 16, services: 1, aim: { accepted: 0, performed: 0 } },
-  { delayMs: 16, services: 4, aim: { accepted: 3.2, performed: 2.5 }, of: 'one' },
-  { delayMs: 16, services: 10, aim: { accepted: 0, performed: 0 } },
-  { delayMs: 0, services: 1, aim: { accepted: 0, performed: 0 } },
-  { delayMs: 0, services: 4, aim: { accepted: 0.7, performed: 0.7 }, of: 'one' },
+interface Form {
+  readonly delayMs: number;
+  readonly one?: Aim;
+  readonly four?: Aim;
+  readonly ten?: boolean;
+}
+
+const FORMS: readonly Form[] = [
+  { delayMs: 1, one: { accepted: 900, performed: 150 } },
+  { delayMs: 4, one: { accepted: 300, performed: 100 }, four: { accepted: 3.2, performed: 2.5 } },
+  { delayMs: 16, four: { accepted: 3.2, performed: 2.5 }, ten: true },
+  { delayMs: 0, four: { accepted: 0.7, performed: 0.7 } },
 ];
+/** One service and four in turns, so that a machine that is slow for a while is so for both. */
+const ROUNDS = 3;
 
 /** The rows of all forms. `FLEET_MAIN` names the program of another version, to be measured in turns with this one. */
 export async function distanceRows(
@@ -183,38 +190,70 @@ export async function distanceRows(
   server: PostgresServer,
   progress: (text: string) => void,
 ): Promise<readonly Row[]> {
-  const rows: Row[] = [];
-  let one: Aim = { accepted: 1, performed: 1 };
-  for (const { aim, of, ...form } of FORMS) {
-    const { delayMs, services } = form;
+  const main = process.env['FLEET_MAIN'];
+  const measure = (services: number, delayMs: number): Promise<DistanceResult> => {
     progress(`${services} at ${delayMs} ms`);
-    const found = await measureDistance(folder, server, { ...form, main: process.env['FLEET_MAIN'] });
-    if (services === 1) one = found;
-    rows.push(rowOf(form, found, { aim, one: of === 'one' ? one : { accepted: 1, performed: 1 } }));
+    return measureDistance(folder, server, { delayMs, services, main });
+  };
+  const rows: Row[] = [];
+  for (const form of FORMS) {
+    const { delayMs } = form;
+    const ones: DistanceResult[] = [];
+    const fours: DistanceResult[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      ones.push(await measure(1, delayMs));
+      if (form.four !== undefined) fours.push(await measure(4, delayMs));
+    }
+    rows.push(...rowsOf(form, ones, fours));
+    if (form.ten === true)
+      rows.push({ what: whatOf(10, delayMs), figure: figureOf(await measure(10, delayMs)) });
   }
   return rows;
 }
 
-function rowOf(
-  { delayMs, services }: Distance,
-  found: DistanceResult,
-  { aim, one }: { readonly aim: Aim; readonly one: Aim },
-): Row {
-  const who = services === 1 ? 'one service' : `${services} services`;
-  const what = `accepted and performed at once: ${who}, ${delayMs} ms away`;
-  const figure = figureOf(found);
-  if (aim.accepted === 0) return { what, figure };
-  const isLate = found.roundTripMs > 2 * delayMs + MAX_MORE_MS;
-  if (delayMs > 0 && (isLate || found.left < MIN_LEFT)) return { what, figure: `${figure}: does not count` };
-  const isOfOne = one.accepted !== 1;
-  const text = isOfOne
-    ? `${aim.accepted} and ${aim.performed} times one`
-    : `${aim.accepted}/s and ${aim.performed}/s`;
-  const [accepted, performed] = [found.accepted / one.accepted, found.performed / one.performed];
-  const times = isOfOne ? `, ${accepted.toFixed(1)} and ${performed.toFixed(1)} times one` : '';
-  return {
-    what,
-    figure: `${figure}${times}`,
-    aim: { text, met: accepted >= aim.accepted && performed >= aim.performed },
+function whatOf(services: number, delayMs: number): string {
+  return `accepted and performed at once: ${services === 1 ? 'one service' : `${services} services`}, ${delayMs} ms away`;
+}
+
+function rowsOf(
+  { delayMs, one, four }: Form,
+  ones: readonly DistanceResult[],
+  fours: readonly DistanceResult[],
+): readonly Row[] {
+  const rows: Row[] = [];
+  const add = (services: number, results: readonly DistanceResult[], aim: Row['aim'], ratios = ''): void => {
+    const doubt = doubtOf(delayMs, results);
+    const figure = `${results.map(figureOf).join('; ')}${ratios}`;
+    const what = whatOf(services, delayMs);
+    if (aim === undefined || doubt !== '') rows.push({ what, figure: `${figure}${doubt}` });
+    else rows.push({ what, figure, aim });
   };
+  const middle = {
+    accepted: median(ones.map(({ accepted }) => accepted)),
+    performed: median(ones.map(({ performed }) => performed)),
+  };
+  const reaches = (found: Aim, aim: Aim): boolean =>
+    found.accepted >= aim.accepted && found.performed >= aim.performed;
+  add(
+    1,
+    ones,
+    one && { text: `${one.accepted}/s and ${one.performed}/s (medians)`, met: reaches(middle, one) },
+  );
+  if (four === undefined) return rows;
+  const times = {
+    accepted: median(fours.map(({ accepted }, round) => accepted / (ones[round]?.accepted ?? 0))),
+    performed: median(fours.map(({ performed }, round) => performed / (ones[round]?.performed ?? 0))),
+  };
+  const text = `${four.accepted} and ${four.performed} times one`;
+  const ratios = `: ${times.accepted.toFixed(1)} and ${times.performed.toFixed(1)} times one (medians)`;
+  add(4, fours, { text, met: reaches(times, four) }, ratios);
+  return rows;
+}
+
+/** Why a form says nothing: most of its rounds were limited by the processors, or by proxies that waited for one. */
+function doubtOf(delayMs: number, results: readonly DistanceResult[]): string {
+  if (delayMs === 0) return '';
+  const isDoubtful = ({ left, roundTripMs }: DistanceResult): boolean =>
+    left < MIN_LEFT || roundTripMs > 2 * delayMs + MAX_MORE_MS;
+  return results.filter(isDoubtful).length * 2 > results.length ? ': does not count' : '';
 }
