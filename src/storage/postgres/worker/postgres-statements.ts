@@ -108,7 +108,7 @@ export class PostgresStatements implements Statements {
 
   /** The answer to the lock says how long it was waited for; where none was asked for, nothing was. */
   #noteWait(answers: readonly Answered[]): void {
-    const rows = answers.map(({ rows: [first] }) => first as { readonly waited?: number } | undefined);
+    const rows: readonly ({ readonly waited?: number } | undefined)[] = answers.map(({ rows: [row] }) => row);
     const waited = rows.find((row) => row?.waited !== undefined)?.waited ?? 0;
     this.waitedMs = waited;
     if (waited > 0) this.#options.use?.addWait(waited);
