@@ -115,6 +115,7 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'console/shown-finding.ts',
   'document/edit-document.ts',
   'document/format-diagnostics.ts',
+  'document/print-sarif.ts',
   'explanation/decision-reasons.ts',
   'explanation/explain-request.ts',
   'explanation/format-notes.ts',

@@ -25,7 +25,7 @@ import { DevHints } from './dev-hints.ts';
 import { runHintLines } from './dev-misses.ts';
 import { openConsole } from './serve-console.ts';
 import { formatDecisionLine, formatRefusalLine } from './decision-line.ts';
-import { openRecorder, type Recorder, type RecorderFlags } from './recorder.ts';
+import { openRecorder, type Recorder } from './recorder.ts';
 import { catFile, commandLine, tokenInShell } from './next-steps.ts';
 import { devTokenFile } from './send.ts';
 import { untilStopped, type ServeFlags } from './serve.ts';
@@ -33,9 +33,13 @@ import { CliError, type Terminal } from './terminal.ts';
 import type { TunnelTool } from './tunnel.ts';
 import { serviceAdvice } from './lazy-advice.ts';
 
-export interface DevFlags extends ServeFlags, RecorderFlags {
+export interface DevFlags extends ServeFlags {
+  readonly record?: string;
+  /** False: requests are only recorded, in a store that goes with the command. Default true. */
+  readonly perform?: boolean;
   /** Read the mailbox, too. */
   readonly mail?: boolean;
+  readonly mask: readonly string[];
   /** Opens a tunnel from the internet to the hooks, with the tool named, or with one that is installed. */
   readonly tunnel?: TunnelTool | true;
 }

@@ -11,7 +11,6 @@ export interface RecorderFlags {
   /** Folder of the cases. */
   readonly record?: string;
   readonly mask: readonly string[];
-  /** False: requests are only recorded, in a store that goes with the command. Default true. */
   readonly perform?: boolean;
 }
 

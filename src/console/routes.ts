@@ -15,8 +15,9 @@ import type { Identity } from './access.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import type { Drafts, LoadedDraft } from './drafts.ts';
 import { type Judge, judgementOf } from './judge.ts';
-import { keepAsGolden, patchOf } from './patch.ts';
+import { keepAsGolden } from './keep-golden.ts';
 import { writeNewMapping } from './new-mapping.ts';
+import { patchOf } from './patch.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
 import { endsOf, overview } from './work-ends.ts';
 import type {

@@ -1,17 +1,15 @@
-import type { ServerGeneration, RequestOutcome } from './deps.ts';
-import { LARGE_BODY_BYTES, readPayload, type Evaluation } from '../hook/hook.ts';
+import type { ServerGeneration } from './deps.ts';
+import { LARGE_BODY_BYTES, readPayload } from '../hook/hook.ts';
 import { parseAnyPayload } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import { acceptedAnswer } from './answer.ts';
-import { type Ending, failedEnding, type Judged } from './ending.ts';
+import { type Ending, failedEnding } from './ending.ts';
 import type { ReceivedHook, RequestFacts } from './exchange.ts';
 import { idempotencyKey, type Repeat, signedIdKey } from './idempotency.ts';
 import { maskCarried } from './mask-secrets.ts';
+import { type Processed, processOnce, type Work } from './process-request.ts';
 import type { ServerContext } from './server-context.ts';
 import { senderWarnings } from './sender-view.ts';
-import type { HookError } from '../errors.ts';
-import type { AcceptedWork, AcceptResult, IdempotencyKey } from '../storage/storage.ts';
-import { toHookError } from './problem.ts';
 
 /** Longer hook names match nothing; they are kept out of decisions and logs. */
 export const MAX_HOOK_NAME = 512;
@@ -138,114 +136,3 @@ export function bodyLimit({ hooks, settingsOf }: ServerGeneration, name: string)
   const byName = Object.hasOwn(maxBodyBytesByName, name) ? maxBodyBytesByName[name] : undefined;
   return byName === undefined ? { bytes, setBy: 'hooks' } : { bytes: byName, setBy: 'preset' };
 }
-
-/** One request to be evaluated and stored. */
-interface Work {
-  readonly request: HookRequest;
-  /** An idempotency key is there and cannot be used. */
-  readonly blankKey: boolean;
-  readonly idempotency: IdempotencyKey | undefined;
-  /** The key is an id that the sender signed; a request that made nothing leaves it free. */
-  readonly isSignedId: boolean;
-}
-
-/** What became of it: stored (or nothing to store), or not accepted. */
-type Processed =
-  | {
-      readonly kind: 'stored';
-      readonly outcome: RequestOutcome;
-      readonly result: AcceptResult;
-      readonly judged: Judged;
-    }
-  | {
-      readonly kind: 'failed';
-      readonly outcome: RequestOutcome;
-      readonly error: HookError;
-      readonly judged: Judged;
-    };
-
-/** Evaluates and stores one request; one with an idempotency key only if it is no repeat. */
-function processOnce(
-  context: ServerContext,
-  exchange: RequestFacts,
-  work: Work,
-): Promise<Processed | Repeat> {
-  const { idempotency } = work;
-  return idempotency === undefined
-    ? processRequest(context, exchange, work)
-    : processGuarded(context, exchange, { ...work, idempotency });
-}
-
-async function processGuarded(
-  context: ServerContext,
-  exchange: RequestFacts,
-  work: Work & { readonly idempotency: IdempotencyKey },
-): Promise<Processed | Repeat> {
-  try {
-    return await context.repeats.once(work.idempotency, exchange.receivedAt, () =>
-      processRequest(context, exchange, work),
-    );
-  } catch (error) {
-    return { kind: 'failed', outcome: 'refused', error: toHookError(error), judged: {} };
-  }
-}
-
-async function processRequest(
-  context: ServerContext,
-  exchange: RequestFacts,
-  work: Work,
-): Promise<Processed> {
-  const { request } = work;
-  let judged: Judged = { request };
-  try {
-    const begun = performance.now();
-    const pending = exchange.generation.evaluate(request);
-    const evaluation = pending instanceof Promise ? await pending : pending;
-    const evaluated = performance.now();
-    judged = { request, evaluation, evaluateMs: evaluated - begun };
-    if (evaluation.outcome.kind === 'rejected') {
-      return { kind: 'failed', outcome: 'rejected', error: evaluation.outcome.error, judged };
-    }
-    const actions = evaluation.outcome.kind === 'accepted' ? evaluation.outcome.actions : [];
-    const result = await store(context, work, { actions, found: evaluation.warnings });
-    const storeMs = performance.now() - evaluated;
-    const outcome = actions.length === 0 ? 'skipped' : result.duplicate ? 'duplicate' : 'accepted';
-    return { kind: 'stored', outcome, result, judged: { ...judged, storeMs, result } };
-  } catch (error) {
-    if (judged.evaluation === undefined)
-      return { kind: 'failed', outcome: 'refused', error: toHookError(error), judged };
-    return { kind: 'failed', outcome: 'rejected', error: toHookError(error, 'storage_unavailable'), judged };
-  }
-}
-
-interface Findings {
-  readonly actions: AcceptedWork['actions'];
-  readonly found: Evaluation['warnings'];
-}
-
-/** One transaction for all actions of the request. */
-function store(
-  context: ServerContext,
-  work: Work,
-  { actions, found }: Findings,
-): AcceptResult | Promise<AcceptResult> {
-  const { request, idempotency, isSignedId } = work;
-  const told = senderWarnings(request.path, found);
-  const warnings = work.blankKey ? [BLANK_KEY_WARNING, ...told] : told;
-  if (actions.length === 0 && (idempotency === undefined || isSignedId)) {
-    return { accepted: [], warnings, duplicate: false };
-  }
-  return context.deps.storage.accept({
-    requestId: request.id,
-    receivedAt: request.receivedAt,
-    actions,
-    warnings,
-    ...(idempotency === undefined ? {} : { idempotency }),
-  });
-}
-
-const BLANK_KEY_WARNING = {
-  code: 'blank_idempotency_key',
-  field: 'Idempotency-Key',
-  message: 'the key is blank or too long, so a repeat of this request will be taken as a new one',
-} as const;

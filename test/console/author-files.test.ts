@@ -18,7 +18,7 @@ import {
   readAuthorFile,
   saveAuthorFile,
 } from '../../src/console/author-files.ts';
-import { keepAsGolden } from '../../src/console/patch.ts';
+import { keepAsGolden } from '../../src/console/keep-golden.ts';
 import { writeNewMapping } from '../../src/console/new-mapping.ts';
 import { complete } from '../../src/console/page/complete-text.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';

@@ -211,7 +211,7 @@ export const TOP_OWNS = ['commander', 'chokidar', '@clack/prompts'];
  */
 const OTHER_KIND: Readonly<Record<string, Partial<Record<Kind, string>>>> = {
   document: {
-    tools: 'edit-document format-diagnostics source-frame',
+    tools: 'edit-document format-diagnostics print-sarif source-frame',
   },
   verify: {
     tools: 'sign',
