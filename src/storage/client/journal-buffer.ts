@@ -150,9 +150,11 @@ export class JournalBuffer {
     if (rows.length === 0) return;
     if (this.#decisions.length === 0) this.#plain.clear();
     this.#unlookedDecisions += rows.length;
-    const looks = this.#unlookedDecisions >= this.#keepDecisions * ROOM_PER_LOOK;
+    const perLook = Math.floor(this.#keepDecisions * ROOM_PER_LOOK);
+    const looks = this.#unlookedDecisions >= perLook;
     if (looks) this.#unlookedDecisions = 0;
-    this.#operations.recordDecisions(rows, looks ? this.#keepDecisions : undefined).catch(ignore);
+    const keep = looks ? this.#keepDecisions - perLook : undefined;
+    this.#operations.recordDecisions(rows, keep).catch(ignore);
   }
 
   #writeStrangers(): void {

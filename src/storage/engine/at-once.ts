@@ -18,11 +18,18 @@ import type { Known, Store } from './store.ts';
 
 /** Runs that were claimed and have not ended; most of them. */
 const MAX_KNOWN = 10_000;
-type Named = Readonly<Record<string, AnyOperation | undefined>>;
-/** They ask nothing, and meet nothing that others write. */
-const JOURNAL = { keepRequests, recordDecisions, recordStrangers } as object as Named;
 /** They ask nothing. */
-const BLIND: Named = { ...JOURNAL, recordProcess } as object as Named;
+const BLIND: Readonly<Record<string, AnyOperation | undefined>> = {
+  keepRequests,
+  recordDecisions,
+  recordStrangers,
+  recordProcess,
+} as object as Record<string, AnyOperation>;
+
+/** It does nothing but add rows. */
+function isAdding([, name, args]: Call): boolean {
+  return name === 'keepRequests' || (name === 'recordDecisions' && args[1] === undefined);
+}
 
 /** Does what can be done in one message; returns the replies to these calls. */
 export function writeAtOnce(store: Store, row: CounterRow, calls: readonly Call[]): Replies {
@@ -58,13 +65,14 @@ interface Presuming {
 function writePresuming(store: Store, row: CounterRow, { atOnce, ends, blind }: Presuming): Replies {
   const completions = ends.map(([, , [completion]]) => completion as RunCompletion);
   try {
-    const marks = blind.filter(([, name]) => JOURNAL[name] === undefined);
-    const isJournal = ends.length + marks.length === 0;
+    const isJournal = ends.length === 0 && blind.every(([, name]) => name !== 'recordProcess');
+    // In one order for all, where they remove rows that others may remove, too.
+    const rest = blind.filter((call) => !isAdding(call)).toSorted(([, a], [, b]) => (a < b ? -1 : 1));
     atOnce.presume({ ...beliefOf(store, completions), isJournal });
     row.presume();
-    for (const [, name, args] of blind) JOURNAL[name]?.(store, ...args);
+    for (const [, name, args] of blind.filter(isAdding)) BLIND[name]?.(store, ...args);
     const done = completeRuns(store, completions);
-    for (const [, name, args] of marks) BLIND[name]?.(store, ...args);
+    for (const [, name, args] of rest) BLIND[name]?.(store, ...args);
     row.commit();
     const answered = blind.flatMap(([id]) => [id, 0, undefined]);
     return [...answered, ...ends.flatMap(([id], index) => [id, 0, done[index]])];

@@ -59,7 +59,7 @@ function complete(store: Store, ended: readonly Ended[], known: ReadonlySet<stri
   const added = ended.flatMap(({ completion: { history, nowMs } }) =>
     history === undefined ? [] : [{ ...history, nowMs, isNew: !known.has(nameOf(history)) }],
   );
-  // Nobody else writes to their transcripts meanwhile.
+  // Rows of its own stand before the lock, in front of which others wait.
   addTurns(store, added);
   store.sql.lock?.();
   endRuns(

@@ -18,7 +18,7 @@ export function both(texts: TemplateStringsArray, ...parts: readonly (Sql | numb
   return { sqlite: of('sqlite'), postgres: of('postgres') };
 }
 
-/** Names the index of a table; PostgreSQL takes no such hint, and finds it by its statistics. */
+/** Names the index of a table; PostgreSQL takes no such hint, and finds it by its columns and its order. */
 export const by = (index: string): Dialects => ({ sqlite: `INDEXED BY ${index}`, postgres: '' });
 
 /** The values of a parameter that is a list as JSON. */

@@ -1,6 +1,7 @@
 import type { Conversation, RetentionLimits } from '../records.ts';
 import { dayOf } from './cost-rows.ts';
 import { both, by, type Sql } from './dialects.ts';
+import { firstOf } from './session-queue.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Question } from './statements.ts';
 
@@ -13,10 +14,15 @@ const NEXT_SUMMARIES = both`SELECT seq, created_at AS "createdAt" FROM events ${
   WHERE state = ${EVENT.pending} AND kind = 'summary' ORDER BY seq LIMIT ${SLICE_ROWS}`;
 const EXPIRED_KEYS = both`SELECT scope, key FROM idempotency ${by('idempotency_expiry')} WHERE expires_at <= ?
   ORDER BY expires_at LIMIT ${SLICE_ROWS}`;
+/** The line of a session, also where a run with an owner of its own is looked at. */
+const LINE = "sessions.owner || '\n' || sessions.key";
 /** All that are idle where there are too many. */
 const IDLE_SESSIONS = both`SELECT owner, key, last_used_at AS "lastUsedAt" FROM sessions ${by('sessions_used')}
   WHERE (last_used_at < ? OR (SELECT sessions FROM counters) > ?)
-    AND NOT EXISTS (SELECT 1 FROM runs ${by('runs_in_line')} WHERE line = owner || '\n' || key AND state <= ${RUN.active})
+    AND ${{
+      sqlite: `NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line WHERE line = ${LINE} AND state <= ${RUN.active})`,
+      postgres: `${firstOf(LINE, RUN.blocked, RUN.active)} IS NULL`,
+    }}
   ORDER BY last_used_at LIMIT ${SLICE_ROWS}`;
 
 /** Changes that are kept at most, and days whose costs are. */

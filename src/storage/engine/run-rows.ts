@@ -17,7 +17,7 @@ const END: Dialects = {
   postgres: `UPDATE runs SET state = given.state, outcome = given.outcome, reply = given.reply, error_code = given.code,
     error_message = given.message, usage = given.used, ended_at = given.at, pgid = NULL, start_ticks = NULL
   FROM unnest(?::integer[], ?::text[], ?::text[], ?::text[], ?::text[], ?::text[], ?::bigint[], ?::bigint[])
-    AS given (state, outcome, reply, code, message, used, at, run) WHERE seq = run`,
+    AS given (state, outcome, reply, code, message, used, at, run) WHERE seq = run AND seq = ANY (?8)`,
 };
 const INSERT_HEARTBEAT = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, attempts,
     accepted_at, due_at, started_at, ended_at, outcome, reply, error_code, error_message, usage)

@@ -9,12 +9,12 @@ import type { Store } from './store.ts';
 /** For SQLite, whose index is named. */
 const IN_LINE = `FROM runs INDEXED BY runs_in_line WHERE line = ?1 AND state <= ${RUN.active}`;
 /**
- * The first run of a line in a state, or null, for PostgreSQL. It knows the index of a line by its order only: another one has
+ * The first run of a line in a state, or up to another, or null; for PostgreSQL. It knows the index of a line by its order only: another one has
  * all runs that the line ever had, and a plan made while there were none would take either.
  */
-export const firstOf = (line: string, state: number): string =>
-  `(SELECT seq FROM runs WHERE line = ${line} AND state >= ${state} AND state <= ${state} ORDER BY state, seq LIMIT 1)`;
-const headOf = (line: string): string =>
+export const firstOf = (line: string, state: number, last = state): string =>
+  `(SELECT seq FROM runs WHERE line = ${line} AND state >= ${state} AND state <= ${last} ORDER BY state, seq LIMIT 1)`;
+export const headOf = (line: string): string =>
   `coalesce(${firstOf(line, RUN.ready)}, ${firstOf(line, RUN.active)})`;
 /**
  * Somebody stands before the others of the line: where nobody does, the next one may be made ready. For a list of states

@@ -13,10 +13,8 @@ const ITS = 'owner = ?1 AND session_key = ?2';
 const TRIM: Dialects = {
   sqlite: `DELETE FROM session_turns INDEXED BY session_turns_of_session WHERE ${ITS} AND seq <= (
     SELECT seq FROM session_turns INDEXED BY session_turns_of_session WHERE ${ITS} ORDER BY seq DESC LIMIT 1 OFFSET ?3)`,
-  // Looked up once for each conversation, and not for each of its turns.
-  postgres: `WITH given AS MATERIALIZED (SELECT owner, key, (
-      SELECT seq FROM session_turns AS turns WHERE ${THEIRS} ORDER BY seq DESC LIMIT 1 OFFSET number) AS last FROM ${GIVEN})
-    DELETE FROM session_turns AS turns USING given WHERE ${THEIRS} AND seq <= last`,
+  postgres: `DELETE FROM session_turns WHERE seq = ANY (ARRAY(SELECT unnest(ARRAY(
+    SELECT seq FROM session_turns AS turns WHERE ${THEIRS} ORDER BY seq DESC OFFSET number)) FROM ${GIVEN}))`,
 };
 const SAVE = both`INSERT INTO sessions (owner, key, turns, bytes, created_at, last_used_at) ${{
   sqlite: `SELECT ?1, ?2, count(*), coalesce(sum(bytes), 0), ?3, ?3 FROM session_turns WHERE ${ITS}`,
@@ -40,7 +38,7 @@ interface Added extends NewTurns {
   readonly isNew: boolean;
 }
 
-/** Adds turns to transcripts, each of another conversation; `saveSessions` belongs to it. */
+/** Adds turns to transcripts, each of another conversation: that meets nobody. `saveSessions` belongs to it. */
 export function addTurns({ sql }: Store, added: readonly Added[]): void {
   const rows = added.flatMap(({ conversation: { owner, key }, turns }) =>
     turns.map(
@@ -48,12 +46,17 @@ export function addTurns({ sql }: Store, added: readonly Added[]): void {
     ),
   );
   sql.postRows(INSERT_TURN, rows);
-  const kept = added.map(({ conversation: { owner, key }, maxTurns }) => [owner, key, Math.max(0, maxTurns)]);
-  sql.postEach(TRIM, kept);
 }
 
+/** Forgets turns that are too many, and counts the rest. */
 export function saveSessions({ sql, counters }: Store, added: readonly Added[]): void {
-  const used = added.map(({ conversation: { owner, key }, nowMs }) => [owner, key, Math.round(nowMs)]);
+  const each = (numberOf: (one: Added) => number) =>
+    added.map((one) => [one.conversation.owner, one.conversation.key, numberOf(one)] as const);
+  const [kept, used] = [
+    each(({ maxTurns }) => Math.max(0, maxTurns)),
+    each(({ nowMs }) => Math.round(nowMs)),
+  ];
+  sql.postEach(TRIM, kept);
   sql.postEach(SAVE, used);
   for (const { conversation, isNew, isOnDisk = false } of added) {
     if (isNew) counters.sessions += 1;

@@ -41,8 +41,7 @@ export interface AtOnce {
    */
   presume(belief: Belief): void;
   /**
-   * Claims the next runs, where no limits hold, with all that a run begins and ends with; undefined where it has to be
-   * asked more.
+   * Claims the next runs, where no limits hold, with all that their ends would ask; undefined where it has to be asked more.
    */
   claim(
     holder: string,

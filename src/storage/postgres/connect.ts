@@ -4,15 +4,13 @@ import { StorageError } from '../storage-error.ts';
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * What every connection of a store is set to. Every statement of a busy store has an index made for it, and joins few rows
- * by it; a plan made while a table was empty would not use it. All writers wait for one row, so nobody may keep it: a process that is cut
+ * What every connection of a store is set to. Every statement of a busy store has an index made for it; a plan made
+ * while a table was empty would not use it. All writers wait for one row, so nobody may keep it: a process that is cut
  * off in the middle of a transaction loses it after some seconds, and who waits too long is told so. The last one is
  * the promise itself: what was answered is on disk.
  */
 const SETTINGS: readonly (readonly [name: string, value: string])[] = [
   ['enable_seqscan', 'off'],
-  ['enable_hashjoin', 'off'],
-  ['enable_mergejoin', 'off'],
   ['plan_cache_mode', 'force_generic_plan'],
   ['jit', 'off'],
   ['lock_timeout', '5s'],

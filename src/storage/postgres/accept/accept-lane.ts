@@ -74,7 +74,7 @@ export class AcceptLane {
 
   /**
    * What comes in one turn of the event loop goes together, and with a distant database what comes in a small part of its
-   * round trip: a statement costs several times as much as a row in it. Who comes alone waits for nobody.
+   * round trip: a statement costs several times as much as a row in it. Where they come one after the other, none waits.
    */
   #schedule(): void {
     if (this.#isScheduled) return;
