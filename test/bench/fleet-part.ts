@@ -174,6 +174,10 @@ export const fleetPart: Part = {
     try {
       const rows: Row[] = [];
       const file = `sqlite:${join(folder, 'store.db')}`;
+      // First: after much work the database itself tidies up, which counts as transactions, too.
+      configuration(folder, '${DATABASE_URL}');
+      progress('idle');
+      const quiet = await idle(server.port, await server.freshUrl(), folder);
       configuration(folder, file);
       progress('one service on a file');
       const alone = await onServices(folder, { url: file, count: 1 });
@@ -201,8 +205,7 @@ export const fleetPart: Part = {
       const far = join(folder, 'far');
       mkdirSync(far);
       rows.push(...(await distanceRows(far, server, progress)));
-      progress('idle');
-      rows.push(await idle(server.port, await server.freshUrl(), folder));
+      rows.push(quiet);
       progress('hand-over');
       for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
         const seconds = await handOver(folder, await server.freshUrl(), signal);
