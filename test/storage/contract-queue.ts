@@ -270,10 +270,12 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
 
     test('removes what ended by age and by number, whatever still waits stays', async () => {
       const { storage } = await fresh();
-      const [old, recent, queued] = [
+      const [old, recent, queued, namesake] = [
         agent({ sessionKey: 'old' }),
         agent(),
         agent({ sessionKey: 'busy' }),
+        // Another conversation, of another owner.
+        agent({ sessionKey: 'old', owner: 'mapping:other' }),
       ] as const;
       const history = (key: string) => ({
         conversation: conversation(key),
@@ -282,7 +284,7 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       });
       await storage.accept(work([old, recent]));
       await storage.accept(
-        work([queued], { idempotency: { scope: 's', key: 'k', bodySha256: '', ttlSeconds: 1 } }),
+        work([queued, namesake], { idempotency: { scope: 's', key: 'k', bodySha256: '', ttlSeconds: 1 } }),
       );
       await claim(storage, 2);
       const callback = { url: 'https://example.org', body: '{}' };
@@ -301,12 +303,12 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
         keys: 1,
         sessions: 1,
       });
-      expect(ids(await storage.listRuns({ limit: 10 }))).toEqual([queued.id, recent.id]);
+      expect(ids(await storage.listRuns({ limit: 10 }))).toEqual([namesake.id, queued.id, recent.id]);
       expect((await storage.findConversation(conversation('old'))).turns).toEqual([]);
       expect((await storage.findConversation(conversation('busy'))).turns).toHaveLength(1);
       expect(await storage.listSessions({ limit: 5 })).toHaveLength(1);
       expect(await storage.prune({ ...keep, maxRows: 0 }, NOW + 2 * DAY_MS)).toMatchObject({ runs: 1 });
-      expect(ids(await storage.listRuns({ limit: 10 }))).toEqual([queued.id]);
+      expect(ids(await storage.listRuns({ limit: 10 }))).toEqual([namesake.id, queued.id]);
       expect(await storage.verify()).toEqual([]);
     });
 
