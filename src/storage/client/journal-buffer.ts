@@ -16,6 +16,8 @@ const GATHER_MS = 100;
 const PAUSE_MS = 500;
 /** The same while more wait than one write takes: short writes hold up nobody. */
 const BUSY_PAUSE_MS = 125;
+/** While writes follow each other, only each fourth looks for what the ring forgets: looking is half of a write. */
+const WRITES_PER_LOOK = 4;
 /** The same for requests of strangers, who choose how many there are. */
 const STRANGERS_PAUSE_MS = 1_000;
 /** A longer decision is kept without its lists. */
@@ -47,8 +49,7 @@ export class JournalBuffer {
   #keptLimits: KeptLimits = KEPT_LIMITS;
   #timer: NodeJS.Timeout | undefined;
   #writtenAt = -Infinity;
-  /** Decisions that were written since it was looked for what the ring forgets. */
-  #unlookedDecisions = Infinity;
+  #writes = 0;
   readonly #strangers = new StrangerRing();
   #strangersTimer: NodeJS.Timeout | undefined;
 
@@ -149,12 +150,9 @@ export class JournalBuffer {
     const rows = this.#decisions.splice(0, most).map((each) => toDecisionRow(this.#read(each)));
     if (rows.length === 0) return;
     if (this.#decisions.length === 0) this.#plain.clear();
-    this.#unlookedDecisions += rows.length;
-    const perLook = Math.floor(this.#keepDecisions * ROOM_PER_LOOK);
-    const looks = this.#unlookedDecisions >= perLook;
-    if (looks) this.#unlookedDecisions = 0;
-    const keep = looks ? this.#keepDecisions - perLook : undefined;
-    this.#operations.recordDecisions(rows, keep).catch(ignore);
+    this.#writes += 1;
+    const looks = this.#decisions.length === 0 || this.#writes % WRITES_PER_LOOK === 0;
+    this.#operations.recordDecisions(rows, looks ? this.#keepDecisions : undefined).catch(ignore);
   }
 
   #writeStrangers(): void {
