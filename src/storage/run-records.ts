@@ -93,7 +93,7 @@ export interface TokenUsage {
 }
 
 /** A run that an agent takes a turn for. */
-export interface AgentRun extends RunRecord<AgentAction> {}
+export type AgentRun = RunRecord<AgentAction>;
 
 export interface ClaimRunsOptions {
   readonly nowMs: number;

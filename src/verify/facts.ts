@@ -1,11 +1,10 @@
 /** What advice reads of proofs, beside what the engine needs. At most 40 names. */
 export { basicPair, presentedToken, TOKEN_HEADERS } from './credentials.ts';
 export type { DiagnosisCode, FactsOf, Name, OtherVerify } from './diagnosis.ts';
-export { ENCODINGS, decodeExactly } from './scheme.ts';
 export { findHeader, findHeadersLike, isPlainHeaderName } from './find-header.ts';
+export { decodeExactly, ENCODINGS, unitOf } from './scheme.ts';
 export type { HmacAlgorithm, SignatureColumns, TimestampUnit, Way } from './scheme.ts';
 export { SIGNED_ID, readPresented, writtenTime } from './signature.ts';
-export { unitOf } from './scheme.ts';
 export { headerOf, isTable, schemeOf, schemesOfHeader, type TableSettings } from './ways.ts';
 export { signsUrl } from './verifier.ts';
 export { readJsonMember } from './signed-fields.ts';

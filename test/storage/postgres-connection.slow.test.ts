@@ -251,6 +251,8 @@ test('an end that is sent without a question is done as it has to be where other
   await query(url, `UPDATE runs SET holder = 'other' WHERE id = '${runs[2]!.id}'`);
   expect([await end(0), await end(2)]).toEqual([true, false]);
   expect(await claim(storage)).toHaveLength(1);
+  const transcript = await storage.findConversation(conversation('a', runs[0]!.owner));
+  expect(transcript.turns).toMatchObject([{ text: 'done' }]);
   await storage.clearSession(conversation('a', runs[0]!.owner));
   expect(await Promise.all([end(1), end(3)])).toEqual([true, true]);
   expect((await storage.findConversation(conversation('a', runs[0]!.owner))).turns).toHaveLength(1);

@@ -1,5 +1,5 @@
 import { both, type Sql } from './dialects.ts';
-import { headOf } from './session-queue.ts';
+import { hasHead } from './session-queue.ts';
 import { EVENT, OUTBOX, RUN } from './states.ts';
 import type { Statements } from './statements.ts';
 
@@ -28,12 +28,7 @@ const invariants = (totals: string): readonly (readonly [finding: string, text: 
   ],
   [
     'blocked runs with no run before them',
-    both`SELECT count(*) AS broken FROM runs AS behind WHERE state = ${RUN.blocked}
-       AND ${{
-         sqlite: `NOT EXISTS (SELECT 1 FROM runs INDEXED BY runs_in_line
-         WHERE line = behind.line AND state IN (${RUN.ready}, ${RUN.active}) AND state <= ${RUN.active})`,
-         postgres: `${headOf('behind.line')} IS NULL`,
-       }}`,
+    both`SELECT count(*) AS broken FROM runs AS behind WHERE state = ${RUN.blocked} AND NOT ${hasHead('behind.line')}`,
   ],
   [
     'runs without an action',

@@ -7,23 +7,24 @@ import type { Store } from './store.ts';
 /** The queue of every conversation: who is ready, who is behind whom. `first-tables.ts` explains the states. */
 
 /** For SQLite, whose index is named. */
-const IN_LINE = `FROM runs INDEXED BY runs_in_line WHERE line = ?1 AND state <= ${RUN.active}`;
+const ofLine = (line: string): string =>
+  `FROM runs INDEXED BY runs_in_line WHERE line = ${line} AND state <= ${RUN.active}`;
 /**
- * The first run of a line in a state, or up to another, or null; for PostgreSQL. It knows the index of a line by its order only: another one has
- * all runs that the line ever had, and a plan made while there were none would take either.
+ * The first run of a line in a state, or up to another, or null; for PostgreSQL. It knows the index of a line by its
+ * order only: another one has all runs that the line ever had, and a plan made while there were none would take either.
  */
 export const firstOf = (line: string, state: number, last = state): string =>
   `(SELECT seq FROM runs WHERE line = ${line} AND state >= ${state} AND state <= ${last} ORDER BY state, seq LIMIT 1)`;
-export const headOf = (line: string): string =>
-  `coalesce(${firstOf(line, RUN.ready)}, ${firstOf(line, RUN.active)})`;
 /**
  * Somebody stands before the others of the line: where nobody does, the next one may be made ready. For a list of states
  * SQLite would make a table each time.
  */
-const HAS_HEAD: Dialects = {
-  sqlite: `(EXISTS (SELECT 1 ${IN_LINE} AND state = ${RUN.ready}) OR EXISTS (SELECT 1 ${IN_LINE} AND state = ${RUN.active}))`,
-  postgres: `(${headOf('?1')} IS NOT NULL)`,
-};
+export const hasHead = (line: string): Dialects => ({
+  sqlite: `(EXISTS (SELECT 1 ${ofLine(line)} AND state = ${RUN.ready})
+    OR EXISTS (SELECT 1 ${ofLine(line)} AND state = ${RUN.active}))`,
+  postgres: `(coalesce(${firstOf(line, RUN.ready)}, ${firstOf(line, RUN.active)}) IS NOT NULL)`,
+});
+const HAS_HEAD = hasHead('?1');
 /** Each value that is bound costs about as much as a column more. */
 const insertion = (
   state: Sql | number,
@@ -39,9 +40,9 @@ const INSERT_GATHERING = insertion(RUN.waiting, '?9, ?10, ?11');
 const INSERT_ACTION = both`INSERT INTO run_actions (seq, action) VALUES (${LAST_SEQ}, ?)`;
 const STEP_UP: Dialects = {
   sqlite: `UPDATE runs SET state = ${RUN.ready}
-    WHERE seq = (SELECT seq ${IN_LINE} AND state = ${RUN.blocked} ORDER BY seq LIMIT 1) AND NOT ${HAS_HEAD.sqlite}`,
+    WHERE seq = (SELECT seq ${ofLine('?1')} AND state = ${RUN.blocked} ORDER BY seq LIMIT 1) AND NOT ${HAS_HEAD.sqlite}`,
   postgres: `UPDATE runs SET state = ${RUN.ready} WHERE seq = ANY (ARRAY(
-    SELECT CASE WHEN ${headOf('given')} IS NULL THEN ${firstOf('given', RUN.blocked)} END FROM unnest(?::text[]) AS given))`,
+    SELECT CASE WHEN NOT ${hasHead('given').postgres} THEN ${firstOf('given', RUN.blocked)} END FROM unnest(?::text[]) AS given))`,
 };
 const STEP_BACK: Dialects = {
   sqlite: `UPDATE runs INDEXED BY runs_in_line SET state = ${RUN.blocked}

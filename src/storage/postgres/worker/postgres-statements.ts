@@ -154,7 +154,7 @@ export class PostgresStatements implements Statements {
     this.#noteWait(answers);
     const [paused, claimed] = answers.slice(-3);
     if (paused?.rows.length !== 0) return undefined;
-    return rowsOf(claimed?.rows).map((row) => claimedRow(row as ClaimedRow & RunHead));
+    return rowsOf(claimed?.rows).map((row) => claimedRow(row as Claimed));
   }
 
   /** Once more where the answer was lost. */
@@ -292,10 +292,11 @@ export class PostgresStatements implements Statements {
   }
 
   postEach(text: Sql, rows: readonly (readonly SqlValue[])[]): void {
-    if (rows.length === 0) return;
+    const [first] = rows;
+    if (first === undefined) return;
     this.#begunToWrite();
-    const columns = rows[0]?.map((_, column) => rows.map((row) => toParameter(row[column] ?? null)));
-    this.#posted.push({ ...this.#statement(text), values: columns ?? [] });
+    const columns = first.map((_, column) => rows.map((row) => toParameter(row[column] ?? null)));
+    this.#posted.push({ ...this.#statement(text), values: columns });
   }
 
   insert(text: string, ...values: SqlValue[]): number | undefined {
@@ -365,7 +366,9 @@ export class PostgresStatements implements Statements {
   }
 }
 
-function claimedRow(claimed: ClaimedRow & RunHead): ClaimedRow {
+type Claimed = Omit<ClaimedRow, 'head'> & RunHead;
+
+function claimedRow(claimed: Claimed): ClaimedRow {
   const { queue, mappingId, sessionKey, bytes, holder, ...row } = claimed;
   const { seq, id, state } = row;
   return { ...row, head: { seq, id, state, sessionKey, queue, mappingId, bytes, holder } };
