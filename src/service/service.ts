@@ -313,7 +313,9 @@ function listen(
     storage: { ...storage, ...watchedStorage(storage, live, looking) },
     log: options.requestLog ?? options.log,
     health,
-    onAccepted: () => gateway.notify(),
+    onAccepted: (_, actions) => {
+      if (actions.some((action) => action.kind !== 'wake' || action.mode === 'now')) gateway.notify();
+    },
     onNotice,
     fetchJson: fetchIssuer,
     waitForRun: runWaiter({ gateway, storage }),

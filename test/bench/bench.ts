@@ -13,6 +13,7 @@ import { compareWithRecord, formatChanges, writeRecord } from './record.ts';
 
 const PARTS: readonly (() => Promise<Part>)[] = [
   async () => (await import('./http-part.ts')).httpPart,
+  async () => (await import('./sender-part.ts')).senderPart,
   async () => (await import('./commit-part.ts')).commitPart,
   async () => (await import('./reaction-part.ts')).reactionPart,
   async () => (await import('./memory-part.ts')).memoryPart,

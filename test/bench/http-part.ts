@@ -17,7 +17,7 @@ const WARM_UP_SECONDS = 3;
 const HALF_LOAD_ROUNDS = 3;
 const HALF_LOAD_SECONDS = 5;
 const CONNECTIONS = 64;
-const TOKEN = 'bench-token-0123456789abcdef';
+export const TOKEN = 'bench-token-0123456789abcdef';
 
 interface Target {
   readonly name: string;
@@ -67,7 +67,7 @@ interface Servers {
 }
 
 /** New ones for every round: both are equally warm, and what one round queued does not slow the next. */
-async function withServers<T>(use: (servers: Servers) => Promise<T>): Promise<T> {
+export async function withServers<T>(use: (servers: Servers) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
   const bare = await startBare();
   const service = await startService(folder);
@@ -85,6 +85,7 @@ const WAKE_MAPPING = 'mapped hook that wakes, GitHub push 2 KB';
 const AGENT_MAPPING = 'mapped hook that runs an agent, same body';
 const TRANSFORM = 'mapped hook with a transform, same body';
 const WAKE = '/wake';
+export const WAKE_BODY = '{"text":"disk is 91% full","mode":"next-heartbeat"}';
 
 function targetsOf({ bare, service }: Servers, push: string): readonly Target[] {
   const at = ({ child, port }: StartedServer) => ({ pid: child.pid ?? 0, port });
@@ -97,7 +98,7 @@ function targetsOf({ bare, service }: Servers, push: string): readonly Target[] 
       name: WAKE,
       ...at(service),
       path: '/hooks/wake',
-      body: '{"text":"disk is 91% full","mode":"next-heartbeat"}',
+      body: WAKE_BODY,
     },
   ];
 }

@@ -1,4 +1,4 @@
-import { parentPort } from 'node:worker_threads';
+import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { giveBackWhenIdle } from '../../timers/timers.ts';
 import type { StorageError } from '../storage-error.ts';
 import { serializeError, type SerializedError } from './serialized-error.ts';
@@ -19,6 +19,9 @@ export type WorkerMessage =
   /** The store can be written again, or no longer and why. */
   | { readonly kind: 'health'; readonly trouble?: SerializedError };
 
+/** What its client tells it. */
+type Message = readonly Call[] | 'close';
+
 export function postMessage(message: WorkerMessage): void {
   parentPort?.postMessage(message);
 }
@@ -37,8 +40,8 @@ export interface ServeOptions {
 }
 
 /**
- * Answers calls until the client closes. While one batch is being synced the next ones gather in the port; the loop
- * then takes all of them at once. That is the whole of group commit.
+ * Answers calls until the client closes. While one batch is being synced the next ones gather in the port; all of
+ * them are then taken at once. That is the whole of group commit.
  */
 export function serveBatches(
   engine: Engine,
@@ -47,30 +50,24 @@ export function serveBatches(
 ): void {
   const port = parentPort;
   if (port === null) throw new Error('a store runs in a worker thread only');
-  let waiting: Call[] = [];
-  let isScheduled = false;
-  const runBatch = () => {
-    isScheduled = false;
-    if (waiting.length === 0) return;
-    const batch = waiting;
-    waiting = [];
-    postMessage({ kind: 'replies', replies: engine.run(batch) });
-    onAnswered?.();
-  };
   engine.onHealthChange((trouble) =>
     postMessage({ kind: 'health', ...(trouble && { trouble: serializeError(trouble, () => trouble) }) }),
   );
-  port.on('message', (message: readonly Call[] | 'close') => {
-    if (message === 'close') {
-      runBatch();
-      onClose();
-      port.close();
-      return;
+  const next = (): Message | undefined => receiveMessageOnPort(port)?.message as Message | undefined;
+  port.on('message', (first: Message) => {
+    const batch: Call[] = [];
+    let isClosing = false;
+    for (let message: Message | undefined = first; message !== undefined; message = next()) {
+      if (message === 'close') isClosing = true;
+      else batch.push(...message);
     }
-    for (const call of message) waiting.push(call);
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(runBatch);
+    if (batch.length > 0) {
+      postMessage({ kind: 'replies', replies: engine.run(batch) });
+      onAnswered?.();
+    }
+    if (!isClosing) return;
+    onClose();
+    port.close();
   });
   giveBackWhenIdle();
   postMessage({ kind: 'opened', operations: OPERATION_NAMES, ...(notice === undefined ? {} : { notice }) });
