@@ -64,7 +64,7 @@ export const NOT_KEPT = '…';
 
 /** The value of a shape, with words in the place of what was not kept. */
 export function valueOfShape(shape: JsonValue): JsonValue {
-  if (isNumeric(shape)) return `…(${String(shape)} characters)`;
+  if (isNumeric(shape)) return `…(${String(shape)} ${shape === 1 ? 'character' : 'characters'})`;
   if (typeof shape === 'string') return `…(a ${shape})`;
   if (Array.isArray(shape)) {
     const [mark, ...elements] = shape as readonly JsonValue[];

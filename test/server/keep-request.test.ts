@@ -1,5 +1,6 @@
 /** What it costs that a request is not kept: nothing of it is read but what decides that. */
 import { describe, expect, test } from 'vitest';
+import { shapeOf, valueOfShape } from '../../src/hook/shape.ts';
 import { keepRequest } from '../../src/server/keep-request.ts';
 import type { KeptKind } from '../../src/mapping/mapping.ts';
 
@@ -109,4 +110,14 @@ test('a shape has every name that came, also one called __proto__', () => {
   expect(texts[0]).toContain('"shape":{"__proto__":{"a":6},"b":6}');
   for (const where of ['headers', 'query'])
     expect(texts[0]).toContain(`"${where}":{"accept":"…","__proto__":"…"}`);
+});
+
+test('a shape is read with words for what was not kept', () => {
+  const shape = shapeOf({ one: 'x', text: 'secret', on: true, list: [7, null] });
+  expect(valueOfShape(shape)).toEqual({
+    one: '…(1 character)',
+    text: '…(6 characters)',
+    on: '…(a boolean)',
+    list: ['…(a number)', null],
+  });
 });
