@@ -313,6 +313,7 @@ function listen(
     storage: { ...storage, ...watchedStorage(storage, live, looking) },
     log: options.requestLog ?? options.log,
     health,
+    // A wake for the next heartbeat makes nothing due.
     onAccepted: (_, actions) => {
       if (actions.some((action) => action.kind !== 'wake' || action.mode === 'now')) gateway.notify();
     },

@@ -1,14 +1,15 @@
 /** What advice reads of proofs, beside what the engine needs. At most 40 names. */
+export { proofCoverage } from './coverage.ts';
 export { basicPair, presentedToken, TOKEN_HEADERS } from './credentials.ts';
 export type { DiagnosisCode, FactsOf, Name, OtherVerify } from './diagnosis.ts';
+export { decodeExactly, ENCODINGS } from './encodings.ts';
 export { findHeader, findHeadersLike, isPlainHeaderName } from './find-header.ts';
-export { decodeExactly, ENCODINGS, unitOf } from './scheme.ts';
 export type { HmacAlgorithm, SignatureColumns, TimestampUnit, Way } from './scheme.ts';
-export { SIGNED_ID, readPresented, writtenTime } from './signature.ts';
-export { headerOf, isTable, schemeOf, schemesOfHeader, type TableSettings } from './ways.ts';
-export { signsUrl } from './verifier.ts';
-export { readJsonMember } from './signed-fields.ts';
-export { proofCoverage } from './coverage.ts';
 export { PROVIDER_NAMES, type ProviderName } from './schemes.ts';
-export { secretsText } from './verify-settings.ts';
 export { signRequest } from './sign.ts';
+export { SIGNED_ID, readPresented, writtenTime } from './signature.ts';
+export { readJsonMember } from './signed-fields.ts';
+export { unitOf } from './signed-time.ts';
+export { signsUrl } from './verifier.ts';
+export { secretsText } from './verify-settings.ts';
+export { headerOf, isTable, schemeOf, schemesOfHeader, type TableSettings } from './ways.ts';

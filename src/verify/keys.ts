@@ -1,5 +1,6 @@
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
-import { decodeExactly, type SignatureColumns } from './scheme.ts';
+import { decodeExactly } from './encodings.ts';
+import type { SignatureColumns } from './scheme.ts';
 
 /** A key, or what is wrong with the text that should be one. The text itself is never in the sentence. */
 export type KeyResult =

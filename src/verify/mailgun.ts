@@ -1,11 +1,12 @@
 import type { KeyObject } from 'node:crypto';
 import { readPartTexts } from '../payload/payload.ts';
-import { isSameBytes, placeOfFitting } from './fitting-key.ts';
-import { decodeExactly, type SignedRequest } from './scheme.ts';
-import { readFormPairs, readJsonMembers } from './signed-fields.ts';
+import { decodeExactly } from './encodings.ts';
 import { findHeader, isForm, isFormInParts } from './find-header.ts';
+import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { type Proof, refused, refusedByAge } from './proof.ts';
+import type { SignedRequest } from './scheme.ts';
 import { hmacOf, type SignatureJudge } from './signature.ts';
+import { readFormPairs, readJsonMembers } from './signed-fields.ts';
 
 /**
  * Mailgun puts its signature into the body and signs only a time and a token there, not the event. So the token is

@@ -11,10 +11,7 @@ const PLAIN = {
 const BASE64 = { ...PLAIN, encoding: 'base64' } as const;
 
 /** The signature header of GitHub, which several providers took over. */
-const HUB_SIGNATURE = {
-  ...PLAIN,
-  prefix: 'sha256=',
-} as const satisfies Partial<SignatureColumns>;
+const HUB_SIGNATURE = { ...PLAIN, prefix: 'sha256=' } as const satisfies Partial<SignatureColumns>;
 
 /** `t=<seconds>,v1=<hex>`, as Stripe made it known. */
 const STRIPE_LIST = {
@@ -70,10 +67,7 @@ export const SCHEMES = {
   },
   bitbucket: signature({ ...HUB_SIGNATURE, header: 'x-hub-signature' }),
   stripe: signature({ ...STRIPE_LIST, header: 'stripe-signature' }),
-  shopify: signature({
-    ...BASE64,
-    header: 'x-shopify-hmac-sha256',
-  }),
+  shopify: signature({ ...BASE64, header: 'x-shopify-hmac-sha256' }),
   slack: signature({
     ...SLACK_V0,
     header: 'x-slack-signature',
@@ -96,10 +90,7 @@ export const SCHEMES = {
     },
     60,
   ),
-  sentry: signature({
-    ...PLAIN,
-    header: 'sentry-hook-signature',
-  }),
+  sentry: signature({ ...PLAIN, header: 'sentry-hook-signature' }),
   twilio: { ways: [{ way: { kind: 'twilio' } }] },
   sendgrid: signature({
     algorithm: 'ecdsa-sha256',
@@ -114,25 +105,12 @@ export const SCHEMES = {
     // Mailgun sends a failed event again for eight hours with the time of its first attempt; its token is signed.
     toleranceSeconds: 43_200,
   },
-  typeform: signature({
-    ...BASE64,
-    header: 'typeform-signature',
-    prefix: 'sha256=',
-  }),
+  typeform: signature({ ...BASE64, header: 'typeform-signature', prefix: 'sha256=' }),
   calendly: signature({ ...STRIPE_LIST, header: 'calendly-webhook-signature' }),
   zoom: signature({ ...SLACK_V0, header: 'x-zm-signature', timestampHeader: 'x-zm-request-timestamp' }),
   meta: signature({ ...HUB_SIGNATURE, header: 'x-hub-signature-256' }),
-  pagerduty: signature({
-    ...PLAIN,
-    header: 'x-pagerduty-signature',
-    separator: ',',
-    signatureField: 'v1',
-  }),
-  square: signature({
-    ...BASE64,
-    header: 'x-square-hmacsha256-signature',
-    signed: '{url}{body}',
-  }),
+  pagerduty: signature({ ...PLAIN, header: 'x-pagerduty-signature', separator: ',', signatureField: 'v1' }),
+  square: signature({ ...BASE64, header: 'x-square-hmacsha256-signature', signed: '{url}{body}' }),
   paddle: signature({
     ...PLAIN,
     header: 'paddle-signature',

@@ -1,10 +1,12 @@
 import { createHmac, type KeyObject, verify } from 'node:crypto';
-import { isSameBytes, placeOfFitting } from './fitting-key.ts';
-import { decodeExactly, type SignatureColumns, type SignedRequest, readTime } from './scheme.ts';
-import { readJsonMember } from './signed-fields.ts';
+import { decodeExactly } from './encodings.ts';
 import { findHeader, type HeaderValue, SEVERAL } from './find-header.ts';
+import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { type Proof, type RefusalReason, refused, refusedByAge } from './proof.ts';
+import type { SignatureColumns, SignedRequest } from './scheme.ts';
 import { type ContentPart, contentBytes, type ContentValues } from './signed-content.ts';
+import { readJsonMember } from './signed-fields.ts';
+import { readTime } from './signed-time.ts';
 
 /** A header with more signatures than this is refused: providers send one for each secret that is still valid. */
 const MAX_SIGNATURES = 8;

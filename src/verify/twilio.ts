@@ -1,9 +1,10 @@
 import { createHmac, hash, type KeyObject } from 'node:crypto';
-import { isSameBytes, placeOfFitting } from './fitting-key.ts';
-import { decodeExactly, type SignedRequest } from './scheme.ts';
-import { readFormPairs } from './signed-fields.ts';
+import { decodeExactly } from './encodings.ts';
 import { findHeader, isForm, SEVERAL } from './find-header.ts';
+import { isSameBytes, placeOfFitting } from './fitting-key.ts';
 import { type Proof, type RefusalReason, refused } from './proof.ts';
+import type { SignedRequest } from './scheme.ts';
+import { readFormPairs } from './signed-fields.ts';
 
 /**
  * Twilio signs the address and the fields of the form, sorted by name, name and value written one after the other.
