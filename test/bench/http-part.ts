@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Part, Row } from '../support/parts.ts';
 import { startServer, stopServer, type StartedServer } from './child.ts';
 import { median, percent, withSpread } from './figures.ts';
-import { runLoad, type LoadResult } from './load.ts';
+import { type LoadOptions, type LoadResult, runLoad } from './load.ts';
 import { microsPerRequest, readThreadTimes, type ThreadTimes } from './thread-times.ts';
 
 /** Rounds per target, alternating; the medians are shown, and how far the rounds lie apart. */
@@ -17,7 +17,7 @@ const WARM_UP_SECONDS = 3;
 const HALF_LOAD_ROUNDS = 3;
 const HALF_LOAD_SECONDS = 5;
 const CONNECTIONS = 64;
-export const TOKEN = 'bench-token-0123456789abcdef';
+const TOKEN = 'bench-token-0123456789abcdef';
 
 interface Target {
   readonly name: string;
@@ -111,9 +111,11 @@ async function measure(target: Target): Promise<Round> {
   return { load: result, micros: microsPerRequest(before, after, result.requests) };
 }
 
-async function load(
-  target: Target,
-  options: { readonly seconds: number; readonly warmupSeconds?: number; readonly rate?: number },
+/** @throws Error where an answer was no success: its figures would say nothing. */
+export async function load(
+  target: Pick<Target, 'port' | 'path' | 'body'>,
+  options: Pick<LoadOptions, 'seconds'> &
+    Partial<Pick<LoadOptions, 'warmupSeconds' | 'rate' | 'connections'>>,
 ): Promise<LoadResult> {
   const result = await runLoad({
     host: '127.0.0.1',
@@ -151,7 +153,7 @@ function toRows(rounds: ReadonlyMap<string, readonly Round[]>): readonly Row[] {
   ];
 }
 
-function throughputRow(name: string, rounds: readonly Round[]): Row {
+export function throughputRow(name: string, rounds: readonly Pick<Round, 'load'>[]): Row {
   const rate = withSpread(
     rounds.map(({ load: { requestsPerSecond } }) => requestsPerSecond),
     (value) => `${Math.round(value)}`,
@@ -175,7 +177,12 @@ function timeRow(name: string, rounds: readonly Round[]): Row {
 }
 
 /** Of the rounds one by one, because both sides of a round met the same machine. */
-function ratioRow(what: string, own: readonly Round[], other: readonly Round[], aim?: number): Row {
+export function ratioRow(
+  what: string,
+  own: readonly Pick<Round, 'load'>[],
+  other: readonly Pick<Round, 'load'>[],
+  aim?: number,
+): Row {
   const shares = own.map(
     ({ load: { requestsPerSecond } }, at) => requestsPerSecond / (other[at]?.load.requestsPerSecond ?? 0),
   );

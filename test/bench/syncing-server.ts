@@ -3,7 +3,7 @@
  * a page into a file and syncs it, and answers then. What comes while a page is synced shares the next sync. The file is
  * as long as it will be before the first request. Its path is the first argument.
  */
-import { closeSync, fdatasyncSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { fdatasyncSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { isMainThread, parentPort, receiveMessageOnPort, Worker, workerData } from 'node:worker_threads';
@@ -57,5 +57,4 @@ function store(file: string): void {
     fdatasyncSync(descriptor);
     port.postMessage(texts.length);
   });
-  process.once('exit', () => closeSync(descriptor));
 }

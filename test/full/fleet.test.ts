@@ -23,7 +23,7 @@ test.each(FORMS)(
       clients: 6,
       leaseSeconds: 4,
       seed: 2026,
-      // Senders are faster than those who perform: what has gathered is as much as there were kills.
+      // Senders are faster than those who perform: the more kills, the more has gathered.
       drainMs: 60_000 + KILLS * 15_000,
       onKill: (done) => {
         if (done % 10 === 0) process.stderr.write(`${done} kills\n`);

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { builtMain } from './built-program.ts';
 
-/** No service outlives its test by more than this, and no test of kills takes longer to perform what has gathered. */
+/** No service outlives its test by more than this. A hundred kills need most of it, as what has gathered is performed. */
 const LIFE_MS = 30 * 60_000;
 
 /** A command of the CLI that goes on until it is ended. */
