@@ -28,4 +28,10 @@ export interface HookRequest {
    * so that ids of 18 digits stay apart; `JSON.stringify` prints its digits, which is also how transforms get them.
    */
   readonly payload: JsonValue;
+  /**
+   * SHA-256 (hex) of what `payload` was read from, as it came: the body without its compression, the query of a path that
+   * takes GET. Bodies are
+   * compared by it, since two that differ may be read as one.
+   */
+  readonly bodySha256: string;
 }

@@ -107,8 +107,8 @@ function identityOf({ dedupe }: CompiledMapping, { now, before, fields }: Compar
   const found = header === undefined ? path : `headers.${header}`;
   if (found !== undefined) return `dedupe: {key: '{{${found}}}'}`;
   const apart = now.request.receivedAt - before.request.receivedAt;
-  const isSame = fields.different.length === 0 && apart < SOON && dedupe?.key !== 'body';
-  return isSame ? 'dedupe: body' : undefined;
+  const isSame = now.request.bodySha256 === before.request.bodySha256;
+  return isSame && apart < SOON && dedupe?.key !== 'body' ? 'dedupe: body' : undefined;
 }
 
 /** Paths of the body that a template prints, without the root. */

@@ -1,4 +1,5 @@
 import { quoted, say } from '../finding.ts';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve } from 'node:path';
 import {
@@ -20,6 +21,8 @@ export type CaseBody =
       readonly value: JsonValue;
       readonly file?: string;
       readonly raw?: Buffer;
+      /** Of the bytes without their compression. */
+      readonly sha256?: string;
       readonly warnings?: readonly Finding[];
     }
   | { readonly diagnostics: readonly Finding[] };
@@ -114,7 +117,8 @@ async function parseBodyFile(
   const headers = lowerCase(delivery.headers ?? {});
   const format = formatOfFile(file, headers);
   try {
-    return { value: await parseBody(raw, headers, format), file, raw };
+    const bytes = await inflateBody(raw, headers['content-encoding'], MAX_BODY_BYTES);
+    return { value: parseBody(bytes, headers, format), file, raw, sha256: hash('sha256', bytes) };
   } catch (error) {
     const message = say`bodyFile ${delivery.bodyFile ?? ''} is not ${NAMES[format]}`;
     const ours = { code: 'BODY_FILE_UNREADABLE', message, at };
@@ -175,12 +179,7 @@ function formatOfFile(file: string, headers: Readonly<Record<string, string>>): 
   return ENDINGS[extname(file).toLowerCase()] ?? announcedFormat(headers['content-type']) ?? 'json';
 }
 
-async function parseBody(
-  raw: Buffer,
-  headers: Readonly<Record<string, string>>,
-  format: BodyFormat,
-): Promise<JsonValue> {
-  const bytes = await inflateBody(raw, headers['content-encoding'], MAX_BODY_BYTES);
+function parseBody(bytes: Buffer, headers: Readonly<Record<string, string>>, format: BodyFormat): JsonValue {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   return format === 'json'
     ? parseJson(decoder.decode(bytes))

@@ -49,8 +49,6 @@ export interface DeliveryRequest {
   readonly isTimed: boolean;
   /** From the `idempotency-key` header. */
   readonly idempotencyKey?: string;
-  /** SHA-256 of the body's JSON text, for the idempotency rule "same key, same body". */
-  readonly bodyText: string;
 }
 
 export interface FoundCases {
@@ -272,14 +270,21 @@ function checkShape(root: LocatedValue, file: string): Shape {
 function createDelivery(
   name: string,
   delivery: z.output<typeof Delivery>,
-  { value: payload, raw }: { readonly value: JsonValue; readonly raw?: Buffer },
+  {
+    value: payload,
+    raw,
+    sha256,
+  }: { readonly value: JsonValue; readonly raw?: Buffer; readonly sha256?: string },
 ): DeliveryRequest {
   const request = requestOf(delivery, payload);
   const key = request.headers['idempotency-key']?.trim();
   return {
     // Seeds from the case's name: the marker's id does not change with the body, and two equal deliveries differ.
-    request: { ...request, ...deriveRequestSeeds({ path: name, payload: null, receivedAt: 0 }) },
-    bodyText: JSON.stringify(payload),
+    request: {
+      ...request,
+      ...deriveRequestSeeds({ path: name, payload: null, receivedAt: 0 }),
+      ...(sha256 === undefined ? {} : { bodySha256: sha256 }),
+    },
     isTimed: delivery.now !== undefined,
     ...(raw === undefined ? {} : { rawBody: raw }),
     ...(key === undefined || key === '' ? {} : { idempotencyKey: key }),

@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createHash } from 'node:crypto';
 import { HookError } from '../errors.ts';
 import { receiveWritten, unreadEvaluation, type Evaluation, type WrittenRequest } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
@@ -79,9 +78,8 @@ async function acceptInto(
   }
 }
 
-function idempotencyOf({ request, idempotencyKey: key, bodyText }: DeliveryRequest) {
+function idempotencyOf({ request: { path: scope, bodySha256 }, idempotencyKey: key }: DeliveryRequest) {
   if (key === undefined) return {};
-  const bodySha256 = createHash('sha256').update(bodyText).digest('hex');
-  const idempotency = { scope: request.path, key, bodySha256, ttlSeconds: IDEMPOTENCY_TTL_SECONDS };
+  const idempotency = { scope, key, bodySha256, ttlSeconds: IDEMPOTENCY_TTL_SECONDS };
   return { idempotency };
 }

@@ -23,8 +23,8 @@ export interface CompareOptions {
 
 /** A request that is not in a file, as a case without expectation. */
 export function caseOfRequest(request: HookRequest): GoldenCase {
-  const { id: name, payload } = request;
-  const delivery = { request, isTimed: true, bodyText: JSON.stringify(payload) };
+  const { id: name } = request;
+  const delivery = { request, isTimed: true };
   const at = { source: { file: name, text: '' }, start: 0, end: 0 };
   return {
     name,

@@ -238,7 +238,8 @@ function shortKey(key: string): string {
 
 function renderDedupeKey(state: EvaluationState, key: DedupeSettings['key'], scope: Scope): string {
   if (key !== 'body') return state.render('dedupe.key', key, scope);
-  const json = JSON.stringify(scope.index === undefined ? state.request.payload : scope.item);
+  if (scope.index === undefined) return state.request.bodySha256;
+  const json = JSON.stringify(scope.item);
   state.work.spend(json.length);
   return hash('sha256', json);
 }

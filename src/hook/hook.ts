@@ -11,6 +11,7 @@ export {
   LARGE_BODY_BYTES,
   readPayload,
   receiveWritten,
+  sha256OfBody,
   unreadEvaluation,
   type WrittenRequest,
 } from './read-payload.ts';

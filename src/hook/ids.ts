@@ -93,6 +93,7 @@ export function createHookRequest(content: RequestContent): HookRequest {
     headers,
     query,
     payload: content.payload,
+    bodySha256: hash('sha256', JSON.stringify(content.payload)),
   };
 }
 

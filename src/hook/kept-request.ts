@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { parseJson, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import type { EvaluationJson } from './evaluation-json.ts';
@@ -24,7 +25,9 @@ export interface ReadKept {
   readonly results?: readonly JsonValue[];
 }
 
-type Written = Omit<HookRequest, 'payload'> & {
+type Written = Omit<HookRequest, 'payload' | 'bodySha256'> & {
+  /** Absent of a shape, and of what earlier versions kept. */
+  readonly bodySha256?: string;
   readonly payload?: JsonValue;
   readonly judged?: KeptTrace;
   readonly body?: string;
@@ -38,14 +41,17 @@ export function readKeptRequest({ json }: { readonly json: string }): ReadKept {
   const { judged, body, isBase64, shape, results, ...rest } = parseJson(json) as unknown as Written;
   const trace = judged === undefined ? {} : { judged: { ...NO_TRACE, ...judged } };
   if (shape !== undefined) {
-    const request = { ...NO_SEEDS, ...rest, payload: valueOfShape(shape) };
+    const payload = valueOfShape(shape);
+    const request = { ...NO_SEEDS, bodySha256: hashOf(payload), ...rest, payload };
     return { request, ...trace, results: (results ?? []).map(valueOfShape) };
   }
   const { payload = {} } = rest;
   const unread = body === undefined ? {} : { unread: Buffer.from(body, isBase64 ? 'base64' : 'utf8') };
-  return { request: { ...rest, payload }, ...trace, ...unread };
+  return { request: { bodySha256: hashOf(payload), ...rest, payload }, ...trace, ...unread };
 }
 
 const NO_TRACE = { considered: [], transforms: [], empty: [], warnings: [] };
 /** Of a shape no prompt is made. */
 const NO_SEEDS = { seed: 0, nonce: '0'.repeat(16) };
+
+const hashOf = (payload: JsonValue): string => hash('sha256', JSON.stringify(payload));

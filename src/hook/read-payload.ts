@@ -1,9 +1,11 @@
+import { hash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
 import type { JsonValue } from '../json.ts';
 import type { HookError } from '../errors.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import {
   CONTENT_TYPES,
+  eventAttributes,
   inflateBody,
   parseLargePayload,
   parsePayload,
@@ -42,6 +44,26 @@ export function readPayload(
     : parsePayload({ bytes, headers }, format, reading.decoder);
 }
 
+/**
+ * What two requests are compared by (`bodySha256` of a request). A CloudEvent in headers has its id there, and a path that
+ * takes GET has its query for a body.
+ */
+export function sha256OfBody({
+  settings: { method, bodyFormat },
+  headers,
+  search,
+  bytes,
+}: Omit<ReceivedRequest, 'query'> & {
+  /** The query as it came. */
+  readonly search: string;
+}): string {
+  if (method === 'GET') return hash('sha256', search);
+  const own = hash('sha256', bytes);
+  if (bodyFormat !== 'cloudevents') return own;
+  const attributes = eventAttributes(headers);
+  return Object.keys(attributes).length === 0 ? own : hash('sha256', JSON.stringify([attributes, own]));
+}
+
 /** The same for who has time, such as a command. */
 const readPayloadAtOnce = async (received: ReceivedRequest): Promise<JsonValue> =>
   readPayload(received, {
@@ -71,7 +93,8 @@ export async function receiveWritten(
   const { bodyFormat = 'json', method } = settings;
   if (method === 'GET') {
     const query = writeQuery(request);
-    return { ...request, query, payload: query };
+    const search = new URLSearchParams(query).toString();
+    return { ...request, query, payload: query, bodySha256: hash('sha256', search) };
   }
   const { body, contentType } = rawBody === undefined ? writeBody(request, bodyFormat) : { body: rawBody };
   const announced = contentType === undefined ? {} : { 'content-type': contentType };
@@ -83,6 +106,7 @@ export async function receiveWritten(
   return {
     ...request,
     payload: await readPayloadAtOnce({ settings, headers, query: request.query, bytes }),
+    bodySha256: sha256OfBody({ settings, headers, search: '', bytes }),
   };
 }
 

@@ -33,12 +33,18 @@ export function parseCloudEvent(body: ReceivedBody, decoder: TextDecoder): JsonV
   return checkedEvent(parseJsonBody(body.bytes, decoder));
 }
 
-function binaryEvent({ bytes, headers }: ReceivedBody, decoder: TextDecoder): JsonValue {
+/** The attributes of an event that stand in headers. */
+export function eventAttributes(headers: ReceivedBody['headers']): Record<string, JsonValue> {
   const event = Object.create(null) as Record<string, JsonValue>;
   for (const [name, value] of Object.entries(headers)) {
     const attribute = ATTRIBUTE.exec(name)?.[1];
     if (attribute !== undefined) event[attribute] = percentDecoded(value);
   }
+  return event;
+}
+
+function binaryEvent({ bytes, headers }: ReceivedBody, decoder: TextDecoder): JsonValue {
+  const event = eventAttributes(headers);
   const contentType = headers['content-type'];
   if (contentType !== undefined) event['datacontenttype'] = contentType;
   if (bytes.length === 0) return event;

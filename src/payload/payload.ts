@@ -21,6 +21,7 @@ import { decodeUtf8 } from './text.ts';
 import type { ReceivedBody } from './received-body.ts';
 import { parseXml } from './xml.ts';
 
+export { eventAttributes } from './cloudevents.ts';
 export { announcedFormat, BODY_FORMATS, type BodyFormat } from './formats.ts';
 export { readPartTexts } from './multipart.ts';
 export { writeParts } from './write-parts.ts';

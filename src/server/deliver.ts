@@ -68,7 +68,9 @@ async function handle(context: ServerContext, facts: RequestFacts, hook: OwnHook
     if (!canTake(facts, name)) throw new HookError('no_mapping_matched', 'no mapping takes this hook name');
     const maxBytes = bodyLimit(generation, name).bytes;
     if (body.length > maxBytes) throw tooLarge(maxBytes);
-    const target = { url: `${generation.hooks.path}/${name}`, query: again?.query ?? {} };
+    const query = again?.query ?? {};
+    const search = new URLSearchParams(query).toString();
+    const target = { url: `${generation.hooks.path}/${name}${search && `?${search}`}`, query };
     const taken = { name, target, body, keyOf: () => key, ttlSeconds: SOURCE_TTL_SECONDS };
     const received = again === undefined ? taken : { ...taken, settings: generation.settingsOf(name) };
     return { ...(await takeHook(context, facts, received)), ...known };

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HookError } from '../errors.ts';
-import type { JsonValue } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import type { BodyFormat } from '../payload/payload.ts';
+import type { HookRequest } from '../request.ts';
 import type { RequestIds, ServerGeneration } from './deps.ts';
 import type { ReceivedHeaders } from './received-headers.ts';
 import { type RequestTarget, findHookName } from './target.ts';
@@ -43,7 +43,7 @@ export interface ReceivedHook {
   /** An id that the sender signed: a repeat is judged by it alone. */
   readonly signedId?: string | undefined;
   /** `Idempotency-Key`; undefined where there is none, empty where it is blank. */
-  readonly keyOf: (payload: JsonValue) => string | undefined;
+  readonly keyOf: (request: HookRequest) => string | undefined;
   /** How long a repeat under the key is known; default a day. */
   readonly ttlSeconds?: number | undefined;
 }

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../request.ts';
+import type { HookRequest } from '../request.ts';
 import { hash } from 'node:crypto';
 import { HookError } from '../errors.ts';
 import { type AcceptResult, IDEMPOTENCY_TTL_SECONDS, type IdempotencyKey } from '../storage/storage.ts';
@@ -31,8 +31,7 @@ export function readIdempotencyKey(header: string | undefined): string | undefin
  */
 export function openClawIdempotencyKey(
   headers: Readonly<Record<string, string>>,
-  payload: JsonValue,
-  body: Buffer,
+  { payload, bodySha256 }: Pick<HookRequest, 'payload' | 'bodySha256'>,
 ): string | undefined {
   const own = typeof payload === 'object' && payload !== null && 'idempotencyKey' in payload;
   const sent = [
@@ -42,7 +41,7 @@ export function openClawIdempotencyKey(
   ].flatMap((key) => (typeof key === 'string' ? [key.trim()] : []));
   const key = sent.find((each) => each !== '' && each.length <= THEIR_MAX_KEY_CHARS);
   if (key === undefined) return sent.length === 0 ? undefined : '';
-  return `${key}#${hash('sha256', body).slice(0, 32)}`;
+  return `${key}#${bodySha256.slice(0, 32)}`;
 }
 
 /** Scope is the hook name: the same key sent to two hooks names two requests. */
@@ -50,11 +49,11 @@ export function idempotencyKey(
   hookName: string,
   key: string,
   {
-    body,
+    bodySha256,
     ttlSeconds = IDEMPOTENCY_TTL_SECONDS,
-  }: { readonly body: Buffer; readonly ttlSeconds?: number | undefined },
+  }: { readonly bodySha256: string; readonly ttlSeconds?: number | undefined },
 ): IdempotencyKey {
-  return { scope: hookName, key, bodySha256: hash('sha256', body), ttlSeconds };
+  return { scope: hookName, key, bodySha256, ttlSeconds };
 }
 
 /** Longer than any provider sends a delivery again; the longest known is three days. */

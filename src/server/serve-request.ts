@@ -230,10 +230,10 @@ async function answerHook(
     secretHeaders: proof.by === 'sender' ? proof.secretHeaders : [],
     signedId: proof.by === 'sender' ? proof.signedId : undefined,
     ttlSeconds: proof.by === 'token' && isMailPath(exchange, name) ? SOURCE_TTL_SECONDS : undefined,
-    keyOf: (payload) => {
+    keyOf: (request) => {
       if (!isTheirs) return sentKey;
-      completion = name === 'agent' && memberAt(payload, ['waitForCompletion']) === true;
-      return openClawIdempotencyKey(headers.values, payload, body);
+      completion = name === 'agent' && memberAt(request.payload, ['waitForCompletion']) === true;
+      return openClawIdempotencyKey(headers.values, request);
     },
   });
   if (ending.error !== undefined) return ending;

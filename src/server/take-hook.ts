@@ -1,5 +1,5 @@
 import type { ServerGeneration } from './deps.ts';
-import { LARGE_BODY_BYTES, readPayload } from '../hook/hook.ts';
+import { LARGE_BODY_BYTES, readPayload, sha256OfBody } from '../hook/hook.ts';
 import { parseAnyPayload } from '../payload/payload.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 import { acceptedAnswer } from './answer.ts';
@@ -33,10 +33,10 @@ export async function takeHook(
   facts.unread = hook;
   const read = payloadOf(context, facts, hook);
   const payload = read instanceof Promise ? await read : read;
-  const key = hook.keyOf(payload);
-  delete facts.unread;
-  const { idempotency, isSignedId } = repeatOf(hook, key);
   const request = hookRequest(facts, hook, payload);
+  const key = hook.keyOf(request);
+  delete facts.unread;
+  const { idempotency, isSignedId } = repeatOf(hook, key, request.bodySha256);
   const work: Work = { request, blankKey: key === '', idempotency, isSignedId };
   return endingOf(facts, await processOnce(context, facts, work), hook);
 }
@@ -82,16 +82,17 @@ function payloadOf(
 }
 
 function repeatOf(
-  { name, body, ttlSeconds, signedId }: ReceivedHook,
+  { name, ttlSeconds, signedId }: ReceivedHook,
   key: string | undefined,
+  bodySha256: string,
 ): Pick<Work, 'idempotency' | 'isSignedId'> {
   if (signedId !== undefined) return { idempotency: signedIdKey(name, signedId), isSignedId: true };
   if (key === undefined || key === '') return { idempotency: undefined, isSignedId: false };
-  return { idempotency: idempotencyKey(name, key, { body, ttlSeconds }), isSignedId: false };
+  return { idempotency: idempotencyKey(name, key, { bodySha256, ttlSeconds }), isSignedId: false };
 }
 
 function hookRequest(facts: RequestFacts, hook: ReceivedHook, payload: JsonValue): HookRequest {
-  const { name, target, secretHeaders = [] } = hook;
+  const { name, target, body, unpacked: bytes = body, settings = {}, secretHeaders = [] } = hook;
   const { ids, generation } = facts;
   const received = headersWithout(facts.headers.values, secretHeaders);
   const { url, headers, query } = maskCarried(
@@ -108,8 +109,11 @@ function hookRequest(facts: RequestFacts, hook: ReceivedHook, payload: JsonValue
     headers,
     query,
     payload,
+    bodySha256: sha256OfBody({ settings, headers, search: queryIn(url), bytes }),
   };
 }
+
+const queryIn = (url: string): string => (url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
 
 /** Headers without some of them. */
 export function headersWithout(

@@ -12,7 +12,7 @@ export interface AcceptedWork {
 export interface IdempotencyKey {
   readonly scope: string;
   readonly key: string;
-  /** SHA-256 of the raw body, hex: the same key with another body is refused. */
+  /** SHA-256 of the body, hex: the same key with another body is refused. */
   readonly bodySha256: string;
   readonly ttlSeconds: number;
 }

@@ -13,6 +13,7 @@ const request = (payload: JsonValue, contentType: string): HookRequest => ({
   headers: { 'content-type': contentType },
   query: {},
   payload,
+  bodySha256: '',
 });
 
 test.each<[string, 'text' | 'form' | undefined, JsonValue, string, string]>([

@@ -68,6 +68,7 @@ async function evaluate({ generation }: LoadedGeneration, sent: Sent): Promise<O
       headers: sent.headers ?? {},
       query,
       payload: sent.payload,
+      bodySha256: '',
     },
     'full',
   );

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { globSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { HookError } from '../../src/errors.ts';
 import {
@@ -54,6 +55,74 @@ test('the same key with another body is answered 422', async () => {
     code: 'idempotency_mismatch',
     outcome: 'rejected',
   });
+});
+
+const inParts = (file: string): string =>
+  `--b\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\n\r\n${file}\r\n--b--\r\n`;
+
+/** Two requests that mappings read as one, and that are two. */
+test.each([
+  [
+    'files of other bytes',
+    { bodyFormat: 'form' },
+    ['one', 'two'].map((file) => ({ body: inParts(file) })),
+    'multipart/form-data; boundary=b',
+  ],
+  [
+    'texts in other places',
+    { bodyFormat: 'xml' },
+    [{ body: '<a>one <b/>two</a>' }, { body: '<a>one two<b/></a>' }],
+    'text/xml',
+  ],
+  [
+    'JSON of other bytes',
+    {},
+    [{ body: '{"message":"x","a":1,"a":2}' }, { body: '{"message":"x","a":2}' }],
+    'application/json',
+  ],
+  ['parameters', { method: 'GET' }, [{ query: '?a=1&a=2' }, { query: '?a=1,%202' }], undefined],
+  [
+    'ids of events in headers',
+    { bodyFormat: 'cloudevents' },
+    ['1', '2'].map((id) => ({ body: '{}', id })),
+    'application/json',
+  ],
+] as const)('a key is not used twice for %s', async (_, settings, sent, type) => {
+  const server = await startTestServer({ generation: { settingsOf: () => settings } });
+  const statuses: number[] = [];
+  const method = type === undefined ? 'GET' : 'POST';
+  const event = { 'ce-specversion': '1.0', 'ce-source': 's', 'ce-type': 't' };
+  for (const [index, each] of [...sent, ...sent].entries()) {
+    const { body, query = '', id = '1' }: { body?: string; query?: string; id?: string } = each;
+    const typed = type === undefined ? {} : { 'content-type': type };
+    const headers = {
+      ...BEARER,
+      ...event,
+      ...typed,
+      'ce-id': id,
+      'idempotency-key': `k${Math.min(index, 2)}`,
+    };
+    const options = { method, headers, ...(body === undefined ? {} : { body }) };
+    // oxlint-disable-next-line no-await-in-loop -- in order
+    const { status } = await send(server, `/hooks/agent${query}`, options);
+    statuses.push(status);
+  }
+  expect(statuses).toEqual([202, 202, 202, 422]);
+  const [first, second, again] = server.evaluated.map(({ bodySha256 }) => bodySha256);
+  expect(second).not.toBe(first);
+  expect(again).toBe(first);
+});
+
+test('a key may be used again for a body that was packed in another way', async () => {
+  const server = await startTestServer();
+  const body = `{"message":"${'x'.repeat(200)}"}`;
+  for (const level of [1, 9]) {
+    const headers = { ...BEARER, 'idempotency-key': 'k', 'content-encoding': 'gzip' };
+    // oxlint-disable-next-line no-await-in-loop -- in order
+    const reply = await send(server, '/hooks/agent', { headers, body: gzipSync(body, { level }) });
+    expect(reply.status).toBe(202);
+  }
+  expect(server.evaluated.map(({ bodySha256 }) => bodySha256)).toEqual([hash('sha256', body)]);
 });
 
 test('the same key on another path, and another key on the same path, are new requests', async () => {

@@ -5,7 +5,7 @@ import { HookError } from '../../src/errors.ts';
 import { createHookRequest, receiveWritten } from '../../src/hook/hook.ts';
 import type { PathSettings } from '../../src/mapping/mapping.ts';
 import { UnwritableBody } from '../../src/payload/payload.ts';
-import type { JsonValue } from '../../src/request.ts';
+import type { HookRequest, JsonValue } from '../../src/request.ts';
 import { toWire } from '../../src/cli/sender-request.ts';
 import { BEARER, json, send, startTestServer, stopServers } from '../support/server-fixture.ts';
 
@@ -51,7 +51,7 @@ const FORMATS: readonly Format[] = [
 ];
 
 /** What mappings see of a request, or the code of the refusal. */
-type Seen = { readonly payload: JsonValue } | { readonly code: string };
+type Seen = Pick<HookRequest, 'payload' | 'bodySha256'> | { readonly code: string };
 
 /** A server that takes requests so, and what it made of one. */
 async function liveWith(settings: PathSettings) {
@@ -67,13 +67,16 @@ async function liveWith(settings: PathSettings) {
       ...(isGet ? {} : { body: wire.body }),
     });
     const seen = server.evaluated.slice(before).at(-1);
-    return seen === undefined ? { code: String(json(reply)['code']) } : { payload: seen.payload };
+    return seen === undefined
+      ? { code: String(json(reply)['code']) }
+      : { payload: seen.payload, bodySha256: seen.bodySha256 };
   };
 }
 
 async function offline(...args: Parameters<typeof receiveWritten>): Promise<Seen> {
   try {
-    return { payload: (await receiveWritten(...args)).payload };
+    const { payload, bodySha256 } = await receiveWritten(...args);
+    return { payload, bodySha256 };
   } catch (error) {
     if (error instanceof HookError) return { code: error.code };
     throw error;

@@ -20,6 +20,7 @@ export function scopeOf(
       url: '/hooks/github',
       headers: {},
       query: {},
+      bodySha256: '',
       ...request,
       payload,
     },
