@@ -105,6 +105,8 @@ export interface ActionOrigin {
   readonly trusted: boolean;
   /** Set where it came from a mail that no machine is to answer (`autoSubmitted`, RFC 3834). */
   readonly isAutomatic?: true;
+  /** Set where a system event tells that something failed: what is answered to it may not be for everybody. */
+  readonly isFailure?: true;
 }
 
 /**

@@ -50,8 +50,9 @@ export function formatRefusalLine(
   const line = `${headOf(Date.now(), Number(status), name)}  ${became}  (${Number(tookMs).toFixed(1)} ms, ${String(requestId)})`;
   // What asks for a run is no hook, and is not kept.
   const isKept = typeof code === 'string' && !name.startsWith('runs/');
+  // What is said of its name says what the reason does, and more.
   const hint =
-    typeof why === 'string' && isKept && !isShort
+    hints.length === 0 && typeof why === 'string' && isKept && !isShort
       ? hintLines(
           { code: 'detail', text: sayParts((said as SaidParts | undefined) ?? { text: why }) },
           { columns: columns - 2 },

@@ -99,6 +99,12 @@ export const gatewaySchema = z.strictObject({
       after: whole(1, 1000)
         .default(3)
         .describe('Failures in a row of one runner, channel or mapping before a message goes out.'),
+      replies: z
+        .boolean()
+        .exactOptional()
+        .describe(
+          'Send what the main session replies to the summary of a failure here, too, in place of "last".',
+        ),
     })
     .exactOptional()
     .describe('Messages when a runner, channel or mapping keeps failing, and when it works again.'),

@@ -18,10 +18,12 @@ const MAX_SUBJECTS = 1_000;
 const SEND_TIMEOUT_MS = 60_000;
 
 interface Failures {
+  readonly subject: string;
   count: number;
   /** Why it failed last. */
   reason: string;
-  isTold: boolean;
+  /** The reason that the operator was told; undefined where nothing was. */
+  told?: string;
 }
 
 export class Alerts {
@@ -34,19 +36,29 @@ export class Alerts {
     this.#context = context;
   }
 
-  /** Notes a failure with its reason, in words that may leave the house. */
-  failed({ kind, name }: AlertSubject, reason: string): void {
-    const key = `${kind} ${name}`;
-    const known = this.#failing.get(key) ?? { count: 0, isTold: false, reason };
-    if (!this.#failing.has(key) && this.#failing.size >= MAX_SUBJECTS) return;
+  /**
+   * Notes a failure with its reason, in words that may leave the service. Of all that failed by it (the runner, and the
+   * mapping whose run it was) the first that is due is told: one cause is one message.
+   */
+  failed(subjects: readonly AlertSubject[], reason: string): void {
+    const failing = subjects.flatMap((subject) => this.#count(subject, reason) ?? []);
+    const { alerts } = this.#context.configuration().settings.gateway;
+    if (alerts === undefined || failing.some(({ told }) => told === reason)) return;
+    const due = failing.find(({ told, count }) => told === undefined && count >= alerts.after);
+    if (due === undefined) return;
+    due.told = reason;
+    const times = due.count === 1 ? 'once' : `${due.count} times in a row`;
+    this.#send(`Sluice: ${due.subject} has failed ${times}: ${reason}`);
+  }
+
+  #count({ kind, name }: AlertSubject, reason: string): Failures | undefined {
+    const subject = `${kind} ${name}`;
+    const known = this.#failing.get(subject) ?? { subject, count: 0, reason };
+    if (!this.#failing.has(subject) && this.#failing.size >= MAX_SUBJECTS) return undefined;
     known.count += 1;
     known.reason = reason;
-    this.#failing.set(key, known);
-    const { alerts } = this.#context.configuration().settings.gateway;
-    if (alerts === undefined || known.isTold || known.count < alerts.after) return;
-    known.isTold = true;
-    const times = known.count === 1 ? 'once' : `${known.count} times in a row`;
-    this.#send(`Sluice: ${key} has failed ${times}: ${reason}`);
+    this.#failing.set(subject, known);
+    return known;
   }
 
   /** Whether it failed last for this reason. */
@@ -60,7 +72,7 @@ export class Alerts {
     const known = this.#failing.get(key);
     if (known === undefined) return;
     this.#failing.delete(key);
-    if (known.isTold) this.#send(`Sluice: ${key} works again.`);
+    if (known.told !== undefined) this.#send(`Sluice: ${key} works again.`);
   }
 
   /** Resolves when all messages so far have gone out, or failed. */

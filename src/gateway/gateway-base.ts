@@ -16,6 +16,8 @@ export interface GatewayConfiguration {
   readonly limits?: LimitRules;
   /** Where it is answered whether a run begins; undefined where the service has no public address. */
   readonly approvalLink?: (asked: NonNullable<NewDelivery['asks']>) => string | undefined;
+  /** The only channel, where mappings deliver to it and nothing says which place of it is the main session's. */
+  readonly sharedChannel?: string | undefined;
   /** The text behind a reference in a mapping; undefined where it is not set. */
   readonly readReference?: (reference: CallbackAddress) => string | undefined;
 }

@@ -1,5 +1,6 @@
 import { LAST_CHANNEL } from '../action.ts';
 import { buildHeartbeatPrompt } from '../boundary/boundary.ts';
+import type { GatewaySettings } from '../config/config.ts';
 import {
   endProcessTree,
   isAcknowledgement,
@@ -7,7 +8,7 @@ import {
   type Turn,
   type TurnResult,
 } from '../runners/runners.ts';
-import type { EventClaim } from '../storage/storage.ts';
+import type { EventClaim, NewDelivery } from '../storage/storage.ts';
 import { pinTarget } from './delivery-target.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
@@ -196,10 +197,7 @@ export class HeartbeatTurns {
     const { turn, result } = taken;
     const { storage, now } = this.#context;
     const nowMs = now();
-    const isAutomatic = claim.events.every(({ origin }) => origin.isAutomatic) || undefined;
-    const reply = isSilent(result)
-      ? undefined
-      : { channel: LAST_CHANNEL, text: result.reply, fromMain: true, isAutomatic };
+    const reply = isSilent(result) ? undefined : replyOf(claim, result.reply, settings.gateway);
     const delivery = reply === undefined ? undefined : await pinTarget(reply, settings, storage);
     const made = makeHeartbeatResult({ ...taken, nowMs }, settings.gateway);
     await this.#persist(claim, () =>
@@ -276,6 +274,15 @@ function holdReasonOf(result: TurnResult): HoldReason | undefined {
   if (result.kind !== 'not-started' || result.affects === undefined) return undefined;
   const { affects, code, message, retryAfterMs } = result;
   return { affects, code, message, retryAfterMs };
+}
+
+/** Where the main session's words go: to `last`, or of what failed to the operator, where that is asked for. */
+function replyOf({ events }: EventClaim, text: string, { alerts }: GatewaySettings): NewDelivery {
+  const isAutomatic = events.every(({ origin }) => origin.isAutomatic) || undefined;
+  const isOfFailure = events.some(({ origin }) => origin.isFailure) || undefined;
+  return isOfFailure && alerts?.replies === true
+    ? { channel: alerts.channel, to: alerts.to, text, fromMain: false, isAutomatic }
+    : { channel: LAST_CHANNEL, text, fromMain: true, isAutomatic, isOfFailure };
 }
 
 function isSilent({ reply }: Completed): boolean {

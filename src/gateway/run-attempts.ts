@@ -198,10 +198,10 @@ export class RunAttempts {
     if (result.kind === 'completed' && result.note !== undefined)
       this.#context.log.warn({ runId, mappingId, runner }, result.note);
     this.#measure(result, { runner, mappingId, tookMs });
-    for (const subject of subjectsOf(runner, mappingId)) {
-      if (isWell) this.#context.alerts.worked(subject);
-      else this.#context.alerts.failed(subject, `${code ?? what}: ${reason ?? 'no reason'}`);
-    }
+    const { alerts } = this.#context;
+    const subjects = subjectsOf(runner, mappingId);
+    if (isWell) for (const subject of subjects) alerts.worked(subject);
+    else alerts.failed(subjects, `${code ?? what}: ${reason ?? 'no reason'}`);
   }
 
   #hasChannels(): boolean {

@@ -232,7 +232,7 @@ export class RunnerHolds {
       hold.model === undefined ? `Agent ${hold.runner} is away` : `Model ${hold.model} is not available`;
     const text = `${who} (${hold.code}: ${hold.message}). Its runs wait in their order for up to ${holdHours} hours.`;
     const id = this.#context.nonce();
-    const origin = { requestId: id, path: 'gateway', trusted: false } as const;
+    const origin = { requestId: id, path: 'gateway', trusted: false, isFailure: true } as const;
     await this.#write(() =>
       this.#context.storage.accept({
         requestId: id,

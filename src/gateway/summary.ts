@@ -14,7 +14,7 @@ function makeSummary(
   const suffix = note === undefined ? '' : ` (${note})`;
   return {
     text: summaryText(nameOf(run), outcome, cutText(body, MAX_SUMMARY_CHARS - suffix.length) + suffix),
-    origin: run.action.origin,
+    origin: outcome === 'ok' ? run.action.origin : { ...run.action.origin, isFailure: true },
     requestHeartbeat: run.action.wakeMode === 'now',
   };
 }
@@ -59,7 +59,7 @@ export function makeFailureSummary(
   return {
     summary: {
       text: `Hook (${outcome}): ${text}`,
-      origin: { requestId: entry.runId, path: 'unknown', trusted: false },
+      origin: { requestId: entry.runId, path: 'unknown', trusted: false, isFailure: true },
       requestHeartbeat: false,
     },
   };

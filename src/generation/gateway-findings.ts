@@ -26,6 +26,7 @@ export function findGatewayProblems(
     ...findUnsafeRunners(config),
     ...findCutTimes(config, mappings),
     ...findUntoldCosts(config, mappings),
+    ...findKeptReplies(config, mappings),
   ];
 }
 
@@ -184,4 +185,45 @@ function findUntoldCosts(
     message,
     ...(at === undefined ? {} : { at }),
   }));
+}
+
+/** Runners of the main session whose replies are delivered from here. */
+const ANSWERING: readonly RunnerSettings['kind'][] = ['agent', 'command', 'model'];
+
+/** The only channel, where mappings deliver to it and `gateway.main` does not say which place of it is the main session's. */
+export function sharedChannel(
+  { channels, gateway: { main }, hooks }: LoadedConfig['settings'],
+  mappings: readonly CompiledMapping[],
+): string | undefined {
+  const [only, ...others] = Object.keys(channels);
+  if (only === undefined || others.length > 0 || main.channel !== undefined) return undefined;
+  const delivers = ({ action, deliver = hooks.defaults.deliver }: CompiledMapping): boolean =>
+    action === 'notify' || (action === 'agent' && deliver);
+  return mappings.some(delivers) ? only : undefined;
+}
+
+/** Replies of the main session to what failed, which are not sent to everybody's channel. */
+function findKeptReplies(
+  { settings, root }: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Finding[] {
+  const { alerts, heartbeat, runner, runners } = settings.gateway;
+  const kind = runners[heartbeat.runner ?? runner]?.kind;
+  const channel = sharedChannel(settings, mappings);
+  const isHeard = mappings.some(
+    ({ action, summary = settings.hooks.defaults.summary }) => action === 'agent' && summary !== 'never',
+  );
+  if (channel === undefined || alerts?.replies === true || !isHeard) return [];
+  // Without a recipient of its own what the main session says stays in it anyway.
+  if (settings.channels[channel]?.['to'] === undefined) return [];
+  if (kind === undefined || !ANSWERING.includes(kind)) return [];
+  return [
+    {
+      severity: 'warning',
+      code: 'FAILURE_REPLIES_KEPT',
+      message: say`mappings deliver to ${channel}, the only channel: what the main session replies to the summary of a failure is not sent there, and stays in the log and the console`,
+      at: root.place(['channels', writtenName(root, channel)], 'key'),
+      hint: say`add gateway.alerts: {channel: ${channel}, to: RECIPIENT, replies: true} with your own recipient, or gateway.main: {channel: ${channel}, to: RECIPIENT} where the main session has a place of its own`,
+    },
+  ];
 }

@@ -13,6 +13,7 @@ import {
   type LoadedGeneration,
 } from './load-generation.ts';
 import { approvalLink } from './approval-link.ts';
+import { sharedChannel } from './gateway-findings.ts';
 import type { LimitRules, NewDelivery, RunLimits } from '../storage/storage.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { HealthReporter, Log } from '../telemetry/telemetry.ts';
@@ -62,6 +63,7 @@ export interface Effects {
   /** Absent where no mapping has a limit. */
   readonly limits?: LimitRules;
   readonly approvalLink: (asked: NonNullable<NewDelivery['asks']>) => string | undefined;
+  readonly sharedChannel: string | undefined;
   readonly readReference: Generation['readReference'];
 }
 
@@ -239,6 +241,7 @@ function createEffects(
     }),
     channels: openChannels(channelCatalog, settings.channels),
     approvalLink: (asked) => approvalLink(asked, settings),
+    sharedChannel: sharedChannel(settings, table.mappings),
     readReference,
   };
 }

@@ -21,6 +21,8 @@ export interface NewDelivery extends DeliveryTarget {
   readonly isAutomatic?: true | undefined;
   /** True where nothing in the text is formatting: it is sent without any, and shows as it is. */
   readonly plain?: true;
+  /** The main session says it of something that failed: where the only channel is the customers', it is not sent. */
+  readonly isOfFailure?: true | undefined;
 }
 
 export interface NewCallback {

@@ -179,6 +179,7 @@ export interface Storage extends MailStorage {
 
   // --- the main session's last channel ----------------------------------------------------------------------------
   findLastTarget(): Promise<DeliveryTarget | undefined>;
+  /** What somebody sets; it holds until a delivery of the main session is sent that came up after it. */
   saveLastTarget(target: DeliveryTarget, nowMs: number): Promise<void>;
 
   // --- listings and the queue ---------------------------------------------------------------------------------------

@@ -4,6 +4,13 @@
  */
 import type { Log } from './log.ts';
 
+interface Effect {
+  readonly effect: 'unready' | 'degraded';
+  readonly title: string;
+  /** How the log says that it is over; default `recovered`. */
+  readonly over?: string;
+}
+
 /**
  * Every condition. `unready`: the service cannot take requests, `/readyz` answers 503. `degraded`: it goes on without
  * something, `/readyz` answers 200 and lists it.
@@ -20,6 +27,7 @@ export const HEALTH_CONDITIONS = {
   reload_rejected: {
     effect: 'degraded',
     title: 'the last reload was rejected; the settings before it are live',
+    over: 'reloaded: the files have no error any more',
   },
   mapping_out: {
     effect: 'degraded',
@@ -41,7 +49,7 @@ export const HEALTH_CONDITIONS = {
     title: 'the proof of a path does not cover what is used of its requests',
   },
   not_configured: { effect: 'degraded', title: 'a path lacks a secret; its requests are refused' },
-} as const satisfies Record<string, { readonly effect: 'unready' | 'degraded'; readonly title: string }>;
+} as const satisfies Record<string, Effect>;
 
 export type HealthCode = keyof typeof HEALTH_CONDITIONS;
 
@@ -133,7 +141,8 @@ function clear({ troubles, log, clock }: Table, { code, name = '' }: Pick<Troubl
   if (named === undefined || known === undefined) return;
   named.delete(name);
   const afterSeconds = Math.max(0, clock() - known.since) / 1000;
-  log.info({ condition: code, ...nameField(name), afterSeconds }, 'recovered');
+  const { over = 'recovered' }: Effect = HEALTH_CONDITIONS[code];
+  log.info({ condition: code, ...nameField(name), afterSeconds }, over);
 }
 
 function nameField(name: string): { readonly name?: string } {

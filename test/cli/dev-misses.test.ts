@@ -1,5 +1,6 @@
 /** The log of `sluice dev` has the nearest miss whole, with its advice, in lines that fit. */
 import { expect, test } from 'vitest';
+import { formatRefusalLine } from '../../src/cli/decision-line.ts';
 import { whyLines } from '../../src/cli/dev-misses.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/request.ts';
@@ -80,4 +81,14 @@ test('of a request that a mapping took, nothing is said of a later mapping that 
   };
   expect(linesFor({ issue: 1 })).toEqual([]);
   expect(linesFor({ issue: 1, comment: 2 })).toEqual([]);
+});
+
+test('a name that no mapping takes has one hint', () => {
+  const fields = { requestId: 'r', status: 404, hook: 'ordr', code: 'no_mapping_matched', tookMs: 1 };
+  const why = 'no mapping takes this hook name; the hook name order is spelt nearly so';
+  const shown = { color: false, columns: 90, explain: (id: string) => `explain ${id}` };
+  const hints = ['✗ no mapping has the hook name "ordr"', 'hint: order is spelt nearly so'];
+  const withHints = formatRefusalLine({ ...fields, why }, { ...shown, hints });
+  expect(withHints.match(/hint: /g)).toHaveLength(1);
+  expect(formatRefusalLine({ ...fields, why }, shown)).toContain('hint: no mapping takes');
 });

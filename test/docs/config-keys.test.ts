@@ -134,7 +134,7 @@ const FULL = {
     events: { maxPending: 7 },
     main: { channel: 'slack', to: 'C0123456' },
     sessions: { maxTurns: 5, maxTokens: 1000 },
-    alerts: { channel: 'telegram', to: '1', after: 2 },
+    alerts: { channel: 'telegram', to: '1', after: 2, replies: true },
     callbackSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
   },
   agents: {

@@ -17,6 +17,10 @@ const FAILED: TurnResult = {
   reply: '',
   error: { code: 'exit_1', message: 'the command exited with code 1\nits own words' },
 };
+const FAILED_OTHERWISE: TurnResult = {
+  ...FAILED,
+  error: { code: 'timeout', message: 'it took too long' },
+};
 const alerts = { channel: 'ops', to: '7', after: 2 };
 
 test('one message goes out when a runner keeps failing, and one when it works again', async () => {
@@ -112,4 +116,27 @@ test('runs, deliveries and agents that are away are counted', async () => {
   expect(await text()).toContain('sluice_runs_total{runner="default",mapping="test",result="ok"} 1');
   expect(await text()).toMatch(/sluice_run_seconds_count\{runner="default"\} 1/);
   expect(await text()).not.toContain('sluice_runner_away{');
+});
+
+test('one cause is one message, though the runner and its mappings fail by it', async () => {
+  let answer: (turn: Turn) => TurnResult = () => FAILED;
+  const channel = new RecordingChannel('ops', 500);
+  const house = await openHouse({
+    channels: [channel],
+    runners: { default: answering((turn) => answer(turn)) },
+    gateway: { alerts },
+  });
+  const run = async (mappingId: string): Promise<void> => {
+    const action = agentAction({ origin: { requestId: 'r', path: 'agent', mappingId, trusted: false } });
+    await house.accept(action);
+    await house.gateway.waitForRun(action.id, 5_000);
+  };
+  for (const mappingId of ['one', 'two', 'one', 'two', 'one']) await run(mappingId);
+  const first = 'Sluice: runner default has failed 2 times in a row: exit_1: the command exited with code 1';
+  await expect.poll(() => channel.texts).toEqual([first]);
+  // Another cause, of one mapping alone, is another message.
+  answer = ({ message }) => (message === 'well' ? ok('fine') : FAILED_OTHERWISE);
+  await run('two');
+  await expect.poll(() => channel.texts.length).toBe(2);
+  expect(channel.texts[1]).toBe('Sluice: mapping two has failed 3 times in a row: timeout: it took too long');
 });

@@ -292,6 +292,82 @@ describe('its reply', () => {
     expect(channel.texts).toEqual(['first chunk', 'second one', 'second one', 'third one']);
   });
 
+  test('that was under way when somebody set another channel leaves it as it was set', async () => {
+    const [telegram, slack] = [new RecordingChannel('telegram'), new RecordingChannel('slack')];
+    const runner = answering(({ message }) => ok(`heard: ${message}`));
+    const house = await openHouse({
+      channels: [telegram, slack],
+      gateway: { main: { channel: 'telegram', to: '9' } },
+      runners: { default: runner },
+    });
+    const chosen = { channel: 'slack', to: 'C1' };
+    telegram.answer = async () => {
+      await house.storage.saveLastTarget(chosen, Date.now());
+      return { kind: 'sent' };
+    };
+    await house.accept(wakeAction('first'));
+    await expect.poll(() => house.storage.listOutbox({ limit: 9, state: 'completed' })).toHaveLength(1);
+    expect(telegram.texts).toEqual(['heard: first']);
+    expect(await house.storage.findLastTarget()).toEqual(chosen);
+    await house.accept(wakeAction('second'));
+    await expect.poll(() => slack.messages).toMatchObject([{ to: 'C1', text: 'heard: second' }]);
+  });
+
+  describe('to the summary of a failure', () => {
+    const failing = answering((turn) =>
+      turn.kind === 'heartbeat'
+        ? ok('An order could not be read.')
+        : {
+            kind: 'completed',
+            outcome: 'error',
+            reply: '',
+            error: { code: 'exit_1', message: 'secret text' },
+          },
+    );
+    const open = (parts: Partial<Parameters<typeof openHouse>[0]>) =>
+      openHouse({ runners: { default: failing }, sharedChannel: 'telegram', ...parts });
+
+    test('is not sent to the only channel, which mappings deliver to', async () => {
+      const channel = new RecordingChannel('telegram');
+      const house = await open({ channels: [{ channel, to: '9' }] });
+      await house.accept(agentAction({ wakeMode: 'now', deliver: true, channel: 'telegram', to: '7' }));
+      await expect
+        .poll(() => house.storage.listOutbox({ limit: 9, state: 'skipped' }))
+        .toMatchObject([
+          { lastError: { code: 'of_a_failure' }, delivery: { text: 'An order could not be read.' } },
+        ]);
+      expect(channel.messages).toEqual([]);
+      const warned = house.logged.filter(({ message }) => message.startsWith('a reply of the main session'));
+      expect(warned).toHaveLength(1);
+      expect(JSON.stringify(warned)).not.toContain('order could');
+      // What answers something else is sent.
+      await house.accept(wakeAction('the disk is full'));
+      await expect.poll(() => channel.messages).toHaveLength(1);
+    });
+
+    test('is sent where somebody chose the place of the main session', async () => {
+      const channel = new RecordingChannel('telegram');
+      const house = await open({ channels: [{ channel, to: '9' }] });
+      await house.storage.saveLastTarget({ channel: 'telegram', to: '42' }, Date.now());
+      await house.accept(agentAction({ wakeMode: 'now' }));
+      await expect.poll(() => channel.messages).toMatchObject([{ to: '42' }]);
+    });
+
+    test('is sent where alerts go, and leaves "last" as it is', async () => {
+      const channel = new RecordingChannel('telegram');
+      const house = await open({
+        channels: [{ channel, to: '9' }],
+        gateway: { alerts: { channel: 'telegram', to: '42', after: 5, replies: true } },
+      });
+      await house.accept(agentAction({ wakeMode: 'now' }));
+      await expect
+        .poll(() => channel.messages)
+        .toMatchObject([{ to: '42', text: 'An order could not be read.' }]);
+      await expect.poll(() => house.storage.listOutbox({ limit: 9, state: 'completed' })).toHaveLength(1);
+      expect(await house.storage.findLastTarget()).toBeUndefined();
+    });
+  });
+
   test('that cannot be delivered adds its line without asking for another turn', async () => {
     const channel = new RecordingChannel('telegram');
     channel.answer = () => ({ kind: 'failed', code: 'status_403', message: 'blocked' });

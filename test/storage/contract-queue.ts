@@ -408,6 +408,22 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('keeps the last target that somebody set, until a delivery is sent that came up after it', async () => {
+      const store = await fresh();
+      const moved = { channel: 'telegram', to: '42' };
+      const complete = (id: string) =>
+        store.storage.completeOutbox(id, { state: 'completed', lastTarget: moved, nowMs: NOW });
+      for (const to of ['C1', 'C2']) {
+        const { entry } = await withDelivery(store.storage);
+        await store.storage.saveLastTarget({ channel: 'slack', to }, NOW);
+        await complete(entry.id);
+        expect(await store.storage.findLastTarget()).toEqual({ channel: 'slack', to });
+      }
+      const { entry } = await withDelivery(store.storage);
+      await complete(entry.id);
+      expect(await (await again(store)).findLastTarget()).toEqual(moved);
+    });
+
     test('moves the last target with deliveries of the main session, across a restart', async () => {
       const store = await fresh();
       await store.storage.saveLastTarget({ channel: 'slack', to: 'C1' }, NOW);

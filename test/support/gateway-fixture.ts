@@ -132,6 +132,7 @@ export interface HouseOptions {
   readonly start?: boolean;
   readonly limits?: LimitRules;
   readonly approvalLink?: NonNullable<GatewayConfiguration['approvalLink']>;
+  readonly sharedChannel?: string;
 }
 
 export interface House {
@@ -173,6 +174,7 @@ export function configurationOf(options: HouseOptions): GatewayConfiguration {
     },
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.approvalLink === undefined ? {} : { approvalLink: options.approvalLink }),
+    sharedChannel: options.sharedChannel,
     runners: new Map(Object.entries({ default: createEchoRunner(), ...options.runners })),
     channels: { find: async (id) => channels.find(({ channel }) => channel.id === id)?.channel },
   };

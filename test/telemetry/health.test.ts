@@ -50,6 +50,10 @@ test('what is well again leaves the list and is said once', () => {
   expect(health.unready()).toEqual([]);
   expect(lines.map(({ level }) => level)).toEqual(['warn', 'info']);
   expect(lines[1]?.fields).toEqual({ condition: 'store_cannot_accept', afterSeconds: 2.5 });
+  expect(lines[1]?.message).toBe('recovered');
+  health.raise({ code: 'reload_rejected', message: '1 finding' });
+  health.clear({ code: 'reload_rejected' });
+  expect(lines[3]?.message).toMatch(/^reloaded/);
 });
 
 test('a code can be told as a whole: who is named is in trouble, the others are well', () => {

@@ -48,6 +48,12 @@ const TO_A_MACHINE: AttemptError = {
   message: 'not sent: what it answers is mail that no machine is to answer (autoSubmitted)',
 };
 
+const OF_A_FAILURE: AttemptError = {
+  code: 'of_a_failure',
+  message:
+    'not sent: it answers what failed, and mappings deliver to the only channel there is; the console and sluice queue show it, and gateway.alerts.replies: true sends such replies to the operator',
+};
+
 /**
  * Brings deliveries and callbacks to their end, each with attempts of its own. Deliveries to one recipient go one
  * after the other, so that their chunks never mix; a slow recipient takes no place from others.
@@ -157,6 +163,8 @@ export class Outbox {
       case 'target':
         if (target.channel === 'email' && delivery.isAutomatic === true)
           return this.#skip(entry, target.channel, TO_A_MACHINE);
+        if (delivery.isOfFailure === true && isOfSenders(target, last, this.#context.configuration()))
+          return this.#keep(entry, target.channel);
         return this.#queues.run(queueOf(target), () =>
           this.#send(entry, { target, delivery, channels, signal }),
         );
@@ -166,6 +174,16 @@ export class Outbox {
   async #skip(entry: OutboxRecord, channel: string, { code, message }: AttemptError): Promise<void> {
     await this.#complete(entry, { state: 'skipped', note: { code, message } });
     this.#count(channel, 'skipped');
+  }
+
+  /** What the main session says of a failure stays with the operator. */
+  async #keep(entry: OutboxRecord, channel: string): Promise<void> {
+    await this.#skip(entry, channel, OF_A_FAILURE);
+    const { id: outboxId, runId } = entry;
+    this.#context.log.warn(
+      { outboxId, runId, channel },
+      `a reply of the main session was ${OF_A_FAILURE.message}`,
+    );
   }
 
   async #send(entry: OutboxRecord, sending: Sending): Promise<void> {
@@ -322,7 +340,7 @@ export class Outbox {
       `${entry.kind} given up`,
     );
     if (entry.kind === 'delivery')
-      this.#context.alerts.failed({ kind: 'channel', name: channel }, `${code}: ${reason}`);
+      this.#context.alerts.failed([{ kind: 'channel', name: channel }], `${code}: ${reason}`);
   }
 
   async #persist<T>(entry: OutboxRecord, write: (nowMs: number) => Promise<T>): Promise<T> {
@@ -340,6 +358,20 @@ function fallbackPart(
   if (target === undefined || delivery === undefined) return {};
   const { text, plain, isAutomatic } = delivery;
   return { fallback: { ...target, text, fromMain: false, ...defined({ plain, isAutomatic }) } };
+}
+
+/**
+ * Whether a message of the main session would go to the only channel, which mappings deliver to, and nobody has said by
+ * `gateway.main` or `channels use` that its place is another one than everybody's.
+ */
+function isOfSenders(
+  { channel, to }: { readonly channel: string; readonly to: string },
+  last: DeliveryTarget | undefined,
+  { settings, sharedChannel }: GatewayConfiguration,
+): boolean {
+  if (channel !== sharedChannel) return false;
+  const usual = resolveTarget({ channel, fromMain: true }, undefined, settings);
+  return last?.to === undefined || (usual.kind === 'target' && usual.to === to);
 }
 
 function perhapsArrived({ code, message }: AttemptError): AttemptError {

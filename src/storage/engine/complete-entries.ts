@@ -1,12 +1,12 @@
 import type { OutboxResult } from '../records.ts';
-import { writeLastTarget } from './outbox-rows.ts';
+import { moveLastTarget } from './outbox-rows.ts';
 import type { Question } from './statements.ts';
 import { OUTBOX } from './states.ts';
 import type { Store } from './store.ts';
 
 /** An `ActiveEntry` that this process holds. */
-export const FIND_ACTIVE = `SELECT seq, run_id AS "runId", mapping_id AS "mappingId", session_key AS "sessionKey"
-  FROM outbox WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
+export const FIND_ACTIVE = `SELECT seq, run_id AS "runId", mapping_id AS "mappingId", session_key AS "sessionKey",
+  last_set AS "lastSet" FROM outbox WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
 export const END_ENTRY = `UPDATE outbox SET state = ?, error_code = ?, error_message = ?, target = ?, ended_at = ? WHERE seq = ?`;
 
 export interface ActiveEntry {
@@ -14,6 +14,8 @@ export interface ActiveEntry {
   readonly runId: string;
   readonly mappingId: string;
   readonly sessionKey: string;
+  /** How often somebody had set where `last` leads when it came up. */
+  readonly lastSet: number;
 }
 
 type EntryEnd = readonly [outboxId: string, result: OutboxResult];
@@ -44,5 +46,5 @@ function complete(store: Store, entry: ActiveEntry, result: OutboxResult): void 
   const [code, message] = [note?.code ?? null, note?.message ?? null];
   store.sql.post(END_ENTRY, state, code, message, where, Math.round(nowMs), entry.seq);
   store.counters.endedOutbox += 1;
-  if (lastTarget !== undefined) writeLastTarget(store, lastTarget, nowMs);
+  if (lastTarget !== undefined) moveLastTarget(store, lastTarget, { lastSet: entry.lastSet, nowMs });
 }

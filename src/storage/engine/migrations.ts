@@ -111,6 +111,17 @@ ${STRICT};
 CREATE INDEX runs_of_line ON runs (line, seq) WHERE line IS NOT NULL;
 `;
 
+/**
+ * How often somebody set where `last` leads, and how often when a delivery came up: one that came up before moves it no
+ * more. Runs that failed are counted and found without a look at those that went well.
+ */
+const SET_TARGET_AND_FAILED_RUNS = both`
+ALTER TABLE last_target ADD COLUMN times_set ${BIG} NOT NULL DEFAULT 0;
+ALTER TABLE outbox ADD COLUMN last_set ${BIG} NOT NULL DEFAULT 0;
+CREATE INDEX runs_failed ON runs (seq)
+  WHERE state = 4 AND kind = 'hook' AND outcome IN ('error', 'timeout') AND error_code <> 'dropped';
+`;
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -126,6 +137,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 9, postgres: 7, sql: GENERATIONS },
   { sqlite: 10, postgres: 8, sql: KEYS_OF_RUNS },
   { sqlite: 11, postgres: 9, sql: COSTS_AND_AUDIT },
+  { sqlite: 12, postgres: 10, sql: SET_TARGET_AND_FAILED_RUNS },
 ];
 
 /** The newest version that is known. */

@@ -1,5 +1,4 @@
 import {
-  DROPPED,
   type Backlog,
   type HeldRunner,
   type KeptFile,
@@ -28,7 +27,7 @@ import { findBroken } from './invariants.ts';
 import { STRANGER } from './journal.ts';
 import { operationOf, PLAIN_READS } from './plain-reads.ts';
 import { atMost, listRows, selectIds } from './row-queries.ts';
-import { EVENT, IS_NOT_ASKING, OUTBOX, RUN } from './states.ts';
+import { EVENT, FAILED_RUN, IS_NOT_ASKING, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
 
 /** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */
@@ -60,8 +59,6 @@ const HOLDS = `SELECT runner, model, since, code, message, retry_at AS "retryAt"
   ORDER BY since, runner, model`;
 const WAITING_FOR = both`SELECT count(*) AS count FROM runs ${by('runs_queued')}
   WHERE state <= ${RUN.waiting} AND runner = ?`;
-const FAILED = `state = ${RUN.completed} AND kind = 'hook' AND outcome IN ('error', 'timeout')
-  AND error_code <> '${DROPPED.code}'`;
 /** Whom somebody said no to, or nobody yes, is begun by its id or for its error alone. */
 const IS_NOT_REFUSED = "error_code NOT IN ('denied', 'not_approved')";
 const LIMITED = `state <= ${RUN.waiting} AND state <= ${RUN.ready} AND exempt = 0
@@ -193,7 +190,7 @@ export function selectRetry(
   return {
     runs: [
       ...select('runs', `state = ${RUN.dead}${isOfAny ? ` AND ${IS_NOT_REFUSED}` : ''}`, 'ended_at <='),
-      ...select('runs', FAILED, 'ended_at <='),
+      ...select('runs', FAILED_RUN, 'ended_at <='),
       ...select('runs', `state = ${RUN.waiting} AND ${IS_NOT_ASKING}`, 'due_at >'),
       // One that is named goes before the limits of its mapping, which its starts or its mark show.
       ...(selection.kind === 'ids' ? select('runs', LIMITED) : []),

@@ -10,4 +10,4 @@ export function clearSession({ sql, counters }: Store, { owner, key }: Conversat
   return isRemoved;
 }
 
-export { writeLastTarget as saveLastTarget } from './outbox-rows.ts';
+export { saveLastTarget } from './outbox-rows.ts';
