@@ -7,6 +7,7 @@ import { loadSettings, type JsonFlags } from './config-file.ts';
 import { printJson, type Answer } from './json.ts';
 import { readDeliveries } from './request-file.ts';
 import { announcedBody, announcesForm, type RequestOfFile, signWire, toWire } from './sender-request.ts';
+import { isOfConnection } from '../server/server.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 
@@ -165,8 +166,10 @@ async function postSigned(
 }
 
 function withoutFraming(headers: Readonly<Record<string, string>>): Record<string, string> {
-  const { 'content-length': _length, host: _host, connection: _connection, ...rest } = headers;
-  return rest;
+  const own = Object.entries(headers).filter(
+    ([name]) => !isOfConnection(name) && !/^(content-length|host)$/i.test(name),
+  );
+  return Object.fromEntries(own);
 }
 
 /** Posts one request as it was received, with the target's token. */

@@ -64,6 +64,7 @@ function startListener(
     host: flags.host ?? '127.0.0.1',
     port: flags.port ?? bench.generation.config.settings.server.port,
     upstream,
+    hooksPath: bench.generation.config.settings.hooks.path,
     onExchange: (exchange) =>
       void look(terminal, run, exchange).catch((error: unknown) =>
         terminal.err(`not looked at: ${String(error)}`),

@@ -14,8 +14,6 @@ export interface ListeningAddress {
  */
 const BACKLOG = 4_096;
 
-const STOP_GRACE_MS = 2_000;
-
 /** Listens, or rejects with an error that names the setting: `server`, `metrics`. */
 export function listen(
   http: Server,
@@ -39,18 +37,6 @@ function reasonOf({ code, message }: NodeJS.ErrnoException, setting: string): st
   return code === 'EADDRINUSE'
     ? `another program listens there; choose another ${setting}.port`
     : `the system says ${code ?? message}; check ${setting}.host and ${setting}.port`;
-}
-
-/** What stops a listener: idle connections at once, the others after some time. Idempotent. */
-export function stopperOf(http: Server): () => Promise<void> {
-  let stopped: Promise<void> | undefined;
-  const stop = (): Promise<void> =>
-    new Promise((resolve) => {
-      http.close(() => resolve());
-      http.closeIdleConnections();
-      setTimeout(() => http.closeAllConnections(), STOP_GRACE_MS).unref();
-    });
-  return () => (stopped ??= stop());
 }
 
 export function listeningAddress(http: Server): ListeningAddress {

@@ -39,7 +39,7 @@ function unknownCoding(): HookError {
  * Refuses what the parser lets through and the protocol does not (RFC 9112 sections 3.2 and 6.1).
  * @throws HookError `malformed_request`, `unknown_transfer_coding`
  */
-export function checkProtocol({ req, headers }: Exchange): void {
+export function checkProtocol({ req, headers }: Pick<Exchange, 'req' | 'headers'>): void {
   const coding = headers.values['transfer-encoding'];
   if (coding !== undefined && coding.trim().toLowerCase() !== 'chunked') throw unknownCoding();
   const { hosts } = headers;

@@ -35,8 +35,9 @@ export type { SeenRequest, ServerDeps, ServerGeneration } from './deps.ts';
 
 export { createAddressList } from './addresses.ts';
 export { toHookError } from './problem.ts';
-export { type HookGate, openHookGate } from './hook-gate.ts';
-export { type ShadowedExchange, type ShadowListener, startShadowListener } from './shadow-listener.ts';
+export { openHookGate } from './hook-gate.ts';
+export { isOfConnection } from './received-headers.ts';
+export { type ShadowedExchange, startShadowListener } from './shadow-listener.ts';
 export { listenForRedirect } from './redirect-listener.ts';
 export {
   type ListenerRequest,

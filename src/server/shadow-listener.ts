@@ -1,11 +1,10 @@
 /*
- * A listener in front of another gateway: every request goes on as it came, the sender gets the other gateway's answer
+ * A listener in front of another gateway: every hook goes on as it came, the sender gets the other gateway's answer
  * as it was, and afterwards somebody looks at both. Nothing of the looking can change what the sender gets.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { listen, type ListeningAddress, listeningAddress, stopperOf } from './listen.ts';
-import { createServer } from './node-http.ts';
-import { passOn } from './pass-on.ts';
+import type { IncomingMessage } from 'node:http';
+import { type GateWatcher, openHookGate } from './hook-gate.ts';
+import type { SideListener } from './side-listener.ts';
 
 /** A request and the answer it got from the other gateway. */
 export interface ShadowedExchange {
@@ -26,45 +25,35 @@ export interface ShadowOptions {
   readonly port: number;
   /** Address of the other gateway, without path. */
   readonly upstream: URL;
+  /** `hooks.path`. */
+  readonly hooksPath: string;
   onExchange(exchange: ShadowedExchange): void;
   /** The other gateway could not be asked; the sender got 502. */
   onFailure(url: string, code: string): void;
 }
 
-export interface ShadowListener extends ListeningAddress {
-  /** Idempotent. */
-  stop(): Promise<void>;
-}
-
 /** Longer bodies go through and are not looked at: more than the largest batch an OpenClaw gateway takes. */
 const MAX_LOOKED_AT_BYTES = 8 * 1024 * 1024;
+
 /** @throws Error naming the setting where the address cannot be listened on */
-export async function startShadowListener(options: ShadowOptions): Promise<ShadowListener> {
-  const http = createServer((req, res) => shadow(options, req, res));
-  await listen(http, options, 'server');
-  return { ...listeningAddress(http), stop: stopperOf(http) };
+export function startShadowListener(options: ShadowOptions): Promise<SideListener> {
+  const { host, port, upstream, hooksPath } = options;
+  return openHookGate({ host, port, service: upstream, hooksPath, watch: (req) => watch(options, req) });
 }
 
-function shadow(options: ShadowOptions, req: IncomingMessage, res: ServerResponse): void {
-  const url = req.url ?? '/';
+function watch(options: ShadowOptions, req: IncomingMessage): GateWatcher {
+  const { method = 'GET', url = '/' } = req;
   const sent = collect(req);
-  passOn(req, res, {
-    address: options.upstream,
-    unreachable: 'the other gateway could not be reached\n',
+  return {
     onFailure: (code) => options.onFailure(url, code),
     onAnswer: (answer) => {
       const received = collect(answer);
       answer.on('end', () => {
-        const looked = {
-          method: req.method ?? 'GET',
-          url,
-          headers: joined(req),
-          status: answer.statusCode ?? 502,
-        };
+        const looked = { method, url, headers: joined(req), status: answer.statusCode ?? 502 };
         options.onExchange({ ...looked, body: sent.body(), answer: received.body() ?? Buffer.alloc(0) });
       });
     },
-  });
+  };
 }
 
 function joined(req: IncomingMessage): Readonly<Record<string, string>> {

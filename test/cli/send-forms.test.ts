@@ -1,4 +1,4 @@
-/** `sluice send` of requests that announce a form, as `curl -d` does of any body. */
+/** `sluice send` of requests as they came: with a form that `curl -d` announces of any body, and with headers of a connection. */
 import { expect, test } from 'vitest';
 import { openBench, serveBench, TOKEN } from '../support/cli-service.ts';
 
@@ -19,6 +19,8 @@ storage: {keepRequests: {which: all}}
       'path: plain\nheaders: {content-type: application/x-www-form-urlencoded}\nbody: {a: {b: "1"}, c: two}\n',
     'flat.request.yaml':
       'path: plain\nheaders: {content-type: application/x-www-form-urlencoded}\nbody: {c: two}\n',
+    'chunks.request.yaml':
+      'path: plain\nheaders: {transfer-encoding: chunked, connection: upgrade, upgrade: h2c, keep-alive: timeout=5, expect: 100-continue, content-length: "9", x-kept: "1"}\nbody: {c: two}\n',
     'form.request.yaml':
       'path: form\nheaders: {content-type: application/x-www-form-urlencoded}\nbody: {c: two}\n',
   });
@@ -32,7 +34,7 @@ storage: {keepRequests: {which: all}}
   expect(curl.status).toBe(202);
   const { runId } = (await curl.json()) as { runId: string };
   const requestId = curl.headers.get('x-request-id') ?? runId;
-  for (const file of ['nested', 'flat', 'form']) {
+  for (const file of ['nested', 'flat', 'form', 'chunks']) {
     const sent = await bench.run(['send', `${file}.request.yaml`, '--against', service.url], { env });
     expect(`${file}: ${sent.out}${sent.err}`).toMatch(/: 202 /);
   }
