@@ -48,7 +48,7 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
     if (format === 'json') printJson(cli.terminal, 'check', { findings: found.map(findingToJson) });
     else {
       const text = formatDiagnostics(found, { format, color: cli.terminal.color });
-      if (text !== '') cli.terminal.out(text);
+      if (text !== '') cli.terminal.out(text, { annotations: format === 'github' });
     }
     if (format === 'pretty') printNotes(cli, checked, found);
     if (diagnostics.some((diagnostic) => fails(diagnostic, flags))) cli.setExitCode(1);

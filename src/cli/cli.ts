@@ -4,7 +4,14 @@ import { addCommands } from './command-line.ts';
 import { sourceCommands } from './mail-commands.ts';
 import { serviceCommands } from './service-commands.ts';
 import { storeCommands } from './store-commands.ts';
-import { CliError, type ExitCode, exitCodeOf, processTerminal, type Terminal } from './terminal.ts';
+import {
+  CliError,
+  type ExitCode,
+  exitCodeOf,
+  forRunner,
+  processTerminal,
+  type Terminal,
+} from './terminal.ts';
 import { version } from './version.ts';
 
 /**
@@ -13,8 +20,9 @@ import { version } from './version.ts';
  */
 export async function runCli(
   args: readonly string[],
-  terminal: Terminal = processTerminal(),
+  printer: Terminal = processTerminal(),
 ): Promise<number> {
+  const terminal = forRunner(printer);
   let exitCode = 0;
   const program = createProgram(terminal, (code) => {
     exitCode = code;

@@ -5,8 +5,8 @@ import { skipText } from '../hook/hook.ts';
 import { spanOf } from '../advice/requests.ts';
 import type { SeenRequest } from '../server/server.ts';
 import { HOOK_ERRORS, type HookErrorCode } from '../errors.ts';
-import { hintLines } from '../explanation/explanation.ts';
-import { clearControl, clearLine, type LogFields } from '../telemetry/telemetry.ts';
+import { hintLines, indent } from '../explanation/explanation.ts';
+import { clearLine, type LogFields } from '../telemetry/telemetry.ts';
 import { whyLines, type DevLog } from './dev-misses.ts';
 import { formatOneLine } from './terminal.ts';
 
@@ -20,11 +20,11 @@ export function formatDecisionLine(
   const line = `${head}  ${describe(decision)}  (${tookMs.toFixed(1)} ms, ${request.id})`;
   const notes = evaluation.trace.transforms.flatMap(({ reply, problem }) => [
     ...reply.logs.map((entry) => `  | ${entry.level}: ${formatOneLine(entry.text, 200)}`),
-    ...(reply.kind === 'failed' ? [`  ! ${reply.failure}: ${reply.stack ?? reply.message}`] : []),
+    ...(reply.kind === 'failed' ? [`  ! ${reply.failure}`, ...indent(reply.stack ?? reply.message)] : []),
     ...(problem === undefined ? [] : [`  ! ${formatOneLine(problem, 300)}`]),
   ]);
   const all = [...whyLines(decision, log), ...notes];
-  return [toned(line, status, color), ...all.map((note) => clearControl(note))].join('\n');
+  return [toned(line, status, color), ...all.map(clearLine)].join('\n');
 }
 
 /** How a refusal is written: in colour, and with the command that tells all of it, by its id. */

@@ -9,7 +9,7 @@ import {
   pauseOfRunner,
   runToJson,
 } from '../storage/facts.ts';
-import { clearControl } from '../telemetry/telemetry.ts';
+import { barredTexts } from '../explanation/explanation.ts';
 import type { Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
 import { type Outputs, printJson } from './json.ts';
@@ -63,10 +63,10 @@ export async function showWork(
   if (work === undefined)
     throw new CliError(`nothing in the store has the id ${id}; "sluice queue list" shows what waits`);
   if (flags.json === true) printJson(cli.terminal, 'queue show', work);
-  // For people YAML, where a prompt or a reply of several lines can be read.
+  // For people YAML, where a prompt or a reply of several lines can be read, each line behind a bar.
   else
     cli.terminal.out(
-      clearControl(printYaml('run' in work ? { ...work.run, outbox: work.outbox } : work.entry)),
+      printYaml(barredTexts('run' in work ? { ...work.run, outbox: work.outbox } : work.entry)),
     );
 }
 

@@ -1,10 +1,11 @@
 import { createInterface } from 'node:readline/promises';
+import { withoutCommands } from '../telemetry/telemetry.ts';
 import { untilStopSignal } from './stop-signals.ts';
 
 /** Where a command writes and what it may ask; handed to every command so that none touches the process itself. */
 export interface Terminal {
-  /** Results; everything a pipe may want. */
-  out(text: string): void;
+  /** Results; everything a pipe may want. `annotations`: its lines for GitHub's runner are our own. */
+  out(text: string, options?: { readonly annotations: boolean }): void;
   /** Progress, warnings, errors. */
   err(text: string): void;
   /** Colours on stdout: a terminal, and `NO_COLOR` not set. */
@@ -72,6 +73,16 @@ export function processTerminal(): Terminal {
     untilInterrupted: async () => void (await untilStopSignal()),
     confirm: async (question) => ['y', 'yes'].includes((await ask(`${question} [y/N] `)) ?? ''),
     choose: (question, choices) => chooseWord(ask, question, choices),
+  };
+}
+
+/** The same, where GitHub's runner reads what is printed: nothing of it is a command, but for annotations of our own. */
+export function forRunner(terminal: Terminal): Terminal {
+  if (!terminal.env['GITHUB_ACTIONS']) return terminal;
+  return {
+    ...terminal,
+    out: (text, options) => terminal.out(withoutCommands(text, options)),
+    err: (text) => terminal.err(withoutCommands(text)),
   };
 }
 

@@ -211,13 +211,18 @@ async function writeReports(
   for (const { name, file } of reporters) {
     const color = file === undefined && terminal.color;
     const text = formatReport(report, name, { color, cwd: terminal.cwd, ...options });
-    await writeOutput(terminal, file, text);
+    await writeOutput(terminal, file, text, { annotations: name === 'github' });
   }
 }
 
-async function writeOutput(terminal: Terminal, file: string | undefined, text: string): Promise<void> {
+async function writeOutput(
+  terminal: Terminal,
+  file: string | undefined,
+  text: string,
+  options?: Parameters<Terminal['out']>[1],
+): Promise<void> {
   if (file === undefined) {
-    terminal.out(text);
+    terminal.out(text, options);
     return;
   }
   const path = resolve(terminal.cwd, file);

@@ -144,20 +144,26 @@ function position(at: NonNullable<Finding['at']>): PlaceJson {
   return { file: at.source.file, line, column, endLine: end.line, endColumn: end.column };
 }
 
-/** A workflow command; `%`, line ends and, in properties, `:` and `,` are escaped as the runner expects them. */
 function toAnnotation({ severity, code, message, at, hint }: Finding): string {
-  const properties: [string, string][] = [];
-  if (at !== undefined) {
-    const { line, column } = lineColumn(at);
-    const end = positionOf(at.source.text, at.end);
-    properties.push(['file', at.source.file], ['line', String(line)]);
-    if (end.line === line) properties.push(['col', String(column)], ['endColumn', String(end.column)]);
-    else properties.push(['endLine', String(end.line)]);
-  }
-  properties.push(['title', code]);
   const said = [message, ...(hint === undefined ? [] : [hint])].map((each) => printSentence(each));
-  const list = properties.map(([name, value]) => `${name}=${escapeProperty(value)}`).join(',');
-  return `::${severity} ${list}::${escapeText(said.join('\n'))}`;
+  return printAnnotation(severity, { ...(at && placeOf(at)), title: code }, said.join('\n'));
+}
+
+function placeOf(at: Place): Readonly<Record<string, string | number>> {
+  const { line, column } = lineColumn(at);
+  const end = positionOf(at.source.text, at.end);
+  const range = end.line === line ? { col: column, endColumn: end.column } : { endLine: end.line };
+  return { file: at.source.file, line, ...range };
+}
+
+/** A workflow command; `%`, line ends and, in properties, `:` and `,` are escaped as the runner expects them. */
+export function printAnnotation(
+  severity: Finding['severity'],
+  properties: Readonly<Record<string, string | number>>,
+  text: string,
+): string {
+  const list = Object.entries(properties).map(([name, value]) => `${name}=${escapeProperty(String(value))}`);
+  return `::${severity} ${list.join(',')}::${escapeText(text)}`;
 }
 
 function escapeText(text: string): string {

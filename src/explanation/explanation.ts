@@ -22,7 +22,7 @@ export {
 } from './explain-stored.ts';
 export { ownerText } from './format-actions.ts';
 export { type ExplainOptions, formatEvaluation, headOf, settingsFirst } from './format-evaluation.ts';
-export { indent, wrap } from './format-lines.ts';
+export { barredTexts, indent, wrap } from './format-lines.ts';
 export { hintLines, noteLines } from './format-notes.ts';
 export { isOfRun, runAdvice, runnerNamed } from './run-notes.ts';
 export type { Happened } from './setting-notes.ts';

@@ -1,14 +1,26 @@
 import type { styleText } from 'node:util';
+import { isJsonObject } from '../json.ts';
 import { clearControl, clearLine } from '../telemetry/telemetry.ts';
 
 /** Colours a text, or leaves it. */
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
-/** Text of several lines, cleared and set off by a bar. */
+/** Text of several lines, cleared and set off by a bar: none of its lines can be taken for one of ours. */
 export function indent(text: string): string[] {
-  return clearControl(text)
+  return barred(text).map((each) => `    ${each}`);
+}
+
+const barred = (text: string): readonly string[] =>
+  clearControl(text)
     .split('\n')
-    .map((each) => `    | ${each}`.trimEnd());
+    .map((each) => `| ${each}`.trimEnd());
+
+/** The same of every text of several lines in data; other texts are only cleared. */
+export function barredTexts(value: unknown): unknown {
+  if (typeof value === 'string') return value.includes('\n') ? barred(value).join('\n') : clearControl(value);
+  if (Array.isArray(value)) return value.map(barredTexts);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [clearLine(key), barredTexts(each)]));
 }
 
 /** A text in lines behind a mark; what is between braces stays on one line, as it is there to be copied. */

@@ -3,7 +3,7 @@ import { printSentence } from '../finding.ts';
 import { relative } from 'node:path';
 import { diff, styleText } from 'node:util';
 import { formatPlace, type Finding } from '../document/document.ts';
-import { findingToJson, formatDiagnostics } from '../document/facts.ts';
+import { findingToJson, formatDiagnostics, printAnnotation } from '../document/facts.ts';
 import { formatEvaluation } from '../explanation/explanation.ts';
 import { hintsOn } from './case-hints.ts';
 import type { CaseResult, CaseStatus, RunReport } from './run-cases.ts';
@@ -284,14 +284,17 @@ function toJson(report: RunReport, options: ReportOptions): unknown {
 }
 
 function formatGithub(report: RunReport, options: ReportOptions): string {
-  const escape = (text: string): string =>
-    text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const lines = report.results
     .filter((result) => FAILED.has(result.status))
-    .map(
-      (result) =>
-        `::error file=${relative(options.cwd, result.case.requestFile)},line=1,title=${escape(`golden case ${result.case.name} ${result.status}`).replaceAll(',', '%2C').replaceAll(':', '%3A')}::${escape(explainFailure(result, { ...options, color: false }))}`,
-    );
+    .map((result) => {
+      const file = relative(options.cwd, result.case.requestFile);
+      const title = `golden case ${result.case.name} ${result.status}`;
+      return printAnnotation(
+        'error',
+        { file, line: 1, title },
+        explainFailure(result, { ...options, color: false }),
+      );
+    });
   const diagnostics = formatDiagnostics(report.diagnostics, { format: 'github' }).trimEnd();
   return `${[...lines, ...(diagnostics === '' ? [] : [diagnostics]), summaryLine(report)].join('\n')}\n`;
 }

@@ -20,6 +20,31 @@ export function clearLine(text: string): string {
   return clearControl(text).replaceAll(/[\n\t]/g, ' ');
 }
 
+// What GitHub's runner passes over before and within the mark of a command: white space, and what it does not compare.
+const PASSED_OVER = String.raw`[\p{C}\p{Mn}\p{Default_Ignorable_Code_Point}]*`;
+/** A line that begins with two colons, and the older mark anywhere in a line; the first sign of each is looked for first. */
+const COMMAND_OF_RUNNER = new RegExp(
+  `:(?<=(?:^|[\\v\\f\\x1c-\\x1e\\x85])[\\s\\p{C}\\p{Mn}\\p{Default_Ignorable_Code_Point}]*:)(?=${PASSED_OVER}:)|#(?=${PASSED_OVER}#${PASSED_OVER}\\[)`,
+  'gmu',
+);
+/** What the printers of findings make, one escaped line each. */
+const ANNOTATION = /^::(?:error|warning) /;
+
+/**
+ * A text without what the runner of GitHub's actions would obey: `::add-mask::` at the beginning of a line,
+ * `##[error]` anywhere (github.com/actions/runner, ActionCommand.cs). The sign becomes its escape in JSON, so that JSON
+ * stays the same; `annotations` leaves those of our own.
+ */
+export function withoutCommands(text: string, { annotations = false } = {}): string {
+  const clear = (part: string): string =>
+    part.replaceAll(COMMAND_OF_RUNNER, (sign) => (sign === ':' ? '\\u003a' : '\\u0023'));
+  if (!annotations) return clear(text);
+  return text
+    .split('\n')
+    .map((line) => (ANNOTATION.test(line) ? line : clear(line)))
+    .join('\n');
+}
+
 /** A text between tags: the three characters to which HTML, XML and Slack's text give a meaning. */
 export const escapeText = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

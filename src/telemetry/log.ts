@@ -1,7 +1,7 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { destination as openDestination } from 'pino';
-import { clearControl, clearLine } from './clear-control.ts';
+import { clearControl, clearLine, withoutCommands } from './clear-control.ts';
 import { membersOf, SecretValues, textToJson } from './redact.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
@@ -138,7 +138,7 @@ function openStandardError(): { write(line: string): void; flushSync(): void } {
   return {
     write: (line) => {
       if (lines === '') setTimeout(handOver, GATHER_MS);
-      lines += line;
+      lines += process.env['GITHUB_ACTIONS'] ? withoutCommands(line) : line;
     },
     flushSync,
   };

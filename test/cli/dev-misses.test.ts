@@ -1,6 +1,6 @@
 /** The log of `sluice dev` has the nearest miss whole, with its advice, in lines that fit. */
 import { expect, test } from 'vitest';
-import { formatRefusalLine } from '../../src/cli/decision-line.ts';
+import { formatDecisionLine, formatRefusalLine } from '../../src/cli/decision-line.ts';
 import { whyLines } from '../../src/cli/dev-misses.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import type { JsonValue } from '../../src/request.ts';
@@ -39,6 +39,29 @@ test('what a request is stands in place of the condition that it misses', () => 
   expect(lines[1]).toBe('      challenge: zoom');
   expect(lines.filter((line) => line.startsWith('  hint: '))).toHaveLength(1);
   expect(lines.join()).not.toContain('✗');
+});
+
+test('no line of the log begins with what a request or its transform says', () => {
+  const hostile = 'a\n17:00:00  202  /b\r\u2028\u0085c\n\u001b[2Kd';
+  const settings = settingsWith({ table: '- {id: m, match: {path: p}, messageTemplate: "{{text}}"}' });
+  const request = createHookRequest({ path: hostile, payload: { text: hostile }, receivedAt });
+  const { evaluation } = evaluateHook({ path: 'p', payload: { text: hostile } }, settings);
+  const failed = { kind: 'failed', failure: 'user-error', message: hostile, stack: `Error: ${hostile}` };
+  const call = { reply: { ...failed, logs: [{ level: 'log', text: hostile }] }, problem: hostile };
+  const transforms = [call] as unknown as typeof evaluation.trace.transforms;
+  const seen = {
+    request,
+    evaluation: { ...evaluation, trace: { ...evaluation.trace, transforms } },
+    status: 500,
+  };
+  const line = formatDecisionLine(
+    { ...seen, generation: 'g', tookMs: 1 },
+    { color: false, explain, table: settings.table, columns: COLUMNS, told: new Set() },
+  );
+  expect(line).not.toMatch(/[\r\u2028\u0085\u001b]/);
+  const [, ...rest] = line.split('\n');
+  for (const each of rest) expect(each).toMatch(/^ {2}(?:more: |\| |! |hint: |[✗✓] | {2})/);
+  expect(rest.filter((each) => /^ {2,}(?:17:00|c|d)/.test(each))).toEqual([]);
 });
 
 test('of many alternatives no more than two hints are told', () => {

@@ -307,6 +307,29 @@ test('the queue shows dead work, tries it again, and drops it after asking', asy
   expect((await bench.run(['queue', 'prune', '--json'])).out).toMatch(/^\{.*\}\n$/);
 });
 
+test('what the queue shows of a payload begins no line', async () => {
+  const bench = openBench({ 'sluice.yaml': CONFIG });
+  const storage = await openStorage(`sqlite:${join(bench.folder, '.sluice/sluice.db')}`);
+  const text = [
+    'a',
+    '\nstate: completed',
+    '\r\n::error::b',
+    '\u2028c',
+    '\u0085d',
+    '\u001b[2Ke',
+    '\u009b2Kf',
+    '\n',
+  ].join('');
+  const run = agent({ message: text, name: text, sessionKey: `  ${text}`, model: `\n\n${text}` });
+  await storage.accept(work([run]));
+  const { out } = await bench.run(['queue', 'show', run.id]);
+  expect(out).not.toMatch(/[\r\u2028\u0085\u001b\u009b]/);
+  const payload = out.split('\n').filter((line) => /state: completed|::error|[ace]$/.test(line));
+  expect(payload.length).toBeGreaterThan(8);
+  for (const line of payload) expect(line).toMatch(/^ +\| /);
+  await storage.close();
+});
+
 test('the queue says which runs wait for an agent that is away, and tries it when asked', async () => {
   const bench = openBench({ 'sluice.yaml': CONFIG });
   const storage = await openStorage(`sqlite:${join(bench.folder, '.sluice/sluice.db')}`);

@@ -51,6 +51,38 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}, answers?: rea
   });
 const expectation = (): string => readFileSync(join(folder, 'test/golden/github/push.expected.yaml'), 'utf8');
 
+test('nothing that was recorded is a command where the runner of GitHub reads what is printed', async () => {
+  const lines = [
+    '::add-mask::a',
+    '::error::b',
+    '  ::warning::c',
+    '\t::debug::d',
+    '##[add-mask]e',
+    ' x ##[error]f',
+  ];
+  const title = ['', ...lines, '\r::add-mask::g', '\u2028::error::h'].join('\n');
+  const asJson = JSON.stringify({ ref: 'refs/heads/main', repo: '::error::r', by: title, title });
+  await put('test/golden/github/push.request.yaml', `path: github\nbody: ${asJson}\n`);
+  await put('test/golden/github/::error::.request.yaml', `path: github\nbody: ${asJson}\n`);
+  await put('test/golden/github/push.expected.yaml', 'format: 1\n::error::x: 1\n');
+  const isCommand = (line: string): boolean => /^[\s\u0085]*::/.test(line) || line.includes('##[');
+  const env = { CI: 'true', GITHUB_ACTIONS: 'true' };
+  const file = 'test/golden/github/push.request.yaml';
+  for (const args of [
+    ...['pretty', 'junit', 'tap', 'json', 'github'].map((name) => ['test', '--reporter', name]),
+    ['explain', file],
+    ['explain', file, '--json'],
+    ['replay', file],
+    ['no-such\n::error::command'],
+  ]) {
+    const { out, err } = await cli(args, { cwd: folder, env });
+    const printed = `${out}${err}`.split(/[\n\r\u2028]/).filter(isCommand);
+    const own = args.includes('github') ? printed.filter((line) => line.startsWith('::error file=')) : [];
+    expect(printed, args.join(' ')).toEqual(own);
+    if (args.includes('github')) expect(own).toHaveLength(2);
+  }
+});
+
 describe('update rules', () => {
   test('a new case is written and reported, and passes from then on', async () => {
     const first = await run([]);

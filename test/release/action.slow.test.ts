@@ -200,6 +200,37 @@ test('reports findings as SARIF and fails, and writes a summary where a comment 
   expect(ran.summary).toContain('1 of 2 recorded requests change.');
 }, 120_000);
 
+/** The lines of a log that the runner obeys: github.com/actions/runner, ActionCommandManager.cs. */
+function obeyed(log: string): readonly string[] {
+  const found: string[] = [];
+  let resumes: string | undefined;
+  for (const line of log.split(/\r\n|\r|\n/)) {
+    const name = /^\s*::([^: ]+)[^:]*::/.exec(line)?.[1] ?? /##\[([^\] ]+)[^\]]*\]/.exec(line)?.[1];
+    if (name === undefined) continue;
+    if (resumes === undefined) found.push(line.trim());
+    if (name === 'stop-commands') resumes ??= line.split('::').at(-1);
+    else if (name === resumes) resumes = undefined;
+  }
+  return found;
+}
+
+test('nothing of a recorded request, of a command or of git is obeyed by the runner', async () => {
+  const pull = openPullRequest(MAPPING.replace('Order', 'New order'));
+  const lines = ['', '::add-mask::Ada', ' ::error file=a::b', '##[add-path]c', '::stop-commands::d', '::d::'];
+  const body = JSON.stringify({ id: `7${lines.join('\n')}`, name: lines.join('\r') });
+  writeFileSync(join(pull.folder, 'test/golden/shop/order.request.yaml'), `path: shop\nbody: ${body}\n`);
+  // An older release of the program guards nothing itself.
+  const plain = `env -u GITHUB_ACTIONS ${process.execPath} ${builtMain()}`;
+  for (const command of [`${process.execPath} ${builtMain()}`, plain]) {
+    const { log } = await runAction(pull, await startGitHub(), { command });
+    expect(log).toContain('Ada');
+    const own =
+      /^::(?:group::sluice |endgroup::$|stop-commands::[0-9a-f]{32}$|(?:error|warning) file=(?:mappings|test|sluice\.yaml)\b)/;
+    expect(obeyed(log).filter((line) => !own.test(line))).toEqual([]);
+    expect(log).toMatch(/^::error file=test\/golden\/shop\/order\.request\.yaml,/m);
+  }
+}, 120_000);
+
 test('every action that workflows and the action use is named by its commit', () => {
   const files = ['actions/sluice/action.yml', 'workflows/verify.yml', 'workflows/release.yml'];
   for (const file of files) {

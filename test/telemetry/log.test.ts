@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { clearControl, clearLine, createLogger } from '../../src/telemetry/telemetry.ts';
+import { clearControl, clearLine, createLogger, withoutCommands } from '../../src/telemetry/telemetry.ts';
 import type { LogOptions } from '../../src/telemetry/telemetry.ts';
 import { CODE_POINT } from '../support/code-point.ts';
 
@@ -139,6 +139,36 @@ test('clearControl removes sequences, control, zero-width and direction characte
   ).toBe('abcdefg\nh\tij');
   expect(clearLine('a\nb\tc')).toBe('a b c');
   expect(clearControl('Grüße 😀 日本')).toBe('Grüße 😀 日本');
+});
+
+/** As the runner of GitHub's actions finds a command in a line; it compares as ICU does, without what has no weight. */
+function isCommand(line: string): boolean {
+  const compared = line.replaceAll(/[\p{C}\p{Mn}\p{Default_Ignorable_Code_Point}]/gu, '');
+  return /^\s*::/.test(compared) || compared.includes('##[');
+}
+
+test('withoutCommands leaves nothing that a runner obeys, in linear time, and JSON as it is', () => {
+  const piece = fc.oneof(
+    fc.constantFrom(...'::##[[]]\n\r\t \u00a0\u0085\u2028\u200b\u00ad\ufeff\u0301\u001b\v\f', 'a'),
+    fc.string({ unit: CODE_POINT, maxLength: 2 }),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 30 }), (pieces) => {
+      const text = pieces.join('');
+      const lines = withoutCommands(text).split(/[\n\v\f\r\u001c-\u001e\u0085\u2028\u2029]/);
+      expect(lines.filter(isCommand)).toEqual([]);
+      expect(JSON.parse(withoutCommands(JSON.stringify({ text })))).toEqual({ text });
+    }),
+    { seed: 1, numRuns: 2_000 },
+  );
+  const took = (times: number): number => {
+    const from = performance.now();
+    for (const text of [' ', ':', '#', '\n', ':\0', '#\0', '    :']) withoutCommands(text.repeat(times));
+    return performance.now() - from;
+  };
+  took(20_000);
+  // Eight times the length; 64 times the work where a sign is looked back from more than once.
+  expect(took(160_000) / took(20_000)).toBeLessThan(32);
 });
 
 test('what was logged last is written even where the process ends at once', () => {

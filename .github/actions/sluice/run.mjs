@@ -4,7 +4,8 @@
  * https://docs.github.com/en/actions/reference/variables-reference
  */
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 const env = process.env;
@@ -18,21 +19,50 @@ const MARK = '<!-- sluice: what recorded requests become -->';
 
 let failed = false;
 
-/** Runs a command of Sluice; the command line of the input may hold several words. */
-function sluice(args, { prints = true } = {}) {
-  const [program, ...words] = (env.SLUICE_COMMAND || 'npx --no-install sluice').split(' ');
-  const child = spawnSync(program, [...words, ...args, ...config], {
+/**
+ * Prints a text in which the runner looks for no commands. What programs print is all printed so, on one stream: it may
+ * hold what strangers sent. Nothing of it can know the word that ends this.
+ */
+function print(text) {
+  if (text.trim() === '') return;
+  const word = randomBytes(16).toString('hex');
+  console.log(`::stop-commands::${word}\n${text}\n::${word}::`);
+}
+
+/** Prints annotations, and of the text nothing else. */
+const annotate = (text) =>
+  console.log(
+    text
+      .split(/[\r\n]+/)
+      .filter((line) => /^::(?:error|warning) /.test(line))
+      .join('\n'),
+  );
+
+/** A text as the value of a command of the runner. */
+const value = (text) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+
+/** Runs a program and prints what it says on standard error. */
+function run(program, args) {
+  const options = {
     cwd: folder,
     encoding: 'utf8',
     maxBuffer: 256 * 1024 * 1024,
-    stdio: ['ignore', prints ? 'inherit' : 'pipe', 'inherit'],
-  });
+    stdio: ['ignore', 'pipe', 'pipe'],
+  };
+  const child = spawnSync(program, args, options);
+  print(child.stderr ?? '');
   if (child.error) throw child.error;
   return child;
 }
 
+/** Runs a command of Sluice; the command line of the input may hold several words. */
+function sluice(...args) {
+  const [program, ...words] = (env.SLUICE_COMMAND || 'npx --no-install sluice').split(' ');
+  return run(program, [...words, ...args, ...config]);
+}
+
 function group(title, work) {
-  console.log(`::group::${title}`);
+  console.log(`::group::${value(title)}`);
   try {
     work();
   } finally {
@@ -44,8 +74,9 @@ const output = (name, value) => appendFileSync(env.GITHUB_OUTPUT, `${name}=${val
 
 group('sluice check', () => {
   const strict = env.SLUICE_STRICT === 'true' ? ['--strict'] : [];
-  const { status } = sluice(['check', '--format', 'github', ...strict]);
-  const report = sluice(['check', '--format', 'sarif'], { prints: false });
+  const { status, stdout } = sluice('check', '--format', 'github', ...strict);
+  annotate(stdout);
+  const report = sluice('check', '--format', 'sarif');
   if (report.stdout) {
     writeFileSync(sarif, report.stdout);
     output('sarif', sarif);
@@ -54,17 +85,21 @@ group('sluice check', () => {
 });
 
 group('sluice test', () => {
-  failed ||= sluice(['test', '--reporter', 'pretty', '--reporter', 'github']).status !== 0;
+  const annotations = join(env.RUNNER_TEMP ?? folder, 'sluice.annotations');
+  const { status, stdout } = sluice('test', '--reporter', 'pretty', '--reporter', `github=${annotations}`);
+  print(stdout);
+  if (existsSync(annotations)) annotate(readFileSync(annotations, 'utf8'));
+  failed ||= status !== 0;
 });
 
 let comment;
 if (env.SLUICE_BASE) {
   group(`sluice diff ${env.SLUICE_BASE}`, () => {
     // A checkout has one commit unless it was asked for more.
-    const git = (...args) => spawnSync('git', args, { cwd: folder, stdio: 'inherit' }).status === 0;
+    const git = (...args) => run('git', args).status === 0;
     if (!git('cat-file', '-e', `${env.SLUICE_BASE}^{commit}`))
       git('fetch', '--depth=1', 'origin', env.SLUICE_BASE);
-    const { status, stdout } = sluice(['diff', env.SLUICE_BASE, '--json'], { prints: false });
+    const { status, stdout } = sluice('diff', env.SLUICE_BASE, '--json');
     if (status !== 0) {
       // Files of the base that have errors cannot be compared with; that is no fault of this change.
       console.log('::warning::the base cannot be compared with; see the lines above');
@@ -73,7 +108,7 @@ if (env.SLUICE_BASE) {
     const report = JSON.parse(stdout);
     output('changed', report.changes.length);
     comment = describe(report);
-    console.log(comment);
+    print(comment);
   });
 }
 
@@ -144,7 +179,7 @@ if (comment !== undefined) {
     } catch (error) {
       // The token of a pull request from a fork may not write.
       console.log(
-        `::notice::the comment was not written (${error.message}); it stands in the summary of this job`,
+        `::notice::the comment was not written (${value(String(error.message))}); it stands in the summary of this job`,
       );
     }
   }
