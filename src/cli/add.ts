@@ -24,11 +24,11 @@ import {
 import type { Cli } from './command-line.ts';
 import { findCasesFolder, loadSettings, printFindings } from './config-file.ts';
 import { openAsker, type Asker } from './mail-asker.ts';
-import { type Registering, registerWebhook, removeWebhook, targetProblem } from './register.ts';
+import { interfaceOf, type Registering, registerWebhook, removeWebhook, targetProblem } from './register.ts';
 import { awaitFirstDelivery } from './first-delivery.ts';
 import { awaitKey } from './sent-key.ts';
 import { planExamples, planSample } from './sample-plan.ts';
-import { knownSenders, readSenders, type Sender, shippedSenders } from '../senders/senders.ts';
+import { inOrder, knownSenders, readSenders, type Sender } from '../senders/senders.ts';
 import { writeSecretFile } from '../mail/mail.ts';
 import { writeTypes } from './types.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -75,7 +75,7 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
 async function registering(
   terminal: Terminal,
   name: string,
-  { target: given, ...setting }: Setting & { readonly target: string | true },
+  { target: named, ...setting }: Setting & { readonly target: string | true },
 ): Promise<Registering> {
   const { flags, file, settings } = setting;
   const known = await knownSenders(file, settings.hooks);
@@ -85,16 +85,18 @@ async function registering(
     throw new CliError(`--register and --remove are not known of ${name}`, 2);
   if ((flags.url ?? settings.server.publicUrl) === undefined)
     throw new CliError('the sender needs an address to call: add --url https://YOUR-ADDRESS', 2);
-  const target = given === true ? undefined : given;
+  const target = named === true ? undefined : named;
   const problem = targetProblem(register, target);
   if (problem !== undefined) throw new CliError(`--register of ${name}: ${problem}`, 2);
+  const url = addressOf(name, setting);
+  const api = interfaceOf(flags.api ?? register.api);
+  const given = { title: sender.title, register, target, url, api, isSure: flags.yes === true };
   const ask = await openAsker(terminal, true);
   const token =
     flags.tokenFile === undefined
-      ? (await ask.secret('--token-file', `Paste ${register.token}`)).trim()
+      ? (await ask.secret('--token-file', `Paste ${register.token}; it goes to ${api.origin}`)).trim()
       : await readGiven(terminal, flags.tokenFile);
-  const url = addressOf(name, setting);
-  return { title: sender.title, register, target, token, url, api: flags.api, isSure: flags.yes === true };
+  return { ...given, token };
 }
 
 /** A name becomes the name of files and the end of an address. */
@@ -107,9 +109,9 @@ function refuseOddName(name: string): void {
 async function makePlan(terminal: Terminal, name: string, given: Setting): Promise<Plan> {
   const { flags, file, places } = given;
   const ask = await openAsker(terminal, flags.dryRun !== true);
-  const { senders, diagnostics } = await readSenders(file, given.settings.hooks);
-  // One of the user's own comes before ours.
-  const known = [...senders, ...shippedSenders()];
+  const read = await readSenders(file, given.settings.hooks);
+  const { diagnostics } = read;
+  const known = inOrder(read);
   const sender = known.find((each) => each.name === name);
   if (flags.comment === true && sender?.comments === undefined) throw nothingToComment(name);
   if (flags.from !== undefined) {

@@ -1,7 +1,9 @@
 /** Makes a webhook through the interface of its sender, or takes it away, as the sender's file says. */
+import { isLoopback } from '../config/facts.ts';
 import { connectionCode, connectionText, fetchJson } from '../outgoing/outgoing.ts';
 import { isJsonObject, type JsonObject, type JsonValue, valueAt } from '../json.ts';
 import type { Registration } from '../senders/senders.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 const TIMEOUT_MS = 20_000;
@@ -16,8 +18,8 @@ export interface Registering {
   readonly url: string;
   /** Absent where the sender makes it. */
   readonly secret?: string | undefined;
-  /** Another address of the interface, as of a GitLab of one's own. */
-  readonly api?: string | undefined;
+  /** The address of the interface: that of the sender, or as of a GitLab of one's own. */
+  readonly api: URL;
   /** Nobody is asked. */
   readonly isSure: boolean;
 }
@@ -32,19 +34,32 @@ export function targetProblem(
   return `it needs ${known.what}${target === undefined ? '' : `, found ${JSON.stringify(target)}`}`;
 }
 
+/** Where a token may go: over TLS, or not off this machine. */
+export function interfaceOf(address: string): URL {
+  const api = URL.canParse(address) ? new URL(address) : undefined;
+  const isSafe = api?.protocol === 'https:' || (api?.protocol === 'http:' && isLoopback(api.hostname));
+  if (api !== undefined && isSafe && `${api.username}${api.password}${api.search}${api.hash}` === '')
+    return api;
+  throw new CliError(
+    `a token is sent to an address of https:// only, without a name and a password in it, found ${JSON.stringify(clearLine(address))}; --api names another one`,
+    2,
+  );
+}
+
 /** Shows what it will do, asks, and does it; resolves to the secret that the sender made. */
 export async function registerWebhook(terminal: Terminal, given: Registering): Promise<string | undefined> {
   const { title, register, url } = given;
   const { create } = register;
+  const shown = filled(create.body, { ...given, ...HIDDEN });
+  await agree(
+    terminal,
+    given,
+    `POST ${shownAddress(create.path, given)}\n${JSON.stringify(shown, undefined, 2)}`,
+  );
   if ((await findWebhook(given)) !== undefined) {
     terminal.err(`${title} has a webhook for ${url} already: it was left as it is; --remove takes it away`);
     return undefined;
   }
-  const shown = filled(create.body, { ...given, secret: '…', token: '…' });
-  terminal.out(
-    `POST ${addressOf(create.path, { ...given, token: '…' })}\n${JSON.stringify(shown, undefined, 2)}`,
-  );
-  await refuseUnlessSure(terminal, given, `Make this webhook at ${title}?`);
   const body = filled(create.body, given);
   const answer = await call(given, create.path, {
     method: 'POST',
@@ -58,20 +73,20 @@ export async function registerWebhook(terminal: Terminal, given: Registering): P
 /** Takes away the webhook of this address. */
 export async function removeWebhook(terminal: Terminal, given: Registering): Promise<void> {
   const { title, register, url } = given;
+  const { method, path } = register.remove;
+  await agree(terminal, given, `${method} ${shownAddress(path, given)}`);
   const found = await findWebhook(given);
   if (found === undefined) throw new CliError(`${title} has no webhook for ${url}`, 2);
-  const { method, path } = register.remove;
-  terminal.out(`${method} ${addressOf(path, { ...given, token: '…', id: found })}`);
-  await refuseUnlessSure(terminal, given, `Take away this webhook of ${title}?`);
   await call({ ...given, id: found }, path, { method });
   terminal.out(`${title} has no webhook for ${url} any more; the files here were left as they are`);
 }
 
-async function refuseUnlessSure(
-  terminal: Terminal,
-  { isSure }: Registering,
-  question: string,
-): Promise<void> {
+/** Shows every request, of which the first bears the token, and where it goes; asks before any of them. */
+async function agree(terminal: Terminal, given: Registering, last: string): Promise<void> {
+  const { api, isSure, register, title } = given;
+  for (const { path } of [register.list, register.create, register.remove]) addressOf(path, given);
+  terminal.out(`GET ${shownAddress(register.list.path, given)}\n${last}`);
+  const question = `Send these requests of ${clearLine(title)}, and the token with them, to ${api.origin}?`;
   if (isSure || (terminal.interactive && (await terminal.confirm(question)))) return;
   throw new CliError(
     terminal.interactive ? 'nothing was done at the sender' : 'nobody can be asked here: add --yes',
@@ -112,8 +127,25 @@ function filled(value: JsonValue, filling: Filling): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, filled(each ?? null, filling)]));
 }
 
-const addressOf = (path: string, filling: Filling): string =>
-  `${(filling.api ?? filling.register.api).replace(/\/+$/, '')}${fill(path, filling)}`;
+/** What is not shown of a request. */
+const HIDDEN = { secret: '…', token: '…', id: 'ID' };
+
+const joined = (path: string, filling: Filling): string =>
+  `${filling.api.href.replace(/\/+$/, '')}${fill(path, filling)}`;
+
+const shownAddress = (path: string, given: Registering): string =>
+  clearLine(joined(path, { ...given, ...HIDDEN }));
+
+/** Of the host that was shown: a path may begin with what belongs to a host. */
+function addressOf(path: string, filling: Filling): URL {
+  const address = joined(path, filling);
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url !== undefined && url.origin === filling.api.origin) return url;
+  throw new CliError(
+    `a path of the file of ${filling.title} leaves ${filling.api.origin}: nothing was sent`,
+    2,
+  );
+}
 
 function asForm(body: JsonObject): URLSearchParams {
   const form = new URLSearchParams();
@@ -139,7 +171,7 @@ async function call(
   path: string,
   { method, body }: { readonly method: 'GET' | 'POST' | 'DELETE'; readonly body?: unknown },
 ): Promise<JsonValue> {
-  const { title, register, api = register.api } = filling;
+  const { title, register, api } = filling;
   const headers = Object.entries(register.headers ?? {}).map(([name, text]) => [name, fill(text, filling)]);
   const answer = await fetchJson(addressOf(path, filling), {
     method,
@@ -150,7 +182,7 @@ async function call(
     const code = connectionCode(error);
     const why =
       code === undefined ? (error instanceof Error ? error.name : 'no answer') : connectionText(code);
-    throw new CliError(`${title} cannot be asked at ${api}: ${why}`, 3);
+    throw new CliError(`${title} cannot be asked at ${api.origin}: ${why}`, 3);
   });
   if (answer.status < 300) return (answer.body ?? null) as JsonValue;
   const remedy = REMEDIES[answer.status] ?? 'look at its documentation';

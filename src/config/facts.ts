@@ -4,3 +4,4 @@ export { movedSettings } from './openclaw/translate.ts';
 export type { ConfigFacts, ConfigSubjects } from './finding-facts.ts';
 export { AGENT_RUNNERS } from './resolve-runners.ts';
 export { findOnPath, isExecutable } from './on-path.ts';
+export { isLoopback } from './loopback.ts';

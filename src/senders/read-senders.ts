@@ -12,8 +12,10 @@ interface SenderPlaces {
 }
 
 export interface ReadSenders {
-  /** Those of the user come before those of packages. */
+  /** Those of the user. */
   readonly senders: readonly Sender[];
+  /** Those of packages, which replace none of the user and none of ours. */
+  readonly packaged: readonly Sender[];
   /** What is wrong with their files. */
   readonly diagnostics: readonly Finding[];
 }
@@ -28,17 +30,18 @@ export async function readSenders(
   const root = dirname(resolve(configFile));
   const found = packages.map((name) => ({ name, folder: findPackage(root, name) }));
   const own = join(dirname(mappingsDir), 'senders');
-  const read = await Promise.all([
-    ...filesIn(own).map((file) => readSender(file, undefined)),
-    ...found.flatMap(({ folder }) =>
+  const read = await Promise.all(filesIn(own).map((file) => readSender(file, undefined)));
+  const inPackages = await Promise.all(
+    found.flatMap(({ folder }) =>
       folder === undefined ? [] : filesIn(folder).map((file) => readSender(file, dirname(folder) + sep)),
     ),
-  ]);
+  );
   return {
     senders: read.flatMap(({ senders }) => senders),
+    packaged: inPackages.flatMap(({ senders }) => senders),
     diagnostics: [
       ...found.flatMap(({ name, folder }) => (folder === undefined ? [notInstalled(name)] : [])),
-      ...read.flatMap(({ diagnostics }) => diagnostics),
+      ...[...read, ...inPackages].flatMap(({ diagnostics }) => diagnostics),
     ],
   };
 }
@@ -65,7 +68,7 @@ const notInstalled = (name: string): Finding => ({
 });
 
 /** `within`: a package, whose senders name none but its own files. */
-async function readSender(file: string, within: string | undefined): Promise<ReadSenders> {
+async function readSender(file: string, within: string | undefined): Promise<Omit<ReadSenders, 'packaged'>> {
   const { document, diagnostics } = await readDocument(file);
   if (document === undefined) return { senders: [], diagnostics };
   const { value, diagnostics: found } = validate(document.root, Sender, 'sender file');

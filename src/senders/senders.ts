@@ -8,7 +8,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
 import { parseDocument } from '../document/facts.ts';
-import { readSenders } from './read-senders.ts';
+import { readSenders, type ReadSenders } from './read-senders.ts';
 import { Sender } from './sender.ts';
 
 export { fileOf, type Registration, Sender } from './sender.ts';
@@ -23,11 +23,15 @@ const BUILT = join(FOLDER, 'senders.json');
 
 let shipped: readonly Sender[] | undefined;
 
-/** All senders: those of the user first, as they come before ours of the same name. */
-export const knownSenders = async (...of: Parameters<typeof readSenders>): Promise<readonly Sender[]> => [
-  ...(await readSenders(...of)).senders,
-  ...shippedSenders(),
-];
+/** All senders, each name of a package only where neither the user nor we have it: a token may be sent by their data. */
+export function inOrder({ senders, packaged }: ReadSenders): readonly Sender[] {
+  const first = [...senders, ...shippedSenders()];
+  const names = new Set(first.map(({ name }) => name));
+  return [...first, ...packaged.filter(({ name }) => !names.has(name))];
+}
+
+export const knownSenders = async (...of: Parameters<typeof readSenders>): Promise<readonly Sender[]> =>
+  inOrder(await readSenders(...of));
 
 /** The senders of this package, by name. */
 export function shippedSenders(): readonly Sender[] {

@@ -2,7 +2,7 @@
  * `--register` and `--remove`. What they send is compared with what the SDK of the provider sends for the same webhook: its
  * calls and types are made from the published description of the interface (grammy's are written after that of Telegram).
  */
-import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -200,8 +200,11 @@ test.each(PROVIDERS.map((provider) => [provider.name, provider] as const))(
       });
     const token = ['--token-file', 'token'];
     const asked = await run(['--register', ...target, ...token], ['no']);
-    expect([asked.exitCode, state.made]).toEqual([2, 0]);
+    expect([asked.exitCode, state.asked]).toEqual([2, []]);
     expect(asked.out).toContain(URL_OF(name));
+    expect(asked.out).toContain(`GET ${api}/`);
+    const unasked = await run(['--remove', ...target, ...token], ['no']);
+    expect([unasked.exitCode, state.asked]).toEqual([2, []]);
 
     const made = await run(['--register', ...target, ...token, '--yes']);
     expect([made.exitCode, made.err]).toEqual([0, '']);
@@ -240,4 +243,87 @@ test('what is missing is said before anything is written', async () => {
   expect((await run('github', '--register', 'x', ...url)).err).toContain('found "x"');
   expect((await run('github', '--register', 'a/b', ...url)).err).toContain('--token-file');
   expect((await run('linear', '--register', ...url)).err).toContain('not known of linear');
+});
+
+/** A sender of a user or of a package, whose interface is where `api` and the path of its list say. */
+const senderFile = (api: string, path: string, header = '{authorization: "Bearer {token}"}'): string =>
+  `title: "GitHub\\nGET https://api.github.com"
+register:
+  token: a token
+  api: ${JSON.stringify(api)}
+  headers: ${header}
+  list: {path: ${JSON.stringify(path)}, url: url}
+  create: {path: /hooks, body: {url: "{url}"}}
+  remove: {method: DELETE, path: "/hooks/{id}"}
+`;
+
+test('a package takes no name of ours, and no token before a person knows where it goes', async () => {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.writeHead(200, { 'content-type': 'application/json' }).end('[]');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const api = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const host = new URL(api).host;
+  const folder = folderOf();
+  const inPackage = join(folder, 'node_modules/friendly/senders');
+  mkdirSync(inPackage, { recursive: true });
+  mkdirSync(join(folder, 'senders'));
+  writeFileSync(
+    join(folder, 'sluice.yaml'),
+    'hooks: { enabled: true, token: "${SLUICE_HOOK_TOKEN}", senders: [friendly] }\n',
+  );
+  const run = (name: string, answers: readonly string[], ...flags: readonly string[]): Promise<CliRun> =>
+    cli(
+      ['add', name, '--register', '--url', 'https://hooks.example.com', '--token-file', 'token', ...flags],
+      {
+        cwd: folder,
+        env: { SLUICE_HOOK_TOKEN: 'hook-token-of-the-test-0123456789' },
+        answers,
+      },
+    );
+  // Ours asks for a target, which the file of the package does not.
+  for (const name of ['github', 'gitlab']) {
+    writeFileSync(join(inPackage, `${name}.yaml`), senderFile(api, '/hooks'));
+    expect((await run(name, ['yes'])).err).toMatch(/it needs the (?:repository|project)/);
+  }
+  const examples = 'examples: [{name: a, body: {url: a}}]\n';
+  const write = (text: string): void => writeFileSync(join(inPackage, 'ghub.yaml'), text + examples);
+  write(senderFile(api, '/hooks'));
+  const refused = await run('ghub', ['no']);
+  expect(refused.exitCode).toBe(2);
+  expect(refused.out).toContain(`GET ${api}/hooks\nPOST ${api}/hooks\n`);
+  expect(asked).toEqual([]);
+  // One of a user comes before ours.
+  writeFileSync(join(folder, 'senders/gitlab.yaml'), senderFile(api, '/hooks') + examples);
+  expect((await run('gitlab', ['no'])).out).toContain(`GET ${api}/hooks\n`);
+  const elsewhere = [
+    ['http://api.example.com', '/hooks'],
+    [`http://localhost.example.com`, '/hooks'],
+    [`https://api.github.com@${host}?x`, '/hooks'],
+    [`https://user:pass@api.github.com`, '/hooks'],
+    ['https://api.github.com', `@${host}/hooks`],
+    ['https://api.github.com', '.{token}.example.com/hooks'],
+    ['https://api.github.com', `\t@${host}/hooks`],
+    ['https://api.github.com', ':8443/hooks'],
+    [api, '9/hooks'],
+    [api, '@example.com'],
+  ] as const;
+  for (const [where, path] of elsewhere) {
+    write(senderFile(where, path));
+    const { exitCode, err, out } = await run('ghub', [], '--yes');
+    expect([exitCode, asked, `${path}: ${err}`]).toEqual([
+      2,
+      [],
+      expect.stringMatching(/https:\/\/ only|leaves/),
+    ]);
+    expect(out + err).not.toContain(TOKEN);
+  }
+  const other = await run('ghub', ['yes'], '--api', 'http://api.example.com');
+  expect(other.err).toContain('https:// only');
+  write(senderFile(api, '/hooks'));
+  expect((await run('ghub', ['yes'])).exitCode).toBe(0);
+  expect(asked).toEqual(['/hooks', '/hooks']);
 });

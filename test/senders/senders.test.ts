@@ -5,7 +5,14 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostics } from '../../src/document/facts.ts';
 import { USUAL_SENDERS } from '../../src/hook/facts.ts';
-import { fileOf, findSender, otherKey, readSenders, shippedSenders } from '../../src/senders/senders.ts';
+import {
+  fileOf,
+  findSender,
+  knownSenders,
+  otherKey,
+  readSenders,
+  shippedSenders,
+} from '../../src/senders/senders.ts';
 import { PROVIDER_NAMES } from '../../src/verify/facts.ts';
 
 const SENDERS = shippedSenders();
@@ -77,7 +84,11 @@ describe('a file of a user', () => {
 
 test('no folder is no sender', async () => {
   const places = { mappingsDir: '/nowhere/mappings', senders: [] };
-  expect(await readSenders('/nowhere/sluice.yaml', places)).toEqual({ senders: [], diagnostics: [] });
+  expect(await readSenders('/nowhere/sluice.yaml', places)).toEqual({
+    senders: [],
+    packaged: [],
+    diagnostics: [],
+  });
 });
 
 test('senders of a package are read where node would look for it, after those of the user, and nothing of it runs', async () => {
@@ -92,8 +103,17 @@ test('senders of a package are read where node would look for it, after those of
   writeFileSync(join(folder, 'secret'), 'x');
   writeFileSync(join(folder, 'hooks/senders/acme.yaml'), 'title: Acme\n');
   const places = { mappingsDir: join(folder, 'hooks/mappings'), senders: ['@acme/senders', 'not-there'] };
-  const { senders, diagnostics } = await readSenders(join(folder, 'hooks/sluice.yaml'), places);
-  expect(senders.map(({ title }) => title)).toEqual(['Acme', 'Acme of the package']);
+  writeFileSync(join(inPackage, 'senders/github.yaml'), 'title: GitHub of the package\n');
+  writeFileSync(join(inPackage, 'senders/more.yaml'), 'title: More\n');
+  const { senders, packaged, diagnostics } = await readSenders(join(folder, 'hooks/sluice.yaml'), places);
+  expect(senders.map(({ title }) => title)).toEqual(['Acme']);
+  expect(packaged.map(({ title }) => title)).toEqual([
+    'Acme of the package',
+    'GitHub of the package',
+    'More',
+  ]);
+  const known = (await knownSenders(join(folder, 'hooks/sluice.yaml'), places)).map(({ title }) => title);
+  expect(known.filter((title) => /Acme|GitHub|More/.test(title))).toEqual(['Acme', 'GitHub', 'More']);
   const said = formatDiagnostics(diagnostics, { format: 'pretty', color: false });
   expect(said).toContain('there is no package not-there with a folder senders in node_modules');
   expect(said).toContain('../../../../secret is outside of the package');
