@@ -72,7 +72,16 @@ const lazyAdvice: Advise = async (findings, subjects) =>
   (await import('./advice/advice.ts')).advise(findings, subjects);
 
 async function loadOrThrow(config: string, sandbox: Sandbox): Promise<Generation> {
-  const options = { env: process.env, needSecrets: false, dev: true, sandbox, advise: lazyAdvice };
+  // Who runs tests of a folder runs its code.
+  const mayLoadPlugins = (): boolean => true;
+  const options = {
+    env: process.env,
+    needSecrets: false,
+    dev: true,
+    sandbox,
+    advise: lazyAdvice,
+    mayLoadPlugins,
+  };
   const { generation, diagnostics } = await loadGeneration(config, options);
   if (generation === undefined) throw new Error(formatDiagnostics(diagnostics));
   return generation;

@@ -9,6 +9,8 @@ import type {
 import { explainMissingPackages, findMissingPackages } from '../config/config.ts';
 import { within } from '../timers/timers.ts';
 import { loadPlugin } from './plugin.ts';
+
+export { pluginFiles } from './plugin.ts';
 import { discord } from './discord.ts';
 import { email } from './email.ts';
 import { github } from './github.ts';
@@ -39,6 +41,8 @@ export interface ChannelCatalog {
   readonly origins: ReadonlyMap<string, string>;
   /** Plugins that could not be loaded. */
   readonly problems: readonly PluginProblem[];
+  /** True where plugins were not loaded, which may bring more channels. */
+  readonly isPartial?: boolean;
 }
 
 export interface PluginProblem {
@@ -99,6 +103,24 @@ export async function loadChannelCatalog(
   }
   return { modules, origins, problems };
 }
+
+/**
+ * The built-in channels, and in place of plugins that are not loaded all other channels that are configured: nothing is
+ * known of their settings and recipients.
+ */
+export function catalogWithoutPlugins(configured: ConfiguredChannels): ChannelCatalog {
+  const modules = new Map(BUILT_IN.map((module) => [module.id, module]));
+  const notLoaded = (): Promise<never> => Promise.reject(new Error('its plugin is not loaded'));
+  for (const id of Object.keys(configured))
+    if (!modules.has(id))
+      modules.set(id, { id, settingsProblems: () => [], recipientProblem: () => undefined, open: notLoaded });
+  const origins = new Map([...modules.keys()].map((id) => [id, import.meta.url]));
+  return { modules, origins, problems: [], isPartial: true };
+}
+
+/** The ids of all channels, configured or not. */
+export const knownChannels = ({ modules, isPartial }: ChannelCatalog): ReadonlySet<string> | 'any' =>
+  isPartial === true ? 'any' : new Set(modules.keys());
 
 /** The module of a channel id or one of its aliases. */
 export function findChannelModule(catalog: ChannelCatalog, channel: string): ChannelModule | undefined {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { createRequire, findPackageJSON } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -31,6 +31,15 @@ export async function loadPlugin(spec: string, configDir: string): Promise<Loade
   const problem = moduleProblem(exported);
   if (problem !== undefined) throw new Error(`channel plugin ${spec}: ${problem}`);
   return { module: exported as ChannelModule, url };
+}
+
+/** The files that plugins begin with; undefined where one is not there. */
+export function pluginFiles(specs: readonly string[], configDir: string): readonly string[] | undefined {
+  try {
+    return specs.map((spec) => realpathSync(fileURLToPath(pluginUrl(spec, configDir))));
+  } catch {
+    return undefined;
+  }
 }
 
 function pluginUrl(spec: string, configDir: string): string {

@@ -62,6 +62,7 @@ const judging: CommandTable = {
       ['--strict', 'end with 1 for warnings, too'],
       ['--fix', 'make the changes that findings propose, then check again'],
       ['--kept', 'take the requests that the service kept as samples, too'],
+      ['--trust', 'say yes to the plugins as they are: this machine loads them from now on'],
       ['--explain <code>', 'print the page of a code: what is wrong, and examples'],
     ],
     load: async () => (await import('./check.ts')).check,

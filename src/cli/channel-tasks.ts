@@ -15,6 +15,7 @@ import {
   type ChannelModule,
   type OpenChannels,
 } from '../channels/channels.ts';
+import type { Generation } from '../generation/generation.ts';
 import { resolveTarget, sendChunks } from '../gateway/gateway.ts';
 import { clearControl } from '../telemetry/telemetry.ts';
 import type { Cli } from './command-line.ts';
@@ -61,16 +62,11 @@ function printChannels({ terminal }: Cli, rows: readonly ChannelVerdict[], last:
 }
 
 /** Asks every configured channel whether its credentials hold; for `sluice doctor`. */
-export async function tryChannels(
-  cli: Cli,
-  flags: ConfigFlags,
+export function tryChannels(
+  { config: { settings }, channelCatalog }: Generation,
   timeoutMs: number,
 ): Promise<readonly ChannelVerdict[]> {
-  let verdicts: readonly ChannelVerdict[] = [];
-  await withDesk(cli, flags, async (desk) => {
-    verdicts = await judgeChannels(desk, timeoutMs);
-  });
-  return verdicts;
+  return atDesk(settings, channelCatalog, (desk) => judgeChannels(desk, timeoutMs));
 }
 
 function judgeChannels(
@@ -233,10 +229,17 @@ async function withDesk(
   use: (desk: ChannelDesk) => Promise<void>,
 ): Promise<void> {
   const { settings, file } = await loadSettings(cli.terminal, flags, { needSecrets: true });
-  const catalog = await loadChannelCatalog(settings.plugins, dirname(file));
+  await atDesk(settings, await loadChannelCatalog(settings.plugins, dirname(file)), use);
+}
+
+async function atDesk<Result>(
+  settings: Settings,
+  catalog: ChannelCatalog,
+  use: (desk: ChannelDesk) => Promise<Result>,
+): Promise<Result> {
   const channels = openChannels(catalog, settings.channels);
   try {
-    await use({ settings, catalog, channels });
+    return await use({ settings, catalog, channels });
   } finally {
     await channels.stop();
   }

@@ -15,6 +15,7 @@ import { readKeptRequest } from '../hook/hook.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError, formatOneLine } from './terminal.ts';
 import { advise } from './lazy-advice.ts';
+import { pluginGate, trust } from './trust.ts';
 
 export interface CheckFlags extends JsonFlags {
   readonly format: 'pretty' | 'json' | 'github' | 'sarif';
@@ -25,6 +26,8 @@ export interface CheckFlags extends JsonFlags {
   readonly fix?: boolean;
   /** Take the requests that the service kept, and the shapes of them, as samples, too. */
   readonly kept?: boolean;
+  /** Say yes to the plugins as they are, then check. */
+  readonly trust?: boolean;
   /** A code, whose page is printed in place of a check. */
   readonly explain?: string;
 }
@@ -36,7 +39,9 @@ export async function check(cli: Cli, flags: CheckFlags): Promise<void> {
   const format = flags.json === true ? 'json' : flags.format;
   const sandbox = new Sandbox({ spare: 0 });
   try {
-    const options = { env: cli.terminal.env, needSecrets: false, sandbox, advise };
+    if (flags.trust === true) await trust(cli, flags);
+    const mayLoadPlugins = pluginGate(cli.terminal);
+    const options = { env: cli.terminal.env, needSecrets: false, sandbox, advise, mayLoadPlugins };
     const kept = flags.kept === true ? await keptSamples(cli, flags) : [];
     const check = (): Promise<Checked> => checkWithSamples(file, options, kept);
     if (flags.fix === true) await fix(cli, check);

@@ -17,7 +17,7 @@ import type { Cli } from './command-line.ts';
 import { findCasesFolder, findConfigFile, type JsonFlags, printFindings } from './config-file.ts';
 import { printJson } from './json.ts';
 import { CliError, type Terminal } from './terminal.ts';
-import { openWorkbench, type Workbench } from './workbench.ts';
+import { openWorkbench, type Workbench, type WorkbenchOptions } from './workbench.ts';
 
 export interface DiffFlags extends JsonFlags {
   /** Default: `test/golden` next to the configuration. */
@@ -56,9 +56,10 @@ interface Comparison {
 
 /** What becomes of the requests with the base, and with the files as they are. */
 async function compareWith(terminal: Terminal, given: Comparison): Promise<ImpactReport> {
+  const mayLoadPlugins = leavePlugins(terminal);
   const before = await openBaseWorkbench(terminal, given);
   try {
-    const after = await openWorkbench(terminal, { config: given.config });
+    const after = await openWorkbench(terminal, { config: given.config }, { mayLoadPlugins });
     try {
       return await compareOutcomes(given.cases, createGoldenEngine(before.generation), {
         after: createGoldenEngine(after.generation),
@@ -71,11 +72,23 @@ async function compareWith(terminal: Terminal, given: Comparison): Promise<Impac
   }
 }
 
+/** Another commit may have other code: neither side loads any, so that both are judged alike. */
+function leavePlugins(terminal: Terminal): NonNullable<WorkbenchOptions['mayLoadPlugins']> {
+  return ({ settings: { plugins } }) => {
+    terminal.err(
+      `diff loads no plugins (${plugins.join(', ')}): settings and recipients of their channels are not judged`,
+    );
+    return false;
+  };
+}
+
 function openBaseWorkbench(terminal: Terminal, { base, baseConfig }: Comparison): Promise<Workbench> {
-  return openWorkbench(terminal, { config: baseConfig }).catch((error: unknown) => {
-    if (!(error instanceof CliError)) throw error;
-    throw new CliError(`the base ${base} has errors, so there is nothing to compare with`, error.exitCode);
-  });
+  return openWorkbench(terminal, { config: baseConfig }, { mayLoadPlugins: () => false }).catch(
+    (error: unknown) => {
+      if (!(error instanceof CliError)) throw error;
+      throw new CliError(`the base ${base} has errors, so there is nothing to compare with`, error.exitCode);
+    },
+  );
 }
 
 interface Checkout {

@@ -13,6 +13,7 @@ import type { Terminal } from './terminal.ts';
 import { type MachineFinding, machineFindings } from './doctor-machine.ts';
 import { senderFindings } from './doctor-senders.ts';
 import { advise } from './lazy-advice.ts';
+import { pluginGate } from './trust.ts';
 import { existsSync } from 'node:fs';
 import { findStoreFile, openStorage } from '../storage/storage.ts';
 import { findWaits, waitLines } from './queue-waits.ts';
@@ -32,11 +33,12 @@ export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
   const file = findConfigFile(terminal, flags);
   const sandbox = new Sandbox({ spare: 0 });
   try {
-    const options = { env: terminal.env, needSecrets: true, sandbox, advise };
+    const mayLoadPlugins = pluginGate(terminal);
+    const options = { env: terminal.env, needSecrets: true, sandbox, advise, mayLoadPlugins };
     const { diagnostics, summary, proofs, generation } = await checkGeneration(file, options);
     const findings = [
       configurationFinding(diagnostics, summary),
-      ...(generation === undefined ? [] : await furtherFindings(cli, flags, generation)),
+      ...(generation === undefined ? [] : await furtherFindings(generation)),
     ];
     print(terminal, { findings, diagnostics, proofs }, flags);
     if (findings.some(({ ok }) => !ok)) cli.setExitCode(1);
@@ -62,13 +64,9 @@ function print(terminal: Terminal, { findings, diagnostics, proofs }: Report, { 
 }
 
 /** What needs a configuration without errors. */
-async function furtherFindings(
-  cli: Cli,
-  flags: JsonFlags,
-  generation: Generation,
-): Promise<readonly MachineFinding[]> {
+async function furtherFindings(generation: Generation): Promise<readonly MachineFinding[]> {
   const { config } = generation;
-  const [channels, mail] = await Promise.all([channelFindings(cli, flags, config), mailFinding(config)]);
+  const [channels, mail] = await Promise.all([channelFindings(generation), mailFinding(config)]);
   return [
     ...(await machineFindings(config)),
     ...(await queueFindings(config)),
@@ -91,15 +89,11 @@ function configurationFinding(diagnostics: readonly Finding[], summary: string):
 }
 
 /** Asks each platform whether the credentials hold; nothing is sent to anybody. */
-async function channelFindings(
-  cli: Cli,
-  flags: JsonFlags,
-  { settings }: LoadedConfig,
-): Promise<readonly MachineFinding[]> {
-  if (Object.keys(settings.channels).length === 0) {
+async function channelFindings(generation: Generation): Promise<readonly MachineFinding[]> {
+  if (Object.keys(generation.config.settings.channels).length === 0) {
     return [{ area: 'channels', ok: true, text: 'none: replies are stored and not delivered' }];
   }
-  const verdicts = await tryChannels(cli, flags, CHANNEL_TIMEOUT_MS);
+  const verdicts = await tryChannels(generation, CHANNEL_TIMEOUT_MS);
   return verdicts.map(({ channel, ok, account, code, message }) => ({
     area: 'channels',
     ok,

@@ -29,7 +29,9 @@ export interface Mutating {
 export async function mutate(terminal: Terminal, options: Mutating): Promise<boolean> {
   const { generation, cases } = options;
   const sandbox = new Sandbox({ spare: 0 });
-  const load = { env: terminal.env, needSecrets: false, dev: true, sandbox, reuse: generation };
+  const mayLoadPlugins = (): boolean => generation.channelCatalog.isPartial !== true;
+  const how = { needSecrets: false, dev: true, mayLoadPlugins };
+  const load = { ...how, env: terminal.env, sandbox, reuse: generation };
   const before = await textsOf(cases, generation);
   const parsed = new Map();
   let [tried, noticed] = [0, 0];

@@ -61,7 +61,7 @@ export async function openConsole(
     keyFiles: consoleKeyFiles(configFile, env),
     log,
     goldenDir: join(dirname(configFile), 'test', 'golden'),
-    openWorkshop: () => createWorkshop(configFile, env),
+    openWorkshop: () => createWorkshop(configFile, env, () => true),
   });
 }
 
@@ -151,8 +151,12 @@ function workOf({ generation, diagnostics }: LoadedGeneration, base?: Generation
 }
 
 /** Loads generations beside the one that is live, as `sluice check` and `sluice explain` do. */
-export function createWorkshop(configFile: string, env: NodeJS.ProcessEnv): Workshop {
-  const options = { env, needSecrets: false, dev: true, sandbox: new Sandbox(), advise };
+export function createWorkshop(
+  configFile: string,
+  env: NodeJS.ProcessEnv,
+  mayLoadPlugins: GenerationOptions['mayLoadPlugins'] = () => false,
+): Workshop {
+  const options = { env, needSecrets: false, dev: true, sandbox: new Sandbox(), advise, mayLoadPlugins };
   let base: Generation | undefined;
   return {
     load: async (folders) => {

@@ -9,6 +9,7 @@ import { Sandbox } from '../sandbox/sandbox.ts';
 import { type ConfigFlags, findConfigFile, printFindings } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import { advise } from './lazy-advice.ts';
+import { pluginGate } from './trust.ts';
 
 /** A generation loaded for authors: nothing served, closed when the command ends. */
 export interface Workbench {
@@ -25,6 +26,8 @@ export interface WorkbenchOptions {
   /** True for commands that judge or make proofs. */
   readonly needSecrets?: boolean;
   readonly coverage?: boolean;
+  /** Default: where this machine said yes to them. */
+  readonly mayLoadPlugins?: NonNullable<GenerationOptions['mayLoadPlugins']>;
   /** Processes that run transforms; default 1, more where calls go on at the same time. */
   readonly workers?: number;
 }
@@ -36,9 +39,15 @@ export async function openWorkbench(
   options: WorkbenchOptions = {},
 ): Promise<Workbench> {
   const file = findConfigFile(terminal, flags);
-  const { needSecrets = false, coverage = false, workers = 1 } = options;
+  const {
+    needSecrets = false,
+    coverage = false,
+    workers = 1,
+    mayLoadPlugins = pluginGate(terminal),
+  } = options;
   const sandbox = new Sandbox({ workers, spare: 0 });
-  const load = (): Promise<LoadedGeneration> => loadAloud(terminal, file, { needSecrets, coverage, sandbox });
+  const load = (): Promise<LoadedGeneration> =>
+    loadAloud(terminal, file, { needSecrets, coverage, sandbox, mayLoadPlugins });
   const { generation, diagnostics } = await load();
   if (generation !== undefined) return workbenchOf(generation, { diagnostics, sandbox, load });
   await sandbox.stop();

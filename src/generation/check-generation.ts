@@ -33,6 +33,7 @@ export async function checkGeneration(file: string, options: GenerationOptions):
   if (transforms === undefined) return { diagnostics, summary: '', ...NOTHING_TO_TELL };
   const types = await typecheckTransforms(transforms.dir, transforms.refs, {
     configDir: dirname(resolve(file)),
+    isTrusted: options.env['SLUICE_TRUST'] !== 'no',
   });
   const mappings = generation?.table.mappings.length ?? 0;
   const modules = generation?.transforms.hashes.size ?? 0;

@@ -1,5 +1,5 @@
 import { thinkingLevel } from '../action.ts';
-import { recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
+import { knownChannels, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from '../hook/hook.ts';
 import type { RoutingTable } from '../mapping/mapping.ts';
@@ -20,7 +20,7 @@ export function createEvaluationSettings({
     ...hookRules(config),
     table,
     agents: { aliases: agents.defaults.aliases, models: agents.defaults.models },
-    channels: new Set(channelCatalog.modules.keys()),
+    channels: knownChannels(channelCatalog),
     recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
     findOwnComment: commentFinder(config),
     dialect: config.dialect,

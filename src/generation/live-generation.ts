@@ -103,6 +103,7 @@ function loader({ configFile, env, makeToken, onDiagnostics, advise }: LiveOptio
     needSecrets: true,
     dev,
     isServing: !dev,
+    mayLoadPlugins: () => true,
     sandbox,
     ...defined({ advise }),
   };

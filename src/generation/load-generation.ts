@@ -14,7 +14,9 @@ import {
 import { byWeight, type Finding, type OpenTexts } from '../document/document.ts';
 import type { Subject } from '../finding.ts';
 import {
+  catalogWithoutPlugins,
   findChannelModule,
+  knownChannels,
   loadChannelCatalog,
   recipientProblem,
   type ChannelCatalog,
@@ -84,6 +86,8 @@ export interface GenerationOptions {
   readonly reuse?: Pick<Generation, 'table' | 'transforms'>;
   /** For an editor, which shows the rest meanwhile: no transform is loaded anew, and what would call one fails. */
   readonly withoutTransforms?: boolean;
+  /** Whether plugins, which run with all rights of this process, may be loaded; default: none is. */
+  readonly mayLoadPlugins?: (config: LoadedConfig) => boolean | Promise<boolean>;
   /** Says what to do about findings; they refuse the same without it. */
   readonly advise?: Advise;
   /** For a service: advice is asked only where there is a finding, so that a start without one never loads it. */
@@ -173,7 +177,11 @@ interface LoadedParts {
 
 async function loadParts(config: LoadedConfig, options: GenerationOptions): Promise<LoadedParts> {
   const directory = dirname(config.file);
-  const channelCatalog = await loadChannelCatalog(config.settings.plugins, directory);
+  const { plugins, channels } = config.settings;
+  const loadsAll = plugins.length === 0 || (await options.mayLoadPlugins?.(config)) === true;
+  const channelCatalog = loadsAll
+    ? await loadChannelCatalog(plugins, directory)
+    : catalogWithoutPlugins(channels);
   const references = createReferenceReader({ env: options.env, directory });
   const mappings = await compile(config, channelCatalog, { ...options, references });
   const transformsDir = options.folders?.transformsDir ?? config.settings.hooks.transformsDir;
@@ -264,15 +272,15 @@ async function loadRemaining(
   remaining: RemainingConfig,
   sandbox: Sandbox,
 ): Promise<Pick<LoadedMappings, 'diagnostics' | 'subjects'>> {
-  const mappings = await loadMappings({ ...remaining, inline: remaining.inlineMappings, presets: [] });
+  const { inlineMappings: inline } = remaining;
+  // A plugin that is not loaded here may bring the channel.
+  const mappings = await loadMappings({ ...remaining, inline, presets: [], channels: 'any' });
   const transforms = await sandbox.loadTransforms(remaining.transformsDir, mappings.transforms, {
     isLookedAt: true,
   });
   transforms.release();
-  // A plugin that is not loaded here may bring the channel.
-  const found = mappings.diagnostics.filter(({ code }) => code !== 'UNKNOWN_CHANNEL');
   return {
-    diagnostics: [...found, ...transforms.diagnostics],
+    diagnostics: [...mappings.diagnostics, ...transforms.diagnostics],
     subjects: [...mappings.subjects, ...transforms.subjects],
   };
 }
@@ -298,7 +306,7 @@ function compile(
     otherKey,
     ...(open && { open }),
     recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
-    hasThreads: (channel) => findChannelModule(catalog, channel)?.hasThreads === true,
+    hasThreads: (channel) => (findChannelModule(catalog, channel)?.hasThreads ?? catalog.isPartial) === true,
     ...mappingReferences(references, needSecrets),
   });
 }
@@ -319,11 +327,11 @@ function kindOf(runner: RunnerSettings | undefined): string | undefined {
 }
 
 /** What mappings may name. */
-function knownNames({ settings: { hooks, agents, gateway } }: LoadedConfig, { modules }: ChannelCatalog) {
+function knownNames({ settings: { hooks, agents, gateway } }: LoadedConfig, catalog: ChannelCatalog) {
   return {
     models: agents.defaults.models,
     aliases: agents.defaults.aliases,
-    channels: modules.keys(),
+    channels: knownChannels(catalog),
     runners: Object.keys(gateway.runners),
     defaultRunner: kindOf(gateway.runners['default']),
     workFolders: Object.keys(gateway.workFolders),

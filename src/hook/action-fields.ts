@@ -108,7 +108,7 @@ export function channel(values: RawFields, at: FieldContext): string {
   if (given === undefined || given === LAST_CHANNEL) return LAST_CHANNEL;
   const { channels } = at.settings;
   const id = channelIdOf(given);
-  if (channels.has(id)) return id;
+  if (channels === 'any' || channels.has(id)) return id;
   const known = [LAST_CHANNEL, ...channels].join(', ');
   throw fieldError('channel', `channel is not a known one; expected one of ${known}`, 'unknown_channel');
 }

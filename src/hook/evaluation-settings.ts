@@ -10,8 +10,8 @@ export interface EvaluationSettings {
     /** Allow-list with aliases resolved; undefined: any model; empty: no override at all. */
     readonly models: readonly string[] | undefined;
   };
-  /** Ids of all known channels, plugins included, configured or not; without `last`. */
-  readonly channels: ReadonlySet<string>;
+  /** Ids of all known channels, plugins included, configured or not; without `last`; `any` where not all are known. */
+  readonly channels: ReadonlySet<string> | 'any';
   /** What is wrong with a recipient on a channel, or undefined. */
   recipientProblem?(channel: string, to: string): string | undefined;
   /** The run behind a comment that this service wrote, or undefined for somebody else's. */

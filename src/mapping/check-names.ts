@@ -50,6 +50,7 @@ export function checkChannel(
   const name = written.trim().toLowerCase();
   if (name === '' || name === LAST_CHANNEL || holdsReference(written)) return undefined;
   const id = channelIdOf(name);
+  if (options.channels === 'any') return id;
   const known = new Set([...CHANNEL_IDS, ...(options.channels ?? [])]);
   if (known.has(id)) return id;
   reporter.report(path, {

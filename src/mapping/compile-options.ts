@@ -12,8 +12,8 @@ export interface MappingEntry {
 
 /** What mappings may name; where a list is absent the names are not checked. */
 export interface CompileOptions {
-  /** Channel ids besides the built-in ones. */
-  readonly channels?: Iterable<string>;
+  /** Channel ids besides the built-in ones; `any` where not all are known. */
+  readonly channels?: ReadonlySet<string> | 'any';
   /** `hooks.path`: what senders write before the hook name. */
   readonly hooksPath?: string;
   /** `agents.defaults.models` with aliases resolved. */

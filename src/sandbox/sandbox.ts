@@ -22,6 +22,7 @@ export { defineTransform } from './author.ts';
 export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
 export { runTransformUnsandboxed, type UnsandboxedRun } from './host/run-unsandboxed.ts';
 export { SANDBOX_CODES } from './sandbox-codes.ts';
+export { hashModules } from './loader/hash-modules.ts';
 export { type Typecheck, typecheckTransforms, type TypecheckOptions } from './loader/typecheck.ts';
 export type { Protection } from './host/worker-command.ts';
 export type { PoolEvent as SandboxEvent } from './host/pool.ts';

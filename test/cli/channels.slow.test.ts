@@ -1,4 +1,8 @@
+import { existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { openProject } from '../../src/cli/lsp.ts';
+import { createWorkshop } from '../../src/cli/serve-console.ts';
 import { openBench, serveBench, type Bench } from '../support/cli-service.ts';
 import { startPlatform, type PlatformReply, type PlatformServer } from '../support/platform-server.ts';
 
@@ -120,4 +124,114 @@ test.each([
   const bench = await openTelegram();
   const result = await bench.run(['channels', 'use', ...args]);
   expect(result).toMatchObject({ exitCode: 2, err: expect.stringContaining(message) as unknown });
+});
+
+describe('plugins of a folder that somebody opens', () => {
+  /** Each time in another folder, as a process loads a module once: what runs writes a file beside itself. */
+  const NOTES = `import { appendFileSync } from 'node:fs';
+export const note = () => appendFileSync(new URL('ran', import.meta.url), 'x');
+`;
+  const files = {
+    'sluice.yaml':
+      'hooks: {enabled: true, token: "${SLUICE_HOOK_TOKEN}"}\nplugins: [./pager.mjs, paging]\nchannels: {pager: {}, paging: {}}\n',
+    'mappings/a.yaml': `- {id: a, match: {path: a}, messageTemplate: "{{text}}", channel: pager, to: me}
+- {id: b, match: {path: b}, messageTemplate: "{{text}}", channel: paging, to: me}
+`,
+    'test/golden/a.request.yaml': 'path: a\nbody: {text: hello}\n',
+    'note.mjs': NOTES,
+    'pager.mjs': `import { note } from './note.mjs';\nnote();\n${plugin('pager', '')}`,
+    'node_modules/paging/package.json': '{"name": "paging", "exports": {"import": "./paging.mjs"}}',
+    'node_modules/paging/paging.mjs': `import { note } from '../../note.mjs';\nnote();\n${plugin('paging', '')}`,
+  };
+  const COMMANDS = [
+    ['check'],
+    ['check', '--format', 'json'],
+    ['test'],
+    ['test', '--mutate'],
+    ['routes'],
+    ['explain', 'test/golden/a.request.yaml'],
+    ['replay', 'test/golden/a.request.yaml'],
+    ['doctor'],
+    ['diff', '.'],
+    ['types', 'a'],
+    ['send', 'test/golden/a.request.yaml', '--dry-run'],
+  ];
+  const open = (): { bench: Bench; env: NodeJS.ProcessEnv; hasRun: () => boolean } => {
+    const bench = openBench(files);
+    const state = openBench();
+    const env = { SLUICE_HOOK_TOKEN: 'a-hook-token-0123456789', XDG_STATE_HOME: state.folder };
+    return { bench, env, hasRun: () => existsSync(join(bench.folder, 'ran')) };
+  };
+
+  test('no command, editor or agent runs them, and what a command leaves out is said', async () => {
+    const { bench, env, hasRun } = open();
+    for (const args of COMMANDS) {
+      const { out, err } = await bench.run(args, { env });
+      expect([args, hasRun()]).toEqual([args, false]);
+      // Nothing is claimed of a channel that a plugin may bring.
+      expect(out + err).not.toMatch(/UNKNOWN_CHANNEL|there is no channel/);
+      if (args[0] !== 'types' && args[0] !== 'send')
+        expect(`${args.join(' ')}: ${err}`).toMatch(/not loaded: pager\.mjs, paging|diff loads no plugins/);
+    }
+    const file = join(bench.folder, 'sluice.yaml');
+    const project = openProject(file, env);
+    for await (const { diagnostics } of project.load({ texts: new Map(), parsed: new Map() }, true))
+      expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([]);
+    await project.close();
+    const workshop = createWorkshop(file, env);
+    expect((await workshop.load()).generation).toBeDefined();
+    await workshop.stop();
+    expect(hasRun()).toBe(false);
+  });
+
+  test('a yes holds for this folder and these files, and a variable speaks for a machine of CI', async () => {
+    const ways: readonly [string, (bench: Bench) => void][] = [
+      ['a file of a plugin', ({ put }) => put('note.mjs', `${NOTES}//`)],
+      [
+        'a file of its package',
+        ({ put }) => put('node_modules/paging/package.json', '{"name": "paging", "exports": "./paging.mjs"}'),
+      ],
+      [
+        'another plugin',
+        ({ put }) => put('sluice.yaml', files['sluice.yaml'].replace('paging]', './more.mjs]')),
+      ],
+      [
+        'a link in its place',
+        ({ folder, put }) => {
+          put('elsewhere.mjs', files['pager.mjs']);
+          rmSync(join(folder, 'pager.mjs'));
+          symlinkSync('elsewhere.mjs', join(folder, 'pager.mjs'));
+        },
+      ],
+    ];
+    for (const [what, change] of ways) {
+      const { bench, env, hasRun } = open();
+      bench.put('more.mjs', files['pager.mjs']);
+      expect(await bench.run(['check', '--trust'], { env: { ...env, SLUICE_TRUST: 'no' } })).toMatchObject({
+        exitCode: 2,
+      });
+      expect(hasRun()).toBe(false);
+      const { err, exitCode } = await bench.run(['check', '--trust'], { env });
+      expect([exitCode, err]).toEqual([
+        0,
+        expect.stringMatching(/^this machine loads .*pager\.mjs, paging\n$/),
+      ]);
+      expect([what, hasRun()]).toEqual([what, true]);
+      expect((await bench.run(['routes'], { env })).err).toBe('');
+      expect((await bench.run(['routes'], { env: { ...env, SLUICE_TRUST: 'no' } })).err).toBe('');
+      // Another folder with the same files, and another user, said nothing.
+      const other = open();
+      expect((await other.bench.run(['routes'], { env })).err).toContain('not loaded');
+      expect((await bench.run(['routes'], { env: other.env })).err).toContain('not loaded');
+      change(bench);
+      expect([what, (await bench.run(['routes'], { env })).err]).toEqual([
+        what,
+        expect.stringContaining('not loaded'),
+      ]);
+    }
+    const { bench, env, hasRun } = open();
+    expect(await bench.run(['routes'], { env: { ...env, SLUICE_TRUST: 'yes' } })).toMatchObject({ err: '' });
+    expect(hasRun()).toBe(true);
+    expect(readFileSync(join(bench.folder, 'ran'), 'utf8')).toBe('xx');
+  });
 });

@@ -35,7 +35,7 @@ const env = { PATH: '/usr/bin:/bin', HOME: '/nonexistent', CODEX_API_KEY: 'key-f
 export async function check(folder: string): Promise<readonly Finding[]> {
   const sandbox = new Sandbox({ workers: 1, spare: 0 });
   try {
-    const options = { env, needSecrets: false, dev: true, sandbox, advise };
+    const options = { env, needSecrets: false, dev: true, sandbox, advise, mayLoadPlugins: () => true };
     return (await loadGeneration(join(folder, 'sluice.yaml'), options)).diagnostics;
   } finally {
     await sandbox.stop();

@@ -128,7 +128,7 @@ describe('a mapping', () => {
 
   test('may name what the configuration has, under any of its names', () => {
     const options = {
-      channels: ['matrix'],
+      channels: new Set(['matrix']),
       models: ['anthropic/claude'],
       aliases: { opus: 'anthropic/claude', mini: 'openai/mini' },
       runners: ['claude'],

@@ -23,14 +23,20 @@ interface Compiler extends CompilerName {
 export interface CompilerSearch {
   /** Folder of the configuration. */
   readonly configDir: string;
+  /** False where no code of the configuration's project is run; default true. */
+  readonly isTrusted?: boolean;
   /** Folder of Sluice itself; default the one this file belongs to. */
   readonly sluiceDir?: string;
 }
 
 const OWN_DIR = fileURLToPath(new URL('../../..', import.meta.url));
 
-export function findCompiler({ configDir, sluiceDir = OWN_DIR }: CompilerSearch): Compiler | undefined {
-  for (const folder of projectFolders(configDir)) {
+export function findCompiler({
+  configDir,
+  isTrusted = true,
+  sluiceDir = OWN_DIR,
+}: CompilerSearch): Compiler | undefined {
+  for (const folder of isTrusted ? projectFolders(configDir) : []) {
     const compiler = compilerIn(folder, false);
     if (compiler !== undefined) return compiler;
   }

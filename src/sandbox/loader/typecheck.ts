@@ -186,7 +186,15 @@ function sentence(words: readonly string[]): string {
   return `${text.charAt(0).toLowerCase()}${text.slice(1, 1600)}`;
 }
 
-function notChecked(ref: TransformRef, { configDir, cwd }: TypecheckOptions): Finding {
+function notChecked(ref: TransformRef, { configDir, cwd, isTrusted = true }: TypecheckOptions): Finding {
+  if (!isTrusted)
+    return {
+      severity: 'warning',
+      code: 'TRANSFORM_TYPES_NOT_CHECKED',
+      message: say`the types of transforms were not checked: SLUICE_TRUST is no, so the TypeScript of the folder is not run`,
+      at: ref.at,
+      hint: say`run sluice check in a terminal`,
+    };
   return {
     severity: 'warning',
     code: 'TRANSFORM_TYPES_NOT_CHECKED',
