@@ -14,7 +14,7 @@ import { clearLine } from '../telemetry/telemetry.ts';
 import { indent, ownerText, runnerNamed } from '../explanation/explanation.ts';
 import { bodySize } from './listings.ts';
 import { awaitedUntil, type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
-import { isToRetry, stateText, usdText } from './run-words.ts';
+import { costText, isToRetry, stateText } from './run-words.ts';
 import { formatSpan } from './terminal.ts';
 
 /** The decision: what was answered. */
@@ -115,7 +115,10 @@ function turnLines(
     ...(usage === undefined
       ? []
       : [
-          `  tokens ${usage.inputTokens ?? '?'} in, ${usage.outputTokens ?? '?'} out${usage.costUsd === undefined ? '' : `; cost ${usdText(usage.costUsd)}`}`,
+          [
+            `  tokens ${usage.inputTokens ?? '?'} in, ${usage.outputTokens ?? '?'} out`,
+            ...costText(usage),
+          ].join('; '),
         ]),
     ...(lastError === undefined ? [] : errorLines(lastError)),
     ...replyLines(reply, action),

@@ -26,7 +26,7 @@ import { clearLine } from '../telemetry/telemetry.ts';
 import type { GatewaySettings } from '../config/config.ts';
 import { isoTimes, printJson } from './json.ts';
 import { awaitedUntil, type QueueWaits, waitReason, waitsBehind } from './queue-waits.ts';
-import { stateOf, usdText } from './run-words.ts';
+import { costText, stateOf, usdText } from './run-words.ts';
 import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
 
 export interface ListingOptions {
@@ -95,8 +95,8 @@ const errorText = (error: { code: string; message: string } | undefined): string
 /** Tokens in and out, and money, where the runner told them. */
 function tokensOf({ usage }: RunRecord): string {
   if (usage === undefined) return '';
-  const { inputTokens = '?', outputTokens = '?', costUsd } = usage;
-  return `${inputTokens} + ${outputTokens}${costUsd === undefined ? '' : `, ${usdText(costUsd)}`}`;
+  const { inputTokens = '?', outputTokens = '?' } = usage;
+  return [`${inputTokens} + ${outputTokens}`, ...costText(usage)].join(', ');
 }
 
 function messageText({ action, eventCount }: RunRecord): string {
@@ -295,7 +295,14 @@ export const costsListing: Listing<CostRecord> = {
     ['runner', ({ runner }) => runner],
     ['turns', ({ turns }) => String(turns)],
     ['tokens', ({ inputTokens, outputTokens }) => `${inputTokens} + ${outputTokens}`],
-    ['cost', ({ usd }) => (usd === 0 ? '' : usdText(usd))],
+    [
+      'cost',
+      ({ usd, costUnknown }) =>
+        [
+          ...(usd === 0 ? [] : [usdText(usd)]),
+          ...(costUnknown === 0 ? [] : [`of ${costUnknown} not known`]),
+        ].join(', '),
+    ],
   ],
   fetch: (storage, options) => storage.listCosts(query(options)),
   printJson: (terminal, rows) => printJson(terminal, 'costs', { costs: rows }),

@@ -23,4 +23,10 @@ export function stateText(run: Ended & Pick<RunRecord, 'attempts'>): string {
   return `${state}${isSaid ? '' : `, ${outcome}`} after ${attempts} attempt${attempts === 1 ? '' : 's'}`;
 }
 
+/** What a run cost, where its agent says it. */
+export function costText({ costUsd, isCostUnknown }: NonNullable<RunRecord['usage']>): readonly string[] {
+  if (costUsd !== undefined) return [`cost ${usdText(costUsd)}`];
+  return isCostUnknown === true ? ['cost not known'] : [];
+}
+
 export const usdText = (usd: number): string => `$${usd.toFixed(usd < 1 ? 4 : 2)}`;

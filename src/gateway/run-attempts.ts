@@ -1,5 +1,11 @@
-import { COST_UNKNOWN, failedTurn, type RunnerOptions, type TurnResult } from '../runners/runners.ts';
-import type { AgentRun, AttemptFailure } from '../storage/storage.ts';
+import {
+  COST_UNKNOWN,
+  failedTurn,
+  tellsMoney,
+  type RunnerOptions,
+  type TurnResult,
+} from '../runners/runners.ts';
+import type { AgentRun, AttemptFailure, RunDeadLetter } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
 import type { CutOff } from './cut-off.ts';
 import type { AlertSubject } from './alerts.ts';
@@ -84,7 +90,7 @@ export class RunAttempts {
     const isOk = ended.kind === 'completed' && ended.outcome === 'ok';
     const result =
       cancelled.aborted && !isOk
-        ? { ...failedTurn(CANCELLED.code, messageOf(CANCELLED, ended)), ...usageOf(ended) }
+        ? { ...failedTurn(CANCELLED.code, withCost(CANCELLED, usageOf(ended)).message), ...usageOf(ended) }
         : ended;
     if (signal.aborted && !cancelled.aborted && !isOk) return this.#interrupted(run, result, target);
     await this.#tell(run, result, {
@@ -112,15 +118,21 @@ export class RunAttempts {
     if (hasBegun && !this.#cutOff.ended.aborted) return this.crashed(run);
     const retryAt = this.#context.now();
     const how = { retryAt, isHeld: true, hasBegun, runner, ...usageOf(result) };
-    await this.#requeue(run, { ...RUN_ENDED_BY_CRASH, message: messageOf(RUN_ENDED_BY_CRASH, result) }, how);
+    await this.#requeue(run, withCost(RUN_ENDED_BY_CRASH, how), how);
   }
 
   /** The process that performed the run died, and the run may be why. */
   async crashed(run: AgentRun): Promise<void> {
     const decision = decideRepeat(this.#policyOf(run), run.attempts, { random: 0 });
-    if (decision.kind === 'give-up') return this.#giveUp(run, RUN_ENDED_BY_CRASH);
+    const { settings } = this.#context.configuration();
+    const { runner } = targetOf(run.action, settings);
+    const taker = settings.gateway.runners[runner];
+    const isTold = taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker);
+    const used = isTold ? { runner, usage: { isCostUnknown: true } as const } : {};
+    const error = withCost(RUN_ENDED_BY_CRASH, used);
+    if (decision.kind === 'give-up') return this.#giveUp(run, error, used);
     // At once: a delay would let later runs of the same key overtake.
-    await this.#requeue(run, RUN_ENDED_BY_CRASH, { retryAt: this.#context.now(), hasBegun: true });
+    await this.#requeue(run, error, { retryAt: this.#context.now(), hasBegun: true, ...used });
   }
 
   /** Puts a claimed run back to where it stood, as if it had never been claimed. */
@@ -307,10 +319,14 @@ export class RunAttempts {
     if (how.isHeld !== true) this.#counters.repeated += 1;
   }
 
-  async #giveUp(run: AgentRun, error: RunError): Promise<void> {
+  async #giveUp(
+    run: AgentRun,
+    error: RunError,
+    used: Pick<RunDeadLetter, 'usage' | 'runner'> = {},
+  ): Promise<void> {
     const { ending, deadLetter } = deadEnding(run, error, this.#context.now());
     const isDone = await this.#persist(run, 'end', () =>
-      this.#context.storage.deadLetterRun(run.id, deadLetter),
+      this.#context.storage.deadLetterRun(run.id, { ...deadLetter, ...used }),
     );
     // One that had not begun was approved or given up meanwhile.
     if (!isDone && run.state !== 'active') return;
@@ -332,11 +348,11 @@ export class RunAttempts {
 const usageOf = (result: TurnResult): Pick<Completed, 'usage'> =>
   result.kind === 'completed' && result.usage !== undefined ? { usage: result.usage } : {};
 
-/** Why the turn was ended from here, and that its cost is not known where its runner says so. */
-const messageOf = ({ message }: RunError, ended: TurnResult): string =>
-  ended.kind === 'completed' && ended.error?.message.endsWith(COST_UNKNOWN) === true
-    ? message + COST_UNKNOWN
-    : message;
+/** That its cost is not known, where that is so. */
+const withCost = ({ code, message }: RunError, { usage }: Pick<Completed, 'usage'>): RunError => ({
+  code,
+  message: message + (usage?.isCostUnknown === true ? COST_UNKNOWN : ''),
+});
 
 /** Whether a run that failed has an attempt left, as its mapping says. */
 const isTakenAgain = ({ action: { retry }, attempts }: AgentRun, result: Completed): boolean =>

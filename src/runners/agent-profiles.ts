@@ -1,7 +1,5 @@
-import { readJson } from '../json.ts';
-import { field, textField } from '../outgoing/outgoing.ts';
 import type { AgentAccess } from '../config/config.ts';
-import type { TokenUsage } from '../storage/storage.ts';
+import { type AgentReport, readClaude, readCodex, readGemini, readOpencode } from './agent-reports.ts';
 
 /** A conversation as the agent's own command line names it. */
 export interface AgentSession {
@@ -18,20 +16,6 @@ export interface AgentArguments {
   readonly thinking: string | undefined;
   /** The operator's own. */
   readonly extra: readonly string[];
-}
-
-/** What an agent printed. */
-export interface AgentReport {
-  readonly reply: string;
-  /** What went wrong, in the agent's words; absent where nothing did. */
-  readonly error?: string | undefined;
-  readonly usage?: TokenUsage | undefined;
-  /** The name the agent gave the conversation. */
-  readonly sessionId?: string | undefined;
-  /** The status its model's server answered with, where an error tells it. */
-  readonly status?: number | undefined;
-  /** Whether its model has said or done anything before an error; absent where the agent does not tell. */
-  readonly hasActed?: boolean | undefined;
 }
 
 /** An access in an agent's own words. */
@@ -224,134 +208,4 @@ function effortOf(thinking: string | undefined): string | undefined {
 function codexEffort(thinking: string | undefined): string | undefined {
   const effort = effortOf(thinking);
   return effort === undefined ? undefined : `model_reasoning_effort="${effort}"`;
-}
-
-function readClaude(stdout: string): AgentReport | undefined {
-  const report = lastObject(stdout);
-  const reply = textField(report, 'result');
-  if (reply === undefined) return undefined;
-  const usage = field(report, 'usage');
-  const failed = field(report, 'is_error') === true;
-  // Of a turn that failed before its model answered, no tokens were counted.
-  const hasActed = field(usage, 'output_tokens') !== 0 || field(report, 'num_turns') !== 1;
-  const status = numberField(report, 'api_error_status');
-  return {
-    reply: failed ? '' : reply,
-    usage: used({ ...usageOf(usage), costUsd: field(report, 'total_cost_usd') }),
-    ...(failed ? { error: reply, status, hasActed } : {}),
-  };
-}
-
-function readCodex(stdout: string): AgentReport | undefined {
-  const events = objectLines(stdout);
-  if (events.length === 0) return undefined;
-  const items = events.map((event) => field(event, 'item'));
-  const texts = items.filter(isOf('agent_message')).map(textOf);
-  const started = events.find(isOf('thread.started'));
-  const completed = events.findLast(isOf('turn.completed'));
-  const failure = events.find(isOf('turn.failed'));
-  return {
-    reply: texts.at(-1) ?? '',
-    sessionId: textField(started, 'thread_id'),
-    usage: used(usageOf(field(completed, 'usage'))),
-    error: failure === undefined ? undefined : (textField(field(failure, 'error'), 'message') ?? 'no reason'),
-    hasActed: items.some((item) => item !== undefined && !isOf('error')(item)),
-  };
-}
-
-/** Its exit code, and the code of its error, where it could not log in: nothing was asked for yet. */
-const GEMINI_NO_LOGIN = 41;
-
-function readGemini(stdout: string): AgentReport | undefined {
-  const report = lastObject(stdout);
-  const error = textField(field(report, 'error'), 'message');
-  const reply = textField(report, 'response');
-  if (reply === undefined && error === undefined) return undefined;
-  const code = numberField(field(report, 'error'), 'code');
-  const isLogin = code === GEMINI_NO_LOGIN;
-  const models = field(field(report, 'stats'), 'models');
-  const tokens = Object.values(models ?? {}).map((model) => field(model, 'tokens'));
-  const usage = used({
-    inputTokens: sumOf(tokens, 'prompt'),
-    outputTokens: sumOf(tokens, 'candidates'),
-  });
-  return {
-    reply: reply ?? '',
-    error,
-    usage,
-    ...(isLogin ? { status: 401, hasActed: false } : { status: code }),
-  };
-}
-
-function readOpencode(stdout: string): AgentReport | undefined {
-  const events = objectLines(stdout);
-  if (events.length === 0) return undefined;
-  const parts = events.map((event) => field(event, 'part'));
-  const texts = parts.filter(isOf('text')).map(textOf);
-  const failure = field(events.find(isOf('error')), 'error');
-  const name = textField(failure, 'name');
-  const said = textField(field(failure, 'data'), 'message') ?? name;
-  const steps = parts.filter(isOf('step-finish'));
-  const tokens = steps.map((step) => field(step, 'tokens'));
-  return {
-    reply: texts.join('\n\n'),
-    sessionId: textField(events[0], 'sessionID'),
-    // Each step tells its own.
-    usage: used({
-      inputTokens: sumOf(tokens, 'input'),
-      outputTokens: sumOf(tokens, 'output'),
-      costUsd: sumOf(steps, 'cost'),
-    }),
-    error: failure === undefined ? undefined : (said ?? 'no reason'),
-    status: name === 'ProviderAuthError' ? 401 : numberField(field(failure, 'data'), 'statusCode'),
-    hasActed: parts.some((part) => isOf('text')(part) || isOf('tool')(part)),
-  };
-}
-
-function numberField(value: unknown, name: string): number | undefined {
-  const number = field(value, name);
-  return typeof number === 'number' ? number : undefined;
-}
-
-const isOf =
-  (type: string) =>
-  (value: unknown): boolean =>
-    field(value, 'type') === type;
-
-const textOf = (item: unknown): string => textField(item, 'text') ?? '';
-
-type Told = Readonly<Partial<Record<keyof TokenUsage, unknown>>>;
-
-function usageOf(usage: unknown): Told {
-  return { inputTokens: field(usage, 'input_tokens'), outputTokens: field(usage, 'output_tokens') };
-}
-
-/** What is a number of it; undefined where nothing is. */
-function used(told: Told): TokenUsage | undefined {
-  const numbers = Object.entries(told).filter(
-    ([, value]) => typeof value === 'number' && value >= 0 && value < Infinity,
-  );
-  return numbers.length === 0 ? undefined : Object.fromEntries(numbers);
-}
-
-/** Undefined where none of them has such a number. */
-function sumOf(parts: readonly unknown[], name: string): number | undefined {
-  const numbers = parts.flatMap((part) => numberField(part, name) ?? []);
-  return numbers.length === 0 ? undefined : numbers.reduce((sum, each) => sum + each, 0);
-}
-
-/** The JSON object that the output is or ends with; warnings may stand before it. */
-function lastObject(stdout: string): unknown {
-  return (
-    parse(stdout) ?? parse(stdout.slice(Math.max(stdout.indexOf('\n{') + 1, 0))) ?? objectLines(stdout).at(-1)
-  );
-}
-
-function objectLines(stdout: string): readonly unknown[] {
-  return stdout.split('\n').flatMap((line) => (line.startsWith('{') ? (parse(line) ?? []) : []));
-}
-
-function parse(text: string): object | undefined {
-  const value = readJson(text);
-  return typeof value === 'object' && value !== null ? value : undefined;
 }

@@ -11,13 +11,8 @@ import { basename, dirname, join } from 'node:path';
 import type { RunnerSettings } from '../config/config.ts';
 import { defined } from '../json.ts';
 import { describe } from '../outgoing/outgoing.ts';
-import {
-  AGENT_PROFILES,
-  type AgentProfile,
-  type AgentReport,
-  type AgentSession,
-  type Permission,
-} from './agent-profiles.ts';
+import { AGENT_PROFILES, type AgentProfile, type AgentSession, type Permission } from './agent-profiles.ts';
+import type { AgentReport } from './agent-reports.ts';
 import { withoutSecrets } from '../telemetry/telemetry.ts';
 import {
   type CommandSettings,
@@ -93,9 +88,10 @@ class AgentTurn {
     const { isNew } = { ...session, ...other };
     const isBegunAnew = isNew && !session.isOneShot && this.#turn.history.length > 0;
     const ended = notNow(report, this.#settings) ?? resultOf(result, report, this.#settings);
-    return isBegunAnew && ended.kind === 'completed' && ended.outcome === 'ok'
-      ? { ...ended, note: `${basename(this.#settings.command)} ${BEGUN_ANEW}` }
-      : withUntold(ended, this.#profile);
+    const told = withUntold(ended, this.#profile);
+    return isBegunAnew && told.kind === 'completed' && told.outcome === 'ok'
+      ? { ...told, note: `${basename(this.#settings.command)} ${BEGUN_ANEW}` }
+      : told;
   }
 
   /** What is known of the conversation before the agent was asked. */
@@ -223,15 +219,16 @@ function notNow(
 const isCutOff = ({ error }: Completed): boolean =>
   /^(?:timeout|interrupted|reply_too_large)$/.test(error?.code ?? '');
 
-/** Ends the message of such a turn. */
+/** Ends the first line of the error of such a turn. */
 export const COST_UNKNOWN = '; what it cost is not known';
 
-/** Where an agent that was ended, also by a signal, had told no cost until then, it is not called zero. */
+/** Where an agent that tells what its turns cost has told nothing of this one, it is not called zero. */
 function withUntold(result: TurnResult, { tellsMoney }: AgentProfile): TurnResult {
   if (result.kind !== 'completed' || !tellsMoney || result.usage?.costUsd !== undefined) return result;
-  const { code = '', message = '' } = result.error ?? {};
-  const wasEnded = /^(?:timeout|interrupted|reply_too_large|signal_\w+)$/.test(code);
-  return wasEnded ? { ...result, error: { code, message: message + COST_UNKNOWN } } : result;
+  const { error, usage } = result;
+  // What a program wrote stands below the first line.
+  const said = error && { ...error, message: error.message.replace(/$/m, COST_UNKNOWN) };
+  return { ...result, ...defined({ error: said }), usage: { ...usage, isCostUnknown: true } };
 }
 
 function resultOf(result: Completed, report: AgentReport | undefined, settings: AgentSettings): TurnResult {

@@ -5,11 +5,13 @@ export interface CostRecord {
   /** Empty for the built-in routes and the main session. */
   readonly mappingId: string;
   readonly runner: string;
-  /** Turns whose agent said what they used. */
+  /** Turns whose agent says what they used. */
   readonly turns: number;
+  /** Of how many of these the cost is not known: the agent ended before it said it. */
+  readonly costUnknown: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** 0 where the agent tells no money. */
+  /** Of the turns whose cost is known; 0 where the agent tells no money. */
   readonly usd: number;
 }
 

@@ -90,6 +90,8 @@ export interface TokenUsage {
   readonly outputTokens?: number;
   /** Money in US dollars; absent where the agent tells none. */
   readonly costUsd?: number;
+  /** The agent says what its turns cost, and did not say it of this one. */
+  readonly isCostUnknown?: true;
 }
 
 /** A run that an agent takes a turn for. */
@@ -144,6 +146,9 @@ export interface RunDeadLetter {
   /** Absent where none is posted. */
   readonly summary?: SummaryEvent;
   readonly callback?: NewCallback;
+  /** What its last turn used, where it had begun, and who took it. */
+  readonly usage?: TokenUsage;
+  readonly runner?: string;
   readonly nowMs: number;
 }
 

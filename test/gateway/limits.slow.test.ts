@@ -100,7 +100,8 @@ test('a mapping that has spent its sum of the day waits for the next, and what w
 
 test('a turn that was ended says that its cost is not known, where its agent had not said it', async () => {
   const file = temporaryFile();
-  const ended = failedTurn('interrupted', `the command was ended because the service stops${COST_UNKNOWN}`);
+  const message = `the command was ended because the service stops${COST_UNKNOWN}`;
+  const ended = { ...failedTurn('interrupted', message), usage: { isCostUnknown: true } as const };
   const started: string[] = [];
   const hanging: Runner = {
     kind: 'claude',
@@ -117,10 +118,13 @@ test('a turn that was ended says that its cost is not known, where its agent had
   await expect.poll(() => started).toHaveLength(2);
   expect(house.gateway.cancel([cancelled.id])).toBe(1);
   expect(await house.gateway.waitForRun(cancelled.id, 5_000)).toBeDefined();
-  const message = 'ended by the operator while it was under way; what it cost is not known';
   expect(await house.storage.findRun(cancelled.id)).toMatchObject({
-    lastError: { code: 'cancelled', message },
+    lastError: {
+      code: 'cancelled',
+      message: 'ended by the operator while it was under way; what it cost is not known',
+    },
   });
+  expect(await house.storage.listCosts({ limit: 9 })).toMatchObject([{ turns: 1, usd: 0, costUnknown: 1 }]);
   await house.gateway.stop(0);
   expect(await house.storage.findRun(stopped.id)).toMatchObject({
     state: 'queued',

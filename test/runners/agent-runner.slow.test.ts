@@ -189,7 +189,9 @@ test.each([
   const agent = await openAgent(name, 'env: {API_TOKEN: sk-very-secret-1}');
   writeFileSync(join(agent.home, 'out'), out);
   const result = await agent.run({ prompt: said('leak') });
-  expect(result).toMatchObject({ error: { code: 'agent_error', message: `${name}: bad key [removed]` } });
+  expect(result).toMatchObject({
+    error: { code: 'agent_error', message: expect.stringContaining(`${name}: bad key [removed]`) as string },
+  });
   expect(JSON.stringify(result)).not.toContain('sk-very-secret-1');
 });
 
@@ -296,15 +298,17 @@ describe.each(Object.keys(AGENTS))('the agent %s', (name) => {
 
   test('reports a failure in its own words, asked once', async () => {
     const agent = await openAgent(name);
+    // Of an agent that tells what its turns cost, one that it did not tell is none that cost nothing.
+    const untold = ['claude', 'opencode'].includes(name) ? '; what it cost is not known' : '';
     expect(await agent.run({ prompt: said('refuse') })).toMatchObject({
       outcome: 'error',
       reply: '',
-      error: { code: 'agent_error', message: `${name}: Prompt is too long` },
+      error: { code: 'agent_error', message: `${name}: Prompt is too long${untold}` },
     });
     expect(await agent.run({ prompt: said('fail') })).toMatchObject({
       outcome: 'error',
       reply: '',
-      error: { code: 'exit_3', message: 'the command exited with code 3\nit broke' },
+      error: { code: 'exit_3', message: `the command exited with code 3${untold}\nit broke` },
     });
     expect(agent.calls()).toHaveLength(2);
   });
@@ -312,10 +316,10 @@ describe.each(Object.keys(AGENTS))('the agent %s', (name) => {
   test('is ended at its time limit, which is said as it was set', async () => {
     const agent = await openAgent(name);
     const ended = await agent.run({ prompt: said('sleep'), timeoutSeconds: 1 });
-    // Of an agent that tells what its turns cost, one that it did not tell is none that cost nothing.
     const untold = ['claude', 'opencode'].includes(name) ? '; what it cost is not known' : '';
     expect(ended).toMatchObject({ error: { message: `the command was ended after 1 s${untold}` } });
-    expect(ended).not.toHaveProperty('usage');
+    if (untold === '') expect(ended).not.toHaveProperty('usage');
+    else expect(ended).toHaveProperty('usage', { isCostUnknown: true });
     const killed = await agent.run({ prompt: said('killed') });
     expect(killed).toMatchObject({ error: { message: `the command was ended by SIGKILL${untold}` } });
   });
@@ -383,6 +387,202 @@ test('of a turn that was ended counts what its agent had told of its cost', asyn
     error: { message: 'the command was ended after 1 s' },
     usage: { inputTokens: 20, outputTokens: 8, costUsd: 0.5 },
   });
+});
+
+const USAGE = { input_tokens: 1000, output_tokens: 200 };
+const RESULT = {
+  type: 'result',
+  subtype: 'success',
+  is_error: false,
+  num_turns: 3,
+  result: 'All done.',
+  total_cost_usd: 0.42,
+  usage: USAGE,
+};
+const { result: _text, ...TEXTLESS } = RESULT;
+const brokenOff = (subtype: string, change: object = {}): object => ({
+  ...TEXTLESS,
+  subtype,
+  is_error: true,
+  ...change,
+});
+const verbose = (result: object): object[] => [
+  { type: 'system', subtype: 'init', tools: [] },
+  { type: 'assistant', message: { content: [{ type: 'text', text: 'thinking' }] } },
+  result,
+];
+const TOKENS = { inputTokens: 1000, outputTokens: 200 };
+const USED = { ...TOKENS, costUsd: 0.42 };
+const DONE = { outcome: 'ok', reply: 'All done.', usage: USED };
+const failing = (message: string, usage: object = USED): object => ({
+  outcome: 'error',
+  error: { code: 'agent_error', message },
+  usage,
+});
+const UNKNOWN = '; what it cost is not known';
+const TOO_MANY = 'Reached maximum number of turns (1)';
+
+/** Reports as the agents print them, by their settings and their ends; `test/full/agents.test.ts` asks the real ones. */
+type ReportCase = readonly [what: string, agent: string, out: string | object, expected: object, code?: 1];
+const REPORTS: readonly ReportCase[] = [
+  ['a list', 'claude', verbose(RESULT), DONE],
+  ['a list over several lines', 'claude', JSON.stringify(verbose(RESULT), null, 2), DONE],
+  [
+    'a list behind warnings, before a remark',
+    'claude',
+    `(node:1) Warning: x\n[\nUpdate\n${JSON.stringify(verbose(RESULT))}\nSession saved\n`,
+    DONE,
+  ],
+  [
+    'several lines before a remark',
+    'claude',
+    `Update 2.2\n${JSON.stringify(RESULT, null, 2)}\nSession saved`,
+    DONE,
+  ],
+  ['a stream', 'claude', lines(...verbose(RESULT), { type: 'system', subtype: 'hook' }), DONE],
+  ['two results', 'claude', lines({ ...RESULT, result: 'First.', total_cost_usd: 0.1 }, RESULT), DONE],
+  [
+    'most turns',
+    'claude',
+    brokenOff('error_max_turns', { errors: [TOO_MANY] }),
+    failing(`claude: ${TOO_MANY}`),
+    1,
+  ],
+  [
+    'most turns, in a list',
+    'claude',
+    verbose(brokenOff('error_max_turns', { errors: [TOO_MANY] })),
+    failing(`claude: ${TOO_MANY}`),
+    1,
+  ],
+  [
+    'most turns, of old',
+    'claude',
+    brokenOff('error_max_turns', { is_error: false }),
+    failing('claude: error_max_turns'),
+  ],
+  [
+    'most money',
+    'claude',
+    brokenOff('error_max_budget_usd', { errors: [], total_cost_usd: 5.01 }),
+    failing('claude: error_max_budget_usd', { ...USED, costUsd: 5.01 }),
+    1,
+  ],
+  [
+    'a crash of a tool',
+    'claude',
+    brokenOff('error_during_execution', { errors: ['Tool crashed', { message: 'twice' }] }),
+    failing('claude: Tool crashed; twice'),
+    1,
+  ],
+  [
+    'a part of a reply',
+    'claude',
+    brokenOff('error_max_turns', { is_error: false, result: 'Half.' }),
+    { ...failing('claude: error_max_turns'), reply: 'Half.' },
+  ],
+  ['no text', 'claude', { ...RESULT, result: '' }, { outcome: 'ok', reply: '', usage: USED }],
+  [
+    'an output by a schema',
+    'claude',
+    { ...RESULT, result: '', structured_output: { verdict: 'ok' } },
+    { outcome: 'ok', reply: '{"verdict":"ok"}' },
+  ],
+  [
+    'a subscription',
+    'claude',
+    { ...RESULT, total_cost_usd: 0 },
+    { outcome: 'ok', usage: { ...TOKENS, costUsd: 0 } },
+  ],
+  ['money as a text', 'claude', { ...RESULT, total_cost_usd: '0.42' }, DONE],
+  [
+    'money by models only',
+    'claude',
+    {
+      ...RESULT,
+      usage: null,
+      total_cost_usd: null,
+      modelUsage: { a: { inputTokens: 1000, outputTokens: 200, costUSD: 0.42 } },
+    },
+    DONE,
+  ],
+  [
+    'no money',
+    'claude',
+    { ...RESULT, total_cost_usd: undefined },
+    { ...DONE, usage: { ...TOKENS, isCostUnknown: true } },
+  ],
+  [
+    'neither text nor reason',
+    'claude',
+    { type: 'result', total_cost_usd: 0.42 },
+    failing('claude: no reason', { costUsd: 0.42 }),
+  ],
+  [
+    'a report that was cut off',
+    'claude',
+    JSON.stringify(verbose(RESULT)).slice(0, -20),
+    {
+      outcome: 'error',
+      error: { code: 'malformed_answer', message: `claude printed something else than its report${UNKNOWN}` },
+      usage: { isCostUnknown: true },
+    },
+  ],
+  [
+    'an error alone',
+    'codex',
+    { type: 'error', message: 'No such model' },
+    { error: { code: 'agent_error', message: 'codex: No such model' } },
+    1,
+  ],
+  [
+    'tries that it repeated',
+    'codex',
+    lines(
+      { type: 'error', message: 'Reconnecting... 1/5' },
+      { type: 'item.completed', item: { type: 'agent_message', text: 'All done.' } },
+      { type: 'turn.completed', usage: USAGE },
+    ),
+    { outcome: 'ok', reply: 'All done.', usage: TOKENS },
+  ],
+  [
+    'an error as a text',
+    'gemini',
+    { error: 'No such model' },
+    { error: { code: 'agent_error', message: 'gemini: No such model' } },
+    1,
+  ],
+  [
+    'an error with its message beside',
+    'opencode',
+    lines(
+      {
+        type: 'step_finish',
+        part: { type: 'step-finish', cost: '0.42', tokens: { input: '1000', output: 200 } },
+      },
+      { type: 'error', error: { name: 'UnknownError', message: 'No such model' } },
+    ),
+    failing('opencode: No such model'),
+    1,
+  ],
+];
+
+const forms = REPORTS.map(([what, name, out, expected, code]) => ({ what, name, out, expected, code }));
+test.each(forms)('a report in another form: $what ($name)', async ({ name, out, expected, code }) => {
+  const agent = await openAgent(name);
+  writeFileSync(join(agent.home, 'out'), typeof out === 'string' ? out : JSON.stringify(out));
+  writeFileSync(join(agent.home, 'err'), '');
+  expect(await agent.run({ prompt: said(code === 1 ? 'later' : 'leak') })).toMatchObject(expected);
+});
+
+test('an output that looks like JSON and is none does not hold up the service', () => {
+  const { read } = AGENT_PROFILES.claude;
+  const began = performance.now();
+  expect(read('{\n'.repeat(2_000_000) + JSON.stringify(RESULT))).toMatchObject({ reply: 'All done.' });
+  expect(read(`${'{\n'.repeat(2_000_000)}}`)).toBeUndefined();
+  expect(read('{x}\n'.repeat(2_000_000))).toBeUndefined();
+  // Without a bound it is far over a minute.
+  expect(performance.now() - began).toBeLessThan(15_000);
 });
 
 test('an agent that is not installed is away', async () => {

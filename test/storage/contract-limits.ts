@@ -199,6 +199,7 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
           mappingId: 'a',
           runner: 'writer',
           turns: 2,
+          costUnknown: 0,
           inputTokens: 10,
           outputTokens: 4,
           usd: 0.6,

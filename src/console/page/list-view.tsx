@@ -44,7 +44,7 @@ export const VIEWS: Readonly<Record<string, View>> = {
     keys: 'runId state kind channel to lastError attempts createdAt',
     states: 'queued active completed dead skipped',
   },
-  '/costs': { title: 'Costs', keys: 'day mappingId runner turns inputTokens outputTokens usd' },
+  '/costs': { title: 'Costs', keys: 'day mappingId runner turns inputTokens outputTokens usd costUnknown' },
   '/audit': { title: 'Changes', keys: 'at who what about changed source' },
 };
 

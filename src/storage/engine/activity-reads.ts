@@ -39,7 +39,7 @@ const SUMS = `CAST(sum(turns) AS BIGINT) AS turns, CAST(sum(input_tokens) AS BIG
   CAST(sum(output_tokens) AS BIGINT) AS "outputTokens", CAST(sum(micro_usd) AS BIGINT) AS "microUsd"`;
 const TODAY = `SELECT mapping_id AS "mappingId", ${SUMS} FROM costs WHERE day = ? GROUP BY mapping_id`;
 const COSTS = `SELECT day, mapping_id AS "mappingId", runner, turns, input_tokens AS "inputTokens",
-    output_tokens AS "outputTokens", micro_usd AS "microUsd" FROM costs
+    output_tokens AS "outputTokens", micro_usd AS "microUsd", cost_unknown AS "costUnknown" FROM costs
   WHERE CAST(?1 AS TEXT) IS NULL OR mapping_id = ?1 ORDER BY day DESC, micro_usd DESC, mapping_id, runner LIMIT ?2`;
 const AUDIT = 'SELECT at, who, source, what, about, changed FROM audit ORDER BY seq DESC LIMIT ?';
 

@@ -2,10 +2,11 @@ import type { TokenUsage } from '../records.ts';
 import type { Store } from './store.ts';
 
 export const DAY_MS = 86_400_000;
-const ADD = `INSERT INTO costs (day, mapping_id, runner, turns, input_tokens, output_tokens, micro_usd)
-  VALUES (?, ?, ?, 1, ?, ?, ?) ON CONFLICT (day, mapping_id, runner) DO UPDATE SET turns = costs.turns + 1,
+const ADD = `INSERT INTO costs (day, mapping_id, runner, turns, input_tokens, output_tokens, micro_usd, cost_unknown)
+  VALUES (?, ?, ?, 1, ?, ?, ?, ?) ON CONFLICT (day, mapping_id, runner) DO UPDATE SET turns = costs.turns + 1,
     input_tokens = costs.input_tokens + excluded.input_tokens,
-    output_tokens = costs.output_tokens + excluded.output_tokens, micro_usd = costs.micro_usd + excluded.micro_usd`;
+    output_tokens = costs.output_tokens + excluded.output_tokens, micro_usd = costs.micro_usd + excluded.micro_usd,
+    cost_unknown = costs.cost_unknown + excluded.cost_unknown`;
 
 export const dayOf = (ms: number): number => Math.floor(ms / DAY_MS);
 
@@ -22,7 +23,7 @@ interface Used {
 /** Counts what a turn used, in the transaction of its end. */
 export function addCost({ sql }: Store, { mappingId, runner = '', usage, nowMs }: Used): void {
   if (usage === undefined) return;
-  const { inputTokens = 0, outputTokens = 0, costUsd = 0 } = usage;
-  const microUsd = Math.round(costUsd * 1_000_000);
-  sql.post(ADD, dayOf(nowMs), mappingId, runner, Math.round(inputTokens), Math.round(outputTokens), microUsd);
+  const { inputTokens = 0, outputTokens = 0, costUsd = 0, isCostUnknown = false } = usage;
+  const counts = [inputTokens, outputTokens, costUsd * 1_000_000, Number(isCostUnknown)].map(Math.round);
+  sql.post(ADD, dayOf(nowMs), mappingId, runner, ...counts);
 }

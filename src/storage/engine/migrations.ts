@@ -122,6 +122,9 @@ CREATE INDEX runs_failed ON runs (seq)
   WHERE state = 4 AND kind = 'hook' AND outcome IN ('error', 'timeout') AND error_code <> 'dropped';
 `;
 
+/** Of how many turns the cost is not known. */
+const UNKNOWN_COSTS = 'ALTER TABLE costs ADD COLUMN cost_unknown INTEGER NOT NULL DEFAULT 0;';
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -138,6 +141,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 10, postgres: 8, sql: KEYS_OF_RUNS },
   { sqlite: 11, postgres: 9, sql: COSTS_AND_AUDIT },
   { sqlite: 12, postgres: 10, sql: SET_TARGET_AND_FAILED_RUNS },
+  { sqlite: 13, postgres: 11, sql: UNKNOWN_COSTS },
 ];
 
 /** The newest version that is known. */
