@@ -13,6 +13,7 @@ import { defined } from '../json.ts';
 import { describe } from '../outgoing/outgoing.ts';
 import { AGENT_PROFILES, type AgentProfile, type AgentSession, type Permission } from './agent-profiles.ts';
 import type { AgentReport } from './agent-reports.ts';
+import { diskText } from './start-failure.ts';
 import { withoutSecrets } from '../telemetry/telemetry.ts';
 import {
   type CommandSettings,
@@ -84,13 +85,14 @@ class AgentTurn {
     const report = this.#withoutSecrets(
       this.#profile.read(result.reply) ?? this.#profile.read(result.error?.message ?? ''),
     );
-    if (report?.sessionId !== undefined) await this.#keepSession(report.sessionId);
+    const unkept = report?.sessionId === undefined ? undefined : await this.#keepSession(report.sessionId);
     const { isNew } = { ...session, ...other };
     const isBegunAnew = isNew && !session.isOneShot && this.#turn.history.length > 0;
     const ended = notNow(report, this.#settings) ?? resultOf(result, report, this.#settings);
     const told = withUntold(ended, this.#profile);
-    return isBegunAnew && told.kind === 'completed' && told.outcome === 'ok'
-      ? { ...told, note: `${basename(this.#settings.command)} ${BEGUN_ANEW}` }
+    const note = isBegunAnew ? `${basename(this.#settings.command)} ${BEGUN_ANEW}` : unkept;
+    return note !== undefined && told.kind === 'completed' && told.outcome === 'ok'
+      ? { ...told, note }
       : told;
   }
 
@@ -105,13 +107,20 @@ class AgentTurn {
     return { isNew: !isName, isOneShot, ...(isName ? { id } : {}) };
   }
 
-  async #keepSession(id: string): Promise<void> {
-    if (this.#profile.namesSessions || this.#turn.isOneShot === true || !SESSION_NAME.test(id)) return;
+  /** Resolves to why it could not be kept: the turn is taken, and its reply counts all the same. */
+  async #keepSession(id: string): Promise<string | undefined> {
+    if (this.#profile.namesSessions || this.#turn.isOneShot === true || !SESSION_NAME.test(id))
+      return undefined;
     const file = this.#sessionFile();
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    // Whole or not at all: the service may be killed while it writes.
-    await writeFile(`${file}.new`, id, { mode: 0o600 });
-    await rename(`${file}.new`, file);
+    try {
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      // Whole or not at all: the service may be killed while it writes.
+      await writeFile(`${file}.new`, id, { mode: 0o600 });
+      await rename(`${file}.new`, file);
+      return undefined;
+    } catch (error) {
+      return `the next turn will not find this conversation, as its name could not be kept: ${diskText(error, dirname(file))}`;
+    }
   }
 
   /** As with every command that failed. */

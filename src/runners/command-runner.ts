@@ -1,12 +1,13 @@
+import { tmpdir } from 'node:os';
 import { defined } from '../json.ts';
 import type { Readable, Writable } from 'node:stream';
 import type { RunnerSettings } from '../config/config.ts';
 import { type ArgvValues, expandArgv } from './command-argv.ts';
 import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
 import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
-import { codeText, folderProblem } from './start-failure.ts';
+import { codeText, diskText, folderProblem } from './start-failure.ts';
 import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder.ts';
-import { codeOf, SECRET_KEY, withoutSecrets } from '../telemetry/telemetry.ts';
+import { SECRET_KEY, withoutSecrets } from '../telemetry/telemetry.ts';
 import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
 import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
 import { armTimer, pause } from '../timers/timers.ts';
@@ -106,9 +107,18 @@ async function openPlace(
       turn.cwd ?? (privateFolders === undefined ? cwd : await openWorkFolder(privateFolders, turn.sessionId));
     return { workspace: await openWorkspace(turn, needsFile), cwd: folder };
   } catch (error) {
-    const why = error instanceof WorkFolderError ? error.message : codeOf(error);
-    return notStarted('workspace_failed', `the turn's files could not be written (${why})`, false);
+    return cannotRunHere(error);
   }
+}
+
+/** No turn can be taken here, whoever asks for it, unless the folder of one conversation is at fault. */
+function cannotRunHere(error: unknown): TurnResult {
+  const isOfOne = error instanceof WorkFolderError && error.isOfOne;
+  const why = error instanceof WorkFolderError ? error.message : diskText(error, tmpdir());
+  return {
+    ...notStarted('workspace_failed', `the files of a turn could not be written: ${why}`, false),
+    ...(isOfOne ? {} : { affects: 'runner' }),
+  };
 }
 
 /** A conversation of one turn leaves no folder behind. */

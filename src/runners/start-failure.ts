@@ -1,5 +1,6 @@
 /* Why a command did not start, as its folder and the code of the system tell. */
 import { existsSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 
 /** What is wrong with the folder that a command works in. */
 export function folderProblem(cwd: string | undefined): string | undefined {
@@ -30,6 +31,24 @@ const CODES: Readonly<Record<string, string>> = {
     'the system does not allow the service to start it: look at what confines it (systemd, AppArmor, a container)',
   ETXTBSY: 'its file is being written just now',
 };
+
+/** What the codes of a write mean. */
+const DISK_CODES: Readonly<Record<string, string>> = {
+  EACCES: 'the user of the service may not write there: let it',
+  EDQUOT: 'the quota of the user of the service is used up: raise it, or make room',
+  EMFILE: CODES['EMFILE'] ?? '',
+  ENFILE: CODES['ENFILE'] ?? '',
+  ENOENT: 'a folder on its way is gone: make it',
+  ENOSPC: 'no room (or no inode) is left there: make some',
+  EROFS: 'its file system takes no writes: mount it writable',
+};
+
+/** What kept a file or a folder from being written, with its path; a write that fails knows none. */
+export function diskText(error: unknown, folder: string): string {
+  const { code = 'unknown', path = folder } = error as NodeJS.ErrnoException;
+  const remedy = path.startsWith(tmpdir()) ? ', or set TMPDIR of the service to another folder' : '';
+  return `${path}: ${DISK_CODES[code] ?? 'the system gave no other reason'}${remedy} (${code})`;
+}
 
 /** What the code of a start that failed means. */
 export const codeText = (code: string): string =>

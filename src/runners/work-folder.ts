@@ -12,18 +12,26 @@ import { dirname, join, sep } from 'node:path';
 /** Why no folder can be made, in words for people. */
 export class WorkFolderError extends Error {
   override readonly name = 'WorkFolderError';
+  /** The folder of this conversation alone is at fault, and others can be made. */
+  readonly isOfOne: boolean;
+
+  constructor(message: string, isOfOne: boolean) {
+    super(message);
+    this.isOfOne = isOfOne;
+  }
 }
 
 /** Opens the folder of one conversation, made where there is none yet. */
 export async function openWorkFolder(root: string, sessionId: string): Promise<string> {
   await mkdir(root, { recursive: true, mode: 0o700 });
-  const folder = join(await privateFolder(root), sessionId);
+  const folder = join(await privateFolder(root, false), sessionId);
   await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
-  await privateFolder(folder);
-  const problem = findGitRoot(await realpath(folder));
-  if (problem !== undefined) throw new WorkFolderError(gitProblem(folder, problem));
+  await privateFolder(folder, true);
+  const real = await realpath(folder);
+  const problem = findGitRoot(real);
+  if (problem !== undefined) throw new WorkFolderError(gitProblem(folder, problem), problem === real);
   // The time of the last turn, by which unused folders are found.
   const now = new Date();
   await utimes(folder, now, now);
@@ -31,13 +39,14 @@ export async function openWorkFolder(root: string, sessionId: string): Promise<s
 }
 
 /** Refuses a link, a file, and a folder that others own or may enter. */
-async function privateFolder(folder: string): Promise<string> {
+async function privateFolder(folder: string, isOfOne: boolean): Promise<string> {
   const entry = await lstat(folder);
   if (!entry.isDirectory())
-    throw new WorkFolderError(`${folder} is a link or a file, not a folder: remove it`);
+    throw new WorkFolderError(`${folder} is a link or a file, not a folder: remove it`, isOfOne);
   const isOurs = process.getuid === undefined || entry.uid === process.getuid();
   if (isOurs && (process.getuid === undefined || (entry.mode & 0o077) === 0)) return folder;
-  throw new WorkFolderError(`${folder} must belong to the service's user alone: chmod 700 it, or remove it`);
+  const remedy = 'chmod 700 it, or remove it';
+  throw new WorkFolderError(`${folder} must belong to the service's user alone: ${remedy}`, isOfOne);
 }
 
 /** Removes the folder of a conversation; a link in it is removed, never followed. */

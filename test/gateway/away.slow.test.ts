@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createCommandRunner } from '../../src/runners/command-runner.ts';
 import type { Runner, Turn, TurnResult } from '../../src/runners/runners.ts';
 import {
   agentAction,
@@ -51,6 +54,38 @@ function openWith(agent: Agent, options: HouseOptions = {}): Promise<House> {
 const logLine = (house: House, message: string) => house.logged.filter((line) => line.message === message);
 
 describe('an agent that is away', () => {
+  test('is what a command is that finds no place for the files of a turn', async () => {
+    const settings = { kind: 'command', argv: ['cat'], prompt: 'stdin' } as const;
+    const limits = { env: {}, passEnv: [], retryExitCodes: [], maxReplyBytes: 1_000 };
+    const command = createCommandRunner({ ...settings, ...limits }, process.env);
+    const tries: string[] = [];
+    const runner: Runner = {
+      kind: 'command',
+      run: (turn, options) => {
+        tries.push(turn.message);
+        return command.run(turn, options);
+      },
+    };
+    const house = await openWith(new Agent(() => AWAY), { runners: { default: runner } });
+    const runs = ['one', 'two', 'three'].map((message) => agentAction({ message, sessionKey: 'k' }));
+    vi.stubEnv('TMPDIR', join(tmpdir(), 'sluice-no-such-folder'));
+    onTestFinished(() => void vi.unstubAllEnvs());
+    await house.accept(...runs);
+    await expect.poll(() => tries.length, { timeout: 15_000 }).toBeGreaterThan(4);
+    expect(await house.storage.backlog()).toMatchObject({ queuedRuns: 3, deadRuns: 0 });
+    const message =
+      /^the files of a turn could not be written: .*sluice-no-such-folder.*gone: make it, or set TMPDIR .* \(ENOENT\)$/;
+    expect(await house.storage.listHolds('default')).toMatchObject([
+      { code: 'workspace_failed', waiting: 3, message: expect.stringMatching(message) as string },
+    ]);
+    vi.unstubAllEnvs();
+    for (const run of runs)
+      expect(await house.gateway.waitForRun(run.id, 5_000)).toMatchObject({
+        reply: `prompt of ${run.message}`,
+      });
+    expect(tries.slice(-3)).toEqual(['one', 'two', 'three']);
+  });
+
   test('is waited for: its runs keep their order and their attempts, and others go on', async () => {
     const agent = new Agent(() => AWAY);
     const other = new Agent((turn) => ok(turn.message));

@@ -40,12 +40,17 @@ test('a link in its place is refused, as is a folder that others may enter', asy
   mkdirSync(root, { mode: 0o700 });
   mkdirSync(join(home, 'elsewhere'));
   symlinkSync(join(home, 'elsewhere'), join(root, 'linked'));
+  const isOfOne = { isOfOne: true };
   await expect(openWorkFolder(root, 'linked')).rejects.toThrow(/linked is a link or a file/);
+  await expect(openWorkFolder(root, 'linked')).rejects.toMatchObject(isOfOne);
   mkdirSync(join(root, 'open'));
   chmodSync(join(root, 'open'), 0o755);
   await expect(openWorkFolder(root, 'open')).rejects.toThrow(/belong to the service's user alone: chmod 700/);
   symlinkSync(root, join(home, 'linked-root'));
   await expect(openWorkFolder(join(home, 'linked-root'), 's')).rejects.toThrow(/is a link/);
+  await expect(openWorkFolder(join(home, 'linked-root'), 's')).rejects.not.toMatchObject(isOfOne);
+  mkdirSync(join(root, 'cloned', '.git'), { recursive: true, mode: 0o700 });
+  await expect(openWorkFolder(root, 'cloned')).rejects.toMatchObject(isOfOne);
 });
 
 test('a git repository around it is refused', async () => {
