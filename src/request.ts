@@ -34,4 +34,9 @@ export interface HookRequest {
    * compared by it, since two that differ may be read as one.
    */
   readonly bodySha256: string;
+  /**
+   * What may be a list of one, since its format writes a lone element and a list alike: any element of XML, any text of a
+   * form or query. Absent of formats that tell the two apart.
+   */
+  readonly maybeLists?: 'elements' | 'texts';
 }

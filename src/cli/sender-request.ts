@@ -34,7 +34,7 @@ export function toWire(
   address: string,
 ): WireRequest {
   const { bodyFormat = 'json', method = 'POST' } = settings;
-  const query = new URLSearchParams(method === 'GET' ? writeQuery(request) : request.query).toString();
+  const query = method === 'GET' ? writeQuery(request) : new URLSearchParams(request.query).toString();
   const { body, contentType } =
     method === 'GET' ? NO_BODY : rawBody === undefined ? writeBody(request, bodyFormat) : { body: rawBody };
   const headers = {

@@ -8,7 +8,9 @@ import {
   sampledMappings,
 } from '../advice/samples.ts';
 import { displayName, type Finding } from '../document/document.ts';
-import { createHookRequest } from '../hook/hook.ts';
+import { createHookRequest, maybeListsOf } from '../hook/hook.ts';
+import { defined } from '../json.ts';
+import { announcedFormat } from '../payload/payload.ts';
 import type { CompiledMapping, RoutingTable } from '../mapping/mapping.ts';
 import { PAYLOAD_FILE, readPayloadFile } from './case-body.ts';
 import { type EvaluateFully, findTaint } from './taint.ts';
@@ -119,7 +121,14 @@ async function readSample(
   const headers = { ...named, ...(type !== undefined && { 'content-type': type }) };
   const body = await readPayloadFile(file);
   if ('diagnostics' in body) return body;
-  const request = createHookRequest({ path, headers, payload: body.value, receivedAt: 0 });
+  const maybeLists = maybeListsOf(announcedFormat(type));
+  const request = createHookRequest({
+    path,
+    headers,
+    payload: body.value,
+    receivedAt: 0,
+    ...defined({ maybeLists }),
+  });
   return { sample: { request, from: displayName(file) }, diagnostics: [] };
 }
 

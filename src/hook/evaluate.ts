@@ -1,6 +1,6 @@
 import type { Action } from '../action.ts';
 import { HookError } from '../errors.ts';
-import { takesRequest, WorkBudget, type CompiledMapping, type Scope } from '../mapping/mapping.ts';
+import { listOf, takesRequest, WorkBudget, type CompiledMapping, type Scope } from '../mapping/mapping.ts';
 import { isJsonObject, valueAt, type JsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { startEvaluation, type EvaluationState } from './evaluation-state.ts';
@@ -170,7 +170,7 @@ function* decideEach(
   mapping: CompiledMapping,
   { forEach, firstIndex }: { readonly forEach: ForEach; readonly firstIndex: number },
 ): EvaluationPart<Outcome> {
-  const elements = readElements(state.request.payload, forEach, mapping.dialect);
+  const elements = readElements(state.scope, forEach, mapping.dialect);
   const { maxActions } = state.settings;
   if (elements.length > maxActions) throw tooMany(elements.length, maxActions);
   const actions: Action[] = [];
@@ -200,12 +200,13 @@ function elementScope(
 }
 
 function readElements(
-  payload: JsonValue,
+  scope: Scope,
   { keys, text }: ForEach,
   dialect: CompiledMapping['dialect'],
 ): readonly JsonValue[] {
-  const value = valueAt(payload, keys);
-  if (Array.isArray(value)) return value as readonly JsonValue[];
+  const value = valueAt(scope.request.payload, keys);
+  const list = listOf(scope, value);
+  if (list !== undefined) return list;
   // There a batch of nothing is skipped, whatever stands in its place.
   if (dialect === 'openclaw') return [];
   const message = `forEach reads ${text}, which must be an array, found ${kindOf(value)}`;

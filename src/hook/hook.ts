@@ -9,9 +9,11 @@ export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
 export { NOT_KEPT, shapeOf } from './shape.ts';
 export {
   LARGE_BODY_BYTES,
-  readPayload,
+  bodyOf,
+  maybeListsOf,
+  type ReadBody,
+  readBody,
   receiveWritten,
-  sha256OfBody,
   unreadEvaluation,
   type WrittenRequest,
 } from './read-payload.ts';

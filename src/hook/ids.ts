@@ -1,4 +1,5 @@
 import { createHash, hash } from 'node:crypto';
+import { defined } from '../json.ts';
 import type { HookRequest, JsonValue } from '../request.ts';
 
 /**
@@ -69,6 +70,7 @@ export interface RequestContent {
   readonly query?: Readonly<Record<string, string>>;
   /** Path and query as received; default built from `path` and `query` under `/hooks/`. */
   readonly url?: string;
+  readonly maybeLists?: HookRequest['maybeLists'];
 }
 
 /** Headers that carry the hook token; a request never holds them. */
@@ -94,6 +96,7 @@ export function createHookRequest(content: RequestContent): HookRequest {
     query,
     payload: content.payload,
     bodySha256: hash('sha256', JSON.stringify(content.payload)),
+    ...defined({ maybeLists: content.maybeLists }),
   };
 }
 

@@ -1,12 +1,14 @@
 import { hash } from 'node:crypto';
 import { TextDecoder } from 'node:util';
-import type { JsonValue } from '../json.ts';
+import { defined, isJsonObject, type JsonValue, ownValue, setField } from '../json.ts';
 import type { HookError } from '../errors.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
 import {
+  type BodyFormat,
   CONTENT_TYPES,
   eventAttributes,
   inflateBody,
+  parseForm,
   parseLargePayload,
   parsePayload,
   writeBody,
@@ -23,40 +25,61 @@ export interface ReceivedRequest {
   /** Of its path. */
   readonly settings: PathSettings;
   readonly headers: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, string>>;
+  /** The query as it came, which a path that takes GET has for a body. */
+  readonly search: string;
   /** Without its compression. */
   readonly bytes: Buffer;
 }
 
-/**
- * The payload of a request, as its path takes it: the one way of the wire, of request files, of golden cases and of what
- * was kept. A promise only where the body is large.
- * @throws HookError where the body cannot be read
- */
-export function readPayload(
-  { settings, headers, query, bytes }: ReceivedRequest,
-  reading: { readonly decoder: TextDecoder; readonly pause: () => Promise<void> },
-): JsonValue | Promise<JsonValue> {
-  if (settings.method === 'GET') return query;
-  const format = settings.bodyFormat ?? 'json';
-  return bytes.length > LARGE_BODY_BYTES
-    ? parseLargePayload({ bytes, headers }, format, reading)
-    : parsePayload({ bytes, headers }, format, reading.decoder);
-}
+/** What a request has of its body. */
+export type ReadBody = Pick<HookRequest, 'payload' | 'bodySha256' | 'maybeLists'>;
 
 /**
- * What two requests are compared by (`bodySha256` of a request). A CloudEvent in headers has its id there, and a path that
- * takes GET has its query for a body.
+ * Reads the body of a request, as its path takes it: the one way of the wire, of request files, of golden cases and of
+ * what was kept. A promise only where the body is large.
+ * @throws HookError where the body cannot be read
  */
-export function sha256OfBody({
-  settings: { method, bodyFormat },
-  headers,
-  search,
-  bytes,
-}: Omit<ReceivedRequest, 'query'> & {
-  /** The query as it came. */
-  readonly search: string;
-}): string {
+export function readBody(
+  received: ReceivedRequest,
+  reading: { readonly decoder: TextDecoder; readonly pause: () => Promise<void> },
+): ReadBody | Promise<ReadBody> {
+  const { settings, headers, search, bytes } = received;
+  if (settings.method === 'GET') return bodyOf(parseForm(search), received);
+  const format = settings.bodyFormat ?? 'json';
+  return bytes.length > LARGE_BODY_BYTES
+    ? parseLargePayload({ bytes, headers }, format, reading).then((payload) => bodyOf(payload, received))
+    : bodyOf(parsePayload({ bytes, headers }, format, reading.decoder), received);
+}
+
+/** What a payload that was just parsed becomes by the settings of its path. */
+export function bodyOf(payload: JsonValue, received: ReceivedRequest): ReadBody {
+  const { method, bodyFormat, lists = [] } = received.settings;
+  for (const path of lists) makeList(payload, path.replace(/^payload\./, '').split('.'));
+  return {
+    payload,
+    bodySha256: sha256OfBody(received),
+    ...defined({ maybeLists: maybeListsOf(method === 'GET' ? 'form' : bodyFormat) }),
+  };
+}
+
+/** What of a format may be a list of one. */
+export function maybeListsOf(format: BodyFormat | undefined): HookRequest['maybeLists'] {
+  return format === 'xml' ? 'elements' : format === 'form' ? 'texts' : undefined;
+}
+
+/** Makes what stands at a path a list, through lists as well: nobody else has the payload yet. */
+function makeList(value: JsonValue | undefined, keys: readonly string[]): void {
+  const [key = '', ...rest] = keys;
+  if (Array.isArray(value)) for (const each of value as readonly JsonValue[]) makeList(each, keys);
+  const inner = isJsonObject(value) ? ownValue(value, key) : undefined;
+  if (inner === undefined) return;
+  if (rest.length > 0) makeList(inner, rest);
+  else if (!Array.isArray(inner))
+    setField(value as Record<string, JsonValue>, key, inner === '' || inner === null ? [] : [inner]);
+}
+
+/** A CloudEvent in headers has its id there, and a path that takes GET has its query for a body. */
+function sha256OfBody({ settings: { method, bodyFormat }, headers, search, bytes }: ReceivedRequest): string {
   if (method === 'GET') return hash('sha256', search);
   const own = hash('sha256', bytes);
   if (bodyFormat !== 'cloudevents') return own;
@@ -65,8 +88,8 @@ export function sha256OfBody({
 }
 
 /** The same for who has time, such as a command. */
-const readPayloadAtOnce = async (received: ReceivedRequest): Promise<JsonValue> =>
-  readPayload(received, {
+const readBodyAtOnce = async (received: ReceivedRequest): Promise<ReadBody> =>
+  readBody(received, {
     decoder: new TextDecoder('utf-8', { fatal: true }),
     pause: () => Promise.resolve(),
   });
@@ -92,9 +115,10 @@ export async function receiveWritten(
 ): Promise<HookRequest> {
   const { bodyFormat = 'json', method } = settings;
   if (method === 'GET') {
-    const query = writeQuery(request);
-    const search = new URLSearchParams(query).toString();
-    return { ...request, query, payload: query, bodySha256: hash('sha256', search) };
+    const search = writeQuery(request);
+    const { headers } = request;
+    const read = await readBodyAtOnce({ settings, headers, search, bytes: Buffer.alloc(0) });
+    return { ...request, ...read, query: { ...request.query, ...joinedParameters(search) } };
   }
   const { body, contentType } = rawBody === undefined ? writeBody(request, bodyFormat) : { body: rawBody };
   const announced = contentType === undefined ? {} : { 'content-type': contentType };
@@ -103,11 +127,15 @@ export async function receiveWritten(
     rawBody === undefined
       ? body
       : await inflateBody(rawBody, request.headers['content-encoding'], MAX_BODY_BYTES);
-  return {
-    ...request,
-    payload: await readPayloadAtOnce({ settings, headers, query: request.query, bytes }),
-    bodySha256: sha256OfBody({ settings, headers, search: '', bytes }),
-  };
+  return { ...request, ...(await readBodyAtOnce({ settings, headers, search: '', bytes })) };
+}
+
+/** Parameters as a request has them: several values of one name joined. */
+function joinedParameters(search: string): HookRequest['query'] {
+  const names = new Map<string, readonly string[]>();
+  for (const [name, value] of new URLSearchParams(search))
+    names.set(name, [...(names.get(name) ?? []), value]);
+  return Object.fromEntries([...names].map(([name, values]) => [name, values.join(', ')]));
 }
 
 /** What becomes of a request whose body cannot be read: no mapping sees it. */

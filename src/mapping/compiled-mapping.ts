@@ -156,6 +156,8 @@ export interface PathSettings {
   /** Addresses and CIDR ranges. */
   readonly allowFrom?: readonly string[];
   readonly bodyFormat?: BodyFormat;
+  /** Paths in the payload, which are lists whatever stands there. */
+  readonly lists?: readonly string[];
   readonly method?: 'POST' | 'GET';
   readonly challenge?: Challenge;
   readonly answer?: { readonly status: number; readonly body: string; readonly contentType: string };

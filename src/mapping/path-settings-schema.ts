@@ -43,6 +43,18 @@ export const pathSettingsShape = {
     .enum(BODY_FORMATS)
     .optional()
     .describe('What the body is; default json. A form may be urlencoded or in parts (multipart/form-data).'),
+  lists: z
+    .array(
+      z.string().regex(/^[^.\s{}[\]"'|]+(?:\.[^.\s{}[\]"'|]+)*$/, {
+        error: 'must be a path in the payload, such as order.item',
+      }),
+    )
+    .min(1)
+    .max(50)
+    .optional()
+    .describe(
+      'Experimental: paths in the payload that are lists, also where the sender has one element there, or an empty one.',
+    ),
   method: z.enum(['POST', 'GET']).optional().describe('Default POST; of a GET the query is the payload.'),
   challenge: ChallengeSettings.optional().describe(
     'Question of a provider that is answered without a proof.',

@@ -56,8 +56,18 @@ function compileSettings(compiling: PathSource): PathSettings {
 
 /** The settings that are taken as they are written. */
 function plainSettings(source: WrittenSettings): PathSettings {
-  const { requireToken, allowFrom, bodyFormat, method, otherwise, keepRequests, maxBodyBytes } = source;
-  return defined({ requireToken, allowFrom, bodyFormat, method, otherwise, keepRequests, maxBodyBytes });
+  const { requireToken, allowFrom, bodyFormat, lists, method, otherwise, keepRequests, maxBodyBytes } =
+    source;
+  return defined({
+    requireToken,
+    allowFrom,
+    bodyFormat,
+    lists,
+    method,
+    otherwise,
+    keepRequests,
+    maxBodyBytes,
+  });
 }
 
 function compileProof(verify: VerifySettings, compiling: PathSource): ProofSettings {

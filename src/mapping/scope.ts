@@ -1,4 +1,5 @@
 import { ownValue, valueAt, type JsonValue } from '../json.ts';
+import { isFormFile } from '../payload/payload.ts';
 import type { Scope } from './compiled-mapping.ts';
 
 /**
@@ -35,6 +36,19 @@ function readRoot(scope: Scope, name: string): JsonValue | undefined {
     default:
       return ownValue(scope.request.payload, name);
   }
+}
+
+/**
+ * The list that a value is to who asks for one: of a request whose format cannot tell, a lone element is a list of one,
+ * and an empty text none. Undefined where it is no list.
+ */
+export function listOf({ request }: Scope, value: JsonValue | undefined): readonly JsonValue[] | undefined {
+  if (Array.isArray(value)) return value as readonly JsonValue[];
+  const { maybeLists, payload } = request;
+  if (maybeLists === undefined || value === undefined || value === null || value === payload)
+    return undefined;
+  if (typeof value === 'string') return value === '' ? [] : [value];
+  return maybeLists === 'elements' || isFormFile(value) ? [value] : undefined;
 }
 
 /** Compiles a path such as `['repository', 'full_name']`; no keys at all is the whole payload. */

@@ -11,7 +11,7 @@ const NAME = /^([^[\]]+)((?:\[[^[\]]*\])*)$/;
 
 /**
  * Parses a form (application/x-www-form-urlencoded) as Twilio, Slack and Stripe's like send it: `a=1` is a text,
- * `a=1&a=2` and `a[]=1&a[]=2` are lists, `a[b]=1` is an object, and an object with the names 0 to n is a list. A form
+ * `a=1&a=2` and `a[]=1&a[]=2` are lists, `a[b]=1` is an object, and one whose names are indices is a list. A form
  * with the one field `payload` that holds JSON is that JSON, which is how GitHub, Slack and Plex wrap theirs.
  * @throws HookError `invalid_utf8`, `invalid_body`, `invalid_json`
  */
@@ -90,15 +90,21 @@ function stepsOf(name: string): readonly string[] {
 type Value = string | FormFile;
 type Node = Value | readonly Value[] | Group;
 
+/** Larger numbers are ids of something, and names that have to stay. */
+const MAX_INDEX = 99;
+const INDEX = /^(?:0|[1-9]\d{0,3})$/;
+
 /** The fields below one name, in their order. */
 class Group {
   readonly #members = new Map<string, Node>();
   #next = 0;
+  /** Its members came without names. */
+  #isList = false;
 
   put(steps: readonly string[], value: Value): void {
     const [step = '', ...rest] = steps;
-    const key = step === '' ? String(this.#next) : step;
-    if (/^\d{1,4}$/.test(key)) this.#next = Math.max(this.#next, Number(key) + 1);
+    const key = step === '' ? this.#placeFor(rest) : step;
+    if (INDEX.test(key)) this.#next = Math.max(this.#next, Number(key) + 1);
     const before = this.#members.get(key);
     if (rest.length === 0) {
       this.#members.set(key, joined(before, value));
@@ -110,17 +116,36 @@ class Group {
     group.put(rest, value);
   }
 
+  /** As Rack has it, `a[][b]=1&a[][c]=2` is one element: a new one begins where the last has that field already. */
+  #placeFor(rest: readonly string[]): string {
+    this.#isList = true;
+    const key = String(this.#next - 1);
+    const last = this.#members.get(key);
+    const isOpen = last instanceof Group && !last.#isList && (rest[0] ?? '') !== '' && !last.#has(rest);
+    return isOpen ? key : String(this.#next);
+  }
+
+  #has([step = '', ...rest]: readonly string[]): boolean {
+    const member = this.#members.get(step);
+    if (member === undefined || rest.length === 0) return member !== undefined;
+    return member instanceof Group && member.#has(rest);
+  }
+
   toObject(): Readonly<Record<string, JsonValue>> {
     const object = Object.create(null) as Record<string, JsonValue>;
     for (const [key, node] of this.#members) object[key] = toJson(node);
     return object;
   }
 
-  /** A list where the names are 0 to n in their order. */
+  /** A list where the names are small numbers, which may come in any order and with gaps, or 0 to n. */
   toJson(): JsonValue {
     const names = [...this.#members.keys()];
     const object = this.toObject();
-    return names.every((name, index) => name === String(index)) ? Object.values(object) : object;
+    const isList = names.every(
+      (name, index) => name === String(index) || (INDEX.test(name) && Number(name) <= MAX_INDEX),
+    );
+    if (!isList) return object;
+    return names.toSorted((a, b) => Number(a) - Number(b)).map((name) => object[name] as JsonValue);
   }
 }
 

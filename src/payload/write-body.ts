@@ -1,5 +1,5 @@
 /** The bytes of a body that a request file has as a value: the way back from what a mapping reads. */
-import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
+import { isJsonObject, isScalar, type JsonObject, type JsonValue } from '../json.ts';
 import type { BodyFormat } from './formats.ts';
 import { isInParts } from './formats.ts';
 import { isFormFile, writeParts } from './write-parts.ts';
@@ -23,13 +23,33 @@ interface Written {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The query of a request to a path that takes GET: what the body of its file says, and the query beside it. */
-export const writeQuery = ({
+/**
+ * The query of a request to a path that takes GET: what the body of its file says, and parameters beside it.
+ * @throws UnwritableBody
+ */
+export function writeQuery({
   payload,
   query,
-}: Pick<Written, 'payload'> & { readonly query: Readonly<Record<string, string>> }): Readonly<
-  Record<string, string>
-> => ({ ...query, ...textsOf(payload, 'a query') });
+}: Pick<Written, 'payload'> & { readonly query: Readonly<Record<string, string>> }): string {
+  if (!isJsonObject(payload)) throw notTexts('a query');
+  const beside = Object.entries(query).filter(
+    ([name]) => !Object.hasOwn(payload, /^[^[]*/.exec(name)?.[0] ?? ''),
+  );
+  const own = Object.entries(payload).flatMap(([name, value]) => parametersOf(name, value));
+  return new URLSearchParams([...beside, ...own]).toString();
+}
+
+/** A field as forms write what is nested: `a[b]=1`, `a[]=1&a[]=2`, and lists of objects with their indices. */
+function parametersOf(name: string, value: JsonValue): [string, string][] {
+  if (Array.isArray(value)) {
+    const list = value as readonly JsonValue[];
+    const isFlat = list.every((each) => isScalar(each) || each === null);
+    return list.flatMap((each, index) => parametersOf(`${name}[${isFlat ? '' : index}]`, each));
+  }
+  if (isJsonObject(value))
+    return Object.entries(value).flatMap(([key, inner]) => parametersOf(`${name}[${key}]`, inner));
+  return [[name, typeof value === 'string' ? value : JSON.stringify(value)]];
+}
 
 export interface WrittenBody {
   readonly body: Buffer;
@@ -79,11 +99,11 @@ function isNested(payload: JsonObject): boolean {
   return Object.values(payload).some((value) => Array.isArray(value) || isJsonObject(value));
 }
 
+const notTexts = (what: string): UnwritableBody =>
+  new UnwritableBody(`the path takes ${what}: write "body" of the request file as an object of texts`);
+
 function textsOf(payload: JsonValue, what: string): Readonly<Record<string, string>> {
-  if (!isJsonObject(payload) || isNested(payload))
-    throw new UnwritableBody(
-      `the path takes ${what}: write "body" of the request file as an object of texts`,
-    );
+  if (!isJsonObject(payload) || isNested(payload)) throw notTexts(what);
   const textOf = (value: JsonValue): string => (typeof value === 'string' ? value : JSON.stringify(value));
   return Object.fromEntries(Object.entries(payload).map(([name, value]) => [name, textOf(value)]));
 }

@@ -108,7 +108,7 @@ function shapeJson(exchange: RequestFacts, { judged = {} }: Ending, fields: Fiel
   const { request, evaluation } = judged;
   if (request === undefined || evaluation === undefined) return undefined;
   const { outcome, mapping, trace } = evaluation;
-  const { id, receivedAt, path, url, headers, query, payload } = request;
+  const { id, receivedAt, path, url, headers, query, payload, maybeLists } = request;
   return JSON.stringify({
     id,
     receivedAt,
@@ -116,6 +116,7 @@ function shapeJson(exchange: RequestFacts, { judged = {} }: Ending, fields: Fiel
     url: url.split('?', 1)[0],
     headers: valuesRead(headers, fields.below.get('headers')),
     query: valuesRead(query, fields.below.get('query')),
+    maybeLists,
     shape: shapeOf(payload, fields.below.get('payload')),
     results: trace.transforms.map(({ reply }) =>
       reply.kind === 'ok' && reply.json !== undefined ? shapeOf(parseJson(reply.json)) : null,

@@ -1,7 +1,7 @@
 import type { ServerGeneration } from './deps.ts';
-import { LARGE_BODY_BYTES, readPayload, sha256OfBody } from '../hook/hook.ts';
+import { bodyOf, LARGE_BODY_BYTES, type ReadBody, readBody } from '../hook/hook.ts';
 import { parseAnyPayload } from '../payload/payload.ts';
-import type { HookRequest, JsonValue } from '../request.ts';
+import type { HookRequest } from '../request.ts';
 import { acceptedAnswer } from './answer.ts';
 import { type Ending, failedEnding } from './ending.ts';
 import type { ReceivedHook, RequestFacts } from './exchange.ts';
@@ -31,9 +31,8 @@ export async function takeHook(
   // Ten that arrive together are parsed in ten turns, so that what is short is served in between.
   if ((hook.unpacked ?? hook.body).length > LARGE_BODY_BYTES) await context.pause();
   facts.unread = hook;
-  const read = payloadOf(context, facts, hook);
-  const payload = read instanceof Promise ? await read : read;
-  const request = hookRequest(facts, hook, payload);
+  const reading = readOf(context, facts, hook);
+  const request = hookRequest(facts, hook, reading instanceof Promise ? await reading : reading);
   const key = hook.keyOf(request);
   delete facts.unread;
   const { idempotency, isSignedId } = repeatOf(hook, key, request.bodySha256);
@@ -65,20 +64,22 @@ function endingOf(
 }
 
 /** A promise only where the body is large. */
-function payloadOf(
+function readOf(
   { decoder, pause }: ServerContext,
   facts: RequestFacts,
   { body, unpacked: bytes = body, settings = {}, target }: ReceivedHook,
-): JsonValue | Promise<JsonValue> {
+): ReadBody | Promise<ReadBody> {
   const { generation } = facts;
   const headers = facts.headers.values;
-  const { query } = maskCarried({ url: '', headers: {}, query: target.query }, generation.tokens);
+  const { url } = maskCarried({ ...target, headers: {} }, generation.tokens);
+  const search = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
+  const received = { settings, headers, search, bytes };
   if (generation.takesAnyFormat !== true || settings.method === 'GET')
-    return readPayload({ settings, headers, query, bytes }, { decoder, pause });
+    return readBody(received, { decoder, pause });
   const format = settings.bodyFormat ?? 'json';
   const { payload, format: found } = parseAnyPayload({ bytes, headers }, format, decoder);
   if (found !== format) facts.otherFormat = found;
-  return payload;
+  return bodyOf(payload, { ...received, settings: { ...settings, bodyFormat: found } });
 }
 
 function repeatOf(
@@ -91,8 +92,8 @@ function repeatOf(
   return { idempotency: idempotencyKey(name, key, { bodySha256, ttlSeconds }), isSignedId: false };
 }
 
-function hookRequest(facts: RequestFacts, hook: ReceivedHook, payload: JsonValue): HookRequest {
-  const { name, target, body, unpacked: bytes = body, settings = {}, secretHeaders = [] } = hook;
+function hookRequest(facts: RequestFacts, hook: ReceivedHook, read: ReadBody): HookRequest {
+  const { name, target, secretHeaders = [] } = hook;
   const { ids, generation } = facts;
   const received = headersWithout(facts.headers.values, secretHeaders);
   const { url, headers, query } = maskCarried(
@@ -108,12 +109,9 @@ function hookRequest(facts: RequestFacts, hook: ReceivedHook, payload: JsonValue
     url,
     headers,
     query,
-    payload,
-    bodySha256: sha256OfBody({ settings, headers, search: queryIn(url), bytes }),
+    ...read,
   };
 }
-
-const queryIn = (url: string): string => (url.includes('?') ? url.slice(url.indexOf('?') + 1) : '');
 
 /** Headers without some of them. */
 export function headersWithout(

@@ -62,6 +62,7 @@ const MAPPINGS = [
     retry: { on: ['timeout', 'exit'], attempts: 2, delaySeconds: 5 },
     maxBodyBytes: 1000,
     otherwise: 'skip',
+    lists: ['order.items'],
     keepRequests: 'none',
   },
   {

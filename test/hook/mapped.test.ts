@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { deriveActionId } from '../../src/hook/ids.ts';
 import { formatEvaluation } from '../../src/explanation/explanation.ts';
 import { describeEvaluation } from '../../src/golden/expectation.ts';
-import type { JsonValue } from '../../src/request.ts';
+import type { HookRequest, JsonObject, JsonValue } from '../../src/request.ts';
 import {
   actionOf,
   actionsOf,
@@ -275,6 +275,64 @@ describe('forEach', () => {
     const messages = Array.from({ length: 20 }, (_, id) => ({ id, thinking: 'galaxy' }));
     const { warnings } = evaluateHook({ payload: { data: { messages } } }, settings).evaluation;
     expect(warnings.map(({ code }) => code)).toEqual(['unknown_thinking']);
+  });
+});
+
+describe('a lone element of a format that cannot tell it from a list', () => {
+  const XML = { order: { item: { name: 'Tea', kind: 'alcohol' }, tag: 'a', none: '' } };
+  const FORM = { row: { name: 'Tea' }, tag: 'Tea', file: { filename: 'f', contentType: 't', size: 1 } };
+
+  test.each<[HookRequest['maybeLists'], JsonValue, string, string]>([
+    ['elements', XML, '{{length order.item}} {{#each order.item}}<{{name}}>{{/each}}', '1 <Tea>'],
+    ['elements', XML, '{{#each order.item}}{{@key}}={{this}};{{/each}}', 'name=Tea;kind=alcohol;'],
+    ['elements', XML, '{{#each order.item}}{{#if @first}}{{@index}}{{@key}}{{/if}}{{/each}}', '0name'],
+    ['elements', XML, '{{#each order.tag}}<{{this}}>{{/each}}{{length order.none}}', '<a>0'],
+    ['elements', XML, '{{#each order.none}}x{{else}}empty{{/each}}', 'empty'],
+    ['elements', XML, '{{join order.item ", " "name"}} {{length payload}}', 'Tea 1'],
+    ['texts', FORM, '{{length tag}} {{#each tag}}<{{this}}>{{/each}}{{length file}}', '1 <Tea>1'],
+    ['texts', FORM, '{{#each row}}<{{this}}>{{/each}}', '<Tea>'],
+    [undefined, XML, '{{length order.item}} {{length order.tag}}{{#each order.tag}}x{{/each}}', '2 1'],
+  ])('%s: %s prints %s', (maybeLists, payload, template, text) => {
+    const table = `[{id: m, match: {path: h}, messageTemplate: ${JSON.stringify(template)}}]`;
+    const { evaluation } = evaluateHook({ payload, maybeLists }, settingsWith({ table }));
+    expect(actionOf(evaluation)).toMatchObject({ message: text });
+  });
+
+  const IS_ALCOHOL = { '===': [{ var: 'kind' }, 'alcohol'] };
+  const item = { var: 'order.item' };
+  test.each<[JsonValue, boolean]>([
+    [{ none: [item, IS_ALCOHOL] }, false],
+    [{ some: [item, IS_ALCOHOL] }, true],
+    [{ all: [item, IS_ALCOHOL] }, true],
+    [{ none: [{ var: 'order.none' }, IS_ALCOHOL] }, true],
+    [{ '===': [{ map: [item, { var: 'name' }] }, ['Tea']] }, false],
+    [{ in: ['Tea', { map: [item, { var: 'name' }] }] }, true],
+    [{ '!!': { filter: [item, IS_ALCOHOL] } }, true],
+    [{ '===': [{ reduce: [item, { '+': [{ var: 'accumulator' }, 1] }, 0] }, 1] }, true],
+    // A header that has one value, and the whole body, are no lists.
+    [{ some: [{ var: 'headers.x' }, true] }, false],
+    [{ some: [{ var: 'payload' }, true] }, false],
+  ])('the condition %j: %s', (when, isTaken) => {
+    const table = JSON.stringify([{ id: 'm', match: { path: 'h', when }, messageTemplate: 'x' }]);
+    const request = { payload: XML, headers: { x: 'one' } };
+    const settings = settingsWith({ table, unmatched: 'skip' });
+    const kinds = (['elements', undefined] as const).map(
+      (maybeLists) => evaluateHook({ ...request, maybeLists }, settings).evaluation.outcome.kind,
+    );
+    expect(kinds[0]).toBe(isTaken ? 'accepted' : 'skipped');
+    // As JSON it is no list, which has no elements.
+    if ('none' in (when as JsonObject)) expect(kinds[1]).toBe('accepted');
+  });
+
+  test('makes one action of forEach', () => {
+    const of = (maybeLists: HookRequest['maybeLists']) => {
+      const table =
+        '[{id: m, match: {path: h}, forEach: order.item, messageTemplate: "{{item.name}} {{index}}"}]';
+      return evaluateHook({ payload: XML, maybeLists }, settingsWith({ table })).evaluation;
+    };
+    expect(actionOf(of('elements'))).toMatchObject({ message: 'Tea 0' });
+    expect(errorOf(of(undefined)).code).toBe('invalid_body');
+    expect(errorOf(of('texts')).code).toBe('invalid_body');
   });
 });
 

@@ -85,6 +85,35 @@ async function offline(...args: Parameters<typeof receiveWritten>): Promise<Seen
 
 const plain = (seen: Seen): unknown => JSON.parse(JSON.stringify(seen)) as unknown;
 
+test('a path that names lists has them, whatever came', async () => {
+  const settings = { bodyFormat: 'xml', lists: ['o.i', 'o.none', 'o.i.tags', 'o.not.there'] } as const;
+  const request = createHookRequest({
+    path: 'a',
+    payload: '<o><i><tags>a</tags></i><none/></o>',
+    receivedAt: 0,
+  });
+  const wire = toWire({ request }, settings, 'http://localhost/hooks');
+  const seen = await (await liveWith(settings))(wire);
+  expect(plain(seen)).toMatchObject({ payload: { o: { i: [{ tags: ['a'] }], none: [] } } });
+  expect(plain(await offline({ request }, settings))).toEqual(plain(seen));
+});
+
+test('parameters are read as fields of a form are', async () => {
+  const live = await liveWith({ method: 'GET' });
+  const reads = (query: string) =>
+    live({
+      method: 'GET',
+      url: `http://localhost/hooks/a?${query}`,
+      headers: {},
+      rawHeaders: [],
+      body: Buffer.alloc(0),
+    });
+  expect(plain(await reads('user[name]=Ada&tags[]=a&tags[]=b&token=x&x=1&x=2'))).toMatchObject({
+    payload: { user: { name: 'Ada' }, tags: ['a', 'b'], x: ['1', '2'] },
+  });
+  expect(await reads('a=%F6')).toEqual({ code: 'invalid_utf8' });
+});
+
 describe('what is read without the service is what the service reads', () => {
   test.each(FORMATS)(
     'the body of a request file to a path of $format',

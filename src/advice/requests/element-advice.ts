@@ -25,7 +25,8 @@ export function elementRule(rule: JsonValue, read: ReadVariable): ElementRule | 
   const name = nameOfVariable(list);
   if (parts === undefined || name === undefined || inner === undefined || !isOfElements(parts.operator))
     return undefined;
-  return { operator: parts.operator, list: name, value: read(name), rule: inner };
+  const value = read(name);
+  return { operator: parts.operator, list: name, value: read.asList?.(value) ?? value, rule: inner };
 }
 
 /** Elements of a list that are looked at. */

@@ -10,7 +10,7 @@ import { decidingLeaves, type DecidingLeaf } from './condition-leaves.ts';
 import { type AdviceNote } from './evaluation-advice.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import type { JsonValue } from '../../json.ts';
-import type { ConditionTrace, ConsideredMapping } from '../../mapping/mapping.ts';
+import { type ConditionTrace, type ConsideredMapping, listOf } from '../../mapping/mapping.ts';
 import { compileReader, nameOfVariable, namesRead, operationOf } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import { adviseOnElements, elementRule, elementsOf, readElement } from './element-advice.ts';
@@ -26,10 +26,10 @@ export type LeafAdvice = ReadonlyMap<Place, readonly Sentence[]>;
 /** Leaves of one condition that are advised on. */
 const MAX_LEAVES = 5;
 
-const readerOf =
-  (request: HookRequest): ReadVariable =>
-  (name) =>
-    compileReader(name === '' ? [] : name.split('.'))({ request });
+const readerOf = (request: HookRequest): ReadVariable =>
+  Object.assign((name: string) => compileReader(name === '' ? [] : name.split('.'))({ request }), {
+    asList: (value: JsonValue | undefined) => listOf({ request }, value),
+  });
 
 /** Advises on the failed leaf of each mapping that was not taken; `suggestions`: near names that were found already. */
 export function adviseOnFailed(

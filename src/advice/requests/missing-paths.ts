@@ -5,7 +5,7 @@ import type { Place } from '../../document/document.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import { jsonTextOn } from '../../hook/facts.ts';
 import { fieldAt, isNumeric, valueAt, type JsonValue } from '../../json.ts';
-import { type ConsideredMapping } from '../../mapping/mapping.ts';
+import { type ConsideredMapping, listOf } from '../../mapping/mapping.ts';
 import { templatePath } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import { createBodyIndex, isIndex, outsideLists, type BodyIndex } from './body-index.ts';
@@ -94,12 +94,9 @@ function whatIsThere(missing: Missing): AdviceText | undefined {
 }
 
 /** The first element of the list of which the mapping makes one run each. */
-function firstElement(
-  { mapping }: Pick<Evaluation, 'mapping'>,
-  { payload }: HookRequest,
-): JsonValue | undefined {
-  const value = mapping?.forEach === undefined ? undefined : valueAt(payload, mapping.forEach.keys);
-  return Array.isArray(value) ? (value as readonly JsonValue[])[0] : undefined;
+function firstElement({ mapping }: Pick<Evaluation, 'mapping'>, request: HookRequest): JsonValue | undefined {
+  const value = mapping?.forEach === undefined ? undefined : valueAt(request.payload, mapping.forEach.keys);
+  return listOf({ request }, value)?.[0];
 }
 
 /** Variables of the condition of a mapping that were not sent. */

@@ -4,7 +4,11 @@ import { nameOfVariable, operationOf } from '../../mapping/facts.ts';
 import { createBodyIndex, outsideLists } from './body-index.ts';
 
 /** Reads what a variable of a rule reads; undefined where there is nothing. */
-export type ReadVariable = (name: string) => JsonValue | undefined;
+export interface ReadVariable {
+  (name: string): JsonValue | undefined;
+  /** The list that a value is to who asks for one. */
+  readonly asList?: (value: JsonValue | undefined) => JsonValue | undefined;
+}
 
 /** An operand of a rule: a variable with what it found, or a constant. */
 export interface Operand {

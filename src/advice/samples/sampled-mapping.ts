@@ -6,7 +6,7 @@ import {
   nameOfVariable,
   operationOf,
 } from '../../mapping/facts.ts';
-import type { CompiledMapping, RoutingTable, Scope } from '../../mapping/mapping.ts';
+import { type CompiledMapping, listOf, type RoutingTable, type Scope } from '../../mapping/mapping.ts';
 import type { Subject } from '../../finding.ts';
 import type { HookRequest } from '../../request.ts';
 import { createBodyIndex, type BodyIndex } from '../requests/body-index.ts';
@@ -136,7 +136,7 @@ function scopesOf(mapping: CompiledMapping, sample: Sample, body: BodyIndex): re
   const { forEach, dialect } = mapping;
   if (forEach === undefined || dialect === 'openclaw') return [{ scope: { request }, sample, body }];
   const list = compileReader(['payload', ...forEach.keys])({ request });
-  const elements = Array.isArray(list) ? (list as readonly JsonValue[]).slice(0, MAX_ELEMENTS) : [];
+  const elements = (listOf({ request }, list) ?? []).slice(0, MAX_ELEMENTS);
   return elements.map((item, index) => ({
     scope: { request, item, index },
     sample,

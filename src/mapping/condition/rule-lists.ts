@@ -1,4 +1,6 @@
 import type { JsonValue } from '../../request.ts';
+import { isReserved, listOf } from '../scope.ts';
+import { type Operation, operationOf } from './condition-check.ts';
 import { MISSING, spend, truthy, UNKNOWN, type Evaluate, type Frame, type RuleValue } from './rule-value.ts';
 
 const LIST_OPERATORS = ['map', 'filter', 'all', 'some', 'none', 'reduce'] as const;
@@ -9,17 +11,30 @@ export function isListOperator(operator: string): operator is ListOperator {
 }
 
 /** A list operator: the list, the rule applied to each element (which it reads as its data), and reduce's start. */
-export function compileListOperator(operator: ListOperator, operands: readonly Evaluate[]): Evaluate {
+export function compileListOperator(
+  operator: ListOperator,
+  { operands: written }: Operation,
+  operands: readonly Evaluate[],
+): Evaluate {
   const [list, rule, start] = operands;
   if (list === undefined || rule === undefined) return () => UNKNOWN;
   const apply = LIST_RULES[operator];
+  const isOfPayload = readsPayload(written[0]);
   return (frame) => {
     const value = list(frame);
     if (value === UNKNOWN) return UNKNOWN;
+    const elements = value === MISSING || !isOfPayload ? value : listOf(frame.scope, value);
     // What is no list has no elements, a missing one too, as published.
-    const elements: readonly JsonValue[] = Array.isArray(value) ? value : [];
-    return apply(elements, rule, frame, start);
+    return apply(Array.isArray(elements) ? elements : [], rule, frame, start);
   };
+}
+
+/** Whether it is a variable of the payload: a header that has one value is no list of one. */
+function readsPayload(operand: unknown): boolean {
+  const read = operationOf(operand);
+  const name = read?.operator === 'var' ? read.operands[0] : undefined;
+  const [root = ''] = typeof name === 'string' ? name.split('.') : [];
+  return name !== undefined && (!isReserved(root) || root === 'payload' || root === 'item');
 }
 
 /** `start` is reduce's; four arguments, because an object would be one more for each evaluation. */

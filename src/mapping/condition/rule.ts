@@ -138,7 +138,7 @@ function compileRuleAt(compiler: Compiler, rule: Operation, path: Path): Evaluat
   if (operator === 'missing') return compileMissing(operands);
   if (operator === 'missing_some') return compileMissingSome(operands);
   if (isConnective(operator)) return compileConnective(operator, operands);
-  if (isListOperator(operator)) return compileListOperator(operator, operands);
+  if (isListOperator(operator)) return compileListOperator(operator, rule, operands);
   return compileOperator(operator, operands);
 }
 

@@ -1,6 +1,7 @@
 /** What helpers and blocks do while a template is rendered. */
 import type { Place } from '../../document/document.ts';
 import type { JsonObject, JsonValue } from '../../json.ts';
+import { listOf } from '../scope.ts';
 import { textOf } from './json-text.ts';
 import { type Argument, type BLOCK_HELPERS, type Helper, holds } from './template-helpers.ts';
 import { CALL, checkOutput, type Frame, joinPath, KEY, TURN } from './template-rendering.ts';
@@ -18,6 +19,7 @@ interface Call {
 }
 
 export function callHelper(helper: Helper, { name, values, named }: Call, { rendering }: Frame): Argument {
+  if (helper.list === true) values[0] = listOf(rendering.scope, values[0]) ?? values[0];
   const [first] = values;
   if (rendering.trace !== undefined) noteArguments(rendering.trace, name, values);
   if (helper.text === true && typeof first === 'object' && first !== null) values[0] = textOf(first);
@@ -43,6 +45,8 @@ export interface Block {
   readonly hasInverse: boolean;
   /** Names after `as |…|`. */
   readonly names: readonly string[];
+  /** It reads the name of what it is at: it goes over fields. */
+  readonly readsKey: boolean;
   readonly includeZero: Evaluate | undefined;
 }
 
@@ -104,9 +108,10 @@ function takerOf({ at, main, inverse }: Block): (frame: Frame, isMain: boolean) 
 }
 
 /** The block once for each element of a list or member of an object; undefined where there is none. */
-function loop({ main, names }: Block, frame: Frame, value: Argument): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined;
+function loop({ main, names, readsKey }: Block, frame: Frame, found: Argument): string | undefined {
   const { rendering } = frame;
+  const value = (readsKey ? undefined : listOf(rendering.scope, found)) ?? found;
+  if (typeof value !== 'object' || value === null) return undefined;
   const above = rendering.recorder?.first;
   const isList = Array.isArray(value);
   const keys = isList ? undefined : Object.keys(value);
@@ -116,7 +121,8 @@ function loop({ main, names }: Block, frame: Frame, value: Argument): string | u
   for (let index = 0; index < count; index += 1) {
     rendering.spend(TURN);
     const key = keys?.[index] ?? index;
-    const path = rendering.recorder && joinPath(above, [String(key)]);
+    // A lone element stands where its list is read.
+    const path = rendering.recorder && joinPath(above, isList && value !== found ? [] : [String(key)]);
     const around = { index, key, first: index === 0, last: index === count - 1 };
     const element = (value as JsonObject)[key];
     text = checkOutput(text + main({ rendering, value: element, up: frame, path, names, loop: around }));

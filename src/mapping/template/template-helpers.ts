@@ -14,6 +14,8 @@ export interface Helper {
   readonly named?: readonly string[];
   /** For messages: how it is written. */
   readonly usage: string;
+  /** Its first argument is a list, where its value may be one. */
+  readonly list?: true;
   /** Its first argument is taken as text. */
   readonly text?: true;
   /** Its second argument is a whole number, 0 or more. */
@@ -48,6 +50,7 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
   join: {
     min: 1,
     max: 3,
+    list: true,
     usage: '{{join list ", " "name"}}',
     run: ([list, separator, key]) => join(list, separator, key),
   },
@@ -88,7 +91,14 @@ export const HELPERS: Readonly<Record<string, Helper>> = {
     run: (args) => args.find((value) => holds(value)) ?? args.at(-1),
   },
   not: { min: 1, max: 1, usage: '{{#if (not a)}}', run: ([value]) => !holds(value) },
-  length: { min: 1, max: 1, usage: '{{length list}}', counts: true, run: ([value]) => lengthOf(value) },
+  length: {
+    min: 1,
+    max: 1,
+    list: true,
+    usage: '{{length list}}',
+    counts: true,
+    run: ([value]) => lengthOf(value),
+  },
   lines: {
     min: 1,
     max: 2,

@@ -45,6 +45,8 @@ interface Compiler extends TemplateReporter {
   readonly withItem: boolean;
   /** Blocks around it that read an element: paths do not start at the root there. */
   inner: number;
+  /** `@key` is read in the block that is compiled. */
+  readsKey: boolean;
 }
 
 const LOOP_DATA = ['index', 'key', 'first', 'last'] as const;
@@ -57,7 +59,7 @@ const NO_TEXT: Write = () => '';
 
 export function compileTree(program: hbs.AST.Program, locate: Locate, withItem = true): CompiledTree {
   const found = { blocks: [], names: new Set<string>(), diagnostics: [], calls: [], paths: [] };
-  const compiler: Compiler = { ...found, locate, withItem, inner: 0 };
+  const compiler: Compiler = { ...found, locate, withItem, inner: 0, readsKey: false };
   const write = compileProgram(compiler, program, []);
   const { calls, paths, blocks, names, diagnostics } = compiler;
   return { write, blocks, names, diagnostics, reads: { calls, paths } };
@@ -132,9 +134,13 @@ function compileBlock(compiler: Compiler, block: hbs.AST.BlockStatement, params:
   const { program, inverse } = block as Partial<hbs.AST.BlockStatement>;
   const names = program?.blockParams ?? [];
   const depth = ELEMENT_BLOCKS.includes(name) ? 1 : 0;
+  const { readsKey } = compiler;
+  compiler.readsKey = false;
   compiler.inner += depth;
   const main = program ? compileProgram(compiler, program, [...params, ...names]) : NO_TEXT;
   compiler.inner -= depth;
+  const readsOwnKey = compiler.readsKey;
+  compiler.readsKey = readsKey || (name !== 'each' && readsOwnKey);
   const compiled: Block = {
     value,
     opening: at.source.text.slice(at.start, at.end),
@@ -143,6 +149,7 @@ function compileBlock(compiler: Compiler, block: hbs.AST.BlockStatement, params:
     inverse: inverse ? compileProgram(compiler, inverse, params) : NO_TEXT,
     hasInverse: inverse !== undefined,
     names,
+    readsKey: readsOwnKey,
     includeZero: compileHash(compiler, block.hash, params)['includeZero'],
   };
   return known === undefined ? NO_TEXT : RUN_BLOCK[known](compiled);
@@ -275,6 +282,7 @@ function compileData(compiler: Compiler, path: hbs.AST.PathExpression): Evaluate
     });
     return NO_VALUE;
   }
+  compiler.readsKey ||= name === 'key';
   return (frame) => {
     frame.rendering.recorder?.note(undefined);
     let from = loopAround(frame);
