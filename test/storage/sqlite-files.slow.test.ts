@@ -445,3 +445,96 @@ test('a log that is begun anew, pruned rows and a kill are no loss', async () =>
   expect(await again.verify()).toEqual([]);
   await again.close();
 });
+
+/** Another program writes into a file that a service has open, without SQLite. */
+const overwrite = {
+  'an older copy': () => execFileSync('cp', [`${file}.copy`, file]),
+  'an older copy of the same size': () =>
+    execFileSync('dd', [`if=${file}.same`, `of=${file}`, 'conv=notrunc', 'status=none']),
+  nothing: () => execFileSync('truncate', ['-s', '0', file]),
+  'its first half': () =>
+    execFileSync('truncate', ['-s', String(Math.floor(statSync(file).size / 8192) * 4096), file]),
+  'other bytes in the middle': () =>
+    execFileSync('dd', [
+      'if=/dev/urandom',
+      `of=${file}`,
+      'bs=4096',
+      'seek=20',
+      'count=30',
+      'conv=notrunc',
+      'status=none',
+    ]),
+  'an older log': () => execFileSync('cp', [`${file}.log`, `${file}-wal`]),
+  'other bytes in the middle of the log': () =>
+    execFileSync('dd', [
+      'if=/dev/zero',
+      `of=${file}-wal`,
+      'bs=4096',
+      'seek=9',
+      'count=4',
+      'conv=notrunc',
+      'status=none',
+    ]),
+};
+
+test.each(Object.entries(overwrite))(
+  'a store that becomes %s under a running service takes nothing more within seconds, and it is said until it was dealt with',
+  async (what, spoil) => {
+    await storeWith(40);
+    const storage = await openStorage(`sqlite:${file}`);
+    await storage.accept(work(Array.from({ length: 3 }, () => agent())));
+    await storage.backup(`${file}.copy`);
+    execFileSync('cp', [file, `${file}.same`]);
+    execFileSync('cp', [`${file}-wal`, `${file}.log`]);
+    for (let round = 0; round < 30; round += 1)
+      await storage.accept(work(Array.from({ length: 8 }, () => agent({ prompt: 'y'.repeat(9_000) }))));
+    const shell = new DatabaseSync(file);
+    if (!what.includes('log')) shell.exec('PRAGMA wal_checkpoint(RESTART)');
+    await storage.accept(work([agent()]));
+    await until(
+      'the mark',
+      () => storage.health().kind === 'ok' && readFileSync(`${file}.mark`, 'utf8').includes('"runs":284'),
+    );
+    spoil();
+    await until('trouble', () => storage.health().kind === 'unavailable', 8_000);
+    expect(storage.health()).toMatchObject({ code: 'corrupt' });
+    for (let round = 0; round < 3; round += 1)
+      await expect(storage.accept(work([agent()]))).rejects.toMatchObject({ code: 'storage_unavailable' });
+    const attached = await openStorage(`sqlite:${file}`, { mode: 'attached' }).catch(() => undefined);
+    // What cannot even be opened says so itself.
+    const findings = await attached?.verify().catch((error: Error) => [error.message]);
+    expect(findings ?? ['refused']).not.toEqual([]);
+    await attached?.close();
+    await storage.close();
+    shell.close();
+    const warnings: string[] = [];
+    const again = await openStorage(`sqlite:${file}`, {
+      onWarning: (text) => void warnings.push(text),
+    }).catch(() => undefined);
+    await again?.close();
+    if (again !== undefined)
+      expect(warnings.join()).toMatch(/something else wrote into the store or its log at 20|are missing/);
+  },
+);
+
+test('checkpoints of the service and of other programs, and another time of the file, are no trouble', async () => {
+  const storage = await openStorage(`sqlite:${file}`);
+  const said: string[] = [];
+  storage.onHealthChange((health) => void said.push(JSON.stringify(health)));
+  const shell = new DatabaseSync(file);
+  const big = () => Array.from({ length: 40 }, () => agent({ prompt: 'z'.repeat(60_000) }));
+  for (const mode of ['PASSIVE', 'RESTART', 'TRUNCATE', 'FULL', 'PASSIVE', 'RESTART']) {
+    await Promise.all(Array.from({ length: 5 }, () => storage.accept(work(big()))));
+    shell.exec(`PRAGMA wal_checkpoint(${mode})`);
+    shell.exec('UPDATE counters SET opened = opened + 1');
+    await storage.accept(work([agent()]));
+    execFileSync('touch', [file]);
+    const marked = readFileSync(`${file}.mark`, 'utf8');
+    await storage.accept(work([agent()]));
+    await until('the next mark', () => readFileSync(`${file}.mark`, 'utf8') !== marked);
+  }
+  shell.close();
+  expect(await storage.verify()).toEqual([]);
+  expect(said).toEqual([]);
+  await storage.close();
+});

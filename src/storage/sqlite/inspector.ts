@@ -68,8 +68,9 @@ function verify(database: DatabaseSync, file: string): readonly string[] {
     .map((row) => String(Object.values(row)[0]))
     .filter((finding) => finding !== 'ok');
   if (findings.length > 0) return findings;
+  const cutOff = findCutOff(database, file);
   database.exec('BEGIN');
-  return [...findCutOff(database, file), ...findBroken(new SqliteStatements(database))];
+  return [...cutOff, ...findBroken(new SqliteStatements(database))];
 }
 
 function inspectHere(input: InspectorInput): readonly string[] {

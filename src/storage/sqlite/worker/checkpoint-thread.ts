@@ -18,7 +18,11 @@ let database: DatabaseSync | undefined;
 
 function copy(): void {
   database ??= open();
-  const countWaiting = createPageCounter(database);
+  const countPages = createPageCounter(database);
+  const countWaiting = (): number => {
+    const { log, checkpointed } = countPages() ?? { log: 0, checkpointed: 0 };
+    return log - checkpointed;
+  };
   let waiting = countWaiting();
   for (let pass = 0; pass < MAX_PASSES && waiting > NEARLY_ALL_PAGES; pass += 1) {
     if (Atomics.load(cells, CELLS.closing) === 1) return;

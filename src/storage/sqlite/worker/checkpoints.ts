@@ -1,7 +1,8 @@
 import { extname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { canCountPages, createPageCounter } from './log-pages.ts';
+import { LAST_RESORT_PAGES } from './database-file.ts';
+import type { CountPages, LogPages } from './log-pages.ts';
 
 /** What the thread that copies is given. */
 export interface CheckpointInput {
@@ -17,8 +18,6 @@ export const CELLS = { closing: 0, closed: 1 } as const;
 const WORTH_PAGES = 2000;
 /** Pages that the storage thread copies itself: one write and one sync, about as long as a commit. */
 export const NEARLY_ALL_PAGES = 256;
-/** Pages at which SQLite makes the next commit copy them all; only reached where the thread cannot keep up. */
-const LAST_RESORT_PAGES = 16_000;
 /** After a checkpoint that another process held up, or for which the disk had no room. */
 const RETRY_MS = 1000;
 const IDLE_MS = 30_000;
@@ -32,24 +31,35 @@ const CLOSE_TIMEOUT_MS = 10_000;
 export class Checkpoints {
   readonly #database: DatabaseSync;
   readonly #file: string;
-  /** Undefined where this SQLite cannot count: then its own checkpoints stay as they are. */
-  readonly #countPages: (() => number) | undefined;
+  readonly #countPages: CountPages;
   #thread: { readonly worker: Worker; readonly cells: Int32Array } | undefined;
   #isCopying = false;
   #notBefore = 0;
   #idleTimer: NodeJS.Timeout | undefined;
+  #ended = 0;
 
-  constructor(database: DatabaseSync, file: string) {
+  /** Where this SQLite cannot count pages its own checkpoints stay as they are. */
+  constructor(database: DatabaseSync, file: string, countPages: CountPages) {
     this.#database = database;
     this.#file = file;
-    if (!canCountPages(database)) return;
-    this.#countPages = createPageCounter(database);
+    this.#countPages = countPages;
+    if (countPages() === undefined) return;
     database.exec(`PRAGMA wal_autocheckpoint = ${LAST_RESORT_PAGES}`);
   }
 
-  /** To be called after every commit; takes some microseconds where nothing is to do. */
-  noteCommit(): void {
-    if (this.#isCopying || this.#countWaiting() < WORTH_PAGES) return;
+  /** Whether pages are being copied just now; then nothing can be said of what is written to the store. */
+  isCopying({ log, checkpointed }: LogPages): boolean {
+    return this.#isCopying || log - checkpointed >= LAST_RESORT_PAGES;
+  }
+
+  /** How often pages were copied, with or without success. */
+  get ended(): number {
+    return this.#ended;
+  }
+
+  /** To be told of every commit. */
+  noteCommit({ log, checkpointed }: LogPages): void {
+    if (this.#isCopying || log - checkpointed < WORTH_PAGES) return;
     if (performance.now() < this.#notBefore) return;
     this.#isCopying = true;
     clearTimeout(this.#idleTimer);
@@ -58,12 +68,8 @@ export class Checkpoints {
   }
 
   #countWaiting(): number {
-    try {
-      return this.#countPages?.() ?? 0;
-    } catch {
-      // A store that is being replaced or has no space left: nothing to copy now.
-      return 0;
-    }
+    const { log, checkpointed } = this.#countPages() ?? { log: 0, checkpointed: 0 };
+    return log - checkpointed;
   }
 
   #start(): { readonly worker: Worker; readonly cells: Int32Array } {
@@ -82,6 +88,7 @@ export class Checkpoints {
     if (this.#thread?.worker !== worker) return;
     this.#thread = undefined;
     this.#isCopying = false;
+    this.#ended += 1;
     this.#notBefore = performance.now() + RETRY_MS;
   }
 
@@ -93,6 +100,7 @@ export class Checkpoints {
       // A full disk; commits go on in the log while there is room.
     }
     this.#isCopying = false;
+    this.#ended += 1;
     if (this.#countWaiting() >= WORTH_PAGES) this.#notBefore = performance.now() + RETRY_MS;
     this.#idleTimer = setTimeout(() => this.close(), IDLE_MS).unref();
   }

@@ -24,6 +24,8 @@ const MAGIC = 'SQLite format 3\0';
 const HEADER_BYTES = 100;
 /** Larger stores are checked by `sluice storage verify` only: a start has to stay quick. */
 const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
+/** Pages in the log at which SQLite makes the next commit copy them all; only reached where no service does it sooner. */
+export const LAST_RESORT_PAGES = 16_000;
 /** How long a write waits for another process that holds the store. */
 export const BUSY_TIMEOUT_MS = 5000;
 
@@ -155,10 +157,10 @@ export function connect(file: string, options: ConnectOptions): DatabaseSync {
     bringUpToDate(database, file, options);
     database.exec('PRAGMA journal_mode = WAL');
     database.exec(`PRAGMA synchronous = ${options.fsync ? 'FULL' : 'OFF'}`);
-    // 16 MB of cache; the log is cut back to 64 MB after a burst; few, large checkpoints.
+    // 16 MB of cache; the log is cut back to 64 MB after a burst; few, large checkpoints, which a service makes itself.
     database.exec('PRAGMA cache_size = -16000');
     database.exec('PRAGMA journal_size_limit = 67108864');
-    database.exec('PRAGMA wal_autocheckpoint = 2000');
+    database.exec(`PRAGMA wal_autocheckpoint = ${options.mayMigrate ? 2_000 : LAST_RESORT_PAGES}`);
     return database;
   } catch (error) {
     database.close();

@@ -1,15 +1,23 @@
 import { fstatSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { LogFrames } from './log-frames.ts';
+import { createPageCounter, type CountPages } from './log-pages.ts';
+import { GO_BACK } from '../sqlite-errors.ts';
 
 /*
- * The newest work of a store is in its log alone (`-wal`). Whoever cuts the log short takes it away, and SQLite says
- * nothing: it reads a log up to the first frame that does not fit. So once a second the numbers of the last rows, and
- * size and salt of the log, are written to a file beside it. SQLite gives the log another salt when it begins it anew,
- * which it does only where all of it is in the store (sqlite.org/fileformat.html, "The Write-Ahead Log").
+ * The newest work of a store is in its log alone (`-wal`). Whoever cuts the log short or writes into it takes it away,
+ * and SQLite says nothing: it reads a log up to the first frame that does not fit. So once a second the numbers of the
+ * last rows, and size and salt of the log, are written to a file beside it, and a log that was written to is read again,
+ * a part at a time. SQLite gives the log another salt when it begins it anew, which it does only where all of it is in
+ * the store, and counts the first half of it up (sqlite.org/fileformat.html, "The Write-Ahead Log").
  */
 
 const SALT_AT = 16;
 const SALT_BYTES = 8;
+/** How often a log may have been begun anew between two looks. */
+const MAX_BEGUN = 10_000;
+/** Frames that are read again at a time, some 3 ms, but at least an eighth of the log. */
+const FRAMES_PER_LOOK = 250;
 /** Of one write, so that it is there wholly or not at all. */
 const MARK_BYTES = 512;
 const COUNTED = ['runs', 'outbox', 'events'] as const;
@@ -22,35 +30,52 @@ interface Log {
   readonly bytes: number;
 }
 
-/** What was seen at one time; `lost` was missing at a start, and until when it had been stored. */
+/**
+ * What was seen at one time; `lost` was missing at a start, and until when it had been stored. `file` has size and time of
+ * the store, and `spoilt` is when something else had written into it or its log.
+ */
 interface Mark extends Log {
   readonly at: number;
   readonly last: Counts;
-  readonly lost?: Counts & { readonly at: number };
+  readonly file?: string | undefined;
+  /** Of the log, as SQLite counts them. */
+  readonly frames?: number | undefined;
+  readonly lost?: (Counts & { readonly at: number }) | undefined;
+  readonly spoilt?: number | undefined;
 }
 
-/** Keeps the mark of an open store, and sees whether its log was cut. */
+/** Keeps the mark of an open store, and sees whether its log was cut or overwritten. */
 export class LogMark {
   readonly #database: DatabaseSync;
+  readonly #file: string;
+  readonly #countPages: CountPages;
+  readonly #frames: LogFrames;
+  /** The time of the log when its first frame was read last. */
+  #framesOf: bigint | undefined;
   /** Never closed before the store is: see decision 024. */
   readonly #log: number;
   readonly #mark: number;
   readonly #lost: Mark['lost'];
+  readonly #spoiltBefore: number | undefined;
   #seen: Log = { salt: '', bytes: 0 };
-  #written = '';
+  #written: Omit<Mark, 'at'> | undefined;
   #isCut = false;
 
-  constructor(database: DatabaseSync, file: string) {
+  constructor(database: DatabaseSync, file: string, countPages: CountPages) {
     this.#database = database;
+    this.#file = file;
+    this.#countPages = countPages;
     this.#lost = findLost(database, file);
+    this.#spoiltBefore = readMark(file)?.spoilt;
     this.#log = openSync(`${file}-wal`, 'r');
+    this.#frames = new LogFrames(this.#log);
     this.#mark = openSync(`${file}.mark`, 'w', 0o600);
     this.note();
   }
 
-  /** What the start found missing. */
-  get notice(): string | undefined {
-    return this.#lost && wordsOf(this.#lost);
+  /** What the start found. */
+  get notices(): readonly string[] {
+    return noticesOf({ lost: this.#lost, spoilt: this.#spoiltBefore });
   }
 
   /**
@@ -71,31 +96,86 @@ export class LogMark {
   #look(): boolean {
     const log = readLog(this.#log);
     if (log === undefined || this.#isCut) return this.#isCut;
-    this.#isCut = (log.salt === '' || log.salt === this.#seen.salt) && log.bytes < this.#seen.bytes;
+    if (!isSuccessor(this.#seen.salt, log.salt))
+      this.#isCut = log.salt !== this.#seen.salt || log.bytes < this.#seen.bytes;
     if (!this.#isCut) this.#seen = log;
     return this.#isCut;
   }
 
-  /** Writes down how far the store is, where that has changed. */
+  /** Reads a part of a log that was written to, and writes down how far the store is, where that has changed. */
   note(): void {
-    if (this.#look()) return;
-    const lost = this.#lost && { lost: this.#lost };
-    const found = JSON.stringify({ ...this.#seen, last: lastOf(this.#database), ...lost });
-    if (found === this.#written) return;
+    if (this.#look() || this.#isOverwritten()) return;
+    const frames = this.#countPages()?.log;
+    const found = { ...this.#seen, last: lastOf(this.#database), file: stampOf(this.#file), frames };
+    if (JSON.stringify(found) !== JSON.stringify(this.#written)) this.#write(found);
+  }
+
+  /** Writes down that something else wrote into the store, so that the next start says so. */
+  noteSpoilt(): void {
+    if (this.#written !== undefined && this.#written.spoilt === undefined)
+      this.#write({ ...this.#written, spoilt: Date.now() });
+  }
+
+  #write(found: Omit<Mark, 'at'>): void {
     this.#written = found;
-    writeSync(this.#mark, `{"at":${Date.now()},${found.slice(1)}`.padEnd(MARK_BYTES), 0);
+    const before = { lost: this.#lost, spoilt: found.spoilt ?? this.#spoiltBefore };
+    writeSync(this.#mark, JSON.stringify({ at: Date.now(), ...found, ...before }).padEnd(MARK_BYTES), 0);
+  }
+
+  #isOverwritten(): boolean {
+    const count = Math.max(this.#countPages()?.log ?? 0, 0);
+    if (this.#frames.read >= count) {
+      const { mtimeNs } = fstatSync(this.#log, { bigint: true });
+      if (mtimeNs === this.#framesOf) return false;
+      this.#framesOf = mtimeNs;
+      this.#frames.rewind();
+    }
+    const part = Math.max(FRAMES_PER_LOOK, count >> 3);
+    // A command that begins the log anew at this moment has made it shorter.
+    this.#isCut =
+      !this.#frames.readTo(Math.min(this.#frames.read + part, count)) &&
+      (this.#countPages()?.log ?? 0) >= count;
+    return this.#isCut;
   }
 }
 
-/** Rows that a store had and has no more, in words; empty where none are missing. */
-export function findCutOff(database: DatabaseSync, file: string): readonly string[] {
-  const lost = findLost(database, file);
-  return lost === undefined ? [] : [wordsOf(lost)];
+/** Whether SQLite has begun the log anew in between. */
+function isSuccessor(salt: string, next: string): boolean {
+  if (salt === '') return true;
+  const begun = (Number.parseInt(next.slice(0, 8), 16) - Number.parseInt(salt.slice(0, 8), 16)) >>> 0;
+  return next !== '' && begun > 0 && begun < MAX_BEGUN;
 }
+
+/** What a store had and has no more, and what was done to it, in words; empty where all is well. */
+export function findCutOff(database: DatabaseSync, file: string): readonly string[] {
+  const notices = noticesOf({ lost: findLost(database, file), spoilt: readMark(file)?.spoilt });
+  const count = createPageCounter(database)()?.log ?? 0;
+  if (count <= 0 || notices.length > 0) return notices;
+  const frames = new LogFrames(openSync(`${file}-wal`, 'r'));
+  frames.rewind();
+  if (frames.readTo(count) || (createPageCounter(database)()?.log ?? 0) < count) return [];
+  return [
+    `the log of the store is damaged behind ${frames.read} of its ${count} pages, so the next start will not find what is behind them: copy the store with "sluice storage backup" now, and bring that copy back with "sluice storage restore"`,
+  ];
+}
+
+function noticesOf({ lost, spoilt }: Pick<Mark, 'lost' | 'spoilt'>): readonly string[] {
+  return [
+    ...(lost === undefined ? [] : [wordsOf(lost)]),
+    ...(spoilt === undefined
+      ? []
+      : [
+          `something else wrote into the store or its log at ${new Date(spoilt).toISOString()} while a service was using it: ${GO_BACK}, or ${KEEP_IT}`,
+        ]),
+  ];
+}
+
+const KEEP_IT =
+  'remove the file that ends in .mark while the service is stopped, so that it is not said any more';
 
 function findLost(database: DatabaseSync, file: string): Mark['lost'] {
   const mark = readMark(file);
-  if (mark === undefined || isWhole(mark, file)) return mark?.lost;
+  if (mark === undefined || isWhole(mark, database, file)) return mark?.lost;
   const now = lastOf(database);
   const counts = COUNTED.map((table) => [table, Math.max(0, mark.last[table] - now[table])] as const);
   if (counts.every(([, count]) => count === 0)) return mark.lost;
@@ -104,15 +184,28 @@ function findLost(database: DatabaseSync, file: string): Mark['lost'] {
 
 function wordsOf({ at, ...counts }: NonNullable<Mark['lost']>): string {
   const lost = COUNTED.filter((table) => counts[table] > 0).map((table) => `${counts[table]} ${table}`);
-  return `${lost.join(', ')} that were stored before ${new Date(at).toISOString()} are missing: the log of the store was cut short or taken away, or an older copy stands in its place; bring back what was in it, or remove the file that ends in .mark while the service is stopped, so that they are missed no more`;
+  return `${lost.join(', ')} that were stored before ${new Date(at).toISOString()} are missing: the log of the store was cut short or taken away, or an older copy stands in its place; bring back what was in it, or ${KEEP_IT}`;
 }
 
-/** The log has at least what it had, so nothing was taken away: rows may have been pruned since. */
-function isWhole(mark: Mark, file: string): boolean {
+/** Store and log have at least what they had, so nothing was taken away: rows may have been pruned since. */
+function isWhole(mark: Mark, database: DatabaseSync, file: string): boolean {
   if (statSync(`${file}-wal`, { throwIfNoEntry: false }) === undefined) return false;
   // SQLite locks nothing in the log, so nothing is lost where this is closed with its thread.
   const log = readLog(openSync(`${file}-wal`, 'r'));
-  return log?.salt === mark.salt && log.bytes >= mark.bytes;
+  if (log?.salt !== mark.salt || log.bytes < mark.bytes) return false;
+  const count = createPageCounter(database)()?.log;
+  if (count === undefined || mark.frames === undefined) return true;
+  // What is behind a frame that does not fit was not found. Where nothing else was written, the store is as it was.
+  const since = count - mark.frames;
+  return since > STARTED_FRAMES || (since >= 0 && mark.file === stampOf(file));
+}
+
+/** What a start writes. */
+const STARTED_FRAMES = 4;
+
+function stampOf(file: string): string | undefined {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat && `${stat.size} ${stat.mtimeNs}`;
 }
 
 /** Undefined where the log was begun anew meanwhile. */

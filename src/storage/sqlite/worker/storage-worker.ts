@@ -18,7 +18,9 @@ import {
 import { Engine } from '../../engine/engine.ts';
 import { newestVersion } from '../../engine/migrations.ts';
 import { HealthMonitor } from '../../engine/health-monitor.ts';
+import { inspect } from '../inspector.ts';
 import { LogMark } from './log-mark.ts';
+import { createPageCounter } from './log-pages.ts';
 import { postMessage, refuse, serveBatches } from '../../engine/serve-batches.ts';
 import type { AcceptLimits, Statements } from '../../engine/statements.ts';
 import { SqliteStatements } from './sqlite-statements.ts';
@@ -109,12 +111,25 @@ function serve(
   const { file, limits } = input;
   const sql = new SqliteStatements(database);
   const explain = (error: unknown) => explainSqliteError(error, file);
-  const mark = lock && new LogMark(database, file);
-  const health = mark && watchHealth(file, mark);
+  const countPages = lock && createPageCounter(database);
+  const mark = countPages && new LogMark(database, file, countPages);
+  const checkpoints = countPages && new Checkpoints(database, file, countPages);
+  const checkPages = async (): Promise<readonly string[]> => {
+    const found = await inspect({ task: 'verify', file });
+    return found.filter((finding) => mark?.notices.includes(finding) === false);
+  };
+  const files = checkpoints && new StoreFiles(file, { checkpoints, countPages, checkPages });
+  const health = mark && files && watchHealth(file, mark, files);
   const probe = (statements: Statements): void => probeStore(statements, file);
   const engine = new Engine(sql, { limits, holder: HOLDER, explain, probe, ...(health && { health }) });
-  const watch = mark && openWatch(database, engine, mark);
-  const checkpoints = lock && new Checkpoints(database, file);
+  // What was spoilt is not copied into the store.
+  const noteCommit = (): void => {
+    const pages = countPages?.();
+    if (pages === undefined) return;
+    files?.follow(pages);
+    if (health?.trouble?.code !== 'corrupt') checkpoints?.noteCommit(pages);
+  };
+  const watch = mark && openWatch(database, engine, { mark, noteCommit });
   const close = (): void => {
     watch?.stop();
     mark?.note();
@@ -122,12 +137,12 @@ function serve(
     database.close();
     lock?.release();
   };
-  const said = [notice, mark?.notice].filter((text) => text !== undefined).join('; ');
+  const said = [notice, ...(mark?.notices ?? [])].filter((text) => text !== undefined).join('; ');
   serveBatches(engine, close, {
     notice: said === '' ? undefined : said,
     onAnswered: () => {
       mark?.follow();
-      checkpoints?.noteCommit();
+      noteCommit();
     },
   });
 }
@@ -147,20 +162,28 @@ function probeStore(sql: Statements, file: string): void {
   }
 }
 
-function watchHealth(file: string, mark: LogMark): HealthMonitor {
-  const files = new StoreFiles(file);
-  return new HealthMonitor(() => (mark.isCut() ? cutOff(file) : files.findReplaced()));
+function watchHealth(file: string, mark: LogMark, files: StoreFiles): HealthMonitor {
+  return new HealthMonitor(() => {
+    if (mark.isCut()) return spoilt(file);
+    const replaced = files.findReplaced();
+    if (replaced?.code === 'corrupt') mark.noteSpoilt();
+    return replaced;
+  });
 }
 
-function cutOff(file: string): StorageError {
+function spoilt(file: string): StorageError {
   return new StorageError(
     'corrupt',
-    `${file}: its log was cut short while the service was using it; restart the service, then "sluice storage verify" says what is missing`,
+    `${file}: its log was cut short or overwritten while the service was using it; restart the service, then "sluice storage verify" says what is missing`,
   );
 }
 
 /** SQLite counts the commits of other connections (`PRAGMA data_version`); own ones do not move it. */
-function openWatch(database: DatabaseSync, engine: Engine, mark: LogMark): { stop(): void } {
+function openWatch(
+  database: DatabaseSync,
+  engine: Engine,
+  { mark, noteCommit }: { readonly mark: LogMark; noteCommit(): void },
+): { stop(): void } {
   const version = database.prepare('PRAGMA data_version');
   const read = () => Number(version.get()?.['data_version']);
   let last = read();
@@ -168,7 +191,10 @@ function openWatch(database: DatabaseSync, engine: Engine, mark: LogMark): { sto
     mark.note();
     engine.checkHealth();
     const now = read();
-    if (now !== last) postMessage({ kind: 'outside-change' });
+    if (now !== last) {
+      postMessage({ kind: 'outside-change' });
+      noteCommit();
+    }
     last = now;
   }, WATCH_MS);
   return { stop: () => clearInterval(timer) };
