@@ -1,3 +1,9 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { Sql } from '../../src/storage/engine/dialects.ts';
+import { recordDecisions, recordStrangers } from '../../src/storage/engine/journal-operations.ts';
+import { stepsFrom } from '../../src/storage/engine/migrations.ts';
+import type { Store } from '../../src/storage/engine/store.ts';
+import { SqliteStatements } from '../../src/storage/sqlite/worker/sqlite-statements.ts';
 import { expect, test } from 'vitest';
 import { JournalBuffer } from '../../src/storage/client/journal-buffer.ts';
 import type { DecisionRow } from '../../src/storage/engine/journal.ts';
@@ -110,4 +116,47 @@ test('places are used again after a write, and nothing that waits is overwritten
   }
   journal.write();
   expect(rows()).toEqual(given);
+});
+
+test('what is forgotten is found without a look at the decisions that stay', () => {
+  const database = new DatabaseSync(':memory:');
+  for (const step of stepsFrom(0, 'sqlite')) database.exec(step);
+  const sql = new SqliteStatements(database);
+  const asked: string[] = [];
+  const posted = new Proxy(sql, {
+    get: (target, name: 'post') => {
+      if (name !== 'post') return (target[name] as () => unknown).bind(target);
+      return (text: Sql, ...values: never[]) => {
+        asked.push(typeof text === 'string' ? text : text.sqlite);
+        target.post(text, ...values);
+      };
+    },
+  });
+  const store = { sql: posted } as unknown as Store;
+  const row = (at: number) => ({
+    requestId: `r${at}`,
+    mappingId: 'm',
+    outcome: 'accepted',
+    generation: 'g',
+    json: '{}',
+  });
+  const written = Array.from({ length: 30 }, (_, at) => row(at));
+  recordDecisions(store, written, 20);
+  recordStrangers(store, written.slice(0, 5), ['r1', 'r2']);
+  recordDecisions(store, written, 20);
+  const left = database.prepare('SELECT count(*) AS rows, count(number) AS numbered FROM decisions').get();
+  expect(left).toEqual({ rows: 20 + 3, numbered: 20 });
+  expect(asked.length).toBeGreaterThanOrEqual(4);
+  const plans = asked.flatMap((text) =>
+    database
+      .prepare(`EXPLAIN QUERY PLAN ${text}`)
+      .all()
+      .map(({ detail }) => String(detail)),
+  );
+  // Strangers are few; their own index has nothing else.
+  const scans = plans.filter(
+    (step) => /^SCAN (?!CONSTANT|json_each)/.test(step) && !step.includes('decisions_of_strangers'),
+  );
+  expect(scans).toEqual([]);
+  database.close();
 });

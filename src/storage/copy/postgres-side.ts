@@ -7,7 +7,12 @@ import { StorageError } from '../storage-error.ts';
 import { CopySide } from './copy-side.ts';
 
 const goOn = (table: string): string =>
-  `SELECT setval(pg_get_serial_sequence('${table}', 'seq'), (SELECT coalesce(max(seq), 0) + 1 FROM ${table}), false)`;
+  `SELECT ${(table === 'decisions' ? ['seq', 'number'] : ['seq'])
+    .map(
+      (column) =>
+        `setval(pg_get_serial_sequence('${table}', '${column}'), (SELECT coalesce(max(${column}), 0) + 1 FROM ${table}), false)`,
+    )
+    .join(', ')}`;
 /** To count the rows of a large table takes a while. */
 const MAX_WAIT_MS = 600_000;
 

@@ -1,20 +1,26 @@
 import type { AuditRecord, KeptRoom } from '../records.ts';
-import { both, listed } from './dialects.ts';
+import { both, type Dialects, listed } from './dialects.ts';
 import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from './journal.ts';
 import type { Store } from './store.ts';
 
 const NOTE = 'INSERT INTO audit (at, who, source, what, about, changed) VALUES (?, ?, ?, ?, ?, ?)';
-const DECIDE =
-  'INSERT INTO decisions (request_id, mapping_id, outcome, generation, decision) VALUES (?, ?, ?, ?, ?)';
-/** Both rings share the table and its numbers, so the oldest to go is counted among its own kind. */
-const forget = (
-  kind: '=' | '<>',
-): string => `DELETE FROM decisions WHERE outcome ${kind} '${STRANGER}' AND seq <= (
-  SELECT seq FROM decisions WHERE outcome ${kind} '${STRANGER}' ORDER BY seq DESC LIMIT 1 OFFSET ?)`;
-const FORGET_DECISIONS = forget('<>');
-const FORGET_STRANGERS = forget('=');
-const FORGET_ALIKE = both`DELETE FROM decisions WHERE outcome = '${STRANGER}'
-  AND request_id IN ${listed('?')}`;
+const DECIDE: Dialects = {
+  sqlite: `INSERT INTO decisions (request_id, mapping_id, outcome, generation, decision, number)
+  VALUES (?, ?, ?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM decisions WHERE number IS NOT NULL))`,
+  postgres:
+    'INSERT INTO decisions (request_id, mapping_id, outcome, generation, decision) VALUES (?, ?, ?, ?, ?)',
+};
+const DECIDE_STRANGER = `INSERT INTO decisions (request_id, outcome, generation, decision, number)
+  VALUES (?, '${STRANGER}', ?, ?, NULL)`;
+/** Rows that go at most where much less is to be kept: the next writes take the rest. */
+const FORGOTTEN_AT_ONCE = 5_000;
+const numberOf = (which: 'min' | 'max'): string =>
+  `(SELECT ${which}(number) FROM decisions WHERE number IS NOT NULL)`;
+const FORGET_DECISIONS = both`DELETE FROM decisions
+  WHERE number <= ${{ sqlite: 'min', postgres: 'least' }}(${numberOf('max')} - ?, ${numberOf('min')} + ${FORGOTTEN_AT_ONCE})`;
+const FORGET_STRANGERS = `DELETE FROM decisions WHERE number IS NULL AND seq <= (
+  SELECT seq FROM decisions WHERE number IS NULL ORDER BY seq DESC LIMIT 1 OFFSET ?)`;
+const FORGET_ALIKE = both`DELETE FROM decisions WHERE number IS NULL AND request_id IN ${listed('?')}`;
 const KEEP = `INSERT INTO kept_requests (request_id, received_at, kind, path, bytes, request)
   VALUES (?, ?, ?, ?, ?, ?)`;
 const SHARES = `SELECT path, count(*) AS count, CAST(sum(bytes) AS BIGINT) AS bytes, min(seq) AS oldest FROM kept_requests
@@ -39,10 +45,8 @@ export function recordStrangers(
   strangers: readonly DecisionRow[],
   forgotten: readonly string[],
 ): void {
-  const rows = strangers.map(
-    ({ requestId, generation, json }) => [requestId, null, STRANGER, generation, json] as const,
-  );
-  sql.postRows(DECIDE, rows);
+  const rows = strangers.map(({ requestId, generation, json }) => [requestId, generation, json] as const);
+  sql.postRows(DECIDE_STRANGER, rows);
   if (forgotten.length > 0) sql.post(FORGET_ALIKE, JSON.stringify(forgotten));
   sql.post(FORGET_STRANGERS, MAX_STRANGERS);
 }

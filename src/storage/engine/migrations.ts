@@ -125,6 +125,26 @@ CREATE INDEX runs_failed ON runs (seq)
 /** Of how many turns the cost is not known. */
 const UNKNOWN_COSTS = 'ALTER TABLE costs ADD COLUMN cost_unknown INTEGER NOT NULL DEFAULT 0;';
 
+/**
+ * Decisions on requests that proved something are numbered, so that those to forget are found without a look at those that
+ * stay. Requests of strangers have no number.
+ */
+const NUMBERED_DECISIONS: Dialects = {
+  sqlite: `
+ALTER TABLE decisions ADD COLUMN number INTEGER;`,
+  postgres: `
+ALTER TABLE decisions ADD COLUMN number BIGSERIAL;
+ALTER TABLE decisions ALTER COLUMN number DROP NOT NULL;
+UPDATE decisions SET number = NULL;`,
+};
+const NUMBERS = both`${NUMBERED_DECISIONS}
+UPDATE decisions SET number = numbered.number
+  FROM (SELECT seq AS of_seq, row_number() OVER (ORDER BY seq) AS number FROM decisions WHERE outcome <> 'stranger') AS numbered
+  WHERE seq = of_seq;
+CREATE INDEX decisions_by_number ON decisions (number) WHERE number IS NOT NULL;
+CREATE INDEX decisions_of_strangers ON decisions (seq) WHERE number IS NULL;
+`;
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -142,6 +162,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 11, postgres: 9, sql: COSTS_AND_AUDIT },
   { sqlite: 12, postgres: 10, sql: SET_TARGET_AND_FAILED_RUNS },
   { sqlite: 13, postgres: 11, sql: UNKNOWN_COSTS },
+  { sqlite: 14, postgres: 12, sql: NUMBERS },
 ];
 
 /** The newest version that is known. */

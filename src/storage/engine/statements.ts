@@ -78,7 +78,7 @@ export interface Statements {
    */
   post(text: Sql, ...values: SqlValue[]): void;
   /** Posts an insert that ends with its one row of values, for any number of rows. */
-  postRows(text: string, rows: readonly (readonly SqlValue[])[]): void;
+  postRows(text: Sql, rows: readonly (readonly SqlValue[])[]): void;
   /**
    * Posts a statement for each row of values. That of PostgreSQL is one for all of them: it gets each column as an array.
    * No two rows may be about the same.

@@ -282,7 +282,8 @@ export class PostgresStatements implements Statements {
   }
 
   /** Few statements of many rows: each costs more than its rows. Of each number of rows there is one text. */
-  postRows(text: string, rows: readonly (readonly SqlValue[])[]): void {
+  postRows(sql: Sql, rows: readonly (readonly SqlValue[])[]): void {
+    const text = textOf(sql);
     const one = text.slice(text.lastIndexOf('('));
     for (let from = 0; from < rows.length;) {
       const many = Math.min(2 ** Math.floor(Math.log2(rows.length - from)), MAX_ROWS);

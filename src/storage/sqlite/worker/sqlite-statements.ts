@@ -33,7 +33,7 @@ export class SqliteStatements implements Statements {
     this.#prepare(text).statement.run(...values);
   }
 
-  postRows(text: string, rows: readonly Values[]): void {
+  postRows(text: Sql, rows: readonly Values[]): void {
     this.postEach(text, rows);
   }
 
