@@ -186,8 +186,10 @@ export interface DeliveryTarget {
 /** Who is asked whether a run begins. From a mapping's `approve`. */
 export interface ApprovalRequest extends DeliveryTarget {
   readonly withinSeconds: number;
-  /** What is asked, with what came in between the markers of the boundary. */
-  readonly text: string;
+  /** Who caused the event, as its sender says it. */
+  readonly account?: string;
+  /** The operator's words, which the run reads before its message. */
+  readonly instructions?: string;
 }
 
 /** One agent turn to be run, self-contained: names are resolved when it is performed. */

@@ -1,4 +1,6 @@
+import { hash } from 'node:crypto';
 import { DEFAULT_HOOK_NAME, type ActionOrigin, type AgentAction, type SafeText } from '../action.ts';
+import { showHidden } from '../telemetry/telemetry.ts';
 import { cutText, oneLine } from './lines.ts';
 import { neutralise, NeutralisedTexts } from './neutralise.ts';
 
@@ -106,6 +108,52 @@ export function buildHeartbeatPrompt({ events, instructions, nonce }: HeartbeatP
     parts.push(wrapExternalContent(external.map(listEvent).join('\n'), header, { nonce }));
   }
   return parts.join('\n\n') as SafeText;
+}
+
+/** Runs of one request that begin only when somebody has approved them; they share what is not of their elements. */
+export type AskedRuns = readonly [AgentAction, ...(readonly AgentAction[])];
+
+/**
+ * Builds what somebody is asked about runs: all that they read, or so many letters of it, within the boundary also where
+ * the mapping turns it off for the agent, and who caused them. What cannot be seen is shown by its number. The id of the
+ * markers is made from `secret`, which no sender knows.
+ */
+export function buildQuestion(
+  runs: AskedRuns,
+  { secret, maxLetters = Infinity }: { readonly secret: string; readonly maxLetters?: number },
+): { readonly text: string; readonly isWhole: boolean } {
+  // The same each time, and of no use for an answer.
+  const nonce = hash('sha256', secret).slice(0, 16);
+  const { length } = runs;
+  const [{ approve, origin }] = runs;
+  const letters = runs.reduce((sum, { message }) => sum + message.length, 0);
+  let shown = 0;
+  const texts = runs.flatMap(({ message }, at) => {
+    const room = maxLetters - shown;
+    const part = message.length > room ? cutText(message, room + 1).slice(0, -1) : message;
+    shown += part.length;
+    const text = part === message ? message : `${part}…`;
+    if (part === '') return [];
+    return length === 1 ? [text] : [`Run ${at + 1} of ${length} (id ${nonce}):\n${text}`];
+  });
+  const who = withoutAddresses(approve?.account ?? '');
+  const header = [...describe(origin), ...(who === '' ? [] : [`Caused by: ${headerValue(who)}`])];
+  const parts = [
+    `The mapping ${origin.mappingId ?? ''} asks whether ${length === 1 ? 'a run' : `${length} runs`} may begin.`,
+    ...(shown === letters ? [] : [`This message shows ${shown} of ${letters} letters of what came in.`]),
+    approve?.instructions?.trim() ?? '',
+    wrapExternalContent(texts.join('\n\n'), header, { nonce }),
+  ];
+  const text = parts.filter((part) => part !== '').join('\n\n');
+  return { text: showHidden(text), isWhole: shown === letters };
+}
+
+/** Of an account a name is left that no program makes a link of, and nobody writes to. */
+function withoutAddresses(account: string): string {
+  return account
+    .normalize('NFKC')
+    .replaceAll(/\S*[@/\\:]\S*/g, '(address)')
+    .replaceAll(/[.\u3002](?=\S)/g, '[.]');
 }
 
 /**

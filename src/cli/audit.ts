@@ -43,7 +43,8 @@ function textOf(selection: QueueSelection | SetAsideSelection): string {
 /** How much changed: a number, whether anything did, or counts by kind. */
 function countOf(result: unknown): number {
   if (typeof result !== 'object' || result === null) return result === undefined ? 1 : Number(result);
-  const parts: readonly unknown[] = 'isFirst' in result ? [result.isFirst] : Object.values(result);
+  const parts: readonly unknown[] =
+    'runs' in result && 'isFirst' in result ? [result.runs] : Object.values(result);
   return parts.reduce<number>((sum, part) => sum + Number(part), 0);
 }
 

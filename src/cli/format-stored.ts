@@ -10,7 +10,7 @@ import {
   type OutboxRecord,
 } from '../storage/storage.ts';
 import { isoTime, type StoredRequest, type StoredRun } from '../storage/facts.ts';
-import { clearLine } from '../telemetry/telemetry.ts';
+import { clearLine, showHidden } from '../telemetry/telemetry.ts';
 import { indent, ownerText, runnerNamed } from '../explanation/explanation.ts';
 import { bodySize } from './listings.ts';
 import { awaitedUntil, type QueueWaits, waitLines, waitsBehind, waitsOf } from './queue-waits.ts';
@@ -144,7 +144,11 @@ function errorLines({ code, message }: NonNullable<StoredRun['run']['lastError']
 function waitingOf(run: StoredRun['run'], { waits, now, gateway }: WorkContext): readonly string[] {
   const awaited = awaitedUntil(run);
   if (awaited !== undefined)
-    return [`  waits: for an approval until ${isoTime(awaited)}: sluice approve ${run.id}, or with --deny`];
+    return [
+      `  waits: for an approval until ${isoTime(awaited)}: sluice approve ${run.id}, or with --deny`,
+      '  it reads',
+      ...indent(showHidden((run.action as AgentAction).prompt)),
+    ];
   if (run.state !== 'queued' || run.dueAt > now) return [];
   const { origin, runner = gateway.runner } = run.action as AgentAction;
   const held = waitLines(waitsOf(waits, { mappingId: origin.mappingId, runner }), now, run.id);

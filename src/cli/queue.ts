@@ -203,10 +203,11 @@ export async function approveRun(
   const answer = { decision, by: 'command', nowMs: Date.now() } as const;
   const decided = await withStore(cli, flags, (storage) => storage.decideApproval(id, answer));
   if (decided === null) throw new CliError(`no run with the id ${id} waits for an approval`, 2);
-  const { approval, isFirst } = decided;
+  const { approval, isFirst, runs } = decided;
   const { decision: holds = null, by = '', at = 0, expiresAt } = approval;
   if (flags.json === true) return printJson(cli.terminal, 'approve', { decision: holds, isFirst });
-  if (isFirst) return cli.terminal.out(`${decision} run ${id}`);
+  const also = runs > 1 ? `, with ${runs - 1} more of its request` : '';
+  if (isFirst) return cli.terminal.out(`${decision} run ${id}${also}`);
   const undecided = answer.nowMs < expiresAt ? 'it was dropped' : 'its time is over';
   const why = holds === null ? undecided : `it was ${holds} by ${by} at ${isoTime(at)}`;
   throw new CliError(`run ${id} is decided: ${why}`);

@@ -45,7 +45,7 @@ async function decide(
   const answer = { decision, by: 'console', nowMs: Date.now() } as const;
   const decided = await Promise.all(ids.map((id) => storage.decideApproval(id, answer)));
   notify();
-  return decided.filter((one) => one?.isFirst === true).length;
+  return decided.reduce((sum, one) => sum + (one?.runs ?? 0), 0);
 }
 
 type Change<Value> = (context: RouteContext, value: Value) => Promise<number>;

@@ -10,15 +10,9 @@ import type {
   NotifyAction,
   WakeAction,
 } from '../action.ts';
-import {
-  buildAgentPrompt,
-  cutText,
-  oneLine,
-  sealAgentAction,
-  type PreparedAgentAction,
-} from '../boundary/boundary.ts';
+import { oneLine, sealAgentAction, type PreparedAgentAction } from '../boundary/boundary.ts';
 import type { CompiledMapping, CompiledTemplate, DedupeSettings, Scope } from '../mapping/mapping.ts';
-import { isJsonObject } from '../json.ts';
+import { defined, isJsonObject } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import type { EvaluationState } from './evaluation-state.ts';
 import type { Draft } from './draft.ts';
@@ -79,7 +73,7 @@ function finishAgent(
   if (debounce !== undefined) prepared.debounce = debounce;
   if (maxRuns !== undefined) prepared.maxRuns = maxRuns;
   if (thread !== undefined) prepared.thread = thread;
-  const approve = approvalOf(state, prepared);
+  const approve = approvalOf(state);
   if (approve !== undefined) prepared.approve = approve;
   const { nonce } = state.request;
   const action = sealAgentAction(prepared, { instructions, nonce, texts: state.neutralised });
@@ -299,23 +293,11 @@ function debounceKey(state: EvaluationState, scope: Scope): DebounceKey | undefi
   };
 }
 
-/** Characters of the message that are shown to whoever is asked. */
-const MAX_ASKED_CHARS = 1_500;
-
-function approvalOf(
-  { mapping, request }: EvaluationState,
-  { message, origin }: PreparedAgentAction,
-): ApprovalRequest | undefined {
+function approvalOf({ mapping, request }: EvaluationState): ApprovalRequest | undefined {
   if (mapping?.approve === undefined) return undefined;
   const [sender] = usualSenders(request.payload);
-  const who = sender === undefined ? '' : ` It was caused by ${oneLine(sender.account, MAX_KEY_CHARS)}.`;
-  const external = buildAgentPrompt({
-    message: cutText(message, MAX_ASKED_CHARS),
-    origin: { ...origin, trusted: false },
-    nonce: request.nonce,
-  });
-  const text = `The mapping ${mapping.id} asks whether a run may begin.${who}\n\n${external}`;
-  return { ...mapping.approve, text };
+  const account = sender && oneLine(sender.account, MAX_KEY_CHARS);
+  return { ...mapping.approve, ...defined({ account, instructions: mapping.instructions }) };
 }
 
 function threadOf(state: EvaluationState, scope: Scope): string | undefined {

@@ -87,6 +87,7 @@ export type ServerStorage = Pick<
   Storage,
   | 'accept'
   | 'findIdempotent'
+  | 'findAsked'
   | 'findRun'
   | 'decideApproval'
   | 'backlog'

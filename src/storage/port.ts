@@ -14,6 +14,7 @@ import type {
   ClaimRunsOptions,
   Conversation,
   CostRecord,
+  Decided,
   DecisionRecord,
   DropEnding,
   EventClaim,
@@ -93,13 +94,12 @@ export interface Storage extends MailStorage {
    */
   takeOver(held?: HeldWork): Promise<Succession>;
   /**
-   * Says whether a run begins (`approve` of its mapping): the first answer in time counts, and a later one changes
-   * nothing. Resolves to what holds then; null where nobody is asked about such a run.
+   * Says whether the runs of a request begin, one of which is named (`approve` of its mapping): the first answer in time
+   * counts, and a later one changes nothing. Resolves to what holds then; null where nobody is asked about such a run.
    */
-  decideApproval(
-    runId: string,
-    answer: ApprovalAnswer,
-  ): Promise<{ readonly approval: Approval; readonly isFirst: boolean } | null>;
+  decideApproval(runId: string, answer: ApprovalAnswer): Promise<Decided | null>;
+  /** The runs of one request about which somebody is asked, in their order, as long as nobody has answered. */
+  findAsked(asked: Approval): Promise<readonly AgentRun[]>;
   /** Runs that were denied, or not approved in time: whoever leads gives them up. */
   findUnapproved(nowMs: number): Promise<readonly AgentRun[]>;
   /** Of these runs those that have ended. */

@@ -41,7 +41,7 @@ export interface Gathering {
   readonly isLatest: boolean;
 }
 
-/** Who is asked whether a run begins. */
+/** Who is asked whether a run begins: once for all runs of a request, which share the nonce. */
 export interface Asking extends Pick<Approval, 'expiresAt' | 'nonce'> {
   readonly delivery: NewDelivery;
 }
@@ -98,7 +98,8 @@ export function freshResult(work: AcceptedWork): AcceptResult {
 
 export function prepareRequest(work: AcceptedWork, result: AcceptResult): PreparedRequest {
   const receivedAt = Math.round(work.receivedAt);
-  const actions = work.actions.map((action) => prepareAction(action, receivedAt));
+  const nonce = randomBytes(16).toString('hex');
+  const actions = work.actions.map((action) => prepareAction(action, receivedAt, nonce));
   const { idempotency, warnings } = work;
   if (idempotency === undefined) return { receivedAt, actions, warnings };
   const reservation = {
@@ -110,7 +111,7 @@ export function prepareRequest(work: AcceptedWork, result: AcceptResult): Prepar
   return { receivedAt, actions, warnings, reservation };
 }
 
-function prepareAction(action: Action, receivedAt: number): PreparedAction {
+function prepareAction(action: Action, receivedAt: number, nonce: string): PreparedAction {
   const mappingId = action.origin.mappingId ?? '';
   const dedupe = action.dedupe && {
     scope: `action:${action.dedupe.scope}`,
@@ -124,7 +125,12 @@ function prepareAction(action: Action, receivedAt: number): PreparedAction {
   }
   const prepared = { mode: action.wakeMode, row: runRow(action, receivedAt), ...(dedupe && { dedupe }) };
   return action.kind === 'agent'
-    ? { kind: 'agent', ...prepared, ...gatheringOf(action, receivedAt), ...askingOf(action, receivedAt) }
+    ? {
+        kind: 'agent',
+        ...prepared,
+        ...gatheringOf(action, receivedAt),
+        ...askingOf(action, receivedAt, nonce),
+      }
     : { kind: 'notify', ...prepared, delivery: deliveryOf(action) };
 }
 
@@ -141,13 +147,17 @@ function gatheringOf({ debounce }: AgentAction, receivedAt: number): { readonly 
   };
 }
 
-function askingOf({ id, approve }: AgentAction, receivedAt: number): { readonly ask?: Asking } {
+function askingOf(
+  { id: runId, approve }: AgentAction,
+  receivedAt: number,
+  nonce: string,
+): { readonly ask?: Asking } {
   if (approve === undefined) return {};
-  const { withinSeconds, ...message } = approve;
-  const expiresAt = receivedAt + Math.round(withinSeconds * 1000);
-  const asked = { expiresAt, nonce: randomBytes(16).toString('hex') };
-  const asks = { runId: id, ...asked };
-  return { ask: { ...asked, delivery: { ...message, fromMain: false, plain: true, asks } } };
+  const { channel, to, withinSeconds } = approve;
+  const asked = { expiresAt: receivedAt + Math.round(withinSeconds * 1000), nonce };
+  const asks = { runId, ...asked };
+  const target = { channel, ...defined({ to }) };
+  return { ask: { ...asked, delivery: { ...target, text: '', fromMain: false, plain: true, asks } } };
 }
 
 function runRow(action: RunAction, acceptedAt: number): NewRun {

@@ -42,6 +42,13 @@ export interface Approval {
   readonly at?: number;
 }
 
+/** What holds, and of how many runs this answer was the first. */
+export interface Decided {
+  readonly approval: Approval;
+  readonly isFirst: boolean;
+  readonly runs: number;
+}
+
 export interface ApprovalAnswer {
   readonly decision: 'approved' | 'denied';
   readonly by: 'link' | 'command' | 'console';

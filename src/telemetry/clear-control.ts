@@ -1,7 +1,8 @@
-// Control characters without tab and line feed, C1 controls, line and paragraph separators, zero-width and
-// direction marks, the byte order mark and the tags block: what can move a cursor, recolour a terminal, or make a
-// line read differently from what it is.
-const UNSAFE = /(?![\n\t])[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/gu;
+// Control characters without tab and line feed, line and paragraph separators, and whatever is drawn as nothing: direction
+// and zero-width marks, fillers, tags, variation selectors (but the one that makes a sign an emoji), the blank Braille
+// pattern. They can move a cursor, recolour a terminal, hide a text, or make a line read differently from what it is.
+const UNSAFE =
+  /(?![\n\t]|(?<=\p{Extended_Pictographic})\ufe0f)[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/gu;
 /** CSI, string and two-character sequences of ECMA-48. */
 const ESCAPE_SEQUENCE =
   // oxlint-disable-next-line no-control-regex
@@ -43,6 +44,13 @@ export function withoutCommands(text: string, { annotations = false } = {}): str
     .split('\n')
     .map((line) => (ANNOTATION.test(line) ? line : clear(line)))
     .join('\n');
+}
+
+/** A text that somebody judges: what cannot be seen in it is shown by its number, as `[U+202E]`. */
+export function showHidden(text: string): string {
+  const number = (sign: string): string =>
+    (sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return text.replaceAll('\r\n', '\n').replaceAll(UNSAFE, (sign) => `[U+${number(sign)}]`);
 }
 
 /** A text between tags: the three characters to which HTML, XML and Slack's text give a meaning. */

@@ -1,4 +1,11 @@
-export { clearControl, clearLine, escapeHtml, escapeText, withoutCommands } from './clear-control.ts';
+export {
+  clearControl,
+  clearLine,
+  escapeHtml,
+  escapeText,
+  showHidden,
+  withoutCommands,
+} from './clear-control.ts';
 export { createHealth, HEALTH_CONDITIONS } from './health.ts';
 export type { Condition, Health, HealthCode, HealthReporter, Trouble } from './health.ts';
 export { createLogger } from './log.ts';

@@ -47,13 +47,14 @@ server: {port: 0}
 gateway: {heartbeat: {everySeconds: 0}}
 `,
     'mappings/a.yaml':
-      '{id: a, match: {path: a}, messageTemplate: hi, deliver: false, approve: {channel: slack, to: C0123456}}\n',
+      '{id: a, match: {path: a}, messageTemplate: "hi {{text}}", deliver: false, approve: {channel: slack, to: C0123456}}\n',
   });
   const service = await serveBench(bench);
   const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
   const ids: string[] = [];
+  const body = JSON.stringify({ text: `\u202e${'x'.repeat(2_000)}` });
   for (let sent = 0; sent < 3; sent += 1) {
-    const answer = await fetch(`${service.url}/hooks/a`, { method: 'POST', headers, body: '{}' });
+    const answer = await fetch(`${service.url}/hooks/a`, { method: 'POST', headers, body });
     ids.push(((await answer.json()) as { runId: string }).runId);
   }
   const [good = '', bad = '', dropped = ''] = ids;
@@ -67,6 +68,8 @@ gateway: {heartbeat: {everySeconds: 0}}
     '"decision":"denied","isFirst":true',
   );
   expect(await bench.run(['approve', 'unknown'])).toMatchObject({ exitCode: 2 });
+  // All that it reads is shown before somebody decides, also where the request itself is not kept.
+  expect((await bench.run(['explain', dropped])).out).toMatch(/it reads\n[^]*\| hi \[U\+202E\]x{2000}\n/);
   await bench.run(['queue', 'drop', dropped, '--yes']);
   expect((await bench.run(['approve', dropped])).err).toContain(`run ${dropped} is decided: it was dropped`);
   await expect

@@ -85,15 +85,26 @@ describe('a run', () => {
       channels: [slack],
       approvalLink: ({ runId, expiresAt }) => `https://hooks.example.com/${runId}/${expiresAt}`,
     });
-    const approve = { channel: 'slack', to: 'C1', withinSeconds: 60, text: 'May it begin?' };
-    const [good, bad] = [agentAction({ approve }), agentAction({ approve })];
+    const approve = { channel: 'slack', to: 'C1', withinSeconds: 60 };
+    const message = 'May it begin?'.padEnd(2_000, 'x');
+    const [good, also, bad] = [
+      agentAction({ approve, message }),
+      agentAction({ approve }),
+      agentAction({ approve }),
+    ];
     const soon = agentAction({ approve: { ...approve, withinSeconds: 0.3 } });
-    await house.accept(good, bad, soon);
-    await expect.poll(() => slack.texts.length).toBe(3);
+    await house.accept(good, also);
+    await house.accept(bad);
+    await house.accept(soon);
+    await expect.poll(() => slack.texts.filter((text) => text.includes('Answer until')).length).toBe(3);
     expect(slack.messages[0]).toMatchObject({ to: 'C1', plain: true });
-    expect(slack.texts.join('\n')).toMatch(
+    const said = slack.texts.join('\n');
+    // One question for the runs of one request, with what is left out before the boundary.
+    expect(said.match(/asks whether/g)).toHaveLength(3);
+    expect(said).toMatch(/whether 2 runs may begin\.\n\nThis message shows 1500 of 20\d\d letters/);
+    expect(said).toMatch(
       new RegExp(
-        `May it begin\\?\\n\\nAnswer until .*:\\nhttps://hooks\\.example\\.com/${good.id}/\\d+\\nsluice approve ${good.id}, or with --deny`,
+        `Read the rest before you answer: the page behind the link shows it.\\s+Answer until .*:\\nhttps://hooks\\.example\\.com/${good.id}/\\d+\\nsluice approve ${good.id}, or with --deny`,
       ),
     );
     expect(JSON.stringify(await house.storage.listOutbox({ limit: 9 }))).not.toContain('hooks.example.com');
@@ -114,7 +125,8 @@ describe('a run', () => {
     expect(turns).toEqual([]);
     await house.storage.resumeRuns(ALL_MAPPINGS);
     expect(await house.gateway.waitForRun(good.id, 5000)).toMatchObject({ outcome: 'ok' });
-    expect(turns).toEqual([good.id]);
+    expect(await house.gateway.waitForRun(also.id, 5000)).toMatchObject({ outcome: 'ok' });
+    expect(turns.toSorted()).toEqual([good.id, also.id].toSorted());
     expect(await house.events()).toContain('Hook Test (dead): not_approved: nobody approved the run in time');
     expect(JSON.stringify(house.logged)).not.toContain('hooks.example.com');
   });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import { approvalLink, readApprovalName } from '../../src/generation/generation.ts';
-import type { Approval, ApprovalAnswer, RunRecord } from '../../src/storage/storage.ts';
+import type { AgentRun, Approval, ApprovalAnswer, RunRecord } from '../../src/storage/storage.ts';
 import {
   agentAction,
   BEARER,
@@ -232,16 +232,21 @@ describe('the link of a run that waits for an approval', () => {
   const open: Approval = { expiresAt: asked.expiresAt, nonce: asked.nonce };
 
   /** A store with one run that somebody is asked about, and the answers that it was given. */
-  function waiting(approval: Approval = open) {
+  function waiting(approval: Approval | undefined = open) {
     const answers: ApprovalAnswer[] = [];
-    const approve = { channel: 'slack', withinSeconds: 60, text: 'Deploy <b>main</b> & more?' };
     const run = runOf(asked.runId, { state: 'queued', approval });
-    const action = { ...run.action, approve } as typeof run.action;
+    const message = `Deploy <b>main</b> & more?${' pay\u202eme'.repeat(1_000)}`;
+    const action = { ...run.action, message, approve: { channel: 'slack', withinSeconds: 60 } };
+    const open = [
+      { ...run, action },
+      { ...run, id: 'second', action },
+    ] as readonly AgentRun[];
     const storage = {
-      findRun: (id: string) => Promise.resolve(id === asked.runId ? { ...run, action } : undefined),
+      findRun: (id: string) => Promise.resolve(id === asked.runId ? open[0] : undefined),
+      findAsked: () => Promise.resolve(run.approval === undefined || run.approval.decision ? [] : open),
       decideApproval: (_id: string, { nowMs: at, ...answer }: ApprovalAnswer) => {
         answers.push({ ...answer, nowMs: at });
-        return Promise.resolve({ approval: { ...approval, ...answer, at }, isFirst: true });
+        return Promise.resolve({ approval: { ...approval, ...answer, at }, isFirst: true, runs: 2 });
       },
     };
     return { answers, storage };
@@ -276,7 +281,11 @@ describe('the link of a run that waits for an approval', () => {
         'referrer-policy': 'no-referrer',
         'content-security-policy': expect.stringContaining("default-src 'none'"),
       });
-      if (method === 'GET') expect(reply.text).toContain('Deploy &lt;b&gt;main&lt;/b&gt; &amp; more?');
+      if (method !== 'GET') continue;
+      expect(reply.text).toContain('Deploy &lt;b&gt;main&lt;/b&gt; &amp; more?');
+      expect(reply.text.match(/ pay\[U\+202E\]me/g)).toHaveLength(2_000);
+      expect(reply.text).not.toContain('\u202e');
+      expect(reply.text).toContain(`Run ${asked.runId}<br>Run second`);
     }
     expect(answers).toEqual([]);
     expect(JSON.stringify([server.log, server.decisions, server.strangers])).not.toContain(
@@ -285,14 +294,12 @@ describe('the link of a run that waits for an approval', () => {
   });
 
   test.each([
-    ['begun by hand', undefined, {}],
     ['not answered in time', open, { state: 'dead' }],
     ['dropped', open, { state: 'completed', lastError: { code: 'dropped', message: '' } }],
   ] as const)('says to a late answer that the run was %s', async (said, approval, end) => {
     const { storage } = waiting();
     const findRun = async () => ({ ...(await storage.findRun(asked.runId)), approval, ...end }) as RunRecord;
-    const decideApproval = () =>
-      Promise.resolve(approval === undefined ? null : { approval, isFirst: false });
+    const decideApproval = () => Promise.resolve({ approval, isFirst: false, runs: 0 });
     const server = await startTestServer({ storage: { findRun, decideApproval }, generation });
     for (const options of [
       { method: 'GET', headers: {} },
@@ -301,7 +308,37 @@ describe('the link of a run that waits for an approval', () => {
       const { text } = await send(server, addressOf(), options);
       expect(text).toContain(`<strong>${said}</strong>`);
       expect(text).not.toContain('<form');
+      expect(text).not.toContain('Deploy');
     }
+  });
+
+  // Who knows the hook token, as senders do, can make the proof of a link, and has nothing that only the message has.
+  test.each([
+    ['that nobody is asked about', undefined, undefined],
+    ['that has ended', undefined, { state: 'completed' }],
+    ['that is begun by hand', undefined, { state: 'active' }],
+    ['with another random part', { ...open, nonce: '6'.repeat(32) }, undefined],
+    ['that is denied, with another random part', { ...open, nonce: '6'.repeat(32), decision: 'denied' }, {}],
+    ['with an empty random part', { ...open, nonce: '' }, undefined],
+  ] as const)('that was made up shows nothing of a run %s', async (_which, approval, more) => {
+    const { storage, answers } = waiting(approval as Approval | undefined);
+    const findRun = async () => ({ ...(await storage.findRun(asked.runId)), approval, ...more }) as RunRecord;
+    const server = await startTestServer({ storage: { ...storage, findRun }, generation });
+    const unknown = await startTestServer({ generation });
+    for (const options of [
+      { method: 'GET', headers: {} },
+      { body: 'decision=approve', headers: form },
+      { method: 'PUT', body: 'x', headers: form },
+    ]) {
+      const [reply, ofNone] = [
+        await send(server, addressOf(), options),
+        await send(unknown, addressOf(), options),
+      ];
+      expect(reply.status).toBe(404);
+      const withoutId = (text: string) => text.replace(/"requestId":"[^"]*"/, '');
+      expect(withoutId(reply.text)).toBe(withoutId(ofNone.text));
+    }
+    expect(answers).toEqual([]);
   });
 
   test('takes the answer of its form, and says what holds', async () => {

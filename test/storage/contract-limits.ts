@@ -43,7 +43,7 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
 
     test('does not count runs that nobody approved', async () => {
       const { storage } = await fresh();
-      const approve = { channel: 'slack', withinSeconds: 60, text: 'May it begin?' };
+      const approve = { channel: 'slack', withinSeconds: 60 };
       const asked = [agentOf('a', { approve }), agentOf('a', { approve })];
       const [one, two, three] = [agentOf('a'), agentOf('a'), agentOf('a')];
       await storage.accept(work(asked));

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { describe, expect, test } from 'vitest';
 import { DROPPED, type QueueSelection, type Storage } from '../../src/storage/storage.ts';
 import {
@@ -114,19 +115,18 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
 
     test('holds a run until somebody approves it: the first answer in time counts', async () => {
       const store = await fresh();
-      const approve = { channel: 'slack', to: 'C1', withinSeconds: 60, text: 'May it begin?' };
+      const approve = { channel: 'slack', to: 'C1', withinSeconds: 60 };
       const [run, denied, late, plain] = [
         agentOf('a', { approve, sessionKey: 'k' }),
         agentOf('a', { approve }),
         agentOf('a', { approve }),
         agentOf('a', { sessionKey: 'k' }),
       ];
-      await store.storage.accept(work([run, denied, late]));
-      await store.storage.accept(work([plain]));
+      for (const one of [run, denied, late, plain]) await store.storage.accept(work([one]));
       const expiresAt = NOW + 60_000;
       const asked = await store.storage.listOutbox({ limit: 9, runId: run.id });
       expect(asked).toMatchObject([
-        { delivery: { text: approve.text, plain: true, asks: { runId: run.id, expiresAt } } },
+        { delivery: { text: '', plain: true, asks: { runId: run.id, expiresAt } } },
       ]);
       expect(await store.storage.findRun(run.id)).toMatchObject({ state: 'queued', approval: { expiresAt } });
       expect(ids(await claim(store.storage, 9, expiresAt - 1))).toEqual([plain.id]);
@@ -168,6 +168,37 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.retry({ kind: 'ids', ids: [late.id] }, expiresAt)).toBe(1);
       expect(await storage.findRun(late.id)).not.toHaveProperty('approval');
       expect(await storage.verify()).toEqual([]);
+    });
+
+    test('asks once about all runs of a request, and the answer is about all that still wait', async () => {
+      const { storage } = await fresh();
+      const approve = { channel: 'slack', withinSeconds: 60 };
+      const dedupe = { scope: 'a', key: 'k', ttlSeconds: 600 };
+      await storage.accept(work([agentOf('a', { dedupe })]));
+      // The first is a repeat, and makes no run.
+      const made = [
+        agentOf('a', { approve, dedupe }),
+        agentOf('a', { approve }),
+        agentOf('a', { approve }),
+        agentOf('a', { approve }),
+      ];
+      const other = agentOf('a', { approve });
+      await storage.accept(work(made));
+      await storage.accept(work([other]));
+      const [, first, second, third] = made.map(({ id }) => id);
+      const questions = await storage.listOutbox({ limit: 9 });
+      expect(questions.map(({ runId }) => runId).toSorted()).toEqual([first, other.id].toSorted());
+      const asks = questions.find(({ runId }) => runId === first)?.delivery?.asks;
+      assert(first !== undefined && second !== undefined && third !== undefined && asks !== undefined);
+      expect(ids(await storage.findAsked(asks))).toEqual([first, second, third]);
+      expect(await storage.findAsked({ ...asks, nonce: '' })).toEqual([]);
+      await storage.drop({ kind: 'ids', ids: [first] }, NOW, () => ({}));
+      const answer = { decision: 'approved', by: 'link', nowMs: NOW + 5 } as const;
+      expect(await storage.decideApproval(third, answer)).toMatchObject({ isFirst: true, runs: 2 });
+      expect(await storage.decideApproval(second, answer)).toMatchObject({ isFirst: false, runs: 0 });
+      expect(await storage.findAsked(asks)).toEqual([]);
+      expect(ids(await claim(storage, 9, NOW + 5))).toEqual(expect.arrayContaining([second, third]));
+      expect(await storage.findRun(other.id)).not.toHaveProperty('approval.decision');
     });
 
     test('begins failed runs anew by their error or all of them, but none that was dropped', async () => {

@@ -52,6 +52,7 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   requeueRun: (s) => s.requeueRun('a', failure(NOW)),
   deadLetterRun: (s) => s.deadLetterRun('a', DEAD),
   takeOver: (s) => s.takeOver(),
+  findAsked: (s) => s.findAsked({ expiresAt: NOW, nonce: 'a' }),
   findUnapproved: (s) => s.findUnapproved(NOW),
   findEndedRuns: (s) => s.findEndedRuns(['a']),
   saveHold: (s) => s.saveHold(HOLD),

@@ -62,7 +62,7 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
   },
   server: {
     kind: 'engine',
-    imports: ['hook', 'verify', 'payload', 'storage', 'config', 'request', 'errors', 'action'],
+    imports: ['hook', 'boundary', 'verify', 'payload', 'storage', 'config', 'request', 'errors', 'action'],
     types: ['mapping', 'sandbox'],
     owns: ['node:http', 'rate-limiter-flexible'],
   },

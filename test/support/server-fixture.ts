@@ -56,6 +56,7 @@ export function recordingStore(overrides: Partial<ServerDeps['storage']> = {}): 
     },
     findRun: () => Promise.resolve(undefined),
     decideApproval: () => Promise.resolve(null),
+    findAsked: () => Promise.resolve([]),
     backlog: () =>
       Promise.resolve({
         queuedRuns: 0,

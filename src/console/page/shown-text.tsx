@@ -5,7 +5,8 @@
 import type { JSX } from 'preact';
 
 // The same characters that the command line removes, without tab and line feed.
-const HIDDEN = /(?![\n\t])[\p{Cc}\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e007f}]/u;
+const HIDDEN =
+  /(?![\n\t]|(?<=\p{Extended_Pictographic})\ufe0f)[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]/u;
 const EACH = new RegExp(`(${HIDDEN.source})`, 'u');
 /** Signs drawn at most in one text. */
 const MAX_SIGNS = 500;

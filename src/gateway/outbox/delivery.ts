@@ -1,5 +1,6 @@
 import { defined } from '../../json.ts';
-import type { NewDelivery, OutboxRecord } from '../../storage/storage.ts';
+import { buildQuestion } from '../../boundary/boundary.ts';
+import type { AgentRun, NewDelivery, OutboxRecord } from '../../storage/storage.ts';
 import { type ChannelAdapter, type SendResult, chunkText } from '../../channels/channels.ts';
 import { deriveSignal, within } from '../../timers/timers.ts';
 import type { GatewayConfiguration } from '../gateway-base.ts';
@@ -17,8 +18,8 @@ export type DeliveryResult =
 
 export interface SendOptions {
   readonly to: string;
-  /** Stands below the text, and in no store. */
-  readonly addition?: string;
+  /** What is asked, which stands in no store: it has the link. */
+  readonly question?: string | undefined;
   readonly signal: AbortSignal;
   /** Called after each chunk but the last, which is recorded with the delivery's end. */
   onProgress(chunksSent: number): Promise<void>;
@@ -31,12 +32,12 @@ export interface SendOptions {
 export async function sendChunks(
   adapter: ChannelAdapter,
   entry: Pick<OutboxRecord, 'id' | 'chunksSent' | 'delivery'> & { readonly runId?: string },
-  { to, addition = '', signal, onProgress }: SendOptions,
+  { to, question, signal, onProgress }: SendOptions,
 ): Promise<DeliveryResult> {
   const isPlain = entry.delivery?.plain === true;
   // Escaped for the platform, each character may become two.
   const maxChars = isPlain ? Math.max(2, Math.floor(adapter.maxChars / 2)) : adapter.maxChars;
-  const chunks = chunkText((entry.delivery?.text ?? '') + addition, maxChars);
+  const chunks = chunkText(question ?? entry.delivery?.text ?? '', maxChars);
   let plain = isPlain;
   let messageId: string | undefined;
   for (let index = entry.chunksSent; index < chunks.length; index += 1) {
@@ -107,17 +108,28 @@ function readResult(given: unknown): SendResult {
   }
 }
 
+/** Letters of what came in that a message shows: more would hide how to answer. */
+const MAX_ASKED_LETTERS = 1_500;
+
 /**
- * What stands below a message that asks whether a run begins: the link, where the service has a public address, and the
- * command. It is made when the message is sent, so that no store holds the link.
+ * The message that asks whether runs of a request begin: what they read, the link, where the service has a public
+ * address, and the command. It is made when it is sent, so that no store holds the link.
  */
-export function howToAnswer(
+export function questionText(
+  runs: readonly [AgentRun, ...(readonly AgentRun[])],
   asked: NonNullable<NewDelivery['asks']>,
   linkOf: GatewayConfiguration['approvalLink'],
 ): string {
+  const [first, ...others] = runs;
+  const actions = [first.action, ...others.map(({ action }) => action)] as const;
+  const { text, isWhole } = buildQuestion(actions, { secret: asked.nonce, maxLetters: MAX_ASKED_LETTERS });
   const until = new Date(asked.expiresAt).toISOString().replace(/\.\d+/, '');
-  const command = `sluice approve ${asked.runId}, or with --deny`;
-  return ['', '', `Answer until ${until}:`, linkOf?.(asked), command]
-    .filter((line) => line !== undefined)
-    .join('\n');
+  const link = linkOf?.(asked);
+  const all = link === undefined ? `sluice explain ${first.id}` : 'the page behind the link';
+  const answer = [`Answer until ${until}:`, link, `sluice approve ${first.id}, or with --deny`];
+  return [
+    text,
+    ...(isWhole ? [] : [`Read the rest before you answer: ${all} shows it.`]),
+    answer.filter((line) => line !== undefined).join('\n'),
+  ].join('\n\n');
 }

@@ -2,7 +2,7 @@ import type { DeliveryTarget } from '../../action.ts';
 import { defined } from '../../json.ts';
 import type { NewDelivery, OutboxRecord, Storage } from '../../storage/storage.ts';
 import { type CallbackResult, postCallback } from './callback.ts';
-import { type DeliveryResult, howToAnswer, sendChunks } from './delivery.ts';
+import { type DeliveryResult, questionText, sendChunks } from './delivery.ts';
 import { RecipientQueues } from './recipient-queues.ts';
 import { codeOf } from '../../telemetry/telemetry.ts';
 import { CutOff } from '../cut-off.ts';
@@ -47,6 +47,7 @@ const TO_A_MACHINE: AttemptError = {
   code: 'auto_submitted',
   message: 'not sent: what it answers is mail that no machine is to answer (autoSubmitted)',
 };
+const ANSWERED: AttemptError = { code: 'answered', message: 'not sent: nobody has to answer it any more' };
 
 const OF_A_FAILURE: AttemptError = {
   code: 'of_a_failure',
@@ -190,11 +191,24 @@ export class Outbox {
     const { target, signal } = sending;
     // Its turn comes when the service stops: nothing of it has gone out.
     if (this.#isStopping || signal.aborted) return this.#requeue(entry, INTERRUPTED, 0);
-    const result = await this.#trySend(entry, sending);
+    const { asks } = entry.delivery ?? {};
+    const question = asks && (await this.#questionOf(entry, asks));
+    if (asks !== undefined && question === undefined) return this.#skip(entry, target.channel, ANSWERED);
+    const result = await this.#trySend(entry, sending, question);
     // What is given up at once is told with that.
     if (result.kind !== 'failed') this.#logAttempt(entry, result, target.channel);
     if (wasCutOff(result, signal)) return this.#requeue(entry, INTERRUPTED, 0);
     return this.#conclude(entry, sending, result);
+  }
+
+  /** What is asked about runs that still wait for an answer. */
+  async #questionOf(
+    entry: OutboxRecord,
+    asks: NonNullable<NewDelivery['asks']>,
+  ): Promise<string | undefined> {
+    const [first, ...others] = await this.#persist(entry, () => this.#context.storage.findAsked(asks));
+    const { approvalLink } = this.#context.configuration();
+    return first && questionText([first, ...others], asks, approvalLink);
   }
 
   async #conclude(entry: OutboxRecord, sending: Sending, result: DeliveryResult): Promise<void> {
@@ -233,7 +247,8 @@ export class Outbox {
 
   async #trySend(
     entry: OutboxRecord,
-    { target, delivery, channels, signal }: Sending,
+    { target, channels, signal }: Sending,
+    question: string | undefined,
   ): Promise<DeliveryResult> {
     const { channel, to } = target;
     let adapter;
@@ -249,9 +264,7 @@ export class Outbox {
         this.#context.storage.recordProgress(entry.id, { chunksSent, target: { channel, to } }),
       );
     };
-    const { approvalLink } = this.#context.configuration();
-    const addition = delivery.asks === undefined ? '' : howToAnswer(delivery.asks, approvalLink);
-    return sendChunks(adapter, entry, { to, addition, signal, onProgress });
+    return sendChunks(adapter, entry, { to, question, signal, onProgress });
   }
 
   // --- callbacks ----------------------------------------------------------------------------------------------------

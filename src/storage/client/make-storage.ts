@@ -76,6 +76,7 @@ function readRows(operations: RemoteOperations) {
   return {
     claimRuns: async (options) => (await operations.claimRuns(options)).map(toAgentRun),
     findUnapproved: async (nowMs) => (await operations.findUnapproved(nowMs)).map(toAgentRun),
+    findAsked: async (asked) => (await operations.findAsked(asked)).map(toAgentRun),
     findEndedRuns: async (runIds) => (await operations.findEndedRuns(runIds)).map(toRun),
     findRun: async (runId) => {
       const row = await operations.findRun(runId);

@@ -1,7 +1,7 @@
 import { HookError } from '../../errors.ts';
-import type { NewRun, PreparedAction, PreparedRequest } from '../prepared-request.ts';
+import type { Asking, NewRun, PreparedAction, PreparedRequest } from '../prepared-request.ts';
 import type { AcceptedAction, AcceptResult, NewDelivery } from '../records.ts';
-import { insertAsking } from './asking-runs.ts';
+import { insertAsking, insertQuestion } from './asking-runs.ts';
 import { gather } from './gathering.ts';
 import { insertWake } from './event-rows.ts';
 import { insertDelivery } from './outbox-rows.ts';
@@ -64,6 +64,8 @@ function acceptNew(store: Store, request: PreparedRequest): string | null {
   const fresh = actions.filter((_, index) => repeats[index] === undefined);
   checkRoomFor(store, fresh);
   const ids = new Map(fresh.map((action) => [action, insertAction(store, action)]));
+  const asking = fresh.find(isAsking);
+  if (asking !== undefined) insertQuestion(store, asking.row, asking.ask);
   const isPlain =
     fresh.length === actions.length && fresh.every((action) => ids.get(action) === action.row.id);
   if (isPlain) {
@@ -105,7 +107,7 @@ function findRepeats(store: Store, request: PreparedRequest): (AcceptedAction | 
 }
 
 function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
-  const wanted = { runs: 0, bytes: 0, wakes: 0, deliveries: 0 };
+  const wanted = { runs: 0, bytes: 0, wakes: 0, deliveries: fresh.some(isAsking) ? 1 : 0 };
   for (const action of fresh) {
     switch (action.kind) {
       case 'wake':
@@ -116,11 +118,16 @@ function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
         break;
       case 'agent':
         wanted.runs += 1;
-        wanted.deliveries += action.ask === undefined ? 0 : 1;
         wanted.bytes += action.row.bytes;
     }
   }
   checkRoom(store, wanted);
+}
+
+type AskingAction = Extract<PreparedAction, { readonly kind: 'agent' }> & { readonly ask: Asking };
+
+function isAsking(action: PreparedAction): action is AskingAction {
+  return action.kind === 'agent' && action.ask !== undefined;
 }
 
 /** Returns the id under which the sender finds it: an event that joined a run has that run's. */
@@ -136,7 +143,7 @@ function insertAction(store: Store, action: PreparedAction): string {
 function insertRow(store: Store, action: PreparedAction): string {
   if (action.kind === 'agent' && action.gather !== undefined) return gather(store, action.row, action.gather);
   if (action.kind === 'wake') insertWake(store, action.row);
-  else if (action.kind === 'agent' && action.ask !== undefined) insertAsking(store, action.row, action.ask);
+  else if (isAsking(action)) insertAsking(store, action.row, action.ask);
   else if (action.kind === 'agent') insertRun(store, action.row);
   else insertNotification(store, action.row, action.delivery);
   return action.row.id;

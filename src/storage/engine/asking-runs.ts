@@ -1,8 +1,9 @@
 import type { Asking, NewRun } from '../prepared-request.ts';
-import type { Approval } from '../records.ts';
+import type { Approval, ApprovalAnswer, Decided } from '../records.ts';
 import { insertDelivery } from './outbox-rows.ts';
 import { insertRun } from './session-queue.ts';
 import { both, by } from './dialects.ts';
+import { findRunHead } from './run-rows.ts';
 import { RUN_FIELDS, type RunHead, type RunRow } from './rows.ts';
 import { ASKING, RUN } from './states.ts';
 import type { Store } from './store.ts';
@@ -19,24 +20,61 @@ const UNAPPROVED = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
   JOIN run_actions ON run_actions.seq = runs.seq
   WHERE state = ${RUN.waiting} AND gather_key = '${ASKING}' AND due_at <= ?
   ORDER BY due_at, runs.seq LIMIT ${MAX_AT_ONCE}`;
+/** Of one request, as no other has the nonce. */
+const ASKED = both`SELECT ${RUN_FIELDS} FROM runs ${by('runs_waiting')}
+  JOIN run_actions ON run_actions.seq = runs.seq
+  WHERE state = ${RUN.waiting} AND gather_key = '${ASKING}' AND due_at = ? AND approval = ? ORDER BY runs.seq`;
 const SET = 'UPDATE runs SET approval = ? WHERE id = ?';
 const FIND = 'SELECT approval FROM runs WHERE seq = ?';
+const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE id = ?';
+const BEGIN_RUN = 'UPDATE runs SET due_at = ?, gather_key = NULL, gather_until = NULL WHERE id = ?';
 
-/** Stores a run with the message that asks. */
-export function insertAsking(store: Store, run: NewRun, { expiresAt, nonce, delivery }: Asking): void {
+/** Stores a run that somebody is asked about. */
+export function insertAsking(store: Store, run: NewRun, { expiresAt, nonce }: Asking): void {
   insertRun(store, run, { key: ASKING, dueAt: expiresAt, until: expiresAt, isLatest: false });
   setApproval(store, run.id, { expiresAt, nonce });
+}
+
+/** Stores the message that asks about the runs of a request, the first of which is given. */
+export function insertQuestion(store: Store, run: NewRun, { delivery }: Asking): void {
   const { id: runId, mappingId, sessionKey, acceptedAt: nowMs } = run;
   insertDelivery(store, delivery, { runId, mappingId, sessionKey, nowMs });
 }
 
-export function setApproval({ sql }: Store, runId: string, approval: Approval): void {
+function setApproval({ sql }: Store, runId: string, approval: Approval): void {
   sql.post(SET, JSON.stringify(approval), runId);
 }
 
 export function findApproval({ sql }: Store, { seq }: RunHead): Approval | undefined {
   const text = sql.find<{ approval: string | null }>(FIND, seq)?.approval;
   return text === null || text === undefined ? undefined : (JSON.parse(text) as Approval);
+}
+
+/** The runs of one request about which somebody is asked, as long as nobody has answered. */
+export const findAsked = ({ sql }: Store, { expiresAt, nonce }: Approval): RunRow[] =>
+  sql.all(ASKED, expiresAt, JSON.stringify({ expiresAt, nonce }));
+
+/**
+ * Says whether the runs of a request begin, one of which is named: the first answer in time counts. Returns
+ * what holds then; null where nobody is asked.
+ */
+export function decideApproval(
+  store: Store,
+  runId: string,
+  { nowMs, ...answer }: ApprovalAnswer,
+): Decided | null {
+  const run = findRunHead(store, runId);
+  const asked = run && findApproval(store, run);
+  if (run === undefined || asked === undefined) return null;
+  const isOpen = asked.decision === undefined && run.state === RUN.waiting && nowMs < asked.expiresAt;
+  if (!isOpen) return { approval: asked, isFirst: false, runs: 0 };
+  const approval: Approval = { ...asked, ...answer, at: Math.round(nowMs) };
+  const runs = findAsked(store, asked);
+  for (const { id } of runs) {
+    setApproval(store, id, approval);
+    store.sql.post(answer.decision === 'approved' ? BEGIN_RUN : HURRY_RUN, Math.round(nowMs), id);
+  }
+  return { approval, isFirst: true, runs: runs.length };
 }
 
 /** Runs that will not begin, as nobody has approved them. */

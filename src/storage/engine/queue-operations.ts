@@ -1,12 +1,4 @@
-import {
-  type Approval,
-  type ApprovalAnswer,
-  DROPPED,
-  type DropEnding,
-  type QueueSelection,
-  type RetryRows,
-} from '../records.ts';
-import { findApproval, setApproval } from './asking-runs.ts';
+import { DROPPED, type DropEnding, type QueueSelection, type RetryRows } from '../records.ts';
 import { earlierOf } from './earlier-endings.ts';
 import { both } from './dialects.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
@@ -20,7 +12,6 @@ import type { Store } from './store.ts';
 /** What an operator does to work that waits or was given up: start it again, or take it off the queue. */
 
 const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE seq = ?';
-const BEGIN_RUN = 'UPDATE runs SET due_at = ?, gather_key = NULL, gather_until = NULL WHERE seq = ?';
 const REVIVE_RUN = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, attempts = 0, outcome = NULL, ended_at = NULL,
   reply = NULL, usage = NULL, approval = NULL, exempt = 0, earlier = ? WHERE seq = ?`;
 const EXEMPT_RUN = 'UPDATE runs SET exempt = 1 WHERE seq = ?';
@@ -40,6 +31,8 @@ const HURRY_HOLDS = 'UPDATE runner_holds SET retry_at = ? WHERE runner = ? AND r
 export interface DroppedRows extends Omit<RetryRows, 'runs'> {
   readonly runs: readonly (readonly [runId: string, ending: DropEnding])[];
 }
+
+export { decideApproval } from './asking-runs.ts';
 
 /** Returns how many rows it made due. */
 export function retryRows(store: Store, { runs, outbox, events }: RetryRows, nowMs: number): number {
@@ -87,23 +80,6 @@ function count<Item>(items: readonly Item[], change: (item: Item) => boolean): n
   let changed = 0;
   for (const item of items) if (change(item)) changed += 1;
   return changed;
-}
-
-/** Says whether a run begins: the first answer in time counts. Returns what holds then; null where nobody is asked. */
-export function decideApproval(
-  store: Store,
-  runId: string,
-  { nowMs, ...answer }: ApprovalAnswer,
-): { readonly approval: Approval; readonly isFirst: boolean } | null {
-  const run = findRunHead(store, runId);
-  const asked = run && findApproval(store, run);
-  if (run === undefined || asked === undefined) return null;
-  const isOpen = asked.decision === undefined && run.state === RUN.waiting && nowMs < asked.expiresAt;
-  if (!isOpen) return { approval: asked, isFirst: false };
-  const approval: Approval = { ...asked, ...answer, at: Math.round(nowMs) };
-  setApproval(store, runId, approval);
-  store.sql.post(answer.decision === 'approved' ? BEGIN_RUN : HURRY_RUN, Math.round(nowMs), run.seq);
-  return { approval, isFirst: true };
 }
 
 function retryRun(store: Store, runId: string, nowMs: number): boolean {

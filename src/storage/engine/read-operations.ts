@@ -118,7 +118,7 @@ export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow
   return sql.all(ENDED, JSON.stringify(runIds));
 }
 
-export { findUnapproved } from './asking-runs.ts';
+export { findAsked, findUnapproved } from './asking-runs.ts';
 export const findReservation = operationOf(PLAIN_READS.findReservation);
 export const findConversation = operationOf(PLAIN_READS.findConversation);
 export const nextDueAt = operationOf(PLAIN_READS.nextDueAt);
