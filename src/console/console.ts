@@ -205,7 +205,7 @@ class Site {
       const who = this.#access.identify(visitor);
       if (who === undefined) return sendText(res, 401, 'sign in with the key of the console');
       if (path === '/session') return sendJson(req, res, JSON.stringify(who));
-      return this.#callApi(req, res, { url, who });
+      return this.#callApi(req, res, { url, who, visitor });
     }
     if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(res, 405, 'only GET is served here');
     sendDocument(res);
@@ -237,11 +237,11 @@ class Site {
   async #callApi(
     req: ListenerRequest,
     res: ListenerResponse,
-    { url, who }: { readonly url: URL; readonly who: Identity },
+    { url, who, visitor }: { readonly url: URL; readonly who: Identity; readonly visitor: Visitor },
   ): Promise<void> {
     const path = url.pathname;
     const { role } = who;
-    if (path === '/api/feed') return this.#openFeed(res, url);
+    if (path === '/api/feed') return this.#openFeed(res, url, { who, visitor });
     const routes = req.method === 'POST' ? ROUTES[role].change : ROUTES[role].read;
     const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
     if (route === undefined) return sendText(res, 404, ROUTES[role].unknown);
@@ -259,7 +259,11 @@ class Site {
     await sendJson(req, res, shown);
   }
 
-  #openFeed(res: ListenerResponse, url: URL): void {
+  #openFeed(
+    res: ListenerResponse,
+    url: URL,
+    { who, visitor }: { readonly who: Identity; readonly visitor: Visitor },
+  ): void {
     const cursor = url.searchParams.get('after') ?? '';
     res.writeHead(200, [...HEADERS, 'content-type', 'text/event-stream', 'x-accel-buffering', 'no']);
     res.flushHeaders();
@@ -267,6 +271,10 @@ class Site {
       {
         write: (text) => void res.write(text),
         end: () => void res.end(),
+        mayRead: () => {
+          const now = this.#access.identify(visitor);
+          return now?.name === who.name && now.role === who.role;
+        },
         get writableLength() {
           return res.writableLength;
         },

@@ -30,6 +30,8 @@ const MAX_WORK = 20;
 export interface FeedReader {
   write(text: string): void;
   end(): void;
+  /** Whether who opened it may still read: a key is taken away, a user gets another role. */
+  mayRead(): boolean;
   readonly writableLength: number;
 }
 
@@ -63,7 +65,7 @@ export class LiveFeed {
 
   constructor() {
     this.#alive = setInterval(() => {
-      for (const page of this.#pages) page.reader.write(': alive\n\n');
+      for (const page of this.#pages) this.#write(page, ': alive\n\n');
     }, ALIVE_MS).unref();
   }
 
@@ -106,7 +108,7 @@ export class LiveFeed {
 
   /** Tells every page that something else changed. */
   tell(kind: 'generation', data: object): void {
-    for (const { reader } of this.#pages) reader.write(event(kind, undefined, data));
+    for (const page of this.#pages) this.#write(page, event(kind, undefined, data));
   }
 
   stop(): void {
@@ -122,16 +124,19 @@ export class LiveFeed {
   }
 
   #send(page: Page): void {
-    if (page.reader.writableLength > MAX_UNREAD_BYTES) {
-      this.#pages.delete(page);
-      page.reader.end();
-      return;
-    }
     if (this.#last === page.sent) return;
     if (this.#text.after !== page.sent || this.#text.upTo !== this.#last)
       this.#text = { after: page.sent, upTo: this.#last, text: this.#textAfter(page.sent) };
     page.sent = this.#last;
-    page.reader.write(this.#text.text);
+    this.#write(page, this.#text.text);
+  }
+
+  /** The one way to a page; lets it go where it does not read, or may not any more. */
+  #write(page: Page, text: string): void {
+    const { reader } = page;
+    if (reader.writableLength <= MAX_UNREAD_BYTES && reader.mayRead()) return reader.write(text);
+    this.#pages.delete(page);
+    reader.end();
   }
 
   /** Made once for all pages that have seen the same. */

@@ -251,6 +251,7 @@ async function requestPage(
     others: withText ? await findOthers(storage, stored) : [],
     explainer: generation && { generation, diagnostics },
     before: content === undefined ? undefined : await judge.before(known.decision?.generation),
+    isHidden: !withText && content !== undefined,
     settings: live(),
   });
   const { request, explained } = told;

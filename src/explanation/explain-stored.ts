@@ -32,6 +32,8 @@ export interface StoredSources {
   readonly explainer?: Explainer | undefined;
   /** The mappings and transforms that judged it, where they are no longer those of now and were kept. */
   readonly before?: Explainer | undefined;
+  /** What was sent is kept, and who asks may not see it. */
+  readonly isHidden?: boolean;
   /** Settings that may have taken part; those of the explainer where absent. */
   readonly settings?: Pick<Happened, 'config' | 'table'> | undefined;
 }
@@ -57,7 +59,7 @@ export interface StoredExplanation {
 /** Explains what the store knows: how it was judged, how it would be judged now, and everything that is said of both. */
 export async function explainStored(
   stored: StoredRequest,
-  { keepRequests, others, explainer: now, before, settings: given }: StoredSources,
+  { keepRequests, others, explainer: now, before, isHidden, settings: given }: StoredSources,
 ): Promise<StoredExplanation> {
   const { decision, kept } = stored;
   const read = kept === undefined ? undefined : readKeptRequest(kept);
@@ -92,6 +94,7 @@ export async function explainStored(
       decision,
       work: stored,
       keepRequests,
+      isHidden,
       settings,
       request,
       judged: before === undefined || explained === undefined ? judged : judgedThen(explained, decision),

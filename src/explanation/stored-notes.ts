@@ -23,6 +23,7 @@ export interface StoredFacts {
   readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
   /** Settings that took part, as they are now. */
   readonly settings: readonly SettingText[];
+  readonly isHidden?: boolean | undefined;
   /** As it was kept; absent where it was not. */
   readonly request?: HookRequest | undefined;
   /** How it was judged when it came. */
@@ -191,7 +192,14 @@ export function isBeforeMappings(decision: DecisionRecord | undefined): boolean 
 }
 
 /** Why there is no content to look at, and the switch that keeps the next one. */
-function notKept({ keepRequests }: StoredFacts, decision: DecisionRecord | undefined): EvaluationNote {
+function notKept(
+  { keepRequests, isHidden }: StoredFacts,
+  decision: DecisionRecord | undefined,
+): EvaluationNote {
+  if (isHidden === true) {
+    const text = say`What was sent is not shown to the role view: a key of the role inspect shows what is kept of it.`;
+    return { code: 'hidden', text };
+  }
   if (['sender', 'signed'].includes(String(repeatIn(decision)?.facts?.['by']))) {
     const text = say`A repeat that is recognised by what its sender sends is not judged, and not kept.`;
     return { code: 'not_kept', text };

@@ -175,12 +175,15 @@ function reader(): {
   readonly page: Parameters<LiveFeed['open']>[0];
   unread: number;
   ended: boolean;
+  mayRead: boolean;
 } {
   const read = {
     texts: [] as string[],
     unread: 0,
     ended: false,
+    mayRead: true,
     page: {
+      mayRead: () => read.mayRead,
       write: (text: string) => void read.texts.push(text),
       end: () => void (read.ended = true),
       get writableLength() {
@@ -267,6 +270,21 @@ describe('the feed', () => {
     feed.see(counted(500));
     await expect.poll(() => late.texts.length).toBe(2);
     expect(reads).toBe(2 * forOne);
+  });
+
+  test.each([
+    ['a decision', (feed: LiveFeed) => feed.see(decision(1))],
+    ['a reload', (feed: LiveFeed) => feed.tell('generation', { id: 'secret' })],
+  ])('ends with the key of who reads: at %s it sends nothing more', async (_what, happens) => {
+    const feed = openFeed();
+    const [gone, stays] = [reader(), reader()];
+    for (const { page } of [gone, stays]) feed.open(page, feed.cursor);
+    gone.mayRead = false;
+    happens(feed);
+    await expect.poll(() => [gone.ended, stays.texts.length]).toEqual([true, 1]);
+    expect(gone.texts).toEqual([]);
+    // Its place is free.
+    for (let pages = 1; pages < 20; pages += 1) expect(feed.open(reader().page, feed.cursor)).toBeDefined();
   });
 
   test('lets a page go that does not read, and takes twenty at most', async () => {

@@ -180,6 +180,11 @@ console:
     const seen = await as('view', `/api/request?id=${requestId}`);
     expect(seen.text).not.toContain('Ada-Lovelace');
     expect(JSON.parse(seen.text)).toMatchObject({ row: { mapping: 'order-agent', outcome: 'accepted' } });
+    // What is kept of it is there, for others.
+    expect(seen.text).not.toMatch(/not.kept/);
+    expect(seen.text).toContain('not shown to the role view');
+    const { requestId: stranger } = await named.send('order', {}, { authorization: 'Bearer wrong' });
+    expect((await as('view', `/api/request?id=${stranger}`)).text).toContain('Its content was not kept');
     expect((await as('view', '/api/inbox')).text).not.toContain('Ada-Lovelace');
   });
 
@@ -393,10 +398,12 @@ console:
     expect(await runOf()).toMatchObject({ approval: { decision: 'denied', by: 'console' } });
   });
 
-  test('a key that was taken out of the configuration opens nothing, and its session ends', async () => {
+  test('a key that was taken out of the configuration opens nothing, and its session ends with what it reads', async () => {
     expect((await as('operate', '/api/inbox')).status).toBe(200);
+    const feed = await fetch(`${named.url}/api/feed`, { headers: signedIn['operate'] ?? {} });
     writeFileSync(join(own.path, 'sluice.yaml'), config(['view']));
     await named.service.reload();
+    expect(await feed.text()).toMatch(/^event: restart\n.*\ndata: \{\}\n\n$/);
     expect((await as('operate', '/api/inbox')).status).toBe(401);
     expect((await as('view', '/api/inbox')).status).toBe(200);
     const key = KEYS[2]?.[1];

@@ -321,7 +321,7 @@ describe('the link of a run that waits for an approval', () => {
     ['that is denied, with another random part', { ...open, nonce: '6'.repeat(32), decision: 'denied' }, {}],
     ['with an empty random part', { ...open, nonce: '' }, undefined],
   ] as const)('that was made up shows nothing of a run %s', async (_which, approval, more) => {
-    const { storage, answers } = waiting(approval as Approval | undefined);
+    const { storage, answers } = waiting(approval);
     const findRun = async () => ({ ...(await storage.findRun(asked.runId)), approval, ...more }) as RunRecord;
     const server = await startTestServer({ storage: { ...storage, findRun }, generation });
     const unknown = await startTestServer({ generation });

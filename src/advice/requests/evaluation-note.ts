@@ -120,6 +120,7 @@ export const NOTE_CODES = [
   'transform',
   'repeat',
   'not_kept',
+  'hidden',
   'removed',
   'judged_otherwise',
 ] as const;

@@ -3,7 +3,7 @@ import { computed, effect, signal } from '@preact/signals';
 import type { FoundPart } from '../protocol.ts';
 import { getJson, isAborted, messageOf } from './api.ts';
 import { count } from './format.ts';
-import { filters, hits, merge } from './inbox-store.ts';
+import { filters, hits, merge, state } from './inbox-store.ts';
 
 const MAX_HITS = 1_000;
 
@@ -40,7 +40,11 @@ async function search(query: string, signal: AbortSignal): Promise<void> {
       ({ cursor } = part);
     }
     const more = cursor === undefined ? '' : ', and there are more';
-    searched.value = `${count(hits.peek().size, 'hit')} in ${count(looked, 'kept request')}${more}`;
+    const where =
+      state.value?.role === 'view'
+        ? 'by id: the role view does not look into what was sent'
+        : `in ${count(looked, 'kept request')}${more}`;
+    searched.value = `${count(hits.peek().size, 'hit')} ${where}`;
   } catch (error) {
     if (!isAborted(error)) searched.value = messageOf(error);
   }
