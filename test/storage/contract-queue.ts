@@ -187,7 +187,9 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       await storage.accept(work([other]));
       const [, first, second, third] = made.map(({ id }) => id);
       const questions = await storage.listOutbox({ limit: 9 });
-      expect(questions.map(({ runId }) => runId).toSorted()).toEqual(expect.arrayContaining([first, other.id]));
+      expect(questions.map(({ runId }) => runId).toSorted()).toEqual(
+        expect.arrayContaining([first, other.id]),
+      );
       const asks = questions.find(({ runId }) => runId === first)?.delivery?.asks;
       assert(first !== undefined && second !== undefined && third !== undefined && asks !== undefined);
       expect(ids(await storage.findAsked(asks))).toEqual([first, second, third]);
