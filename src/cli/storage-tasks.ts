@@ -65,9 +65,10 @@ function clientName({ pid, program, address }: LockWait['waits']): string {
   return `process ${pid} (${program === '' ? 'unnamed' : program}${where})`;
 }
 
-function workLine({ queuedRuns, activeRuns, deadRuns, queuedOutbox, deadOutbox }: Backlog): string {
+function workLine(backlog: Backlog): string {
+  const { queuedRuns, activeRuns, deadRuns, queuedOutbox, activeOutbox, deadOutbox } = backlog;
   const runs = `${queuedRuns} runs queued, ${activeRuns} active, ${deadRuns} dead`;
-  return `${runs}; ${queuedOutbox} deliveries and callbacks queued, ${deadOutbox} dead`;
+  return `${runs}; ${queuedOutbox} deliveries and callbacks queued, ${activeOutbox} active, ${deadOutbox} dead`;
 }
 
 function schemaLine({ version, newest }: StoreStatus): string {

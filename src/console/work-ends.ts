@@ -15,22 +15,23 @@ export async function endsOf(
   ids: readonly string[],
 ): Promise<readonly ShownEnd[]> {
   const asked = ids.slice(0, MAX_IDS);
-  const [found, dead, queued] = await Promise.all([
+  const [found, dead, ...unsent] = await Promise.all([
     Promise.all(asked.map((id) => storage.findRun(id))),
     storage.listOutbox({ state: 'dead', limit: MAX_SENT }),
     storage.listOutbox({ state: 'queued', limit: MAX_SENT }),
+    storage.listOutbox({ state: 'active', limit: MAX_SENT }),
   ]);
   const runs = found.flatMap((run) => run ?? []);
   const waiting = runs.filter(({ state }) => state === 'queued');
   const reasons = waiting.length === 0 ? undefined : await whyQueued(waiting);
-  const [unsent, sending] = [dead, queued].map((list) => new Set(list.map(({ runId }) => runId)));
+  const [lost, sending] = [dead, unsent.flat()].map((list) => new Set(list.map(({ runId }) => runId)));
   const events = await Promise.all(
     asked.filter((_, index) => found[index] === undefined).map((id) => eventEnd(storage, id)),
   );
   const ends = runs.map((run): ShownEnd => {
     const { id, lastError } = run;
     const end = endOf(run);
-    if (end === 'done' && unsent?.has(id) === true) return { id, end: 'unsent' };
+    if (end === 'done' && lost?.has(id) === true) return { id, end: 'unsent' };
     if (end === 'done' && sending?.has(id) === true) return { id, end: 'sending' };
     const why =
       end === 'queued' ? reasons?.get(id) : end === 'failed' || end === 'dead' ? lastError?.code : '';

@@ -27,7 +27,7 @@ export interface MappingActivity {
   readonly failed: number;
   /** Now. */
   readonly active: number;
-  /** What ended today (UTC). */
+  /** By the minute, also of turns that are tried again. */
   readonly usd: number;
   readonly inputTokens: number;
   readonly outputTokens: number;

@@ -39,6 +39,8 @@ export interface BacklogFigures {
   readonly activeRuns: number;
   readonly deadRuns: number;
   readonly queuedOutbox: number;
+  /** Claimed: being sent, or behind an earlier one to the same recipient. */
+  readonly activeOutbox: number;
   readonly deadOutbox: number;
   /** Wakes and summaries not yet consumed. */
   readonly pendingEvents: number;
@@ -197,6 +199,7 @@ const WORK = [
   { kind: 'run', state: 'active', figure: 'activeRuns' },
   { kind: 'run', state: 'dead', figure: 'deadRuns' },
   { kind: 'outbox', state: 'queued', figure: 'queuedOutbox' },
+  { kind: 'outbox', state: 'active', figure: 'activeOutbox' },
   { kind: 'outbox', state: 'dead', figure: 'deadOutbox' },
   { kind: 'event', state: 'pending', figure: 'pendingEvents' },
   { kind: 'event', state: 'dead', figure: 'deadEvents' },

@@ -11,6 +11,7 @@ const BACKLOG = {
   activeRuns: 1,
   deadRuns: 2,
   queuedOutbox: 4,
+  activeOutbox: 9,
   deadOutbox: 1,
   pendingEvents: 5,
   deadEvents: 1,

@@ -285,6 +285,20 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
         },
         { ...nothing, mappingId: 'b', runs: 1, inputTokens: 3, usd: 0.25 },
       ]);
+      // Whatever day it was: what ended within 24 hours counts, and nothing else.
+      const usage = { outputTokens: 2, costUsd: 1 };
+      for (const [ago, sum] of [
+        [DAY_MS - 120_000, 1.25],
+        [DAY_MS + 120_000, 1.25],
+        [3 * 3_600_000, 2.25],
+      ] as const) {
+        const turn = agentOf('b');
+        await storage.accept(work([turn]));
+        await claim(storage);
+        await storage.completeRun(completion(turn.id, { usage, runner: 'x', nowMs: NOW - ago }));
+        const [, b] = await storage.mappingActivity(NOW);
+        expect(b).toMatchObject({ mappingId: 'b', usd: sum, inputTokens: 3 });
+      }
       const change = { who: 'ana', source: '127.0.0.1', what: 'retry', about: one.id, changed: 1 };
       await storage.recordAudit({ ...change, at: NOW - 2 * DAY_MS });
       await storage.recordAudit({ ...change, at: NOW, what: 'drop' });
@@ -292,7 +306,7 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       expect(await storage.listAudit(9)).toMatchObject([{ what: 'drop' }, change]);
       await storage.prune(limits, NOW);
       expect(await storage.listAudit(9)).toEqual([{ ...change, at: NOW, what: 'drop' }]);
-      expect(await storage.listCosts({ limit: 9 })).toHaveLength(1);
+      expect(await storage.listCosts({ limit: 9 })).toHaveLength(2);
       await storage.prune(limits, NOW + 401 * DAY_MS);
       expect(await storage.listCosts({ limit: 9 })).toEqual([]);
     });

@@ -405,10 +405,11 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       await store.storage.recordProgress(entry.id, { chunksSent: 1, target: { channel: 'slack', to: 'C1' } });
       const storage = await again(store);
       await storage.takeOver();
-      expect(await storage.backlog()).toMatchObject({ queuedOutbox: 1 });
+      expect(await storage.backlog()).toMatchObject({ queuedOutbox: 1, activeOutbox: 0 });
       expect(await storage.claimOutbox({ nowMs: 0, limit: 10 })).toMatchObject([
         { id: entry.id, attempts: 2, chunksSent: 1 },
       ]);
+      expect(await storage.backlog()).toMatchObject({ queuedOutbox: 0, activeOutbox: 1 });
       expect(await storage.verify()).toEqual([]);
     });
 

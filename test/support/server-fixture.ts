@@ -63,6 +63,7 @@ export function recordingStore(overrides: Partial<ServerDeps['storage']> = {}): 
         activeRuns: 0,
         deadRuns: 0,
         queuedOutbox: 0,
+        activeOutbox: 0,
         deadOutbox: 0,
         pendingEvents: 0,
         deadEvents: 0,

@@ -14,6 +14,7 @@ const BACKLOG = {
   activeRuns: 1,
   deadRuns: 2,
   queuedOutbox: 4,
+  activeOutbox: 9,
   deadOutbox: 1,
   pendingEvents: 5,
   deadEvents: 0,
@@ -90,6 +91,7 @@ test('the backlog, its oldest age and dead work are gauges, and what a database 
   expect(text).toContain('sluice_work{kind="run",state="queued"} 3');
   expect(text).toContain('sluice_work{kind="run",state="dead"} 2');
   expect(text).toContain('sluice_work{kind="outbox",state="dead"} 1');
+  expect(text).toContain('sluice_work{kind="outbox",state="active"} 9');
   expect(text).toContain('sluice_work{kind="event",state="pending"} 5');
   expect(text).toContain('sluice_backlog_bytes 1234');
   expect(text).toContain('sluice_backlog_oldest_seconds 15.5');

@@ -45,7 +45,8 @@ function Work({ found }: { readonly found: Overview }): JSX.Element {
       <h2>Work</h2>
       <p>
         {count(backlog.activeRuns, 'run')} under way, {backlog.queuedRuns} queued, {backlog.deadRuns} dead;{' '}
-        {count(backlog.queuedOutbox, 'delivery', 'deliveries')} waiting, {backlog.deadOutbox} given up
+        {count(backlog.activeOutbox, 'delivery', 'deliveries')} under way, {backlog.queuedOutbox} waiting,{' '}
+        {backlog.deadOutbox} given up
       </p>
       <ul>
         {obstaclesOf(found).map(([text, paused]) => (

@@ -24,6 +24,7 @@ export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
   queue_pauses: ['mapping_id'],
   limited_mappings: ['mapping_id'],
   costs: ['day', 'mapping_id', 'runner'],
+  recent_costs: ['minute', 'mapping_id'],
   audit: ['seq'],
   mailboxes: ['mailbox'],
   mail_passed: ['mailbox', 'identity'],

@@ -6,7 +6,7 @@ import {
   type MappingActivity,
   NO_ACTIVITY,
 } from '../records.ts';
-import { DAY_MS, dayOf, startOfDay } from './cost-rows.ts';
+import { DAY_MS, dayBefore, startOfDay } from './cost-rows.ts';
 import { both, by, type Dialects } from './dialects.ts';
 import { atMost } from './row-queries.ts';
 import { RUN } from './states.ts';
@@ -35,9 +35,9 @@ const ENDED = both`SELECT mapping_id AS "mappingId", count(*) AS runs,
   GROUP BY mapping_id`;
 const ACTIVE = both`SELECT mapping_id AS "mappingId", count(*) AS active FROM runs ${by('runs_active')}
   WHERE state = ${RUN.active} GROUP BY mapping_id`;
-const SUMS = `CAST(sum(turns) AS BIGINT) AS turns, CAST(sum(input_tokens) AS BIGINT) AS "inputTokens",
-  CAST(sum(output_tokens) AS BIGINT) AS "outputTokens", CAST(sum(micro_usd) AS BIGINT) AS "microUsd"`;
-const TODAY = `SELECT mapping_id AS "mappingId", ${SUMS} FROM costs WHERE day = ? GROUP BY mapping_id`;
+const USED = `SELECT mapping_id AS "mappingId", CAST(sum(input_tokens) AS BIGINT) AS "inputTokens",
+    CAST(sum(output_tokens) AS BIGINT) AS "outputTokens", CAST(sum(micro_usd) AS BIGINT) AS "microUsd"
+  FROM recent_costs WHERE minute > ? GROUP BY mapping_id`;
 const COSTS = `SELECT day, mapping_id AS "mappingId", runner, turns, input_tokens AS "inputTokens",
     output_tokens AS "outputTokens", micro_usd AS "microUsd", cost_unknown AS "costUnknown" FROM costs
   WHERE CAST(?1 AS TEXT) IS NULL OR mapping_id = ?1 ORDER BY day DESC, micro_usd DESC, mapping_id, runner LIMIT ?2`;
@@ -66,7 +66,7 @@ export function mappingActivity({ sql }: Store, nowMs: number): MappingActivity[
     [HITS, since],
     [ENDED, since],
     [ACTIVE],
-    [TODAY, dayOf(nowMs)],
+    [USED, dayBefore(nowMs)],
   ]);
   const found = new Map<string, MappingActivity>();
   for (const { mappingId, microUsd, ...counts } of answers.flat()) {

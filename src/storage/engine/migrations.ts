@@ -145,6 +145,20 @@ CREATE INDEX decisions_by_number ON decisions (number) WHERE number IS NOT NULL;
 CREATE INDEX decisions_of_strangers ON decisions (seq) WHERE number IS NULL;
 `;
 
+/** What turns cost by the minute, of the last day. Of turns before that only the day is known: they count from its beginning. */
+const RECENT_COSTS = both`
+CREATE TABLE recent_costs (
+  minute ${BIG} NOT NULL,
+  mapping_id TEXT NOT NULL,
+  input_tokens ${BIG} NOT NULL,
+  output_tokens ${BIG} NOT NULL,
+  micro_usd ${BIG} NOT NULL,
+  PRIMARY KEY (minute, mapping_id)
+${KEYED};
+INSERT INTO recent_costs SELECT day * 1440, mapping_id, sum(input_tokens), sum(output_tokens), sum(micro_usd) FROM costs
+  WHERE day = (SELECT max(day) FROM costs) GROUP BY day, mapping_id;
+`;
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -163,6 +177,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 12, postgres: 10, sql: SET_TARGET_AND_FAILED_RUNS },
   { sqlite: 13, postgres: 11, sql: UNKNOWN_COSTS },
   { sqlite: 14, postgres: 12, sql: NUMBERS },
+  { sqlite: 15, postgres: 13, sql: RECENT_COSTS },
 ];
 
 /** The newest version that is known. */

@@ -223,6 +223,10 @@ export function nextRetryAt({ sql }: Store, nowMs: number): number | undefined {
   return sql.find<{ at: number | null }>(nextRetry(sql.totals), nowMs)?.at ?? undefined;
 }
 
+/** What is claimed is bounded, as each performer holds so many at most. */
+const ACTIVE_OUTBOX = both`SELECT CAST(count(*) AS INTEGER) AS count FROM outbox ${by('outbox_active')}
+  WHERE state = ${OUTBOX.active}`;
+
 export function backlog({ sql }: Store): Backlog {
   const { queuedRuns, activeRuns, deadRuns, queuedOutbox, deadOutbox, ...more } = readCounters(sql);
   const oldest = sql.find<{ at: number }>(OLDEST_QUEUED);
@@ -232,6 +236,7 @@ export function backlog({ sql }: Store): Backlog {
     activeRuns,
     deadRuns,
     queuedOutbox,
+    activeOutbox: sql.find<{ count: number }>(ACTIVE_OUTBOX)?.count ?? 0,
     deadOutbox,
     pendingEvents: more.pendingEvents,
     deadEvents: more.deadEvents,
