@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -93,3 +93,16 @@ test.each(EXAMPLES.filter(({ kind }) => kind === 'config' || kind === 'mappings'
     expect(diagnostics.filter(({ code }) => !expected.includes(code))).toEqual([]);
   },
 );
+
+test('no documented or packaged mapping keys a conversation by what anybody can write into a mail', () => {
+  const packaged = globSync('{mappings,skills}/**/*.{yaml,md,json}').map((file) =>
+    readFileSync(file, 'utf8'),
+  );
+  const keys = [...packaged, ...pagePaths().map((page) => readPage(page))]
+    .flatMap((text) => text.split('\n'))
+    .filter((line) => /sessionKey.*\{\{/.test(line));
+  expect(keys.length).toBeGreaterThan(30);
+  const forged =
+    /(?:\bitem|(?<!value\.)\bmessages\.\d+)\.(?:from|replyTo|sender|messageId|inReplyTo|references|subject)\b|mail:\{\{from\b/;
+  expect(keys.filter((line) => forged.test(line))).toEqual([]);
+});
