@@ -113,14 +113,14 @@ const MAX_ASKED_LETTERS = 1_500;
 
 /**
  * The message that asks whether runs of a request begin: what they read, the link, where the service has a public
- * address, and the command. It is made when it is sent, so that no store holds the link.
+ * address, and the command. It is made when it is sent, so that no store holds the link. Empty where none waits any more.
  */
 export function questionText(
-  runs: readonly [AgentRun, ...(readonly AgentRun[])],
+  [first, ...others]: readonly AgentRun[],
   asked: NonNullable<NewDelivery['asks']>,
   linkOf: GatewayConfiguration['approvalLink'],
 ): string {
-  const [first, ...others] = runs;
+  if (first === undefined) return '';
   const actions = [first.action, ...others.map(({ action }) => action)] as const;
   const { text, isWhole } = buildQuestion(actions, { secret: asked.nonce, maxLetters: MAX_ASKED_LETTERS });
   const until = new Date(asked.expiresAt).toISOString().replace(/\.\d+/, '');

@@ -191,24 +191,15 @@ export class Outbox {
     const { target, signal } = sending;
     // Its turn comes when the service stops: nothing of it has gone out.
     if (this.#isStopping || signal.aborted) return this.#requeue(entry, INTERRUPTED, 0);
-    const { asks } = entry.delivery ?? {};
-    const question = asks && (await this.#questionOf(entry, asks));
-    if (asks !== undefined && question === undefined) return this.#skip(entry, target.channel, ANSWERED);
+    const { asks } = sending.delivery;
+    const runs = asks && (await this.#persist(entry, () => this.#context.storage.findAsked(asks)));
+    const question = runs && questionText(runs, asks, this.#context.configuration().approvalLink);
+    if (question === '') return this.#skip(entry, target.channel, ANSWERED);
     const result = await this.#trySend(entry, sending, question);
     // What is given up at once is told with that.
     if (result.kind !== 'failed') this.#logAttempt(entry, result, target.channel);
     if (wasCutOff(result, signal)) return this.#requeue(entry, INTERRUPTED, 0);
     return this.#conclude(entry, sending, result);
-  }
-
-  /** What is asked about runs that still wait for an answer. */
-  async #questionOf(
-    entry: OutboxRecord,
-    asks: NonNullable<NewDelivery['asks']>,
-  ): Promise<string | undefined> {
-    const [first, ...others] = await this.#persist(entry, () => this.#context.storage.findAsked(asks));
-    const { approvalLink } = this.#context.configuration();
-    return first && questionText([first, ...others], asks, approvalLink);
   }
 
   async #conclude(entry: OutboxRecord, sending: Sending, result: DeliveryResult): Promise<void> {
