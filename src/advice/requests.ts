@@ -33,6 +33,7 @@ export { sayDifference } from './requests/difference.ts';
 export { howRepeated } from './requests/repeat-note.ts';
 export { remedyOf } from './requests/refusal-remedy.ts';
 export { advisedWarnings, keptWarning } from './requests/warnings.ts';
+export { pathsIn } from './requests/missing-paths.ts';
 export { adviceFor } from './requests/request-advice.ts';
 export { cut, spanOf } from './requests/shown-values.ts';
 export { senderNote } from './requests/sender-note.ts';

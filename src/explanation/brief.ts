@@ -12,6 +12,7 @@ import {
   type EvaluationNote,
   evaluationNotes,
   nearestMiss,
+  pathsIn,
   tellsWhatToWrite,
   warningsLeft,
 } from '../advice/requests.ts';
@@ -193,9 +194,11 @@ function emptyHints(notes: readonly EvaluationNote[], options: NoteOptions): rea
     const whole = edits.length === group.length ? changedLine(edits) : undefined;
     const [first] = group;
     if (whole === undefined || first === undefined)
-      return group.slice(0, MAX_HINTS).map(({ paths = [], ...note }) => {
-        const line = paths.map((path) => `{{${path}}}`).join(' or ');
-        return { ...note, text: say`${note.text}: ${write(line)}` };
+      return group.slice(0, MAX_HINTS).map((note) => {
+        const { expression = '', paths: [path, ...others] = [] } = note;
+        const isAlone =
+          path !== undefined && others.length === 0 && pathsIn(expression)[0] === expression.trim();
+        return isAlone ? { ...note, text: say`${note.text}: ${write(`{{${path}}}`)}` } : note;
       });
     const why = group.slice(1).reduce((all, { text }) => say`${all}; ${text}`, first.text);
     return [{ ...first, text: say`${why}: ${write(whole)}` }];
@@ -204,10 +207,11 @@ function emptyHints(notes: readonly EvaluationNote[], options: NoteOptions): rea
 
 function editOf({ expression = '', at = '', paths = [] }: EvaluationNote, { places }: NoteOptions) {
   const [found, ...others] = paths;
+  const [name = '', ...more] = pathsIn(expression);
   const place = places?.get(at);
   const old = place?.source.text.slice(place.start, place.end) ?? '';
-  const name = expression.trim();
-  if (place === undefined || found === undefined || others.length > 0 || !old.includes(name))
-    return undefined;
-  return { at: place, text: old.replace(name, () => found) };
+  const start = old.lastIndexOf(name);
+  const isOne = others.length === 0 && more.length === 0 && start !== -1;
+  if (place === undefined || found === undefined || !isOne) return undefined;
+  return { at: place, text: `${old.slice(0, start)}${found}${old.slice(start + name.length)}` };
 }

@@ -81,7 +81,12 @@ export interface RenderTrace {
   readonly unfit?: Unfit[];
   /** Expressions that printed a list of objects, or an object, as JSON; recorded only where the list is given. */
   readonly printed?: PrintedJson[];
-  readonly empty: { readonly expression: string; readonly at: Place }[];
+  readonly empty: {
+    readonly expression: string;
+    readonly at: Place;
+    /** What names are read of in the blocks around it, the innermost first; none where they begin at the root. */
+    readonly around?: readonly JsonValue[];
+  }[];
   readonly branches: { readonly at: Place; readonly taken: 'main' | 'inverse' }[];
 }
 

@@ -7,7 +7,7 @@ import type { AdviceNote } from './evaluation-advice.ts';
 import type { Evaluation } from '../../hook/hook.ts';
 import { fieldAt, isJsonObject, type JsonValue } from '../../json.ts';
 import { bodyPath, listsIn, type BodyIndex, type KnownPath } from './body-index.ts';
-import { openBlocks, pathsIn } from './open-blocks.ts';
+import { pathsIn } from './missing-paths.ts';
 
 /** What was read of the elements of one list. */
 export interface ElementReads {
@@ -68,10 +68,9 @@ interface EmptyName {
 
 function emptyOutsideBlocks({ trace }: Evaluation): readonly EmptyName[] {
   const found = new Map<string, EmptyName>();
-  for (const { empty, at: template } of trace.templates)
-    for (const { expression, at } of empty) {
-      const before = template.source.text.slice(template.start, at.start);
-      if (openBlocks(before).some(({ helper }) => helper === 'each' || helper === 'with')) continue;
+  for (const { empty } of trace.templates)
+    for (const { expression, around } of empty) {
+      if (around !== undefined) continue;
       for (const name of pathsIn(expression))
         found.set(`${expression} ${name}`, { expression: expression.trim(), name });
     }

@@ -1,19 +1,17 @@
 /* What a request has in place of what found nothing: a variable of a condition, an expression of a template. */
-import { say, todo, type Sentence } from '../../finding.ts';
+import { say, type Sentence } from '../../finding.ts';
 import { surest, type Way } from '../rule.ts';
-import type { Place } from '../../document/document.ts';
 import { type Evaluation } from '../../hook/hook.ts';
 import { jsonTextOn } from '../../hook/facts.ts';
-import { fieldAt, isNumeric, valueAt, type JsonValue } from '../../json.ts';
+import { isNumeric, valueAt, type JsonValue } from '../../json.ts';
 import { type ConsideredMapping, listOf } from '../../mapping/mapping.ts';
-import { templatePath } from '../../mapping/facts.ts';
+import { canonicalPath, namesRead, templatePath } from '../../mapping/facts.ts';
 import type { HookRequest } from '../../request.ts';
 import { createBodyIndex, isIndex, outsideLists, type BodyIndex } from './body-index.ts';
 import { type AdviceText } from './evaluation-advice.ts';
 import { shown } from './field-list.ts';
 import { withDots } from '../dialects/paths.ts';
 import { suggestPaths, type NearPath } from './near-paths.ts';
-import { openBlocks, pathsIn } from './open-blocks.ts';
 import { findSplitKey, splitKeyInTemplate } from './split-keys.ts';
 
 /** By what found nothing. A text continues "the request has …"; its names are those of the request, ours left out. */
@@ -21,23 +19,25 @@ export type Suggestions = ReadonlyMap<string, AdviceText>;
 
 /** Suggestions made at most for one request. */
 const MAX_SUGGESTIONS = 50;
+/** Places of one expression that are looked at. */
+const MAX_PLACES = 20;
 
-/** What printed nothing in a template. */
+/** Where something found nothing. */
 interface EmptyPlace {
-  readonly expression: string;
-  readonly at: Place;
-  readonly template: Place;
+  readonly isOfTemplate: boolean;
+  /** What names are read of in the blocks of the template around it, the innermost first. */
+  readonly around: readonly JsonValue[];
 }
 
 /** A path that found nothing, with all that is looked at for it. */
-interface Missing {
+interface Missing extends EmptyPlace {
   readonly path: string;
-  /** Where templates print it; none of a condition. */
-  readonly places: readonly EmptyPlace[];
-  /** Whether it was given to a helper, which may have been asked for what it cannot print. */
-  readonly isOfHelper: boolean;
+  /** The expression that reads it: the path alone, or with a helper, which may have been asked for what it cannot print. */
+  readonly expression: string;
   readonly request: HookRequest;
   readonly body: BodyIndex;
+  /** What the mapping reads where no block is around it. */
+  readonly readOutside: ReadonlySet<string>;
   /** The list of `forEach`, and its first element. */
   readonly list: string | undefined;
   readonly element: BodyIndex | undefined;
@@ -46,12 +46,12 @@ interface Missing {
 /** What was meant, from what is certain to what is merely near. */
 const WAYS: readonly Way<Missing, AdviceText | 'nothing'>[] = [
   { name: 'split-key', confidence: 'certain', find: ofSplitKey },
-  { name: 'outside-of-block', confidence: 'certain', find: outsideOfBlock },
+  { name: 'in-block', confidence: 'certain', find: inBlock },
   {
     name: 'of-helper',
     confidence: 'certain',
-    find: ({ path, isOfHelper, request }) =>
-      path.includes('/') || (isOfHelper && hasValue(path, request)) ? 'nothing' : undefined,
+    find: ({ path, expression, request }) =>
+      path.includes('/') || (path !== expression && hasValue(path, request)) ? 'nothing' : undefined,
   },
   { name: 'near-path', confidence: 'likely', find: ofNearPath },
   { name: 'value-above', confidence: 'likely', find: ofValueAbove },
@@ -69,28 +69,49 @@ export function findSuggestions(
   const { considered, templates } = evaluation.trace;
   const item = firstElement(evaluation, request);
   const element = item === undefined ? undefined : createBodyIndex(item);
-  const places = templates.flatMap(({ empty, at: template }) =>
-    empty.map(({ expression, at }) => ({ expression: expression.trim(), at, template })),
-  );
-  const looked = { request, body, list: evaluation.mapping?.forEach?.text, element };
+  const empty = templates.flatMap((template) => template.empty);
+  const byExpression = Map.groupBy(empty, ({ expression }) => expression.trim());
+  const readOutside = pathsReadOutside(evaluation.mapping);
+  const looked = { request, body, readOutside, list: evaluation.mapping?.forEach?.text, element };
   const suggestions = new Map<string, AdviceText>();
   // Each element of a forEach renders the same templates.
-  for (const name of new Set([...considered.flatMap(missingIn), ...places.map((each) => each.expression)])) {
+  for (const name of new Set([...considered.flatMap(missingIn), ...byExpression.keys()])) {
     if (suggestions.size >= MAX_SUGGESTIONS) break;
-    const own = places.filter(({ expression }) => expression === name);
-    const found = pathsIn(name)
+    const paths = pathsIn(name)
       // Such a field has a note of its own.
-      .filter((path) => ofElements?.has(path) !== true && jsonTextOn(path, { request, item }) === undefined)
-      .map((path) => whatIsThere({ ...looked, path, places: own, isOfHelper: path !== name }))
-      .find((each) => each !== undefined && each.names.join() !== name);
-    if (found !== undefined) suggestions.set(name, found);
+      .filter((path) => ofElements?.has(path) !== true && jsonTextOn(path, { request, item }) === undefined);
+    const places = (byExpression.get(name) ?? [undefined])
+      .slice(0, MAX_PLACES)
+      .map((place): EmptyPlace => ({ isOfTemplate: place !== undefined, around: place?.around ?? [] }));
+    // One name may mean another thing in each block: then there is no word for all of them.
+    const [found, ...others] = places.map((place) => inPlaceOf(name, paths, { ...looked, ...place }));
+    if (found !== undefined && others.every((each) => each?.names.join() === found.names.join()))
+      suggestions.set(name, found);
   }
   return suggestions;
 }
 
-function whatIsThere(missing: Missing): AdviceText | undefined {
-  const found = surest(WAYS, missing);
-  return found === 'nothing' ? undefined : found;
+function inPlaceOf(
+  expression: string,
+  paths: readonly string[],
+  looked: Omit<Missing, 'path' | 'expression'>,
+): AdviceText | undefined {
+  for (const path of paths) {
+    const found = surest(WAYS, { ...looked, path, expression });
+    if (found !== undefined && found !== 'nothing' && found.names.join() !== path) return found;
+  }
+  return undefined;
+}
+
+/** As `canonicalPath` writes them: by the condition, and by templates. */
+function pathsReadOutside(mapping: Evaluation['mapping']): ReadonlySet<string> {
+  const templates = [...(mapping?.templates.values() ?? [])];
+  const { when } = mapping?.match ?? {};
+  const names = when === undefined ? [] : namesRead(when.rule).map((name) => name.split('.'));
+  return new Set([
+    ...names.map((keys) => canonicalPath(keys)),
+    ...templates.flatMap(({ readsAt = [] }) => readsAt.map(({ keys }) => canonicalPath(keys))),
+  ]);
 }
 
 /** The first element of the list of which the mapping makes one run each. */
@@ -126,39 +147,68 @@ function hasValue(path: string, { payload }: HookRequest): boolean {
   return (valueAt(payload, path.replace(/^payload\./, '').split('.')) ?? null) !== null;
 }
 
-function ofSplitKey({ path, places, request, element }: Missing): AdviceText | undefined {
-  if (places.length === 0) return undefined;
-  const keys = findSplitKey(path, { payload: request.payload, item: element?.body });
+function ofSplitKey({ path, isOfTemplate, around, request, element }: Missing): AdviceText | undefined {
+  if (!isOfTemplate) return undefined;
+  const [payload = request.payload] = around;
+  const keys = findSplitKey(path, { payload, item: element?.body });
   return keys && { text: splitKeyInTemplate(keys), names: keys, paths: [templatePath(keys)] };
 }
 
-/** A name in a block of a template that its element has not, and the request has. It speaks of the name as it is written. */
-function outsideOfBlock({ path, places, request, body, element }: Missing): AdviceText | undefined {
-  const place = places.find(({ template, at }) =>
-    openBlocks(template.source.text.slice(template.start, at.start)).some(({ helper }) =>
-      /^(?:each|with)$/.test(helper),
-    ),
-  );
-  const bare = path.replace(/^(?:(?:\.\.|this|@root)[./])+/, '');
-  if (place === undefined || path.startsWith('@root.') || !/^[A-Za-z_][\w.[\]-]*$/.test(bare))
-    return undefined;
+/**
+ * A name in a block of a template, as it is to be written there: nearly so in what the block reads, or the same name
+ * outside of it.
+ */
+function inBlock({
+  path,
+  expression,
+  around,
+  request,
+  body,
+  element,
+  readOutside,
+}: Missing): AdviceText | 'nothing' | undefined {
+  const [written = '', ups = '', bare = ''] = /^((?:\.\.\/)*)(?:(?:this|\.)[./])?(.+)$/.exec(path) ?? [];
+  const frames = around.slice(ups.length / '../'.length);
+  const [own] = frames;
+  if (own === undefined) return around.length === 0 ? undefined : 'nothing';
   const keys = withDots(bare).split('.');
   const { payload, headers, query } = request;
   const roots: JsonValue = { payload, headers, query, ...(element && { item: element.body }) };
-  const value = fieldAt(roots, keys) ?? fieldAt(payload, keys) ?? '';
-  // What another element has is a field of the elements.
+  const outside = valueAt(roots, keys) ?? valueAt(payload, keys) ?? null;
+  const near = createBodyIndex(own)
+    .find(keys)
+    .map((each) => ({ path: `${ups}${each.keys.join('.')}`, value: each.value }));
+  // What another element has is a field of the elements; what is read outside as well is known to stand there.
   const isOfElements = body.fields().some((field) => !outsideLists(field) && endsWith(field.keys, keys));
-  if (value === '' || isOfElements) return undefined;
-  const tag = place.expression.replace(path, () => `@root.${bare}`);
-  return { text: say`${bare} outside of the block: ${todo}write {{${tag}}}`, names: [] };
+  const isMeant = outside !== null && !isOfElements && !readOutside.has(canonicalPath(keys));
+  const found = !isMeant ? near : [{ path: `@root.${bare}`, value: outside }];
+  const fit = fitting(expression, found);
+  return written === '' || fit.length === 0 ? 'nothing' : pathsText(fit);
 }
+
+/** A block goes through a list or into an object: no text is meant. */
+const fitting = (expression: string, found: readonly NearPath[]): readonly NearPath[] =>
+  /^#(?:each|with)\s/.test(expression)
+    ? found.filter(({ value }) => typeof value === 'object' && !isNumeric(value))
+    : found;
+
+/** The path that an expression is, or the paths that it gives to its helper or block; those of its text are left out. */
+export function pathsIn(expression: string): readonly string[] {
+  const written = expression.trim();
+  if (/^(?:[\w.$[\]-]+|(?:\.\.\/){0,9}\w[\w.$[\]/-]*)$/.test(written)) return [written];
+  const [, ...values] = written.replaceAll(/"[^"]*"|'[^']*'/g, '""').split(/[\s()=]+/);
+  return values.filter((value) => /^[A-Za-z_][\w.[\]/-]*$/.test(value)).slice(0, MAX_PATHS);
+}
+
+/** Paths of one expression that are looked at. */
+const MAX_PATHS = 5;
 
 const endsWith = (keys: readonly string[], end: readonly string[]): boolean =>
   end.every((key, at) => keys[keys.length - end.length + at] === key);
 
 /** A field of nearly the name. */
 function ofNearPath(missing: Missing): AdviceText | undefined {
-  const near = nearPaths(missing);
+  const near = fitting(missing.expression, nearPaths(missing));
   const [only] = near;
   if (only === undefined) return undefined;
   // Whatever stands before it: `alert.name` and `this.name` are `item.name`, too.
@@ -192,9 +242,9 @@ function asElement(near: NearPath, list: string | undefined): NearPath {
 }
 
 /** A text or number where the path goes on below it. */
-function ofValueAbove({ path, places, body, element }: Missing): AdviceText | undefined {
+function ofValueAbove({ path, expression, isOfTemplate, body, element }: Missing): AdviceText | undefined {
   const root = path.startsWith('item.') ? element?.body : body.body;
-  if (root === undefined || !places.some(({ expression }) => expression === path)) return undefined;
+  if (root === undefined || !isOfTemplate || expression !== path) return undefined;
   const keys = withoutRoot(path).split('.');
   for (let end = keys.length - 1; end > 0; end -= 1) {
     const value = valueAt(root, keys.slice(0, end)) ?? null;

@@ -16,7 +16,7 @@ import { checkOf } from '../vocabulary/address-checks.ts';
 import type { AdviceNote, EvaluationAdvice } from '../requests/evaluation-advice.ts';
 import { look, replacing, type Found } from '../rule.ts';
 import { schemaSays } from '../samples/json-schema.ts';
-import { adviseOnReads } from '../samples/sample-advice.ts';
+import { adviseOnReads, writtenPath } from '../samples/sample-advice.ts';
 import type { Sample, SampledMapping } from '../samples/sampled-mapping.ts';
 import { isSlip } from '../samples/slips.ts';
 import { countReads, type CountedRead } from '../samples/template-reads.ts';
@@ -63,7 +63,8 @@ function unknown(read: CountedRead, { what, others, advice }: Context): Found | 
   const { path, at, total, blank } = read;
   const isGuarded = blank.length < total;
   const message = say`${path} is absent in ${total} of ${total} ${what}`;
-  const [near] = mostFrequent(advice.flatMap(({ suggestions }) => suggestions.get(path) ?? []));
+  const written = writtenPath(read);
+  const [near] = mostFrequent(advice.flatMap(({ suggestions }) => suggestions.get(written) ?? []));
   const [only, ...more] = near?.names ?? [];
   const isOne = only !== undefined && more.length === 0 && near?.value !== undefined;
   if (isGuarded)
@@ -99,12 +100,7 @@ const isAbout = ({ code, names }: AdviceNote, path: string): boolean =>
   code !== 'json_text' || names.some((name) => path.startsWith(name));
 
 function nearName(read: CountedRead, near: string, message: Sentence): Found {
-  const { at, path, inBlock } = read;
-  const lastOf = (keys: string): string => keys.split('.').at(-1) ?? '';
-  const hint = say`did you mean ${near}?`;
-  return inBlock
-    ? replacing({ message, at, hint }, lastOf(path), lastOf(near))
-    : replacing({ message, at, hint }, path, near);
+  return replacing({ message, at: read.at, hint: say`did you mean ${near}?` }, writtenPath(read), near);
 }
 
 function mostFrequent<Text extends { readonly names: readonly string[]; readonly code?: string }>(

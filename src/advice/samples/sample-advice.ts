@@ -1,11 +1,14 @@
 /* What `explain` would say of samples, before they are sent: of what templates read in vain, and of a condition that fails. */
 import type { Evaluation } from '../../hook/hook.ts';
+import type { JsonValue } from '../../json.ts';
+import { compileReader } from '../../mapping/facts.ts';
 import type {
   CompiledMapping,
   ConditionTrace,
   ConsideredMapping,
   RoutingTable,
 } from '../../mapping/mapping.ts';
+import type { HookRequest } from '../../request.ts';
 import { consideredNotes } from '../requests/considered-notes.ts';
 import type { EvaluationAdvice } from '../requests/evaluation-advice.ts';
 import { tellsWhatToWrite, type EvaluationNote } from '../requests/evaluation-note.ts';
@@ -27,10 +30,10 @@ export function adviseOnReads(
   const samples = [...new Set(reads.flatMap(({ absent }) => absent.map(({ sample }) => sample)))];
   return samples.slice(0, MAX_ASKED).map(({ request }) => {
     const own = reads.filter(({ absent }) => absent.some(({ sample }) => sample.request === request));
-    const templates = own.map(({ path, at, field }) => ({
-      field,
-      at: { ...at, start: 0 },
-      empty: [{ expression: path, at }],
+    const templates = own.map((read) => ({
+      field: read.field,
+      at: read.at,
+      empty: [{ expression: writtenPath(read), at: read.at, ...aroundOf(read, request) }],
       branches: [],
     }));
     const evaluation: Evaluation = {
@@ -40,6 +43,18 @@ export function adviseOnReads(
     };
     return adviceFor(evaluation, request, table);
   });
+}
+
+/** The path as it is written: in a block it begins at what the block reads. */
+export const writtenPath = ({ inBlock, path, expression = '' }: CountedRead): string =>
+  inBlock && path.endsWith(`.${expression}`) ? expression : path;
+
+/** What the block around it reads. */
+function aroundOf(read: CountedRead, request: HookRequest): { readonly around?: readonly JsonValue[] } {
+  const written = writtenPath(read);
+  if (written === read.path) return {};
+  const value = compileReader(read.path.slice(0, -written.length - 1).split('.'))({ request });
+  return value === undefined ? {} : { around: [value] };
 }
 
 /** A sample that a mapping misses by one part of its condition. */

@@ -72,7 +72,7 @@ export const RUN_BLOCK: Readonly<Record<(typeof BLOCK_HELPERS)[number], (block: 
       const value = evaluate(block, frame);
       const text = loop(block, frame, value);
       // A list that was not sent prints nothing, where nothing is written for that.
-      if (value === undefined && !block.hasInverse) frame.rendering.noteEmpty(written);
+      if (value === undefined && !block.hasInverse) frame.rendering.noteEmpty(written, frame);
       const side = take(frame, text !== undefined);
       return text ?? side(frame);
     };

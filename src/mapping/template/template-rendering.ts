@@ -1,5 +1,6 @@
 /** One rendering under way: the text so far, what it cost, and what is told of it to those who ask. */
 import { HookError } from '../../errors.ts';
+import type { JsonValue } from '../../json.ts';
 import { isReserved } from '../scope.ts';
 import type { RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
 import { textOf } from './json-text.ts';
@@ -53,6 +54,10 @@ export function pathBelow({ path, up }: Frame, keys: readonly string[]): string 
 export function pathFromRoot(keys: readonly string[]): string {
   const [root] = keys;
   return (root !== undefined && isReserved(root) ? keys : ['payload', ...keys]).join('.');
+}
+
+function valuesAround({ value = null, up }: Frame): readonly JsonValue[] {
+  return up === undefined ? [] : [value, ...valuesAround(up)];
 }
 
 export function joinPath(path: string | undefined, keys: readonly string[]): string | undefined {
@@ -119,20 +124,22 @@ export class Rendering {
   }
 
   /** The text of a value; notes where there was none. */
-  print(expression: Located, value: Argument): string {
+  print(expression: Located, value: Argument, frame: Frame): string {
     const { trace } = this;
     const text = textOf(value);
     this.spend(CALL + text.length);
     if (trace !== undefined) {
-      if (value === undefined || value === null) this.noteEmpty(expression);
+      if (value === undefined || value === null) this.noteEmpty(expression, frame);
       else notePrinted(trace, this.scope, { expression: expression.text, value });
     }
     this.recorder?.add(text, expression);
     return text;
   }
 
-  noteEmpty(expression: Located): void {
-    if (this.#isNew(expression)) this.trace?.empty.push({ expression: expression.text, at: expression.at });
+  noteEmpty({ text: expression, at }: Located, frame: Frame): void {
+    if (this.trace === undefined || !this.#isNew(at)) return;
+    const around = valuesAround(frame);
+    this.trace.empty.push({ expression, at, ...(around.length === 0 ? {} : { around }) });
   }
 
   noteBranch(branch: RenderTrace['branches'][number]): void {

@@ -118,7 +118,7 @@ function compileMustache(
     : compileCall(compiler, statement, params);
   return (frame) => {
     frame.rendering.recorder?.begin();
-    return frame.rendering.print(expression, evaluate(frame));
+    return frame.rendering.print(expression, evaluate(frame), frame);
   };
 }
 
