@@ -19,6 +19,8 @@ export function templateOperandFinding(
   const first = variables.findIndex((each) => each !== undefined);
   if (first < 0) return undefined;
   const read = { [operator]: operands.map((operand, index) => variables[index] ?? operand) };
+  const [one, other] = read[operator]?.map(printRule) ?? [];
+  if (one === other) return undefined;
   const rule = printRule(isElement ? ofElement(read) : read);
   return {
     message: `${JSON.stringify(operands[first]).slice(0, 100)} is a text here: a condition has no templates, and reads a name by var`,

@@ -66,6 +66,22 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
       { price: { amount: 12, currency: 'EUR' } },
       /^price is an object; an object was sent, and a number is asked for: ">" between the two never holds$/,
     ],
+    [
+      { '>': [v('amount'), '99,50'] },
+      { amount: '100' },
+      /^amount is the text "100"; two texts are compared letter/,
+    ],
+    [{ '<': [v('v'), '1.10.0'] }, { v: '1.9.0' }, /letter by letter.*compare them in a transform$/],
+    [
+      { some: [v('tags'), { '===': [v(''), v('wanted')] }] },
+      { wanted: 'vip', tags: ['vip', 'eu'] },
+      /and nothing else, so wanted of the whole body .*that is a list of texts; compare with wanted in a transform$/,
+    ],
+    [
+      { some: [v('tags'), { '===': [v('name'), v('wanted')] }] },
+      { tags: ['vip', 'eu'] },
+      /and none has name: that is a list of texts$/,
+    ],
     [{ '>': [v('items'), 3] }, { items: [1, 2, 3, 4] }, /write \{">":\[\{"var":"items\.length"\},3\]\}$/],
     [
       { in: ['billing', v('labels')] },
@@ -123,6 +139,11 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
     [{ in: ['vip', v('tags')] }, { tags: ['new'] }],
     [{ some: [v('labels'), { '===': [v('title'), 'other'] }] }, LABELS],
     [{ '!!': v('muted') }, { muted: '' }],
+    // Unknown means here that it does not match, which is what was meant.
+    [{ '!=': [v('pull_request'), null] }, { issue: 1 }],
+    [{ '!=': [v('pull_request'), null] }, { pull_request: null }],
+    [{ '<': [v('at'), v('now')] }, { at: '2099-01-01T00:00:00Z' }],
+    [{ '===': [v('user.login'), v('sender.login')] }, { user: { login: 'a' }, sender: { login: 'b' } }],
   ])('nothing is said of %j where %j merely has another value', (when, payload) => {
     expect(explain(when, payload).sure).toEqual([]);
   });
@@ -273,6 +294,9 @@ describe('a condition that held for another reason than was meant', () => {
     [{ '!': { in: ['bot', v('labels')] } }, LABELS, 'labels is a list of objects'],
     [{ '!!': v('refunded') }, { refunded: 'false' }, 'every text but the empty one counts as true'],
     [{ and: [{ '>': [v('n'), '10'] }] }, { n: '9' }, 'texts are compared letter by letter'],
+    [{ '<': [v('due'), v('now')] }, { due: '12/31/2099' }, 'texts are compared letter by letter'],
+    [{ '>=': [v('version'), '1.10.0'] }, { version: '1.9.0' }, 'texts are compared letter by letter'],
+    [{ missing: ['name'] }, { name: '' }, 'name is an empty text, which counts as missing there'],
   ])('%j of %j', (when, payload, text) => {
     const { matched, text: printed, advice } = explain(when, payload);
     expect(matched).toBe(true);
@@ -296,6 +320,9 @@ describe('a condition that held for another reason than was meant', () => {
     [{ '!!': v('thread') }, { thread: '17' }],
     [{ '>': [v('n'), '10'] }, { n: 20 }],
     [{ '!': v('draft') }, { draft: false }],
+    [{ '>=': [v('version'), '1.9.0'] }, { version: '1.9.5' }],
+    [{ '<': [v('at'), v('now')] }, { at: '2020-01-01' }],
+    [{ missing: ['name'] }, { nme: '' }],
     [{ in: ['main', v('branch')] }, { branch: 'main' }],
     [{ in: ['refs/heads/', v('ref')] }, { ref: 'refs/heads/main' }],
     [{ in: ['invoice_', v('id')] }, { id: 'invoice_17' }],

@@ -37,9 +37,10 @@ function adviseOnKinds(rule: KnownRule, sent: Operand, asked: Operand): Sentence
   if (how === undefined) return undefined;
   const found = say`${sent.name ?? ''} is ${describe(sent.value ?? null)}`;
   if (how.code === 'texts_in_order') {
-    const number = asked.name === undefined ? numberIn(asked.value) : { '+': [asked.written] };
-    return say`${found}, and texts are compared letter by letter: ${write(withOperand(rule, asked, number ?? null))}`;
+    const number = asked.name === undefined ? (numberIn(asked.value) ?? null) : { '+': [asked.written] };
+    return say`${found}, and texts are compared letter by letter: ${write(withOperand(rule, asked, number))}`;
   }
+  if (how.code === 'texts_by_letter') return say`${found}; ${sayDifference(how)}`;
   const literal =
     how.code === 'kinds' && asked.name === undefined ? asKindOf(asked.value, sent.value) : undefined;
   if (literal !== undefined)

@@ -69,13 +69,16 @@ function adviseOnMissing(rule: ElementRule, missing: readonly string[], read: Re
   const elements = elementsOf(rule);
   const what = say`inside "${operator}" var reads the element of ${list}`;
   const objects = elements.filter(isJsonObject);
-  // `a list of texts` and so on.
-  if (objects.length === 0)
-    return say`${what}, and that is ${describe(elements)}: ${write(renamed(rule, new Map(missing.map((name) => [name, '']))))}`;
-  const near = new Map(missing.map((name) => [name, nearIn(objects, name)]));
+  const has =
+    objects.length === 0
+      ? say`that is ${describe(elements)}`
+      : say`its elements have ${fieldsOf(objects[0] ?? {})}`;
+  // `a list of texts` and so on: one name is the element itself; with a second one a value would be compared with itself.
+  const isElement = objects.length === 0 && namesIn(rule.rule).length === 1;
+  const near = new Map(missing.map((name) => [name, isElement ? '' : nearIn(objects, name)]));
   const name = missing.find((each) => near.get(each) === undefined);
-  if (name === undefined) return say`${what}: ${write(renamed(rule, near))}`;
-  const has = say`its elements have ${fieldsOf(objects[0] ?? {})}`;
+  if (name === undefined)
+    return say`${what}${isElement ? say`, and ${has}` : ''}: ${write(renamed(rule, near))}`;
   return read(name) === undefined
     ? say`${what}, and none has ${name}: ${has}`
     : say`${what} and nothing else, so ${name} of the whole body cannot be read there: ${has}; ${todo}compare with ${name} in a transform`;

@@ -86,7 +86,9 @@ function ruleFix(
   before = ' ',
 ): Sentence {
   const { operator = '', operands = [] } = operationOf(node.rule) ?? {};
-  if (!operator.startsWith('==') || literal === undefined) return say``;
+  const isLiteral = operands.map((operand) => !isJsonObject(operand));
+  // Of two variables nobody knows which one was meant.
+  if (!operator.startsWith('==') || literal === undefined || !isLiteral.includes(true)) return say``;
   const written = operands.map((operand): JsonValue => {
     if (!isJsonObject(operand)) return literal ?? operand;
     return variable === undefined ? operand : { var: variable };

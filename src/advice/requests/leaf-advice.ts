@@ -111,6 +111,11 @@ function withDefault({ missing, negated, node: { rule }, read, suggestions }: As
 
 const NO_RULE = { operator: '', operands: [] } as const;
 
+const isBlank =
+  (read: ReadVariable) =>
+  (name: JsonValue): boolean =>
+    typeof name === 'string' && read(name) === '';
+
 /** What is wrong with a rule for what its variables found. */
 function adviseOnRule(rule: JsonValue, read: ReadVariable): Sentence | undefined {
   const elements = elementRule(rule, read);
@@ -126,6 +131,8 @@ function adviseOnRule(rule: JsonValue, read: ReadVariable): Sentence | undefined
   const name = nameOfVariable(rule);
   if (name !== undefined) return adviseOnTruth({ written: rule, name, value: read(name) });
   const parts = operationOf(rule) ?? NO_RULE;
+  const blank = parts.operator === 'missing' ? parts.operands.flat().find(isBlank(read)) : undefined;
+  if (typeof blank === 'string') return say`${blank} is an empty text, which counts as missing there`;
   const template = templateOperandFinding(parts);
   if (template !== undefined) return say`${template.message}; ${write(template.rule)}`;
   const known = readOperands(rule, read);
@@ -157,7 +164,7 @@ function takenNote({ rule, at }: ConditionTrace, text: Sentence): AdviceNote {
  * are in order by their letters, and what can never be equal is always different.
  */
 function doubtfulResult(operator: string, isNegated: boolean): ConditionTrace['result'] | undefined {
-  if (operator === 'var' || isOrder(operator) || operator.startsWith('!'))
+  if (operator === 'var' || operator === 'missing' || isOrder(operator) || operator.startsWith('!'))
     return isNegated ? undefined : 'true';
   return isNegated ? 'false' : undefined;
 }

@@ -37,7 +37,8 @@ function defaultFor(
   const other = operands[1 - at];
   if (isAbsence) {
     if (operator === 'in' && at === 1) return [];
-    return typeof other === 'string' || operator === 'in' ? '' : null;
+    if (typeof other === 'string' || operator === 'in') return '';
+    return other === null ? undefined : null;
   }
   // Nothing sent is no 0: a sensor that is away is not at 0 degrees.
   const isEmpty = (operator === '===' || operator === '==') && (other === false || other === '');

@@ -2,7 +2,13 @@
 import { quoted, say } from '../../finding.ts';
 import type { Place } from '../../document/document.ts';
 import { isScalar } from '../../json.ts';
-import { canonicalPath, nameOfVariable, operationOf, type Operation } from '../../mapping/facts.ts';
+import {
+  canonicalPath,
+  hasDefault,
+  nameOfVariable,
+  operationOf,
+  type Operation,
+} from '../../mapping/facts.ts';
 import { replacing, type Found } from '../rule.ts';
 import { quoteName } from '../rule-parts.ts';
 
@@ -10,6 +16,28 @@ import { quoteName } from '../rule-parts.ts';
 interface Comparison {
   readonly name: string;
   readonly value: unknown;
+}
+
+const COMPARING = /^(?:[=!]==?|[<>]=?)$/;
+
+/** Two operands that are one thing: the rule says nothing about what was sent. */
+export function checkItself({ operator, operands }: Operation, at: Place): Found | undefined {
+  const [first, second] = operands.map(variablesAsOne);
+  if (!COMPARING.test(operator) || operands.length !== 2 || first !== second) return undefined;
+  const isTrue = operator.includes('=') && !operator.startsWith('!');
+  return {
+    message: say`"${operator}" compares a value with itself, which ${isTrue ? 'always holds' : 'never holds'}`,
+    at,
+    hint: say`name what it is to be compared with, as one of the two`,
+  };
+}
+
+/** A rule as text, in which every spelling of a variable is the same. */
+function variablesAsOne(rule: unknown): string {
+  return JSON.stringify(rule, (_key, value: unknown) => {
+    const name = nameOfVariable(value);
+    return name === undefined || hasDefault(value) ? value : canonicalPath(name.split('.'));
+  });
 }
 
 /** An `or` of two differences of one variable: whatever is sent, it differs from one of the two texts. */
@@ -43,13 +71,15 @@ export function checkConstants({ operator, operands }: Operation, at: Place): Fo
   const shown = JSON.stringify(constant);
   const is = `${shown} alone is no rule, and always counts as true`;
   const asked = operands.map((each) => comparisonIn(each, '=')?.name).find((each) => each !== undefined);
-  const name = operator === 'or' && asked !== undefined ? asked : 'NAME';
   return {
     message: quoted(
       operator === 'or' ? `this "or" can never be false: ${is}` : `${is}: it asks nothing in this "and"`,
     ),
     at,
-    hint: quoted(`write a rule in its place: {"===": [{"var": ${JSON.stringify(name)}}, ${shown}]}`),
+    hint:
+      operator === 'or' && asked !== undefined
+        ? quoted(`write a rule in its place: {"===": [{"var": ${JSON.stringify(asked)}}, ${shown}]}`)
+        : say`make it a rule, which names the field that has this value`,
   };
 }
 

@@ -6,6 +6,7 @@ import type { Path } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
 import {
   canonicalPath,
+  nameOfVariable,
   operationOf,
   operationProblem,
   quote,
@@ -17,7 +18,7 @@ import { type CompiledMapping } from '../../mapping/mapping.ts';
 import { look, replacing, type Found } from '../rule.ts';
 import { asksForEmpty, wholeRule } from '../rule-edits.ts';
 import { readsSecret } from '../rule-parts.ts';
-import { checkAlternatives, checkConstants } from './condition-constants.ts';
+import { checkAlternatives, checkConstants, checkItself } from './condition-constants.ts';
 import { suspectOperands } from './condition-operands.ts';
 import { isAsked, isInList } from './conditions.ts';
 
@@ -58,7 +59,9 @@ function suspectsIn(subject: ConditionSubject, value: unknown, path: Path): read
 function suspect(each: RuleAt): Found | undefined {
   const { subject, rule, operation, path } = each;
   const at = subject.located.place([...path, operation.operator], 'key');
-  const equality = checkEquality(operation, at);
+  const itself = checkItself(operation, at);
+  if (itself !== undefined) return { ...itself, code: 'CONDITION_ALWAYS_HOLDS' };
+  const equality = checkEquality(operation, at, isTurned(path));
   if (equality !== undefined) return equality;
   const operands = suspectOperands(operation, isInList(path));
   if (operands !== undefined) {
@@ -81,16 +84,14 @@ function withoutSecret(found: Found, rule: object, hint?: string): Found {
 }
 
 /** Equality written in a way that does not do what it seems to: comparing with null, or loosely with true or "". */
-function checkEquality({ operator, operands }: Operation, at: NonNullable<Found['at']>): Found | undefined {
+function checkEquality(
+  { operator, operands }: Operation,
+  at: NonNullable<Found['at']>,
+  isNegated: boolean,
+): Found | undefined {
   const isVariable = (operand: unknown): boolean => operationOf(operand)?.operator === 'var';
   if (!/^[!=]==?$/.test(operator) || !operands.some(isVariable)) return undefined;
-  if (operands.includes(null))
-    return {
-      code: 'CONDITION_NULL_COMPARISON',
-      message: say`"${operator}" with null only sees a null that was sent: a missing value makes the comparison unknown`,
-      at,
-      hint: say`for "missing or null" write {"missing": ["name"]} or {"!": {"var": "name"}}`,
-    };
+  if (operands.includes(null)) return nullComparison({ operator, operands }, at, isNegated);
   const converts = operands.some((operand) => typeof operand === 'boolean' || operand === '');
   if (operator.length > 2 || !converts) return undefined;
   const strict = operator === '==' ? '===' : '!==';
@@ -102,6 +103,27 @@ function checkEquality({ operator, operands }: Operation, at: NonNullable<Found[
   };
   return replacing(found, operator, strict);
 }
+
+/** What is unknown does not match, as a null does not that must not be there: of such a rule nothing is said. */
+function nullComparison(
+  { operator, operands }: Pick<Operation, 'operator' | 'operands'>,
+  at: NonNullable<Found['at']>,
+  isNegated: boolean,
+): Found | undefined {
+  const asksForNull = !operator.startsWith('!');
+  const name = operands.map(nameOfVariable).find((each) => each !== undefined);
+  if (asksForNull === isNegated || name === undefined) return undefined;
+  const variable = `{"var": ${quote(name)}}`;
+  return {
+    code: 'CONDITION_NULL_COMPARISON',
+    message: say`"${operator}" with null only sees a null that was sent: a missing value makes the comparison unknown`,
+    at,
+    hint: say`to take a missing value as null write ${asksForNull ? `{"!": ${variable}}` : `{"!!": ${variable}}`}; an empty text, 0 and false count as missing there, too`,
+  };
+}
+
+/** Whether the negations around a rule turn its result round: their number is odd. */
+const isTurned = (path: Path): boolean => path.filter((step) => step === '!').length % 2 === 1;
 
 /** A variable at the root whose name can find nothing. */
 function checkVariable({ subject, operation: { operator, operands }, path }: RuleAt): Found | undefined {
