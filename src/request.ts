@@ -3,6 +3,18 @@ import type { JsonValue } from './json.ts';
 export type { JsonObject, JsonValue } from './json.ts';
 
 /**
+ * Whether a value stands in the place of one that was masked, cut or not kept. It is no value: nothing compares, counts or
+ * joins over it, and what would have to says nothing.
+ */
+export const isUnkept = (value: unknown): boolean =>
+  typeof value === 'string' && (value.startsWith('…') || UNKEPT.test(value));
+const UNKEPT = /^(?:\*{3}|\[removed(?:: [\w ]+)?\])$/;
+
+/** The same of anything within a value. */
+export const holdsUnkept = (value: JsonValue | undefined): boolean =>
+  typeof value === 'object' && value !== null ? Object.values(value).some(holdsUnkept) : isUnkept(value);
+
+/**
  * One authenticated, parsed webhook. Everything that evaluation may depend on is in here (time, ids, randomness),
  * so evaluating the same request with the same generation gives the same evaluation for ever.
  */

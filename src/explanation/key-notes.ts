@@ -7,7 +7,7 @@ import { formatPlace, shorten } from '../document/document.ts';
 import type { Evaluation } from '../hook/hook.ts';
 import { isJsonObject, type JsonValue } from '../json.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
-import type { HookRequest } from '../request.ts';
+import { holdsUnkept, isUnkept, type HookRequest } from '../request.ts';
 import { EVENT_ID, type SettingText } from '../advice/requests.ts';
 
 /** A kept request as it is judged now. */
@@ -46,6 +46,7 @@ function dedupeKeyOf({ outcome }: Evaluation): string | undefined {
 export function keyNotes(now: Judged, before: Judged): readonly SettingText[] {
   const { mapping } = now.evaluation;
   if (mapping === undefined || before.evaluation.mapping?.id !== mapping.id) return [];
+  if ([before, now].some(({ request }) => holdsUnkept(request.payload))) return [];
   const fields = compareBodies(before.request.payload, now.request.payload);
   const found = dedupeNote(mapping, { now, before, fields });
   return found === undefined ? [] : [found];
@@ -102,7 +103,8 @@ function identityOf({ dedupe }: CompiledMapping, { now, before, fields }: Compar
     .filter((each) => EVENT_ID.test(each) && isPlainPath(each))
     .toSorted((a, b) => a.split('.').length - b.split('.').length);
   const header = Object.keys(now.request.headers)
-    .filter((name) => SAME_EVENT.test(name) && now.request.headers[name] === before.request.headers[name])
+    .filter((name) => SAME_EVENT.test(name) && !isUnkept(now.request.headers[name]))
+    .filter((name) => now.request.headers[name] === before.request.headers[name])
     .toSorted((a, b) => Number(b.includes('event')) - Number(a.includes('event')))[0];
   const found = header === undefined ? path : `headers.${header}`;
   if (found !== undefined) return `dedupe: {key: '{{${found}}}'}`;

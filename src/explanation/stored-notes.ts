@@ -9,7 +9,7 @@ import type { RoutingTable } from '../mapping/mapping.ts';
 import { evaluationToJson, type Evaluation } from '../hook/hook.ts';
 import type { EvaluationJson, KeptTrace } from '../hook/facts.ts';
 import type { StoredRequest } from '../storage/facts.ts';
-import type { HookRequest } from '../request.ts';
+import { holdsUnkept, type HookRequest } from '../request.ts';
 import type { DecisionRecord } from '../storage/storage.ts';
 import { findingNotes, reasonNotes } from './decision-reasons.ts';
 import type { RequestExplanation } from './explain-request.ts';
@@ -56,7 +56,7 @@ function keptNotes(
   request: HookRequest,
 ): readonly EvaluationNote[] {
   const changed =
-    judged === undefined || today === undefined
+    judged === undefined || today === undefined || !isJudgedWhole(today.evaluation, request)
       ? []
       : changedNotes(judged, evaluationToJson(today.evaluation));
   const repeat = repeatNotes(decision, work);
@@ -75,6 +75,14 @@ function keptNotes(
     ...removedNotes(request),
     ...changed,
   ];
+}
+
+/** Whether what decides about it today was kept: of what was not kept nobody knows how it would be judged. */
+function isJudgedWhole({ trace, outcome }: Evaluation, { payload }: HookRequest): boolean {
+  const isWhole = !holdsUnkept(payload);
+  const reads = trace.considered.flatMap(({ nodes = [], parts = [] }) => [...nodes, ...parts]);
+  const isOfMatch = outcome.kind !== 'rejected' || outcome.error.code === 'no_mapping_matched';
+  return isWhole || (isOfMatch && !reads.some(({ found }) => holdsUnkept(found)));
 }
 
 /** The finding of a decision that a request was a repeat. */

@@ -6,7 +6,7 @@ export { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from './eva
 export { createPauses, runEvaluation } from './run-evaluation.ts';
 export { evaluationToJson } from './evaluation-json.ts';
 export { skipText, USUAL_SENDERS, usualSenders } from './skip-rules.ts';
-export { NOT_KEPT, shapeOf } from './shape.ts';
+export { ACTION_SETTINGS, NOT_KEPT, shapeOf } from './shape.ts';
 export {
   LARGE_BODY_BYTES,
   bodyOf,

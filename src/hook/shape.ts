@@ -7,6 +7,7 @@
  */
 import { isJsonObject, isNumeric, type JsonObject, type JsonValue, parseJson, setField } from '../json.ts';
 import type { FieldsRead } from '../mapping/mapping.ts';
+import { AGENT_FIELDS, WAKE_FIELDS } from './action-fields.ts';
 import { SECRET_KEY } from '../telemetry/telemetry.ts';
 
 /** Elements of one list, members of one object and levels that are told apart: what is beyond is left out. */
@@ -56,6 +57,16 @@ function jsonShape(text: string, depth: number): JsonValue | undefined {
 
 /** The elements of a list that is read as a whole. */
 const READ: FieldsRead = { isRead: true, below: new Map() };
+
+/** What a body or a transform says of its action, but for its texts: it decides whether the action is a right one. */
+export const ACTION_SETTINGS: FieldsRead = {
+  isRead: false,
+  below: new Map(
+    [...WAKE_FIELDS, ...AGENT_FIELDS]
+      .filter((field) => !['text', 'message', 'name'].includes(field))
+      .map((field) => [field, READ]),
+  ),
+};
 
 const kindOf = (value: JsonValue): string => (typeof value === 'boolean' ? 'boolean' : 'number');
 

@@ -21,6 +21,7 @@ const KEYS = [
   'channel',
   'to',
   'model',
+  'thinking',
 ];
 
 /** The fields that decide about requests of a hook name; `accounts`: where `ignoreSenders` looks by itself. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { evaluationToJson, NOT_KEPT, shapeOf, type Evaluation } from '../hook/hook.ts';
+import { ACTION_SETTINGS, evaluationToJson, NOT_KEPT, shapeOf, type Evaluation } from '../hook/hook.ts';
 import { parseJson, setField } from '../json.ts';
 import type { FieldsRead, KeptKind } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
@@ -117,9 +117,11 @@ function shapeJson(exchange: RequestFacts, { judged = {} }: Ending, fields: Fiel
     headers: valuesRead(headers, fields.below.get('headers')),
     query: valuesRead(query, fields.below.get('query')),
     maybeLists,
-    shape: shapeOf(payload, fields.below.get('payload')),
+    shape: shapeOf(payload, mapping === undefined ? ACTION_SETTINGS : fields.below.get('payload')),
     results: trace.transforms.map(({ reply }) =>
-      reply.kind === 'ok' && reply.json !== undefined ? shapeOf(parseJson(reply.json)) : null,
+      reply.kind === 'ok' && reply.json !== undefined
+        ? shapeOf(parseJson(reply.json), ACTION_SETTINGS)
+        : null,
     ),
     judged: {
       generation: exchange.generation.id,

@@ -31,6 +31,9 @@ test.each([
   ['in', 'refs/heads/main', ['main'], /^of "main": what was sent ends with it/],
   ['===', 'refs/heads/main', 'main', /ends with it, and begins with more/],
   ['===', 'domain', 'main', undefined],
+  // What was not kept is no text.
+  ['===', '…(3 characters)', 5, undefined],
+  ['in', ['…(a number)'], 'x', undefined],
   // Two events of GitHub.
   ['===', 'pull_request_review', 'pull_request', undefined],
   ['===', 'pull_request', 'pull_request_review', undefined],

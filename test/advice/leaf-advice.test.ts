@@ -139,6 +139,9 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
     [{ in: ['vip', v('tags')] }, { tags: ['new'] }],
     [{ some: [v('labels'), { '===': [v('title'), 'other'] }] }, LABELS],
     [{ '!!': v('muted') }, { muted: '' }],
+    // Nobody knows what was sent.
+    [{ '===': [v('level'), 3] }, { level: '…(1 character)' }],
+    [{ in: ['vip', v('tags')] }, { tags: ['…(3 characters)'] }],
     // Unknown means here that it does not match, which is what was meant.
     [{ '!=': [v('pull_request'), null] }, { issue: 1 }],
     [{ '!=': [v('pull_request'), null] }, { pull_request: null }],

@@ -64,6 +64,17 @@ test.each<[string, readonly [Sent, Sent]]>([
   ['', bodies({ status: 'on', at: 'kitchen' }, { status: 'off', at: 'kitchen' })],
   ['', bodies({ repository: { id: 1 }, n: 1 }, { repository: { id: 1 }, n: 2 })],
   [', dedupe: body', bodies({ id: 1, n: 1 }, { id: 2, n: 2 })],
+  // What was not kept is not the same as what was not kept.
+  ['', bodies({ id: '…(2 characters)', n: 1 }, { id: '…(2 characters)', n: 1 })],
+  ['', bodies({ list: ['***'] }, { list: ['***'] })],
+  ['', bodies({ id: '[removed]' }, { id: '[removed]' })],
+  [
+    '',
+    [
+      { payload: { a: 1, attempt: 1 }, headers: { 'x-event-id': '…' } },
+      { payload: { a: 1, attempt: 2 }, headers: { 'x-event-id': '…' } },
+    ],
+  ],
 ])('what is right is not spoken of: %s', (keys, requests) => {
   expect(printed(textOf(keys, requests))).toBe('');
 });

@@ -42,6 +42,22 @@ test('a payload of another event says nothing of a mapping, and what was not che
   expect(notes.join()).toContain('issue');
 });
 
+test.each(['…(6 characters)', '***', '[removed]'])(
+  'a value that was not kept, %s, decides nothing',
+  async (event) => {
+    const sent = (body: string) =>
+      `path: github\nheaders: {x-github-event: '${event}'}\nbody: {kind: '${event}', ${body}}\n`;
+    const files = Object.fromEntries(
+      ['a', 'b', 'c', 'd'].map((name) => [`golden/${name}.request.yaml`, sent(`${name}: 1`)]),
+    );
+    const kind = {
+      match: { path: 'github', when: { '===': [{ var: 'kind' }, 'open'] } },
+      messageTemplate: 'x',
+    };
+    expect((await find(files, [ISSUES, kind])).diagnostics).toEqual([]);
+  },
+);
+
 test('without a sample nothing is said', async () => {
   expect(await find({})).toEqual({ diagnostics: [], notes: [] });
 });

@@ -1,6 +1,6 @@
 /** What it costs that a request is not kept: nothing of it is read but what decides that. */
 import { describe, expect, test } from 'vitest';
-import { shapeOf, valueOfShape } from '../../src/hook/shape.ts';
+import { ACTION_SETTINGS, shapeOf, valueOfShape } from '../../src/hook/shape.ts';
 import { keepRequest } from '../../src/server/keep-request.ts';
 import type { KeptKind } from '../../src/mapping/mapping.ts';
 
@@ -110,6 +110,12 @@ test('a shape has every name that came, also one called __proto__', () => {
   expect(texts[0]).toContain('"shape":{"__proto__":{"a":6},"b":6}');
   for (const where of ['headers', 'query'])
     expect(texts[0]).toContain(`"${where}":{"accept":"…","__proto__":"…"}`);
+});
+
+test('what decides whether an action is right is kept of it, and none of its texts', () => {
+  const sent = { message: 'secretive', name: 'n', wakeMode: 'now', timeoutSeconds: 60, deliver: false };
+  const kept = { ...sent, message: '…(9 characters)', name: '…(1 character)' };
+  expect(valueOfShape(shapeOf(sent, ACTION_SETTINGS))).toEqual(kept);
 });
 
 test('a shape is read with words for what was not kept', () => {

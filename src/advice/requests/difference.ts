@@ -1,5 +1,6 @@
 import { say, todo, type Sentence, type StoredFinding } from '../../finding.ts';
 import { isJsonObject, isNumeric, type JsonValue } from '../../json.ts';
+import { holdsUnkept } from '../../request.ts';
 
 /**
  * How what was sent differs from what a comparison asks for, as a code with facts that tell neither: this may be kept
@@ -10,7 +11,7 @@ export function findDifference(
   expected: JsonValue | undefined,
   operator = '===',
 ): StoredFinding | undefined {
-  if (found === undefined || expected === undefined) return undefined;
+  if (found === undefined || expected === undefined || holdsUnkept(found)) return undefined;
   if (/^[<>]/.test(operator)) return howOrdered(found, expected, operator);
   if (operator === 'in') return howContained(found, expected);
   if (!/^[=!]==?$/.test(operator)) return undefined;

@@ -12,7 +12,7 @@ import { type Evaluation } from '../../hook/hook.ts';
 import type { JsonValue } from '../../json.ts';
 import { type ConditionTrace, type ConsideredMapping, listOf } from '../../mapping/mapping.ts';
 import { compileReader, nameOfVariable, namesRead, operationOf } from '../../mapping/facts.ts';
-import type { HookRequest } from '../../request.ts';
+import { holdsUnkept, type HookRequest } from '../../request.ts';
 import { adviseOnElements, elementRule, elementsOf, readElement } from './element-advice.ts';
 import { adviseOnComparison, adviseOnTruth, isOrder } from './comparison-advice.ts';
 import { adviseOnDefault, adviseOnListWithin, adviseOnOtherElement, endsAtNull } from './missing-advice.ts';
@@ -26,10 +26,13 @@ export type LeafAdvice = ReadonlyMap<Place, readonly Sentence[]>;
 /** Leaves of one condition that are advised on. */
 const MAX_LEAVES = 5;
 
-const readerOf = (request: HookRequest): ReadVariable =>
-  Object.assign((name: string) => compileReader(name === '' ? [] : name.split('.'))({ request }), {
-    asList: (value: JsonValue | undefined) => listOf({ request }, value),
-  });
+const readerOf = (request: HookRequest): ReadVariable => {
+  const read = (name: string): JsonValue | undefined => {
+    const value = compileReader(name === '' ? [] : name.split('.'))({ request });
+    return holdsUnkept(value) ? undefined : value;
+  };
+  return Object.assign(read, { asList: (value: JsonValue | undefined) => listOf({ request }, value) });
+};
 
 /** Advises on the failed leaf of each mapping that was not taken; `suggestions`: near names that were found already. */
 export function adviseOnFailed(

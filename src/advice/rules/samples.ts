@@ -167,7 +167,7 @@ function sharedKeys({ mapping: { dedupe }, scopes, kindOf }: SampledMapping): re
   const byKey = Map.groupBy(events, ({ scope }) => renderedOf(key, scope).trim());
   for (const [text, [first, ...others]] of byKey) {
     const other = others.find(({ sample }) => first && kindOf(sample) !== kindOf(first.sample));
-    if (text === '' || first === undefined || other === undefined) continue;
+    if (text === '' || text.includes('…') || first === undefined || other === undefined) continue;
     return [
       {
         code: 'DEDUPE_KEY_SHARED',

@@ -4,11 +4,12 @@ import {
   compileReader,
   isListOperator,
   nameOfVariable,
+  namesRead,
   operationOf,
 } from '../../mapping/facts.ts';
 import { type CompiledMapping, listOf, type RoutingTable, type Scope } from '../../mapping/mapping.ts';
 import type { Subject } from '../../finding.ts';
-import type { HookRequest } from '../../request.ts';
+import { holdsUnkept, type HookRequest } from '../../request.ts';
 import { createBodyIndex, type BodyIndex } from '../requests/body-index.ts';
 import { kindNotes } from '../requests/request-notes.ts';
 
@@ -98,9 +99,16 @@ export function sampledMappings(
   };
   return asked.map((mapping): SampledMapping => {
     const { path } = mapping.match;
-    const ofPath = samples.filter(({ request }) => path === undefined || request.path === path);
-    const taken = ofPath.filter((sample) => takers.get(sample)?.includes(mapping));
     const fields = kindFields(table, path);
+    // Whether it is of the mapping, and of which kind, is only known where the values that decide were kept.
+    const deciding = [
+      ...fields,
+      ...namesRead(mapping.match.when?.rule ?? null).map((name) => name.split('.')),
+    ];
+    const ofPath = samples
+      .filter(({ request }) => path === undefined || request.path === path)
+      .filter((sample) => !deciding.some((keys) => holdsUnkept(valueIn(sample, keys))));
+    const taken = ofPath.filter((sample) => takers.get(sample)?.includes(mapping));
     return {
       kind: 'sampled-mapping',
       mapping,

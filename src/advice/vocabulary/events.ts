@@ -1,5 +1,6 @@
 /* Which fields of a body name the event, and which headers say of what kind it is, whoever sends it. */
 import { isJsonObject, type JsonValue } from '../../json.ts';
+import { isUnkept } from '../../request.ts';
 
 /** Fields that tell one event from others; an id of an account or a subscription is the same in all of them. */
 export const EVENT_ID =
@@ -31,6 +32,6 @@ const VALUE = /^[\w .:/-]{1,60}$/;
 /** Their names, in the order of the request. */
 export function kindHeaders(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(headers).flatMap(([name, value]) =>
-    name.length <= 60 && OF_A_KIND.test(name) && VALUE.test(value) && value !== '[removed]' ? [name] : [],
+    name.length <= 60 && OF_A_KIND.test(name) && VALUE.test(value) && !isUnkept(value) ? [name] : [],
   );
 }

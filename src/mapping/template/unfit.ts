@@ -3,6 +3,7 @@
  * nobody is told. Noted only where a list is given for it; what is said names kinds, nothing of the payload.
  */
 import { isJsonObject, type JsonValue } from '../../json.ts';
+import { isUnkept } from '../../request.ts';
 import type { PrintedJson, RenderTrace, Scope, Unfit } from '../compiled-mapping.ts';
 import { textOf } from './json-text.ts';
 import { timeOf } from './template-date.ts';
@@ -26,7 +27,7 @@ function addNew<Each>(list: Each[], one: Each): void {
 }
 
 function findUnfit(name: string, [first, , field]: readonly Argument[]): Unfit | undefined {
-  if (first === undefined || first === null) return undefined;
+  if (first === undefined || first === null || isUnkept(first)) return undefined;
   if (name === 'join') return unfitList(first, field);
   if (ON_TEXTS.has(name) && (Array.isArray(first) || isJsonObject(first)))
     return { kind: 'structure', helper: name, isList: Array.isArray(first) };
