@@ -57,7 +57,7 @@ function reportMissing(reporter: Reporter, severity: 'error' | 'warning'): void 
   reporter.report('TOKEN_REQUIRED', ['hooks', 'enabled'], {
     severity,
     message: say`hooks are enabled but hooks.token is missing: sluice serve will refuse to start`,
-    hint: say`add token: \${SLUICE_HOOK_TOKEN} under hooks; make one with: openssl rand -hex 32`,
+    hint: say`add token: '\${SLUICE_HOOK_TOKEN}' below hooks; make one with: openssl rand -hex 32`,
   });
 }
 

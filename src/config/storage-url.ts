@@ -50,7 +50,7 @@ function notAStore(url: string): Problem {
   const path = FILE.exec(url)?.[1];
   if (path !== undefined)
     return { message, hint: say`write sqlite:${path}`, replace: { from: url, to: `sqlite:${path}` } };
-  const hint = say`write sqlite: and the path of a file, or remove storage.url: the default is sqlite:./.sluice/sluice.db`;
+  const hint = say`write the path of a file behind sqlite:, or remove storage.url: the default is sqlite:./.sluice/sluice.db`;
   return { message, hint };
 }
 

@@ -8,8 +8,9 @@ export function replaceWithin(at: Place, from: string, to: string): TextEdit | u
   const offset = from === '' ? -1 : at.source.text.slice(at.start, at.end).indexOf(from);
   if (offset === -1) return undefined;
   const start = at.start + offset;
-  const isQuoted = /["']/.test(at.source.text[start - 1] ?? '');
-  // A sign such as > would be YAML's own.
+  const before = at.source.text.slice(0, start);
+  const isQuoted = /["']$/.test(before) || before.lastIndexOf('{{') > before.lastIndexOf('}}');
+  // A sign such as > would be YAML's own, outside of quotes and of the expressions of a template.
   const text = isQuoted || /^[\w./-][\w./ -]*$/.test(to) ? to : JSON.stringify(to);
   return { at: { source: at.source, start, end: start + from.length }, text };
 }

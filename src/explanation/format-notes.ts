@@ -57,13 +57,14 @@ function aboutOf({ code, setting, mapping, field = '', index }: EvaluationNote):
 
 /** Whatever the note is, what it says to do. */
 export function hintLines(
-  { setting, text, at }: EvaluationNote,
+  { code, setting, text, at }: EvaluationNote,
   options: NoteOptions = {},
 ): readonly string[] {
   const place = at === undefined ? undefined : options.places?.get(at);
   const { verb, line, why } = hintParts(text);
-  const isRule = line?.startsWith('{') === true && place !== undefined;
-  const whole = isRule ? changedLine([{ at: place, text: line }]) : undefined;
+  // What is empty in a template has its whole line already.
+  const isRule = line?.startsWith('{') === true && code !== 'rendered_empty';
+  const whole = isRule && place !== undefined ? changedLine([{ at: place, text: line }]) : undefined;
   const pasted = whole ?? line;
   const [reason = '', ...block] = why.split('\n');
   const what = [setting, reason].filter((part) => part !== undefined && part !== '').join(': ');

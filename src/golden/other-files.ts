@@ -113,7 +113,7 @@ export function findNoRequest(
     at: firstLine(root),
     hint: quoted(
       kind === undefined
-        ? `write {"path": "NAME", "bodyFile": "${basename(file)}"} into a file NAME.request.json beside it, and name that one: ${REQUEST_FORM}`
+        ? `make a request file beside it, whose bodyFile is ${basename(file)}, and name that one: ${REQUEST_FORM}`
         : `name a request file: ${REQUEST_FORM}`,
     ),
   };

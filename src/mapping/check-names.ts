@@ -128,7 +128,7 @@ export function checkSessionKey(
     severity: isLenient ? 'warning' : 'error',
     code: 'MAIN_SESSION_KEY',
     message: say`${quote(key)} is the key of the main session, which hooks may not use${isLenient ? ', so "hook:" is put before it' : ''}`,
-    hint: say`write a key such as hook:name; to tell the main session something, use action: wake`,
+    hint: say`write a key such as hook:name; what tells the main session something is a wake`,
   });
 }
 

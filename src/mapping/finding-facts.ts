@@ -72,17 +72,20 @@ export interface MappingFacts {
   TEMPLATE_SYNTAX:
     /** The block that is not closed, or by another name. */
     | { readonly wrong: 'close'; readonly block: string }
-    /** An expression that is not closed; `text` is the template as it is parsed, `stop` an offset in it. */
-    | { readonly wrong: 'open'; readonly text: string; readonly stop: number }
-    /** `got`: the parser's name of the token that it did not expect; `found`: its text. */
+    /** An expression, as far as it is written, and what is missing in it. */
     | {
-        readonly wrong: 'stop';
-        readonly text: string;
-        readonly stop: number;
-        readonly got: string;
-        readonly found: string;
-      };
-  TEMPLATE_UNKNOWN_HELPER: { readonly call: TemplateCall; readonly isBlock: boolean };
+        readonly wrong: 'tag';
+        readonly tag: string;
+        readonly lacks: 'braces' | 'quote' | 'bracket' | 'parenthesis' | 'blank' | 'no-comma';
+      }
+    /** `got`: the parser's name of the token that it did not expect; `found`: its text. */
+    | { readonly wrong: 'stop'; readonly got: string; readonly found: string };
+  /** `sign`: how the block is opened: `#`, the `^` of its opposite, or the four braces of raw text. */
+  TEMPLATE_UNKNOWN_HELPER: {
+    readonly call: TemplateCall;
+    readonly isBlock: boolean;
+    readonly sign?: '#' | '^' | '{{';
+  };
   TEMPLATE_HELPER_USAGE: HelperProblem | { readonly wrong: 'no-helper' };
   TEMPLATE_UNKNOWN_DATA: { readonly name: string; readonly known: readonly string[] };
 }

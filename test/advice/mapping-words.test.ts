@@ -331,7 +331,7 @@ test('a second match says how two conditions are joined', async () => {
     expect(diagnostics.map(saidFinding)).toEqual([
       expect.objectContaining({
         code: 'DUPLICATE_KEY',
-        hint: expect.stringContaining('when: {"or": [rule, rule]}'),
+        hint: expect.stringContaining('whose when joins the rules by "or"'),
       }),
     ]);
     expect(diagnostics[0]?.labels?.map(({ text }) => said(text))).toEqual(['first given here']);

@@ -1,15 +1,15 @@
 /**
  * Every code has a page in `docs/findings/`, whose cases are run here: what is printed, and that each edit helps.
  * `UPDATE_DIAGNOSTICS=1` writes the blocks `says` and `after` anew (never where `CI` is set); read what changed before
- * committing it. Every finding has a hint. A hint is a promise: each edit on a finding, made in a copy of its case, leaves
- * fewer findings and no new one.
+ * committing it. Every finding has a hint. A hint is a promise: each edit on a finding, and each line that a hint gives to
+ * paste, made in a copy of its case, leaves fewer findings and no new one.
  *
  * A room joins by a module `test/diagnostics/<room>.ts` that exports `codes` (its registry of codes) and
  * `check(folder)`, which runs the room's own entry function on a case's files and returns the findings. Pass `folder`
  * as the directory that file names are printed relative to. Then add the module to `rooms` in `test/diagnostics/diagnostics.test.ts`, or, where cases start processes, give it a file of its own as the sandbox has.
  */
 import { DOCUMENT_CODES } from '../../src/document/document-codes.ts';
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -27,6 +27,7 @@ import { RULES } from '../../src/advice/rules.ts';
 import type { AnyRule } from '../../src/advice/rule.ts';
 import type { Place } from '../../src/finding.ts';
 import { NO_EDIT } from './no-edit.ts';
+import { isOfConfiguration, paste, pastedIn } from './remedies.ts';
 import { said } from './said.ts';
 
 export interface Room {
@@ -60,7 +61,7 @@ const VERBS: ReadonlySet<string> = new Set(
   `add ask begin change check choose close compare compile connect convert copy correct create cut decide delete do drop
   export forward get give go guard import indent install join keep let link listen look mark make map move name nest open
   print process put quote raise read remove rename repeat replace return rewrite run save say send set shorten split start
-  switch take turn update use write`.split(/\s+/),
+  switch take test turn update use write`.split(/\s+/),
 );
 const BEGINS = /^(?:did you mean |(?:to|for) )|^["`(]?([a-z]+)(?=[ ,:]|$)/;
 
@@ -115,6 +116,7 @@ export function describeRoom(
           expect(after).toEqual(each.after);
         }
         for (const code of await makeEdits(find, first)) applied.add(code);
+        expect(await followLines(find, first), 'lines that do not help where they are pasted').toEqual([]);
       },
       60_000,
     );
@@ -195,6 +197,41 @@ async function makeEdits(find: Find, { folder, found }: Found): Promise<readonly
     expect([code, left.filter((each) => !before.includes(each))]).toEqual([code, []]);
   }
   return made;
+}
+
+/** What a line leaves open, as nothing but its place has it: a variable that is to be set, a program that is to be installed. */
+const OUTSIDE: ReadonlySet<string> = new Set(['MISSING_VARIABLE', 'COMMAND_NOT_FOUND', 'VERIFY_SECRET']);
+
+/** Pastes each line that a hint gives, alone; those that leave the finding, or bring another one. */
+async function followLines(find: Find, { folder, found }: Found): Promise<readonly string[]> {
+  const before = textsOf(found);
+  const wrong: string[] = [];
+  for (const { at, edit, code, hint, message } of found) {
+    if (edit !== undefined) continue;
+    for (const pasted of pastedIn(said(hint))) {
+      const file = isOfConfiguration(pasted) ? 'sluice.yaml' : at && nameOf(at, folder);
+      const isHere = file !== undefined && existsSync(join(folder, file));
+      // Of a room without a configuration nothing shows what a line does there.
+      if (isOfConfiguration(pasted) && !isHere) continue;
+      const source =
+        file === undefined ? undefined : { file, text: readFileSync(join(folder, file), 'utf8') };
+      const text = source && paste(pasted, { start: 0, end: 0, ...at, source });
+      // oxlint-disable-next-line no-await-in-loop -- one copy at a time
+      const left = text === undefined ? found : (await find(new Map([[file ?? '', text]]))).found;
+      const own = `${code} ${said(message)}`;
+      const countOf = (texts: readonly string[], text = own): number =>
+        texts.filter((each) => each === text).length;
+      const others = left.filter((each) => !OUTSIDE.has(each.code));
+      const after = textsOf(others);
+      if (countOf(after) >= countOf(before)) wrong.push(`${pasted.line} leaves ${own}`);
+      wrong.push(
+        ...after
+          .filter((each) => countOf(after, each) > countOf(before, each))
+          .map((each) => `${pasted.line} brings ${each}`),
+      );
+    }
+  }
+  return wrong;
 }
 
 /** Findings without their places, which an edit may move. */

@@ -1,96 +1,133 @@
 /**
- * Follows what a hint says to write, as a person would: the expression in place of the one it is about, the rule in place
- * of the rule, the key with its value where the hint says, else where the finding is.
+ * Follows what a hint says to write, as a person would: an expression or a rule in place of the one that it is about, keys
+ * with their values where the hint says, else where the finding is.
  */
-import { isMap, parse, parseDocument, visit, type Document, type YAMLMap } from "yaml";
+import { isMap, isScalar, parse, parseDocument, visit, type Document, type YAMLMap } from 'yaml';
 import type { Place } from '../../src/finding.ts';
 
-/** One line that a hint gives to paste. */
+/** What a hint gives to paste. */
 export interface Pasted {
-  readonly kind: 'expression' | 'rule' | 'key';
+  readonly kind: 'expression' | 'rule' | 'keys';
+  /** As it stands in the hint: one line, of keys perhaps several with commas between them. */
   readonly line: string;
   /** What follows it in the hint: where it is to be written. */
   readonly where: string;
 }
 
-const VERB = /(?:^|[\s(:;])(?:write|add|put|set|use)(?: [a-z]+:)? (?=\{\{|\{"|\["|[\w.]+: ?\S)/g;
+const KEY = String.raw`[a-z][A-Za-z]*(?:\.[a-z][A-Za-z]*)*: ?(?!and\b)\S`;
+const VERB = new RegExp(
+  String.raw`(?:^|[\s(:;])(?:write|add|put|set)(?: [a-z]+ [a-z ,]+:)? (?=\{\{|\{"|\["|${KEY})`,
+  'g',
+);
 /** Stands for what only the reader knows: then it is a form, and nothing to paste. */
-const OPEN = /…|\.\.\.|\b[A-Z]{2,}\b(?![^{]*\})|FIELD|\bNAME\b|\bRULE\b|\bPATH\b/;
+const OPEN = /…|\.\.\.|\bRULE\b|\bNAME\b|\bFIELD\b/;
 
-/** The lines of a hint. */
+/** The lines of a hint; a form says what a line looks like, and is none. */
 export function pastedIn(hint: string): readonly Pasted[] {
-  return [...hint.matchAll(VERB)].flatMap(({ index, 0: verb }) => {
+  return [...hint.matchAll(VERB)].flatMap(({ index, 0: verb }): readonly Pasted[] => {
     const rest = hint.slice(index + verb.length);
     const line = lineOf(rest);
-    if (line === undefined) return [];
-    const kind = line.startsWith('{{') ? 'expression' : /^[{[]/.test(line) ? 'rule' : 'key';
-    return [{ kind, line, where: rest.slice(line.length) }] as const;
+    if (line === undefined || OPEN.test(line)) return [];
+    const kind = line.startsWith('{{') ? 'expression' : /^[{[]/.test(line) ? 'rule' : 'keys';
+    return [{ kind, line, where: rest.slice(line.length) }];
   });
 }
 
 function lineOf(text: string): string | undefined {
-  if (text.startsWith('{{')) return /^(?:\{\{[^{}]*\}\}(?:…|[^{},;]*(?=\{\{[/e]))?)+/.exec(text)?.[0];
+  if (text.startsWith('{{')) return /^\{\{[^{}]*\}\}(?:…|\s…)?/.exec(text)?.[0];
   const key = /^[\w.]+: ?/.exec(text)?.[0] ?? '';
   const value = valueOf(text.slice(key.length));
-  return value === undefined ? undefined : key + value;
+  if (value === undefined) return undefined;
+  const line = key + value;
+  const more = key === '' ? null : new RegExp(`^, (?=${KEY})`).exec(text.slice(line.length));
+  const next = more === null ? undefined : lineOf(text.slice(line.length + 2));
+  return next === undefined ? line : `${line}, ${next}`;
 }
 
 /** A value of YAML in flow style at the beginning of a text. */
 function valueOf(text: string): string | undefined {
-  const quote = /^(['"])(?:\\.|(?!\1)[^\\])*\1/.exec(text)?.[0];
-  if (quote !== undefined) return quote;
+  const quoted = /^(['"])(?:\\.|(?!\1)[^\\])*\1/.exec(text)?.[0];
+  if (quoted !== undefined) return quoted;
   if (!/^[{[]/.test(text)) return /^(?:\$\{\w+\}|[^\s,;:()]+)/.exec(text)?.[0];
   let depth = 0;
-  let quoted = '';
-  for (const [at, letter] of [...text].entries()) {
-    if (quoted !== '') {
-      if (letter === quoted && text[at - 1] !== '\\') quoted = '';
-    } else if (letter === '"' || letter === "'") quoted = letter;
-    else if (/[{[]/.test(letter)) depth += 1;
-    else if (/[}\]]/.test(letter)) {
-      depth -= 1;
-      if (depth === 0) return text.slice(0, at + 1);
-    }
+  for (const { 0: piece, index } of text.matchAll(/"(?:\\.|[^"\\])*"|'(?:''|[^'])*'|[{}[\]]/g)) {
+    if (/^[{[]$/.test(piece)) depth += 1;
+    else if (/^[}\]]$/.test(piece)) depth -= 1;
+    if (depth === 0) return text.slice(0, index + piece.length);
   }
   return undefined;
 }
 
-export const isForm = ({ line }: Pasted): boolean => OPEN.test(line);
+/** Keys of the configuration, which hints name by their whole path. */
+const OF_CONFIGURATION = /^(?:gateway|hooks|server|storage|agents|channels)\./;
 
-/** The text of the file with the line in it; undefined where nobody can say where it belongs. */
-export function paste({ kind, line, where }: Pasted, at: Place): string | undefined {
+/** Whether a line belongs into the configuration, wherever the finding is. */
+export const isOfConfiguration = ({ line }: Pasted): boolean => OF_CONFIGURATION.test(line);
+
+/** The text with the line in it; undefined where nothing says where it belongs. */
+export function paste(pasted: Pasted, at: Place): string | undefined {
+  if (pasted.kind === 'expression') return pasteExpression(pasted, at);
+  return pasted.kind === 'rule' ? pasteRule(pasted, at) : pasteKeys(pasted, at);
+}
+
+function pasteExpression({ line, where }: Pasted, { source: { text }, start, end }: Place): string {
+  const [, old] = /^ in place of (.+)$/.exec(where) ?? [];
+  const from = old === undefined ? text.lastIndexOf('{{', start + 2) : text.lastIndexOf(old, end);
+  const close = text.indexOf('}}', Math.max(start, end - 2));
+  const to = old === undefined ? Math.max(end, close + 2) : from + old.length;
+  // Within double quotes of the file, quotes are written as the file needs them.
+  const isQuoted = isInDoubleQuotes(text, from);
+  return `${text.slice(0, from)}${isQuoted ? line.replaceAll('"', String.raw`\"`) : line}${text.slice(to)}`;
+}
+
+function isInDoubleQuotes(text: string, at: number): boolean {
+  let isQuoted = false;
+  visit(parseDocument(text), {
+    Scalar: (_, { range, type }) => {
+      if (range && range[0] <= at && at < range[1]) isQuoted = type === 'QUOTE_DOUBLE';
+    },
+  });
+  return isQuoted;
+}
+
+function pasteRule({ line }: Pasted, at: Place): string {
   const { text } = at.source;
-  if (kind === 'expression') return pasteExpression(line, at);
-  if (kind === 'rule') return `${text.slice(0, at.start)}${line}${/\s*$/.exec(text.slice(at.start, at.end))?.[0] ?? ''}${text.slice(at.end)}`.replace(/^/, '');
-  return pasteKey(line, where, at);
+  const [rule] = text[at.start] === '{' ? [] : mapsAround(parseDocument(text), at);
+  const [start, end] = rule?.range ?? [at.start, at.end];
+  const space = /\s*$/.exec(text.slice(start, end))?.[0] ?? '';
+  return `${text.slice(0, start)}${line}${space}${text.slice(end)}`;
 }
 
-function pasteExpression(line: string, { source: { text }, start, end }: Place): string | undefined {
-  const open = text.lastIndexOf('{{', start + 2);
-  const closed = text.indexOf('}}', Math.max(start, end - 2));
-  const last = closed === -1 ? end : Math.max(end, closed + 2 + (text[closed + 2] === '}' ? 1 : 0));
-  return open === -1 ? undefined : `${text.slice(0, open)}${line}${text.slice(last)}`;
-}
-
-function pasteKey(line: string, where: string, at: Place): string | undefined {
+function pasteKeys(pasted: Pasted, at: Place): string | undefined {
   const document = parseDocument(at.source.text);
-  const map = mapFor(document, line.split(':', 1)[0] ?? '', where, at);
-  if (map === undefined) return undefined;
-  for (const [key, value] of Object.entries(parse(line) as object)) map.set(key, document.createNode(value));
+  const keys = parse(`{${pasted.line}}`) as Readonly<Record<string, unknown>>;
+  for (const [key, value] of Object.entries(keys)) {
+    const steps = key.split('.');
+    const last = steps.at(-1) ?? '';
+    const map = isOfConfiguration(pasted)
+      ? (document.contents as YAMLMap)
+      : mapFor(document, steps.length > 1 ? (steps[0] ?? '') : last, pasted.where, at);
+    if (map === undefined) return undefined;
+    map.setIn(steps, document.createNode(value));
+    const old = map.items.find(({ key }) => isScalar(key) && key.range?.[0] === at.start);
+    if (pasted.where.startsWith(' in its place') && old !== undefined) map.delete(old.key);
+  }
   return document.toString();
 }
 
 /** The mapping of keys that a line belongs to. */
 function mapFor(document: Document, key: string, where: string, at: Place): YAMLMap | undefined {
-  const named = /^[^,;]*?\b(?:below|in|at|to|beside) ([a-z][\w.]*)/.exec(where)?.[1];
   const around = mapsAround(document, at);
-  if (named !== undefined && named !== 'its' && named !== 'the' && named !== 'match') {
-    const path = named.split('.').filter((step) => step !== key);
-    const found = document.getIn(path);
-    if (isMap(found)) return found;
-  }
-  if (/in the configuration|at the top level/.test(where)) return isMap(document.contents) ? document.contents : undefined;
-  return around.find((map) => map.has(key)) ?? (where.includes('beside match') ? around.find((map) => map.has('match')) : around[0]);
+  if (/in the configuration|at the top level/.test(where))
+    return isMap(document.contents) ? document.contents : undefined;
+  const [, named] = /^[^,;]*? (?:below|in|at|to) ([a-z][\w.]*)/.exec(where) ?? [];
+  const path = (named ?? '').split('.').filter((step) => step !== key);
+  const found = named === undefined ? undefined : document.getIn(path);
+  if (isMap(found)) return found;
+  const within = around.map((map) => map.get(named)).find((each) => isMap(each));
+  if (within !== undefined) return within;
+  const beside = where.includes('beside match') ? around.find((map) => map.has('match')) : undefined;
+  return beside ?? around.find((map) => map.has(key)) ?? around[0];
 }
 
 /** The innermost first. */
@@ -98,7 +135,7 @@ function mapsAround(document: Document, { start }: Place): readonly YAMLMap[] {
   const found: YAMLMap[] = [];
   visit(document, {
     Map: (_, node) => {
-      const [from = 0, , to = 0] = node.range ?? [];
+      const [from = 0, to = 0] = node.range ?? [];
       if (from <= start && start <= to) found.unshift(node);
     },
   });

@@ -9,7 +9,7 @@ import { rootHere, withDots, withoutRoot } from './paths.ts';
 
 /** What to write in place of a condition that compares a secret. */
 export const SECRET_HINT =
-  "write verify: {scheme: header, header: …, secrets: ['${NAME}']} with the header that carries it, or scheme: token for Authorization: Bearer: a secret is compared by verify, not by a condition";
+  'let verify compare it, and no condition: scheme header with the header that carries it, or scheme token for Authorization: Bearer';
 
 /** The rule that a text means, as JSON; undefined where it is none. */
 export function ruleOfText(text: string): string | undefined {

@@ -29,9 +29,10 @@ export function blockHint(written: string, operands: readonly string[]): string 
   const sign = operands.length < 2 ? undefined : SIGNS.get(word);
   if (sign === '===' || sign === '!==') {
     const helper = (sign === '===') === (prefix !== 'unless') ? 'eq' : 'ne';
-    return `write {{#if (${helper} ${first} ${isSign ? third : second})}} … {{/if}}`;
+    return `open it as {{#if (${helper} ${first} ${isSign ? third : second})}}, and close it as {{/if}}`;
   }
-  if (LOOPS.test(name) && operands.length === 1) return `write {{#each ${first}}} … {{/each}}`;
+  if (LOOPS.test(name) && operands.length === 1)
+    return `open it as {{#each ${first}}}, and close it as {{/each}}`;
   return /^(?:if)?(?:gt|lt|greater|less|contains|includes|in|startswith|endswith|matches)/.test(name)
     ? 'compare in a condition (match.when) with a mapping of its own, or in a transform: a template asks only whether values are equal (eq, ne) and whether they are there'
     : undefined;

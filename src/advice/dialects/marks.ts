@@ -69,7 +69,7 @@ const LANGUAGES: readonly (readonly [tool: string, expression: RegExp, write: st
   [
     'Jinja or Liquid',
     /\{%-?\s*(?:if|unless|for|set|assign|elif|elsif|else|case|end\w+)\b[^%]*%\}/,
-    'write {{#if name}}…{{else}}…{{/if}}, {{#if (eq name "text")}} to compare, {{#each list}}{{title}}{{/each}} to repeat, and a filter as a helper before its value: {{upper title}}',
+    'test with {{#if name}}…{{else}}…{{/if}}, {{#if (eq name "text")}} to compare, {{#each list}}{{title}}{{/each}} to repeat, and a filter as a helper before its value: {{upper title}}',
   ],
   [
     'Go',

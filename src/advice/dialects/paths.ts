@@ -3,7 +3,8 @@ import type { Place } from '../../document/document.ts';
 import { quoted, say } from '../../finding.ts';
 import { replacing, type Found } from '../rule.ts';
 import { quoteName } from '../rule-parts.ts';
-import { provider, verifyFor } from '../proof-headers.ts';
+import { provider } from '../proof-headers.ts';
+import { schemesOfHeader } from '../../verify/facts.ts';
 
 /** Names that carry the hook token: a request never holds them (see the server and golden files). */
 const TOKEN_CARRIERS: Readonly<Record<string, readonly string[]>> = {
@@ -73,7 +74,7 @@ function proof([root, header = '']: readonly string[]): EmptyPath | undefined {
   return {
     code: 'TOKEN_CARRIER_READ',
     message: say`"headers.${header}" is how ${sender} proves itself, which verify judges, before any condition is asked`,
-    hint: say`${verifyFor(header) ?? ''}, and leave this part of the condition out`,
+    hint: say`let verify judge it, and leave this part of the condition out: scheme ${schemesOfHeader(header)[0] ?? ''}, with the secret that the sender has`,
   };
 }
 

@@ -51,9 +51,16 @@ function adviseOnKinds(rule: KnownRule, sent: Operand, asked: Operand): Sentence
   return isCertain ? say`${found}; ${sayDifference(how)}` : undefined;
 }
 
-/** The constant as the kind of what was sent; a text that is the same number keeps its own spelling: 1.10 is not 1.1. */
+/**
+ * The constant as the kind of what was sent, where that can be meant: a word is no other number. A text that is the same
+ * number keeps its own spelling: 1.10 is not 1.1.
+ */
 function asKindOf(constant: JsonValue | undefined, sent: JsonValue | undefined): JsonValue | undefined {
-  if (typeof sent === 'string') return numberIn(sent) === constant ? sent : plain(constant);
+  if (typeof sent === 'string') {
+    const asText = plain(constant);
+    const isAlike = isNumeric(constant) ? numberIn(sent) !== undefined : inSmall(sent) === asText;
+    return isAlike ? (numberIn(sent) === constant ? sent : asText) : undefined;
+  }
   if (typeof sent === 'boolean') return { true: true, false: false }[plain(constant)];
   return isNumeric(sent) ? numberIn(constant) : undefined;
 }

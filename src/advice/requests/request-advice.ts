@@ -190,6 +190,6 @@ function botNote(
   const rule = trace.considered.find(({ matched }) => matched)?.nodes?.[0]?.rule;
   const leaf = { '!': { var: path } };
   const when = JSON.stringify(rule === undefined ? leaf : { and: [...conjunctsOf(rule), leaf] });
-  const text = say`${path} says that a bot wrote this: where the agent answers in this chat, its own answers come back so, and each makes the next run. ${write(`when: ${when}`, undefined, 'to leave them out')}`;
+  const text = say`${path} says that a bot wrote this: where the agent answers in this chat, its own answers come back so, and each makes the next run. ${write(`when: ${when}`, 'in match', 'to leave them out')}`;
   return { code: 'written_by_bot', text, names: [path], at: mapping.match.when?.at ?? mapping.at };
 }

@@ -122,6 +122,6 @@ export const RUNNER_SAFETY = [
   hint('RUNNER_ACCESS', ['loosened', 'certain'], ({ at }) =>
     at === undefined
       ? 'write access: read, or edit; or run the service in a container of its own'
-      : `remove it from ${at}.argv, and write access: read, edit or full`,
+      : `remove it from ${at}.argv, and let access say the same: read, edit or full`,
   ),
 ];

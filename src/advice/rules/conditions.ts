@@ -142,7 +142,7 @@ function example({ operator, operands }: Operation): RuleHint {
   if (operator === '!' && operands.length === 0) return writing('{"!": [[]]}', 'for an empty list write');
   const names = ['a', 'b'].slice(0, OPERATORS.get(operator)?.min ?? 0);
   const shown = EXAMPLES[operator] ?? names.map((name) => `{"var": "${name}"}`).join(', ');
-  return writing(`{"${operator}": [${shown}]}`);
+  return { hint: `give it all that it takes, as in {"${operator}": [${shown}]}` };
 }
 
 type NoRule = MappingFacts['CONDITION_NOT_A_RULE'];

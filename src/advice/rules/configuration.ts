@@ -169,6 +169,6 @@ export const RUNNERS = [
     'TIMEOUT_CUT',
     ['limit', 'certain'],
     ({ asked, most }) =>
-      say`write maxTimeoutSeconds: ${asked} below agents.defaults, or timeoutSeconds: ${most} here`,
+      say`set agents.defaults.maxTimeoutSeconds: ${asked}, or write timeoutSeconds: ${most} here`,
   ),
 ];

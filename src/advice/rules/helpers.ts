@@ -21,14 +21,27 @@ export const UNKNOWN_HELPERS = [
   hint('TEMPLATE_UNKNOWN_HELPER', ['block-of-other-tool', 'certain'], ({ call, isBlock }) =>
     isBlock ? blockHint(call.name, operandsOf(call)) : undefined,
   ),
+  hint('TEMPLATE_UNKNOWN_HELPER', ['block-of-mustache', 'certain'], ({ call: { name }, sign }) => {
+    if (sign === '^') return `open it as {{#unless ${name}}}, and close it as {{/unless}}`;
+    return sign === '{{'
+      ? 'put a backslash before each {{ that is to stay as it is, in place of raw text'
+      : undefined;
+  }),
+  hint('TEMPLATE_UNKNOWN_HELPER', ['calculation', 'certain'], ({ call: { args }, isBlock }) =>
+    !isBlock && args.some(({ text }) => text === '-')
+      ? 'make the text in a transform, as templates do not calculate'
+      : undefined,
+  ),
   nearName('TEMPLATE_UNKNOWN_HELPER', ({ call: { name }, isBlock }) => {
     if (isBlock) return undefined;
+    if (/^(?:else_?if|elif|elsif)$/i.test(name)) return { from: name, to: 'else if' };
     const to = Object.hasOwn(HELPER_SYNONYMS, name) ? HELPER_SYNONYMS[name] : undefined;
     return to === undefined ? near(name, Object.keys(HELPERS)) : { from: name, to };
   }),
   hint('TEMPLATE_UNKNOWN_HELPER', ['near-block', 'likely'], ({ call: { name, args }, isBlock }) => {
     if (!isBlock) return undefined;
-    if (args.length === 0) return `write {{#if ${name}}} or {{#each ${name}}}`;
+    if (args.length === 0)
+      return `open it as {{#if ${name}}} and close it as {{/if}}, or {{#each ${name}}} and {{/each}} for a list`;
     const block = near(name, BLOCK_HELPERS)?.to;
     return block && `did you mean "{{#${block} …}}"?`;
   }),
@@ -39,7 +52,7 @@ export const UNKNOWN_HELPERS = [
   ),
   hint('TEMPLATE_UNKNOWN_HELPER', ['unknown-name', 'guess'], ({ isBlock }) =>
     isBlock
-      ? `choose one of the block helpers: ${BLOCK_HELPERS.map((each) => `#${each}`).join(' ')}; write {{#if (eq a b)}} to compare, {{#each list}} to repeat`
+      ? `choose one of the block helpers: ${BLOCK_HELPERS.map((each) => `#${each}`).join(' ')}; {{#if (eq a b)}} compares, {{#each list}} repeats`
       : `choose one of the helpers: ${Object.keys(HELPERS).join(' ')}`,
   ),
   nearName(
@@ -54,18 +67,31 @@ export const UNKNOWN_HELPERS = [
   ),
 ];
 
+/** How a helper is used, with the values that were written for it, as far as it takes them. */
+function usageOf(name: string, values: readonly string[]): string {
+  const usage = HELPERS[name]?.usage ?? '';
+  const [, own = ''] = /^\{\{(\w[^{}]*)\}\}$/.exec(usage) ?? [];
+  if (own === '' || values.length > (HELPERS[name]?.max ?? 0)) return `give it what it takes, as in ${usage}`;
+  const words = own.match(/"[^"]*"|\S+/g)?.slice(1) ?? [];
+  const whole = words.map((word, at) => shorten(values[at] ?? word));
+  return `write {{${[name, ...whole].join(' ')}}}`;
+}
+
 /** What to write, by what is wrong; the name of a helper stands first. */
 const WRITE: Readonly<
   Record<HelperProblem['wrong'], (problem: HelperProblem & { readonly name: string }) => string | undefined>
 > = {
   block: ({ name, call }) =>
-    blockHint(name, operandsOf(call)) ?? `write {{#if (${name} …)}} to test it, or {{${name} …}} to print it`,
-  inline: ({ name }) => `write {{#${name} …}}…{{/${name}}}`,
-  count: ({ name }) => `write ${HELPERS[name]?.usage ?? ''}`,
-  arity: ({ name }) => `write ${HELPERS[name]?.usage ?? ''}`,
-  argument: ({ key = '', known = [] }) => {
+    blockHint(name, operandsOf(call)) ?? `test it with {{#if (${name} …)}}, or print it with {{${name} …}}`,
+  inline: ({ name }) => `open it as {{#${name} …}}, and close it as {{/${name}}}`,
+  count: ({ name, call }) => usageOf(name, operandsOf(call).slice(0, 1)),
+  arity: ({ name, call }) => usageOf(name, operandsOf(call)),
+  argument: ({ name, call: { args, named }, key = '', known = [] }) => {
     const argument = near(key, known)?.to;
     if (argument !== undefined) return `did you mean "${argument}="?`;
+    const values = [...args, ...named.map(({ value }) => value)].map(({ text }) => shorten(text));
+    if (known.length === 0 && values.length <= (HELPERS[name]?.max ?? 0))
+      return `write {{${[name, ...values].join(' ')}}}`;
     return known.length === 0
       ? 'remove it'
       : `choose one of its arguments: ${known.map((one) => `${one}=`).join(' ')}`;
@@ -77,7 +103,7 @@ const WRITE: Readonly<
     const [list, word] = operandsOf(call);
     return list !== undefined && (word === 'as' || word === 'in')
       ? `write {{#${name} ${shorten(list)}}}: inside, a path begins at the element, {{title}} or {{this}}`
-      : `write {{#${name} name}}…{{/${name}}}`;
+      : `give it one value: {{#${name} name}}`;
   },
 };
 

@@ -102,12 +102,12 @@ function ofOtherAction({ source, located }: MappingSubject): readonly Found[] {
   const isOne = keys.length === 1;
   // What is meant for a run may be all that tells that a run is meant.
   const isText = action === 'wake' && textTemplate !== undefined;
-  const renamed = isText ? ', and messageTemplate in place of textTemplate' : '';
+  const renamed = isText ? ', its text messageTemplate' : '';
   return [
     {
       message: say`${named} ${isOne ? 'has' : 'have'} no effect with action ${action}`,
       at: located.place([first], 'key'),
-      hint: say`for a run of an agent, which takes ${isOne ? first : 'them'}, write action: agent${renamed}; else remove ${isOne ? 'it' : inWords(keys)}`,
+      hint: say`make it a run of an agent, which takes ${isOne ? first : 'them'} (its action is agent${renamed}); else remove ${isOne ? 'it' : inWords(keys)}`,
     },
   ];
 }
@@ -174,7 +174,7 @@ const keyOf = ({ at }: Finding): string =>
 /** Keys of a mapping that are written twice because both are meant, and how the two are joined. */
 const TWICE: Readonly<Record<string, string>> = {
   match:
-    'write one match with when: {"or": [rule, rule]} for "one or the other", or when: {"and": [rule, rule]} for "both"; for another path, a second entry with its own id',
+    'make one match of them, whose when joins the rules by "or" for "one or the other", or by "and" for "both"; for another path, a second entry with its own id',
   when: 'join the rules, as a match has one when: {"and": [rule, rule]}, or {"or": [rule, rule]} where one of them is enough',
   path: 'write a second entry with its own id for the other path: an entry takes one',
   messageTemplate: 'join the texts in one template, with | for several lines',

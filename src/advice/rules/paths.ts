@@ -111,7 +111,7 @@ export const PATHS = [
     const secrets = joinedSecrets(facts);
     return (
       secrets &&
-      say`write ${secretsText(secrets)} in both, or in one of the two, and remove verify from the other: they differ in their secrets alone, and each of the list is taken`
+      say`keep one of the two with ${secretsText(secrets)}, and remove verify from the other: they differ in their secrets alone, and each of the list is taken`
     );
   }),
   hint('PATH_SETTINGS_DIFFER', ['other-kind-of-request', 'likely'], ({ key, path, values: [, second] }) =>

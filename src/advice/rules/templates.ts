@@ -2,7 +2,7 @@
 import { emptyPath } from '../dialects/paths.ts';
 import { shorten } from '../../document/document.ts';
 import { say } from '../../finding.ts';
-import { type TemplateSubject } from '../../mapping/facts.ts';
+import { HELPERS, type MappingFacts, type TemplateSubject } from '../../mapping/facts.ts';
 import { DATE_LETTERS, ownDateFormat } from '../dialects/date-formats.ts';
 import { findMarks, findLanguage } from '../dialects/marks.ts';
 import { hint, look, remedy, replacing, type Found } from '../rule.ts';
@@ -52,17 +52,47 @@ export const TEMPLATE_LOOKS = [
   }),
 ];
 
-/** The expression that begins at or before an offset as it is written when it is closed, where its text tells its end. */
-function closedAt(text: string, offset: number): string | undefined {
-  const written = text.slice(text.lastIndexOf('{{', offset));
-  const [four, name] = /^\{\{\{\{\s*([\w.]+)\s*\}{2,4}/.exec(text.slice(text.indexOf('{{{{'))) ?? [];
-  if (four !== undefined) return `write {{${name ?? ''}}} in place of ${four}`;
-  const [found, inside = ''] =
-    /^\{\{([#/]?\s*[^{}\n]{1,80}?)\s*\}(?!\})/.exec(written) ??
-    /^\{\{([#/]?\s*[\w.@[\]-]+)/.exec(written) ??
-    [];
-  return found === undefined ? undefined : `write {{${inside}}} in place of ${found}`;
+/** Words of an expression: texts, what is in parentheses, names and numbers. */
+const WORD = String.raw`(?:"[^"]*"|'[^']*'|\([^()]*\)|[\w.@[\]/-]+)`;
+
+/** An expression that its line does not close, as it is when it is closed; with the values that its helper needs. */
+function closed(tag: string): { readonly from: string; readonly to: string } | undefined {
+  const [four, inBraces] = /^\{\{\{\{\s*([\w.]+)\s*\}{2,4}/.exec(tag) ?? [];
+  if (four !== undefined) return { from: four, to: `{{${inBraces ?? ''}}}` };
+  const [half, inHalf = ''] = /^\{\{([#/]?\s*[^{}]{1,80}?)\s*\}(?!\})/.exec(tag) ?? [];
+  if (half !== undefined) return { from: half, to: `{{${inHalf}}}` };
+  const [begun, name = ''] = /^\{\{[#/]?\s*([\w.@[\]-]+)/.exec(tag) ?? [];
+  if (begun === undefined) return undefined;
+  const count = Object.hasOwn(HELPERS, name) ? (HELPERS[name]?.min ?? 0) : begun.startsWith('{{#') ? 1 : 0;
+  const values = new RegExp(String.raw`^(?:\s+${WORD}){0,${count}}`).exec(tag.slice(begun.length))?.[0] ?? '';
+  return { from: begun + values, to: `${begun}${values}}}` };
 }
+
+/** An expression with what is missing in it, where it is certain what that is. */
+function completed({ tag, lacks }: LackingTag): { readonly from: string; readonly to: string } | undefined {
+  if (lacks === 'braces') return closed(tag);
+  if (lacks === 'quote') return undefined;
+  const to = tag
+    .replaceAll(/(\w)\(([^()]*)\)/g, '$1 $2')
+    .replaceAll(/\.?\[([\w-]+)(?![\w\]-])/g, '.[$1]')
+    .replaceAll(/("[^"]*"|'[^']*')|\s*,\s*/g, (_, text?: string) => text ?? ' ')
+    .replace(/(?=~?\}\}\}?$)/, lacks === 'parenthesis' ? ')' : '');
+  return takesAll(to) ? { from: tag, to } : undefined;
+}
+
+/** Whether nothing but values is left, and a helper gets no more of them than it takes. */
+function takesAll(tag: string): boolean {
+  const [, name = '', values = ''] = /^\{\{\{?~?\s*([\w-]+)(.*?)~?\}\}/s.exec(tag) ?? [];
+  const left = values.replaceAll(new RegExp(WORD, 'g'), '');
+  if (left.trim() !== '') return false;
+  const count = values.match(new RegExp(WORD, 'g'))?.length ?? 0;
+  const { max = 0 } = Object.hasOwn(HELPERS, name) ? (HELPERS[name] ?? {}) : { max: count };
+  return count <= max;
+}
+
+type LackingTag = Extract<MappingFacts['TEMPLATE_SYNTAX'], { readonly wrong: 'tag' }>;
+
+const CALCULATED = 'make the text in a transform, as templates do not calculate';
 
 /** What to do, by the parser's name of the token that it did not expect. */
 const TOKENS: Readonly<Record<string, string>> = {
@@ -71,8 +101,9 @@ const TOKENS: Readonly<Record<string, string>> = {
   INVERSE: 'put it between {{#if …}} and {{/if}}',
   OPEN_INVERSE_CHAIN: 'put it between {{#if …}} and {{/if}}',
   CLOSE_UNESCAPED: 'put a space between }} and a brace of your text',
-  NUMBER: 'make the text in a transform, as templates do not calculate',
+  NUMBER: CALCULATED,
   CLOSE: 'write {{name}}; literal braces as \\{{',
+  CLOSE_SEXPR: 'remove it, as nothing is open there',
   INVALID: 'names with special characters are written in brackets: {{[my name]}}; literal braces as \\{{',
 };
 /** By the text of the token, which says more. */
@@ -83,13 +114,29 @@ const SIGNS: Readonly<Record<string, string>> = {
   '<': 'decide with match.when, or in a transform: templates do not compare sizes',
   '>': 'decide with match.when, or in a transform: templates do not compare sizes',
   '.': 'write the name without a dot before it: {{title}}',
+  ...Object.fromEntries(['+', '*', '/', '%'].map((sign) => [sign, CALCULATED])),
+};
+
+/** Where it is not certain how the whole of it is meant. */
+const COMPLETE: Readonly<Record<LackingTag['lacks'], string>> = {
+  braces: 'close it with }}',
+  quote: 'close it, or write it without a quote',
+  bracket: 'close it with ]',
+  parenthesis: 'close it with )',
+  blank: 'write the helper first, a blank, and its values with blanks between them',
+  'no-comma': 'write a blank in its place',
 };
 
 /** Templates that cannot be used. */
 export const TEMPLATES = [
   hint('TEMPLATE_SYNTAX', ['not-closed', 'certain'], (facts) => {
-    if (facts.wrong === 'close') return `close it with {{/${facts.block}}}`;
-    return facts.wrong === 'open' ? (closedAt(facts.text, facts.stop) ?? 'close it with }}') : undefined;
+    if (facts.wrong === 'close')
+      return facts.block === 'else'
+        ? 'write {{else}} in place of {{#else}}'
+        : `close it with {{/${facts.block}}}`;
+    if (facts.wrong !== 'tag') return undefined;
+    const whole = completed(facts);
+    return whole === undefined ? COMPLETE[facts.lacks] : `write ${whole.to} in place of ${whole.from}`;
   }),
   hint('TEMPLATE_SYNTAX', ['unexpected-sign', 'likely'], (facts) =>
     facts.wrong === 'stop' ? (SIGNS[facts.found] ?? TOKENS[facts.got]) : undefined,

@@ -70,9 +70,12 @@ export function reportBlock(state: TemplateReporter, block: hbs.AST.BlockStateme
   report(state, block.path.loc, {
     code: 'TEMPLATE_UNKNOWN_HELPER',
     message: say`unknown block helper "${shorten(name)}"`,
-    facts: { call: callOf(state.locate, block), isBlock: true },
+    facts: { call: callOf(state.locate, block), isBlock: true, sign: signOf(state.locate(block.loc).text) },
   });
 }
+
+const signOf = (written: string): '#' | '^' | '{{' =>
+  written.startsWith('{{{{') ? '{{' : /^\{\{~?\s*\^/.test(written) ? '^' : '#';
 
 /** `#if a b`: a block takes one value. */
 export function checkBlock(state: TemplateReporter, block: hbs.AST.BlockStatement, name: string): void {

@@ -5,6 +5,8 @@ import type { MappingFacts } from '../finding-facts.ts';
 import type { TemplateSource } from './template-source.ts';
 
 interface SyntaxContext {
+  /** As it is written. */
+  readonly source: string;
   readonly text: TemplateSource;
   readonly placeOf: (start: number, end: number) => Place;
 }
@@ -42,36 +44,75 @@ function refusal(message: string): Said {
 }
 
 /** A text that the grammar does not take: the lexer knows where it stopped. */
-function stopFinding(message: string, { text, placeOf }: SyntaxContext): Finding {
+function stopFinding(message: string, { source, text, placeOf }: SyntaxContext): Finding {
   const { lexer } = (Handlebars as unknown as { readonly Parser?: { readonly lexer?: Lexer } }).Parser ?? {};
   const matched = lexer?.matched ?? '';
   const found = lexer?.match ?? '';
+  const stop = text.originalOffset(matched.length - found.length);
   // Where a closing is missing, what is open helps more than the end of the text.
-  const open = found === '' ? findOpen(text.text) : undefined;
-  if (open !== undefined) {
+  const open = found === '' ? findOpen(source) : undefined;
+  if (open?.block !== undefined) {
     const { block, start, end } = open;
-    const at = placeOf(text.originalOffset(start), text.originalOffset(end));
-    if (block !== undefined)
-      return {
-        ...BROKEN,
-        message: say`the block {{#${block}}} is not closed`,
-        at,
-        facts: { wrong: 'close', block },
-      };
-    return { ...BROKEN, message: UNCLOSED, at, facts: { wrong: 'open', text: text.text, stop: start } };
+    const facts = { wrong: 'close', block } as const;
+    return { ...BROKEN, message: say`the block {{#${block}}} is not closed`, at: placeOf(start, end), facts };
   }
-  const stop = matched.length - found.length;
-  const start = text.originalOffset(stop);
-  const at = placeOf(start, Math.max(text.originalOffset(matched.length), start + 1));
-  const where = { text: text.text, stop };
+  const start = open?.start ?? source.lastIndexOf('{{', stop);
+  const { lacks, end } = readTag(source, Math.max(start, 0));
   const got = /got '(\w+)'/.exec(message)?.[1] ?? 'INVALID';
-  if (got !== 'EOF' && !text.text.slice(stop).includes('}}'))
-    return { ...BROKEN, message: UNCLOSED, at, facts: { wrong: 'open', ...where } };
-  const facts = { wrong: 'stop', got, found, ...where } as const;
-  return { ...BROKEN, message: MESSAGES[got] ?? unexpected(got, found), at, facts };
+  // A sign that the grammar knows and does not take there says more.
+  if (lacks !== undefined && start >= 0 && /^(?:INVALID|CLOSE|EOF)$/.test(got)) {
+    const facts = { wrong: 'tag', lacks, tag: source.slice(start, end) } as const;
+    return { ...BROKEN, message: LACKS[lacks], at: placeOf(start, end), facts };
+  }
+  const at = placeOf(stop, Math.max(text.originalOffset(matched.length), stop + 1));
+  const sign = found === '' || got === 'INVALID' ? (source[stop] ?? '') : found;
+  const facts = { wrong: 'stop', got, found: sign } as const;
+  return { ...BROKEN, message: MESSAGES[got] ?? unexpected(got, sign), at, facts };
 }
 
-const UNCLOSED = say`the template ends inside an expression`;
+type Lacking = Extract<NonNullable<MappingFacts['TEMPLATE_SYNTAX']>, { readonly wrong: 'tag' }>['lacks'];
+
+const LACKS: Readonly<Record<Lacking, Sentence>> = {
+  braces: say`the template ends inside an expression`,
+  quote: say`a quote of an expression is not closed`,
+  bracket: say`a ] is missing in an expression`,
+  parenthesis: say`a ) is missing in an expression`,
+  blank: say`a helper stands before its values, with a blank between them`,
+  'no-comma': say`a comma stands between the values of a helper, which are told apart by blanks`,
+};
+
+/** The expression that begins at an offset: where it ends, or the end of its line, and what is missing in it. */
+function readTag(source: string, start: number): { readonly end: number; readonly lacks?: Lacking } {
+  const line = source.indexOf('\n', start);
+  const next = source.indexOf('{{', start + 2 + (/^\{*/.exec(source.slice(start + 2))?.[0].length ?? 0));
+  const limit = Math.min(line === -1 ? source.length : line, next === -1 ? source.length : next);
+  const quoteEnd = (at: number): number => source.indexOf(source[at] ?? '', at + 1);
+  let depth = 0;
+  let lacks: Lacking | undefined;
+  for (let at = start + 2; at < source.length; at += 1) {
+    const sign = source[at];
+    const close = source.indexOf('}}', at);
+    if (sign === '"' || sign === "'") {
+      const end = quoteEnd(at);
+      if (end === -1) return { end: close === -1 ? limit : close + 2, lacks: 'quote' };
+      at = end;
+    } else if (sign === '[') {
+      const end = source.indexOf(']', at);
+      if (end === -1 || (close !== -1 && close < end)) lacks ??= 'bracket';
+      else at = end;
+    } else if (sign === '(') {
+      if (/\w/.test(source[at - 1] ?? '')) lacks ??= 'blank';
+      depth += 1;
+    } else if (sign === ')') depth -= 1;
+    else if (sign === ',') lacks ??= 'no-comma';
+    else if (at === close) {
+      const missing = lacks ?? (depth > 0 ? 'parenthesis' : undefined);
+      return { end: at + 2, ...(missing === undefined ? {} : { lacks: missing }) };
+    }
+    if (at >= limit && next !== -1 && at >= next) break;
+  }
+  return { end: limit, lacks: 'braces' };
+}
 
 interface Open {
   readonly start: number;

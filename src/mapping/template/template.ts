@@ -60,7 +60,7 @@ function compileSource(source: string, located: LocatedValue, { withItem }: Temp
   const text = readTemplateSource(source);
   const tooLong = findTooLong(source, text, at);
   if (tooLong !== undefined) return { diagnostics: [tooLong] };
-  const parsed = parse(text, placeOf);
+  const parsed = parse({ source, text, placeOf });
   if (parsed.program === undefined) return { diagnostics: [parsed.finding] };
   const tree = compileTree(parsed.program, (loc) => locateIn(source, text, { loc, placeOf }), withItem);
   const { diagnostics, reads, blocks, names } = tree;
@@ -85,13 +85,12 @@ function findTooLong(source: string, { expressions }: TemplateSource, at: Place)
 }
 
 function parse(
-  text: TemplateSource,
-  placeOf: (start: number, end: number) => Place,
+  context: Parameters<typeof syntaxFinding>[1],
 ): { readonly program: hbs.AST.Program } | { readonly program?: undefined; readonly finding: Finding } {
   try {
-    return { program: Handlebars.parse(text.text) };
+    return { program: Handlebars.parse(context.text.text) };
   } catch (error) {
-    return { finding: syntaxFinding(error, { text, placeOf }) };
+    return { finding: syntaxFinding(error, context) };
   }
 }
 
