@@ -9,6 +9,7 @@ import {
 } from '../action.ts';
 import { didYouMean, type Path, type Place } from '../document/document.ts';
 import type { CheckedKeys } from './check-keys.ts';
+import type { CompiledTemplate } from './compiled-mapping.ts';
 import type { CompileOptions, MappingEntry } from './compile-options.ts';
 import { type MappingCode, quote, type Reporter } from './mapping-codes.ts';
 import type { MappingSource } from './mapping-schema.ts';
@@ -260,3 +261,25 @@ export function checkReferences({ source, reporter, dialect }: CheckedKeys): voi
     });
   }
 }
+
+/** A key whose fields are all text is the same for every request: everything after the first would be lost. */
+export function checkEscaped(
+  { reporter, dialect }: Pick<CheckedNames, 'reporter'> & Pick<MappingEntry, 'dialect'>,
+  path: Path,
+  { reads, source }: Partial<Pick<CompiledTemplate, 'reads' | 'source'>> = {},
+): void {
+  if (reads?.length !== 0 || !source?.includes(String.raw`\{{`) || dialect === 'openclaw') return;
+  const text = source.replaceAll(String.raw`\{{`, '{{');
+  reporter.report(path, {
+    code: 'KEY_ESCAPED',
+    message: say`the key is the text ${quote(text)} for every request: a backslash before {{ makes it text`,
+    hint: say`write ${String(path.at(-1))}: ${withTwo(source)}, in which two backslashes print one`,
+    editAt: (at) => {
+      const isOneLine = !at.source.text.slice(at.start, at.end).includes('\n');
+      return isOneLine ? { at, text: withTwo(source) } : undefined;
+    },
+  });
+}
+
+const withTwo = (text: string): string =>
+  `'${text.replaceAll(/(?<!\\)\\\{\{/g, String.raw`\\{{`).replaceAll("'", "''")}'`;

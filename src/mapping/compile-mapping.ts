@@ -16,6 +16,7 @@ import {
   checkRecipient,
   checkRunner,
   checkConversationOwner,
+  checkEscaped,
   checkKeyIsTaken,
   checkSessionKey,
   checkThread,
@@ -284,6 +285,7 @@ function template(compiling: CompilingMapping, key: keyof MappingSource): Compil
 
 function templateAt(compiling: CompilingMapping, path: Path): CompiledTemplate | undefined {
   const made = compileAt(compiling, path);
+  if (path.at(-1) === 'key' || path[0] === 'sessionKey') checkEscaped(compiling, path, made);
   if (made !== undefined) compiling.compiled.set(path.join('.'), made);
   return made;
 }

@@ -98,6 +98,11 @@ export const Sender = z.strictObject({
   id: Field.optional().describe(
     'The field that names an event, and is the same when it is sent again: the key of dedupe.',
   ),
+  webhookIds: z
+    .array(Field)
+    .max(20)
+    .optional()
+    .describe('Fields that name the webhook and not the event: all of its events have the same.'),
   deliveryHeaders: z
     .array(Header)
     .max(20)

@@ -214,6 +214,7 @@ export function logRequest(
   const tookMs = performance.now() - exchange.startedAt;
   if (metrics !== undefined) metrics.observeRequest(observed(exchange, ending, tookMs));
   if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
+  if (ending.outcome === 'duplicate') warnOfKey(context, ending.judged);
   const code = ending.error?.code;
   if (code === 'too_many_failures') context.tooManyFailures.count('refused');
   if (code === 'bodies_full') context.bodiesFull.count('refused');
@@ -234,6 +235,20 @@ function observed(exchange: RequestFacts, ending: Ending, tookMs: number): Obser
     tookMs,
     ...(proof?.kind === 'refused' ? { refusal: proof } : {}),
   };
+}
+
+/** A key that takes events of their own for repeats loses them, and nobody else says so. */
+function warnOfKey({ deps, sameKeys }: ServerContext, { request, evaluation }: Judged = {}): void {
+  const { mapping, outcome } = evaluation ?? {};
+  const [action] = outcome?.kind === 'accepted' ? outcome.actions : [];
+  const key = mapping?.dedupe?.key;
+  if (request === undefined || action?.dedupe === undefined || key === undefined || key === 'body') return;
+  const bodies = sameKeys.count(action.dedupe, request.bodySha256);
+  if (bodies === undefined) return;
+  deps.log.warn(
+    { requestId: request.id, mapping: mapping?.id, bodies },
+    `dedupe.key took requests with ${bodies} different bodies for repeats of one event, and nothing was made of them: if they are events of their own, let the key read what is new for each`,
+  );
 }
 
 /** Carriers, tokens and secrets that are on their way out. */

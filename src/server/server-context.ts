@@ -12,6 +12,7 @@ import { MAX_PIPELINED } from './pipelined.ts';
 import { ReadinessProbe } from './readiness.ts';
 import { RepeatGuard } from './idempotency.ts';
 import { PathRates } from './path-rate.ts';
+import { RepeatWatch } from './repeat-watch.ts';
 import { Tally } from './tally.ts';
 import { UnprovedBodies } from './unproved-bodies.ts';
 import { randomFillSync, randomUUID } from 'node:crypto';
@@ -37,6 +38,7 @@ export interface ServerContext {
   /** A few lines a second about bytes that are no request, and hook names at other paths; nothing else limits who sends them. */
   readonly unread: FewPerSecond;
   /** Requests that were refused because their address failed too often. */
+  readonly sameKeys: RepeatWatch;
   readonly tooManyFailures: Tally<'refused'>;
   readonly unproved: UnprovedBodies;
   /** Requests whose body had to give way to those of others. */
@@ -86,6 +88,7 @@ export function createContext(deps: ServerDeps): ServerContext {
     advices: new FewPerSecond(),
     kept: { whole: new FewPerSecond(WHOLE_PER_SECOND), shape: new FewPerSecond(SHAPES_PER_SECOND) },
     unread: new FewPerSecond(),
+    sameKeys: new RepeatWatch(),
     tooManyFailures: new Tally(['refused'], (counts) => {
       deps.log.warn(
         counts,

@@ -3,6 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { HookRequest } from '../../src/request.ts';
+import type { Evaluation } from '../../src/hook/hook.ts';
 import { HookError } from '../../src/errors.ts';
 import {
   agentAction,
@@ -113,6 +115,38 @@ test.each([
   expect(again).toBe(first);
 });
 
+test('warns once of a mapping whose key took many different bodies for repeats', async () => {
+  const mapping = { id: 'm', dedupe: { key: {} } };
+  const dedupe = { scope: 'm', key: 'order', ttlSeconds: 60 };
+  const server = await startTestServer({
+    generation: {
+      evaluate: (request: HookRequest) =>
+        evaluationOf(
+          { kind: 'accepted', actions: [{ ...agentAction(request), dedupe }] },
+          { mapping: mapping as unknown as NonNullable<Evaluation['mapping']> },
+        ),
+    },
+    storage: {
+      accept: ({ actions: [action] }) => {
+        const accepted = { kind: 'agent', id: action?.id ?? '', mode: 'now', duplicate: true } as const;
+        return Promise.resolve({ accepted: [accepted], warnings: [], duplicate: true });
+      },
+    },
+  });
+  const warnings = () => server.log.filter(({ fields }) => fields['mapping'] === 'm' && 'bodies' in fields);
+  // The same body again and again is what a repeat is.
+  for (const n of [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
+    // oxlint-disable-next-line no-await-in-loop -- in order
+    await send(server, '/hooks/agent', { headers: BEARER, body: `{"message":"${n}"}` });
+  }
+  expect(warnings()).toEqual([]);
+  for (const n of [10, 11, 12]) {
+    // oxlint-disable-next-line no-await-in-loop -- in order
+    await send(server, '/hooks/agent', { headers: BEARER, body: `{"message":"${n}"}` });
+  }
+  expect(warnings().map(({ fields }) => fields['bodies'])).toEqual([10]);
+});
+
 test('a key may be used again for a body that was packed in another way', async () => {
   const server = await startTestServer();
   const body = `{"message":"${'x'.repeat(200)}"}`;
@@ -162,7 +196,7 @@ test.each(['invalid_field', 'transform_failed'] as const)('an answer of %s frees
   let fail = true;
   const server = await startTestServer({
     generation: {
-      evaluate: (request) =>
+      evaluate: (request: HookRequest) =>
         evaluationOf(
           fail
             ? { kind: 'rejected', error: new HookError(code, 'not this time') }
@@ -224,7 +258,7 @@ test('a skipped request reserves its key, so that a repeat stays skipped', async
   let skip = true;
   const server = await startTestServer({
     generation: {
-      evaluate: (request) =>
+      evaluate: (request: HookRequest) =>
         evaluationOf(
           skip ? { kind: 'skipped', by: 'transform' } : { kind: 'accepted', actions: [agentAction(request)] },
         ),
@@ -239,7 +273,7 @@ test('a skipped request reserves its key, so that a repeat stays skipped', async
 test('duplicates within a batch are listed apart from what is new', async () => {
   const server = await startTestServer({
     generation: {
-      evaluate: (request) =>
+      evaluate: (request: HookRequest) =>
         evaluationOf({
           kind: 'accepted',
           actions: [agentAction(request, 'new'), agentAction(request, 'old')],

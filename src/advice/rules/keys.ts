@@ -11,7 +11,7 @@ import {
   type MappingSubject,
 } from '../../mapping/facts.ts';
 import { look, replacing, type Found, hint, remedy } from '../rule.ts';
-import { eventIdOf, retryHeaders } from '../vocabulary/senders.ts';
+import { eventIdOf, retryHeaders, webhookIds } from '../vocabulary/senders.ts';
 
 /** A field of the request, by what it begins with. */
 const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\.[\w-]+)*/g;
@@ -81,6 +81,31 @@ function volatileKey({ source: { dedupe, verify }, located }: MappingSubject): r
       better === undefined
         ? say`write the id that the sender gives the event, which is the same on each try`
         : say`write key: '${better}'`,
+  };
+  return [better === undefined ? found : replacing(found, key, better)];
+}
+
+/** All that a key reads, as far as it is a path. */
+const READ = /\{\{\s*([\w-]+(?:\.\[?[\w-]+\]?)*)\s*\}\}/g;
+
+/** A dedupe key that is the same for all events: of those after the first nothing is made. */
+function constantKey(subject: MappingSubject): readonly Found[] {
+  const { source, located, compiled } = subject;
+  const { dedupe, verify } = source;
+  const key = typeof dedupe === 'object' && dedupe.key !== 'body' ? dedupe.key : undefined;
+  if (key === undefined || withBraces(key, true) !== undefined) return [];
+  const reads = [...key.matchAll(READ)].map(([, path = '']) => path.replaceAll(/[[\]]/g, ''));
+  const isLiteral = !key.includes('{{');
+  const ofAll = webhookIds(verify?.scheme ?? '', compiled.match.path ?? '');
+  const isOfWebhook = reads.length === key.split('{{').length - 1 && reads.every((path) => ofAll.has(path));
+  if (!isLiteral && !isOfWebhook) return [];
+  const better = eventIdOf(verify?.scheme ?? '');
+  const found: Found = {
+    message: isLiteral
+      ? say`the key is the text ${quote(key)} for every request, so all after the first are taken for repeats of it`
+      : say`${inWords(reads)} ${reads.length === 1 ? 'names' : 'name'} the webhook and not the event, so all events after the first are taken for repeats of it`,
+    at: located.place(['dedupe', 'key']),
+    hint: say`write what is new for each event, such as key: '${better ?? '{{id}}'}'; for one run in a time write key: '{{path}}'`,
   };
   return [better === undefined ? found : replacing(found, key, better)];
 }
@@ -161,6 +186,7 @@ function ignoredKeys({ entries }: MappingsSubject): readonly Found[] {
 
 export const KEYS = [
   look({ on: 'mapping', codes: ['PATH_WITHOUT_BRACES'], find: withoutBraces }),
+  look({ on: 'mapping', codes: ['DEDUPE_KEY_CONSTANT'], find: constantKey }),
   look({ on: 'mapping', codes: ['DEDUPE_KEY_VOLATILE'], find: volatileKey }),
   look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], find: ofOtherAction }),
   look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], name: 'needless-trust', find: needlessTrust }),

@@ -52,6 +52,14 @@ export function eventIdOf(scheme: string): string | undefined {
   return id === undefined ? undefined : `{{${id}}}`;
 }
 
+/** Fields that all events of one webhook have alike: headers of any sender, and fields of the body of this one. */
+export const webhookIds = (scheme: string, path: string): ReadonlySet<string> =>
+  new Set(
+    shippedSenders().flatMap(({ name, verify, webhookIds: ids = [] }) =>
+      ids.filter((id) => id.startsWith(OF_HEADERS) || name === path || verify?.scheme === scheme),
+    ),
+  );
+
 /** What a secret of this scheme is to be, where its provider shows it under a name. */
 export const shownAs = (scheme: string): string | undefined => ownSender(scheme)?.secret?.what;
 
