@@ -64,6 +64,8 @@ export interface TemplatePiece {
 export type Unfit =
   | { readonly kind: 'structure'; readonly helper: string; readonly isList: boolean }
   | { readonly kind: 'no-time' }
+  /** A time without an offset, where a zone is asked for. */
+  | { readonly kind: 'no-offset' }
   /** `join` over objects without a field that they have: the first of them, and the expression it stands in. */
   | { readonly kind: 'objects'; readonly first: JsonValue; expression?: string }
   /** A text such as "false" decides a block; `opening` is as written: `{{#if paid}}`. */

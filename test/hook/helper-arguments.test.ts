@@ -41,6 +41,12 @@ test.each([
   ],
   ['{{#each list}}{{this}}{{/each}}', { list: [{ name: SECRET }] }, /write \{\{this\.name\}\}/],
   ['{{upper list}}', { list: { name: SECRET } }, /\{\{upper\}\} takes a text and got an object/],
+  ['{{date at "HH:mm"}}', { at: '2026-02-30T10:00:00Z' }, /neither a time of ISO 8601/],
+  [
+    '{{date at "HH:mm" tz="Europe/Paris"}} {{date at tz="Asia/Tokyo"}}',
+    { at: '2026-03-02 00:30:00' },
+    /^\{\{date\}\} got a time without an offset, takes it for UTC, [^;]*; leave tz out/,
+  ],
   ['{{date list}}', { list: [SECRET] }, /\{\{date\}\} takes a text and got a list/],
 ])('%s over %j is said, without a word of the payload', (template, payload, text) => {
   const warnings = warningsOf(template, payload);
@@ -57,6 +63,11 @@ test.each([
   ['{{join list}}', {}],
   ['{{upper list}}', { list: 5 }],
   ['{{date list "yyyy"}}', { list: 1_700_000_000 }],
+  [
+    '{{date at tz="Europe/Paris"}}{{date day tz="Europe/Paris"}}',
+    { at: '2026-03-02T00:30+01:00', day: '2026-03-02' },
+  ],
+  ['{{date at "HH:mm"}}', { at: '2026-03-02T00:30' }],
   ['{{length list}}', { list: { a: 1 } }],
 ])('%s over %j is as it was meant', (template, payload) => {
   expect(warningsOf(template, payload)).toEqual([]);

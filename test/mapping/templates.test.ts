@@ -137,6 +137,16 @@ describe('what a template prints', () => {
       '2026-02-03T10:00:00Z 2026-02-03T10:00:00Z 2026-02-03T10:00:00Z 2026-02-03T10:00:00Z',
     ],
     ['{{date a}} {{date b}}', { a: '12', b: '4711000000' }, '12 4711000000'],
+    ...['America/New_York', 'Pacific/Kiritimati', 'UTC'].map((tz): [string, JsonValue, string] => [
+      `{{date d "EEE yyyy-MM-dd HH:mm" tz="${tz}"}} {{date d tz="${tz}"}}`,
+      { d: '2026-03-02' },
+      'Mon 2026-03-02 00:00 2026-03-02',
+    ]),
+    [
+      '{{date d "dd"}} {{date t "dd"}} {{date l}}',
+      { d: '2026-02-30', t: '2026-04-31T10:00:00Z', l: '2028-02-29' },
+      '2026-02-30 2026-04-31T10:00:00Z 2028-02-29',
+    ],
     ['{{date t}} {{date d "MM/dd"}} {{date x}}', { t: 'yesterday', d: '2026-02-03' }, 'yesterday 02/03 '],
     ['{{date t tz="America/New_York"}}', { t: '2026-07-01T10:00:00Z' }, '2026-07-01T06:00:00-04:00'],
   ])('%j', (source, payload, expected) => {

@@ -41,6 +41,8 @@ function forPrinted({ expression, value }: PrintedJson): string {
 
 function forUnfit(unfit: Unfit): string | undefined {
   if (unfit.kind === 'structure') return 'name one of its fields';
+  if (unfit.kind === 'no-offset')
+    return 'leave tz out, if the sender writes the time of its own clocks: then it is printed as it stands';
   if (unfit.kind === 'objects') {
     const [, path = 'list'] = /(?:^|\()\s*join\s+([\w@.[\]-]+)/.exec(unfit.expression ?? '') ?? [];
     const first = isJsonObject(unfit.first) ? unfit.first : {};

@@ -21,7 +21,7 @@ interface Call {
 export function callHelper(helper: Helper, { name, values, named }: Call, { rendering }: Frame): Argument {
   if (helper.list === true) values[0] = listOf(rendering.scope, values[0]) ?? values[0];
   const [first] = values;
-  if (rendering.trace !== undefined) noteArguments(rendering.trace, name, values);
+  if (rendering.trace !== undefined) noteArguments(rendering.trace, { name, values, named });
   if (helper.text === true && typeof first === 'object' && first !== null) values[0] = textOf(first);
   rendering.spend(values.reduce<number>((sum, value) => sum + sizeOf(value), helper.cost ?? CALL));
   const result = helper.run(values, named);

@@ -20,7 +20,10 @@ export interface DateOptions {
 export function formatDate(value: string | number, { format, timeZone }: DateOptions): string {
   const at = timeOf(value);
   if (at === undefined || Number.isNaN(at.getTime())) return String(value);
-  const offsetMs = offsetOf(at, timeZone);
+  const day = typeof value === 'string' && DAY.test(value.trim());
+  if (day && format === undefined) return value.trim();
+  // A day of the calendar is the same in every zone.
+  const offsetMs = day ? 0 : offsetOf(at, timeZone);
   // The time shifted so that its UTC fields read as the local ones.
   const local = new Date(at.getTime() + offsetMs);
   if (Number.isNaN(local.getTime())) return String(value);
@@ -42,6 +45,13 @@ export function formatDate(value: string | number, { format, timeZone }: DateOpt
 /** The time that a value is; undefined, or without a time, for what is none. */
 export function timeOf(value: string | number): Date | undefined {
   return typeof value === 'number' ? fromNumber(value) : (fromText(value) ?? fromDigits(value));
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+/** Whether a text is a time that does not say of which zone. */
+export function hasNoOffset(text: string): boolean {
+  return /[T ][\d:.,]+$/i.test(text.trim()) && fromText(text) !== undefined;
 }
 
 export function isTimeZone(name: string): boolean {
@@ -73,11 +83,17 @@ function fromText(text: string): Date | undefined {
   const match = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$/i.exec(
     text.trim(),
   );
-  if (match === null) return undefined;
+  // JavaScript takes 30 February for the 2nd of March.
+  if (match === null || !isDay(text.trim().slice(0, 10))) return undefined;
   const iso = text.trim().replace(' ', 'T').replace(',', '.').toUpperCase();
   const zoned =
     match[1] === undefined && iso.includes('T') ? `${iso}Z` : iso.replace(/([+-]\d{2})(\d{2})$/, '$1:$2');
   return new Date(zoned.includes('T') ? zoned : iso);
+}
+
+function isDay(text: string): boolean {
+  const day = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }
 
 /** What a zone's clocks are ahead of UTC at a time, in milliseconds. */

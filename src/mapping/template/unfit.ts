@@ -6,7 +6,7 @@ import { isJsonObject, type JsonValue } from '../../json.ts';
 import { isUnkept } from '../../request.ts';
 import type { PrintedJson, RenderTrace, Scope, Unfit } from '../compiled-mapping.ts';
 import { textOf } from './json-text.ts';
-import { timeOf } from './template-date.ts';
+import { hasNoOffset, timeOf } from './template-date.ts';
 import { type Argument, fieldReader } from './template-helpers.ts';
 
 /** Elements of a list that are looked at. */
@@ -15,9 +15,17 @@ const MAX_LOOKED_AT = 100;
 /** Helpers that work on a text. */
 const ON_TEXTS: ReadonlySet<string> = new Set(['truncate', 'lower', 'upper', 'trim', 'lines', 'date']);
 
+/** A call of a helper. */
+interface Called {
+  readonly name: string;
+  readonly values: readonly Argument[];
+  readonly named: Readonly<Record<string, Argument>>;
+}
+
 /** Notes arguments that are of no use to a helper. */
-export function noteArguments({ unfit }: RenderTrace, name: string, args: readonly Argument[]): void {
-  const found = unfit === undefined ? undefined : findUnfit(name, args);
+export function noteArguments({ unfit }: RenderTrace, { name, values, named }: Called): void {
+  const isZoned = (named['tz'] ?? 'UTC') !== 'UTC';
+  const found = unfit === undefined ? undefined : findUnfit(name, values, isZoned);
   if (found !== undefined) addNew(unfit ?? [], found);
 }
 
@@ -26,13 +34,14 @@ function addNew<Each>(list: Each[], one: Each): void {
   if (!list.some((each) => JSON.stringify(each) === text)) list.push(one);
 }
 
-function findUnfit(name: string, [first, , field]: readonly Argument[]): Unfit | undefined {
+function findUnfit(name: string, [first, , field]: readonly Argument[], isZoned: boolean): Unfit | undefined {
   if (first === undefined || first === null || isUnkept(first)) return undefined;
   if (name === 'join') return unfitList(first, field);
   if (ON_TEXTS.has(name) && (Array.isArray(first) || isJsonObject(first)))
     return { kind: 'structure', helper: name, isList: Array.isArray(first) };
-  const isNoTime = name === 'date' && typeof first === 'string' && first.trim() !== '' && !isTime(first);
-  return isNoTime ? { kind: 'no-time' } : undefined;
+  if (name !== 'date' || typeof first !== 'string' || first.trim() === '') return undefined;
+  if (!isTime(first)) return { kind: 'no-time' };
+  return isZoned && hasNoOffset(first) ? { kind: 'no-offset' } : undefined;
 }
 
 const isTime = (text: string): boolean => !Number.isNaN(timeOf(text)?.getTime() ?? Number.NaN);
@@ -85,7 +94,9 @@ export function unfitText(unfit: Unfit): string {
     case 'structure':
       return `{{${unfit.helper}}} takes a text and got ${unfit.isList ? 'a list' : 'an object'}, whose JSON it takes`;
     case 'no-time':
-      return '{{date}} got a text that is neither ISO 8601 (2026-11-22T14:03:00Z) nor a number since 1970, and prints it as it is';
+      return '{{date}} got a text that is neither a time of ISO 8601 (2026-11-22T14:03:00Z) nor a number since 1970, and prints it as it is';
+    case 'no-offset':
+      return '{{date}} got a time without an offset, takes it for UTC, and prints it as the clocks of tz had it';
     case 'objects':
       return '{{join}} got a list of objects, and no field that they have';
     case 'no':
