@@ -48,6 +48,7 @@ const KINDS: Readonly<Record<string, EvaluationNote['code']>> = {
   repeat: 'repeat',
   rate: 'remedy',
   address: 'remedy',
+  too_long: 'remedy',
   worker: 'remedy',
   tls: 'remedy',
   http2: 'remedy',

@@ -17,6 +17,8 @@ import { decodeUtf8 } from './text.ts';
 const MAX_BOUNDARY_CHARS = 200;
 /** Name of the field, name of the file and type; browsers write some hundred bytes. */
 const MAX_HEADER_BYTES = 8192;
+/** Parts of a form whose sender is not proved yet, at most: a mail that Mailgun passes on has some thirty, and one for each attachment. */
+const MAX_UNPROVED_PARTS = 100;
 /** So many parts are read without a pause. */
 const PARTS_A_STEP = 50;
 
@@ -51,7 +53,7 @@ export function* parseMultipart(body: ReceivedBody, decoder: TextDecoder): Gener
   return fields.toPayload();
 }
 
-/** The texts of the fields asked for, of a body that is not proved yet; a field that is there twice counts as none. */
+/** The texts of the fields asked for, of a body that is not proved yet; a field that is there twice counts as none, and so do all of a form with very many parts. */
 export function readPartTexts(body: ReceivedBody, names: readonly string[]): readonly (string | undefined)[] {
   const parts = allParts(body);
   return names.map((name) => {
@@ -62,7 +64,7 @@ export function readPartTexts(body: ReceivedBody, names: readonly string[]): rea
 
 function allParts(body: ReceivedBody): readonly Part[] {
   try {
-    const steps = readParts(body);
+    const steps = readParts(body, MAX_UNPROVED_PARTS);
     let step = steps.next();
     while (step.done !== true) step = steps.next();
     return step.value;
@@ -72,7 +74,10 @@ function allParts(body: ReceivedBody): readonly Part[] {
   }
 }
 
-function* readParts({ bytes, headers }: ReceivedBody): Generator<undefined, readonly Part[]> {
+function* readParts(
+  { bytes, headers }: ReceivedBody,
+  maxParts = MAX_FIELDS,
+): Generator<undefined, readonly Part[]> {
   const boundary = boundaryOf(headers['content-type']);
   const start = bytes.indexOf(`--${boundary}`, 0, 'latin1');
   if (start < 0)
@@ -88,7 +93,7 @@ function* readParts({ bytes, headers }: ReceivedBody): Generator<undefined, read
     const found = library().parseMultipart(bytes.subarray(start), {
       boundary,
       ...limits,
-      maxParts: MAX_FIELDS,
+      maxParts,
     });
     for (const part of found) {
       parts.push(readPart(part, parts.length + 1));

@@ -40,7 +40,7 @@ export function compileTokens(
 export function authenticate(
   tokens: TokenSet,
   headers: ReceivedHeaders,
-  target: RequestTarget,
+  target: Pick<RequestTarget, 'token'>,
 ): Authentication {
   const header = headers.bearer ?? headers.serviceToken;
   if (header !== undefined) {

@@ -324,6 +324,7 @@ function newConnection(socket: Socket): Connection {
     open: 0,
     readBytes: -1,
     latest: undefined,
+    wasUnproved: false,
     closing: false,
     flooded: false,
     closeSent: false,

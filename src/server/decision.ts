@@ -123,7 +123,8 @@ function refusalFinding(
     const { perMinute } = generation.settingsOf(hookName ?? '').rate ?? {};
     return { code: 'rate', facts: { perMinute: perMinute ?? 'only some' } };
   }
-  if (code === 'not_found') return addressFinding(exchange);
+  if (code === 'not_found')
+    return facts === undefined ? addressFinding(exchange) : { code: 'too_long', facts: { ...facts } };
   if (hookName === undefined || (code === 'no_mapping_matched' && generation.canTake(hookName)))
     return undefined;
   return advisor?.onRefusal({

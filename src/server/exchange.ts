@@ -17,6 +17,8 @@ export interface Connection {
   readBytes: number;
   /** The request received last; with pipelining, answers go out in the order of requests, so its answer is the last. */
   latest: Exchange | undefined;
+  /** Its latest answer went to a request without a proof. */
+  wasUnproved: boolean;
   /** No further request of this connection is served: its framing or its time is over. */
   closing: boolean;
   /** More requests came than may wait for their answers: what follows is not served. */

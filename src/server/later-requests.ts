@@ -1,6 +1,6 @@
 import type { Connection } from './exchange.ts';
 
-/** Requests served in one turn of the event loop at most, of all that were written without waiting for an answer. */
+/** Requests served in one turn of the event loop at most, of all that are served later. */
 const PER_TURN = 16;
 /**
  * Of so many turns in a row in each of which a connection came, they are served in two only. One connection is taken up
@@ -9,9 +9,11 @@ const PER_TURN = 16;
 const CROWDED_TURNS = 32;
 
 /**
- * Requests that came on a connection together with one before them. Each that is served at once holds up all other
- * senders; so these are served in later turns of the event loop, one connection after the other. How many of one
- * connection wait is bounded by who adds them.
+ * Requests that came on a connection together with one before them, or after one without a proof. Each that is served at
+ * once holds up all other senders: a connection is taken up in one turn, read in the next and answered in a third, and
+ * 400 strangers that write again with each answer make each turn last as long as all of them. So these are served in
+ * later turns of the event loop, one connection after the other. How many of one connection wait is bounded by who adds
+ * them.
  */
 export class LaterRequests {
   readonly #waiting = new Map<Connection, (() => void)[]>();

@@ -148,11 +148,11 @@ async function questionOf(exchange: Exchange, hook: IncomingHook): Promise<Quest
 function proveMailReader(
   context: ServerContext,
   exchange: Exchange,
-  { name, target }: IncomingHook,
+  { name }: IncomingHook,
 ): TokenProof | undefined {
   if (!isMailPath(exchange, name)) return undefined;
   const { tokens } = derivedFrom(context, exchange.generation.hooks);
-  const judged = authenticate(tokens, exchange.headers, { ...target, token: undefined });
+  const judged = authenticate(tokens, exchange.headers, { token: undefined });
   if (judged.kind === 'refused') return undefined;
   return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
 }
@@ -170,12 +170,10 @@ async function proveSender(
 ): Promise<Proof | Refusal> {
   const { req, generation } = exchange;
   const { scheme, secretHeaders } = sender.verifier;
-  const { token } = hook.target;
-  const takesQuery = token !== undefined && generation.hooks.queryToken !== 'reject';
   const judged = await judgeSender(sender, {
     method: req.method ?? '',
     rawHeaders: req.rawHeaders,
-    ...(takesQuery ? { queryToken: token } : {}),
+    queryToken: () => (generation.hooks.queryToken === 'reject' ? undefined : hook.target.token),
     isAllowed,
     refuseToken: () => refuseToken(context, exchange, hook),
     url: () => signedUrl(context, exchange),
@@ -273,7 +271,7 @@ const QUERY_REJECTED = 'the hook token is not taken from the query here; send it
 
 /** Depends on the request and the configuration alone, never on the path. */
 function unauthorized({ target, generation }: Exchange): HookError {
-  const isInQuery = target?.token !== undefined && generation.hooks.queryToken === 'reject';
+  const isInQuery = generation.hooks.queryToken === 'reject' && target?.token !== undefined;
   return new HookError('unauthorized', isInQuery ? QUERY_REJECTED : UNAUTHORIZED);
 }
 

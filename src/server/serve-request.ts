@@ -20,7 +20,7 @@ import { checkProtocol } from './protocol-error.ts';
 import { sendAnswer } from './send-answer.ts';
 import type { ServerContext } from './server-context.ts';
 import { bodyLimit, canTake, MAX_HOOK_NAME, takeHook } from './take-hook.ts';
-import { findHookName } from './target.ts';
+import { findHookName, MAX_TARGET_CHARS } from './target.ts';
 import { readWaitSeconds, waitForOutcome } from './wait.ts';
 
 const MAX_RUN_ID = 64;
@@ -70,6 +70,7 @@ async function handle(
     if (target === undefined || name === undefined || !hooks.enabled) {
       return await answerOutside(context, exchange, name !== undefined);
     }
+    if (name.length > MAX_HOOK_NAME) throw tooLong('hook name', MAX_HOOK_NAME);
     const approval = name.startsWith('approvals/') && (await answerApproval(context, exchange, name));
     if (approval) return approval;
     const hook = incomingHook(context, exchange, { name, target });
@@ -99,16 +100,23 @@ function answerOutside(
   exchange: Exchange,
   hooksAreOff: boolean,
 ): Ending | Promise<Ending> {
-  const path = exchange.target?.path;
+  const { target, req } = exchange;
+  if ((req.url ?? '').length > MAX_TARGET_CHARS) throw tooLong('address', MAX_TARGET_CHARS);
+  const path = target?.path;
   if (path !== '/healthz' && path !== '/readyz') {
     const detail = hooksAreOff ? 'hooks are switched off' : 'nothing is served at this path';
     throw new HookError('not_found', detail);
   }
-  const { method } = exchange.req;
+  const { method } = req;
   if (method !== 'GET' && method !== 'HEAD') return wrongMethod(exchange, 'GET, HEAD');
   if (path === '/healthz') return served(HEALTHY);
   const query = { stopping: context.stopping.signal.aborted, withDetails: isOperator(exchange) };
   return context.probe.answer(query).then(served);
+}
+
+function tooLong(what: 'address' | 'hook name', most: number): HookError {
+  const detail = `the ${what} is longer than ${most} characters; send what is long in the body`;
+  return new HookError('not_found', detail, { facts: { what, most } });
 }
 
 /** Pub/Sub takes a 2xx as read; what the notice says does not matter, as the mailbox itself is asked. */
@@ -152,7 +160,7 @@ async function answerProved(
   exchange: Exchange,
   { hook, proof }: ProvedHook,
 ): Promise<Ending> {
-  const known = { proof, hookName: hook.name.slice(0, MAX_HOOK_NAME) };
+  const known = { proof, hookName: hook.name };
   try {
     if (isRunQuery(exchange, hook.name)) {
       return { ...(await answerRunQuery(context, exchange, hook.name)), ...known };

@@ -263,7 +263,7 @@ function receiveRequest(context: ServerContext, connections: ConnectionTable, re
   context.open += 1;
   const exchange = createExchange(context, received);
   connection.latest = exchange;
-  if (isTogetherWithAnother(connection)) {
+  if (isTogetherWithAnother(connection) || connection.wasUnproved) {
     context.later.add(connection, () => serveReceived(context, connections, exchange));
   } else serveReceived(context, connections, exchange);
 }
@@ -291,9 +291,11 @@ function serveReceived(context: ServerContext, connections: ConnectionTable, exc
     onTooManyFailures: () => connections.cutOff(connection),
   };
   void serveRequest(context, exchange, options).then(({ proof }) => {
+    const isProved = proof?.kind === 'proved';
+    connection.wasUnproved = !isProved;
     connection.open -= 1;
     context.open -= 1;
-    connections.answered(connection, proof?.kind === 'proved');
+    connections.answered(connection, isProved);
     if (connection.closing && !connection.closeSent && connection.open === 0)
       endAfterLatest(connection, context.limits);
   });

@@ -48,12 +48,13 @@ export const TOKEN_HEADERS = ['x-service-token', 'x-openclaw-token'] as const;
 export function judgeToken(
   digests: SecretDigests,
   rawHeaders: readonly string[],
-  queryToken: string | undefined,
+  queryToken: (() => string | undefined) | undefined,
 ): Proof {
   const presented = presentedToken(rawHeaders);
   if (presented !== undefined) return judgeBytes(digests, Buffer.from(presented, 'latin1'));
-  if (queryToken === undefined || queryToken === '') return refused('no-proof');
-  return judgeBytes(digests, Buffer.from(queryToken, 'utf8'));
+  const inQuery = queryToken?.();
+  if (inQuery === undefined || inQuery === '') return refused('no-proof');
+  return judgeBytes(digests, Buffer.from(inQuery, 'utf8'));
 }
 
 /** The first token in the headers that carry one. */

@@ -13,7 +13,7 @@ export interface SenderCheck {
 export interface Arrival<TokenRefusal> {
   readonly method: string;
   readonly rawHeaders: readonly string[];
-  readonly queryToken?: string;
+  readonly queryToken?: () => string | undefined;
   /** Whether the path takes requests from the sender's address. */
   readonly isAllowed: () => boolean;
   /** Why the hook token is refused; undefined where it is right or not asked for. */

@@ -34,8 +34,8 @@ export interface VerifierDeps {
 
 /** A request and the query token, which is not a part of what is signed. */
 export interface ReceivedRequest extends SignedRequest {
-  /** The `token` parameter of the query, where the service still takes it there. */
-  readonly queryToken?: string;
+  /** The `token` parameter of the query, where the service still takes it there; asked for where no header has one. */
+  readonly queryToken?: () => string | undefined;
 }
 
 /** Judges the requests of one path. */

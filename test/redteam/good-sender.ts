@@ -64,6 +64,25 @@ export async function postAsGoodSender(options: GoodSenderOptions): Promise<Good
   };
 }
 
+export interface PunctualOptions extends Pick<GoodSenderOptions, 'port' | 'path' | 'token' | 'posts'> {
+  readonly everyMs: number;
+  readonly withinMs: number;
+}
+
+/** Begins a post on a new connection at each moment, answered before or not, and counts those that are accepted in time. */
+export async function countInTime(options: PunctualOptions): Promise<number> {
+  const posts: Promise<boolean>[] = [];
+  for (let index = 0; index < options.posts; index += 1) {
+    const begun = performance.now();
+    const isInTime = ({ status }: Posted): boolean =>
+      status === 202 && performance.now() - begun <= options.withinMs;
+    posts.push(post({ ...options, concurrency: 1 }, undefined).then(isInTime));
+    // oxlint-disable-next-line no-await-in-loop -- each has its own moment
+    await delay(options.everyMs);
+  }
+  return (await Promise.all(posts)).filter(Boolean).length;
+}
+
 function at(times: readonly number[], share: number): number {
   const sorted = times.toSorted((a, b) => a - b);
   return Math.round(sorted[Math.floor(share * (sorted.length - 1))] ?? 0);

@@ -10,6 +10,7 @@ import { countMissed, type Part, runParts } from '../support/parts.ts';
 /** One attack each; a new one is a file beside this one and a line here. */
 const PARTS: readonly (() => Promise<Part>)[] = [
   async () => (await import('./strangers-part.ts')).strangersPart,
+  async () => (await import('./strangers-part.ts')).keptPart,
   async () => (await import('./pipelining-part.ts')).pipeliningPart,
   async () => (await import('./bodies-part.ts')).bodiesPart,
   async () => (await import('./work-part.ts')).workPart,

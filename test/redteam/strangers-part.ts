@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { startAttacked, TOKEN } from './attacked-service.ts';
 import { startBare } from './bare-server.ts';
-import { postAsGoodSender, type GoodReport } from './good-sender.ts';
+import { countInTime, postAsGoodSender, type GoodReport } from './good-sender.ts';
 import { type QueueReport, watchQueue } from './listen-queue.ts';
 import { startProbe } from './probe.ts';
 import type { Part, Row } from '../support/parts.ts';
@@ -49,6 +49,70 @@ export const strangersPart: Part = {
     return rows;
   },
 };
+
+const KEPT_ATTACKS: readonly (Pick<Attack, 'kinds'> & { readonly connections: number })[] = [
+  { kinds: ['wrong token'], connections: 150 },
+  { kinds: ['wrong token'], connections: 300 },
+  { kinds: ['wrong token'], connections: 450 },
+  { kinds: ['long address'], connections: 150 },
+  { kinds: ['health'], connections: 450 },
+];
+const KEPT_POSTS = 50;
+const IN_TIME_MS = 3_000;
+const MIN_SHARE = 0.9;
+
+/** One address that writes without end on connections that it keeps, and a sender of the same address that opens new ones. */
+export const keptPart: Part = {
+  name: 'kept',
+  run: async (progress) => {
+    const rows: Row[] = [];
+    for (const attack of KEPT_ATTACKS) {
+      const name = `${attack.kinds.join()} on ${attack.connections} kept connections`;
+      progress(name);
+      // oxlint-disable-next-line no-await-in-loop -- attacks at once would be one attack
+      const served = await postDuring(attack, await startAttacked());
+      // oxlint-disable-next-line no-await-in-loop
+      const bare = await postDuring(attack, await startBare(BARE));
+      rows.push({
+        what: `${name}: good posts within ${IN_TIME_MS / 1000} s`,
+        figure: `${served} of ${KEPT_POSTS}; at a bare server ${bare}`,
+        aim: { text: `${MIN_SHARE} of a bare server's`, met: bare > 0 && served >= MIN_SHARE * bare },
+      });
+    }
+    return rows;
+  },
+};
+
+async function postDuring(
+  { kinds, connections }: (typeof KEPT_ATTACKS)[number],
+  victim: Victim,
+): Promise<number> {
+  const { port } = victim;
+  const path = '/hooks/agent';
+  const addresses = ['127.0.0.1'];
+  const strangers = await forkStrangers({
+    port,
+    path,
+    count: connections,
+    addresses,
+    kinds,
+    reconnectMs: 200,
+  });
+  try {
+    await delay(1_000);
+    return await countInTime({
+      port,
+      path,
+      token: TOKEN,
+      posts: KEPT_POSTS,
+      everyMs: 200,
+      withinMs: IN_TIME_MS,
+    });
+  } finally {
+    await strangers.stop();
+    await victim.stop();
+  }
+}
 
 /** The same posts without strangers: what this machine and its disk do by themselves. */
 async function measureAlone(): Promise<Row> {

@@ -11,7 +11,9 @@ import { fileURLToPath } from 'node:url';
 
 /** What a stranger does with its connection. */
 export const STRANGER_KINDS = ['idle', 'slow headers', 'no token', 'slow body'] as const;
-export type StrangerKind = (typeof STRANGER_KINDS)[number];
+/** Of those that keep their connection and write the next request with each answer. */
+export const KEPT_KINDS = ['wrong token', 'long address', 'health'] as const;
+export type StrangerKind = (typeof STRANGER_KINDS)[number] | (typeof KEPT_KINDS)[number];
 
 export interface StrangerOptions {
   readonly port: number;
@@ -87,7 +89,23 @@ function behave(socket: Socket, kind: StrangerKind, path: string): void {
     case 'slow body':
       socket.write(`${head}Content-Length: 60000\r\n\r\n`);
       slow.add(socket);
+      return;
+    case 'wrong token':
+      return writeAgain(socket, `${head}Authorization: Bearer wrong\r\nContent-Length: 2\r\n\r\n{}`);
+    case 'health':
+      return writeAgain(socket, 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n');
+    case 'long address':
+      writeAgain(
+        socket,
+        `${head.replace(path, `${path}?${'a=%20b&'.repeat(2_000)}`)}Content-Length: 2\r\n\r\n{}`,
+      );
   }
+}
+
+/** Writes the request, and again with each answer. */
+function writeAgain(socket: Socket, request: string): void {
+  socket.write(request);
+  socket.on('data', () => socket.write(request));
 }
 
 /** Starts them in a process of their own, so that their work is not taken for the service's. */

@@ -82,11 +82,33 @@ describe('hook names', () => {
     raw.socket.destroy();
   });
 
-  test('an endless hook name is no name', async () => {
+  test.each([
+    ['hook name', `/hooks/${'a'.repeat(600)}`, 512],
+    ['hook name', `/hooks/${'a/'.repeat(300)}b?token=${TOKEN}`, 512],
+    ['address', `/hooks/${'a'.repeat(5_000)}`, 2048],
+    ['address', `/hooks/agent?token=${TOKEN}&a=${'%20'.repeat(2_000)}`, 2048],
+    ['address', `/${'x'.repeat(14_000)}`, 2048],
+  ])('a %s that is too long is none, whoever sends it', async (what, path, most) => {
+    const server = await startTestServer({ generation: { knowsName: (name) => name === 'agent' } });
+    for (const headers of [BEARER, {}]) {
+      const reply = await send(server, path, { headers, body: '{}' });
+      expect(reply.status).toBe(404);
+      expect(json(reply)['detail']).toBe(
+        `the ${what} is longer than ${most} characters; send what is long in the body`,
+      );
+    }
+    const found = { path: '', status: 404, findings: [{ code: 'too_long', facts: { what, most } }] };
+    expect(server.strangers).toMatchObject([found, found]);
+    expect(JSON.stringify([server.strangers, server.log])).not.toContain(TOKEN);
+  });
+
+  test('a long query is read where the token stands behind it', async () => {
     const server = await startTestServer();
-    const reply = await send(server, `/hooks/${'a'.repeat(5_000)}`, { body: '{}' });
-    expect(reply.status).toBe(404);
-    expect(server.decisions[0]?.path).toHaveLength(200);
+    const query = 'a=%20b&'.repeat(200);
+    const reply = await send(server, `/hooks/agent?${query}token=${TOKEN}`, { headers: {}, body: '{}' });
+    expect(reply.status).toBe(202);
+    expect(server.evaluated[0]?.query['a']).toHaveLength(200 * 4 - 2);
+    expect(server.evaluated[0]?.url).toBe(`/hooks/agent?${query.slice(0, -1)}`);
   });
 });
 

@@ -381,3 +381,20 @@ test('where nothing is known of mistakes, or it cannot be read, the same is refu
   const fails = (): Promise<never> => Promise.reject(new Error('not there'));
   expect(await answersOf(fails)).toEqual(await answersOf());
 });
+
+test('a new sender is served before strangers that write again with each answer', async () => {
+  const server = await startTestServer();
+  const wrong =
+    'POST /hooks/agent HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer wrong\r\nContent-Length: 2\r\n\r\n{}';
+  const strangers = await Promise.all(Array.from({ length: 200 }, () => openRaw(server)));
+  for (const { socket } of strangers) socket.write(wrong);
+  await Promise.all(strangers.map(({ until }) => until((text) => answersIn(text).length === 1)));
+  expect(server.strangers).toHaveLength(200);
+  for (const { socket } of strangers) socket.write(wrong);
+  const good = await send(server, '/hooks/agent', { body: '{}' });
+  expect(good.status).toBe(202);
+  expect(server.strangers.length).toBeLessThan(400);
+  await Promise.all(strangers.map(({ until }) => until((text) => answersIn(text).length === 2)));
+  expect(server.strangers).toHaveLength(400);
+  for (const { socket } of strangers) socket.destroy();
+});

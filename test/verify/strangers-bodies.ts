@@ -28,7 +28,20 @@ const json = (name: string, unit: string): readonly Stranger[] =>
     begin: '{',
   }));
 
+const parts = (name: string, unit: string): Stranger => ({
+  name: `mailgun: a form in parts of ${name}`,
+  scheme: 'mailgun',
+  type: 'multipart/form-data; boundary=b',
+  unit,
+  begin: '',
+});
+
 export const STRANGERS: readonly Stranger[] = [
+  parts('short fields', '--b\r\nContent-Disposition: form-data; name="a"\r\n\r\nx\r\n'),
+  parts(
+    'long headers',
+    `--b\r\nContent-Disposition: form-data${'; a="b"'.repeat(1_000)}; name="a"\r\n\r\nx\r\n`,
+  ),
   ...form('letters outside ASCII', 'é'),
   ...form('escapes', '%C3%A9'),
   ...form('plus signs', '+'),

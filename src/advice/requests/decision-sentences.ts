@@ -62,6 +62,8 @@ const SAY: Readonly<Record<string, Say>> = {
       ? say`hooks are below ${String(hooks)} (hooks.path): senders post to ${String(hooks)}/NAME`
       : say`hooks are below ${String(hooks)} (hooks.path): for ${String(place)} the sender posts to ${String(hooks)}/${String(name)}`;
   },
+  too_long: ({ what, most }) =>
+    say`no ${String(what)} of more than ${String(most)} characters is looked at: ${todo}let the sender write what is long into the body`,
   hooks_off: () => say`hooks.enabled is not true: ${write('enabled: true', 'below hooks')}`,
   worker: () => say`this service takes no hooks (--role worker): ${todo}send them to one of another role`,
   tls: () =>
