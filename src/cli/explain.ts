@@ -151,7 +151,7 @@ async function printPage(cli: Cli, page: Page): Promise<void> {
   };
   const brief = briefPage(page);
   if (!page.all && brief !== undefined) {
-    if (stored.decision !== undefined) print(answerLines(stored.decision).slice(0, 2));
+    if (stored.decision !== undefined) print(answerLines(stored.decision, { all: false }));
     await complain();
     if (explained.isByThen) print(['with the mappings and transforms as they were then:']);
     print([...brief.verdict, ...brief.hints]);
@@ -163,7 +163,7 @@ async function printPage(cli: Cli, page: Page): Promise<void> {
       cli.setExitCode(1);
     return;
   }
-  if (stored.decision !== undefined) print(answerLines(stored.decision));
+  if (stored.decision !== undefined) print(answerLines(stored.decision, { all: true }));
   const own = knownNotes(explained).filter(({ code }) => code !== 'setting' && !TOLD_LAST.has(code));
   print([...own, ...settingsFirst(notes)].flatMap((note) => noteLines(note)));
   await complain();

@@ -17,8 +17,11 @@ import { awaitedUntil, type QueueWaits, waitLines, waitsBehind, waitsOf } from '
 import { costText, isToRetry, stateText } from './run-words.ts';
 import { formatSpan } from './terminal.ts';
 
-/** The decision: what was answered. */
-export function answerLines(decision: DecisionRecord): readonly string[] {
+/** The decision: what was answered, in short or with all of it. */
+export function answerLines(
+  decision: DecisionRecord,
+  { all = true }: { readonly all?: boolean } = {},
+): readonly string[] {
   const { requestId, receivedAt, path, status, code, outcome, method = 'POST' } = decision;
   const titled =
     code !== undefined && Object.hasOwn(HOOK_ERRORS, code)
@@ -29,6 +32,14 @@ export function answerLines(decision: DecisionRecord): readonly string[] {
   return [
     `request ${requestId}  ${new Date(receivedAt).toISOString()}  ${what}`,
     `answered ${status} ${code ?? outcome}${titled}`,
+    ...(all ? wholeAnswerLines(decision) : []),
+    ...(decision.replayOf === undefined ? [] : [`  replay of request ${decision.replayOf}`]),
+    ...(decision.replays ?? []).map((again) => `  replayed as request ${again.requestId} (${again.outcome})`),
+  ];
+}
+
+function wholeAnswerLines(decision: DecisionRecord): readonly string[] {
+  return [
     `  generation ${decision.generation}, body ${bodySize(decision)}, took ${decision.tookMs.toFixed(1)} ms`,
     ...(decision.mappingId === undefined ? [] : [`  mapping ${clearLine(decision.mappingId)}`]),
   ];

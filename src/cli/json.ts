@@ -26,6 +26,7 @@ import type {
   SessionRecord,
   SessionTurn,
   SetAsideMail,
+  WorkPlan,
 } from '../storage/storage.ts';
 import type { MachineFinding } from './doctor-machine.ts';
 import type { Terminal } from './terminal.ts';
@@ -131,8 +132,8 @@ export interface Outputs {
   readonly 'queue show':
     | { readonly run: RunJson; readonly outbox: readonly OutboxJson[] }
     | { readonly entry: OutboxJson | EventJson };
-  readonly 'queue retry': Change;
-  readonly 'queue drop': Change;
+  readonly 'queue retry': Change & Partial<Pick<WorkPlan, 'leftOut'>>;
+  readonly 'queue drop': Change & Partial<Pick<WorkPlan, 'leftOut'>>;
   readonly approve: { readonly decision: 'approved' | 'denied' | null; readonly isFirst: boolean };
   readonly 'queue pause': Change;
   readonly 'queue resume': Change;

@@ -1,6 +1,19 @@
 import { printYaml } from '../document/document.ts';
-import { dropEnding } from '../gateway/gateway.ts';
-import { DROPPED, type QueuePause, type QueueSelection, type Storage } from '../storage/storage.ts';
+import type { LoadedConfig } from '../config/config.ts';
+import {
+  changeWork,
+  leftOutLines,
+  type Operator,
+  plannedText,
+  planChange,
+} from '../operations/operations.ts';
+import {
+  DROPPED,
+  type QueuePause,
+  type QueueSelection,
+  type Storage,
+  type WorkPlan,
+} from '../storage/storage.ts';
 import {
   ALL_MAPPINGS,
   eventToJson,
@@ -17,7 +30,7 @@ import { printListing, queueListing, type QueueEntry } from './listings.ts';
 import { noteUnknownMapping } from './mapping-filter.ts';
 import { awaitedUntil } from './queue-waits.ts';
 import { hasFailed } from './run-words.ts';
-import { withStore } from './store-tasks.ts';
+import { commandUser, withStore } from './store-tasks.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 interface SelectionFlags extends JsonFlags {
@@ -44,7 +57,7 @@ function readSelection(ids: readonly string[], { mapping, error, all }: Selectio
 class NothingChanged extends CliError {}
 
 /** Changes work of the queue; of a mapping in vain says where no mapping has that id. */
-async function changeWork(cli: Cli, flags: SelectionFlags, change: Parameters<typeof withStore<void>>[2]) {
+async function onStore(cli: Cli, flags: SelectionFlags, change: Parameters<typeof withStore<void>>[2]) {
   try {
     await withStore(cli, flags, change);
   } catch (error) {
@@ -86,6 +99,14 @@ async function findWork(
   return event && { entry: eventToJson(event, withText) };
 }
 
+/** Who works on the queue by a command. */
+const operatorOf = (storage: Storage, { settings }: LoadedConfig): Operator => ({
+  storage,
+  ...commandUser(),
+  by: 'command',
+  defaultRunner: settings.gateway.runner,
+});
+
 /** Makes failed, dead or waiting work due now, and lets the agents be tried that it waits for. */
 export async function retryWork(
   cli: Cli,
@@ -93,11 +114,15 @@ export async function retryWork(
   flags: SelectionFlags & { readonly dryRun?: boolean },
 ): Promise<void> {
   const selection = readSelection(ids, flags);
-  await changeWork(cli, flags, async (storage, { settings }) => {
+  await onStore(cli, flags, async (storage, config) => {
     const nothing = (await whyNotAgain(storage, selection)) ?? NOTHING_TO_RETRY;
-    if (flags.dryRun === true) return showRetry(cli.terminal, storage, { selection, flags, nothing });
-    const count = await storage.retry(selection, Date.now(), settings.gateway.runner);
-    report(cli.terminal, flags, { command: 'queue retry', done: 'due now', count, nothing });
+    if (flags.dryRun === true) return showRetry(cli.terminal, storage, { selection, flags, nothing, config });
+    await changeSelection(
+      cli,
+      flags,
+      { change: 'retry', selection, done: 'due now', nothing },
+      operatorOf(storage, config),
+    );
   });
 }
 
@@ -110,13 +135,14 @@ interface Retry {
   readonly selection: QueueSelection;
   readonly flags: SelectionFlags;
   readonly nothing: string;
+  readonly config: LoadedConfig;
 }
 
 /** Lists what a retry would begin, and changes nothing. */
 async function showRetry(
   terminal: Terminal,
   storage: Storage,
-  { selection, flags, nothing }: Retry,
+  { selection, flags, nothing, config }: Retry,
 ): Promise<void> {
   const fetch = async (): Promise<readonly QueueEntry[]> => {
     const chosen = await storage.selectRetry(selection, { nowMs: Date.now(), limit: MAX_SHOWN });
@@ -126,10 +152,15 @@ async function showRetry(
     return [...runs.flatMap((run) => run ?? []), ...outbox.flat(), ...events.flat()];
   };
   const listing = { ...queueListing(), title: 'work to try again', fetch };
-  const options = { json: flags.json === true, limit: MAX_SHOWN, text: false };
-  const { length } = await printListing(listing, storage, terminal, options);
-  if (length === 0) throw new NothingChanged(nothing);
-  terminal.err(`${length} would be due now; nothing was changed (--dry-run)`);
+  const plan = await planChange(operatorOf(storage, config), { change: 'retry', selection });
+  const shown = { json: flags.json === true, limit: Infinity, text: false };
+  const { length } = await printListing(listing, storage, terminal, shown);
+  if (length < plan.runs + plan.outbox + plan.events)
+    terminal.err(`listed are ${length}; further ones, or due runs whose agent is away, are not`);
+  for (const line of leftOutLines(plan)) terminal.err(line);
+  const planned = plannedText(plan);
+  if (planned === 'nothing') throw new NothingChanged(nothing);
+  terminal.err(`${planned} would be due now, the oldest first; nothing was changed (--dry-run)`);
 }
 
 /** Of one run that cannot be begun again: why, and what can be done instead. */
@@ -154,22 +185,24 @@ export async function dropWork(
   ids: readonly string[],
   flags: SelectionFlags & { readonly yes?: boolean },
 ): Promise<void> {
-  const selection = readSelection(ids, flags);
-  await changeWork(cli, flags, async (storage) => {
-    if (flags.yes !== true && !(await confirmDrop(cli.terminal, describeSelection(selection)))) return;
-    const nowMs = Date.now();
-    const count = await storage.drop(selection, nowMs, (run) => dropEnding(run, nowMs));
+  // What comes while somebody is asked is not dropped.
+  const given = readSelection(ids, flags);
+  const selection = given.kind === 'ids' ? given : { ...given, until: Date.now() };
+  await onStore(cli, flags, async (storage, config) => {
+    const operator = operatorOf(storage, config);
+    const what = describeDrop(selection, await planChange(operator, { change: 'drop', selection }));
+    if (flags.yes !== true && !(await confirmDrop(cli.terminal, what))) return;
     const nothing = 'nothing in the queue matches; "sluice queue list" shows what waits';
-    report(cli.terminal, flags, { command: 'queue drop', done: 'dropped', count, nothing });
+    await changeSelection(cli, flags, { change: 'drop', selection, done: 'dropped', nothing }, operator);
   });
 }
 
-function describeSelection(selection: QueueSelection): string {
+function describeDrop(selection: QueueSelection, plan: WorkPlan): string {
   if (selection.kind === 'ids') return selection.ids.join(', ');
   const { errorCode } = selection;
   const error = errorCode === undefined ? '' : ` with the error ${errorCode}`;
   const what = selection.kind === 'all' ? '' : ` of mapping ${selection.mappingId}`;
-  return `all waiting and dead work${what}${error}`;
+  return `all waiting and dead work${what}${error} (${plannedText(plan)})`;
 }
 
 async function confirmDrop(terminal: Terminal, what: string): Promise<boolean> {
@@ -180,17 +213,29 @@ async function confirmDrop(terminal: Terminal, what: string): Promise<boolean> {
   return false;
 }
 
-interface Changed {
-  readonly command: 'queue retry' | 'queue drop';
+interface Wanted {
+  readonly change: 'retry' | 'drop';
+  readonly selection: QueueSelection;
   readonly done: string;
-  readonly count: number;
   readonly nothing: string;
 }
 
-function report(terminal: Terminal, { json }: JsonFlags, { command, done, count, nothing }: Changed): void {
-  if (json === true) printJson(terminal, command, { changed: count });
-  else terminal.out(`${count} ${done}`);
-  if (count === 0) throw new NothingChanged(nothing);
+/** Changes what a selection has, and says how much, and what was left out. */
+async function changeSelection(
+  { terminal }: Cli,
+  { json }: JsonFlags,
+  { done, nothing, ...job }: Wanted,
+  operator: Operator,
+): Promise<void> {
+  const plan = await planChange(operator, job);
+  const changed = await changeWork(operator, job);
+  const { leftOut } = plan;
+  const told = leftOut.length === 0 ? {} : { leftOut };
+  if (json === true) printJson(terminal, `queue ${job.change}`, { changed, ...told });
+  else terminal.out(`${changed} ${done}`);
+  const isOne = job.selection.kind === 'ids' && job.selection.ids.length === 1;
+  if (!isOne && job.change === 'retry') for (const line of leftOutLines(plan)) terminal.err(line);
+  if (changed === 0) throw new NothingChanged(isOne || leftOut.length === 0 ? nothing : 'nothing changed');
 }
 
 /** Answers whether a run begins, and says what holds: the first answer counts. */

@@ -10,7 +10,7 @@ import { sendRequests } from './send.ts';
 import type { RequestOfFile } from './sender-request.ts';
 import { withStore } from './store-tasks.ts';
 import { CliError } from './terminal.ts';
-import type { KeptRequest, Storage } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
 import { pause } from '../timers/timers.ts';
 
 export interface ReplayFlags extends JsonFlags {
@@ -24,19 +24,28 @@ export interface ReplayFlags extends JsonFlags {
  */
 export async function replay(cli: Cli, what: string, flags: ReplayFlags): Promise<void> {
   const requests = await findRequests(cli, what, flags);
-  if (flags.against !== undefined) {
-    await sendRequests(cli, requests, flags);
-    return;
+  if (flags.against === undefined) return explainRequests(cli, requests, flags);
+  const [answer] = await sendRequests(cli, requests, flags);
+  if (!isFile(cli, what) && typeof answer?.requestId === 'string') {
+    const { requestId } = answer;
+    await withStore(cli, flags, (storage) => noteReplay(storage, what, requestId));
   }
-  await explainRequests(cli, requests, flags);
+}
+
+const isFile = (cli: Cli, what: string): boolean => existsSync(resolve(cli.terminal.cwd, what));
+
+/** The two name each other where the service that took it has this store; another one keeps its own decisions. */
+async function noteReplay(storage: Storage, id: string, replay: string): Promise<void> {
+  const original = (await storage.findDecision(id))?.replayOf ?? id;
+  await soon(async () => ((await storage.noteReplay(original, replay)) ? true : undefined));
 }
 
 /** A service writes what it keeps within a second after the answer. */
-async function findKept(storage: Storage, id: string): Promise<KeptRequest | undefined> {
+async function soon<Found>(look: () => Promise<Found | undefined>): Promise<Found | undefined> {
   for (let tries = 10; tries > 0; tries -= 1) {
     // oxlint-disable-next-line no-await-in-loop -- one look after the other
-    const kept = await storage.findKeptRequest(id);
-    if (kept !== undefined) return kept;
+    const found = await look();
+    if (found !== undefined) return found;
     // oxlint-disable-next-line no-await-in-loop -- one look after the other
     await pause(100);
   }
@@ -44,8 +53,8 @@ async function findKept(storage: Storage, id: string): Promise<KeptRequest | und
 }
 
 async function findRequests(cli: Cli, what: string, flags: ReplayFlags): Promise<readonly RequestOfFile[]> {
-  if (existsSync(resolve(cli.terminal.cwd, what))) return readDeliveries(cli.terminal, what);
-  const kept = await withStore(cli, flags, (storage) => findKept(storage, what));
+  if (isFile(cli, what)) return readDeliveries(cli.terminal, what);
+  const kept = await withStore(cli, flags, (storage) => soon(() => storage.findKeptRequest(what)));
   if (kept === undefined) {
     throw new CliError(
       `there is no file ${what}, and no request with that id was kept: storage.keepRequests says which are`,

@@ -29,7 +29,7 @@ export async function sendRequests(
   cli: Cli,
   requests: readonly RequestOfFile[],
   flags: SendFlags,
-): Promise<void> {
+): Promise<readonly Answer[]> {
   const target = await findTarget(cli, flags);
   const answers: Answer[] = [];
   const settingsOf = await settingsFor(cli, requests, flags);
@@ -42,6 +42,7 @@ export async function sendRequests(
   if (flags.json === true) printJson(cli.terminal, 'send', { answers });
   await sayUnsigned(cli, flags, { requests, answers });
   if (answers.some((answer) => answer.status >= 400)) cli.setExitCode(1);
+  return answers;
 }
 
 /** What has to be known of the paths: their proofs for `--sign`, and which of them read a form where one is announced. */

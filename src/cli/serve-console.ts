@@ -8,7 +8,6 @@ import type {
   RunningConsole,
   Workshop,
 } from '../console/console.ts';
-import { dropEnding } from '../gateway/gateway.ts';
 import {
   loadGeneration,
   loadKeptGeneration,
@@ -54,8 +53,7 @@ export async function openConsole(
   return startConsole({
     ...parts,
     ...addressesOf(settings, parts.url, mode),
-    ...queueChanges(parts),
-    takeAgain: (kept) => takeAgain(parts, kept),
+    takeAgain: (kept, root) => takeAgain(parts, kept, root),
     whyQueued: (runs) => whyAllQueued(parts, runs),
     mode,
     keyFiles: consoleKeyFiles(configFile, env),
@@ -81,29 +79,16 @@ function addressesOf(
   };
 }
 
-/** Changes of stored work, of which who performs it is told. */
-function queueChanges({ storage, live, notify }: ConsoleParts): Pick<ConsoleDeps, 'retry' | 'drop'> {
-  const whenChanged = async (count: Promise<number>): Promise<number> => {
-    const changed = await count;
-    notify();
-    return changed;
-  };
-  return {
-    retry: (ids) =>
-      whenChanged(storage.retry({ kind: 'ids', ids }, Date.now(), live().config.settings.gateway.runner)),
-    drop: (ids) => whenChanged(dropRuns(storage, ids)),
-  };
-}
-
 /** By the way every request goes, with what its sender sent; the key keeps it from being taken twice. */
 function takeAgain(
   { deliver, live }: ConsoleParts,
   { request, unread }: ReadKept,
+  root: string,
 ): ReturnType<ConsoleParts['deliver']> {
-  const { id, path: name, query } = request;
+  const { path: name, query } = request;
   const settings = live().table.settingsOf(name);
   const { body, headers } = toWire({ request, ...defined({ rawBody: unread }) }, settings, '');
-  return deliver({ name, body, idempotencyKey: `replay:${id}`, again: { headers, query } });
+  return deliver({ name, body, idempotencyKey: `replay:${root}`, again: { headers, query } });
 }
 
 /** What each of these queued runs waits for; those that wait for their time have an ISO time. */
@@ -122,11 +107,6 @@ async function whyAllQueued(
   const waits = { holds, gateway, queueWaits };
   const later = ({ dueAt }: RunRecord): string => (dueAt > now ? isoTime(dueAt) : '');
   return new Map(runs.map((run) => [run.id, whyQueued(run, now, waits) ?? later(run)]));
-}
-
-function dropRuns(storage: ConsoleParts['storage'], ids: readonly string[]): Promise<number> {
-  const nowMs = Date.now();
-  return storage.drop({ kind: 'ids', ids }, nowMs, (run) => dropEnding(run, nowMs));
 }
 
 /** Transforms that the draft does not change are taken from the files as they are. */

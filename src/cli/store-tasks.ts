@@ -1,8 +1,9 @@
+import { hostname, userInfo } from 'node:os';
 import { resolve } from 'node:path';
 import type { StorageError } from '../storage/storage.ts';
 import type { LoadedConfig } from '../config/config.ts';
 import { hintLines, indent, runAdvice } from '../explanation/explanation.ts';
-import { auditedStorage } from './audit.ts';
+import { type Actor, auditedStorage } from '../operations/operations.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { isoTimes, printJson } from './json.ts';
@@ -43,9 +44,21 @@ export async function withStore<Result>(
   const config = await loadSettings(cli.terminal, flags);
   const storage = await openStorage(config.settings.storage.url, { mode: 'attached' });
   try {
-    return await use(auditedStorage(storage), config);
+    return await use(auditedStorage(storage, commandUser()), config);
   } finally {
     await storage.close();
+  }
+}
+
+/** Who changes something by a command: the user of the operating system. */
+export const commandUser = (): Actor => ({ who: userName(), source: hostname() });
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may have no name for its user.
+    return `user ${process.getuid?.() ?? ''}`.trim();
   }
 }
 

@@ -66,13 +66,13 @@ export interface ConsoleDeps {
   readonly reload: () => Promise<{ readonly kind: string; readonly findings?: number }>;
   /** What queued runs wait for, in two words or as an ISO time; absent where room comes by itself. */
   readonly whyQueued: (runs: readonly RunRecord[]) => Promise<ReadonlyMap<string, string>>;
-  /** The queue as the command line changes it; resolves to how many entries changed. */
-  readonly retry: (ids: readonly string[]) => Promise<number>;
-  /** Takes a kept request again by the way every request goes, once in a day; resolves to the new one. */
-  readonly takeAgain: (kept: ReadKept) => Promise<{ readonly status: number; readonly requestId: string }>;
+  /** Takes a kept request again by the way every request goes, once in a day for its `root`; resolves to the new one. */
+  readonly takeAgain: (
+    kept: ReadKept,
+    root: string,
+  ) => Promise<{ readonly status: number; readonly requestId: string }>;
   /** Ends the turns of these runs that are under way here; how many these were. */
   readonly cancel: (ids: readonly string[]) => number;
   /** Wakes who performs work: the queue was changed. */
   readonly notify: () => void;
-  readonly drop: (ids: readonly string[]) => Promise<number>;
 }

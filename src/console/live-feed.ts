@@ -153,7 +153,7 @@ export class LiveFeed {
 
 /** A decision as a row of the inbox. */
 export function rowOf(decision: DecisionRecord): InboxRow {
-  const { code, mappingId } = decision;
+  const { code, mappingId, replayOf, replays } = decision;
   const note = shorten(decisionLine(decision), 200);
   return {
     id: decision.requestId,
@@ -161,7 +161,7 @@ export function rowOf(decision: DecisionRecord): InboxRow {
     path: decision.path,
     status: decision.status,
     outcome: decision.outcome,
-    ...defined({ code, mapping: mappingId }),
+    ...defined({ code, mapping: mappingId, replayOf, replays }),
     ...(note === '' ? {} : { note }),
     ...(decision.actionIds.length === 0 ? {} : { work: decision.actionIds.slice(0, MAX_WORK) }),
     ...(decision.findings?.some(({ code: said }) => said === 'repeat') === true ? { isRepeat: true } : {}),

@@ -9,6 +9,7 @@ import type {
   LimitedMapping,
   MappingActivity,
   QueuePause,
+  Replay,
   SessionRecord,
 } from '../storage/storage.ts';
 
@@ -30,6 +31,9 @@ export interface InboxRow {
   readonly work?: readonly string[];
   /** Nothing new was made. */
   readonly isRepeat?: true;
+  /** The request that it is a replay of, and its own replays. */
+  readonly replayOf?: string;
+  readonly replays?: readonly Replay[];
   readonly tookMs: number;
   /** Of the body; absent where it was not read. */
   readonly bytes?: number;
@@ -87,13 +91,32 @@ export interface ConversationPage extends ListPage<RunRow> {
   readonly conversation: ConversationRow;
 }
 
+/** What a change of several would do, in words, and what it would leave out. */
+export interface PlannedChange {
+  /** When the plan was made: the change is of what was there then. */
+  readonly until: number;
+  readonly count: number;
+  readonly says: string;
+  readonly leftOut: readonly string[];
+}
+
 /** What would become of a request that is taken again. */
 export interface PlannedReplay {
   readonly id: string;
-  /** `accepted`: something came of it, so it is not repeated; `not-kept`: nobody knows what it held. */
-  readonly end: 'taken' | 'refused' | 'accepted' | 'not-kept';
-  /** The mapping, or why it would be refused again. */
+  /**
+   * `accepted`: something came of it, so it is not repeated; `again`: of a replay of it, or it is one of another in the
+   * list; `not-kept`: nobody knows what it held.
+   */
+  readonly end: 'taken' | 'refused' | 'accepted' | 'again' | 'not-kept';
+  /** The mapping, why it would be refused again, or the other request. */
   readonly says?: string;
+}
+
+/** What a replay of a list would do, the oldest first. */
+export interface ReplayPlan {
+  readonly plan: readonly PlannedReplay[];
+  /** How many were not looked at, as one replay takes only so many: the next plan begins with them. */
+  readonly later: number;
 }
 
 /** A request that was taken again, with the new one. */

@@ -48,6 +48,8 @@ import type {
   SessionRecord,
   StoredConversation,
   Succession,
+  WorkChange,
+  WorkPlan,
 } from './records.ts';
 import type { DatabaseUse, Lease } from './lease.ts';
 import type { StorageError, StorageHealth } from './storage-error.ts';
@@ -188,10 +190,11 @@ export interface Storage extends MailStorage {
   listEvents(query: ListQuery): Promise<readonly EventRecord[]>;
   listOutbox(query: ListQuery): Promise<readonly OutboxRecord[]>;
   /**
-   * Makes failed, dead or waiting runs, dead or waiting outbox entries and dead events due now; what had ended starts
-   * again with no attempts, and a run keeps how it ended (`earlier`). Agents that selected runs wait for are tried now,
-   * too; runs that name no runner wait for `defaultRunner`. A run that is named by its id goes before the limits of its
-   * mapping; one that was dropped stays so. No run or entry is begun that ended after `nowMs`.
+   * Makes failed, dead or waiting runs, dead or waiting outbox entries and dead events due now, in the order in which they
+   * came; what had ended starts again with no attempts, and a run keeps how it ended (`earlier`). Agents that selected runs
+   * wait for are tried now, too; runs that name no runner wait for `defaultRunner`. Alone, by its id, a run goes before the
+   * limits of its mapping, and begins although it was denied; one that was dropped stays so. No run or entry is begun that
+   * ended after `nowMs`.
    */
   retry(selection: QueueSelection, nowMs: number, defaultRunner?: string): Promise<number>;
   /** What `retry` would begin: the first `limit` ids of each kind and state. */
@@ -199,6 +202,11 @@ export interface Storage extends MailStorage {
     selection: QueueSelection,
     options: { readonly nowMs: number; readonly limit?: number },
   ): Promise<RetryRows>;
+  /** What a change of a selection would do to how many, and what it leaves out. */
+  planWork(
+    change: WorkChange,
+    job: { readonly selection: QueueSelection; readonly nowMs: number; readonly defaultRunner?: string },
+  ): Promise<WorkPlan>;
   /**
    * Drops queued or dead runs and outbox entries and dead events (by id also pending ones). A dropped run is completed
    * with outcome error and code `dropped` and posts what `endingOf` makes of it. Resolves to how many rows changed.
@@ -237,6 +245,8 @@ export interface Storage extends MailStorage {
    * where room is needed, first those of a path that has more than a quarter of it.
    */
   keepRequest(request: KeptRequest, limits?: KeptLimits): void;
+  /** Has a request and its replay name each other; false, and nothing is changed, where one of them is not known (yet). */
+  noteReplay(original: string, replay: string): Promise<boolean>;
   findKeptRequest(requestId: string): Promise<KeptRequest | undefined>;
   /** The newest kept requests, newest first; of one kind, or of both. */
   listKeptRequests(limit: number, kind?: KeptRequest['kind']): Promise<readonly KeptRequest[]>;

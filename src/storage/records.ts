@@ -37,8 +37,36 @@ export interface ListQuery {
 
 export type QueueSelection =
   | { readonly kind: 'ids'; readonly ids: readonly string[] }
-  | { readonly kind: 'mapping'; readonly mappingId: string; readonly errorCode?: string }
-  | { readonly kind: 'all'; readonly errorCode?: string };
+  | ({ readonly kind: 'mapping'; readonly mappingId: string } & QueueFilter)
+  | ({ readonly kind: 'all' } & QueueFilter);
+
+/** What a selection is narrowed to. */
+export interface QueueFilter {
+  readonly errorCode?: string | undefined;
+  /** Only work of this kind. */
+  readonly of?: 'runs' | 'outbox' | 'events' | undefined;
+  /** Only what is in this state, by the name that listings have for it. */
+  readonly state?: string | undefined;
+  /** Only what came until then. */
+  readonly until?: number | undefined;
+}
+
+/** What an operator does to stored work. */
+export type WorkChange = 'retry' | 'drop' | 'approve' | 'deny' | 'cancel';
+
+/** What a change of a selection would do. */
+export interface WorkPlan extends Readonly<Record<'runs' | 'outbox' | 'events', number>> {
+  /** The first of the runs, in the order in which they came: a thousand at most. */
+  readonly runIds: readonly string[];
+  readonly leftOut: readonly LeftOut[];
+}
+
+/** Work of a selection that a change leaves as it is. */
+export interface LeftOut {
+  /** `refused`: denied, or not approved in time; `limited`: held by a limit or a pause; `other`: it has ended, or is not there. */
+  readonly reason: 'refused' | 'limited' | 'asking' | 'due' | 'active' | 'other';
+  readonly count: number;
+}
 
 /** Ids of what `retry` would begin. */
 export interface RetryRows {

@@ -26,6 +26,12 @@ interface EmptyPart {
   readonly instead?: readonly string[] | undefined;
 }
 
+/** A request that was taken again, as its replay. */
+export interface Replay {
+  readonly requestId: string;
+  readonly outcome: 'accepted' | 'skipped' | 'rejected';
+}
+
 /** One decision, without any value of the payload. */
 export interface DecisionRecord {
   readonly requestId: string;
@@ -58,6 +64,10 @@ export interface DecisionRecord {
   readonly bodyBytes: number;
   /** It was answered before anything of its body was read; `bodyBytes` is 0 then. */
   readonly bodyUnread?: true | undefined;
+  /** The request that this one is a replay of. */
+  readonly replayOf?: string | undefined;
+  /** The requests that this one was taken again as, and what came of them; the first is the oldest. */
+  readonly replays?: readonly Replay[] | undefined;
   /** Why the proof of a sender failed: what the doctor found, and its facts by code. */
   readonly refusal?: { readonly scheme: string; readonly code: string; readonly facts?: object } | undefined;
 }

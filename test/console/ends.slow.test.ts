@@ -65,7 +65,7 @@ describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `,
     const page = await pages.open();
     const complaints = complaintsOf(page);
     const lost = await pages.running.send('later', { id: 1 });
-    await pages.running.send('later', { id: 2 });
+    const second = await pages.running.send('later', { id: 2 });
     await page.waitForSelector(`#row-${lost.requestId}`);
     writeFileSync(join(pages.folder, 'mappings/later.yaml'), LATER);
     await pages.running.service.reload();
@@ -76,6 +76,23 @@ describe.skipIf(noBrowser !== '')(`what became of it${noBrowser === '' ? '' : `,
     await page.waitForSelector('[role=status]:has-text("2 requests were taken again")');
     await page.click('.overview li a >> nth=0');
     await page.waitForSelector('.sentence:has-text("Taken by order-later")');
+    // The oldest first, each names the other, and a further plan leaves both out.
+    await page.click(`a:text-is("${lost.requestId}")`);
+    await page.waitForSelector('.facts-line:has-text("replayed as"):has-text("(accepted)")');
+    const { storage } = pages.running;
+    const [original, later] = [
+      await storage.findDecision(lost.requestId),
+      await storage.findDecision(second.requestId),
+    ];
+    const again = await storage.findDecision(original?.replays?.[0]?.requestId ?? '');
+    expect(again).toMatchObject({ replayOf: lost.requestId, outcome: 'accepted' });
+    const runs = await storage.listRuns({ limit: 9, mappingId: 'order-later' });
+    expect(runs.map(({ action }) => action.origin.requestId)).toEqual(
+      [later, original].map((decision) => decision?.replays?.[0]?.requestId),
+    );
+    await page.goto(`${pages.running.url}/replay?path=later&outcome=rejected`);
+    await page.waitForSelector('.outcome:has-text("2 taken again before")');
+    expect(await page.locator('button:has-text("Replay 2")').count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 });
@@ -87,7 +104,9 @@ const KEYS = {
 };
 const ASKED = {
   'sluice.yaml': `hooks: {enabled: true, token: "\${SLUICE_HOOK_TOKEN}"}
-gateway: {heartbeat: {everySeconds: 0}, runners: {slow: {kind: command, argv: [sleep, "60"], cwd: private}}}
+gateway:
+  heartbeat: {everySeconds: 0}
+  runners: {slow: {kind: command, argv: [sleep, "60"], cwd: private}, lost: {kind: command, argv: ["false"], cwd: private}}
 server: {stopGraceSeconds: 0.1}
 console:
   enabled: true
@@ -99,6 +118,10 @@ ${Object.entries(KEYS)
 `,
   'mappings/asked.yaml':
     'id: asked\nmatch: {path: asked}\nmessageTemplate: hello\ndeliver: false\napprove: {channel: slack, to: C0123456}\n',
+  'mappings/lost.yaml':
+    'id: lost\nmatch: {path: lost}\nforEach: runs\nrunner: lost\nmessageTemplate: hello\ndeliver: false\n',
+  'mappings/limited.yaml':
+    'id: limited\nmatch: {path: limited}\nforEach: runs\nlimits: {runsPerHour: 2}\nmessageTemplate: hello\ndeliver: false\n',
 };
 
 describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
@@ -161,5 +184,49 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
       await page.waitForSelector(`.toast:has-text("${said}")`);
       await page.waitForSelector(`#row-${requestId} .outcome:has-text("${outcome}")`);
     }
+  });
+
+  test('several are changed by a plan of the whole list, which leaves out what was denied and what is limited', async () => {
+    const { storage } = pages.running;
+    const countOf = async (query: Parameters<typeof storage.listRuns>[0]) =>
+      (await storage.listRuns(query)).length;
+    const asked = [await pages.running.send('asked', {}), await pages.running.send('asked', {})];
+    await pages.running.send('lost', { runs: Array.from({ length: 120 }, (_, index) => index) });
+    await pages.running.send('limited', { runs: [1, 2, 3, 4, 5, 6] });
+    const { page, button } = await windowOf('operate', asked[0]?.requestId ?? '');
+    await button('Deny').click();
+    await page.click(`#row-${asked[1]?.requestId}`);
+    await page.waitForSelector('text=asked for until');
+    await button('Deny').click();
+    const dead = { state: 'dead', mappingId: 'asked', limit: 9 };
+    await expect.poll(() => countOf(dead)).toBeGreaterThanOrEqual(2);
+    const denied = await countOf(dead);
+    await page.goto(`${pages.running.url}/runs?state=dead`);
+    await page.click('button:text-is("Run again what failed…")');
+    await page.waitForSelector(`.plan:has-text("${denied} left out: denied, or not approved in time")`);
+    expect(await page.locator('.plan button.primary').count()).toBe(0);
+    await page.click('.plan button:text-is("Leave it")');
+    // The list shows a hundred of them: the change is of all.
+    const failed = { state: 'completed', mappingId: 'lost', limit: 1_000 };
+    await expect.poll(() => countOf(failed), { timeout: 60_000 }).toBe(120);
+    await page.goto(`${pages.running.url}/runs?state=completed&mapping=lost`);
+    await page.click('button:text-is("Run again what failed…")');
+    await page.waitForSelector('.plan:has-text("120 runs, the oldest first")');
+    await page.click('.plan button:text-is("Run again what failed: 120")');
+    await page.waitForSelector('.toast:has-text("120 due now")');
+    const queued = { state: 'queued', mappingId: 'limited', limit: 9 };
+    await expect.poll(() => countOf(queued)).toBe(4);
+    await page.goto(`${pages.running.url}/runs?state=queued&mapping=limited`);
+    await page.click('button:text-is("Try now…")');
+    await page.waitForSelector('.plan:has-text("4 left out")');
+    expect(await page.locator('.plan button.primary').count()).toBe(0);
+    expect(await countOf(queued)).toBe(4);
+    const [newest] = await storage.listAudit(1);
+    expect(newest).toMatchObject({
+      who: 'operateer',
+      what: 'retry',
+      about: 'lost runs, completed',
+      changed: 120,
+    });
   });
 });

@@ -301,6 +301,32 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect((await storage.readKept({ from: NOW + 1, to: NOW + 2, maxBytes: 1e6 })).rows).toHaveLength(1);
     });
 
+    test('a request and its replay name each other, where both are known', async () => {
+      const store = await fresh();
+      for (const requestId of ['r-1', 'r-2', 'r-3'])
+        store.storage.recordDecision({ ...PLAIN, generation: 'g', requestId });
+      expect(await store.storage.noteReplay('r-1', 'unknown')).toBe(false);
+      expect(await store.storage.noteReplay('unknown', 'r-1')).toBe(false);
+      for (const again of ['r-2', 'r-3']) expect(await store.storage.noteReplay('r-1', again)).toBe(true);
+      const storage = await again(store);
+      const { outcome } = PLAIN;
+      expect(await storage.findDecision('r-1')).toEqual({
+        ...PLAIN,
+        generation: 'g',
+        requestId: 'r-1',
+        replays: [
+          { requestId: 'r-2', outcome },
+          { requestId: 'r-3', outcome },
+        ],
+      });
+      expect(await storage.findDecision('r-3')).toEqual({
+        ...PLAIN,
+        generation: 'g',
+        requestId: 'r-3',
+        replayOf: 'r-1',
+      });
+    });
+
     test('the files of a generation are kept once each, as long as a decision names it', async () => {
       const { storage } = await fresh();
       const DAY = 86_400_000;

@@ -94,6 +94,7 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       expect(await storage.retry({ kind: 'ids', ids: [four.id] }, NOW)).toBe(0);
       expect(await claimed(storage, twoPerHour)).toEqual([one.id, two.id]);
       expect(await storage.retry({ kind: 'mapping', mappingId: 'a' }, NOW)).toBe(0);
+      expect(await storage.retry({ kind: 'ids', ids: [three.id, four.id] }, NOW)).toBe(0);
       expect(await storage.retry({ kind: 'ids', ids: [four.id] }, NOW)).toBe(1);
       expect(await storage.retry({ kind: 'ids', ids: [four.id] }, NOW)).toBe(0);
       expect(await claimed(storage, twoPerHour)).toEqual([four.id]);
@@ -103,6 +104,23 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       const failure = { code: 'exit_1', message: '', retryAt: NOW, nowMs: NOW, hasBegun: true, ended };
       expect(await storage.requeueRun(four.id, failure)).toBe(true);
       expect(await claimed(storage, twoPerHour)).toEqual([]);
+    });
+
+    test('counts one run that is named, although it failed, its agent is away, and its mapping is at a limit', async () => {
+      const { storage } = await fresh();
+      const [one, two, three] = [agentOf('a'), agentOf('a'), agentOf('a')];
+      await storage.accept(work([one, two]));
+      await claimed(storage, twoPerHour);
+      await storage.deadLetterRun(one.id, { error: { code: 'exit_1', message: '' }, nowMs: NOW });
+      expect(await storage.retry({ kind: 'ids', ids: [one.id] }, NOW)).toBe(1);
+      expect(await claimed(storage, twoPerHour)).toEqual([one.id]);
+      await storage.accept(work([three]));
+      const hold = { runner: 'main', since: NOW, code: 'x', message: '', retryAt: NOW + 5_000, tries: 1 };
+      await storage.saveHold(hold);
+      const selection = { kind: 'ids', ids: [three.id] } as const;
+      const job = { selection, nowMs: NOW, defaultRunner: 'main' };
+      expect(await storage.planWork('retry', job)).toMatchObject({ runs: 1, leftOut: [] });
+      expect(await storage.retry(selection, NOW, 'main')).toBe(1);
     });
 
     test('lets as many runs of a key go on as may, and others beside them', async () => {

@@ -220,6 +220,57 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await storage.verify()).toEqual([]);
     });
 
+    test('of several begins neither what was denied nor what waits for a limit, says so, and goes oldest first', async () => {
+      const { storage } = await fresh();
+      const approve = { channel: 'slack', to: 'C1', withinSeconds: 60, text: 'May it begin?' };
+      const denied = [agentOf('a', { approve }), agentOf('a', { approve })];
+      const asked = agentOf('a', { approve });
+      const failing = [agentOf('a'), agentOf('b'), agentOf('a')];
+      await storage.accept(work([...denied, asked, ...failing]));
+      for (const { id } of denied)
+        await storage.deadLetterRun(id, { error: { code: 'denied', message: '' }, nowMs: NOW });
+      await claim(storage);
+      const [first, second, third] = ids(failing);
+      // The one that came in the middle was given up, the others have failed.
+      await storage.deadLetterRun(second ?? '', { error: { code: 'spawn_failed', message: '' }, nowMs: NOW });
+      for (const id of [third, first]) await storage.completeRun({ ...completion(id ?? ''), ...failed });
+      const plan = (selection: QueueSelection, nowMs = NOW) =>
+        storage.planWork('retry', { selection, nowMs });
+      const refused = { reason: 'refused', count: 2 };
+      expect(await plan({ kind: 'all' })).toEqual({
+        runs: 3,
+        outbox: 0,
+        events: 0,
+        runIds: [first, second, third],
+        leftOut: [refused, { reason: 'asking', count: 1 }, { reason: 'due', count: 1 }],
+      });
+      expect(await storage.selectRetry({ kind: 'all' }, { nowMs: NOW })).toMatchObject({
+        runs: [first, second, third],
+      });
+      expect(await plan({ kind: 'all', of: 'runs', state: 'dead' })).toMatchObject({
+        runs: 1,
+        leftOut: [refused],
+      });
+      expect(await plan({ kind: 'all', of: 'runs', until: NOW - 1 })).toMatchObject({ runs: 0, leftOut: [] });
+      const both = { kind: 'ids', ids: ids(denied) } as const;
+      expect(await plan(both)).toMatchObject({ runs: 0, leftOut: [refused] });
+      expect(await plan({ kind: 'ids', ids: [first ?? '', 'unknown'] })).toMatchObject({
+        runs: 1,
+        leftOut: [{ reason: 'other', count: 1 }],
+      });
+      expect(await storage.retry(both, NOW)).toBe(0);
+      expect(await storage.retry({ kind: 'all', errorCode: 'denied' }, NOW)).toBe(0);
+      expect(await storage.planWork('approve', { selection: { kind: 'all' }, nowMs: NOW })).toMatchObject({
+        runIds: [asked.id],
+      });
+      expect(await storage.retry({ kind: 'all', of: 'runs' }, NOW)).toBe(3);
+      expect(ids(await claim(storage))).toEqual([first, second, third]);
+      // Alone, by its id, whoever asks has seen what it is.
+      expect(await plan({ kind: 'ids', ids: [denied[0]?.id ?? ''] })).toMatchObject({ runs: 1, leftOut: [] });
+      expect(await storage.retry({ kind: 'ids', ids: [denied[0]?.id ?? ''] }, NOW)).toBe(1);
+      expect(await storage.verify()).toEqual([]);
+    });
+
     test('begins a run once, however soon it ends again', async () => {
       const { storage } = await fresh();
       const id = await ended(storage, { ...failed, nowMs: NOW + 1 });

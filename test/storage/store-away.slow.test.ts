@@ -92,6 +92,8 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   prune: (s) => s.prune({ maxAgeMs: 1, maxRows: 1 }, NOW),
   listDecisions: (s) => s.listDecisions(QUERY),
   findDecision: (s) => s.findDecision('a'),
+  noteReplay: (s) => s.noteReplay('r-1', 'r-2'),
+  planWork: (s) => s.planWork('retry', { selection: { kind: 'all' }, nowMs: NOW }),
   findKeptRequest: (s) => s.findKeptRequest('a'),
   listKeptRequests: (s) => s.listKeptRequests(1),
   mappingActivity: (s) => s.mappingActivity(NOW),

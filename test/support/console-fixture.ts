@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openConsole } from '../../src/cli/serve-console.ts';
 import { startService, type Service } from '../../src/service/service.ts';
+import type { Storage } from '../../src/storage/storage.ts';
 import { createLogger } from '../../src/telemetry/telemetry.ts';
 import { TOKEN } from './cli-service.ts';
 import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
@@ -15,6 +16,7 @@ export interface ConsoleService {
   /** The address that signs in. */
   readonly link: string;
   readonly log: readonly string[];
+  readonly storage: Storage;
   send(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   stop(): Promise<void>;
 }
@@ -34,6 +36,7 @@ export async function startConsoleService(
   const configFile = join(folder, 'sluice.yaml');
   const env = { SLUICE_HOOK_TOKEN: TOKEN, PATH: process.env['PATH'] };
   const opened = { url: '', link: '' };
+  const held: { storage?: Storage } = {};
   const service = await startService({
     ...serviceAdvice,
     configFile,
@@ -42,13 +45,16 @@ export async function startConsoleService(
     listen: { port },
     keepRequests: { which: 'all', count: 1_000 },
     openConsole: async (parts) => {
+      held.storage = parts.storage;
       const console = await openConsole({ mode, configFile, env, log }, parts);
       if (console !== undefined) Object.assign(opened, { url: console.url, link: console.link });
       return console;
     },
   });
+  if (held.storage === undefined) throw new Error('a service opens its console');
   return {
     service,
+    storage: held.storage,
     ...opened,
     log: lines,
     send: async (path, body, headers = {}) => {

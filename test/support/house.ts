@@ -91,6 +91,7 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
       'timers',
     ],
   },
+  operations: { kind: 'tools', imports: ['gateway', 'storage'] },
   mail: {
     kind: 'adapters',
     imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing'],
@@ -141,6 +142,7 @@ export const HOUSE: Readonly<Record<string, RoomRules>> = {
       'boundary',
       'hook',
       'golden',
+      'operations',
       'storage',
       'server',
       'config',

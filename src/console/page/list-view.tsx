@@ -8,7 +8,7 @@ import { Choice } from './choice.tsx';
 import { formatAgo, formatDate, formatMs } from './format.ts';
 import { mayOperate, state } from './inbox-store.ts';
 import { goTo, place } from './navigation.ts';
-import { endOf, Operations, PauseButtons, text } from './operations.tsx';
+import { endOf, type Listed, Operations, PauseButtons, text } from './operations.tsx';
 import { StateLabel } from './outcome-label.tsx';
 import { ShownText } from './shown-text.tsx';
 import { RunWork } from './work-view.tsx';
@@ -117,7 +117,9 @@ export function ListView(): JSX.Element {
     <article class="request overview">
       <h1 tabIndex={-1}>{(conversation && text(conversation, 'key')) || title}</h1>
       {states !== undefined && <ListFilters states={states.split(' ')} />}
-      {states !== undefined && query.has('state') && <Operations entries={rows} {...changing} />}
+      {states !== undefined && query.has('state') && (
+        <Operations entries={rows} listed={listedBy(path, query)} {...changing} />
+      )}
       <p role="status">{said.value}</p>
       {isTalk && rows.map((run) => <RunWork key={text(run, 'id')} entry={run} {...changing} />)}
       {!isTalk && rows.length > 0 && <Table rows={rows} keys={keys.split(' ')} />}
@@ -128,6 +130,15 @@ export function ListView(): JSX.Element {
       )}
     </article>
   );
+}
+
+/** What the filters of a list say, as a change of all of it asks for it. */
+function listedBy(path: string, query: URLSearchParams): Listed {
+  const filter = (name: string): object => {
+    const value = query.get(name) ?? '';
+    return value === '' ? {} : { [name]: value };
+  };
+  return { of: path === '/runs' ? 'runs' : 'outbox', ...filter('state'), ...filter('mapping') };
 }
 
 /** They stand in the address. */

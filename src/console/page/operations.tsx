@@ -1,7 +1,7 @@
 /** What can be done about runs, events and what is sent, with the rules of the commands. */
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { WorkJson } from '../protocol.ts';
+import type { PlannedChange, WorkJson } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
 import { formatDate } from './format.ts';
 import { mayOperate } from './inbox-store.ts';
@@ -69,41 +69,115 @@ const OPERATIONS: readonly Operation[] = [
   ['drop', 'Drop', 'dropped', 'danger', isIn(...WAITING, 'dead')],
 ];
 
-/** A button for each operation that fits any of the entries; nothing for who may only look. */
+/** What a list shows, by its filters: a change is of all that it has, and not only of what is loaded. */
+export interface Listed {
+  readonly of: string;
+  readonly state?: string;
+  readonly mapping?: string;
+  /** As its plan says. */
+  readonly until?: number;
+}
+type Chosen = Listed | { readonly ids: readonly string[] };
+
+/** A change of several, planned: nothing is changed before somebody says so. */
+interface Planned {
+  readonly operation: Operation;
+  readonly chosen: Chosen;
+  readonly plan: PlannedChange;
+}
+
+/** A button for each operation that fits any of the entries; nothing for who may only look. One entry is changed at once. */
 export function Operations(props: {
   readonly entries: readonly WorkJson[];
+  readonly listed?: Listed;
   readonly onChanged: () => void;
 }): JSX.Element | null {
   const problem = useSignal('');
-  const change = async ([path, , done]: Operation, ids: readonly string[]): Promise<void> => {
-    try {
-      const { changed } = await postJson<{ readonly changed: number }>(`/api/${path}`, { ids });
+  const planned = useSignal<Planned | undefined>(undefined);
+  const tried = async (work: () => Promise<void>): Promise<void> => {
+    problem.value = '';
+    await work().catch((error: unknown) => (problem.value = messageOf(error)));
+  };
+  const change = ([path, , done]: Operation, chosen: Chosen): Promise<void> =>
+    tried(async () => {
+      planned.value = undefined;
+      const { changed } = await postJson<{ readonly changed: number }>(`/api/${path}`, chosen);
       say(
         changed === 0
           ? 'nothing changed: it is decided, has gone on, or is not tried again'
           : `${changed} ${done}`,
       );
-      problem.value = '';
       props.onChanged();
-    } catch (error) {
-      problem.value = messageOf(error);
-    }
-  };
+    });
+  const ask = (operation: Operation, chosen: Chosen): Promise<void> =>
+    tried(async () => {
+      const plan = await postJson<PlannedChange>('/api/plan', { change: operation[0], chosen });
+      planned.value = { operation, chosen, plan };
+    });
   if (!mayOperate.value) return null;
   return (
-    <p class="actions">
-      {OPERATIONS.map((operation) => {
-        const [, label, , look, fits] = operation;
-        const ids = props.entries.filter(fits).map((entry) => text(entry, 'id'));
-        return ids.length === 0 ? null : (
-          <button key={label} type="button" class={look} onClick={() => void change(operation, ids)}>
-            {label}
-            {ids.length > 1 && ` (${ids.length})`}
+    <>
+      <p class="actions">
+        {OPERATIONS.map((operation) => {
+          const [, label, , look, fits] = operation;
+          const ids = props.entries.filter(fits).map((entry) => text(entry, 'id'));
+          if (ids.length === 0) return null;
+          const begin = (): void =>
+            void (props.listed === undefined && ids.length === 1
+              ? change(operation, { ids })
+              : ask(operation, props.listed ?? { ids }));
+          return (
+            <button key={label} type="button" class={look} onClick={begin}>
+              {label}
+              {props.listed === undefined ? ids.length > 1 && ` (${ids.length})` : '…'}
+            </button>
+          );
+        })}
+        {problem.value !== '' && <span role="alert">{problem.value}</span>}
+      </p>
+      {planned.value !== undefined && (
+        <Plan
+          planned={planned.value}
+          onDo={({ operation, chosen, plan: { until } }) =>
+            void change(operation, 'ids' in chosen ? chosen : { ...chosen, until })
+          }
+          onLeave={() => (planned.value = undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+/** What a change would do, and what it would leave out. */
+function Plan(props: {
+  readonly planned: Planned;
+  readonly onDo: (planned: Planned) => void;
+  readonly onLeave: () => void;
+}): JSX.Element {
+  const { operation, plan } = props.planned;
+  const [, label, , look] = operation;
+  return (
+    <div class="plan" role="group" aria-label={`Plan: ${label}`}>
+      <p role="status">
+        {label}: {plan.says}
+        {plan.count > 1 && ', the oldest first'}
+      </p>
+      <ul>
+        {plan.leftOut.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+      <p class="actions">
+        {plan.count > 0 && (
+          <button type="button" class={look} onClick={() => props.onDo(props.planned)}>
+            {label}: {plan.count}
           </button>
-        );
-      })}
-      {problem.value !== '' && <span role="alert">{problem.value}</span>}
-    </p>
+        )}
+        <button type="button" onClick={props.onLeave}>
+          Leave it
+        </button>
+      </p>
+    </div>
   );
 }
 

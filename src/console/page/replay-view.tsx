@@ -2,20 +2,18 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { PlannedReplay, Replayed } from '../protocol.ts';
+import type { PlannedReplay, Replayed, ReplayPlan } from '../protocol.ts';
 import { isAborted, messageOf, postJson } from './api.ts';
 import { shownRows } from './ends-store.ts';
 import { count } from './format.ts';
 import { Label } from './outcome-label.tsx';
 import { ProblemText, ShownText } from './shown-text.tsx';
 
-/** Requests looked at, the newest of the list. */
-const MAX_REPLAYED = 1_000;
-
 const ENDS: readonly (readonly [end: PlannedReplay['end'], tone: string, words: string])[] = [
   ['taken', 'accepted', 'would be taken'],
   ['refused', 'rejected', 'would be refused again'],
   ['accepted', 'skipped', 'accepted when they came: not repeated'],
+  ['again', 'skipped', 'taken again before, or replays of others in the list'],
   ['not-kept', 'skipped', 'not kept whole: cannot be repeated'],
 ];
 
@@ -28,17 +26,17 @@ export function ReplayView(): JSX.Element {
     if (!isAborted(error)) problem.value = messageOf(error);
   };
   useEffect(() => {
-    const ids = shownRows.peek().map(({ id }) => id);
+    const ids = shownRows
+      .peek()
+      .map(({ id }) => id)
+      .toReversed();
     if (ids.length === 0) return void (said.value = 'the list has no request');
     const leaving = new AbortController();
-    const asked = { ids: ids.slice(0, MAX_REPLAYED) };
-    postJson<{ readonly plan: readonly PlannedReplay[] }>('/api/replay/plan', asked, leaving.signal).then(
-      (answer) => {
-        ({ plan: plan.value } = answer);
-        said.value = `${count(plan.value.length, 'request')} of the list, with the mappings as they are now; each is taken again once a day at most`;
-      },
-      fail,
-    );
+    postJson<ReplayPlan>('/api/replay/plan', { ids }, leaving.signal).then((answer) => {
+      ({ plan: plan.value } = answer);
+      const later = answer.later === 0 ? '' : `; ${answer.later} later ones come with the next plan`;
+      said.value = `${count(plan.value.length, 'request')} of the list, the oldest first, with the mappings as they are now; each is taken again once a day at most${later}`;
+    }, fail);
     return () => leaving.abort();
   }, []);
   const taken = plan.value.filter(({ end }) => end === 'taken').map(({ id }) => id);

@@ -181,6 +181,16 @@ function FactsLine({ page: { row, id, now } }: { readonly page: RequestPage }): 
           {row.mapping} {at !== undefined && <Place at={at} />}
         </span>
       )}
+      {row?.replayOf !== undefined && (
+        <span>
+          replay of <a href={`/request/${row.replayOf}`}>{row.replayOf}</a>
+        </span>
+      )}
+      {row?.replays?.map(({ requestId, outcome }) => (
+        <span key={requestId}>
+          replayed as <a href={`/request/${requestId}`}>{requestId}</a> ({outcome})
+        </span>
+      ))}
       <button
         type="button"
         class="link id"

@@ -132,6 +132,10 @@ function readKeptRequests(operations: RemoteOperations, journal: JournalBuffer) 
       journal.write();
       return operations.findKeptRequest(requestId);
     },
+    noteReplay: (original, replay) => {
+      journal.write();
+      return operations.noteReplay(original, replay);
+    },
     listKeptRequests: (limit, kind) => {
       journal.write();
       return operations.listKeptRequests(limit, kind);
@@ -150,7 +154,8 @@ function inSteps(operations: RemoteOperations) {
       let total = await operations.hurryHolds(selection, { nowMs, defaultRunner });
       for (;;) {
         const changed = await operations.retryRows(await operations.selectRetry(selection, { nowMs }), nowMs);
-        if (changed === 0) return total;
+        // One id is one change, also where its run goes past a limit, and its agent is tried, in steps of their own.
+        if (changed === 0) return selection.kind === 'ids' ? Math.min(total, selection.ids.length) : total;
         total += changed;
       }
     },

@@ -23,6 +23,8 @@ const MORE: Readonly<Record<Exclude<keyof DecisionRecord, Own | keyof Shared>, t
   warnings: true,
   bodyUnread: true,
   refusal: true,
+  replayOf: true,
+  replays: true,
 };
 const MORE_KEYS = Object.keys(MORE) as (keyof typeof MORE)[];
 

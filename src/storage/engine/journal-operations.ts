@@ -1,9 +1,13 @@
-import type { AuditRecord, KeptRoom } from '../records.ts';
+import type { AuditRecord, DecisionRecord, KeptRoom } from '../records.ts';
 import { both, type Dialects, listed } from './dialects.ts';
 import { type DecisionRow, type KeptRow, MAX_STRANGERS, STRANGER } from './journal.ts';
 import type { Store } from './store.ts';
 
 const NOTE = 'INSERT INTO audit (at, who, source, what, about, changed) VALUES (?, ?, ?, ?, ?, ?)';
+const DECIDED = 'SELECT seq, decision FROM decisions WHERE request_id = ? ORDER BY seq DESC LIMIT 1';
+const REDECIDE = 'UPDATE decisions SET decision = ? WHERE seq = ?';
+/** Replays that a request names: the last ones. */
+const MAX_REPLAYS = 20;
 const DECIDE: Dialects = {
   sqlite: `INSERT INTO decisions (request_id, mapping_id, outcome, generation, decision, number)
   VALUES (?, ?, ?, ?, ?, (SELECT coalesce(max(number), 0) + 1 FROM decisions WHERE number IS NOT NULL))`,
@@ -104,6 +108,22 @@ export function makeKeptRoom({ sql }: Store, kind: KeptRow['kind'], room: KeptRo
     }
   }
   if (gone.length > 0) sql.post(FORGET_KEPT, JSON.stringify(gone));
+}
+
+/** Has a request and its replay name each other; false, and nothing is changed, where one of them is not known. */
+export function noteReplay({ sql }: Store, original: string, replay: string): boolean {
+  const [first, again] = [original, replay].map((id) =>
+    sql.find<{ seq: number; decision: string }>(DECIDED, id),
+  );
+  if (first === undefined || again === undefined) return false;
+  const [of, as] = [first, again].map(({ decision }) => JSON.parse(decision) as DecisionRecord) as [
+    DecisionRecord,
+    DecisionRecord,
+  ];
+  const replays = [...(of.replays ?? []), { requestId: replay, outcome: as.outcome }].slice(-MAX_REPLAYS);
+  sql.post(REDECIDE, JSON.stringify({ ...of, replays }), first.seq);
+  sql.post(REDECIDE, JSON.stringify({ ...as, replayOf: original }), again.seq);
+  return true;
 }
 
 /** Does nothing: its answer comes after everything handed over before it is on disk. */

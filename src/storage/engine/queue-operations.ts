@@ -53,16 +53,18 @@ export function hurryHolds(
   { nowMs, defaultRunner }: { readonly nowMs: number; readonly defaultRunner: string },
 ): number {
   const now = Math.round(nowMs);
-  const [condition, ...values] = conditionOf(selection);
+  const found = conditionOf(selection, 'runs');
+  if (found === undefined) return 0;
+  const [condition, ...values] = found;
   const selected = both`SELECT count(*) AS runs, coalesce(sum(CASE WHEN state <= ${RUN.ready} THEN 1 ELSE 0 END), 0) AS ready
     FROM runs WHERE state <= ${RUN.waiting} AND runner IN (?, ?) AND ${condition}`;
   let total = 0;
   for (const { runner } of sql.all<{ runner: string }>(HELD_RUNNERS, now)) {
     const unnamed = runner === defaultRunner ? '' : runner;
-    const found = sql.find<{ runs: number; ready: number }>(selected, runner, unnamed, ...values);
-    if (found === undefined || found.runs === 0) continue;
+    const waiting = sql.find<{ runs: number; ready: number }>(selected, runner, unnamed, ...values);
+    if (waiting === undefined || waiting.runs === 0) continue;
     sql.post(HURRY_HOLDS, now, runner, now);
-    total += found.ready;
+    total += waiting.ready;
   }
   return total;
 }

@@ -5,11 +5,14 @@ import {
   type KeptGeneration,
   type KeptPart,
   type KeptRequest,
+  type LeftOut,
   type ListQuery,
   type QueueSelection,
   type RetryRows,
   type RunnerHold,
   type SessionRecord,
+  type WorkChange,
+  type WorkPlan,
 } from '../records.ts';
 import { both, by, listed, type Sql } from './dialects.ts';
 import {
@@ -26,12 +29,26 @@ import { readCounters } from './counters.ts';
 import { findBroken } from './invariants.ts';
 import { STRANGER } from './journal.ts';
 import { operationOf, PLAIN_READS } from './plain-reads.ts';
-import { atMost, listRows, selectIds } from './row-queries.ts';
-import { EVENT, FAILED_RUN, IS_NOT_ASKING, OUTBOX, RUN } from './states.ts';
+import { atMost, listRows } from './row-queries.ts';
+import { EVENT, OUTBOX, RUN } from './states.ts';
+import type { Statements } from './statements.ts';
 import type { Store } from './store.ts';
+import {
+  type Choice,
+  type ChoiceOptions,
+  chosenRows,
+  countRows,
+  firstRows,
+  heldRows,
+  leftOutRows,
+} from './work-choices.ts';
 
 /** Everything that only reads. Called between transactions, so nothing uncommitted is ever seen. */
 
+/** Rows that `retry` and `drop` look at in one step. */
+const STEP_ROWS = 200;
+/** Runs that a plan names. */
+const MAX_PLANNED = 1_000;
 const RUN_BY_ID = `SELECT ${RUN_COLUMNS} WHERE id = ?`;
 const ENDED = both`SELECT ${RUN_COLUMNS} WHERE state >= ${RUN.completed} AND id IN ${listed('?')}`;
 const SESSIONS = `SELECT owner, key, turns, bytes, created_at AS "createdAt", last_used_at AS "lastUsedAt" FROM sessions
@@ -59,10 +76,6 @@ const HOLDS = `SELECT runner, model, since, code, message, retry_at AS "retryAt"
   ORDER BY since, runner, model`;
 const WAITING_FOR = both`SELECT count(*) AS count FROM runs ${by('runs_queued')}
   WHERE state <= ${RUN.waiting} AND runner = ?`;
-/** Whom somebody said no to, or nobody yes, is begun by its id or for its error alone. */
-const IS_NOT_REFUSED = "error_code NOT IN ('denied', 'not_approved')";
-const LIMITED = `state <= ${RUN.waiting} AND state <= ${RUN.ready} AND exempt = 0
-  AND mapping_id IN (SELECT mapping_id FROM run_starts UNION SELECT mapping_id FROM limited_mappings)`;
 const OLDEST_QUEUED = both`SELECT accepted_at AS at FROM runs ${by('runs_queued')} WHERE state <= ${RUN.waiting}
   ORDER BY seq LIMIT 1`;
 /** The first that arrived of each kind; a heap of dead work costs no more than one. */
@@ -170,53 +183,84 @@ export function readKept(
   return { rows: sql.all(KEPT_PART, maxBytes, before, next, from, to), next };
 }
 
-/**
- * What `retryRows` would change next. What ends after `nowMs` was begun meanwhile.
- */
+/** The next rows that a change of a selection would change, of each table. */
+function selectRows(
+  sql: Statements,
+  selection: QueueSelection,
+  { choices, limit }: { readonly choices: readonly Choice[]; readonly limit: number },
+): RetryRows {
+  const of = (table: Table): readonly string[] => firstRows(sql, selection, { table, choices, limit });
+  return { runs: of('runs'), outbox: of('outbox'), events: of('events') };
+}
+
+/** What `retryRows` would change next. What ends after `nowMs` was begun meanwhile. */
 export function selectRetry(
   { sql }: Store,
   selection: QueueSelection,
-  { nowMs, limit }: { readonly nowMs: number; readonly limit?: number },
+  { nowMs, limit = STEP_ROWS }: { readonly nowMs: number; readonly limit?: number },
 ): RetryRows {
-  const value = Math.round(nowMs);
-  const isOfAny = selection.kind !== 'ids' && selection.errorCode === undefined;
-  const select = (table: Table, states: string, time?: 'due_at >' | 'ended_at <='): readonly string[] =>
-    selectIds(sql, selection, {
-      table,
-      states,
-      ...(time === undefined ? {} : { and: { text: `${time} ?`, value } }),
-      ...(limit === undefined ? {} : { limit }),
-    });
-  return {
-    runs: [
-      ...select('runs', `state = ${RUN.dead}${isOfAny ? ` AND ${IS_NOT_REFUSED}` : ''}`, 'ended_at <='),
-      ...select('runs', FAILED_RUN, 'ended_at <='),
-      ...select('runs', `state = ${RUN.waiting} AND ${IS_NOT_ASKING}`, 'due_at >'),
-      // One that is named goes before the limits of its mapping, which its starts or its mark show.
-      ...(selection.kind === 'ids' ? select('runs', LIMITED) : []),
-    ],
-    outbox: [
-      ...select('outbox', `state = ${OUTBOX.dead}`, 'ended_at <='),
-      ...select('outbox', `state = ${OUTBOX.queued}`, 'due_at >'),
-    ],
-    events: select('events', `state = ${EVENT.dead}`),
-  };
+  return selectRows(sql, selection, { choices: chosenRows('retry', selection, { nowMs }), limit });
 }
 
 /** What `dropRows` would change next: runs as a whole, since what they post is made from them. */
 export function selectDrop({ sql }: Store, selection: QueueSelection) {
-  const eventStates = selection.kind === 'ids' ? [EVENT.pending, EVENT.dead] : [EVENT.dead];
+  const choices = chosenRows('drop', selection, { nowMs: 0 });
+  const { runs, ...rest } = selectRows(sql, selection, { choices, limit: STEP_ROWS });
+  return { runs: runs.flatMap((id) => sql.all<RunRow>(RUN_BY_ID, id)), ...rest };
+}
+
+/** What a change of a selection would do, and what it leaves out. */
+export function planWork(
+  { sql }: Store,
+  change: WorkChange,
+  { selection, ...options }: { readonly selection: QueueSelection } & ChoiceOptions,
+): WorkPlan {
+  const choices = chosenRows(change, selection, options);
+  const all = change === 'retry' ? [...choices, heldRows(options)] : choices;
+  const count = (of: readonly Choice[]): number =>
+    of.reduce((sum, choice) => sum + countRows(sql, selection, choice), 0);
+  // One that is named may be limited, and its agent away.
+  const most = selection.kind === 'ids' ? selection.ids.length : Infinity;
+  const countOf = (table: Table): number =>
+    Math.min(most, count(all.filter((choice) => choice.table === table)));
+  const counts = { runs: countOf('runs'), outbox: countOf('outbox'), events: countOf('events') };
+  const groups = Map.groupBy(leftOutRows(change, selection, options), ([reason]) => reason);
+  const leftOut = [...groups].map(([reason, found]) => ({
+    reason,
+    count: count(found.map(([, choice]) => choice)),
+  }));
   return {
-    runs: [`state <= ${RUN.waiting}`, `state = ${RUN.dead}`]
-      .flatMap((states) => selectIds(sql, selection, { table: 'runs', states }))
-      .flatMap((id) => sql.all<RunRow>(RUN_BY_ID, id)),
-    outbox: [OUTBOX.queued, OUTBOX.dead].flatMap((state) =>
-      selectIds(sql, selection, { table: 'outbox', states: `state = ${state}` }),
-    ),
-    events: eventStates.flatMap((state) =>
-      selectIds(sql, selection, { table: 'events', states: `state = ${state}` }),
-    ),
+    ...counts,
+    runIds: firstRows(sql, selection, { table: 'runs', choices: all, limit: MAX_PLANNED }),
+    leftOut: withoutDoubles(leftOut, {
+      selection,
+      counts,
+      held: all === choices ? 0 : count([heldRows(options)]),
+    }),
   };
+}
+
+/** What is due is counted once: also what is limited, or whose agent is tried, is due. Of ids all are accounted for. */
+function withoutDoubles(
+  leftOut: readonly LeftOut[],
+  {
+    selection,
+    counts,
+    held,
+  }: {
+    readonly selection: QueueSelection;
+    readonly counts: Readonly<Record<Table, number>>;
+    readonly held: number;
+  },
+): readonly LeftOut[] {
+  const limited = leftOut.find(({ reason }) => reason === 'limited')?.count ?? 0;
+  const parts = leftOut.map(({ reason, count }) => ({
+    reason,
+    count: reason === 'due' ? Math.max(0, count - limited - held) : count,
+  }));
+  const known = [...Object.values(counts), ...parts.map(({ count }) => count)].reduce((a, b) => a + b, 0);
+  const rest = selection.kind === 'ids' ? Math.max(0, new Set(selection.ids).size - known) : 0;
+  return [...parts, { reason: 'other' as const, count: rest }].filter(({ count }) => count > 0);
 }
 
 export function nextRetryAt({ sql }: Store, nowMs: number): number | undefined {

@@ -1,10 +1,7 @@
 import type { ListQuery, QueueSelection } from '../records.ts';
 import { both, listed, type Sql } from './dialects.ts';
 import { type Table, stateRange } from './rows.ts';
-import type { Statements } from './statements.ts';
-
-/** Rows that `retry` and `drop` look at in one step. */
-const STEP_ROWS = 200;
+import type { SqlValue, Statements } from './statements.ts';
 
 interface Listing {
   readonly table: Table;
@@ -39,45 +36,27 @@ export function listRows<Row>(
   return sql.all<Row>(text, ...values, atMost(query.limit));
 }
 
-interface Choice {
-  readonly table: Table;
-  readonly states: string;
-  readonly and?: { readonly text: string; readonly value: number };
-  readonly limit?: number;
+/** What a selection says of the rows of one table, with the values of its places; undefined where it has none of it. */
+export function conditionOf(selection: QueueSelection, table: Table): Condition | undefined {
+  if (selection.kind === 'ids') return [both`id IN ${listed('?')}`, JSON.stringify(selection.ids)];
+  const { of, state, errorCode, until } = selection;
+  const range = state === undefined ? undefined : stateRange(table, state);
+  if ((of !== undefined && of !== table) || (state !== undefined && range === undefined)) return undefined;
+  const parts: readonly (readonly [text: string, value?: SqlValue])[] = [
+    selection.kind === 'mapping' ? ['mapping_id = ?', selection.mappingId] : ['true'],
+    ...(range === undefined ? [] : ([[`state BETWEEN ${range[0]} AND ${range[1]}`]] as const)),
+    ...(errorCode === undefined ? [] : ([['error_code = ?', errorCode]] as const)),
+    ...(until === undefined
+      ? []
+      : ([[`${table === 'runs' ? 'accepted_at' : 'created_at'} <= ?`, Math.round(until)]] as const)),
+  ];
+  return [
+    parts.map(([text]) => text).join(' AND '),
+    ...parts.flatMap(([, value]) => (value === undefined ? [] : [value])),
+  ];
 }
 
-/** Ids of a selection's next rows in one table. */
-export function selectIds(
-  sql: Statements,
-  selection: QueueSelection,
-  { table, states, and, limit = STEP_ROWS }: Choice,
-): string[] {
-  const [condition, ...given] = conditionOf(selection);
-  const found = and === undefined ? states : `${states} AND ${and.text}`;
-  const text = both`SELECT id FROM ${table} WHERE ${found} AND ${condition} ORDER BY seq LIMIT ?`;
-  const values = and === undefined ? given : [and.value, ...given];
-  return sql.all<{ id: string }>(text, ...values, limit).map(({ id }) => id);
-}
-
-/** What a selection says of the rows of one table, with the values of its places. */
-export function conditionOf(selection: QueueSelection): Condition {
-  switch (selection.kind) {
-    case 'ids':
-      return [both`id IN ${listed('?')}`, JSON.stringify(selection.ids)];
-    case 'mapping':
-      return withError(['mapping_id = ?', selection.mappingId], selection.errorCode);
-    case 'all':
-      return withError(['true'], selection.errorCode);
-  }
-}
-
-type Condition = [condition: Sql, ...values: string[]];
-
-function withError([condition, ...values]: Condition, errorCode: string | undefined): Condition {
-  return errorCode === undefined
-    ? [condition, ...values]
-    : [both`${condition} AND error_code = ?`, ...values, errorCode];
-}
+type Condition = readonly [condition: Sql, ...values: SqlValue[]];
 
 /** A number SQLite takes as a limit; a negative one would mean none. */
 export function atMost(limit: number): number {

@@ -1,0 +1,150 @@
+import type { LeftOut, QueueSelection, WorkChange } from '../records.ts';
+import { both, type Sql } from './dialects.ts';
+import { conditionOf } from './row-queries.ts';
+import type { Table } from './rows.ts';
+import { ASKING, EVENT, FAILED_RUN, IS_NOT_ASKING, OUTBOX, RUN } from './states.ts';
+import type { SqlValue, Statements } from './statements.ts';
+
+/** Which rows a change of a selection would change, which it leaves out, and why: in one place for plan and change. */
+
+/** Rows of one table in some states. */
+export interface Choice {
+  readonly table: Table;
+  readonly where: Sql | string;
+  readonly values?: readonly SqlValue[];
+}
+
+/** At what time, and which runner runs have that name none. */
+export interface ChoiceOptions {
+  readonly nowMs: number;
+  readonly defaultRunner?: string;
+}
+
+const REFUSED = "error_code IN ('denied', 'not_approved')";
+const DEAD_RUN = `state = ${RUN.dead}`;
+const DUE = `state <= ${RUN.waiting} AND state <= ${RUN.ready}`;
+const WAITING = `state = ${RUN.waiting} AND ${IS_NOT_ASKING}`;
+const ASKED = `state = ${RUN.waiting} AND gather_key = '${ASKING}'`;
+/** The mark of a service at work; one that is named goes on also where only the starts of its mapping are known. */
+const MARKED = `${DUE} AND exempt = 0 AND mapping_id IN (SELECT mapping_id FROM limited_mappings)`;
+const LIMITED = `${DUE} AND exempt = 0
+  AND mapping_id IN (SELECT mapping_id FROM run_starts UNION SELECT mapping_id FROM limited_mappings)`;
+const HELD = `${DUE} AND (runner IN (SELECT runner FROM runner_holds WHERE retry_at > ?)
+  OR (runner = '' AND EXISTS (SELECT 1 FROM runner_holds WHERE runner = ? AND retry_at > ?)))`;
+
+/** One row is named: what is denied or limited is begun so, and in no other way. */
+const isNamed = (selection: QueueSelection): boolean =>
+  selection.kind === 'ids' && selection.ids.length === 1;
+
+const rows = (table: Table, where: Sql | string, ...values: SqlValue[]): Choice => ({ table, where, values });
+
+/** What a change would change. */
+export function chosenRows(
+  change: WorkChange,
+  selection: QueueSelection,
+  { nowMs }: ChoiceOptions,
+): readonly Choice[] {
+  const now = Math.round(nowMs);
+  switch (change) {
+    case 'retry':
+      return [
+        rows('runs', `${DEAD_RUN}${isNamed(selection) ? '' : ` AND NOT ${REFUSED}`} AND ended_at <= ?`, now),
+        rows('runs', `${FAILED_RUN} AND ended_at <= ?`, now),
+        rows('runs', `${WAITING} AND due_at > ?`, now),
+        ...(isNamed(selection) ? [rows('runs', LIMITED)] : []),
+        rows('outbox', `state = ${OUTBOX.dead} AND ended_at <= ?`, now),
+        rows('outbox', `state = ${OUTBOX.queued} AND due_at > ?`, now),
+        rows('events', `state = ${EVENT.dead}`),
+      ];
+    case 'drop':
+      return [
+        rows('runs', `state <= ${RUN.waiting}`),
+        rows('runs', DEAD_RUN),
+        rows('outbox', `state = ${OUTBOX.queued}`),
+        rows('outbox', `state = ${OUTBOX.dead}`),
+        rows('events', `state = ${EVENT.dead}`),
+        ...(selection.kind === 'ids' ? [rows('events', `state = ${EVENT.pending}`)] : []),
+      ];
+    case 'approve':
+    case 'deny':
+      return [rows('runs', ASKED)];
+    case 'cancel':
+      return [rows('runs', `state = ${RUN.active}`)];
+  }
+}
+
+/** Due runs whose agent is away: a retry lets it be tried. */
+export const heldRows = ({ nowMs, defaultRunner = '' }: ChoiceOptions): Choice =>
+  rows('runs', HELD, Math.round(nowMs), defaultRunner, Math.round(nowMs));
+
+/** What a change leaves out of a selection, by why. */
+export function leftOutRows(
+  change: WorkChange,
+  selection: QueueSelection,
+  { nowMs }: ChoiceOptions,
+): readonly (readonly [LeftOut['reason'], Choice])[] {
+  const active = ['active', rows('runs', `state = ${RUN.active}`)] as const;
+  if (change === 'drop') return [active, ['active', rows('outbox', `state = ${OUTBOX.active}`)]];
+  if (change !== 'retry') return [];
+  return [
+    ...(isNamed(selection)
+      ? []
+      : ([
+          ['refused', rows('runs', `${DEAD_RUN} AND ${REFUSED}`)],
+          ['limited', rows('runs', MARKED)],
+        ] as const)),
+    ['asking', rows('runs', ASKED)],
+    ['due', rows('runs', DUE)],
+    ['due', rows('runs', `${WAITING} AND due_at <= ?`, Math.round(nowMs))],
+    ['due', rows('outbox', `state = ${OUTBOX.queued} AND due_at <= ?`, Math.round(nowMs))],
+    active,
+    ['active', rows('outbox', `state = ${OUTBOX.active}`)],
+  ];
+}
+
+export interface FoundRow {
+  readonly seq: number;
+  readonly id: string;
+}
+
+/** The first rows of some choices in one table, in the order in which they came. */
+export function firstRows(
+  sql: Statements,
+  selection: QueueSelection,
+  {
+    table,
+    choices,
+    limit,
+  }: { readonly table: Table; readonly choices: readonly Choice[]; readonly limit: number },
+): readonly string[] {
+  const condition = conditionOf(selection, table);
+  if (condition === undefined) return [];
+  const [text, ...given] = condition;
+  const found = choices
+    .filter((choice) => choice.table === table)
+    .flatMap(({ where, values = [] }) =>
+      sql.all<FoundRow>(
+        both`SELECT seq, id FROM ${table} WHERE ${where} AND ${text} ORDER BY seq LIMIT ?`,
+        ...values,
+        ...given,
+        limit,
+      ),
+    );
+  return found
+    .toSorted((a, b) => a.seq - b.seq)
+    .slice(0, limit)
+    .map(({ id }) => id);
+}
+
+/** How many rows of a choice a selection has. */
+export function countRows(
+  sql: Statements,
+  selection: QueueSelection,
+  { table, where, values = [] }: Choice,
+): number {
+  const condition = conditionOf(selection, table);
+  if (condition === undefined) return 0;
+  const [text, ...given] = condition;
+  const asked = both`SELECT count(*) AS count FROM ${table} WHERE ${where} AND ${text}`;
+  return sql.find<{ count: number }>(asked, ...values, ...given)?.count ?? 0;
+}
