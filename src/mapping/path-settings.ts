@@ -132,7 +132,14 @@ function challengeOf(
   compiling: PathSource,
 ): Challenge {
   const { kind, token: reference } =
-    typeof written === 'string' ? { kind: written } : 'kind' in written ? written : { kind: 'echo' as const };
+    typeof written === 'string'
+      ? { kind: written }
+      : 'kind' in written
+        ? written
+        : { kind: 'probe' in written ? ('probe' as const) : ('echo' as const) };
+  const isOfEvents =
+    typeof written === 'object' && 'probe' in written && written.probe === compiling.source.method;
+  if (isOfEvents) compiling.reporter.report(['challenge'], PROBE_IS_EVENT);
   const missing = missingFor(kind, reference, proof);
   if (missing !== undefined) compiling.reporter.report(['challenge'], missing);
   const secret = proof?.secrets[0];
@@ -157,6 +164,12 @@ const WITHOUT_VERIFY_TOKEN: Report = {
   code: 'CHALLENGE_INCOMPLETE',
   message: say`meta asks with a verify token, and the path names none to compare it with`,
   hint: say`write challenge: {kind: meta, token: "\${META_VERIFY_TOKEN}"} with the token you gave to Meta`,
+};
+
+const PROBE_IS_EVENT: Report = {
+  code: 'CHALLENGE_INCOMPLETE',
+  message: say`the path takes its events as GET, and each would be answered as a probe and lost`,
+  hint: say`remove challenge: a GET that is taken is answered 2xx as well; a sender that asks with GET and sends POST needs no method: GET`,
 };
 
 const WITHOUT_ZOOM_SECRET: Report = {

@@ -24,6 +24,7 @@ const Pattern = z
 const Patterns = z.record(z.string().min(1), Pattern).optional();
 
 const Question = z.strictObject({
+  method: z.enum(['HEAD']).optional().describe('Its method, where that alone tells it from events.'),
   headers: Patterns.describe('Headers that it has, with a pattern of the value; an empty one is any.'),
   query: Patterns.describe('Parameters of its address. Such a question has no body.'),
   body: Patterns.describe('Texts at the root of its body.'),

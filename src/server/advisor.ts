@@ -96,6 +96,7 @@ export interface ProofFacts {
 
 /** A request without a proof, and the mapping that it was sent to, with its place. */
 export interface QuestionFacts {
+  readonly method: string | undefined;
   readonly headers: HookRequest['headers'];
   readonly query: Readonly<Record<string, string>>;
   readonly hasBody: boolean;

@@ -137,11 +137,12 @@ const MAX_QUESTION_BYTES = 2048;
 
 /** What may only ask whether the address is right; undefined where the path answers such, or no mapping has the name. */
 async function questionOf(exchange: Exchange, hook: IncomingHook): Promise<QuestionFacts | undefined> {
-  const { generation, headers, hasBody } = exchange;
+  const { generation, headers, hasBody, req } = exchange;
   const { name, settings, target } = hook;
   if (settings.challenge !== undefined || !generation.knowsName(name)) return undefined;
   const body = await smallBody(exchange, hook, MAX_QUESTION_BYTES);
-  return { headers: headers.values, query: target.query, hasBody, body, place: generation.placeOf?.(name) };
+  const asked = { method: req.method, headers: headers.values, query: target.query, hasBody, body };
+  return { ...asked, place: generation.placeOf?.(name) };
 }
 
 /** The hook token opens the path of `hooks.mail` whatever its `verify` asks for; undefined where it is not presented. */

@@ -24,7 +24,7 @@ function tokensOf({ config, table }: Generation): KnownTokens {
   const { hooks, gateway } = config.settings;
   const ofPaths = [...table.paths].flatMap((path) => {
     const { verify, challenge } = table.settingsOf(path);
-    const token = challenge?.kind === 'echo' ? undefined : challenge?.token;
+    const token = challenge !== undefined && 'token' in challenge ? challenge.token : undefined;
     return [...(verify?.secrets ?? []), token];
   });
   return knownTokens([hooks.token, ...hooks.previousTokens, gateway.token, ...ofPaths]);

@@ -18,6 +18,16 @@ export const ChallengeSettings = z.union([
     token: SecretReference.optional().describe('Reference to the verify token that the question must carry.'),
   }),
   EchoSettings,
+  z.strictObject({
+    probe: z
+      .string()
+      .regex(/^(?:HEAD|GET|empty|body\.[A-Za-z_][\w-]{0,79})$/, {
+        error: 'HEAD, GET, empty or body.NAME, such as body.webhook_id',
+      })
+      .describe(
+        'Experimental: a request that asks only whether the address is there and gets 200 with nothing in it: a HEAD, a GET, a POST without a body (empty), or one whose only field is NAME (JSON or a form).',
+      ),
+  }),
 ]);
 export type ChallengeSettings = z.output<typeof ChallengeSettings>;
 
@@ -30,7 +40,13 @@ interface NamedChallenge {
   readonly secret?: string;
 }
 
-export type Challenge = NamedChallenge | EchoQuestion;
+/** It asks only whether the address is there. */
+interface Probe {
+  readonly kind: 'probe';
+  readonly by: string;
+}
+
+export type Challenge = NamedChallenge | EchoQuestion | Probe;
 
 /** What a mapping says, with the texts for its token and for the secret of its path. */
 export function compileChallenge(
@@ -38,6 +54,7 @@ export function compileChallenge(
   texts: Pick<NamedChallenge, 'token' | 'secret'>,
 ): Challenge {
   if (typeof written === 'string') return { kind: written, ...texts };
+  if ('probe' in written) return { kind: 'probe', by: written.probe };
   return 'echo' in written ? readEcho(written) : { kind: written.kind, ...texts };
 }
 
@@ -72,7 +89,8 @@ export function readsBody(challenge: Challenge, method: string): boolean {
     kind === 'slack' ||
     kind === 'zoom' ||
     kind === 'notion' ||
-    (kind === 'echo' && challenge.from === 'body');
+    (kind === 'echo' && challenge.from === 'body') ||
+    (kind === 'probe' && challenge.by.startsWith('body.'));
   return isInBody && method === 'POST';
 }
 
@@ -93,7 +111,28 @@ export function answerChallenge(challenge: Challenge, request: ChallengeRequest)
       return readNotionKey(request);
     case 'echo':
       return answerEcho(challenge, request);
+    case 'probe':
+      return isProbe(challenge, request) ? FOUND : NONE;
   }
+}
+
+const FOUND: ChallengeResult = { kind: 'answer', contentType: 'text/plain', body: '', headers: [] };
+
+/** An event is never taken for one: it has more than one field. */
+function isProbe({ by }: Probe, { method, body }: ChallengeRequest): boolean {
+  if (by === 'HEAD' || by === 'GET') return method === by;
+  if (method !== 'POST') return false;
+  return by === 'empty' ? body.length === 0 : onlyField(body) === by.slice('body.'.length);
+}
+
+const ONLY_FIELD =
+  /^\s*\{\s*"([\w-]{1,80})"\s*:\s*(?:true|false|null|-?\d{1,20}|"[^"\\]*")\s*\}\s*$|^([\w-]{1,80})=[^&=]*$/;
+
+/** The name of the one field that a short body has, as JSON or as a form; undefined of any other body. */
+export function onlyField(body: Buffer): string | undefined {
+  if (body.length > 1_024) return undefined;
+  const [, member, field] = ONLY_FIELD.exec(body.toString('latin1')) ?? [];
+  return member ?? field;
 }
 
 function answerEcho(question: EchoQuestion, request: ChallengeRequest): ChallengeResult {

@@ -70,8 +70,14 @@ export function askedText({ from, path }: EchoQuestion, request: AskedRequest): 
       return typeof value === 'string' ? value : undefined;
     }
     case 'body':
-      return method === 'POST' ? readJsonMember(body, path) : undefined;
+      return method === 'POST' ? (readJsonMember(body, path) ?? formField(body, path)) : undefined;
   }
+}
+
+/** A field of a short form. */
+function formField(body: Buffer, [name = '', ...deeper]: readonly string[]): string | undefined {
+  if (deeper.length > 0 || body.length > MAX_ECHO_BYTES || body[0] === 0x7b) return undefined;
+  return new URLSearchParams(body.toString('utf8')).get(name) ?? undefined;
 }
 
 /** Whether a text can be sent back in this form; strangers write it. */

@@ -8,6 +8,7 @@ export type { HmacAlgorithm, SignatureColumns, TimestampUnit, Way } from './sche
 export { PROVIDER_NAMES, type ProviderName } from './schemes.ts';
 export { signRequest } from './sign.ts';
 export { SIGNED_ID, readPresented, writtenTime } from './signature.ts';
+export { onlyField } from './challenge.ts';
 export { readJsonMember } from './signed-fields.ts';
 export { unitOf } from './signed-time.ts';
 export { signsUrl } from './verifier.ts';

@@ -33,7 +33,9 @@ test('where the mapping of a path is known, it says where its method is to be wr
   const { table } = settingsWith({ table: '[{id: push, match: {path: github}, messageTemplate: x}]' });
   const findings = [{ code: 'method', facts: { found: 'GET' } }];
   const text = formatDecision({ ...DECISION, findings }, table);
-  expect(text).toMatch(/\nhint: to take GET, write the line method: GET in push \(.*:1:2\), beside match/);
+  expect(text).toMatch(
+    /\nhint: where the sender only asks .* write the line challenge: \{probe: GET\} in push \(.*:1:2\), beside match; to take events by GET, write the line method: GET in push/,
+  );
   expect(text.match(/hint:/g)).toHaveLength(1);
 });
 

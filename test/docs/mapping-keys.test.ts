@@ -127,7 +127,13 @@ const MAPPINGS = [
     messageTemplate: 'x',
     verify: { scheme: 'basic', user: 'ops', secrets: ['${SECRET}'] },
   },
-  { id: 'alarm', match: { path: 'alarm' }, action: 'wake', textTemplate: 'Alarm {{id}}' },
+  {
+    id: 'alarm',
+    match: { path: 'alarm' },
+    action: 'wake',
+    textTemplate: 'Alarm {{id}}',
+    challenge: { probe: 'HEAD' },
+  },
   {
     id: 'comment',
     match: { path: 'comment' },

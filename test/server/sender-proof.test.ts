@@ -475,7 +475,39 @@ describe('challenges at the door', () => {
     expect((await send(server, '/hooks/y?validationToken=a', { headers: {} })).status).toBe(401);
   });
 
+  test.each<readonly [string, SendOptions, readonly SendOptions[]]>([
+    ['HEAD', { method: 'HEAD' }, [{ method: 'GET' }, { body: '{}' }]],
+    ['GET', { method: 'GET' }, [{ method: 'HEAD' }, { body: '{}' }]],
+    ['empty', { method: 'POST' }, [{ body: '{}' }, { method: 'GET' }]],
+    [
+      'body.webhook_id',
+      { body: 'webhook_id=7' },
+      [{ body: 'webhook_id=7&order=1' }, { body: '{"id":7}' }, {}],
+    ],
+    [
+      'body.test',
+      { body: ' {"test": true} ' },
+      [{ body: '{"test":true,"a":1}' }, { body: '{"test":{"a":1}}' }],
+    ],
+  ])('a probe by %s is answered 200, and an event is none', async (by, probe, events) => {
+    const server = await start({ verify: verifying({ scheme: 'meta' }), challenge: { kind: 'probe', by } });
+    const { status, text } = await send(server, '/hooks/x', { headers: {}, ...probe });
+    expect([status, text]).toEqual([200, '']);
+    expectNoTrace(server);
+    for (const event of events)
+      // oxlint-disable-next-line no-await-in-loop -- in order
+      expect((await send(server, '/hooks/x', { headers: {}, ...event })).status).toBe(401);
+  });
+
   test.each<readonly [string, string, SendOptions, string]>([
+    ['WooCommerce', '/hooks/x', { body: 'webhook_id=7' }, 'write challenge: {probe: body.webhook_id} in'],
+    ['Trello', '/hooks/x', { method: 'HEAD' }, 'write challenge: {probe: HEAD} in'],
+    [
+      'Bitbucket',
+      '/hooks/x',
+      { body: '{"test":true}', headers: { 'x-event-key': 'diagnostics:ping' } },
+      'write challenge: {probe: body.test} in',
+    ],
     ['monday.com', '/hooks/x', { body: '{"challenge":"abc"}' }, 'write challenge: {echo: body.challenge} in'],
     ['Dropbox', '/hooks/x?challenge=abc', { method: 'GET' }, 'write challenge: {echo: query.challenge} in'],
     ['Asana', '/hooks/x', { body: '{}', headers: { 'x-hook-secret': 's' } }, 'echo: headers.x-hook-secret'],

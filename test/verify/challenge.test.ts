@@ -41,6 +41,15 @@ const json = (body: string): object => ({
 const wrong = (why: ChallengeFault): object => ({ kind: 'wrong', why });
 
 describe('challenges', () => {
+  test('a field of a form is echoed as a member of JSON is', () => {
+    const challenge = compileChallenge(ChallengeSettings.parse({ echo: 'body.webhook_id', as: 'text' }), {});
+    const request = { method: 'POST', url: '', rawHeaders: [], query: {} };
+    const of = (body: string) => answerChallenge(challenge, { ...request, body: Buffer.from(body) });
+    expect(of('webhook_id=7')).toEqual(text('7'));
+    expect(of('order=7').kind).toBe('none');
+    expect(of('{"order":1}').kind).toBe('none');
+  });
+
   test('slack echoes its challenge, and compares the token where one is set', () => {
     const body = {
       token: 'tok',

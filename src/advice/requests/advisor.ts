@@ -38,8 +38,8 @@ export function createAdvisor(table: RoutingTable, senders = shippedSenders()): 
       ),
     onProof: ({ proof, request, refusal, ...known }) =>
       diagnose(proof, request, refusal, { ...known, senders }),
-    onQuestion: ({ headers, query, hasBody, body, place }) => {
-      const asked = { header: (name: string) => headers[name], query, hasBody, ...readTexts(body) };
+    onQuestion: ({ method, headers, query, hasBody, body, place }) => {
+      const asked = { method, header: (name: string) => headers[name], query, hasBody, ...readTexts(body) };
       const check = findAddressCheck(asked, senders);
       if (check === undefined) return undefined;
       const { provider: asks, write, also } = check;

@@ -38,8 +38,10 @@ export function sayMethod(
   if (known !== undefined) return adviseOnCheck(known, place);
   if (hasBody === true)
     return say`this GET came with a body, and only a POST brings one here: ${todo}let the sender send POST`;
+  if (found === 'HEAD')
+    return say`a sender that only asks whether the address is there is answered by the line challenge: {probe: HEAD} in ${place}, beside match`;
   return found === 'GET'
-    ? say`to take GET, write the line method: GET in ${place}, beside match, or choose POST at the sender, where it has that choice; the query is then the body, so ?${String(name ?? 'text')}=… is {{${String(name ?? 'text')}}}`
+    ? say`where the sender only asks whether the address is there, and sends its events by POST, write the line challenge: {probe: GET} in ${place}, beside match; to take events by GET, write the line method: GET in ${place}, beside match, or choose POST at the sender, where it has that choice; the query is then the body, so ?${String(name ?? 'text')}=… is {{${String(name ?? 'text')}}}`
     : say`let the sender send POST, which ${place} takes`;
 }
 

@@ -2,7 +2,7 @@
 import { joinSentences, quoted, say, write, type Sentence } from '../../finding.ts';
 import { inWords } from '../../document/facts.ts';
 import { type Sender, shippedSenders } from '../../senders/senders.ts';
-import { readJsonMember } from '../../verify/facts.ts';
+import { onlyField, readJsonMember } from '../../verify/facts.ts';
 import { writtenKey } from '../proofs/written-verify.ts';
 
 /** What is looked at: single texts of a request, which may be a stranger's. */
@@ -13,6 +13,7 @@ export interface AskingRequest {
   readonly member: (name: string) => string | undefined;
   /** Whether the body is there: who asks by the address sends none. */
   readonly hasBody: boolean;
+  readonly method?: string | undefined;
   /** The one name of a body that has no other. */
   readonly onlyName: string | undefined;
 }
@@ -26,13 +27,14 @@ export interface AddressCheck {
 
 type Question = NonNullable<Sender['question']>;
 
-function asks({ headers = {}, query, body = {}, only }: Question, request: AskingRequest): boolean {
+function asks({ method, headers = {}, query, body = {}, only }: Question, request: AskingRequest): boolean {
   const fits = (patterns: Readonly<Record<string, string>>, read: (name: string) => string | undefined) =>
     Object.entries(patterns).every(([name, pattern]) => {
       const value = read(name);
       return value !== undefined && new RegExp(pattern).test(value);
     });
   return (
+    (method === undefined || request.method === method) &&
     fits(headers, request.header) &&
     fits(body, request.member) &&
     (query === undefined || (!request.hasBody && fits(query, (name) => request.query[name]))) &&
@@ -99,6 +101,5 @@ export function adviseOnCheck({ provider, write: line, also }: AddressCheck, pla
 /** The texts of a body that is not proved: each is read by itself, and nothing is built of it. */
 export function readTexts(body: Buffer | undefined): Pick<AskingRequest, 'member' | 'onlyName'> {
   if (body === undefined) return { member: () => undefined, onlyName: undefined };
-  const [, onlyName] = /^\s*\{\s*"(\w{1,40})"\s*:\s*"[^"\\]*"\s*\}\s*$/.exec(body.toString('latin1')) ?? [];
-  return { member: (name) => readJsonMember(body, [name]), onlyName };
+  return { member: (name) => readJsonMember(body, [name]), onlyName: onlyField(body) };
 }
