@@ -232,8 +232,9 @@ function outboxLines(entry: OutboxRecord, context: WorkContext): readonly string
     callback === undefined
       ? `${channel === LAST_CHANNEL ? 'the channel last used' : clearLine(channel ?? '')}${to === undefined ? '' : ` to ${clearLine(to)}`}`
       : clearLine(callbackPlace(callback));
-  const next =
-    state === 'queued' && entry.dueAt > context.now
+  const next = entry.isBehind
+    ? ', waits for an earlier one to the same recipient'
+    : state === 'queued' && entry.dueAt > context.now
       ? `, next try in ${formatSpan(entry.dueAt - context.now)}`
       : '';
   return [

@@ -210,6 +210,7 @@ function mappingOf(entry: QueueEntry): string {
 
 function nextTry(entry: QueueEntry, nowMs: number): string {
   if (entry.state !== 'queued' || !('dueAt' in entry)) return '';
+  if ('isBehind' in entry && entry.isBehind) return 'after an earlier one';
   return entry.dueAt <= nowMs ? 'now' : `in ${formatSpan(entry.dueAt - nowMs)}`;
 }
 

@@ -8,6 +8,9 @@ export interface ClaimOutboxOptions {
   readonly kind?: 'callback';
 }
 
+/** Whom a delivery is for; those to one recipient are sent in their order. */
+export const recipientOf = ({ channel, to = '' }: DeliveryTarget): string => `${channel}\n${to}`;
+
 export interface NewDelivery extends DeliveryTarget {
   readonly text: string;
   /** Where it stands on its channel; another one, such as the fallback, does not know it. */
@@ -48,6 +51,10 @@ export interface OutboxRecord {
   /** Where it went, once a part of it was sent. */
   readonly target?: DeliveryTarget;
   readonly lastError?: { readonly code: string; readonly message: string };
+  /** Whom it is for, as far as that is known (`recipientOf`); callbacks have no order. */
+  readonly recipient?: string;
+  /** It waits for an earlier one to the same recipient. */
+  readonly isBehind?: true;
   readonly createdAt: number;
   readonly dueAt: number;
   readonly endedAt?: number;

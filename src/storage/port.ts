@@ -136,13 +136,22 @@ export interface Storage extends MailStorage {
   unmarkLimited(beforeMs: number): Promise<readonly string[]>;
 
   // --- outbox: deliveries and callbacks ---------------------------------------------------------------------------
-  /** Claims due entries in order; entries left active by a process that died are due at once, chunks sent kept. */
+  /**
+   * Claims due entries in order; of deliveries to one recipient only the first that has not ended. Entries left active by a process that died are due at once, chunks sent kept.
+   */
   claimOutbox(options: ClaimOutboxOptions): Promise<readonly OutboxRecord[]>;
   /** Records a chunk that went out, so that a repeat resumes after it. */
   recordProgress(outboxId: string, progress: OutboxProgress): Promise<void>;
   /** False, and nothing is changed, where the entry is not active (any more); so do the next two. */
   completeOutbox(outboxId: string, result: OutboxResult): Promise<boolean>;
   requeueOutbox(outboxId: string, failure: AttemptFailure): Promise<boolean>;
+  /** Puts a claimed entry back of which nothing was sent, as if it had not been claimed. */
+  putBackOutbox(outboxId: string, retryAt: number): Promise<boolean>;
+  /**
+   * Says whom a claimed delivery is for (`recipientOf`). False where it is not to be sent: another one to the same
+   * recipient stands before it, and it is put back.
+   */
+  addressOutbox(outboxId: string, recipient: string): Promise<boolean>;
   /** Gives an entry up (`-> dead`), with its summary line and, where it has a fallback, the fallback's row. */
   deadLetterOutbox(outboxId: string, deadLetter: OutboxDeadLetter): Promise<boolean>;
 

@@ -3,6 +3,7 @@ export { KEPT_DECISIONS, KEPT_LIMITS } from './request-records.ts';
 export { ALL_MAPPINGS, pauseOfRunner } from './limit-records.ts';
 export { NO_ACTIVITY } from './cost-records.ts';
 export { DROPPED } from './run-records.ts';
+export { recipientOf } from './outbox-records.ts';
 export type * from './accept-records.ts';
 export type * from './cost-records.ts';
 export type * from './event-records.ts';

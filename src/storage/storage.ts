@@ -12,7 +12,7 @@ import { StorageError } from './storage-error.ts';
 import type { StoreStatus } from './store-status.ts';
 
 export type { Storage } from './port.ts';
-export { DROPPED, KEPT_LIMITS } from './records.ts';
+export { DROPPED, KEPT_LIMITS, recipientOf } from './records.ts';
 export type * from './mail-port.ts';
 export type * from './records.ts';
 export { callbackPlace } from './record-json.ts';

@@ -7,6 +7,7 @@ import {
   agentAction,
   answering,
   configurationOf,
+  FAST_RETRY,
   ok,
   openHouse,
   RecordingChannel,
@@ -477,10 +478,80 @@ describe('failures', () => {
     channel.answer = () => ({ ...retry, retryAfterMs: 600_000 });
     const house = await openHouse({ channels: [channel] });
     await house.accept(...Array.from({ length: 3 }, () => agentAction(telegram)));
-    await expect.poll(() => house.gateway.stats().activeOutbox).toBe(2);
+    await expect.poll(async () => (await house.storage.backlog()).queuedOutbox).toBe(3);
     await house.gateway.stop(60_000);
     expect(await house.storage.backlog()).toMatchObject({ queuedOutbox: 3 });
     expect(channel.messages).toHaveLength(1);
+  });
+
+  test('keep the order of one recipient, from whatever mapping, while others go on; restarts use up no attempt', async () => {
+    const file = temporaryFile();
+    const channel = new RecordingChannel('telegram');
+    const arrived: string[] = [];
+    let isDown = false;
+    channel.answer = ({ to, text }) => {
+      if (isDown && to === '1') return retry;
+      arrived.push(text);
+      return { kind: 'sent' };
+    };
+    // The same recipient by name, as the default of the channel, and of a notification.
+    const channels = [{ channel, to: '1' }];
+    const unaddressed = () => {
+      const { to: _, ...rest } = notification({ channel: 'telegram' });
+      return rest;
+    };
+    const origin = (mappingId: string) => ({ ...agentAction().origin, mappingId });
+    const forms = (text: string) => [
+      agentAction({ ...telegram, message: text, origin: origin('a') }),
+      agentAction({ channel: 'telegram', deliver: true, message: text, origin: origin('b') }),
+      { ...unaddressed(), message: text, origin: origin('c') },
+    ];
+    const texts = Array.from({ length: 15 }, (_, index) => String(100 + index));
+    const slow = { maxAttempts: 5, baseMs: 600_000, factor: 1, maxMs: 600_000 };
+    const open = () =>
+      openHouse({
+        file,
+        channels,
+        gateway: { maxRuns: 1 },
+        options: { retry: { ...FAST_RETRY, outbox: slow } },
+      });
+    isDown = true;
+    for (let start = 0; start < 5; start += 1) {
+      const house = await open();
+      for (const [index, text] of texts.slice(start * 3, start * 3 + 3).entries()) {
+        await house.accept(forms(text)[index]!);
+        await expect
+          .poll(async () => (await house.storage.listOutbox({ limit: 99 })).length)
+          .toBe(start * 4 + index + 1);
+      }
+      await house.accept(agentAction({ ...telegram, to: '2', message: `other ${start}` }));
+      await expect.poll(() => arrived).toContain(`other ${start}`);
+      await house.gateway.stop(60_000);
+      const waiting = await house.storage.listOutbox({ limit: 99, state: 'queued' });
+      const attempts = waiting.map((entry) => entry.attempts).reverse();
+      expect(attempts).toEqual([1, ...Array.from({ length: start * 3 + 2 }, () => 0)]);
+      await house.storage.close();
+    }
+    isDown = false;
+    const house = await open();
+    await house.storage.retry({ kind: 'all' }, Date.now());
+    house.gateway.notify();
+    const inOrder = () => arrived.filter((text) => !text.startsWith('other'));
+    await expect.poll(inOrder, { timeout: 10_000 }).toEqual(texts);
+    await expect.poll(async () => (await house.storage.backlog()).queuedOutbox).toBe(0);
+    expect(await house.storage.verify()).toEqual([]);
+  });
+
+  test('of one that is given up let the next one go', async () => {
+    const channel = new RecordingChannel('telegram');
+    channel.answer = ({ text }) => (text === 'bad' ? retry : { kind: 'sent' });
+    const house = await openHouse({ channels: [channel], gateway: { maxRuns: 1 } });
+    const actions = ['bad', 'good', 'better'].map((message) => agentAction({ ...telegram, message }));
+    await house.accept(...actions);
+    await expect
+      .poll(() => house.gateway.stats().outbox, { timeout: 10_000 })
+      .toMatchObject({ sent: 2, dead: 1 });
+    expect(channel.texts).toEqual([...Array.from({ length: 5 }, () => 'bad'), 'good', 'better']);
   });
 
   test.each([

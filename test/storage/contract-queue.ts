@@ -418,6 +418,78 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
   });
 
   describe(`${name}: outbox`, () => {
+    /** Deliveries of runs, in this order, to these recipients. */
+    async function deliveries(storage: Storage, recipients: readonly (string | undefined)[]) {
+      const runs = recipients.map(() => agentOf('a'));
+      await storage.accept(work(runs));
+      await claim(storage, runs.length);
+      for (const [index, { id }] of runs.entries()) {
+        const to = recipients[index];
+        const delivery = {
+          channel: 'slack',
+          text: `${index}`,
+          fromMain: false,
+          ...(to === undefined ? {} : { to }),
+        };
+        await storage.completeRun({ ...completion(id), delivery });
+      }
+    }
+    const textsOf = (entries: readonly { readonly delivery?: { readonly text: string } }[]) =>
+      entries.map(({ delivery }) => delivery?.text);
+
+    test('gives of each recipient only the first that has not ended, in the order of arrival', async () => {
+      const { storage } = await fresh();
+      await deliveries(storage, ['x', 'x', 'y', 'x', 'y']);
+      const take = async (nowMs = NOW) => await storage.claimOutbox({ nowMs, limit: 10 });
+      const [first, other] = await take();
+      expect(textsOf([first!, other!])).toEqual(['0', '2']);
+      expect(await take()).toEqual([]);
+      // One that waits for its next attempt lets nobody pass; another recipient goes on.
+      await storage.requeueOutbox(first!.id, failure(NOW + 1000));
+      await storage.completeOutbox(other!.id, { state: 'completed', nowMs: NOW });
+      expect(textsOf(await take())).toEqual(['4']);
+      expect(await storage.nextDueAt()).toBe(NOW + 1000);
+      const [again] = await take(NOW + 1000);
+      expect(again).toMatchObject({ id: first!.id, attempts: 2 });
+      expect(await storage.listOutbox({ limit: 9, state: 'queued' })).toMatchObject([
+        { isBehind: true },
+        { isBehind: true },
+      ]);
+      // Given up, it frees the next; begun anew by somebody it goes first again.
+      const error = { code: 'x', message: '' };
+      await storage.deadLetterOutbox(again!.id, { error, nowMs: NOW });
+      const [second] = await take();
+      expect(second?.delivery?.text).toBe('1');
+      await storage.retry({ kind: 'ids', ids: [again!.id] }, NOW);
+      await storage.requeueOutbox(second!.id, failure(NOW));
+      expect(textsOf(await take())).toEqual(['0']);
+      expect(await storage.verify()).toEqual([]);
+      // Dropped, too.
+      await storage.completeOutbox(first!.id, { state: 'completed', nowMs: NOW });
+      await storage.drop({ kind: 'ids', ids: [second!.id] }, NOW, (run) => dropEnding(run));
+      expect(textsOf(await take())).toEqual(['3']);
+      expect(await storage.verify()).toEqual([]);
+    });
+
+    test('counts no attempt of which nothing was sent, and learns whom a delivery is for', async () => {
+      const { storage } = await fresh();
+      await deliveries(storage, [undefined, 'x', undefined]);
+      const take = async () => await storage.claimOutbox({ nowMs: NOW, limit: 10 });
+      const [unknown, known] = await take();
+      expect(textsOf([unknown!, known!])).toEqual(['0', '1']);
+      expect(await storage.putBackOutbox(known!.id, NOW)).toBe(true);
+      expect(await storage.addressOutbox(unknown!.id, 'slack\nx')).toBe(true);
+      // What is first to nobody now is the next unknown one, which stands behind both.
+      const [next, ...more] = await take();
+      expect([next?.delivery?.text, more]).toEqual(['2', []]);
+      expect(await storage.addressOutbox(next!.id, 'slack\nx')).toBe(false);
+      await storage.completeOutbox(unknown!.id, { state: 'completed', nowMs: NOW });
+      expect(await take()).toMatchObject([{ id: known!.id, attempts: 1 }]);
+      await storage.completeOutbox(known!.id, { state: 'completed', nowMs: NOW });
+      expect(await take()).toMatchObject([{ id: next!.id, attempts: 1 }]);
+      expect(await storage.verify()).toEqual([]);
+    });
+
     async function withDelivery(storage: Storage, parts: { fallback?: { channel: string } } = {}) {
       const run = agent();
       await storage.accept(work([run]));

@@ -1,9 +1,8 @@
 import type { DeliveryTarget } from '../../action.ts';
 import { defined } from '../../json.ts';
-import type { NewDelivery, OutboxRecord, Storage } from '../../storage/storage.ts';
+import { type NewDelivery, type OutboxRecord, recipientOf, type Storage } from '../../storage/storage.ts';
 import { type CallbackResult, postCallback } from './callback.ts';
 import { type DeliveryResult, questionText, sendChunks } from './delivery.ts';
-import { RecipientQueues } from './recipient-queues.ts';
 import { codeOf } from '../../telemetry/telemetry.ts';
 import { CutOff } from '../cut-off.ts';
 import { makeFailureSummary } from '../summary.ts';
@@ -16,9 +15,8 @@ import { within } from '../../timers/timers.ts';
 
 /** Deliveries and callbacks under way at most. */
 const MAX_SENDING = 16;
-/** Entries held at most, with those that wait for an earlier one to the same recipient, and their bytes. */
-const MAX_HELD = 5_000;
-const MAX_HELD_BYTES = 64_000_000;
+/** How soon one is looked at again to whose recipient another one is being sent. */
+const BUSY_MS = 200;
 
 export interface OutboxCounters {
   sent: number;
@@ -40,6 +38,8 @@ interface Sending {
   readonly signal: AbortSignal;
 }
 
+/** Where the main session stands; absent where only callbacks are called. */
+type LastTarget = ReturnType<Storage['findLastTarget']> | undefined;
 type OutboxEnd = Parameters<Storage['completeOutbox']>[1];
 
 const INTERRUPTED: AttemptError = { code: 'interrupted', message: 'the service ended while it was sending' };
@@ -57,20 +57,22 @@ const OF_A_FAILURE: AttemptError = {
 
 /**
  * Brings deliveries and callbacks to their end, each with attempts of its own. Deliveries to one recipient go one
- * after the other, so that their chunks never mix; a slow recipient takes no place from others.
+ * after the other, in their order, also where one has to be tried again: the store gives the first one alone. So a
+ * claim begins what it takes, and an attempt is one that may have sent something.
  */
 export class Outbox {
   readonly #context: GatewayContext;
   readonly #held = new Map<string, Promise<void>>();
-  readonly #queues: RecipientQueues;
+  /** Recipients to whom something is being sent. */
+  readonly #sending = new Set<string>();
+  /** Until when a platform asked for a pause; monotonic. */
+  readonly #pausedUntil = new Map<string, number>();
   readonly #cutOff = new CutOff();
   readonly counters: OutboxCounters = { sent: 0, skipped: 0, dead: 0, repeated: 0 };
   #isStopping = false;
-  #heldBytes = 0;
 
   constructor(context: GatewayContext) {
     this.#context = context;
-    this.#queues = new RecipientQueues(context.wake);
   }
 
   get active(): number {
@@ -87,8 +89,8 @@ export class Outbox {
    * twice, the ones on record do not. Only who leads sends deliveries: so those to one recipient keep their order.
    */
   async claim(isLeader: boolean): Promise<void> {
-    const limit = Math.min(MAX_SENDING - this.#held.size + this.#queues.waiting, MAX_HELD - this.#held.size);
-    if (limit <= 0 || this.#heldBytes > MAX_HELD_BYTES) return;
+    const limit = MAX_SENDING - this.#held.size;
+    if (limit <= 0) return;
     const { signal } = this.#cutOff;
     const entries = await this.#context.storage.claimOutbox({
       nowMs: this.#context.now(),
@@ -97,13 +99,15 @@ export class Outbox {
     });
     // The lease was lost meanwhile: they are taken over like any others.
     if (signal.aborted) return;
-    for (const entry of entries) this.#begin(entry, signal);
+    const first = entries.find(({ kind }) => kind === 'delivery');
+    // One for all, so that they go on in their order.
+    const last = first && this.#persist(first, () => this.#context.storage.findLastTarget());
+    for (const entry of entries) this.#begin(entry, signal, last);
   }
 
   /** Waits for what is being sent; what is left after the grace is cut off. */
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
-    this.#queues.stop();
     await within(this.#settled(), graceMs);
     this.abort();
     await this.#settled();
@@ -122,10 +126,9 @@ export class Outbox {
     await Promise.all(this.#held.values());
   }
 
-  #begin(entry: OutboxRecord, signal: AbortSignal): void {
-    const bytes = (entry.delivery?.text ?? entry.callback?.body ?? '').length;
-    this.#heldBytes += bytes;
-    const attempt = entry.kind === 'callback' ? this.#call(entry, signal) : this.#deliver(entry, signal);
+  #begin(entry: OutboxRecord, signal: AbortSignal, last: LastTarget): void {
+    const attempt =
+      entry.kind === 'callback' ? this.#call(entry, signal) : this.#deliver(entry, signal, last);
     const done = attempt
       .catch((error: unknown) => {
         this.#context.log.error(
@@ -135,7 +138,6 @@ export class Outbox {
       })
       .finally(() => {
         this.#held.delete(entry.id);
-        this.#heldBytes -= bytes;
         this.#context.wake();
       });
     this.#held.set(entry.id, done);
@@ -143,13 +145,13 @@ export class Outbox {
 
   // --- deliveries ---------------------------------------------------------------------------------------------------
 
-  async #deliver(entry: OutboxRecord, signal: AbortSignal): Promise<void> {
+  async #deliver(entry: OutboxRecord, signal: AbortSignal, lastTarget: LastTarget): Promise<void> {
     const { delivery } = entry;
     if (delivery === undefined) return;
     const { settings, channels } = this.#context.configuration();
     // What has begun in one place ends there, wherever `last` leads meanwhile.
     const wanted = entry.chunksSent > 0 ? (entry.target ?? delivery) : delivery;
-    const last = await this.#persist(entry, () => this.#context.storage.findLastTarget());
+    const last = await lastTarget;
     const target = resolveTarget(wanted, last, settings);
     switch (target.kind) {
       case 'no-channel':
@@ -166,10 +168,31 @@ export class Outbox {
           return this.#skip(entry, target.channel, TO_A_MACHINE);
         if (delivery.isOfFailure === true && isOfSenders(target, last, this.#context.configuration()))
           return this.#keep(entry, target.channel);
-        return this.#queues.run(queueOf(target), () =>
-          this.#send(entry, { target, delivery, channels, signal }),
-        );
+        return this.#sendInTurn(entry, { target, delivery, channels, signal });
     }
+  }
+
+  /** Sends it where nothing else is being sent to its recipient, and nothing earlier waits for that. */
+  async #sendInTurn(entry: OutboxRecord, sending: Sending): Promise<void> {
+    const recipient = recipientOf(sending.target);
+    const waitMs = this.#sending.has(recipient) ? BUSY_MS : this.#pauseOf(recipient);
+    if (waitMs > 0 || this.#isStopping || sending.signal.aborted) return this.#putBack(entry, waitMs);
+    this.#sending.add(recipient);
+    try {
+      // Where it was not known before, or another recipient is the last one now.
+      const isFirst =
+        entry.recipient === recipient ||
+        (await this.#persist(entry, () => this.#context.storage.addressOutbox(entry.id, recipient)));
+      if (isFirst) await this.#send(entry, sending);
+    } finally {
+      this.#sending.delete(recipient);
+    }
+  }
+
+  #pauseOf(recipient: string): number {
+    const nowMs = performance.now();
+    for (const [paused, untilMs] of this.#pausedUntil) if (untilMs <= nowMs) this.#pausedUntil.delete(paused);
+    return (this.#pausedUntil.get(recipient) ?? nowMs) - nowMs;
   }
 
   async #skip(entry: OutboxRecord, channel: string, { code, message }: AttemptError): Promise<void> {
@@ -189,8 +212,6 @@ export class Outbox {
 
   async #send(entry: OutboxRecord, sending: Sending): Promise<void> {
     const { target, signal } = sending;
-    // Its turn comes when the service stops: nothing of it has gone out.
-    if (this.#isStopping || signal.aborted) return this.#requeue(entry, INTERRUPTED, 0);
     const { asks } = sending.delivery;
     const runs = asks && (await this.#persist(entry, () => this.#context.storage.findAsked(asks)));
     const question = runs && questionText(runs, asks, this.#context.configuration().approvalLink);
@@ -198,7 +219,9 @@ export class Outbox {
     const result = await this.#trySend(entry, sending, question);
     // What is given up at once is told with that.
     if (result.kind !== 'failed') this.#logAttempt(entry, result, target.channel);
-    if (wasCutOff(result, signal)) return this.#requeue(entry, INTERRUPTED, 0);
+    // We ended the attempt ourselves: the next start takes it up, as it does after a kill.
+    if (signal.aborted && result.kind === 'retry') return this.#putBack(entry, 0);
+    if (signal.aborted && result.kind === 'ambiguous') return this.#requeue(entry, INTERRUPTED, 0);
     return this.#conclude(entry, sending, result);
   }
 
@@ -209,7 +232,8 @@ export class Outbox {
         return this.#recordSent(entry, sending, result.refusedFormat);
       case 'retry':
         if (result.retryAfterMs !== undefined) {
-          this.#queues.hold(queueOf(target), Math.min(result.retryAfterMs, MAX_RETRY_AFTER_MS));
+          const pauseMs = Math.min(result.retryAfterMs, MAX_RETRY_AFTER_MS);
+          this.#pausedUntil.set(recipientOf(target), performance.now() + pauseMs);
         }
         return this.#repeat(entry, result, result);
       case 'failed':
@@ -262,6 +286,7 @@ export class Outbox {
 
   async #call(entry: OutboxRecord, signal: AbortSignal): Promise<void> {
     if (entry.callback === undefined) return;
+    if (signal.aborted) return this.#putBack(entry, 0);
     const { settings, readReference } = this.#context.configuration();
     const result = await postCallback(entry.callback, {
       id: entry.id,
@@ -318,6 +343,11 @@ export class Outbox {
     await this.#persist(entry, (nowMs) =>
       this.#context.storage.requeueOutbox(entry.id, { code, message, retryAt: nowMs + delayMs, nowMs }),
     );
+  }
+
+  /** Nothing of it was sent: that is no attempt. */
+  async #putBack(entry: OutboxRecord, delayMs: number): Promise<void> {
+    await this.#persist(entry, (nowMs) => this.#context.storage.putBackOutbox(entry.id, nowMs + delayMs));
   }
 
   async #giveUp(
@@ -384,15 +414,6 @@ function perhapsArrived({ code, message }: AttemptError): AttemptError {
 
 function notConfigured(message: string): DeliveryResult {
   return { kind: 'failed', code: 'not_configured', message };
-}
-
-/** Whether we ended an attempt ourselves: the next start takes it up, as it does after a kill. */
-function wasCutOff({ kind }: DeliveryResult, { aborted }: AbortSignal): boolean {
-  return aborted && (kind === 'retry' || kind === 'ambiguous');
-}
-
-function queueOf({ channel, to }: { readonly channel: string; readonly to: string }): string {
-  return `${channel}\n${to}`;
 }
 
 function channelOf({ kind, delivery }: OutboxRecord): string {

@@ -1,16 +1,15 @@
 import type { OutboxResult } from '../records.ts';
-import { moveLastTarget } from './outbox-rows.ts';
+import { moveLastTarget, type Placed, stepUp } from './outbox-rows.ts';
 import type { Question } from './statements.ts';
 import { OUTBOX } from './states.ts';
 import type { Store } from './store.ts';
 
 /** An `ActiveEntry` that this process holds. */
 export const FIND_ACTIVE = `SELECT seq, run_id AS "runId", mapping_id AS "mappingId", session_key AS "sessionKey",
-  last_set AS "lastSet" FROM outbox WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
+  last_set AS "lastSet", recipient FROM outbox WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
 export const END_ENTRY = `UPDATE outbox SET state = ?, error_code = ?, error_message = ?, target = ?, ended_at = ? WHERE seq = ?`;
 
-export interface ActiveEntry {
-  readonly seq: number;
+export interface ActiveEntry extends Placed {
   readonly runId: string;
   readonly mappingId: string;
   readonly sessionKey: string;
@@ -46,5 +45,6 @@ function complete(store: Store, entry: ActiveEntry, result: OutboxResult): void 
   const [code, message] = [note?.code ?? null, note?.message ?? null];
   store.sql.post(END_ENTRY, state, code, message, where, Math.round(nowMs), entry.seq);
   store.counters.endedOutbox += 1;
+  stepUp(store, entry);
   if (lastTarget !== undefined) moveLastTarget(store, lastTarget, { lastSet: entry.lastSet, nowMs });
 }

@@ -3,8 +3,8 @@ import { both, by } from './dialects.ts';
 import { OUTBOX } from './states.ts';
 import type { Question } from './statements.ts';
 
-const DUE = both`SELECT seq FROM outbox ${by('outbox_queued')} WHERE state = ${OUTBOX.queued} AND due_at <= ?
-  ORDER BY due_at, seq LIMIT ?`;
+const DUE = both`SELECT seq FROM outbox ${by('outbox_next')} WHERE state = ${OUTBOX.queued} AND behind = 0
+  AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
 const DUE_CALLBACKS = both`SELECT seq FROM outbox ${by('outbox_queued_callbacks')}
   WHERE state = ${OUTBOX.queued} AND kind = 'callback' AND due_at <= ? ORDER BY due_at, seq LIMIT ?`;
 

@@ -31,6 +31,11 @@ const invariants = (totals: string): readonly (readonly [finding: string, text: 
     both`SELECT count(*) AS broken FROM runs AS behind WHERE state = ${RUN.blocked} AND NOT ${hasHead('behind.line')}`,
   ],
   [
+    'deliveries that wait for no earlier one',
+    `SELECT count(*) AS broken FROM outbox AS waiting WHERE state = ${OUTBOX.queued} AND behind = 1 AND NOT EXISTS (
+       SELECT 1 FROM outbox WHERE recipient = waiting.recipient AND state <= ${OUTBOX.active} AND behind = 0)`,
+  ],
+  [
     'runs without an action',
     'SELECT count(*) AS broken FROM runs WHERE seq NOT IN (SELECT seq FROM run_actions)',
   ],

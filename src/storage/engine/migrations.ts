@@ -159,6 +159,24 @@ INSERT INTO recent_costs SELECT day * 1440, mapping_id, sum(input_tokens), sum(o
   WHERE day = (SELECT max(day) FROM costs) GROUP BY day, mapping_id;
 `;
 
+/**
+ * Deliveries to one recipient (channel, line break, recipient; callbacks have none) are sent in the order of `seq`: one
+ * that stands `behind` another that has not ended is not looked at by a claim. The first one stands behind none.
+ */
+const RECIPIENTS = both`
+ALTER TABLE outbox ADD COLUMN recipient TEXT;
+ALTER TABLE outbox ADD COLUMN behind INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX outbox_of_recipient ON outbox (recipient, behind, seq) WHERE recipient IS NOT NULL AND state <= 1;
+CREATE INDEX outbox_next ON outbox (due_at, seq) WHERE state = 0 AND behind = 0;
+UPDATE outbox SET recipient = ${{
+  sqlite: "(body ->> 'channel') || char(10) || coalesce(body ->> 'to', '')",
+  postgres: "(body::json ->> 'channel') || chr(10) || coalesce(body::json ->> 'to', '')",
+}} WHERE kind = 'delivery' AND (state <= 1 OR state = 4);
+UPDATE outbox SET behind = 1 WHERE state = 0 AND seq IN (SELECT seq FROM (
+  SELECT seq, row_number() OVER (PARTITION BY recipient ORDER BY seq) AS place FROM outbox
+  WHERE recipient IS NOT NULL AND state <= 1) AS waiting WHERE place > 1);
+`;
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -178,6 +196,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 13, postgres: 11, sql: UNKNOWN_COSTS },
   { sqlite: 14, postgres: 12, sql: NUMBERS },
   { sqlite: 15, postgres: 13, sql: RECENT_COSTS },
+  { sqlite: 16, postgres: 14, sql: RECIPIENTS },
 ];
 
 /** The newest version that is known. */

@@ -5,12 +5,12 @@ import type {
   OutboxProgress,
   OutboxResult,
 } from '../records.ts';
-import { both, listed } from './dialects.ts';
+import { both, by, listed } from './dialects.ts';
 import { outboxQuestions } from './due-entries.ts';
 import { OUTBOX_COLUMNS, type OutboxRow } from './rows.ts';
 import { insertSummary } from './event-rows.ts';
 import { type ActiveEntry, completeEntries, END_ENTRY, FIND_ACTIVE } from './complete-entries.ts';
-import { insertDelivery } from './outbox-rows.ts';
+import { insertDelivery, stepIn, stepUp } from './outbox-rows.ts';
 import { OUTBOX } from './states.ts';
 import type { Store } from './store.ts';
 
@@ -22,6 +22,10 @@ const RECORDS = both`SELECT ${OUTBOX_COLUMNS} WHERE seq IN ${listed('?', 'bigint
 const PROGRESS = `UPDATE outbox SET chunks_sent = ?, target = ? WHERE id = ? AND state = ${OUTBOX.active} AND holder = ?`;
 const REQUEUE = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = ?, error_code = ?, error_message = ?
   WHERE seq = ?`;
+const PUT_BACK = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = ?, attempts = attempts - 1 WHERE seq = ?`;
+/** One to the same recipient stands before it. */
+const HAS_EARLIER = both`SELECT 1 FROM outbox ${by('outbox_of_recipient')}
+  WHERE recipient = ? AND state <= ${OUTBOX.active} AND behind = 0 AND seq < ?`;
 
 export function claimOutbox({ sql, counters, holder }: Store, options: ClaimOutboxOptions): OutboxRow[] {
   const [due = []] = sql.allOf<{ seq: number }>(outboxQuestions(options));
@@ -44,16 +48,39 @@ export function completeOutbox(store: Store, outboxId: string, result: OutboxRes
   return completeEntries(store, [[outboxId, result]])[0] === true;
 }
 
-export function requeueOutbox(
-  { sql, counters, holder }: Store,
-  outboxId: string,
-  failure: AttemptFailure,
-): boolean {
+export function requeueOutbox(store: Store, outboxId: string, failure: AttemptFailure): boolean {
+  const { sql, counters, holder } = store;
   const entry = sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, holder);
   if (entry === undefined) return false;
   sql.post(REQUEUE, Math.round(failure.retryAt), failure.code, failure.message, entry.seq);
   counters.queuedOutbox += 1;
+  stepIn(store, entry);
   return true;
+}
+
+/** As if it had not been claimed: nothing of it was sent. */
+export function putBackOutbox(store: Store, outboxId: string, retryAt: number): boolean {
+  const entry = store.sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, store.holder);
+  if (entry === undefined) return false;
+  putBack(store, entry, retryAt);
+  return true;
+}
+
+/** Says whom a claimed delivery is for; where another one to them stands before it, it is put back. */
+export function addressOutbox(store: Store, outboxId: string, recipient: string): boolean {
+  const entry = store.sql.find<ActiveEntry>(FIND_ACTIVE, outboxId, store.holder);
+  if (entry === undefined) return false;
+  const isFirst = store.sql.find(HAS_EARLIER, recipient, entry.seq) === undefined;
+  if (isFirst) stepIn(store, { ...entry, recipient });
+  else putBack(store, { ...entry, recipient }, 0);
+  stepUp(store, entry);
+  return isFirst;
+}
+
+function putBack(store: Store, entry: ActiveEntry, retryAt: number): void {
+  store.sql.post(PUT_BACK, Math.round(retryAt), entry.seq);
+  store.counters.queuedOutbox += 1;
+  stepIn(store, entry);
 }
 
 export function deadLetterOutbox(store: Store, outboxId: string, deadLetter: OutboxDeadLetter): boolean {
@@ -64,6 +91,7 @@ export function deadLetterOutbox(store: Store, outboxId: string, deadLetter: Out
   sql.post(END_ENTRY, OUTBOX.dead, error.code, error.message, null, Math.round(nowMs), entry.seq);
   counters.deadOutbox += 1;
   counters.endedOutbox += 1;
+  stepUp(store, entry);
   if (summary !== undefined) insertSummary(store, summary, { runId: null, nowMs });
   if (fallback !== undefined) insertDelivery(store, fallback, { ...entry, nowMs });
   return true;

@@ -32,7 +32,7 @@ const KEY_ONLY_ID = 'SELECT key_only_id AS "isKeyOnly" FROM sessions WHERE owner
 const nextDue = (totals: string): Sql => both`SELECT min(at) AS at FROM (
   SELECT (SELECT 0 FROM runs ${by('runs_ready_in_order')} WHERE state = ${RUN.ready} LIMIT 1) AS at
   UNION ALL SELECT (SELECT min(due_at) FROM runs ${by('runs_waiting')} WHERE state = ${RUN.waiting})
-  UNION ALL SELECT (SELECT min(due_at) FROM outbox ${by('outbox_queued')} WHERE state = ${OUTBOX.queued})
+  UNION ALL SELECT (SELECT min(due_at) FROM outbox ${by('outbox_next')} WHERE state = ${OUTBOX.queued} AND behind = 0)
   UNION ALL SELECT heartbeat_at FROM ${totals}) AS due`;
 
 const timeOf = ([rows]: Answers): number | null => (rows as readonly At[])[0]?.at ?? null;

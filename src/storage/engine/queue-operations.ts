@@ -2,7 +2,7 @@ import { DROPPED, type DropEnding, type QueueSelection, type RetryRows } from '.
 import { earlierOf } from './earlier-endings.ts';
 import { both } from './dialects.ts';
 import { askForHeartbeat, countPending, withdrawSummary } from './event-rows.ts';
-import { insertCallback } from './outbox-rows.ts';
+import { insertCallback, type Placed, stepIn, stepUp } from './outbox-rows.ts';
 import { conditionOf } from './row-queries.ts';
 import { countRun, endRuns, findRunHead } from './run-rows.ts';
 import { makeDue } from './session-queue.ts';
@@ -15,7 +15,7 @@ const HURRY_RUN = 'UPDATE runs SET due_at = ? WHERE seq = ?';
 const REVIVE_RUN = `UPDATE runs SET state = ${RUN.waiting}, due_at = ?, attempts = 0, outcome = NULL, ended_at = NULL,
   reply = NULL, usage = NULL, approval = NULL, exempt = 0, earlier = ? WHERE seq = ?`;
 const EXEMPT_RUN = 'UPDATE runs SET exempt = 1 WHERE seq = ?';
-const FIND_ENTRY = 'SELECT seq, state FROM outbox WHERE id = ?';
+const FIND_ENTRY = 'SELECT seq, state, recipient FROM outbox WHERE id = ?';
 const HURRY_ENTRY = 'UPDATE outbox SET due_at = ? WHERE seq = ?';
 const REVIVE_ENTRY = `UPDATE outbox SET state = ${OUTBOX.queued}, due_at = ?, attempts = 0, ended_at = NULL
   WHERE seq = ?`;
@@ -125,12 +125,14 @@ interface Found {
   readonly state: number;
 }
 
-function retryEntry({ sql, counters }: Store, id: string, nowMs: number): boolean {
-  const entry = sql.find<Found>(FIND_ENTRY, id);
+function retryEntry(store: Store, id: string, nowMs: number): boolean {
+  const { sql, counters } = store;
+  const entry = sql.find<Found & Placed>(FIND_ENTRY, id);
   if (entry?.state === OUTBOX.queued) {
     sql.post(HURRY_ENTRY, Math.round(nowMs), entry.seq);
   } else if (entry?.state === OUTBOX.dead) {
     sql.post(REVIVE_ENTRY, Math.round(nowMs), entry.seq);
+    stepIn(store, entry);
     counters.deadOutbox -= 1;
     counters.endedOutbox -= 1;
     counters.queuedOutbox += 1;
@@ -140,10 +142,12 @@ function retryEntry({ sql, counters }: Store, id: string, nowMs: number): boolea
   return true;
 }
 
-function dropEntry({ sql, counters }: Store, id: string, nowMs: number): boolean {
-  const entry = sql.find<Found>(FIND_ENTRY, id);
+function dropEntry(store: Store, id: string, nowMs: number): boolean {
+  const { sql, counters } = store;
+  const entry = sql.find<Found & Placed>(FIND_ENTRY, id);
   if (entry?.state !== OUTBOX.queued && entry?.state !== OUTBOX.dead) return false;
   sql.post(DROP_ENTRY, DROPPED.code, DROPPED.message, Math.round(nowMs), entry.seq);
+  stepUp(store, entry);
   if (entry.state === OUTBOX.dead) {
     counters.deadOutbox -= 1;
   } else {

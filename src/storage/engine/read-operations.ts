@@ -70,7 +70,7 @@ const FILES = both`SELECT hash, content FROM generation_files WHERE hash IN ${li
 const nextRetry = (totals: string): Sql => both`SELECT min(at) AS at FROM (
   SELECT (SELECT min(due_at) FROM runs ${by('runs_waiting')} WHERE state = ${RUN.waiting}
     AND (gather_until IS NULL OR attempts > 0 OR accepted_at > ?)) AS at
-  UNION ALL SELECT (SELECT min(due_at) FROM outbox ${by('outbox_queued')} WHERE state = ${OUTBOX.queued})
+  UNION ALL SELECT (SELECT min(due_at) FROM outbox ${by('outbox_next')} WHERE state = ${OUTBOX.queued} AND behind = 0)
   UNION ALL SELECT heartbeat_at FROM ${totals}) AS due`;
 const HOLDS = `SELECT runner, model, since, code, message, retry_at AS "retryAt", tries FROM runner_holds
   ORDER BY since, runner, model`;

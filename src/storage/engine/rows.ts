@@ -22,6 +22,8 @@ import type {
   TokenUsage,
 } from '../records.ts';
 
+import { OUTBOX } from './states.ts';
+
 /** Rows as the engine sends them: JSON stays text until the host reads it. */
 export interface RunRow {
   readonly seq: number;
@@ -89,11 +91,13 @@ export interface OutboxRow {
   readonly errorCode: string | null;
   readonly errorMessage: string | null;
   readonly body: string;
+  readonly recipient: string | null;
+  readonly behind: number;
 }
 
 export const OUTBOX_COLUMNS = `seq, id, kind, run_id AS "runId", state, attempts, chunks_sent AS "chunksSent",
   created_at AS "createdAt", due_at AS "dueAt", ended_at AS "endedAt", target, error_code AS "errorCode",
-  error_message AS "errorMessage", body FROM outbox`;
+  error_message AS "errorMessage", body, recipient, behind FROM outbox`;
 
 export interface EventRow {
   readonly seq: number;
@@ -186,6 +190,8 @@ export function toOutbox(row: OutboxRow): OutboxRecord {
     dueAt: row.dueAt,
     ...(row.kind === 'delivery' ? { delivery: body as NewDelivery } : { callback: body as NewCallback }),
     ...(row.target !== null && { target: JSON.parse(row.target) as DeliveryTarget }),
+    ...(row.recipient !== null && { recipient: row.recipient }),
+    ...(row.behind === 1 && row.state === OUTBOX.queued && { isBehind: true as const }),
     ...lastError(row),
     ...(row.endedAt !== null && { endedAt: row.endedAt }),
   };
