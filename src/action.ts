@@ -166,6 +166,10 @@ export interface RetrySettings {
   readonly delaySeconds: number;
 }
 
+/** What becomes of a run that was under way when the service ended: it is begun again, or it has ended. */
+export const AFTER_CRASH = ['again', 'never'] as const;
+export type AfterCrash = (typeof AFTER_CRASH)[number];
+
 /** A system event to be queued for the main session. Its text is raw; the heartbeat wraps what it drains. */
 export interface WakeAction {
   readonly kind: 'wake';
@@ -238,6 +242,8 @@ export interface AgentAction {
   readonly approve?: ApprovalRequest;
   /** Absent: a run that began and failed has ended. */
   readonly retry?: RetrySettings;
+  /** Absent: as its runner is. */
+  readonly afterCrash?: AfterCrash;
   readonly origin: ActionOrigin;
 }
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { SUMMARY_MODES, WAKE_MODES } from '../action.ts';
+import { AFTER_CRASH, SUMMARY_MODES, WAKE_MODES } from '../action.ts';
 import { mailSchema } from './mail-schema.ts';
 import { secretSchema } from './runner-schema.ts';
 import { text, whole } from './schema-values.ts';
@@ -70,6 +70,12 @@ export const hooksSchema = z.strictObject({
         .enum(SUMMARY_MODES)
         .default('always')
         .describe('When the main session gets a line about a run.'),
+      afterCrash: z
+        .enum(AFTER_CRASH)
+        .exactOptional()
+        .describe(
+          'Experimental: whether a run that was under way when the service ended is begun again; default never for a coding agent with access edit or full, and again for all others.',
+        ),
       limits: z
         .strictObject({
           runsPerHour: whole(1, 100_000)

@@ -101,6 +101,7 @@ function bodyLines(action: Action, told: Told): string[] {
         ...debounceLines(action),
         ...maxRunsLines(action),
         ...retryLines(action),
+        ...afterCrashLines(action),
         ...approvalLines(action),
         ...shared,
         ...promptLines(action.prompt, told.nonce),
@@ -152,6 +153,13 @@ function retryLines({ retry }: AgentAction): string[] {
   if (retry === undefined) return [];
   const { on, attempts, delaySeconds } = retry;
   return [`  retry after ${inWords(on, 'or')}: ${attempts} attempts in all, ${spanOf(delaySeconds)} apart`];
+}
+
+function afterCrashLines({ afterCrash }: AgentAction): string[] {
+  if (afterCrash === undefined) return [];
+  const what =
+    afterCrash === 'again' ? 'is begun again' : 'has ended, and is begun again by sluice queue retry';
+  return [`  afterCrash ${afterCrash}: a run that was under way when the service ended ${what}`];
 }
 
 function approvalLines({ approve }: AgentAction): string[] {

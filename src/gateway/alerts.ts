@@ -38,13 +38,17 @@ export class Alerts {
 
   /**
    * Notes a failure with its reason, in words that may leave the service. Of all that failed by it (the runner, and the
-   * mapping whose run it was) the first that is due is told: one cause is one message.
+   * mapping whose run it was) the first that is due is told: one cause is one message. `isAtOnce`: however often it failed.
    */
-  failed(subjects: readonly AlertSubject[], reason: string): void {
+  failed(
+    subjects: readonly AlertSubject[],
+    reason: string,
+    { isAtOnce = false }: { readonly isAtOnce?: boolean } = {},
+  ): void {
     const failing = subjects.flatMap((subject) => this.#count(subject, reason) ?? []);
     const { alerts } = this.#context.configuration().settings.gateway;
     if (alerts === undefined || failing.some(({ told }) => told === reason)) return;
-    const due = failing.find(({ told, count }) => told === undefined && count >= alerts.after);
+    const due = failing.find(({ told, count }) => told === undefined && (isAtOnce || count >= alerts.after));
     if (due === undefined) return;
     due.told = reason;
     const times = due.count === 1 ? 'once' : `${due.count} times in a row`;

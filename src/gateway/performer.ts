@@ -1,9 +1,10 @@
 import { endProcessTree, removeWorkspaces } from '../runners/runners.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
+import { RUN_ENDED_BY_CRASH } from './after-crash.ts';
 import { CutOff } from './cut-off.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
 import type { GatewayContext } from './gateway-context.ts';
-import { RUN_ENDED_BY_CRASH, RunAttempts, type RunCounters } from './run-attempts.ts';
+import { RunAttempts, type RunCounters } from './run-attempts.ts';
 import { targetOf } from './run-turn.ts';
 import { RunWaiters } from './run-waiters.ts';
 import { within } from '../timers/timers.ts';
@@ -64,7 +65,7 @@ export class Performer {
     const isEnded = await endProcessTree({ runId: run.id, own: false, ...mark }, RECOVERY_GRACE_MS);
     if (!isEnded)
       this.#context.log.error({ runId: run.id }, 'processes of an interrupted run could not be ended');
-    await this.#attempts.crashed(run);
+    await this.#attempts.recover(run);
   }
 
   /** Gives up what nobody has approved, whatever it would have to wait for. */

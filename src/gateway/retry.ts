@@ -6,7 +6,7 @@ import type { RunOutcome } from '../storage/storage.ts';
  *
  * A run that started is not repeated for its own failure: an agent may have acted before it failed, and a second
  * attempt would act twice. Three things repeat it: proof that nothing ran, the end of this process, which leaves nobody
- * who knows, and `retry` of its mapping, whose author says that its agent may act twice. Where nothing ran because the agent is away, the attempt does not even count
+ * who knows (`afterCrash`), and `retry` of its mapping, whose author says that its agent may act twice. Where nothing ran because the agent is away, the attempt does not even count
  * (`runner-holds.ts`), nor does one that an orderly stop ended. Deliveries repeat on proof of non-delivery only; callbacks may always repeat, because
  * their receivers tell repeats by `webhook-id`.
  */

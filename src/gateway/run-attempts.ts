@@ -1,14 +1,16 @@
-import {
-  COST_UNKNOWN,
-  failedTurn,
-  tellsMoney,
-  type RunnerOptions,
-  type TurnResult,
-} from '../runners/runners.ts';
+import { failedTurn, type RunnerOptions, type TurnResult } from '../runners/runners.ts';
 import type { AgentRun, AttemptFailure, RunDeadLetter } from '../storage/storage.ts';
 import { codeOf } from '../telemetry/telemetry.ts';
+import {
+  BEGUN_BY_HAND,
+  ENDED_BEFORE,
+  isBegunOnce,
+  mayHaveBegun,
+  RUN_ENDED_BY_CRASH,
+  usedUntilCrash,
+  withCost,
+} from './after-crash.ts';
 import type { CutOff } from './cut-off.ts';
-import type { AlertSubject } from './alerts.ts';
 import { makeCompletion } from './completion.ts';
 import { pinTarget } from './delivery-target.ts';
 import type { GatewayConfiguration } from './gateway-base.ts';
@@ -17,17 +19,13 @@ import { persist } from './persist.ts';
 import { decideRepeat, isRetried, type RetryPolicy } from './retry.ts';
 import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
 import { shownError } from './summary.ts';
+import { subjectsOf, toldOf } from './run-words.ts';
 import type { RunWaiters } from './run-waiters.ts';
 import type { HoldReason, RunTarget } from './runner-holds.ts';
 import { makeRunTurn, targetOf } from './run-turn.ts';
 import { notConfigured, takeTurn, unknownRunner } from './take-turn.ts';
 
 const HOUR_MS = 3_600_000;
-/** Nobody knows how far the run got. */
-export const RUN_ENDED_BY_CRASH: RunError = {
-  code: 'interrupted',
-  message: 'the service ended while the run was active',
-};
 /** As a turn that failed: it may be begun again. */
 const CANCELLED: RunError = { code: 'cancelled', message: 'ended by the operator while it was under way' };
 const NO_REASON: RunError = { code: 'error', message: 'the turn failed' };
@@ -115,24 +113,32 @@ export class RunAttempts {
    */
   async #interrupted(run: AgentRun, result: TurnResult, { runner }: RunTarget): Promise<void> {
     const hasBegun = result.kind === 'completed';
-    if (hasBegun && !this.#cutOff.ended.aborted) return this.crashed(run);
-    const retryAt = this.#context.now();
-    const how = { retryAt, isHeld: true, hasBegun, runner, ...usageOf(result) };
-    await this.#requeue(run, withCost(RUN_ENDED_BY_CRASH, how), how);
+    const used = { runner, ...usageOf(result) };
+    if (hasBegun && (!this.#cutOff.ended.aborted || isBegunOnce(run, this.#context.configuration().settings)))
+      return this.#crashed(run, used);
+    const how = { retryAt: this.#context.now(), isHeld: true, hasBegun, ...used };
+    await this.#requeue(run, hasBegun ? withCost(RUN_ENDED_BY_CRASH, how) : ENDED_BEFORE, how);
   }
 
   /** The process that performed the run died, and the run may be why. */
-  async crashed(run: AgentRun): Promise<void> {
-    const decision = decideRepeat(this.#policyOf(run), run.attempts, { random: 0 });
+  async recover(run: AgentRun): Promise<void> {
     const { settings } = this.#context.configuration();
-    const { runner } = targetOf(run.action, settings);
-    const taker = settings.gateway.runners[runner];
-    const isTold = taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker);
-    const used = isTold ? { runner, usage: { isCostUnknown: true } as const } : {};
+    if (isBegunOnce(run, settings) && !mayHaveBegun(run, settings)) return this.putBack(run, ENDED_BEFORE);
+    await this.#crashed(run, usedUntilCrash(run, settings));
+  }
+
+  async #crashed(run: AgentRun, used: Pick<RunDeadLetter, 'usage' | 'runner'>): Promise<void> {
     const error = withCost(RUN_ENDED_BY_CRASH, used);
-    if (decision.kind === 'give-up') return this.#giveUp(run, error, used);
+    const final = isBegunOnce(run, this.#context.configuration().settings);
+    const decision = decideRepeat(this.#policyOf(run), run.attempts, { random: 0, final });
     // At once: a delay would let later runs of the same key overtake.
-    await this.#requeue(run, error, { retryAt: this.#context.now(), hasBegun: true, ...used });
+    if (decision.kind === 'repeat')
+      return this.#requeue(run, error, { retryAt: this.#context.now(), hasBegun: true, ...used });
+    if (!(await this.#giveUp(run, error, used))) return;
+    const subjects = subjectsOf(used.runner ?? '', run.action.origin.mappingId);
+    this.#context.alerts.failed(subjects, `${error.code}: ${error.message}${BEGUN_BY_HAND}`, {
+      isAtOnce: true,
+    });
   }
 
   /** Puts a claimed run back to where it stood, as if it had never been claimed. */
@@ -169,7 +175,7 @@ export class RunAttempts {
       return notConfigured(`the folder ${folder} is not in gateway.workFolders`);
     try {
       const turn = await makeRunTurn(run, runner, { settings, storage: this.#context.storage });
-      if (options.signal.aborted) return { kind: 'not-started', ...RUN_ENDED_BY_CRASH, final: false };
+      if (options.signal.aborted) return { kind: 'not-started', ...ENDED_BEFORE, final: false };
       return await takeTurn(runner, turn, options);
     } catch (error) {
       this.#context.log.error({ runId: run.id, code: codeOf(error) }, 'a run could not be prepared');
@@ -177,7 +183,10 @@ export class RunAttempts {
     }
   }
 
-  /** A process that is not on record is still found by its environment, so a failure here stops nothing. */
+  /**
+   * A process that is not on record is still found by its environment, so a failure here stops nothing, but for a run
+   * that is begun once: without the record nobody would know that it had begun.
+   */
   async #recordProcess(run: AgentRun, mark: Parameters<RunnerOptions['onProcess']>[0]): Promise<void> {
     try {
       await this.#context.storage.recordProcess(run.id, mark);
@@ -186,6 +195,7 @@ export class RunAttempts {
         { runId: run.id, code: codeOf(error) },
         'the process of a run could not be stored',
       );
+      if (isBegunOnce(run, this.#context.configuration().settings)) throw error;
     }
   }
 
@@ -284,7 +294,7 @@ export class RunAttempts {
       random: this.#context.random(),
       retryAfterMs,
     });
-    if (decision.kind === 'give-up') return this.#giveUp(run, { code, message });
+    if (decision.kind === 'give-up') return void (await this.#giveUp(run, { code, message }));
     await this.#requeue(run, { code, message }, { retryAt: this.#context.now() + decision.delayMs });
   }
 
@@ -302,7 +312,8 @@ export class RunAttempts {
     if (now() - Math.max(hold.since, run.acceptedAt) >= holdHours * HOUR_MS) {
       // The next in the queue has probably waited as long.
       holds.retryNow();
-      return this.#giveUp(run, { code, message: `${message} (it was waited for, ${holdHours} hours)` });
+      await this.#giveUp(run, { code, message: `${message} (it was waited for, ${holdHours} hours)` });
+      return;
     }
     await this.putBack(run, { code, message }, hold.model === undefined ? now() : hold.retryAt);
   }
@@ -323,20 +334,25 @@ export class RunAttempts {
     run: AgentRun,
     error: RunError,
     used: Pick<RunDeadLetter, 'usage' | 'runner'> = {},
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { ending, deadLetter } = deadEnding(run, error, this.#context.now());
     const isDone = await this.#persist(run, 'end', () =>
       this.#context.storage.deadLetterRun(run.id, { ...deadLetter, ...used }),
     );
     // One that had not begun was approved or given up meanwhile.
-    if (!isDone && run.state !== 'active') return;
+    if (!isDone && run.state !== 'active') return false;
     this.#counters.dead += 1;
     const { mappingId } = run.action.origin;
     const { runner } = targetOf(run.action, this.#context.configuration().settings);
     this.#context.metrics?.observeRun({ runner, mappingId, result: 'dead' });
     const { code, message } = shownError(error);
-    this.#context.log.error({ runId: run.id, mappingId, runner, code, reason: message }, 'run given up');
+    const pointer = code === RUN_ENDED_BY_CRASH.code ? BEGUN_BY_HAND : '';
+    this.#context.log.error(
+      { runId: run.id, mappingId, runner, code, reason: message },
+      `run given up${pointer}`,
+    );
     this.#waiters.settle(ending);
+    return isDone;
   }
 
   #persist<T>(run: AgentRun, what: string, write: () => Promise<T>): Promise<T> {
@@ -348,44 +364,6 @@ export class RunAttempts {
 const usageOf = (result: TurnResult): Pick<Completed, 'usage'> =>
   result.kind === 'completed' && result.usage !== undefined ? { usage: result.usage } : {};
 
-/** That its cost is not known, where that is so. */
-const withCost = ({ code, message }: RunError, { usage }: Pick<Completed, 'usage'>): RunError => ({
-  code,
-  message: message + (usage?.isCostUnknown === true ? COST_UNKNOWN : ''),
-});
-
 /** Whether a run that failed has an attempt left, as its mapping says. */
 const isTakenAgain = ({ action: { retry }, attempts }: AgentRun, result: Completed): boolean =>
   retry !== undefined && attempts < retry.attempts && isRetried(retry, result);
-
-/** Why nothing of a reply is seen. */
-function noteOn(reply: string, canReply: boolean): string {
-  if (reply.trim() === '') return '; its reply is empty';
-  return canReply ? '' : '; its reply is stored, as no channel is configured';
-}
-
-/** How the log and the alerts tell of a turn. */
-function toldOf(
-  result: TurnResult,
-  canReply: boolean,
-): {
-  readonly what: string;
-  readonly isWell: boolean;
-  readonly said: string;
-  readonly code: string | undefined;
-  readonly reason: string | undefined;
-} {
-  const error = result.kind === 'completed' ? result.error : result;
-  const shown = error === undefined ? undefined : shownError(error);
-  const why = { code: shown?.code, reason: shown?.message };
-  if (result.kind === 'not-started')
-    return { what: result.kind, isWell: false, said: 'run not started', ...why };
-  const isWell = result.outcome === 'ok' || result.outcome === 'forwarded';
-  const performed = `run performed${result.outcome === 'ok' ? noteOn(result.reply, canReply) : ''}`;
-  return { what: result.outcome, isWell, said: isWell ? performed : 'run failed', ...why };
-}
-
-function subjectsOf(runner: string, mappingId: string | undefined): readonly AlertSubject[] {
-  const subject = { kind: 'runner', name: runner } as const;
-  return mappingId === undefined ? [subject] : [subject, { kind: 'mapping', name: mappingId }];
-}

@@ -156,7 +156,7 @@ function describeRun(action: AgentAction, own: Taken | undefined): Record<string
 /** What a run has only where the mapping or the request says it. */
 function settingsOfRun(action: AgentAction): Record<string, unknown> {
   const { to, model, thinking, timeoutSeconds, summary, runner, cwd, fallback, callbackUrl } = action;
-  const { thread, dedupe, debounce, maxRuns, approve, retry } = action;
+  const { thread, dedupe, debounce, maxRuns, approve, retry, afterCrash } = action;
   return {
     to,
     thread,
@@ -182,6 +182,7 @@ function settingsOfRun(action: AgentAction): Record<string, unknown> {
       withinSeconds: approve.withinSeconds,
     },
     retry,
+    afterCrash,
   };
 }
 

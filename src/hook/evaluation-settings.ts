@@ -1,4 +1,4 @@
-import type { SummaryMode, WakeMode } from '../action.ts';
+import type { AfterCrash, SummaryMode, WakeMode } from '../action.ts';
 import type { RoutingTable, WorkLimits } from '../mapping/mapping.ts';
 
 /** Everything of the configuration that evaluation may depend on: plain data and pure functions, pinned per request. */
@@ -23,6 +23,7 @@ export interface EvaluationSettings {
     readonly wakeMode: WakeMode;
     readonly deliver: boolean;
     readonly summary: SummaryMode;
+    readonly afterCrash?: AfterCrash;
   };
   /** What becomes of a request that no mapping takes: 404, or 204 and nothing. */
   readonly unmatched: 'reject' | 'skip';

@@ -155,7 +155,9 @@ function prepareAgent(
     channel,
     origin,
   };
+  const afterCrash = mapping?.afterCrash ?? state.settings.defaults.afterCrash;
   if (summary !== 'always') action.summary = summary;
+  if (afterCrash !== undefined) action.afterCrash = afterCrash;
   if (to !== undefined) action.to = to;
   if (model !== undefined) action.model = model;
   if (thinking !== undefined) action.thinking = thinking;

@@ -22,6 +22,7 @@ export const AGENT_KEYS = [
   'limits',
   'maxRuns',
   'retry',
+  'afterCrash',
 ] as const;
 
 /** What the keys of a mapping are checked with. */

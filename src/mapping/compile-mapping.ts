@@ -224,7 +224,7 @@ function build(compiling: CompilingMapping): CompiledMapping {
 /** What a mapping may have and need not, compiled or as it is written. */
 function compileParts(compiling: CompilingMapping) {
   const { wakeMode, summary, deliver, instructions, timeoutSeconds, runner } = compiling.source;
-  const { cwd, limits, trust, retry } = compiling.source;
+  const { cwd, limits, trust, retry, afterCrash } = compiling.source;
   const compiled = {
     text: compileText(compiling),
     ...compileTemplates(compiling),
@@ -256,6 +256,7 @@ function compileParts(compiling: CompilingMapping) {
       limits?.usdPerDay === undefined ? undefined : compiling.located.place(['limits', 'usdPerDay']),
     trust,
     retry: retry && { attempts: 3, delaySeconds: 60, ...defined(retry), on: retry.on },
+    afterCrash,
   };
 }
 

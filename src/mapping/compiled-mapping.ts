@@ -3,6 +3,7 @@ import type {
   ConversationOwner,
   DeliveryTarget,
   RetrySettings,
+  AfterCrash,
   SummaryMode,
   WakeMode,
 } from '../action.ts';
@@ -280,6 +281,7 @@ export interface CompiledMapping extends Readonly<Partial<Record<TemplateKey, Co
   readonly trust?: readonly string[];
   readonly maxRuns?: MaxRunsSettings;
   readonly retry?: RetrySettings;
+  readonly afterCrash?: AfterCrash;
   readonly settings: PathSettings;
   /** Where the mapping sets each of them. */
   readonly settingsAt?: { readonly [Key in keyof PathSettings]?: Place };

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { RETRIED_FAILURES, SUMMARY_MODES, WAKE_MODES } from '../action.ts';
+import { AFTER_CRASH, RETRIED_FAILURES, SUMMARY_MODES, WAKE_MODES } from '../action.ts';
 import { conditionDefinitions } from './condition/condition-schema.ts';
 import { pathSettingsShape, whole } from './path-settings-schema.ts';
 
@@ -293,6 +293,12 @@ export const MappingSchema = z.strictObject({
   retry: RetrySchema.optional().describe(
     'Experimental: runs that began and failed are performed again, also what they had done before; default never.',
   ),
+  afterCrash: z
+    .enum(AFTER_CRASH)
+    .optional()
+    .describe(
+      'Experimental: whether a run that was under way when the service ended is begun again; default hooks.defaults.afterCrash, else never for a coding agent with access edit or full, and again for all others.',
+    ),
   ignoreSenders: IgnoreSendersSchema.optional().describe(
     'Accounts whose events make nothing and are answered 204, e.g. the one that comments for the agent.',
   ),

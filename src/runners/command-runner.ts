@@ -237,7 +237,12 @@ async function superviseCommand(
   const stderr = new BoundedTail(STDERR_TAIL_BYTES);
   const ended = endingOf(child, { stdout, stderr }, { signal, timeoutSeconds: turn.timeoutSeconds });
   // The prompt follows only once the process is on record: before that the command has nothing to act on.
-  await onProcess({ pgid: pid, startTicks });
+  try {
+    await onProcess({ pgid: pid, startTicks });
+  } catch {
+    await endCommand(child, tree, { kind: 'aborted' });
+    return notStarted('storage_unavailable', 'that the command began could not be stored', false);
+  }
   child.stdin?.end(turn.prompt);
   const ending = await ended;
   const isClean = await endCommand(child, tree, ending);

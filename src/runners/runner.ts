@@ -89,5 +89,6 @@ export interface Runner {
 
 export interface RunnerOptions {
   readonly signal: AbortSignal;
+  /** Rejects where the turn must not begin. */
   onProcess(process: ProcessMark): Promise<void>;
 }

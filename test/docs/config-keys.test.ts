@@ -32,6 +32,7 @@ const FULL = {
       wakeMode: 'next-heartbeat',
       deliver: false,
       summary: 'failures',
+      afterCrash: 'never',
       limits: { runsPerHour: 60, runsPerHourAndSession: 20, usdPerDay: 5 },
     },
     exposeRuns: true,

@@ -60,6 +60,7 @@ const MAPPINGS = [
     limits: { runsPerHour: 60, runsPerHourAndSession: 20, usdPerDay: 5 },
     maxRuns: { key: '{{item.id}}', runs: 2 },
     retry: { on: ['timeout', 'exit'], attempts: 2, delaySeconds: 5 },
+    afterCrash: 'never',
     maxBodyBytes: 1000,
     otherwise: 'skip',
     lists: ['order.items'],

@@ -72,12 +72,14 @@ describe('an agent that is away', () => {
     onTestFinished(() => void vi.unstubAllEnvs());
     await house.accept(...runs);
     await expect.poll(() => tries.length, { timeout: 15_000 }).toBeGreaterThan(4);
-    expect(await house.storage.backlog()).toMatchObject({ queuedRuns: 3, deadRuns: 0 });
+    await expect.poll(() => house.storage.backlog()).toMatchObject({ queuedRuns: 3, deadRuns: 0 });
     const message =
       /^the files of a turn could not be written: .*sluice-no-such-folder.*gone: make it, or set TMPDIR .* \(ENOENT\)$/;
-    expect(await house.storage.listHolds('default')).toMatchObject([
-      { code: 'workspace_failed', waiting: 3, message: expect.stringMatching(message) as string },
-    ]);
+    await expect
+      .poll(() => house.storage.listHolds('default'))
+      .toMatchObject([
+        { code: 'workspace_failed', waiting: 3, message: expect.stringMatching(message) as string },
+      ]);
     vi.unstubAllEnvs();
     for (const run of runs)
       expect(await house.gateway.waitForRun(run.id, 5_000)).toMatchObject({
@@ -241,7 +243,10 @@ describe('after two crashes', () => {
     await storage.accept({ requestId: 'r', receivedAt: Date.now(), actions, warnings: [] });
     for (let crash = 1; crash <= 2; crash += 1) {
       for (const { id } of await storage.claimRuns({ nowMs: Date.now(), limit: 10 })) {
-        const error = { code: 'interrupted', message: 'the service ended while the run was active' };
+        const error = {
+          code: 'interrupted',
+          message: 'the run was under way when the service ended; it may have acted',
+        };
         await storage.requeueRun(id, { ...error, retryAt: 0, nowMs: Date.now() });
       }
     }

@@ -478,6 +478,7 @@ describe('failures', () => {
     channel.answer = () => ({ ...retry, retryAfterMs: 600_000 });
     const house = await openHouse({ channels: [channel] });
     await house.accept(...Array.from({ length: 3 }, () => agentAction(telegram)));
+    await expect.poll(() => house.gateway.stats().outbox.repeated).toBe(1);
     await expect.poll(async () => (await house.storage.backlog()).queuedOutbox).toBe(3);
     await house.gateway.stop(60_000);
     expect(await house.storage.backlog()).toMatchObject({ queuedOutbox: 3 });

@@ -128,7 +128,7 @@ test('a run that is interrupted at every attempt is dead after three', async () 
     error: { code: 'interrupted' },
   });
   expect(await last.events()).toEqual([
-    'Hook Test (dead): interrupted: the service ended while the run was active',
+    'Hook Test (dead): interrupted: the run was under way when the service ended; it may have acted',
   ]);
 });
 

@@ -128,7 +128,9 @@ test('a turn that was ended says that its cost is not known, where its agent had
   await house.gateway.stop(0);
   expect(await house.storage.findRun(stopped.id)).toMatchObject({
     state: 'queued',
-    lastError: { message: 'the service ended while the run was active; what it cost is not known' },
+    lastError: {
+      message: 'the run was under way when the service ended; it may have acted; what it cost is not known',
+    },
   });
 });
 

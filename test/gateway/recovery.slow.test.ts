@@ -4,7 +4,17 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStorage } from '../../src/storage/storage.ts';
-import { HeldRunner, ok, openHouse, RecordingChannel, temporaryFile } from '../support/gateway-fixture.ts';
+import type { RunnerSettings } from '../../src/config/config.ts';
+import { createCommandRunner } from '../../src/runners/runners.ts';
+import {
+  agentAction,
+  answering,
+  HeldRunner,
+  ok,
+  openHouse,
+  RecordingChannel,
+  temporaryFile,
+} from '../support/gateway-fixture.ts';
 
 const child = fileURLToPath(new URL('../support/gateway-crash-child.ts', import.meta.url));
 
@@ -76,3 +86,129 @@ test('a killed gateway leaves nothing behind: processes ended, runs and events t
     'Hook Interrupted: re: hello',
   ]);
 }, 40_000);
+
+const AGENT = {
+  kind: 'agent',
+  agent: 'claude',
+  command: 'claude',
+  argv: [],
+  sessions: '/nowhere',
+  env: {},
+  passEnv: [],
+  maxReplyBytes: 1_000,
+} as const;
+const MARK = { pgid: 999_999_999, startTicks: '1' };
+const WAS_UNDER_WAY = 'the run was under way when the service ended; it may have acted';
+
+/** A store as a killed service leaves it: the first of two runs of a conversation was under way. */
+async function afterKill(
+  afterCrash: 'again' | 'never' | undefined,
+  {
+    access,
+    isOnRecord,
+  }: { readonly access: 'read' | 'edit' | 'full' | undefined; readonly isOnRecord: boolean },
+) {
+  const file = temporaryFile();
+  const storage = await openStorage(`sqlite:${file}`);
+  const change = { sessionKey: 'k', ...(afterCrash === undefined ? {} : { afterCrash }) };
+  const runs = ['first', 'second'].map((message) => agentAction({ ...change, message }));
+  await storage.accept({ requestId: 'r', receivedAt: Date.now(), actions: runs, warnings: [] });
+  const [claimed] = await storage.claimRuns({ nowMs: Date.now(), limit: 1 });
+  if (isOnRecord) await storage.recordProcess(claimed?.id ?? '', MARK);
+  await storage.close();
+  const [told, performed]: [RecordingChannel, string[]] = [new RecordingChannel('telegram'), []];
+  const runner = answering((turn) => {
+    performed.push(turn.message);
+    return ok('done');
+  });
+  const house = await openHouse({
+    file,
+    channels: [told],
+    runners: { default: runner },
+    gateway: { alerts: { channel: 'telegram', to: '1', after: 5, replies: false } },
+    ...(access === undefined ? {} : { runnerSettings: { default: { ...AGENT, access } as RunnerSettings } }),
+  });
+  expect(await house.gateway.waitForRun(runs[1]?.id ?? '', 10_000)).toMatchObject({ outcome: 'ok' });
+  return { house, performed, told, first: runs[0]?.id ?? '' };
+}
+
+test.each([
+  [undefined, 'edit', true],
+  [undefined, 'full', true],
+  ['never', 'read', true],
+  ['never', undefined, true],
+  ['never', undefined, false],
+] as const)(
+  'a run is begun once where its agent may change things, or its mapping says so (%s, %s)',
+  async (afterCrash, access, isOnRecord) => {
+    const { house, performed, told, first } = await afterKill(afterCrash, { access, isOnRecord });
+    expect(performed).toEqual(['second']);
+    const cost = access === undefined ? '' : '; what it cost is not known';
+    expect(await house.storage.findRun(first)).toMatchObject({
+      state: 'dead',
+      attempts: 1,
+      lastError: { code: 'interrupted', message: `${WAS_UNDER_WAY}${cost}` },
+    });
+    const by = '; sluice queue retry with its runId begins it again';
+    expect(house.logged).toContainEqual(expect.objectContaining({ message: `run given up${by}` }));
+    expect(await house.events()).toContainEqual(`Hook Test (dead): interrupted: ${WAS_UNDER_WAY}${cost}`);
+    await expect.poll(() => told.texts.length).toBeGreaterThan(0);
+    const alerts = told.messages.filter(({ text }) => text.includes('interrupted'));
+    expect(alerts.map(({ text }) => text.slice(0, 100)).length).toBe(1);
+    if (access !== undefined)
+      expect(await house.storage.listCosts({ limit: 9 })).toMatchObject([{ turns: 1, costUnknown: 1 }]);
+    expect(await house.storage.retry({ kind: 'ids', ids: [first] }, Date.now())).toBe(1);
+    house.gateway.notify();
+    await expect.poll(() => performed).toEqual(['second', 'first']);
+  },
+);
+
+test.each([
+  [undefined, 'read', true, 2],
+  ['again', 'full', true, 2],
+  [undefined, undefined, false, 2],
+  // Its prompt was not handed over, so it had not begun.
+  [undefined, 'edit', false, 1],
+] as const)(
+  'a run is begun again where that does no harm, or its mapping says so (%s, %s, on record: %s)',
+  async (afterCrash, access, isOnRecord, attempts) => {
+    const { house, performed, told, first } = await afterKill(afterCrash, { access, isOnRecord });
+    expect(performed).toEqual(['first', 'second']);
+    expect(await house.storage.findRun(first)).toMatchObject({ outcome: 'ok', attempts });
+    expect(told.texts).toEqual([]);
+  },
+);
+
+test('a stop that cuts off a turn which is begun once ends it, and one whose process cannot be stored does not begin', async () => {
+  const file = temporaryFile();
+  const held = new HeldRunner();
+  const runnerSettings = { default: { ...AGENT, access: 'edit' } as RunnerSettings };
+  const house = await openHouse({ file, runners: { default: held }, runnerSettings });
+  const [run, next] = ['first', 'second'].map((message) => agentAction({ message, sessionKey: 'k' }));
+  await house.accept(run!, next!);
+  await expect.poll(() => held.messages).toEqual(['first']);
+  await house.gateway.stop(0);
+  expect(await house.storage.findRun(run!.id)).toMatchObject({
+    state: 'dead',
+    lastError: { code: 'interrupted', message: WAS_UNDER_WAY },
+  });
+  expect(await house.storage.findRun(next!.id)).toMatchObject({ state: 'queued', attempts: 0 });
+  const command = createCommandRunner(
+    {
+      kind: 'command',
+      argv: ['sh', '-c', 'cat; echo acted'],
+      prompt: 'stdin',
+      env: {},
+      passEnv: [],
+      retryExitCodes: [],
+      maxReplyBytes: 99,
+    },
+    process.env,
+  );
+  const turn = { ...held.started[0]!, runId: 'unrecorded' };
+  const onProcess = () => Promise.reject(new Error('disk full'));
+  expect(await command.run(turn, { signal: new AbortController().signal, onProcess })).toMatchObject({
+    kind: 'not-started',
+    code: 'storage_unavailable',
+  });
+});
