@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStorage } from '../../src/storage/storage.ts';
-import type { RunnerSettings } from '../../src/config/config.ts';
 import { createCommandRunner } from '../../src/runners/runners.ts';
 import {
   agentAction,
@@ -126,7 +125,7 @@ async function afterKill(
     channels: [told],
     runners: { default: runner },
     gateway: { alerts: { channel: 'telegram', to: '1', after: 5, replies: false } },
-    ...(access === undefined ? {} : { runnerSettings: { default: { ...AGENT, access } as RunnerSettings } }),
+    ...(access === undefined ? {} : { runnerSettings: { default: { ...AGENT, access } } }),
   });
   expect(await house.gateway.waitForRun(runs[1]?.id ?? '', 10_000)).toMatchObject({ outcome: 'ok' });
   return { house, performed, told, first: runs[0]?.id ?? '' };
@@ -182,7 +181,7 @@ test.each([
 test('a stop that cuts off a turn which is begun once ends it, and one whose process cannot be stored does not begin', async () => {
   const file = temporaryFile();
   const held = new HeldRunner();
-  const runnerSettings = { default: { ...AGENT, access: 'edit' } as RunnerSettings };
+  const runnerSettings = { default: { ...AGENT, access: 'edit' } as const };
   const house = await openHouse({ file, runners: { default: held }, runnerSettings });
   const [run, next] = ['first', 'second'].map((message) => agentAction({ message, sessionKey: 'k' }));
   await house.accept(run!, next!);
