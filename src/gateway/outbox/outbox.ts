@@ -12,6 +12,7 @@ import type { GatewayContext } from '../gateway-context.ts';
 import { decideRepeat, MAX_RETRY_AFTER_MS } from '../retry.ts';
 import { resolveTarget } from '../delivery-target.ts';
 import { within } from '../../timers/timers.ts';
+import { ANSWERED, type AttemptError, isOfSenders, OF_A_FAILURE, TO_A_MACHINE } from './unsent.ts';
 
 /** Deliveries and callbacks under way at most. */
 const MAX_SENDING = 16;
@@ -23,11 +24,6 @@ export interface OutboxCounters {
   skipped: number;
   dead: number;
   repeated: number;
-}
-
-interface AttemptError {
-  readonly code: string;
-  readonly message: string;
 }
 
 /** One attempt at a delivery, when its turn has come. */
@@ -43,18 +39,6 @@ type LastTarget = ReturnType<Storage['findLastTarget']> | undefined;
 type OutboxEnd = Parameters<Storage['completeOutbox']>[1];
 
 const INTERRUPTED: AttemptError = { code: 'interrupted', message: 'the service ended while it was sending' };
-const TO_A_MACHINE: AttemptError = {
-  code: 'auto_submitted',
-  message: 'not sent: what it answers is mail that no machine is to answer (autoSubmitted)',
-};
-const ANSWERED: AttemptError = { code: 'answered', message: 'not sent: nobody has to answer it any more' };
-
-const OF_A_FAILURE: AttemptError = {
-  code: 'of_a_failure',
-  message:
-    'not sent: it answers what failed, and mappings deliver to the only channel there is; the console and sluice queue show it, and gateway.alerts.replies: true sends such replies to the operator',
-};
-
 /**
  * Brings deliveries and callbacks to their end, each with attempts of its own. Deliveries to one recipient go one
  * after the other, in their order, also where one has to be tried again: the store gives the first one alone. So a
@@ -392,20 +376,6 @@ function fallbackPart(
   if (target === undefined || delivery === undefined) return {};
   const { text, plain, isAutomatic } = delivery;
   return { fallback: { ...target, text, fromMain: false, ...defined({ plain, isAutomatic }) } };
-}
-
-/**
- * Whether a message of the main session would go to the only channel, which mappings deliver to, and nobody has said by
- * `gateway.main` or `channels use` that its place is another one than everybody's.
- */
-function isOfSenders(
-  { channel, to }: { readonly channel: string; readonly to: string },
-  last: DeliveryTarget | undefined,
-  { settings, sharedChannel }: GatewayConfiguration,
-): boolean {
-  if (channel !== sharedChannel) return false;
-  const usual = resolveTarget({ channel, fromMain: true }, undefined, settings);
-  return last?.to === undefined || (usual.kind === 'target' && usual.to === to);
 }
 
 function perhapsArrived({ code, message }: AttemptError): AttemptError {
