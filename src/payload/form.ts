@@ -1,6 +1,8 @@
+import type { TextDecoder } from 'node:util';
 import { HookError } from '../errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json.ts';
 import { checkDepth } from './json-body.ts';
+import { decoderOf, decodeUtf8 } from './text.ts';
 
 /** Forms of senders have some dozens of fields; each one costs a walk down its name. */
 export const MAX_FIELDS = 1000;
@@ -16,12 +18,40 @@ const NAME = /^([^[\]]+)((?:\[[^[\]]*\])*)$/;
  * @throws HookError `invalid_utf8`, `invalid_body`, `invalid_json`
  */
 export function parseForm(text: string): JsonValue {
+  const decode = decoderOf(CHARSET_FIELD.exec(text)?.[1]);
+  return fieldsOf(text, decode === undefined ? decodeFormText : (each) => decode(bytesOf(each)));
+}
+
+/** The field in which PayPal names its charset, and the one that browsers fill in. */
+const CHARSET_FIELD = /(?:^|&)(?:_charset_|charset)=([\w.:-]{1,40})(?=&|$)/;
+
+/**
+ * The same of the bytes of a body, whose Content-Type may name a charset.
+ * @throws HookError as `parseForm` does
+ */
+export function parseFormBody(bytes: Buffer, charset: string | undefined, decoder: TextDecoder): JsonValue {
+  const plain = bytes.toString('latin1');
+  const decode = decoderOf(charset ?? CHARSET_FIELD.exec(plain)?.[1]);
+  if (decode === undefined) return fieldsOf(decodeUtf8(bytes, decoder), decodeFormText);
+  return fieldsOf(plain, (each) => decode(bytesOf(each)));
+}
+
+/** The bytes of a name or value whose characters stand for a byte each. */
+function bytesOf(text: string): Buffer {
+  const plain = text.replaceAll('+', ' ');
+  const whole = plain.replaceAll(/%([\da-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(parseInt(hex, 16)),
+  );
+  return Buffer.from(whole, 'latin1');
+}
+
+function fieldsOf(text: string, decode: (text: string) => string): JsonValue {
   const fields = new FormFields();
   for (const item of text.split('&')) {
     if (item === '') continue;
     const equals = item.indexOf('=');
-    const name = decodeFormText(equals < 0 ? item : item.slice(0, equals));
-    fields.put(name, equals < 0 ? '' : decodeFormText(item.slice(equals + 1)));
+    const name = decode(equals < 0 ? item : item.slice(0, equals));
+    fields.put(name, equals < 0 ? '' : decode(item.slice(equals + 1)));
   }
   return fields.toPayload();
 }
@@ -71,7 +101,10 @@ function decodeFormText(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
-    throw new HookError('invalid_utf8', 'a field of the form has a broken % escape, or is not UTF-8');
+    throw new HookError(
+      'invalid_utf8',
+      'a field of the form has a broken % escape, or is not UTF-8: let the sender name its charset, as the parameter charset of the Content-Type or as a field charset=windows-1252',
+    );
   }
 }
 

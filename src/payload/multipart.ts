@@ -4,14 +4,14 @@
  * may make long is bounded before it is looked at: the boundary, the header of a part, the number of parts.
  */
 import { createRequire } from 'node:module';
-import { TextDecoder } from 'node:util';
+import type { TextDecoder } from 'node:util';
 import type * as Multipart from '@remix-run/multipart-parser';
 import { HookError } from '../errors.ts';
 import { isJsonObject, type JsonValue, readJson } from '../json.ts';
 import { type FormFile, FormFields, MAX_FIELDS } from './form.ts';
 import { mediaType, SET_BY_LIBRARY } from './formats.ts';
 import type { ReceivedBody } from './received-body.ts';
-import { decodeUtf8 } from './text.ts';
+import { type Decode, decoderOf, decodeUtf8, isUtf8Name } from './text.ts';
 
 /** RFC 2046 says 70; some libraries write a few more. */
 const MAX_BOUNDARY_CHARS = 200;
@@ -206,13 +206,18 @@ function fileOf({ filename, type, bytes }: Part): FormFile | undefined {
 
 function textDecoderOf(parts: readonly Part[], decoder: TextDecoder): (part: Part) => string {
   const charsets = charsetsOf(parts);
-  const decoders = new Map<string, TextDecoder>();
+  const decoders = new Map<string, Decode>();
   return ({ name, charset = charsets.get(name) ?? 'utf-8', bytes }) => {
-    if (/^(?:utf-?8|us-ascii)$/i.test(charset)) return decodeUtf8(bytes, decoder);
     const key = charset.toLowerCase();
+    if (isUtf8Name(key)) return decodeUtf8(bytes, decoder);
     const own = decoders.get(key) ?? decoderOf(key);
+    if (own === undefined)
+      throw broken(
+        'a field of the form is in a charset that is not known here',
+        'let the sender write UTF-8',
+      );
     decoders.set(key, own);
-    return decodeAs(own, bytes);
+    return own(bytes);
   };
 }
 
@@ -222,20 +227,4 @@ function charsetsOf(parts: readonly Part[]): ReadonlyMap<string, string> {
   const value = text?.startsWith('{') === true ? readJson(text) : undefined;
   const entries = isJsonObject(value) ? Object.entries(value) : [];
   return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
-}
-
-function decoderOf(charset: string): TextDecoder {
-  try {
-    return new TextDecoder(charset, { fatal: true });
-  } catch {
-    throw broken('a field of the form is in a charset that is not known here', 'let the sender write UTF-8');
-  }
-}
-
-function decodeAs(decoder: TextDecoder, bytes: Buffer): string {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    throw new HookError('invalid_utf8', 'a field of the form is not in the charset that is said of it');
-  }
 }

@@ -14,10 +14,10 @@ import {
   mismatch,
   unannouncedParts,
 } from './formats.ts';
-import { parseForm } from './form.ts';
+import { parseFormBody } from './form.ts';
 import { parseJsonBody } from './json-body.ts';
 import { parseMultipart } from './multipart.ts';
-import { decodeUtf8 } from './text.ts';
+import { charsetOf, decoderOf, decodeUtf8, encodingOfXml } from './text.ts';
 import type { ReceivedBody } from './received-body.ts';
 import { parseXml } from './xml.ts';
 
@@ -89,7 +89,10 @@ function* parseInSteps(
 ): Generator<undefined, JsonValue> {
   const { bytes, headers } = body;
   if (format === 'cloudevents') return parseCloudEvent(body, decoder);
-  if (format === 'text') return decodeUtf8(bytes, decoder);
+  const decodeBody = (charset: string | undefined): string =>
+    decoderOf(charset)?.(bytes) ?? decodeUtf8(bytes, decoder);
+  const charset = charsetOf(headers['content-type']);
+  if (format === 'text') return decodeBody(charset);
   if (bytes.length === 0) return {};
   const contentType = headers['content-type'];
   if (format === 'json') return parseJsonBody(bytes, decoder, contentType);
@@ -98,6 +101,6 @@ function* parseInSteps(
   if (inParts !== undefined) throw new HookError('invalid_body', inParts);
   const { detail, ...other } = mismatch(bytes, formatOf(contentType), format) ?? {};
   if (detail !== undefined) throw new HookError('invalid_body', detail, other);
-  const text = decodeUtf8(bytes, decoder);
-  return format === 'form' ? parseForm(text) : yield* parseXml(text);
+  if (format === 'xml') return yield* parseXml(decodeBody(charset ?? encodingOfXml(bytes)));
+  return parseFormBody(bytes, charset, decoder);
 }

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import type { TextDecoder } from 'node:util';
+import { TextDecoder } from 'node:util';
 import { HookError } from '../errors.ts';
 
 /** @throws HookError `invalid_utf8` */
@@ -10,6 +10,48 @@ export function decodeUtf8(bytes: Buffer, decoder: TextDecoder): string {
   } catch {
     throw new HookError('invalid_utf8', `${foundIn(bytes)}: ${AS_UTF8}`);
   }
+}
+
+/** The charset that a Content-Type names. */
+export function charsetOf(contentType: string | undefined): string | undefined {
+  return /;[ \t]*charset[ \t]*=[ \t]*"?([\w.:-]{1,40})/i.exec(contentType ?? '')?.[1];
+}
+
+/** The encoding that XML declares: by its byte order mark, else in its first line. */
+export function encodingOfXml(bytes: Buffer): string | undefined {
+  const [first, second] = bytes;
+  if (first === 0xff && second === 0xfe) return 'utf-16le';
+  if (first === 0xfe && second === 0xff) return 'utf-16be';
+  const begin = bytes.toString('latin1', 0, 200);
+  return /^(?:\u00ef\u00bb\u00bf)?\s*<\?xml[^>]*\sencoding\s*=\s*["']([\w.:-]{1,40})["']/.exec(begin)?.[1];
+}
+
+export const isUtf8Name = (charset: string): boolean => /^(?:utf-?8|us-ascii)$/i.test(charset);
+
+/** Decodes bytes as UTF-8, or by the charset that is said of them. */
+export type Decode = (bytes: Buffer) => string;
+
+/**
+ * Undefined where the charset is UTF-8, or not known here: most who name one of that kind write UTF-8.
+ */
+export function decoderOf(charset: string | undefined): Decode | undefined {
+  if (charset === undefined || isUtf8Name(charset)) return undefined;
+  let decoder: TextDecoder;
+  try {
+    decoder = new TextDecoder(charset, { fatal: true });
+  } catch {
+    return undefined;
+  }
+  return (bytes) => {
+    try {
+      return decoder.decode(bytes);
+    } catch {
+      throw new HookError(
+        'invalid_utf8',
+        `the body is not in the charset that is said of it (${decoder.encoding})`,
+      );
+    }
+  };
 }
 
 const AS_UTF8 =

@@ -1,7 +1,8 @@
 /** The bytes of a body that a request file has as a value: the way back from what a mapping reads. */
 import { isJsonObject, isScalar, type JsonObject, type JsonValue } from '../json.ts';
 import type { BodyFormat } from './formats.ts';
-import { isInParts } from './formats.ts';
+import { isInParts, mediaType } from './formats.ts';
+import { charsetOf, encodingOfXml } from './text.ts';
 import { isFormFile, writeParts } from './write-parts.ts';
 
 /** What senders of each format write where they write nothing else. */
@@ -62,12 +63,24 @@ export interface WrittenBody {
  * @throws UnwritableBody
  */
 export function writeBody({ payload, headers }: Written, format: BodyFormat): WrittenBody {
-  if (format !== 'form') return { body: Buffer.from(bodyText(payload, format), 'utf8') };
+  const written = typeof payload === 'string' ? payload : '';
+  const said = headers['content-type'] ?? CONTENT_TYPES[format];
+  // It is written as UTF-8, whatever its sender did.
+  const isSaid =
+    charsetOf(said) !== undefined || encodingOfXml(Buffer.from(written)) !== undefined || hasCharset(payload);
+  const type = isSaid && format in OF_TEXT ? { contentType: `${mediaType(said)}; charset=utf-8` } : {};
+  if (format !== 'form') return { body: Buffer.from(bodyText(payload, format), 'utf8'), ...type };
   if (!isInParts(headers['content-type']))
-    return { body: Buffer.from(new URLSearchParams(formTexts(payload)).toString(), 'utf8') };
+    return { body: Buffer.from(new URLSearchParams(formTexts(payload)).toString(), 'utf8'), ...type };
   const { bytes, contentType } = writeParts(fieldsOf(payload));
   return { body: bytes, contentType };
 }
+
+/** Formats whose charset is read. */
+const OF_TEXT = { form: true, text: true, xml: true };
+
+const hasCharset = (payload: JsonValue): boolean =>
+  isJsonObject(payload) && (Object.hasOwn(payload, 'charset') || Object.hasOwn(payload, '_charset_'));
 
 /** The fields of a form in parts: files beside texts. */
 function fieldsOf(payload: JsonValue): Readonly<Record<string, JsonValue>> {

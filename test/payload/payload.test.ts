@@ -46,6 +46,44 @@ describe('JSON', () => {
   });
 });
 
+describe('a charset that is declared', () => {
+  const latin = (text: string): Buffer => Buffer.from(text, 'latin1');
+  const JP = Buffer.from('\u001b$BF|K\\8l\u001b(B', 'latin1');
+
+  test.each<[BodyFormat, string | Buffer, string, unknown]>([
+    [
+      'form',
+      'charset=windows-1252&name=Jos%E9&city=K%F6ln',
+      FORM,
+      { charset: 'windows-1252', name: 'José', city: 'Köln' },
+    ],
+    ['form', latin('a=K\u00f6ln+x'), `${FORM}; charset=ISO-8859-1`, { a: 'Köln x' }],
+    ['form', 'a=%C4%E3%BA%C3', `${FORM};charset="GBK"`, { a: '你好' }],
+    ['form', 'a=%1B%24BF%7CK%5C%1B%28B', `${FORM}; charset=iso-2022-jp`, { a: '日本' }],
+    ['form', 'charset=utf-8&a=%C3%B6', FORM, { charset: 'utf-8', a: 'ö' }],
+    ['form', 'a=%C3%B6', `${FORM}; charset=x-unknown`, { a: 'ö' }],
+    ['xml', latin('<?xml version="1.0" encoding="ISO-8859-1"?><a>Jos\u00e9</a>'), 'text/xml', { a: 'José' }],
+    [
+      'xml',
+      Buffer.from('\ufeff<?xml version="1.0" encoding="UTF-16"?><a>é</a>', 'utf16le'),
+      'text/xml',
+      { a: 'é' },
+    ],
+    ['xml', '<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>', 'text/xml; charset=utf-8', { a: 'é' }],
+    ['text', JP, 'text/plain; charset=iso-2022-jp', '日本語'],
+    ['text', latin('\u0080 5'), 'text/plain; charset=windows-1252', '€ 5'],
+  ])('%s: %s, %s', (format, body, type, payload) => {
+    expect(parsed(format, body, { 'content-type': type })).toEqual(payload);
+  });
+
+  test('is one that the bytes have', () => {
+    const type = { 'content-type': 'text/plain; charset=gbk' };
+    expect(problem('text', latin('\u0081\u0020'), type)).toMatch(
+      /^invalid_utf8: the body is not in the charset/,
+    );
+  });
+});
+
 describe('a form', () => {
   test.each([
     ['a=1&b=', { a: '1', b: '' }],

@@ -98,6 +98,26 @@ test('a path that names lists has them, whatever came', async () => {
   expect(plain(await offline({ request }, settings))).toEqual(plain(seen));
 });
 
+test.each([
+  ['text', 'text/plain; charset=iso-2022-jp', '日本語'],
+  ['xml', 'text/xml; charset=iso-8859-1', '<?xml version="1.0" encoding="ISO-8859-1"?><a>é</a>'],
+  ['form', 'application/x-www-form-urlencoded', { charset: 'windows-1252', a: 'é' }],
+] as const)(
+  'a %s that came in another charset is written and read as UTF-8',
+  async (bodyFormat, type, payload) => {
+    const settings = { bodyFormat };
+    const request = createHookRequest({
+      path: 'a',
+      headers: { 'content-type': type },
+      payload,
+      receivedAt: 0,
+    });
+    const seen = await (await liveWith(settings))(toWire({ request }, settings, 'http://localhost/hooks'));
+    expect(plain(await offline({ request }, settings))).toEqual(plain(seen));
+    expect(JSON.stringify(seen)).toMatch(/日本語|é/);
+  },
+);
+
 test('parameters are read as fields of a form are', async () => {
   const live = await liveWith({ method: 'GET' });
   const reads = (query: string) =>
@@ -112,6 +132,7 @@ test('parameters are read as fields of a form are', async () => {
     payload: { user: { name: 'Ada' }, tags: ['a', 'b'], x: ['1', '2'] },
   });
   expect(await reads('a=%F6')).toEqual({ code: 'invalid_utf8' });
+  expect(plain(await reads('a=%F6&charset=windows-1252'))).toMatchObject({ payload: { a: 'ö' } });
 });
 
 describe('what is read without the service is what the service reads', () => {
