@@ -1,3 +1,4 @@
+import { knownStoreOf } from './known-store.ts';
 import { printSentence } from '../finding.ts';
 import { formatPlace, type Finding } from '../document/document.ts';
 import type { RunningConsole } from '../console/console.ts';
@@ -65,6 +66,7 @@ async function startForOperators(terminal: Terminal, flags: ServeFlags, log: Log
     listen: flags,
     readMail: true,
     version,
+    knownStore: knownStoreOf(context.configFile, context.env),
     ...(flags.role === undefined ? {} : { role: flags.role }),
     openConsole: (parts) => openLoggedConsole(context, parts),
     onDiagnostics: (diagnostics, isLoaded) => {

@@ -1,4 +1,4 @@
-import { openStorage, storeStatus, type Backlog, copyStorage } from '../storage/storage.ts';
+import { acceptStore, openStorage, storeStatus, type Backlog, copyStorage } from '../storage/storage.ts';
 import {
   failoverPromise,
   type LockWait,
@@ -10,6 +10,7 @@ import {
 import type { Cli } from './command-line.ts';
 import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
 import { isoTimes, printJson } from './json.ts';
+import { knownStoreOf } from './known-store.ts';
 import { formatSpan, CliError, type Terminal } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
 import { sqliteUrl } from '../config/config.ts';
@@ -126,6 +127,18 @@ function migrationLine(before: StoreStatus, { version, place }: StoreStatus): st
   return before.version === version
     ? `${place}: version ${version}, already up to date`
     : `${place}: migrated from version ${before.version} to ${version}`;
+}
+
+/** Takes what the database holds now as the store of the configuration. */
+export async function acceptStoreFound({ terminal }: Cli, flags: ConfigFlags): Promise<void> {
+  const { settings, file } = await loadSettings(terminal, flags);
+  const known = knownStoreOf(file, terminal.env);
+  const id = await acceptStore(settings.storage.url, known.file);
+  terminal.out(
+    id === undefined
+      ? 'the database holds no store: the next start makes one'
+      : `the store ${id} is accepted as it is now; start the service again`,
+  );
 }
 
 /** Copies all work of one store into another. */

@@ -153,6 +153,12 @@ export const storeCommands: CommandTable = {
         options: [CONFIG],
         load: async () => (await import('./storage-tasks.ts')).migrateStore,
       },
+      accept: {
+        about:
+          'take what the database holds now as the store, where a service refused an empty, another or an older one',
+        options: [CONFIG],
+        load: async () => (await import('./storage-tasks.ts')).acceptStoreFound,
+      },
       'backup <file>': {
         about: 'copy the store into a new file while it is in use',
         options: [CONFIG],

@@ -1,7 +1,7 @@
 import type { KeepRequests, LoadedConfig } from '../config/config.ts';
 import type { Generation, LiveOptions } from '../generation/generation.ts';
 import type { RequestAdvisor, SeenRequest } from '../server/server.ts';
-import type { AgentRun } from '../storage/storage.ts';
+import type { AgentRun, StorageOptions } from '../storage/storage.ts';
 import type { Log } from '../telemetry/telemetry.ts';
 import type { ConsoleParts, Onlooker } from './onlooker.ts';
 
@@ -28,6 +28,8 @@ export interface ServiceOptions extends LiveOptions {
   readonly version?: string;
   /** What this service does of the work of its store; default all. */
   readonly role?: ServiceRole;
+  /** Where it is kept which store in PostgreSQL this was. */
+  readonly knownStore?: StorageOptions['known'];
   /** How often `storage.keep` is applied; default every ten minutes. */
   readonly pruneEveryMs?: number;
 }

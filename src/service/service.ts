@@ -231,7 +231,7 @@ function openGateway(
 function openStore(
   generation: Generation,
   prepared: PreparedStorage,
-  { role = 'all', version = '', log }: ServiceOptions,
+  { role = 'all', version = '', log, knownStore }: ServiceOptions,
 ): Promise<Storage> {
   const { storage } = generation.config.settings;
   const isFile = findStoreFile(storage.url) !== undefined;
@@ -240,6 +240,7 @@ function openStore(
   return openStorage(storage.url, {
     mode: 'performer',
     prepared,
+    known: knownStore,
     replica: { role, version, leaseMs: storage.leaseSeconds * 1000, ...(place && { place }) },
     onWarning: (message) => log.warn({}, message),
     onNote: (message) => log.info({}, message),

@@ -5,6 +5,7 @@ import type { CopyOptions, CopyReport } from './copy/copy-store.ts';
 import type { AcceptLimits } from './engine/statements.ts';
 import type { Storage } from './port.ts';
 import type { RetentionLimits } from './records.ts';
+import type { KnownStoreOptions } from './postgres/known-store.ts';
 import type { RestoreReport } from './sqlite/restore-store.ts';
 import { sqliteStatus } from './sqlite/sqlite-status.ts';
 import { openSqliteStorage, startStorageThread } from './sqlite/sqlite-storage.ts';
@@ -41,6 +42,8 @@ export interface StorageOptions {
     /** The id of the disk on which its coding agents keep their conversations; absent where none is known. */
     readonly place?: string;
   };
+  /** PostgreSQL only: where it is kept which store this was, so that an empty, another or an older one is refused. */
+  readonly known?: KnownStoreOptions | undefined;
   /** Hears what the operator should know of the database. */
   readonly onWarning?: (message: string) => void;
   /** Hears what the database does not promise, which may be meant. */
@@ -77,7 +80,7 @@ export async function openStorage(url: string, options: StorageOptions = {}): Pr
     await options.prepared?.end();
     const { openPostgresStorage } = await import('./postgres/postgres-storage.ts');
     const { replica = { role: 'all', version: '', leaseMs: DEFAULT_LEASE_MS } } = options;
-    return openPostgresStorage({ url, mode, limits, ...replica, onWarning, onNote });
+    return openPostgresStorage({ url, mode, limits, ...replica, known: options.known, onWarning, onNote });
   }
   const input = { file: fileOf(url), mode, fsync, limits };
   return openSqliteStorage(input, { onWarning, prepared: options.prepared?.thread });
@@ -129,6 +132,21 @@ export async function copyStorage(from: string, to: string, options: CopyOptions
 async function openSide(url: string, role: 'source' | 'target'): Promise<CopySide> {
   if (isPostgres(url)) return (await import('./copy/postgres-side.ts')).openPostgresSide(url, role);
   return (await import('./copy/sqlite-side.ts')).openSqliteSide(fileOf(url), role);
+}
+
+/**
+ * Takes what a PostgreSQL database holds now as the store that the services with this file mean; resolves to its id,
+ * or undefined where it holds none.
+ */
+export async function acceptStore(url: string, file: string): Promise<string | undefined> {
+  if (!isPostgres(url)) {
+    throw new StorageError(
+      'failed',
+      'storage.url names a SQLite file, which needs no such command; "sluice storage verify" says what is wrong with it',
+    );
+  }
+  const { acceptPostgres } = await import('./postgres/postgres-status.ts');
+  return acceptPostgres(url, file);
 }
 
 /** Looks at a store without using it: where it is, how old its schema, who has it in use. */

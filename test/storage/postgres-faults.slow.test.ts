@@ -1,11 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { newestVersion } from '../../src/storage/engine/migrations.ts';
 import { PostgresStatements } from '../../src/storage/postgres/worker/postgres-statements.ts';
-import { openStorage, storeStatus } from '../../src/storage/storage.ts';
+import { acceptStore, copyStorage, openStorage, storeStatus } from '../../src/storage/storage.ts';
 import { failoverPromise } from '../../src/storage/facts.ts';
 import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
@@ -42,6 +43,127 @@ test('a killed PostgreSQL: 503 meanwhile, nothing accepted is lost, and it goes 
   expect(ids(await claim(storage))).toEqual([queued.id]);
   expect(await storage.verify()).toEqual([]);
   expect(seen).toEqual(['unreachable', 'ok']);
+  await storage.close();
+});
+
+test('an empty, another or an older database is refused at start and at reconnection, until it is accepted', async () => {
+  const admin = `postgres://postgres:postgres@127.0.0.1:${server.port}/postgres`;
+  const right = await server.freshDatabase();
+  const url = admin.replace(/postgres$/, right);
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-known-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const known = { file: join(folder, 'state', 'known.json'), acceptCommand: 'sluice storage accept -c here' };
+  const replica = { role: 'all', version: '', leaseMs: 1_000 };
+  const open = (at = url) => openStorage(at, { known, replica });
+  /** Another database takes the place: by rename, as a wrong restore or a name in DNS does. */
+  const swap = async (from: string, aside: string) => {
+    for (const name of [right, from])
+      await query(admin, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    await query(admin, `ALTER DATABASE ${right} WITH ALLOW_CONNECTIONS false`);
+    await query(admin, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${right}'`);
+    await until('the rename', () =>
+      query(admin, `ALTER DATABASE ${right} RENAME TO ${aside}`).then(
+        () => true,
+        () => undefined,
+      ),
+    );
+    await query(admin, `ALTER DATABASE ${from} RENAME TO ${right}`);
+    await query(admin, `ALTER DATABASE ${aside} WITH ALLOW_CONNECTIONS true`);
+  };
+  const refused = (words: RegExp) => ({ code: 'replaced', message: expect.stringMatching(words) as string });
+
+  const first = await open();
+  await first.accept(work([agent(), wake()]));
+  await first.close();
+  await query(admin, `CREATE DATABASE ${right}_older TEMPLATE ${right}`);
+  await query(admin, `CREATE DATABASE ${right}_empty`);
+  const other = await server.freshDatabase();
+  await (await openStorage(admin.replace(/postgres$/, other))).close();
+
+  for (const [wrong, words] of [
+    [`${right}_empty`, /holds no store.*run "sluice storage accept -c here"/],
+    [
+      other,
+      /holds the store [-\w]+, and this service worked with [-\w]+; .*run "sluice storage accept -c here"/,
+    ],
+    [
+      `${right}_older`,
+      /older state of the store than this service worked with: \d+ numbers .*run "sluice storage accept -c here"/,
+    ],
+  ] as const) {
+    const running = await open();
+    const accepted = [agent(), agent(), agent()];
+    if (wrong === `${right}_older`) {
+      const before = readFileSync(known.file, 'utf8');
+      await running.accept(work(accepted));
+      await until('the position', () => readFileSync(known.file, 'utf8') !== before);
+    }
+    await swap(wrong, 'aside');
+    await until(`the refusal of ${wrong}`, () => {
+      const health = running.health();
+      return health.kind === 'unavailable' && health.code === 'replaced'
+        ? true
+        : running.accept(work([agent()])).then(
+            () => expect.unreachable(),
+            () => undefined,
+          );
+    });
+    await expect(running.accept(work([agent()]))).rejects.toMatchObject({
+      status: 503,
+      cause: refused(words),
+    });
+    await expect(open()).rejects.toMatchObject(refused(words));
+    const tables = await query(url, "SELECT count(*) AS n FROM pg_tables WHERE schemaname = 'public'");
+    expect(Number(tables[0]?.['n']) === 0).toBe(wrong.endsWith('_empty'));
+    if (!wrong.endsWith('_empty')) expect(await query(url, 'SELECT id FROM runs WHERE seq > 1')).toEqual([]);
+    await swap('aside', wrong);
+    await until('the right store', () =>
+      running.accept(work([agent()])).then(
+        () => true,
+        () => undefined,
+      ),
+    );
+    await until('health', () => running.health().kind === 'ok');
+    await running.close();
+  }
+
+  await swap(`${right}_older`, 'aside');
+  await expect(open()).rejects.toMatchObject(refused(/older state/));
+  expect(await acceptStore(url, known.file)).toMatch(/^[-\w]+$/);
+  await (await open()).close();
+  await swap('aside', `${right}_older`);
+  // It is newer than what was accepted, so it is not asked again.
+  await (await open()).close();
+  const copy = admin.replace(/postgres$/, await server.freshDatabase());
+  await copyStorage(url, copy);
+  await (await open(copy)).close();
+  await expect(open()).rejects.toMatchObject(
+    refused(/older state of the store than this service worked with;/),
+  );
+});
+
+test('a service that cannot keep which store it worked with says so once, and still refuses another while it runs', async () => {
+  const url = await server.freshUrl();
+  const notes: string[] = [];
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-known-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, 'none'), '');
+  const known = { file: join(folder, 'none', 'known.json'), acceptCommand: 'sluice storage accept' };
+  const storage = await openStorage(url, {
+    known,
+    onNote: (note) => void notes.push(note),
+    replica: { role: 'all', version: '', leaseMs: 1_000 },
+  });
+  await storage.accept(work([agent()]));
+  await query(url, "UPDATE store_identity SET id = 'another'");
+  await until('trouble', () =>
+    storage.accept(work([agent()])).then(
+      () => undefined,
+      () => true,
+    ),
+  );
+  await query(url, 'SELECT 1');
+  expect(notes.filter((note) => /none.known.json: cannot be written \(\w+\), so/.test(note))).toHaveLength(1);
   await storage.close();
 });
 

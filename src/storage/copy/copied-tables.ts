@@ -6,6 +6,7 @@ import type { SqlValue } from '../engine/statements.ts';
  */
 export const COPIED_TABLES: Readonly<Record<string, readonly string[]>> = {
   counters: ['one'],
+  store_identity: ['one'],
   last_target: ['one'],
   runs: ['seq'],
   run_actions: ['seq'],

@@ -82,6 +82,8 @@ export class CopySide {
     this.#inTransaction((sql) => {
       for (const [table, [key]] of Object.entries(COPIED_TABLES))
         if (goOn !== undefined && key === 'seq' && table !== 'run_actions') sql.all(goOn(table));
+      // Numbers of rows begin anew.
+      sql.post('UPDATE store_identity SET epoch = epoch + 1');
       sql.post('DELETE FROM store_copy');
     });
   }

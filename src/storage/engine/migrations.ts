@@ -177,6 +177,16 @@ UPDATE outbox SET behind = 1 WHERE state = 0 AND seq IN (SELECT seq FROM (
   WHERE recipient IS NOT NULL AND state <= 1) AS waiting WHERE place > 1);
 `;
 
+/** By which a service knows its store again; a copy of it begins another epoch. */
+const IDENTITY = both`
+CREATE TABLE store_identity (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  id TEXT NOT NULL,
+  epoch INTEGER NOT NULL
+${STRICT};
+INSERT INTO store_identity VALUES (1, ${{ sqlite: 'lower(hex(randomblob(16)))', postgres: 'gen_random_uuid()::text' }}, 0);
+`;
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -197,6 +207,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 14, postgres: 12, sql: NUMBERS },
   { sqlite: 15, postgres: 13, sql: RECENT_COSTS },
   { sqlite: 16, postgres: 14, sql: RECIPIENTS },
+  { sqlite: 17, postgres: 15, sql: IDENTITY },
 ];
 
 /** The newest version that is known. */

@@ -1,4 +1,5 @@
 import type { Client } from 'pg';
+import type { ExpectedStore } from './known-store.ts';
 import { StorageError } from '../storage-error.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -25,11 +26,18 @@ export const SESSION_SETTINGS = [
   ...SETTINGS.map(([name, value]) => `SET ${name} = '${value}'`),
   durable(false),
 ].join('; ');
-/** The same for one transaction, behind a pooler. */
-export const TRANSACTION_SETTINGS = [
+const TRANSACTION_SETTINGS = [
   ...SETTINGS.map(([name, value]) => `SET LOCAL ${name} = '${value}'`),
   durable(true),
 ].join('; ');
+/**
+ * The same for one transaction, behind a pooler, which may lead to another database from one to the next: where the store
+ * is not the one that is meant, it fails with 22012 (division by zero).
+ */
+export function transactionSettings(expected: ExpectedStore | undefined): string {
+  if (expected === undefined) return TRANSACTION_SETTINGS;
+  return `${TRANSACTION_SETTINGS}; SELECT 1 / (SELECT count(*) FROM store_identity WHERE id = '${expected.id}' AND epoch = ${expected.epoch})`;
+}
 
 /**
  * A connection to PostgreSQL; `onGone` is called with it when it has ended, however it did. With `pipeline` questions are

@@ -1,10 +1,13 @@
 import type { Client, QueryArrayResult, QueryResult } from 'pg';
+import { checkNotRefused, checkStore, type ExpectedStore } from './known-store.ts';
 import { connectClient, giveUp, SESSION_SETTINGS, streamOf } from './connect.ts';
 
 export interface ConnectionOptions {
   readonly url: string;
   /** Whether a pooler stands between, which keeps no settings for a connection. */
   readonly isPooled: boolean;
+  /** The store that is meant: a new connection that leads elsewhere is refused. */
+  readonly expected?: ExpectedStore | undefined;
 }
 
 export interface Statement {
@@ -43,6 +46,7 @@ export class Connection {
    * would not be in it.
    */
   async ask(statements: readonly Statement[], mayConnect = true): Promise<readonly Answered[]> {
+    checkNotRefused(this.#options.expected);
     if (this.#client === undefined && mayConnect) this.#making ??= this.#connect();
     await this.#making;
     const client = this.#client;
@@ -68,11 +72,12 @@ export class Connection {
     const forget = (gone: Client) => {
       if (this.#client === gone) this.#client = undefined;
     };
-    const { url, isPooled } = this.#options;
+    const { url, isPooled, expected } = this.#options;
     try {
       const client = await connectClient(url, forget, { pipeline: true });
       this.#client = client;
       if (!isPooled) await client.query(SESSION_SETTINGS);
+      await checkStore(client, expected);
     } catch (error) {
       await this.#client?.end().catch(() => undefined);
       this.#client = undefined;

@@ -1,3 +1,4 @@
+import { OTHER_STORE } from './known-store.ts';
 import { StorageError, type StorageErrorCode } from '../storage-error.ts';
 
 /** Says what to do about an error of PostgreSQL; `place` names the database without its password. */
@@ -44,6 +45,15 @@ const FAILED: Meaning = ['failed', ({ message }) => message];
 
 /** By the code of PostgreSQL or by its first two characters, which are its class (appendix A of its manual). */
 const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+  [OTHER_STORE, ['replaced', ({ message }) => message]],
+  [
+    '22012',
+    [
+      'replaced',
+      () =>
+        'the pooler leads to another store than the one that this service worked with; see that it leads to the right database',
+    ],
+  ],
   ['53100', ['disk_full', () => 'no space is left on the disk of the database; free some there']],
   [
     '53',

@@ -4,6 +4,7 @@ import type { DatabaseClient, LockWait, StoreStatus, StoreUser } from '../store-
 import { connectClient } from './connect.ts';
 import { examineServer } from './examine-server.ts';
 import { CHECK_ADDRESS, explainPostgresError, placeOf } from './postgres-errors.ts';
+import { acceptFound } from './known-store.ts';
 import { schemaVersion } from './set-up-schema.ts';
 
 const USERS = `SELECT id, role, host, version, started_at AS "startedAt",
@@ -36,6 +37,19 @@ export async function postgresStatus(url: string): Promise<StoreStatus> {
     return { engine: 'postgres', place, version, newest, server, waiting, ...use };
   } catch (error) {
     throw explainPostgresError(error, place, CHECK_ADDRESS);
+  } finally {
+    await client?.end().catch(() => undefined);
+  }
+}
+
+/** Notes the store that a database holds as the one that is meant. */
+export async function acceptPostgres(url: string, file: string): Promise<string | undefined> {
+  let client: Client | undefined;
+  try {
+    client = await connectClient(url, () => undefined);
+    return await acceptFound(client, file);
+  } catch (error) {
+    throw explainPostgresError(error, placeOf(url), CHECK_ADDRESS);
   } finally {
     await client?.end().catch(() => undefined);
   }

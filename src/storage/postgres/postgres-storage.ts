@@ -15,6 +15,7 @@ import { entryOf } from './accept/accept-statement.ts';
 import { connectClient } from './connect.ts';
 import { DatabaseCounter } from './database-use.ts';
 import { examineServer, warningsOf } from './examine-server.ts';
+import { KnownStore, type KnownStoreOptions } from './known-store.ts';
 import { CHECK_ADDRESS, explainPostgresError, placeOf } from './postgres-errors.ts';
 import { ReplicaLease } from './replica-lease.ts';
 import { setUpSchema } from './set-up-schema.ts';
@@ -25,6 +26,7 @@ export interface PostgresOptions extends Pick<PostgresInput, 'url' | 'mode' | 'l
   readonly version: string;
   readonly leaseMs: number;
   readonly place?: string;
+  readonly known?: KnownStoreOptions | undefined;
   /** Hears what the operator should know of the database. */
   onWarning(message: string): void;
   /** Hears what the database does not promise, which may be meant. */
@@ -68,7 +70,11 @@ async function open(
 ): Promise<Storage> {
   const { url, mode, limits, role, version, leaseMs, place: disk } = options;
   const facts = await examineServer(first);
-  await setUpSchema(first, { place, isPerformer: mode === 'performer' });
+  const isPerformer = mode === 'performer';
+  const known = new KnownStore(options.known, (note) => options.onNote(note));
+  if (isPerformer) await known.checkBefore(first);
+  await setUpSchema(first, { place, isPerformer });
+  const expected = isPerformer ? await known.adopt(first) : undefined;
   const holder = randomUUID();
   const [use, laneUse] = [new DatabaseCounter(), new DatabaseCounter()];
   const input: PostgresInput = {
@@ -79,6 +85,7 @@ async function open(
     holder,
     isPooled: facts.isPooled,
     place: disk,
+    expected,
   };
   const entry = new URL(`worker/postgres-worker${extname(import.meta.url)}`, import.meta.url);
   const client = await WorkerClient.open({ entry, input, place, explain });
@@ -87,7 +94,7 @@ async function open(
     verify: () => client.operations.findBrokenRows(),
   };
   try {
-    if (mode === 'attached') {
+    if (expected === undefined) {
       await first.end();
       return makeStorage(client, inspection);
     }
@@ -102,9 +109,11 @@ async function open(
       version,
       leaseMs,
       place: disk,
+      known,
+      expected,
       mayListen,
     });
-    const lane = new AcceptLane({ url, limits, isPooled: facts.isPooled, use: laneUse });
+    const lane = new AcceptLane({ url, limits, isPooled: facts.isPooled, expected, use: laneUse });
     const operations = {
       ...client.operations,
       ...laneOperations(client.operations, lane, { explain, holder }),

@@ -3,6 +3,7 @@ import type { Client } from 'pg';
 import type { Lease } from '../lease.ts';
 import type { LapsedReplica } from '../records.ts';
 import { connectClient, giveUp } from './connect.ts';
+import { checkStore, type ExpectedStore, IDENTITY_COLUMNS, type KnownStore } from './known-store.ts';
 
 /*
  * The lease of this process: one row in `replicas`, renewed on a connection of its own, so that neither a long
@@ -29,7 +30,8 @@ const TELL = 'SELECT pg_notify($1, $2)';
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 const RENEW = `INSERT INTO replicas (id, role, host, version, place, started_at, lease_until)
   VALUES ($1, $2, $3, $4, $6, ${NOW}, ${NOW} + $5)
-  ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until RETURNING (xmax = 0) AS "isNew"`;
+  ON CONFLICT (id) DO UPDATE SET lease_until = excluded.lease_until RETURNING (xmax = 0) AS "isNew", ${IDENTITY_COLUMNS}`;
+const LEAVE = `DELETE FROM replicas WHERE id = $1 RETURNING false AS "isNew", ${IDENTITY_COLUMNS}`;
 const OTHERS = `SELECT id, lease_until AS "leaseUntil", lease_until < ${NOW} AS "hasEnded" FROM replicas WHERE id <> $1`;
 
 export interface ReplicaOptions {
@@ -41,8 +43,17 @@ export interface ReplicaOptions {
   readonly version: string;
   readonly leaseMs: number;
   readonly place?: string | undefined;
+  readonly known: KnownStore;
+  readonly expected: ExpectedStore;
   /** False behind a pooler, which does not pass messages on. */
   readonly mayListen: boolean;
+}
+
+interface Renewed {
+  readonly isNew: boolean;
+  readonly store: string;
+  readonly epoch: number;
+  readonly position: number;
 }
 
 interface Seen {
@@ -140,7 +151,8 @@ export class ReplicaLease implements Lease {
     if (client === undefined) return this.#drop();
     await this.#bounded(
       client
-        .query('DELETE FROM replicas WHERE id = $1', [this.id])
+        .query<Renewed>(LEAVE, [this.id])
+        .then(({ rows }) => this.#note(rows))
         .then(() => client.query(TELL, [CHANNEL, LEFT]))
         .then(() => client.end()),
     ).catch(() => undefined);
@@ -162,7 +174,8 @@ export class ReplicaLease implements Lease {
     const sentAt = performance.now();
     const client = this.#client ?? (await this.#bounded(this.#connect()));
     const values = [id, role, hostname(), version, Math.round(leaseMs), place];
-    const { rows } = await this.#bounded(client.query<{ isNew: boolean }>(RENEW, values));
+    const { rows } = await this.#bounded(client.query<Renewed>(RENEW, values));
+    this.#note(rows);
     // The row was gone: others have taken over what this process held.
     if (rows[0]?.isNew === true) this.#change(false);
     clearTimeout(this.#endTimer);
@@ -171,6 +184,12 @@ export class ReplicaLease implements Lease {
     this.#change(leftMs > 0);
     const others = client.query<LapsedReplica & Seen>(OTHERS, [id]);
     this.#see((await this.#bounded(others)).rows);
+  }
+
+  /** What was committed before this answer is on the disk of the database. */
+  #note([found]: readonly Renewed[]): void {
+    if (found !== undefined)
+      this.#options.known.note({ id: found.store, epoch: found.epoch, position: found.position });
   }
 
   #see(rows: readonly (LapsedReplica & Pick<Seen, 'hasEnded'>)[]): void {
@@ -194,7 +213,15 @@ export class ReplicaLease implements Lease {
 
   async #connect(): Promise<Client> {
     const attempt = this.#attempt;
-    return this.#adopt(await connectClient(this.#options.url, () => undefined, { pipeline: true }), attempt);
+    const { url, expected } = this.#options;
+    const client = await connectClient(url, () => undefined, { pipeline: true });
+    try {
+      await checkStore(client, expected);
+    } catch (error) {
+      giveUp(client);
+      throw error;
+    }
+    return this.#adopt(client, attempt);
   }
 
   /** Rejects, and ends the connection, where it was given up before it was ready. */

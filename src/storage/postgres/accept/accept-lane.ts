@@ -1,6 +1,6 @@
 import type { AcceptLimits, Question } from '../../engine/statements.ts';
 import type { DatabaseCounter } from '../database-use.ts';
-import { TRANSACTION_SETTINGS } from '../connect.ts';
+import { transactionSettings } from '../connect.ts';
 import { Connection, type ConnectionOptions, type Statement } from '../connection.ts';
 import { PreparedTexts, rowsOf, toParameter } from '../worker/dialect.ts';
 import { acceptStatements, acceptValues, type Entry, lineOf, SLOTS } from './accept-statement.ts';
@@ -223,10 +223,10 @@ class LaneConnection {
   }
 
   async #askOnce(question: Statement): Promise<readonly object[]> {
-    const { isPooled, use } = this.#options;
+    const { isPooled, expected, use } = this.#options;
     const { name: _name, ...unnamed } = question;
     const statements = isPooled
-      ? [{ text: `BEGIN; ${TRANSACTION_SETTINGS}` }, unnamed, { text: 'COMMIT' }]
+      ? [{ text: `BEGIN; ${transactionSettings(expected)}` }, unnamed, { text: 'COMMIT' }]
       : [question];
     const askedAt = performance.now();
     const timer = setTimeout(() => this.#connection.abandon(), MAX_WAIT_MS);

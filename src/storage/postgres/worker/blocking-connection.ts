@@ -34,13 +34,19 @@ export class BlockingConnection {
   readonly #use: DatabaseCounter | undefined;
   #lastId = 0;
 
-  constructor({ url, isPooled, maxWaitMs = MAX_WAIT_MS, use }: BlockingOptions) {
+  constructor({ url, isPooled, expected, maxWaitMs = MAX_WAIT_MS, use }: BlockingOptions) {
     this.#use = use;
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     this.#maxWaitMs = maxWaitMs;
     const worker = new Worker(new URL(`connection-thread${extname(import.meta.url)}`, import.meta.url), {
-      workerData: { url, isPooled, port: port2, signal: this.#signal.buffer } satisfies ConnectionInput,
+      workerData: {
+        url,
+        isPooled,
+        expected,
+        port: port2,
+        signal: this.#signal.buffer,
+      } satisfies ConnectionInput,
       transferList: [port2],
       name: 'postgres',
     });

@@ -6,6 +6,7 @@ import type { ClaimedRow, RunHead } from '../../engine/rows.ts';
 import { BrokenOff, PostFailed } from '../../engine/statements.ts';
 import type { AtOnce, Belief, Found, Question, SqlValue, Statements } from '../../engine/statements.ts';
 import type { Answered, Statement } from '../connection.ts';
+import type { ExpectedStore } from '../known-store.ts';
 import { placeOf } from '../postgres-errors.ts';
 import type { DatabaseCounter } from '../database-use.ts';
 import { BlockingConnection, isConnectionError } from './blocking-connection.ts';
@@ -43,6 +44,7 @@ export interface StatementsOptions {
   /** An answer that takes longer counts as a lost connection; default 15 s. */
   readonly maxWaitMs?: number;
   readonly use?: DatabaseCounter;
+  readonly expected?: ExpectedStore | undefined;
   /** The disk on which agents keep conversations. */
   readonly place?: string;
 }
@@ -75,13 +77,14 @@ export class PostgresStatements implements Statements {
   #transaction: string | undefined;
 
   constructor(options: StatementsOptions) {
-    const { url, perTransaction, maxWaitMs, use } = options;
+    const { url, perTransaction, expected, maxWaitMs, use } = options;
     this.#options = options;
     this.notElsewhere = options.place === undefined ? '' : notElsewhere(options.place);
     this.#claimText = claimStatement(this.notElsewhere);
     this.#connection = new BlockingConnection({
       url,
       isPooled: perTransaction !== undefined,
+      expected,
       maxWaitMs,
       use,
     });

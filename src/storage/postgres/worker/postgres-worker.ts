@@ -3,8 +3,9 @@ import { Engine } from '../../engine/engine.ts';
 import { HealthMonitor } from '../../engine/health-monitor.ts';
 import { serveBatches } from '../../engine/serve-batches.ts';
 import type { AcceptLimits } from '../../engine/statements.ts';
-import { TRANSACTION_SETTINGS } from '../connect.ts';
+import { transactionSettings } from '../connect.ts';
 import { DatabaseCounter } from '../database-use.ts';
+import type { ExpectedStore } from '../known-store.ts';
 import { explainPostgresError, placeOf } from '../postgres-errors.ts';
 import { CHANNEL } from '../replica-lease.ts';
 import { PostgresStatements } from './postgres-statements.ts';
@@ -18,6 +19,7 @@ export interface PostgresInput {
   /** Whether a pooler stands between. */
   readonly isPooled: boolean;
   readonly place?: string | undefined;
+  readonly expected?: ExpectedStore | undefined;
   /** Of a `DatabaseCounter`. */
   readonly use: SharedArrayBuffer;
 }
@@ -44,12 +46,13 @@ function main(input: PostgresInput): void {
   });
 }
 
-function makeStatements({ url, mode, isPooled, place, use }: PostgresInput): PostgresStatements {
+function makeStatements({ url, mode, isPooled, place, expected, use }: PostgresInput): PostgresStatements {
   return new PostgresStatements({
     url,
     use: new DatabaseCounter(use),
     ...(place !== undefined && { place }),
-    ...(isPooled && { perTransaction: TRANSACTION_SETTINGS }),
+    expected,
+    ...(isPooled && { perTransaction: transactionSettings(expected) }),
     // A process that is attached tells of its commits itself; the others have a connection for that.
     ...(mode === 'attached' && { channel: CHANNEL }),
   });
