@@ -9,8 +9,19 @@ import { codeOf } from '../telemetry/telemetry.ts';
 
 /** What can fail; a name is the operator's own. */
 export interface AlertSubject {
-  readonly kind: 'runner' | 'channel' | 'mapping';
+  readonly kind: 'runner' | 'channel' | 'mapping' | 'delivery of mapping';
   readonly name: string;
+}
+
+/** A channel that takes what other mappings deliver is well, and still one of them may deliver to nobody. */
+export function subjectsOfDelivery(
+  { mappingId }: { readonly mappingId: string },
+  channel: string,
+): readonly AlertSubject[] {
+  return [
+    { kind: 'channel', name: channel },
+    ...(mappingId === '' ? [] : [{ kind: 'delivery of mapping', name: mappingId } as const]),
+  ];
 }
 
 /** Subjects told apart; further ones are not watched. */

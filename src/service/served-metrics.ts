@@ -25,6 +25,7 @@ export async function startMetrics(
   if (settings.metrics === undefined) return undefined;
   const metrics = await openMetrics({
     backlog: () => storage.backlog(),
+    isStoreWell: () => storage.health().kind === 'ok',
     database: storage.databaseUse,
     transforms: () => sandbox.stats,
     mailboxes,

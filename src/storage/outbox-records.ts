@@ -43,6 +43,8 @@ export interface OutboxRecord {
   readonly id: string;
   readonly kind: 'delivery' | 'callback';
   readonly runId: string;
+  /** Of the run; empty where it is the main session's own. */
+  readonly mappingId: string;
   readonly state: OutboxState;
   readonly attempts: number;
   readonly delivery?: NewDelivery;

@@ -6,6 +6,8 @@ import { collectDefaultMetrics, Registry } from 'prom-client';
 export interface MetricsSources {
   /** Rejects or takes too long where the store does not answer; the scrape then says so and goes on. */
   readonly backlog: () => Promise<BacklogFigures>;
+  /** Whether the store can take requests, as it was last seen; default yes. */
+  readonly isStoreWell?: () => boolean;
   /** What was asked of a database so far; absent where the store is a file. */
   readonly database?: (() => DatabaseFigures) | undefined;
   /** Absent where no mapping has a transform. */
@@ -100,7 +102,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   const registrar = createRegistrar(registry);
   collectDefaultMetrics({ register: registry });
   const observeRequest = requestMetrics(registrar);
-  const backlog = backlogMetrics(registrar, sources.clock ?? Date.now);
+  const backlog = backlogMetrics(registrar, sources);
   const transforms = sources.transforms === undefined ? undefined : transformMetrics(registrar);
   const mailboxes = sources.mailboxes === undefined ? undefined : mailboxMetrics(registrar);
   const database = sources.database === undefined ? undefined : databaseMetrics(registrar);
@@ -169,12 +171,16 @@ function failureMetrics(registrar: Registrar): Show<NonNullable<ObservedRequest[
   };
 }
 
-function backlogMetrics(registrar: Registrar, clock: () => number): Show<BacklogFigures | undefined> {
-  const up = registrar.gauge('sluice_store_up', 'Whether the store answered this scrape.');
+function backlogMetrics(
+  registrar: Registrar,
+  { isStoreWell = () => true, clock = Date.now }: Pick<MetricsSources, 'isStoreWell' | 'clock'>,
+): Show<BacklogFigures | undefined> {
+  const help = 'Whether the store can take requests and answered this scrape.';
+  const up = registrar.gauge('sluice_store_up', help);
   const work = workMetrics(registrar);
   const ages = ageMetrics(registrar, clock);
   return (backlog) => {
-    up.set(backlog === undefined ? 0 : 1);
+    up.set(backlog === undefined || !isStoreWell() ? 0 : 1);
     // Old figures would look like fresh ones.
     if (backlog === undefined) {
       work.remove();

@@ -85,6 +85,34 @@ test('a mapping and a channel have messages of their own, and a failing alert st
     .toBe(true);
 });
 
+test('a mapping whose deliveries all fail is told, though others reach the channel, and once when they arrive', async () => {
+  const ops = new RecordingChannel('ops', 500);
+  const shared = new RecordingChannel('telegram', 500);
+  const refused = { kind: 'failed', code: 'bad_recipient', message: 'there is no such chat' } as const;
+  let isThere = false;
+  shared.answer = ({ to }) => (to === '2' && !isThere ? refused : { kind: 'sent' });
+  const house = await openHouse({ channels: [ops, { channel: shared, to: '1' }], gateway: { alerts } });
+  const deliver = async (mappingId: string, to: string): Promise<void> => {
+    const before = shared.messages.length;
+    const origin = { requestId: 'r', path: 'agent', mappingId, trusted: false };
+    await house.accept(agentAction({ deliver: true, channel: 'telegram', to, origin }));
+    await expect.poll(() => shared.messages.length).toBeGreaterThan(before);
+    await expect
+      .poll(async () => (await house.storage.listOutbox({ limit: 9, state: 'queued' })).length)
+      .toBe(0);
+  };
+  for (let round = 0; round < 3; round += 1) {
+    await deliver('lost', '2');
+    await deliver('fine', '1');
+  }
+  const told =
+    'Sluice: delivery of mapping lost has failed 2 times in a row: bad_recipient: there is no such chat';
+  await expect.poll(() => ops.texts).toEqual([told]);
+  isThere = true;
+  await deliver('lost', '2');
+  await expect.poll(() => ops.texts).toEqual([told, 'Sluice: delivery of mapping lost works again.']);
+});
+
 test('runs, deliveries and agents that are away are counted', async () => {
   const metrics = await openMetrics({ backlog: () => Promise.reject(new Error('not asked')) });
   const away: TurnResult = {

@@ -1,3 +1,5 @@
+import { HealthMonitor } from '../../src/storage/engine/health-monitor.ts';
+import { StorageError } from '../../src/storage/storage-error.ts';
 import { DatabaseSync } from 'node:sqlite';
 import type { Sql } from '../../src/storage/engine/dialects.ts';
 import { recordDecisions, recordStrangers } from '../../src/storage/engine/journal-operations.ts';
@@ -159,4 +161,28 @@ test('what is forgotten is found without a look at the decisions that stay', () 
   );
   expect(scans).toEqual([]);
   database.close();
+});
+
+test('one outage is told once, however often single writes succeed meanwhile', () => {
+  let now = 0;
+  const said: (string | undefined)[] = [];
+  const monitor = new HealthMonitor(
+    () => undefined,
+    () => now,
+  );
+  monitor.onChange((trouble) => void said.push(trouble?.code));
+  const trouble = new StorageError('busy', 'no connection is left');
+  for (let step = 0; step < 600; step += 1) {
+    now += 100;
+    monitor.note(step % 4 === 0 ? trouble : undefined);
+  }
+  expect(said).toEqual(['busy']);
+  for (let step = 0; step < 21; step += 1) monitor.note(void (now += 100));
+  expect(said).toEqual(['busy', undefined]);
+  // What comes back again and again is believed later each time.
+  for (let outage = 0; outage < 20; outage += 1) {
+    monitor.note(trouble);
+    for (let step = 0; step < 30; step += 1) monitor.note(void (now += 100));
+  }
+  expect(said.length).toBeLessThan(8);
 });

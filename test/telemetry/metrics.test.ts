@@ -110,6 +110,16 @@ test('a store that fails is told, and no old figure stands for a fresh one', asy
   expect(text).not.toMatch(/^sluice_(work\{|backlog_|dead_)/m);
 });
 
+test('a store that answers and cannot take requests, as on a full disk, is not up', async () => {
+  let isWell = false;
+  const metrics = await openMetrics({ backlog: () => Promise.resolve(BACKLOG), isStoreWell: () => isWell });
+  const { text } = await metrics.render();
+  expect(text).toContain('sluice_store_up 0');
+  expect(text).toContain('sluice_work{kind="run",state="queued"} 3');
+  isWell = true;
+  expect((await metrics.render()).text).toContain('sluice_store_up 1');
+});
+
 test('transforms are counted from the sandbox, once however often they are scraped', async () => {
   const figures = {
     calls: { ok: 7, timeout: 1 },

@@ -1,4 +1,5 @@
 import type { DeliveryTarget } from '../../action.ts';
+import { subjectsOfDelivery } from '../alerts.ts';
 import { defined } from '../../json.ts';
 import { type NewDelivery, type OutboxRecord, recipientOf, type Storage } from '../../storage/storage.ts';
 import { type CallbackResult, postCallback } from './callback.ts';
@@ -241,7 +242,7 @@ export class Outbox {
       ...(delivery.fromMain ? { lastTarget: { channel, to } } : {}),
     });
     this.#count(channel, 'sent');
-    this.#context.alerts.worked({ kind: 'channel', name: channel });
+    for (const subject of subjectsOfDelivery(entry, channel)) this.#context.alerts.worked(subject);
   }
 
   async #trySend(
@@ -358,7 +359,7 @@ export class Outbox {
       `${entry.kind} given up`,
     );
     if (entry.kind === 'delivery')
-      this.#context.alerts.failed([{ kind: 'channel', name: channel }], `${code}: ${reason}`);
+      this.#context.alerts.failed(subjectsOfDelivery(entry, channel), `${code}: ${reason}`);
   }
 
   async #persist<T>(entry: OutboxRecord, write: (nowMs: number) => Promise<T>): Promise<T> {

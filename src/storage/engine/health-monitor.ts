@@ -1,20 +1,32 @@
 import type { StorageError } from '../storage-error.ts';
 
+/** How long nothing may fail before a store counts as well again. */
+const WELL_AFTER_MS = 2_000;
+/** At most; it is doubled where a store fails again soon after, so that one outage is not told as many. */
+const WELL_AFTER_AT_MOST_MS = 30_000;
+const SOON_MS = 60_000;
+
 /** Knows whether the store can take requests, and tells when that changes. */
 export class HealthMonitor {
   readonly #lookForReplaced: () => StorageError | undefined;
+  readonly #now: () => number;
   #listener: (trouble: StorageError | undefined) => void = () => undefined;
   #trouble: StorageError | undefined;
+  #wellAfterMs = WELL_AFTER_MS;
+  /** Since when nothing has failed. */
+  #wellSince: number | undefined;
+  #recoveredAt = -Infinity;
 
-  constructor(lookForReplaced: () => StorageError | undefined) {
+  constructor(lookForReplaced: () => StorageError | undefined, now: () => number = () => performance.now()) {
     this.#lookForReplaced = lookForReplaced;
+    this.#now = now;
   }
 
   onChange(listener: (trouble: StorageError | undefined) => void): void {
     this.#listener = listener;
   }
 
-  /** Why the last write failed; undefined where it did not. */
+  /** Why a write failed lately; undefined where none did. */
   get trouble(): StorageError | undefined {
     return this.#trouble;
   }
@@ -26,9 +38,28 @@ export class HealthMonitor {
     return replaced;
   }
 
-  /** Takes the outcome of a write down. */
+  /** Takes the outcome of a write down. Trouble is told at once, and its end when it has been over for a while. */
   note(trouble: StorageError | undefined): void {
-    if (trouble?.code === this.#trouble?.code) return;
+    if (trouble === undefined) return this.#noteWell();
+    this.#wellSince = undefined;
+    const isNew = this.#trouble === undefined;
+    if (isNew) {
+      const isSoon = this.#now() - this.#recoveredAt < SOON_MS;
+      this.#wellAfterMs = isSoon ? Math.min(2 * this.#wellAfterMs, WELL_AFTER_AT_MOST_MS) : WELL_AFTER_MS;
+    }
+    if (trouble.code !== this.#trouble?.code) this.#tell(trouble);
+  }
+
+  #noteWell(): void {
+    if (this.#trouble === undefined) return;
+    this.#wellSince ??= this.#now();
+    if (this.#now() - this.#wellSince < this.#wellAfterMs) return;
+    this.#wellSince = undefined;
+    this.#recoveredAt = this.#now();
+    this.#tell(undefined);
+  }
+
+  #tell(trouble: StorageError | undefined): void {
     this.#trouble = trouble;
     this.#listener(trouble);
   }

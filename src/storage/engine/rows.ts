@@ -81,6 +81,7 @@ export interface OutboxRow {
   readonly id: string;
   readonly kind: 'delivery' | 'callback';
   readonly runId: string;
+  readonly mappingId: string;
   readonly state: number;
   readonly attempts: number;
   readonly chunksSent: number;
@@ -95,7 +96,7 @@ export interface OutboxRow {
   readonly behind: number;
 }
 
-export const OUTBOX_COLUMNS = `seq, id, kind, run_id AS "runId", state, attempts, chunks_sent AS "chunksSent",
+export const OUTBOX_COLUMNS = `seq, id, kind, run_id AS "runId", mapping_id AS "mappingId", state, attempts, chunks_sent AS "chunksSent",
   created_at AS "createdAt", due_at AS "dueAt", ended_at AS "endedAt", target, error_code AS "errorCode",
   error_message AS "errorMessage", body, recipient, behind FROM outbox`;
 
@@ -183,6 +184,7 @@ export function toOutbox(row: OutboxRow): OutboxRecord {
     id: row.id,
     kind: row.kind,
     runId: row.runId,
+    mappingId: row.mappingId,
     state: named(OUTBOX_STATES, row.state),
     attempts: row.attempts,
     chunksSent: row.chunksSent,
