@@ -2,7 +2,7 @@ import type { MailboxHold, MailPass, MailStorage, SetAsideMail } from '../storag
 import { isGone } from './holder.ts';
 import type { ReaderTimes } from './reader-times.ts';
 import type { KnownMail } from './source.ts';
-import { readState } from './stored-status.ts';
+import { readState, type StoredState } from './stored-status.ts';
 
 /** How long messages that were dealt with are kept for recognition. */
 const KEEP_PASSED_MS = 30 * 24 * 3_600_000;
@@ -24,8 +24,11 @@ export interface LeasedMailboxOptions {
 
 /** What came of asking for the mailbox. */
 export type Claim =
-  | { readonly kind: 'held'; readonly loginDeadSince: number | undefined }
+  | { readonly kind: 'held'; readonly stored: StoredState | undefined }
   | { readonly kind: 'refused'; readonly holder: string };
+
+/** What has been dealt with, and how far that is. */
+export type Passing = Omit<MailPass, keyof MailboxHold | 'floorAt' | 'state'>;
 
 /** A mailbox in the store: who holds it, how far it was read, and what waits. Only its holder can move it. */
 export class LeasedMailbox {
@@ -68,7 +71,7 @@ export class LeasedMailbox {
     this.#isLost = false;
     this.#position = record.position ?? '';
     this.#floorAt = record.floorAt;
-    return { kind: 'held', loginDeadSince: readState(record.state)?.loginDeadSince };
+    return { kind: 'held', stored: readState(record.state) };
   }
 
   async release(): Promise<void> {
@@ -87,10 +90,11 @@ export class LeasedMailbox {
    * Writes down what has been dealt with.
    * @throws LostMailbox
    */
-  async pass(pass: Omit<MailPass, keyof MailboxHold | 'floorAt'>): Promise<void> {
+  async pass(pass: Passing): Promise<void> {
     const mine = this.#mine();
     this.#floorAt = Math.max(this.#floorAt, mine.nowMs - KEEP_PASSED_MS);
-    const isDone = await this.#options.store.passMail({ ...mine, ...pass, floorAt: this.#floorAt });
+    const { store, stateJson } = this.#options;
+    const isDone = await store.passMail({ ...mine, ...pass, floorAt: this.#floorAt, state: stateJson() });
     if (!isDone) {
       this.#isLost = true;
       throw new LostMailbox();

@@ -2,7 +2,13 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { pause } from '../timers/timers.ts';
 import { mailboxName } from './identity.ts';
-import { logHealth, type MailboxStatus, type MailHealth, reportHealth } from './mailbox-health.ts';
+import {
+  logHealth,
+  NOTHING_READ,
+  type MailboxStatus,
+  type MailHealth,
+  reportHealth,
+} from './mailbox-health.ts';
 import type { MailService, MailServiceOptions } from './mail-service.ts';
 import { readerFolders } from './open-source.ts';
 import type { FromReader, FromThread, StoreCall, ToReader, ToThread } from './reader-messages.ts';
@@ -186,7 +192,7 @@ export class MailProcess implements MailService {
 
   #allIn(health: MailHealth): readonly MailboxStatus[] {
     const { mail } = this.#options;
-    const figures = { delivered: 0, setAside: 0, filtered: 0 };
-    return readerFolders(mail).map((folder) => ({ account: mail.account, folder, health, figures }));
+    const { account } = mail;
+    return readerFolders(mail).map((folder) => ({ account, folder, health, figures: NOTHING_READ }));
   }
 }

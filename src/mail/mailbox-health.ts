@@ -23,13 +23,15 @@ export type MailHealth =
   | { readonly state: 'standby'; readonly since: number; readonly holder: string }
   | { readonly state: 'stopped'; readonly since: number };
 
-/** What one mailbox came to since its reader started. */
+/** What one mailbox came to, by whichever readers it had. */
 export interface MailFigures {
   readonly delivered: number;
   readonly setAside: number;
   readonly filtered: number;
   readonly lastMailAt?: number;
 }
+
+export const NOTHING_READ: MailFigures = { delivered: 0, setAside: 0, filtered: 0 };
 
 export interface MailboxStatus {
   readonly account: string;

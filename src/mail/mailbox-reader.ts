@@ -6,9 +6,15 @@ import { deliverMessage, type DeliveryOptions } from './offer-message.ts';
 import type { HookEndpoint } from './hook-endpoint.ts';
 import { FetchAttempts, type FetchWatch } from './fetch-attempts.ts';
 import { filterReason } from './filter.ts';
-import { logHealth, type MailFigures, type MailHealth, type MailboxStatus } from './mailbox-health.ts';
+import {
+  logHealth,
+  NOTHING_READ,
+  type MailFigures,
+  type MailHealth,
+  type MailboxStatus,
+} from './mailbox-health.ts';
 import { mailboxName } from './identity.ts';
-import { LeasedMailbox, LostMailbox } from './leased-mailbox.ts';
+import { LeasedMailbox, LostMailbox, type Passing } from './leased-mailbox.ts';
 import { toMailFailure } from './mail-failure.ts';
 import type { MailMessage } from './message-payload.ts';
 import { READER_TIMES, type ReaderTimes } from './reader-times.ts';
@@ -52,7 +58,7 @@ export class MailboxReader {
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #health: MailHealth;
-  #figures: MailFigures = { delivered: 0, setAside: 0, filtered: 0 };
+  #figures = NOTHING_READ;
   #isWoken = false;
   #isHolding = false;
   /** Ends the wait for mail early. */
@@ -152,7 +158,9 @@ export class MailboxReader {
       if (this.#health.state !== 'standby') this.#become({ state: 'standby', since: this.#clock(), holder });
       return false;
     }
-    if (claim.loginDeadSince !== undefined) this.#health = this.#reconnection.recall(claim.loginDeadSince);
+    const { figures, loginDeadSince } = claim.stored ?? {};
+    this.#figures = figures ?? NOTHING_READ;
+    if (loginDeadSince !== undefined) this.#health = this.#reconnection.recall(loginDeadSince);
     return true;
   }
 
@@ -283,8 +291,8 @@ export class MailboxReader {
     const settings = this.#options.mail;
     const message = await this.#options.read(mail);
     if (mail.leftOut !== undefined || filterReason(message, settings) !== undefined) {
-      this.#figures = { ...this.#figures, filtered: this.#figures.filtered + 1 };
-      return this.#held.pass({ position, passed: [passedRow(mail)] });
+      const { filtered } = this.#figures;
+      return this.#count({ filtered: filtered + 1 }, { position, passed: [passedRow(mail)] });
     }
     await this.#deliver(mail, message, { position });
   }
@@ -315,14 +323,24 @@ export class MailboxReader {
     const verdict = await deliverMessage(this.#delivery, offer, this.#stopping.signal);
     const rest = { passed: [passedRow(mail)], ...(position === undefined ? {} : { position }) };
     if (verdict.kind === 'delivered') {
-      await this.#held.pass({ ...rest, ...(before === undefined ? {} : { settled: before.id }) });
-      this.#figures = { ...this.#figures, delivered: this.#figures.delivered + 1, lastMailAt: this.#clock() };
-      return;
+      const counted = { delivered: this.#figures.delivered + 1, lastMailAt: this.#clock() };
+      return this.#count(counted, { ...rest, ...(before === undefined ? {} : { settled: before.id }) });
     }
     const setAside = refusedMail({ mail, message, verdict, before }, this.#mine());
-    await this.#held.pass({ ...rest, setAside });
-    this.#figures = { ...this.#figures, setAside: this.#figures.setAside + 1 };
+    await this.#count({ setAside: this.#figures.setAside + 1 }, { ...rest, setAside });
     logRefused(this.#options.log, setAside);
+  }
+
+  /** Counts a message where it is written down, so that both outlive the reader, or neither. */
+  async #count(counted: Partial<MailFigures>, pass: Passing): Promise<void> {
+    const before = this.#figures;
+    this.#figures = { ...before, ...counted };
+    try {
+      await this.#held.pass(pass);
+    } catch (error) {
+      this.#figures = before;
+      throw error;
+    }
   }
 
   #beHeld(code: string, reason: string): void {

@@ -1,5 +1,5 @@
 import type { MailboxRecord } from '../storage/storage.ts';
-import type { MailboxStatus, MailFigures, MailHealth } from './mailbox-health.ts';
+import { type MailboxStatus, type MailFigures, type MailHealth, NOTHING_READ } from './mailbox-health.ts';
 
 /** What a reader wrote into the store about its mailbox. */
 export interface StoredState extends MailboxStatus {
@@ -27,16 +27,13 @@ export interface MailboxReport extends MailFigures {
 export function mailboxReport(record: MailboxRecord, nowMs: number): MailboxReport {
   const stored = readState(record.state);
   const isHeld = record.holder !== undefined && record.heldUntil >= nowMs;
-  const { health, figures } = stored ?? {};
+  const { health, figures = NOTHING_READ } = stored ?? {};
   return {
     mailbox: record.mailbox,
     state: isHeld ? (health?.state ?? 'connecting') : 'not-running',
     since: isHeld ? (health?.since ?? record.updatedAt) : record.updatedAt,
     ...(health !== undefined && 'reason' in health ? { reason: health.reason } : {}),
     ...(isHeld && health !== undefined && 'retryAt' in health ? { retryAt: health.retryAt } : {}),
-    delivered: figures?.delivered ?? 0,
-    setAside: figures?.setAside ?? 0,
-    filtered: figures?.filtered ?? 0,
-    ...(figures?.lastMailAt === undefined ? {} : { lastMailAt: figures.lastMailAt }),
+    ...figures,
   };
 }

@@ -58,6 +58,8 @@ export interface MailPass extends MailboxHold {
   /** Absent where the position stays. */
   readonly position?: string;
   readonly floorAt: number;
+  /** How reading goes, with what was counted until then. */
+  readonly state: string;
   readonly passed: readonly PassedMail[];
   /** Identities that are no longer true. */
   readonly forgotten?: readonly string[];

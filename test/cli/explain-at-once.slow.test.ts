@@ -85,6 +85,7 @@ test('no stored text begins a line of its own in a listing', async () => {
     ...hold,
     floorAt: 0,
     passed: [],
+    state: '{}',
     setAside: {
       ...mail,
       id: 'mail-1',

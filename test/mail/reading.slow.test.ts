@@ -1,5 +1,6 @@
 /** A reader against an IMAP server in this process. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { mailboxReport } from '../../src/mail/mail.ts';
 import { MailFailure } from '../../src/mail/mail-failure.ts';
 import { MailboxReader } from '../../src/mail/mailbox-reader.ts';
 import { type MailPayload, toMessage } from '../../src/mail/message-payload.ts';
@@ -60,8 +61,19 @@ describe('a mailbox', () => {
     await until(() => expect(subjects).toEqual(['before']));
     await first.stop();
     server.deliver(rawMail('between'));
-    fixture.start(imapBlock(server.port), endpoint);
+    const second = fixture.start(imapBlock(server.port, { subject: ['between', 'late'] }), endpoint);
     await until(() => expect(subjects).toEqual(['before', 'between']));
+    server.deliver(rawMail('left out'));
+    // What it came to is counted over restarts, also where a reader had no time to say so at its end.
+    await until(async () =>
+      expect(
+        (await fixture.storage.listMailboxes()).map((one) => mailboxReport(one, Date.now())),
+      ).toMatchObject([{ delivered: 2, filtered: 1, setAside: 0, lastMailAt: expect.any(Number) }]),
+    );
+    expect(second.statuses[0]?.figures).toMatchObject({ delivered: 2, filtered: 1 });
+    await second.stop();
+    const third = fixture.start(imapBlock(server.port), endpoint);
+    await until(() => expect(third.statuses[0]?.figures).toMatchObject({ delivered: 2, filtered: 1 }));
   });
 
   test('takes older mail where a date is given, and only on the first run', async () => {

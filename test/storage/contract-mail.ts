@@ -20,6 +20,7 @@ const pass = (more: Partial<MailPass> = {}): MailPass => ({
   nowMs: NOW,
   position: 'p1',
   floorAt: NOW - 1000,
+  state: '{"n":1}',
   passed: [],
   ...more,
 });
@@ -84,7 +85,7 @@ export function mailContract(name: string, { fresh, again, attach }: Harness): v
         heldUntil: NOW + LEASE_MS,
         position: 'p1',
         floorAt: NOW - 1000,
-        state: '{}',
+        state: '{"n":1}',
         updatedAt: NOW,
       });
       expect(await storage.isMailPassed(MAILBOX, '1:7')).toBe(true);

@@ -57,6 +57,7 @@ async function filledStore(): Promise<{ readonly url: string; readonly activeId:
     mailbox: 'a@b INBOX',
     holder: 'h',
     nowMs: NOW,
+    state: '{}',
     floorAt: 0,
     passed: [{ identity: 'i', receivedAt: NOW }],
   });

@@ -109,7 +109,7 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   claimMailbox: (s) => s.claimMailbox({ ...HELD_MAILBOX, leaseMs: 1000 }),
   reportMailbox: (s) => s.reportMailbox({ ...HELD_MAILBOX, leaseMs: 1000, state: '{}' }),
   releaseMailbox: (s) => s.releaseMailbox({ ...HELD_MAILBOX, state: '{}' }),
-  passMail: (s) => s.passMail({ ...HELD_MAILBOX, floorAt: NOW, passed: [] }),
+  passMail: (s) => s.passMail({ ...HELD_MAILBOX, state: '{}', floorAt: NOW, passed: [] }),
   isMailPassed: (s) => s.isMailPassed('m', 'i'),
   findPassedMail: (s) => s.findPassedMail('m', 'f'),
   listMailboxes: (s) => s.listMailboxes(),

@@ -14,7 +14,7 @@ const WAITING = `SELECT count(*) AS "setAside", count(*) FILTER (WHERE state = '
   FROM mail_set_aside WHERE mailbox = ?`;
 const RELEASE = `UPDATE mailboxes SET holder = NULL, held_until = 0, state = ?, updated_at = ?
   WHERE mailbox = ? AND holder = ?`;
-const MOVE = `UPDATE mailboxes SET position = coalesce(?, position), floor_at = ?, updated_at = ?
+const MOVE = `UPDATE mailboxes SET position = coalesce(?, position), floor_at = ?, state = ?, updated_at = ?
   WHERE mailbox = ? AND holder = ?`;
 const PASS = `INSERT INTO mail_passed (mailbox, identity, fingerprint, received_at) VALUES (?, ?, ?, ?)
   ON CONFLICT (mailbox, identity) DO UPDATE SET fingerprint = excluded.fingerprint, received_at = excluded.received_at`;
@@ -47,8 +47,9 @@ export function releaseMailbox(
 }
 
 export function passMail({ sql }: Store, pass: MailPass): boolean {
-  const { mailbox, holder, position = null, floorAt, nowMs, setAside, settled } = pass;
-  if (sql.run(MOVE, position, Math.round(floorAt), Math.round(nowMs), mailbox, holder) === 0) return false;
+  const { mailbox, holder, position = null, floorAt, state, nowMs, setAside, settled } = pass;
+  if (sql.run(MOVE, position, Math.round(floorAt), state, Math.round(nowMs), mailbox, holder) === 0)
+    return false;
   for (const identity of pass.forgotten ?? []) {
     sql.post('DELETE FROM mail_passed WHERE mailbox = ? AND identity = ?', mailbox, identity);
   }
