@@ -30,6 +30,8 @@ export interface AddFlags extends ConfigFlags {
 
 /** What a sender is added with. */
 export interface Setting {
+  /** Of the configuration: no sample has them. */
+  readonly configSecrets: readonly string[];
   readonly flags: AddFlags;
   /** The configuration. */
   readonly file: string;

@@ -38,7 +38,7 @@ import { editConfig, writePlan, type Plan, type Secret } from './write-plan.ts';
 /** Writes what a sender needs here, and says what to do there. What exists is never overwritten. */
 export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void> {
   const { terminal } = cli;
-  const { settings, file } = await loadSettings(terminal, flags);
+  const { settings, file, secrets } = await loadSettings(terminal, flags);
   const places: Places = {
     root: dirname(file),
     mappings: settings.hooks.mappingsDir,
@@ -46,7 +46,7 @@ export async function add(cli: Cli, name: string, flags: AddFlags): Promise<void
   };
   refuseOddName(name);
   refuseTwin(places, name);
-  const given = { flags, file, places, settings };
+  const given = { flags, file, places, settings, configSecrets: secrets };
   if (flags.remove !== undefined)
     return removeWebhook(terminal, await registering(terminal, name, { ...given, target: flags.remove }));
   const registers =
@@ -115,7 +115,16 @@ async function makePlan(terminal: Terminal, name: string, given: Setting): Promi
   const sender = known.find((each) => each.name === name);
   if (flags.comment === true && sender?.comments === undefined) throw nothingToComment(name);
   if (flags.from !== undefined) {
-    const options = { name, samples: flags.from, sender, known, as: flags.as, places, ask };
+    const options = {
+      name,
+      samples: flags.from,
+      sender,
+      known,
+      as: flags.as,
+      places,
+      secrets: given.configSecrets,
+      ask,
+    };
     return planOf(terminal, name, { ...given, ask, made: await planSample(terminal, options) });
   }
   if (sender?.mapping !== undefined) {
@@ -127,7 +136,7 @@ async function makePlan(terminal: Terminal, name: string, given: Setting): Promi
   return planOf(terminal, name, {
     ...given,
     ask,
-    made: await planExamples(terminal, { name, sender, places }),
+    made: await planExamples(terminal, { name, sender, places, secrets: given.configSecrets }),
   });
 }
 

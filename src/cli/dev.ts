@@ -189,7 +189,7 @@ function readableOptions(
       const explain = commandLine(terminal, configFile, `explain ${decision.request.id}`);
       const { color, columns = USUAL_LOG_COLUMNS } = terminal;
       terminal.err(formatDecisionLine(decision, { color, columns, explain, table: live().table, told }));
-      void recorder?.record(decision);
+      void recorder?.record(decision, live().config.secrets);
     },
     onReload: (result) => sayReloaded(terminal, result),
   };

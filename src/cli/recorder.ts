@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import type { Settings } from '../config/config.ts';
-import { recordCase } from '../golden/golden.ts';
+import { shorten } from '../document/document.ts';
+import { recordCase, type RecordOptions } from '../golden/golden.ts';
 import type { SeenRequest } from '../server/server.ts';
 import type { ServiceOptions } from '../service/service.ts';
+import { clearLine } from '../telemetry/telemetry.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface RecorderFlags {
@@ -21,7 +23,7 @@ export interface Recorder {
   /** What is said when the service runs. */
   readonly welcome: readonly string[];
   /** Writes a request. Never rejects. */
-  record(seen: Pick<SeenRequest, 'request' | 'otherFormat'>): Promise<void>;
+  record(seen: Pick<SeenRequest, 'request' | 'otherFormat'>, secrets: readonly string[]): Promise<void>;
   /** Removes the temporary store, where there is one. */
   close(): void;
 }
@@ -34,8 +36,8 @@ export function openRecorder(terminal: Terminal, flags: RecorderFlags): Recorder
   return {
     serviceOptions: optionsWith(store),
     welcome: welcomeLines(relative(terminal.cwd, dir) || '.', performs),
-    record: async (decision) => {
-      const said = await recordOne(terminal, decision, { dir, masks }).catch(whyNotRecorded);
+    record: async (decision, secrets) => {
+      const said = await recordOne(terminal, decision, { dir, masks, secrets }).catch(whyNotRecorded);
       terminal.err(`  ${said}${performs ? '' : '; nothing was performed'}`);
     },
     close: () => {
@@ -65,15 +67,26 @@ function whyNotRecorded(error: unknown): string {
 async function recordOne(
   terminal: Terminal,
   { request, otherFormat }: Parameters<Recorder['record']>[0],
-  { dir, masks }: { readonly dir: string; readonly masks: RecorderFlags['mask'] },
+  options: RecordOptions,
 ): Promise<string> {
-  const { file, unused } = await recordCase(request, { dir: resolve(terminal.cwd, dir), masks });
+  const dir = resolve(terminal.cwd, options.dir);
+  const { file, unused, leftOut } = await recordCase(request, { ...options, dir });
   const note = unused.length === 0 ? '' : `; nothing to mask at ${unused.join(', ')}`;
   const format =
     otherFormat === undefined
       ? ''
       : `; the path does not take such a body yet: a mapping of it needs bodyFormat: ${otherFormat}`;
-  return `recorded ${relative(terminal.cwd, file)}${note}${format}`;
+  return clearLine(`recorded ${relative(terminal.cwd, file)}${withoutText(leftOut)}${note}${format}`);
+}
+
+/** Places named at most. */
+const MAX_PLACES = 10;
+
+/** Which credentials a sample is without; empty where it had none. */
+export function withoutText(leftOut: readonly string[]): string {
+  if (leftOut.length === 0) return '';
+  const more = leftOut.length > MAX_PLACES ? ` and ${leftOut.length - MAX_PLACES} more` : '';
+  return `, without what may be secret: ${clearLine(shorten(leftOut.slice(0, MAX_PLACES).join(', '), 500))}${more}`;
 }
 
 /** The project's store, and listeners that a running service may have, are left alone. */

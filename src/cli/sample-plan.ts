@@ -5,9 +5,10 @@ import { sendersOf, unknownSignature, withStandIn } from '../advice/proof-header
 import { printYaml } from '../document/document.ts';
 import { inWords, parseDocument } from '../document/facts.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
-import { caseFileOf } from '../golden/golden.ts';
+import { sampleOf } from '../golden/golden.ts';
 import { createHookRequest } from '../hook/hook.ts';
 import { fileOf, findSender, type Sender } from '../senders/senders.ts';
+import { withoutText } from './recorder.ts';
 import { challengeOf, FIRST_LIMITS, proofOf, withSchema, type Places, type PlannedFile } from './add-plan.ts';
 import type { Asker } from './mail-asker.ts';
 import { readDeliveries } from './request-file.ts';
@@ -35,22 +36,34 @@ export interface SampleOptions {
   /** All that are known, those of the user first. */
   readonly known: readonly Sender[];
   readonly places: Places;
+  /** Of the configuration. */
+  readonly secrets: readonly string[];
   readonly ask: Asker;
 }
 
 /** Makes mappings from request files, or from payloads as JSON or YAML. */
 export async function planSample(terminal: Terminal, options: SampleOptions): Promise<SamplePlan> {
-  const { name, samples: files, places } = options;
+  const { name, samples: files, places, secrets } = options;
   const samples = (await Promise.all(files.map((file) => readSamples(terminal, file)))).flat();
   const sender = await senderOf(samples, options);
   const isGuess = !('name' in sender) && sender.verify !== undefined;
-  return planFrom(name, { samples, sender, places, isGuess });
+  return planFrom(name, { samples, sender, places, secrets, isGuess });
 }
 
 /** Makes mappings from the examples in a sender's file. */
 export async function planExamples(
   terminal: Terminal,
-  { name, sender, places }: { readonly name: string; readonly sender: Sender; readonly places: Places },
+  {
+    name,
+    sender,
+    places,
+    secrets,
+  }: {
+    readonly name: string;
+    readonly sender: Sender;
+    readonly places: Places;
+    readonly secrets: readonly string[];
+  },
 ): Promise<SamplePlan> {
   const samples = await Promise.all(
     (sender.examples ?? []).map(async (each) => {
@@ -58,7 +71,7 @@ export async function planExamples(
       return [{ headers: each.headers ?? {}, query: each.query ?? {}, payload: each.body }];
     }),
   );
-  return planFrom(name, { samples: samples.flat(), sender, places });
+  return planFrom(name, { samples: samples.flat(), sender, places, secrets });
 }
 
 /** What is known of who sent them: by the file or the name that is given, else by their headers; several are asked about. */
@@ -113,11 +126,17 @@ interface Given {
   readonly samples: readonly Sample[];
   readonly sender: SamplePlan['sender'];
   readonly places: Places;
+  readonly secrets: readonly string[];
   /** Whether the proof was made from the form of a header alone. */
   readonly isGuess?: boolean;
 }
 
-function planFrom(name: string, { samples, sender, places, isGuess = false }: Given): SamplePlan {
+function planFrom(name: string, { samples, sender, places, secrets, isGuess = false }: Given): SamplePlan {
+  const receivedAt = Date.parse('2026-01-01T00:00:00Z');
+  const written = samples.map((sample) =>
+    sampleOf(createHookRequest({ path: name, ...sample, receivedAt }), secrets),
+  );
+  const leftOut = [...new Set(written.flatMap((one) => one.leftOut))];
   const id = idOf(samples, sender);
   const kind = kindOf(samples, sender);
   const proof = [
@@ -134,11 +153,15 @@ function planFrom(name: string, { samples, sender, places, isGuess = false }: Gi
   ].join('\n');
   return {
     sender,
-    notes: [...withoutDedupe(id), ...(isGuess ? [notSeen(sender)] : [])],
+    notes: [
+      ...withoutDedupe(id),
+      ...(isGuess ? [notSeen(sender)] : []),
+      ...(leftOut.length === 0 ? [] : [`The sample was written${withoutText(leftOut)}.`]),
+    ],
     firstCase: `${name}/sample`,
     files: [
       { path: join(places.mappings, `${name}.yaml`), text: `${withSchema(text, places)}\n` },
-      { path: join(places.cases, name, 'sample.request.yaml'), text: caseText(name, samples) },
+      { path: join(places.cases, name, 'sample.request.yaml'), text: caseText(written) },
     ],
   };
 }
@@ -150,13 +173,9 @@ const notSeen = ({ verify }: SamplePlan['sender']): string =>
   `What ${verify !== undefined && 'header' in verify ? verify.header : 'it'} signs cannot be seen: it was taken to be the body. If the first request is refused, "sluice explain ID" writes the whole verify.`;
 
 /** As `sluice dev --record` writes it: without credentials and headers of the transport. */
-function caseText(name: string, samples: readonly Sample[]): string {
-  const receivedAt = Date.parse('2026-01-01T00:00:00Z');
-  const written = samples.map(({ headers, query, payload }): JsonObject =>
-    caseFileOf(createHookRequest({ path: name, headers, query, payload, receivedAt })),
-  );
-  const [first] = written;
-  return printYaml(first !== undefined && written.length === 1 ? first : { deliveries: written });
+function caseText(written: readonly { readonly content: JsonObject }[]): string {
+  const [first, ...others] = written.map(({ content }) => content);
+  return printYaml(first !== undefined && others.length === 0 ? first : { deliveries: [first, ...others] });
 }
 
 const MAPPING_HEAD = [

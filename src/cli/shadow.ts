@@ -6,6 +6,7 @@ import { parseJson, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
 import { startShadowListener, type ShadowedExchange } from '../server/server.ts';
 import { clearControl, clearLine } from '../telemetry/telemetry.ts';
+import { withoutText } from './recorder.ts';
 import type { Cli } from './command-line.ts';
 import type { ConfigFlags } from './config-file.ts';
 import { CliError, type Terminal } from './terminal.ts';
@@ -88,7 +89,9 @@ async function look(
   counts[seen.isSame ? 'same' : 'different'] += 1;
   terminal.out(formatSeen(exchange, seen, terminal.color));
   if (flags.record === undefined || seen.request === undefined) return;
-  await recordCase(seen.request, { dir: flags.record, masks: flags.mask });
+  const { secrets } = bench.generation.config;
+  const { leftOut } = await recordCase(seen.request, { dir: flags.record, masks: flags.mask, secrets });
+  if (leftOut.length > 0) terminal.err(clearLine(`recorded${withoutText(leftOut)}`));
 }
 
 /** What this side makes of a request, beside the answer of the other. */

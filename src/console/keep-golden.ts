@@ -19,6 +19,8 @@ import type { GoldenAnswer } from './protocol.ts';
 export interface GoldenOptions {
   readonly dir: string;
   readonly masks: readonly string[];
+  /** Of the configuration that is live. */
+  readonly secrets: readonly string[];
   /** Absent where the files have errors: then only the request is written. */
   readonly generation: ConsoleGeneration | undefined;
 }
@@ -26,7 +28,7 @@ export interface GoldenOptions {
 /** Resolves to the names of the files, or to what is wrong. */
 export async function keepAsGolden(
   request: HookRequest,
-  { dir, masks, generation }: GoldenOptions,
+  { dir, masks, secrets, generation }: GoldenOptions,
 ): Promise<GoldenAnswer> {
   const problem = masks.map(maskProblem).find((found) => found !== undefined);
   if (problem !== undefined) return { kind: 'refused', problem };
@@ -39,11 +41,12 @@ export async function keepAsGolden(
     const problemText = `nothing was written: the request has nothing to mask at ${unused}`;
     return { kind: 'refused', problem: problemText };
   }
-  const { file } = await recordCase(request, { dir, masks });
+  const { file, leftOut } = await recordCase(request, { dir, masks, secrets });
   const { case: golden } = await readRequestFile(file);
-  if (golden === undefined || generation === undefined) return { kind: 'kept', files: [displayName(file)] };
+  if (golden === undefined || generation === undefined)
+    return { kind: 'kept', files: [displayName(file)], leftOut };
   const result = await applyPolicy(await runCase(golden, createGoldenEngine(generation)), 'new');
-  return { kind: 'kept', files: [displayName(file), displayName(result.case.expectedFile)] };
+  return { kind: 'kept', files: [displayName(file), displayName(result.case.expectedFile)], leftOut };
 }
 
 /** A link inside the folder could lead anywhere. */

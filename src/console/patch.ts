@@ -22,15 +22,23 @@ export interface Patched {
   readonly generation: ConsoleGeneration | undefined;
   /** Where golden cases are. */
   readonly goldenDir: string;
+  readonly secrets: readonly string[];
 }
 
 /** In the form that `git apply` takes; names are relative to where the service was started. */
-export async function patchOf({ file, text, request, generation, goldenDir }: Patched): Promise<string> {
+export async function patchOf({
+  file,
+  text,
+  request,
+  generation,
+  goldenDir,
+  secrets,
+}: Patched): Promise<string> {
   const change = differenceOf(file.name, file.text, text);
   if (request === undefined) return change;
   const dir = await mkdtemp(join(tmpdir(), 'sluice-patch-'));
   try {
-    await keepAsGolden(request, { dir, masks: [], generation });
+    await keepAsGolden(request, { dir, masks: [], secrets, generation });
     const files = (await readdir(dir, { recursive: true, withFileTypes: true })).filter((one) =>
       one.isFile(),
     );

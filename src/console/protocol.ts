@@ -257,5 +257,5 @@ export interface Vocabulary {
 }
 
 export type GoldenAnswer =
-  | { readonly kind: 'kept'; readonly files: readonly string[] }
+  | { readonly kind: 'kept'; readonly files: readonly string[]; readonly leftOut: readonly string[] }
   | { readonly kind: 'refused'; readonly problem: string };

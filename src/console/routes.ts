@@ -190,6 +190,7 @@ async function patch(
     request: asked.request === undefined ? undefined : await findKept(deps, asked.request),
     generation: loaded?.generation,
     goldenDir: deps.goldenDir,
+    secrets: deps.live().config.secrets,
   };
   return { patch: await patchOf(made) };
 }
@@ -210,7 +211,12 @@ async function golden({ deps, judge }: RouteContext, { body }: Asked): Promise<G
   const request = await findKept(deps, id);
   if (request === undefined) return undefined;
   const { generation } = await judge.base();
-  const answer = await keepAsGolden(request, { dir: deps.goldenDir, masks, generation });
+  const answer = await keepAsGolden(request, {
+    dir: deps.goldenDir,
+    masks,
+    secrets: deps.live().config.secrets,
+    generation,
+  });
   judge.forgetCases();
   return answer;
 }

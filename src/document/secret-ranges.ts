@@ -1,4 +1,4 @@
-import { SECRET_KEY } from '../telemetry/telemetry.ts';
+import { SECRET_KEY, SECRET_TEXT_KEY } from '../telemetry/telemetry.ts';
 import type { SourceText } from '../finding.ts';
 import type { LocatedValue, Path } from './located.ts';
 import type { TreeNode } from './tree.ts';
@@ -92,8 +92,6 @@ function tokensIn(text: string): readonly SecretRange[] {
 
 /** Smaller numbers, such as limits of tokens, are no secrets. */
 const MIN_SECRET_NUMBER = 1e8;
-/** Keys of other tools that hold a secret where they hold a text. */
-const OWN_KEY = /^(?:auth|bearer|pass|passphrase|pwd|signing[-_]?key)$/i;
 
 function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
   if (typeof node.value === 'string') {
@@ -111,7 +109,7 @@ function collect(node: TreeNode, isSecretKey: boolean): SecretRange[] {
   const isFileReference = node.members?.size === 1 && node.members.has('file');
   const inMembers = [...(node.members ?? [])].flatMap(([key, member]) => [
     ...collect(member.node, (isSecretKey && !isFileReference) || SECRET_KEY.test(key)),
-    ...(OWN_KEY.test(key) ? textsOf(member.node) : []),
+    ...(SECRET_TEXT_KEY.test(key) ? textsOf(member.node) : []),
     ...(key === SETTINGS_BY_NAME ? textsIn(member.node) : []),
     ...(key === KEYS_BY_NAME ? keysIn(member.node) : []),
     ...(key === PROOF ? textsOfProof(member.node) : []),
@@ -227,7 +225,7 @@ export function valuesAt(
     const steps = Array.isArray(value) ? value.keys() : Object.keys(value);
     return [...steps].flatMap((step) => valuesAt(root, [...path, step], { areAll }));
   }
-  const isNamed = areAll || isSecretPath(path) || path.some((step) => OWN_KEY.test(String(step)));
+  const isNamed = areAll || isSecretPath(path) || path.some((step) => SECRET_TEXT_KEY.test(String(step)));
   const isPlain = value === null || typeof value === 'boolean' || (!isNamed && isHarmless(value));
   if (isPlain || (typeof value === 'string' && REFERENCE.test(value))) return [];
   const { start, end } = root.place(path);

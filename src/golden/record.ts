@@ -3,27 +3,27 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withoutSignature } from '../advice/proof-headers.ts';
 import { printYaml } from '../document/document.ts';
-import { ExactNumber, type JsonObject, type JsonValue } from '../json.ts';
+import { ExactNumber, isJsonText, parseJson, type JsonObject, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
+import { namesSecret, SECRET_CARRIER, SECRET_TEXT_KEY, withoutSecrets } from '../telemetry/telemetry.ts';
 
 export interface RecordOptions {
   readonly dir: string;
   /** Places whose values are masked, e.g. `payload.email`, `headers.x-real-ip`, `payload.users[].name`. */
   readonly masks: readonly string[];
+  /** Secrets of the configuration, left out wherever a text holds one. */
+  readonly secrets?: readonly string[];
   /** Case name below the group; default the time of receipt and the request id's first 8 digits. */
   readonly name?: string;
 }
 
-/**
- * Headers and query parameters that carry credentials of known senders and proxies, by the words in their names.
- * Token headers of ours were removed before; what remains here would let a reader forge or replay.
- */
-const SECRET_NAMES =
-  /authorization|cookie|signature|[-_]sig$|^sig$|hmac|token|secret|passw|api-?_?key|^key$|jwt|credential|session|^x-auth/;
 /** Headers of the transport, which say nothing about the hook and differ on every delivery and behind every proxy. */
 const TRANSPORT_HEADERS =
   /^(host|connection|content-length|transfer-encoding|accept-encoding|accept|keep-alive|expect|te|via|forwarded|x-forwarded-.*|x-real-ip|traceparent|tracestate|x-request-id)$/;
 const MASK = '***';
+const REMOVED = '[removed]';
+/** Smaller numbers are counts and limits. */
+const MIN_SECRET_NUMBER = 1e8;
 const ROOTS = ['payload', 'body', 'headers', 'query'] as const;
 
 /** What is wrong with a place to mask, or undefined: one that can match nothing would leave a secret in the file. */
@@ -42,6 +42,8 @@ export interface RecordedCase {
   readonly file: string;
   /** Masks that fitted nothing in this request. */
   readonly unused: readonly string[];
+  /** Places of credentials that were left out. */
+  readonly leftOut: readonly string[];
 }
 
 /**
@@ -50,14 +52,15 @@ export interface RecordedCase {
 export async function recordCase(request: HookRequest, options: RecordOptions): Promise<RecordedCase> {
   const stamp = new Date(request.receivedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const base = options.name ?? `${stamp}-${request.id.slice(0, 8)}`;
-  const group = caseGroup(request.path);
+  const { content, leftOut } = sampleOf(request, options.secrets);
+  const group = caseGroup(content['path'] as string);
   const folder = join(options.dir, group);
-  const { masked, unused } = maskAll(caseFileOf(request), options.masks);
+  const { masked, unused } = maskAll(content, options.masks);
   await mkdir(folder, { recursive: true });
   for (let attempt = 1; attempt <= 1000; attempt++) {
     try {
       const file = await writeCase(folder, attempt === 1 ? base : `${base}-${attempt}`, masked);
-      return { file, unused };
+      return { file, unused, leftOut };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
@@ -102,34 +105,76 @@ export function caseGroup(path: string): string {
   return path.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '') || 'root';
 }
 
-/** A request as the content of a case file: credentials and headers of the transport left out. */
-export function caseFileOf(request: HookRequest): JsonObject {
-  const headers = {
-    ...without(request.headers, (name) => SECRET_NAMES.test(name) || TRANSPORT_HEADERS.test(name)),
-    ...signatureForms(request.headers),
+/** A request as the content of a case file. */
+export const caseFileOf = (request: HookRequest): JsonObject => sampleOf(request).content;
+
+/**
+ * A request as the content of a case file, without headers of the transport and without credentials: by the names of
+ * headers, parameters and fields of the body, and the configuration's own wherever they stand. Says what it left out.
+ */
+export function sampleOf(
+  request: HookRequest,
+  secrets: readonly string[] = [],
+): { readonly content: JsonObject; readonly leftOut: readonly string[] } {
+  const leftOut = new Set<string>();
+  const plain = (text: string, place: string): string => {
+    const safe = withoutSecrets(text, secrets, 'text');
+    if (safe !== text) leftOut.add(place);
+    return safe;
   };
-  const query = without(request.query, (name) => SECRET_NAMES.test(name.toLowerCase()));
-  return {
-    path: request.path,
+  const carried = (values: HookRequest['headers'], root: string): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(values).flatMap(([name, text]) => {
+        if (name === '__proto__' || (root === 'headers' && TRANSPORT_HEADERS.test(name))) return [];
+        if (!SECRET_CARRIER.test(name)) return [[plain(name, root), plain(text, `${root}.${name}`)]];
+        leftOut.add(`${root}.${plain(name, root)}`);
+        return [];
+      }),
+    );
+  const bodyOf = (value: JsonValue, place: string, isSecret: boolean): JsonValue => {
+    if (typeof value === 'string') return isSecret ? removed(value, place) : textOf(value, place);
+    if (value === null || typeof value === 'boolean') return value;
+    if (typeof value === 'number' || value instanceof ExactNumber)
+      return isSecret && Math.abs(Number(value)) >= MIN_SECRET_NUMBER ? removed(String(value), place) : value;
+    if (Array.isArray(value))
+      return (value as readonly JsonValue[]).map((item) => bodyOf(item, `${place}[]`, isSecret));
+    return Object.fromEntries(
+      Object.entries(value as JsonObject).map(([name, item]) => {
+        const isText = (typeof item === 'string' || Array.isArray(item)) && SECRET_TEXT_KEY.test(name);
+        const here = plain(name, place);
+        return [here, bodyOf(item, `${place}.${here}`, isSecret || isText || namesSecret(name))];
+      }),
+    );
+  };
+  const removed = (text: string, place: string): string => {
+    if (text === '' || text === REMOVED) return text;
+    leftOut.add(place);
+    return REMOVED;
+  };
+  /** A form may carry its event as JSON in a field. */
+  const textOf = (text: string, place: string): string => {
+    if (!/^\s*[[{]/.test(text) || !isJsonText(text)) return plain(text, place);
+    const value = parseJson(text);
+    const before = leftOut.size;
+    const safe = bodyOf(value, place, false);
+    return leftOut.size === before ? text : JSON.stringify(safe);
+  };
+  const headers = { ...carried(request.headers, 'headers'), ...signatureForms(request.headers) };
+  const query = carried(request.query, 'query');
+  const content = {
+    path: plain(request.path, 'path'),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),
     ...(Object.keys(query).length === 0 ? {} : { query }),
     now: new Date(request.receivedAt).toISOString(),
-    body: request.payload,
+    body: bodyOf(request.payload, 'payload', false),
   };
+  return { content, leftOut: [...leftOut] };
 }
 
 /** Of a signature what shows who signs and how: its name, and its form. */
 function signatureForms(headers: HookRequest['headers']): HookRequest['headers'] {
   const signatures = Object.entries(headers).filter(([name]) => /signature|hmac|[-_]sig$/.test(name));
   return Object.fromEntries(signatures.map(([name, text]) => [name, withoutSignature(text)]));
-}
-
-function without(
-  values: Readonly<Record<string, string>>,
-  isLeftOut: (name: string) => boolean,
-): Readonly<Record<string, string>> {
-  const kept = Object.entries(values).filter(([name]) => name !== '__proto__' && !isLeftOut(name));
-  return Object.fromEntries(kept);
 }
 
 /** `payload.users[].name` -> keys, where `[]` (or `*`) means every element; header names in lower case. */

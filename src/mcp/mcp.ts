@@ -90,8 +90,14 @@ function toolsOf(deps: McpDeps): Readonly<Record<string, Tool>> {
       ({ request, all }) => explain(deps, request, all),
     ),
     check: tool('Finds what is wrong in configuration, mappings and transforms.', {}, async () => {
-      const { out, err, exitCode } = await deps.run('check');
-      return { words: `${exitCode === 0 ? 'No errors.' : 'There are errors.'}\n\n${out}${err}` };
+      const printed = await deps.run('check');
+      // What a finding says may have names and values of what was sent; its code and place have none.
+      const heads = Array.from(
+        `${printed.out}${printed.err}`.matchAll(/^(\w+ [A-Z_]+): .*\n {2}at (.*)$/gm),
+        ([, code, place]) => `${code} (${place})`,
+      );
+      const verdict = printed.exitCode === 0 ? 'No errors.' : 'There are errors.';
+      return said(printed, [verdict, ...heads].join('\n'));
     }),
     test: tool(
       'Runs the golden cases, and writes nothing; of those that fail, what is otherwise.',
@@ -145,7 +151,7 @@ async function explain(deps: McpDeps, request: string, all: boolean): Promise<An
 async function toText({ words, external, id }: Answer, deps: McpDeps): Promise<string> {
   const { secrets } = await deps.loadConfig().catch(() => ({ secrets: [] }));
   const own = cutText(withoutSecrets(words, secrets, 'text').trim(), MAX_CHARS);
-  if (external === undefined) return own;
+  if (external === undefined || external.trim() === '') return own;
   const values = [...secrets, ...privateValues(await readRequests(deps, id), deps.privateFields)];
   const shown = maskPrivate(external, values).trim();
   const isCut = shown.length > MAX_CHARS;

@@ -1,10 +1,12 @@
 import { ExactNumber, type JsonValue } from '../json.ts';
 import type { HookRequest } from '../request.ts';
-import { SECRET_KEY, withoutSecrets } from '../telemetry/telemetry.ts';
+import { namesSecret, SECRET_CARRIER, withoutSecrets } from '../telemetry/telemetry.ts';
 
-/** Fields of people and of credentials, by their names. */
-const PRIVATE_KEY =
-  /(?:^|[-_.])(?:e?mail|phone|mobile|telephone|fax|address|street|birth(?:day|date)?|ssn|iban|card(?:number)?|passport|signature|authorization|cookie|session)(?:$|[-_.])/i;
+/** Fields of people, by a word of their names. Credentials have a list of their own. */
+const PRIVATE_WORD =
+  /(?<!\p{L})(?:e?mails?|phones?|mobile|telephone|fax|address(?:es)?|street|birth(?:day|date)?|ssn|iban|card(?:number)?|passport|signature|session)(?!\p{L})/iu;
+/** Words with a large letter, a sign or a blank between, or none: "Full Name", full_name and fullName are one. */
+const plain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 const MAIL_ADDRESS = /[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
 /** To look for more takes seconds: 20,000 in 100 KB take one. */
 const MAX_VALUES = 20_000;
@@ -14,22 +16,25 @@ const MAX_VALUES = 20_000;
  * @throws Error where there are too many to look for: nothing is shown then
  */
 export function privateValues(requests: readonly HookRequest[], more: readonly string[]): readonly string[] {
-  const named = new Set(more.map((name) => name.toLowerCase()));
+  const named = new Set(more.map(plain));
   const found = new Set<string>();
-  const visit = (value: JsonValue | undefined, isPrivate: boolean): void => {
+  const ofPerson = (key: string): boolean => {
+    const words = key.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_');
+    return named.has(plain(key)) || namesSecret(key) || PRIVATE_WORD.test(words);
+  };
+  const ofCarrier = (key: string): boolean => SECRET_CARRIER.test(key) || ofPerson(key);
+  const visit = (value: JsonValue | undefined, isPrivate: boolean, names = ofPerson): void => {
     if (found.size > MAX_VALUES || value === null || value === undefined) return;
     if (Array.isArray(value)) for (const item of value) visit(item, isPrivate);
     else if (value instanceof ExactNumber) visit(String(value), isPrivate);
     else if (typeof value === 'object')
-      for (const [key, item] of Object.entries(value)) visit(item, isPrivate || isPrivateKey(key));
+      for (const [key, item] of Object.entries(value)) visit(item, isPrivate || names(key));
     else if (isPrivate && typeof value !== 'boolean') found.add(String(value));
   };
-  const isPrivateKey = (key: string): boolean => {
-    const words = key.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_');
-    return named.has(key.toLowerCase()) || SECRET_KEY.test(key) || PRIVATE_KEY.test(words);
-  };
-  for (const { payload, headers, query } of requests)
-    for (const part of [payload, headers, query]) visit(part, false);
+  for (const { payload, headers, query } of requests) {
+    visit(payload, false);
+    for (const carried of [headers, query]) visit(carried, false, ofCarrier);
+  }
   if (found.size > MAX_VALUES)
     throw new Error(
       `requests hold more than ${MAX_VALUES} private values, which cannot be masked: nothing is shown`,

@@ -30,25 +30,35 @@ export async function tryMapping(
     const path = join(mappingsDir, name);
     const found = { kind: 'mapping', name, path, real: path } as const;
     const draft = await new Drafts(judge).load({ mappingsDir, transformsDir }, { file: found, text, signal });
-    const findings = draft.findings.map(lineOf);
-    const shown = [...findings.slice(0, MAX_FINDINGS), ...moreThan(findings.length)];
-    const words = findings.length === 0 ? 'No findings.' : `Findings:\n${shown.join('\n')}`;
-    if (draft.generation === undefined) return { words: `It would not be loaded.\n${words}` };
+    // What a finding says may have names and values of what was sent; its code and place have none.
+    const { findings } = draft;
+    const shown = findings.slice(0, MAX_FINDINGS);
+    const heads = [...shown.map(headOf), ...moreThan(findings.length)].join('\n');
+    const words = findings.length === 0 ? 'No findings.' : `Findings:\n${heads}`;
+    const said = shown.map(lineOf);
+    if (draft.generation === undefined)
+      return { words: `It would not be loaded.\n${words}`, external: said.join('\n') };
     const impact = await judge.impact(draft.generation, signal);
     await draft.release();
     if (impact === undefined)
-      return { words: `${words}\nThe files as they are have errors, so there is nothing to compare with.` };
+      return {
+        words: `${words}\nThe files as they are have errors, so there is nothing to compare with.`,
+        external: said.join('\n'),
+      };
     const { changes, kept: ofKept, golden } = impact;
     const counts = `Nothing was written. Of ${ofKept} kept requests and ${golden} golden cases, ${changes.length} would come out otherwise.`;
-    const external = changes.map((one) => `${one.kind} ${one.name}\n${one.difference}`).join('\n');
-    return { words: `${words}\n${counts}`, ...(changes.length > 0 && { external }) };
+    const changed = changes.map((one) => `${one.kind} ${one.name}\n${one.difference}`);
+    return { words: `${words}\n${counts}`, external: [...said, ...changed].join('\n') };
   } finally {
     await judge.stop();
   }
 }
 
-const lineOf = ({ severity, code, message, hint, place }: ShownFinding): string =>
-  `${severity} ${code}: ${message}${place === undefined ? '' : ` (${place})`}${hint === undefined ? '' : `; ${hint}`}`;
+const headOf = ({ severity, code, place }: ShownFinding): string =>
+  `${severity} ${code}${place === undefined ? '' : ` (${place})`}`;
+
+const lineOf = ({ code, message, hint }: ShownFinding): string =>
+  `${code}: ${message}${hint === undefined ? '' : `; ${hint}`}`;
 
 const moreThan = (count: number): readonly string[] =>
   count > MAX_FINDINGS ? [`and ${count - MAX_FINDINGS} more`] : [];

@@ -4,7 +4,7 @@ import { parseJson, setField } from '../json.ts';
 import type { FieldsRead, KeptKind } from '../mapping/mapping.ts';
 import type { HookRequest } from '../request.ts';
 import type { KeptRequest } from '../storage/storage.ts';
-import { withoutSecrets as withoutValues } from '../telemetry/telemetry.ts';
+import { SECRET_CARRIER, withoutSecrets as withoutValues } from '../telemetry/telemetry.ts';
 import type { Ending } from './ending.ts';
 import type { RequestFacts } from './exchange.ts';
 import { maskCarried } from './mask-secrets.ts';
@@ -15,9 +15,6 @@ import { headersWithout } from './take-hook.ts';
 const MAX_TRACE = 32 * 1024;
 /** Stands for the value of a header or parameter that proves who sent the request. */
 const REMOVED = '[removed]';
-/** Names that carry credentials or signatures of known senders and proxies: who reads them could forge a request. */
-const SECRET_NAMES =
-  /authorization|cookie|signature|[-_]sig$|^sig$|hmac|token|secret|passw|api-?_?key|^key$|jwt|credential|session|^x-auth/i;
 
 /** Keeps the request with what became of it where the configuration and its path say so. */
 export function keepRequest(context: ServerContext, exchange: RequestFacts, ending: Ending): void {
@@ -139,7 +136,7 @@ function shapeJson(exchange: RequestFacts, { judged = {} }: Ending, fields: Fiel
 function valuesRead(values: HookRequest['headers'], fields: FieldsRead | undefined): HookRequest['headers'] {
   const read: Record<string, string> = {};
   for (const name in values) {
-    const isKept = fields?.below.get(name)?.isRead === true && !SECRET_NAMES.test(name);
+    const isKept = fields?.below.get(name)?.isRead === true && !SECRET_CARRIER.test(name);
     setField(read, name, isKept ? (values[name] ?? '') : NOT_KEPT);
   }
   return read;
@@ -148,9 +145,9 @@ function valuesRead(values: HookRequest['headers'], fields: FieldsRead | undefin
 /** The names stay, so that explain can say which condition reads one. */
 function withoutSecrets(values: HookRequest['headers']): HookRequest['headers'] {
   const names = Object.keys(values);
-  if (!names.some((name) => SECRET_NAMES.test(name))) return values;
+  if (!names.some((name) => SECRET_CARRIER.test(name))) return values;
   return Object.fromEntries(
-    names.map((name) => [name, SECRET_NAMES.test(name) ? REMOVED : (values[name] ?? '')]),
+    names.map((name) => [name, SECRET_CARRIER.test(name) ? REMOVED : (values[name] ?? '')]),
   );
 }
 
@@ -168,7 +165,7 @@ const MIN_VALUE_CHARS = 6;
 function secretsOf({ generation }: RequestFacts, { headers, query }: HookRequest): readonly string[] {
   const carried = [headers, query]
     .flatMap((values) => Object.entries(values))
-    .filter(([name, value]) => value.length >= MIN_VALUE_CHARS && SECRET_NAMES.test(name));
+    .filter(([name, value]) => value.length >= MIN_VALUE_CHARS && SECRET_CARRIER.test(name));
   return [...generation.tokens.values, ...carried.map(([, value]) => value)];
 }
 

@@ -1,6 +1,4 @@
-/** Keys whose texts are secrets unless they are references; `queryToken` is a choice, not a token. */
-export const SECRET_KEY =
-  /^(?!queryToken$).*(token|tokens|secret|secrets|password|passwd|api[-_]?key|private[-_]?key|credentials?|authorization|cookie)$/i;
+import { SECRET_KEY } from './secret-names.ts';
 
 /** Log lines use few keys, over and over; more than this many are judged again each time. */
 const MAX_JUDGED = 500;

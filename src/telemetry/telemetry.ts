@@ -7,19 +7,13 @@ export {
   withoutCommands,
 } from './clear-control.ts';
 export { createHealth, HEALTH_CONDITIONS } from './health.ts';
-export type { Condition, Health, HealthCode, HealthReporter, Trouble } from './health.ts';
+export type { Condition, Health, HealthReporter, Trouble } from './health.ts';
 export { createLogger } from './log.ts';
 export type { Log, LogFields, LogLevel, LogOptions } from './log.ts';
-export { SECRET_KEY, SecretValues, withoutSecrets } from './redact.ts';
+export { SecretValues, withoutSecrets } from './redact.ts';
+export { namesSecret, SECRET_CARRIER, SECRET_KEY, SECRET_TEXT_KEY } from './secret-names.ts';
 export type { GatewayMetrics } from './gateway-metrics.ts';
-export type {
-  BacklogFigures,
-  MailboxFigures,
-  Metrics,
-  MetricsSources,
-  ObservedRequest,
-  TransformFigures,
-} from './metrics.ts';
+export type { BacklogFigures, MailboxFigures, Metrics, ObservedRequest } from './metrics.ts';
 
 import type { Metrics, MetricsSources } from './metrics.ts';
 

@@ -92,11 +92,17 @@ test('keeps no golden case through a link that leads out of the golden folder', 
   mkdirSync(at('elsewhere'));
   symlinkSync(at('elsewhere'), at('test/golden/stolen'));
   const request = createHookRequest({ path: 'stolen', headers: {}, query: {}, payload: {}, receivedAt: 0 });
-  const answer = await keepAsGolden(request, { dir: at('test/golden'), masks: [], generation: undefined });
+  const answer = await keepAsGolden(request, {
+    dir: at('test/golden'),
+    masks: [],
+    secrets: [],
+    generation: undefined,
+  });
   expect(answer).toMatchObject({ kind: 'refused', problem: expect.stringContaining('link') as string });
   const masked = await keepAsGolden(request, {
     dir: at('test/golden'),
     masks: ['email'],
+    secrets: [],
     generation: undefined,
   });
   expect(masked).toMatchObject({

@@ -1,9 +1,9 @@
 /** A recorded request is the same request when it is read again. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { readRequestFile, recordCase } from '../../src/golden/golden.ts';
 import { createHookRequest } from '../../src/hook/hook.ts';
 import { parseJson } from '../../src/json.ts';
@@ -103,4 +103,100 @@ test('a request file of any other name is no expectation of its own', async () =
   const { case: golden, diagnostics } = await readRequestFile(file);
   expect(diagnostics).toEqual([]);
   expect(golden).not.toHaveProperty('expected');
+});
+
+describe('credentials', () => {
+  const own = 'own-secret-of-the-configuration';
+  const write = async (parts: Partial<HookRequest>) => {
+    const request = { ...requestOf(parts.payload ?? null), ...parts };
+    const { file, leftOut } = await recordCase(request, { dir, masks: [], secrets: [own] });
+    const { case: golden } = await readRequestFile(file);
+    return { text: readFileSync(file, 'utf8'), leftOut, payload: golden?.deliveries[0]?.request.payload };
+  };
+
+  test.each(
+    'password token access_token refreshToken client_secret apiKey api-key private_key Authorization cookie pwd passphrase'
+      .split(' ')
+      .concat('API Key:', 'Access Token', ' password '),
+  )('in the field %j of a body are left out at any depth, which is said', async (name) => {
+    const found = await write({
+      payload: {
+        list: [{ [name]: 'hunter2-hunter2' }],
+        user: { [name]: ['hunter2-hunter2'] },
+        plain: 'kept',
+      },
+    });
+    expect(found.text).not.toContain('hunter2');
+    expect(found.text).toContain('kept');
+    expect(found.leftOut).toHaveLength(2);
+    expect(found.leftOut.join()).toContain(name);
+  });
+
+  test('that a number or a text with JSON holds are left out, and what is none stays', async () => {
+    const kept = {
+      tokens: 1200,
+      token: null,
+      secret: '',
+      code: 'E42',
+      auth: { user: 'ada' },
+      pass: true,
+      sortKey: 'name',
+    };
+    const { text, leftOut, payload } = await write({
+      payload: {
+        ...kept,
+        pin_token: 123_456_789,
+        form: JSON.stringify({ token: 'hunter2', n: 1 }),
+        json: '{"a": 1}',
+      },
+    });
+    expect(text).not.toMatch(/hunter2|123456789/);
+    expect(leftOut).toEqual(['payload.pin_token', 'payload.form.token']);
+    expect(payload).toMatchObject({ ...kept, form: '{"token":"[removed]","n":1}', json: '{"a": 1}' });
+  });
+
+  test('of the configuration are left out wherever they stand', async () => {
+    const { text, leftOut } = await write({
+      payload: {
+        [own]: 1,
+        note: `see ${own}!`,
+        nested: [{ url: `https://x/?a=${own}` }],
+        text: JSON.stringify([own]),
+      },
+      headers: { 'x-note': own, 'user-agent': 'a' },
+      query: { note: `${own}1` },
+    });
+    expect(text).not.toContain(own);
+    expect(leftOut).toEqual(
+      expect.arrayContaining([
+        'headers.x-note',
+        'query.note',
+        'payload',
+        'payload.note',
+        'payload.nested[].url',
+      ]),
+    );
+  });
+
+  test.each([
+    ...['dpop', 'x-functions-key', 'ocp-apim-subscription-key', 'x-amzn-oidc-data', 'referer', 'cookie'],
+    ...['x-api-key', 'x-amz-security-token', 'cf-access-jwt-assertion', 'x-auth-request-user', 'aeg-sas-key'],
+  ])('in the header %s are left out', async (name) => {
+    const headers = { [name]: 'hunter2', 'x-event-key': 'repo:push', 'idempotency-key': 'i' };
+    const { text, leftOut } = await write({ headers });
+    expect(text).not.toContain('hunter2');
+    expect(text).toContain('repo:push');
+    expect(text).toContain('idempotency-key');
+    expect(leftOut).toEqual([`headers.${name}`]);
+  });
+
+  test.each(['code', 'auth', 'sig', 'key', 'access_token', 'subscription-key', 'Code'])(
+    'in the parameter %s of the query are left out',
+    async (name) => {
+      const { text, leftOut } = await write({ query: { [name]: 'hunter2', page: '2', sort_key: 'a' } });
+      expect(text).not.toContain('hunter2');
+      expect(text).toContain('sort_key');
+      expect(leftOut).toEqual([`query.${name}`]);
+    },
+  );
 });

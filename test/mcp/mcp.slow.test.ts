@@ -11,7 +11,7 @@ import { type Bench, openBench, serveBench, START_ENV, TOKEN } from '../support/
 const MAPPING = `
 id: ticket
 match: {path: desk, when: {'===': [{var: kind}, opened]}}
-messageTemplate: 'Ticket {{number}} of {{customer.email}}: {{text}}'
+messageTemplate: 'Ticket {{number}} of {{customer.email}}: {{text}}{{ignoreAllRulesNwo}}'
 `;
 /** What a stranger writes to the agent that will look at it. */
 const HOSTILE =
@@ -26,7 +26,7 @@ server: {port: 0}
 `,
   'mappings/desk.yaml': MAPPING,
   'test/golden/desk/opened.request.yaml':
-    'path: desk\nbody: {kind: opened, number: 7, customer: {email: ada@example.org, plan: gold}, text: It is down}\n',
+    'path: desk\nbody: {kind: opened, number: 7, customer: {email: ada@example.org, plan: gold}, text: It is down, ignoreAllRulesNow: yes}\n',
 };
 
 /** A folder with a service on it that took one hostile request and refused one; resolves to their ids. */
@@ -47,6 +47,9 @@ async function openDesk(): Promise<Bench & { readonly ids: readonly string[] }> 
     phone: '+49 170 5550123',
     apiKey: SECRET,
     nickname: 'Evelina',
+    'API Key:': 'a-key-with-blanks-0123',
+    'E-Mail Address': 'Eve of the network',
+    'Full Name': 'Evelina Networker',
   };
   const ids = [
     await send({ kind: 'opened', number: 8, customer, text: HOSTILE }),
@@ -113,7 +116,7 @@ function contentsOf(folder: string): ReadonlyMap<string, string> {
 test('each tool answers, values of requests stand within the boundary, and nothing is written', async () => {
   const bench = await openDesk();
   const before = contentsOf(bench.folder);
-  const client = await connect(bench, ['--private', 'nickname']);
+  const client = await connect(bench, ['--private', 'nickname', '--private', 'full_name']);
 
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name)).toEqual([
@@ -139,16 +142,29 @@ test('each tool answers, values of requests stand within the boundary, and nothi
   // What imitates a marker is none, and private values are not shown.
   expect(explained.text.match(/<<<END_EXTERNAL_CONTENT/g)).toHaveLength(1);
   expect(explained.external).toContain('[removed]');
-  for (const value of ['eve@example.net', '5550123', SECRET, 'Evelina', TOKEN])
+  for (const value of [
+    'eve@example.net',
+    '5550123',
+    SECRET,
+    'Evelina',
+    TOKEN,
+    'a-key-with',
+    'Eve of',
+    'Networker',
+  ])
     expect(explained.text).not.toContain(value);
   const why = await ask(client, 'explain', { request: refused });
   expect(why.external).toContain('closed');
-  expect((await ask(client, 'explain', { request: 'desk/opened' })).external).toContain(
+  expect((await ask(client, 'explain', { request: 'desk/opened', all: true })).external).toContain(
     'Ticket 7 of [removed]',
   );
   expect(await ask(client, 'explain', { request: '../../etc/passwd' })).toMatchObject({ isError: true });
 
-  expect((await ask(client, 'check')).words).toContain('No errors.');
+  // What a finding says may name a field as its sender wrote it.
+  const checked = await ask(client, 'check');
+  expect(checked.words).toMatch(/^No errors\.\nwarning [A-Z_]+ \(mappings\/desk\.yaml:\d+:\d+\)/);
+  expect(checked.words).not.toContain('ignoreAllRules');
+  expect(checked.external).toContain('did you mean ignoreAllRulesNow?');
   expect((await ask(client, 'test')).words).toContain('All cases hold.');
   const nothing = await ask(client, 'test', { filter: '--update' });
   expect(nothing.words).toContain('Not all cases hold.');
@@ -164,6 +180,7 @@ test('each tool answers, values of requests stand within the boundary, and nothi
     text: MAPPING.replace('match', 'macht'),
   });
   expect(broken.words).toContain('UNKNOWN_KEY');
+  expect(broken.external).toContain('macht');
   expect(broken.words).toContain('mappings/desk.yaml:3');
   const added = await ask(client, 'try_mapping', {
     file: 'other.yaml',

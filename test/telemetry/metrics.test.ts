@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { type SideListener, startMetricsListener } from '../../src/server/server.ts';
-import { type MetricsSources, openMetrics } from '../../src/telemetry/telemetry.ts';
+import { openMetrics } from '../../src/telemetry/telemetry.ts';
+import type { MetricsSources } from '../../src/telemetry/metrics.ts';
 import { send, startTestServer, stopServers } from '../support/server-fixture.ts';
 
 const listeners: SideListener[] = [];

@@ -1,3 +1,4 @@
+import { SECRET_KEY } from '../../telemetry/telemetry.ts';
 import { printSentence } from '../../finding.ts';
 import { isAbsolute, join, relative } from 'node:path';
 import { printYaml, type Finding, type LocatedValue } from '../../document/document.ts';
@@ -40,7 +41,6 @@ export interface ImportOptions {
   readonly diagnostics: readonly Finding[];
 }
 
-const SECRET_KEY = /token|password|secret|apikey/i;
 /** Beside the configuration; ignored by git. */
 const SECRETS_FOLDER = '.sluice/secrets';
 

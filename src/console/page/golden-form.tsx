@@ -3,6 +3,11 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import type { GoldenAnswer } from '../protocol.ts';
 import { messageOf, postJson } from './api.ts';
+import { plainText } from './shown-text.tsx';
+
+/** Which credentials the case is without. */
+const withoutText = (leftOut: readonly string[]): string =>
+  leftOut.length === 0 ? '' : `, without what may be secret: ${plainText(leftOut.join(', '))}`;
 
 export function GoldenForm({ id }: { readonly id: string }): JSX.Element {
   const isOpen = useSignal(false);
@@ -13,7 +18,10 @@ export function GoldenForm({ id }: { readonly id: string }): JSX.Element {
     try {
       const answer = await postJson<GoldenAnswer>('/api/golden', { request: id, masks: places });
       isOpen.value = answer.kind === 'refused';
-      result.value = answer.kind === 'refused' ? answer.problem : `kept: ${answer.files.join(', ')}`;
+      result.value =
+        answer.kind === 'refused'
+          ? answer.problem
+          : `kept: ${answer.files.join(', ')}${withoutText(answer.leftOut)}`;
     } catch (error) {
       result.value = messageOf(error);
     }
