@@ -79,7 +79,7 @@ describe('a run', () => {
   test('begins only when somebody has approved it, who is asked with a link and a command', async () => {
     const turns: string[] = [];
     const runner = answering(({ runId }) => (turns.push(runId), ok('done')));
-    const slack = new RecordingChannel('slack', 2_000);
+    const slack = new RecordingChannel('slack', 3_000);
     const house = await openHouse({
       runners: { default: runner },
       channels: [slack],
@@ -101,7 +101,10 @@ describe('a run', () => {
     const said = slack.texts.join('\n');
     // One question for the runs of one request, with what is left out before the boundary.
     expect(said.match(/asks whether/g)).toHaveLength(3);
-    expect(said).toMatch(/whether 2 runs may begin\.\n\nThis message shows 1500 of 20\d\d letters/);
+    // Each in one message: a second one would be a sender's words without markers.
+    expect(slack.texts).toHaveLength(3);
+    expect(Math.max(...slack.texts.map((text) => text.length))).toBeLessThanOrEqual(1_500);
+    expect(said).toMatch(/whether 2 runs may begin\.\n\nThis message shows [1-9]\d\d of 20\d\d letters/);
     expect(said).toMatch(
       new RegExp(
         `Read the rest before you answer: the page behind the link shows it.\\s+Answer until .*:\\nhttps://hooks\\.example\\.com/${good.id}/\\d+\\nsluice approve ${good.id}, or with --deny`,

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { defined } from '../../json.ts';
 import { buildQuestion } from '../../boundary/boundary.ts';
 import type { AgentRun, NewDelivery, OutboxRecord } from '../../storage/storage.ts';
@@ -18,8 +19,8 @@ export type DeliveryResult =
 
 export interface SendOptions {
   readonly to: string;
-  /** What is asked, which stands in no store: it has the link. */
-  readonly question?: string | undefined;
+  /** What is asked. */
+  readonly question?: Question | undefined;
   readonly signal: AbortSignal;
   /** Called after each chunk but the last, which is recorded with the delivery's end. */
   onProgress(chunksSent: number): Promise<void>;
@@ -37,7 +38,7 @@ export async function sendChunks(
   const isPlain = entry.delivery?.plain === true;
   // Escaped for the platform, each character may become two.
   const maxChars = isPlain ? Math.max(2, Math.floor(adapter.maxChars / 2)) : adapter.maxChars;
-  const chunks = chunkText(question ?? entry.delivery?.text ?? '', maxChars);
+  const chunks = chunkText(question?.(maxChars) ?? entry.delivery?.text ?? '', maxChars);
   let plain = isPlain;
   let messageId: string | undefined;
   for (let index = entry.chunksSent; index < chunks.length; index += 1) {
@@ -108,28 +109,45 @@ function readResult(given: unknown): SendResult {
   }
 }
 
-/** Letters of what came in that a message shows: more would hide how to answer. */
+/** Letters of what came in that a message shows at most: more would hide how to answer. */
 const MAX_ASKED_LETTERS = 1_500;
+const MIN_ASKED_LETTERS = 50;
+
+/** Makes a message of so many letters; it stands in no store, as it has the link. */
+export type Question = (maxChars: number) => string;
 
 /**
  * The message that asks whether runs of a request begin: what they read, the link, where the service has a public
- * address, and the command. It is made when it is sent, so that no store holds the link. Empty where none waits any more.
+ * address, and the command. It is one message wherever the platform allows it: a second one would have no markers, and
+ * could look like ours.
  */
-export function questionText(
-  [first, ...others]: readonly AgentRun[],
+export function questionOf(
+  runs: readonly AgentRun[],
   asked: NonNullable<NewDelivery['asks']>,
   linkOf: GatewayConfiguration['approvalLink'],
-): string {
-  if (first === undefined) return '';
-  const actions = [first.action, ...others.map(({ action }) => action)] as const;
-  const { text, isWhole } = buildQuestion(actions, { secret: asked.nonce, maxLetters: MAX_ASKED_LETTERS });
+): Question {
+  const [first, ...others] = runs.map(({ action }) => action);
+  assert(first !== undefined, 'somebody is asked about runs that wait');
   const until = new Date(asked.expiresAt).toISOString().replace(/\.\d+/, '');
   const link = linkOf?.(asked);
   const all = link === undefined ? `sluice explain ${first.id}` : 'the page behind the link';
   const answer = [`Answer until ${until}:`, link, `sluice approve ${first.id}, or with --deny`];
-  return [
-    text,
-    ...(isWhole ? [] : [`Read the rest before you answer: ${all} shows it.`]),
-    answer.filter((line) => line !== undefined).join('\n'),
-  ].join('\n\n');
+  const textOf = (maxLetters: number): string => {
+    const { text, isWhole } = buildQuestion([first, ...others], { secret: asked.nonce, maxLetters });
+    return [
+      text,
+      ...(isWhole ? [] : [`Read the rest before you answer: ${all} shows it.`]),
+      answer.filter((line) => line !== undefined).join('\n'),
+    ].join('\n\n');
+  };
+  return (maxChars) => {
+    let letters = MAX_ASKED_LETTERS;
+    let text = textOf(letters);
+    // A sign that cannot be seen is shown by several letters.
+    while (text.length > maxChars && letters > MIN_ASKED_LETTERS) {
+      letters = Math.max(MIN_ASKED_LETTERS, Math.min(letters - 50, letters - (text.length - maxChars)));
+      text = textOf(letters);
+    }
+    return text;
+  };
 }

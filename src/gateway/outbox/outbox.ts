@@ -3,7 +3,7 @@ import { subjectsOfDelivery } from '../alerts.ts';
 import { defined } from '../../json.ts';
 import { type NewDelivery, type OutboxRecord, recipientOf, type Storage } from '../../storage/storage.ts';
 import { type CallbackResult, postCallback } from './callback.ts';
-import { type DeliveryResult, questionText, sendChunks } from './delivery.ts';
+import { type DeliveryResult, type Question, questionOf, sendChunks } from './delivery.ts';
 import { codeOf } from '../../telemetry/telemetry.ts';
 import { CutOff } from '../cut-off.ts';
 import { makeFailureSummary } from '../summary.ts';
@@ -199,9 +199,9 @@ export class Outbox {
     const { target, signal } = sending;
     const { asks } = sending.delivery;
     const runs = asks && (await this.#persist(entry, () => this.#context.storage.findAsked(asks)));
-    const question = runs && questionText(runs, asks, this.#context.configuration().approvalLink);
-    if (question === '') return this.#skip(entry, target.channel, ANSWERED);
-    const result = await this.#trySend(entry, sending, question);
+    if (runs?.length === 0) return this.#skip(entry, target.channel, ANSWERED);
+    const { approvalLink } = this.#context.configuration();
+    const result = await this.#trySend(entry, sending, runs && questionOf(runs, asks, approvalLink));
     // What is given up at once is told with that.
     if (result.kind !== 'failed') this.#logAttempt(entry, result, target.channel);
     // We ended the attempt ourselves: the next start takes it up, as it does after a kill.
@@ -248,7 +248,7 @@ export class Outbox {
   async #trySend(
     entry: OutboxRecord,
     { target, channels, signal }: Sending,
-    question: string | undefined,
+    question: Question | undefined,
   ): Promise<DeliveryResult> {
     const { channel, to } = target;
     let adapter;
