@@ -28,7 +28,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-const until = (check: () => void): Promise<void> => vi.waitFor(check, { timeout: 20_000, interval: 5 });
+const until = (check: () => unknown): Promise<unknown> => vi.waitFor(check, { timeout: 20_000, interval: 5 });
 const isConnected = (service: { statuses: readonly { health: { state: string } }[] }) => () =>
   expect(service.statuses.map(({ health }) => health.state)).toEqual(service.statuses.map(() => 'connected'));
 
