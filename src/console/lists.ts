@@ -1,7 +1,7 @@
 /** Lists of what is stored, a page at a time. Of what was sent they hold names at most, which `view` does not see either. */
 import { createHmac } from 'node:crypto';
 import { NO_ACTIVITY, outboxToJson, runToJson } from '../storage/facts.ts';
-import type { Conversation, ListQuery, RunRecord } from '../storage/storage.ts';
+import type { ActivitySince, Conversation, ListQuery, RunRecord } from '../storage/storage.ts';
 import type { ConsoleDeps } from './console-deps.ts';
 import type {
   ConversationPage,
@@ -21,7 +21,7 @@ const AMONG = 50_000;
 const MAX_CONVERSATIONS = 1_000;
 
 export const LISTS: Readonly<Record<string, Route>> = {
-  '/api/mappings': async ({ deps }) => ({ rows: await mappings(deps) }),
+  '/api/mappings': async ({ deps }) => ({ rows: await mappings(deps), since: await sinceOf(deps) }),
   '/api/runs': ({ deps }, asked) => runs(deps, asked),
   '/api/deliveries': async ({ deps }, asked) => {
     const page = await pageOf(asked, (query) => deps.storage.listOutbox(query));
@@ -61,6 +61,11 @@ async function pageOf<Row extends { readonly id: string }>(
   const rows = found.slice(0, asked.limit);
   const last = rows.at(-1);
   return { rows, ...(found.length > rows.length && last !== undefined && { next: last.id }) };
+}
+
+/** Since when the counts of a day are whole. */
+function sinceOf({ storage, live }: ConsoleDeps): Promise<ActivitySince> {
+  return storage.activitySince(Date.now(), live().config.settings.storage.keep.decisions);
 }
 
 /** Those that are live, and others that did something in the last day. */

@@ -23,8 +23,6 @@ const ALIVE_MS = 15_000;
 /** Unread bytes after which a page is let go: it comes back and goes on where it was. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const MAX_PAGES = 20;
-/** Runs and events of one request that its row looks at. */
-const MAX_WORK = 20;
 
 /** Where a page reads: the part of node's response that is used. */
 export interface FeedReader {
@@ -163,7 +161,7 @@ export function rowOf(decision: DecisionRecord): InboxRow {
     outcome: decision.outcome,
     ...defined({ code, mapping: mappingId, replayOf, replays }),
     ...(note === '' ? {} : { note }),
-    ...(decision.actionIds.length === 0 ? {} : { work: decision.actionIds.slice(0, MAX_WORK) }),
+    ...(decision.actionIds.length === 0 ? {} : { work: decision.actionIds }),
     ...(decision.findings?.some(({ code: said }) => said === 'repeat') === true ? { isRepeat: true } : {}),
     tookMs: Math.round(decision.tookMs * 100) / 100,
     ...(decision.bodyUnread === true ? {} : { bytes: decision.bodyBytes }),

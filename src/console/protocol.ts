@@ -27,7 +27,7 @@ export interface InboxRow {
   readonly mapping?: string;
   /** Why it missed, or what is odd about it, in a line. */
   readonly note?: string;
-  /** Ids of the runs and events it became, twenty at most: what became of them is asked for apart. */
+  /** Ids of the runs and events it became: what became of them is asked for apart. */
   readonly work?: readonly string[];
   /** Nothing new was made. */
   readonly isRepeat?: true;
@@ -46,6 +46,13 @@ export interface ShownEnd {
   readonly end: 'done' | 'running' | 'queued' | 'sending' | 'dropped' | 'unsent' | 'failed' | 'dead';
   /** The code of the error, or what is waited for. */
   readonly why?: string;
+}
+
+/** What somebody has to look at, whichever requests are in the list. */
+export interface Need {
+  readonly ends: readonly ShownEnd[];
+  /** False: there is more than is told. */
+  readonly isWhole: boolean;
 }
 
 /** What stands in the way of work, and how much of it there is. */
@@ -148,6 +155,8 @@ export interface ConsoleState {
 export interface InboxPage {
   /** Newest first. */
   readonly rows: readonly InboxRow[];
+  /** There are further requests before these. */
+  readonly hasMore: boolean;
   /** Where the feed goes on after these rows. */
   readonly cursor: string;
   readonly state: ConsoleState;

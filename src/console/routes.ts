@@ -19,7 +19,7 @@ import { keepAsGolden } from './keep-golden.ts';
 import { writeNewMapping } from './new-mapping.ts';
 import { patchOf } from './patch.ts';
 import { rowOf, type LiveFeed } from './live-feed.ts';
-import { endsOf, overview } from './work-ends.ts';
+import { endsOf, inNeed, overview } from './work-ends.ts';
 import type {
   AuthorFiles,
   ConsoleState,
@@ -62,6 +62,7 @@ export const READING: Readonly<Record<string, Route>> = {
   '/api/ends': async ({ deps }, { query }) => ({
     ends: await endsOf(deps, (query.get('ids') ?? '').split(',')),
   }),
+  '/api/need': ({ deps }) => inNeed(deps),
   '/api/overview': ({ deps }) => overview(deps),
   '/api/request': ({ deps, judge }, { query, who }) =>
     requestPage(deps, judge, { id: query.get('id') ?? '', withText: who.role !== 'view' }),
@@ -124,8 +125,9 @@ async function inbox({ deps, feed, judge }: RouteContext, { query, who }: Asked)
   void judge.base().catch(() => undefined);
   // Before the list is read: what is decided meanwhile comes twice rather than never.
   const { cursor } = feed;
-  const rows = (await deps.storage.listDecisions({ limit })).map(rowOf);
-  return { rows, cursor, state: { ...stateOf(deps), role: who.role } };
+  const found = await deps.storage.listDecisions({ limit: limit + 1 });
+  const rows = found.slice(0, limit).map(rowOf);
+  return { rows, hasMore: found.length > limit, cursor, state: { ...stateOf(deps), role: who.role } };
 }
 
 async function authorFiles({ deps }: RouteContext): Promise<AuthorFiles> {

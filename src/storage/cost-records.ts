@@ -58,3 +58,27 @@ export interface AuditRecord {
   /** How many entries changed. */
   readonly changed: number;
 }
+
+/** Work that somebody has to look at. */
+export interface WorkInNeed {
+  /** Of a delivery or callback that was given up its run; else the run or system event. */
+  readonly id: string;
+  /** `failed`: the run ended badly; `dead`: given up; `unsent`: its reply or callback did not go out. */
+  readonly end: 'failed' | 'dead' | 'unsent';
+  /** The code of its error. */
+  readonly why: string;
+}
+
+/** Since when what is known of mappings is all there was: absent where that is a day or more. */
+export interface ActivitySince {
+  /** Requests. */
+  readonly hits?: number;
+  /** Runs that ended. */
+  readonly runs?: number;
+}
+
+/** A run that ended, of whose deliveries and callbacks one waits, is being sent, or was given up. */
+export interface UnsentRun {
+  readonly runId: string;
+  readonly end: 'sending' | 'unsent';
+}

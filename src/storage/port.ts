@@ -2,6 +2,7 @@ import type { DeliveryTarget } from '../action.ts';
 import type { MailStorage } from './mail-port.ts';
 import type {
   AcceptedWork,
+  ActivitySince,
   AcceptResult,
   AgentRun,
   Approval,
@@ -48,7 +49,9 @@ import type {
   SessionRecord,
   StoredConversation,
   Succession,
+  UnsentRun,
   WorkChange,
+  WorkInNeed,
   WorkPlan,
 } from './records.ts';
 import type { DatabaseUse, Lease } from './lease.ts';
@@ -231,6 +234,12 @@ export interface Storage extends MailStorage {
   // --- what mappings did and cost, and who changed what -------------------------------------------------------------
   /** Of mappings that did something in the last 24 hours, by id. Looks at the newest 10,000 decisions and ended runs. */
   mappingActivity(nowMs: number): Promise<readonly MappingActivity[]>;
+  /** Since when these counts have all there was, where `keep` decisions are kept. */
+  activitySince(nowMs: number, keep: number): Promise<ActivitySince>;
+  /** What somebody has to look at, the newest `limit` of each kind: all of it where each has fewer. */
+  workInNeed(limit: number): Promise<readonly WorkInNeed[]>;
+  /** Of these runs those with a delivery or callback that did not go out; what was given up stands last. */
+  findUnsent(runIds: readonly string[]): Promise<readonly UnsentRun[]>;
   /** What turns cost by day, mapping and runner: the newest day first, and of a day what cost most. */
   listCosts(query: Pick<ListQuery, 'mappingId' | 'limit'>): Promise<readonly CostRecord[]>;
   /** Notes a change that somebody made. */

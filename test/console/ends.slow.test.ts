@@ -230,3 +230,48 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
     });
   });
 });
+
+const MANY = 'match: {path: PATH}\nforEach: runs\nrunner: RUNNER\nmessageTemplate: hello\ndeliver: false\n';
+
+describe.skipIf(noBrowser !== '')('what needs attention', () => {
+  const many = (id: string, runner: string): string =>
+    `id: many-${id}\n${MANY.replace('PATH', id).replace('RUNNER', runner)}`;
+  const pages = useConsole({
+    files: {
+      ...FILES,
+      'mappings/wait.yaml': many('wait', 'slow'),
+      'mappings/fail.yaml': many('fail', 'broken'),
+    },
+  });
+
+  test(
+    'is counted whole, however much is queued, and nothing is said before that',
+    { timeout: 90_000 },
+    async () => {
+      const runs = (count: number) => ({ runs: Array.from({ length: count }, (_, index) => index) });
+      const { storage } = pages.running;
+      for (let index = 0; index < 19; index += 1) await pages.running.send('broken', {});
+      // Of a request with many runs each counts.
+      const last = await pages.running.send('fail', runs(22));
+      const failed = { state: 'completed', kind: 'hook', limit: 100 } as const;
+      await expect.poll(async () => (await storage.listRuns(failed)).length, { timeout: 60_000 }).toBe(41);
+      await pages.running.send('wait', runs(110));
+      await pages.running.send('wait', runs(110));
+      const page = await pages.open();
+      const said: string[] = [];
+      await page.exposeFunction('heard', (text: string) => said.push(text));
+      await page.addInitScript(`new MutationObserver(() => {
+      const text = document.querySelector('.overview')?.textContent ?? '';
+      if (text !== '') heard(text);
+    }).observe(document, { childList: true, subtree: true, characterData: true })`);
+      await page.reload();
+      await page.waitForSelector('.overview:has-text("20 requests need attention")');
+      await page.waitForSelector('.overview:has-text("In all 41 runs failed")');
+      await page.waitForSelector('.chip:text-is("needs attention 20")');
+      expect(said.filter((text) => text.includes('Nothing needs attention'))).toEqual([]);
+      const numbers = said.flatMap((text) => /(\d+) requests? needs? attention/.exec(text)?.[1] ?? []);
+      expect(new Set(numbers)).toEqual(new Set(['20']));
+      await page.waitForSelector(`#row-${last.requestId} .outcome:has-text("failed")`);
+    },
+  );
+});

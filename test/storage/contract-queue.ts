@@ -16,6 +16,17 @@ import {
 } from '../support/storage-builders.ts';
 import { claim, ids, summaries, claimTurn, turnRun, type Harness } from '../support/storage-harness.ts';
 
+const DECIDED = {
+  path: 'a',
+  status: 202,
+  outcome: 'accepted',
+  mappingId: 'a',
+  actionIds: [],
+  generation: 'g',
+  tookMs: 1,
+  bodyBytes: 0,
+} as const;
+
 export function queueContract(name: string, { fresh, again }: Harness): void {
   describe(`${name}: queue`, () => {
     async function withDead(storage: Storage, mappingId: string, count: number) {
@@ -269,6 +280,38 @@ export function queueContract(name: string, { fresh, again }: Harness): void {
       expect(await plan({ kind: 'ids', ids: [denied[0]?.id ?? ''] })).toMatchObject({ runs: 1, leftOut: [] });
       expect(await storage.retry({ kind: 'ids', ids: [denied[0]?.id ?? ''] }, NOW)).toBe(1);
       expect(await storage.verify()).toEqual([]);
+    });
+
+    test('tells all that somebody has to look at, and which runs have something to send', async () => {
+      const { storage } = await fresh();
+      const delivery = { channel: 'slack', to: 'C1', text: 'reply', fromMain: false };
+      const bad = await ended(storage, failed);
+      await ended(storage, { ...failed, error: DROPPED });
+      const [dead = ''] = await withDead(storage, 'b', 1);
+      const [sent, waits] = [await ended(storage, { delivery }), await ended(storage, { delivery })];
+      const unsent = async (...of: readonly string[]) =>
+        (await storage.findUnsent(of)).map(({ runId, end }) => `${runId} ${end}`).toSorted();
+      expect(await unsent(sent, waits, bad)).toEqual([`${sent} sending`, `${waits} sending`].toSorted());
+      const entries = await storage.claimOutbox({ nowMs: NOW, limit: 1 });
+      const error = { code: 'forbidden', message: '' };
+      for (const { id } of entries) await storage.deadLetterOutbox(id, { error, nowMs: NOW });
+      expect(await unsent(sent, waits)).toEqual([`${sent} unsent`, `${waits} sending`].toSorted());
+      const inNeed = await storage.workInNeed(10);
+      expect(inNeed.map(({ id, end, why }) => [id, end, why])).toEqual(
+        expect.arrayContaining([
+          [bad, 'failed', 'exit_1'],
+          [dead, 'dead', expect.any(String)],
+          [sent, 'unsent', 'forbidden'],
+        ]),
+      );
+      expect(inNeed).toHaveLength(3);
+      expect(await storage.activitySince(NOW, 10)).toEqual({});
+      for (let index = 0; index < 3; index += 1)
+        storage.recordDecision({ ...DECIDED, requestId: `r-${index}`, receivedAt: NOW + index });
+      await storage.flush();
+      expect(await storage.activitySince(NOW + 9, 10)).toEqual({});
+      // As many as are kept: earlier ones may have been forgotten.
+      expect(await storage.activitySince(NOW + 9, 3)).toEqual({ hits: NOW });
     });
 
     test('begins a run once, however soon it ends again', async () => {

@@ -97,6 +97,9 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   findKeptRequest: (s) => s.findKeptRequest('a'),
   listKeptRequests: (s) => s.listKeptRequests(1),
   mappingActivity: (s) => s.mappingActivity(NOW),
+  activitySince: (s) => s.activitySince(NOW, 10),
+  workInNeed: (s) => s.workInNeed(10),
+  findUnsent: (s) => s.findUnsent(['a']),
   listCosts: (s) => s.listCosts(QUERY),
   recordAudit: (s) =>
     s.recordAudit({ at: NOW, who: 'w', source: 's', what: 'pause', about: 'm', changed: 1 }),

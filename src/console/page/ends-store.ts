@@ -1,12 +1,24 @@
 /** What became of the requests in the list: asked for apart, as it goes on changing after the answer. */
 import { computed, signal } from '@preact/signals';
-import type { InboxRow, ShownEnd } from '../protocol.ts';
+import type { InboxRow, Need, ShownEnd } from '../protocol.ts';
 import { getJson } from './api.ts';
 import { connection, filters, foundRows, rows } from './inbox-store.ts';
 
 /** Runs and events asked about at once, as the service allows. */
 const MAX_IDS = 200;
 const LOOK_MS = 1_500;
+
+/** All that needs attention; undefined before it is known. */
+export const need = signal<Need | undefined>(undefined);
+/** Its worst, by the id of the run or event. */
+const needOf = computed(() => {
+  const worst = new Map<string, ShownEnd>();
+  for (const end of need.value?.ends ?? []) {
+    const known = worst.get(end.id);
+    if (known === undefined || isWorse(end, known)) worst.set(end.id, end);
+  }
+  return worst;
+});
 
 /** By the id of the run or event. */
 const ends = signal<ReadonlyMap<string, ShownEnd>>(new Map());
@@ -15,21 +27,23 @@ export const rowsInSight = signal<readonly InboxRow[]>([]);
 
 /** The worst first: one of several runs that was given up is what somebody has to know. */
 const ORDER = 'dead failed unsent dropped running queued sending done'.split(' ');
-const OPEN: readonly ShownEnd['end'][] = ['running', 'queued', 'sending'];
 /** What is refused before a sender has proved itself is no matter of the operator's mappings. */
 const STRANGERS: readonly number[] = [401, 403, 405, 408, 429];
 
-/** How a request ended; undefined where nothing came of it, or nothing is known yet. */
+const isWorse = (one: ShownEnd, other: ShownEnd): boolean =>
+  ORDER.indexOf(one.end) < ORDER.indexOf(other.end);
+
+/** How a request ended; undefined where nothing came of it, or not all of it is known yet. */
 export function endOf({ work = [] }: InboxRow): ShownEnd | undefined {
-  if (work.length < 2) return ends.value.get(work[0] ?? '');
-  const found = work.flatMap((id) => ends.value.get(id) ?? []);
-  return found.toSorted((a, b) => ORDER.indexOf(a.end) - ORDER.indexOf(b.end))[0];
+  const found = work.flatMap((id) => needOf.value.get(id) ?? ends.value.get(id) ?? []);
+  const worst = found.toSorted((a, b) => ORDER.indexOf(a.end) - ORDER.indexOf(b.end))[0];
+  return worst?.end === 'done' && found.length < work.length ? undefined : worst;
 }
 
-function needsAttention(row: InboxRow): boolean {
-  if (row.outcome === 'rejected') return !STRANGERS.includes(row.status);
-  const end = row.isRepeat === true ? undefined : endOf(row)?.end;
-  return end === 'dead' || end === 'failed' || end === 'unsent';
+/** Known of all requests in the list, not only of those in sight. */
+export function needsAttention({ outcome, status, isRepeat, work = [] }: InboxRow): boolean {
+  if (outcome === 'rejected') return !STRANGERS.includes(status);
+  return isRepeat !== true && work.some((id) => needOf.value.has(id));
 }
 
 export const inNeed = computed(() => rows.value.filter(needsAttention));
@@ -44,25 +58,19 @@ export function followEnds(): void {
 
 async function look(): Promise<void> {
   if (document.hidden || connection.value === 'lost') return;
-  const known = ends.peek();
-  const isOpen = ({ work = [] }: InboxRow): boolean =>
-    work.some((id) => OPEN.includes(known.get(id)?.end ?? 'done'));
-  const isUnknown = ({ work = [] }: InboxRow): boolean => work.some((id) => !known.has(id));
-  const list = rows.peek();
-  const wanted = [
-    ...rowsInSight.peek(),
-    // The newest first; the whole list is looked at bit by bit.
-    ...list.filter((row) => isUnknown(row) || isOpen(row)).slice(0, MAX_IDS),
-  ];
-  const ids = [...new Set(wanted.flatMap(({ work = [] }) => work))].slice(0, MAX_IDS);
-  if (ids.length === 0) return;
+  const ids = [...new Set(rowsInSight.peek().flatMap(({ work = [] }) => work))].slice(0, MAX_IDS);
   try {
-    const found = await getJson<{ readonly ends: readonly ShownEnd[] }>(`/api/ends?ids=${ids.join(',')}`);
+    const asked =
+      ids.length === 0
+        ? { ends: [] }
+        : getJson<{ readonly ends: readonly ShownEnd[] }>(`/api/ends?ids=${ids.join(',')}`);
+    const [found, all] = await Promise.all([asked, getJson<Need>('/api/need')]);
     const next = new Map(ends.peek());
     // What is not there any more was removed after its time: it ended.
     for (const id of ids) next.set(id, { id, end: 'done' });
     for (const end of found.ends) next.set(end.id, end);
-    ends.value = next;
+    if (ids.length > 0) ends.value = next;
+    if (JSON.stringify(all) !== JSON.stringify(need.peek())) need.value = all;
   } catch {
     // The connection shows that the service is away.
   }

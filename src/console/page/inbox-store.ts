@@ -45,6 +45,8 @@ export const mayWrite = computed(() => state.value?.role === 'author');
 export const connection = signal<'connecting' | 'live' | 'lost'>('connecting');
 export const loadProblem = signal('');
 export const isLoaded = signal(false);
+/** Which requests the list has: `some` while others follow, the `newest` ones, or `all` that are kept. */
+export const listHas = signal<'some' | 'newest' | 'all'>('some');
 export const filters = signal<Filters>(readFilters());
 
 /** Filters stand in the address, so that a list is a link that can be sent. */
@@ -122,7 +124,7 @@ export async function startInbox(): Promise<void> {
   });
   await reload(FIRST_ROWS);
   openFeed();
-  if (rows.value.length === FIRST_ROWS) await reload(MAX_ROWS);
+  if (listHas.value === 'some') await reload(MAX_ROWS);
 }
 
 async function reload(limit: number): Promise<void> {
@@ -131,6 +133,7 @@ async function reload(limit: number): Promise<void> {
     state.value = page.state;
     if (cursor === '') ({ cursor } = page);
     merge(page.rows);
+    listHas.value = !page.hasMore ? 'all' : limit === MAX_ROWS ? 'newest' : 'some';
     loadProblem.value = '';
     isLoaded.value = true;
   } catch (error) {

@@ -4,13 +4,14 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { InboxRow } from '../protocol.ts';
 import { Choice } from './choice.tsx';
-import { inNeed, rowsInSight as seenRows, shownRows } from './ends-store.ts';
+import { inNeed, need, rowsInSight as seenRows, shownRows } from './ends-store.ts';
 import { dayOf, formatAgo, formatBody, formatDate, formatDay, formatMs, formatTime } from './format.ts';
 import {
   filterQuery,
   filters,
   hookNames,
   isLoaded,
+  listHas,
   loadProblem,
   mappingNames,
   mayOperate,
@@ -103,6 +104,7 @@ function FilterBar(): JSX.Element {
         onClick={() => set({ need: filters.value.need === '' ? 'yes' : '' })}
       >
         needs attention {inNeed.value.length.toLocaleString('en')}
+        {(need.value?.isWhole !== true || listHas.value === 'some') && ' so far'}
       </button>
       <Choice
         label="Time"
@@ -146,10 +148,11 @@ function formatInterval(time: string): string {
 
 function FoundCount(): JSX.Element {
   const isFiltered = Object.values(filters.value).some((value) => value !== '');
-  const all = rows.value.length.toLocaleString('en');
+  const has = { some: ' so far', newest: ', the newest', all: '' }[listHas.value];
+  const all = `${rows.value.length.toLocaleString('en')} requests${has}`;
   return (
     <p class="count" aria-live="polite">
-      {isFiltered ? `${shownRows.value.length.toLocaleString('en')} of ${all}` : `${all} requests`}
+      {isFiltered ? `${shownRows.value.length.toLocaleString('en')} of ${all}` : all}
       {isFiltered && (
         <span>
           {mayOperate.value && <a href={`/replay${filterQuery()}`}>Replay these</a>}{' '}

@@ -13,7 +13,11 @@ import { StateLabel } from './outcome-label.tsx';
 import { ShownText } from './shown-text.tsx';
 import { RunWork } from './work-view.tsx';
 
-type Page = ListPage<WorkJson> & { readonly conversation?: WorkJson };
+type Page = ListPage<WorkJson> & {
+  readonly conversation?: WorkJson;
+  /** Of mappings: since when their counts are whole, where that is less than a day. */
+  readonly since?: { readonly hits?: number; readonly runs?: number };
+};
 
 const LOOK_MS = 5_000;
 /** A longer list stays as it is. */
@@ -121,6 +125,7 @@ export function ListView(): JSX.Element {
         <Operations entries={rows} listed={listedBy(path, query)} {...changing} />
       )}
       <p role="status">{said.value}</p>
+      {path === '/mappings' && <Since of={page.value.since} />}
       {isTalk && rows.map((run) => <RunWork key={text(run, 'id')} entry={run} {...changing} />)}
       {!isTalk && rows.length > 0 && <Table rows={rows} keys={keys.split(' ')} />}
       {next !== undefined && (
@@ -129,6 +134,18 @@ export function ListView(): JSX.Element {
         </button>
       )}
     </article>
+  );
+}
+
+/** Of which time the counts of mappings are. */
+function Since({ of: { hits, runs } = {} }: { readonly of: Page['since'] }): JSX.Element {
+  const from = (at: number | undefined): string => (at === undefined ? 'the last 24 hours' : formatDate(at));
+  return (
+    <p class="quiet small">
+      {hits === runs
+        ? `Counted since: ${from(hits)}.`
+        : `Counted since: requests ${from(hits)}, runs ${from(runs)}.`}
+    </p>
   );
 }
 

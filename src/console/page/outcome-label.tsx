@@ -9,9 +9,6 @@ export function OutcomeLabel({ row }: { readonly row: InboxRow }): JSX.Element {
   return <Label tone={tone} text={text} title={`answered ${row.status} ${row.outcome}`} />;
 }
 
-/** The colour of how a request ended. */
-export const toneOf = (row: InboxRow): string => endWords(row)[0];
-
 function endWords(row: InboxRow): readonly [tone: string, words: string] {
   if (row.isRepeat === true) return ['skipped', 'repeat'];
   const end = endOf(row);

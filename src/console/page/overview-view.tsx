@@ -2,13 +2,12 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { InboxRow, Overview } from '../protocol.ts';
+import type { InboxRow, Overview, ShownEnd } from '../protocol.ts';
 import { getJson } from './api.ts';
-import { inNeed } from './ends-store.ts';
+import { inNeed, need, needsAttention } from './ends-store.ts';
 import { clock, count, formatAgo, formatTime } from './format.ts';
-import { filters, rows } from './inbox-store.ts';
+import { filters, listHas, rows } from './inbox-store.ts';
 import { type Pausable, PauseButtons } from './operations.tsx';
-import { toneOf } from './outcome-label.tsx';
 import { ShownText } from './shown-text.tsx';
 
 const LOOK_MS = 5_000;
@@ -85,16 +84,41 @@ function obstaclesOf({ pauses, limited, holds }: Overview): readonly (readonly [
   ];
 }
 
+/** What somebody has to look at: of the list, and of all that is stored. Nothing is said before all of it is known. */
 function Need(): JSX.Element {
-  const need = inNeed.value.length;
-  if (need === 0) return <p class="quiet">Nothing needs attention.</p>;
+  const all = need.value;
+  if (all === undefined || listHas.value === 'some')
+    return <p class="quiet">Looking for what needs attention…</p>;
+  const listed = inNeed.value.length;
+  const of = (wanted: ShownEnd['end']): number => all.ends.filter(({ end }) => end === wanted).length;
+  const stored = [
+    `${count(of('failed'), 'run')} failed`,
+    `${of('dead')} given up`,
+    `${count(of('unsent'), 'delivery', 'deliveries')} not sent`,
+  ];
+  if (listed === 0 && all.ends.length === 0) return <p class="quiet">Nothing needs attention.</p>;
   return (
-    <p>
-      {count(need, 'request needs', 'requests need')} attention.{' '}
-      <button type="button" class="link" onClick={() => (filters.value = { ...filters.value, need: 'yes' })}>
-        Show them in the list
-      </button>
-    </p>
+    <>
+      {listed > 0 && (
+        <p>
+          {count(listed, 'request needs', 'requests need')} attention
+          {listHas.value === 'newest' && ' of the newest in the list'}.{' '}
+          <button
+            type="button"
+            class="link"
+            onClick={() => (filters.value = { ...filters.value, need: 'yes' })}
+          >
+            Show them in the list
+          </button>
+        </p>
+      )}
+      {all.ends.length > 0 && (
+        <p>
+          {all.isWhole ? 'In all' : 'At least'} {stored.join(', ')}: <a href="/runs?state=completed">ended</a>
+          , <a href="/runs?state=dead">given up</a>, <a href="/deliveries?state=dead">not sent</a>.
+        </p>
+      )}
+    </>
   );
 }
 
@@ -112,9 +136,9 @@ function Charts(): JSX.Element | null {
   const step = Math.max((now - oldest) / BARS, 60_000);
   const bars: InboxRow[][] = Array.from({ length: BARS }, () => []);
   for (const row of list) bars.at(Math.max(0, BARS - 1 - Math.floor((now - row.at) / step)))?.push(row);
-  const tones = bars.map((bar) => bar.map(toneOf));
-  const counts = (...wanted: readonly string[]): readonly number[] =>
-    tones.map((bar) => bar.filter((tone) => wanted.includes(tone)).length);
+  const bad = bars.map(
+    (bar) => bar.filter((row) => row.outcome === 'rejected' || needsAttention(row)).length,
+  );
   const times = bars.map((bar) => bar.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b));
   const most = (part: number): readonly number[] =>
     times.map((sorted) => sorted[Math.ceil(sorted.length * part) - 1] ?? 0);
@@ -128,14 +152,9 @@ function Charts(): JSX.Element | null {
       <div class="charts">
         <Bars title="Requests" layers={[{ tone: 'all', values: bars.map(({ length }) => length) }]} />
         <Bars title="Refused" layers={[{ tone: 'rejected', values: refused }]} />
-        <Bars
-          title="Ended well; under way; failed, refused or lost"
-          layers={[
-            { tone: 'accepted', values: counts('accepted', 'waiting', 'rejected') },
-            { tone: 'waiting', values: counts('waiting', 'rejected') },
-            { tone: 'rejected', values: counts('rejected') },
-          ]}
-        />
+        {need.value?.isWhole === true && (
+          <Bars title="Failed, refused or lost" layers={[{ tone: 'rejected', values: bad }]} />
+        )}
         <Bars
           title="Answered within: 95 %, half"
           unit=" ms"

@@ -1,15 +1,20 @@
+import { defined } from '../../json.ts';
 import {
+  type ActivitySince,
   type AuditRecord,
   type CostRecord,
   DROPPED,
   type ListQuery,
   type MappingActivity,
   NO_ACTIVITY,
+  type UnsentRun,
+  type WorkInNeed,
 } from '../records.ts';
 import { DAY_MS, dayBefore, startOfDay } from './cost-rows.ts';
-import { both, by, type Dialects } from './dialects.ts';
+import { both, by, type Dialects, listed } from './dialects.ts';
+import { STRANGER } from './journal.ts';
 import { atMost } from './row-queries.ts';
-import { RUN } from './states.ts';
+import { EVENT, FAILED_RUN, OUTBOX, RUN } from './states.ts';
 import type { Store } from './store.ts';
 
 /** Lists of what mappings did and cost, and of who changed what; each looks at a bounded number of rows. */
@@ -42,6 +47,26 @@ const COSTS = `SELECT day, mapping_id AS "mappingId", runner, turns, input_token
     output_tokens AS "outputTokens", micro_usd AS "microUsd", cost_unknown AS "costUnknown" FROM costs
   WHERE CAST(?1 AS TEXT) IS NULL OR mapping_id = ?1 ORDER BY day DESC, micro_usd DESC, mapping_id, runner LIMIT ?2`;
 const AUDIT = 'SELECT at, who, source, what, about, changed FROM audit ORDER BY seq DESC LIMIT ?';
+
+/** The newest of each. */
+const NEED = both`SELECT * FROM (
+  SELECT id, 'failed' AS "end", coalesce(error_code, '') AS why FROM runs WHERE ${FAILED_RUN} ORDER BY seq DESC LIMIT ?1
+) AS failed UNION ALL SELECT * FROM (
+  SELECT id, 'dead' AS "end", coalesce(error_code, '') AS why FROM runs WHERE state = ${RUN.dead} ORDER BY seq DESC LIMIT ?1
+) AS dead UNION ALL SELECT * FROM (
+  SELECT run_id AS id, 'unsent' AS "end", coalesce(error_code, '') AS why FROM outbox WHERE state = ${OUTBOX.dead}
+  ORDER BY seq DESC LIMIT ?1
+) AS unsent UNION ALL SELECT * FROM (
+  SELECT id, 'dead' AS "end", coalesce(error_code, '') AS why FROM events WHERE state = ${EVENT.dead} ORDER BY seq DESC LIMIT ?1
+) AS parked`;
+const openOf = (state: number): Dialects => both`SELECT DISTINCT run_id AS "runId" FROM outbox
+  WHERE state = ${state} AND run_id IN ${listed('?')}`;
+const OLDEST_DECIDED = both`SELECT count(*) AS count, min(at) AS since,
+    sum(CASE WHEN outcome = '${STRANGER}' THEN 0 ELSE 1 END) AS kept
+  FROM (SELECT outcome, ${RECEIVED_AT} AS at FROM decisions ORDER BY seq DESC LIMIT ${MAX_ROWS}) AS newest`;
+const OLDEST_ENDED = both`SELECT count(*) AS count, min(ended_at) AS since, 0 AS kept
+  FROM (SELECT ended_at FROM runs ${by('runs_ended')} WHERE state >= ${RUN.completed} AND ended_at > ?
+    ORDER BY ended_at DESC LIMIT ${MAX_ROWS}) AS newest`;
 
 type CostRow = Omit<CostRecord, 'day' | 'usd'> & { readonly day: number; readonly microUsd: number };
 
@@ -79,4 +104,36 @@ export function mappingActivity({ sql }: Store, nowMs: number): MappingActivity[
 /** The newest first. */
 export function listAudit({ sql }: Store, limit: number): AuditRecord[] {
   return sql.all(AUDIT, atMost(limit));
+}
+
+/** What somebody has to look at, the newest `limit` of each kind. */
+export function workInNeed({ sql }: Store, limit: number): WorkInNeed[] {
+  return sql.all(NEED, atMost(limit));
+}
+
+/** Of these runs those with a delivery or callback that did not go out: what was given up stands after what waits. */
+export function findUnsent({ sql }: Store, runIds: readonly string[]): UnsentRun[] {
+  if (runIds.length === 0) return [];
+  const ids = JSON.stringify(runIds);
+  const of = (state: number, end: UnsentRun['end']): UnsentRun[] =>
+    sql.all<{ readonly runId: string }>(openOf(state), ids).map(({ runId }) => ({ runId, end }));
+  return [...of(OUTBOX.queued, 'sending'), ...of(OUTBOX.active, 'sending'), ...of(OUTBOX.dead, 'unsent')];
+}
+
+/** Since when `mappingActivity` knows all: `keep` decisions are kept at most. */
+export function activitySince({ sql }: Store, nowMs: number, keep: number): ActivitySince {
+  const since = Math.round(nowMs - DAY_MS);
+  const [decided, ended] = sql.allOf<LookedAt>([[OLDEST_DECIDED], [OLDEST_ENDED, since]]);
+  const from = ([looked]: readonly LookedAt[] = []): number | undefined => {
+    const isCut = looked !== undefined && (looked.count >= MAX_ROWS || (looked.kept ?? 0) >= keep);
+    return isCut && looked.since !== null && looked.since > since ? looked.since : undefined;
+  };
+  return defined({ hits: from(decided), runs: from(ended) });
+}
+
+/** How many rows were looked at, of them those that a ring keeps, and the time of the oldest. */
+interface LookedAt {
+  readonly count: number;
+  readonly kept: number | null;
+  readonly since: number | null;
 }
