@@ -186,49 +186,53 @@ describe.skipIf(noBrowser !== '')('a run that somebody is asked about', () => {
     }
   });
 
-  test('several are changed by a plan of the whole list, which leaves out what was denied and what is limited', async () => {
-    const { storage } = pages.running;
-    const countOf = async (query: Parameters<typeof storage.listRuns>[0]) =>
-      (await storage.listRuns(query)).length;
-    const asked = [await pages.running.send('asked', {}), await pages.running.send('asked', {})];
-    await pages.running.send('lost', { runs: Array.from({ length: 120 }, (_, index) => index) });
-    await pages.running.send('limited', { runs: [1, 2, 3, 4, 5, 6] });
-    const { page, button } = await windowOf('operate', asked[0]?.requestId ?? '');
-    await button('Deny').click();
-    await page.click(`#row-${asked[1]?.requestId}`);
-    await page.waitForSelector('text=asked for until');
-    await button('Deny').click();
-    const dead = { state: 'dead', mappingId: 'asked', limit: 9 };
-    await expect.poll(() => countOf(dead)).toBeGreaterThanOrEqual(2);
-    const denied = await countOf(dead);
-    await page.goto(`${pages.running.url}/runs?state=dead`);
-    await page.click('button:text-is("Run again what failed…")');
-    await page.waitForSelector(`.plan:has-text("${denied} left out: denied, or not approved in time")`);
-    expect(await page.locator('.plan button.primary').count()).toBe(0);
-    await page.click('.plan button:text-is("Leave it")');
-    // The list shows a hundred of them: the change is of all.
-    const failed = { state: 'completed', mappingId: 'lost', limit: 1_000 };
-    await expect.poll(() => countOf(failed), { timeout: 60_000 }).toBe(120);
-    await page.goto(`${pages.running.url}/runs?state=completed&mapping=lost`);
-    await page.click('button:text-is("Run again what failed…")');
-    await page.waitForSelector('.plan:has-text("120 runs, the oldest first")');
-    await page.click('.plan button:text-is("Run again what failed: 120")');
-    await page.waitForSelector('.toast:has-text("120 due now")');
-    const queued = { state: 'queued', mappingId: 'limited', limit: 9 };
-    await expect.poll(() => countOf(queued)).toBe(4);
-    await page.goto(`${pages.running.url}/runs?state=queued&mapping=limited`);
-    await page.click('button:text-is("Try now…")');
-    await page.waitForSelector('.plan:has-text("4 left out")');
-    expect(await page.locator('.plan button.primary').count()).toBe(0);
-    expect(await countOf(queued)).toBe(4);
-    const [newest] = await storage.listAudit(1);
-    expect(newest).toMatchObject({
-      who: 'operateer',
-      what: 'retry',
-      about: 'lost runs, completed',
-      changed: 120,
-    });
-  });
+  test(
+    'several are changed by a plan of the whole list, which leaves out what was denied and what is limited',
+    { timeout: 120_000 },
+    async () => {
+      const { storage } = pages.running;
+      const countOf = async (query: Parameters<typeof storage.listRuns>[0]) =>
+        (await storage.listRuns(query)).length;
+      const asked = [await pages.running.send('asked', {}), await pages.running.send('asked', {})];
+      await pages.running.send('lost', { runs: Array.from({ length: 104 }, (_, index) => index) });
+      await pages.running.send('limited', { runs: [1, 2, 3, 4, 5, 6] });
+      const { page, button } = await windowOf('operate', asked[0]?.requestId ?? '');
+      await button('Deny').click();
+      await page.click(`#row-${asked[1]?.requestId}`);
+      await page.waitForSelector('text=asked for until');
+      await button('Deny').click();
+      const dead = { state: 'dead', mappingId: 'asked', limit: 9 };
+      await expect.poll(() => countOf(dead)).toBeGreaterThanOrEqual(2);
+      const denied = await countOf(dead);
+      await page.goto(`${pages.running.url}/runs?state=dead`);
+      await page.click('button:text-is("Run again what failed…")');
+      await page.waitForSelector(`.plan:has-text("${denied} left out: denied, or not approved in time")`);
+      expect(await page.locator('.plan button.primary').count()).toBe(0);
+      await page.click('.plan button:text-is("Leave it")');
+      // The list shows a hundred of them: the change is of all.
+      const failed = { state: 'completed', mappingId: 'lost', limit: 1_000 };
+      await expect.poll(() => countOf(failed), { timeout: 60_000 }).toBe(104);
+      await page.goto(`${pages.running.url}/runs?state=completed&mapping=lost`);
+      await page.click('button:text-is("Run again what failed…")');
+      await page.waitForSelector('.plan:has-text("104 runs, the oldest first")');
+      await page.click('.plan button:text-is("Run again what failed: 104")');
+      await page.waitForSelector('.toast:has-text("104 due now")');
+      const queued = { state: 'queued', mappingId: 'limited', limit: 9 };
+      await expect.poll(() => countOf(queued)).toBe(4);
+      await page.goto(`${pages.running.url}/runs?state=queued&mapping=limited`);
+      await page.click('button:text-is("Try now…")');
+      await page.waitForSelector('.plan:has-text("4 left out")');
+      expect(await page.locator('.plan button.primary').count()).toBe(0);
+      expect(await countOf(queued)).toBe(4);
+      const [newest] = await storage.listAudit(1);
+      expect(newest).toMatchObject({
+        who: 'operateer',
+        what: 'retry',
+        about: 'lost runs, completed',
+        changed: 104,
+      });
+    },
+  );
 });
 
 const MANY = 'match: {path: PATH}\nforEach: runs\nrunner: RUNNER\nmessageTemplate: hello\ndeliver: false\n';
