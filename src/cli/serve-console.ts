@@ -159,9 +159,10 @@ export function createWorkshop(
         },
       };
     },
-    checkTypes: async (transformsDir) => {
+    checkTypes: async (transformsDir, draft) => {
       const refs = base?.table.mappings.flatMap(({ transform }) => transform ?? []) ?? [];
-      return (await typecheckTransforms(transformsDir, refs, { configDir: dirname(configFile) })).diagnostics;
+      return (await typecheckTransforms(transformsDir, refs, { configDir: dirname(configFile), draft }))
+        .diagnostics;
     },
     stop: () => options.sandbox.stop(),
   };

@@ -37,7 +37,7 @@ export interface Workshop {
   /** What was live once and kept; undefined where the files as they are judge alike, or it cannot be loaded any more. */
   loadKept(kept: KeptGeneration): Promise<LoadedWork | undefined>;
   /** What the type checker says of the transforms of a folder. */
-  checkTypes(transformsDir: string): Promise<readonly Finding[]>;
+  checkTypes(transformsDir: string, draft: string): Promise<readonly Finding[]>;
   stop(): Promise<void>;
 }
 

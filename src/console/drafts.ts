@@ -37,6 +37,7 @@ export interface Draft {
 export class Drafts {
   readonly #judge: Judge;
   #turn: Promise<void> = Promise.resolve();
+  #types: Promise<unknown> = Promise.resolve();
   #last: { readonly key: string; readonly loaded: Promise<LoadedDraft> } | undefined;
 
   constructor(judge: Judge) {
@@ -50,7 +51,7 @@ export class Drafts {
     this.forget();
     const loaded = this.#turn.then(() => {
       draft.signal.throwIfAborted();
-      return this.#load(folders, draft);
+      return this.#load(folders, draft, key);
     });
     const last = { key, loaded };
     this.#last = last;
@@ -73,7 +74,7 @@ export class Drafts {
     );
   }
 
-  async #load(folders: AuthorFolders, { file, text }: Draft): Promise<LoadedDraft> {
+  async #load(folders: AuthorFolders, { file, text }: Draft, key: string): Promise<LoadedDraft> {
     const folder = file.kind === 'mapping' ? folders.mappingsDir : folders.transformsDir;
     const root = await mkdtemp(join(tmpdir(), 'sluice-draft-'));
     const remove = (): Promise<void> => rm(root, { recursive: true, force: true });
@@ -101,10 +102,16 @@ export class Drafts {
       const named = (found: readonly Finding[]): readonly ShownFinding[] =>
         found.map((one) => shownFinding(one, { root, shown }));
       const hasTypes = !isMapping && work.generation !== undefined;
-      const check = hasTypes ? () => workshop.checkTypes(copy) : undefined;
-      const typeFindings = checkTypes(check, remove).then(named);
+      const check = (): Promise<readonly ShownFinding[]> =>
+        this.#last?.key === key
+          ? workshop.checkTypes(copy, join(copy, relative(folder, file.path))).then(named)
+          : Promise.resolve([NOT_CHECKED]);
+      // One after the other, too: a compiler takes a processor and much memory.
+      const turn = hasTypes ? this.#types : Promise.resolve();
+      const typeFindings = turn.then(() => checkTypes(hasTypes ? check : undefined, remove));
       // Whoever does not ask for them does not want to hear of a failure either.
-      typeFindings.catch(() => undefined);
+      const ended = typeFindings.catch(() => undefined);
+      if (hasTypes) this.#types = ended;
       return { ...work, findings: named(work.diagnostics), typeFindings };
     } catch (error) {
       await remove();
@@ -128,6 +135,15 @@ async function findBroken(file: string, folder: DraftFolder): Promise<readonly S
   }
 }
 
+const NOT_CHECKED: ShownFinding = {
+  severity: 'warning',
+  code: 'TRANSFORM_TYPES_NOT_CHECKED',
+  message: 'the types of this draft were not checked: another draft, or a file that was saved, came first',
+  hint: 'change it once more',
+  from: 0,
+  to: 0,
+};
+
 const TOO_COSTLY: ShownFinding = {
   severity: 'error',
   code: 'TOO_MANY_PARTS',
@@ -148,9 +164,9 @@ async function copyWith({ file, text }: Omit<Draft, 'signal'>, folder: string, c
 
 /** Checks what there is to check, and removes the copy afterwards. */
 async function checkTypes(
-  check: (() => Promise<readonly Finding[]>) | undefined,
+  check: (() => Promise<readonly ShownFinding[]>) | undefined,
   remove: () => Promise<void>,
-): Promise<readonly Finding[]> {
+): Promise<readonly ShownFinding[]> {
   try {
     return (await check?.()) ?? [];
   } finally {

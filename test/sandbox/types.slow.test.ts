@@ -211,3 +211,84 @@ test('outside the sandbox a transform waits for a debugger, and says loudly wher
   expect(lines[0]).toContain('OUTSIDE the sandbox');
   expect(await running).toEqual({ exitCode: null });
 });
+
+describe('a draft, which somebody else may have written', () => {
+  const OUTSIDE = (fixtureDir: string): readonly string[] => {
+    const secret = path.join(path.dirname(fixtureDir), path.basename(fixtureDir) + '-outside', 'secret');
+    const up = `../${path.basename(fixtureDir)}-outside/secret`;
+    return [
+      `type S = typeof import('${secret}.json');`,
+      `type S = typeof import("${up}.json");`,
+      `import type S from '${secret}.ts';`,
+      `import type { S } from '${up}.ts';`,
+      `export type * from '${up}.ts';`,
+      `type S = import(/* a comment ' */ '${up}.ts').S;`,
+      `type S = import(\n// a comment\n'${up}.ts').S;`,
+      `type S = import(\`${up}.ts\`).S;`,
+      `/// <reference path="${secret}.ts" />`,
+      `/// <reference types = '${up}.ts' />`,
+      `declare module '${up}.ts' { export const more: 1 }`,
+      `type S = import('\\u002e./${path.basename(fixtureDir)}-outside/secret.ts').S;`,
+      `type S = import('./\\x2e./${path.basename(fixtureDir)}-outside/secret.ts').S;`,
+      `type S = import('./lib/../${up}.ts').S;`,
+      `type S = import('file://${secret}.ts').S;`,
+      `type S = import(/* ${'a comment '.repeat(200)} */ '${up}.ts').S;`,
+      `type S = import(${' '.repeat(100)}'${secret}.json');`,
+      `/// <reference no-default-lib="false" path="${secret}.ts" />`,
+      `import S = require('${up}.ts');`,
+      `/** @type {import('${secret}.ts').S} */ const s = 1;`,
+    ];
+  };
+
+  test('names nothing outside of its folder that the compiler would read', async () => {
+    const outside = `${fixture.dir}-outside`;
+    mkdirSync(outside, { recursive: true });
+    writeFileSync(path.join(outside, 'secret.json'), '{"token": "of-somebody-else"}');
+    writeFileSync(path.join(outside, 'secret.ts'), 'export type S = "of-somebody-else"; export default 1;');
+    const draft = path.join(fixture.dir, 'draft.ts');
+    const check = async (text: string): Promise<readonly string[]> => {
+      fixture.write({
+        'draft.ts': `${text}\nexport default () => ({ message: 'a' });\n`,
+        'lib/own.ts': 'export type S = 1;',
+      });
+      const { diagnostics } = await typecheckTransforms(fixture.dir, [refTo('draft.ts')], {
+        configDir: project,
+        draft,
+      });
+      return diagnostics.map(({ code, message }) => `${code} ${said(message)}`);
+    };
+    for (const text of OUTSIDE(fixture.dir))
+      expect([text, await check(text)]).toEqual([
+        text,
+        [expect.stringMatching(/^TRANSFORM_TYPES_NOT_CHECKED .*outside of the folder/)],
+      ]);
+    const own = [
+      "import type { S } from './lib/own.ts'; export const s: S = 1; export const path = '/etc/passwd';",
+      "import type { TransformContext } from 'sluice'; export type C = TransformContext; export const up = '../../x';",
+      "export type S = import('./lib/../lib/own.ts').S;",
+    ];
+    for (const text of own) expect([text, await check(text)]).toEqual([text, []]);
+    expect(await check("export const n: number = 'a';")).toEqual([
+      expect.stringMatching(/^TRANSFORM_TYPES /),
+    ]);
+  });
+
+  test('cannot take more memory than it is given', async () => {
+    const ten = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j'].map((each) => `'${each}'`).join('|');
+    const huge = Array.from(
+      { length: 120 },
+      (_, at) =>
+        `type Q${at} = { [K in P as \`${at}\${K}\`]: { [J in P as \`x${at}\${J}\`]: K } }; export const q${at}: Q${at}['${at}aaaa'] = 1; export const r${at}: keyof Q${at} = 2;`,
+    );
+    const four = '${T}'.repeat(4);
+    fixture.write({
+      'draft.ts': `type T = ${ten};\ntype P = \`${four}\`;\n${huge.join('\n')}\nexport default () => null;\n`,
+    });
+    const draft = path.join(fixture.dir, 'draft.ts');
+    const { diagnostics } = await typecheckTransforms(fixture.dir, [refTo('draft.ts')], {
+      configDir: project,
+      draft,
+    });
+    expect(diagnostics.map(({ message }) => said(message))).toEqual([expect.stringMatching(/^tsc failed: /)]);
+  });
+});

@@ -50,13 +50,21 @@ export interface WorkerCommand {
 export function workerCommand(settings: WorkerSettings): WorkerCommand {
   const env = { TZ: 'UTC', LANG: 'en_US.UTF-8' };
   const argv = nodeArguments(settings);
-  if (!isLinux) return { file: process.execPath, argv, env };
   // With the compiler each isolate reserves half a gigabyte that it never uses: a limit on data would say nothing.
-  const limit = settings.jit ? 'unlimited' : String(dataLimitMb(settings.memoryMb) * 1024);
+  return { ...limitedCommand(argv, settings.jit ? undefined : dataLimitMb(settings.memoryMb)), env };
+}
+
+/** Node with a limit on its data and on that of what it starts, where the platform has one; it ends with this process. */
+export function limitedCommand(
+  argv: readonly string[],
+  dataMb: number | undefined,
+): Omit<WorkerCommand, 'env'> {
+  if (!isLinux) return { file: process.execPath, argv };
+  const limit = dataMb === undefined ? 'unlimited' : String(dataMb * 1024);
   const shell =
     'ulimit -d "$1"; ulimit -c 0; { echo 1000 > /proc/self/oom_score_adj; } 2> /dev/null; shift; exec "$@"';
   const guard = SETPRIV === undefined ? [] : [SETPRIV, '--pdeathsig', 'KILL', '--'];
-  return { file: '/bin/sh', argv: ['-c', shell, 'sh', limit, ...guard, process.execPath, ...argv], env };
+  return { file: '/bin/sh', argv: ['-c', shell, 'sh', limit, ...guard, process.execPath, ...argv] };
 }
 
 function nodeArguments({ jit }: WorkerSettings): readonly string[] {

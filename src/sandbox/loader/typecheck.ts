@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { displayName, sourceOfCode, type Finding } from '../../document/document.ts';
 import { AUTHOR_GLOBALS } from './author-globals.ts';
 import { type CompilerName, type CompilerSearch, findCompiler } from './find-compiler.ts';
+import { limitedCommand } from '../host/worker-command.ts';
 import { placeAt } from './load-modules.ts';
 import { MISSING_GLOBALS } from '../names.ts';
 import type { TransformRef } from '../transform.ts';
@@ -16,6 +17,8 @@ import type { TransformRef } from '../transform.ts';
 export interface TypecheckOptions extends CompilerSearch {
   /** Directory that printed file names are relative to; default the working directory. */
   readonly cwd?: string;
+  /** A file that somebody else may have written: the compiler gets less memory and time, and reads nothing outside. */
+  readonly draft?: string;
 }
 
 /** What the compiler found, and which one it was. */
@@ -27,6 +30,9 @@ export interface Typecheck {
 
 /** The native compiler takes half a second for a large folder; an old one on a slow machine ten. */
 const TSC_TIMEOUT_MS = 60_000;
+/** Types can be made that take gigabytes and minutes; a folder of usual transforms takes 100 MB and a second. */
+const DRAFT_TIMEOUT_MS = 20_000;
+const DRAFT_MB = 1_024;
 /** More than anyone reads; the last one says how many there are. */
 const MAX_FINDINGS = 200;
 
@@ -44,6 +50,11 @@ export async function typecheckTransforms(
   );
   const [first] = refs.filter((ref) => /\.m?ts$/.test(ref.module));
   if (files.length === 0 || first === undefined) return { diagnostics: [] };
+  const { draft } = options;
+  // The rules of the compiler, and what they name, are those that were saved.
+  if (draft?.endsWith('.json') === true) return { diagnostics: [] };
+  const outside = draft === undefined ? undefined : moduleOutside(draft, readFileSync(draft, 'utf8'), dir);
+  if (outside !== undefined) return { diagnostics: [namesOutside(first, outside)] };
   const compiler = findCompiler(options);
   if (compiler === undefined) return { diagnostics: [notChecked(first, options)] };
   const folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'sluice-types-'));
@@ -51,8 +62,18 @@ export async function typecheckTransforms(
     const project = path.join(folder, 'tsconfig.json');
     writeFileSync(path.join(folder, 'globals.d.ts'), AUTHOR_GLOBALS);
     writeFileSync(project, JSON.stringify(projectOf(dir, files, folder)));
-    const output = await runCompiler(compiler.file, project, dir);
-    return { diagnostics: readFindings(output, first, { dir, ...options }), compiler };
+    const argv = [compiler.file, '-p', project, '--pretty', 'false'];
+    if (draft === undefined)
+      return {
+        diagnostics: readFindings(await runCompiler(argv, dir, false), first, { dir, ...options }),
+        compiler,
+      };
+    const printed = await runCompiler([...argv, '--listFiles'], dir, true);
+    const { outside: read, said } = readOutside(printed, [dir, realpathSync(dir), folder, ...AUTHOR_TYPES]);
+    // What it prints may quote what it has read.
+    const diagnostics =
+      read === undefined ? readFindings(said, first, { dir, ...options }) : [namesOutside(first, read)];
+    return { diagnostics, compiler };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -75,11 +96,13 @@ const AS_IN_THE_SANDBOX = {
   types: [],
 };
 
+const AUTHOR_TYPES = ['../author.d.ts', '../author.ts'].map((name) =>
+  fileURLToPath(new URL(name, import.meta.url)),
+);
+
 function projectOf(dir: string, files: readonly string[], folder: string): object {
   const own = path.join(dir, 'tsconfig.json');
-  const types = ['../author.d.ts', '../author.ts']
-    .map((name) => fileURLToPath(new URL(name, import.meta.url)))
-    .find((file) => existsSync(file));
+  const types = AUTHOR_TYPES.find((file) => existsSync(file));
   return {
     ...(existsSync(own) ? { extends: own } : {}),
     compilerOptions: {
@@ -93,11 +116,12 @@ function projectOf(dir: string, files: readonly string[], folder: string): objec
   };
 }
 
-async function runCompiler(compiler: string, project: string, dir: string): Promise<string> {
-  const child = spawn(process.execPath, [compiler, '-p', project, '--pretty', 'false'], {
+async function runCompiler(argv: readonly string[], dir: string, isDraft: boolean): Promise<string> {
+  const { file, argv: words } = limitedCommand(argv, isDraft ? DRAFT_MB : undefined);
+  const child = spawn(file, words, {
     stdio: ['ignore', 'pipe', 'pipe'],
     cwd: dir,
-    timeout: TSC_TIMEOUT_MS,
+    timeout: isDraft ? DRAFT_TIMEOUT_MS : TSC_TIMEOUT_MS,
     killSignal: 'SIGKILL',
   });
   const ended = new Promise<string>((resolve) => {
@@ -108,6 +132,35 @@ async function runCompiler(compiler: string, project: string, dir: string): Prom
   });
   const [output, complaint, failure] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   return `${output}\n${failure === '' ? complaint : failure}`;
+}
+
+/** What stands before the name of a module, in code, in types and in comments; its bounds keep the search linear. */
+const MODULE_NAME =
+  /\b(?:from|import|require|module)\s{0,20}\(?\s{0,20}["'`]|^[ \t]{0,20}\/\/\/[^\n"']*["']/gm;
+
+/** The first module that a text of `file` names outside of `dir`: no import of types is met by the loader. */
+function moduleOutside(file: string, text: string, dir: string): string | undefined {
+  for (const { index, 0: before } of text.matchAll(MODULE_NAME)) {
+    const [name = ''] =
+      /^[^"'`\n]{0,300}/.exec(text.slice(index + before.length, index + before.length + 300)) ?? [];
+    const leads = path.resolve(path.dirname(file), name);
+    if (path.isAbsolute(name) || /^[a-z]+:\//i.test(name)) return name;
+    if (name.startsWith('.') && !isBelow([dir], leads)) return name;
+  }
+  return undefined;
+}
+
+const isBelow = (folders: readonly string[], file: string): boolean =>
+  folders.some((folder) => file === folder || file.startsWith(folder + path.sep));
+
+/** Files that the compiler says it has read, without those of its own, outside of `folders`; and what else it said. */
+function readOutside(output: string, folders: readonly string[]): { outside?: string; said: string } {
+  const lines = output.split('\n');
+  const files = lines.filter((line) => path.isAbsolute(line) && !line.includes('): error TS'));
+  const outside = files.find(
+    (file) => !isBelow(folders, file) && !/^lib\.[\w.]+\.d\.ts$/.test(path.basename(file)),
+  );
+  return { said: lines.filter((line) => !files.includes(line)).join('\n'), ...(outside && { outside }) };
 }
 
 /** One error as tsc prints it: where, its number, and its words with those of its causes. */
@@ -185,6 +238,14 @@ function sentence(words: readonly string[]): string {
   const text = words.map((one) => one.replace(/\.$/, '').slice(0, 400)).join(': ');
   return `${text.charAt(0).toLowerCase()}${text.slice(1, 1600)}`;
 }
+
+const namesOutside = (ref: TransformRef, name: string): Finding => ({
+  severity: 'warning',
+  code: 'TRANSFORM_TYPES_NOT_CHECKED',
+  message: say`the types of the draft were not checked: it names ${JSON.stringify(name.slice(0, 80))}, which is outside of the folder`,
+  at: ref.at,
+  hint: say`import only files of the folder of transforms, by names that begin with ./`,
+});
 
 function notChecked(ref: TransformRef, { configDir, cwd, isTrusted = true }: TypecheckOptions): Finding {
   if (!isTrusted)
