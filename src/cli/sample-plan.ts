@@ -13,7 +13,7 @@ import { challengeOf, FIRST_LIMITS, proofOf, withSchema, type Places, type Plann
 import type { Asker } from './mail-asker.ts';
 import { readDeliveries } from './request-file.ts';
 import { type EventId, idOf, kindOf, type KindField, type Sample } from './sample-facts.ts';
-import { messageLines } from './sample-text.ts';
+import { fieldInTemplate, messageLines } from './sample-text.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 /** First mappings made from requests, and the requests as their golden case. */
@@ -143,7 +143,7 @@ function planFrom(name: string, { samples, sender, places, secrets, isGuess = fa
     `  verify: ${proofOf(name, sender)}`,
     ...challengeOf(name, sender).map((line) => `  ${line}`),
   ];
-  const dedupe = 'path' in id ? [`  dedupe: { key: '{{${id.path}}}', ttlSeconds: 86400 }`] : [];
+  const dedupe = 'path' in id ? [`  dedupe: { key: '{{${inTemplate(id.path)}}}', ttlSeconds: 86400 }`] : [];
   const text = [
     ...MAPPING_HEAD,
     ...groupsOf(samples, kind, sender.kinds).flatMap((group, index) => [
@@ -165,6 +165,9 @@ function planFrom(name: string, { samples, sender, places, secrets, isGuess = fa
     ],
   };
 }
+
+const inTemplate = (path: string): string =>
+  path.startsWith('headers.') ? path : fieldInTemplate(path.split('.'));
 
 const withoutDedupe = (id: EventId): readonly string[] =>
   'why' in id ? [`No dedupe was written: ${id.why}.`] : [];

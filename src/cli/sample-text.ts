@@ -1,3 +1,4 @@
+import { isReserved, listHelpers, templatePath } from '../mapping/facts.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts';
 
 /** Lines of the message at most; a person takes out what is too much, and rarely adds. */
@@ -31,13 +32,14 @@ export function messageLines(payload: JsonValue): readonly string[] {
   }
   const leaves = leavesOf(payload, []).toSorted((a, b) => a.rank - b.rank);
   const lines = leaves.slice(0, MAX_LINES).map(({ path, value }) => {
-    const place = templatePath(path);
+    // A helper's name with an argument behind it would be a call.
+    const place = path.length === 1 ? `payload.${templatePath(path)}` : fieldInTemplate(path);
     const isLong = typeof value === 'string' && value.length > LONG_CHARS;
     return `${path.join(' ')}: {{${isLong ? `truncate ${place} 2000` : place}}}`;
   });
   const lists = Object.entries(payload).flatMap(([key, value]) =>
     Array.isArray(value) && isPlainKey(key)
-      ? listLines(templatePath([key]), value as readonly JsonValue[])
+      ? listLines(`payload.${templatePath([key])}`, value as readonly JsonValue[])
       : [],
   );
   const all = [...lines, ...lists];
@@ -60,22 +62,26 @@ function leavesOf(holder: JsonObject, path: readonly string[]): readonly Leaf[] 
 function listLines(place: string, list: readonly JsonValue[]): readonly string[] {
   const [first] = list;
   if (first === undefined) return [];
-  const title = place.replace(/^payload\.?/, '') || 'elements';
+  const title = place.replace(/^payload\.?/, '').replace(/^\[(.*)\]$/, '$1') || 'elements';
   if (!isJsonObject(first)) return [`${title}: {{join ${place} ", "}}`];
   const fields = leavesOf(first, [])
     .toSorted((a, b) => a.rank - b.rank)
     .slice(0, 3)
-    .map(({ path }) => `{{${path.join('.')}}}`);
+    .map(({ path }) => `{{${fieldInTemplate(path, 'this')}}}`);
   const line = fields.length === 0 ? '{{json this}}' : fields.join(', ');
   return [`${title} ({{length ${place}}}):`, `{{#each ${place}}}`, `- ${line}`, '{{/each}}'];
 }
 
 const isPlainKey = (key: string): boolean => /^[A-Za-z_][\w-]{0,60}$/.test(key);
 
-/** A name at the root of a request means something else than the field of that name. */
-const RESERVED = new Set(['payload', 'headers', 'query', 'path', 'now', 'item', 'index', 'this']);
+const HELPER_NAMES: ReadonlySet<string> = new Set(listHelpers().map(({ name }) => name));
 
-function templatePath(path: readonly string[]): string {
-  // A helper's name with an argument behind it would be a call.
-  return RESERVED.has(path[0] ?? '') || path.length === 1 ? `payload.${path.join('.')}` : path.join('.');
+/**
+ * A field of the payload, or of the element that is `this` in a block. A name that means something else at the root of
+ * a template has its holder before it.
+ */
+export function fieldInTemplate(keys: readonly string[], holder: 'payload' | 'this' = 'payload'): string {
+  const [first = ''] = keys;
+  const isBare = !isReserved(first) && !HELPER_NAMES.has(first) && templatePath([first]) === first;
+  return `${isBare ? '' : `${holder}.`}${templatePath(keys)}`;
 }

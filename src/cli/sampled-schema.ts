@@ -4,7 +4,8 @@
  */
 import { knownPaths, parseExact } from '../console/facts.ts';
 import type { Sample } from '../advice/samples.ts';
-import { isReserved, listHelpers, templatePath } from '../mapping/facts.ts';
+import { templatePath } from '../mapping/facts.ts';
+import { fieldInTemplate } from './sample-text.ts';
 
 /** A mapping file as `mappingJsonSchema` describes it: a list, an object that holds one, or one mapping. */
 interface FileSchema {
@@ -89,14 +90,12 @@ function pathsOf(samples: readonly Sample[]): readonly SuggestedPath[] {
     headers,
     payload: parseExact(JSON.stringify(payload)),
   }));
-  const helpers = new Set(listHelpers().map(({ name }) => name));
   return knownPaths(contents)
     .filter(({ path }) => !/\.[1-9]\d*(?:\.|$)/.test(path))
     .map(({ path, values }) => {
       const [root, ...inner] = path.split('.') as [string, ...string[]];
       const [first = ''] = inner;
-      // A name at the root of a request, or of a helper, means something else than the field of that name.
-      const isBare = root === 'payload' && !isReserved(first) && !helpers.has(first);
+      const isBare = root === 'payload' && fieldInTemplate([first]) === first;
       const keys = isBare ? inner : [root, ...inner];
       const isText = values.some((value) => value !== 'list' && value !== 'object');
       return { keys, name: keys.join('.'), isList: values.includes('list'), isText };

@@ -7,7 +7,10 @@ import {
   withStandIn,
 } from '../../src/advice/proof-headers.ts';
 import { idOf, kindOf, type Sample } from '../../src/cli/sample-facts.ts';
+import { fieldInTemplate, messageLines } from '../../src/cli/sample-text.ts';
 import type { JsonObject } from '../../src/json.ts';
+import { listHelpers } from '../../src/mapping/facts.ts';
+import { actionOf, evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 
 const HEX = 'a1'.repeat(32);
 const sample = (payload: JsonObject, headers: Sample['headers'] = {}): Sample => ({
@@ -88,4 +91,57 @@ test.each([
 test('the same payload twice is one event', () => {
   const twice = [sample({ event_id: 'e', n: 1 }), sample({ event_id: 'e', n: 1 })];
   expect(idOf(twice)).toEqual({ path: 'event_id' });
+});
+
+test('a field is read whatever its name means to a template', () => {
+  const helpers = listHelpers().map(({ name }) => name);
+  const words = [
+    'this',
+    'true',
+    'false',
+    'null',
+    'undefined',
+    'else',
+    'as',
+    'log',
+    'helperMissing',
+    'constructor',
+  ];
+  const names = [
+    'payload',
+    'headers',
+    'query',
+    'path',
+    'now',
+    'item',
+    'index',
+    '_',
+    'A1',
+    'a-b',
+    ...words,
+    ...helpers,
+  ];
+  for (const name of names) {
+    const payload = { [name]: 'alone', holder: { [name]: 'inner' }, list: [{ [name]: 'in the list' }] };
+    const more = { [name]: { title: 'outer', event_id: '7' }, a: { [name]: { title: 'deep' } } };
+    const lists = { [name]: [{ title: 'of the list' }] };
+    const rendered = [payload, more, lists].map((each) => {
+      const table = JSON.stringify([
+        {
+          id: 'm',
+          match: { path: 'p' },
+          messageTemplate: messageLines(each).join('\n'),
+          allowUnsafeExternalContent: true,
+        },
+      ]);
+      const { evaluation } = evaluateHook({ path: 'p', payload: each }, settingsWith({ table }));
+      const action = actionOf(evaluation);
+      return action.kind === 'agent' ? action.message : '';
+    });
+    expect([name, rendered.join('\n')]).toEqual([
+      name,
+      expect.stringMatching(/: alone\n[^]*- in the list\n[^]*: outer\n[^]*: deep\n[^]*- of the list/),
+    ]);
+    expect(fieldInTemplate([name, 'event_id'])).toMatch(/^(?:payload\.)?\[?[\w-]+\]?\.event_id$/);
+  }
 });

@@ -15,7 +15,10 @@ export function literalTemplate(source: string, at: Place): CompiledTemplate {
   };
 }
 
+/** Words that Handlebars reads otherwise wherever they stand in a path. */
+const WORDS: ReadonlySet<string> = new Set(['this', 'true', 'false', 'null', 'undefined', 'else', 'as']);
+
 /** Keys as a path of a template: a key that is no plain name stands in brackets. */
 export function templatePath(keys: readonly string[]): string {
-  return keys.map((key) => (/^[A-Za-z_$][\w$-]*$/.test(key) ? key : `[${key}]`)).join('.');
+  return keys.map((key) => (/^[A-Za-z_$][\w$-]*$/.test(key) && !WORDS.has(key) ? key : `[${key}]`)).join('.');
 }
