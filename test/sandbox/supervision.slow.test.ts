@@ -1,4 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { setPriority } from 'node:os';
 import { array, assert, constantFrom, nat, property, record, string } from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Breaker } from '../../src/sandbox/host/breaker.ts';
@@ -121,6 +124,39 @@ describe('the pool', () => {
     expect(fixture.sandbox.stats.calls).toEqual({ ok: 1 });
   });
 
+  test.skipIf(process.platform !== 'linux' || !existsSync('/usr/bin/taskset'))(
+    'tries a call again that was not given the processor, and blames nobody for it',
+    async () => {
+      fixture.write({ 'good.ts': GOOD });
+      const good = refTo('good.ts', { timeoutMs: 60 });
+      const transforms = await fixture.load([good]);
+      await until(() => fixture.sandbox.stats.pools[0]?.ready === 3);
+      const cpu =
+        /^Cpus_allowed_list:\s*(\d+)/m.exec(readFileSync('/proc/self/status', 'latin1'))?.[1] ?? '0';
+      const run = (...argv: string[]): ChildProcess => spawn('/usr/bin/taskset', argv, { stdio: 'ignore' });
+      // All workers on one processor, behind loops that the system prefers.
+      for (const pid of workerPids()) {
+        await once(run('-apc', cpu, String(pid)), 'exit');
+        for (const thread of readdirSync(`/proc/${pid}/task`)) setPriority(Number(thread), 19);
+      }
+      const others = Array.from({ length: 12 }, () => run('-c', cpu, process.execPath, '-e', 'for (;;);'));
+      try {
+        await until(() =>
+          others.every(({ pid = 0 }) => readFileSync(`/proc/${pid}/cmdline`, 'latin1').includes('for')),
+        );
+        const replies = await Promise.all(
+          Array.from({ length: 12 }, (_, n) => callTransform(transforms, good, { n })),
+        );
+        for (const reply of replies)
+          expect(reply.kind === 'ok' ? 'deferred' : reply.failure).toBe('deferred');
+      } finally {
+        for (const other of others) other.kill('SIGKILL');
+      }
+      expect(fixture.events.filter(({ kind }) => kind === 'breaker-opened')).toEqual([]);
+      expect(await callTransform(transforms, good, { n: 1 })).toMatchObject({ kind: 'ok' });
+    },
+  );
+
   test('gives a second try only the time that the first has left', async () => {
     fixture.write({ 'loop.ts': LOOP });
     const loop = refTo('loop.ts', { timeoutMs: 3000 });
@@ -172,7 +208,7 @@ describe('the pool', () => {
     const transforms = await fixture.load([stuck, good]);
     expect(await callTransform(transforms, stuck)).toMatchObject({
       kind: 'failed',
-      failure: expect.stringMatching(/timeout|memory|crashed/),
+      failure: expect.stringMatching(/timeout|memory|crashed|deferred/),
     });
     expect(await callTransform(transforms, good, { n: 1 })).toMatchObject({ kind: 'ok' });
   });

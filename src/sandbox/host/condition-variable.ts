@@ -22,6 +22,7 @@ export class ConditionVariable {
 }
 
 export const STOPPING = 'the sandbox is stopping';
+export const NO_PROCESSOR = 'the machine is too busy: twice the call hardly got the processor in its time';
 export const NO_TIME_LEFT = 'its worker process was lost, and no time was left for a second try';
 export const NO_WORKER = 'no worker process starts';
 export const NO_WORKER_IN_TIME = 'no worker was free in time';

@@ -35,6 +35,8 @@ export interface Job {
   /** Runs on a worker that has nothing else: a trial, or the second try after an unexplained death. */
   isAlone: boolean;
   sentAt: number;
+  /** It was tried before, and hardly got the processor. */
+  wasStarved?: boolean;
   /** When its time is up; known once a worker that ran it was lost. */
   endsAt?: number;
   readonly end: (outcome: JobOutcome) => void;

@@ -15,6 +15,7 @@ import { type Answer, limitTime, STATUS } from '../frames.ts';
 import {
   BREAKER_OPEN,
   deferred,
+  NO_PROCESSOR,
   NO_TIME_LEFT,
   NO_WORKER,
   NO_WORKER_IN_TIME,
@@ -25,7 +26,7 @@ import {
 import { JobQueue } from './job-queue.ts';
 import type { Job, JobOutcome, PooledModule } from './job.ts';
 import { noteAnswer, Placement } from './placement.ts';
-import { Watchdog, watchWorker } from './watchdog.ts';
+import { STARVED_SHARE, Watchdog, watchWorker } from './watchdog.ts';
 import { LONGEST_BACKOFF_MS, WorkerSet, type WorkerSetOptions } from './worker-set.ts';
 import type { DeathCause, Worker, WorkerListener } from './worker.ts';
 
@@ -56,6 +57,8 @@ export interface PoolStats {
 }
 
 const RECYCLE_CHECK_MS = 1000;
+/** Of a call whose time was up: with less of the processor than this it was not to blame. */
+const BLAMED_SHARE = 0.5;
 
 export class Pool implements WorkerListener {
   readonly #options: PoolOptions;
@@ -172,7 +175,14 @@ export class Pool implements WorkerListener {
   }
 
   answered(worker: Worker, job: Job, answer: Answer, ranMs: number): void {
-    const struck = answer.status === STATUS.memory || ranTooLong(answer, job);
+    const share = answer.status === STATUS.timeout ? answer.cpuMicros / (job.timeoutMs * 1000) : undefined;
+    const struck = answer.status === STATUS.memory || (share !== undefined && share > BLAMED_SHARE);
+    if (share !== undefined && share < STARVED_SHARE) {
+      this.#tryAgain(job);
+      this.#dispatch();
+      this.#idle.changed();
+      return;
+    }
     noteAnswer(job.module, ranMs, struck);
     // What the call held is not given back at once, and must not be blamed on the next one.
     if (answer.status === STATUS.memory) this.#workers.drain(worker);
@@ -224,6 +234,9 @@ export class Pool implements WorkerListener {
       case 'memory':
         this.#condemn(head, 'memory');
         return;
+      case 'starved':
+        this.#tryAgain(head);
+        return;
       case 'recycled':
       case 'suspended':
       case 'boot':
@@ -246,6 +259,14 @@ export class Pool implements WorkerListener {
     job.module.quickAnswers = 0;
     this.#strike(job);
     job.end({ kind: 'killed', failure, tookMs: performance.now() - job.queuedAt });
+  }
+
+  /** Of a call that hardly got the processor nothing is known: it is run once more with all of its time. */
+  #tryAgain(job: Job): void {
+    if (job.wasStarved === true || this.#stopping !== undefined) return this.#defer(job, NO_PROCESSOR, 1000);
+    job.wasStarved = true;
+    delete job.endsAt;
+    this.#queue.addFirst([job]);
   }
 
   #retryAlone(job: Job): void {
@@ -336,9 +357,4 @@ export class Pool implements WorkerListener {
     }
     return busy > 0;
   }
-}
-
-/** A call that hardly got the processor before its time was up shows a busy machine, not a bad module. */
-function ranTooLong(answer: Answer, job: Job): boolean {
-  return answer.status === STATUS.timeout && answer.cpuMicros > job.timeoutMs * 500;
 }

@@ -2,6 +2,8 @@
 import type { Worker } from './worker.ts';
 
 const GRACE_MS = 250;
+/** With less of the processor than this in its time a call was not given it, and nothing is known of it. */
+export const STARVED_SHARE = 0.1;
 const TICK_MS = 25;
 /** A tick this late means that this process stood still, and answers may wait unread. */
 const STALL_MS = 150;
@@ -43,12 +45,25 @@ export function watchWorker(worker: Worker, now: number): void {
   const [head] = worker.jobs;
   const since = worker.headSince;
   if (head === undefined || since === undefined) return;
-  if (now - since > head.timeoutMs + GRACE_MS) worker.kill('deadline');
-  else if (now - since > WATCH_AFTER_MS) {
+  if (now - since <= WATCH_AFTER_MS) return;
+  // What was not seen before is looked at once more: this process may not have been given the processor either.
+  if (worker.seen?.job !== head) worker.seen = { job: head, at: now, cpuMs: worker.cpuMs() };
+  else if (now - since > head.timeoutMs + GRACE_MS)
+    worker.kill(isStarved(worker, now) ? 'starved' : 'deadline');
+  else {
     const found = worker.look();
     if (found === undefined) return;
     // A signal from outside stopped it, which no transform can do.
     if (found.isSuspended) worker.kill('suspended');
     else if (found.rssBytes > MEMORY_CAP_BYTES) worker.kill('memory');
   }
+}
+
+/** Whether the job that runs hardly got the processor since it was first seen; a transform cannot sleep. */
+function isStarved(worker: Worker, now: number): boolean {
+  const { seen } = worker;
+  const cpuMs = worker.cpuMs();
+  if (seen === undefined || seen.job !== worker.jobs[0] || seen.cpuMs === undefined || cpuMs === undefined)
+    return false;
+  return cpuMs - seen.cpuMs < (now - seen.at) * STARVED_SHARE;
 }

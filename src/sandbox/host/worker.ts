@@ -7,7 +7,8 @@ import type { Job, PooledModule } from './job.ts';
 import { workerCommand, type WorkerSettings } from './worker-command.ts';
 
 /** Why the supervisor ended a worker. */
-export type KillCause = 'deadline' | 'memory' | 'recycled' | 'protocol' | 'stopped' | 'boot' | 'suspended';
+export type KillCause =
+  'deadline' | 'memory' | 'recycled' | 'protocol' | 'stopped' | 'boot' | 'suspended' | 'starved';
 
 /** How a worker came to its end; `undefined` is a death of its own. */
 export type DeathCause = KillCause | undefined;
@@ -30,6 +31,8 @@ export class Worker {
   readonly settings: WorkerSettings;
   /** Sent and not answered, in order; the first one runs. */
   readonly jobs: Job[] = [];
+  /** What the processor had given when the watchdog first saw the job that runs. */
+  seen: { readonly job: Job; readonly at: number; readonly cpuMs: number | undefined } | undefined;
   readonly #process: ChildProcess;
   readonly #socket: Socket;
   readonly #listener: WorkerListener;
@@ -109,6 +112,18 @@ export class Worker {
     this.#process.kill('SIGKILL');
     // The system takes a tenth of a second to clear away half a gigabyte; nobody has to wait for that.
     this.#listener.lost(this, cause);
+  }
+
+  /** Milliseconds of the processor that it has had; undefined where the platform does not tell. */
+  cpuMs(): number | undefined {
+    try {
+      const stat = readFileSync(`/proc/${this.#process.pid}/stat`, 'latin1');
+      // Behind the name, which may hold anything: utime and stime, in hundredths of a second.
+      const [user, system] = stat.slice(stat.lastIndexOf(')')).split(' ').slice(12, 14).map(Number);
+      return user === undefined || system === undefined ? undefined : (user + system) * 10;
+    } catch {
+      return undefined;
+    }
   }
 
   /** What the system says of the process; undefined where the platform does not tell. */
