@@ -78,7 +78,7 @@ export const textOrNumber = z
 
 const baseUrl = text
   .refine(isHttpUrl, 'must be an absolute http or https URL without query, credentials or fragment')
-  .transform((url) => url.replace(/\/+$/, ''));
+  .transform((url) => url.replace(/(?<!\/)\/+$/, ''));
 
 /** The keys every channel has: `baseUrl` in place of the platform's own address, and the default recipient `to`. */
 export const commonShape = {

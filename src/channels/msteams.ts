@@ -38,7 +38,7 @@ const TOKEN_MARGIN_MS = 300_000;
 const url = z
   .string('must be text')
   .refine(isHttpUrl, 'must be an absolute http or https URL')
-  .transform((text) => text.replace(/\/+$/, ''));
+  .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
 const schema = z.strictObject({
   ...commonShape,
   appId: secretText,

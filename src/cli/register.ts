@@ -131,7 +131,7 @@ function filled(value: JsonValue, filling: Filling): JsonValue {
 const HIDDEN = { secret: '…', token: '…', id: 'ID' };
 
 const joined = (path: string, filling: Filling): string =>
-  `${filling.api.href.replace(/\/+$/, '')}${fill(path, filling)}`;
+  `${filling.api.href.replace(/(?<!\/)\/+$/, '')}${fill(path, filling)}`;
 
 const shownAddress = (path: string, given: Registering): string =>
   clearLine(joined(path, { ...given, ...HIDDEN }));

@@ -112,7 +112,7 @@ async function startTool(
   const stop = (): Promise<void> => endTool(child, ended);
   endWithProcess(child, ended);
   const found = await firstWord(child, tool, { waitMs, ended });
-  if ('url' in found) return { tool: name, url: found.url.replace(/\/+$/, ''), ended, stop };
+  if ('url' in found) return { tool: name, url: found.url.replace(/(?<!\/)\/+$/, ''), ended, stop };
   await stop();
   return found.problem;
 }

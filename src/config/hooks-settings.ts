@@ -118,7 +118,7 @@ function checkAgents({ runners, default: name }: ConfigFile['hooks']['agents'], 
 
 /** The path with a leading slash and no trailing ones. */
 function hooksPath(written: string, reporter: Reporter): string {
-  const path = `/${written.replaceAll(/^\/+|\/+$/g, '')}`;
+  const path = `/${written.replaceAll(/^\/+|(?<!\/)\/+$/g, '')}`;
   const problem = hooksPathProblem(path);
   if (problem !== undefined) {
     reporter.report('INVALID_HOOKS_PATH', ['hooks', 'path'], {

@@ -147,4 +147,4 @@ export interface LoadedConfig {
 
 /** Where hooks are taken: the beginning of an address, such as `server.publicUrl`, with `hooks.path`; no slash at the end. */
 export const hooksAddress = (origin: string, { hooks }: Pick<Settings, 'hooks'>): string =>
-  `${origin.replace(/\/+$/, '')}${hooks.path}`;
+  `${origin.replace(/(?<!\/)\/+$/, '')}${hooks.path}`;

@@ -22,7 +22,7 @@ const CREDENTIALS =
 const TOKEN_LOOK =
   /(?<![\w-])(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{20,}|xox[a-z]-[\w-]{10,}|xapp-[\w-]{10,}|[rs]k_(?:live|test)_\w{10,}|sk-[\w-]{20,}|whsec_[\w+/=]{16,}|AKIA[0-9A-Z]{16}|AIza[\w-]{35}|SG\.[\w-]{16,}\.[\w-]{16,}|npm_\w{36}|\d{8,10}:[\w-]{35}|eyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{10,}|[\da-f]{32,}(?!\w)|(?=[a-zA-Z\d]*[a-z])(?=[a-zA-Z\d]*[A-Z])(?=(?:[a-zA-Z]*\d){3})[a-zA-Z\d]{16,}(?!\w))/g;
 /** A token in the query of an address or path. */
-const TOKEN_PARAMETER = /([?&][^=&#\s"']*(?:token|secret|password)=)(?!\$\{|\{\{)[^&#\s"']+/gi;
+const TOKEN_PARAMETER = /([?&][^=?&#\s"']*(?:token|secret|password)=)(?!\$\{|\{\{)[^&#\s"']+/gi;
 /** A header with a secret, as a command line has it. */
 const SECRET_HEADER =
   /(?:authorization[ \t]*:[ \t]*(?:bearer|basic|token)[ \t]+|["'][\w-]*(?:token|secret|password|api-?key)[ \t]*:[ \t]*)(?![$<{])([^\s"',\]]{6,})/gi;

@@ -80,7 +80,7 @@ const TOKEN_PARAMETERS: ReadonlySet<string> = new Set(['token']);
 
 /** Makes the request that a file describes: the same content makes the same request for ever. */
 export function createHookRequest(content: RequestContent): HookRequest {
-  const path = content.path.replaceAll(/^\/+|\/+$/g, '');
+  const path = content.path.replaceAll(/^\/+|(?<!\/)\/+$/g, '');
   const lower = Object.entries(content.headers ?? {}).map(
     ([name, value]) => [name.toLowerCase(), value] as const,
   );

@@ -37,7 +37,7 @@ function noPath(text: string): Report {
 
 /** A path as JSONPath, jq or a template writes it, in our spelling; undefined where it is none. */
 function plainPath(text: string): string | undefined {
-  const inner = text.replace(/^\{\{\s*#?(?:each\s+)?|\s*\}\}$/g, '');
+  const inner = text.replace(/^\{\{\s*#?(?:each\s+)?|(?<!\s)\s*\}\}$/g, '');
   const path = inner
     .replace(/^\$json\.(?:body\.)?|^\$\.?|^\.|^\{\{|\}\}$/g, '')
     .replaceAll(/\[\*?\]|\.\*/g, '')

@@ -157,7 +157,7 @@ function isMatchReadable({ value: located }: MappingEntry, diagnostics: readonly
 /** The literal path of a mapping whose `match` cannot be read as a whole: all requests of it are answered 503. */
 function outByPath(entry: MappingEntry, { order }: MappingContext): Pick<MappingResult, 'out'> {
   const { value } = entry.value.at(['match', 'path']);
-  const path = typeof value === 'string' ? value.trim().replace(/^\/+|\/+$/g, '') : '';
+  const path = typeof value === 'string' ? value.trim().replace(/^\/+|(?<!\/)\/+$/g, '') : '';
   if (path === '') return {};
   const at = entry.value.place([]);
   return outOf(entry, {

@@ -152,7 +152,7 @@ function deliveryOf({ deliverTo }: Turn): object {
 }
 
 function baseOf({ url }: ForwardSettings): string {
-  return url.replace(/\/+$/, '');
+  return url.replace(/(?<!\/)\/+$/, '');
 }
 
 /** All its requests have one key, of which the remote makes one run: asking again is always safe. */

@@ -183,7 +183,7 @@ async function wakeTheirs(
 ): Promise<TurnResult> {
   if (hooks === undefined) return NO_HOOKS;
   try {
-    const answer = await fetchJson(`${hooks.url.replace(/\/+$/, '')}/wake`, {
+    const answer = await fetchJson(`${hooks.url.replace(/(?<!\/)\/+$/, '')}/wake`, {
       headers: { authorization: `Bearer ${hooks.token}` },
       body: { text: turn.prompt, mode: 'now' },
       signal: AbortSignal.any([signal, AbortSignal.timeout(WAKE_TIMEOUT_MS)]),

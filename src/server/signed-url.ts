@@ -11,7 +11,7 @@ const HOST = /^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$|^\[[0-9A-Fa-f:.]{2,45}\](?::\d
 export function signedUrl({ deps, proxies }: ServerContext, { req, headers }: Exchange): string {
   const target = (req.url ?? '').replace(ABSOLUTE_FORM, '');
   const { publicUrl } = deps.server;
-  if (publicUrl !== undefined) return publicUrl.replace(/\/+$/, '') + target;
+  if (publicUrl !== undefined) return publicUrl.replace(/(?<!\/)\/+$/, '') + target;
   const { socket } = req;
   if (proxies.has(socket.remoteAddress ?? '')) {
     const scheme = lastOf(headers.values['x-forwarded-proto'])?.toLowerCase();

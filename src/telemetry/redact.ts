@@ -22,7 +22,7 @@ function judge(key: string): JudgedKey {
 const REDACTED = '[redacted]';
 
 /** Query parameters that carry a token, up to the end of their value. */
-const TOKEN_PARAMETER = /([?&][^=&#\s"]*token=)[^&#\s"]*/gi;
+const TOKEN_PARAMETER = /([?&][^=?&#\s"]*token=)[^&#\s"]*/gi;
 
 const MAX_DEPTH = 6;
 const MAX_ENTRIES = 100;

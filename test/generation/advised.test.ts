@@ -2,7 +2,9 @@ import { mkdtemp, rm, writeFile, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { advise } from '../../src/advice/advice.ts';
 import { loadGeneration } from '../../src/generation/generation.ts';
+import { said } from '../support/said.ts';
 import { Sandbox } from '../../src/sandbox/sandbox.ts';
 
 let folder: string;
@@ -46,4 +48,74 @@ test('a service without a finding does not ask advice; check does', async () => 
 
 test('a service with a finding has all looked at', async () => {
   expect(await asked(`${RIGHT}wakeMode: never\n`, true)).toContain('mapping');
+});
+
+test.each([
+  [
+    'brackets in a path',
+    '[',
+    (text: string) => `[{"id": "a", "match": {"path": "${text}"}, "messageTemplate": "x"}]`,
+  ],
+  [
+    'parentheses in a path',
+    '(',
+    (text: string) => `[{"id": "a", "match": {"path": "${text}"}, "messageTemplate": "x"}]`,
+  ],
+  [
+    'pipes in a path',
+    '(|',
+    (text: string) => `[{"id": "a", "match": {"path": "${text}"}, "messageTemplate": "x"}]`,
+  ],
+  [
+    'slashes in a path',
+    '/',
+    (text: string) => `[{"id": "a", "match": {"path": "a${text}b"}, "messageTemplate": "x"}]`,
+  ],
+  [
+    'question marks in a text',
+    '?',
+    (text: string) => `[{"id": "a", "match": {"path": "a"}, "model": "${text}", "messageTemplate": "x"}]`,
+  ],
+  [
+    'blanks in forEach',
+    ' ',
+    (text: string) => `[{"id": "a", "match": {"path": "a"}, "forEach": "a${text}b", "messageTemplate": "x"}]`,
+  ],
+])(
+  '%s: what takes twice as long to write takes about twice as long to check',
+  async (_what, unit, fileOf) => {
+    const sandbox = new Sandbox({ workers: 1, spare: 0 });
+    const cpuMs = async (length: number): Promise<number> => {
+      await writeFile(join(folder, 'mappings/a.yaml'), fileOf(unit.repeat(length / unit.length)));
+      const before = process.cpuUsage();
+      await loadGeneration(join(folder, 'sluice.yaml'), { env: {}, needSecrets: false, sandbox, advise });
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / 1000;
+    };
+    await cpuMs(1_000);
+    const short = await cpuMs(20_000);
+    // Eight times the length: linear work is eight times as much, quadratic work 64 times.
+    expect(await cpuMs(160_000)).toBeLessThan(30 * (short + 5));
+    await sandbox.stop();
+  },
+);
+
+test('lists of included files that include lists come to an end', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'sluice-'));
+  const list = (level: number): string =>
+    `{"$include": [${Array.from({ length: 10 }, () => `"./${level}.json5"`).join(', ')}]}`;
+  for (let level = 1; level <= 9; level += 1)
+    await writeFile(join(root, `${level}.json5`), level === 9 ? '{}' : list(level + 1));
+  await writeFile(join(root, 'openclaw.json'), list(1));
+  const sandbox = new Sandbox({ workers: 1, spare: 0 });
+  const loaded = await loadGeneration(join(root, 'openclaw.json'), {
+    env: { HOME: root },
+    needSecrets: false,
+    sandbox,
+  });
+  expect(loaded.diagnostics.map(({ message }) => said(message)).join()).toContain(
+    'more than 256 files in all',
+  );
+  await sandbox.stop();
+  await rm(root, { recursive: true });
 });

@@ -165,14 +165,8 @@ test('withoutCommands leaves nothing that a runner obeys, in linear time, and JS
     }),
     { seed: 1, numRuns: 2_000 },
   );
-  const took = (times: number): number => {
-    const from = performance.now();
-    for (const text of [' ', ':', '#', '\n', ':\0', '#\0', '    :']) withoutCommands(text.repeat(times));
-    return performance.now() - from;
-  };
-  took(20_000);
-  // Eight times the length; 64 times the work where a sign is looked back from more than once.
-  expect(took(160_000) / took(20_000)).toBeLessThan(32);
+  // Where a sign is looked back from more than once, these take minutes.
+  for (const unit of [' ', ':', '#', '\n', ':\0', '#\0', '    :']) withoutCommands(unit.repeat(400_000));
 });
 
 test('what was logged last is written even where the process ends at once', () => {

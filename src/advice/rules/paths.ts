@@ -47,7 +47,7 @@ function schemeOf({ settings: { verify } }: CompiledMapping): string | undefined
 
 /** A regular expression, and the name in it where that is all it says. */
 function patternIn(path: string): { readonly path: string; readonly name?: string } | undefined {
-  if (!/^\^|\$$|\.[*+]|\\|\(.*\|.*\)|\[.*\]/.test(path)) return undefined;
+  if (!/^\^|\$$|\.[*+]|\\|\([^()|]*\||\)\||\[[^[\]]*\]/.test(path)) return undefined;
   const name = path
     .replace(/^\^/, '')
     .replace(/\$$/, '')
@@ -61,7 +61,7 @@ const ofPattern = ({ name }: { readonly name?: string }) =>
     : say`write ${name}`;
 
 const pathOf = ({ source }: MappingSubject): string =>
-  (source.match?.path ?? '').trim().replace(/^\/+|\/+$/g, '');
+  (source.match?.path ?? '').trim().replace(/^\/+|(?<!\/)\/+$/g, '');
 
 const isPattern = (path: string) =>
   say`the path ${quote(path)} is a regular expression, and a hook name is compared as it is`;

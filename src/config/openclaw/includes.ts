@@ -7,6 +7,8 @@ import { grafted, type Graft } from './graft.ts';
 
 /** As in OpenClaw's documentation of `$include`. */
 const MAX_DEPTH = 10;
+/** In all: lists of files that include lists would otherwise be read ten billion times. */
+const MAX_FILES = 256;
 
 export interface Included {
   readonly root: LocatedValue;
@@ -148,6 +150,8 @@ async function refusalOf(run: Run, file: string, { chain }: Position): Promise<S
     return say`this $include is circular: the file includes itself, directly or through other files`;
   if (chain.length > MAX_DEPTH)
     return say`$include is nested more than ${String(MAX_DEPTH)} files deep, which OpenClaw does not allow`;
+  if (run.files.length >= MAX_FILES)
+    return say`$include names more than ${String(MAX_FILES)} files in all, counted each time that they are named`;
   const real = await canonical(file);
   if (run.roots.some((root) => isInside(root, real))) return undefined;
   return say`the included file is outside the folder of the configuration; OpenClaw refuses this, too`;

@@ -60,7 +60,10 @@ function theirHooks(original: LocatedValue): unknown {
   const { value: path = '/hooks' } = original.at(['hooks', 'path']);
   const { value: token } = original.at(['hooks', 'token']);
   if (typeof token !== 'string' || token === '') return undefined;
-  return { url: `http://127.0.0.1:${String(port)}/${String(path).replaceAll(/^\/+|\/+$/g, '')}`, token };
+  return {
+    url: `http://127.0.0.1:${String(port)}/${String(path).replaceAll(/^\/+|(?<!\/)\/+$/g, '')}`,
+    token,
+  };
 }
 
 function runnerOf(id: string): string {

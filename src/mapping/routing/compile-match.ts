@@ -55,7 +55,7 @@ export function compileMatch({
 
 /** A hook name without outer slashes; undefined for any. */
 function compilePath(written: string, reporter: Reporter): string | undefined {
-  const path = written.trim().replace(/^\/+|\/+$/g, '');
+  const path = written.trim().replace(/^\/+|(?<!\/)\/+$/g, '');
   if (RESERVED_PATHS.includes(path)) {
     reporter.report(['match', 'path'], {
       code: 'RESERVED_PATH',
