@@ -121,7 +121,21 @@ async function readMail(content: MailContent): Promise<ReadMail> {
   const email = await parse(source);
   const attachments = content.attachments ?? email?.attachments.map(attachmentOf) ?? [];
   if (email === undefined) return { attachments, whole: false };
-  return { text: email.text, html: email.html, attachments, whole: source.length === content.source.length };
+  const whole = source.length === content.source.length;
+  return { ...(await textsOf(email)), attachments, whole };
+}
+
+/** Of a mail that is nothing but a message or a calendar entry, what stands in it. */
+async function textsOf(email: Email): Promise<Pick<ReadMail, 'text' | 'html'>> {
+  const { text, html, attachments } = email;
+  const [lone, ...more] = attachments;
+  if (text !== undefined || html !== undefined || lone === undefined || more.length > 0)
+    return { text, html };
+  const { content, mimeType } = lone;
+  const bytes = typeof content === 'string' ? Buffer.from(content) : Buffer.from(new Uint8Array(content));
+  if (mimeType === 'text/calendar') return { text: bytes.toString('utf8'), html };
+  const inner = mimeType === 'message/rfc822' ? await parse(withinParts(bytes)) : undefined;
+  return { text: inner?.text, html: inner?.html };
 }
 
 /** A message of 100,000 parts kept the parser for 15 s: what comes after so many lines that may begin one is cut. */

@@ -19,6 +19,20 @@ function mail(raw: string | Buffer, more: Partial<FetchedMail> = {}): FetchedMai
 
 const read = (raw: string | Buffer, maxBodyChars = 20_000) => toMessage(mail(raw), { maxBodyChars });
 
+test.each([
+  ['message/rfc822', 'From: b@example.com\nSubject: Bounced\n\nWords of Bob\n', 'Words of Bob'],
+  [
+    'text/calendar; charset=utf-8',
+    'BEGIN:VEVENT\nSUMMARY:Stand\u00fcp\nEND:VEVENT',
+    'BEGIN:VEVENT\nSUMMARY:Standüp\nEND:VEVENT',
+  ],
+  ['application/pdf', 'PDF', ''],
+])('of a mail that is %s alone, what stands in it', async (type, content, body) => {
+  const message = await read(`From: a@example.com\nMIME-Version: 1.0\nContent-Type: ${type}\n\n${content}`);
+  expect(message.body).toBe(body);
+  expect(message.attachments).toHaveLength(1);
+});
+
 describe('a message', () => {
   test('has its text part as body, whatever the charset and encoding', async () => {
     const message = await read(`From: =?iso-8859-1?Q?J=F6rg?= <joerg@example.org>
