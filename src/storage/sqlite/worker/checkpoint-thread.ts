@@ -1,8 +1,10 @@
+import { openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import { putThisThreadBehind } from '../../../timers/timers.ts';
 import { CELLS, NEARLY_ALL_PAGES, type CheckpointInput } from './checkpoints.ts';
+import { LogFrames } from './log-frames.ts';
 import { createPageCounter } from './log-pages.ts';
 
 /**
@@ -15,23 +17,31 @@ const MAX_PASSES = 8;
 
 const { file, cells } = workerData as CheckpointInput;
 let database: DatabaseSync | undefined;
+/** SQLite locks nothing in the log, so nothing is lost where it is closed with this thread. */
+let log: LogFrames | undefined;
 
-function copy(): void {
+/** Copies nothing where the log is not as SQLite wrote it; false then. */
+function copy(): boolean {
   database ??= open();
   const countPages = createPageCounter(database);
+  log ??= new LogFrames(openSync(`${file}-wal`, 'r'));
+  const written = countPages()?.log ?? 0;
+  log.rewind();
+  if (!log.readTo(written) && (countPages()?.log ?? 0) >= written) return false;
   const countWaiting = (): number => {
     const { log, checkpointed } = countPages() ?? { log: 0, checkpointed: 0 };
     return log - checkpointed;
   };
   let waiting = countWaiting();
   for (let pass = 0; pass < MAX_PASSES && waiting > NEARLY_ALL_PAGES; pass += 1) {
-    if (Atomics.load(cells, CELLS.closing) === 1) return;
+    if (Atomics.load(cells, CELLS.closing) === 1) return true;
     database.exec('PRAGMA wal_checkpoint(PASSIVE)');
     const left = countWaiting();
     // Another process reads what an older part of the log says.
-    if (left >= waiting) return;
+    if (left >= waiting) return true;
     waiting = left;
   }
+  return true;
 }
 
 /** Never makes the file: it may have been moved away. */
@@ -53,12 +63,13 @@ process.once('exit', () => {
 });
 parentPort?.on('message', (task: 'copy' | 'close') => {
   if (task === 'copy') {
+    let isRead = true;
     try {
-      copy();
+      isRead = copy();
     } catch {
       // A full disk: the log keeps everything, and the storage thread meets the same error where it matters.
     }
-    parentPort?.postMessage('copied');
+    parentPort?.postMessage(isRead ? 'copied' : 'spoilt');
     return;
   }
   database?.close();

@@ -37,6 +37,7 @@ export class Checkpoints {
   #notBefore = 0;
   #idleTimer: NodeJS.Timeout | undefined;
   #ended = 0;
+  #isSpoilt = false;
 
   /** Where this SQLite cannot count pages its own checkpoints stay as they are. */
   constructor(database: DatabaseSync, file: string, countPages: CountPages) {
@@ -50,6 +51,11 @@ export class Checkpoints {
   /** Whether pages are being copied just now; then nothing can be said of what is written to the store. */
   isCopying({ log, checkpointed }: LogPages): boolean {
     return this.#isCopying || log - checkpointed >= LAST_RESORT_PAGES;
+  }
+
+  /** Whether the log was found to be not as SQLite wrote it; nothing of it is copied. */
+  get isSpoilt(): boolean {
+    return this.#isSpoilt;
   }
 
   /** How often pages were copied, with or without success. */
@@ -78,7 +84,10 @@ export class Checkpoints {
     const entry = new URL(`checkpoint-thread${extname(import.meta.url)}`, import.meta.url);
     const worker = new Worker(entry, { workerData: input, name: 'checkpoints' });
     worker.unref();
-    worker.on('message', () => this.#finish());
+    worker.on('message', (message: 'copied' | 'spoilt') => {
+      if (message === 'copied') this.#finish();
+      else this.#isSpoilt = true;
+    });
     worker.on('error', () => this.#lose(worker));
     return { worker, cells };
   }

@@ -119,7 +119,8 @@ function serve(
     return found.filter((finding) => mark?.notices.includes(finding) === false);
   };
   const files = checkpoints && new StoreFiles(file, { checkpoints, countPages, checkPages });
-  const health = mark && files && watchHealth(file, mark, files);
+  const health =
+    mark && files && watchHealth(file, { mark, files, isSpoilt: () => checkpoints?.isSpoilt === true });
   const probe = (statements: Statements): void => probeStore(statements, file);
   const engine = new Engine(sql, { limits, holder: HOLDER, explain, probe, ...(health && { health }) });
   // What was spoilt is not copied into the store.
@@ -162,9 +163,16 @@ function probeStore(sql: Statements, file: string): void {
   }
 }
 
-function watchHealth(file: string, mark: LogMark, files: StoreFiles): HealthMonitor {
+function watchHealth(
+  file: string,
+  { mark, files, isSpoilt }: { readonly mark: LogMark; readonly files: StoreFiles; isSpoilt(): boolean },
+): HealthMonitor {
   return new HealthMonitor(() => {
     if (mark.isCut()) return spoilt(file);
+    if (isSpoilt()) {
+      mark.noteSpoilt();
+      return spoilt(file);
+    }
     const replaced = files.findReplaced();
     if (replaced?.code === 'corrupt') mark.noteSpoilt();
     return replaced;
