@@ -55,8 +55,8 @@ export interface ModuleSubject {
   readonly source: SourceText;
   readonly language: 'typescript' | 'esm' | 'commonjs';
   readonly code: string;
-  /** Whether a mapping names it. */
-  readonly isEntry: boolean;
+  /** Its exports that mappings use; none of a file that they do not name. */
+  readonly exports: readonly string[];
   /** Where a part of the printed code stands as it is written; undefined for what esbuild added. */
   readonly placeOf: (offset: number, length: number) => Place | undefined;
 }

@@ -355,6 +355,15 @@ describe('what rendered empty', () => {
     expect(advice.notes).toEqual([]);
   });
 
+  test('a list without elements, which the text goes through, is how some senders try an address', () => {
+    const template = '{{#each events}}{{type}}; {{/each}}';
+    const verify = { destination: 'U1', events: [] };
+    const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: '${template}'}`, verify);
+    expect(advice.notes.map(textOf)).toEqual([expect.stringContaining('write forEach: events beside match')]);
+    const followed = `- {match: {path: a}, forEach: events, messageTemplate: '${template}'}`;
+    expect(adviseOn(followed, verify).advice.notes).toEqual([]);
+  });
+
   test('inside a block the way out is told', () => {
     const { advice } = adviseOn(
       '- {match: {path: a}, messageTemplate: "{{#each list}}{{form.title}}{{/each}}"}',

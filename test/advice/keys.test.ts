@@ -29,6 +29,12 @@ test('a mapping that wakes is told of keys of agents, unless a transform may cho
   expect(codes({ action: 'skip', match: { path: 'p' } })).toEqual([]);
 });
 
+test('a key is not renamed to one that is there', () => {
+  const both = { match: { path: 'p' }, message: 'x', messageTemplate: 'y' };
+  const [found] = advised(compileList([both]));
+  expect(said(found?.hint)).toBe('remove it, as messageTemplate is there already');
+});
+
 test('mappings of an OpenClaw file get one warning for all keys that have no use here', () => {
   const mappings = [
     { match: { path: 'a' }, persist: 1, messageTemplate: 'x' },

@@ -25,6 +25,58 @@ test.each(CASES)('advises %s so that it runs', async (source, meant, message) =>
   expect(String(transform(INPUT))).toBe(message);
 });
 
+test.each<[source: string, exports: string, hint: string]>([
+  [
+    'export function take(payload) { if (!payload.text) return null; return { message: payload.text }; }',
+    'take',
+    '({ payload }) in place of (payload)',
+  ],
+  [
+    'function make(event) { return { message: event.text }; }\nexport { make as take };',
+    'take',
+    'event.payload.text in place of',
+  ],
+  [
+    'const take = (event) => ({ message: event.text });\nexport { take };',
+    'take',
+    'event.payload.text in place of',
+  ],
+  [
+    'export default (ctx) => { const { body } = ctx; return body.a; };',
+    'default',
+    'ctx.payload in place of ctx',
+  ],
+  [
+    'export default function (payload) { const { text } = payload; return text; }',
+    'default',
+    '({ payload }) in place of (payload)',
+  ],
+  ['export default (payload) => payload["text"];', 'default', '({ payload }) in place of (payload)'],
+  ['export default ({ text = "none" }) => text;', 'default', 'payload: { text = "none" } in their place'],
+  ['export const take = async (ctx) => ctx.body.a;', 'take', 'ctx.payload in place of ctx.body'],
+])('%s, used as %s', async (source, used, hint) => {
+  const finding = misreadArgument(await moduleOf(source, 'esm', [used]));
+  expect(finding?.hint).toContain(`write ${hint}`);
+});
+
+test.each([
+  ['export const other = (event) => event.text;\nexport default ({ payload }) => payload.a;', 'default'],
+  ['export const take = ({ payload }) => payload.a;\nexport default (event) => event.text;', 'take'],
+  [
+    'export default (input) => { const { payload, ...rest } = input; return payload.a + rest.path; };',
+    'default',
+  ],
+  ['export default (event) => event.text;', 'none'],
+])('nothing is found in %s, used as %s', async (source, used) => {
+  expect(misreadArgument(await moduleOf(source, 'esm', used === 'none' ? [] : [used]))).toBeUndefined();
+});
+
+test('of TypeScript what is no defineTransform', async () => {
+  const source =
+    'type Body = { text: string };\nexport default function (payload: Body) { return payload.text; }';
+  expect(misreadArgument(await moduleOf(source, 'typescript'))?.hint).toContain('({ payload }) in place of');
+});
+
 test('the body by the name that other tools give it', async () => {
   const finding = misreadArgument(await moduleOf('export default ({ body: order }) => order.a;'));
   expect(finding?.hint).toBe('write payload in place of body: the body is its payload');

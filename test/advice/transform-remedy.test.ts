@@ -109,6 +109,8 @@ test.each([
   [{ kind: 'failed', failure: 'result-too-large', message: 'm' }, /^return less/],
   [{ kind: 'ok', json: '"text"' }, /^put what it returns into an object: return \{ message: … \}/],
   [{ kind: 'ok', json: 'true' }, /^return null where the request is to do nothing/],
+  [{ kind: 'ok', json: '{"mesage":"a"}' }, /^rename mesage to message$/],
+  [{ kind: 'ok', json: '{"action":"wake","text":"a"}' }, /^write kind in place of action: /],
   [{ kind: 'ok', json: '{"prompt":"a"}' }, /^take prompt out of what the transform returns/],
   [
     { kind: 'ok', json: '[{"message":"a","priority":1}]' },

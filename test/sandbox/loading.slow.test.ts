@@ -107,7 +107,7 @@ export default () => null;`,
   test('it gives itself to look at only where somebody looks', async () => {
     write({ 'a.ts': 'export default ({ payload }: any) => ({ message: payload.b });' });
     const [subject, ...more] = (await loadModules({ dir, isLookedAt: true }, [refTo('a.ts')])).subjects;
-    expect([subject?.isEntry, subject?.language, more]).toEqual([true, 'typescript', []]);
+    expect([subject?.exports, subject?.language, more]).toEqual([['default'], 'typescript', []]);
     const at = subject?.placeOf(subject.code.indexOf('payload.b'), 'payload.b'.length);
     expect(at?.source.text.slice(at.start, at.end)).toBe('payload.b');
     expect((await load('a.ts')).subjects).toEqual([]);

@@ -7,6 +7,7 @@ import { originalPlace, readMap } from '../../src/sandbox/loader/source-map.ts';
 export async function moduleOf(
   text: string,
   language: ModuleSubject['language'] = 'esm',
+  exports: ModuleSubject['exports'] = ['default'],
 ): Promise<ModuleSubject> {
   const source = { file: 'transforms/case.js', text };
   const file = { id: source.file, kind: language, original: text, source: text, imports: new Map() } as const;
@@ -16,7 +17,7 @@ export async function moduleOf(
     source,
     language,
     code,
-    isEntry: true,
+    exports,
     placeOf: (offset, length) => {
       const before = code.slice(0, offset).split('\n');
       const at = originalPlace(readMap(map), before.length - 1, before.at(-1)?.length ?? 0);

@@ -51,6 +51,7 @@ export function adviceFor(evaluation: Evaluation, request: HookRequest, table: R
       ...(reads === undefined ? [] : [reads.note]),
       ...notesOn(request, table.settingsOf(request.path), isAmiss),
       ...emptyBodyNotes(evaluation, request, suggestions),
+      ...emptyListNotes(evaluation, request),
       ...jsonTextNotes(evaluation, request),
       ...splitKeyNotes(considered.flatMap(missingIn), request),
       ...otherKindNotes(evaluation, request, suggestions),
@@ -74,6 +75,20 @@ function emptyBodyNotes(
   const isEmpty = isJsonObject(payload) && Object.keys(payload).length === 0;
   const isTaken = evaluation.mapping !== undefined && isReadAmiss(evaluation);
   return isEmpty && isTaken && suggestions.size === 0 ? [BODY_IS_EMPTY] : [];
+}
+
+/** A list that the text goes through, and that has no elements: how some senders try an address. */
+function emptyListNotes({ mapping, outcome }: Evaluation, { payload }: HookRequest): readonly AdviceNote[] {
+  if (outcome.kind !== 'rejected' || mapping === undefined || mapping.forEach !== undefined) return [];
+  const texts = [...mapping.templates.values()].map(({ source }) => source).join('\n');
+  const lists = [...texts.matchAll(/\{\{#each (?:payload\.)?([\w.]+)/g)].map(([, path = '']) => path);
+  const list = lists.find((path) => {
+    const value = valueAt(payload, path.split('.'));
+    return Array.isArray(value) && value.length === 0;
+  });
+  if (list === undefined) return [];
+  const text = say`${list} is an empty list, as some senders send it to try the address: ${write(`forEach: ${list}`, 'beside match', 'to answer it 204,')}, for one run of each element, whose fields the template then reads as item, without {{#each}}`;
+  return [{ code: 'list_read', text, names: [list], at: mapping.at }];
 }
 
 /** Whether a body of another form than was meant would explain what became of it: nothing matched, or names found nothing. */

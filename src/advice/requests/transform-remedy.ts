@@ -12,7 +12,9 @@ export function transformRemedy(trace: TransformTrace | undefined): Sentence | u
   if (trace === undefined) return undefined;
   const { mappingKey, reply, call } = trace;
   if (mappingKey !== undefined) {
-    return say`take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
+    return mappingKey === 'action'
+      ? say`write kind in place of action: a result says by kind: 'wake', 'agent' or 'notify' what it is`
+      : say`take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
   }
   if (reply.kind !== 'failed') return resultRemedy(trace.problem ?? '');
   const { message, failure } = reply;
@@ -67,10 +69,11 @@ function resultRemedy(problem: string): Sentence | undefined {
   if (kind !== undefined)
     return say`put what it returns into an object: ${todo}return { message: … } in place of return …`;
   const [, key = ''] = /^"([^"]+)" in the result(?:\[\d+\])? is not a known key/.exec(problem) ?? [];
-  return key === '' ? undefined : keyRemedy(key);
+  return key === '' ? undefined : keyRemedy(key, /; did you mean "(\w+)"\?$/.exec(problem)?.[1]);
 }
 
-function keyRemedy(key: string): Sentence {
+function keyRemedy(key: string, near: string | undefined): Sentence {
+  if (near !== undefined) return say`rename ${key} to ${near}`;
   // Each item of n8n has its fields below json.
   if (key === 'json' || key === 'data')
     return say`a result has no frame: ${todo}return what stands in ${key} itself, as in return { message: … }, and not { ${key}: { … } }`;

@@ -106,6 +106,16 @@ function negated({ operator, operands }: Operation): RuleHint | undefined {
   return writing(JSON.stringify({ '!': { [own]: inner } }).slice(0, 120));
 }
 
+/** `val` takes the steps of a path apart, also one with a dot in it, which no variable can name. */
+function pathAsList({ operator, operands }: Operation): RuleHint | undefined {
+  if (operator !== 'val' || !operands.every((each) => typeof each === 'string')) return undefined;
+  return operands.some((each) => each.includes('.'))
+    ? {
+        hint: 'decide in a transform, which returns null to skip a request: a condition cannot read a key with a dot in it',
+      }
+    : writing(JSON.stringify({ var: operands.join('.') }));
+}
+
 /** The same operators as a list: also where they stand below an `and` already. */
 function joined(_operation: Operation, { rule: written }: RuleFacts): RuleHint {
   const rules = Object.entries(written).map(([operator, operands]) => ({ [operator]: operands }));
@@ -221,6 +231,7 @@ export const CONDITIONS = [
     find: ({ operator, operands }) => operatorHint(operator, operands),
     fix: asWhole,
   }),
+  ruleRule('CONDITION_UNKNOWN_OPERATOR', 'path-as-list', { find: pathAsList, fix: asWhole }),
   ruleRule('CONDITION_UNKNOWN_OPERATOR', 'negated-operator', { find: negated, fix: asWhole }),
   ruleRule('CONDITION_UNKNOWN_OPERATOR', 'near-name', {
     confidence: 'likely',

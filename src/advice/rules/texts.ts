@@ -59,4 +59,31 @@ function findCut({ source, start, end }: Place): Cut | undefined {
   return { at, whole: value + rest, isSure: comment.startsWith('#{{') };
 }
 
-export const TEXT_LOOKS = [look({ on: 'mapping', codes: ['TEXT_CUT_BY_COMMENT'], find: cutByComment })];
+/** The text of a run that has nothing of the request in it: its agent never sees what came. A word or two may be a bell. */
+function readsNothing({ located, compiled, dialect }: MappingSubject): readonly Found[] {
+  const { templates, transform, action } = compiled;
+  const template = templates.get('messageTemplate');
+  if (action !== 'agent' || transform !== undefined || template === undefined) return [];
+  const isEscaped = /\\\{\{/.test(template.source);
+  // What has signs of other tools is told as theirs.
+  const isSentence =
+    !/[{}]|<%/.test(template.source) && template.source.trim().split(/\s+/).length > MAX_BELL_WORDS;
+  if (template.reads.length > 0 || !(isEscaped || isSentence)) return [];
+  return [
+    {
+      code: 'TEMPLATE_READS_NOTHING',
+      message: say`messageTemplate reads nothing of the request, so its agent never sees what came`,
+      at: located.place(['messageTemplate']),
+      hint: isEscaped
+        ? say`write two backslashes, as one before {{ makes a text of the expression`
+        : say`print what the agent is to see, as {{title}} does${dialect === 'openclaw' ? '' : ', or {{json payload}} for all of it'}`,
+    },
+  ];
+}
+
+const MAX_BELL_WORDS = 3;
+
+export const TEXT_LOOKS = [
+  look({ on: 'mapping', codes: ['TEXT_CUT_BY_COMMENT'], find: cutByComment }),
+  look({ on: 'mapping', codes: ['TEMPLATE_READS_NOTHING'], find: readsNothing }),
+];

@@ -140,6 +140,12 @@ export function keyHint(unknown: UnknownKeyFacts): KeyHint {
   return noWord(unknown);
 }
 
+/** Where the other name is taken, nothing is renamed to it. */
+function hintBeside({ hint, rename }: KeyHint, { root, path }: UnknownKeyFacts): string {
+  const isTaken = rename !== undefined && root.at([...path, rename]).value !== undefined;
+  return isTaken ? `remove it, as ${rename} is there already` : hint;
+}
+
 /** Rules that may know another name. */
 const RENAMING: ReadonlySet<string> = new Set(['word-of-others', 'near-name']);
 
@@ -160,7 +166,7 @@ export const UNKNOWN_KEYS: readonly AnyRule[] = KNOWN.map(([name, confidence, fi
     confidence,
     find: (facts) => {
       const known = find(facts);
-      return known && { ...known, facts };
+      return known && { ...known, hint: hintBeside(known, facts), facts };
     },
     say: ({ hint }) => quoted(hint),
     ...(RENAMING.has(name) && { fix: renamed }),

@@ -21,12 +21,22 @@ const INPUT: readonly string[] = [
   'index',
 ];
 
-/** The function that is exported, up to the bracket before its parameters. */
-const DIRECT =
-  /^(?:export default |export (?:const|let) transform = |(?:module\.)?exports(?:\.(?:default|transform))? = |export (?=(?:async )?function transform\())(?:defineTransform\()?(?:async )?(?:function(?: [\w$]+)?)?\(/m;
+const FUNCTION = String.raw`(?:defineTransform\()?(?:async )?(?:function(?: [\w$]+)?)?\(`;
+
+/** An export under one of some names: the function itself, up to the bracket before its parameters. */
+const direct = (names: string): RegExp =>
+  new RegExp(
+    String.raw`^(?:export (?:const|let|var) (?:${names}) = |export (?:default )?(?=(?:async )?function (?:${names})\()|(?:module\.)?exports\.(?:${names}) = )${FUNCTION}`,
+    'm',
+  );
+/** What stands for the whole of a module. */
+const WHOLE = new RegExp(String.raw`^(?:export default |(?:module\.)?exports = )${FUNCTION}`, 'm');
 /** A function that is exported by its name. */
-const BY_NAME =
-  /^(?:export default ([\w$]+);|export \{\s*([\w$]+) as (?:default|transform)\s*\};|(?:module\.)?exports(?:\.(?:default|transform))? = ([\w$]+);)/m;
+const byName = (names: string): RegExp =>
+  new RegExp(
+    String.raw`^(?:export default ([\w$]+);|export \{[^}]*?(?<![\w$])([\w$]+) as (?:${names})\b[^}]*\};|export \{[^}]*?(?<![\w$])(${names})(?=[\s,}])[^}]*\};|(?:module\.)?exports(?:\.(?:${names}))? = ([\w$]+);)`,
+    'm',
+  );
 
 /** What is found at a place of the printed code. */
 export interface Printed {
@@ -46,11 +56,13 @@ export function foundAt({ placeOf }: ModuleSubject, printed: Printed | undefined
 const isTyped = ({ language, source }: ModuleSubject): boolean =>
   language === 'typescript' && source.text.includes('defineTransform');
 
-/** What is read of the argument that it has not. */
+/** What is read of the argument that it has not, by the functions that mappings use. */
 export function misreadArgument(module: ModuleSubject): Printed | undefined {
-  if (!module.isEntry || isTyped(module)) return undefined;
-  const exported = findExported(module.code);
-  return exported && findMisread(exported);
+  if (isTyped(module)) return undefined;
+  return module.exports
+    .map((name) => findExported(module.code, name))
+    .map((exported) => exported && findMisread(exported))
+    .find((found) => found !== undefined);
 }
 
 /** The function that a file exports as its transform, in the printed code. */
@@ -64,8 +76,8 @@ interface Exported {
   readonly body: string;
 }
 
-function findExported(code: string): Exported | undefined {
-  const start = startOfParameters(code);
+function findExported(code: string, name: string): Exported | undefined {
+  const start = startOfParameters(code, name);
   if (start === undefined) return undefined;
   const end = closingOf(code, start);
   const head = code.slice(start, end);
@@ -78,19 +90,22 @@ function findMisread({ start, head, parameters, end, body }: Exported): Printed 
   return /^[A-Za-z_$][\w$]*$/.test(first) ? findRead(body, first, end) : undefined;
 }
 
-/** Where the parameters begin. */
-function startOfParameters(code: string): number | undefined {
-  const direct = DIRECT.exec(code);
-  if (direct !== null) return direct.index + direct[0].length;
-  const [, ...names] = BY_NAME.exec(code) ?? [];
-  const name = names.find((each) => each !== undefined)?.replaceAll('$', String.raw`\$`);
+/** Where the parameters of an export begin. */
+function startOfParameters(code: string, exported: string): number | undefined {
+  const isDefault = exported === 'default';
+  const names = isDefault ? 'default|transform' : exported.replaceAll('$', String.raw`\$`);
+  const found = (isDefault ? WHOLE.exec(code) : null) ?? direct(names).exec(code);
+  if (found !== null) return found.index + found[0].length;
+  const [, ofDefault, ...others] = byName(names).exec(code) ?? [];
+  const own = [isDefault ? ofDefault : undefined, ...others].find((each) => each !== undefined);
+  const name = own?.replaceAll('$', String.raw`\$`);
   if (name === undefined) return undefined;
   const head = new RegExp(
-    `^(?:async )?(?:function ${name}|(?:const|let|var) ${name} = (?:defineTransform\\()?(?:async )?(?:function(?: \\w+)?)?)\\(`,
+    String.raw`^(?:(?:const|let|var) ${name} = |(?=(?:async )?function ${name}\())${FUNCTION}`,
     'm',
   );
-  const found = head.exec(code);
-  return found === null ? undefined : found.index + found[0].length;
+  const declared = head.exec(code);
+  return declared === null ? undefined : declared.index + declared[0].length;
 }
 
 const WHAT = 'a transform is called with one object, {payload, headers, query, path, url, now}';
@@ -132,13 +147,27 @@ function findRead(body: string, name: string, from: number): Printed | undefined
   )
     return undefined;
   const reads = [
-    ...body.matchAll(new RegExp(String.raw`(?<![\w$.])${escaped}\??\.([A-Za-z_$][\w$]*)(?!\s*=[^=])`, 'g')),
-  ];
-  const taken = new RegExp(String.raw`(?:const|let|var) \{([^;]*)\} = ${escaped};`).exec(body)?.[1] ?? '';
-  if (/(?:^|[\s,])payload\b/.test(taken) || reads.some(([, field]) => field === 'payload')) return undefined;
-  const strange = reads.find(([, read = '']) => !INPUT.includes(read));
-  if (strange === undefined) return undefined;
-  const [, field = ''] = strange;
+    ...body.matchAll(
+      new RegExp(
+        String.raw`(?<![\w$.])${escaped}(?:\??\.([A-Za-z_$][\w$]*)|(?:\?\.)?\["([A-Za-z_$][\w$]*)"\])(?!\s*=[^=])`,
+        'g',
+      ),
+    ),
+  ].map(({ index, 1: dotted, 2: inBrackets }) => ({ index, field: dotted ?? inBrackets ?? '' }));
+  const taken = new RegExp(String.raw`(?:const|let|var) (\{[^;]*\}) = ${escaped};`).exec(body);
+  const parts =
+    taken === null ? [] : partsOf((taken[1] ?? '').slice(1, -1)).filter((part) => !part.startsWith('...'));
+  const all = [...reads, ...parts.map((part) => ({ index: taken?.index ?? 0, field: nameOf(part) }))];
+  const strange = all.find(({ field }) => !INPUT.includes(field));
+  if (strange === undefined || all.some(({ field }) => field === 'payload')) return undefined;
+  if (taken !== null && strange.index === taken.index)
+    return {
+      message: `${WHAT}, which has no ${strange.field}: it is undefined`,
+      hint: `write ${name === 'payload' ? '({ payload }) in place of (payload)' : `${name}.payload in place of ${name}`}: the body is its payload`,
+      offset: from + taken.index,
+      length: taken[0].length,
+    };
+  const { field } = strange;
   const read = BODIES.includes(field) ? `${name}.payload` : `${name}.payload.${field}`;
   const way =
     name === 'payload' ? '({ payload }) in place of (payload)' : `${read} in place of ${name}.${field}`;

@@ -89,7 +89,7 @@ export async function loadModules(
     }
     modules.set(loaded.module, { module: loaded.module, ...loaded.linked });
   }
-  const subjects = answer.printed.map((printed) => subjectOf(folder, answer, printed));
+  const subjects = answer.printed.map((printed) => subjectOf(folder, answer, { ...printed, refs }));
   return { modules, diagnostics, subjects, files: [...files], workerProgram: answer.workerProgram };
 }
 
@@ -97,15 +97,17 @@ export async function loadModules(
 function subjectOf(
   folder: TransformsFolder,
   answer: LoaderAnswer,
-  { id, language, code, map: text }: PrintedModule,
+  { id, language, code, map: text, refs }: PrintedModule & { readonly refs: readonly TransformRef[] },
 ): ModuleSubject {
   const source = sourceIn(folder, answer, id);
+  const own = answer.modules.flatMap((one) => ('entry' in one && one.entry === id ? [one.module] : []));
+  const users = refs.filter(({ module }) => own.includes(module));
   return {
     kind: 'module',
     source,
     language,
     code,
-    isEntry: answer.modules.some((one) => 'entry' in one && one.entry === id),
+    exports: [...new Set(users.map((ref) => ref.export ?? 'default'))],
     placeOf: (offset, length) => {
       const before = code.slice(0, offset).split('\n');
       const at = originalPlace(readMap(text), before.length - 1, before.at(-1)?.length ?? 0);
