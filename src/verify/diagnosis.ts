@@ -54,8 +54,8 @@ interface DiagnosisFacts extends Record<Exclude<RefusalReason, keyof PlainFacts>
   readonly 'secret-encoding': OtherVerify;
   /** How the body was written that was signed. */
   readonly 're-encoded-body': {
-    readonly form: 'trimmed' | 'line end' | 'compact' | 'two spaces' | 'Python';
-    readonly escapes?: 'letters' | 'slashes';
+    readonly form: 'trimmed' | 'line end' | 'line ends' | 'compact' | 'two spaces' | 'Python';
+    readonly escapes?: 'letters' | 'slashes' | 'signs';
   };
   readonly 'secret-white-space': Secrets & { readonly around: 'space' | 'quotes' };
   /** `word`: it stands before the secret, in its value or as it is sent; absent of a prefix such as `whsec_`. */
@@ -86,6 +86,8 @@ interface DiagnosisFacts extends Record<Exclude<RefusalReason, keyof PlainFacts>
     /** Who sends it, where it is known, and each way in which they prove themselves, as it is written. */
     readonly of: readonly string[];
     readonly schemes: readonly string[];
+    /** How it is written, of nobody known. */
+    readonly encoding?: 'hex' | 'base64' | 'base64url';
     readonly isUnknown: boolean;
   };
   /** The address that was judged. */
@@ -104,6 +106,8 @@ interface DiagnosisFacts extends Record<Exclude<RefusalReason, keyof PlainFacts>
     readonly header?: string;
     /** What the secret is by its form. */
     readonly otherKey?: string;
+    /** A header with a time, which the path does not take as signed. */
+    readonly time?: Name;
     readonly isSentInQuotes?: boolean;
   };
 }

@@ -38,6 +38,11 @@ test.each([
   ],
   [['X-Acme-Token', 'a'], "{scheme: header, header: x-acme-token, secrets: ['${WEBHOOK_SECRET}']} in bk"],
   [['X-Acme-Signature', 'a'], '{scheme: hmac, header: x-acme-signature,'],
+  [
+    ['Webhook-Signature', Buffer.alloc(32).toString('base64')],
+    "{scheme: hmac, header: webhook-signature, encoding: base64, secrets: ['${WEBHOOK_SECRET}']} in bk",
+  ],
+  [['Webhook-Signature', 'a'.repeat(64)], '{scheme: hmac, header: webhook-signature, secrets:'],
   [['X-Csrf-Token', 'a'], 'no hook token came; send it as'],
   [
     ['X-Api-Key', TOKEN],

@@ -374,6 +374,18 @@ describe('the doctor', () => {
       'Python',
     ],
     [
+      'a body that Go wrote, and a proxy wrote again',
+      { headers: github(mac(SECRET, String.raw`{"a":"\u003cb\u003e"}`)), body: '{"a":"<b>"}' },
+      're-encoded-body',
+      'as compact JSON, < > & as \\u escapes',
+    ],
+    [
+      'line ends that were changed',
+      { headers: github(mac(SECRET, '{"a":\r\n1}')), body: '{"a":\n1}' },
+      're-encoded-body',
+      'with CR before each line end',
+    ],
+    [
       'a line end that was added',
       { headers: github(mac(SECRET, '{"a":1}')), body: '{"a":1}\n' },
       're-encoded-body',
@@ -521,7 +533,39 @@ describe('the doctor', () => {
         headers: { 'X-Signature': mac('other', `${String(NOW)}.{"a":1}`), 'X-Timestamp': String(NOW) },
       },
       'wrong-secret',
-      'most likely the secret at the sender is another one',
+      'x-timestamp, which looks like a time of signing: the sender probably signs the time, too',
+    ],
+    [
+      'another secret, of a sender that nobody knows',
+      {
+        settings: { scheme: 'hmac', header: 'x-signature' },
+        headers: { 'X-Signature': mac('other', '{"a":1}') },
+      },
+      'wrong-secret',
+      'or something on the way wrote the body anew',
+    ],
+    // A name that is known, and a value in another form: Mautic and GoCardless.
+    ...(['base64', 'hex'] as const).flatMap((encoding) => {
+      const headers = { 'webhook-signature': mac('other', '{"a":1}', encoding) };
+      const right = `hmac, header: webhook-signature, ${encoding === 'hex' ? '' : 'encoding: base64, '}`;
+      return (['standard-webhooks', 'gitlab', 'github'] as const).map(
+        (scheme) =>
+          [
+            `${encoding} in the header of Standard Webhooks, on a path of ${scheme}`,
+            { settings: { scheme }, headers },
+            'other-scheme',
+            `verify: { scheme: ${right}secrets:`,
+          ] as const,
+      );
+    }),
+    [
+      'the same as the path reads it, with another secret',
+      {
+        settings: { scheme: 'hmac', header: 'webhook-signature', encoding: 'base64' },
+        headers: { 'webhook-signature': mac('other', '{"a":1}', 'base64') },
+      },
+      'wrong-secret',
+      'either the secret at the sender is another one',
     ],
     [
       'no secret',

@@ -153,10 +153,12 @@ function bodyVariants(body: Buffer): readonly BodyVariant[] {
   const forms: readonly (readonly [Form['form'], string, Form['escapes']?])[] = [
     ['trimmed', text.trimEnd()],
     ['line end', `${text}\n`],
+    ['line ends', text.replaceAll(/\r?\n/g, '\r\n')],
     ...jsonForms(text).flatMap(([form, written]) => [
       [form, written] as const,
       [form, escaped(written), 'letters'] as const,
       [form, written.replaceAll('/', String.raw`\/`), 'slashes'] as const,
+      [form, written.replaceAll(/[<>&]/g, asEscape), 'signs'] as const,
     ]),
   ];
   return forms
@@ -189,9 +191,6 @@ function spaced(value: unknown): string {
   return `{${members.join(', ')}}`;
 }
 
-function escaped(text: string): string {
-  return text.replaceAll(
-    /[\u0080-\uffff]/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
-}
+const asEscape = (letter: string): string => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+const escaped = (text: string): string => text.replaceAll(/[\u0080-\uffff]/g, asEscape);

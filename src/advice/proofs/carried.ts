@@ -3,7 +3,7 @@ import { findHeader, headerOf, readPresented, type SignatureColumns, type Way } 
 import type { SenderProof } from '../../verify/verify.ts';
 import type { Sender } from '../../senders/senders.ts';
 import { waysOf } from '../vocabulary/senders.ts';
-import { hashOf } from './signature-shapes.ts';
+import { hashOf, shapeOf } from './signature-shapes.ts';
 
 /** A header that is the proof of known senders, and how these prove themselves: each way once. */
 export interface CarriedProof {
@@ -23,7 +23,10 @@ export function findCarried(
     waysOf(sender).flatMap((way) => {
       const header = headerOf(way);
       const isThere = header !== undefined && findHeader(rawHeaders, header) !== undefined;
-      return isThere && !except.has(header) ? [{ sender, header, isInForm: isCarried(way, rawHeaders) }] : [];
+      if (!isThere || except.has(header)) return [];
+      const isInForm = isCarried(way, rawHeaders);
+      // What has the form of another signature is one, whatever the name of its header.
+      return isInForm || !isOtherForm(header, rawHeaders) ? [{ sender, header, isInForm }] : [];
     }),
   );
   const [first] = found.toSorted((a, b) => Number(b.isInForm) - Number(a.isInForm));
@@ -33,6 +36,11 @@ export function findCarried(
   );
   return { header: first.header, senders: oneOfEach(alike.map(({ sender }) => sender)) };
 }
+
+const isOtherForm = (header: string, rawHeaders: readonly string[]): boolean => {
+  const text = findHeader(rawHeaders, header);
+  return typeof text === 'string' && shapeOf(header, text) !== undefined;
+};
 
 /** Of senders that prove themselves in the same way the one after whom it is named, or the first. */
 export function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {

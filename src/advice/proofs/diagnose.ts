@@ -1,11 +1,20 @@
-import { findCarried } from './carried.ts';
+import { findCarried, isCarried } from './carried.ts';
 import { findFitting, type SecretProof } from './attempts.ts';
 import { ownLook } from './other-signatures.ts';
 import { otherVerify } from './other-verify.ts';
 import { isSureShape, shapesOf } from './signature-shapes.ts';
 import { columnsOf, generalProof } from './written-verify.ts';
 import { otherKey, type Sender, shippedSenders } from '../../senders/senders.ts';
-import { headerOf, isTable, schemeOf, unitOf, writtenTime } from '../../verify/facts.ts';
+import {
+  findHeader,
+  findHeadersLike,
+  headerOf,
+  type Name,
+  isTable,
+  schemeOf,
+  unitOf,
+  writtenTime,
+} from '../../verify/facts.ts';
 import {
   type Diagnosis,
   doubtSecret,
@@ -142,7 +151,10 @@ function otherSender({ settings, senders }: SecretProof, request: SignedRequest)
     const or = others.map(({ verify }) => verify.scheme);
     return otherVerify(settings, first.verify, { isProved: false, header, of, or });
   }
-  const shape = shapesOf(request).find((each) => isSureShape(each) && !wanted.has(each.header));
+  const inForm = new Set(
+    ways.flatMap(({ way }) => (isCarried(way, request.rawHeaders) ? [headerOf(way)] : [])),
+  );
+  const shape = shapesOf(request).find((each) => isSureShape(each) && !inForm.has(each.header));
   if (shape === undefined) return undefined;
   return otherVerify(settings, generalProof(shape), { isProved: false, header: { sent: shape.header } });
 }
@@ -161,13 +173,25 @@ function otherForm({ settings, senders }: SecretProof, request: SignedRequest): 
       header: carried.header,
       of: [sender.title],
     });
-  const { timestampField, signed } = own;
-  return (
-    seen &&
-    otherVerify(settings, generalProof({ ...own, ...seen, signed, ...defined({ timestampField }) }), {
-      isProved: false,
-    })
-  );
+  if (seen === undefined) return undefined;
+  const { timestampField, signed, secretEncoding, secretPrefix, timestampHeader, timestampUnit, idHeader } =
+    own;
+  // What is not in the request is not signed.
+  const isTimed = !signed.includes('{timestamp}') || writtenTime(own, request) !== undefined;
+  const hasId = idHeader === undefined || findHeader(request.rawHeaders, idHeader) !== undefined;
+  const kept =
+    isTimed && hasId
+      ? defined({
+          signed,
+          timestampField,
+          timestampHeader,
+          timestampUnit,
+          idHeader,
+          secretEncoding,
+          secretPrefix,
+        })
+      : {};
+  return otherVerify(settings, generalProof({ ...seen, ...kept }), { isProved: false });
 }
 
 /** Nothing in the request says which address its sender called. */
@@ -176,14 +200,26 @@ function otherUrl({ publicUrl, url = '' }: KnownBeside): Diagnosis {
   return { code: 'other-url', facts: defined({ taken }) };
 }
 
-function wrongSecret({ settings, secrets }: SecretProof): Diagnosis {
+function wrongSecret({ settings, secrets, request }: AskedRefusal): Diagnosis {
   const { scheme } = settings;
   const names = settings.secrets.map(nameOfSecret);
   const doubted = secrets.find((secret) => doubtSecret(settings, secret, otherKey) !== undefined);
   const form = doubted && otherKey(doubted);
   const ways = isTable(settings) ? schemeOf(settings).ways : [];
   const header = ways.flatMap(({ way }) => (way.kind === 'secret' ? [way.header] : []))[0];
-  return { code: 'wrong-secret', facts: { names, scheme, ...defined({ header, otherKey: form }) } };
+  const time = unsignedTime(settings, request);
+  return { code: 'wrong-secret', facts: { names, scheme, ...defined({ header, otherKey: form, time }) } };
+}
+
+/** A header with a time that the path does not count as signed, though most senders that write one sign it. */
+function unsignedTime(settings: SecretProof['settings'], { rawHeaders }: SignedRequest): Name | undefined {
+  const [own] = columnsOf(settings);
+  if (own === undefined || settings.scheme !== 'hmac' || own.signed.includes('{timestamp}')) return undefined;
+  const times = findHeadersLike(rawHeaders, /time(stamp)?$|-ts$/, /./).filter(
+    ({ text }) => unitOf(text) !== undefined,
+  );
+  const [first] = times;
+  return first && { sent: first.name };
 }
 
 function plainReason({ settings }: ProofSettings, { reason, detail, ageSeconds }: Refused): Diagnosis {

@@ -1,5 +1,6 @@
 import { type Diagnosis, SCHEMES, type SenderProof, type VerifySettings } from '../../verify/verify.ts';
 import type { OtherVerify } from '../../verify/facts.ts';
+import { defined } from '../../json.ts';
 import { columnsOf, generalProof, keysOf, withSecrets } from './written-verify.ts';
 
 type Code = Extract<Diagnosis, { readonly facts: OtherVerify }>['code'] | 'malformed-proof';
@@ -30,8 +31,11 @@ export function otherVerify(
   const facts = { verify, secrets, now: scheme, ...more };
   const [own] = columnsOf(settings);
   const [other] = columnsOf(withSecrets(verify, secrets));
-  if (own === undefined || own.header !== other?.header || Object.hasOwn(SCHEMES, verify.scheme))
-    return { code: 'other-scheme', facts };
+  const isSame = own !== undefined && own.header === other?.header && !Object.hasOwn(SCHEMES, verify.scheme);
+  // A name stands for what is signed, too: what does not sign that is another scheme.
+  const isNamed = Object.hasOwn(SCHEMES, scheme) && scheme !== verify.scheme;
+  if (!isSame || (isNamed && own.signed !== other.signed && more.isProved === false))
+    return { code: 'other-scheme', facts: { ...defined({ header: other?.header }), ...facts } };
   const [before, after] = [keysOf(generalProof(own)), keysOf(generalProof(other))];
   const write = Object.fromEntries(Object.entries(after).filter(([key, value]) => before[key] !== value));
   const remove = Object.keys(before).filter((key) => after[key] === undefined);

@@ -54,13 +54,13 @@ const SAY: Say = {
   'token-elsewhere': sayElsewhere,
   'query-rejected': () =>
     say`the token came as ?token= in the address, which hooks.queryToken: reject refuses: send it as ${CARRIERS}`,
-  'no-verify': ({ header, of, schemes, isUnknown, mapping, near }) => {
+  'no-verify': ({ header, of, schemes, encoding, isUnknown, mapping, near }) => {
     if (isUnknown)
       return say`the request carries ${header}, the proof of ${of.join(' or ')}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${near === undefined ? 'correct the address at the sender, or match.path of the mapping that was meant' : nearNameWords(near)}`;
     const place = placeOf(mapping);
     return schemes.length > 0
       ? say`the request carries ${header}, the proof of ${of.join(' or ')}, but no mapping of this path says verify, so the hook token is asked for: ${adviseVerify(schemes, place)}`
-      : say`no hook token came, but the header ${header}, which looks like the proof of its sender: ${adviseVerify([generalScheme(textOf(header))], place)}; or send the hook token as ${CARRIERS}`;
+      : say`no hook token came, but the header ${header}, which looks like the proof of its sender: ${adviseVerify([generalScheme(textOf(header), encoding)], place)}; or send the hook token as ${CARRIERS}`;
   },
   address: (address) =>
     say`the address that was judged is ${address}, and allowFrom of this path does not have it: add it there if it is the sender; if it is a proxy, let it write X-Forwarded-For, and add it to server.trustedProxies`,
@@ -142,11 +142,16 @@ const UNITS: Readonly<Record<string, string>> = {
 const BODIES: Readonly<Record<FactsOf<'re-encoded-body'>['form'], string>> = {
   trimmed: 'without the white space at its end',
   'line end': 'with a line end',
+  'line ends': 'with CR before each line end',
   compact: 'as compact JSON',
   'two spaces': 'as JSON with two spaces',
   Python: 'as JSON the way Python writes it',
 };
-const ESCAPES = { letters: ', other letters as \\u escapes', slashes: ', slashes escaped' } as const;
+const ESCAPES = {
+  letters: ', other letters as \\u escapes',
+  slashes: ', slashes escaped',
+  signs: ', < > & as \\u escapes',
+} as const;
 
 const sayDoubt = (doubt: SecretFacts): string => `${secretSentence(doubt)}; ${secretHint(doubt)}`;
 
@@ -226,6 +231,7 @@ function sayWrongSecret({
   scheme,
   header,
   otherKey,
+  time,
   isSentInQuotes,
 }: FactsOf<'wrong-secret'>): Sentence {
   if (isSentInQuotes === true) return say`the sender sends the secret in quotes: remove them in its settings`;
@@ -235,7 +241,9 @@ function sayWrongSecret({
   if (header !== undefined)
     return say`the value of the header ${header} is not the secret of this path, nor nearly so: most likely the text that was entered at the sender is another one, for example a retired one${ofPath(names)}`;
   const set = shown === undefined ? '' : `; set it to ${shown}`;
-  return say`the signature fits neither the body as it came nor as a proxy might have changed it: most likely the secret at the sender is another one, for example a retired one${set}${ofPath(names)}`;
+  if (time !== undefined)
+    return say`the signature does not fit, and the request carries ${time}, which looks like a time of signing: the sender probably signs the time, too, and this path takes the body alone as signed; look in its documents for what it signs, before the secret is blamed${ofPath(names)}`;
+  return say`the signature fits neither the body as it came nor the usual forms in which JSON is written: either the secret at the sender is another one, for example a retired one${set}; or something on the way wrote the body anew (escapes, numbers such as 10.0, line ends), and how it was before cannot be told${ofPath(names)}`;
 }
 
 function sayAbsence({ scheme, headers, hasToken }: FactsOf<'no-proof'>): Sentence {

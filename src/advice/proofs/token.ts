@@ -4,6 +4,7 @@ import { defined } from '../../json.ts';
 import type { TokenFacts } from '../../server/server.ts';
 import { type Sender, shippedSenders } from '../../senders/senders.ts';
 import { findCarried } from './carried.ts';
+import { shapeOf } from './signature-shapes.ts';
 import { writtenProof } from './written-verify.ts';
 import { surest, type Way } from '../rule.ts';
 
@@ -77,7 +78,14 @@ function withoutToken({ rawHeaders, mapping, unknownName, near, queryToken }: To
   if (!isBasic && proof !== undefined && mapping !== undefined && place.near === undefined)
     return {
       code: 'no-verify',
-      facts: { header: { sent: proof.name }, of: [], schemes: [], isUnknown: false, mapping },
+      facts: {
+        header: { sent: proof.name },
+        of: [],
+        schemes: [],
+        isUnknown: false,
+        mapping,
+        ...defined({ encoding: shapeOf(proof.name, proof.value)?.encoding }),
+      },
     };
   return { code: 'no-token', facts: { takesQuery: queryToken !== 'reject', ...place, ...defined({ has }) } };
 }

@@ -91,8 +91,8 @@ export const columnsOf = (settings: VerifySettings): readonly SignatureColumns[]
     : [];
 
 /** The general scheme for the header of a sender that is not known. */
-export const generalScheme = (header: string): string =>
-  `${/signature|hmac/.test(header) ? 'hmac' : 'header'}, header: ${header}`;
+export const generalScheme = (header: string, encoding = 'hex'): string =>
+  `${/signature|hmac/.test(header) ? 'hmac' : 'header'}, header: ${header}${encoding === 'hex' ? '' : `, encoding: ${encoding}`}`;
 
 /**
  * What to write at `place` for a proof in a header, and what else is to be done. `schemes`: those of the senders that
