@@ -103,7 +103,6 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'advice/requests/evaluation-note.ts',
   'advice/requests/evaluation-notes.ts',
   'advice/requests/warnings.ts',
-  'advice/vocabulary/wanted-fields.ts',
   'cli/check.ts',
   'cli/explain.ts',
   'cli/lazy-advice.ts',

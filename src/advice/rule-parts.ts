@@ -62,6 +62,10 @@ export function severalRule(operator: string, variable: unknown, values: unknown
 /** An order as it reads from its other side. */
 export const MIRRORED: Readonly<Record<string, string>> = { '>': '<', '>=': '<=', '<': '>', '<=': '>=' };
 
+/** What to do in place of a condition that compares a secret. */
+export const SECRET_HINT =
+  'let verify compare it, and no condition: scheme header with the header that carries it, or scheme token for Authorization: Bearer';
+
 /** What reads a variable with a secret's name. */
 const SECRET_VARIABLE =
   /"var":\[?"[^"]*(?:token|secret|secrets|password|passwd|api[-_]?key|private[-_]?key|authorization)"/i;

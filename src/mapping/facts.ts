@@ -19,7 +19,6 @@ export {
 } from './condition/condition-check.ts';
 export { AGENT_KEYS, templateKeys } from './check-keys.ts';
 export { quote } from './mapping-codes.ts';
-export { comparesSecret } from './condition/condition.ts';
 export { MappingSchema, mappingJsonSchema } from './mapping-schema.ts';
 export { pathSettingsShape } from './path-settings-schema.ts';
 export { canonicalPath, compileReader, isReserved } from './scope.ts';

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { applyEdits, formatDiagnostics } from '../../src/document/facts.ts';
 import { hideValues } from '../../src/config/config.ts';
-import { ruleOfText } from '../../src/advice/dialects/condition-texts.ts';
 import { loadMappings } from '../../src/mapping/mapping.ts';
 import { ownDateFormat } from '../../src/advice/dialects/date-formats.ts';
 import { formatDate } from '../../src/mapping/template/template-date.ts';
@@ -56,33 +55,15 @@ test.each([
 test.each([
   [
     'headers: { X-GitHub-Event: push }',
-    'write in its place when: {"===": [{"var": "headers.x-github-event"}, "push"]}',
+    /^read headers by when: .*, and let verify judge the one that proves who sends$/,
   ],
-  ['header: [{ name: X-A, value: b }]', 'write in its place when: {"===": [{"var": "headers.x-a"}, "b"]}'],
-  [
-    'body: { a: [1, 2], b: { c: true } }',
-    'write in its place when: {"and": [{"in": [{"var": "payload.a"}, [1, 2]]}, {"===": [{"var": "payload.b.c"}, true]}]}',
-  ],
-  [
-    'when: { "!!": { var: x } }, query: { env: live }',
-    'write in its place when: {"and": [{"!!": {"var": "x"}}, {"===": [{"var": "query.env"}, "live"]}]}',
-  ],
+  ['body: { a: [1, 2] }', /^read fields of the body by when: /],
+  ['when: { "!!": { var: x } }, query: { env: live }', /^read the query by when: /],
   // What may be a secret is not repeated.
-  [
-    'headers: { X-Gitlab-Token: hunter2 }',
-    "write verify: {scheme: gitlab, secrets: ['${GITLAB_SECRET}']} beside match, and set GITLAB_SECRET in the environment of the service to the secret that the sender has, in its place: x-gitlab-token proves who sends, and that is judged before a condition is asked",
-  ],
-  [
-    'headers: { X-Hub-Signature-256: hunter2 }',
-    "write verify: {scheme: github, secrets: ['${GITHUB_SECRET}']} beside match (or scheme: meta, as the sender is), and set GITHUB_SECRET in the environment of the service to the secret that the sender has, in its place: x-hub-signature-256 proves who sends, and that is judged before a condition is asked",
-  ],
-  [
-    'headers: { X-Acme-Signature: hunter2, x-a: b }',
-    "write verify: {scheme: hmac, header: x-acme-signature, secrets: ['${WEBHOOK_SECRET}']} beside match, and set WEBHOOK_SECRET in the environment of the service to the secret that the sender has, in its place: x-acme-signature proves who sends, and that is judged before a condition is asked; a condition on the others is when",
-  ],
+  ['headers: { X-Gitlab-Token: hunter2 }', /^(?!.*hunter2).*let verify judge/],
 ])('match: {%s} is told the condition', (line, hint) => {
   const [found, ...more] = adviseFile(`id: a\nmatch: { path: a, ${line} }\nmessageTemplate: x\n`);
-  expect(said(found?.hint)).toBe(hint);
+  expect(said(found?.hint)).toMatch(hint);
   expect(more).toEqual([]);
 });
 
@@ -112,11 +93,8 @@ test.each([
   ],
   ['secret: abc', /verify: \{scheme: github, secrets: \['\$\{NAME\}'\]\}/],
   ['on: { push: { branches: ["release/**"] } }', /match\.when/],
-  ['filter: { body: { type: [a, b] } }', /when: \{"in": \[\{"var": "payload\.type"\}, \["a", ?"b"\]\]\}/],
-  [
-    "filter: { '===': [{ var: action }, opened] }",
-    /in match, in JsonLogic: when: \{"===": \[\{"var": "action"\}, "opened"\]\}/,
-  ],
+  ['filter: { body: { type: [a, b] } }', /write it as match\.when, in JsonLogic/],
+  ["filter: { '===': [{ var: action }, opened] }", /write it as match\.when, in JsonLogic/],
   [
     'execute-command: /opt/d.sh\npass-arguments-to-command: []',
     /hook of adnanh\/webhook: .* the command is a runner/,
@@ -138,10 +116,7 @@ test.each([
   ],
   ["verify: { scheme: github, secrets: ['hunter2hunter2'] }", /put the secret itself into the environment/],
   ["verify: { scheme: github, secret: '${A}' }", /write secrets, a list of references/],
-  [
-    "if: ${{ payload.ref == 'x' }}",
-    /write in match, in JsonLogic: when: \{"===": \[\{"var": "payload\.ref"\}, "x"\]\}/,
-  ],
+  ["if: ${{ payload.ref == 'x' }}", /write it as match\.when, in JsonLogic/],
   ["verify: { scheme: stripe, secrets: ['${A}'], tolerance: 10m }", /^write toleranceSeconds, a number of/],
   ["verify: { scheme: square, secrets: ['${A}'], url: https://a.example }", /server\.publicUrl/],
   [
@@ -226,54 +201,6 @@ test.each([
 });
 
 test.each([
-  [
-    "${{ payload.workflow_run.conclusion == 'failure' }}",
-    '{"===": [{"var": "payload.workflow_run.conclusion"}, "failure"]}',
-  ],
-  ["action == 'a' || action === 'b'", '{"in": [{"var": "action"}, ["a", "b"]]}'],
-  [
-    'a = 1 AND (b >= 3 or not c)',
-    '{"and": [{"===": [{"var": "a"}, 1]}, {"or": [{">=": [{"var": "b"}, 3]}, {"!": {"var": "c"}}]}]}',
-  ],
-  ["!labels.includes('in')", '{"!": {"in": ["in", {"var": "labels"}]}}'],
-  ["!(action == 'opened')", '{"!": {"===": [{"var": "action"}, "opened"]}}'],
-  ['score >= 0.50', '{">=": [{"var": "score"}, 0.5]}'],
-  ["title.includes('urgent')", '{"in": ["urgent", {"var": "title"}]}'],
-  ["ref.startsWith('refs/tags/')", '{"===": [{"substr": [{"var": "ref"}, 0, 10]}, "refs/tags/"]}'],
-  ["headers['x-github-event'] != 'push'", '{"!==": [{"var": "headers.x-github-event"}, "push"]}'],
-  ['5 < $json.body.score', '{">": [{"var": "score"}, 5]}'],
-  ["action not in ('a', 'b')", '{"!": {"in": [{"var": "action"}, ["a", "b"]]}}'],
-  ["body.action == 'opened'", '{"===": [{"var": "payload.action"}, "opened"]}'],
-  ["header['X-GitHub-Event'] == 'push'", '{"===": [{"var": "headers.x-github-event"}, "push"]}'],
-  ['x?.y != null', '{"!": {"missing": ["x.y"]}}'],
-])('the condition %s is written as JsonLogic', (text, rule) => {
-  expect(ruleOfText(text)).toBe(rule);
-});
-
-test.each([
-  'push',
-  'true',
-  'commits.length > 0',
-  'a.filter(x => x) == 1',
-  'Please do (this) now',
-  "github.ref == 'x'",
-  '(a == 1',
-  // Neither a rule that is always true nor one that is always false is written.
-  'title.includes("")',
-  "startsWith(ref, '')",
-  "ref.endsWith('')",
-  'head.repo == base.repo',
-  'body.text contains user.name',
-  // JavaScript asks whether the negation is the text; a double holds another id; 007 is no number.
-  '!action == "opened"',
-  '!!action == "opened"',
-  'id == 820982911946154508',
-  'code == 007',
-])('the text %s is no condition that is known for certain', (text) => {
-  expect(ruleOfText(text)).toBeUndefined();
-});
-
-test.each([
   'yyyy-MM-dd HH:mm',
   'dd.MM.yyyy',
   'HH:mm:ss',
@@ -313,14 +240,6 @@ test.each([
 ])('the date format %s prints %s with what is proposed for it', (written, printed) => {
   const format = ownDateFormat(written) ?? written;
   expect(formatDate('2026-12-03T14:30:09Z', { format, timeZone: 'UTC' })).toBe(printed);
-});
-
-test('a condition beside one that is there is joined with it', () => {
-  const text =
-    'id: a\nmatch: { path: a, when: { \'===\': [{ var: kind }, b] } }\nmessageTemplate: x\nif: "!draft"\n';
-  expect(adviseFile(text).map((one) => said(one.hint))).toEqual([
-    expect.stringContaining('when: {"and": [{"===": [{"var": "kind"}, "b"]}, {"!": {"var": "draft"}}]}'),
-  ]);
 });
 
 test('a second match says how two conditions are joined', async () => {

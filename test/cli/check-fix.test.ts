@@ -19,7 +19,7 @@ gateway:
 const MAPPINGS = `- id: alert
   match:
     path: grafana
-    when: status == "firing"
+    when: '{"===": [{"var": "status"}, "firing"]}'
   prompt: {{title}} fires: now   # to the agent
   timeoutSeconds: 10m
   sessionKey: 'hook:grafana'

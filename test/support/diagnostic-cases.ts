@@ -211,8 +211,8 @@ async function followLines(find: Find, { folder, found }: Found): Promise<readon
     for (const pasted of pastedIn(said(hint))) {
       const file = isOfConfiguration(pasted) ? 'sluice.yaml' : at && nameOf(at, folder);
       const isHere = file !== undefined && existsSync(join(folder, file));
-      // Of a room without a configuration nothing shows what a line does there.
-      if (isOfConfiguration(pasted) && !isHere) continue;
+      // Of a room without a configuration nothing shows what a line does there, nor does one of code in code.
+      if ((isOfConfiguration(pasted) && !isHere) || /\.[cm]?[jt]s$/.test(file ?? '')) continue;
       const source =
         file === undefined ? undefined : { file, text: readFileSync(join(folder, file), 'utf8') };
       const text = source && paste(pasted, { start: 0, end: 0, ...at, source });

@@ -1,48 +1,16 @@
 /** Rules of fields with the values that are wanted, as other tools write them: `{action: opened}`, and names with a sign. */
-import { spelling } from '../../document/facts.ts';
-import { isJsonObject, isScalar, type JsonObject } from '../../json.ts';
+import { isScalar, type JsonObject } from '../../json.ts';
 import { renameVariables } from '../rule-parts.ts';
 import { withDots, withoutRoot } from './paths.ts';
 
 export type FieldRule = Readonly<Record<string, unknown>>;
 
-/** Deeper objects are no conditions that people write. */
-const MAX_DEPTH = 4;
-
-/** What each field of an object has to be; undefined where a part of it says something else. */
-export function fieldRules(fields: object, root: string, depth = 0): readonly FieldRule[] | undefined {
-  const entries = Object.entries(fields);
-  if (entries.length === 0 || depth > MAX_DEPTH || entries.some(([name]) => name.startsWith('$')))
-    return undefined;
-  const rules = entries.map(([name, wanted]) => rulesOfField(`${root}${nameIn(root, name)}`, wanted, depth));
-  return rules.some((rule) => rule === undefined) ? undefined : rules.flatMap((rule) => rule ?? []);
-}
-
-const nameIn = (root: string, name: string): string => (root === 'headers.' ? name.toLowerCase() : name);
-
-function rulesOfField(path: string, wanted: unknown, depth: number): readonly FieldRule[] | undefined {
-  if (!isJsonObject(wanted)) {
-    const rule = Array.isArray(wanted) ? oneOf(path, wanted) : compare('eq', path, wanted);
-    return rule && [rule];
-  }
-  return fieldRules(wanted, `${path}.`, depth + 1);
-}
-
-/** Several rules as one. */
-export function joined(operator: 'and' | 'or', rules: readonly FieldRule[]): FieldRule | undefined {
-  return rules.length > 1 ? { [operator]: rules } : rules[0];
-}
-
 function oneOf(path: string, values: readonly unknown[]): FieldRule | undefined {
   if (values.length === 0 || !values.every(isScalar)) return undefined;
-  return values.length === 1 ? compare('eq', path, values[0]) : { in: [{ var: path }, values] };
+  return values.length === 1 ? { '===': [{ var: path }, values[0]] } : { in: [{ var: path }, values] };
 }
 
-/** The rule for a sign or a word of comparison; undefined where it is not known. */
-export const compare = (word: string, path: string, value: unknown): FieldRule | undefined =>
-  compareTo(spelling(word), { var: path }, value);
-
-/** The same of what a rule reads; the word is spelt in small letters. */
+/** The rule for a sign or a word of comparison, spelt in small letters, of what a rule reads; undefined where it is not known. */
 export function compareTo(name: string, read: object, value: unknown): FieldRule | undefined {
   if (/^(?:not(?!equal)|doesnot|nin$)/.test(name)) {
     const rule = compareTo(name.replace(/^(?:not|doesnot|n(?=in$))/, ''), read, value);

@@ -2,10 +2,9 @@
  * Operators of other languages that have no name here: what they ask for, in operators that there are. Where an operand
  * is missing or cannot be meant, the hint shows the form alone: such a rule has to be thought of, not written by itself.
  */
-import { didYouMean } from '../../document/document.ts';
 import { spelling } from '../../document/facts.ts';
 import { isJsonObject } from '../../json.ts';
-import { operationOf, OPERATORS, type Operation } from '../../mapping/facts.ts';
+import { operationOf, type Operation } from '../../mapping/facts.ts';
 import { printRule, type RuleHint, writing } from '../rule-parts.ts';
 import { compareTo, SIGNS } from './field-rules.ts';
 
@@ -73,12 +72,6 @@ const isList = (operand: unknown): boolean =>
 
 /** Synonyms whose operands go the other way round: what is searched stands first. */
 export const SWAPPED: ReadonlySet<string> = new Set(['contains', 'includes', 'has']);
-
-/** Whether a name is one of an operator, here or elsewhere, or nearly so. */
-export function isOperatorName(name: string): boolean {
-  if (OPERATORS.has(name) || name === 'log' || synonymOf(name) !== undefined) return true;
-  return operatorHint(name, []) !== undefined || didYouMean(name, OPERATORS.keys()) !== undefined;
-}
 
 /** What is read where no operand says it. */
 const EXAMPLE = { var: 'name' };

@@ -105,13 +105,6 @@ export function withoutRoot(path: string): string {
 export const withDots = (path: string): string =>
   path.replaceAll(/\.?\[["']?([\w-]+)["']?\]/g, '.$1').replace(/^\.(?=.)/, '');
 
-/** The roots of Tekton and n8n: `body.action` and `header.X-GitHub-Event`. */
-export function rootHere(path: string): string {
-  const header = /^headers?\.(.+)$/.exec(path)?.[1];
-  if (header !== undefined) return `headers.${header.toLowerCase()}`;
-  return path.replace(/^body\.(?=.)/, 'payload.');
-}
-
 /** A path as another tool writes it. A body may have a field of that name, so it is a warning. */
 function pathOfTool(path: string): EmptyPath | undefined {
   const inside = /^\{\{\s*([\w.$@-]+)\s*\}\}$/.exec(path)?.[1];

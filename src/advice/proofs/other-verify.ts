@@ -34,7 +34,7 @@ export function otherVerify(
   const isSame = own !== undefined && own.header === other?.header && !Object.hasOwn(SCHEMES, verify.scheme);
   // A name stands for what is signed, too: what does not sign that is another scheme.
   const isNamed = Object.hasOwn(SCHEMES, scheme) && scheme !== verify.scheme;
-  if (!isSame || (isNamed && own.signed !== other.signed && more.isProved === false))
+  if (!isSame || (isNamed && own.signed !== other.signed && !more.isProved))
     return { code: 'other-scheme', facts: { ...defined({ header: other?.header }), ...facts } };
   const [before, after] = [keysOf(generalProof(own)), keysOf(generalProof(other))];
   const write = Object.fromEntries(Object.entries(after).filter(([key, value]) => before[key] !== value));

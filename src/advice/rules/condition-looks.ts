@@ -1,6 +1,5 @@
 /** Rules of a condition that are right, and hardly meant: they never hold, always hold, or compare what cannot be equal. */
 import { emptyPath } from '../dialects/paths.ts';
-import { SECRET_HINT } from '../dialects/condition-texts.ts';
 import { say, quoted } from '../../finding.ts';
 import type { Path } from '../../document/document.ts';
 import { isJsonObject } from '../../json.ts';
@@ -17,7 +16,7 @@ import {
 import { type CompiledMapping } from '../../mapping/mapping.ts';
 import { look, replacing, type Found } from '../rule.ts';
 import { asksForEmpty, wholeRule } from '../rule-edits.ts';
-import { readsSecret } from '../rule-parts.ts';
+import { readsSecret, SECRET_HINT } from '../rule-parts.ts';
 import { checkAlternatives, checkConstants, checkItself } from './condition-constants.ts';
 import { suspectOperands } from './condition-operands.ts';
 import { isAsked, isInList } from './conditions.ts';

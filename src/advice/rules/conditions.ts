@@ -1,5 +1,4 @@
 /** Conditions that are none: operators and rules of other languages, and what was meant by them. */
-import { conditionOfTool } from '../dialects/condition-objects.ts';
 import {
   isJoiningWord,
   joinedByWord,
@@ -8,7 +7,6 @@ import {
   SWAPPED,
   synonymOf,
 } from '../dialects/operators.ts';
-import { ruleOfText, SECRET_HINT } from '../dialects/condition-texts.ts';
 import { didYouMean, replaceWithin } from '../../document/document.ts';
 import { quoted, say, type Finding } from '../../finding.ts';
 import { isJsonText } from '../../json.ts';
@@ -23,7 +21,7 @@ import {
 } from '../../mapping/facts.ts';
 import { hint, remedy, rule, type Fix, type Rule } from '../rule.ts';
 import { asksForEmpty, isRenamedSwap, wholeRule } from '../rule-edits.ts';
-import { readsSecret, severalRule, writing, type RuleHint } from '../rule-parts.ts';
+import { readsSecret, SECRET_HINT, severalRule, writing, type RuleHint } from '../rule-parts.ts';
 
 type WrongRule = 'CONDITION_ARITY' | 'CONDITION_NOT_ONE_OPERATOR' | 'CONDITION_UNKNOWN_OPERATOR';
 
@@ -81,9 +79,6 @@ function ruleRule<Code extends WrongRule>(
   });
 }
 
-const ofAnotherTool = (_operation: Operation, { rule: written, path }: RuleFacts): RuleHint | undefined =>
-  isAsked(path) ? conditionOfTool(written, isInList(path)) : undefined;
-
 const asWhole = ({ rule: text }: RuleHint, _finding: Finding, { located, path }: RuleFacts) =>
   wholeRule(located.place(path), text);
 
@@ -120,7 +115,12 @@ function pathAsList({ operator, operands }: Operation): RuleHint | undefined {
 function joined(_operation: Operation, { rule: written }: RuleFacts): RuleHint {
   const rules = Object.entries(written).map(([operator, operands]) => ({ [operator]: operands }));
   const list = JSON.stringify(rules);
-  if (rules.length === 0) return writing('{"operator": [operands]}');
+  const field = Object.keys(written).find((key) => !OPERATORS.has(key));
+  if (field !== undefined)
+    return {
+      hint: `say of each field what it has to be, as {"===": [{"var": ${JSON.stringify(field)}}, …]} does, and join them with "and"`,
+    };
+  if (rules.length === 0) return { hint: 'give it one operator with its operands' };
   return {
     hint:
       list.length > 160
@@ -190,10 +190,6 @@ export const CONDITIONS = [
     const json = text.trim();
     return inPlaceOfText(facts, json, `write it without quotes, as it is a rule: ${json}`);
   }),
-  ofText('expression', (facts) => {
-    const rule = ruleOfText(textOf(facts) ?? '');
-    return rule === undefined ? undefined : inPlaceOfText(facts, rule, `write ${rule}`);
-  }),
   hint('CONDITION_NOT_A_RULE', ['list-of-rules', 'certain'], ({ located }) =>
     Array.isArray(located.value)
       ? 'join several rules with {"and": [...]}, or with "or" where one of them is enough'
@@ -205,9 +201,7 @@ export const CONDITIONS = [
     () =>
       'write an object whose key is the operator, as a condition is JsonLogic, e.g. {"in": [{"var": "level"}, ["error", "fatal"]]}; && is "and", || is "or"',
   ),
-  ruleRule('CONDITION_NOT_ONE_OPERATOR', 'condition-of-another-tool', { find: ofAnotherTool }),
   ruleRule('CONDITION_NOT_ONE_OPERATOR', 'several-operators', { confidence: 'likely', find: joined }),
-  ruleRule('CONDITION_UNKNOWN_OPERATOR', 'condition-of-another-tool', { find: ofAnotherTool, fix: asWhole }),
   ruleRule('CONDITION_UNKNOWN_OPERATOR', 'operands-the-other-way-round', {
     find: ({ operator, operands }) =>
       SWAPPED.has(operator)

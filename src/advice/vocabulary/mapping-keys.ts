@@ -1,9 +1,5 @@
-import { printRule } from '../rule-parts.ts';
 import { AGAIN, alike, below, calledHere, type KeyAdvice, type SchemaAdvice } from '../schema-hints.ts';
 import { isJsonObject } from '../../json.ts';
-import { ruleOfText } from '../dialects/condition-texts.ts';
-import { ruleOfOthers } from '../dialects/condition-objects.ts';
-import { hintForFields } from './wanted-fields.ts';
 import { valueOfMapping } from './mapping-values.ts';
 
 /**
@@ -12,7 +8,6 @@ import { valueOfMapping } from './mapping-values.ts';
  * like) none is listed: the hint on an unknown key names all keys that they have.
  */
 const condition: KeyAdvice = {
-  hintFor: conditionHint,
   hint: 'write it as match.when, in JsonLogic: match: {path: name, when: {"===": [{"var": "action"}, "opened"]}}',
 };
 const event: KeyAdvice = {
@@ -29,25 +24,12 @@ const secrets: KeyAdvice = {
   means: 'secrets',
 };
 const header: KeyAdvice = {
-  hint: 'read headers by when: {"===": [{"var": "headers.x-name"}, "value"]}',
-  hintFor: hintForFields('headers.'),
+  hint: 'read headers by when: {"===": [{"var": "headers.x-name"}, "value"]}, and let verify judge the one that proves who sends',
 };
 const field: KeyAdvice = {
   hint: 'read fields of the body by when: {"===": [{"var": "field"}, "value"]}',
-  hintFor: hintForFields('payload.'),
 };
 const place: KeyAdvice = { hint: 'write channel and to: they say where the reply of the agent goes' };
-
-/** Where a condition belongs that is a text, or an object of another tool, in JsonLogic; beside one that is there, too. */
-function conditionHint(value: unknown, beside: unknown): string | undefined {
-  const rule = typeof value === 'string' ? ruleOfText(value) : ruleOfOthers(value);
-  if (rule === undefined || !isJsonObject(beside)) return undefined;
-  const { match } = beside;
-  const when = isJsonObject(match) ? match['when'] : undefined;
-  return isJsonObject(when)
-    ? `join it with the condition in match: when: {"and": [${printRule(when)}, ${rule}]}`
-    : `write in match, in JsonLogic: when: ${rule}`;
-}
 
 /** Operators that begin a condition; one beside `when`, or where `when` is missing, was most likely not indented. */
 const BEGIN = 'and or ! !! == === != !== > >= < <= in some all none'.split(' ');
@@ -128,7 +110,6 @@ const WORDS: Readonly<Record<string, KeyAdvice>> = {
     ...alike('header headers', header),
     query: {
       hint: 'read the query by when: {"===": [{"var": "query.name"}, "value"]}',
-      hintFor: hintForFields('query.'),
     },
     ...alike('condition conditions filter if where', calledHere('when')),
     name: calledHere('path'),

@@ -37,7 +37,7 @@ export function compileCondition(located: LocatedValue): {
 }
 
 /** What has a secret's name, compared with a text: `headers["x-gitlab-token"] == "…"`. It is not repeated. */
-export const comparesSecret = (text: string): boolean =>
+const comparesSecret = (text: string): boolean =>
   /(?:token|secret|password|passwd|api[-_]?key|authorization)["'\])]*\s*(?:[!=]==?|=|is\b|in\b|contains\b)/i.test(
     text,
   );
