@@ -180,12 +180,14 @@ class Site {
       res.destroy();
       return;
     }
-    if (error instanceof ZodError || error instanceof SyntaxError)
-      return sendText(res, 400, 'the page asked for something unknown');
+    if (error instanceof ZodError)
+      return sendText(res, 400, `the page asked for something unknown: ${issueOf(error)}`);
+    if (error instanceof SyntaxError) return sendText(res, 400, 'the page asked for something unknown');
     if (error instanceof BodyTooLarge) return sendText(res, 413, 'the text is too large');
     const message = error instanceof Error ? error.message : 'the console could not answer';
     const { status, retryAfterSeconds = 1 } = toHookError(error);
     if (status === 503) return sendText(res, status, message, ['retry-after', String(retryAfterSeconds)]);
+    if (status === 400) return sendText(res, status, message);
     this.#context.deps.log.error(
       { fault: error instanceof Error ? error.name : typeof error },
       'the console could not answer',
@@ -284,6 +286,13 @@ class Site {
     if (close === undefined) res.end('event: full\ndata: {}\n\n');
     else res.once('close', close);
   }
+}
+
+/** Place and what is expected there; never what came. */
+function issueOf({ issues: [first] }: Pick<ZodError, 'issues'>): string {
+  // Of several forms the first, which says more than that none fits.
+  const issue = first?.code === 'invalid_union' ? (first.errors[0]?.[0] ?? first) : first;
+  return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`;
 }
 
 function visitorOf({ method = 'GET', headers, socket }: ListenerRequest): Visitor {

@@ -15,16 +15,18 @@ import type { PlannedChange, Replayed } from './protocol.ts';
 import { planReplay, replay } from './replay.ts';
 import type { Asked, Route, RouteContext } from './routes.ts';
 
+/** As they were given out: no store has another one. */
+const id = z.string().regex(/^[!-~]{1,100}$/, 'an id is 1 to 100 visible ASCII characters');
 const name = z.string().min(1).max(200).exactOptional();
-const Ids = z.strictObject({ ids: z.array(z.string().max(100)).min(1).max(1_000) });
+const Ids = z.strictObject({ ids: z.array(id).min(1).max(1_000) });
 /** As many as a page has in its list. */
-const Listing = z.strictObject({ ids: z.array(z.string().max(100)).min(1).max(10_000) });
+const Listing = z.strictObject({ ids: z.array(id).min(1).max(10_000) });
 /** A list as its filters have it, as it was when its plan was made. */
 const Listed = z.strictObject({
   of: z.enum(['runs', 'outbox']),
   state: name,
   mapping: name,
-  until: z.number().exactOptional(),
+  until: z.int().nonnegative().exactOptional(),
 });
 const Chosen = z.union([Ids, Listed]);
 /** Without a mapping and a runner: all runs. */

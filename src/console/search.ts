@@ -2,6 +2,7 @@
  * Search over what is kept, by its text, the id of a run or a session key. The texts are read in parts that hold this
  * thread for about a millisecond each; one call goes through some of them and says where the next goes on.
  */
+import * as z from 'zod';
 import { readKeptRequest } from '../hook/hook.ts';
 import { findStoredRequest } from '../storage/facts.ts';
 import type { KeptRequest, Storage } from '../storage/storage.ts';
@@ -20,13 +21,16 @@ const MAX_RUNS = 200;
 const MAX_AMONG = 5_000;
 const MAX_TEXT = 200;
 
+/** Where the page before ended, as its answer said it. */
+const Page = z.object({ cursor: z.coerce.number().int().nonnegative() });
+
 export async function search(
   { deps }: RouteContext,
   { query, who, signal }: Asked,
 ): Promise<FoundPart | undefined> {
   const text = (query.get('text') ?? '').trim().slice(0, MAX_TEXT);
   const [from = '', to = ''] = (query.get('time') ?? '').split('/');
-  const cursor = Number(query.get('cursor') ?? '');
+  const { cursor } = Page.parse({ cursor: query.get('cursor') ?? 0 });
   const { storage } = deps;
   if (text === '') return { rows: [], looked: 0 };
   const byName = cursor > 0 ? [] : await findByName(storage, text, who.role === 'view');

@@ -22,6 +22,8 @@ export type StorageErrorCode =
   | 'unfinished_copy'
   /** A file that would be overwritten. */
   | 'exists'
+  /** What was asked holds a value that the database cannot read: to ask again does not help. */
+  | 'unreadable'
   /** Used after close. */
   | 'closed'
   | 'failed';

@@ -211,6 +211,22 @@ console:
       expect(await find('view', { text: hidden })).toEqual([]);
   });
 
+  test('what no store can have is refused alike whatever the store, with its place', async () => {
+    for (const cursor of ['1e300', '1e19', '-1', '1.5', 'a', '%00']) {
+      const { status, text } = await as('inspect', `/api/search?text=a&cursor=${cursor}`);
+      expect({ status, text }).toEqual({ status: 400, text: expect.stringMatching(/unknown: cursor: \w/) });
+    }
+    for (const id of ['a\u0000b', '\ud800', '', 'a b', 'x'.repeat(101)]) {
+      for (const path of ['/api/retry', '/api/drop', '/api/cancel', '/api/approve', '/api/replay']) {
+        const { status, text } = await as('operate', path, { ids: [id] });
+        expect({ status, text }).toEqual({
+          status: 400,
+          text: expect.stringMatching(/unknown: ids\.0: an id is/),
+        });
+      }
+    }
+  });
+
   test('only operate changes anything, and each change says who made it, what, and from where', async () => {
     for (const role of ['view', 'inspect'])
       for (const path of ['/api/retry', '/api/drop', '/api/cancel', '/api/pause', '/api/resume'])

@@ -40,6 +40,7 @@ const WAITS_FOR_OPERATOR: ReadonlySet<StorageErrorCode> = new Set(['disk_full', 
 
 /** What a sender is told when its request could not be stored; the reason is for the log. */
 export function unavailable(cause: StorageError): HookError {
+  if (cause.code === 'unreadable') return new HookError('invalid_field', cause.message);
   return new HookError('storage_unavailable', 'the store cannot take requests at the moment', {
     retryAfterSeconds: WAITS_FOR_OPERATOR.has(cause.code) ? 30 : 2,
     cause,

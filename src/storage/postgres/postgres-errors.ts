@@ -62,6 +62,15 @@ const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
       ({ message }) => `the database has no resources left (${message}); raise its limits or try again`,
     ],
   ],
+  // The message holds the value.
+  [
+    '22',
+    [
+      'unreadable',
+      ({ code }) =>
+        `the database cannot read a value (${code}): it holds a NUL or half of a surrogate pair, or is a number beyond the range; leave it out`,
+    ],
+  ],
   ['28', REFUSED],
   ['3D', REFUSED],
   ['25', ['read_only', ({ message }) => `the database takes no writes (${message}); connect to its primary`]],
