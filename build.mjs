@@ -3,19 +3,30 @@
  * bundled into `dist/parts`, as a start that looks up and reads every module one by one spends a third of its time on it.
  * A bundled module still sees the place it would have had by itself as its `import.meta.url`. Packages that every start
  * loads are bundled, too, with their licences in one file; all others are dependencies. Declarations are kept as far as
- * the public API reaches them. With a folder's name, as tests give it, only the program is built, there.
+ * the public API reaches them. With a folder's name, as tests give it, only the program is built, there; with
+ * `--if-changed` nothing is done where `dist/` was built from the same files.
  */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { writePage } from './build-page.mjs';
+import { sourceState } from './build-state.ts';
 import { buildProgram } from './src/sandbox/host/worker-program.ts';
 import { shippedSenders } from './src/senders/senders.ts';
 
 const ROOT = import.meta.dirname;
 const SOURCE = join(ROOT, 'src');
-const [, , FOLDER = 'dist'] = process.argv;
+const [FOLDER = 'dist'] = process.argv.slice(2).filter((each) => !each.startsWith('--'));
 const DIST = join(ROOT, FOLDER);
 
 /** What is started, imported or given to a thread by its place; as paths below `src`, without ending. */
@@ -44,6 +55,17 @@ const BUNDLED_DEPENDENCIES = ['zod'];
 /** Of packages in CommonJS: what they require of Node. */
 const REQUIRE =
   "import { createRequire as createRequireHere } from 'node:module'; const require = createRequireHere(import.meta.url);";
+
+/** The commit of this checkout; undefined outside one, where only a packed tree is built. */
+function findCommit() {
+  try {
+    const git = { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] };
+    return execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], git).trim();
+  } catch {
+    return undefined;
+  }
+}
+const COMMIT = existsSync(join(ROOT, '.git')) ? findCommit() : undefined;
 
 /** Gives every module the URL that it would have as a file of its own. */
 const ownPlaces = {
@@ -86,6 +108,7 @@ async function bundle() {
     // What fails is printed with its line.
     lineLimit: 200,
     legalComments: 'none',
+    define: COMMIT === undefined ? {} : { BUILT_COMMIT: JSON.stringify(COMMIT) },
     plugins: [ownPlaces],
     metafile: true,
     absWorkingDir: ROOT,
@@ -154,14 +177,27 @@ function writePackedCases() {
   }
 }
 
+// `npx sluice` in a checkout has npm prepare it each first time: that costs nothing where this build is what it would make.
+const STATE = join(ROOT, 'node_modules/.cache/built-from');
+const state = `${sourceState()} ${COMMIT ?? ''}`;
+const isBuilt =
+  existsSync(join(DIST, 'main.js')) && existsSync(STATE) && readFileSync(STATE, 'utf8') === state;
+if (process.argv.includes('--if-changed') && isBuilt) process.exit();
+
 rmSync(DIST, { recursive: true, force: true });
 if (FOLDER === 'dist') writePackedCases();
 if (FOLDER === 'dist') writeDeclarations();
 const files = await bundle();
 mkdirSync(join(DIST, 'sandbox/worker'), { recursive: true });
+// Types of transforms, where no declarations were written.
+if (FOLDER !== 'dist') copyFileSync(join(SOURCE, 'sandbox/author.ts'), join(DIST, 'sandbox/author.ts'));
 writeFileSync(join(DIST, 'sandbox/worker/worker-program.txt'), (await buildProgram()).text);
 mkdirSync(join(DIST, 'senders'), { recursive: true });
 writeFileSync(join(DIST, 'senders/senders.json'), JSON.stringify(shippedSenders()));
 files.push(...(await writePage(join(DIST, 'console/page'))));
 writeFileSync(join(DIST, 'LICENCES.txt'), licencesOf(files));
 chmodSync(join(DIST, 'main.js'), 0o755);
+if (FOLDER === 'dist') {
+  mkdirSync(dirname(STATE), { recursive: true });
+  writeFileSync(STATE, state);
+}

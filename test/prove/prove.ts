@@ -15,13 +15,17 @@ const README = join(ROOT, 'README.md');
 const BEGIN = '<!-- proof: written by `npm run prove -- --write` -->';
 const END = '<!-- end of proof -->';
 const KILLS = 8;
-/** A run beyond it has failed: the claim is that it takes no longer. */
+/** What is not tried by then is not tried: a slow machine disproves nothing. */
 const MAX_MS = 90_000;
+
+const NOT_TRIED = `not tried: took longer than ${MAX_MS / 1000} s here`;
+const begun = performance.now();
 
 interface Proof {
   readonly claim: string;
   readonly tried: string;
-  readonly held: boolean;
+  /** Tests that failed, or what else was wrong. */
+  readonly failed: readonly string[];
 }
 
 /** Claims that tests hold: what is counted as one try, and where it is tried. */
@@ -71,45 +75,48 @@ async function proveKills(): Promise<Proof> {
   return {
     claim: 'Accepted work survives: nothing is lost, doubled or half done',
     tried: `${KILLS} kills (SIGKILL) under load, ${answered} requests answered, ${sendings} sendings`,
-    held: wrong.length === 0 && answered > 0,
+    failed: answered > 0 ? wrong.map(String) : ['no request was answered'],
   };
 }
 
 interface FileResult {
-  readonly name: string;
-  readonly assertionResults: readonly { readonly status: string }[];
+  readonly message?: string;
+  readonly assertionResults: readonly { readonly status: string; readonly fullName: string }[];
 }
 
-/** Runs the test files in one go; their results tell the claims apart. */
-async function proveByTests(): Promise<readonly Proof[]> {
+/** Runs the test files of a claim. */
+async function proveByTests({ claim, files, tries }: (typeof CLAIMS)[number]): Promise<Proof> {
   const output = join(tmpdir(), `sluice-prove-${process.pid}.json`);
-  const files = CLAIMS.flatMap(({ files: own }) => [...own]);
   const args = ['run', '-c', 'test/vitest.config.ts', '--reporter=json', `--outputFile=${output}`, ...files];
   const vitest = join(ROOT, 'node_modules/vitest/vitest.mjs');
   const child = spawn(process.execPath, [vitest, ...args], { cwd: ROOT, stdio: 'ignore' });
-  const timer = setTimeout(() => child.kill('SIGKILL'), MAX_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), begun + MAX_MS - performance.now());
   await new Promise<void>((resolve) => child.once('exit', () => resolve()));
   clearTimeout(timer);
-  const text = await readFile(output, 'utf8').catch(() => '{"testResults":[]}');
+  const text = await readFile(output, 'utf8').catch(() => undefined);
   await rm(output, { force: true });
-  const { testResults } = JSON.parse(text) as { readonly testResults: readonly FileResult[] };
-  return CLAIMS.map(({ claim, files: own, tries }) => {
-    const results = testResults.filter(({ name }) => own.some((file) => name.endsWith(file)));
-    const tests = results.flatMap(({ assertionResults }) => assertionResults);
-    return {
-      claim,
-      tried: tries(tests.length),
-      // A file that did not run proves nothing.
-      held:
-        results.length === own.length && tests.length > 0 && tests.every(({ status }) => status === 'passed'),
-    };
-  });
+  if (text === undefined && child.signalCode === 'SIGKILL') return { claim, tried: NOT_TRIED, failed: [] };
+  const { testResults } = JSON.parse(text ?? '{"testResults":[]}') as {
+    readonly testResults: readonly FileResult[];
+  };
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const failed = tests.filter(({ status }) => status !== 'passed').map(({ fullName }) => fullName);
+  // A file that did not run proves nothing.
+  const isWhole = testResults.length === files.length && tests.length > 0;
+  return {
+    claim,
+    tried: tries(tests.length),
+    failed: isWhole || failed.length > 0 ? failed : ['not all of its test files ran'],
+  };
 }
 
+const resultOf = ({ tried, failed }: Proof): string => {
+  if (tried === NOT_TRIED) return 'not tried';
+  return failed.length === 0 ? 'held' : `**failed**: ${failed.join('; ').replaceAll('|', String.raw`\|`)}`;
+};
+
 function tableOf(proofs: readonly Proof[], tookMs: number): string {
-  const rows = proofs.map(
-    ({ claim, tried, held }) => `| ${claim} | ${tried} | ${held ? 'held' : '**failed**'} |`,
-  );
+  const rows = proofs.map((proof) => `| ${proof.claim} | ${proof.tried} | ${resultOf(proof)} |`);
   const when = new Date().toISOString().slice(0, 10);
   const head = `${when}, Node ${process.versions.node}, ${availableParallelism()} cores, ${Math.round(tookMs / 1000)} s in all:`;
   return `${head}\n\n| claim | tried | result |\n| --- | --- | --- |\n${rows.join('\n')}`;
@@ -127,14 +134,17 @@ async function writeReadme(table: string): Promise<void> {
   await writeFile(README, await pretty(next));
 }
 
-const begun = performance.now();
 process.stderr.write(`${KILLS} kills under load\n`);
-const kills = await proveKills();
-process.stderr.write('hostile modules, big numbers, forged proofs, spoofed markers\n');
-const proofs = [kills, ...(await proveByTests())];
-const tookMs = performance.now() - begun;
-const table = await pretty(tableOf(proofs, tookMs));
+const proofs = [await proveKills()];
+for (const each of CLAIMS) {
+  process.stderr.write(`${each.claim}\n`);
+  const hasTime = performance.now() - begun < MAX_MS;
+  proofs.push(hasTime ? await proveByTests(each) : { claim: each.claim, tried: NOT_TRIED, failed: [] });
+}
+const table = await pretty(tableOf(proofs, performance.now() - begun));
 process.stdout.write(table);
-if (process.argv.includes('--write')) await writeReadme(table);
-if (tookMs > MAX_MS) process.stderr.write(`it took longer than ${MAX_MS / 1000} s\n`);
-process.exitCode = proofs.every(({ held }) => held) && tookMs <= MAX_MS ? 0 : 1;
+const untried = proofs.filter(({ tried }) => tried === NOT_TRIED);
+if (process.argv.includes('--write') && untried.length === 0) await writeReadme(table);
+else if (process.argv.includes('--write'))
+  process.stderr.write('README.md stays as it is: not every claim was tried\n');
+process.exitCode = proofs.every(({ failed }) => failed.length === 0) && untried.length === 0 ? 0 : 1;

@@ -1,6 +1,6 @@
 /** What `npm pack` puts into the package, as npm itself lists it. */
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { fileOf, shippedSenders } from '../../src/senders/senders.ts';
@@ -28,6 +28,18 @@ test('of the tests, the package carries the golden cases that commands use, and 
     [...new Set([...named, ...DEMO])].toSorted(),
   );
   expect(carried.filter((path) => !/\.request\.yaml$|\/payloads\//.test(path))).toEqual([]);
+}, 90_000);
+
+test('what npm prepares again is not built again where nothing has changed', () => {
+  const prepare = () =>
+    execFileSync(process.execPath, ['build.mjs', '--if-changed'], { cwd: ROOT, stdio: 'pipe' });
+  const built = () => statSync(resolve(ROOT, 'dist/main.js')).ino;
+  if (!existsSync(resolve(ROOT, 'dist/main.js'))) prepare();
+  // A source that a test beside this one has changed since is built; the second time nothing is.
+  prepare();
+  const before = built();
+  prepare();
+  expect(built()).toBe(before);
 }, 90_000);
 
 const DEMO = ['github/push', 'alertmanager/firing', 'mail/batch'].map(

@@ -1,12 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync, globSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Reporter, TestSpecification } from 'vitest/node';
+import { sourceState } from '../../build-state.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** What the program is built from. */
-const INPUTS = ['src/**/*.{ts,tsx,css,html}', 'build*.mjs', 'package-lock.json'];
 const PREFIX = '.built-';
 /** A run of so many files gains more from built threads than the build costs. */
 const MANY = 40;
@@ -36,12 +34,7 @@ export function builtMain(): string {
 
 /** Below the root, as `dist` is: the program finds its schemas and mappings beside it. */
 function builtFolder(): string {
-  const state = createHash('sha256');
-  for (const file of globSync(INPUTS, { cwd: ROOT }).toSorted()) {
-    const { mtimeMs, size } = statSync(join(ROOT, file));
-    state.update(`${file} ${mtimeMs} ${size}\n`);
-  }
-  const folder = `${PREFIX}${state.digest('hex').slice(0, 12)}`;
+  const folder = `${PREFIX}${sourceState().slice(0, 12)}`;
   if (existsSync(join(ROOT, folder))) return folder;
   removeOld();
   const made = `${folder}-${process.pid}`;
