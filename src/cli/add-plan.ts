@@ -1,14 +1,11 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { basename, dirname, join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, dirname, join } from 'node:path';
 import { writtenKey } from '../advice/proof-headers.ts';
 import { fileOf, type Sender } from '../senders/senders.ts';
 import { signsUrl, type VerifySettings } from '../verify/verify.ts';
+import { withSchemaLine } from './own-package.ts';
 import { CliError } from './terminal.ts';
-
-/** Files of this package: the same from source and from `dist/`. */
-const PACKAGE = fileURLToPath(new URL('../../', import.meta.url));
 
 /** A file that is to be written, unless it exists. */
 export interface PlannedFile {
@@ -38,7 +35,7 @@ export async function planSender(
   const shipped = await readFile(fileOf(sender, sender.mapping ?? ''), 'utf8');
   const proof = proofOf(name, sender);
   const challenge = /^  challenge:/m.test(shipped) ? [] : challengeOf(name, sender);
-  const proven = insertKeys(withSchema(shipped, places), undefined, [
+  const proven = insertKeys(withSchemaLine(shipped, places.mappings), undefined, [
     '# Only who knows the secret is let in; it stands in place of the hook token.',
     `verify: ${proof}`,
     ...challenge,
@@ -128,15 +125,9 @@ function insertKeys(text: string, id: string | undefined, keys: readonly string[
   return `${text.slice(0, end)}${keys.map((key) => `  ${key}\n`).join('')}${text.slice(end)}`;
 }
 
-/** The comment for editors, with the way from the new file to the schema. */
-export function withSchema(text: string, { mappings }: Pick<Places, 'mappings'>): string {
-  const schema = relative(mappings, join(PACKAGE, 'schemas', 'mapping.schema.json'));
-  return text.replace(/\$schema=\S+/, `$schema=${schema}`);
-}
-
 async function planCase(name: string, source: string, { cases }: Places): Promise<readonly PlannedFile[]> {
   const target = join(cases, name, basename(source));
-  const text = await readFile(source, 'utf8');
+  const text = withSchemaLine(await readFile(source, 'utf8'), dirname(target));
   const bodyFile = /^bodyFile: (\S+)$/m.exec(text)?.[1];
   if (bodyFile === undefined) return [{ path: target, text }];
   const near = `payloads/${basename(bodyFile)}`;

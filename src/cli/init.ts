@@ -1,9 +1,10 @@
-import { existsSync, globSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DEFAULT_CONFIG_FILES } from '../config/config.ts';
 import type { Cli } from './command-line.ts';
+import { findOwnPackage, withSchemaLine } from './own-package.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
 const ECHO = `  # Answers with what the agent would have read. Put your agent here, for example:
@@ -13,11 +14,11 @@ const ECHO = `  # Answers with what the agent would have read. Put your agent he
 /** What a new folder gets: a configuration, one mapping and one golden case of it. */
 const FILES: readonly {
   readonly name: string;
-  readonly text: (schemas: string, agent?: string) => string;
+  readonly text: (agent?: string) => string;
 }[] = [
   {
     name: 'sluice.yaml',
-    text: (schemas, agent) => `# yaml-language-server: $schema=${schemas}/sluice.schema.json
+    text: (agent) => `# yaml-language-server: $schema=sluice.schema.json
 hooks:
   enabled: true
   # sluice serve wants a token; sluice dev makes one of its own where none is set.
@@ -35,7 +36,7 @@ ${agent === undefined ? ECHO : `  # Works in a folder of its own; "sluice runner
   },
   {
     name: 'mappings/hello.yaml',
-    text: (schemas) => `# yaml-language-server: $schema=${schemas}/mapping.schema.json
+    text: () => `# yaml-language-server: $schema=mapping.schema.json
 - id: hello
   match:
     path: hello
@@ -47,7 +48,7 @@ ${agent === undefined ? ECHO : `  # Works in a folder of its own; "sluice runner
   },
   {
     name: 'test/golden/hello/ada.request.yaml',
-    text: (schemas) => `# yaml-language-server: $schema=${schemas}/request.schema.json
+    text: () => `# yaml-language-server: $schema=request.schema.json
 path: hello
 body: { name: Ada, text: Good morning }
 `,
@@ -65,11 +66,16 @@ export type HelloPayload = {
   },
 ];
 
-/** Rules for editors and \`tsc\` in a folder of transforms, as \`sluice check\` has them; \`sluice\` need not be installed there. */
-export function transformRules(folder: string): string {
-  const [types = ''] = ['../sandbox/author.d.ts', '../sandbox/author.ts']
-    .map((name) => fileURLToPath(new URL(name, import.meta.url)))
-    .filter((file) => existsSync(file));
+const AUTHOR_TYPES = ['../sandbox/author.d.ts', '../sandbox/author.ts']
+  .map((name) => fileURLToPath(new URL(name, import.meta.url)))
+  .find((file) => existsSync(file));
+
+/**
+ * Rules for editors and `tsc` in a folder of transforms, as `sluice check` has them. Where the project has no `sluice` of its
+ * own, its types are written beside them: a path to this installation would be wrong on every other machine.
+ */
+export function transformRules(folder: string): readonly { readonly path: string; readonly text: string }[] {
+  const isOwn = findOwnPackage(folder) !== undefined || AUTHOR_TYPES === undefined;
   const compilerOptions = {
     target: 'es2024',
     module: 'esnext',
@@ -81,9 +87,12 @@ export function transformRules(folder: string): string {
     noImplicitAny: false,
     skipLibCheck: true,
     types: [],
-    paths: { sluice: [relative(folder, types).replaceAll('\\', '/')] },
+    ...(isOwn ? {} : { paths: { sluice: ['./sluice.types.ts'] } }),
   };
-  return `${JSON.stringify({ compilerOptions }, null, 2)}\n`;
+  return [
+    { path: join(folder, 'tsconfig.json'), text: `${JSON.stringify({ compilerOptions }, null, 2)}\n` },
+    ...(isOwn ? [] : [{ path: join(folder, 'sluice.types.ts'), text: readFileSync(AUTHOR_TYPES, 'utf8') }]),
+  ];
 }
 
 /** Options of `init`. */
@@ -97,14 +106,14 @@ export interface InitFlags {
 /** Writes a first configuration, mapping and golden case into a folder; what exists is never overwritten. */
 export async function init(cli: Cli, folder = '.', { agent, skill }: InitFlags = {}): Promise<void> {
   const root = resolve(cli.terminal.cwd, folder);
-  const schemas = fileURLToPath(new URL('../../schemas', import.meta.url));
   const isSetUp = skill === true && DEFAULT_CONFIG_FILES.some((name) => existsSync(join(root, name)));
   for (const { name, text } of isSetUp ? [] : FILES) {
     const file = join(root, name);
-    await writeNew(cli.terminal, file, text(relative(dirname(file), schemas), agent));
+    await writeNew(cli.terminal, file, withSchemaLine(text(agent), dirname(file)));
   }
   const transforms = join(root, 'transforms');
-  if (!isSetUp) await writeNew(cli.terminal, join(transforms, 'tsconfig.json'), transformRules(transforms));
+  for (const { path, text } of isSetUp ? [] : transformRules(transforms))
+    await writeNew(cli.terminal, path, text);
   if (skill === true) await writeSkill(cli, root, agent);
   if (!isSetUp)
     cli.terminal.err(`next: "sluice test" writes what the golden case becomes, "sluice dev" serves it

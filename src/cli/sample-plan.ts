@@ -9,10 +9,11 @@ import { sampleOf } from '../golden/golden.ts';
 import { createHookRequest } from '../hook/hook.ts';
 import { fileOf, findSender, type Sender } from '../senders/senders.ts';
 import { withoutText } from './recorder.ts';
-import { challengeOf, FIRST_LIMITS, proofOf, withSchema, type Places, type PlannedFile } from './add-plan.ts';
+import { challengeOf, FIRST_LIMITS, proofOf, type Places, type PlannedFile } from './add-plan.ts';
 import type { Asker } from './mail-asker.ts';
 import { readDeliveries } from './request-file.ts';
 import { type EventId, idOf, kindOf, type KindField, type Sample } from './sample-facts.ts';
+import { withSchemaLine } from './own-package.ts';
 import { fieldInTemplate, messageLines } from './sample-text.ts';
 import { CliError, type Terminal } from './terminal.ts';
 
@@ -160,7 +161,7 @@ function planFrom(name: string, { samples, sender, places, secrets, isGuess = fa
     ],
     firstCase: `${name}/sample`,
     files: [
-      { path: join(places.mappings, `${name}.yaml`), text: `${withSchema(text, places)}\n` },
+      { path: join(places.mappings, `${name}.yaml`), text: `${withSchemaLine(text, places.mappings)}\n` },
       { path: join(places.cases, name, 'sample.request.yaml'), text: caseText(written) },
     ],
   };
@@ -182,7 +183,7 @@ function caseText(written: readonly { readonly content: JsonObject }[]): string 
 }
 
 const MAPPING_HEAD = [
-  '# yaml-language-server: $schema=../schemas/mapping.schema.json',
+  '# yaml-language-server: $schema=mapping.schema.json',
   '#',
   '# Made from payloads by "sluice add". Take out what you do not need, and say in "instructions" what the agent should',
   '# do. "sluice explain" shows what the samples become.',

@@ -62,7 +62,7 @@ export async function writeTypes(
   const kinds = kindsOfPath(table, hookName, samples);
   const files = [
     { path: join(dir, `${hookName}.types.ts`), text: payloadTypes(hookName, kinds) },
-    { path: join(dir, 'tsconfig.json'), text: transformRules(dir) },
+    ...transformRules(dir),
   ].filter(({ path }) => kinds.length > 0 && !existsSync(path));
   const [written] = await writeFiles(terminal, files);
   if (written !== undefined)

@@ -47,6 +47,26 @@ test('a transform gets the type of the payload, and a path that no sample has is
   expect(tsc()).toContain("transforms/hello.ts(4,83): error TS2339: Property 'txet' does not exist");
 });
 
+test('a path to this installation is written nowhere, and the package of a project is named where there is one', async () => {
+  await cli(['init', 'alone'], { cwd: folder });
+  await mkdir(join(folder, 'own/node_modules/sluice'), { recursive: true });
+  await cli(['init', 'own'], { cwd: folder });
+  const texts = async (place: string): Promise<string> => {
+    const files = globSync('**/*.{yaml,json}', { cwd: join(folder, place) }).toSorted();
+    return (await Promise.all(files.map((file) => readFile(join(folder, place, file), 'utf8')))).join('\n');
+  };
+  const alone = await texts('alone');
+  expect(alone).not.toMatch(/\.\.\/|schema\.json/);
+  expect(alone).toContain('"./sluice.types.ts"');
+  const own = await texts('own');
+  expect([...own.matchAll(/\$schema=(\S+)/g)].map(([, path]) => path)).toEqual([
+    '../node_modules/sluice/schemas/mapping.schema.json',
+    'node_modules/sluice/schemas/sluice.schema.json',
+    '../../../node_modules/sluice/schemas/request.schema.json',
+  ]);
+  expect(own).not.toContain('sluice.types.ts');
+});
+
 test('init overwrites nothing', async () => {
   await cli(['init'], { cwd: folder });
   expect(await cli(['init'], { cwd: folder })).toMatchObject({ exitCode: 1 });

@@ -1,0 +1,22 @@
+import { existsSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/**
+ * The package in the project that a folder belongs to, as a path from the folder; undefined where it has none. A file that
+ * others get names nothing else of Sluice: where this installation stands is right on this machine alone.
+ */
+export function findOwnPackage(folder: string): string | undefined {
+  for (let place = folder; ; place = dirname(place)) {
+    const own = join(place, 'node_modules/sluice');
+    if (existsSync(own)) return relative(folder, own).replaceAll('\\', '/');
+    if (existsSync(join(place, '.git')) || dirname(place) === place) return undefined;
+  }
+}
+
+/** A text for a file in `folder`: its line for editors names the schema of the project's own package, or is left out. */
+export function withSchemaLine(text: string, folder: string): string {
+  const own = findOwnPackage(folder);
+  return own === undefined
+    ? text.replace(/^# yaml-language-server: .*\n(?:#\n)?/, '')
+    : text.replace(/\$schema=\S*?([\w.]+\.schema\.json)/, `$schema=${own}/schemas/$1`);
+}
