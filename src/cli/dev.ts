@@ -31,6 +31,7 @@ import { devTokenFile } from './send.ts';
 import { untilStopped, type ServeFlags } from './serve.ts';
 import { CliError, type Terminal } from './terminal.ts';
 import type { TunnelTool } from './tunnel.ts';
+import { findTypeErrors } from './workbench.ts';
 import { serviceAdvice } from './lazy-advice.ts';
 
 export interface DevFlags extends ServeFlags {
@@ -82,7 +83,17 @@ async function serveAuthors(terminal: Terminal, flags: Authoring): Promise<void>
     printWelcome(terminal, service, { ...flags, ...started });
     if (flags.tunnel !== undefined) tunnel = await openDevTunnel(terminal, service, flags.tunnel);
     const watched = watcher;
-    const reloading = debounce(100, () => reload(service, watched));
+    const sayTypeErrors = async (): Promise<void> => {
+      const place = { file: flags.configFile, env: terminal.env };
+      const errors = findTypeErrors(service.generation, place);
+      await errors
+        .then((found) => printFindings(terminal, found))
+        .catch((error) => terminal.err(String(error)));
+    };
+    void sayTypeErrors();
+    const reloading = debounce(100, async () => {
+      if (await reload(service, watched)) await sayTypeErrors();
+    });
     watcher.on('all', () => reloading.trigger());
     await untilStopped(service, (signal, grace) => {
       terminal.err(`${signal}: stopping within ${grace} s; a second signal ends at once`);
@@ -317,9 +328,11 @@ function firstStep(hooks: string, token: string | undefined, send: string): stri
     : `curl -sS ${hooks}/wake -H "Authorization: Bearer ${token}" -d '{"text":"Hello from a hook"}'`;
 }
 
-async function reload(service: Service, watcher: FSWatcher): Promise<void> {
+/** Whether other files are live now. */
+async function reload(service: Service, watcher: FSWatcher): Promise<boolean> {
   const result = await service.reload();
   if (result.kind !== 'rejected') watcher.add([...service.watchedPaths()]);
+  return result.kind === 'live';
 }
 
 function sayReloaded(terminal: Terminal, result: ReloadResult): void {

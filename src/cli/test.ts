@@ -24,7 +24,7 @@ import {
   createGoldenEngine,
 } from '../golden/golden.ts';
 import { adviceFor } from '../advice/requests.ts';
-import { displayName } from '../document/document.ts';
+import { displayName, type Finding } from '../document/document.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { Cli } from './command-line.ts';
 import { findCasesFolder, printFindings } from './config-file.ts';
@@ -63,6 +63,7 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
     if (flags.interactive === true) report = await walkThrough(cli.terminal, report);
     const shown = flags.interactive === true ? { brief: true } : {};
     await writeReports(cli.terminal, report, plan.reporters, { verbose: flags.verbose === true, ...shown });
+    if (printTypeErrors(cli.terminal, await workbench.findTypeErrors())) cli.setExitCode(1);
     if (flags.mutate === true) {
       const keep = flags.keep === true ? { dir } : {};
       const { generation } = workbench;
@@ -77,6 +78,12 @@ export async function test(cli: Cli, filters: readonly string[], flags: TestFlag
   } finally {
     await workbench.close();
   }
+}
+
+/** Whether there are any. */
+function printTypeErrors(terminal: Terminal, errors: readonly Finding[]): boolean {
+  printFindings(terminal, errors);
+  return errors.length > 0;
 }
 
 /** Whether coverage is too low, which is said. */
@@ -170,7 +177,10 @@ function watchFound(
   return watchCases(terminal, workbench, {
     ...watched,
     run: (found) => runFound(terminal, workbench, found, plan.policy),
-    show: (report, verbose) => writeReports(terminal, report, plan.reporters, { verbose }),
+    show: async (report, verbose) => {
+      await writeReports(terminal, report, plan.reporters, { verbose });
+      printTypeErrors(terminal, await workbench.findTypeErrors());
+    },
   });
 }
 

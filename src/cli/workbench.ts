@@ -1,5 +1,6 @@
 import { type Finding } from '../document/document.ts';
 import {
+  checkTypes,
   loadGeneration,
   type Generation,
   type GenerationOptions,
@@ -19,6 +20,8 @@ export interface Workbench {
   watchedPaths(): readonly string[];
   /** Loads again; on errors prints them, keeps the old generation and resolves to false. */
   reload(): Promise<boolean>;
+  /** What the type checker has against the transforms; that nothing could be checked is left to `sluice check`. */
+  findTypeErrors(): Promise<readonly Finding[]>;
   close(): Promise<void>;
 }
 
@@ -49,7 +52,8 @@ export async function openWorkbench(
   const load = (): Promise<LoadedGeneration> =>
     loadAloud(terminal, file, { needSecrets, coverage, sandbox, mayLoadPlugins });
   const { generation, diagnostics } = await load();
-  if (generation !== undefined) return workbenchOf(generation, { diagnostics, sandbox, load });
+  if (generation !== undefined)
+    return workbenchOf(generation, { diagnostics, sandbox, load, file, env: terminal.env });
   await sandbox.stop();
   throw new CliError('the configuration, a mapping or a transform has errors; nothing was run');
 }
@@ -65,12 +69,22 @@ async function loadAloud(
   return loaded;
 }
 
+/** Of a generation that is loaded: what the type checker has against its transforms. */
+export async function findTypeErrors(
+  generation: Generation,
+  place: Parameters<typeof checkTypes>[1],
+): Promise<readonly Finding[]> {
+  return (await checkTypes(generation, place)).filter(({ severity }) => severity === 'error');
+}
+
 interface Tools extends Pick<Workbench, 'diagnostics'> {
   readonly sandbox: Sandbox;
   readonly load: () => Promise<LoadedGeneration>;
+  readonly file: string;
+  readonly env: GenerationOptions['env'];
 }
 
-function workbenchOf(first: Generation, { diagnostics, sandbox, load }: Tools): Workbench {
+function workbenchOf(first: Generation, { diagnostics, sandbox, load, ...place }: Tools): Workbench {
   let generation = first;
   return {
     get generation() {
@@ -85,6 +99,7 @@ function workbenchOf(first: Generation, { diagnostics, sandbox, load }: Tools): 
       generation = next.generation;
       return true;
     },
+    findTypeErrors: () => findTypeErrors(generation, place),
     close: () => sandbox.stop(),
   };
 }

@@ -4,7 +4,7 @@ import { keptSettings } from './kept-settings.ts';
 import type { KeptKind } from '../mapping/mapping.ts';
 import { byWeight, type Finding } from '../document/document.ts';
 import { readSenders } from '../senders/senders.ts';
-import { type Typecheck, typecheckTransforms } from '../sandbox/sandbox.ts';
+import { type Typecheck, typecheckTransforms, type TypecheckOptions } from '../sandbox/sandbox.ts';
 import { listConversations } from './conversations.ts';
 import { loadAll, type Generation, type GenerationOptions } from './load-generation.ts';
 import { noticePath } from './notice-path.ts';
@@ -31,10 +31,11 @@ export async function checkGeneration(file: string, options: GenerationOptions):
   const senders = hooks === undefined ? [] : (await readSenders(file, hooks)).diagnostics;
   const diagnostics = [...loaded, ...((await options.advise?.(senders, [])) ?? senders)];
   if (transforms === undefined) return { diagnostics, summary: '', ...NOTHING_TO_TELL };
-  const types = await typecheckTransforms(transforms.dir, transforms.refs, {
-    configDir: dirname(resolve(file)),
-    isTrusted: options.env['SLUICE_TRUST'] !== 'no',
-  });
+  const types = await typecheckTransforms(
+    transforms.dir,
+    transforms.refs,
+    typecheckOptions(file, options.env),
+  );
   const mappings = generation?.table.mappings.length ?? 0;
   const modules = generation?.transforms.hashes.size ?? 0;
   return {
@@ -43,6 +44,21 @@ export async function checkGeneration(file: string, options: GenerationOptions):
     ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
     ...(generation === undefined ? NOTHING_TO_TELL : describe(generation, options)),
   };
+}
+
+const typecheckOptions = (file: string, env: GenerationOptions['env']): TypecheckOptions => ({
+  configDir: dirname(resolve(file)),
+  isTrusted: env['SLUICE_TRUST'] !== 'no',
+});
+
+/** What the type checker says of the transforms of a generation; `file` is its configuration. */
+export async function checkTypes(
+  { config, table }: Pick<Generation, 'config' | 'table'>,
+  { file, env }: { readonly file: string; readonly env: GenerationOptions['env'] },
+): Promise<readonly Finding[]> {
+  const refs = table.mappings.flatMap(({ transform }) => transform ?? []);
+  const { transformsDir } = config.settings.hooks;
+  return (await typecheckTransforms(transformsDir, refs, typecheckOptions(file, env))).diagnostics;
 }
 
 const NOTHING_TO_TELL = { conversations: [], proofs: [], notes: [] } as const;

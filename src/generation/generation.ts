@@ -1,6 +1,6 @@
 /** Configuration, mappings, transforms and channels as one thing that goes live whole. */
 export { approvalLink, readApprovalName } from './approval-link.ts';
-export { checkGeneration } from './check-generation.ts';
+export { checkGeneration, checkTypes } from './check-generation.ts';
 export {
   loadGeneration,
   type Advise,

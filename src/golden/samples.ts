@@ -67,7 +67,7 @@ export async function findSamples(
   const ofCases = [...own.cases, ...golden.cases].flatMap(samplesOfCase);
   const all = [...(found ?? []), ...ofCases];
   const byPath = Map.groupBy(all, ({ request }) => request.path);
-  const problems = own.diagnostics.filter(({ severity }) => severity === 'error');
+  const problems = [...own.diagnostics, ...golden.diagnostics].filter(({ severity }) => severity === 'error');
   return {
     samples: [...byPath.values()].flatMap((list) => list.slice(0, MAX_OF_PATH)),
     schemas: (schemas ?? []).map(({ request: { path, headers, payload: schema } }) => ({

@@ -27,7 +27,7 @@ export const HEALTH_CONDITIONS = {
   reload_rejected: {
     effect: 'degraded',
     title: 'the last reload was rejected; the settings before it are live',
-    over: 'reloaded: the files have no error any more',
+    over: 'the files have no error any more, and are live',
   },
   mapping_out: {
     effect: 'degraded',

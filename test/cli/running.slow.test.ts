@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { builtMain } from '../support/built-program.ts';
 import { openBench, type Running, startBench as run, TOKEN, waitFor } from '../support/cli-service.ts';
+import { cli } from '../support/cli-terminal.ts';
 import { runCommand } from '../support/service-process.ts';
 
 const mapping = (text: string): string =>
@@ -118,6 +119,33 @@ test('dev says of a miss why, of what rendered empty where, and of a repeat that
   await post(dev, 'a', TOKEN);
   await said(/a → repeat, nothing new: agent Hook/);
   await dev.end();
+});
+
+test('test and dev say what the type checker has against a transform', async () => {
+  const transform = (field: string): string =>
+    `type Given = { readonly payload: { readonly x: string } };
+export default ({ payload }: Given) => ({ message: payload.${field} });
+`;
+  const bench = openBench({
+    'sluice.yaml': config(),
+    'package.json': '{}',
+    'mappings/a.yaml': '- {id: a, match: {path: a}, messageTemplate: none, transform: {module: a.ts}}\n',
+    'transforms/a.ts': transform('y'),
+    'test/golden/a.request.yaml': 'path: a\nbody: {x: one}\n',
+  });
+  const wrong = /property 'y' does not exist[^]*transforms\/a\.ts:2:\d+/;
+  const tested = await cli(['test'], { cwd: bench.folder });
+  expect(tested.err).toMatch(wrong);
+  expect(tested.exitCode).toBe(1);
+  const dev = await run(bench, ['dev']);
+  await waitFor(() => dev.err().match(wrong) ?? undefined);
+  bench.put('transforms/a.ts', transform('x'));
+  await waitFor(() => dev.err().match(/^reloaded/m) ?? undefined);
+  bench.put('transforms/a.ts', transform('z'));
+  await waitFor(() => dev.err().match(/property 'z' does not exist/) ?? undefined);
+  await dev.end();
+  bench.put('transforms/a.ts', transform('x'));
+  expect(await cli(['test', '--update'], { cwd: bench.folder })).toMatchObject({ exitCode: 0 });
 });
 
 test('dev says once what became of a reload, and compares with what it was started with', async () => {

@@ -81,6 +81,18 @@ test('a payload that cannot be read is an error with its place', async () => {
   expect(diagnostics[0]?.at?.source.file).toContain('a.json');
 });
 
+test.each([
+  ['samples/github/a.request.yaml', 'path: github\nbodyy: {}\n', 'bodyy'],
+  ['golden/a.request.yaml', 'path: github\nbodyy: {}\n', 'bodyy'],
+  ['golden/a.request.yaml', 'path: github\nbody: {}\n', undefined],
+])('a case that cannot be read is told, not passed over: %s', async (file, text, key) => {
+  const { diagnostics } = await find({ [file]: text });
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  expect(errors.map(({ at }) => at?.source.text.slice(at.start, at.end))).toEqual(
+    key === undefined ? [] : [key],
+  );
+});
+
 test('the elements of forEach are counted, and their fields named with item', async () => {
   const mapping = { match: { path: 'am' }, forEach: 'alerts', messageTemplate: '{{item.lables.name}}' };
   const { diagnostics } = await find(
