@@ -53,7 +53,7 @@ test('what is well again leaves the list and is said once', () => {
   expect(lines[1]?.message).toBe('recovered');
   health.raise({ code: 'reload_rejected', message: '1 finding' });
   health.clear({ code: 'reload_rejected' });
-  expect(lines[3]?.message).toMatch(/^reloaded/);
+  expect(lines[3]?.message).toMatch(/are live$/);
 });
 
 test('a code can be told as a whole: who is named is in trouble, the others are well', () => {
