@@ -35,7 +35,8 @@ export class LogFrames {
   rewind(): void {
     this.#header = this.#readAt(0, HEADER_BYTES);
     this.#read = 0;
-    this.#sums = this.#isLog ? this.#add([0, 0], this.#header, { from: 0, to: HEADER_BYTES - 8 }) : [0, 0];
+    const part = { from: 0, to: HEADER_BYTES - 8 };
+    this.#sums = this.#isLog ? add([0, 0], this.#wordsOf(this.#header), part) : [0, 0];
   }
 
   /** Reads on up to this number of frames; false where one does not fit. */
@@ -46,8 +47,18 @@ export class LogFrames {
     while (this.#read < count) {
       const many = Math.min(FRAMES_AT_ONCE, count - this.#read);
       const frames = this.#readAt(HEADER_BYTES + this.#read * bytes, many * bytes);
-      for (let from = 0; from < many * bytes; from += bytes, this.#read += 1)
-        if (from + bytes > frames.length || !this.#fits(frames, from, bytes)) return false;
+      const words = this.#wordsOf(frames);
+      for (let from = 0; from < many * bytes; from += bytes, this.#read += 1) {
+        if (from + bytes > frames.length || frames.compare(this.#header, 16, 24, from + 8, from + 16) !== 0)
+          return false;
+        const head = add(this.#sums, words, { from, to: from + 8 });
+        this.#sums = add(head, words, { from: from + FRAME_BYTES, to: from + bytes });
+        if (
+          this.#sums[0] !== frames.readInt32BE(from + 16) ||
+          this.#sums[1] !== frames.readInt32BE(from + 20)
+        )
+          return false;
+      }
     }
     return true;
   }
@@ -56,31 +67,26 @@ export class LogFrames {
     return this.#header.length === HEADER_BYTES && (this.#header.readUInt32BE(0) & ~1) === MAGIC;
   }
 
-  #fits(frames: Buffer, from: number, bytes: number): boolean {
-    const [salt, sums] = [from + 8, from + 16];
-    if (frames.compare(this.#header, 16, 24, salt, sums) !== 0) return false;
-    const head = this.#add(this.#sums, frames, { from, to: from + 8 });
-    this.#sums = this.#add(head, frames, { from: from + FRAME_BYTES, to: from + bytes });
-    return this.#sums[0] === frames.readInt32BE(sums) && this.#sums[1] === frames.readInt32BE(sums + 4);
-  }
-
-  /** The sums of SQLite, over pairs of words. */
-  #add([first, second]: Sums, bytes: Buffer, { from, to }: Record<'from' | 'to', number>): Sums {
+  /** In the order that the sums are over. */
+  #wordsOf(bytes: Buffer): Int32Array {
     const isHighFirst = (this.#header.readUInt32BE(0) & 1) === 1;
-    const isOwnOrder = isHighFirst === (endianness() === 'BE');
-    const part = isOwnOrder ? bytes.subarray(from, to) : Buffer.from(bytes.subarray(from, to)).swap32();
-    // Signed: V8 adds words of 32 bits as they are, and larger numbers several times slower.
-    const words = new Int32Array(part.buffer, part.byteOffset, part.length / 4);
-    let [a, b] = [first, second];
-    for (let at = 0; at < words.length; at += 2) {
-      a = (a + (words[at] as number) + b) | 0;
-      b = (b + (words[at + 1] as number) + a) | 0;
-    }
-    return [a, b];
+    const whole = bytes.subarray(0, bytes.length - (bytes.length % 4));
+    const ordered = isHighFirst === (endianness() === 'BE') ? whole : Buffer.from(whole).swap32();
+    return new Int32Array(ordered.buffer, ordered.byteOffset, ordered.length / 4);
   }
 
   #readAt(at: number, bytes: number): Buffer {
-    const buffer = Buffer.alloc(bytes);
+    const buffer = Buffer.allocUnsafeSlow(bytes);
     return buffer.subarray(0, readSync(this.#log, buffer, 0, bytes, at));
   }
+}
+
+/** The sums of SQLite, over pairs of words; signed, as V8 adds words of 32 bits as they are. */
+function add([first, second]: Sums, words: Int32Array, { from, to }: Record<'from' | 'to', number>): Sums {
+  let [a, b] = [first, second];
+  for (let at = from >> 2; at < to >> 2; at += 2) {
+    a = (a + (words[at] as number) + b) | 0;
+    b = (b + (words[at + 1] as number) + a) | 0;
+  }
+  return [a, b];
 }

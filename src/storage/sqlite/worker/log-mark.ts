@@ -50,6 +50,8 @@ export class LogMark {
   readonly #file: string;
   readonly #countPages: CountPages;
   readonly #frames: LogFrames;
+  /** Frames in the log at the last look. */
+  #count = 0;
   /** The time of the log when its first frame was read last. */
   #framesOf: bigint | undefined;
   /** Never closed before the store is: see decision 024. */
@@ -124,6 +126,10 @@ export class LogMark {
 
   #isOverwritten(): boolean {
     const count = Math.max(this.#countPages()?.log ?? 0, 0);
+    const written = count - this.#count;
+    this.#count = count;
+    // A checkpoint comes soon, and reads all of it.
+    if (written > FRAMES_PER_LOOK) return false;
     if (this.#frames.read >= count) {
       const { mtimeNs } = fstatSync(this.#log, { bigint: true });
       if (mtimeNs === this.#framesOf) return false;

@@ -1,4 +1,4 @@
-import { type BigIntStats, statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { GO_BACK } from '../sqlite-errors.ts';
 import { StorageError } from '../../storage-error.ts';
 import type { Checkpoints } from './checkpoints.ts';
@@ -12,8 +12,8 @@ export interface FileOptions {
 }
 
 interface Seen {
-  readonly size: bigint;
-  readonly at: bigint;
+  readonly size: number;
+  readonly at: number;
   readonly pages: LogPages;
   /** Checkpoints of the service by then. */
   readonly ended: number;
@@ -47,7 +47,7 @@ export class StoreFiles {
       ([path, identity], index) => identityOf(index === 0 ? stat : statOf(path)) !== identity,
     );
     if (found === undefined) {
-      if (stat?.mtimeNs !== this.#seen?.at || stat?.size !== this.#seen?.size) this.#look(stat);
+      if (stat?.mtimeMs !== this.#seen?.at || stat?.size !== this.#seen?.size) this.#look(stat);
       return this.#overwritten;
     }
     const [path] = found;
@@ -65,11 +65,11 @@ export class StoreFiles {
       this.#look(statOf(this.#file));
   }
 
-  #look(stat: BigIntStats | undefined): void {
+  #look(stat: Stats | undefined): void {
     const { checkpoints, countPages } = this.#options;
     const pages = countPages();
     if (stat === undefined || pages === undefined || checkpoints.isCopying(pages)) return;
-    const { size, mtimeNs: at } = stat;
+    const { size, mtimeMs: at } = stat;
     const { ended } = checkpoints;
     const seen = this.#seen;
     this.#seen = { size, at, pages, ended };
@@ -96,11 +96,11 @@ export class StoreFiles {
   }
 }
 
-function statOf(path: string): BigIntStats | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
+function statOf(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false });
 }
 
 /** Which file stands at a path: device and number, as the system counts them. */
-function identityOf(stat: BigIntStats | undefined): string | undefined {
+function identityOf(stat: Stats | undefined): string | undefined {
   return stat && `${stat.dev}:${stat.ino}`;
 }
