@@ -61,9 +61,11 @@ function findCut({ source, start, end }: Place): Cut | undefined {
 
 /** The text of a run that has nothing of the request in it: its agent never sees what came. A word or two may be a bell. */
 function readsNothing({ located, compiled, dialect }: MappingSubject): readonly Found[] {
-  const { templates, transform, action } = compiled;
+  const { templates, transform, action, match } = compiled;
   const template = templates.get('messageTemplate');
-  if (action !== 'agent' || transform !== undefined || template === undefined) return [];
+  // Of what a condition chose, words alone can tell.
+  if (action !== 'agent' || match.when !== undefined || transform !== undefined || template === undefined)
+    return [];
   const isEscaped = /\\\{\{/.test(template.source);
   // What has signs of other tools is told as theirs.
   const isSentence =
