@@ -3,6 +3,7 @@ import { diagnose, sayProof } from '../advice/proofs.ts';
 import { hooksAddress, type Settings } from '../config/config.ts';
 import type { Generation } from '../generation/generation.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
+import { inflateBody, MAX_BODY_BYTES } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
 import { knownSenders } from '../senders/senders.ts';
 import { createVerifier, judgeSender } from '../verify/verify.ts';
@@ -88,6 +89,9 @@ function judgeProof(
       refuseToken: () => undefined,
       url: () => wire.url,
       body: () => Promise.resolve(wire.body),
+      // A body that is written in the file is not packed, whatever its headers say.
+      unpacked: () =>
+        inflateBody(wire.body, wire.headers['content-encoding'], MAX_BODY_BYTES).catch(() => undefined),
       bodyToTry: () => Promise.resolve(wire.body),
     },
   );

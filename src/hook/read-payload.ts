@@ -8,6 +8,7 @@ import {
   CONTENT_TYPES,
   eventAttributes,
   inflateBody,
+  MAX_BODY_BYTES,
   parseForm,
   parseLargePayload,
   parsePayload,
@@ -101,7 +102,6 @@ export interface WrittenRequest {
 }
 
 /** As a body may have anywhere. */
-const MAX_BODY_BYTES = 67_108_864;
 
 /**
  * A request of a file as its path takes it: its bytes, or its body as its sender would write it, are read as those of the

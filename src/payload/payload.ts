@@ -28,7 +28,7 @@ export { parseForm } from './form.ts';
 export { isFormFile, writeParts } from './write-parts.ts';
 export { CONTENT_TYPES, UnwritableBody, writeBody, writeQuery, type WrittenBody } from './write-body.ts';
 export type { ReceivedBody } from './received-body.ts';
-export { checkEncoding, inflateBody } from './inflate.ts';
+export { checkEncoding, inflateBody, MAX_BODY_BYTES } from './inflate.ts';
 
 /**
  * Parses a body in the format that its path takes, else in the one that it announces, else as text.

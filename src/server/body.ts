@@ -1,4 +1,5 @@
 import { HookError } from '../errors.ts';
+import { inflateBody } from '../payload/payload.ts';
 import type { Exchange } from './exchange.ts';
 import type { UnprovedBodies } from './unproved-bodies.ts';
 
@@ -77,6 +78,32 @@ function grown(body: Buffer, bytes: number, room: number): Buffer {
 /** Gives the memory back at once: until the collector comes, floods of bodies would take up several times their bound. */
 function free({ buffer }: Buffer): void {
   if (buffer.byteLength > 0) (buffer as ArrayBuffer).transfer(0);
+}
+
+/**
+ * What the body unpacks to. Before the proof it counts as a part of the body: a stranger holds no more with packed
+ * bodies than with others.
+ * @throws HookError `unsupported_encoding`, `invalid_body`, `body_too_large`, `bodies_full`, `request_aborted`
+ */
+export async function unpackBody(
+  exchange: Exchange,
+  body: Buffer,
+  { maxBytes, unproved }: BodyOptions,
+): Promise<Buffer> {
+  const encoding = exchange.headers.values['content-encoding'];
+  if (encoding === undefined) return body;
+  let failure: HookError | undefined;
+  exchange.failBody = (error) => (failure = error);
+  try {
+    return await inflateBody(body, encoding, maxBytes, (length) => {
+      // What has given way takes no more room from others.
+      if (failure === undefined) unproved.hold(exchange, body.length + length);
+      if (failure !== undefined) throw failure;
+    });
+  } finally {
+    exchange.failBody = undefined;
+    unproved.complete(exchange);
+  }
 }
 
 /** The sender left, or closed its side, before its request was complete. */

@@ -127,11 +127,14 @@ export interface IncomingHook {
   readonly target: RequestTarget;
   /** What the hook's path sets; looked up before the proof, because it may say which proof is wanted. */
   readonly settings: PathSettings;
-  /** Of the body as it comes, and of what it unpacks to. */
-  readonly maxBodyBytes: number;
   /**
    * The raw body: read on the first call, within the limits of the path; later calls give the same bytes.
    * @throws HookError `body_too_large`, `body_timeout`, `request_aborted`
    */
   readonly body: () => Promise<Buffer>;
+  /**
+   * What the body unpacks to, within the same limits; the same buffer where it is not packed.
+   * @throws HookError as `body` does, `unsupported_encoding`, `invalid_body`
+   */
+  readonly unpacked: () => Promise<Buffer>;
 }

@@ -179,6 +179,7 @@ async function proveSender(
     refuseToken: () => refuseToken(context, exchange, hook),
     url: () => signedUrl(context, exchange),
     body: hook.body,
+    unpacked: () => unpackedOf(hook),
     bodyToTry: () => smallBody(exchange, hook),
   });
   switch (judged.kind) {
@@ -203,6 +204,17 @@ async function proveSender(
         },
       });
     }
+  }
+}
+
+/** Of what is not packed as it says, the sender hears only after its proof. */
+async function unpackedOf(hook: IncomingHook): Promise<Buffer | undefined> {
+  try {
+    return await hook.unpacked();
+  } catch (error) {
+    const unreadable = ['invalid_body', 'unsupported_encoding'];
+    if (error instanceof HookError && unreadable.includes(error.code)) return undefined;
+    throw error;
   }
 }
 

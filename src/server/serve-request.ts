@@ -4,10 +4,10 @@
  */
 import { HookError } from '../errors.ts';
 import { memberAt } from '../json.ts';
-import { checkEncoding, inflateBody } from '../payload/payload.ts';
+import { checkEncoding } from '../payload/payload.ts';
 import { concludeRequest, findAdvisor, logRequest } from './account.ts';
 import { runAnswer } from './answer.ts';
-import { aborted, readBody } from './body.ts';
+import { aborted, readBody, unpackBody } from './body.ts';
 import { answerApproval } from './answer-approval.ts';
 import { answerQuestion } from './answer-question.ts';
 import { type Ending, failedEnding } from './ending.ts';
@@ -134,13 +134,16 @@ function incomingHook(
   const { generation } = exchange;
   const settings = generation.settingsOf(name);
   const maxBytes = bodyLimit(generation, name).bytes;
+  const limits = { maxBytes, unproved };
   let body: Promise<Buffer> | undefined;
+  let unpacked: Promise<Buffer> | undefined;
+  const readOnce = (): Promise<Buffer> => (body ??= readBody(exchange, limits));
   return {
     name: maskName(name, generation.tokens),
     target,
     settings,
-    maxBodyBytes: maxBytes,
-    body: () => (body ??= readBody(exchange, { maxBytes, unproved })),
+    body: readOnce,
+    unpacked: () => (unpacked ??= readOnce().then((bytes) => unpackBody(exchange, bytes, limits))),
   };
 }
 
@@ -226,15 +229,14 @@ async function answerHook(
   let completion = false;
   const { name, target, settings } = hook;
   if (settings.rate !== undefined) context.rates.take(name, settings.rate, exchange.receivedAt);
-  const encoding = headers.values['content-encoding'];
-  checkEncoding(encoding);
+  checkEncoding(headers.values['content-encoding']);
   const body = await hook.body();
   const ending = await takeHook(context, exchange, {
     name,
     target,
     body,
     settings,
-    unpacked: encoding === undefined ? body : await inflateBody(body, encoding, hook.maxBodyBytes),
+    unpacked: await hook.unpacked(),
     secretHeaders: proof.by === 'sender' ? proof.secretHeaders : [],
     signedId: proof.by === 'sender' ? proof.signedId : undefined,
     ttlSeconds: proof.by === 'token' && isMailPath(exchange, name) ? SOURCE_TTL_SECONDS : undefined,

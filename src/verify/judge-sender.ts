@@ -1,5 +1,5 @@
 import { findHeadersLike } from './find-header.ts';
-import type { Proved, RefusalReason, Refused } from './proof.ts';
+import { bestOf, type Proved, type RefusalReason, type Refused } from './proof.ts';
 import type { SignedRequest } from './scheme.ts';
 import type { ProofSettings, ReceivedRequest, Verifier } from './verifier.ts';
 
@@ -21,6 +21,8 @@ export interface Arrival<TokenRefusal> {
   /** The address as the sender called it. */
   readonly url: () => string;
   readonly body: () => Promise<Buffer>;
+  /** What the body unpacks to: the same buffer where it is not packed, undefined where that cannot be read. */
+  readonly unpacked: () => Promise<Buffer | undefined>;
   /** The body where it is small and can be read: only to say why a proof in another header than the path's does not count. */
   readonly bodyToTry: () => Promise<Buffer | undefined>;
 }
@@ -47,6 +49,8 @@ export const MAX_TRIED_BYTES = 65_536;
 /**
  * The order in which a sender is judged, whether its request came or lies in a file: address, hook token, then the
  * proof. The body is read only where the headers show a proof, or a small one where they show one of another kind.
+ * A proof that does not fit the bytes as they came is judged once more over what they unpack to: some sign before they
+ * pack (Stream, QuickNode), and what is read is the same.
  */
 export async function judgeSender<TokenRefusal>(
   { proof, verifier }: SenderCheck,
@@ -63,14 +67,19 @@ export async function judgeSender<TokenRefusal>(
     body: await bodyFor(verifier, arrival),
     ...(queryToken === undefined ? {} : { queryToken }),
   };
-  const judged = await verifier.prove(request);
+  const asCame = await verifier.prove(request);
+  if (asCame.kind === 'proved') return asCame;
+  const body = verifier.readsBody && verifier.presents(rawHeaders) ? await arrival.unpacked() : undefined;
+  const other = body === undefined || body === request.body ? undefined : { ...request, body };
+  const judged = other === undefined ? asCame : bestOf([asCame, await verifier.prove(other)]);
   if (judged.kind === 'proved') return judged;
+  const told = judged === asCame || other === undefined ? request : other;
   return {
     kind: 'refused',
     reason: judged.reason,
     proof,
     refusal: judged,
-    request: () => (verifier.signsUrl ? request : { ...request, url: arrival.url() }),
+    request: () => (verifier.signsUrl ? told : { ...told, url: arrival.url() }),
   };
 }
 

@@ -47,6 +47,8 @@ export interface Verifier {
   readonly problems: readonly SecretProblem[];
   /** Whether the address is signed, so that it has to be known as the sender called it. */
   readonly signsUrl: boolean;
+  /** Whether the proof depends on the body, as a signature of it does. */
+  readonly readsBody: boolean;
   /** False where the headers show already that there is no proof: the body need not be read. */
   presents(rawHeaders: readonly string[]): boolean;
   prove(request: ReceivedRequest): Proof | Promise<Proof>;
@@ -75,6 +77,7 @@ function credentialVerifier(settings: CredentialSettings, secrets: readonly stri
     secretHeaders: scheme === 'basic' ? ['authorization'] : ['authorization', ...TOKEN_HEADERS],
     problems: missing(secrets),
     signsUrl: false,
+    readsBody: false,
     // Their proof stands in the headers alone, so nothing is read in vain.
     presents: () => true,
     prove,
@@ -89,6 +92,7 @@ function oidcVerifier(settings: OidcSettings, { clock, fetchJson }: VerifierDeps
     secretHeaders: ['authorization'],
     problems: [],
     signsUrl: false,
+    readsBody: false,
     presents: () => true,
     prove: async ({ rawHeaders }) => (await judge).judge(rawHeaders, clock()),
   };
@@ -104,6 +108,7 @@ function tableVerifier(settings: TableSettings, secrets: readonly string[], deps
     secretHeaders: ways.flatMap(({ way }) => (way.kind === 'secret' ? [way.header] : [])),
     problems: [...missing(secrets), ...unreadable.values()],
     signsUrl: signsUrl(settings),
+    readsBody: ways.some(({ way }) => way.kind !== 'secret'),
     presents: (rawHeaders) => ways.some(({ way }) => presents(way, rawHeaders)),
     prove: proveByWays(ways, deps.clock),
   };

@@ -1,7 +1,7 @@
 /**
  * Proofs of senders: the raw body, the headers and the secrets of a path in, a proof or the reason of a refusal out.
  * Pure: the clock and the way to fetch an issuer's keys are handed in. Everything is judged over the bytes as they
- * came, secrets are compared in constant time, and nothing of the payload is built before the proof.
+ * came, or as they unpack; secrets are compared in constant time, and nothing of the payload is built before the proof.
  */
 export {
   answerChallenge,

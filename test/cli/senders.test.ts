@@ -155,7 +155,11 @@ describe('commands of senders', () => {
       'packed.request.json',
       delivery('github', { ...github, 'content-encoding': 'gzip' }, 'packed.json'),
     );
-    for (const name of ['sms-raw', 'note', 'plain', 'packed']) {
+    // Signed before it was packed.
+    const before = createHmac('sha256', ENV.NEW).update('{"ref": "main"}').digest('hex');
+    const earlier = { 'x-hub-signature-256': `sha256=${before}`, 'content-encoding': 'gzip' };
+    write('earlier.request.json', delivery('github', earlier, 'packed.json'));
+    for (const name of ['sms-raw', 'note', 'plain', 'packed', 'earlier']) {
       const judged = await run('verify', `${name}.request.json`);
       expect(judged.out + judged.err, name).toContain('proved');
       const sent = await run('send', `${name}.request.json`, '--against', service.url, '--sign');

@@ -1,11 +1,15 @@
 /** The door of a path whose senders prove themselves: what is asked, what is answered, what gets through. */
 import { createHmac } from 'node:crypto';
+import { deflateSync, gzipSync } from 'node:zlib';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { PathSettings } from '../../src/mapping/mapping.ts';
 import { VerifySettings } from '../../src/verify/verify.ts';
 import { HookError } from '../../src/errors.ts';
 import type { Evaluation } from '../../src/hook/hook.ts';
+import { unpackBody } from '../../src/server/body.ts';
+import type { Exchange } from '../../src/server/exchange.ts';
+import { UnprovedBodies } from '../../src/server/unproved-bodies.ts';
 import type { HookRequest } from '../../src/request.ts';
 import {
   agentAction,
@@ -96,6 +100,45 @@ describe('a path with a proof of its own', () => {
     }
     expect((await send(server, `/hooks/x?token=${TOKEN}`, { headers: {}, body: BODY })).status).toBe(401);
     expect((await post(server, { headers: { ...github(), ...BEARER } })).status).toBe(202);
+  });
+
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+  ] as const)('takes a body in %s that was signed before or after it was packed', async (encoding, pack) => {
+    const server = await start({ verify: verifying({ scheme: 'github' }) });
+    const body = pack(BODY);
+    const statusOf = async (headers: Record<string, string>, bytes = body): Promise<number> =>
+      (await send(server, '/hooks/x', { headers: { ...headers, 'content-encoding': encoding }, body: bytes }))
+        .status;
+    expect(await statusOf(github())).toBe(202);
+    expect(await statusOf(github(SECRET, body))).toBe(202);
+    expect(server.evaluated.map(({ payload }) => payload)).toEqual([JSON.parse(BODY), JSON.parse(BODY)]);
+    expect(await statusOf(github('another'))).toBe(401);
+    expect(await statusOf(github(), pack(`${BODY} `))).toBe(401);
+    // Not packed as it says: without a proof nobody is told.
+    expect(await statusOf(github('another'), Buffer.from(BODY))).toBe(401);
+    expect(await statusOf({})).toBe(401);
+    expect(server.evaluated).toHaveLength(2);
+  });
+
+  test('the time that was signed with the unpacked body is judged, and told', async () => {
+    const verify = verifying({
+      scheme: 'hmac',
+      header: 'x-signature',
+      signed: '{timestamp}.{body}',
+      timestampHeader: 'x-time',
+    });
+    const server = await start({ verify });
+    const sent = async (secondsAgo: number): Promise<number> => {
+      const time = String(Math.floor(Date.now() / 1000) - secondsAgo);
+      const signature = createHmac('sha256', SECRET).update(`${time}.${BODY}`).digest('hex');
+      const headers = { 'x-signature': signature, 'x-time': time, 'content-encoding': 'gzip' };
+      return (await send(server, '/hooks/x', { headers, body: gzipSync(BODY) })).status;
+    };
+    expect(await sent(0)).toBe(202);
+    expect(await sent(3600)).toBe(401);
+    expect(server.log.find(({ fields }) => fields['status'] === 401)?.fields['reason']).toBe('too-old');
   });
 
   test('requireToken asks for both', async () => {
@@ -601,6 +644,41 @@ describe('bodies without a proof', () => {
       expect(answersIn(await raw.until((text) => text.includes('"ok"')))[0]?.status).toBe(status);
       raw.socket.destroy();
     }
+  });
+
+  test('count with what they unpack to, and those give way like others', async () => {
+    const server = await startBounded();
+    const bomb = gzipSync(Buffer.alloc(10_000_000));
+    const packed = { ...github('another'), 'content-encoding': 'gzip' };
+    const tooLong = await send(server, '/hooks/x', { headers: packed, body: bomb });
+    expect([tooLong.status, json(tooLong)['code']]).toEqual([413, 'body_too_large']);
+    // None of these is longer than one body may be, and together they are more than all may have.
+    const long = gzipSync(Buffer.alloc(19_000));
+    for (let n = 0; n < 2 * MANY; n += 1) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other: none is counted after its answer
+      expect((await send(server, '/hooks/x', { headers: packed, body: long })).status).toBe(401);
+    }
+    const signed = { ...github(SECRET, LONG), 'content-encoding': 'gzip' };
+    const reply = await send(server, '/hooks/x', { headers: signed, body: gzipSync(LONG) });
+    expect(reply.status).toBe(202);
+  });
+
+  test('that are unpacked at the same time have no more room than others', async () => {
+    const unproved = new UnprovedBodies(100_000);
+    const values = { 'content-encoding': 'gzip' };
+    const body = gzipSync(Buffer.alloc(19_000));
+    const all = Array.from({ length: 20 }, () => {
+      const exchange = { headers: { values }, isProved: false, heldBytes: 0 } as unknown as Exchange;
+      return unpackBody(exchange, body, { maxBytes: 20_000, unproved });
+    });
+    const settled = await Promise.allSettled(all);
+    const whole = settled.filter(({ status }) => status === 'fulfilled');
+    expect(whole.length).toBeGreaterThan(0);
+    expect(whole.length * 19_000).toBeLessThanOrEqual(100_000);
+    const codes = settled.flatMap((one) =>
+      one.status === 'rejected' ? [(one.reason as HookError).code] : [],
+    );
+    expect(new Set(codes)).toEqual(new Set(['bodies_full']));
   });
 
   test('count until their sender has left', async () => {
