@@ -216,11 +216,12 @@ test('a batch of accepts, a claim and a batch of ends take a few round trips, ho
     turns: [{ role: 'assistant' as const, text: 'done', at: NOW }],
     maxTurns: 5,
   });
-  const delivery = { channel: 'slack', to: 'C1', text: 'done', fromMain: false };
+  // One recipient's are given one after the other.
+  const delivery = (index: number) => ({ channel: 'slack', to: `C${index}`, text: 'done', fromMain: false });
   const endAll = () =>
     Promise.all(
-      runs.map(({ id, action }) =>
-        storage.completeRun(completion(id, { history: history(action), delivery })),
+      runs.map(({ id, action }, index) =>
+        storage.completeRun(completion(id, { history: history(action), delivery: delivery(index) })),
       ),
     );
   // What was claimed under limits is not known here: its ends are asked for.
