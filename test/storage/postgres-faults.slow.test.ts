@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { newestVersion } from '../../src/storage/engine/migrations.ts';
 import { PostgresStatements } from '../../src/storage/postgres/worker/postgres-statements.ts';
@@ -266,13 +267,16 @@ test('what is stored under a smaller number and committed later is passed by not
 test('an answer that does not come in time is a lost connection, and a late one answers no other question', async () => {
   const url = await server.freshUrl();
   await (await openStorage(url)).close();
-  const sql = new PostgresStatements({ url, maxWaitMs: 400 });
-  const locked = query(url, 'BEGIN; SELECT one FROM counters FOR UPDATE; SELECT pg_sleep(1.5); COMMIT');
-  await new Promise((done) => setTimeout(done, 300));
+  // Less than the server itself waits for a lock, and enough for a new connection while much else runs.
+  const sql = new PostgresStatements({ url, maxWaitMs: 3_000 });
+  const locker = new Client({ connectionString: url });
+  await locker.connect();
+  await locker.query('BEGIN; SELECT one FROM counters FOR UPDATE');
   expect(() => sql.begin('SELECT one FROM counters')).toThrow('did not answer in time');
   expect(sql.isTransaction).toBe(false);
   expect(sql.find('SELECT 7 AS seven')).toEqual({ seven: 7 });
-  await locked;
+  await locker.query('COMMIT');
+  await locker.end();
   expect(sql.begin('SELECT one FROM counters')).toEqual({ one: 1 });
   expect(sql.run('UPDATE counters SET opened = opened + 1')).toBe(1);
   sql.commit([]);

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 
 const LOG = JSON.stringify(new URL('../../src/telemetry/log.ts', import.meta.url));
@@ -25,7 +24,10 @@ async function endOf({ isRead }: { readonly isRead: boolean }): Promise<readonly
   let text = '';
   if (isRead) child.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
   await once(child.stdout, 'data');
-  await delay(200);
+  // A write that has begun is not waited for at the end, so its rest may come behind the last line.
+  if (isRead) while (text.split('\n').length <= 3_000) await once(child.stderr, 'data');
+  // What comes is kept here up to some bytes, and then nobody takes more.
+  else await once(child.stderr, 'readable');
   const ended = once(child, 'exit') as Promise<[number | null]>;
   child.kill('SIGTERM');
   const [code] = await ended;
