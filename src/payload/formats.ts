@@ -1,3 +1,5 @@
+import { HookError } from '../errors.ts';
+
 /** What a path may take. */
 export const BODY_FORMATS = ['json', 'form', 'text', 'xml', 'cloudevents'] as const;
 export type BodyFormat = (typeof BODY_FORMATS)[number];
@@ -27,6 +29,23 @@ export function announcedFormat(contentType: string | undefined): BodyFormat | u
   const found = formatOf(contentType);
   if (found !== undefined) return found === 'multipart' ? 'form' : found;
   return mediaType(contentType) === 'text/plain' ? 'text' : undefined;
+}
+
+const ANOTHER_TYPE = /,\s*[\w!#$&^.+-]+\/[\w!#$&^.+-]+\s*(?:[;,]|$)/;
+
+/**
+ * The one Content-Type of a request whose headers of that name were joined. The same twice is one.
+ * @throws HookError `invalid_body` where they differ: nobody knows which is right
+ */
+export function soleContentType(joined: string | undefined): string | undefined {
+  if (joined === undefined || !joined.includes(', ')) return joined;
+  const first = joined.slice(0, joined.length / 2 - 1);
+  if (joined === `${first}, ${first}`) return first;
+  if (!ANOTHER_TYPE.test(joined.replaceAll(/"[^"]*"/g, ''))) return joined;
+  throw new HookError(
+    'invalid_body',
+    'the request has several Content-Type headers, and they differ; let its sender write the right one alone',
+  );
 }
 
 export function mediaType(contentType: string | undefined): string {

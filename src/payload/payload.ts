@@ -12,6 +12,7 @@ import {
   formatOf,
   isInParts,
   mismatch,
+  soleContentType,
   unannouncedParts,
 } from './formats.ts';
 import { parseFormBody } from './form.ts';
@@ -83,18 +84,20 @@ export async function parseLargePayload(
 }
 
 function* parseInSteps(
-  body: ReceivedBody,
+  { bytes, headers: sent }: ReceivedBody,
   format: BodyFormat,
   decoder: TextDecoder,
 ): Generator<undefined, JsonValue> {
-  const { bytes, headers } = body;
+  const contentType = soleContentType(sent['content-type']);
+  const headers =
+    contentType === sent['content-type'] ? sent : { ...sent, 'content-type': contentType ?? '' };
+  const body = { bytes, headers };
   if (format === 'cloudevents') return parseCloudEvent(body, decoder);
   const decodeBody = (charset: string | undefined): string =>
     decoderOf(charset)?.(bytes) ?? decodeUtf8(bytes, decoder);
-  const charset = charsetOf(headers['content-type']);
+  const charset = charsetOf(contentType);
   if (format === 'text') return decodeBody(charset);
   if (bytes.length === 0) return {};
-  const contentType = headers['content-type'];
   if (format === 'json') return parseJsonBody(bytes, decoder, contentType);
   if (format === 'form' && isInParts(contentType)) return yield* parseMultipart(body, decoder);
   const inParts = unannouncedParts(bytes, contentType);

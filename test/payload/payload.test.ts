@@ -278,6 +278,28 @@ test.each([
   expect(third).toBeLessThan(50);
 });
 
+test.each<[BodyFormat, string, string]>([
+  ['form', FORM, 'application/json'],
+  ['form', 'multipart/form-data; boundary=AAA', 'multipart/form-data; boundary=BBB'],
+  ['text', 'text/plain; charset=gbk', 'text/plain;charset=utf-8'],
+  ['xml', 'text/xml; charset=utf-8', 'application/xml'],
+  ['cloudevents', 'application/json', 'application/cloudevents+json'],
+])(
+  '%s under two Content-Types that differ is refused, under the same twice it is read',
+  (format, one, two) => {
+    for (const joined of [`${one}, ${two}`, `${two}, ${one}`])
+      expect(problem(format, '--BBB', { 'content-type': joined })).toMatch(
+        /^invalid_body: .*let its sender write/,
+      );
+    const xml = { 'content-type': 'text/xml; charset=iso-8859-1' };
+    const twice = { 'content-type': `${xml['content-type']}, ${xml['content-type']}` };
+    const bytes = Buffer.from('<a>\u00e9</a>', 'latin1');
+    expect(parsed('xml', bytes, twice)).toEqual({ a: 'é' });
+    const quoted = { 'content-type': 'text/plain; x=", a/b"' };
+    expect(parse('text', 'x', quoted)).toBe('x');
+  },
+);
+
 test('XML that is broken late is refused late', async () => {
   const bytes = Buffer.from(`<r>${'<a/>'.repeat(10_000)}`);
   let pauses = 0;
