@@ -1,5 +1,7 @@
+import { isUtf8 } from 'node:buffer';
 import { defined } from '../json.ts';
 import { field, textField } from '../outgoing/outgoing.ts';
+import { textOfCharset } from './mail-charset.ts';
 import type { MailAttachment, MailContent } from './source.ts';
 
 const MAX_PARTS = 200;
@@ -40,7 +42,7 @@ function partsOf(payload: unknown): Parts {
       const size = field(body, 'size');
       parts.attachments.push({ name, type, sizeBytes: typeof size === 'number' ? size : 0 });
     } else if (type === 'text/plain') parts.text ??= decodeText(part);
-    else if (type === 'text/html') parts.html ??= decodeText(part);
+    else if (type === 'text/html') parts.html ??= decodeText(part, true);
   }
   return parts;
 }
@@ -63,15 +65,12 @@ function headerOf(payload: unknown): Readonly<Record<string, string>> {
 }
 
 /** Gmail gives most texts in UTF-8 whatever the sender's charset; what is no UTF-8 is read by the charset. */
-function decodeText(part: unknown): string {
+function decodeText(part: unknown, isHtml = false): string {
   const bytes = Buffer.from(textField(field(part, 'body'), 'data') ?? '', 'base64url');
-  const charset = /charset="?([\w.:-]+)/i.exec(headerOf(part)['content-type'] ?? '')?.[1] ?? 'utf-8';
-  for (const label of ['utf-8', charset]) {
-    try {
-      return new TextDecoder(label, { fatal: label === 'utf-8' }).decode(bytes);
-    } catch {
-      // Not UTF-8, or a charset nobody knows.
-    }
-  }
+  if (isUtf8(bytes)) return bytes.toString('utf8');
+  const charset = /charset="?([\w.:-]+)/i.exec(headerOf(part)['content-type'] ?? '')?.[1];
+  const declared = charset === undefined || /^utf-?8$/i.test(charset) ? undefined : charset;
+  const text = textOfCharset(bytes, declared, isHtml);
+  if (text !== undefined) return text;
   return bytes.toString('latin1');
 }

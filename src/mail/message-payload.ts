@@ -1,6 +1,7 @@
-import type { Email } from 'postal-mime';
+import type { Email, PostalMimeOptions } from 'postal-mime';
 import { htmlText } from './html-text.ts';
 import { headerOf } from './identity.ts';
+import { textOfCharset } from './mail-charset.ts';
 import { headerFields, MAX_HEADER_BYTES, type MailHeader, readHeader } from './mail-header.ts';
 import type { FetchedMail, MailAttachment, MailContent } from './source.ts';
 
@@ -118,11 +119,17 @@ function addressTexts(addresses: readonly string[]): readonly string[] {
 async function readMail(content: MailContent): Promise<ReadMail> {
   if (content.kind === 'parts') return { ...content, whole: true };
   const source = withinParts(content.source);
-  const email = await parse(source);
+  const email = await parse(soleType(source));
   const attachments = content.attachments ?? email?.attachments.map(attachmentOf) ?? [];
   if (email === undefined) return { attachments, whole: false };
-  const whole = source.length === content.source.length;
-  return { ...(await textsOf(email)), attachments, whole };
+  const isAll = source.length === content.source.length;
+  return { ...(await textsOf(email)), attachments, whole: isAll && !isUnread(email, source) };
+}
+
+/** Nothing was found in a body that is there, as where the parts begin with another boundary than the header names. */
+function isUnread({ text, html, attachments }: Email, source: Buffer): boolean {
+  if (text !== undefined || html !== undefined || attachments.length > 0) return false;
+  return source.toString('latin1', headerOf(source).length).trim() !== '';
 }
 
 /** Of a mail that is nothing but a message or a calendar entry, what stands in it. */
@@ -138,6 +145,26 @@ async function textsOf(email: Email): Promise<Pick<ReadMail, 'text' | 'html'>> {
   return { text: inner?.text, html: inner?.html };
 }
 
+const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"\r\n]{1,200})"|([^\s;"]{1,200}))/i;
+
+/**
+ * Of several headers Content-Type the parser takes the first: one whose boundary is nowhere in the mail goes, where a
+ * further one fits.
+ */
+function soleType(source: Buffer): Buffer {
+  const header = headerOf(source).toString('latin1');
+  const fields = [...header.matchAll(/^content-type[ \t]*:.*(?:\r?\n[ \t].*)*/gim)];
+  if (fields.length < 2) return source;
+  const isThere = ([field]: RegExpExecArray): boolean => {
+    const [, quoted, plain] = BOUNDARY.exec(field) ?? [];
+    const boundary = quoted ?? plain;
+    return boundary !== undefined && source.includes(`\n--${boundary}`, header.length, 'latin1');
+  };
+  const right = fields.find(isThere) ?? fields.find(([field]) => !field.toLowerCase().includes('multipart/'));
+  if (right === undefined || right === fields[0]) return source;
+  return Buffer.concat([Buffer.from(`${right[0]}\r\n`, 'latin1'), source]);
+}
+
 /** A message of 100,000 parts kept the parser for 15 s: what comes after so many lines that may begin one is cut. */
 function withinParts(source: Buffer): Buffer {
   if (!headerOf(source).toString('latin1').toLowerCase().includes('multipart/')) return source;
@@ -151,15 +178,48 @@ function withinParts(source: Buffer): Buffer {
 
 async function parse(source: Buffer): Promise<Email | undefined> {
   const { default: PostalMime } = await import('postal-mime');
+  const options = {
+    maxNestingDepth: MAX_NESTING,
+    maxHeadersSize: MAX_HEADER_BYTES,
+    rfc822Attachments: true,
+  };
+  class Reader extends (PostalMime as unknown as ParserClass) {
+    override collectNode(part: ParsedPart, ...rest: readonly unknown[]): Promise<void> {
+      decodePart(part);
+      return super.collectNode(part, ...rest);
+    }
+  }
   try {
-    return await PostalMime.parse(source, {
-      maxNestingDepth: MAX_NESTING,
-      maxHeadersSize: MAX_HEADER_BYTES,
-      rfc822Attachments: true,
-    });
+    return await new Reader(options).parse(source);
   } catch {
     return undefined;
   }
+}
+
+/** A part whose bytes are unpacked and whose text is not yet decoded. */
+interface ParsedPart {
+  content: ArrayBuffer | Uint8Array | null;
+  readonly contentType: {
+    readonly parsed: { readonly value: string; readonly params: { charset?: string } };
+  };
+  readonly contentDisposition: { readonly parsed: { readonly value: string } };
+}
+
+/** With the step of the parser that sees each part before its text is decoded, which has no option for it. */
+type ParserClass = new (options: PostalMimeOptions) => {
+  parse(source: Buffer): Promise<Email>;
+  collectNode(part: ParsedPart, ...rest: readonly unknown[]): Promise<void>;
+};
+
+/** Gives a text in UTF-8 to the parser where it would not find the charset. */
+function decodePart(part: ParsedPart): void {
+  const { value, params } = part.contentType.parsed;
+  if (part.content === null || part.contentDisposition.parsed.value === 'attachment') return;
+  if (value !== 'text/plain' && value !== 'text/html' && value !== 'text/calendar') return;
+  const text = textOfCharset(Buffer.from(part.content as ArrayBuffer), params.charset, value === 'text/html');
+  if (text === undefined) return;
+  part.content = new TextEncoder().encode(text);
+  params.charset = 'utf-8';
 }
 
 function attachmentOf(part: Email['attachments'][number]): MailAttachment {

@@ -33,6 +33,57 @@ test.each([
   expect(message.attachments).toHaveLength(1);
 });
 
+const bytesOf = (type: string, body: string): Buffer =>
+  Buffer.from(`From: a@example.com\r\nMIME-Version: 1.0\r\n${type}\r\n${body}`, 'latin1');
+const ofText = (charset: string): string =>
+  `Content-Type: text/plain${charset === '' ? '' : `; charset=${charset}`}\r\n`;
+const HTML = 'Content-Type: text/html\r\n';
+const UTF8 = Buffer.from('Größe').toString('latin1');
+
+test.each([
+  ['UTF-8', ofText(''), UTF8, 'Größe'],
+  ['no header at all', '', 'Gr\u00fc\u00dfe \u0096 na\u00efve', 'Grüße – naïve'],
+  ['ISO-2022-JP', ofText(''), '\x1b$B%F%9%H\x1b(B', 'テスト'],
+  ['a variant of ISO-2022-JP', ofText('iso-2022-jp-ms'), '\x1b$B%F%9%H\x1b(B', 'テスト'],
+  ['Windows-1252', ofText(''), 'caf\u00e9', 'café'],
+  ['quoted-printable', `${ofText('')}Content-Transfer-Encoding: quoted-printable\r\n`, 'Gr=FC=DFe', 'Grüße'],
+  ['HTML that says it', HTML, '<meta charset="windows-1251"><p>\u00cf\u00f0</p>', 'Пр'],
+  ['HTML that says it as a header', HTML, '<meta content="text/html; charset=koi8-r"><p>\u00f0</p>', 'П'],
+  ['HTML that says what is wrong', HTML, '<meta charset="utf-8"><p>\u00fc</p>', 'ü'],
+  ['a name nobody knows', ofText('x-unknown'), UTF8, 'Größe'],
+  ['a name of every object', ofText('constructor'), UTF8, 'Größe'],
+  ['a name with more behind it', ofText('"utf-8;"'), UTF8, 'Größe'],
+  ['another name of Shift_JIS', ofText('cp932'), '\u0083e\u0083X\u0083g', 'テスト'],
+  ['UTF-7', ofText('utf-7'), 'Gr+APY-+AN8-e 1+-1', 'Größe 1+1'],
+  ['code page 850', ofText('IBM850'), 'Gr\u0081\u00e1e', 'Grüße'],
+  ['code page 437', ofText('cp437'), '\u009b\u00e1', '¢ß'],
+  ['HZ', ofText('hz-gb-2312'), '~{<:Ky2;~} ~~x', '己所不 ~x'],
+  ['ISO-2022-KR', ofText('iso-2022-kr'), '\x1b$)C\x0e>H3g\x0f x', '안녕 x'],
+])('a text in %s is read as it was written', async (_what, type, body, text) => {
+  expect((await read(bytesOf(type, `\r\n${body}`))).body).toBe(text);
+  // Beside a part with another charset.
+  const parts = `--b\r\n${type}\r\n${body}\r\n--b\r\n${ofText('iso-8859-5')}\r\n\u00d0\r\n--b--\r\n`;
+  const both = await read(bytesOf('Content-Type: multipart/mixed; boundary=b\r\n', `\r\n${parts}`));
+  expect(both.body).toContain(text);
+  expect(both.body).toContain('а');
+});
+
+test('UTF-8 that was cut within a character stays UTF-8', async () => {
+  const source = bytesOf(ofText(''), `\r\n${UTF8}\u00c3`);
+  expect((await read(source)).body).toMatch(/^Größe/);
+});
+
+test.each([
+  ['the second fits', ['multipart/mixed; boundary=a', 'multipart/mixed;\r\n boundary="b"'], 'hi', false],
+  ['the first fits', ['multipart/mixed; boundary=b', 'multipart/mixed; boundary=a'], 'hi', false],
+  ['one is no list of parts', ['text/plain', 'multipart/mixed; boundary=b'], 'hi', false],
+  ['none fits', ['multipart/mixed; boundary=a', 'multipart/mixed; boundary=c'], '', true],
+])('of several Content-Types the one that fits counts: %s', async (_what, types, body, truncated) => {
+  const header = types.map((type) => `Content-Type: ${type}\r\n`).join('');
+  const message = await read(bytesOf(header, `\r\n--b\r\n${ofText('')}\r\nhi\r\n--b--\r\n`));
+  expect(message).toMatchObject({ body, truncated });
+});
+
 describe('a message', () => {
   test('has its text part as body, whatever the charset and encoding', async () => {
     const message = await read(`From: =?iso-8859-1?Q?J=F6rg?= <joerg@example.org>
