@@ -3,11 +3,13 @@ import type { Sentence } from '../finding.ts';
 import { isSecretPath } from '../document/document.ts';
 import { adviseVerify, generalScheme } from './proofs/written-verify.ts';
 import { isCarried, oneOfEach } from './proofs/carried.ts';
-import { isSureShape, shapesOf, HASHES, hashOf } from './proofs/signature-shapes.ts';
+import { shapesOf, HASHES, hashOf } from './proofs/signature-shapes.ts';
+import { SIGNATURE_NAME } from '../telemetry/telemetry.ts';
 import { type Sender, shippedSenders } from '../senders/senders.ts';
 import { waysOf } from './vocabulary/senders.ts';
 import { schemesOfHeader, decodeExactly, ENCODINGS } from '../verify/facts.ts';
 
+export { carriesSignature } from './proofs/signature-shapes.ts';
 export { writtenKey } from './proofs/written-verify.ts';
 export { deliveryHeaders } from './vocabulary/senders.ts';
 
@@ -20,7 +22,7 @@ export function verifyFor(header: string, place = 'beside match'): Sentence | un
   const known = schemesOfHeader(name);
   if (known.length > 0) return adviseVerify(known, place);
   if (name === 'authorization') return adviseVerify(['token'], place);
-  const isProof = /signature|hmac|api-?key/.test(name) || isSecretPath([name]);
+  const isProof = SIGNATURE_NAME.test(name) || /api-?key/.test(name) || isSecretPath([name]);
   return isProof ? adviseVerify([generalScheme(name)], place) : undefined;
 }
 
@@ -50,7 +52,7 @@ const ownHeaders = ({ id, kind, deliveryHeaders: more = [] }: Sender): readonly 
 
 /** How a signature of nobody known is written, in keys of the general scheme; what is signed cannot be seen. */
 export function unknownSignature(headers: Headers): Sender['verify'] {
-  const shape = shapesOf({ rawHeaders: Object.entries(headers).flat() }).find(isSureShape);
+  const shape = shapesOf({ rawHeaders: Object.entries(headers).flat() })[0];
   if (shape === undefined || !shape.algorithm.startsWith('hmac-')) return undefined;
   const { algorithm, signed: _signed, encoding, ...keys } = shape;
   const hash = algorithm.replace('hmac-', '') as 'sha1' | 'sha256' | 'sha384' | 'sha512';

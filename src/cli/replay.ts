@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { readKeptRequest } from '../hook/hook.ts';
 import { defined } from '../json.ts';
+import { asItWasRead } from '../payload/payload.ts';
 import type { Cli } from './command-line.ts';
 import type { JsonFlags } from './config-file.ts';
 import { explainRequests } from './explain.ts';
@@ -65,5 +66,5 @@ async function findRequests(cli: Cli, what: string, flags: ReplayFlags): Promise
       `of the request ${what} only the shape was kept, as it was accepted: storage.keepRequests.which: all keeps whole ones`,
     );
   const { request, unread } = readKeptRequest(kept);
-  return [{ request, ...defined({ rawBody: unread }) }];
+  return [{ request: asItWasRead(request), ...defined({ rawBody: unread }) }];
 }

@@ -7,6 +7,7 @@ import { inWords, parseDocument } from '../document/facts.ts';
 import type { JsonObject, JsonValue } from '../json.ts';
 import { sampleOf } from '../golden/golden.ts';
 import { createHookRequest } from '../hook/hook.ts';
+import { announcedFormat, type BodyFormat } from '../payload/payload.ts';
 import { fileOf, findSender, type Sender } from '../senders/senders.ts';
 import { withoutText } from './recorder.ts';
 import { challengeOf, FIRST_LIMITS, proofOf, type Places, type PlannedFile } from './add-plan.ts';
@@ -140,8 +141,11 @@ function planFrom(name: string, { samples, sender, places, secrets, isGuess = fa
   const leftOut = [...new Set(written.flatMap((one) => one.leftOut))];
   const id = idOf(samples, sender);
   const kind = kindOf(samples, sender);
+  const formats = new Set(samples.map(formatOf));
+  const [format = 'json'] = formats;
   const proof = [
     `  verify: ${proofOf(name, sender)}`,
+    ...(format === 'json' ? [] : [`  bodyFormat: ${format}`]),
     ...challengeOf(name, sender).map((line) => `  ${line}`),
   ];
   const dedupe = 'path' in id ? [`  dedupe: { key: '{{${inTemplate(id.path)}}}', ttlSeconds: 86400 }`] : [];
@@ -157,6 +161,7 @@ function planFrom(name: string, { samples, sender, places, secrets, isGuess = fa
     notes: [
       ...withoutDedupe(id),
       ...(isGuess ? [notSeen(sender)] : []),
+      ...(formats.size > 1 ? [severalFormats(formats)] : []),
       ...(leftOut.length === 0 ? [] : [`The sample was written${withoutText(leftOut)}.`]),
     ],
     firstCase: `${name}/sample`,
@@ -175,6 +180,16 @@ const withoutDedupe = (id: EventId): readonly string[] =>
 
 const notSeen = ({ verify }: SamplePlan['sender']): string =>
   `What ${verify !== undefined && 'header' in verify ? verify.header : 'it'} signs cannot be seen: it was taken to be the body. If the first request is refused, "sluice explain ID" writes the whole verify.`;
+
+/** As its sender names it; a payload without headers is JSON or YAML, and what only calls itself a text may be JSON. */
+const formatOf = ({ headers, payload }: Sample): BodyFormat => {
+  const named = Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+  const format = announcedFormat(named) ?? 'json';
+  return format === 'text' && typeof payload !== 'string' ? 'json' : format;
+};
+
+const severalFormats = (formats: ReadonlySet<BodyFormat>): string =>
+  `The samples are sent as ${inWords([...formats])}, and a path reads one format, here the first: run "sluice add" again under another name with those of the other.`;
 
 /** As `sluice dev --record` writes it: without credentials and headers of the transport. */
 function caseText(written: readonly { readonly content: JsonObject }[]): string {

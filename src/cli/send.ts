@@ -2,11 +2,12 @@ import { dirname, join } from 'node:path';
 import { hooksAddress, readSecretFile, type Settings } from '../config/config.ts';
 import { readJson } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
+import { writeBody } from '../payload/payload.ts';
 import type { Cli } from './command-line.ts';
 import { loadSettings, type JsonFlags } from './config-file.ts';
 import { printJson, type Answer } from './json.ts';
 import { readDeliveries } from './request-file.ts';
-import { announcedBody, announcesForm, type RequestOfFile, signWire, toWire } from './sender-request.ts';
+import { type RequestOfFile, signWire, toWire } from './sender-request.ts';
 import { isOfConnection } from '../server/server.ts';
 import { CliError } from './terminal.ts';
 import { openWorkbench } from './workbench.ts';
@@ -32,7 +33,7 @@ export async function sendRequests(
 ): Promise<readonly Answer[]> {
   const target = await findTarget(cli, flags);
   const answers: Answer[] = [];
-  const settingsOf = await settingsFor(cli, requests, flags);
+  const settingsOf = flags.sign === true ? await loadPathSettings(cli, flags) : () => NO_SETTINGS;
   for (const each of requests) {
     const settings = settingsOf(each.request.path);
     const answer = await postOne(cli, each, { target, settings, flags });
@@ -43,18 +44,6 @@ export async function sendRequests(
   await sayUnsigned(cli, flags, { requests, answers });
   if (answers.some((answer) => answer.status >= 400)) cli.setExitCode(1);
   return answers;
-}
-
-/** What has to be known of the paths: their proofs for `--sign`, and which of them read a form where one is announced. */
-async function settingsFor(
-  cli: Cli,
-  requests: readonly RequestOfFile[],
-  flags: SendFlags,
-): Promise<(path: string) => PathSettings> {
-  if (flags.sign === true) return loadPathSettings(cli, flags);
-  if (!requests.some(announcesForm)) return () => NO_SETTINGS;
-  const settingsOf = await loadPathSettings(cli, flags, { needSecrets: false });
-  return (path) => ({ bodyFormat: settingsOf(path).bodyFormat ?? 'json' });
 }
 
 interface Sent {
@@ -82,7 +71,7 @@ function postOne(
   each: RequestOfFile,
   { target, settings, flags }: { target: Target; settings: PathSettings; flags: SendFlags },
 ): Promise<Answer> {
-  if (settings.verify === undefined) return post(target, each, settings);
+  if (settings.verify === undefined) return post(target, each);
   return postSigned(cli, each, { target, settings, keyFile: flags.signKey });
 }
 
@@ -177,11 +166,9 @@ function withoutFraming(headers: Readonly<Record<string, string>>): Record<strin
 export async function post(
   target: Pick<Target, 'url' | 'token'>,
   { request, rawBody }: RequestOfFile,
-  { bodyFormat = 'form' }: PathSettings = NO_SETTINGS,
 ): Promise<Answer> {
   const query = new URLSearchParams(request.query).toString();
-  const { body, contentType } =
-    rawBody === undefined ? announcedBody(request, bodyFormat) : { body: rawBody };
+  const { body, contentType } = rawBody === undefined ? writeBody(request, 'json') : { body: rawBody };
   const headers = { 'content-type': 'application/json', ...withoutFraming(request.headers) };
   return exchange(target, `${target.url}/${request.path}${query === '' ? '' : `?${query}`}`, {
     method: 'POST',

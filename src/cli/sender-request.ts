@@ -1,16 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isJsonObject } from '../json.ts';
 import type { PathSettings } from '../mapping/mapping.ts';
-import {
-  announcedFormat,
-  type BodyFormat,
-  CONTENT_TYPES,
-  writeBody,
-  writeQuery,
-  type WrittenBody,
-} from '../payload/payload.ts';
+import { CONTENT_TYPES, writeBody, writeQuery, type WrittenBody } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
 import { signRequest } from '../verify/facts.ts';
 import type { SignedRequest } from '../verify/verify.ts';
@@ -27,7 +19,7 @@ export interface RequestOfFile {
   readonly rawBody?: Buffer | undefined;
 }
 
-/** Writes a request in the format that its path takes, or with the bytes it has. `address` is that of the hooks. */
+/** Writes a request in the format that it names, else in that of its path, or with the bytes it has. `address` is that of the hooks. */
 export function toWire(
   { request, rawBody }: RequestOfFile,
   settings: PathSettings,
@@ -52,16 +44,6 @@ export function toWire(
 }
 
 const NO_BODY: WrittenBody = { body: Buffer.alloc(0) };
-
-/** A form where the request says so itself, else JSON. `curl -d` calls every body a form: a path of JSON took it as JSON. */
-export function announcedBody(request: HookRequest, bodyFormat: BodyFormat): WrittenBody {
-  const isForm = bodyFormat !== 'json' && announcesForm({ request }) && isJsonObject(request.payload);
-  return writeBody(request, isForm ? 'form' : 'json');
-}
-
-export function announcesForm({ request, rawBody }: RequestOfFile): boolean {
-  return rawBody === undefined && announcedFormat(request.headers['content-type']) === 'form';
-}
 
 /** Signs a request as the sender of its path would; on a path without `verify` it stays as it is. */
 export async function signWire(

@@ -17,6 +17,7 @@ import {
 } from '../generation/generation.ts';
 import type { ReadKept } from '../hook/hook.ts';
 import { defined } from '../json.ts';
+import { asItWasRead } from '../payload/payload.ts';
 import { Sandbox, typecheckTransforms } from '../sandbox/sandbox.ts';
 import type { ConsoleParts } from '../service/service.ts';
 import { isoTime } from '../storage/facts.ts';
@@ -87,7 +88,11 @@ function takeAgain(
 ): ReturnType<ConsoleParts['deliver']> {
   const { path: name, query } = request;
   const settings = live().table.settingsOf(name);
-  const { body, headers } = toWire({ request, ...defined({ rawBody: unread }) }, settings, '');
+  const { body, headers } = toWire(
+    { request: asItWasRead(request), ...defined({ rawBody: unread }) },
+    settings,
+    '',
+  );
   return deliver({ name, body, idempotencyKey: `replay:${root}`, again: { headers, query } });
 }
 

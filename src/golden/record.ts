@@ -1,9 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { withoutSignature } from '../advice/proof-headers.ts';
+import { carriesSignature, withoutSignature } from '../advice/proof-headers.ts';
 import { printYaml } from '../document/document.ts';
 import { ExactNumber, isJsonText, parseJson, type JsonObject, type JsonValue } from '../json.ts';
+import { asItWasRead } from '../payload/payload.ts';
 import type { HookRequest } from '../request.ts';
 import { namesSecret, SECRET_CARRIER, SECRET_TEXT_KEY, withoutSecrets } from '../telemetry/telemetry.ts';
 
@@ -52,7 +53,7 @@ export interface RecordedCase {
 export async function recordCase(request: HookRequest, options: RecordOptions): Promise<RecordedCase> {
   const stamp = new Date(request.receivedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const base = options.name ?? `${stamp}-${request.id.slice(0, 8)}`;
-  const { content, leftOut } = sampleOf(request, options.secrets);
+  const { content, leftOut } = sampleOf(asItWasRead(request), options.secrets);
   const group = caseGroup(content['path'] as string);
   const folder = join(options.dir, group);
   const { masked, unused } = maskAll(content, options.masks);
@@ -126,7 +127,9 @@ export function sampleOf(
     Object.fromEntries(
       Object.entries(values).flatMap(([name, text]) => {
         if (name === '__proto__' || (root === 'headers' && TRANSPORT_HEADERS.test(name))) return [];
-        if (!SECRET_CARRIER.test(name)) return [[plain(name, root), plain(text, `${root}.${name}`)]];
+        const isProof = root === 'headers' && carriesSignature(name, text);
+        if (!isProof && !SECRET_CARRIER.test(name))
+          return [[plain(name, root), plain(text, `${root}.${name}`)]];
         leftOut.add(`${root}.${plain(name, root)}`);
         return [];
       }),
@@ -173,7 +176,7 @@ export function sampleOf(
 
 /** Of a signature what shows who signs and how: its name, and its form. */
 function signatureForms(headers: HookRequest['headers']): HookRequest['headers'] {
-  const signatures = Object.entries(headers).filter(([name]) => /signature|hmac|[-_]sig$/.test(name));
+  const signatures = Object.entries(headers).filter(([name, text]) => carriesSignature(name, text));
   return Object.fromEntries(signatures.map(([name, text]) => [name, withoutSignature(text)]));
 }
 

@@ -27,7 +27,14 @@ export { announcedFormat, BODY_FORMATS, type BodyFormat } from './formats.ts';
 export { readPartTexts } from './multipart.ts';
 export { parseForm } from './form.ts';
 export { isFormFile, writeParts } from './write-parts.ts';
-export { CONTENT_TYPES, UnwritableBody, writeBody, writeQuery, type WrittenBody } from './write-body.ts';
+export {
+  asItWasRead,
+  CONTENT_TYPES,
+  UnwritableBody,
+  writeBody,
+  writeQuery,
+  type WrittenBody,
+} from './write-body.ts';
 export type { ReceivedBody } from './received-body.ts';
 export { checkEncoding, inflateBody, MAX_BODY_BYTES } from './inflate.ts';
 

@@ -1,7 +1,7 @@
 /** The bytes of a body that a request file has as a value: the way back from what a mapping reads. */
 import { isJsonObject, isScalar, type JsonObject, type JsonValue } from '../json.ts';
-import type { BodyFormat } from './formats.ts';
-import { isInParts, mediaType } from './formats.ts';
+import type { HookRequest } from '../request.ts';
+import { announcedFormat, type BodyFormat, isInParts, mediaType } from './formats.ts';
 import { charsetOf, encodingOfXml } from './text.ts';
 import { isFormFile, writeParts } from './write-parts.ts';
 
@@ -62,7 +62,8 @@ export interface WrittenBody {
  * Writes a body as the sender of a path with this format would.
  * @throws UnwritableBody
  */
-export function writeBody({ payload, headers }: Written, format: BodyFormat): WrittenBody {
+export function writeBody({ payload, headers }: Written, ofPath: BodyFormat): WrittenBody {
+  const format = writtenFormat({ payload, headers }, ofPath);
   const written = typeof payload === 'string' ? payload : '';
   const said = headers['content-type'] ?? CONTENT_TYPES[format];
   // It is written as UTF-8, whatever its sender did.
@@ -74,6 +75,21 @@ export function writeBody({ payload, headers }: Written, format: BodyFormat): Wr
     return { body: Buffer.from(new URLSearchParams(formTexts(payload)).toString(), 'utf8'), ...type };
   const { bytes, contentType } = writeParts(fieldsOf(payload));
   return { body: bytes, contentType };
+}
+
+/** The format that its own header names, where a sender can have written this body so; else that of its path. */
+function writtenFormat({ payload, headers }: Written, ofPath: BodyFormat): BodyFormat {
+  const named = announcedFormat(headers['content-type']) ?? ofPath;
+  const isText = typeof payload === 'string';
+  if (named === 'json') return ofPath === 'cloudevents' || (ofPath === 'text' && isText) ? ofPath : named;
+  return (named === 'form' ? isJsonObject(payload) : isText) ? named : ofPath;
+}
+
+/** Without the name of a form where the body was read as JSON: `curl -d` calls every body a form. */
+export function asItWasRead(request: HookRequest): HookRequest {
+  const { 'content-type': type, ...headers } = request.headers;
+  const isNoForm = isJsonObject(request.payload) && request.maybeLists !== 'texts';
+  return isNoForm && announcedFormat(type) === 'form' ? { ...request, headers } : request;
 }
 
 /** Formats whose charset is read. */

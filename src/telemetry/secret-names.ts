@@ -11,12 +11,18 @@ export const SECRET_KEY =
 /** Names that hold a secret where they hold a text. */
 export const SECRET_TEXT_KEY = /^(?:auth|bearer|jwt|pass|passphrase|pwd|signing[-_ ]?key)$/i;
 
+/** Headers and parameters that carry signatures, whatever their value looks like. */
+export const SIGNATURE_NAME =
+  /signature(?!-(?:timestamp|input))|hmac|(?:^|[-_])(?:sig|sign|signed|mac|digest|checksum|seal)(?:$|[-_])/i;
+
 /**
  * Headers and parameters that carry credentials, signatures or assertions of known senders, proxies and clouds: who reads
  * them could forge a request. `Referer` is an address with whatever its query carried.
  */
-export const SECRET_CARRIER =
-  /authorization|cookie|signature|[-_]sig$|hmac|token|secret|passw|passphrase|jwt|dpop|oidc|credential|session|^x-auth|^referer$|^(?:auth|bearer|code|key|pass|pwd|sig)$|(?:api|access|account|functions?|master|private|sas|shared|signing|subscription)[-_]*key/i;
+export const SECRET_CARRIER = new RegExp(
+  `${SIGNATURE_NAME.source}|authorization|cookie|token|secret|passw|passphrase|jwt|dpop|oidc|credential|session|^x-auth|^referer$|^(?:auth|bearer|code|key|pass|pwd)$|(?:api|access|account|functions?|master|private|sas|shared|signing|subscription)[-_]*key`,
+  'i',
+);
 
 /** Whether the name of a field, also one for people such as "API Key:", says that its value is a secret. */
 export function namesSecret(name: string): boolean {

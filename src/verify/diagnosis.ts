@@ -87,7 +87,6 @@ interface DiagnosisFacts extends Record<Exclude<RefusalReason, keyof PlainFacts>
     readonly of: readonly string[];
     readonly schemes: readonly string[];
     /** How it is written, of nobody known. */
-    readonly encoding?: 'hex' | 'base64' | 'base64url';
     readonly isUnknown: boolean;
   };
   /** The address that was judged. */

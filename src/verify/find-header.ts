@@ -36,7 +36,7 @@ export const isPlainHeaderName = (name: string): boolean => /^[\w-]{1,60}$/.test
 /** Headers with such a name and such a value, the first few; a name that is there twice counts as none. */
 export function findHeadersLike(
   rawHeaders: readonly string[],
-  names: RegExp,
+  names: Pick<RegExp, 'test'>,
   values: RegExp,
 ): readonly { readonly name: string; readonly text: string }[] {
   const found: { name: string; text: string }[] = [];

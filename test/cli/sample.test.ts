@@ -58,7 +58,15 @@ test('a signature of nobody known is written in keys of the general scheme', () 
     prefix: 'sha512=',
     algorithm: 'sha512',
   });
-  expect(unknownSignature({ 'x-request-id': HEX })).toBeUndefined();
+  for (const [header, text] of Object.entries({
+    'x-acme-sig': `sha256=${HEX}`,
+    'x-acme-check': HEX,
+    'x-acme-checksum': Buffer.alloc(32, 7).toString('base64'),
+    'acme-proof': `t=1700000000,v1=${HEX}`,
+  }))
+    expect(unknownSignature({ 'user-agent': 'a', [header]: text })).toMatchObject({ scheme: 'hmac', header });
+  for (const name of ['x-request-id', 'etag', 'x-acme-commit', 'content-digest', 'x-b3-traceid', 'x-acme-key'])
+    expect(unknownSignature({ [name]: HEX })).toBeUndefined();
 });
 
 test('several payloads say which field tells the kinds apart', () => {

@@ -1,10 +1,13 @@
-/** `sluice send` of requests as they came: with a form that `curl -d` announces of any body, and with headers of a connection. */
+/** `sluice send` of requests as they came: in the format that their own header names, and without headers of a connection. */
+import { createHmac } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openBench, serveBench, TOKEN } from '../support/cli-service.ts';
 
 const env = { SLUICE_HOOK_TOKEN: TOKEN };
 
-test('what a path took from "curl -d" is sent to it again as it came, and a form stays a form', async () => {
+test('a request file is sent in the format it names, and what a path took from "curl -d" as it came', async () => {
   const bench = openBench({
     'sluice.yaml': `hooks:
   enabled: true
@@ -15,8 +18,9 @@ test('what a path took from "curl -d" is sent to it again as it came, and a form
 server: {port: 0}
 storage: {keepRequests: {which: all}}
 `,
-    'nested.request.yaml':
-      'path: plain\nheaders: {content-type: application/x-www-form-urlencoded}\nbody: {a: {b: "1"}, c: two}\n',
+    'named.request.yaml': 'path: form\nheaders: {content-type: application/json}\nbody: {c: two}\n',
+    'tests/plain/form.request.yaml':
+      'path: plain\nheaders: {content-type: application/x-www-form-urlencoded}\nbody: {c: two}\n',
     'flat.request.yaml':
       'path: plain\nheaders: {content-type: application/x-www-form-urlencoded}\nbody: {c: two}\n',
     'chunks.request.yaml':
@@ -34,10 +38,48 @@ storage: {keepRequests: {which: all}}
   expect(curl.status).toBe(202);
   const { runId } = (await curl.json()) as { runId: string };
   const requestId = curl.headers.get('x-request-id') ?? runId;
-  for (const file of ['nested', 'flat', 'form', 'chunks']) {
+  for (const [file, status] of Object.entries({ flat: 400, form: 202, named: 400, chunks: 202 })) {
+    // oxlint-disable-next-line no-await-in-loop -- one answer after the other
     const sent = await bench.run(['send', `${file}.request.yaml`, '--against', service.url], { env });
-    expect(`${file}: ${sent.out}${sent.err}`).toMatch(/: 202 /);
+    expect(`${file}: ${sent.out}${sent.err}`).toContain(`: ${status} `);
   }
+  await bench.run(['test', '--dir', 'tests'], { env: { ...env, CI: '' } });
+  const expected = readFileSync(join(bench.folder, 'tests/plain/form.expected.yaml'), 'utf8');
+  expect(expected).toContain('status: 400');
   const again = await bench.run(['replay', requestId, '--against', service.url], { env });
   expect(`${again.out}${again.err}`).toMatch(/202 /);
+});
+
+test('what "add --from" makes of a form takes its sender, whatever its signature is called', async () => {
+  const bench = openBench({
+    'sluice.yaml':
+      'hooks: {enabled: true, token: "${SLUICE_HOOK_TOKEN}", mappingsDir: mappings}\nserver: {port: 0}\n',
+    'mappings/note.txt': '',
+    secret: 'a-secret-of-the-sender\n',
+    'one.request.yaml':
+      'path: x\nheaders: {content-type: application/x-www-form-urlencoded, x-acme-check: "sha1=[removed: 40 of hex]"}\nbody: {order: "7", state: paid}\n',
+  });
+  const added = await bench.run(['add', 'acme', '--from', 'one.request.yaml', '--secret-file', 'secret'], {
+    env,
+  });
+  expect(added.exitCode, added.out + added.err).toBe(0);
+  const mapping = readFileSync(join(bench.folder, 'mappings/acme.yaml'), 'utf8');
+  expect(mapping).toContain(
+    "verify: { scheme: hmac, header: x-acme-check, prefix: 'sha1=', algorithm: sha1,",
+  );
+  const service = await serveBench(bench);
+  const body = 'order=7&state=paid';
+  const signature = createHmac('sha1', 'a-secret-of-the-sender').update(body).digest('hex');
+  const own = await fetch(`${service.url}/hooks/acme`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-acme-check': `sha1=${signature}` },
+    body,
+  });
+  expect(own.status, await own.text()).toBe(202);
+  for (const file of ['test/golden/acme/sample.request.yaml', 'tests/acme/sample.request.yaml']) {
+    if (!existsSync(join(bench.folder, file))) continue;
+    // oxlint-disable-next-line no-await-in-loop -- there is one of the two
+    const sent = await bench.run(['send', file, '--sign', '--against', service.url], { env });
+    expect(sent.out + sent.err).toMatch(/202 /);
+  }
 });

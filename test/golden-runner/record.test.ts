@@ -199,6 +199,16 @@ describe('credentials', () => {
     expect(leftOut).toEqual([`headers.${name}`]);
   });
 
+  test('a signature under any name leaves its form', async () => {
+    const hex = 'a1'.repeat(32);
+    const headers = { 'x-acme-check': hex, 'x-acme-mac': `sha256=${hex}`, 'x-commit-id': hex };
+    const { text, leftOut } = await write({ headers });
+    expect(text).toContain('x-acme-check: "[removed: 64 of hex]"');
+    expect(text).toContain('x-acme-mac: "sha256=[removed: 64 of hex]"');
+    expect(text).toContain(`x-commit-id: ${hex}`);
+    expect(leftOut).toEqual(['headers.x-acme-check', 'headers.x-acme-mac']);
+  });
+
   test.each(['code', 'auth', 'sig', 'key', 'access_token', 'subscription-key', 'Code'])(
     'in the parameter %s of the query are left out',
     async (name) => {

@@ -54,13 +54,13 @@ const SAY: Say = {
   'token-elsewhere': sayElsewhere,
   'query-rejected': () =>
     say`the token came as ?token= in the address, which hooks.queryToken: reject refuses: send it as ${CARRIERS}`,
-  'no-verify': ({ header, of, schemes, encoding, isUnknown, mapping, near }) => {
+  'no-verify': ({ header, of, schemes, isUnknown, mapping, near }) => {
     if (isUnknown)
       return say`the request carries ${header}, the proof of ${of.join(' or ')}, but no mapping has the hook name it was sent to, so the hook token is asked for: ${near === undefined ? 'correct the address at the sender, or match.path of the mapping that was meant' : nearNameWords(near)}`;
     const place = placeOf(mapping);
-    return schemes.length > 0
+    return of.length > 0
       ? say`the request carries ${header}, the proof of ${of.join(' or ')}, but no mapping of this path says verify, so the hook token is asked for: ${adviseVerify(schemes, place)}`
-      : say`no hook token came, but the header ${header}, which looks like the proof of its sender: ${adviseVerify([generalScheme(textOf(header), encoding)], place)}; or send the hook token as ${CARRIERS}`;
+      : say`no hook token came, but the header ${header}, which looks like the proof of its sender: ${adviseVerify(schemes.length > 0 ? schemes : [generalScheme(textOf(header))], place)}; or send the hook token as ${CARRIERS}`;
   },
   address: (address) =>
     say`the address that was judged is ${address}, and allowFrom of this path does not have it: add it there if it is the sender; if it is a proxy, let it write X-Forwarded-For, and add it to server.trustedProxies`,

@@ -6,11 +6,12 @@ import {
   type HmacAlgorithm,
   type SignatureColumns,
 } from '../../verify/facts.ts';
+import { SIGNATURE_NAME } from '../../telemetry/telemetry.ts';
 import type { SignedRequest } from '../../verify/verify.ts';
 
-const NAMES = /signature|hmac|(?:^|-)(?:sign|sig|mac|digest)(?:-|$)/;
-/** A header that carries a signature and nothing else, though it is not known. */
-const SURE = /signature|hmac/;
+/** Headers that are of the web, or name a thing: what has the form of a hash there is none. */
+const NO_SIGNATURE =
+  /^(?:accept|access|cache|cdn|cf|connection|content|cookie|date|digest|forwarded|host|if|origin|pragma|referer|repr|sec|te|upgrade|user-agent|via|want|x-amz|x-forwarded)(?:$|-)|(?:^|[-_])(?:agent|authorization|commit|delivery|etag|event|guid|id|key|nonce|parent|revision|sha|span\w*|token|trace\w*|uuid|version)$/;
 /** What a request of a known or unknown sender carries at most. */
 const MAX_SHAPES = 2;
 
@@ -29,14 +30,21 @@ export function hashOf(signature: Buffer | undefined): HmacAlgorithm | undefined
 
 /** The signatures of a request by their form alone; what is signed is not known of them. */
 export function shapesOf({ rawHeaders }: Pick<SignedRequest, 'rawHeaders'>): readonly SignatureColumns[] {
-  return findHeadersLike(rawHeaders, NAMES, /^.{20,500}$/)
+  const find = (isOne: (name: string) => boolean) =>
+    findHeadersLike(rawHeaders, { test: (name) => isOne(name) && !NO_SIGNATURE.test(name) }, /^.{20,500}$/);
+  return [...find((name) => SIGNATURE_NAME.test(name)), ...find((name) => !SIGNATURE_NAME.test(name))]
     .map(({ name, text }) => shapeOf(name, text))
     .filter((shape) => shape !== undefined)
     .slice(0, MAX_SHAPES);
 }
 
+/** Whether a header carries a signature, by its name or by the form of its value. */
+export const carriesSignature = (name: string, text: string): boolean =>
+  SIGNATURE_NAME.test(name) || (!NO_SIGNATURE.test(name) && shapeOf(name, text) !== undefined);
+
 /** Whether somebody may be told to expect this, though nothing was proved. */
-export const isSureShape = ({ header }: SignatureColumns): boolean => SURE.test(header);
+export const isSureShape = ({ header, prefix = '' }: SignatureColumns): boolean =>
+  SIGNATURE_NAME.test(header) || /sha-?\d|hmac/i.test(prefix);
 
 /** `sha1=<hex>`, `<base64>`, `t=1700000000,v1=<hex>` and the like. */
 export function shapeOf(header: string, text: string): SignatureColumns | undefined {

@@ -4,8 +4,8 @@ import { defined } from '../../json.ts';
 import type { TokenFacts } from '../../server/server.ts';
 import { type Sender, shippedSenders } from '../../senders/senders.ts';
 import { findCarried } from './carried.ts';
-import { shapeOf } from './signature-shapes.ts';
-import { writtenProof } from './written-verify.ts';
+import { carriesSignature, shapeOf } from './signature-shapes.ts';
+import { writtenProof, writtenScheme } from './written-verify.ts';
 import { surest, type Way } from '../rule.ts';
 
 /** Headers and fields that are looked through for the token: a sender chooses how many there are. */
@@ -57,8 +57,8 @@ function proofNotAsked({
 
 const AUTHORIZATION: ReadonlySet<string> = new Set(['authorization']);
 
-/** Names of headers in which senders put a secret or a signature, and of those that are of the web or of ours. */
-const PROOF_NAME = /token|secret|signature|hmac|api-?key/;
+/** Names of headers in which senders put a secret, and of those that are of the web or of ours. */
+const SECRET_NAME = /token|secret|api-?key/;
 const NO_PROOF =
   /^(?:authorization|x-service-token|x-openclaw-token|cookie|idempotency|x-(?:csrf|xsrf|amz|goog)|sec-|signature-input)/;
 
@@ -73,18 +73,21 @@ function withoutToken({ rawHeaders, mapping, unknownName, near, queryToken }: To
       ? undefined
       : 'other';
   const proof = headers.find(
-    ({ name }) => isPlainHeaderName(name) && PROOF_NAME.test(name) && !NO_PROOF.test(name),
+    ({ name, value }) =>
+      isPlainHeaderName(name) &&
+      !NO_PROOF.test(name) &&
+      (SECRET_NAME.test(name) || carriesSignature(name, value)),
   );
+  const shape = proof && shapeOf(proof.name, proof.value);
   if (!isBasic && proof !== undefined && mapping !== undefined && place.near === undefined)
     return {
       code: 'no-verify',
       facts: {
         header: { sent: proof.name },
         of: [],
-        schemes: [],
+        schemes: shape === undefined ? [] : [writtenScheme(shape)],
         isUnknown: false,
         mapping,
-        ...defined({ encoding: shapeOf(proof.name, proof.value)?.encoding }),
       },
     };
   return { code: 'no-token', facts: { takesQuery: queryToken !== 'reject', ...place, ...defined({ has }) } };

@@ -7,6 +7,7 @@ import {
   secretsText,
   type SignatureColumns,
 } from '../../verify/facts.ts';
+import { SIGNATURE_NAME } from '../../telemetry/telemetry.ts';
 import { SCHEMES, type SecretReference, type SenderProof, type VerifySettings } from '../../verify/verify.ts';
 
 /** What the general schemes take where nothing is said. */
@@ -91,8 +92,8 @@ export const columnsOf = (settings: VerifySettings): readonly SignatureColumns[]
     : [];
 
 /** The general scheme for the header of a sender that is not known. */
-export const generalScheme = (header: string, encoding = 'hex'): string =>
-  `${/signature|hmac/.test(header) ? 'hmac' : 'header'}, header: ${header}${encoding === 'hex' ? '' : `, encoding: ${encoding}`}`;
+export const generalScheme = (header: string): string =>
+  `${SIGNATURE_NAME.test(header) ? 'hmac' : 'header'}, header: ${header}`;
 
 /**
  * What to write at `place` for a proof in a header, and what else is to be done. `schemes`: those of the senders that

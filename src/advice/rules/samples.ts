@@ -7,6 +7,7 @@ import type { CompiledTemplate, RoutingTable, Scope } from '../../mapping/mappin
 import { announcedFormat } from '../../payload/payload.ts';
 import type { HookRequest } from '../../request.ts';
 import { emptyPath } from '../dialects/paths.ts';
+import { SIGNATURE_NAME } from '../../telemetry/telemetry.ts';
 import { schemesOfHeader } from '../../verify/facts.ts';
 import type { VerifySettings } from '../../verify/verify.ts';
 import { unknownSignature, verifyFor, withStandIn } from '../proof-headers.ts';
@@ -196,7 +197,7 @@ function otherSignature({
   const isJudged = (name: string): boolean =>
     schemesOfHeader(name).includes(verify.settings.scheme) ||
     JSON.stringify(verify.settings).includes(`"${name}"`);
-  const other = names.some(isJudged) ? undefined : names.find((name) => SIGNATURE.test(name));
+  const other = names.some(isJudged) ? undefined : names.find((name) => SIGNATURE_NAME.test(name));
   const hint = other === undefined ? undefined : verifyFor(other, 'in its place');
   if (other === undefined || hint === undefined) return [];
   const message = say`the samples are signed in ${other}, and have no header that verify judges: they would be answered 401`;
@@ -249,8 +250,6 @@ function questionOf(request: HookRequest, table: RoutingTable): Pick<Found, 'mes
   const message = say`a sample asks whether the address is right, as ${check.provider} does, and no challenge answers it`;
   return { message, hint: say`${write(check.write, 'beside match')}` };
 }
-
-const SIGNATURE = /signature(?!-(?:timestamp|input))|hmac/;
 
 /** Empty where it costs too much. */
 function renderedOf(template: CompiledTemplate, scope: Scope): string {
