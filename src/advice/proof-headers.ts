@@ -4,7 +4,7 @@ import { isSecretPath } from '../document/document.ts';
 import { adviseVerify, generalScheme } from './proofs/written-verify.ts';
 import { isCarried, oneOfEach } from './proofs/carried.ts';
 import { shapesOf, HASHES, hashOf } from './proofs/signature-shapes.ts';
-import { SIGNATURE_NAME } from '../telemetry/telemetry.ts';
+import { SIGNATURE_NAME } from '../telemetry/facts.ts';
 import { type Sender, shippedSenders } from '../senders/senders.ts';
 import { waysOf } from './vocabulary/senders.ts';
 import { schemesOfHeader, decodeExactly, ENCODINGS } from '../verify/facts.ts';

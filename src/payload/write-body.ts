@@ -1,6 +1,5 @@
 /** The bytes of a body that a request file has as a value: the way back from what a mapping reads. */
 import { isJsonObject, isScalar, type JsonObject, type JsonValue } from '../json.ts';
-import type { HookRequest } from '../request.ts';
 import { announcedFormat, type BodyFormat, isInParts, mediaType } from './formats.ts';
 import { charsetOf, encodingOfXml } from './text.ts';
 import { isFormFile, writeParts } from './write-parts.ts';
@@ -86,7 +85,9 @@ function writtenFormat({ payload, headers }: Written, ofPath: BodyFormat): BodyF
 }
 
 /** Without the name of a form where the body was read as JSON: `curl -d` calls every body a form. */
-export function asItWasRead(request: HookRequest): HookRequest {
+export function asItWasRead<Request extends Written & { readonly maybeLists?: string }>(
+  request: Request,
+): Request {
   const { 'content-type': type, ...headers } = request.headers;
   const isNoForm = isJsonObject(request.payload) && request.maybeLists !== 'texts';
   return isNoForm && announcedFormat(type) === 'form' ? { ...request, headers } : request;

@@ -55,8 +55,9 @@ export type Way =
   | { readonly kind: 'signature'; readonly columns: SignatureColumns }
   /** The secret itself stands in a header. */
   | { readonly kind: 'secret'; readonly header: string }
-  | { readonly kind: 'twilio' }
-  | { readonly kind: 'mailgun' };
+  | { readonly kind: 'twilio'; readonly header: string }
+  | { readonly kind: 'mailgun' }
+  | { readonly kind: 'mercado-pago' };
 
 /** Which of a path's secrets belong to a way: by how the secret begins. */
 export interface SecretForm {

@@ -1,5 +1,6 @@
 import { defined } from '../json.ts';
 import type { Scheme, SignatureColumns } from './scheme.ts';
+import { TWILIO_HEADER } from './twilio.ts';
 
 /** HMAC over the body, as most sign. */
 const PLAIN = {
@@ -91,7 +92,8 @@ export const SCHEMES = {
     60,
   ),
   sentry: signature({ ...PLAIN, header: 'sentry-hook-signature' }),
-  twilio: { ways: [{ way: { kind: 'twilio' } }] },
+  twilio: { ways: [{ way: { kind: 'twilio', header: TWILIO_HEADER } }] },
+  mandrill: { ways: [{ way: { kind: 'twilio', header: 'x-mandrill-signature' } }] },
   sendgrid: signature({
     algorithm: 'ecdsa-sha256',
     header: 'x-twilio-email-event-webhook-signature',
@@ -104,6 +106,11 @@ export const SCHEMES = {
     ways: [{ way: { kind: 'mailgun' } }],
     // Mailgun sends a failed event again for eight hours with the time of its first attempt; its token is signed.
     toleranceSeconds: 43_200,
+  },
+  'mercado-pago': {
+    ways: [{ way: { kind: 'mercado-pago' } }],
+    // Mercado Pago names no tolerance and tries again for four days; the id of a request is good once for longer.
+    toleranceSeconds: 432_000,
   },
   typeform: signature({ ...BASE64, header: 'typeform-signature', prefix: 'sha256=' }),
   calendly: signature({ ...STRIPE_LIST, header: 'calendly-webhook-signature' }),

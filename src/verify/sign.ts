@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../json.ts';
 import { isForm, isFormInParts } from './find-header.ts';
 import { readKey } from './keys.ts';
 import { mailgunSignature } from './mailgun.ts';
+import { MERCADO_PAGO, mercadoPagoText } from './mercado-pago.ts';
 import type { SignatureColumns, SignedRequest, Way } from './scheme.ts';
 import { writeTime } from './signed-time.ts';
 import { hmacOf } from './signature.ts';
@@ -77,25 +78,30 @@ function signWay(way: Way, signing: Signing): SignResult {
     case 'secret':
       return { kind: 'signed', headers: { [way.header]: secret }, body, url };
     case 'twilio':
-      return signTwilio(signing);
+      return signTwilio(way.header, signing);
     case 'mailgun':
       return signMailgun(signing);
+    case 'mercado-pago':
+      return signMercadoPago(signing);
     case 'signature':
       return signHeader(way.columns, signing);
   }
 }
 
-function signTwilio({ secret, request }: Signing): SignResult {
+function signTwilio(header: string, { secret, request }: Signing): SignResult {
   const isCovered =
-    request.body.length === 0 || isForm(request.rawHeaders) || request.url.includes('bodySHA256=');
+    header !== TWILIO_HEADER ||
+    request.body.length === 0 ||
+    isForm(request.rawHeaders) ||
+    request.url.includes('bodySHA256=');
   const separator = request.url.includes('?') ? '&' : '?';
   const url = isCovered
     ? request.url
     : `${request.url}${separator}bodySHA256=${hash('sha256', request.body)}`;
   const fields = signedFields({ ...request, url });
-  if (fields.kind === 'reason') return problem('the body is no form that Twilio could have sent');
+  if (fields.kind === 'reason') return problem('the body is no form that this sender could have sent');
   const value = twilioSignature(textKey(secret), url, fields.text).toString('base64');
-  return { kind: 'signed', headers: { [TWILIO_HEADER]: value }, body: request.body, url };
+  return { kind: 'signed', headers: { [header]: value }, body: request.body, url };
 }
 
 function signMailgun({ secret, request, facts }: Signing): SignResult {
@@ -116,6 +122,16 @@ function signMailgun({ secret, request, facts }: Signing): SignResult {
   if (payload === undefined) return problem('a request of Mailgun is a JSON object, and this body is none');
   const signed = { ...payload, signature: { timestamp, token, signature } };
   return { kind: 'signed', headers: {}, body: Buffer.from(JSON.stringify(signed), 'utf8'), url };
+}
+
+function signMercadoPago({ secret, request: { body, url }, facts }: Signing): SignResult {
+  const timestamp = writeTime(facts.nowMs, 'milliseconds');
+  const text = mercadoPagoText(url, { id: facts.id, timestamp });
+  if (text === undefined) return problem('the parameter data.id of the address is no single id');
+  const signature = hmacOf('hmac-sha256', textKey(secret), [text]).toString('hex');
+  const { header, idHeader } = MERCADO_PAGO;
+  const headers = { [header]: headerValue(MERCADO_PAGO, signature, timestamp), [idHeader]: facts.id };
+  return { kind: 'signed', headers, body, url };
 }
 
 function parseObject(body: Buffer): JsonObject | undefined {

@@ -10,13 +10,14 @@ import { readFormPairs } from './signed-fields.ts';
  * Twilio signs the address and the fields of the form, sorted by name, name and value written one after the other.
  * A body that is no form is signed through its SHA-256 in the query parameter `bodySHA256` of the address. A body
  * that is covered by neither is refused, whatever the signature says.
+ * Mandrill signs forms in the same way, under its own header.
  */
 export const TWILIO_HEADER = 'x-twilio-signature';
 
 const BODY_HASH = /[?&]bodySHA256=([0-9a-f]{64})(?:&|$)/i;
 
-export function judgeTwilio(keys: readonly KeyObject[], request: SignedRequest): Proof {
-  const header = findHeader(request.rawHeaders, TWILIO_HEADER);
+export function judgeTwilio(keys: readonly KeyObject[], name: string, request: SignedRequest): Proof {
+  const header = findHeader(request.rawHeaders, name);
   if (header === undefined || header === '') return refused('no-proof');
   const presented = header === SEVERAL ? undefined : decodeExactly(header, 'base64');
   if (presented === undefined) return refused('malformed-proof');

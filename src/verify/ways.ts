@@ -4,13 +4,14 @@ import { digestSecrets, judgeSecret } from './credentials.ts';
 import { findHeader } from './find-header.ts';
 import { readKey } from './keys.ts';
 import { judgeMailgun } from './mailgun.ts';
+import { judgeMercadoPago, MERCADO_PAGO } from './mercado-pago.ts';
 import { type Proof, refused } from './proof.ts';
 import type { Scheme, SecretForm, SignatureColumns, SignedRequest, Way } from './scheme.ts';
 import { SCHEMES } from './schemes.ts';
 import type { VerifySettings } from './verify-settings.ts';
 import { judgeSignature } from './signature.ts';
 import { compileContent } from './signed-content.ts';
-import { judgeTwilio, TWILIO_HEADER } from './twilio.ts';
+import { judgeTwilio } from './twilio.ts';
 
 /** What most providers name as the age at which a signed request is refused. */
 const DEFAULT_TOLERANCE_SECONDS = 300;
@@ -97,6 +98,8 @@ export function coverageOf(way: Way): Coverage {
     case 'secret':
     case 'mailgun':
       return { body: false, url: false, headers: [] };
+    case 'mercado-pago':
+      return { body: false, url: false, headers: [MERCADO_PAGO.idHeader] };
     case 'twilio':
       return { body: true, url: true, headers: [] };
     case 'signature': {
@@ -145,9 +148,11 @@ function textJudge(
       return ({ rawHeaders }) => judgeSecret(digests, findHeader(rawHeaders, way.header));
     }
     case 'twilio':
-      return (request) => judgeTwilio(keys, request);
+      return (request) => judgeTwilio(keys, way.header, request);
     case 'mailgun':
       return (request, nowMs) => judgeMailgun({ keys, toleranceSeconds }, request, nowMs);
+    case 'mercado-pago':
+      return (request, nowMs) => judgeMercadoPago({ keys, toleranceSeconds }, request, nowMs);
   }
 }
 
@@ -179,6 +184,6 @@ export const schemesOfHeader = (header: string): readonly string[] =>
 /** The header of a proof; undefined where it stands in the body. */
 export function headerOf(way: Way): string | undefined {
   if (way.kind === 'signature') return way.columns.header;
-  if (way.kind === 'twilio') return TWILIO_HEADER;
-  return way.kind === 'secret' ? way.header : undefined;
+  if (way.kind === 'mercado-pago') return MERCADO_PAGO.header;
+  return way.kind === 'mailgun' ? undefined : way.header;
 }

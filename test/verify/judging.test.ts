@@ -428,6 +428,8 @@ test('never throws and never proves what nobody signed, whatever arrives', () =>
     'sendgrid',
     'twilio',
     'mailgun',
+    'mandrill',
+    'mercado-pago',
   ];
   const key = createPublicKey({
     key: { kty: 'OKP', crv: 'Ed25519', x: Buffer.alloc(32, 1).toString('base64url') },
@@ -446,6 +448,8 @@ test('never throws and never proves what nobody signed, whatever arrives', () =>
     'x-twilio-email-event-webhook-signature',
     'x-twilio-email-event-webhook-timestamp',
     'x-twilio-signature',
+    'x-mandrill-signature',
+    'x-signature',
     'content-type',
   ];
   const value = fc.oneof(

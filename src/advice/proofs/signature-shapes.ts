@@ -6,7 +6,7 @@ import {
   type HmacAlgorithm,
   type SignatureColumns,
 } from '../../verify/facts.ts';
-import { SIGNATURE_NAME } from '../../telemetry/telemetry.ts';
+import { SIGNATURE_NAME } from '../../telemetry/facts.ts';
 import type { SignedRequest } from '../../verify/verify.ts';
 
 /** Headers that are of the web, or name a thing: what has the form of a hash there is none. */

@@ -7,7 +7,7 @@ import {
   secretsText,
   type SignatureColumns,
 } from '../../verify/facts.ts';
-import { SIGNATURE_NAME } from '../../telemetry/telemetry.ts';
+import { SIGNATURE_NAME } from '../../telemetry/facts.ts';
 import { SCHEMES, type SecretReference, type SenderProof, type VerifySettings } from '../../verify/verify.ts';
 
 /** What the general schemes take where nothing is said. */

@@ -7,7 +7,7 @@ import type { CompiledTemplate, RoutingTable, Scope } from '../../mapping/mappin
 import { announcedFormat } from '../../payload/payload.ts';
 import type { HookRequest } from '../../request.ts';
 import { emptyPath } from '../dialects/paths.ts';
-import { SIGNATURE_NAME } from '../../telemetry/telemetry.ts';
+import { SIGNATURE_NAME } from '../../telemetry/facts.ts';
 import { schemesOfHeader } from '../../verify/facts.ts';
 import type { VerifySettings } from '../../verify/verify.ts';
 import { unknownSignature, verifyFor, withStandIn } from '../proof-headers.ts';

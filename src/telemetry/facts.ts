@@ -1,0 +1,1 @@
+export { SIGNATURE_NAME } from './secret-names.ts';
