@@ -86,7 +86,6 @@ interface DiagnosisFacts extends Record<Exclude<RefusalReason, keyof PlainFacts>
     /** Who sends it, where it is known, and each way in which they prove themselves, as it is written. */
     readonly of: readonly string[];
     readonly schemes: readonly string[];
-    /** How it is written, of nobody known. */
     readonly isUnknown: boolean;
   };
   /** The address that was judged. */
