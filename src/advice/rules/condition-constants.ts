@@ -44,11 +44,12 @@ function variablesAsOne(rule: unknown): string {
 export function checkAlternatives({ operator, operands }: Operation, at: Place): Found | undefined {
   if (operator !== 'or') return undefined;
   const differences = operands.map(differenceIn);
-  const first = differences.find((one) =>
-    differences.some((other) => isOfSame(one, other) && one?.value !== other?.value),
-  );
+  const byName = Map.groupBy(differences, (one) => one && canonicalPath(one.name.split('.')));
+  byName.delete(undefined);
+  const differing = [...byName.values()].find((group) => new Set(group.map((one) => one?.value)).size > 1);
+  const first = differing?.[0];
   if (first === undefined) return undefined;
-  const isAll = differences.every((each) => isOfSame(first, each));
+  const isAll = differing?.length === differences.length;
   const found: Found = {
     message: say`this "or" can never be false: ${quoteName(first.name)} always differs from one of the values`,
     at,
@@ -81,11 +82,6 @@ export function checkConstants({ operator, operands }: Operation, at: Place): Fo
         ? quoted(`write a rule in its place: {"===": [{"var": ${JSON.stringify(asked)}}, ${shown}]}`)
         : say`make it a rule, which names the field that has this value`,
   };
-}
-
-function isOfSame(one: Comparison | undefined, other: Comparison | undefined): boolean {
-  const [a, b] = [one, other].map((each) => each?.name.split('.'));
-  return a !== undefined && b !== undefined && canonicalPath(a) === canonicalPath(b);
 }
 
 /** Of `{"!==": [variable, text]}`, or of a negated equality; a text that spells a number equals others that do. */
