@@ -207,7 +207,7 @@ test('no canary sings where only operators and strangers look', { timeout: 60_00
     await post(`failing?hint=${CANARIES.retired}`, { ...bearer, 'idempotency-key': 'k3' }),
   ];
   expect(statuses).toEqual([202, 202, 401, 401, 401, 401, 401, 500, 400, 413, 404, 404, 202]);
-  await expect.poll(() => alerts.join('\n'), { timeout: 30_000 }).toContain('failing');
+  await expect.poll(() => alerts.join('\n'), { timeout: 30_000 }).toContain('runner bad has failed');
   await expect.poll(() => logged, { timeout: 30_000 }).toContain('mailbox');
   await expect.poll(() => callbacks.length, { timeout: 30_000 }).toBe(2);
 
