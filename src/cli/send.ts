@@ -95,7 +95,11 @@ export async function findTarget(cli: Cli, flags: Pick<SendFlags, 'config' | 'ag
   const token = settings.hooks.token ?? readDevToken(file);
   if (token === undefined)
     throw new CliError('no token is configured, and "sluice dev" has not made one yet');
-  const { against: origin = originOf(settings) } = flags;
+  // People paste the address of the hooks, too.
+  const given = flags.against?.replace(/\/*$/, '');
+  const { path } = settings.hooks;
+  const base = given?.endsWith(path) === true ? given.slice(0, -path.length) : given;
+  const origin = base ?? originOf(settings);
   return {
     url: hooksAddress(origin, settings),
     token,

@@ -65,7 +65,14 @@ test('a signature of nobody known is written in keys of the general scheme', () 
     'acme-proof': `t=1700000000,v1=${HEX}`,
   }))
     expect(unknownSignature({ 'user-agent': 'a', [header]: text })).toMatchObject({ scheme: 'hmac', header });
-  for (const name of ['x-request-id', 'etag', 'x-acme-commit', 'content-digest', 'x-b3-traceid', 'x-acme-key'])
+  for (const name of [
+    'x-request-id',
+    'etag',
+    'x-acme-commit',
+    'content-digest',
+    'x-b3-traceid',
+    'x-acme-key',
+  ])
     expect(unknownSignature({ [name]: HEX })).toBeUndefined();
 });
 

@@ -39,8 +39,9 @@ storage: {keepRequests: {which: all}}
   const { runId } = (await curl.json()) as { runId: string };
   const requestId = curl.headers.get('x-request-id') ?? runId;
   for (const [file, status] of Object.entries({ flat: 400, form: 202, named: 400, chunks: 202 })) {
+    const hooks = `${service.url}/hooks/`;
     // oxlint-disable-next-line no-await-in-loop -- one answer after the other
-    const sent = await bench.run(['send', `${file}.request.yaml`, '--against', service.url], { env });
+    const sent = await bench.run(['send', `${file}.request.yaml`, '--against', hooks], { env });
     expect(`${file}: ${sent.out}${sent.err}`).toContain(`: ${status} `);
   }
   await bench.run(['test', '--dir', 'tests'], { env: { ...env, CI: '' } });

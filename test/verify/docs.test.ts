@@ -38,7 +38,7 @@ function describeReplay({ ways, toleranceSeconds = 300 }: Scheme): string {
     const { signed, timestampMember } =
       way.kind === 'signature'
         ? way.columns
-        : { signed: /^m/.test(way.kind) ? '{timestamp}{id}' : '', timestampMember: undefined };
+        : { signed: way.kind.startsWith('m') ? '{timestamp}{id}' : '', timestampMember: undefined };
     // A timestamp in the JSON body is signed with the body.
     const isTimeSigned =
       signed.includes('{timestamp}') || (timestampMember !== undefined && signed.includes('{body}'));
