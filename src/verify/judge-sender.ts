@@ -63,7 +63,7 @@ export async function judgeSender<TokenRefusal>(
   const request: ReceivedRequest = {
     method,
     rawHeaders,
-    url: verifier.signsUrl ? arrival.url() : '',
+    url: arrival.url(),
     body: await bodyFor(verifier, arrival),
     ...(queryToken === undefined ? {} : { queryToken }),
   };
@@ -79,7 +79,7 @@ export async function judgeSender<TokenRefusal>(
     reason: judged.reason,
     proof,
     refusal: judged,
-    request: () => (verifier.signsUrl ? told : { ...told, url: arrival.url() }),
+    request: () => told,
   };
 }
 
