@@ -137,7 +137,7 @@ async function startForAuthors(terminal: Terminal, flags: Authoring): Promise<Se
     },
     listen: flags,
     readMail: flags.mail === true,
-    keepRequests: { which: 'all', count: 1_000, bytes: 67_108_864, days: 1 },
+    keepRequests: { which: 'all', bytes: 67_108_864, days: 1 },
     makeToken: (host) => makeDevToken(flags.configFile, host),
     openConsole: async (parts) => {
       knowsHow ||= (await parts.storage.listDecisions({ limit: 1 })).length > 0;

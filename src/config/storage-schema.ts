@@ -38,7 +38,7 @@ export const storageSchema = z.strictObject({
         ),
       count: whole(1, 1_000_000)
         .optional()
-        .describe('Whole requests kept at most; default 1000 with shapes and in dev, else 100.'),
+        .describe('Whole requests kept at most; default no limit but that of bytes.'),
       bytes: whole(1, 10_000_000_000)
         .optional()
         .describe('Bytes of whole requests at most; default 67108864 with shapes and in dev, else 16777216.'),

@@ -223,7 +223,7 @@ function howToKeep(decision: DecisionRecord | undefined, written: StoredFacts['k
     return say`was not kept: the mappings of its path say keepRequests: none; ${todo}remove that to keep the next one, and send it again`;
   const { which = 'shapes' } = Object.keys(written).length === 0 ? {} : written;
   if (which === 'shapes' || which === 'all')
-    return say`is not kept any more, or more came at once than are kept: storage.keepRequests says how many, and how long`;
+    return say`is not kept any more, or more came at once than are kept: storage.keepRequests says how much, and how long`;
   // Those that were answered well are kept by "shapes" and "all" alone.
   const wanted =
     decision !== undefined && decision.status < 400 ? say`shapes or all` : say`shapes, failed or all`;

@@ -87,7 +87,11 @@ function storeNotes({ config }: Generation): readonly string[] {
 /** Which requests `serve` keeps, and of which paths others. */
 function keptNotes({ config, table }: Generation): readonly string[] {
   const { which, count, bytes, days } = keptSettings(config.settings.storage.keepRequests);
-  const size = `${count} at most, ${Math.round(bytes / 1_048_576)} MiB${days === undefined ? '' : `, ${plural(days, 'day')}`}`;
+  const size = [
+    ...(count === undefined ? [] : [`${count} at most`]),
+    `${Math.round(bytes / 1_048_576)} MiB`,
+    ...(days === undefined ? [] : [plural(days, 'day')]),
+  ].join(', ');
   const own = [...table.paths].flatMap((path) => {
     const kept = table.settingsOf(path).keepRequests;
     return kept === undefined ? [] : [`${path}: ${KEPT[kept]}`];

@@ -4,15 +4,15 @@ import type { KeepRequests } from '../config/config.ts';
 /** What holds of `storage.keepRequests`. */
 interface KeptSettings {
   readonly which: NonNullable<KeepRequests['which']>;
-  readonly count: number;
+  readonly count?: number;
   readonly bytes: number;
   readonly days?: number;
 }
 
 /** What `serve` keeps where nothing is written, and what it fills in beside `which: shapes`. */
-const SHAPES: KeptSettings = { which: 'shapes', count: 1_000, bytes: 64 * 1024 * 1024, days: 1 };
+const SHAPES: KeptSettings = { which: 'shapes', bytes: 64 * 1024 * 1024, days: 1 };
 /** Before there were shapes: what is written keeps its meaning. */
-const WRITTEN: KeptSettings = { which: 'transforms', count: 100, bytes: 16 * 1024 * 1024 };
+const WRITTEN: KeptSettings = { which: 'transforms', bytes: 16 * 1024 * 1024 };
 
 /** What is written wins over what the command serves with, and that over what is kept anyway. */
 export function keptSettings(written: KeepRequests, ofCommand: KeepRequests = {}): KeptSettings {

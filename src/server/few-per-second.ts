@@ -13,11 +13,13 @@ export class FewPerSecond {
     this.#perSecond = perSecond;
   }
 
-  /** `weight`: how many it counts for. */
-  take(nowMs: number, weight = 1): boolean {
+  /** `weight`: how many it counts for. The first of each kind in a second happens in any case. */
+  take(nowMs: number, weight = 1, kind?: string): boolean {
     this.#begin(nowMs);
-    if (this.#taken >= this.#perSecond) return false;
+    const isFirst = kind !== undefined && !this.#takenBy.has(kind);
+    if (this.#taken >= this.#perSecond && !isFirst) return false;
     this.#taken += weight;
+    if (isFirst) this.#takenBy.set(kind, 1);
     return true;
   }
 

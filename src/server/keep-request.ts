@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { hash } from 'node:crypto';
 import { ACTION_SETTINGS, evaluationToJson, NOT_KEPT, shapeOf, type Evaluation } from '../hook/hook.ts';
 import { parseJson, setField } from '../json.ts';
 import type { FieldsRead, KeptKind } from '../mapping/mapping.ts';
@@ -25,7 +26,9 @@ export function keepRequest(context: ServerContext, exchange: RequestFacts, endi
   if (path === undefined) return;
   const which = exchange.generation.settingsOf(path).keepRequests ?? keepRequests.which;
   const kind = kindOf(which, ending);
-  if (kind === undefined || (which === 'shapes' && !hasRoom(context, exchange, kind))) return;
+  if (kind === undefined) return;
+  const cause = causeOf(exchange, path, ending);
+  if (which === 'shapes' && !hasRoom(context, exchange, { kind, cause })) return;
   const json =
     kind === 'shape'
       ? shapeJson(exchange, ending, keepRequests.fieldsOf(path))
@@ -35,7 +38,14 @@ export function keepRequest(context: ServerContext, exchange: RequestFacts, endi
   if (json === undefined) return;
   const { id: requestId } = exchange.ids;
   const { receivedAt } = exchange;
-  context.deps.storage.keepRequest({ requestId, receivedAt, kind, path, json }, keepRequests.limits);
+  const kept = { requestId, receivedAt, kind, path, cause: hash('sha256', cause, 'base64url'), json };
+  context.deps.storage.keepRequest(kept, keepRequests.limits);
+}
+
+/** Names of the operator's own files alone tell causes apart: a sender that makes up names makes up no causes. */
+function causeOf({ generation }: RequestFacts, path: string, { error, judged }: Ending): string {
+  const name = generation.knowsName(path) ? path : '';
+  return `${name}\n${error?.code ?? ''}\n${judged?.evaluation?.mapping?.id ?? ''}`;
 }
 
 function kindOf(which: KeptKind, { answer, error, judged }: Ending): KeptRequest['kind'] | undefined {
@@ -63,9 +73,9 @@ const WEIGHT_BYTES = 256 * 1024;
 function hasRoom(
   { kept }: ServerContext,
   { receivedAt, bodyBytes }: RequestFacts,
-  kind: KeptRequest['kind'],
+  { kind, cause }: { readonly kind: KeptRequest['kind']; readonly cause: string },
 ): boolean {
-  return kept[kind].take(receivedAt, 1 + Math.floor(bodyBytes / WEIGHT_BYTES));
+  return kept[kind].take(receivedAt, 1 + Math.floor(bodyBytes / WEIGHT_BYTES), cause);
 }
 
 function wholeJson(exchange: RequestFacts, request: HookRequest, { judged = {} }: Ending): string {

@@ -42,12 +42,12 @@ export async function sayWhatIsKept(
   { generation }: LiveGeneration,
   { log, keepRequests }: Keeping,
 ): Promise<void> {
-  const { which, count, days } = keptSettings(generation.config.settings.storage.keepRequests, keepRequests);
+  const { which, bytes, days } = keptSettings(generation.config.settings.storage.keepRequests, keepRequests);
   if (which !== 'shapes') return;
   const [newest] = await storage.listDecisions({ limit: 1 });
   if (newest?.isOlder !== true) return;
   log.info(
-    { count, days },
+    { bytes, days },
     'new in this version: requests that are refused or fail are kept whole, and of accepted ones the shape, without what nothing reads; storage.keepRequests.which: transforms keeps what was kept before, none keeps nothing',
   );
 }

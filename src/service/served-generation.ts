@@ -36,7 +36,7 @@ function keepRequests(
   table: RoutingTable,
   ofCommand: KeepRequests | undefined,
 ): Pick<ServerGeneration, 'keepRequests'> {
-  const { which, count, bytes, days } = keptSettings(storage.keepRequests, ofCommand);
+  const { which, count, bytes } = keptSettings(storage.keepRequests, ofCommand);
   const ofPaths = [...table.paths].map((path) => table.settingsOf(path).keepRequests ?? 'none');
   if ([which, ...ofPaths].every((each) => each === 'none')) return {};
   const known = new Map<string, FieldsRead>();
@@ -45,8 +45,7 @@ function keepRequests(
     if (isBuiltInRoute(path) || table.paths.has(path)) known.set(path, fields);
     return fields;
   };
-  const maxAge = days === undefined ? {} : { maxAgeMs: days * 86_400_000 };
-  return { keepRequests: { which, fieldsOf, limits: { ...KEPT_LIMITS, count, bytes, ...maxAge } } };
+  return { keepRequests: { which, fieldsOf, limits: { ...KEPT_LIMITS, count, bytes } } };
 }
 
 /** A worker takes no hooks, whatever the configuration says. */

@@ -259,8 +259,9 @@ export interface Storage extends MailStorage {
   listDecisions(query: ListQuery): Promise<readonly DecisionRecord[]>;
   findDecision(requestId: string): Promise<DecisionRecord | undefined>;
   /**
-   * Keeps a request, so that it can be explained and replayed: the newest within the limits (default `KEPT_LIMITS`), and
-   * where room is needed, first those of a path that has more than a quarter of it.
+   * Keeps a request, so that it can be explained and replayed: the newest within the limits (default `KEPT_LIMITS`).
+   * Where room is needed, those go first that are neither the first nor the last of their cause, and of a path that has
+   * more than a quarter of the room.
    */
   keepRequest(request: KeptRequest, limits?: KeptLimits): void;
   /** Has a request and its replay name each other; false, and nothing is changed, where one of them is not known (yet). */

@@ -72,24 +72,21 @@ export interface DecisionRecord {
   readonly refusal?: { readonly scheme: string; readonly code: string; readonly facts?: object } | undefined;
 }
 
-/** How many requests of one kind are kept, and how large they may be together. */
+/** How large requests of one kind may be together, and where it is said, how many are kept. */
 export interface KeptRoom {
-  readonly count: number;
+  readonly count?: number | undefined;
   readonly bytes: number;
 }
 
-/** What is kept of requests: whole ones, the shapes of accepted ones, and for how long. */
+/** What is kept of requests: whole ones, and the shapes of accepted ones. */
 export interface KeptLimits extends KeptRoom {
   readonly shapes: KeptRoom;
-  /** Absent: whatever their age. */
-  readonly maxAgeMs?: number;
 }
 
 /** What applies where nobody says otherwise. */
 export const KEPT_LIMITS: KeptLimits = {
-  count: 100,
   bytes: 16 * 1024 * 1024,
-  shapes: { count: 10_000, bytes: 64 * 1024 * 1024 },
+  shapes: { bytes: 64 * 1024 * 1024 },
 };
 
 /** Decisions kept where nobody says otherwise. */
@@ -102,6 +99,8 @@ export interface KeptRequest {
   readonly kind: 'whole' | 'shape';
   /** The hook name: where room is needed, one with more than a quarter of it gives it. */
   readonly path: string;
+  /** Stands for what became of it: the first and the last of each are forgotten after all others. Not read back. */
+  readonly cause?: string;
   /** The hook request as JSON text, tokens already removed. */
   readonly json: string;
 }

@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import { ACTION_SETTINGS, shapeOf, valueOfShape } from '../../src/hook/shape.ts';
 import { keepRequest } from '../../src/server/keep-request.ts';
+import { FewPerSecond } from '../../src/server/few-per-second.ts';
+import type { KeptRequest } from '../../src/storage/storage.ts';
 import type { KeptKind } from '../../src/mapping/mapping.ts';
 
 /** An object of which each read is noted, whatever is asked. */
@@ -31,7 +33,8 @@ function readsOf({ which, ofPath, status = 202, hasRoom }: Case): readonly strin
   const reads: string[] = [];
   const settings = watched('settings', reads, { keepRequests: ofPath });
   const keeping = which && watched('keepRequests', reads, { which });
-  const generation = { settingsOf: () => settings, ...(keeping && { keepRequests: keeping }) };
+  const knowsName = (): boolean => true;
+  const generation = { settingsOf: () => settings, knowsName, ...(keeping && { keepRequests: keeping }) };
   const exchange = watched('exchange', reads, { generation, receivedAt: 1, bodyBytes: 10 });
   const request = watched('request', reads, { path: 'order' });
   const evaluation = watched('evaluation', reads, { outcome: { kind: 'accepted' } });
@@ -74,7 +77,7 @@ describe('a request that is not kept', () => {
   });
 
   test('costs no look at its payload where there is no room for one more', () => {
-    const ROOM = ['exchange.receivedAt', 'exchange.bodyBytes'];
+    const ROOM = ['exchange.generation', 'evaluation.mapping', 'exchange.receivedAt', 'exchange.bodyBytes'];
     expect(readsOf({ which: 'shapes', status: 404, hasRoom: false })).toEqual([...ASKED, ...ROOM]);
     expect(readsOf({ which: 'shapes', hasRoom: false })).toEqual([...ASKED, 'evaluation.outcome', ...ROOM]);
   });
@@ -100,7 +103,13 @@ test('a shape has every name that came, also one called __proto__', () => {
   };
   const evaluation = { outcome: { kind: 'accepted', actions: [] }, trace: { transforms: [] } };
   const fieldsOf = (): object => ({ isRead: false, below: new Map() });
-  const generation = { id: 'g', settingsOf: () => ({}), keepRequests: { which: 'shapes', fieldsOf } };
+  const knowsName = (): boolean => true;
+  const generation = {
+    id: 'g',
+    settingsOf: () => ({}),
+    knowsName,
+    keepRequests: { which: 'shapes', fieldsOf },
+  };
   const keep = ({ json }: { json: string }): void => void texts.push(json);
   const context = { kept: { shape: { take: () => true } }, deps: { storage: { keepRequest: keep } } };
   const exchange = { ids: { id: 'i' }, receivedAt: 1, bodyBytes: 10, generation };
@@ -110,6 +119,34 @@ test('a shape has every name that came, also one called __proto__', () => {
   expect(texts[0]).toContain('"shape":{"__proto__":{"a":6},"b":6}');
   for (const where of ['headers', 'query'])
     expect(texts[0]).toContain(`"${where}":{"accept":"…","__proto__":"…"}`);
+});
+
+test('of more than are kept in a second, the first of each cause is kept; made-up names are no causes', () => {
+  const kept: KeptRequest[] = [];
+  const generation = {
+    settingsOf: () => ({}),
+    knowsName: (name: string) => ['order', 'other'].includes(name),
+    keepRequests: { which: 'shapes' },
+  };
+  const context = {
+    kept: { whole: new FewPerSecond(2) },
+    deps: { storage: { keepRequest: (request: KeptRequest) => void kept.push(request) } },
+  };
+  const refuse = (path: string, code: string, receivedAt = 1): void => {
+    const request = { path, headers: {}, query: {}, url: `/${path}` };
+    const exchange = { ids: { id: `${path} ${code}` }, receivedAt, bodyBytes: 10, generation };
+    const ending = { answer: { status: 404 }, error: { code }, judged: { request } };
+    keepRequest(...([context, exchange, ending] as unknown as Parameters<typeof keepRequest>));
+  };
+  for (let count = 0; count < 10; count += 1) refuse('order', 'broken');
+  refuse('order', 'odd');
+  refuse('other', 'broken');
+  for (let count = 0; count < 10; count += 1) refuse(`made-up-${count}`, 'broken');
+  const ids = ['order broken', 'order broken', 'order odd', 'other broken', 'made-up-0 broken'];
+  expect(kept.map(({ requestId }) => requestId)).toEqual(ids);
+  expect(new Set(kept.map(({ cause }) => cause)).size).toBe(4);
+  refuse('made-up-1', 'broken', 1_001);
+  expect(kept.at(-1)).toMatchObject({ requestId: 'made-up-1 broken', cause: kept[4]?.cause });
 });
 
 test('what decides whether an action is right is kept of it, and none of its texts', () => {

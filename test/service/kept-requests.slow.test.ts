@@ -98,7 +98,7 @@ test('a path says what is kept of it in the same words, and check lists what hol
   expect(await keptOf(await post('whole', '{"a":1}'))).toMatchObject({ kind: 'whole' });
   const { out } = await bench.run(['check']);
   expect(out).toContain(
-    'requests that serve keeps: those that were refused or failed, and the shapes of accepted ones; quiet: none; whole: all, whole (1000 at most, 64 MiB, 1 day)',
+    'requests that serve keeps: those that were refused or failed, and the shapes of accepted ones; quiet: none; whole: all, whole (64 MiB, 1 day)',
   );
 });
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { KEPT_LIMITS } from '../../src/storage/storage.ts';
 import {
   agent,
   agentOf,
@@ -207,13 +208,15 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
         path: 'a',
         json: JSON.stringify('x'.repeat(size)),
       });
-      for (let index = 0; index < 150; index += 1) storage.keepRequest(kept(index));
+      const most = { ...KEPT_LIMITS, count: 100 };
+      for (let index = 0; index < 150; index += 1) storage.keepRequest(kept(index), most);
       // A twentieth of the room is left for what comes before it is looked again.
-      expect(await storage.findKeptRequest('kept-54')).toBeUndefined();
-      expect(await storage.findKeptRequest('kept-55')).toEqual(kept(55));
-      for (let index = 150; index < 154; index += 1) storage.keepRequest(kept(index));
+      expect(await storage.findKeptRequest('kept-55')).toBeUndefined();
+      expect(await storage.findKeptRequest('kept-56')).toEqual(kept(56));
+      expect(await storage.findKeptRequest('kept-0')).toEqual(kept(0));
+      for (let index = 150; index < 154; index += 1) storage.keepRequest(kept(index), most);
       expect(await storage.listKeptRequests(200)).toHaveLength(99);
-      storage.keepRequest(kept(154));
+      storage.keepRequest(kept(154), most);
       expect(await storage.listKeptRequests(200)).toHaveLength(95);
       for (let index = 200; index < 203; index += 1) {
         storage.keepRequest(kept(index, 7_000_000));
@@ -226,16 +229,57 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       for (let index = 300; index < 303; index += 1) storage.keepRequest(kept(index), limits);
       expect(await storage.findKeptRequest('kept-201')).toBeUndefined();
       expect(await storage.findKeptRequest('kept-300')).toBeUndefined();
-      expect(await storage.findKeptRequest('kept-301')).toEqual(kept(301));
-      expect(await storage.listKeptRequests(5)).toEqual([kept(302), kept(301)]);
+      expect(await storage.findKeptRequest('kept-301')).toBeUndefined();
+      expect(await storage.listKeptRequests(5)).toEqual([kept(302), kept(0)]);
       expect(await storage.listKeptRequests(1)).toEqual([kept(302)]);
       expect(await storage.listKeptRequests(5, 'whole')).toHaveLength(2);
       expect(await storage.listKeptRequests(5, 'shape')).toEqual([]);
       storage.keepRequest({ ...kept(400), receivedAt: NOW + 61_000 }, { ...limits, count: 9 });
       await storage.flush();
       await storage.forgetRequests(NOW + 1);
-      expect(await storage.findKeptRequest('kept-301')).toBeUndefined();
+      expect(await storage.findKeptRequest('kept-302')).toBeUndefined();
       expect(await storage.findKeptRequest('kept-400')).toMatchObject({ requestId: 'kept-400' });
+    });
+
+    test('where room is needed, the first and the last of each cause stay', async () => {
+      const { storage } = await fresh();
+      const limits = { bytes: 1_000, shapes: { bytes: 1_000 } };
+      let index = 0;
+      const keep = (cause: string, count: number): void => {
+        for (let n = 0; n < count; n += 1) {
+          index += 1;
+          const json = JSON.stringify(`${cause} ${n}`.padEnd(18));
+          storage.keepRequest(
+            { requestId: `r-${index}`, receivedAt: NOW + index, kind: 'whole', path: 'a', cause, json },
+            limits,
+          );
+        }
+      };
+      const found = async (): Promise<readonly string[]> =>
+        (await storage.listKeptRequests(100)).map(({ json }) => (JSON.parse(json) as string).trim());
+      keep('rare', 3);
+      await storage.flush();
+      // More than there is room for, at once and one after the other.
+      keep('flood', 200);
+      for (let part = 0; part < 10; part += 1) {
+        keep('often', 20);
+        // oxlint-disable-next-line no-await-in-loop -- each in a write of its own
+        await storage.flush();
+      }
+      keep('once', 1);
+      const edges = ['rare 0', 'rare 2', 'flood 0', 'flood 199', 'often 0', 'often 19', 'once 0'];
+      const all = await found();
+      expect(all).toEqual(expect.arrayContaining(edges));
+      expect(all).not.toContain('rare 1');
+      expect(all.length).toBeLessThanOrEqual(50);
+      expect(all.length).toBeGreaterThanOrEqual(45);
+      // Where those alone are too many, the oldest of them go.
+      for (let cause = 0; cause < 60; cause += 1) keep(`c${cause}`, 1);
+      const last = await found();
+      expect(last[0]).toBe('c59 0');
+      expect(last).not.toContain('rare 0');
+      expect(last.length).toBeGreaterThanOrEqual(45);
+      expect(last.length).toBeLessThanOrEqual(50);
     });
 
     test('a path that floods takes no more than its own place of kept requests; shapes have a room of theirs', async () => {
@@ -246,7 +290,7 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
         for (let n = 0; n < count; n += 1) {
           index += 1;
           storage.keepRequest(
-            { requestId: `r-${index}`, receivedAt: NOW + index, kind, path, json: `"${index}"` },
+            { requestId: `r-${index}`, receivedAt: NOW + index, kind, path, cause: path, json: `"${index}"` },
             limits,
           );
           // oxlint-disable-next-line no-await-in-loop -- each in a write of its own
@@ -266,7 +310,7 @@ export function eventsContract(name: string, { fresh, again }: Harness): void {
       expect(await counts()).toEqual({ 'whole flood': 7, 'whole other': 9, 'whole quiet': 4 });
       await keep('flood', 5, 'shape');
       expect(await counts()).toMatchObject({ 'shape flood': 3, 'whole quiet': 4 });
-      // Of one path the oldest go.
+      // Of one path the oldest go, but for the first.
       const floods = (await storage.listKeptRequests(100)).filter(({ path }) => path === 'flood');
       expect(floods.map(({ receivedAt }) => receivedAt)).toEqual(
         floods.map(({ receivedAt }) => receivedAt).toSorted((a, b) => b - a),

@@ -43,7 +43,7 @@ export async function startConsoleService(
     env,
     log,
     listen: { port },
-    keepRequests: { which: 'all', count: 1_000 },
+    keepRequests: { which: 'all' },
     openConsole: async (parts) => {
       held.storage = parts.storage;
       const console = await openConsole({ mode, configFile, env, log }, parts);

@@ -23,6 +23,8 @@ const STRANGERS_PAUSE_MS = 1_000;
 /** A longer decision is kept without its lists. */
 const MAX_DECISION_LENGTH = 32 * 1024;
 
+/** Requests that wait at most where nothing says how many are kept, and of which a part is forgotten at once. */
+const MANY_REQUESTS = 10_000;
 /** The part of a room that is filled between two looks for what is too much: a look costs more than what is kept. */
 const ROOM_PER_LOOK = 0.05;
 
@@ -46,6 +48,8 @@ export class JournalBuffer {
   #waiting = noRequests();
   /** The same of those that were written since it was looked for what is too much. */
   readonly #unlooked = { whole: { count: Infinity, bytes: 0 }, shape: { count: Infinity, bytes: 0 } };
+  /** The first that waits of each kind and cause, and how many do. */
+  readonly #causes = new Map<string, { readonly first: KeptRow; count: number }>();
   #keptLimits: KeptLimits = KEPT_LIMITS;
   #timer: NodeJS.Timeout | undefined;
   #writtenAt = -Infinity;
@@ -83,24 +87,38 @@ export class JournalBuffer {
   }
 
   keepRequest(request: KeptRequest, limits: KeptLimits = KEPT_LIMITS): void {
-    const { kind } = request;
+    const { kind, cause = '' } = request;
     const room = kind === 'whole' ? limits : limits.shapes;
     const bytes = Buffer.byteLength(request.json);
     if (bytes > room.bytes) return;
     this.#keptLimits = limits;
-    this.#kept.push({ ...request, bytes });
+    const row = { ...request, cause, bytes };
+    this.#kept.push(row);
+    const ofCause = this.#causes.get(kind + cause) ?? { first: row, count: 0 };
+    this.#causes.set(kind + cause, ofCause);
+    ofCause.count += 1;
     const waiting = this.#waiting[kind];
     waiting.count += 1;
     waiting.bytes += bytes;
-    while (waiting.count > room.count || waiting.bytes > room.bytes) {
-      const [oldest] = this.#kept.splice(
-        this.#kept.findIndex((each) => each.kind === kind),
-        1,
-      );
-      waiting.count -= 1;
-      waiting.bytes -= oldest?.bytes ?? 0;
-    }
+    while (waiting.count > (room.count ?? MANY_REQUESTS) || waiting.bytes > room.bytes)
+      this.#forgetWaiting(kind);
     this.#schedule();
+  }
+
+  /** As the store does it: of each cause the first and the last go after all others. */
+  #forgetWaiting(kind: KeptRow['kind']): void {
+    const between = this.#kept.findIndex((each) => {
+      const ofCause = this.#causes.get(each.kind + each.cause);
+      return each.kind === kind && ofCause !== undefined && ofCause.first !== each && ofCause.count > 2;
+    });
+    const oldest = between >= 0 ? between : this.#kept.findIndex((each) => each.kind === kind);
+    const [gone] = this.#kept.splice(oldest, 1);
+    if (gone === undefined) return;
+    const { bytes, cause } = gone;
+    const ofCause = this.#causes.get(kind + cause);
+    if (ofCause !== undefined) ofCause.count -= 1;
+    this.#waiting[kind].count -= 1;
+    this.#waiting[kind].bytes -= bytes;
   }
 
   /** Hands over what has gathered. */
@@ -131,16 +149,18 @@ export class JournalBuffer {
     if (this.#kept.length === 0) return;
     this.#operations.keepRequests(this.#kept).catch(ignore);
     this.#kept = [];
+    this.#causes.clear();
     for (const kind of ['whole', 'shape'] as const) {
-      const { count, bytes } = kind === 'whole' ? this.#keptLimits : this.#keptLimits.shapes;
+      const { count = Infinity, bytes } = kind === 'whole' ? this.#keptLimits : this.#keptLimits.shapes;
       const [waiting, unlooked] = [this.#waiting[kind], this.#unlooked[kind]];
       unlooked.count += waiting.count;
       unlooked.bytes += waiting.bytes;
-      const per = { count: Math.floor(count * ROOM_PER_LOOK), bytes: Math.floor(bytes * ROOM_PER_LOOK) };
-      const isFew = unlooked.count < per.count && unlooked.bytes < per.bytes;
+      const most = Math.floor(Math.min(count, MANY_REQUESTS) * ROOM_PER_LOOK);
+      const isFew = unlooked.count < most && unlooked.bytes < Math.floor(bytes * ROOM_PER_LOOK);
       if (waiting.count === 0 || isFew) continue;
       Object.assign(unlooked, { count: 0, bytes: 0 });
-      const room = { count: count - per.count, bytes: bytes - per.bytes };
+      const rest = 1 - ROOM_PER_LOOK;
+      const room = { count: Math.ceil(count * rest), bytes: Math.ceil(bytes * rest) };
       this.#operations.makeKeptRoom(kind, room).catch(ignore);
     }
     this.#waiting = noRequests();

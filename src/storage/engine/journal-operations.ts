@@ -25,11 +25,18 @@ const FORGET_DECISIONS = both`DELETE FROM decisions
 const FORGET_STRANGERS = `DELETE FROM decisions WHERE number IS NULL AND seq <= (
   SELECT seq FROM decisions WHERE number IS NULL ORDER BY seq DESC LIMIT 1 OFFSET ?)`;
 const FORGET_ALIKE = both`DELETE FROM decisions WHERE number IS NULL AND request_id IN ${listed('?')}`;
-const KEEP = `INSERT INTO kept_requests (request_id, received_at, kind, path, bytes, request)
-  VALUES (?, ?, ?, ?, ?, ?)`;
+const KEEP = `INSERT INTO kept_requests (request_id, received_at, kind, path, cause, bytes, request)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`;
 const SHARES = `SELECT path, count(*) AS count, CAST(sum(bytes) AS BIGINT) AS bytes, min(seq) AS oldest FROM kept_requests
   WHERE kind = ? GROUP BY path`;
-const OLDEST_OF = 'SELECT seq, bytes FROM kept_requests WHERE kind = ? AND path = ? ORDER BY seq LIMIT ?';
+/** Rows of a path that are looked at together. */
+const ROWS_AT_ONCE = 200;
+const oldestOf = (which: string): string =>
+  `SELECT seq, bytes FROM kept_requests AS one WHERE kind = ? AND path = ? AND seq >= ? ${which} ORDER BY seq LIMIT ${ROWS_AT_ONCE}`;
+const ofCause = (which: 'min' | 'max'): string =>
+  `(SELECT ${which}(seq) FROM kept_requests AS other WHERE other.kind = one.kind AND other.cause = one.cause)`;
+const OLDEST_BETWEEN = oldestOf(`AND seq > ${ofCause('min')} AND seq < ${ofCause('max')}`);
+const OLDEST = oldestOf('');
 const FORGET_KEPT = both`DELETE FROM kept_requests WHERE seq IN ${listed('?', 'bigint')}`;
 const FORGET_OLD = 'DELETE FROM kept_requests WHERE received_at < ?';
 
@@ -58,8 +65,8 @@ export function recordStrangers(
 /** Keeps requests; `makeKeptRoom` forgets what is too much. */
 export function keepRequests({ sql }: Store, requests: readonly KeptRow[]): void {
   const rows = requests.map(
-    ({ requestId, receivedAt, kind, path, bytes, json }) =>
-      [requestId, Math.round(receivedAt), kind, path, bytes, json] as const,
+    ({ requestId, receivedAt, kind, path, cause, bytes, json }) =>
+      [requestId, Math.round(receivedAt), kind, path, cause, bytes, json] as const,
   );
   sql.postRows(KEEP, rows);
 }
@@ -69,45 +76,69 @@ export function forgetRequests({ sql }: Store, beforeMs: number): void {
   sql.post(FORGET_OLD, Math.round(beforeMs));
 }
 
+interface Kept {
+  readonly seq: number;
+  readonly bytes: number;
+}
+
 /** What one path has of the room. */
 interface Share {
   readonly path: string;
   count: number;
   bytes: number;
+  /** None that may go is older. */
   oldest: number;
+  /** Those that go next. */
+  rows?: Kept[];
 }
 
-/** Rows of a path that are looked at together. */
-const ROWS_AT_ONCE = 200;
-
-/** A path with more than a quarter gives the room that is needed, the largest first; where none has, the oldest go. */
+/**
+ * A path with more than a quarter gives the room that is needed, the largest first; where none has, the oldest go. The
+ * first and the last of each cause go only where they alone are too much.
+ */
 export function makeKeptRoom({ sql }: Store, kind: KeptRow['kind'], room: KeptRoom): void {
-  const shares = sql.all<Share>(SHARES, kind);
-  const partOf = ({ count, bytes }: KeptRoom): number => Math.max(count / room.count, bytes / room.bytes);
-  const all = {
-    count: shares.reduce((sum, { count }) => sum + count, 0),
-    bytes: shares.reduce((sum, { bytes }) => sum + bytes, 0),
-  };
+  if (!isRoomMade(sql, kind, { room, oldest: OLDEST_BETWEEN }))
+    isRoomMade(sql, kind, { room, oldest: OLDEST });
+}
+
+function isRoomMade(
+  sql: Store['sql'],
+  kind: KeptRow['kind'],
+  { room, oldest }: { readonly room: KeptRoom; readonly oldest: string },
+): boolean {
+  const shares = new Set(sql.all<Share>(SHARES, kind));
+  const partOf = ({ count, bytes }: Pick<Share, 'count' | 'bytes'>): number =>
+    Math.max(count / (room.count ?? Infinity), bytes / room.bytes);
+  const all = { count: 0, bytes: 0 };
+  for (const { count, bytes } of shares) {
+    all.count += count;
+    all.bytes += bytes;
+  }
   const gone: number[] = [];
-  while (partOf(all) > 1) {
-    const largest = shares.reduce((a, b) => (partOf(b) > partOf(a) ? b : a));
-    const giver = partOf(largest) > 0.25 ? largest : shares.reduce((a, b) => (b.oldest < a.oldest ? b : a));
-    const rows = sql
-      .all<{ seq: number; bytes: number }>(OLDEST_OF, kind, giver.path, gone.length + ROWS_AT_ONCE)
-      .filter(({ seq }) => !gone.includes(seq));
-    for (const [index, { seq, bytes }] of rows.entries()) {
-      gone.push(seq);
-      giver.count -= 1;
-      giver.bytes -= bytes;
-      all.count -= 1;
-      all.bytes -= bytes;
-      giver.oldest = rows[index + 1]?.seq ?? Infinity;
+  while (partOf(all) > 1 && shares.size > 0) {
+    const largest = [...shares].reduce((a, b) => (partOf(b) > partOf(a) ? b : a));
+    const isLarge = partOf(largest) > 0.25;
+    const giver = isLarge ? largest : [...shares].reduce((a, b) => (b.oldest < a.oldest ? b : a));
+    const isNext = (seq: number): boolean =>
+      isLarge ? partOf(giver) > 0.25 : [...shares].every((each) => each === giver || each.oldest >= seq);
+    giver.rows = giver.rows?.length ? giver.rows : sql.all<Kept>(oldest, kind, giver.path, giver.oldest);
+    if (giver.rows.length === 0) shares.delete(giver);
+    for (let [row] = giver.rows; row !== undefined && partOf(all) > 1; [row] = giver.rows) {
+      const { seq, bytes } = row;
+      giver.oldest = seq;
       // Another path may have become the one that gives.
-      if (partOf(all) <= 1 || (giver === largest && partOf(giver) <= 0.25)) break;
-      if (giver !== largest && shares.some(({ oldest }) => oldest < giver.oldest)) break;
+      if (!isNext(seq)) break;
+      gone.push(seq);
+      giver.rows.shift();
+      giver.oldest += 1;
+      for (const sum of [giver, all]) {
+        sum.count -= 1;
+        sum.bytes -= bytes;
+      }
     }
   }
   if (gone.length > 0) sql.post(FORGET_KEPT, JSON.stringify(gone));
+  return partOf(all) <= 1;
 }
 
 /** Has a request and its replay name each other; false, and nothing is changed, where one of them is not known. */

@@ -26,6 +26,7 @@ export interface KeptRow {
   readonly receivedAt: number;
   readonly kind: KeptRequest['kind'];
   readonly path: string;
+  readonly cause: string;
   readonly bytes: number;
   readonly json: string;
 }

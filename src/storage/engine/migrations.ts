@@ -187,6 +187,14 @@ ${STRICT};
 INSERT INTO store_identity VALUES (1, ${{ sqlite: 'lower(hex(randomblob(16)))', postgres: 'gen_random_uuid()::text' }}, 0);
 `;
 
+/** Of what becomes of requests in the same way, the first and the last are found without a look at those between. */
+const CAUSES = both`
+ALTER TABLE kept_requests ADD COLUMN cause TEXT NOT NULL DEFAULT '';
+CREATE INDEX kept_requests_by_cause ON kept_requests (kind, cause, seq);
+DROP INDEX kept_requests_by_path;
+CREATE INDEX kept_requests_by_path ON kept_requests (kind, path, seq, bytes, cause);
+`;
+
 /** One step of the schema, with the version that it leads to; without one where a database does not need it. */
 interface Migration {
   readonly sqlite?: number;
@@ -208,6 +216,7 @@ const MIGRATIONS: readonly Migration[] = [
   { sqlite: 15, postgres: 13, sql: RECENT_COSTS },
   { sqlite: 16, postgres: 14, sql: RECIPIENTS },
   { sqlite: 17, postgres: 15, sql: IDENTITY },
+  { sqlite: 18, postgres: 16, sql: CAUSES },
 ];
 
 /** The newest version that is known. */
