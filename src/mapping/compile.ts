@@ -25,10 +25,7 @@ export interface CompiledMappings {
   readonly diagnostics: readonly Finding[];
   /** What advice may look at. */
   readonly subjects: readonly Subject[];
-  /**
-   * Errors with which the service runs: those of mappings of an OpenClaw file, which take only their own mapping out,
-   * and proofs that do not cover what is used.
-   */
+  /** Errors with which the service runs: those of mappings of an OpenClaw file, which take only their own mapping out. */
   readonly contained: ReadonlySet<Finding>;
   /** Of all enabled mappings, in their order. */
   readonly transforms: readonly TransformRef[];
@@ -48,17 +45,15 @@ export function compileMappings(entries: readonly MappingEntry[], options: Compi
   const disabled = results.flatMap(({ mapping, enabled: isOn }) =>
     mapping === undefined || isOn ? [] : [mapping],
   );
-  const proofs = findProofGaps(enabled);
   const diagnostics = [
     ...results.flatMap((result) => result.diagnostics),
     ...duplicates.map(({ diagnostic }) => diagnostic),
     ...findPathSettings(enabled),
-    ...proofs.diagnostics,
+    ...findProofGaps(enabled),
     ...findSharedConversations(enabled),
     ...findUnreachable(enabled, entries),
   ];
   const contained = new Set([
-    ...proofs.contained,
     ...results.flatMap((result) => (result.out === undefined ? [] : result.diagnostics)),
     ...duplicates.flatMap(({ order, diagnostic }) =>
       entries[order]?.dialect === 'openclaw' ? [diagnostic] : [],
@@ -125,31 +120,28 @@ function findSharedConversations(mappings: readonly CompiledMapping[]): readonly
 }
 
 /** Proofs that do not cover what their path uses of a request, at the `verify` that is written first. */
-function findProofGaps(mappings: readonly CompiledMapping[]): {
-  readonly diagnostics: readonly Finding[];
-  /** Those with which a service ran: it starts with them, and says so. */
-  readonly contained: readonly Finding[];
-} {
+function findProofGaps(mappings: readonly CompiledMapping[]): readonly Finding[] {
   const seen = new Set<string>();
-  const diagnostics: Finding[] = [];
-  const contained: Finding[] = [];
-  for (const { match, settings, settingsAt } of mappings) {
-    const { verify } = settings;
+  return mappings.flatMap(({ match, settings: { verify }, settingsAt }): readonly Finding[] => {
     const at = settingsAt?.verify;
     if (match.path === undefined || verify === undefined || at === undefined || seen.has(match.path))
-      continue;
+      return [];
     seen.add(match.path);
     const all = mappings.filter((each) => each.match.path === match.path).map((each) => each.settings);
     const method = all.find((each) => each.method !== undefined)?.method;
     const bodyFormat = all.find((each) => each.bodyFormat !== undefined)?.bodyFormat;
-    for (const { message, hint, isFatal } of findCoverageGaps(verify, { method, bodyFormat })) {
-      const code = 'PROOF_NOT_COVERING' satisfies MappingCode;
-      const found: Finding = { severity: 'error', code, message: quoted(message), at, hint: quoted(hint) };
-      diagnostics.push(found);
-      if (isFatal !== true) contained.push(found);
-    }
-  }
-  return { diagnostics, contained };
+    const reason = 'acceptUncovered' in verify.settings ? verify.settings.acceptUncovered : undefined;
+    return findCoverageGaps(verify, { method, bodyFormat }).map(({ message, hint }) => ({
+      severity: reason === undefined ? 'error' : 'warning',
+      code: 'PROOF_NOT_COVERING' satisfies MappingCode,
+      message: reason === undefined ? quoted(message) : say`${message} (accepted: ${reason})`,
+      at,
+      hint:
+        reason === undefined
+          ? say`${hint}; or write the line acceptUncovered: 'REASON' in verify, with why this will do, and it is a warning`
+          : quoted(hint),
+    }));
+  });
 }
 
 function findPathSettings(mappings: readonly CompiledMapping[]): readonly Finding[] {

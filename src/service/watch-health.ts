@@ -2,7 +2,6 @@ import type { Generation, LiveGeneration } from '../generation/generation.ts';
 import type { Sandbox, SandboxEvent } from '../sandbox/sandbox.ts';
 import type { Storage, StorageHealth } from '../storage/storage.ts';
 import type { Health, Log } from '../telemetry/telemetry.ts';
-import { findCoverageGaps } from '../verify/verify.ts';
 
 /** How often the sandbox is asked how it is. */
 const WATCH_MS = 1_000;
@@ -49,7 +48,7 @@ function saySandbox(health: Health, sandbox: Sandbox): void {
   );
 }
 
-/** Paths that refuse everything, because none of their secrets is there, and those whose proof covers too little. */
+/** Paths that refuse everything, because none of their secrets is there. */
 export function sayProofs(health: Health, { table }: Generation): void {
   const missing = [...table.paths].filter((path) => {
     const { verify } = table.settingsOf(path);
@@ -62,12 +61,6 @@ export function sayProofs(health: Health, { table }: Generation): void {
     'not_configured',
     missing.map((name) => ({ name, message })),
   );
-  const open = [...table.paths].flatMap((name) => {
-    const { verify, ...path } = table.settingsOf(name);
-    const [gap] = verify === undefined ? [] : findCoverageGaps(verify, path);
-    return gap === undefined ? [] : [{ name, message: `${gap.message}; ${gap.hint}` }];
-  });
-  health.replace('proof_not_covering', open);
 }
 
 /** The sandbox runs with the protections a platform has; what is missing is said where a transform is used. */

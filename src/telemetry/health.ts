@@ -44,10 +44,6 @@ export const HEALTH_CONDITIONS = {
   mailbox_away: { effect: 'degraded', title: 'a mailbox cannot be reached' },
   mailbox_login_refused: { effect: 'degraded', title: 'the server of a mailbox refuses the login' },
   mail_refused: { effect: 'degraded', title: 'new mail waits, because the service takes none of it' },
-  proof_not_covering: {
-    effect: 'degraded',
-    title: 'the proof of a path does not cover what is used of its requests',
-  },
   not_configured: { effect: 'degraded', title: 'a path lacks a secret; its requests are refused' },
 } as const satisfies Record<string, Effect>;
 

@@ -48,8 +48,6 @@ export interface ProvedPath {
 export interface CoverageGap {
   readonly message: string;
   readonly hint: string;
-  /** Nothing of the payload is covered, and no release ever took such settings. */
-  readonly isFatal?: true;
 }
 
 /** Where a signature promises less than what the path uses of a request. */
@@ -81,7 +79,6 @@ const SENDS_POST = 'remove method: GET: this sender signs the body of a POST';
 const OPEN_BODY: CoverageGap = {
   message: 'without {body} the payload is not signed',
   hint: 'write {body} into signed where the sender signs it; only with method: GET, where the query is the payload, {url} is enough',
-  isFatal: true,
 };
 const OPEN_ATTRIBUTES: CoverageGap = {
   message:

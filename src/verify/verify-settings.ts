@@ -37,6 +37,16 @@ const Tolerance = z
   .optional()
   .describe('Seconds the signed time may lie before or after now; default that of the scheme.');
 
+const AcceptUncovered = z
+  .string()
+  .trim()
+  .min(1)
+  .max(500)
+  .optional()
+  .describe(
+    'Why it will do that the proof covers less than the path uses: PROOF_NOT_COVERING is then a warning.',
+  );
+
 const HeaderName = z
   .string()
   .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, { error: 'must be the name of a header' })
@@ -81,6 +91,7 @@ const ProviderSettings = z.strictObject({
     .describe('The provider that signs.'),
   secrets: Secrets,
   toleranceSeconds: Tolerance,
+  acceptUncovered: AcceptUncovered,
 });
 
 const HmacSettings = z.strictObject({
@@ -88,6 +99,7 @@ const HmacSettings = z.strictObject({
   secrets: Secrets,
   algorithm: z.enum(['sha1', 'sha256', 'sha384', 'sha512']).optional().describe('Default sha256.'),
   toleranceSeconds: Tolerance,
+  acceptUncovered: AcceptUncovered,
   ...signatureKeys,
 });
 
@@ -95,6 +107,7 @@ const PublicKeySettings = z.strictObject({
   scheme: z.enum(['ed25519', 'ecdsa']).describe('The sender signs with its private key; ecdsa with SHA-256.'),
   secrets: Secrets.describe('References to public keys: PEM, or raw or SPKI bytes in secretEncoding.'),
   toleranceSeconds: Tolerance,
+  acceptUncovered: AcceptUncovered,
   ...signatureKeys,
 });
 
@@ -111,6 +124,7 @@ const OidcSettings = z.strictObject({
     .optional()
     .describe('Further claims, each exact; for Google the email of the service account.'),
   toleranceSeconds: Tolerance,
+  acceptUncovered: AcceptUncovered,
 });
 
 const BasicSettings = z.strictObject({
@@ -142,14 +156,16 @@ export const VerifySettings = z.discriminatedUnion('scheme', [
 ]);
 export type VerifySettings = z.output<typeof VerifySettings>;
 
+const OF_OPERATOR = { acceptUncovered: true } as const;
 const SECRETS = { secrets: true } as const;
+const BOTH = { ...OF_OPERATOR, ...SECRETS };
 
-/** The same without secrets: how a sender proves itself, whoever has its secret. */
+/** The same without what an operator decides: how a sender proves itself, whoever has its secret. */
 export const SenderProof = z.discriminatedUnion('scheme', [
-  ProviderSettings.omit(SECRETS),
-  HmacSettings.omit(SECRETS),
-  PublicKeySettings.omit(SECRETS),
-  OidcSettings,
+  ProviderSettings.omit(BOTH),
+  HmacSettings.omit(BOTH),
+  PublicKeySettings.omit(BOTH),
+  OidcSettings.omit(OF_OPERATOR),
   BasicSettings.omit(SECRETS),
   HeaderSettings.omit(SECRETS),
   TokenSettings.omit(SECRETS),

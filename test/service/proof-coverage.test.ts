@@ -1,4 +1,4 @@
-/** A path whose proof covers less than it uses: the service runs as it did, and says so everywhere. */
+/** A path whose proof covers less than it uses: the service refuses, unless an operator accepts it. */
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { openBench, serveBench, TOKEN } from '../support/cli-service.ts';
@@ -19,26 +19,33 @@ function open(mappings = MAPPINGS) {
   return openBench(files);
 }
 
-test('check fails; the service starts, logs an error, and is degraded until it is mended', async () => {
+test('an error refuses in check and in serve, and names the line that accepts it', async () => {
   const bench = open();
   const checked = await bench.run(['check']);
   expect(checked.exitCode).toBe(1);
   expect(checked.err.concat(checked.out).match(/PROOF_NOT_COVERING/g)).toHaveLength(2);
-  const log: string[] = [];
-  const service = await serveBench(bench, log);
-  const asked = await fetch(`${service.url}/readyz`);
-  expect(asked.status).toBe(200);
-  expect(await asked.json()).toMatchObject({ degraded: [{ code: 'proof_not_covering', count: 2 }] });
-  expect(log.join('')).toContain('does not cover what is used of its requests');
+  expect(checked.err.concat(checked.out)).toContain("acceptUncovered: 'REASON'");
+  expect((await bench.run(['serve'])).exitCode).toBe(1);
+});
+
+test('what an operator accepts with a reason is a warning, and the service runs', async () => {
+  const bench = open(
+    MAPPINGS.replaceAll('scheme: hmac', "scheme: hmac, acceptUncovered: 'only in our network'"),
+  );
+  const checked = await bench.run(['check']);
+  expect(checked.exitCode).toBe(0);
+  expect(checked.err.concat(checked.out).match(/warning PROOF_NOT_COVERING/g)).toHaveLength(2);
+  const service = await serveBench(bench, []);
+  expect(await (await fetch(`${service.url}/readyz`)).json()).toMatchObject({ degraded: [] });
   const [before, after] = ['a', 'b'].map((host) =>
     fetch(`${service.url}/hooks/ping?host=${host}`, { headers: { 'x-sig': sign('') } }),
   );
-  // One signature, two queries: this is what is said.
+  // One signature, two queries: this is what is accepted.
   expect([(await before!).status, (await after!).status]).toEqual([202, 202]);
 });
 
 test('explain marks what the signature does not cover', async () => {
-  const bench = open();
+  const bench = open(MAPPINGS.replaceAll('scheme: hmac', 'scheme: hmac, acceptUncovered: known'));
   const service = await serveBench(bench, []);
   const body = '{"n":1}';
   const response = await fetch(`${service.url}/hooks/event?x=1`, {
