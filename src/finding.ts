@@ -8,6 +8,8 @@
 export interface SourceText {
   readonly file: string;
   readonly text: string;
+  /** Whether it is a file of an OpenClaw gateway, which knows no keys but its own. */
+  readonly isTheirs?: boolean;
   /** Ranges that hold literal secrets, in order: printed source lines show dots there. */
   readonly secrets?: readonly { readonly start: number; readonly end: number }[];
 }

@@ -2,6 +2,7 @@ import type { Finding, Subject } from '../finding.ts';
 import { joinFindings } from './join.ts';
 import { type AnyLook, type AnyRule, withAdvice } from './rule.ts';
 import { JOINS, LOOKS, RULES } from './rules.ts';
+import { findingInTheirFile } from './their-files.ts';
 
 /**
  * Adds to findings of the engine what to do about them, and what is found in its subjects; a finding that no rule knows
@@ -20,7 +21,10 @@ export function advise(
   const settled = new Set(looked.flatMap(({ replaces = [] }) => replaces));
   const left = findings.filter((finding) => !settled.has(finding));
   const all = inOrder(joinFindings(left, JOINS), looked.map(asFinding));
-  return all.map((finding) => withAdvice(finding, byCode.get(finding.code) ?? []));
+  const hasTheirs = subjects.some((subject) => 'dialect' in subject && subject.dialect === 'openclaw');
+  return all.map((finding) =>
+    findingInTheirFile(withAdvice(finding, byCode.get(finding.code) ?? []), hasTheirs),
+  );
 }
 
 const asFinding = ({ replaces: _replaces, ...finding }: ReturnType<AnyLook['lookAt']>[number]): Finding =>

@@ -104,18 +104,21 @@ export async function loadChannelCatalog(
   return { modules, origins, problems };
 }
 
-/**
- * The built-in channels, and in place of plugins that are not loaded all other channels that are configured: nothing is
- * known of their settings and recipients.
- */
+/** The built-in channels, and in place of plugins that are not loaded all other channels that are configured. */
 export function catalogWithoutPlugins(configured: ConfiguredChannels): ChannelCatalog {
-  const modules = new Map(BUILT_IN.map((module) => [module.id, module]));
-  const notLoaded = (): Promise<never> => Promise.reject(new Error('its plugin is not loaded'));
-  for (const id of Object.keys(configured))
-    if (!modules.has(id))
-      modules.set(id, { id, settingsProblems: () => [], recipientProblem: () => undefined, open: notLoaded });
-  const origins = new Map([...modules.keys()].map((id) => [id, import.meta.url]));
-  return { modules, origins, problems: [], isPartial: true };
+  const builtIn = new Map(BUILT_IN.map((module) => [module.id, module]));
+  const catalog = { modules: builtIn, origins: new Map<string, string>(), problems: [], isPartial: true };
+  return withChannels(catalog, Object.keys(configured), 'its plugin is not loaded');
+}
+
+/** The same with channels of which nothing but the name is known: their settings and recipients are not judged. */
+export function withChannels(catalog: ChannelCatalog, ids: readonly string[], why: string): ChannelCatalog {
+  const open = (): Promise<never> => Promise.reject(new Error(why));
+  const named = ids.map((id): readonly [string, ChannelModule] => [
+    id,
+    { id, settingsProblems: () => [], recipientProblem: () => undefined, open },
+  ]);
+  return { ...catalog, modules: new Map([...named, ...catalog.modules]) };
 }
 
 /** The ids of all channels, configured or not. */

@@ -22,7 +22,7 @@ export const telegram = defineChannel({
   maxChars: MAX_CHARS,
   parseRecipient,
   recipientForms:
-    'a Telegram recipient is a chat id (-1001234567890) or @channelname, optionally followed by :topic:<n>',
+    'a Telegram recipient is a chat id (-1001234567890) or @channelname, optionally followed by :topic:<n> or :<n>',
   thread: { form: /^\d{1,10}$/, words: 'the message_thread_id of a topic: digits' },
   connect: async (settings) => {
     const sdk = await import('grammy');
@@ -109,7 +109,10 @@ interface Recipient {
 }
 
 function parseRecipient(to: string): Recipient | undefined {
-  const match = /^(?:telegram:)?(?:(-?\d{1,16})|(@[A-Za-z]\w{3,31}))(?::topic:(\d{1,10}))?$/.exec(to.trim());
+  const match =
+    /^(?:(?:telegram|tg):(?:group:)?)?(?:(-?\d{1,16})|(@[A-Za-z]\w{3,31}))(?::(?:topic:)?(\d{1,10}))?$/i.exec(
+      to.trim(),
+    );
   if (!match) return undefined;
   const [, chatId, name, topicId] = match;
   return {

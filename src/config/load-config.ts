@@ -85,11 +85,12 @@ function loadResult({ read, path }: Input, built: Built): LoadResult {
   if (built.settings === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
     return { diagnostics, remaining: remainingOf(read, path), secrets, subjects };
   }
-  const { dialect, inlineMappings, runDefaults, theirAgents, sha256 } = read;
+  const { dialect, inlineMappings, runDefaults, theirAgents, theirChannels, sha256 } = read;
   const files = [...read.files, ...built.files];
   const root = read.original;
   const { settings } = built;
-  const ofFile = { file: path, dialect, root, inlineMappings, runDefaults, theirAgents, sha256, files };
+  const theirs = { runDefaults, theirAgents, theirChannels };
+  const ofFile = { file: path, dialect, root, inlineMappings, ...theirs, sha256, files };
   return { config: { settings, ...ofFile, secrets }, diagnostics, subjects };
 }
 
@@ -149,7 +150,7 @@ async function build({ read, path, options }: Input): Promise<Built> {
     return { diagnostics: explained(diagnostics, root, resolved.unknown), secrets, files };
   }
   checkDeprecated(reporter);
-  await checkDirectories(reporter, parsed.data, directory);
+  await checkDirectories(reporter, parsed.data, { directory, cwd: options.cwd });
   const isOpenClaw = dialect === 'openclaw';
   const settings = toSettings(parsed.data, { reporter, directory, env, isOpenClaw, dev });
   return { settings, diagnostics: withoutUnknown(diagnostics, root, resolved.unknown), secrets, files };
@@ -263,7 +264,11 @@ function checkDeprecated(reporter: Reporter): void {
  * A directory that is named has to be there. Missing transforms are only a warning: a mapping that needs one reports
  * it, and one that needs none works.
  */
-async function checkDirectories(reporter: Reporter, file: ConfigFile, directory: string): Promise<void> {
+async function checkDirectories(
+  reporter: Reporter,
+  file: ConfigFile,
+  { directory, cwd }: { readonly directory: string; readonly cwd: string | undefined },
+): Promise<void> {
   const { mappingsDir, transformsDir } = file.hooks;
   const checks = [
     { key: 'mappingsDir', name: mappingsDir, severity: 'error' },
@@ -271,11 +276,15 @@ async function checkDirectories(reporter: Reporter, file: ConfigFile, directory:
   ] as const;
   for (const { key, name, severity } of checks) {
     const isWritten = reporter.root.at(['hooks', key]).value !== undefined;
-    if (!isWritten || name === undefined || (await isDirectory(resolve(directory, name)))) continue;
+    const path = resolve(directory, name ?? '');
+    if (!isWritten || name === undefined || (await isDirectory(path))) continue;
     reporter.report('DIRECTORY_NOT_FOUND', ['hooks', key], {
       severity,
-      message: say`hooks.${key} names a directory that does not exist`,
-      hint: say`create it, or correct the path: it is relative to the configuration file`,
+      message: say`hooks.${key} names a directory that does not exist: ${displayName(path, cwd)}`,
+      hint:
+        reporter.root.place(['hooks', key]).source.isTheirs === true
+          ? say`create it, or correct the path: as there, it is relative to the folder hooks/transforms beside the file`
+          : say`create it, or correct the path: it is relative to the configuration file`,
     });
   }
 }

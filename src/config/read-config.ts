@@ -25,6 +25,7 @@ import {
 import { expandIncludes } from './openclaw/includes.ts';
 import { readSecretRefs } from './openclaw/secret-refs.ts';
 import { agentIds } from './openclaw/translate-agents.ts';
+import { gatewayChannels } from './openclaw/translate-channels.ts';
 import {
   isOpenClawFile,
   type OwnSettings,
@@ -55,6 +56,8 @@ export interface ReadConfig extends TranslatedConfig {
   readonly dialect: 'sluice' | 'openclaw';
   /** Ids of the agents of an OpenClaw file, the default one first; empty for our own. */
   readonly theirAgents: readonly string[];
+  /** Ids of channels that only the gateway of an OpenClaw file has; empty for our own. */
+  readonly theirChannels: readonly string[];
   /** Secrets besides `gateway.token` that no hook token may equal. */
   readonly reserved: readonly LocatedValue[];
   /** Secrets that are known already. */
@@ -79,6 +82,7 @@ async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadRe
   const { document, diagnostics } = await readDocument(file, {
     cwd: options.cwd,
     ...(options.open && { open: options.open }),
+    isTheirs: THEIR_NAME.test(basename(file)),
   });
   if (document === undefined) return { diagnostics: diagnostics.map((found) => ofOtherFile(found, file)) };
   const { root } = document;
@@ -109,6 +113,7 @@ function ownConfig(
     inlineMappings: mappingsOf(root, 'sluice'),
     runDefaults: {},
     theirAgents: [],
+    theirChannels: [],
     reserved: [],
     env,
     secrets: [],
@@ -175,7 +180,7 @@ async function readOpenClaw(
   options: ReadConfigOptions,
   has: OwnSettings = { runner: false, port: false },
 ): Promise<ReadResult> {
-  const { document, diagnostics } = await readDocument(file, { cwd: options.cwd, format: 'json5' });
+  const { document, diagnostics } = await readDocument(file, { cwd: options.cwd, isTheirs: true });
   if (document === undefined) return { diagnostics };
   const { findings, ...expanded } = await expandOpenClaw(document.root, file, options);
   const { original, env } = expanded;
@@ -218,6 +223,7 @@ function translatedConfig(expanded: Expanded, { root, reserved }: Translation): 
     inlineMappings: mappingsOf(original, 'openclaw'),
     runDefaults: gmailRunDefaults(original),
     theirAgents: agentIds(original),
+    theirChannels: gatewayChannels(original),
   };
 }
 
@@ -244,8 +250,42 @@ export async function importOpenClawFile(
 /** A configuration that is found without being named. */
 const OWN_NAME = /^sluice\.(?:yaml|json)$/;
 
+/** Names that people give to the file of an OpenClaw gateway, older ones too. */
+const THEIR_NAME = /^(?:openclaw|clawdbot|moltbot)\b.*\.json5?$/;
+/** Keys that only its gateway has, and keys that only we have. */
+const THEIR_KEYS: readonly Path[] = [
+  'gateway.auth',
+  'gateway.bind',
+  'gateway.mode',
+  'hooks.gmail',
+  'agents.list',
+].map((key) => key.split('.'));
+const OUR_KEYS: readonly Path[] = [
+  ['server'],
+  ['storage'],
+  ['extends'],
+  ['gateway', 'runner'],
+  ['gateway', 'runners'],
+];
+
+/** Whether a file of another name is that of an OpenClaw gateway. */
+function isTheirFile(root: LocatedValue, file: string): boolean {
+  const has = (path: Path): boolean => root.at(path).value !== undefined;
+  const name = basename(file);
+  if (OWN_NAME.test(name) || !/\.json5?$/.test(name) || OUR_KEYS.some(has)) return false;
+  return THEIR_NAME.test(name) ? has(['hooks']) : THEIR_KEYS.some(has);
+}
+
 /** A file that holds something else than a configuration. */
 function findForeign(root: LocatedValue, file: string): Finding | undefined {
+  if (isTheirFile(root, file))
+    return {
+      severity: 'error',
+      code: 'NOT_A_CONFIGURATION' satisfies ConfigCode,
+      message: say`this is the file of an OpenClaw gateway, which is read as one under the name openclaw.json`,
+      at: firstLine(root),
+      hint: say`call it openclaw.json, or run "sluice import openclaw ${root.place([]).source.file}", which writes it as files of Sluice`,
+    };
   const kind = documentKind(root.value);
   if (kind === undefined || kind === 'configuration') return undefined;
   const isOwn = OWN_NAME.test(basename(file));

@@ -137,6 +137,8 @@ export interface LoadedConfig {
   readonly runDefaults: Readonly<Record<string, RunDefaults>>;
   /** Ids of the agents of an OpenClaw file, the default one first; empty for our own. */
   readonly theirAgents: readonly string[];
+  /** Ids of channels that only the gateway of an OpenClaw file has; empty for our own. */
+  readonly theirChannels: readonly string[];
   /** Values of all tokens and references: to be kept out of logs. */
   readonly secrets: readonly string[];
   /** SHA-256 of the file's text: references count by name, the values of secrets do not. */

@@ -20,8 +20,8 @@ const FORMATS: Readonly<Record<string, DocumentFormat>> = {
 export interface ReadOptions {
   /** Directory that printed file names are relative to; default the working directory. */
   readonly cwd?: string;
-  /** Default: by the file's ending. */
-  readonly format?: DocumentFormat;
+  /** A file of an OpenClaw gateway, whatever its name: it is JSON5. */
+  readonly isTheirs?: boolean;
   /** Default: files are read as they are. */
   readonly open?: OpenTexts;
 }
@@ -36,7 +36,8 @@ export interface OpenTexts {
 
 /** Reads and parses a file; everything that can be wrong with it is a diagnostic. */
 export async function readDocument(file: string, options: ReadOptions = {}): Promise<ParseResult> {
-  const format = options.format ?? FORMATS[extname(file).toLowerCase()];
+  const { isTheirs = false } = options;
+  const format = isTheirs ? 'json5' : FORMATS[extname(file).toLowerCase()];
   if (format === undefined) return { diagnostics: [unknownFormat(file, options)] };
   const { open, cwd } = options;
   const path = resolve(cwd ?? '', file);
@@ -48,7 +49,8 @@ export async function readDocument(file: string, options: ReadOptions = {}): Pro
   if (read.source === undefined) return { diagnostics: read.diagnostics };
   const known = open?.parsed.get(path);
   if (known?.text === read.source.text) return known.result;
-  const result = await parseWithin(read.source, format);
+  const source = isTheirs ? { ...read.source, isTheirs } : read.source;
+  const result = await parseWithin(source, format);
   open?.parsed.set(path, { text: read.source.text, result });
   return result;
 }

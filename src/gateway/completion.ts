@@ -22,8 +22,8 @@ export function makeCompletion(
   settings: Pick<Settings, 'gateway' | 'agents' | 'channels'>,
 ): RunCompletion {
   const wanted = deliveryOf(run, result, settings.channels);
-  const isPassedOn = wanted !== undefined && passesOn(run, result, settings.channels);
-  const delivery = isPassedOn ? undefined : wanted;
+  const passedOn = wanted === undefined ? undefined : passedOnTo(run, result, settings);
+  const delivery = passedOn === undefined ? wanted : undefined;
   const callback = makeCallback(run.action, ending, nowMs);
   return {
     runId: run.id,
@@ -34,10 +34,13 @@ export function makeCompletion(
     ...historyOf(run, result, { gateway: settings.gateway, nowMs }),
     ...summaryPart(
       run,
-      isPassedOn ? passedOnAs(run) : result.outcome === 'forwarded' ? 'ok' : result.outcome,
+      passedOn !== undefined ? passedOnAs(run) : result.outcome === 'forwarded' ? 'ok' : result.outcome,
       {
         text: result.reply.trim() === '' && result.remark !== undefined ? result.remark : summaryBody(ending),
-        note: isPassedOn ? passedOnNote(result) : joined(noteOf(delivery, settings), result.note),
+        note:
+          passedOn === undefined
+            ? joined(noteOf(delivery, settings), result.note)
+            : passedOnNote(run, passedOn),
       },
     ),
     nowMs,
@@ -61,20 +64,27 @@ function noteOf(
 }
 
 /**
- * Whether a reply to `last` is left to the main session, which was last used on a channel that is not set up here: its
- * summary holds the reply. Without a summary the reply goes where `last` leads here.
+ * The channel whose reply is left to the main session of an OpenClaw gateway, as it is not set up here: the summary holds
+ * the reply. Without a summary the reply goes where `last` leads here, and to another channel it fails.
  */
-function passesOn({ action }: AgentRun, { lastRoute }: Completed, channels: Settings['channels']): boolean {
-  if (lastRoute === undefined || action.channel !== LAST_CHANNEL) return false;
-  return action.summary !== 'never' && !Object.hasOwn(channels, lastRoute.channel);
+function passedOnTo(
+  { action }: AgentRun,
+  { lastRoute }: Completed,
+  { channels, gateway }: Pick<Settings, 'channels' | 'gateway'>,
+): string | undefined {
+  const isTheirs = gateway.runners[action.runner ?? gateway.runner]?.kind === 'openclaw';
+  const named = isTheirs && action.fallback === undefined ? action.channel : undefined;
+  const channel = action.channel === LAST_CHANNEL ? lastRoute?.channel : named;
+  const isSent = channel === undefined || Object.hasOwn(channels, channel);
+  return isSent || action.summary === 'never' ? undefined : channel;
 }
 
 /** A mapping that wants failures only hears of this one, as nobody else would. */
 const passedOnAs = ({ action: { summary } }: AgentRun): 'ok' | 'delivery failed' =>
   summary === 'failures' ? 'delivery failed' : 'ok';
 
-const passedOnNote = ({ lastRoute }: Completed): string =>
-  `not sent: the last channel is ${lastRoute?.channel ?? ''}, which is not set up in Sluice; pass it on there`;
+const passedOnNote = ({ action }: AgentRun, channel: string): string =>
+  `not sent: ${action.channel === LAST_CHANNEL ? 'the last channel is' : 'its channel is'} ${channel}, which is not set up in Sluice; pass it on there`;
 
 /** The delivery a completed run asks for: of a reply that is more than an acknowledgement. */
 function deliveryOf(

@@ -1,3 +1,4 @@
+import { findRefusedKeys } from './refused-keys.ts';
 import { createHash } from 'node:crypto';
 import { dirname } from 'node:path';
 import {
@@ -19,6 +20,7 @@ import {
   knownChannels,
   loadChannelCatalog,
   recipientProblem,
+  withChannels,
   type ChannelCatalog,
 } from '../channels/channels.ts';
 import { findMergedConversations } from './conversations.ts';
@@ -179,9 +181,8 @@ async function loadParts(config: LoadedConfig, options: GenerationOptions): Prom
   const directory = dirname(config.file);
   const { plugins, channels } = config.settings;
   const loadsAll = plugins.length === 0 || (await options.mayLoadPlugins?.(config)) === true;
-  const channelCatalog = loadsAll
-    ? await loadChannelCatalog(plugins, directory)
-    : catalogWithoutPlugins(channels);
+  const loaded = loadsAll ? await loadChannelCatalog(plugins, directory) : catalogWithoutPlugins(channels);
+  const channelCatalog = withChannels(loaded, config.theirChannels, 'only the gateway has this channel');
   const references = createReferenceReader({ env: options.env, directory });
   const mappings = await compile(config, channelCatalog, { ...options, references });
   const transformsDir = options.folders?.transformsDir ?? config.settings.hooks.transformsDir;
@@ -204,6 +205,7 @@ function findProblems({
     ...findTakenNoticePath(config, { mappings }),
     ...diagnostics,
     ...transforms.diagnostics,
+    ...findRefusedKeys(config, mappings, transforms.subjects),
   ];
 }
 

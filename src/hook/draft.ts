@@ -25,6 +25,8 @@ export type DraftKind = 'wake' | 'agent' | 'notify';
 export interface Draft {
   readonly kind: DraftKind;
   readonly fields: RawFields;
+  /** Whether a transform of an OpenClaw file says that its session key is its own, and not made of what came in. */
+  readonly isKeyOwn?: boolean;
 }
 
 /** Renders a mapping's template for a scope; records what it left empty where somebody wants to know. */

@@ -34,13 +34,16 @@ export interface EvaluationState {
 
 /** Starts an evaluation; with `full` everything on the way is recorded. */
 export function startEvaluation(
-  request: HookRequest,
+  received: HookRequest,
   settings: EvaluationSettings,
   full: boolean,
 ): EvaluationState {
   const templates: RenderedTemplate[] = [];
   const warnings: Warning[] = [];
   const work = new WorkBudget(settings.limits);
+  const isEmpty = received.payload === null && settings.dialect === 'openclaw';
+  // As there, a body null is an empty one.
+  const request = isEmpty ? { ...received, payload: {} } : received;
   return {
     request,
     settings,

@@ -114,9 +114,10 @@ function prepareNotification(
 /** Fields in the order in which their failures count: message, channel, model, then the others. */
 function prepareAgent(
   state: EvaluationState,
-  { fields }: Draft,
+  draft: Draft,
   { id, origin }: { readonly id: string; readonly origin: ActionOrigin },
 ): Writable<PreparedAgentAction> {
+  const { fields } = draft;
   const { mapping } = state;
   const missing = mapping ? 'mapping_requires_message' : 'missing_message';
   const message = field.requiredText(fields, 'message', missing);
@@ -128,7 +129,7 @@ function prepareAgent(
   const wakeMode = field.wakeMode(fields, 'wakeMode', state);
   const name = field.hookName(fields, state);
   const { dialect, sessionKeys } = state.settings;
-  const writtenKey = field.sessionKey(fields, keyChooser(fields, mapping), state);
+  const writtenKey = field.sessionKey(fields, keyChooser(draft, mapping), state);
   const chosenKey = writtenKey ?? sessionKeys.default;
   const deliver = field.deliver(fields, state);
   const summary = mapping?.summary ?? state.settings.defaults.summary;
@@ -167,11 +168,11 @@ function prepareAgent(
   return action;
 }
 
-function keyChooser(fields: Draft['fields'], mapping: CompiledMapping | undefined): field.KeyChooser {
+function keyChooser({ fields, isKeyOwn }: Draft, mapping: CompiledMapping | undefined): field.KeyChooser {
   if (mapping === undefined) return 'request';
   // Their presets are ours: their keys begin as the preset writes them.
   const isWritten = mapping.dialect === 'sluice' || mapping.sessionKey?.literal?.trim() === fields.sessionKey;
-  return isWritten ? 'operator' : 'payload';
+  return isWritten || isKeyOwn === true ? 'operator' : 'payload';
 }
 
 /** An action that is being put together: one spread for each field that may be absent would take longer than all. */

@@ -6,6 +6,9 @@ import { MAPPING_KEYS } from '../mapping/mapping.ts';
 import type { Draft, DraftKind } from './draft.ts';
 import { AGENT_FIELDS, kindOf, WAKE_FIELDS, warn, type Field } from './action-fields.ts';
 
+/** By `static` a transform of an OpenClaw file vouches for the session key that it returns. */
+const KEY_SOURCE = 'sessionKeySource';
+
 /** What a transform's result makes of a draft: drafts in order (none: skipped), or what is wrong with the result. */
 export type Merged =
   | { readonly kind: 'drafts'; readonly drafts: readonly Draft[] }
@@ -65,9 +68,13 @@ function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOpt
     const expected = 'an object, an array of objects, null or undefined';
     throw new ResultProblem(`the result${at} is ${kindOf(result)}; expected ${expected}`);
   }
-  const { kind = draft.kind, ...overrides } = readOverrides(result, `the result${at}`, options);
+  const { [KEY_SOURCE]: keySource, ...own } = result;
+  const isTheirs = options.dialect === 'openclaw';
+  const read = readOverrides(isTheirs ? own : result, `the result${at}`, options);
+  const { kind = draft.kind, ...overrides } = read;
   const fields = kind === 'wake' ? asWake(draft, overrides, options.warnings) : asAgent(draft, overrides);
-  return [{ kind, fields }];
+  const isKeyOwn = isTheirs && keySource === 'static' && overrides['sessionKey'] !== undefined;
+  return [{ kind, fields, ...(isKeyOwn && { isKeyOwn }) }];
 }
 
 function readOverrides(

@@ -1,3 +1,4 @@
+import type { Finding, LocatedValue, Path } from '../document/document.ts';
 import { say } from '../finding.ts';
 import { TEMPLATE_KEYS } from './compiled-mapping.ts';
 import type { MappingEntry } from './compile-options.ts';
@@ -24,6 +25,40 @@ export const AGENT_KEYS = [
   'retry',
   'afterCrash',
 ] as const;
+
+/** What a mapping of an OpenClaw file may have (2026.9.6); its gateway does not start with any other key. */
+export const GATEWAY_KEYS: ReadonlySet<string> = new Set(
+  `id match action wakeMode name agentId sessionKey sessionMode messageTemplate textTemplate forEach deliver
+  allowUnsafeExternalContent channel to model thinking timeoutSeconds transform`.split(/\s+/),
+);
+const GATEWAY_PARTS: readonly (readonly [part: string, keys: readonly string[]])[] = [
+  ['match', ['path', 'source']],
+  ['transform', ['module', 'export']],
+];
+
+/** Keys of ours in a file of a gateway: they work here, and keep the gateway from starting. */
+export function checkGatewayKeys(
+  located: LocatedValue,
+  own: Readonly<Record<string, unknown>>,
+): readonly Finding[] {
+  const keysAt = (path: Path): readonly string[] => {
+    const { value } = located.at(path);
+    return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  };
+  const paths: readonly Path[] = [
+    ...keysAt([]).flatMap((key) => (GATEWAY_KEYS.has(key) || !Object.hasOwn(own, key) ? [] : [[key]])),
+    ...GATEWAY_PARTS.flatMap(([part, known]) =>
+      keysAt([part]).flatMap((key) => (known.includes(key) ? [] : [[part, key]])),
+    ),
+  ];
+  return paths.map((path) => ({
+    severity: 'warning',
+    code: 'UNKNOWN_KEY',
+    message: say`the gateway knows no key "${path.join('.')}" in a mapping, and does not start with this file`,
+    at: located.place(path, 'key'),
+    hint: say`move the mapping into hooks.mappings of a sluice.yaml with "extends: openclaw.json"`,
+  }));
+}
 
 /** What the keys of a mapping are checked with. */
 export interface CheckedKeys {

@@ -32,7 +32,9 @@ export function findUnreachable(
     const own: Asking = { mapping, conjuncts };
     const key = matchKey(path, source, conjuncts);
     if (mapping.continues !== true) seen.set(key, seen.get(key) ?? own);
-    if (first === undefined || entry?.preset !== undefined) return [];
+    // A mapping of ours that stands before one of the file that it extends is meant to take its requests.
+    const isReplaced = entry?.dialect === 'openclaw' && first?.mapping.dialect === 'sluice';
+    if (first === undefined || entry?.preset !== undefined || isReplaced) return [];
     return [describeUnreachable(own, first, entry)];
   });
 }

@@ -8,7 +8,7 @@ import {
   type Place,
 } from '../document/document.ts';
 import { defined } from '../json.ts';
-import { checkKeys, templateKeys } from './check-keys.ts';
+import { checkGatewayKeys, checkKeys, templateKeys } from './check-keys.ts';
 import {
   checkReferences,
   checkChannel,
@@ -132,6 +132,8 @@ function readEntry(entry: MappingEntry): {
   const reporter = createReporter(located);
   const whole = validate(located, MappingSchema, 'mapping');
   reporter.diagnostics.push(...whole.diagnostics);
+  if (entry.dialect === 'openclaw')
+    reporter.diagnostics.push(...checkGatewayKeys(entry.value, MappingSchema.shape));
   // Keys with a wrong value are left out for the rest of the checks.
   const value = whole.value ?? validate(withoutKeys(located, wrongKeys(located.value)), MappingSchema).value;
   return { value, located, reporter, isWhole: whole.value !== undefined };
@@ -295,7 +297,12 @@ function compileAt(
   { located, reporter, preset, source, dialect }: CompilingMapping,
   path: Path,
 ): CompiledTemplate | undefined {
-  if (dialect === 'openclaw') return compileOpenClawTemplate(located.at(path));
+  if (dialect === 'openclaw') {
+    const { template, diagnostics, subject } = compileOpenClawTemplate(located.at(path));
+    reporter.diagnostics.push(...diagnostics);
+    reporter.subjects.push(subject);
+    return template;
+  }
   const own = path.length === 1 ? preset?.[path[0] as keyof MappingSource] : undefined;
   const {
     template,

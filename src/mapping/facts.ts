@@ -17,7 +17,7 @@ export {
   OPERATORS,
   type Operation,
 } from './condition/condition-check.ts';
-export { AGENT_KEYS, templateKeys } from './check-keys.ts';
+export { AGENT_KEYS, GATEWAY_KEYS, templateKeys } from './check-keys.ts';
 export { quote } from './mapping-codes.ts';
 export { MappingSchema, mappingJsonSchema } from './mapping-schema.ts';
 export { pathSettingsShape } from './path-settings-schema.ts';

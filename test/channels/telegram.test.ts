@@ -69,6 +69,20 @@ describe('the telegram adapter', () => {
     });
   });
 
+  test.each([
+    ['tg:-1001234567890', -1001234567890, undefined],
+    ['telegram:group:-1001234567890', -1001234567890, undefined],
+    ['TG:group:-1001234567890:topic:7', -1001234567890, 7],
+    ['-1001234567890:7', -1001234567890, 7],
+    ['telegram:@sluice_news:7', '@sluice_news', 7],
+  ])('reaches %s, as OpenClaw writes recipients', async (to, chatId, topic) => {
+    expect(await sendTo(to, 'x')).toEqual({
+      chat_id: chatId,
+      ...(topic === undefined ? {} : { message_thread_id: topic }),
+      text: 'x',
+    });
+  });
+
   test('sends Markdown as HTML, and text without any as it is', async () => {
     expect(await sendTo('1', 'see **this** & `a<b`\n```ts\nlet x = 1 < 2;\n```')).toEqual({
       chat_id: 1,

@@ -284,3 +284,27 @@ test('extends of anything else is a finding', async () => {
   const loaded = await load({ 'sluice.yaml': 'extends: other.yaml\n' }, {}, 'sluice.yaml');
   expect(errors(loaded)).toContain('EXTENDS_UNREADABLE');
 });
+
+test.each([
+  ['openclaw.prod.json', `{ gateway: { bind: 'loopback' }, hooks: { enabled: true } }`],
+  ['clawdbot.json', `{ hooks: { enabled: true, presets: ['gmail'] } }`],
+  ['gateway.json', `{ "hooks": { "enabled": true, "gmail": { "account": "ada@example.com" } } }`],
+])('%s is told as the file of a gateway, in one finding', async (name, text) => {
+  const { folder: _, diagnostics } = await load({ [name]: text }, {}, name);
+  expect(diagnostics.map(({ code }) => code)).toEqual(['NOT_A_CONFIGURATION']);
+  expect(said(diagnostics[0]!.message)).toContain('OpenClaw');
+  expect(said(diagnostics[0]!.hint)).toContain(`"sluice import openclaw ${name}"`);
+});
+
+test('a file of ours with a key of theirs is none of a gateway', async () => {
+  const text = '{ "gateway": { "bind": "lan", "runner": { "kind": "echo" } } }';
+  expect(codes(await load({ 'mine.json': text }, {}, 'mine.json'))).toContain('UNKNOWN_KEY');
+});
+
+test('transformsDir is told with the folder that was looked for', async () => {
+  const text = `{ hooks: { enabled: true, token: 't0ken-of-the-hooks', transformsDir: './hooks' } }`;
+  const { diagnostics } = await load({ 'openclaw.json': text, 'hooks/d.cjs': '' });
+  const found = diagnostics.find(({ code }) => code === 'DIRECTORY_NOT_FOUND');
+  expect(said(found!.message)).toContain(': hooks/transforms/hooks');
+  expect(said(found!.hint)).toContain('hooks/transforms');
+});

@@ -210,6 +210,23 @@ describe('a reply to last, where the runner knows the last route', () => {
     },
   );
 
+  test('to a channel of the OpenClaw gateway is left to its main session as well', async () => {
+    const slack = new RecordingChannel('slack');
+    const theirs = { kind: 'openclaw', command: 'openclaw', passEnv: [], maxReplyBytes: 1_048_576 } as const;
+    const house = await openHouse({
+      channels: [{ channel: slack, to: 'C0123' }],
+      runners: knowing('m'),
+      gateway: { runners: { default: theirs } },
+    });
+    const action = agentAction({ deliver: true, channel: 'feishu', to: 'oc_1' });
+    await house.accept(action);
+    await house.gateway.waitForRun(action.id, 5000);
+    expect(await house.storage.listOutbox({ limit: 10 })).toEqual([]);
+    expect(await house.events()).toEqual([
+      'Hook Test: m (not sent: its channel is feishu, which is not set up in Sluice; pass it on there)',
+    ]);
+  });
+
   test('goes where last leads here, where no summary could tell of it', async () => {
     const slack = new RecordingChannel('slack');
     const house = await openHouse({ channels: [{ channel: slack, to: 'C0123' }], runners: knowing('m') });

@@ -8,6 +8,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Action } from '../../src/action.ts';
+import { advise } from '../../src/advice/advice.ts';
+import { inTheirFile } from '../../src/advice/their-files.ts';
+import { quoted } from '../../src/finding.ts';
+import { said } from '../support/said.ts';
 import { importOpenClawFile, type ImportedConfig } from '../../src/config/config.ts';
 import {
   loadGeneration,
@@ -193,6 +197,172 @@ test('the service says which mappings are out as long as they are', async () => 
   await openLiveGeneration(options, sandbox);
   const [condition] = health.degraded();
   expect(condition).toMatchObject({ code: 'mapping_out', count: 4 });
+});
+
+describe('a file as it is written', () => {
+  const folders: string[] = [];
+  afterAll(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true });
+  });
+
+  async function loadFile(
+    mappings: readonly object[],
+    files: Readonly<Record<string, string>> = {},
+    name = 'openclaw.json',
+  ): Promise<LoadedGeneration> {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-theirs-'));
+    folders.push(folder);
+    const config = {
+      hooks: { enabled: true, token: '${OPENCLAW_HOOKS_TOKEN}', mappings },
+      channels: { feishu: { appId: 'x' } },
+    };
+    const all = { 'openclaw.json': JSON.stringify(config), ...files };
+    for (const [file, text] of Object.entries(all)) {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), text);
+    }
+    return loadGeneration(join(folder, name), {
+      env: ENV,
+      needSecrets: true,
+      sandbox,
+      advise: (findings, subjects) => Promise.resolve(advise(findings, subjects)),
+    });
+  }
+
+  const transform = (code: string) => ({ 'hooks/transforms/t.mjs': code });
+  const t = { id: 't', match: { path: 't' }, transform: { module: 't.mjs' } };
+  const withCode = ({ diagnostics }: LoadedGeneration, code: string) =>
+    diagnostics.filter((finding) => finding.code === code);
+
+  test('a channel that only the gateway has takes runs, and one warning each says where replies are', async () => {
+    const message = { messageTemplate: '{{a}}' };
+    const loaded = await loadFile([
+      { id: 'f', match: { path: 'f' }, ...message, channel: 'feishu', to: 'oc_1' },
+      { id: 'q', match: { path: 'q' }, ...message, channel: 'qqbot', to: 'qqbot:c2c:1' },
+      { id: 'again', match: { path: 'again' }, ...message, channel: 'qqbot' },
+      { id: 'w', match: { path: 'w' }, ...message, channel: 'webchat', deliver: false },
+    ]);
+    for (const path of ['f', 'q', 'w'])
+      expect(await evaluate(loaded, { path, payload: { a: 1 } })).toMatchObject({ kind: 'accepted' });
+    expect(withCode(loaded, 'UNKNOWN_CHANNEL')).toEqual([]);
+    expect(withCode(loaded, 'CHANNEL_NOT_CONFIGURED').map((one) => said(one.message))).toEqual([
+      expect.stringContaining('replies to qqbot are not sent from here'),
+    ]);
+    expect(withCode(loaded, 'NOT_TRANSLATED').map((one) => said(one.message))).toEqual([
+      expect.stringContaining('replies to feishu are not sent from here'),
+    ]);
+    const wrong = await loadFile([{ match: { path: 'x' }, ...message, channel: 'telegrm' }]);
+    expect(withCode(wrong, 'UNKNOWN_CHANNEL')).toHaveLength(1);
+  });
+
+  test('a transform vouches for its session key by sessionKeySource; check tells one that does not', async () => {
+    const code = (more: string) =>
+      `export default ({ payload }) => ({ message: 'm', sessionKey: 'hook:' + payload.id${more} });`;
+    const own = await loadFile([t], transform(code(", sessionKeySource: 'static'")));
+    const sent = { path: 't', payload: { id: 'c77' } };
+    expect(await evaluate(own, sent)).toMatchObject({
+      kind: 'accepted',
+      actions: [{ sessionKey: 'hook:c77' }],
+    });
+    expect(withCode(own, 'SESSION_KEY_REFUSED')).toEqual([]);
+    for (const more of ['', ", sessionKeySource: 'templated'"])
+      expect(await evaluate(await loadFile([t], transform(code(more))), sent)).toMatchObject({
+        kind: 'rejected',
+      });
+    const [found] = withCode(await loadFile([t], transform(code(''))), 'SESSION_KEY_REFUSED');
+    expect(found?.at?.source.file).toMatch(/hooks\/transforms\/t\.mjs$/);
+  });
+
+  test('a body null is an empty one, and a list stays one', async () => {
+    const code = `export default ({ payload }) => ({ message: JSON.stringify(payload) });`;
+    const loaded = await loadFile([t], transform(code));
+    const messageOf = async (payload: JsonValue): Promise<unknown> => {
+      const outcome = await evaluate(loaded, { path: 't', payload });
+      return outcome.kind === 'accepted' && outcome.actions[0]?.kind === 'agent'
+        ? outcome.actions[0].message
+        : outcome;
+    };
+    expect(await messageOf(null)).toBe('{}');
+    expect(await messageOf([1])).toBe('[1]');
+  });
+
+  test.each([
+    '{{#alerts}}x{{/alerts}}',
+    '{{#each alerts}}{{name}}{{/each}}',
+    '{{#if a}}b{{else}}c{{/if}}',
+    '{{json payload}}',
+    '{{truncate body 20}}',
+    '{{a | upper}}',
+    '{{a || "x"}}',
+    '{{$json.x}}',
+    '{{.Status}}',
+    '{title}',
+    '${title}',
+    '{% if a %}x{% endif %}',
+  ])('%s is no template of a gateway', async (messageTemplate) => {
+    const { diagnostics } = await loadFile([{ match: { path: 'x' }, messageTemplate }]);
+    const found = diagnostics.filter(({ code }) => code.startsWith('TEMPLATE_'));
+    expect(found).toMatchObject([{ severity: 'warning' }]);
+    const hint = said(found[0]!.hint);
+    // What its gateway does not read is for a file of ours.
+    expect(hint.replaceAll(/\{\{[\w.]+\}\}/g, '')).toMatch(/^(?!.*\{\{)|extends: openclaw\.json/);
+  });
+
+  test.each(['{{fields.Due Date}}', '{{@type}}', '{{x.0}} {{messages[0].from}}', '{{payload}} { not one }'])(
+    '%s is a template of a gateway',
+    async (messageTemplate) => {
+      const { diagnostics } = await loadFile([{ match: { path: 'x' }, messageTemplate }]);
+      expect(diagnostics.filter(({ code }) => code.startsWith('TEMPLATE_'))).toEqual([]);
+    },
+  );
+
+  test('keys that its gateway does not know are told, each once', async () => {
+    const env = { module: 't.mjs', env: { A: 'b' } };
+    const mapping = {
+      match: { path: 'x', when: { '==': [{ var: 'a' }, 1] } },
+      dedupe: 'body',
+      transform: env,
+    };
+    const loaded = await loadFile([mapping], transform('export default () => ({ message: process.env.B });'));
+    const told = withCode(loaded, 'UNKNOWN_KEY');
+    expect(told.map(({ message }) => said(message).match(/"[^"]+"/)?.[0])).toEqual([
+      '"match.when"',
+      '"dedupe"',
+      '"transform.env"',
+    ]);
+    for (const finding of [...told, ...withCode(loaded, 'TRANSFORM_ENV_MISSING')])
+      expect(said(finding.hint)).toContain('sluice.yaml with "extends: openclaw.json"');
+    // They work all the same.
+    expect(await evaluate(loaded, { path: 'x', payload: { a: 2 } })).toMatchObject({ kind: 'rejected' });
+  });
+
+  test('what is advised for a file of ours ends the findings there', async () => {
+    const theirs = [{ id: 'gh', match: { path: 'gh' }, messageTemplate: '{{action}}' }];
+    const own = `extends: openclaw.json
+server: {port: 0}
+hooks: {mappings: [{id: own, match: {path: gh}, verify: {scheme: github, secrets: ['\${OPENCLAW_GATEWAY_TOKEN}']}, messageTemplate: '{{#each alerts}}{{name}}{{/each}}'}]}
+`;
+    const loaded = await loadFile(theirs, { 'sluice.yaml': own }, 'sluice.yaml');
+    expect(loaded.diagnostics.filter(({ code }) => code !== 'NOT_TRANSLATED')).toEqual([]);
+    expect(await evaluate(loaded, { path: 'gh', payload: { alerts: [{ name: 'a' }] } })).toMatchObject({
+      kind: 'accepted',
+      actions: [{ message: 'a' }],
+    });
+  });
+});
+
+test.each([
+  ['write verify: {scheme: github} in gh (.openclaw/openclaw.json:7:19), beside match', true],
+  ['write bodyFormat: form in gh (/home/ada/.openclaw/openclaw.json5:7:19), beside match', true],
+  ['write {{item.id}} in m (openclaw.json:1:1)', true],
+  ['write {{#each a}}{{b}}{{/each}} in m (openclaw.json:1:1)', true],
+  ['write headers.x-a in m (openclaw.json:1:1)', false],
+  ['write {{messages[0].from}} in m (openclaw.json:1:1)', false],
+  ['write verify: {scheme: github} in gh (mappings/gh.yaml:7:1), beside match', false],
+])('advice that a gateway does not know goes into a file of ours: %s', (text, isMoved) => {
+  const printed = said(inTheirFile(quoted(text)));
+  expect(printed.includes('"extends: openclaw.json"')).toBe(isMoved);
+  if (isMoved) expect(printed).not.toMatch(/openclaw\.json5?:\d/);
 });
 
 describe('sluice import openclaw', () => {

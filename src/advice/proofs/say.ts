@@ -1,4 +1,5 @@
 /** The sentences of what was found out about a proof, which is kept as codes and facts. */
+import { inTheirFile } from '../their-files.ts';
 import { say, write as writeLine, type Sentence } from '../../finding.ts';
 import { type Diagnosis, nameOfSecret, type SecretFacts, secretSentence } from '../../verify/verify.ts';
 import type { DiagnosisCode, FactsOf, Name, OtherVerify } from '../../verify/facts.ts';
@@ -111,7 +112,7 @@ const SAY: Say = {
 export function sayProof(found: { readonly code: string; readonly facts?: object }): Sentence | undefined {
   if (found.facts === undefined || !Object.hasOwn(SAY, found.code)) return undefined;
   const { code, facts } = found as Diagnosis;
-  return (SAY[code] as (facts: object) => Sentence)(facts);
+  return inTheirFile((SAY[code] as (facts: object) => Sentence)(facts));
 }
 
 /** What to write. Names that only the sender wrote may be in it. */

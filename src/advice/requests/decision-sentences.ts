@@ -1,4 +1,5 @@
 /* The sentences of what a decision keeps of a request: its findings are codes and facts. */
+import { inTheirFile } from '../their-files.ts';
 import { quoted, say, todo, write, type Sentence, type StoredFinding } from '../../finding.ts';
 import { describeMalformed } from '../../errors.ts';
 import { formatPlace } from '../../document/document.ts';
@@ -32,7 +33,10 @@ export function sayFinding(
   { code, facts = {}, at }: StoredFinding,
   about: DecidedRequest,
 ): Sentence | undefined {
-  return Object.hasOwn(SAY, code) ? SAY[code]?.(facts, about, at) : undefined;
+  const said = Object.hasOwn(SAY, code) ? SAY[code]?.(facts, about, at) : undefined;
+  const { path, table } = about;
+  const isTheirs = table?.mappings.find(({ match }) => match.path === path)?.dialect === 'openclaw';
+  return said && inTheirFile(said, isTheirs);
 }
 
 /** Those of all, in their order. */

@@ -1,4 +1,5 @@
 /* All that is said of an evaluation, as data: see `EvaluationNote`. */
+import { inTheirFile } from '../their-files.ts';
 import { printSentence, quoted, say, todo, write, type Sentence } from '../../finding.ts';
 import { formatPlace } from '../../document/document.ts';
 import { defined } from '../../json.ts';
@@ -17,7 +18,8 @@ export function evaluationNotes(
 ): readonly EvaluationNote[] {
   const { outcome, trace } = evaluation;
   const considered = consideredNotes(trace.considered, advice);
-  return [
+  const isTheirs = evaluation.mapping?.dialect === 'openclaw' ? true : undefined;
+  const notes: readonly EvaluationNote[] = [
     ...(outcome.kind === 'skipped' ? [{ code: 'skipped', text: quoted(skipText(outcome)) } as const] : []),
     ...considered,
     ...trace.transforms.flatMap(transformNotes),
@@ -26,6 +28,7 @@ export function evaluationNotes(
     ...(advice?.settings ?? []).map(settingNote),
     ...refusalNotes(evaluation, { advice, considered }),
   ];
+  return notes.map((note) => ({ ...note, text: inTheirFile(note.text, isTheirs) }));
 }
 
 /** A setting as plain data. */

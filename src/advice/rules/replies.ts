@@ -1,7 +1,7 @@
 /** Replies, notifications and events that reach nobody: what the configuration and its mappings leave open together. */
 import { channelIdOf, FALLBACK_CHANNEL, LAST_CHANNEL } from '../../action.ts';
 import { isReference, recipientProblem, requiredSettings } from '../../channels/channels.ts';
-import { formatPlace, placeIfWritten } from '../../document/document.ts';
+import { formatPlace, type Place, placeIfWritten } from '../../document/document.ts';
 import { inWords } from '../../document/facts.ts';
 import { say } from '../../finding.ts';
 import type { GenerationSubjects } from '../../generation/facts.ts';
@@ -17,15 +17,28 @@ type Settings = Whole['config']['settings'];
 function withoutSettings({ config: { settings, root }, catalog, mappings }: Whole): readonly Found[] {
   const configured = Object.keys(settings.channels);
   const { channel: main } = settings.gateway.main;
-  const named = [
+  const named: readonly NamedChannel[] = [
     ...(main === undefined
       ? []
       : [{ name: main, at: root.place(['gateway', 'main', 'channel']), what: 'replies' }]),
     ...mappings.flatMap(namedChannels),
   ];
-  return named.flatMap(({ name, at, what }): readonly Found[] => {
+  const passedOn = new Set<string>();
+  return named.flatMap(({ name, at, what, passer }): readonly Found[] => {
     const id = channelIdOf(name);
     if (id === LAST_CHANNEL || configured.includes(id)) return [];
+    if (passer !== undefined && isOfGateway(passer, settings)) {
+      // A channel of the gateway that its file sets up is told there.
+      if (passedOn.has(id) || root.at(['channels', id]).value !== undefined) return [];
+      passedOn.add(id);
+      return [
+        {
+          message: say`replies to ${id} are not sent from here, where it is not set up: the summary in the main session of the gateway holds each, and says so`,
+          at,
+          hint: say`keep it where the gateway has this channel and passes them on, or write deliver: false`,
+        },
+      ];
+    }
     const block = channelBlock(id, requiredSettings(catalog, id));
     return [
       {
@@ -40,15 +53,30 @@ function withoutSettings({ config: { settings, root }, catalog, mappings }: Whol
   });
 }
 
+/** Whether its replies to a channel that is not set up here are left to the main session of an OpenClaw gateway. */
+const isOfGateway = ({ runner, fallback, summary }: CompiledMapping, { gateway, hooks }: Settings): boolean =>
+  gateway.runners[runner ?? gateway.runner]?.kind === 'openclaw' &&
+  fallback === undefined &&
+  (summary ?? hooks.defaults.summary) !== 'never';
+
+interface NamedChannel {
+  readonly name: string;
+  readonly at: Place;
+  readonly what: string;
+  /** The mapping, where what cannot be sent may be left to the main session. */
+  readonly passer?: CompiledMapping;
+}
+
 /** The channels that a mapping sends its replies and questions to, as it names them. */
-function namedChannels({ action, at, channel, deliver, fallback, approve }: CompiledMapping) {
+function namedChannels(mapping: CompiledMapping): readonly NamedChannel[] {
+  const { action, at, channel, deliver, fallback, approve } = mapping;
   const asked = approve === undefined ? [] : [{ name: approve.channel, at, what: 'questions' }];
   if (action !== 'agent' || deliver === false) return asked;
   const name = channel?.literal?.trim().toLowerCase() ?? '';
   const what = 'replies';
   return [
     ...asked,
-    ...(name === '' || channel === undefined ? [] : [{ name, at: channel.at, what }]),
+    ...(name === '' || channel === undefined ? [] : [{ name, at: channel.at, what, passer: mapping }]),
     ...(fallback === undefined ? [] : [{ name: fallback.channel, at, what }]),
   ];
 }

@@ -135,7 +135,7 @@ async function readInclude(
   const refusal = await refusalOf(run, file, position);
   if (refusal !== undefined) return problem(run, at, refusal);
   run.files.push(file);
-  const { document, diagnostics } = await readDocument(file, { cwd: run.options.cwd, format: 'json5' });
+  const { document, diagnostics } = await readDocument(file, { cwd: run.options.cwd, isTheirs: true });
   const [first] = diagnostics;
   if (document === undefined && first?.at?.source.text === '') return problem(run, at, first.message);
   run.diagnostics.push(...diagnostics);

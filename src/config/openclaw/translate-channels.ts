@@ -57,8 +57,22 @@ const CHANNELS: Readonly<Record<string, ChannelKeys>> = {
   imessage: { keys: same('cliPath'), needs: ['cliPath'] },
 };
 
+/** Channels that the gateway or its plugins bring (2026.9.6), with their other names, and that have no counterpart here. */
+const OF_GATEWAY =
+  `webchat buzz clickclack feishu lark googlechat google-chat gchat irc internet-relay-chat line matrix
+  nextcloud-talk nc-talk nc nostr openclaw-weixin weixin wechat openclaw-zaloclawbot zaloclawbot zalo-clawbot qqbot raft
+  reef sms synology-chat tlon twitch twitch-chat wecom qywx wework yuanbao yb zalo zl zalouser zlu a2a`.split(
+    /\s+/,
+  );
+
 /** Settings of `channels` that are of no channel. */
 const NO_CHANNEL: readonly string[] = ['defaults', 'modelByChannel'];
+
+/** The channels that only the gateway has: those that are known, and what else its file sets up. */
+export function gatewayChannels(original: LocatedValue): readonly string[] {
+  const written = Object.keys(recordAt(original, ['channels']) ?? {});
+  return [...OF_GATEWAY, ...written.filter((id) => !NO_CHANNEL.includes(id) && !Object.hasOwn(CHANNELS, id))];
+}
 
 /** Translates `channels`: credentials and the default recipient. Everything about incoming messages stays there. */
 export function translateChannels(
@@ -72,7 +86,7 @@ export function translateChannels(
     if (known === undefined) {
       result.lost.push({
         path: ['channels', id],
-        lost: `replies to ${id.slice(0, 40)} cannot be delivered`,
+        lost: `replies to ${id.slice(0, 40)} are not sent from here, and the summary of the run holds them`,
       });
       continue;
     }

@@ -3,14 +3,24 @@
  * are exactly these, `headers.`, `query.` and `payload.` lead into those parts, and anything else is a path into the
  * payload, spaces and signs included. One pass, no blocks, no helpers. What is missing or null renders empty.
  */
-import type { LocatedValue } from '../../document/document.ts';
-import { placeWithin } from '../../document/document.ts';
+import {
+  type Finding,
+  type LocatedValue,
+  type Place,
+  placeWithin,
+  replaceWithin,
+  shorten,
+  withEdit,
+} from '../../document/document.ts';
+import { say } from '../../finding.ts';
 import { isJsonObject, ownValue, type JsonValue } from '../../json.ts';
 import type { CompiledTemplate, RenderTrace, Scope, TemplatePiece } from '../compiled-mapping.ts';
 import type { Reader } from '../scope.ts';
 import { textOf } from './json-text.ts';
 import { checkOutput } from './template-rendering.ts';
 import { literalTemplate } from './literal-template.ts';
+import { HELPERS } from './template-helpers.ts';
+import type { TemplateSubject } from './template-subject.ts';
 
 const EXPRESSION = /\{\{\s*([^}]+)\s*\}\}/g;
 
@@ -21,9 +31,65 @@ interface Expression {
   readonly end: number;
 }
 
-/** Compiles a template of an OpenClaw file; there is nothing that could be wrong with one. */
-export function compileOpenClawTemplate(located: LocatedValue): CompiledTemplate {
+/** Compiles a template of an OpenClaw file: there is always one, and what is no path in it is told. */
+export function compileOpenClawTemplate(located: LocatedValue): {
+  readonly template: CompiledTemplate;
+  readonly diagnostics: readonly Finding[];
+  readonly subject: TemplateSubject;
+} {
   const source = String(located.value);
+  const placeOf = (start: number, end: number): Place => placeWithin(located, [], start, end);
+  const reads = { paths: [], calls: [] };
+  return {
+    template: templateOf(located, source),
+    diagnostics: notPaths(source, placeOf),
+    subject: { kind: 'template', source, findings: [], isUsable: true, reads, placeOf },
+  };
+}
+
+/** Signs that no path of theirs has, or a helper with a value behind it. */
+const NOT_PATH = new RegExp(
+  String.raw`^[#^!>&*~.=]|^\{|^\$|["'\`|()=<>]|^(?:${Object.keys(HELPERS).join('|')}|if|unless|each|with|range|end) |^end$`,
+);
+/** They belong to one that is told. */
+const REST = /^(?:\/|else\b)/;
+
+function notPaths(source: string, placeOf: (start: number, end: number) => Place): readonly Finding[] {
+  return [...source.matchAll(EXPRESSION)].flatMap(
+    ({ 0: written, 1: inner = '', index }): readonly Finding[] => {
+      const text = inner.trim();
+      const at = placeOf(index, index + written.length);
+      const name = /^headers\.([\w-]*[A-Z][\w-]*)$/.exec(text)?.[1];
+      if (name !== undefined) return [headerCase(name, at)];
+      if (!NOT_PATH.test(text) || REST.test(text)) return [];
+      return [
+        {
+          severity: 'warning',
+          code: 'TEMPLATE_NOT_SUPPORTED',
+          message: say`${JSON.stringify(shorten(written))} is read as the name of a field: a template of an OpenClaw file has paths only, such as {{alerts[0].status}}`,
+          at,
+          hint: say`write paths alone, or make the text in a transform; blocks and helpers work in hooks.mappings of a sluice.yaml with "extends: openclaw.json"`,
+        },
+      ];
+    },
+  );
+}
+
+function headerCase(name: string, at: Place): Finding {
+  const lower = name.toLowerCase();
+  return withEdit(
+    {
+      severity: 'warning',
+      code: 'HEADER_NAME_CASE',
+      message: say`header names are in lower case here, as there, found "${name.slice(0, 80)}"`,
+      at,
+      hint: say`write headers.${lower.slice(0, 80)}`,
+    },
+    replaceWithin(at, name, lower),
+  );
+}
+
+function templateOf(located: LocatedValue, source: string): CompiledTemplate {
   const at = located.place([]);
   const expressions = [...source.matchAll(EXPRESSION)].map((match): Expression => {
     const text = (match[1] ?? '').trim();
