@@ -470,13 +470,13 @@ test('the transforms of an OpenClaw file may lie below the home of the user', as
   expect(config?.settings.hooks.transformsDir).toBe('/home/ada/.openclaw/hooks');
 });
 
-test('any other file name is not read as OpenClaw: its keys are refused', async () => {
+test('any other file name is not read as OpenClaw, and is told', async () => {
   const { config, diagnostics } = await loadNamed(
     'my-openclaw.json',
     '{"gateway": {"auth": {"token": "x"}}}',
   );
   expect(config).toBeUndefined();
-  expect(codes(diagnostics)).toContain('UNKNOWN_KEY');
+  expect(codes(diagnostics)).toEqual(['NOT_A_CONFIGURATION']);
 });
 
 test('a list of tokens is one mistake, and is told the two keys', async () => {
