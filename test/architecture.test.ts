@@ -103,6 +103,7 @@ const PRINTERS: ReadonlySet<string> = new Set([
   'advice/requests/evaluation-note.ts',
   'advice/requests/evaluation-notes.ts',
   'advice/requests/warnings.ts',
+  'advice/their-files.ts',
   'cli/check.ts',
   'cli/explain.ts',
   'cli/lazy-advice.ts',

@@ -2,7 +2,7 @@
 import type { LoadedConfig } from '../config/config.ts';
 import { say, type Finding, type Subject } from '../finding.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
-import type { ModuleSubject } from '../sandbox/facts.ts';
+import type { ModuleSubject } from '../sandbox/sandbox.ts';
 
 /** A key that a result may have, in the one form in which esbuild prints a file. */
 const WRITTEN = /\bsessionKey: |\.sessionKey = |return \{[^{}]*?\bsessionKey\b/;

@@ -107,6 +107,7 @@ const MAPPINGS = [
       signed: '{id}.{timestamp}.{url}',
       secretEncoding: 'hex',
       secretPrefix: 'k_',
+      acceptUncovered: 'known',
     },
     method: 'GET',
   },
