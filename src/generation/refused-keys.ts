@@ -1,11 +1,18 @@
 /** Session keys that transforms of an OpenClaw file make, and that this file does not let anybody choose. */
 import type { LoadedConfig } from '../config/config.ts';
-import { say, type Finding, type Subject } from '../finding.ts';
+import { say, type Finding, type Place, type SourceText, type Subject } from '../finding.ts';
 import type { CompiledMapping } from '../mapping/mapping.ts';
-import type { ModuleSubject } from '../sandbox/sandbox.ts';
 
 /** A key that a result may have, in the one form in which esbuild prints a file. */
 const WRITTEN = /\bsessionKey: |\.sessionKey = |return \{[^{}]*?\bsessionKey\b/;
+
+/** What is read of a file of a transform. */
+interface Looked extends Subject {
+  readonly source: SourceText;
+  readonly code: string;
+  readonly exports: readonly string[];
+  readonly placeOf: (offset: number, length: number) => Place | undefined;
+}
 
 export function findRefusedKeys(
   { settings: { hooks } }: LoadedConfig,
@@ -16,10 +23,10 @@ export function findRefusedKeys(
   const modules = mappings.flatMap(({ dialect, transform }) =>
     dialect === 'openclaw' && transform !== undefined ? [transform.module.replace(/^\.\//, '')] : [],
   );
-  const isTheirs = ({ exports, source }: ModuleSubject): boolean =>
+  const isTheirs = ({ exports, source }: Looked): boolean =>
     exports.length > 0 &&
     modules.some((module) => source.file === module || source.file.endsWith(`/${module}`));
-  const looked = subjects.filter((subject): subject is ModuleSubject => subject.kind === 'module');
+  const looked = subjects.filter((subject): subject is Looked => subject.kind === 'module');
   return looked.flatMap((module): readonly Finding[] => {
     const [written] = isTheirs(module) ? (WRITTEN.exec(module.code) ?? []) : [];
     if (written === undefined || module.code.includes('sessionKeySource')) return [];

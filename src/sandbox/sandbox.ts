@@ -21,7 +21,6 @@ import { platformProtections, type Protection } from './host/worker-command.ts';
 export { defineTransform } from './author.ts';
 export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
 export { runTransformUnsandboxed, type UnsandboxedRun } from './host/run-unsandboxed.ts';
-export type { ModuleSubject } from './facts.ts';
 export { SANDBOX_CODES } from './sandbox-codes.ts';
 export { hashModules } from './loader/hash-modules.ts';
 export { type Typecheck, typecheckTransforms, type TypecheckOptions } from './loader/typecheck.ts';
