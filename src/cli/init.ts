@@ -6,6 +6,7 @@ import { DEFAULT_CONFIG_FILES } from '../config/config.ts';
 import type { Cli } from './command-line.ts';
 import { findOwnPackage, withSchemaLine } from './own-package.ts';
 import { CliError, type Terminal } from './terminal.ts';
+import { CASE_ATTRIBUTES } from './write-plan.ts';
 
 const ECHO = `  # Answers with what the agent would have read. Put your agent here, for example:
   #   runner: {kind: claude}
@@ -111,6 +112,7 @@ export async function init(cli: Cli, folder = '.', { agent, skill }: InitFlags =
     const file = join(root, name);
     await writeNew(cli.terminal, file, withSchemaLine(text(agent), dirname(file)));
   }
+  if (!isSetUp) await writeNew(cli.terminal, join(root, 'test/golden/.gitattributes'), CASE_ATTRIBUTES);
   const transforms = join(root, 'transforms');
   for (const { path, text } of isSetUp ? [] : transformRules(transforms))
     await writeNew(cli.terminal, path, text);

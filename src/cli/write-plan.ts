@@ -31,11 +31,16 @@ export interface Plan {
 export async function writePlan(
   terminal: Terminal,
   { files, secrets }: Plan,
-  { root }: Places,
+  { root, cases }: Places,
 ): Promise<readonly string[]> {
   await writeSecrets(terminal, secrets, root);
-  return writeFiles(terminal, files);
+  const attributes = { path: join(cases, '.gitattributes'), text: CASE_ATTRIBUTES };
+  const isFirst = files.some(({ path }) => path.startsWith(cases)) && !existsSync(attributes.path);
+  return writeFiles(terminal, isFirst ? [...files, attributes] : files);
 }
+
+/** Git changes no line end of golden cases: the bytes of a body are what it is. */
+export const CASE_ATTRIBUTES = '* -text\n';
 
 /** Says of each file whether it was written; resolves to those that were. */
 export async function writeFiles(terminal: Terminal, files: Plan['files']): Promise<readonly string[]> {

@@ -48,12 +48,19 @@ function differenceHints({ case: { name }, expected, actual, evaluations }: Case
     (path) => !isDeepStrictEqual(asked.get(path), found.get(path)),
   );
   if (differing.some((path) => IS_NEWS.test(path))) return [];
+  if (differing.every((path) => withoutReturns(asked.get(path)) === withoutReturns(found.get(path))))
+    return [
+      `only line ends differ, in ${differing.slice(0, MAX_NAMED).join(', ')}: most likely git wrote the files of ${name} with CRLF here (core.autocrlf); write "*.txt -text" (or the ending of the bodyFile) into .gitattributes, delete the files and check them out again`,
+    ];
   const [mapping] = evaluations.flatMap((each) => each.mapping ?? []);
   const otherwise = mapping === undefined ? '' : `; else correct ${mapping.id} (${formatPlace(mapping.at)})`;
   return [
     `it differs in ${differing.slice(0, MAX_NAMED).join(', ')}: where the lines with + are what you want, sluice test --update ${name} writes them${otherwise}`,
   ];
 }
+
+const withoutReturns = (value: unknown): unknown =>
+  typeof value === 'string' ? value.replaceAll('\r', '') : value;
 
 /** What became of a request at all, and what found nothing: its reasons follow. */
 const IS_NEWS = /^(?:deliveries\[\d+\]\.)?(?:outcome$|mapping$|(?:empty|failures|warnings)\b)/;

@@ -72,13 +72,14 @@ export function explainFailure(result: CaseResult, options: ReportOptions): stri
 }
 
 /** The file's own comment offers to write it anew, which a difference does not ask for. */
-const withoutHead = (text: string): string => text.replace(/^(?:#.*\n)+/, '').trimEnd();
+const withoutHead = (text: string): string => text.replace(/^(?:#.*\r?\n)+/, '').trimEnd();
 
 const CONTEXT_LINES = 3;
 
 /** A line diff with three lines around each change; `-` is the expectation, `+` what happened. */
 export function formatDifference(expected: string, actual: string, color: boolean): string {
-  const entries = diff(expected.split('\n'), actual.split('\n'));
+  // Git may have written the file with other line ends.
+  const entries = diff(expected.split(/\r?\n/), actual.split('\n'));
   const shown = nearChanges(entries);
   const lines: string[] = [];
   let skipped = false;

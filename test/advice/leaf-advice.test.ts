@@ -91,6 +91,11 @@ describe('a comparison of values whose kinds do not fit says so, with the rule t
     [{ in: ['customer', v('labels')] }, LABELS, 'title of one of them is "Customer"'],
     [{ in: ['x', v('labels')] }, LABELS, 'with one of the fields that its elements have (id, title)'],
     [{ '===': [v('tags'), 'vip'] }, { tags: ['vip'] }, 'write {"in":["vip",{"var":"tags"}]}'],
+    [
+      { '===': [v('order.status'), 'paid'] },
+      { order: { status: { '@code': '2', '#text': 'paid' } } },
+      'write {"===":[{"var":"order.status.#text"},"paid"]}',
+    ],
     [{ '===': [v('level'), 3] }, { level: '3' }, 'write {"===":[{"var":"level"},"3"]}'],
     [{ '===': [v('version'), 1.1] }, { version: '1.10' }, 'write {"===":[{"var":"version"},"1.10"]}'],
     [

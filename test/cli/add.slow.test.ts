@@ -89,6 +89,7 @@ describe('a sender that is added', () => {
       expect(config).toContain('# Kept, too.');
       expect(config).toContain('publicUrl: https://hooks.example.com');
       expect(await readFile(join(folder, '.sluice/.gitignore'), 'utf8')).toBe('*\n');
+      expect(await readFile(join(folder, 'test/golden/.gitattributes'), 'utf8')).toBe('* -text\n');
     },
   );
 

@@ -26,6 +26,7 @@ test('what init writes checks without errors, and its golden case becomes an age
   expect(await cli(['test', '-c', join(cwd, 'sluice.yaml')], { cwd })).toMatchObject({ exitCode: 0 });
   const expectation = await readFile(join(cwd, 'test/golden/hello/ada.expected.yaml'), 'utf8');
   expect(expectation).toContain('mapping: hello');
+  expect(await readFile(join(cwd, 'test/golden/.gitattributes'), 'utf8')).toBe('* -text\n');
   expect(expectation).toContain('Ada says: Good morning');
 });
 

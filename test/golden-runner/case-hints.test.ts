@@ -1,5 +1,5 @@
 /** What `sluice test` says first of a case that did not become what is expected. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
@@ -61,4 +61,27 @@ test('a new case names what printed nothing, and a case is found by the name of 
   const out = await testCase(files, ['test/golden/g/a.request.yaml']);
   expect(out).toMatch(/g\/a {2}written; these printed nothing: messageTemplate: by\n/);
   expect(out).toContain('golden cases: 1 passed (1 written), 0 failed');
+});
+
+test('files that git wrote with CRLF are read like others, and a body that differs by them is told', async () => {
+  const files = {
+    '../../../sluice.yaml': `${CONFIG}    - {id: text, match: {path: text}, bodyFormat: text, messageTemplate: "{{payload}}"}\n`,
+    'a.request.yaml': REQUEST,
+    'b.request.yaml': 'path: text\nheaders: {content-type: text/plain}\nbodyFile: b.txt\n',
+    'b.txt': 'one\ntwo\n',
+  };
+  const written = await testCase(files);
+  expect(written).toContain('2 written');
+  const folder = join(folders.at(-1) ?? '', 'test/golden/g');
+  for (const name of ['a.request.yaml', 'a.expected.yaml', 'b.request.yaml', 'b.expected.yaml', 'b.txt']) {
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    const text = await readFile(join(folder, name), 'utf8');
+    // oxlint-disable-next-line no-await-in-loop -- one after the other
+    await writeFile(join(folder, name), text.replaceAll('\n', '\r\n'));
+  }
+  const { out } = await cli(['test'], { cwd: folders.at(-1) ?? '', env: {} });
+  expect(out).toContain('golden cases: 1 passed, 1 failed');
+  expect(out).toMatch(/hint: only line ends differ, in actions\[0\]\.message: .*\.gitattributes/);
+  expect(out).not.toContain('--update');
+  expect(out.match(/^ {2}[-+] .*$/gm)?.every((line) => /message:|one|two/.test(line))).toBe(true);
 });

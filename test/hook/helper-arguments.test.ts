@@ -39,6 +39,11 @@ test.each([
     { a: { id: 1, words: SECRET } },
     /\{\{a\}\} is an object .* write \{\{a\.id\}\} \(fields: id, words\)/,
   ],
+  [
+    '{{order.title}}',
+    { order: { title: { '@lang': 'en', '#text': SECRET } } },
+    /is an object .*; write \{\{order\.title\.\[#text\]\}\}, its text$/,
+  ],
   ['{{#each list}}{{this}}{{/each}}', { list: [{ name: SECRET }] }, /write \{\{this\.name\}\}/],
   ['{{upper list}}', { list: { name: SECRET } }, /\{\{upper\}\} takes a text and got an object/],
   ['{{date at "HH:mm"}}', { at: '2026-02-30T10:00:00Z' }, /neither a time of ISO 8601/],

@@ -41,6 +41,12 @@ function adviseOnKinds(rule: KnownRule, sent: Operand, asked: Operand): Sentence
     return say`${found}, and texts are compared letter by letter: ${write(withOperand(rule, asked, number))}`;
   }
   if (how.code === 'texts_by_letter') return say`${found}; ${sayDifference(how)}`;
+  if (
+    isJsonObject(sent.value ?? null) &&
+    Object.hasOwn(sent.value as object, '#text') &&
+    isScalar(asked.value ?? null)
+  )
+    return say`${found} with attributes, whose text is ${JSON.stringify(`${sent.name ?? ''}.#text`)}: ${write(withOperand(rule, sent, { var: `${sent.name ?? ''}.#text` }))}`;
   const literal =
     how.code === 'kinds' && asked.name === undefined ? asKindOf(asked.value, sent.value) : undefined;
   if (literal !== undefined)

@@ -32,6 +32,9 @@ function firstObject(value: JsonValue): JsonObject {
 
 function forPrinted({ expression, value }: PrintedJson): string {
   const first = firstObject(value);
+  // An element of XML that has attributes.
+  if (!Array.isArray(value) && Object.hasOwn(first, '#text'))
+    return `write {{${expression}.[#text]}}, its text`;
   const field = nameOf(first);
   const asJson = `{{json ${expression}}} where JSON is meant`;
   if (field === undefined) return `write ${asJson}`;
