@@ -11,13 +11,15 @@ const HEADER_BYTES = 32;
 const FRAME_BYTES = 24;
 /** Ends in 1 where the highest byte of each summed word comes first. */
 const MAGIC = 0x37_7f_06_82;
-const FRAMES_AT_ONCE = 64;
+/** Read at once, into the same memory: new memory for each read took as long as the read. */
+const READ_BYTES = 256 * 1024;
 
 type Sums = readonly [number, number];
 
 /** A reading that goes on where it stopped: a whole log takes some 20 ms. */
 export class LogFrames {
   readonly #log: number;
+  readonly #buffer = Buffer.allocUnsafeSlow(READ_BYTES);
   #header: Buffer = Buffer.alloc(0);
   #sums: Sums = [0, 0];
   #read = 0;
@@ -45,8 +47,8 @@ export class LogFrames {
     if (!this.#isLog) return count === 0;
     const bytes = FRAME_BYTES + this.#header.readUInt32BE(8);
     while (this.#read < count) {
-      const many = Math.min(FRAMES_AT_ONCE, count - this.#read);
-      const frames = this.#readAt(HEADER_BYTES + this.#read * bytes, many * bytes);
+      const many = Math.min(Math.floor(READ_BYTES / bytes), count - this.#read);
+      const frames = this.#readAt(HEADER_BYTES + this.#read * bytes, many * bytes, this.#buffer);
       const words = this.#wordsOf(frames);
       for (let from = 0; from < many * bytes; from += bytes, this.#read += 1) {
         if (from + bytes > frames.length || frames.compare(this.#header, 16, 24, from + 8, from + 16) !== 0)
@@ -75,8 +77,7 @@ export class LogFrames {
     return new Int32Array(ordered.buffer, ordered.byteOffset, ordered.length / 4);
   }
 
-  #readAt(at: number, bytes: number): Buffer {
-    const buffer = Buffer.allocUnsafeSlow(bytes);
+  #readAt(at: number, bytes: number, buffer = Buffer.allocUnsafeSlow(bytes)): Buffer {
     return buffer.subarray(0, readSync(this.#log, buffer, 0, bytes, at));
   }
 }
