@@ -119,8 +119,7 @@ function serve(
     return found.filter((finding) => mark?.notices.includes(finding) === false);
   };
   const files = checkpoints && new StoreFiles(file, { checkpoints, countPages, checkPages });
-  const health =
-    mark && files && watchHealth(file, { mark, files, isSpoilt: () => checkpoints?.isSpoilt === true });
+  const health = mark && files && watchHealth(file, { mark, files, isSpoilt: () => checkpoints.isSpoilt });
   const probe = (statements: Statements): void => probeStore(statements, file);
   const engine = new Engine(sql, { limits, holder: HOLDER, explain, probe, ...(health && { health }) });
   // What was spoilt is not copied into the store.
