@@ -67,6 +67,8 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   unmarkLimited: (s) => s.unmarkLimited(NOW),
   claimOutbox: (s) => s.claimOutbox({ nowMs: NOW, limit: 1 }),
   recordProgress: (s) => s.recordProgress('a', { chunksSent: 1, target: { channel: 'slack', to: 'C1' } }),
+  addressOutbox: (s) => s.addressOutbox('a', 'slack C1'),
+  putBackOutbox: (s) => s.putBackOutbox('a', NOW),
   completeOutbox: (s) => s.completeOutbox('a', { state: 'completed', nowMs: NOW }),
   requeueOutbox: (s) => s.requeueOutbox('a', failure(NOW)),
   deadLetterOutbox: (s) => s.deadLetterOutbox('a', DEAD),
