@@ -1,5 +1,6 @@
 /** Lists of what is stored, a page at a time. Of what was sent they hold names at most, which `view` does not see either. */
 import { createHmac } from 'node:crypto';
+import { defined } from '../json.ts';
 import { NO_ACTIVITY, outboxToJson, runToJson } from '../storage/facts.ts';
 import type { ActivitySince, Conversation, ListQuery, RunRecord } from '../storage/storage.ts';
 import type { ConsoleDeps } from './console-deps.ts';
@@ -24,7 +25,11 @@ export const LISTS: Readonly<Record<string, Route>> = {
   '/api/mappings': async ({ deps }) => ({ rows: await mappings(deps), since: await sinceOf(deps) }),
   '/api/runs': ({ deps }, asked) => runs(deps, asked),
   '/api/deliveries': async ({ deps }, asked) => {
-    const page = await pageOf(asked, (query) => deps.storage.listOutbox(query));
+    const { storage } = deps;
+    const page = await pageOf(asked, {
+      list: (query) => storage.listOutbox(query),
+      older: (query) => storage.oldestAmong('outbox', query),
+    });
     const rows = page.rows.map((entry): DeliveryRow => outboxToJson(entry, false));
     return { ...page, rows: asked.who.role === 'view' ? rows.map((row) => ({ ...row, to: null })) : rows };
   },
@@ -51,16 +56,22 @@ function queryOf(query: URLSearchParams): ListQuery {
   return { limit, among: AMONG, ...Object.fromEntries(texts) };
 }
 
-/** Asks for one more than is shown. */
+/** How entries of one kind are found, and where those begin that were not looked at. */
+interface Source<Row> {
+  list(query: ListQuery): Promise<readonly Row[]>;
+  older(query: ListQuery): Promise<string | undefined>;
+}
+
+/** Asks for one more than is shown. Where fewer are found, the next page goes on with those that were not looked at. */
 async function pageOf<Row extends { readonly id: string }>(
   { query }: Asked,
-  list: (query: ListQuery) => Promise<readonly Row[]>,
+  { list, older }: Source<Row>,
 ): Promise<ListPage<Row>> {
   const asked = queryOf(query);
   const found = await list({ ...asked, limit: asked.limit + 1 });
   const rows = found.slice(0, asked.limit);
-  const last = rows.at(-1);
-  return { rows, ...(found.length > rows.length && last !== undefined && { next: last.id }) };
+  const next = found.length > rows.length ? rows.at(-1)?.id : await older(asked);
+  return { rows, ...defined({ next }) };
 }
 
 /** Since when the counts of a day are whole. */
@@ -92,9 +103,11 @@ async function mappings({ storage, live }: ConsoleDeps): Promise<readonly Mappin
 
 async function runs(deps: ConsoleDeps, asked: Asked, of?: Conversation): Promise<ListPage<RunRow>> {
   const { storage } = deps;
-  const page = await pageOf(asked, ({ among = AMONG, ...query }) =>
-    storage.listRuns({ ...query, ...(of === undefined ? { among } : runsOf(of)) }),
-  );
+  const only = of === undefined ? {} : runsOf(of);
+  const page = await pageOf(asked, {
+    list: (query) => storage.listRuns({ ...query, ...only }),
+    older: (query) => storage.oldestAmong('runs', { ...query, ...only }),
+  });
   const reasons = await whyQueued(deps, page.rows);
   const rows = page.rows.map((run): RunRow => {
     const why = reasons.get(run.id) ?? '';
@@ -104,8 +117,8 @@ async function runs(deps: ConsoleDeps, asked: Asked, of?: Conversation): Promise
 }
 
 /** Turns of the main session stand in no line. */
-const runsOf = ({ owner, key }: Conversation): Partial<ListQuery> =>
-  owner === 'main' ? { kind: 'heartbeat', among: AMONG } : { line: `${owner}\n${key}` };
+const runsOf = ({ owner, key }: Conversation) =>
+  owner === 'main' ? ({ kind: 'heartbeat' } as const) : { line: `${owner}\n${key}`, among: undefined };
 
 async function whyQueued(
   deps: ConsoleDeps,

@@ -71,7 +71,7 @@ export interface Overview {
 export interface ListPage<Row> {
   /** Newest first. */
   readonly rows: readonly Row[];
-  /** Where there is more: what to ask as `before`. */
+  /** Where there is more, or more to look at: what to ask as `before`. */
   readonly next?: string;
 }
 

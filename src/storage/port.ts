@@ -202,6 +202,14 @@ export interface Storage extends MailStorage {
   listEvents(query: ListQuery): Promise<readonly EventRecord[]>;
   listOutbox(query: ListQuery): Promise<readonly OutboxRecord[]>;
   /**
+   * The id of the oldest entry that a list with these `before` and `among` looks at, where there are older ones: what to
+   * ask as `before` for those. The rest of the query does not matter.
+   */
+  oldestAmong(
+    table: 'runs' | 'outbox',
+    query: Pick<ListQuery, 'before' | 'among'>,
+  ): Promise<string | undefined>;
+  /**
    * Makes failed, dead or waiting runs, dead or waiting outbox entries and dead events due now, in the order in which they
    * came; what had ended starts again with no attempts, and a run keeps how it ended (`earlier`). Agents that selected runs
    * wait for are tried now, too; runs that name no runner wait for `defaultRunner`. Alone, by its id, a run goes before the

@@ -33,7 +33,7 @@ export interface ListQuery {
   /** Runs and outbox only: what came before the entry with this id. */
   readonly before?: string;
   /** Runs and outbox only: how many of the newest, or of those before, are looked at. */
-  readonly among?: number;
+  readonly among?: number | undefined;
 }
 
 export type QueueSelection =

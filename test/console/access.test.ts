@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Access, type NamedKey, readOrMakeKey, type Role, type Visitor } from '../../src/console/access.ts';
+import { LISTS } from '../../src/console/lists.ts';
 import { LiveFeed } from '../../src/console/live-feed.ts';
-import type { DecisionRecord } from '../../src/storage/storage.ts';
+import { type DecisionRecord, type ListQuery, openStorage } from '../../src/storage/storage.ts';
+import { agentOf, work } from '../support/storage-builders.ts';
 
 const HERE = '127.0.0.1';
 const KEY = 'a-key-of-thirty-two-characters-00';
@@ -297,4 +299,31 @@ describe('the feed', () => {
     for (let pages = 0; pages < 20; pages += 1) expect(feed.open(reader().page, feed.cursor)).toBeDefined();
     expect(feed.open(reader().page, feed.cursor)).toBeUndefined();
   });
+});
+
+test('a list goes on where it looked at some of the entries only, also where it found none of them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-lists-'));
+  const storage = await openStorage(`sqlite:${join(folder, 'sluice.db')}`);
+  onTestFinished(async () => {
+    await storage.close();
+    rmSync(folder, { recursive: true });
+  });
+  const runs = ['rare', 'a', 'a', 'rare', 'a', 'a'].map((mapping) => agentOf(mapping));
+  await storage.accept(work(runs));
+  // As with 50,000 of them.
+  const few = {
+    listRuns: (query: ListQuery) => storage.listRuns({ ...query, among: 2 }),
+    oldestAmong: (table: 'runs', query: ListQuery) => storage.oldestAmong(table, { ...query, among: 2 }),
+  };
+  const deps = { storage: few, whyQueued: () => Promise.resolve(new Map()) };
+  const pages: (readonly string[])[] = [];
+  for (let next: string | undefined = ''; next !== undefined && pages.length < 9;) {
+    const asked = { query: new URLSearchParams({ mapping: 'rare', before: next }), who: { role: 'operate' } };
+    type List = (context: object, asked: object) => Promise<{ rows: { id: string }[]; next?: string }>;
+    // oxlint-disable-next-line no-await-in-loop -- one page after the other
+    const page = await (LISTS['/api/runs'] as unknown as List)({ deps }, asked);
+    pages.push(page.rows.map(({ id }) => id));
+    next = page.next;
+  }
+  expect(pages).toEqual([[], [runs[3]?.id], [runs[0]?.id]]);
 });

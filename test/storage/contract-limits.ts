@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { LimitRules, Storage } from '../../src/storage/storage.ts';
 import { ALL_MAPPINGS, pauseOfRunner } from '../../src/storage/facts.ts';
-import { agent, agentOf, completion, DAY_MS, failure, NOW, work } from '../support/storage-builders.ts';
+import {
+  agent,
+  agentOf,
+  completion,
+  DAY_MS,
+  dropEnding,
+  failure,
+  NOW,
+  work,
+} from '../support/storage-builders.ts';
 import { claim, ids, type Harness } from '../support/storage-harness.ts';
 
 const HOUR_MS = 3_600_000;
@@ -343,6 +352,33 @@ export function limitsContract(name: string, { fresh, again, attach }: Harness):
       expect(ids(await storage.listRuns({ limit: 9, mappingId: 'a', among: 1, before: two ?? '' }))).toEqual([
         runs[1]?.id,
       ]);
+    });
+
+    test('says where a list goes on that looked at some of the rows only, also behind a gap', async () => {
+      const { storage } = await fresh();
+      const runs = Array.from({ length: 6 }, (_, index) => agentOf(index === 0 ? 'rare' : 'a'));
+      await storage.accept(work(runs));
+      const known = ids(runs);
+      const pages = async (among: number): Promise<readonly string[][]> => {
+        const found: string[][] = [];
+        for (let before: string | undefined, page = 0; page < 9; page += 1) {
+          const query = { among, ...(before !== undefined && { before }) };
+          // oxlint-disable-next-line no-await-in-loop -- one page after the other
+          found.push(ids(await storage.listRuns({ ...query, limit: 9, mappingId: 'rare' })));
+          // oxlint-disable-next-line no-await-in-loop
+          before = await storage.oldestAmong('runs', query);
+          if (before === undefined) break;
+        }
+        return found;
+      };
+      expect(await pages(2)).toEqual([[], [], [known[0]]]);
+      expect(await pages(6)).toEqual([[known[0]]]);
+      // What is dropped and pruned leaves a gap that is longer than what is looked at.
+      await storage.drop({ kind: 'ids', ids: known.slice(1, 5) }, NOW, dropEnding);
+      await storage.prune({ maxAgeMs: 1, maxRows: 1_000 }, NOW + 10);
+      expect(ids(await storage.listRuns({ limit: 9 }))).toEqual([known[5], known[0]]);
+      expect(await pages(2)).toEqual([[], [known[0]]]);
+      expect(await storage.oldestAmong('outbox', { among: 2 })).toBeUndefined();
     });
 
     test('remembers since when a mapping waits until it has been well for long enough', async () => {

@@ -88,6 +88,7 @@ const ASKED: Readonly<Record<string, (storage: Storage) => Promise<unknown>>> = 
   findRun: (s) => s.findRun('a'),
   listEvents: (s) => s.listEvents(QUERY),
   listOutbox: (s) => s.listOutbox(QUERY),
+  oldestAmong: (s) => s.oldestAmong('runs', { among: 1 }),
   retry: (s) => s.retry(ONE, NOW),
   drop: (s) => s.drop(ONE, NOW, dropEnding),
   backlog: (s) => s.backlog(),

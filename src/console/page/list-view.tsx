@@ -20,8 +20,6 @@ type Page = ListPage<WorkJson> & {
 };
 
 const LOOK_MS = 5_000;
-/** A longer list stays as it is. */
-const MAX_FOLLOWED = 100;
 
 interface View {
   readonly title: string;
@@ -89,23 +87,31 @@ export function ListView(): JSX.Element {
   const page = useSignal<Page>({ rows: [] });
   const said = useSignal('Loading…');
   const asked = useSignal(0);
+  /** More was asked for: the list stays as it is. */
+  const isLonger = useSignal(false);
   const isTalk = path === '/conversations' && query.has('id');
   const look = async (signal?: AbortSignal, before = ''): Promise<void> => {
     const search = new URLSearchParams(query);
+    isLonger.value = before !== '';
     if (before !== '') search.set('before', before);
     try {
       const api = isTalk ? 'conversation' : path.slice(1);
       const found = await getJson<Page>(`/api/${api}?${search.toString()}`, signal);
       const known = before === '' ? [] : page.peek().rows;
       page.value = { ...found, rows: isTalk ? [...found.rows, ...known] : [...known, ...found.rows] };
-      said.value = page.value.rows.length === 0 ? 'There is nothing here.' : '';
+      const { rows, next } = page.value;
+      const none =
+        next === undefined
+          ? 'There is nothing here.'
+          : 'None of those that were looked at; there are older ones.';
+      said.value = rows.length === 0 ? none : '';
     } catch (error) {
       if (!isAborted(error)) said.value = messageOf(error);
     }
   };
   useEffect(() => {
     const leaving = new AbortController();
-    const isFollowed = (): boolean => !document.hidden && page.peek().rows.length <= MAX_FOLLOWED;
+    const isFollowed = (): boolean => !document.hidden && !isLonger.peek();
     const timer = setInterval(() => isFollowed() && void look(leaving.signal), LOOK_MS);
     page.value = { rows: [] };
     void look(leaving.signal);

@@ -83,6 +83,7 @@ function readRows(operations: RemoteOperations) {
       return row && toRun(row);
     },
     listRuns: async (query) => (await operations.listRuns(query)).map(toRun),
+    oldestAmong: operations.oldestAmong,
     claimOutbox: async (options) => (await operations.claimOutbox(options)).map(toOutbox),
     listOutbox: async (query) => (await operations.listOutbox(query)).map(toOutbox),
     claimEvents: async (options) => {

@@ -132,6 +132,7 @@ export function findEndedRuns({ sql }: Store, runIds: readonly string[]): RunRow
 }
 
 export { findAsked, findUnapproved } from './asking-runs.ts';
+export { oldestAmong } from './row-queries.ts';
 export const findReservation = operationOf(PLAIN_READS.findReservation);
 export const findConversation = operationOf(PLAIN_READS.findConversation);
 export const nextDueAt = operationOf(PLAIN_READS.nextDueAt);

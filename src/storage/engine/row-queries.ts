@@ -2,6 +2,7 @@ import type { ListQuery, QueueSelection } from '../records.ts';
 import { both, listed, type Sql } from './dialects.ts';
 import { type Table, stateRange } from './rows.ts';
 import type { SqlValue, Statements } from './statements.ts';
+import type { Store } from './store.ts';
 
 interface Listing {
   readonly table: Table;
@@ -25,8 +26,7 @@ export function listRows<Row>(
   const given = wanted.flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]));
   conditions.push(...given.map(({ column }) => `${column} = ?`));
   const { before, among } = query;
-  const newest =
-    before === undefined ? `SELECT max(seq) + 1 FROM ${table}` : `SELECT seq FROM ${table} WHERE id = ?`;
+  const newest = endOf(table, before);
   if (before !== undefined) conditions.push(`${table}.seq < (${newest})`);
   if (among !== undefined) conditions.push(`${table}.seq >= (${newest}) - ${atMost(among)}`);
   const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
@@ -34,6 +34,22 @@ export function listRows<Row>(
   const starts = before === undefined ? [] : among === undefined ? [before] : [before, before];
   const values = [...given.map(({ value }) => value), ...starts];
   return sql.all<Row>(text, ...values, atMost(query.limit));
+}
+
+/** Behind the newest row, or the newest of those before an entry. */
+const endOf = (table: Table, before: string | undefined): string =>
+  `SELECT max(seq) + 1 FROM ${table}${before === undefined ? '' : ` WHERE seq < (SELECT seq FROM ${table} WHERE id = ?)`}`;
+
+/** The oldest row that a list looks at, where there are older ones. */
+export function oldestAmong(
+  { sql }: Store,
+  table: 'runs' | 'outbox',
+  { before, among }: Pick<ListQuery, 'before' | 'among'>,
+): string | undefined {
+  if (among === undefined) return undefined;
+  const text = `SELECT id FROM ${table} WHERE seq > (SELECT max(seq) FROM ${table}
+    WHERE seq < (${endOf(table, before)}) - ${atMost(among)}) ORDER BY seq LIMIT 1`;
+  return sql.find<{ id: string }>(text, ...(before === undefined ? [] : [before]))?.id;
 }
 
 /** What a selection says of the rows of one table, with the values of its places; undefined where it has none of it. */
