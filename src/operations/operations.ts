@@ -86,7 +86,7 @@ async function decide(operator: Operator, job: Job): Promise<number> {
 const KINDS = { runs: 'runs', outbox: 'deliveries and callbacks', events: 'system events' } as const;
 
 /** A selection as people read it, such as in the audit. */
-export function describeSelection(selection: QueueSelection): string {
+function describeSelection(selection: QueueSelection): string {
   if (selection.kind === 'ids') return selection.ids.join(' ');
   const { of, state, errorCode } = selection;
   const all = selection.kind === 'mapping' ? selection.mappingId : '*';

@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 /** What a stranger does with its connection. */
 export const STRANGER_KINDS = ['idle', 'slow headers', 'no token', 'slow body'] as const;
 /** Of those that keep their connection and write the next request with each answer. */
-export const KEPT_KINDS = ['wrong token', 'long address', 'health'] as const;
+const KEPT_KINDS = ['wrong token', 'long address', 'health'] as const;
 export type StrangerKind = (typeof STRANGER_KINDS)[number] | (typeof KEPT_KINDS)[number];
 
 export interface StrangerOptions {

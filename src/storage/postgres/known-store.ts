@@ -45,7 +45,7 @@ const IS_THERE = `SELECT to_regclass(quote_ident(current_schema()) || '.store_id
 export const OTHER_STORE = 'SLUICE_STORE';
 
 /** Undefined where there is no store, or one of before stores had an identity. */
-export async function readIdentity(client: Client): Promise<StoreIdentity | undefined> {
+async function readIdentity(client: Client): Promise<StoreIdentity | undefined> {
   const { rows } = await client.query<{ found: string | null }>(IS_THERE);
   if (typeof rows[0]?.found !== 'string') return undefined;
   const found = await client.query<StoreIdentity & { store: string }>(`SELECT ${IDENTITY_COLUMNS}`);
