@@ -7,7 +7,8 @@ const PRIVATE_WORD =
   /(?<!\p{L})(?:e?mails?|phones?|mobile|telephone|fax|address(?:es)?|street|birth(?:day|date)?|ssn|iban|card(?:number)?|passport|signature|session)(?!\p{L})/iu;
 /** Words with a large letter, a sign or a blank between, or none: "Full Name", full_name and fullName are one. */
 const plain = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
-const MAIL_ADDRESS = /[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
+/** It begins where a word does, so that each word is looked through once. */
+const MAIL_ADDRESS = /(?<![\p{L}\p{N}._%+-])[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(?:\.[\p{L}\p{N}-]+)+/gu;
 /** To look for more takes seconds: 20,000 in 100 KB take one. */
 const MAX_VALUES = 20_000;
 

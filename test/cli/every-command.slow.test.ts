@@ -265,6 +265,11 @@ test('requests, runs, events, sessions, queue and storage', async () => {
   expect((await bench.run(['storage', 'migrate'])).err).toContain(
     'another Sluice service is using this store',
   );
+  // On PostgreSQL it is tried in test/storage/postgres-faults.slow.test.ts.
+  expect(await bench.run(['storage', 'accept'])).toMatchObject({
+    exitCode: 3,
+    err: expect.stringContaining('a SQLite file, which needs no such command') as string,
+  });
   const moved = fine(await bench.run(['storage', 'copy', 'sqlite:copy.db', 'sqlite:moved.db', '--json']));
   expect(JSON.parse(moved.out)).toMatchObject({ wasResumed: false, rows: { counters: 1 } });
   const missing = await bench.run(['storage', 'restore', 'cpoy.db']);

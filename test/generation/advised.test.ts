@@ -77,6 +77,11 @@ test.each([
     (text: string) => `[{"id": "a", "match": {"path": "a"}, "model": "${text}", "messageTemplate": "x"}]`,
   ],
   [
+    'brackets in a template',
+    '[',
+    (text: string) => `[{"id": "a", "match": {"path": "a"}, "messageTemplate": "{{${text}}}"}]`,
+  ],
+  [
     'blanks in forEach',
     ' ',
     (text: string) => `[{"id": "a", "match": {"path": "a"}, "forEach": "a${text}b", "messageTemplate": "x"}]`,

@@ -123,7 +123,7 @@ function runsOf({ write }: CompiledTree): Pick<CompiledTemplate, 'render' | 'pie
 
 const SIGNS = '“”„‟‘’‚«»';
 /** The first of two such signs with a text between them; a lone one, as in `{{it’s}}`, one in quotes or in brackets, is a letter. */
-const SIGN = new RegExp(`"[^"]*"|'[^']*'|\\[[^\\]]*\\]|([${SIGNS}])[^${SIGNS}"']*[${SIGNS}]`, 'g');
+const SIGN = new RegExp(`"[^"]*"|'[^']*'|\\[[^\\[\\]]*\\]|([${SIGNS}])[^${SIGNS}"']*[${SIGNS}]`, 'g');
 
 /** The first expression of a template with such quotes; undefined where there is none. */
 function findQuotes(source: string, placeOf: (start: number, end: number) => Place): Finding | undefined {
