@@ -94,12 +94,19 @@ export async function unpackBody(
   if (encoding === undefined) return body;
   let failure: HookError | undefined;
   exchange.failBody = (error) => (failure = error);
+  const checkRoom = (): void => {
+    if (failure !== undefined) throw failure;
+  };
   try {
-    return await inflateBody(body, encoding, maxBytes, (length) => {
+    const unpacked = await inflateBody(body, encoding, maxBytes, (length) => {
       // What has given way takes no more room from others.
-      if (failure === undefined) unproved.hold(exchange, body.length + length);
-      if (failure !== undefined) throw failure;
+      checkRoom();
+      unproved.hold(exchange, body.length + length);
+      checkRoom();
     });
+    // It may have given way after its last byte.
+    checkRoom();
+    return unpacked;
   } finally {
     exchange.failBody = undefined;
     unproved.complete(exchange);

@@ -681,6 +681,20 @@ describe('bodies without a proof', () => {
     expect(new Set(codes)).toEqual(new Set(['bodies_full']));
   });
 
+  test('that give way when their last byte is unpacked are refused, too', async () => {
+    const unproved = new UnprovedBodies(100_000);
+    const values = { 'content-encoding': 'gzip' };
+    const exchange = { headers: { values }, isProved: false, heldBytes: 0 } as unknown as Exchange;
+    // What another body does that needs the room, before this one has ended.
+    const hold = (): boolean => {
+      queueMicrotask(() => exchange.failBody?.(new HookError('bodies_full', 'others need the room')));
+      return true;
+    };
+    Object.assign(unproved, { hold });
+    const unpacked = unpackBody(exchange, gzipSync(Buffer.alloc(1_000)), { maxBytes: 20_000, unproved });
+    await expect(unpacked).rejects.toMatchObject({ code: 'bodies_full' });
+  });
+
   test('count until their sender has left', async () => {
     const server = await startBounded();
     for (let n = 0; n < 2 * MANY; n += 1) {
