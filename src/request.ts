@@ -42,8 +42,7 @@ export interface HookRequest {
   readonly payload: JsonValue;
   /**
    * SHA-256 (hex) of what `payload` was read from, as it came: the body without its compression, the query of a path that
-   * takes GET. Bodies are
-   * compared by it, since two that differ may be read as one.
+   * takes GET. Bodies are compared by it, since two that differ may be read as one.
    */
   readonly bodySha256: string;
   /**

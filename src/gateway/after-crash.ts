@@ -16,7 +16,7 @@ export const ENDED_BEFORE: RunError = {
   code: 'interrupted',
   message: 'the service ended before the run had begun',
 };
-/** Ends what is told where nobody begins it again by itself. */
+/** The end of the sentence where the run is not begun again by itself. */
 export const BEGUN_BY_HAND = '; sluice queue retry with its runId begins it again';
 
 const takerOf = ({ action }: AgentRun, settings: Settings) =>
