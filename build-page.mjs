@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as esbuild from 'esbuild';
 
-const PAGE = join(import.meta.dirname, 'src/console/page');
+const PAGE = join(import.meta.dirname, 'src/frontends/console/page');
 
 /** @returns {Promise<{ name: string, bytes: Buffer }[]>} */
 export async function bundlePage() {

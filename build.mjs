@@ -21,8 +21,8 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import { writePage } from './build-page.mjs';
 import { sourceState } from './build-state.ts';
-import { buildProgram } from './src/sandbox/host/worker-program.ts';
-import { shippedSenders } from './src/senders/senders.ts';
+import { buildProgram } from './src/engine/sandbox/host/worker-program.ts';
+import { shippedSenders } from './src/engine/senders/senders.ts';
 
 const ROOT = import.meta.dirname;
 const SOURCE = join(ROOT, 'src');
@@ -33,20 +33,20 @@ const DIST = join(ROOT, FOLDER);
 const ENTRIES = [
   'main',
   'index',
-  'channels/mattermost',
-  'console/draft-thread',
-  'document/document-thread',
-  'mail/message-thread',
-  'mail/reader-program',
-  'mail/reader-thread',
-  'sandbox/author',
-  'sandbox/loader/loader-process',
-  'sandbox/unsandboxed-process',
-  'storage/postgres/worker/connection-thread',
-  'storage/postgres/worker/postgres-worker',
-  'storage/sqlite/inspector',
-  'storage/sqlite/worker/checkpoint-thread',
-  'storage/sqlite/worker/storage-worker',
+  'service/channels/mattermost',
+  'frontends/console/draft-thread',
+  'base/document/document-thread',
+  'service/mail/message-thread',
+  'service/mail/reader-program',
+  'service/mail/reader-thread',
+  'engine/sandbox/author',
+  'engine/sandbox/loader/loader-process',
+  'engine/sandbox/unsandboxed-process',
+  'engine/storage/postgres/worker/connection-thread',
+  'engine/storage/postgres/worker/postgres-worker',
+  'engine/storage/sqlite/inspector',
+  'engine/storage/sqlite/worker/checkpoint-thread',
+  'engine/storage/sqlite/worker/storage-worker',
 ];
 
 const { dependencies, peerDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
@@ -119,7 +119,7 @@ async function bundle() {
 
 /** The golden cases that `sluice demo` sends. */
 const DEMO = /REQUESTS = \[(.*)\]/
-  .exec(readFileSync(join(SOURCE, 'cli/demo.ts'), 'utf8'))?.[1]
+  .exec(readFileSync(join(SOURCE, 'frontends/cli/demo.ts'), 'utf8'))?.[1]
   .split(', ')
   .map((name) => name.slice(1, -1));
 
@@ -162,7 +162,8 @@ function writeDeclarations() {
 function writePackedCases() {
   const used = new Set(DEMO.map((name) => `test/golden/${name}.request.yaml`));
   for (const { examples = [] } of shippedSenders())
-    for (const { file } of examples) if (file) used.add(relative(ROOT, resolve(SOURCE, 'senders', file)));
+    for (const { file } of examples)
+      if (file) used.add(relative(ROOT, resolve(SOURCE, 'engine/senders', file)));
   for (const file of [...used]) {
     const bodies = readFileSync(join(ROOT, file), 'utf8').matchAll(/^ *(?:- )?bodyFile: *['"]?([^'"#\n]+)/gm);
     for (const [, body] of bodies) used.add(relative(ROOT, resolve(ROOT, dirname(file), body.trim())));
@@ -188,13 +189,14 @@ rmSync(DIST, { recursive: true, force: true });
 if (FOLDER === 'dist') writePackedCases();
 if (FOLDER === 'dist') writeDeclarations();
 const files = await bundle();
-mkdirSync(join(DIST, 'sandbox/worker'), { recursive: true });
+mkdirSync(join(DIST, 'engine/sandbox/worker'), { recursive: true });
 // Types of transforms, where no declarations were written.
-if (FOLDER !== 'dist') copyFileSync(join(SOURCE, 'sandbox/author.ts'), join(DIST, 'sandbox/author.ts'));
-writeFileSync(join(DIST, 'sandbox/worker/worker-program.txt'), (await buildProgram()).text);
-mkdirSync(join(DIST, 'senders'), { recursive: true });
-writeFileSync(join(DIST, 'senders/senders.json'), JSON.stringify(shippedSenders()));
-files.push(...(await writePage(join(DIST, 'console/page'))));
+if (FOLDER !== 'dist')
+  copyFileSync(join(SOURCE, 'engine/sandbox/author.ts'), join(DIST, 'engine/sandbox/author.ts'));
+writeFileSync(join(DIST, 'engine/sandbox/worker/worker-program.txt'), (await buildProgram()).text);
+mkdirSync(join(DIST, 'engine/senders'), { recursive: true });
+writeFileSync(join(DIST, 'engine/senders/senders.json'), JSON.stringify(shippedSenders()));
+files.push(...(await writePage(join(DIST, 'frontends/console/page'))));
 writeFileSync(join(DIST, 'LICENCES.txt'), licencesOf(files));
 chmodSync(join(DIST, 'main.js'), 0o755);
 if (FOLDER === 'dist') {

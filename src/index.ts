@@ -1,7 +1,7 @@
 /** The public API: golden cases as tests, types for transform authors, and the contract of channel plugins. */
 import { dirname, resolve } from 'node:path';
-import { formatDiagnostics } from './document/facts.ts';
-import { loadGeneration, type Advise, type Generation } from './generation/generation.ts';
+import { formatDiagnostics } from './base/document/facts.ts';
+import { loadGeneration, type Advise, type Generation } from './service/generation/generation.ts';
 import {
   applyPolicy,
   createGoldenEngine,
@@ -11,8 +11,8 @@ import {
   runCase,
   type CaseResult,
   type UpdatePolicy,
-} from './golden/golden.ts';
-import { Sandbox } from './sandbox/sandbox.ts';
+} from './authoring/golden/golden.ts';
+import { Sandbox } from './engine/sandbox/sandbox.ts';
 
 export type {
   ChannelAdapter,
@@ -21,13 +21,13 @@ export type {
   ChannelModule,
   ChannelSettings,
   SendResult,
-} from './channels/channels.ts';
+} from './service/channels/channels.ts';
 export {
   defineTransform,
   type Transform,
   type TransformContext,
   type TransformResult,
-} from './sandbox/sandbox.ts';
+} from './engine/sandbox/sandbox.ts';
 
 export interface GoldenTestsOptions {
   /** vitest's `test`, or anything that registers a named test. */
@@ -69,7 +69,7 @@ export async function goldenTests(options: GoldenTestsOptions): Promise<void> {
 }
 
 const lazyAdvice: Advise = async (findings, subjects) =>
-  (await import('./advice/advice.ts')).advise(findings, subjects);
+  (await import('./authoring/advice/advice.ts')).advise(findings, subjects);
 
 async function loadOrThrow(config: string, sandbox: Sandbox): Promise<Generation> {
   // Who runs tests of a folder runs its code.

@@ -13,6 +13,6 @@ if (advice !== undefined) {
   process.stderr.write(advice);
   process.exitCode = 2;
 } else {
-  const { runCli } = await import('./cli/cli.ts');
+  const { runCli } = await import('./frontends/cli/cli.ts');
   process.exitCode = await runCli(process.argv.slice(2));
 }

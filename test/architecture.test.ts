@@ -1,4 +1,4 @@
-/** Holds `src` against the house table: who may import whom, and which folder owns a package. */
+/** Holds `src` against the table of modules: who may import whom, and which folder owns a package. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -6,19 +6,19 @@ import {
   allImports,
   COMMON_FOLDERS,
   COMMON_PACKAGES,
-  HOUSE,
+  MODULES,
   importsOf,
-  kindOf,
-  LISTED,
-  listedName,
-  roomOf,
+  LAYERS,
+  layerOf,
+  leadsUp,
+  moduleOf,
   SOURCE,
   TOP,
   TOP_OWNS,
   type Import,
-} from './support/house.ts';
+} from './support/modules.ts';
 
-/** Rooms that may read the second entry of others, `facts.ts`: what advice and tools need, and the engine does not. */
+/** Modules that may read the second entry of others, `facts.ts`: what advice and tools need, and the engine does not. */
 const READS_FACTS: ReadonlySet<string> = new Set([
   'lsp',
   'advice',
@@ -34,35 +34,38 @@ const READS_FACTS: ReadonlySet<string> = new Set([
 
 /** What is wrong with one import, or undefined. */
 function problemOf(item: Import): string | undefined {
-  const room = roomOf(item.file);
-  return item.specifier.startsWith('.') ? folderProblem(item, room) : packageProblem(item, room);
+  const module = moduleOf(item.file);
+  return item.specifier.startsWith('.') ? folderProblem(item, module) : packageProblem(item, module);
 }
 
-function folderProblem({ file, specifier, typeOnly }: Import, room: string): string | undefined {
+function folderProblem({ file, specifier, typeOnly }: Import, module: string): string | undefined {
   const target = resolve(dirname(file), specifier);
-  const other = roomOf(target);
-  if (other === room || !target.startsWith(SOURCE)) return undefined;
-  const inFolder = relative(SOURCE, target).includes('/');
-  const isFacts = target === join(SOURCE, other, 'facts.ts') && READS_FACTS.has(room);
+  const other = moduleOf(target);
+  if (other === module || !target.startsWith(SOURCE)) return undefined;
+  if (leadsUp(file, target)) return `imports ${specifier}, which stands in a layer above`;
+  const [layer = '', ...inLayer] = relative(SOURCE, target).split('/');
+  const folder = join(SOURCE, layer, other);
+  const isFacts = target === join(folder, 'facts.ts') && READS_FACTS.has(module);
   // Each file that stands in advice itself is an entry: what is known of one subject, for tools.
-  const isEntry = target === join(SOURCE, other, `${other}.ts`) || dirname(target) === join(SOURCE, 'advice');
-  if (inFolder && !isEntry && !isFacts) return `imports ${specifier}, not the entry file`;
-  if (room in TOP) return undefined;
-  const rules = HOUSE[room];
+  const isEntry =
+    target === join(folder, `${other}.ts`) || dirname(target) === join(SOURCE, 'authoring/advice');
+  if (inLayer.length > 1 && !isEntry && !isFacts) return `imports ${specifier}, not the entry file`;
+  if (module in TOP) return undefined;
+  const rules = MODULES[module];
   const allowed = [...(rules?.imports ?? []), ...COMMON_FOLDERS, ...(typeOnly ? (rules?.types ?? []) : [])];
   return allowed.includes(other) ? undefined : `may not import ${typeOnly ? 'types of ' : ''}${other}`;
 }
 
-function packageProblem({ specifier }: Import, room: string): string | undefined {
+function packageProblem({ specifier }: Import, module: string): string | undefined {
   const name = specifier.startsWith('@')
     ? specifier.split('/').slice(0, 2).join('/')
     : (specifier.split('/')[0] ?? '');
-  const owners = Object.entries(HOUSE).filter(([, rules]) => rules.owns?.includes(name));
+  const owners = Object.entries(MODULES).filter(([, rules]) => rules.owns?.includes(name));
   const [owner] = owners[0] ?? [];
-  if (owner !== undefined) return owner === room ? undefined : `imports ${name}, which ${owner} owns`;
+  if (owner !== undefined) return owner === module ? undefined : `imports ${name}, which ${owner} owns`;
   if (name.startsWith('node:') || COMMON_PACKAGES.includes(name)) return undefined;
-  if (TOP_OWNS.includes(name)) return room in TOP ? undefined : `imports ${name}, which cli owns`;
-  return `imports ${name}, which no folder owns: add it to the house table`;
+  if (TOP_OWNS.includes(name)) return module in TOP ? undefined : `imports ${name}, which cli owns`;
+  return `imports ${name}, which no folder owns: add it to the table of modules`;
 }
 
 /** The first circle, as a list that ends where it began. */
@@ -96,34 +99,34 @@ function edgesOf(imports: readonly Import[], nameOf: (file: string) => string): 
 }
 
 /** What runs from a start to a stop. */
-const STARTS = ['cli/serve.ts', 'service/service.ts'];
+const STARTS = ['frontends/cli/serve.ts', 'service/startup/startup.ts'];
 
 /** Where a sentence becomes a text for people. What is read, stored or compared is code and facts. */
 const PRINTERS: ReadonlySet<string> = new Set([
-  'advice/requests/evaluation-note.ts',
-  'advice/requests/evaluation-notes.ts',
-  'advice/requests/warnings.ts',
-  'advice/their-files.ts',
-  'cli/check.ts',
-  'cli/explain.ts',
-  'cli/lazy-advice.ts',
-  'cli/sample-plan.ts',
-  'cli/serve.ts',
-  'cli/verify-requests.ts',
-  'cli/write-plan.ts',
-  'config/openclaw/import.ts',
-  'console/shown-finding.ts',
-  'document/edit-document.ts',
-  'document/format-diagnostics.ts',
-  'document/print-sarif.ts',
-  'explanation/decision-reasons.ts',
-  'explanation/explain-request.ts',
-  'explanation/format-notes.ts',
-  'finding.ts',
-  'golden/case-hints.ts',
-  'golden/reporters.ts',
-  'lsp/lsp.ts',
-  'server/account.ts',
+  'authoring/advice/requests/evaluation-note.ts',
+  'authoring/advice/requests/evaluation-notes.ts',
+  'authoring/advice/requests/warnings.ts',
+  'authoring/advice/their-files.ts',
+  'authoring/explanation/decision-reasons.ts',
+  'authoring/explanation/explain-request.ts',
+  'authoring/explanation/format-notes.ts',
+  'authoring/golden/case-hints.ts',
+  'authoring/golden/reporters.ts',
+  'base/document/edit-document.ts',
+  'base/document/format-diagnostics.ts',
+  'base/document/print-sarif.ts',
+  'base/finding.ts',
+  'engine/config/openclaw/import.ts',
+  'frontends/cli/check.ts',
+  'frontends/cli/explain.ts',
+  'frontends/cli/lazy-advice.ts',
+  'frontends/cli/sample-plan.ts',
+  'frontends/cli/serve.ts',
+  'frontends/cli/verify-requests.ts',
+  'frontends/cli/write-plan.ts',
+  'frontends/console/shown-finding.ts',
+  'frontends/lsp/lsp.ts',
+  'service/server/account.ts',
 ]);
 /** Names of an entry of the engine and the adapters: what more is exported is for advice and tools, in `facts.ts`. */
 const MAX_NAMES = 30;
@@ -146,7 +149,7 @@ function namesOf(file: string): readonly string[] {
 const MAX_LINES = 400;
 const fileOf = (file: string): string => relative(SOURCE, file);
 
-describe('the house', () => {
+describe('the structure', () => {
   test('every import goes the way the table allows', () => {
     const problems = allImports().flatMap((item) => {
       const problem = problemOf(item);
@@ -158,7 +161,7 @@ describe('the house', () => {
   test('no two folders import each other at run time', () => {
     const edges = edgesOf(
       allImports().filter(({ typeOnly }) => !typeOnly),
-      roomOf,
+      moduleOf,
     );
     expect(edges.size).toBeGreaterThan(0);
     expect(findCircle(edges)).toBeUndefined();
@@ -171,14 +174,18 @@ describe('the house', () => {
   });
 
   test('every folder and root file has a place in the table, and every place is there', () => {
-    const rooms = new Set(globSync('**/*.ts', { cwd: SOURCE }).map((name) => roomOf(join(SOURCE, name))));
-    expect([...rooms].filter((room) => !(room in TOP) && HOUSE[room] === undefined)).toEqual([]);
-    expect([...Object.keys(TOP), ...Object.keys(HOUSE)].filter((room) => !rooms.has(room))).toEqual([]);
-  });
-
-  test('every file of another kind than its room is there, once', () => {
-    const files = globSync('**/*.{ts,tsx}', { cwd: SOURCE }).map((name) => listedName(join(SOURCE, name)));
-    expect(LISTED.filter((name) => files.filter((file) => file === name).length !== 1)).toEqual([]);
+    const modules = new Set(globSync('**/*.ts', { cwd: SOURCE }).map((name) => moduleOf(join(SOURCE, name))));
+    expect([...modules].filter((module) => !(module in TOP) && MODULES[module] === undefined)).toEqual([]);
+    expect([...Object.keys(TOP), ...Object.keys(MODULES)].filter((module) => !modules.has(module))).toEqual(
+      [],
+    );
+    const elsewhere = globSync('**/*.ts', { cwd: SOURCE })
+      .map((name) => join(SOURCE, name))
+      .filter((name) => layerOf(name) !== (MODULES[moduleOf(name)]?.layer ?? TOP[moduleOf(name)]));
+    expect(elsewhere).toEqual([]);
+    expect(globSync('*', { cwd: SOURCE }).toSorted()).toEqual(
+      [...LAYERS, 'index.ts', 'main.ts', 'tsconfig.json'].toSorted(),
+    );
   });
 
   test('nobody imports node:http, node:https or node:tls: that reads every export, and loads what a start does not need', () => {
@@ -186,18 +193,6 @@ describe('the house', () => {
       ({ specifier, typeOnly }) => !typeOnly && /^node:(?:http|https|tls)$/.test(specifier),
     );
     expect(imported.map(({ file }) => relative(SOURCE, file))).toEqual([]);
-  });
-
-  test('neither the engine nor the adapters import advice', () => {
-    const kinds = new Set(['engine', 'adapters']);
-    const left = allImports().filter(
-      ({ file, specifier }) =>
-        specifier.startsWith('.') &&
-        kinds.has(kindOf(file)) &&
-        resolve(dirname(file), specifier).startsWith(SOURCE) &&
-        kindOf(resolve(dirname(file), specifier)) === 'advice',
-    );
-    expect(left.map(({ file }) => fileOf(file))).toEqual([]);
   });
 
   test('a start reads no advice, and nothing that explains: that is imported when it is asked for', () => {
@@ -208,15 +203,15 @@ describe('the house', () => {
     const reached = new Set(STARTS);
     for (const file of reached) for (const next of edges.get(file) ?? []) reached.add(next);
     expect(reached.size).toBeGreaterThan(300);
-    const read = [...reached].filter((file) => /^(?:advice|explanation)\//.test(file));
+    const read = [...reached].filter((file) => /^authoring\/(?:advice|explanation)\//.test(file));
     expect(read).toEqual([]);
   });
 
   test('entries export what the engine and the adapters need, and no more than a reader keeps in mind', () => {
-    const kinds = new Set(['engine', 'adapters']);
-    const entries = globSync('*/{*,facts}.ts', { cwd: SOURCE })
-      .filter((name) => name.endsWith('/facts.ts') || name === `${dirname(name)}/${dirname(name)}.ts`)
-      .filter((name) => kinds.has(HOUSE[dirname(name)]?.kind ?? ''));
+    const entries = globSync('{base,engine,service}/*/*.ts', { cwd: SOURCE }).filter(
+      (name) =>
+        MODULES[moduleOf(join(SOURCE, name))] !== undefined && /(?:\/facts|\/(.+)\/\1)\.ts$/.test(name),
+    );
     expect(entries.length).toBeGreaterThan(20);
     const many = entries.flatMap((name) => {
       const most = MORE_NAMES[name] ?? (name.endsWith('/facts.ts') ? MAX_FACTS : MAX_NAMES);
@@ -263,42 +258,51 @@ import {\n  i,\n  type J,\n} from './k.ts';\n`;
 
   test('finds a circle of files that only import types of each other', () => {
     const imports = [
-      ...importsOf(join(SOURCE, 'gateway/a.ts'), "import type { B } from './outbox/b.ts';"),
-      ...importsOf(join(SOURCE, 'gateway/outbox/b.ts'), "import { c } from '../c.ts';"),
-      ...importsOf(join(SOURCE, 'gateway/c.ts'), "import type { A } from './a.ts';"),
+      ...importsOf(join(SOURCE, 'service/gateway/a.ts'), "import type { B } from './outbox/b.ts';"),
+      ...importsOf(join(SOURCE, 'service/gateway/outbox/b.ts'), "import { c } from '../c.ts';"),
+      ...importsOf(join(SOURCE, 'service/gateway/c.ts'), "import type { A } from './a.ts';"),
     ];
     expect(findCircle(edgesOf(imports, fileOf))).toEqual([
-      'gateway/a.ts',
-      'gateway/outbox/b.ts',
-      'gateway/c.ts',
-      'gateway/a.ts',
+      'service/gateway/a.ts',
+      'service/gateway/outbox/b.ts',
+      'service/gateway/c.ts',
+      'service/gateway/a.ts',
     ]);
   });
 
   test.each([
-    ['document/x.ts', "import { a } from '../config/config.ts';", 'may not import config'],
     [
-      'config/x.ts',
-      "import { a } from '../document/tree.ts';",
-      'imports ../document/tree.ts, not the entry file',
+      'base/document/x.ts',
+      "import { a } from '../../engine/config/config.ts';",
+      'imports ../../engine/config/config.ts, which stands in a layer above',
     ],
-    ['mapping/x.ts', "import { a } from '../sandbox/sandbox.ts';", 'may not import sandbox'],
-    ['server/x.ts', "import yaml from 'yaml';", 'imports yaml, which document owns'],
+    ['engine/verify/x.ts', "import { a } from '../config/config.ts';", 'may not import config'],
     [
-      'server/x.ts',
+      'engine/config/x.ts',
+      "import { a } from '../../base/document/tree.ts';",
+      'imports ../../base/document/tree.ts, not the entry file',
+    ],
+    ['engine/mapping/x.ts', "import { a } from '../sandbox/sandbox.ts';", 'may not import sandbox'],
+    ['service/server/x.ts', "import yaml from 'yaml';", 'imports yaml, which document owns'],
+    [
+      'service/server/x.ts',
       "import x from 'left-pad';",
-      'imports left-pad, which no folder owns: add it to the house table',
+      'imports left-pad, which no folder owns: add it to the table of modules',
     ],
-    ['gateway/x.ts', "const x = await import('node:sqlite');", 'imports node:sqlite, which storage owns'],
-    ['gateway/x.ts', "import { Command } from 'commander';", 'imports commander, which cli owns'],
+    [
+      'service/gateway/x.ts',
+      "const x = await import('node:sqlite');",
+      'imports node:sqlite, which storage owns',
+    ],
+    ['service/gateway/x.ts', "import { Command } from 'commander';", 'imports commander, which cli owns'],
   ])('refuses in %s: %s', (file, code, problem) => {
     expect(problems(file, code)).toEqual([problem]);
   });
 
   test.each([
-    ['mapping/x.ts', "import type { A } from '../sandbox/sandbox.ts';"],
-    ['cli/x.ts', "import { a } from '../gateway/gateway.ts';"],
-    ['hook/x.ts', "import { z } from 'zod';\nimport { b } from '../telemetry/telemetry.ts';"],
+    ['engine/mapping/x.ts', "import type { A } from '../sandbox/sandbox.ts';"],
+    ['frontends/cli/x.ts', "import { a } from '../../service/gateway/gateway.ts';"],
+    ['engine/hook/x.ts', "import { z } from 'zod';\nimport { b } from '../../base/telemetry/telemetry.ts';"],
   ])('allows in %s: %s', (file, code) => {
     expect(problems(file, code).filter((problem) => problem !== undefined)).toEqual([]);
   });

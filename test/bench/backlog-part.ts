@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openStorage } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/engine/storage/storage.ts';
 import { agent, work } from '../support/storage-builders.ts';
 import type { Part } from '../support/parts.ts';
 import { startServer, stopServer } from './child.ts';

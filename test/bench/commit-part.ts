@@ -1,9 +1,9 @@
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentAction } from '../../src/action.ts';
-import { deriveActionId } from '../../src/hook/ids.ts';
-import { openStorage, type Storage } from '../../src/storage/storage.ts';
+import type { AgentAction } from '../../src/base/action.ts';
+import { deriveActionId } from '../../src/engine/hook/ids.ts';
+import { openStorage, type Storage } from '../../src/engine/storage/storage.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { agent, completion, work } from '../support/storage-builders.ts';
 import { percentile } from './figures.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { InboxPage } from '../../src/console/protocol.ts';
+import type { InboxPage } from '../../src/frontends/console/protocol.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { freePort } from '../support/free-port.ts';
 import { startServer, stopServer, type StartedServer } from './child.ts';

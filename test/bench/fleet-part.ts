@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openStorage, type Storage } from '../../src/storage/storage.ts';
+import { openStorage, type Storage } from '../../src/engine/storage/storage.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';

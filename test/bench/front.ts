@@ -8,8 +8,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { startServer } from '../../src/server/server.ts';
-import { createHealth, createLogger } from '../../src/telemetry/telemetry.ts';
+import { startServer } from '../../src/service/server/server.ts';
+import { createHealth, createLogger } from '../../src/base/telemetry/telemetry.ts';
 import { BEARER, generationOf, recordingStore, SERVER } from '../support/server-fixture.ts';
 import { type LoadResult, runLoad } from './load.ts';
 

@@ -2,10 +2,10 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createGoldenEngine } from '../../src/golden/golden-engine.ts';
-import { findCases, runCases } from '../../src/golden/golden.ts';
-import { loadGeneration } from '../../src/generation/generation.ts';
-import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { createGoldenEngine } from '../../src/authoring/golden/golden-engine.ts';
+import { findCases, runCases } from '../../src/authoring/golden/golden.ts';
+import { loadGeneration } from '../../src/service/generation/generation.ts';
+import { Sandbox } from '../../src/engine/sandbox/sandbox.ts';
 import type { Part, Row } from '../support/parts.ts';
 
 const CASES = 1000;

@@ -8,7 +8,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { Sandbox } from '../../src/engine/sandbox/sandbox.ts';
 import { refTo } from '../support/sandbox-fixture.ts';
 
 const CALLS = 5000;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
-import { compileMappings } from '../../src/mapping/compile.ts';
-import type { RoutingTable, Scope } from '../../src/mapping/mapping.ts';
-import type { JsonObject } from '../../src/request.ts';
+import { compileMappings } from '../../src/engine/mapping/compile.ts';
+import type { RoutingTable, Scope } from '../../src/engine/mapping/mapping.ts';
+import type { JsonObject } from '../../src/base/request.ts';
 import { located, scopeOf } from '../support/mapping-scope.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { median } from './figures.ts';

@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Sandbox, type Transforms } from '../../src/sandbox/sandbox.ts';
+import { Sandbox, type Transforms } from '../../src/engine/sandbox/sandbox.ts';
 import { refTo } from '../support/sandbox-fixture.ts';
 import type { Part, Row } from '../support/parts.ts';
 

@@ -7,14 +7,14 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { readRequests } from '../../src/cli/request-file.ts';
-import { openWorkbench, type Workbench } from '../../src/cli/workbench.ts';
-import { briefOf, explainRequest, formatEvaluation } from '../../src/explanation/explanation.ts';
-import { findInSamples } from '../../src/golden/golden.ts';
-import { createHookRequest } from '../../src/hook/hook.ts';
-import type { HookRequest, JsonValue } from '../../src/request.ts';
-import { printSentence } from '../../src/finding.ts';
-import { shippedSenders } from '../../src/senders/senders.ts';
+import { readRequests } from '../../src/frontends/cli/request-file.ts';
+import { openWorkbench, type Workbench } from '../../src/frontends/cli/workbench.ts';
+import { briefOf, explainRequest, formatEvaluation } from '../../src/authoring/explanation/explanation.ts';
+import { findInSamples } from '../../src/authoring/golden/golden.ts';
+import { createHookRequest } from '../../src/engine/hook/hook.ts';
+import type { HookRequest, JsonValue } from '../../src/base/request.ts';
+import { printSentence } from '../../src/base/finding.ts';
+import { shippedSenders } from '../../src/engine/senders/senders.ts';
 import { silentTerminal } from '../support/cli-terminal.ts';
 
 const FOLDER = import.meta.dirname;

@@ -1,8 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { loadConfig } from '../../src/config/config.ts';
-import { CONFIG_CODES } from '../../src/config/config-codes.ts';
-import type { Finding } from '../../src/document/document.ts';
+import { loadConfig } from '../../src/engine/config/config.ts';
+import { CONFIG_CODES } from '../../src/engine/config/config-codes.ts';
+import type { Finding } from '../../src/base/document/document.ts';
 
 export const codes = CONFIG_CODES;
 

@@ -2,9 +2,9 @@
 import { globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ADVICE_CODES } from '../../src/advice/requests/evaluation-note.ts';
-import { LOOKS } from '../../src/advice/rules.ts';
-import { VOCABULARIES } from '../../src/advice/vocabulary.ts';
+import { ADVICE_CODES } from '../../src/authoring/advice/requests/evaluation-note.ts';
+import { LOOKS } from '../../src/authoring/advice/rules.ts';
+import { VOCABULARIES } from '../../src/authoring/advice/vocabulary.ts';
 import { beginsWithVerb, describeRoom, emitted } from '../support/diagnostic-cases.ts';
 import { findingIndex, PAGES, readFindingPages } from '../support/finding-pages.ts';
 import { NO_EDIT } from '../support/no-edit.ts';
@@ -88,7 +88,7 @@ test('every family of hints and every note that advises has an origin', () => {
   const rows = readFileSync(join(PAGES, '../origins.md'), 'utf8').match(/^\| [^-\n].*<.*$/gm) ?? [];
   const named = rows.map((row) => /^\| `([^`]+)`/.exec(row)?.[1]);
   for (const row of rows) expect(row).toMatch(ORIGIN);
-  const families = globSync('*.ts', { cwd: join(PAGES, '../../src/advice/rules') }).map((file) =>
+  const families = globSync('*.ts', { cwd: join(PAGES, '../../src/authoring/advice/rules') }).map((file) =>
     basename(file, '.ts'),
   );
   expect(families.filter((family) => !named.includes(family))).toEqual([]);

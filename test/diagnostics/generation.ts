@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { advise } from '../../src/advice/advice.ts';
-import type { Finding } from '../../src/document/document.ts';
-import { loadGeneration } from '../../src/generation/generation.ts';
-import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { advise } from '../../src/authoring/advice/advice.ts';
+import type { Finding } from '../../src/base/document/document.ts';
+import { loadGeneration } from '../../src/service/generation/generation.ts';
+import { Sandbox } from '../../src/engine/sandbox/sandbox.ts';
 
 export const codes = [
   'CHANNEL_NOT_CONFIGURED',

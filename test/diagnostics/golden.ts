@@ -1,5 +1,5 @@
-import type { Finding } from '../../src/document/document.ts';
-import { findCases } from '../../src/golden/golden.ts';
+import type { Finding } from '../../src/base/document/document.ts';
+import { findCases } from '../../src/authoring/golden/golden.ts';
 
 export const codes = [
   'BODY_FILE_UNREADABLE',

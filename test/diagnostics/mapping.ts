@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { advise } from '../../src/advice/advice.ts';
-import { LOOKS } from '../../src/advice/rules.ts';
-import { readDocument } from '../../src/document/document.ts';
-import type { Finding, LocatedValue } from '../../src/document/document.ts';
-import { loadMappings } from '../../src/mapping/mapping.ts';
-import { MAPPING_CODES } from '../../src/mapping/mapping-codes.ts';
-import { otherKey } from '../../src/senders/senders.ts';
+import { advise } from '../../src/authoring/advice/advice.ts';
+import { LOOKS } from '../../src/authoring/advice/rules.ts';
+import { readDocument } from '../../src/base/document/document.ts';
+import type { Finding, LocatedValue } from '../../src/base/document/document.ts';
+import { loadMappings } from '../../src/engine/mapping/mapping.ts';
+import { MAPPING_CODES } from '../../src/engine/mapping/mapping-codes.ts';
+import { otherKey } from '../../src/engine/senders/senders.ts';
 
 /** What mapping files give to look at. */
 const KINDS = ['mapping', 'mappings', 'condition', 'template'];

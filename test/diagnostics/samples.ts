@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { advise } from '../../src/advice/advice.ts';
-import type { Finding } from '../../src/document/document.ts';
-import { loadGeneration } from '../../src/generation/generation.ts';
-import { findInSamples, sampleFolders } from '../../src/golden/golden.ts';
-import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { advise } from '../../src/authoring/advice/advice.ts';
+import type { Finding } from '../../src/base/document/document.ts';
+import { loadGeneration } from '../../src/service/generation/generation.ts';
+import { findInSamples, sampleFolders } from '../../src/authoring/golden/golden.ts';
+import { Sandbox } from '../../src/engine/sandbox/sandbox.ts';
 
 export const codes = [
   'CONDITION_ALL_SAMPLES',

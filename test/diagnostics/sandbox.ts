@@ -1,10 +1,15 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { advise } from '../../src/advice/advice.ts';
-import { LOOKS } from '../../src/advice/rules.ts';
-import type { Finding } from '../../src/document/document.ts';
-import { Sandbox, SANDBOX_CODES, typecheckTransforms, type TransformRef } from '../../src/sandbox/sandbox.ts';
+import { advise } from '../../src/authoring/advice/advice.ts';
+import { LOOKS } from '../../src/authoring/advice/rules.ts';
+import type { Finding } from '../../src/base/document/document.ts';
+import {
+  Sandbox,
+  SANDBOX_CODES,
+  typecheckTransforms,
+  type TransformRef,
+} from '../../src/engine/sandbox/sandbox.ts';
 import { refTo } from '../support/sandbox-fixture.ts';
 import { said } from '../support/said.ts';
 

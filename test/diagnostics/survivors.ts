@@ -1,17 +1,17 @@
 /**
  * `node test/diagnostics/survivors.ts [PREFIX…]`: takes each rule (of codes that begin so) and each look of advice out of its list in turn and runs the cases of
  * the pages that it may have a part in. One that no case misses is printed: it needs an example, or can go. Exit 1 where
- * there is one. Rules on warnings of requests, which no page has, are held by `test/advice/result-warnings.test.ts`.
+ * there is one. Rules on warnings of requests, which no page has, are held by `test/authoring/advice/result-warnings.test.ts`.
  */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { advise } from '../../src/advice/advice.ts';
-import type { AnyLook, AnyRule } from '../../src/advice/rule.ts';
-import { LOOKS, RULES } from '../../src/advice/rules.ts';
-import { LINE_RULES } from '../../src/advice/rules/yaml-syntax.ts';
-import type { Finding } from '../../src/document/document.ts';
-import { formatDiagnostics } from '../../src/document/facts.ts';
+import { advise } from '../../src/authoring/advice/advice.ts';
+import type { AnyLook, AnyRule } from '../../src/authoring/advice/rule.ts';
+import { LOOKS, RULES } from '../../src/authoring/advice/rules.ts';
+import { LINE_RULES } from '../../src/authoring/advice/rules/yaml-syntax.ts';
+import type { Finding } from '../../src/base/document/document.ts';
+import { formatDiagnostics } from '../../src/base/document/facts.ts';
 import { type FindingCase, readFindingPages, writeCase } from '../support/finding-pages.ts';
 import * as config from './config.ts';
 import * as document from './document.ts';

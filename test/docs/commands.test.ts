@@ -1,8 +1,8 @@
 /** Every command that the documentation names exists with the options shown, and every command is documented. */
 import { globSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { createProgram } from '../../src/cli/cli.ts';
-import { processTerminal } from '../../src/cli/terminal.ts';
+import { createProgram } from '../../src/frontends/cli/cli.ts';
+import { processTerminal } from '../../src/frontends/cli/terminal.ts';
 import { commandNames, pagePaths, readPage } from '../support/docs.ts';
 
 const program = createProgram(processTerminal(), () => undefined);

@@ -3,7 +3,7 @@ import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { configJsonSchema, loadConfig } from '../../src/config/config.ts';
+import { configJsonSchema, loadConfig } from '../../src/engine/config/config.ts';
 import { readPage, sectionOf } from '../support/docs.ts';
 import { instancesOf, schemaKeys, without, type KeyPath } from '../support/schema-keys.ts';
 

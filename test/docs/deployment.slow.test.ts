@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, type TestContext } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig } from '../../src/config/config.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { parsePayload } from '../../src/payload/payload.ts';
+import { loadConfig } from '../../src/engine/config/config.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
+import { parsePayload } from '../../src/base/payload/payload.ts';
 import { codeBlocks, readPage } from '../support/docs.ts';
 
 const OPERATIONS = 'docs/operations.md';

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { configJsonSchema, loadConfig } from '../../src/config/config.ts';
-import { loadGeneration } from '../../src/generation/generation.ts';
-import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { configJsonSchema, loadConfig } from '../../src/engine/config/config.ts';
+import { loadGeneration } from '../../src/service/generation/generation.ts';
+import { Sandbox } from '../../src/engine/sandbox/sandbox.ts';
 import { codeBlocks, pagePaths, readPage } from '../support/docs.ts';
 
 const configuration = readPage('docs/configuration.md');

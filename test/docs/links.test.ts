@@ -52,11 +52,13 @@ test('the Node that editors and CI take is the Node of the project', () => {
   expect(readFileSync('.node-version', 'utf8').trim()).toBe(devDependencies['node']);
 });
 
-test('the table of rooms lists every folder and root file of the source', () => {
-  const section = sectionOf(readPage('docs/architecture.md'), '## Rooms');
+test('the tables of modules list every folder and file of the layers', () => {
+  const section = sectionOf(readPage('docs/architecture.md'), '## Modules');
   const rows = [...section.matchAll(/^\| `([\w.-]+)\/?` /gm)].map(([, name = '']) => name);
-  const rooms = readdirSync('src').filter((name) => name !== 'tsconfig.json');
-  expect(rows.toSorted()).toEqual(rooms.toSorted());
+  const modules = ['base', 'engine', 'service', 'authoring', 'frontends'].flatMap((layer) =>
+    readdirSync(`src/${layer}`),
+  );
+  expect(rows.toSorted()).toEqual(modules.toSorted());
 });
 
 test('every path of the source, the tests and the schemas that a page names exists', () => {

@@ -1,8 +1,8 @@
 /** Every command that a text of ours names exists, with its options: a next step works as it is printed. */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { createProgram } from '../../src/cli/cli.ts';
-import { processTerminal } from '../../src/cli/terminal.ts';
+import { createProgram } from '../../src/frontends/cli/cli.ts';
+import { processTerminal } from '../../src/frontends/cli/terminal.ts';
 
 const program = createProgram(processTerminal(), () => undefined);
 

@@ -1,9 +1,9 @@
 /** What docs/stability.md promises of names, held against what each released version had. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { configJsonSchema } from '../../src/config/config.ts';
-import { HOOK_ERRORS } from '../../src/errors.ts';
-import { mappingJsonSchema } from '../../src/mapping/facts.ts';
+import { configJsonSchema } from '../../src/engine/config/config.ts';
+import { HOOK_ERRORS } from '../../src/base/errors.ts';
+import { mappingJsonSchema } from '../../src/engine/mapping/facts.ts';
 import { readPage } from '../support/docs.ts';
 import { schemaKeys } from '../support/schema-keys.ts';
 import { unpacked, VERSIONS } from '../upgrade/releases.ts';

@@ -10,10 +10,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
-import { advise } from '../../src/advice/advice.ts';
-import type { Finding } from '../../src/document/document.ts';
-import { applyEdits, formatDiagnostics } from '../../src/document/facts.ts';
-import type { Place, TextEdit } from '../../src/finding.ts';
+import { advise } from '../../src/authoring/advice/advice.ts';
+import type { Finding } from '../../src/base/document/document.ts';
+import { applyEdits, formatDiagnostics } from '../../src/base/document/facts.ts';
+import type { Place, TextEdit } from '../../src/base/finding.ts';
 import * as config from '../diagnostics/config.ts';
 import * as document from '../diagnostics/document.ts';
 import * as generation from '../diagnostics/generation.ts';
@@ -22,8 +22,8 @@ import * as mapping from '../diagnostics/mapping.ts';
 import * as sandbox from '../diagnostics/sandbox.ts';
 import { said } from '../support/said.ts';
 import { parse } from 'yaml';
-import { tamper } from '../verify/tamper.ts';
-import { type Vector, VECTORS } from '../verify/vectors.ts';
+import { tamper } from '../engine/verify/tamper.ts';
+import { type Vector, VECTORS } from '../engine/verify/vectors.ts';
 import { freezeCheck, freezeDoctor, freezeExplain, freezeVerify } from './commands.ts';
 import type { CaseRecord } from './record.ts';
 

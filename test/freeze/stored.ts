@@ -1,14 +1,14 @@
 /** Requests that a service took, refused or merged, as `requests` and `explain` tell of them afterwards. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startService } from '../../src/service/service.ts';
-import { createLogger } from '../../src/telemetry/telemetry.ts';
+import { startService } from '../../src/service/startup/startup.ts';
+import { createLogger } from '../../src/base/telemetry/telemetry.ts';
 import { cli } from '../support/cli-terminal.ts';
 import { freezeList, freezeStored } from './commands.ts';
 import { inFolder, type Task } from './families.ts';
 import type { CaseRecord } from './record.ts';
 import { listIn } from '../support/output-check.ts';
-import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
+import { serviceAdvice } from '../../src/frontends/cli/lazy-advice.ts';
 
 const TOKEN = 'a-hook-token-0123456789';
 

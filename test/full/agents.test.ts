@@ -10,9 +10,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { SafeText } from '../../src/action.ts';
-import { loadConfig } from '../../src/config/config.ts';
-import { createRunners, type Turn, type TurnResult } from '../../src/runners/runners.ts';
+import type { SafeText } from '../../src/base/action.ts';
+import { loadConfig } from '../../src/engine/config/config.ts';
+import { createRunners, type Turn, type TurnResult } from '../../src/service/runners/runners.ts';
 
 let server: Server;
 let url: string;

@@ -1,6 +1,6 @@
 import { afterAll, describe } from 'vitest';
-import { openStorage } from '../../src/storage/storage.ts';
-import { storageContract } from '../storage/contract.ts';
+import { openStorage } from '../../src/engine/storage/storage.ts';
+import { storageContract } from '../engine/storage/contract.ts';
 import { findDebianPostgres } from '../support/debian-postgres.ts';
 import { startPostgres, type PostgresServer } from '../support/postgres-server.ts';
 

@@ -9,7 +9,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { readDocument } from '../../src/document/document.ts';
+import { readDocument } from '../../src/base/document/document.ts';
 import { installOpenClaw, versionOf } from '../support/openclaw-gateway.ts';
 import { recordLastRoute, recordRow, type RecordedRow } from './openclaw-answers.ts';
 import { ROWS } from '../support/openclaw-rows.ts';

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { openStorage } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/engine/storage/storage.ts';
 import { untilPerformed } from '../support/fleet-load.ts';
 import { HeldRunner, openHouse, agentAction } from '../support/gateway-fixture.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
@@ -12,7 +12,7 @@ import { claim, ids } from '../support/storage-harness.ts';
 import { mountSmallDisk } from '../support/small-disk.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
-/** The long forms of what goes wrong with a database; the short ones are in test/storage and test/gateway. */
+/** The long forms of what goes wrong with a database; the short ones are in test/engine/storage and test/service/gateway. */
 
 const isRoot = process.getuid?.() === 0;
 

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/gateway/clock.ts';
+import { systemClock } from '../../src/service/gateway/clock.ts';
 import { startFleetLoad } from '../support/fleet-load.ts';
 import { hasPgbouncer, startPgbouncer } from '../support/pgbouncer.ts';
 import { type PostgresServer, query, startPostgres } from '../support/postgres-server.ts';

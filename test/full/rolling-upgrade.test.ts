@@ -5,15 +5,18 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { newestVersion } from '../../src/storage/engine/migrations.ts';
-import { openStorage } from '../../src/storage/storage.ts';
+import { newestVersion } from '../../src/engine/storage/statements/migrations.ts';
+import { openStorage } from '../../src/engine/storage/storage.ts';
 import { untilPerformed } from '../support/fleet-load.ts';
 import { query, startPostgres } from '../support/postgres-server.ts';
 import { type ServiceProcess, startServiceProcess, until } from '../support/service-process.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** Where the versions of the schema stand, and where they stood. */
-const SCHEMAS = ['src/storage/engine/migrations.ts', 'src/storage/postgres/postgres-schema.ts'] as const;
+const SCHEMAS = [
+  'src/engine/storage/statements/migrations.ts',
+  'src/engine/storage/postgres/postgres-schema.ts',
+] as const;
 const NEWEST = newestVersion('postgres');
 const TOKEN = '0123456789abcdef0123456789abcdef';
 const LEASE_SECONDS = 2;

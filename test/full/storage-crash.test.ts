@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openStorage } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/engine/storage/storage.ts';
 import { accountFor, runAndKill } from '../support/storage-crash.ts';
 
 test('holds all that was answered through sixty kills of its process', { timeout: 300_000 }, async () => {

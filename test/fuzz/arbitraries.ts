@@ -1,6 +1,6 @@
 /** Inputs that several properties share. */
 import * as fc from 'fast-check';
-import type { JsonValue } from '../../src/json.ts';
+import type { JsonValue } from '../../src/base/json.ts';
 import { CODE_POINT } from '../support/code-point.ts';
 
 export interface FuzzProperty {

@@ -2,8 +2,8 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import { deflateSync, gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
-import { HookError } from '../../src/errors.ts';
-import { BODY_FORMATS, inflateBody, parsePayload } from '../../src/payload/payload.ts';
+import { HookError } from '../../src/base/errors.ts';
+import { BODY_FORMATS, inflateBody, parsePayload } from '../../src/base/payload/payload.ts';
 import { type FuzzProperty, inTime, json, NAMES, payload, texts } from './arbitraries.ts';
 
 const MAX_BYTES = 262_144;

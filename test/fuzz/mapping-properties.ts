@@ -2,12 +2,12 @@
 import { deepEqual, ok } from 'node:assert/strict';
 import * as fc from 'fast-check';
 import { stringify } from 'yaml';
-import { advise } from '../../src/advice/advice.ts';
-import type { Finding } from '../../src/document/document.ts';
-import { formatDiagnostics, parseDocument } from '../../src/document/facts.ts';
-import { compileMappings, type CompiledMappings } from '../../src/mapping/compile.ts';
-import { HookError } from '../../src/errors.ts';
-import { evaluationToJson } from '../../src/hook/hook.ts';
+import { advise } from '../../src/authoring/advice/advice.ts';
+import type { Finding } from '../../src/base/document/document.ts';
+import { formatDiagnostics, parseDocument } from '../../src/base/document/facts.ts';
+import { compileMappings, type CompiledMappings } from '../../src/engine/mapping/compile.ts';
+import { HookError } from '../../src/base/errors.ts';
+import { evaluationToJson } from '../../src/engine/hook/hook.ts';
 import { evaluateHook, settingsWith } from '../support/hook-fixture.ts';
 import { compileList } from '../support/mapping-compile.ts';
 import { type FuzzProperty, inTime, json, payload, rule, template, texts } from './arbitraries.ts';

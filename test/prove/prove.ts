@@ -32,28 +32,32 @@ interface Proof {
 const CLAIMS = [
   {
     claim: 'A hostile transform neither gets out of the sandbox nor stops the service',
-    files: ['test/sandbox/attacks.slow.test.ts'],
+    files: ['test/engine/sandbox/attacks.slow.test.ts'],
     tries: (tests: number) => `${tests} tests of hostile modules: loops, floods, memory, escapes, leaks`,
   },
   {
     claim: 'A number keeps every digit that was sent',
     files: [
-      'test/json.test.ts',
-      'test/hook/exact-numbers.test.ts',
-      'test/mapping/exact-numbers.test.ts',
-      'test/service/exact-numbers.slow.test.ts',
+      'test/base/json.test.ts',
+      'test/engine/hook/exact-numbers.test.ts',
+      'test/engine/mapping/exact-numbers.test.ts',
+      'test/service/startup/exact-numbers.slow.test.ts',
     ],
     tries: (tests: number) => `${tests} tests, from the wire to the store, with numbers JavaScript changes`,
   },
   {
     claim: 'A forged, stale or altered request proves nothing',
-    files: ['test/verify/vectors.test.ts', 'test/verify/judging.test.ts', 'test/server/sender-proof.test.ts'],
+    files: [
+      'test/engine/verify/vectors.test.ts',
+      'test/engine/verify/judging.test.ts',
+      'test/service/server/sender-proof.test.ts',
+    ],
     tries: (tests: number) =>
       `${tests} tests, with the vectors of the providers and every part of them altered`,
   },
   {
     claim: 'No text from a sender passes for the marker of the safety boundary',
-    files: ['test/boundary/spoofs.test.ts', 'test/boundary/boundary.test.ts'],
+    files: ['test/base/boundary/spoofs.test.ts', 'test/base/boundary/boundary.test.ts'],
     tries: (tests: number) => `${tests} tests of spoofed markers and control tokens`,
   },
 ] as const;

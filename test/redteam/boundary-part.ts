@@ -1,4 +1,4 @@
-import { buildAgentPrompt, NeutralisedTexts } from '../../src/boundary/boundary.ts';
+import { buildAgentPrompt, NeutralisedTexts } from '../../src/base/boundary/boundary.ts';
 import { threadMs } from '../support/thread-time.ts';
 import type { Part, Row } from '../support/parts.ts';
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { openStorage } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/engine/storage/storage.ts';
 import { startDovecot } from '../support/dovecot.ts';
 import { hostileMails, REAL_MAILS, startHostileImap } from '../support/hostile-mail.ts';
 import { imapBlock } from '../support/mail-fixture.ts';

@@ -1,8 +1,8 @@
 /** Requests that prove nothing: what they cost before they are refused, and what a captured one can be turned into. */
 import { createHmac } from 'node:crypto';
-import { findCoverageGaps, createVerifier, VerifySettings } from '../../src/verify/verify.ts';
+import { findCoverageGaps, createVerifier, VerifySettings } from '../../src/engine/verify/verify.ts';
 import type { Part, Row } from '../support/parts.ts';
-import { costOf, STRANGERS } from '../verify/strangers-bodies.ts';
+import { costOf, STRANGERS } from '../engine/verify/strangers-bodies.ts';
 
 const BYTES = 4 * 1024 * 1024;
 const MAX_MS = 100;

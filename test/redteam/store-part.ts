@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openStorage } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/engine/storage/storage.ts';
 import type { Part, Row } from '../support/parts.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { runCommand, startServiceProcess, until, type ServiceProcess } from '../support/service-process.ts';

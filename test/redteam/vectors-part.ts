@@ -1,8 +1,8 @@
-import { createVerifier } from '../../src/verify/verify.ts';
-import { PROVIDER_NAMES } from '../../src/verify/facts.ts';
+import { createVerifier } from '../../src/engine/verify/verify.ts';
+import { PROVIDER_NAMES } from '../../src/engine/verify/facts.ts';
 import type { Part, Row } from '../support/parts.ts';
-import { tamper } from '../verify/tamper.ts';
-import { type Vector, VECTORS } from '../verify/vectors.ts';
+import { tamper } from '../engine/verify/tamper.ts';
+import { type Vector, VECTORS } from '../engine/verify/vectors.ts';
 
 /** The table of providers: where the signed request comes from, whether it is taken, and whether changed ones are refused. */
 export const vectorsPart: Part = {

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { fileOf, shippedSenders } from '../../src/senders/senders.ts';
+import { fileOf, shippedSenders } from '../../src/engine/senders/senders.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 

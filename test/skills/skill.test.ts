@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { OPERATORS, HELPERS, mappingJsonSchema, pathSettingsShape } from '../../src/mapping/facts.ts';
+import { OPERATORS, HELPERS, mappingJsonSchema, pathSettingsShape } from '../../src/engine/mapping/facts.ts';
 
 const SKILL = join(import.meta.dirname, '../../skills/sluice');
 const read = (file: string): string => readFileSync(join(SKILL, file), 'utf8');

@@ -1,14 +1,14 @@
 /**
  * Generates the two tables of the boundary that follow from its fold: `node test/support/boundary-tables.ts` writes
- * `src/boundary/gate.ts` and `src/boundary/entity-names.ts`. A test holds them to what this file makes of the fold.
+ * `src/base/boundary/gate.ts` and `src/base/boundary/entity-names.ts`. A test holds them to what this file makes of the fold.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { foldCodePoint, OTHER } from '../../src/boundary/fold.ts';
+import { foldCodePoint, OTHER } from '../../src/base/boundary/fold.ts';
 
 /** The named character references of the HTML standard: name (with its semicolon, where it has one) to characters. */
 export const HTML_ENTITIES = JSON.parse(
-  readFileSync(new URL('../boundary/html-entities.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../base/boundary/html-entities.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, string>>;
 
 const LAST_CODE_POINT = 0x10ffff;
@@ -138,7 +138,7 @@ function byCode(a: string, b: string): number {
 
 if (import.meta.main) {
   const write = (file: string, text: string): void =>
-    writeFileSync(fileURLToPath(new URL(`../../src/boundary/${file}`, import.meta.url)), text);
+    writeFileSync(fileURLToPath(new URL(`../../src/base/boundary/${file}`, import.meta.url)), text);
   write('gate.ts', gateSource());
   write('entity-names.ts', entitySource());
 }

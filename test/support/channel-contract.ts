@@ -4,8 +4,8 @@ import type {
   ChannelMessage,
   ChannelModule,
   ChannelSettings,
-} from '../../src/channels/channel.ts';
-import { chunkText } from '../../src/channels/chunk.ts';
+} from '../../src/service/channels/channel.ts';
+import { chunkText } from '../../src/service/channels/chunk.ts';
 import {
   findClosedUrl,
   type PlatformReply,

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Service, startService } from '../../src/service/service.ts';
-import { createLogger } from '../../src/telemetry/telemetry.ts';
+import { type Service, startService } from '../../src/service/startup/startup.ts';
+import { createLogger } from '../../src/base/telemetry/telemetry.ts';
 import { builtMain } from './built-program.ts';
 import { cli, type CliOptions, type CliRun } from './cli-terminal.ts';
-import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
+import { serviceAdvice } from '../../src/frontends/cli/lazy-advice.ts';
 
 /** What a process of the command line needs of this one: a start without compiled code takes half as long again. */
 export const START_ENV: NodeJS.ProcessEnv = {

@@ -1,5 +1,5 @@
-import { runCli } from '../../src/cli/cli.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import { runCli } from '../../src/frontends/cli/cli.ts';
+import type { Terminal } from '../../src/frontends/cli/terminal.ts';
 import { asksForJson, checkOutput } from './output-check.ts';
 
 /** What a command printed and how it ended. */

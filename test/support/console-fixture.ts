@@ -1,12 +1,12 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { openConsole } from '../../src/cli/serve-console.ts';
-import { startService, type Service } from '../../src/service/service.ts';
-import type { Storage } from '../../src/storage/storage.ts';
-import { createLogger } from '../../src/telemetry/telemetry.ts';
+import { openConsole } from '../../src/frontends/cli/serve-console.ts';
+import { startService, type Service } from '../../src/service/startup/startup.ts';
+import type { Storage } from '../../src/engine/storage/storage.ts';
+import { createLogger } from '../../src/base/telemetry/telemetry.ts';
 import { TOKEN } from './cli-service.ts';
-import { serviceAdvice } from '../../src/cli/lazy-advice.ts';
+import { serviceAdvice } from '../../src/frontends/cli/lazy-advice.ts';
 
 /** A service with its console, in a folder. */
 export interface ConsoleService {

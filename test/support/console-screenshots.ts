@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { findCases } from '../../src/golden/golden.ts';
+import { findCases } from '../../src/authoring/golden/golden.ts';
 import { noBrowser, openBrowser } from './browser.ts';
 import { startConsoleService, type ConsoleService } from './console-fixture.ts';
 

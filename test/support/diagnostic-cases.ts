@@ -8,14 +8,14 @@
  * `check(folder)`, which runs the room's own entry function on a case's files and returns the findings. Pass `folder`
  * as the directory that file names are printed relative to. Then add the module to `rooms` in `test/diagnostics/diagnostics.test.ts`, or, where cases start processes, give it a file of its own as the sandbox has.
  */
-import { DOCUMENT_CODES } from '../../src/document/document-codes.ts';
+import { DOCUMENT_CODES } from '../../src/base/document/document-codes.ts';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { advise } from '../../src/advice/advice.ts';
-import type { Finding } from '../../src/document/document.ts';
-import { applyEdits, formatDiagnostics } from '../../src/document/facts.ts';
+import { advise } from '../../src/authoring/advice/advice.ts';
+import type { Finding } from '../../src/base/document/document.ts';
+import { applyEdits, formatDiagnostics } from '../../src/base/document/facts.ts';
 import {
   type FindingCase,
   type FindingPage,
@@ -23,9 +23,9 @@ import {
   updateCase,
   writeCase,
 } from './finding-pages.ts';
-import { RULES } from '../../src/advice/rules.ts';
-import type { AnyRule } from '../../src/advice/rule.ts';
-import type { Place } from '../../src/finding.ts';
+import { RULES } from '../../src/authoring/advice/rules.ts';
+import type { AnyRule } from '../../src/authoring/advice/rule.ts';
+import type { Place } from '../../src/base/finding.ts';
 import { NO_EDIT } from './no-edit.ts';
 import { isOfConfiguration, paste, pastedIn } from './remedies.ts';
 import { said } from './said.ts';

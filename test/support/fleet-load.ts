@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
-import type { Clock } from '../../src/gateway/clock.ts';
-import type { Runner, TurnResult } from '../../src/runners/runners.ts';
-import { openStorage, type Storage } from '../../src/storage/storage.ts';
+import type { Clock } from '../../src/service/gateway/clock.ts';
+import type { Runner, TurnResult } from '../../src/service/runners/runners.ts';
+import { openStorage, type Storage } from '../../src/engine/storage/storage.ts';
 import { agentAction, type House, ok, openHouse } from './gateway-fixture.ts';
 import { until } from './service-process.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openStorage } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/engine/storage/storage.ts';
 import { startDovecot } from './dovecot.ts';
 import { rawMail } from './mail-server.ts';
 import { query, startPostgres } from './postgres-server.ts';

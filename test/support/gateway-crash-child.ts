@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { argv, env, stdout } from 'node:process';
-import type { AgentAction, SafeText } from '../../src/action.ts';
-import { createCommandRunner, createEchoRunner } from '../../src/runners/runners.ts';
-import { Gateway } from '../../src/gateway/gateway.ts';
-import { openStorage } from '../../src/storage/storage.ts';
+import type { AgentAction, SafeText } from '../../src/base/action.ts';
+import { createCommandRunner, createEchoRunner } from '../../src/service/runners/runners.ts';
+import { Gateway } from '../../src/service/gateway/gateway.ts';
+import { openStorage } from '../../src/engine/storage/storage.ts';
 import { gatewaySettings } from './gateway-settings.ts';
 
 const [, , file = '', seconds = ''] = argv;

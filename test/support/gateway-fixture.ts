@@ -3,18 +3,22 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { Action, AgentAction, SafeText, WakeAction } from '../../src/action.ts';
-import type { GatewaySettings, RunnerSettings, Settings } from '../../src/config/config.ts';
+import type { Action, AgentAction, SafeText, WakeAction } from '../../src/base/action.ts';
+import type { GatewaySettings, RunnerSettings, Settings } from '../../src/engine/config/config.ts';
 import {
   createEchoRunner,
   type Runner,
   type RunnerOptions,
   type Turn,
   type TurnResult,
-} from '../../src/runners/runners.ts';
-import { Gateway, type GatewayConfiguration, type GatewayOptions } from '../../src/gateway/gateway.ts';
-import type { ChannelAdapter, ChannelMessage, SendResult } from '../../src/channels/channels.ts';
-import { openStorage, type LimitRules, type Storage } from '../../src/storage/storage.ts';
+} from '../../src/service/runners/runners.ts';
+import {
+  Gateway,
+  type GatewayConfiguration,
+  type GatewayOptions,
+} from '../../src/service/gateway/gateway.ts';
+import type { ChannelAdapter, ChannelMessage, SendResult } from '../../src/service/channels/channels.ts';
+import { openStorage, type LimitRules, type Storage } from '../../src/engine/storage/storage.ts';
 import { gatewaySettings } from './gateway-settings.ts';
 
 /** Retries within milliseconds, three and five of them as in the real policies. */

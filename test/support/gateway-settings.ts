@@ -1,4 +1,4 @@
-import type { GatewaySettings } from '../../src/config/config.ts';
+import type { GatewaySettings } from '../../src/engine/config/config.ts';
 
 /** Settings of a gateway as a configuration without any would have them, but without a periodic heartbeat. */
 export function gatewaySettings(change: Partial<GatewaySettings> = {}): GatewaySettings {

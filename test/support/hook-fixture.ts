@@ -1,16 +1,16 @@
 import { expect } from 'vitest';
-import { CHANNEL_IDS, type Action } from '../../src/action.ts';
-import { parseDocument } from '../../src/document/facts.ts';
-import { isPause } from '../../src/hook/run-evaluation.ts';
-import type { RequestContent } from '../../src/hook/ids.ts';
-import { compileMappings } from '../../src/mapping/compile.ts';
-import { WORK_LIMITS } from '../../src/mapping/facts.ts';
-import type { HookError } from '../../src/errors.ts';
-import { createHookRequest, evaluate, MAX_ACTIONS, TRANSFORM_BUDGET_MS } from '../../src/hook/hook.ts';
-import type { Evaluation, EvaluationSettings } from '../../src/hook/hook.ts';
-import type { RoutingTable } from '../../src/mapping/mapping.ts';
-import type { JsonValue } from '../../src/request.ts';
-import type { TransformCall, TransformReply } from '../../src/sandbox/sandbox.ts';
+import { CHANNEL_IDS, type Action } from '../../src/base/action.ts';
+import { parseDocument } from '../../src/base/document/facts.ts';
+import { isPause } from '../../src/engine/hook/run-evaluation.ts';
+import type { RequestContent } from '../../src/engine/hook/ids.ts';
+import { compileMappings } from '../../src/engine/mapping/compile.ts';
+import { WORK_LIMITS } from '../../src/engine/mapping/facts.ts';
+import type { HookError } from '../../src/base/errors.ts';
+import { createHookRequest, evaluate, MAX_ACTIONS, TRANSFORM_BUDGET_MS } from '../../src/engine/hook/hook.ts';
+import type { Evaluation, EvaluationSettings } from '../../src/engine/hook/hook.ts';
+import type { RoutingTable } from '../../src/engine/mapping/mapping.ts';
+import type { JsonValue } from '../../src/base/request.ts';
+import type { TransformCall, TransformReply } from '../../src/engine/sandbox/sandbox.ts';
 import { said } from './said.ts';
 
 export const receivedAt = Date.parse('2026-03-01T12:00:00Z');

@@ -5,7 +5,7 @@ const LONGEST = [
   'storage/postgres',
   'cli/every-command',
   'mail/dovecot',
-  'service/torture',
+  'startup/torture',
   'mail/reading',
   'storage/sqlite',
   'gateway/heartbeat',

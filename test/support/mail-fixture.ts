@@ -1,12 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { MailBlock } from '../../src/config/config.ts';
-import type { HookEndpoint, EndpointAnswer, EndpointRequest } from '../../src/mail/hook-endpoint.ts';
-import { startMail, type MailService, type MailServiceOptions } from '../../src/mail/mail-service.ts';
-import type { MailPayload } from '../../src/mail/message-payload.ts';
-import { openStorage, type Storage } from '../../src/storage/storage.ts';
-import { createLogger } from '../../src/telemetry/telemetry.ts';
+import type { MailBlock } from '../../src/engine/config/config.ts';
+import type { HookEndpoint, EndpointAnswer, EndpointRequest } from '../../src/service/mail/hook-endpoint.ts';
+import { startMail, type MailService, type MailServiceOptions } from '../../src/service/mail/mail-service.ts';
+import type { MailPayload } from '../../src/service/mail/message-payload.ts';
+import { openStorage, type Storage } from '../../src/engine/storage/storage.ts';
+import { createLogger } from '../../src/base/telemetry/telemetry.ts';
 
 type ImapBlock = Extract<MailBlock, { kind: 'imap' }>;
 

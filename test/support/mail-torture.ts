@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openStorage, type RunRecord } from '../../src/storage/storage.ts';
+import { openStorage, type RunRecord } from '../../src/engine/storage/storage.ts';
 import { startDovecot } from './dovecot.ts';
 import { cuttableLine, rawMail } from './mail-server.ts';
 import { startMailRunProcess, startServiceProcess, type LastingProcess } from './service-process.ts';

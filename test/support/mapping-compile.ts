@@ -1,9 +1,9 @@
-import { advise } from '../../src/advice/advice.ts';
-import { formatDiagnostics, parseDocument } from '../../src/document/facts.ts';
-import { compileMappings, type CompiledMappings } from '../../src/mapping/compile.ts';
-import type { CompileOptions, MappingEntry } from '../../src/mapping/compile-options.ts';
-import type { Finding } from '../../src/document/document.ts';
-import type { RoutingTable } from '../../src/mapping/mapping.ts';
+import { advise } from '../../src/authoring/advice/advice.ts';
+import { formatDiagnostics, parseDocument } from '../../src/base/document/facts.ts';
+import { compileMappings, type CompiledMappings } from '../../src/engine/mapping/compile.ts';
+import type { CompileOptions, MappingEntry } from '../../src/engine/mapping/compile-options.ts';
+import type { Finding } from '../../src/base/document/document.ts';
+import type { RoutingTable } from '../../src/engine/mapping/mapping.ts';
 import { located, locatedText } from './mapping-scope.ts';
 
 /** Compiles a list of mappings given as data. */

@@ -1,7 +1,7 @@
-import { parseDocument } from '../../src/document/facts.ts';
-import type { LocatedValue } from '../../src/document/document.ts';
-import type { Scope } from '../../src/mapping/mapping.ts';
-import type { HookRequest, JsonValue } from '../../src/request.ts';
+import { parseDocument } from '../../src/base/document/facts.ts';
+import type { LocatedValue } from '../../src/base/document/document.ts';
+import type { Scope } from '../../src/engine/mapping/mapping.ts';
+import type { HookRequest, JsonValue } from '../../src/base/request.ts';
 import { said } from './said.ts';
 
 /** A scope around a payload; everything else can be given too. */

@@ -1,7 +1,7 @@
-import type { ModuleSubject } from '../../src/sandbox/facts.ts';
-import { placeAt } from '../../src/sandbox/loader/load-modules.ts';
-import { printFile } from '../../src/sandbox/loader/print-file.ts';
-import { originalPlace, readMap } from '../../src/sandbox/loader/source-map.ts';
+import type { ModuleSubject } from '../../src/engine/sandbox/facts.ts';
+import { placeAt } from '../../src/engine/sandbox/loader/load-modules.ts';
+import { printFile } from '../../src/engine/sandbox/loader/print-file.ts';
+import { originalPlace, readMap } from '../../src/engine/sandbox/loader/source-map.ts';
 
 /** The entry of a transform as the loader gives it to look at. */
 export async function moduleOf(

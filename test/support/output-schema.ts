@@ -1,5 +1,5 @@
 /**
- * Writes `schemas/output.schema.json`, what commands print with `--json`, from the types in `src/cli/json.ts`; with
+ * Writes `schemas/output.schema.json`, what commands print with `--json`, from the types in `src/frontends/cli/json.ts`; with
  * `--check` it only says whether the file is as they are. It refuses no field that is not in it: more may be added.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const FILE = `${ROOT}schemas/output.schema.json`;
 
 const schema = createGenerator({
-  path: `${ROOT}src/cli/json.ts`,
+  path: `${ROOT}src/frontends/cli/json.ts`,
   tsconfig: `${ROOT}tsconfig.json`,
   type: 'Output',
   // `tsc` checks them; its version is another.

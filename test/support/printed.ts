@@ -1,4 +1,4 @@
-import { printSentence, Sentence } from '../../src/finding.ts';
+import { printSentence, Sentence } from '../../src/base/finding.ts';
 
 /** A value with each sentence in it as its text, for comparisons. */
 export function printed(value: unknown): unknown {

@@ -3,7 +3,7 @@
  * with their values where the hint says, else where the finding is.
  */
 import { isMap, isScalar, parse, parseDocument, visit, type Document, type YAMLMap } from 'yaml';
-import type { Place } from '../../src/finding.ts';
+import type { Place } from '../../src/base/finding.ts';
 
 /** What a hint gives to paste. */
 export interface Pasted {

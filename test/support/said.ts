@@ -1,4 +1,4 @@
-import { printSentence, type Finding, type Sentence } from '../../src/finding.ts';
+import { printSentence, type Finding, type Sentence } from '../../src/base/finding.ts';
 
 /** A sentence as people read it; the empty text where there is none. */
 export const said = (sentence: Sentence | undefined): string =>

@@ -1,10 +1,15 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { Breaker } from '../../src/sandbox/host/breaker.ts';
-import type { PooledModule } from '../../src/sandbox/host/job.ts';
-import { Sandbox, type SandboxEvent, type SandboxOptions } from '../../src/sandbox/sandbox.ts';
-import type { TransformCall, TransformRef, TransformReply, Transforms } from '../../src/sandbox/sandbox.ts';
+import { Breaker } from '../../src/engine/sandbox/host/breaker.ts';
+import type { PooledModule } from '../../src/engine/sandbox/host/job.ts';
+import { Sandbox, type SandboxEvent, type SandboxOptions } from '../../src/engine/sandbox/sandbox.ts';
+import type {
+  TransformCall,
+  TransformRef,
+  TransformReply,
+  Transforms,
+} from '../../src/engine/sandbox/sandbox.ts';
 
 /** 2001-09-09T01:46:40.000Z */
 export const NOW = 1e12;

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Path } from '../../src/document/document.ts';
+import type { Path } from '../../src/base/document/document.ts';
 
 /** An object schema that refuses keys it does not name, and where it stands. */
 export interface StrictObject {

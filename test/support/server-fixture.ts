@@ -1,9 +1,9 @@
 import { connect, type Socket } from 'node:net';
 import { request as httpRequest } from 'node:http';
-import { createAdvisor } from '../../src/advice/requests.ts';
-import type { Evaluation } from '../../src/hook/hook.ts';
-import type { Outcome } from '../../src/hook/facts.ts';
-import type { HookRequest } from '../../src/request.ts';
+import { createAdvisor } from '../../src/authoring/advice/requests.ts';
+import type { Evaluation } from '../../src/engine/hook/hook.ts';
+import type { Outcome } from '../../src/engine/hook/facts.ts';
+import type { HookRequest } from '../../src/base/request.ts';
 import {
   knownTokens,
   type RunningServer,
@@ -11,15 +11,15 @@ import {
   type ServerDeps,
   type ServerGeneration,
   startServer,
-} from '../../src/server/server.ts';
-import { createHealth } from '../../src/telemetry/telemetry.ts';
+} from '../../src/service/server/server.ts';
+import { createHealth } from '../../src/base/telemetry/telemetry.ts';
 import {
   type AcceptedWork,
   type AcceptResult,
   type DecisionRecord,
   KEPT_LIMITS,
   type KeptRequest,
-} from '../../src/storage/storage.ts';
+} from '../../src/engine/storage/storage.ts';
 import { settingsWith } from './hook-fixture.ts';
 
 export const TOKEN = 'test-token-0123456789';

@@ -5,11 +5,16 @@
  */
 import assert from 'node:assert/strict';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
-import { stepsFrom } from '../../src/storage/engine/migrations.ts';
-import { RUN_COLUMNS, type ClaimedRow, type RunHead, type RunRow } from '../../src/storage/engine/rows.ts';
-import { FIND_HEAD } from '../../src/storage/engine/run-rows.ts';
-import { FIND_SESSION } from '../../src/storage/engine/session-rows.ts';
-import { RUN } from '../../src/storage/engine/states.ts';
+import { stepsFrom } from '../../src/engine/storage/statements/migrations.ts';
+import {
+  RUN_COLUMNS,
+  type ClaimedRow,
+  type RunHead,
+  type RunRow,
+} from '../../src/engine/storage/statements/rows.ts';
+import { FIND_HEAD } from '../../src/engine/storage/statements/run-rows.ts';
+import { FIND_SESSION } from '../../src/engine/storage/statements/session-rows.ts';
+import { RUN } from '../../src/engine/storage/statements/states.ts';
 import {
   type AtOnce,
   type Belief,
@@ -19,10 +24,10 @@ import {
   type Question,
   type SqlValue,
   type Statements,
-} from '../../src/storage/engine/statements.ts';
-import type { Sql } from '../../src/storage/engine/dialects.ts';
-import { PAUSED, PLACE } from '../../src/storage/postgres/worker/claim-statement.ts';
-import { SqliteStatements } from '../../src/storage/sqlite/worker/sqlite-statements.ts';
+} from '../../src/engine/storage/statements/statements.ts';
+import type { Sql } from '../../src/engine/storage/statements/dialects.ts';
+import { PAUSED, PLACE } from '../../src/engine/storage/postgres/worker/claim-statement.ts';
+import { SqliteStatements } from '../../src/engine/storage/sqlite/worker/sqlite-statements.ts';
 
 const READY = `SELECT seq, id FROM runs WHERE state = ${RUN.ready} ORDER BY seq LIMIT ?`;
 const ACTIVATE = `UPDATE runs SET state = ${RUN.active}, attempts = attempts + 1, holder = ?, started_at = ?,

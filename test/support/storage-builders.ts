@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ActionOrigin, AgentAction, NotifyAction, SafeText, WakeAction } from '../../src/action.ts';
+import type { ActionOrigin, AgentAction, NotifyAction, SafeText, WakeAction } from '../../src/base/action.ts';
 import type {
   AcceptedWork,
   DropEnding,
@@ -7,7 +7,7 @@ import type {
   RunRecord,
   SummaryEvent,
   Conversation,
-} from '../../src/storage/storage.ts';
+} from '../../src/engine/storage/storage.ts';
 
 /** A time of day for everything that needs one; nothing in the store depends on the real clock. */
 export const NOW = 1_800_000_000_000;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
-import type { Storage } from '../../src/storage/storage.ts';
+import type { Storage } from '../../src/engine/storage/storage.ts';
 
 const WRITER = fileURLToPath(new URL('../fixtures/storage-writer.ts', import.meta.url));
 

@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest';
-import type { AgentRun, Storage, StorageOptions } from '../../src/storage/storage.ts';
+import type { AgentRun, Storage, StorageOptions } from '../../src/engine/storage/storage.ts';
 import { agent, NOW } from './storage-builders.ts';
 
 /** Makes a new, empty store. */

@@ -6,7 +6,7 @@ import {
   type OutboxRecord,
   type RunRecord,
   type Storage,
-} from '../../src/storage/storage.ts';
+} from '../../src/engine/storage/storage.ts';
 import type { ReceivedRequest } from './platform-server.ts';
 import { type History, judge } from './run-history.ts';
 import { type ApprovalAnswered, laneOf, type Sent } from './torture-senders.ts';

@@ -2,8 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { openStorage, type OutboxRecord, type RunRecord, type Storage } from '../../src/storage/storage.ts';
-import { isoTime } from '../../src/storage/facts.ts';
+import {
+  openStorage,
+  type OutboxRecord,
+  type RunRecord,
+  type Storage,
+} from '../../src/engine/storage/storage.ts';
+import { isoTime } from '../../src/engine/storage/facts.ts';
 import { startPlatform, type PlatformServer } from './platform-server.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 import { account, type Account } from './torture-books.ts';

@@ -1,7 +1,7 @@
 /** Stores of released versions on PostgreSQL, as `pg_dump` wrote them. */
 import { Client } from 'pg';
 import { afterAll, expect, test } from 'vitest';
-import { openStorage } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/engine/storage/storage.ts';
 import { startPostgres } from '../support/postgres-server.ts';
 import { expectItsWork, unpack, VERSIONS } from './releases.ts';
 

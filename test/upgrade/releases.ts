@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import type { Storage } from '../../src/storage/storage.ts';
+import type { Storage } from '../../src/engine/storage/storage.ts';
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/upgrade', import.meta.url));
 

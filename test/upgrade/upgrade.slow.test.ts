@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openStorage } from '../../src/storage/storage.ts';
+import { openStorage } from '../../src/engine/storage/storage.ts';
 import { cli, type CliRun } from '../support/cli-terminal.ts';
 import { copyOf, expectItsWork, VERSIONS, type Left } from './releases.ts';
 

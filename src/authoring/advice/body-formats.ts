@@ -1,0 +1,93 @@
+/** `bodyFormat` holds for a whole path: what that means for its mappings whose requests are of another kind. */
+import { formatPlace } from '../../base/document/document.ts';
+import { say, write, type Sentence } from '../../base/finding.ts';
+import type { BodyFormat } from '../../base/payload/payload.ts';
+import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
+import type { Found } from './rule.ts';
+
+/** The name of a path of its own: of the mapping, where it has a name. */
+export function ownPath(path: string, { id }: CompiledMapping): string {
+  return id.startsWith(`${path}-`) && /^[\w-]+$/.test(id)
+    ? id
+    : `${path}-${/^(?!mapping-\d)[\w-]+$/.test(id) ? id : '2'}`;
+}
+
+/** What to write where a body of another format than that of its path came; undefined where no mapping has the path. */
+export function formatNote(
+  path: string,
+  found: BodyFormat,
+  mappings: readonly CompiledMapping[],
+): Sentence | undefined {
+  const all = mappings.filter(({ match }) => match.path === path);
+  const owners = all.filter(({ settingsAt }) => settingsAt?.bodyFormat !== undefined);
+  const others = all.filter((mapping) => !owners.includes(mapping));
+  const [first] = all;
+  if (first === undefined) return undefined;
+  if (owners.length === 0)
+    return others.length === 1 ? undefined : say`${sharedBy(path, all)} ${ownFormat(path, first, found)}`;
+  const said = owners.map((each) => `${each.id} (${placeOfFormat(each)})`).join(' and ');
+  const format = owners[0]?.settings.bodyFormat ?? 'json';
+  return others.length === 0
+    ? say`bodyFormat: ${format} stands in ${said}; ${write(`bodyFormat: ${found}`)} there only where every request of the path is such`
+    : say`bodyFormat: ${format} of ${said} holds for the whole path ${path}, and so for ${names(others)}, too; ${moveOwners(path, owners, others)}`;
+}
+
+const names = (mappings: readonly CompiledMapping[]): string =>
+  mappings.map(({ id, at }) => `${id} (${formatPlace(at)})`).join(' and ');
+
+const placeOfFormat = ({ settingsAt, at }: CompiledMapping): string =>
+  formatPlace(settingsAt?.bodyFormat ?? at);
+
+function sharedBy(path: string, all: readonly CompiledMapping[]): Sentence {
+  return say`bodyFormat holds for all mappings of the path ${path}: ${names(all)}.`;
+}
+
+/** Which of the mappings the request is for is not known, as none could read it. */
+function ownFormat(path: string, { id, at }: CompiledMapping, found: BodyFormat): Sentence {
+  return say`Give the one that is for this request a path of its own, match: {path: ${path}-${found}}, with bodyFormat: ${found}, and let its sender post there; only where all their requests are such ${write(`bodyFormat: ${found}`)} in ${id} (${formatPlace(at)}), beside match`;
+}
+
+/** The mappings with a format leave the path to the others. */
+function moveOwners(
+  path: string,
+  owners: readonly CompiledMapping[],
+  others: readonly CompiledMapping[],
+): Sentence {
+  const [first] = owners;
+  if (first === undefined) return say``;
+  const name = ownPath(path, first);
+  const who = owners.map(({ id }) => id).join(' and ');
+  const isProved = first.settings.verify === undefined && others.some(({ settings }) => settings.verify);
+  const proof = isProved ? say`, with the same verify` : '';
+  return say`${write(`match.path: ${name}`)} in ${who}, in place of ${path}${proof}, and let its sender post to that address (its last part is then ${name}); ${path} then takes JSON again`;
+}
+
+/** Providers that ask such a question send JSON. */
+const ASK_FOR_JSON: ReadonlySet<string> = new Set(['slack', 'graph', 'zoom', 'meta', 'cloudevents']);
+
+/** Paths with a format of one mapping, where another one has the challenge of a provider that sends JSON. */
+export function differingFormats(mappings: readonly CompiledMapping[]): readonly Found[] {
+  return mappings.flatMap((mapping): readonly Found[] => {
+    const { match, settings, settingsAt } = mapping;
+    const at = settingsAt?.bodyFormat;
+    const { bodyFormat } = settings;
+    if (match.path === undefined || at === undefined || bodyFormat === 'json') return [];
+    const other = mappings.find(
+      (each) => each !== mapping && each.match.path === match.path && asksForJson(each),
+    );
+    const label = other?.settingsAt?.challenge;
+    if (other === undefined || label === undefined || other.settingsAt?.bodyFormat !== undefined) return [];
+    return [
+      {
+        message: say`bodyFormat: ${bodyFormat ?? ''} holds for the whole path "${match.path}", and so for ${other.id}, whose sender sends JSON, which is then refused`,
+        at,
+        labels: [{ at: label, text: say`the challenge of a sender of JSON` }],
+        hint: moveOwners(match.path, [mapping], [other]),
+      },
+    ];
+  });
+}
+
+function asksForJson({ settings: { challenge } }: CompiledMapping): boolean {
+  return challenge !== undefined && 'kind' in challenge && ASK_FOR_JSON.has(challenge.kind);
+}

@@ -1,0 +1,154 @@
+/*
+ * Why a program cannot be started, as the disk says of its name. Only the surest is told, the same before the first run
+ * and after one that did not start.
+ */
+import { readdirSync } from 'node:fs';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
+import { findOnPath, isExecutable } from '../../../engine/config/facts.ts';
+import { didYouMean } from '../../../base/document/document.ts';
+import { beginningOf, statOf } from './look-at-file.ts';
+import { listText } from './shell-words.ts';
+
+/** What is wrong, and what mends it. */
+export interface StartProblem {
+  readonly problem: string;
+  readonly remedy: string;
+  /** The whole list that mends it, where nothing else has to be done. */
+  readonly argv?: readonly string[];
+}
+
+/** Where programs are looked for. */
+export interface StartPlaces {
+  /** What PATH of the command holds. */
+  readonly path: string | undefined;
+  /** Folders in which a program may be meant that is named without one: that of the configuration first. */
+  readonly folders: readonly string[];
+}
+
+/** Looks at the disk; undefined where the program should start. */
+export function findStartProblem(
+  argv: readonly string[],
+  { path = '', folders }: StartPlaces,
+): StartProblem | undefined {
+  const [program = ''] = argv;
+  const found = program.includes('/') ? isStartable(program) : findOnPath(program, path) !== undefined;
+  if (found) return undefined;
+  if (program.includes(' ') && statOf(program) === undefined) return wholeLine(argv);
+  return program.includes('/')
+    ? fileProblem(program)
+    : (shellProblem(argv) ?? beside(argv, folders) ?? notOnPath(program, path));
+}
+
+const problemOf = (problem: string, remedy: string): StartProblem => ({ problem, remedy });
+
+const MAX_SHOWN = 300;
+const shown = (argv: readonly string[]): string => listText(argv).slice(0, MAX_SHOWN);
+
+/** A whole command line in one element, as a list; for a shell where it has signs of one. */
+function wholeLine([program = '', ...rest]: readonly string[]): StartProblem {
+  const problem = 'argv is a list of words, and its first element is a whole command line';
+  const isForShell = /[|&;<>$`*"'\\]/.test(program);
+  if (isForShell && rest.length > 0) return problemOf(problem, 'write each word as an element of its own');
+  const words = isForShell ? ['sh', '-c', program] : [...program.trim().split(/ +/), ...rest];
+  const remedy = `write argv: ${shown(words)}`;
+  return isForShell ? { problem, remedy } : { problem, remedy, argv: words };
+}
+
+/** Words that a shell knows and no file has. */
+const SHELL_WORDS = new Set(
+  'cd source . export set unset eval alias ulimit umask exec pushd if for while'.split(' '),
+);
+
+const WITHOUT_ONE = 'and a command is started without one';
+
+function shellProblem(argv: readonly string[]): StartProblem | undefined {
+  const [program = '', ...rest] = argv;
+  const [, name = ''] = /^([A-Za-z_]\w*)=/.exec(program) ?? [];
+  if (name !== '')
+    return problemOf(
+      `${name}=… sets a variable in a shell, ${WITHOUT_ONE}`,
+      `write env: { ${name}: … } and argv: ${shown(rest)}`,
+    );
+  if (!SHELL_WORDS.has(program)) return undefined;
+  const cwd = program === 'cd' ? ', or name the folder as cwd' : '';
+  const remedy = `write argv: ${shown(['sh', '-c', argv.join(' ')])}${cwd}`;
+  return problemOf(`${program} is a word of a shell, ${WITHOUT_ONE}`, remedy);
+}
+
+/** A file of that name in a folder that is not on PATH. */
+function beside(
+  [program = '', ...rest]: readonly string[],
+  folders: readonly string[],
+): StartProblem | undefined {
+  const [folder] = folders;
+  const file = folders.map((each) => resolve(each, program)).find((each) => statOf(each)?.isFile() === true);
+  if (file === undefined) return undefined;
+  const written = dirname(file) === folder ? `./${program}` : file;
+  const own = fileProblem(file);
+  const words = [written, ...rest];
+  return {
+    problem: 'it is not on PATH, and a file elsewhere is named with its folder',
+    remedy: `write argv: ${shown(words)}${own === undefined ? '' : `, and ${own.remedy}`}`,
+    ...(own === undefined ? { argv: words } : {}),
+  };
+}
+
+function notOnPath(program: string, path: string): StartProblem {
+  const folders = path.split(delimiter).filter((folder) => folder !== '');
+  const closed = folders
+    .map((folder) => join(folder, program))
+    .find((file) => statOf(file)?.isFile() === true);
+  if (closed !== undefined) return problemOf(`${closed} is not executable`, `run chmod +x ${closed}`);
+  return problemOf(
+    'it is not on PATH',
+    `install it, or write its whole path, which "command -v ${program}" prints in a shell where it works`,
+  );
+}
+
+/** Names of a folder that are compared. */
+const MAX_NAMES = 5_000;
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).slice(0, MAX_NAMES);
+  } catch {
+    return [];
+  }
+}
+
+/** What is wrong with a file that is named with its folder; undefined where nothing is. */
+function fileProblem(file: string): StartProblem | undefined {
+  const stats = statOf(file);
+  if (stats === undefined) return missingFile(file);
+  if (stats.isDirectory()) return problemOf('it is a folder', 'name the program in it');
+  if (!isExecutable(file)) return problemOf('it is not executable', `run chmod +x ${file}`);
+  return interpreterProblem(file);
+}
+
+function missingFile(file: string): StartProblem {
+  const folder = dirname(file);
+  const near = didYouMean(basename(file), namesIn(folder));
+  const remedy =
+    near === undefined ? 'correct the path, or install it' : `${folder} has ${near}: did you mean that?`;
+  return problemOf('there is no such file', remedy);
+}
+
+const FIRST_LINE_BYTES = 256;
+
+/** Of a script: its first line names a program that is not there. */
+function interpreterProblem(file: string): StartProblem | undefined {
+  const [, line = ''] = /^#!\s*([^\n]*)/.exec(beginningOf(file, FIRST_LINE_BYTES).toString('latin1')) ?? [];
+  const [interpreter = ''] = line.split(/[ \t\r]/);
+  if (line.endsWith('\r'))
+    return problemOf(
+      'its lines end as on Windows, so its first line names a program that is not there',
+      String.raw`run sed -i 's/\r$//' ${file}`,
+    );
+  if (interpreter === '' || statOf(interpreter) !== undefined) return undefined;
+  return problemOf(
+    `its first line asks for ${interpreter}, which is not there`,
+    `install that, or write #!/usr/bin/env ${basename(interpreter)} there`,
+  );
+}
+
+const isStartable = (file: string): boolean => fileProblem(file) === undefined;

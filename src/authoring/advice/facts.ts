@@ -1,0 +1,25 @@
+import type { ConfigFacts, ConfigSubjects } from '../../engine/config/facts.ts';
+import type { HookFacts } from '../../engine/hook/facts.ts';
+import type { DocumentFacts } from '../../base/document/facts.ts';
+import type { GenerationFacts, GenerationSubjects } from '../../service/generation/facts.ts';
+import type { MappingFacts, MappingSubjects } from '../../engine/mapping/facts.ts';
+import type { RunnerFacts } from '../../service/runners/facts.ts';
+import type { SandboxFacts, SandboxSubjects } from '../../engine/sandbox/facts.ts';
+import type { SampledMapping } from './samples/sampled-mapping.ts';
+
+/** What the engine says of a finding beside its place, by code. */
+export type Facts = ConfigFacts &
+  DocumentFacts &
+  GenerationFacts &
+  HookFacts &
+  MappingFacts &
+  RunnerFacts &
+  SandboxFacts;
+
+/** What the engine gives to look at, by kind. */
+export type Subjects = ConfigSubjects &
+  MappingSubjects &
+  GenerationSubjects &
+  SandboxSubjects & {
+    'sampled-mapping': SampledMapping;
+  };

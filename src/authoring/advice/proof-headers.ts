@@ -1,0 +1,89 @@
+/* What to write in place of a condition on a header that carries the secret or the signature of a sender. */
+import type { Sentence } from '../../base/finding.ts';
+import { isSecretPath } from '../../base/document/document.ts';
+import { adviseVerify, generalScheme } from './proofs/written-verify.ts';
+import { isCarried, oneOfEach } from './proofs/carried.ts';
+import { shapesOf, HASHES, hashOf } from './proofs/signature-shapes.ts';
+import { SIGNATURE_NAME } from '../../base/telemetry/facts.ts';
+import { type Sender, shippedSenders } from '../../engine/senders/senders.ts';
+import { waysOf } from './vocabulary/senders.ts';
+import { schemesOfHeader, decodeExactly, ENCODINGS } from '../../engine/verify/facts.ts';
+
+export { carriesSignature } from './proofs/signature-shapes.ts';
+export { writtenKey } from './proofs/written-verify.ts';
+export { deliveryHeaders } from './vocabulary/senders.ts';
+
+/** The sender that is known by such a header; undefined for any other header. */
+export const provider = (header: string): string | undefined => schemesOfHeader(header)[0];
+
+/** The block that judges such a header, and what else is to be done; undefined for a header that proves nothing. */
+export function verifyFor(header: string, place = 'beside match'): Sentence | undefined {
+  const name = header.toLowerCase();
+  const known = schemesOfHeader(name);
+  if (known.length > 0) return adviseVerify(known, place);
+  if (name === 'authorization') return adviseVerify(['token'], place);
+  const isProof = SIGNATURE_NAME.test(name) || /api-?key/.test(name) || isSecretPath([name]);
+  return isProof ? adviseVerify([generalScheme(name)], place) : undefined;
+}
+
+type Headers = Readonly<Record<string, string>>;
+
+/**
+ * The senders whose proof a request carries, by names and forms of headers; of several those whose other headers it
+ * has, too. Those that prove themselves in the same way are one.
+ */
+export function sendersOf(headers: Headers): readonly Sender[] {
+  const raw = Object.entries(headers).flat();
+  const fitting = shippedSenders()
+    .filter((sender) => waysOf(sender).some((way) => isCarried(way, raw)))
+    .map((sender) => ({
+      sender,
+      score: ownHeaders(sender).filter((name) => headers[name] !== undefined).length,
+    }));
+  const best = Math.max(0, ...fitting.map(({ score }) => score));
+  return oneOfEach(fitting.filter(({ score }) => score === best).map(({ sender }) => sender));
+}
+
+/** Headers of a sender beside its proof. */
+const ownHeaders = ({ id, kind, deliveryHeaders: more = [] }: Sender): readonly string[] => [
+  ...[id, kind].flatMap((field) => /^headers\.(.*)/.exec(field ?? '')?.[1] ?? []),
+  ...more,
+];
+
+/** How a signature of nobody known is written, in keys of the general scheme; what is signed cannot be seen. */
+export function unknownSignature(headers: Headers): Sender['verify'] {
+  const shape = shapesOf({ rawHeaders: Object.entries(headers).flat() })[0];
+  if (shape === undefined || !shape.algorithm.startsWith('hmac-')) return undefined;
+  const { algorithm, signed: _signed, encoding, ...keys } = shape;
+  const hash = algorithm.replace('hmac-', '') as 'sha1' | 'sha256' | 'sha384' | 'sha512';
+  return {
+    scheme: 'hmac',
+    ...keys,
+    ...(hash === 'sha256' ? {} : { algorithm: hash }),
+    ...(encoding === 'hex' ? {} : { encoding }),
+  };
+}
+
+/** Long texts in the letters of hex and base64. */
+const CODED = /[A-Za-z0-9+/_-]{27,200}={0,2}/g;
+const REMOVED = /\[removed: (\d{2,3}) of (hex|base64|base64url)\]/g;
+/** What may stand around a signature: names of its fields, a time, a prefix. */
+const AROUND = /^[\w .:=,;"-]{0,60}$/;
+
+/** `sha256=[removed: 64 of hex]`; of a text without a signature nothing stays. */
+export function withoutSignature(text: string): string {
+  const left = text.replaceAll(CODED, (coded) => {
+    const encoding = ENCODINGS.find((each) => hashOf(decodeExactly(coded, each)) !== undefined);
+    return encoding === undefined ? coded : `[removed: ${coded.length} of ${encoding}]`;
+  });
+  const isForm = left !== text || text.search(REMOVED) !== -1;
+  return isForm && AROUND.test(left.replaceAll(REMOVED, '')) ? left : '[removed]';
+}
+
+/** A header as it was, with a signature of the same form in place of the one that was removed. */
+export function withStandIn(text: string): string {
+  return text.replaceAll(REMOVED, (removed, length: string, encoding: BufferEncoding) => {
+    const written = HASHES.map(([, bytes]) => Buffer.alloc(bytes).toString(encoding));
+    return written.find((each) => each.length === Number(length)) ?? removed;
+  });
+}

@@ -1,0 +1,84 @@
+/** The proofs that a request carries, by the names and forms of its headers alone. */
+import {
+  findHeader,
+  headerOf,
+  readPresented,
+  type SignatureColumns,
+  type Way,
+} from '../../../engine/verify/facts.ts';
+import type { SenderProof } from '../../../engine/verify/verify.ts';
+import type { Sender } from '../../../engine/senders/senders.ts';
+import { waysOf } from '../vocabulary/senders.ts';
+import { hashOf, shapeOf } from './signature-shapes.ts';
+
+/** A header that is the proof of known senders, and how these prove themselves: each way once. */
+export interface CarriedProof {
+  readonly header: string;
+  readonly senders: readonly (Sender & { readonly verify: SenderProof })[];
+}
+
+/** The first such header, but for those of `except`: one in the form of its sender comes before one that has its name only. */
+export function findCarried(
+  rawHeaders: readonly string[],
+  {
+    senders,
+    except,
+  }: { readonly senders: readonly Sender[]; readonly except: ReadonlySet<string | undefined> },
+): CarriedProof | undefined {
+  const found = senders.flatMap((sender) =>
+    waysOf(sender).flatMap((way) => {
+      const header = headerOf(way);
+      const isThere = header !== undefined && findHeader(rawHeaders, header) !== undefined;
+      if (!isThere || except.has(header)) return [];
+      const isInForm = isCarried(way, rawHeaders);
+      // What has the form of another signature is one, whatever the name of its header.
+      return isInForm || !isOtherForm(header, rawHeaders) ? [{ sender, header, isInForm }] : [];
+    }),
+  );
+  const [first] = found.toSorted((a, b) => Number(b.isInForm) - Number(a.isInForm));
+  if (first === undefined) return undefined;
+  const alike = found.filter(
+    ({ header, isInForm }) => header === first.header && isInForm === first.isInForm,
+  );
+  return { header: first.header, senders: oneOfEach(alike.map(({ sender }) => sender)) };
+}
+
+const isOtherForm = (header: string, rawHeaders: readonly string[]): boolean => {
+  const text = findHeader(rawHeaders, header);
+  return typeof text === 'string' && shapeOf(header, text) !== undefined;
+};
+
+/** Of senders that prove themselves in the same way the one after whom it is named, or the first. */
+export function oneOfEach(senders: readonly Sender[]): CarriedProof['senders'] {
+  const ways = new Map<string, Sender & { readonly verify: SenderProof }>();
+  for (const { verify, ...sender } of senders) {
+    if (verify === undefined) continue;
+    const key = JSON.stringify(verify);
+    if (verify.scheme === sender.name || !ways.has(key)) ways.set(key, { ...sender, verify });
+  }
+  return [...ways.values()];
+}
+
+/** Whether the headers carry such a proof, in its form and, of a hash, in its length. */
+export function isCarried(way: Way, rawHeaders: readonly string[]): boolean {
+  const header = headerOf(way);
+  if (header === undefined || findHeader(rawHeaders, header) === undefined) return false;
+  if (way.kind !== 'signature') return true;
+  const presented = signatureIn(way.columns, rawHeaders);
+  const hash = /^hmac-(.*)/.exec(way.columns.algorithm)?.[1];
+  return typeof presented !== 'string' && (hash === undefined || hash === hashOf(presented.signatures[0]));
+}
+
+/** The signature alone, whatever else the sender has to send with it. */
+function signatureIn(
+  columns: SignatureColumns,
+  rawHeaders: readonly string[],
+): ReturnType<typeof readPresented> {
+  const { timestampField: _field, timestampHeader: _header, timestampMember: _member, ...alone } = columns;
+  return readPresented({ ...alone, signed: '' }, [], {
+    method: '',
+    url: '',
+    rawHeaders,
+    body: Buffer.alloc(0),
+  });
+}

@@ -1,0 +1,84 @@
+/* Recipients as people copy them (addresses of a browser, mentions, words of OpenClaw), in the form of their channel. */
+import type { MappingFacts } from '../../engine/mapping/facts.ts';
+
+type WrongRecipient = MappingFacts['INVALID_RECIPIENT'];
+
+/** What is tried in this order; the first that the channel takes was meant. */
+const FORMS: readonly ((written: string) => string | undefined)[] = [
+  // `channel:C0123`, `<#C0123|general>`, `<@!123>`, `@name`, `#name`
+  (text) => /^(?:[a-z]+:)+(.+)$/i.exec(text)?.[1],
+  (text) => /^<#!?(\w+)(?:\|[^>]*)?>$/.exec(text)?.[1],
+  (text) => user(/^<@!?(\d+)>$/.exec(text)?.[1]),
+  (text) => /^<@!?(\w+)(?:\|[^>]*)?>$/.exec(text)?.[1],
+  (text) => /^[@#](\S+)$/.exec(text)?.[1],
+  (text) => (/^[\w-]+$/.test(text) ? `#${text}` : undefined),
+  (text) => (/^[A-Za-z]\w+$/.test(text) ? `@${text}` : undefined),
+  // Addresses: https://t.me/name, https://app.slack.com/client/T01/C01, https://web.telegram.org/a/#-100123
+  (text) => lastOf(text),
+  (text) => at(lastOf(text)),
+  // Phone numbers: 0049…, and WhatsApp's own 4915…@c.us
+  (text) => /^00([1-9][\d ().-]+)$/.exec(text)?.[1]?.replace(/^/, '+'),
+  (text) => /^(\d{7,15})@(?:c\.us|s\.whatsapp\.net)$/.exec(text)?.[1]?.replace(/^/, '+'),
+  // A topic of a chat: -100123/45, -100123_45, -100123#45, -100123:45
+  (text) => topic(/^(-?\d+|@\w+)[/_#:](\d+)$/.exec(text)),
+  (text) => (/^[a-z]?[a-z\d]{6,}$/i.test(text) ? text.toUpperCase() : undefined),
+];
+
+const user = (id: string | undefined): string | undefined => (id === undefined ? undefined : `user:${id}`);
+const at = (name: string | undefined): string | undefined => (name === undefined ? undefined : `@${name}`);
+const lastOf = (text: string): string | undefined =>
+  /^(?:https?:\/\/|t\.me\/).*[/#@]([\w-]+)\/?$/.exec(text)?.[1];
+const topic = (found: RegExpExecArray | null): string | undefined =>
+  found === null ? undefined : `${found[1] ?? ''}:topic:${found[2] ?? ''}`;
+
+/** The recipient that was meant by one in another form; undefined where none is certain. */
+function otherForm(to: string, isRight: (recipient: string) => boolean): string | undefined {
+  if (to.length > MAX_CHARS) return undefined;
+  for (const form of FORMS) {
+    const other = form(to.trim());
+    if (other !== undefined && other !== to && isRight(other)) return other;
+  }
+  return undefined;
+}
+
+/** Longer than any recipient that people copy. */
+const MAX_CHARS = 300;
+
+/** Where people find what a channel takes, which a name cannot be turned into. */
+const FOUND: Readonly<Record<string, string>> = {
+  discord:
+    'switch on developer mode in Discord, which takes no names, right-click the channel, "Copy Channel ID", and write to: "123456789012345678" with that id',
+  mattermost:
+    'write to: "4xp9fdt77pncbef59f4k1qe83o" with the id at the bottom of "View Info" of the channel: Mattermost takes no names',
+  slack:
+    'open the profile of the person in Slack, "Copy member ID", and write to: "U0123456789" with that id',
+  telegram:
+    'forward a message of the chat to @userinfobot, and write to: "-1001234567890" with the id that it tells: Telegram takes no titles',
+};
+
+/** How to come by a recipient, where that which is written tells too little. */
+function howToFind({ channel, to }: WrongRecipient): string | undefined {
+  const isName = (channel === 'slack' ? /^@\S+$/ : /^[@#]?\p{L}[\p{L}\d _.-]*$/u).test(to.trim());
+  return isName && Object.hasOwn(FOUND, channel) ? FOUND[channel] : undefined;
+}
+
+/** What fields of a body are called that hold a recipient. */
+const FIELDS = /\.|_id$|id$|phone|email|user|chat|channel|recipient|number|^to$|^from$/i;
+
+/** What to write for a recipient that is none on its channel; undefined where nothing is known. */
+export function recipientHint(wrong: WrongRecipient): string | undefined {
+  const { channel, to, isFixed, isRecipient } = wrong;
+  const other = otherForm(to, isRecipient);
+  const name = other === undefined ? howToFind(wrong) : `write to: ${JSON.stringify(other)}`;
+  const isWord = /^[A-Za-z_]\w*(?:\.\w+)*$/.test(to);
+  if (!isWord || isFixed || (other !== undefined && !FIELDS.test(to))) return name;
+  const read = `write to: '{{${to}}}' where ${to} is a field of the request`;
+  return name === undefined ? read : `${read}; where it is a name on ${channel}: ${name}`;
+}
+
+/** Of each kind of channel one, as an example. */
+const EXAMPLES = ['#general', '-1001234567890', '+15551234567', '123456789012345678', 'owner/repository#123'];
+
+/** How a recipient looks on a channel. */
+export const exampleRecipient = (isRecipient: WrongRecipient['isRecipient']): string =>
+  EXAMPLES.find(isRecipient) ?? '…';

@@ -1,0 +1,49 @@
+import { quoted, say, type Sentence, type StoredFinding } from '../../../base/finding.ts';
+import { defined } from '../../../base/json.ts';
+import type { RepeatFacts } from '../../../service/server/server.ts';
+import { hasEventId } from '../vocabulary/events.ts';
+import { deliveryHeaders } from '../vocabulary/senders.ts';
+
+type Facts = NonNullable<StoredFinding['facts']>;
+
+/** What would be new for each event: the header of the event, or that the body has an id, decide. */
+export function repeatFacts({
+  by,
+  header,
+  headers,
+  payload,
+  ttlSeconds,
+}: RepeatFacts): StoredFinding | undefined {
+  // Such a header is never the same for two events: somebody or something sent this one again.
+  if (by === 'key' && header !== undefined && deliveryHeaders().has(header)) return undefined;
+  const hasId = by === 'key' && payload !== undefined && hasEventId(payload);
+  const event = by === 'key' ? [...deliveryHeaders()].find((each) => headers[each] !== undefined) : undefined;
+  return { code: 'new_event', facts: defined({ by, header, hasId: hasId || undefined, event, ttlSeconds }) };
+}
+
+/** By what it was recognised. */
+export function howRepeated({ by, header }: Facts): Sentence {
+  if (by === 'body') return say`dedupe: body of its mapping`;
+  if (by === 'key') return say`dedupe.key of its mapping`;
+  const named = `the header ${String(header)}`;
+  if (by === 'signed')
+    return header === undefined ? say`the id that its sender signs` : say`${named}, which its sender signs`;
+  return header === undefined ? say`the key that its sender sends` : quoted(named);
+}
+
+/** What to do where it was a new event. */
+export function sayNewEvent({ by, header, ttlSeconds = 0, hasId, event }: Facts): Sentence | undefined {
+  if (by === 'signed')
+    return say`the sender tried one event again, or a request that was recorded was sent again: "sluice send FILE --sign" signs it under a new id`;
+  // Two bodies that are the same have no field that would tell the events apart.
+  if (by === 'body')
+    return say`if it was a new event, remove dedupe: body, as its sender sends the same text for each event, which is taken for a repeat for ${String(ttlSeconds)} s; or let the sender write an id or a time of the event into the body, then each is new`;
+  // An id in the body names the event, and a header may name the delivery alone.
+  if (by === 'key') {
+    const inHeader = event === undefined ? '' : say`, such as {{headers.${String(event)}}}`;
+    return say`if it was a new event, choose a key that is new for each event${hasId === true ? ', such as an id of the body' : inHeader}`;
+  }
+  return header === undefined
+    ? undefined
+    : say`if it was a new event, let the sender send another ${String(header)} for each event, and the same one only where it tries again (in a shell: NAME-$(date +%s))`;
+}

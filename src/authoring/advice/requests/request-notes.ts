@@ -1,0 +1,144 @@
+import { say, todo, write, type Sentence } from '../../../base/finding.ts';
+import type { AdviceNote } from './evaluation-advice.ts';
+import { isJsonObject, isJsonText, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import type { PathSettings } from '../../../engine/mapping/mapping.ts';
+import { announcedFormat } from '../../../base/payload/payload.ts';
+import type { HookRequest } from '../../../base/request.ts';
+import { adviseOnCheck, checkOf, findAddressCheck } from '../vocabulary/address-checks.ts';
+
+/** What kind of request it is, where that alone explains why no mapping wants it, or why its names find nothing. */
+export function notesOn(
+  request: HookRequest,
+  settings: PathSettings,
+  isAmiss: boolean,
+): readonly AdviceNote[] {
+  const { payload } = request;
+  const wrapped = wrapperOf(isJsonObject(payload) ? payload : {});
+  const misread = isAmiss ? (otherFormatOf(request, settings) ?? misreadOf(payload, settings)) : undefined;
+  return [
+    ...kindNotes(request, settings, isAmiss),
+    ...(misread === undefined ? [] : [misread]),
+    ...(wrapped === undefined ? [] : [wrapped]),
+  ];
+}
+
+/** The same in words that quote nothing of the request; `isAmiss`: nothing matched, or names found nothing. */
+export function kindNotes(
+  { payload, headers, query }: HookRequest,
+  settings: PathSettings,
+  isAmiss: boolean,
+): readonly AdviceNote[] {
+  const body = isJsonObject(payload) ? payload : {};
+  const check = settings.challenge === undefined ? addressCheck(body, { headers, query }) : undefined;
+  return [
+    ...(isAmiss && Array.isArray(payload) ? [BODY_IS_LIST] : []),
+    ...(check === undefined
+      ? []
+      : [
+          {
+            code: 'address_check',
+            text: sayAddressCheck(check),
+            names: [],
+            facts: { provider: check },
+          } as const,
+        ]),
+    ...(headers['x-github-event'] === 'ping' ? [GITHUB_PING] : []),
+  ];
+}
+
+/** Of a request that a mapping took, and whose texts are empty. */
+export const BODY_IS_EMPTY: AdviceNote = {
+  code: 'body_is_empty',
+  text: say`the request has no body, or an empty one: ${todo}let the sender send what the templates read, or write them so that they read nothing of it (a text without {{ }}, {{query.name}}, {{headers.name}})`,
+  names: [],
+};
+export const BODY_IS_LIST: AdviceNote = {
+  code: 'body_is_list',
+  text: say`the body is a list: ${write('forEach: payload', undefined, 'for one run per element')} and {{item.name}}; a value of the first element is {{payload.0.name}}`,
+  names: [],
+};
+export const GITHUB_PING: AdviceNote = {
+  code: 'github_ping',
+  text: say`this is the ping that GitHub sends when a webhook is made: no mapping needs to take it; otherwise: skip answers it 204`,
+  names: [],
+};
+
+/** Checks of an address that no `challenge` answers. */
+const UNANSWERED: Readonly<Record<string, Sentence>> = {
+  'Amazon SNS': say`open the SubscribeURL of this body once; no mapping needs to take it, and otherwise: skip answers it 204`,
+  Discord: say`no mapping needs to take it, and otherwise: skip answers it 204, which is what Discord wants`,
+};
+
+/** What to do about the check of a provider. */
+export function sayAddressCheck(provider: string, place = 'a mapping of this path'): Sentence {
+  const known = checkOf(provider);
+  return known === undefined
+    ? say`this is how ${provider} checks the address: ${UNANSWERED[provider] ?? ''}`
+    : adviseOnCheck(known, place);
+}
+
+/** Who asks whether an address is theirs, before they send events to it; undefined of any other request. */
+function addressCheck(
+  body: JsonObject,
+  { headers, query }: Pick<HookRequest, 'headers' | 'query'>,
+): string | undefined {
+  const check = findAddressCheck({
+    header: (name) => headers[name],
+    query,
+    member: (name) => textOf(body[name]),
+    hasBody: Object.keys(body).length > 0,
+    onlyName: onlyName(body),
+  });
+  if (check !== undefined) return check.provider;
+  if (body['Type'] === 'SubscriptionConfirmation' && typeof body['SubscribeURL'] === 'string')
+    return 'Amazon SNS';
+  const isDiscord =
+    headers['x-signature-ed25519'] !== undefined && body['type'] === 0 && 'application_id' in body;
+  return isDiscord ? 'Discord' : undefined;
+}
+
+const textOf = (value: JsonValue | undefined): string | undefined =>
+  typeof value === 'string' ? value : undefined;
+
+function onlyName(body: JsonObject): string | undefined {
+  const [name, ...more] = Object.keys(body);
+  return more.length === 0 ? name : undefined;
+}
+
+/** What was sent as a form or as XML, and was read as one text. */
+function otherFormatOf(
+  { payload, headers }: HookRequest,
+  { bodyFormat }: PathSettings,
+): AdviceNote | undefined {
+  const format = announcedFormat(headers['content-type']);
+  if (bodyFormat !== 'text' || typeof payload !== 'string' || (format !== 'form' && format !== 'xml'))
+    return undefined;
+  const text = say`the body is ${format === 'form' ? 'a form' : 'XML'}, and bodyFormat: text of this path reads it as one text: ${write(`bodyFormat: ${format}`, 'in its place')}`;
+  return { code: 'body_is_text', text, names: [] };
+}
+
+/** JSON that was read as something else, or was made a text before it was sent. */
+function misreadOf(payload: JsonValue, { bodyFormat }: PathSettings): AdviceNote | undefined {
+  const isJson =
+    typeof payload === 'string'
+      ? isStructure(payload)
+      : bodyFormat === 'form' && isJsonObject(payload) && /^\s*[{[]\s*"/.test(Object.keys(payload)[0] ?? '');
+  if (!isJson) return undefined;
+  const text =
+    bodyFormat === 'form' || bodyFormat === 'text'
+      ? say`the body is JSON, and bodyFormat: ${bodyFormat} of this path reads it as ${bodyFormat === 'form' ? 'a form' : 'one text'}: ${todo}remove the line bodyFormat: ${bodyFormat}`
+      : say`the whole body is one text that holds JSON, as the sender encoded it twice: ${todo}let it send the object itself (json=data, and not json=json.dumps(data); in JavaScript JSON.stringify once)`;
+  return { code: 'body_is_text', text, names: [] };
+}
+
+/** A body that is a text of JSON in one field, as some senders make it. */
+function wrapperOf(body: JsonObject): AdviceNote | undefined {
+  const [[name, value] = [], ...more] = Object.entries(body);
+  if (name === undefined || more.length > 0 || typeof value !== 'string') return undefined;
+  if (!isStructure(value)) return undefined;
+  const text = say`the body has one field, ${name.slice(0, 40)}, whose value is JSON as a text: its fields cannot be read by path; a transform can, with JSON.parse`;
+  return { code: 'json_in_one_field', text, names: [name] };
+}
+
+/** Whether a text is a list or object in JSON, and no title such as "[urgent] the disk is full". */
+const isStructure = (text: string): boolean => /^\s*[{[]/.test(text) && isJsonText(text);

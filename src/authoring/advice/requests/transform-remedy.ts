@@ -1,0 +1,137 @@
+import { say, todo, write, type Sentence } from '../../../base/finding.ts';
+import { fieldAt, isJsonObject, parseJson } from '../../../base/json.ts';
+import type { TransformTrace } from '../../../engine/hook/hook.ts';
+import { surest, type Way } from '../rule.ts';
+import { createBodyIndex, outsideLists } from './body-index.ts';
+
+/**
+ * Of a transform that failed, by what it did: a key of the mapping in its result, the hands of a web framework, or a
+ * slip that the words of its error and the body together tell.
+ */
+export function transformRemedy(trace: TransformTrace | undefined): Sentence | undefined {
+  if (trace === undefined) return undefined;
+  const { mappingKey, reply, call } = trace;
+  if (mappingKey !== undefined) {
+    return mappingKey === 'action'
+      ? say`write kind in place of action: a result says by kind: 'wake', 'agent' or 'notify' what it is`
+      : say`take ${mappingKey} out of what the transform returns, and write it in the mapping, beside transform; where it depends on the request, write two mappings of the path, each with its ${mappingKey} and its match.when`;
+  }
+  if (reply.kind !== 'failed') return resultRemedy(trace.problem ?? '');
+  const { message, failure } = reply;
+  const ending = ENDINGS[failure]?.(placeOf(reply), call.ref);
+  if (ending !== undefined) return ending;
+  if (WEB.test(message))
+    return say`a transform is no handler of a web framework: it gets one argument, ({ payload, headers, query, path }), and no response to write to; what it returns is the answer: return { message: … }`;
+  const found = surest(WAYS, { failed: reply, input: call.json });
+  return found && say`${found}; then run this request through it with sluice replay`;
+}
+
+interface AskedFailure {
+  readonly failed: Failed;
+  /** The argument of the call, as JSON. */
+  readonly input: string;
+}
+
+/** What a call failed of. */
+const WAYS: readonly Way<AskedFailure, Sentence>[] = [
+  { name: 'json-text-read', confidence: 'certain', find: jsonTextRead },
+  { name: 'absent-field', confidence: 'certain', find: absentField },
+  { name: 'words-of-error', confidence: 'likely', find: ofWords },
+  { name: 'own-throw', confidence: 'likely', find: ownThrow },
+];
+
+type Failed = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;
+
+const placeOf = ({ position }: Failed): string =>
+  position === undefined ? 'the transform' : `${position.file}:${position.line}`;
+
+/** What to do where a call did not end by itself, or its result cannot be taken. */
+const ENDINGS: Partial<
+  Readonly<
+    Record<Failed['failure'], (place: string, ref: TransformTrace['call']['ref']) => Sentence | undefined>
+  >
+> = {
+  timeout: (place, { module, timeoutMs }) =>
+    say`${place} was still at work after ${timeoutMs} ms: look there for a loop that does not end, or a regular expression with + or * within brackets that have + or * behind them, as (\\w+)+, and write it without the inner one; where the work is that long in earnest, ${write(`transform: {module: ${module}, timeoutMs: ${Math.min(timeoutMs * 5, MAX_TIMEOUT_MS)}}`)}`,
+  memory: (place, { module, memoryMb }) =>
+    say`${place} needed more memory than it may: look for a list or a text there that grows without end; where that much is needed in earnest, ${write(`transform: {module: ${module}, memoryMb: ${Math.min(memoryMb * 2, MAX_MEMORY_MB)}}`)}`,
+  'result-too-large': () => say`return less: the fields that the message needs, and no whole body`,
+};
+
+const MAX_TIMEOUT_MS = 30_000;
+const MAX_MEMORY_MB = 128;
+
+/** Of a result that is none of an action. */
+function resultRemedy(problem: string): Sentence | undefined {
+  const [, kind] = /^the result(?:\[\d+\])? is an? (string|boolean|number)\b/.exec(problem) ?? [];
+  if (kind === 'boolean')
+    return say`return null where the request is to do nothing, and an object with the text of the run where it is: ${todo}return { message: … }`;
+  if (kind !== undefined)
+    return say`put what it returns into an object: ${todo}return { message: … } in place of return …`;
+  const [, key = ''] = /^"([^"]+)" in the result(?:\[\d+\])? is not a known key/.exec(problem) ?? [];
+  return key === '' ? undefined : keyRemedy(key, /; did you mean "(\w+)"\?$/.exec(problem)?.[1]);
+}
+
+function keyRemedy(key: string, near: string | undefined): Sentence {
+  if (near !== undefined) return say`rename ${key} to ${near}`;
+  // Each item of n8n has its fields below json.
+  if (key === 'json' || key === 'data')
+    return say`a result has no frame: ${todo}return what stands in ${key} itself, as in return { message: … }, and not { ${key}: { … } }`;
+  return say`take ${key} out of what the transform returns, or write it into the text of message`;
+}
+
+/** What the module threw itself; an error of the language has its own name. */
+function ownThrow({ failed }: AskedFailure): Sentence | undefined {
+  if (failed.failure !== 'user-error' || (failed.name ?? 'Error') !== 'Error') return undefined;
+  return say`the transform threw this itself, at ${placeOf(failed)}: where such a request is to do nothing, write return null; in place of that throw (it is answered 204, and no run is made); a throw is answered 500, and the sender sends again`;
+}
+
+/** A text with JSON in it, into which the code reads. */
+function jsonTextRead({ failed: { read }, input }: AskedFailure): Sentence | undefined {
+  const keys = read?.path?.split('.') ?? [];
+  const argument = parseJson(input);
+  for (let end = 1; end < keys.length; end += 1) {
+    const value = fieldAt(argument, keys.slice(0, end));
+    if (typeof value !== 'string' || !/^\s*(?:\{[\s\S]*\}|\[[\s\S]*\])\s*$/.test(value)) continue;
+    const path = keys.slice(0, end).join('.');
+    return say`${path} is a text that holds JSON: ${todo}write JSON.parse(${path}) in place of ${path}`;
+  }
+  return undefined;
+}
+
+/** A field that the code reads on from, and that this request does not have. */
+function absentField({ failed, input }: AskedFailure): Sentence | undefined {
+  const { read, message } = failed;
+  if (read?.path === undefined) return undefined;
+  const argument = parseJson(input);
+  const keys = read.path.split('.');
+  const value = fieldAt(argument, keys);
+  const isAbsent = value === undefined && isJsonObject(fieldAt(argument, keys.slice(0, -1)));
+  if (!isAbsent && value !== null) return undefined;
+  const path = read.path.replace(/^payload\./, '');
+  const where = placeOf(failed);
+  // A field of the body that is called as the argument which holds the body.
+  if (value === undefined && fieldAt(argument, ['payload', ...keys]) !== undefined)
+    return say`payload is the whole body, and this body has a field ${keys[0] ?? ''} of its own: ${todo}write payload.${read.path} in place of ${read.path}, first in ${where}`;
+  const what =
+    value === null
+      ? say`${path} is null in this request, and ${where} reads on from it`
+      : say`the request has no ${path}, which ${where} reads`;
+  const [near, ...more] = value === null ? [] : createBodyIndex(argument).find(keys).filter(outsideLists);
+  if (near !== undefined && more.length === 0)
+    return say`${what}; it has ${near.keys.join('.')}: ${todo}read that`;
+  const [, field = '…'] = /reading '([\w$]+)'/.exec(message) ?? [];
+  return say`${what}: ${todo}write ${read.expression}?.${field}, and behind the whole expression ?? with what to say where it is not there`;
+}
+
+/** What the words of an error tell. */
+function ofWords({ failed: { message } }: AskedFailure): Sentence | undefined {
+  if (/\[object Object\]"? is not valid JSON/.test(message))
+    return say`the body is parsed already: ${todo}take payload itself, without JSON.parse`;
+  return /Invalid time value/.test(message)
+    ? say`new Date got what is no time, or nothing: ${todo}look at the field that it gets; a number of seconds needs * 1000`
+    : undefined;
+}
+
+const WEB =
+  /reading '(?:json|send|sendStatus|status|end|write|setHeader)'|\b(?:res|response)\b|\.(?:json|send|status) is not/;

@@ -1,0 +1,272 @@
+/** The table of mappings as requests meet it, hook name by hook name, with what can be proved of it. */
+import { formatPlace } from '../../base/document/document.ts';
+import type { Evaluation } from '../../engine/hook/hook.ts';
+import { valueAt, type JsonValue } from '../../base/json.ts';
+import { WORK_LIMITS } from '../../engine/mapping/facts.ts';
+import {
+  takesRequest,
+  WorkBudget,
+  type CompiledMapping,
+  type PathSettings,
+  type RoutingTable,
+  type Scope,
+} from '../../engine/mapping/mapping.ts';
+import type { HookRequest } from '../../base/request.ts';
+import { SECRET_KEY } from '../../base/telemetry/telemetry.ts';
+import { areApart, asksNoMore, type Asked, askedOf, shownField } from './routes/asked.ts';
+import { conditionWords, readsSecret } from './routes/condition-words.ts';
+import { findWitness } from './routes/witness.ts';
+
+export { findWitness };
+
+/** A mapping in its place. */
+export interface Route {
+  readonly id: string;
+  /** `mappings/github.yaml:3:5`. */
+  readonly at: string;
+  readonly action: 'wake' | 'agent' | 'notify' | 'skip';
+  readonly source?: string;
+  /** Its condition in words; absent where it has none. */
+  readonly condition?: string;
+  /** The condition itself; absent, too, where it reads what may be a secret. */
+  readonly when?: JsonValue;
+  /** The mapping before it that takes all that it could take. */
+  readonly shadowedBy?: string;
+  /** It is turned off, and takes nothing. */
+  readonly disabled?: true;
+  /** Those after it are asked as well. */
+  readonly continue?: true;
+}
+
+/** A request as a file of a golden case has it. */
+export interface ShownRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly body: JsonValue;
+}
+
+/** Two mappings that take the same request, though neither asks for less than the other: the first one gets it. */
+export interface Overlap {
+  readonly first: string;
+  readonly second: string;
+  /** The golden case that falls into both; absent where the request was made for this. */
+  readonly case?: string;
+  readonly request: ShownRequest;
+  /** The mapping that took it when it was evaluated. */
+  readonly taken: string;
+}
+
+/** A kind of event that no mapping takes. */
+export interface Untaken {
+  /** The fields that conditions of the hook name compare, with the texts of this kind: `headers.x-github-event`. */
+  readonly kind: Readonly<Record<string, string>>;
+  /** Golden cases of this kind. */
+  readonly cases: readonly string[];
+}
+
+/** One hook name. */
+export interface HookRoutes {
+  /** Absent for any name that no mapping names. */
+  readonly name?: string;
+  /** In the order in which they are tried. */
+  readonly mappings: readonly Route[];
+  readonly overlaps: readonly Overlap[];
+  /** Pairs of which it is neither proved that they are apart, nor a request was found that falls into both. */
+  readonly notDecided: readonly (readonly [string, string])[];
+  /** Texts that a field has to have: a request with any other one is taken by nothing. */
+  readonly only: Readonly<Record<string, readonly string[]>>;
+  readonly untaken: readonly Untaken[];
+  /** What becomes of a request that none of them takes. */
+  readonly otherwise: 'reject' | 'skip';
+}
+
+/** A request that is known, by its name. */
+export interface Sample {
+  readonly name: string;
+  readonly request: HookRequest;
+}
+
+export interface RoutesOptions {
+  /** Golden cases and the like. */
+  readonly samples: readonly Sample[];
+  /** Of `hooks.unmatched`. */
+  readonly unmatched: 'reject' | 'skip';
+  evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
+}
+
+/** Pairs of one hook name for which a request is looked for. */
+const MAX_PAIRS = 200;
+
+export async function describeRoutes(
+  table: RoutingTable,
+  options: RoutesOptions,
+): Promise<readonly HookRoutes[]> {
+  const names = [...table.paths].toSorted();
+  const takesAny = table.mappings.some(({ match }) => match.path === undefined);
+  return Promise.all(
+    [...names, ...(takesAny ? [undefined] : [])].map((name) => describeHook(table, name, options)),
+  );
+}
+
+/** A mapping with what it asks for. */
+interface Asking {
+  readonly mapping: CompiledMapping;
+  readonly asked: Asked;
+}
+
+async function describeHook(
+  table: RoutingTable,
+  name: string | undefined,
+  options: RoutesOptions,
+): Promise<HookRoutes> {
+  const isOwned = name !== undefined && table.isOwned(name);
+  const isHere = ({ match: { path } }: CompiledMapping): boolean =>
+    path === name || (path === undefined && !isOwned);
+  const asking = table.mappings.filter(isHere).map((mapping) => ({ mapping, asked: askedOf(mapping) }));
+  const shadows = new Map(asking.map((one, index) => [one, shadowOf(one, asking.slice(0, index))]));
+  const reached = asking.filter((one) => shadows.get(one) === undefined);
+  const samples = options.samples.filter(({ request: { path } }) =>
+    name === undefined ? !table.paths.has(path) : path === name,
+  );
+  const here = { table, path: name ?? freeName(table), samples, evaluate: options.evaluate };
+  return {
+    ...(name === undefined ? {} : { name }),
+    mappings: [
+      ...asking.map((one) => ({
+        ...routeOf(one.mapping),
+        ...(shadows.get(one) && { shadowedBy: shadows.get(one)?.mapping.id ?? '' }),
+      })),
+      ...table.disabled.filter(isHere).map((each) => ({ ...routeOf(each), disabled: true as const })),
+    ],
+    ...(await findOverlaps(reached, here)),
+    only: onlyTexts(reached),
+    untaken: findUntaken(reached, here),
+    otherwise: otherwiseOf(name === undefined ? undefined : table.settingsOf(name), options),
+  };
+}
+
+const otherwiseOf = (settings: PathSettings | undefined, { unmatched }: RoutesOptions): 'reject' | 'skip' =>
+  settings?.otherwise ?? unmatched;
+
+/** A name that no mapping names. */
+function freeName({ paths }: RoutingTable): string {
+  let name = 'any-name';
+  while (paths.has(name)) name += '-';
+  return name;
+}
+
+const shadowOf = (one: Asking, before: readonly Asking[]): Asking | undefined =>
+  before.find((other) => other.mapping.continues !== true && asksNoMore(other.asked, one.asked));
+
+function routeOf({ id, at, action, match: { source, when }, continues }: CompiledMapping): Route {
+  return {
+    id,
+    at: formatPlace(at),
+    action,
+    ...(source === undefined ? {} : { source }),
+    ...(when === undefined ? {} : { condition: conditionWords(when.rule) }),
+    ...(when === undefined || readsSecret(when.rule) ? {} : { when: when.rule }),
+    ...(continues === true ? { continue: true } : {}),
+  };
+}
+
+interface Here {
+  readonly table: RoutingTable;
+  readonly path: string;
+  readonly samples: readonly Sample[];
+  evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
+}
+
+/** Whether a condition takes a request; one that does not end on it takes nothing. */
+function takes({ mapping }: Asking, request: HookRequest): boolean {
+  const scope: Scope = { request, work: new WorkBudget(WORK_LIMITS) };
+  try {
+    return takesRequest(mapping, scope);
+  } catch {
+    return false;
+  }
+}
+
+/** Pairs that are neither apart nor one a special case of the other, with a request that was run. */
+async function findOverlaps(
+  asking: readonly Asking[],
+  here: Here,
+): Promise<Pick<HookRoutes, 'overlaps' | 'notDecided'>> {
+  const overlaps: Overlap[] = [];
+  const notDecided: [string, string][] = [];
+  const pairs = asking.flatMap((first, index) =>
+    (first.mapping.continues === true ? [] : asking)
+      .slice(index + 1)
+      .filter(({ asked }) => !areApart(first.asked, asked) && !asksNoMore(asked, first.asked))
+      .map((second) => [first, second] as const),
+  );
+  for (const [index, [first, second]] of pairs.entries()) {
+    const found = index < MAX_PAIRS ? findBoth(first, second, here) : undefined;
+    const taken = found === undefined ? undefined : (await here.evaluate(found.request)).mapping?.id;
+    const ids = { first: first.mapping.id, second: second.mapping.id };
+    if (found === undefined || taken === undefined) notDecided.push([ids.first, ids.second]);
+    else {
+      const named = found.name === undefined ? {} : { case: found.name };
+      overlaps.push({ ...ids, ...named, request: shownRequest(found.request), taken });
+    }
+  }
+  return { overlaps, notDecided };
+}
+
+/** What may be a secret by its name is left out. */
+function shownRequest({ path, headers, query, payload: body }: HookRequest): ShownRequest {
+  const hide = (key: string, value: unknown): unknown => (SECRET_KEY.test(key) ? '…' : value);
+  return JSON.parse(JSON.stringify({ path, headers, query, body }, hide)) as ShownRequest;
+}
+
+/** A request that falls into both: one that is known, else one that is made of what their conditions compare. */
+function findBoth(
+  first: Asking,
+  second: Asking,
+  { samples, path }: Here,
+): { readonly name?: string; readonly request: HookRequest } | undefined {
+  const isBoth = (request: HookRequest): boolean => takes(first, request) && takes(second, request);
+  const known = samples.find(({ request }) => isBoth(request));
+  if (known !== undefined) return known;
+  const both = [first.asked, second.asked];
+  const request = findWitness({
+    path,
+    rules: both.flatMap(({ rules }) => rules),
+    narrowed: both.map(({ narrowed }) => narrowed),
+    holds: isBoth,
+  });
+  return request && { request };
+}
+
+const keysOf = (field: string): readonly string[] => JSON.parse(field) as readonly string[];
+
+/** Fields that every mapping asks to be one of some texts. */
+function onlyTexts(asking: readonly Asking[]): HookRoutes['only'] {
+  const [first, ...others] = asking.map(({ asked }) => asked.narrowed);
+  const fields = [...(first?.keys() ?? [])].filter((field) => others.every((each) => each.has(field)));
+  return Object.fromEntries(
+    fields.map((field) => [
+      shownField(keysOf(field)),
+      [...new Set(asking.flatMap(({ asked }) => [...(asked.narrowed.get(field) ?? [])]))].toSorted(),
+    ]),
+  );
+}
+
+/** Kinds of the samples that nothing takes, by the fields that conditions compare with texts. */
+function findUntaken(asking: readonly Asking[], { table, samples }: Here): readonly Untaken[] {
+  const fields = [...new Set(asking.flatMap(({ asked }) => [...asked.narrowed.keys()]))];
+  const kinds = new Map<string, Untaken>();
+  for (const { name, request } of samples) {
+    if (table.route({ request, work: new WorkBudget(WORK_LIMITS) }) !== undefined) continue;
+    const kind = Object.fromEntries(
+      fields.flatMap((field) => {
+        const value = valueAt(request as unknown as JsonValue, keysOf(field));
+        return typeof value === 'string' ? [[shownField(keysOf(field)), value] as const] : [];
+      }),
+    );
+    const key = JSON.stringify(kind);
+    kinds.set(key, { kind, cases: [...(kinds.get(key)?.cases ?? []), name] });
+  }
+  return [...kinds.values()];
+}

@@ -1,0 +1,154 @@
+/*
+ * Finds a request for which something holds, from what conditions compare: each field gets the values that it is
+ * compared with, and a few others, and all combinations are tried with the conditions themselves. What is found is
+ * therefore true, and where nothing is found nothing is known.
+ */
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+import { canonicalPath, isListOperator, nameOfVariable, operationOf } from '../../../engine/mapping/facts.ts';
+import { createHookRequest } from '../../../engine/hook/hook.ts';
+import type { HookRequest } from '../../../base/request.ts';
+
+/** Combinations that are tried at most. */
+const MAX_TRIED = 2_000;
+/** As golden cases without a time have it. */
+const RECEIVED_AT = Date.UTC(2026, 0, 1);
+/** A field that the request does not have. */
+const ABSENT = Symbol('absent');
+type Candidate = JsonValue | typeof ABSENT;
+
+export interface Wanted {
+  /** The hook name. */
+  readonly path: string;
+  /** Conditions that are read for fields and values. */
+  readonly rules: readonly JsonValue[];
+  /** The only texts that a field may have, by `canonicalPath`. */
+  readonly narrowed: readonly ReadonlyMap<string, ReadonlySet<string>>[];
+  /** Where the search begins; default nothing. */
+  readonly base?: HookRequest;
+  holds(request: HookRequest): boolean;
+}
+
+/** A request that holds, without fields that it can do without; undefined where none of those that were tried does. */
+export function findWitness({ path, rules, narrowed, base, holds }: Wanted): HookRequest | undefined {
+  const fields = new Map<string, Candidate[]>();
+  for (const rule of rules) collect(rule, fields);
+  const domains = [...fields].flatMap(([field, found]): readonly Domain[] => {
+    const keys = JSON.parse(field) as readonly string[];
+    const limits = narrowed.flatMap((each) => each.get(field) ?? []);
+    const values = limits.length > 0 ? [...limits.reduce((a, b) => a.intersection(b))] : usual(found);
+    const isText = keys[0] === 'headers' || keys[0] === 'query';
+    const fitting = isText ? values.filter((each) => each === ABSENT || typeof each === 'string') : values;
+    return ['payload', 'headers', 'query'].includes(keys[0] ?? '') && keys.length > 1
+      ? [{ keys, values: fitting }]
+      : [];
+  });
+  const empty = { path, headers: {}, query: {}, payload: {} };
+  let tried = 0;
+  for (const combination of combinationsOf(domains)) {
+    tried += 1;
+    if (tried > MAX_TRIED) return undefined;
+    const content = combination.reduce<Content>(put, base ?? empty);
+    const request = createHookRequest({ ...content, path, receivedAt: RECEIVED_AT });
+    if (holds(request)) return withoutNeedless(request, domains, holds);
+  }
+  return undefined;
+}
+
+/** The same without each field that it holds without. */
+function withoutNeedless(
+  found: HookRequest,
+  domains: readonly Domain[],
+  holds: Wanted['holds'],
+): HookRequest {
+  return domains.reduce((request, domain) => {
+    const less = { ...request, ...put(request, [domain, ABSENT]) };
+    return holds(less) ? less : request;
+  }, found);
+}
+
+type Content = Pick<HookRequest, 'path' | 'headers' | 'query' | 'payload'>;
+
+interface Domain {
+  readonly keys: readonly string[];
+  readonly values: readonly Candidate[];
+}
+
+/** What is compared comes first, then that the field is not there, then something else. */
+const usual = (found: readonly Candidate[]): readonly Candidate[] => [
+  ...new Set<Candidate>([...found, ABSENT, 'other', true, false]),
+];
+
+function* combinationsOf(domains: readonly Domain[]): Generator<readonly (readonly [Domain, Candidate])[]> {
+  const [first, ...rest] = domains;
+  if (first === undefined) return yield [];
+  for (const others of combinationsOf(rest))
+    for (const value of first.values) yield [[first, value], ...others];
+}
+
+function put(content: Content, [{ keys }, value]: readonly [Domain, Candidate]): Content {
+  return setAt(content, keys, value) as unknown as Content;
+}
+
+/** A copy with the value at its place; a text or number that stands in the way gives way. */
+function setAt(value: JsonValue | undefined, keys: readonly string[], to: Candidate): JsonValue {
+  const [key, ...rest] = keys;
+  // A copy: `in` finds a list in a list only where it is the very same one.
+  if (key === undefined)
+    return to === ABSENT ? null : Array.isArray(to) ? [...(to as readonly JsonValue[])] : to;
+  if (Array.isArray(value) || (value === undefined && /^\d$/.test(key))) {
+    const list = [...((value as readonly JsonValue[] | undefined) ?? [])];
+    if (to !== ABSENT) list[Number(key)] = setAt(list[Number(key)], rest, to);
+    return list;
+  }
+  const object = isJsonObject(value) ? value : {};
+  if (to !== ABSENT) return { ...object, [key]: setAt(object[key], rest, to) };
+  if (rest.length > 0 && object[key] !== undefined) return { ...object, [key]: setAt(object[key], rest, to) };
+  return Object.fromEntries(Object.entries(object).filter(([each]) => each !== key));
+}
+
+/** Adds the fields that a rule reads with the values that it compares them with. */
+function collect(rule: JsonValue, fields: Map<string, Candidate[]>): void {
+  const { operator = '', operands = [] } = operationOf(rule) ?? {};
+  const add = (name: JsonValue, values: readonly Candidate[]): void => {
+    if (typeof name !== 'string' || name === '') return;
+    const field = canonicalPath(name.split('.'));
+    fields.set(field, [...(fields.get(field) ?? []), ...values]);
+  };
+  if (operator === 'var') return add(operands[0] ?? '', []);
+  if (operator === 'missing') for (const name of operands.flat()) add(name, []);
+  if (isListOperator(operator))
+    return add(nameOfVariable(operands[0]) ?? '', [[elementFor(operands[1])], []]);
+  const literals = operands.flatMap((each) => (isJsonObject(each) ? [] : literalsOf(each, operator)));
+  for (const operand of operands) {
+    const name = nameOfVariable(operand);
+    if (name === undefined) collect(operand, fields);
+    else add(name, literals);
+  }
+}
+
+/** A value that is compared with, and its neighbours. */
+function literalsOf(value: JsonValue, operator: string): readonly Candidate[] {
+  if (Array.isArray(value)) return value as readonly JsonValue[];
+  if (typeof value === 'number') return [value, value + 1, value - 1];
+  return operator === 'in' ? [value, [value]] : [value];
+}
+
+/** An element of which the rule of `some` holds, as far as it compares its fields with values. */
+function elementFor(rule: JsonValue | undefined): JsonValue {
+  const fields = new Map<string, Candidate[]>();
+  const itself: Candidate[] = [];
+  const visit = (each: JsonValue | undefined): void => {
+    const { operator, operands = [] } = operationOf(each) ?? {};
+    if (operands.some((operand) => nameOfVariable(operand) === ''))
+      itself.push(...operands.filter((one) => !isJsonObject(one)));
+    else if (isJsonObject(each)) collect(each, fields);
+    if (operator === 'and' || operator === 'or') operands.forEach(visit);
+  };
+  visit(rule);
+  const [only] = itself.flatMap((each) => literalsOf(each as JsonValue, ''));
+  if (only !== undefined && only !== ABSENT) return only;
+  return [...fields].reduce<JsonValue>((element, [field, [value = true]]) => {
+    const keys = (JSON.parse(field) as readonly string[]).slice(1);
+    return setAt(element, keys, value);
+  }, {});
+}

@@ -1,0 +1,127 @@
+/** Runners that start a command: programs and files that are not there, words of a shell, variables that are kept from it. */
+import { basename, relative } from 'node:path';
+import { quoted } from '../../../base/finding.ts';
+import type { GenerationSubjects } from '../../../service/generation/facts.ts';
+import { AGENT_PROFILES } from '../../../service/runners/facts.ts';
+import { isWithin } from '../../../service/runners/runners.ts';
+import { findMisplacedFile } from '../commands/misplaced-file.ts';
+import { findShellLine, listText } from '../commands/shell-words.ts';
+import { findStartProblem } from '../commands/start-problem.ts';
+import { hint, look, type Found } from '../rule.ts';
+
+type Subject = GenerationSubjects['runner'];
+
+const atOf = ({ path }: Subject): string => path.join('.');
+
+/** A finding at a key of the runner, with the value that is to stand there. */
+function found(
+  { root, path }: Subject,
+  key: string,
+  {
+    message,
+    hint,
+    text,
+  }: { readonly message: string; readonly hint: string; readonly text?: string | undefined },
+): readonly Found[] {
+  const at = root.place([...path, key]);
+  const written = at.source.text.slice(at.start, at.end);
+  // A list in a block ends with its line, and what a reference leads to is never written.
+  const isFree = !written.startsWith('-') && !written.includes('${');
+  const edit = text === undefined || !isFree ? {} : { edit: { at, text } };
+  return [{ message: quoted(message), at, hint: quoted(hint), ...edit }];
+}
+
+/** A program that cannot be started. */
+function notStartable(subject: Subject): readonly Found[] {
+  const { runner, configDir, host } = subject;
+  const isAgent = runner.kind === 'agent';
+  const argv = isAgent ? [runner.command] : runner.argv;
+  const [program = ''] = argv;
+  const places = { path: runner.env['PATH'] ?? host['PATH'], folders: [configDir] };
+  const wrong = program === '' || program.includes('{') ? undefined : findStartProblem(argv, places);
+  if (wrong === undefined) return [];
+  const name = (isWithin(program, configDir) ? `./${relative(configDir, program)}` : program).slice(0, 80);
+  const { problem, remedy, argv: mended } = wrong;
+  return found(subject, isAgent ? 'kind' : 'argv', {
+    message: `the command ${name.includes(' ') ? `"${name}"` : name} cannot be started: ${problem}`,
+    hint:
+      mended === undefined
+        ? `${remedy} (${atOf(subject)}.${isAgent ? 'command' : 'argv'}); runs wait until it can be started`
+        : remedy,
+    text: mended && listText(mended),
+  });
+}
+
+/** A file in the arguments that is beside the configuration, and not in the folder the command works in. */
+function misplacedFile(subject: Subject): readonly Found[] {
+  const { runner, configDir, workFolders } = subject;
+  const { cwd } = runner;
+  const works = [...(cwd === undefined ? [] : [cwd]), ...workFolders];
+  const line = runner.kind === 'agent' ? [runner.command, ...runner.argv] : runner.argv;
+  const misplaced = findMisplacedFile(line, { configDir, works });
+  if (misplaced === undefined) return [];
+  const text = listText(runner.kind === 'agent' ? misplaced.argv.slice(1) : misplaced.argv);
+  const folder = cwd === undefined ? 'private folders of its own (cwd: private)' : `${cwd} (cwd)`;
+  return found(subject, 'argv', {
+    message: `the command works in ${folder}, and ${misplaced.word} is looked for there: the file is beside the configuration`,
+    hint: `write argv: ${text}`,
+    text,
+  });
+}
+
+/** Words that only a shell understands. */
+function wordsOfShell(subject: Subject): readonly Found[] {
+  const { runner } = subject;
+  const line = runner.kind === 'command' ? findShellLine(runner.argv) : undefined;
+  if (line === undefined) return [];
+  const text = listText(line.argv);
+  return found(subject, 'argv', {
+    message: `"${line.word.slice(0, 80)}" is for a shell, and a command is started without one: it is an argument like any other`,
+    hint: `write argv: ${text.slice(0, 300)}`,
+    text: line.isCertain ? text : undefined,
+  });
+}
+
+/** The keys of a known agent that the service has, and a command does not get. */
+function keptVariables(subject: Subject): readonly Found[] {
+  const { runner, host } = subject;
+  if (runner.kind === 'agent') return [];
+  const { argv, env, passEnv } = runner;
+  const at = atOf(subject);
+  const isKnown = (name: string): boolean => Object.hasOwn(env, name) || passEnv.includes(name);
+  const isSet = (name: string): boolean => (host[name] ?? '') !== '';
+  // Wherever in the arguments the agent stands.
+  const words = new Set(
+    argv.flatMap((argument) => argument.split(/[\s;|&()'"]+/).map((word) => basename(word))),
+  );
+  return Object.entries(AGENT_PROFILES).flatMap(([agent, { keys }]) => {
+    const list = keys.filter(isSet).join(', ');
+    if (!words.has(agent) || list === '' || keys.some(isKnown)) return [];
+    return found(subject, 'argv', {
+      message: `${list} is set for the service, but the command ${agent} does not get it`,
+      hint: `add passEnv: [${list}] to ${at}, or use kind: ${agent}, which passes it on`,
+    });
+  });
+}
+
+export const COMMANDS = [
+  look({ on: 'runner', codes: ['COMMAND_NOT_FOUND'], find: notStartable }),
+  look({ on: 'runner', codes: ['COMMAND_FILE_ELSEWHERE'], find: misplacedFile }),
+  look({ on: 'runner', codes: ['COMMAND_WITHOUT_SHELL'], confidence: 'likely', find: wordsOfShell }),
+  look({ on: 'runner', codes: ['RUNNER_ENVIRONMENT'], confidence: 'likely', find: keptVariables }),
+];
+
+/** Agents that may do more than they should. */
+export const RUNNER_SAFETY = [
+  hint('RUNNER_FOLDER', ['agent-in-folder', 'certain'], ({ of, runner: { at, hasCwd, kind } = {} }) => {
+    if (of === 'workFolders') return 'name a folder outside of it, such as a checkout of its own';
+    if (of === 'private') return `or name another folder with cwd, below ${at ?? ''}`;
+    const rest = kind === 'agent' ? ', or leave cwd out' : '';
+    return `${hasCwd === true ? `write cwd: private at ${at ?? ''}.cwd` : `add cwd: private to ${at ?? ''}`}${rest}`;
+  }),
+  hint('RUNNER_ACCESS', ['loosened', 'certain'], ({ at }) =>
+    at === undefined
+      ? 'write access: read, or edit; or run the service in a container of its own'
+      : `remove it from ${at}.argv, and let access say the same: read, edit or full`,
+  ),
+];

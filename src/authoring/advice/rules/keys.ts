@@ -1,0 +1,219 @@
+/** Keys of a mapping that are in order one by one, and do not do what they were written for. */
+import type { Path } from '../../../base/document/document.ts';
+import { inWords, singleQuoted } from '../../../base/document/facts.ts';
+import { say, type Finding } from '../../../base/finding.ts';
+import {
+  AGENT_KEYS,
+  quote,
+  templateKeys,
+  unknownKeys,
+  type MappingsSubject,
+  type MappingSubject,
+} from '../../../engine/mapping/facts.ts';
+import { look, replacing, type Found, hint, remedy } from '../rule.ts';
+import { eventIdOf, retryHeaders, webhookIds } from '../vocabulary/senders.ts';
+
+/** A field of the request, by what it begins with. */
+const OF_REQUEST = /(?<![\w.{/-])(?:payload|headers|query|item|body)\.[\w-]+(?:\.[\w-]+)*/g;
+/** The whole of a key that can only be meant as a field: an id, or the path of one. `release.v2` may well be a fixed key. */
+const FIELD = /^\$?\.?(?:[A-Za-z_]\w*\.)*(?:id|uuid|\w+_id|\w+Id)$|^\$\.[\w.-]+$/;
+
+/** Keys that read the request only between braces: `dedupe: {key: event.id}` is the same for all requests. */
+function withoutBraces({ source, located, dialect }: MappingSubject): readonly Found[] {
+  if (dialect === 'openclaw') return [];
+  const { dedupe, debounce, maxRuns, sessionKey } = source;
+  const keys: readonly (readonly [Path, string | undefined, isWhole: boolean])[] = [
+    [['dedupe', 'key'], typeof dedupe === 'object' ? dedupe.key : undefined, true],
+    [['debounce', 'key'], debounce?.key, true],
+    [['maxRuns', 'key'], typeof maxRuns === 'object' ? maxRuns.key : undefined, true],
+    [['sessionKey'], sessionKey, false],
+  ];
+  return keys.flatMap(([path, text, isWhole]) => {
+    const read = text && withBraces(text, isWhole);
+    if (text === undefined || !read) return [];
+    const at = located.place(path);
+    const written = singleQuoted(read);
+    const isOneLine = !at.source.text.slice(at.start, at.end).includes('\n');
+    return [
+      {
+        message: say`${path.join('.')} is the text ${quote(text)} for every request: a field is read only between braces`,
+        at,
+        hint: say`write ${String(path.at(-1))}: ${written}`,
+        ...(isOneLine ? { edit: { at, text: written } } : {}),
+      },
+    ];
+  });
+}
+
+function withBraces(text: string, isWhole: boolean): string | undefined {
+  if (text.includes('{{')) return undefined;
+  if (isWhole && FIELD.test(text.trim())) return `{{${text.trim().replace(/^\$?\.?(?:body\.)?/, '')}}}`;
+  const read = text.replaceAll(OF_REQUEST, (path) => `{{${path.replace(/^body\./, '')}}}`);
+  return read === text ? undefined : read;
+}
+
+/**
+ * A header, the time of receipt or the count of attempts as it is: `{{date now "yyyy-MM-dd"}}` makes a key of one day,
+ * and is meant so.
+ */
+const EXPRESSION =
+  /\{\{\s*(headers\.\[?([\w-]+)\]?|now|(?:[\w-]+\.)*(?:\w*_)?(?:attempts?|attempt_(?:number|count)|retr(?:y|ies)_?(?:count|number|num)?))\s*\}\}/g;
+/** What stood between a part and its neighbours. */
+const EDGES = /^[-:_/.|\s]+|[-:_/.|\s]+$/g;
+
+const isVolatile = ([, , header]: readonly unknown[]): boolean =>
+  typeof header !== 'string' || retryHeaders().has(header.toLowerCase());
+
+/** A dedupe key with a part that a repeat does not have again: no repeat is ever found. */
+function volatileKey({ source: { dedupe, verify }, located }: MappingSubject): readonly Found[] {
+  const key = typeof dedupe === 'object' ? dedupe.key : '';
+  const [part, read] = [...key.matchAll(EXPRESSION)].find(isVolatile) ?? [];
+  if (part === undefined || read === undefined) return [];
+  const rest = key
+    .replaceAll(EXPRESSION, (...match) => (isVolatile(match) ? '' : match[0]))
+    .replaceAll(EDGES, '');
+  // Where nothing is left, the id that the senders of the scheme give.
+  const better = rest.includes('{{') ? rest : eventIdOf(verify?.scheme ?? '');
+  const found = {
+    message: say`${quote(read)} is new each time ${read === 'now' ? 'a request comes' : 'the sender tries'}, so this key never finds a repeat`,
+    at: located.place(['dedupe', 'key']),
+    hint:
+      better === undefined
+        ? say`write the id that the sender gives the event, which is the same on each try`
+        : say`write key: '${better}'`,
+  };
+  return [better === undefined ? found : replacing(found, key, better)];
+}
+
+/** All that a key reads, as far as it is a path. */
+const READ = /\{\{\s*([\w-]+(?:\.\[?[\w-]+\]?)*)\s*\}\}/g;
+
+/** A dedupe key that is the same for all events: of those after the first nothing is made. */
+function constantKey(subject: MappingSubject): readonly Found[] {
+  const { source, located, compiled } = subject;
+  const { dedupe, verify } = source;
+  const key = typeof dedupe === 'object' && dedupe.key !== 'body' ? dedupe.key : undefined;
+  if (key === undefined || withBraces(key, true) !== undefined) return [];
+  const reads = [...key.matchAll(READ)].map(([, path = '']) => path.replaceAll(/[[\]]/g, ''));
+  const isLiteral = !key.includes('{{');
+  const ofAll = webhookIds(verify?.scheme ?? '', compiled.match.path ?? '');
+  const isOfWebhook = reads.length === key.split('{{').length - 1 && reads.every((path) => ofAll.has(path));
+  if (!isLiteral && !isOfWebhook) return [];
+  const better = eventIdOf(verify?.scheme ?? '');
+  const found: Found = {
+    message: isLiteral
+      ? say`the key is the text ${quote(key)} for every request, so all after the first are taken for repeats of it`
+      : say`${inWords(reads)} ${reads.length === 1 ? 'names' : 'name'} the webhook and not the event, so all events after the first are taken for repeats of it`,
+    at: located.place(['dedupe', 'key']),
+    hint: say`write what is new for each event, such as key: '${better ?? '{{id}}'}'; for one run in a time write key: '{{path}}'`,
+  };
+  return [better === undefined ? found : replacing(found, key, better)];
+}
+
+/** Keys that a notification has, too. */
+const NOTIFY_KEYS: ReadonlySet<string> = new Set(['name', 'channel', 'to', 'thread', 'fallback', 'summary']);
+const NOT_OF_SKIP = ['messageTemplate', 'textTemplate', 'transform', 'forEach', 'wakeMode'] as const;
+
+/** Keys that only another action reads. */
+function ofOtherAction({ source, located }: MappingSubject): readonly Found[] {
+  const { action = 'agent', transform, textTemplate } = source;
+  if (action === 'agent' || (action !== 'skip' && transform !== undefined)) return [];
+  const keys = [...AGENT_KEYS, ...(action === 'skip' ? NOT_OF_SKIP : [])].filter(
+    (key) => source[key] !== undefined && !(action === 'notify' && NOTIFY_KEYS.has(key)),
+  );
+  const [first] = keys;
+  if (first === undefined) return [];
+  const named = inWords(keys.map((key) => `"${key}"`));
+  const isOne = keys.length === 1;
+  // What is meant for a run may be all that tells that a run is meant.
+  const isText = action === 'wake' && textTemplate !== undefined;
+  const renamed = isText ? ', its text messageTemplate' : '';
+  return [
+    {
+      message: say`${named} ${isOne ? 'has' : 'have'} no effect with action ${action}`,
+      at: located.place([first], 'key'),
+      hint: say`make it a run of an agent, which takes ${isOne ? first : 'them'} (its action is agent${renamed}); else remove ${isOne ? 'it' : inWords(keys)}`,
+    },
+  ];
+}
+
+/** Trust in what is fixed: left there, it would silence the warning on the day the value comes from the request. */
+function needlessTrust({ source: { trust = [] }, compiled, located }: MappingSubject): readonly Found[] {
+  return trust.flatMap((key, index): readonly Found[] => {
+    const template = key === 'agentId' ? undefined : compiled[key];
+    const isRead = template?.reads.some((name) => name !== 'now' && name !== 'index') === true;
+    // What a transform returns is not known here.
+    if (isRead || compiled.transform !== undefined || trust.indexOf(key) !== index) return [];
+    return [
+      {
+        message: say`"trust" names "${key}", which takes nothing from the request`,
+        at: located.place(['trust', index]),
+        hint: say`remove "${key}" from the list`,
+      },
+    ];
+  });
+}
+
+/** A mapping that leaves the text to the request. */
+function withoutTemplate({ source, isWhole, located }: MappingSubject): readonly Found[] {
+  const { action = 'agent', transform } = source;
+  const [key, wrong] = templateKeys(action);
+  const isText = source[key] !== undefined || source[wrong] !== undefined || transform !== undefined;
+  if (action === 'skip' || isText || !isWhole) return [];
+  return [
+    {
+      message: say`the mapping has neither ${key} nor transform: a body without a text in "text" or "message" is answered 400`,
+      at: located.place([]),
+      hint: say`add ${key}, e.g. ${key}: "{{${action === 'wake' ? 'text' : 'message'}}}"`,
+    },
+  ];
+}
+
+/** All keys of OpenClaw's that are ignored, named once. */
+function ignoredKeys({ entries }: MappingsSubject): readonly Found[] {
+  const ignored = entries.flatMap((entry) => unknownKeys(entry).map((key) => ({ entry, key })));
+  const [first] = ignored;
+  if (first === undefined) return [];
+  const names = [...new Set(ignored.map(({ key }) => `"${key.slice(0, 40)}"`))];
+  return [
+    {
+      message: say`Sluice does not use these keys of mappings and ignores them: ${names.slice(0, 8).join(', ')}${names.length > 8 ? ', …' : ''}`,
+      at: first.entry.value.place([first.key], 'key'),
+      hint: say`keep them if the gateway reads this file, too; otherwise remove them`,
+    },
+  ];
+}
+
+export const KEYS = [
+  look({ on: 'mapping', codes: ['PATH_WITHOUT_BRACES'], find: withoutBraces }),
+  look({ on: 'mapping', codes: ['DEDUPE_KEY_CONSTANT'], find: constantKey }),
+  look({ on: 'mapping', codes: ['DEDUPE_KEY_VOLATILE'], find: volatileKey }),
+  look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], find: ofOtherAction }),
+  look({ on: 'mapping', codes: ['MAPPING_KEY_WITHOUT_EFFECT'], name: 'needless-trust', find: needlessTrust }),
+  look({ on: 'mapping', codes: ['MAPPING_WITHOUT_TEMPLATE'], find: withoutTemplate }),
+  look({ on: 'mappings', codes: ['OPENCLAW_KEYS_IGNORED'], find: ignoredKeys }),
+];
+
+const keyOf = ({ at }: Finding): string =>
+  at === undefined ? '' : at.source.text.slice(at.start, at.end).replaceAll(/["']/g, '');
+
+/** Keys of a mapping that are written twice because both are meant, and how the two are joined. */
+const TWICE: Readonly<Record<string, string>> = {
+  match:
+    'make one match of them, whose when joins the rules by "or" for "one or the other", or by "and" for "both"; for another path, a second entry with its own id',
+  when: 'join the rules, as a match has one when: {"and": [rule, rule]}, or {"or": [rule, rule]} where one of them is enough',
+  path: 'write a second entry with its own id for the other path: an entry takes one',
+  messageTemplate: 'join the texts in one template, with | for several lines',
+  mappings: 'put the entries of both below one mappings',
+};
+
+export const DOUBLE_KEYS = [
+  hint('DUPLICATE_KEY', ['both-are-meant', 'certain'], ({ of }, finding) =>
+    of === 'mapping' && Object.hasOwn(TWICE, keyOf(finding)) ? TWICE[keyOf(finding)] : undefined,
+  ),
+  remedy(
+    'DUPLICATE_KEY',
+    say`keep one of the two; where a new entry of a list begins here, begin it with a dash`,
+    'guess',
+  ),
+];

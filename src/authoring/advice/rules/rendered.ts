@@ -1,0 +1,70 @@
+/** Values that a template printed, or a helper got, and that are hardly meant so. Fields are named, nothing of what is in them. */
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../base/json.ts';
+import type { PrintedJson, Unfit } from '../../../engine/mapping/mapping.ts';
+import { hint } from '../rule.ts';
+
+/** Fields that say in a word what a thing is, the best first. */
+const NAMES =
+  'name title label text full_name displayName display_name subject login username email key slug id'.split(
+    ' ',
+  );
+const MAX_FIELDS = 6;
+
+const isWritable = (key: string): boolean => /^[A-Za-z_][\w-]{0,39}$/.test(key);
+
+function nameOf(object: JsonObject): string | undefined {
+  const has = (key: string): boolean =>
+    Object.hasOwn(object, key) && ['string', 'number'].includes(typeof object[key]);
+  const isText = (key: string): boolean => typeof object[key] === 'string' && object[key] !== '';
+  return NAMES.find(has) ?? Object.keys(object).find((key) => isWritable(key) && isText(key));
+}
+
+function fieldsOf(object: JsonObject): string {
+  const keys = Object.keys(object).filter(isWritable);
+  const rest = keys.length > MAX_FIELDS ? ', …' : '';
+  return keys.length === 0 ? '' : ` (fields: ${keys.slice(0, MAX_FIELDS).join(', ')}${rest})`;
+}
+
+function firstObject(value: JsonValue): JsonObject {
+  const objects = Array.isArray(value) ? (value as readonly JsonValue[]) : [value];
+  return objects.find((each) => isJsonObject(each) && Object.keys(each).length > 0) as JsonObject;
+}
+
+function forPrinted({ expression, value }: PrintedJson): string {
+  const first = firstObject(value);
+  // An element of XML that has attributes.
+  if (!Array.isArray(value) && Object.hasOwn(first, '#text'))
+    return `write {{${expression}.[#text]}}, its text`;
+  const field = nameOf(first);
+  const asJson = `{{json ${expression}}} where JSON is meant`;
+  if (field === undefined) return `write ${asJson}`;
+  const own = Array.isArray(value) ? `{{join ${expression} ", " "${field}"}}` : `{{${expression}.${field}}}`;
+  return `write ${own}${fieldsOf(first)}, or ${asJson}`;
+}
+
+function forUnfit(unfit: Unfit): string | undefined {
+  if (unfit.kind === 'structure') return 'name one of its fields';
+  if (unfit.kind === 'no-offset')
+    return 'leave tz out, if the sender writes the time of its own clocks: then it is printed as it stands';
+  if (unfit.kind === 'objects') {
+    const [, path = 'list'] = /(?:^|\()\s*join\s+([\w@.[\]-]+)/.exec(unfit.expression ?? '') ?? [];
+    const first = isJsonObject(unfit.first) ? unfit.first : {};
+    return `name the field to print, {{join ${path} ", " "${nameOf(first) ?? 'name'}"}}${fieldsOf(first)}`;
+  }
+  if (unfit.kind !== 'no') return undefined;
+  const [, block, path] = /^\{\{~?\s*#(if|unless)\s+([\w.@/[\]-]+)/.exec(unfit.opening) ?? [];
+  // What holds for the value itself, too: some senders write true, and others "true".
+  return block === undefined || path === undefined
+    ? 'compare it with (ne …)'
+    : `write {{#${block} (and ${path} (ne ${path} "${unfit.value}"))}}`;
+}
+
+const together = (hints: readonly (string | undefined)[]): string | undefined => {
+  const all = [...new Set(hints.filter((one) => one !== undefined))];
+  return all.length === 0 ? undefined : all.join('; ');
+};
+
+export const RENDERED = [
+  hint('helper_argument', ['unfit-argument', 'likely'], ({ unfit }) => together(unfit.map(forUnfit))),
+  hint('printed_json', ['object-in-text', 'likely'], ({ printed }) => together(printed.map(forPrinted))),
+];

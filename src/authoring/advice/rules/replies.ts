@@ -1,0 +1,244 @@
+/** Replies, notifications and events that reach nobody: what the configuration and its mappings leave open together. */
+import { channelIdOf, FALLBACK_CHANNEL, LAST_CHANNEL } from '../../../base/action.ts';
+import { isReference, recipientProblem, requiredSettings } from '../../../service/channels/channels.ts';
+import { formatPlace, type Place, placeIfWritten } from '../../../base/document/document.ts';
+import { inWords } from '../../../base/document/facts.ts';
+import { say } from '../../../base/finding.ts';
+import type { GenerationSubjects } from '../../../service/generation/facts.ts';
+import type { CompiledMapping } from '../../../engine/mapping/mapping.ts';
+import { exampleRecipient } from '../recipients.ts';
+import { look, type Found } from '../rule.ts';
+import { channelBlock } from './channel-settings.ts';
+
+type Whole = GenerationSubjects['generation'];
+type Settings = Whole['config']['settings'];
+
+/** Channels without settings that replies go to. */
+function withoutSettings({ config: { settings, root }, catalog, mappings }: Whole): readonly Found[] {
+  const configured = Object.keys(settings.channels);
+  const { channel: main } = settings.gateway.main;
+  const named: readonly NamedChannel[] = [
+    ...(main === undefined
+      ? []
+      : [{ name: main, at: root.place(['gateway', 'main', 'channel']), what: 'replies' }]),
+    ...mappings.flatMap(namedChannels),
+  ];
+  const passedOn = new Set<string>();
+  return named.flatMap(({ name, at, what, passer }): readonly Found[] => {
+    const id = channelIdOf(name);
+    if (id === LAST_CHANNEL || configured.includes(id)) return [];
+    if (passer !== undefined && isOfGateway(passer, settings)) {
+      // A channel of the gateway that its file sets up is told there.
+      if (passedOn.has(id) || root.at(['channels', id]).value !== undefined) return [];
+      passedOn.add(id);
+      return [
+        {
+          message: say`replies to ${id} are not sent from here, where it is not set up: the summary in the main session of the gateway holds each, and says so`,
+          at,
+          hint: say`keep it where the gateway has this channel and passes them on, or write deliver: false`,
+        },
+      ];
+    }
+    const block = channelBlock(id, requiredSettings(catalog, id));
+    return [
+      {
+        message: say`${what} go to ${id}, which has no settings: each delivery fails with not_configured`,
+        at,
+        hint:
+          configured.length === 0
+            ? say`write channels: {${block}} in the configuration${what === 'replies' ? ', or deliver: false where no reply is to be sent' : ''}`
+            : say`add ${block} below channels, or choose one of the channels that are configured: ${configured.join(', ')}`,
+      },
+    ];
+  });
+}
+
+/** Whether its replies to a channel that is not set up here are left to the main session of an OpenClaw gateway. */
+const isOfGateway = ({ runner, fallback, summary }: CompiledMapping, { gateway, hooks }: Settings): boolean =>
+  gateway.runners[runner ?? gateway.runner]?.kind === 'openclaw' &&
+  fallback === undefined &&
+  (summary ?? hooks.defaults.summary) !== 'never';
+
+interface NamedChannel {
+  readonly name: string;
+  readonly at: Place;
+  readonly what: string;
+  /** The mapping, where what cannot be sent may be left to the main session. */
+  readonly passer?: CompiledMapping;
+}
+
+/** The channels that a mapping sends its replies and questions to, as it names them. */
+function namedChannels(mapping: CompiledMapping): readonly NamedChannel[] {
+  const { action, at, channel, deliver, fallback, approve } = mapping;
+  const asked = approve === undefined ? [] : [{ name: approve.channel, at, what: 'questions' }];
+  if (action !== 'agent' || deliver === false) return asked;
+  const name = channel?.literal?.trim().toLowerCase() ?? '';
+  const what = 'replies';
+  return [
+    ...asked,
+    ...(name === '' || channel === undefined ? [] : [{ name, at: channel.at, what, passer: mapping }]),
+    ...(fallback === undefined ? [] : [{ name: fallback.channel, at, what }]),
+  ];
+}
+
+/** Mappings whose events wait for the regular turn of the main agent, which is off. */
+function waiting({ config: { settings, root }, mappings }: Whole): readonly Found[] {
+  const { gateway, hooks } = settings;
+  if (gateway.heartbeat.everySeconds > 0) return [];
+  const isOffAt = placeIfWritten(root, ['gateway', 'heartbeat', 'everySeconds']);
+  return mappings
+    .filter(
+      ({ action, wakeMode = hooks.defaults.wakeMode }) => action === 'wake' && wakeMode === 'next-heartbeat',
+    )
+    .map(({ id, at }) => ({
+      message: say`the events of "${id}" wait for the regular turn of the main agent (wakeMode: next-heartbeat), and gateway.heartbeat.everySeconds: 0 turns that off`,
+      at: isOffAt ?? at,
+      hint: say`write everySeconds: 1800 for a turn every half hour that reads all events, or wakeMode: now in the mapping (${formatPlace(at)}) to have each event read at once`,
+    }));
+}
+
+/** Another gateway draws its boundary around all it gets, the operator's own words included. */
+function forwardedInstructions({ config, mappings }: Whole): readonly Found[] {
+  const { gateway } = config.settings;
+  return mappings
+    .filter(
+      ({ action, instructions, runner = gateway.runner }) =>
+        action === 'agent' && instructions !== undefined && gateway.runners[runner]?.kind === 'forward',
+    )
+    .map(({ id, at, runner = gateway.runner }) => ({
+      message: say`the instructions of "${id}" reach the agent as untrusted text: the gateway behind the runner ${runner} marks all it gets`,
+      at,
+      hint: say`use a runner that starts the agent itself; for an OpenClaw gateway that is kind: openclaw`,
+    }));
+}
+
+/** Whether it goes to the channel and the recipient that were used last. */
+const isLast = ({ channel }: CompiledMapping): boolean =>
+  channel === undefined || ['', LAST_CHANNEL].includes(channel.literal?.trim().toLowerCase() ?? LAST_CHANNEL);
+
+/** Replies to the channel `last`, where several are set up and nothing says which was used last. */
+function undecidedChannel({ config: { settings }, mappings }: Whole): readonly Found[] {
+  const { channels, gateway, hooks } = settings;
+  const configured = Object.keys(channels);
+  if (gateway.main.channel !== undefined || configured.length < 2 || configured.includes(FALLBACK_CHANNEL))
+    return [];
+  return mappings
+    .filter(
+      (mapping) =>
+        mapping.action === 'agent' &&
+        (mapping.deliver ?? hooks.defaults.deliver) &&
+        mapping.transform === undefined &&
+        (mapping.channel === undefined || mapping.channel.literal !== undefined) &&
+        isLast(mapping),
+    )
+    .map(({ id, at, channel }) => ({
+      message: say`replies of "${id}" go to the channel that the main session used last; until it has used one they go nowhere, because ${configured.length} channels are configured and gateway.main names none`,
+      at: channel?.at ?? at,
+      hint: say`add channel: ${configured.join(' or channel: ')} to the mapping, or set gateway.main: {channel: ${configured[0] ?? ''}}`,
+    }));
+}
+
+/** The channel that is set up, and that a mapping sends to for certain; what a transform returns may say where it goes. */
+function sendsTo(mapping: CompiledMapping, settings: Settings): string | undefined {
+  const { action, deliver = settings.hooks.defaults.deliver, transform } = mapping;
+  const isSent = transform === undefined && (action === 'notify' || (action === 'agent' && deliver));
+  return isSent ? channelOf(mapping, settings) : undefined;
+}
+
+function channelOf({ channel }: CompiledMapping, { channels, gateway }: Settings): string | undefined {
+  if (channel !== undefined && channel.literal === undefined) return undefined;
+  const name = channelIdOf(channel?.literal?.trim().toLowerCase() ?? '');
+  const configured = Object.keys(channels);
+  const last = gateway.main.channel ?? (configured.length === 1 ? configured[0] : FALLBACK_CHANNEL);
+  const id = name === '' || name === LAST_CHANNEL ? last : name;
+  return id !== undefined && configured.includes(id) ? id : undefined;
+}
+
+/** Of more mappings only their number is told. */
+const MAX_NAMED = 5;
+
+/** A channel without recipients is one finding, at the first mapping that may name one. */
+function withoutRecipient({ config: { settings }, catalog, mappings }: Whole): readonly Found[] {
+  // Channels that a mapping names with a recipient, who then is the last one.
+  const used = new Set(
+    mappings.map((each) => (each.to && !isLast(each) ? channelOf(each, settings) : undefined)),
+  );
+  const silent = Map.groupBy(mappings, (mapping) => {
+    const channel = mapping.to === undefined ? sendsTo(mapping, settings) : undefined;
+    const isUsed =
+      channel === undefined || hasRecipient(settings, channel) || (isLast(mapping) && used.has(channel));
+    return isUsed ? undefined : channel;
+  });
+  return [...silent].flatMap(([channel, all]): readonly Found[] => {
+    const [first] = all;
+    if (channel === undefined || first === undefined) return [];
+    const ids = all.slice(0, MAX_NAMED).map(({ id }) => `"${id}"`);
+    const more = all.length - ids.length;
+    const isOne = all.length === 1;
+    return [
+      {
+        message: say`what ${inWords([...ids, ...(more > 0 ? [`${more} more`] : [])])} ${isOne ? 'sends' : 'send'} goes to ${channel}, and to nobody there: each delivery fails with no_recipient`,
+        at: first.channel?.at ?? first.at,
+        hint: say`add ${exampleOf(catalog, channel)} to ${isOne ? 'the mapping' : 'each mapping'}, or to channels.${channel} for all; where nothing is to be sent, deliver: false`,
+      },
+    ];
+  });
+}
+
+/** Whether messages without a recipient of their own go to somebody on a channel. */
+const hasRecipient = ({ channels, gateway: { main } }: Settings, channel: string): boolean =>
+  channels[channel]?.['to'] !== undefined || (main.channel === channel && main.to !== undefined);
+
+function exampleOf(catalog: Whole['catalog'], channel: string): string {
+  const to = exampleRecipient((written) => recipientProblem(catalog, channel, written) === undefined);
+  return `to: ${JSON.stringify(to)} with the recipient`;
+}
+
+/** Runs wait in vain where their question reaches nobody. */
+function unheardQuestions({ config: { settings }, catalog, mappings }: Whole): readonly Found[] {
+  return mappings.flatMap(({ id, at, approve }): readonly Found[] => {
+    const channel = approve?.channel ?? '';
+    if (approve?.to !== undefined || settings.channels[channel] === undefined) return [];
+    if (hasRecipient(settings, channel)) return [];
+    return [
+      {
+        message: say`the question of "${id}" goes to ${channel}, and to nobody there: it fails with no_recipient, and each run is given up`,
+        at,
+        hint: say`add ${exampleOf(catalog, channel)} to approve, or to channels.${channel} for all`,
+      },
+    ];
+  });
+}
+
+/** A recipient beside `last`, which leads to one channel; one beside the name of a channel was judged with the mapping. */
+function wrongRecipient({ config: { settings }, catalog, mappings }: Whole): readonly Found[] {
+  return mappings.flatMap((mapping): readonly Found[] => {
+    const { to } = mapping;
+    const channel = isLast(mapping) ? sendsTo(mapping, settings) : undefined;
+    const literal = to?.literal?.trim() ?? '';
+    if (to === undefined || channel === undefined || literal === '' || isReference(literal)) return [];
+    const problem = recipientProblem(catalog, channel, literal);
+    if (problem === undefined) return [];
+    const isRecipient = (text: string): boolean => recipientProblem(catalog, channel, text) === undefined;
+    return [
+      {
+        message: say`"${literal.slice(0, 80)}" is not a recipient on ${channel}, where it is sent to: ${problem}`,
+        at: to.at,
+        facts: { channel, to: literal, isRecipient },
+      },
+    ];
+  });
+}
+
+export const REPLIES = [
+  look({ on: 'generation', codes: ['CHANNEL_NOT_CONFIGURED'], find: withoutSettings }),
+  look({ on: 'generation', codes: ['INSTRUCTIONS_FORWARDED'], find: forwardedInstructions }),
+  look({ on: 'generation', codes: ['HEARTBEAT_OFF'], find: waiting }),
+  look({ on: 'generation', codes: ['CHANNEL_UNDECIDED'], find: undecidedChannel }),
+  look({
+    on: 'generation',
+    codes: ['RECIPIENT_MISSING'],
+    find: (whole) => [...withoutRecipient(whole), ...unheardQuestions(whole)],
+  }),
+  look({ on: 'generation', codes: ['INVALID_RECIPIENT'], find: wrongRecipient }),
+];

@@ -1,0 +1,239 @@
+import type { JsonValue } from '../../../base/json.ts';
+import {
+  canonicalPath,
+  compileReader,
+  isListOperator,
+  nameOfVariable,
+  namesRead,
+  operationOf,
+} from '../../../engine/mapping/facts.ts';
+import {
+  type CompiledMapping,
+  listOf,
+  type RoutingTable,
+  type Scope,
+} from '../../../engine/mapping/mapping.ts';
+import type { Subject } from '../../../base/finding.ts';
+import { holdsUnkept, type HookRequest } from '../../../base/request.ts';
+import { createBodyIndex, type BodyIndex } from '../requests/body-index.ts';
+import { kindNotes } from '../requests/request-notes.ts';
+
+/** A request as a sender sends it. */
+export interface Sample {
+  readonly request: HookRequest;
+  /** The file it is from. */
+  readonly from: string;
+  /** Expressions that print nothing, as its expectation says: that is known, and no news. */
+  readonly knownEmpty?: ReadonlySet<string>;
+}
+
+/** A mapping with the samples of its path. */
+export interface SampledMapping extends Subject {
+  readonly kind: 'sampled-mapping';
+  readonly mapping: CompiledMapping;
+  readonly table: RoutingTable;
+  /** Those that the mapping takes, which therefore are of its kinds. */
+  readonly taken: readonly Sample[];
+  readonly ofPath: readonly Sample[];
+  /** How senders ask for the address: no events, which count nowhere else. */
+  readonly questions: readonly Sample[];
+  /** JSON Schemas of its events. */
+  readonly schemas: readonly JsonValue[];
+  /** What its templates read, for each sample that it takes, or each element of its list. */
+  readonly scopes: readonly SampledScope[];
+  /** `samples of issues`: by what all of them have in the fields that tell kinds apart, else by the hook name. */
+  readonly named: (samples: readonly Sample[]) => string;
+  /** Values of a sample in the fields that the mappings of the path tell kinds apart with. */
+  readonly kindOf: (sample: Sample) => string;
+}
+
+export interface SampledScope {
+  readonly scope: Scope;
+  readonly sample: Sample;
+  readonly body: BodyIndex;
+  /** The element of `forEach`. */
+  readonly element?: BodyIndex;
+}
+
+/** Elements of one list that are looked at. */
+const MAX_ELEMENTS = 20;
+
+/** A JSON Schema of what is sent to a hook name. */
+export interface EventSchema {
+  readonly path: string;
+  /** Of the kind that the name of its file says, as conditions ask for it; empty for every kind. */
+  readonly headers: HookRequest['headers'];
+  readonly schema: JsonValue;
+}
+
+export interface SampleOptions {
+  /** Default all. */
+  readonly isAsked?: (mapping: CompiledMapping) => boolean;
+  readonly schemas?: readonly EventSchema[];
+}
+
+/** Whether a mapping may take an event of the schema: its condition asks for no other kind. */
+function isOfEvents({ path, headers }: EventSchema, { match }: CompiledMapping): boolean {
+  const compared = match.when === undefined ? [] : comparedIn(match.when.rule);
+  return (
+    match.path === path &&
+    Object.entries(headers).every(([header, value]) => {
+      const asked = compared.filter(({ name }) => name === `headers.${header}`);
+      return asked.length === 0 || asked.some(({ values }) => values.includes(value));
+    })
+  );
+}
+
+/** Every mapping that is asked for, with its samples. */
+export function sampledMappings(
+  table: RoutingTable,
+  all: readonly Sample[],
+  { isAsked = () => true, schemas = [] }: SampleOptions = {},
+): readonly SampledMapping[] {
+  const asked = table.mappings.filter(isAsked);
+  const paths = new Set(asked.map(({ match }) => match.path));
+  const own = all.filter(({ request }) => paths.has(undefined) || paths.has(request.path));
+  const samples = own.filter(({ request }) => isEvent(request, table));
+  const events = new Set(samples);
+  const takers = new Map(samples.map((sample) => [sample, takersOf(table, sample)]));
+  const bodies = new Map<Sample, BodyIndex>();
+  const bodyOf = (sample: Sample): BodyIndex => {
+    const known = bodies.get(sample) ?? createBodyIndex(sample.request.payload);
+    bodies.set(sample, known);
+    return known;
+  };
+  return asked.map((mapping): SampledMapping => {
+    const { path } = mapping.match;
+    const fields = kindFields(table, path);
+    // Whether it is of the mapping, and of which kind, is only known where the values that decide were kept.
+    const deciding = [
+      ...fields,
+      ...namesRead(mapping.match.when?.rule ?? null).map((name) => name.split('.')),
+    ];
+    const ofPath = samples
+      .filter(({ request }) => path === undefined || request.path === path)
+      .filter((sample) => !deciding.some((keys) => holdsUnkept(valueIn(sample, keys))));
+    const taken = ofPath.filter((sample) => takers.get(sample)?.includes(mapping));
+    return {
+      kind: 'sampled-mapping',
+      mapping,
+      table,
+      taken,
+      ofPath,
+      questions: own.filter((sample) => sample.request.path === path && !events.has(sample)),
+      schemas: schemas.filter((each) => isOfEvents(each, mapping)).map(({ schema }) => schema),
+      scopes: taken.flatMap((sample) => scopesOf(mapping, sample, bodyOf(sample))),
+      named: (some) => nameOf(some, fields, path),
+      kindOf: (sample) => JSON.stringify(fields.map((keys) => valueIn(sample, keys) ?? null)),
+    };
+  });
+}
+
+/** How a sender asks for an address, which a challenge answers, is no event. */
+function isEvent(request: HookRequest, table: RoutingTable): boolean {
+  const { challenge: _answers, ...settings } = table.settingsOf(request.path);
+  return kindNotes(request, settings, false).length === 0;
+}
+
+/** A sample that costs too much to judge is taken by none. */
+function takersOf(table: RoutingTable, { request }: Sample): readonly CompiledMapping[] {
+  try {
+    return table.takers({ request });
+  } catch {
+    return [];
+  }
+}
+
+function scopesOf(mapping: CompiledMapping, sample: Sample, body: BodyIndex): readonly SampledScope[] {
+  const { request } = sample;
+  const { forEach, dialect } = mapping;
+  if (forEach === undefined || dialect === 'openclaw') return [{ scope: { request }, sample, body }];
+  const list = compileReader(['payload', ...forEach.keys])({ request });
+  const elements = (listOf({ request }, list) ?? []).slice(0, MAX_ELEMENTS);
+  return elements.map((item, index) => ({
+    scope: { request, item, index },
+    sample,
+    body,
+    element: createBodyIndex(item),
+  }));
+}
+
+/** Samples of one kind of event. */
+export interface SampleKind {
+  /** Its values in the fields that tell kinds apart, such as `issues opened`; empty where there are none. */
+  readonly name: string;
+  readonly samples: readonly Sample[];
+  /** The fields, as keys. */
+  readonly fields: readonly (readonly string[])[];
+}
+
+/** A field with more texts than these names things, and no kinds. */
+const MAX_KINDS = 20;
+
+/** Samples of a hook name by their kind, as its mappings tell kinds apart. */
+export function kindsOfPath(
+  table: RoutingTable,
+  path: string,
+  all: readonly Sample[],
+): readonly SampleKind[] {
+  const samples = all.filter(({ request }) => request.path === path && isEvent(request, table));
+  const fields = kindFields(table, path).filter(
+    (keys) => new Set(samples.map((sample) => valueIn(sample, keys))).size <= MAX_KINDS,
+  );
+  const kinds = Map.groupBy(samples, (sample) => {
+    const texts = fields.flatMap((keys): readonly string[] => {
+      const value = valueIn(sample, keys);
+      return typeof value === 'string' && value.length <= MAX_NAME ? [value] : [];
+    });
+    return texts.join(' ');
+  });
+  return [...kinds].map(([name, own]) => ({ name, samples: own, fields }));
+}
+
+/** The fields by which the mappings of a path tell kinds apart, each once, as keys. */
+function kindFields({ mappings }: RoutingTable, path: string | undefined): readonly (readonly string[])[] {
+  const fields = mappings
+    .filter(({ match }) => match.path === path)
+    .flatMap(({ match }) => (match.when === undefined ? [] : comparedIn(match.when.rule)))
+    .map(({ name }) => name.split('.'));
+  return [...new Map(fields.map((keys) => [canonicalPath(keys), keys])).values()];
+}
+
+const valueIn = ({ request }: Sample, keys: readonly string[]): JsonValue | undefined =>
+  compileReader(keys)({ request });
+
+function nameOf(
+  samples: readonly Sample[],
+  fields: readonly (readonly string[])[],
+  path: string | undefined,
+): string {
+  const [first] = samples;
+  const common = fields.flatMap((keys) => {
+    const value = first && valueIn(first, keys);
+    const isShared = samples.every((sample) => valueIn(sample, keys) === value);
+    return typeof value === 'string' && value.length <= MAX_NAME && isShared ? [value] : [];
+  });
+  const kind = common.length > 0 ? common.join(' ') : path;
+  const noun = samples.length === 1 ? 'sample' : 'samples';
+  return kind === undefined ? noun : `${noun} of ${kind}`;
+}
+
+/** Longer texts are no names of events. */
+const MAX_NAME = 60;
+
+/** A variable with the texts that a condition compares it with. */
+export interface Compared {
+  readonly name: string;
+  readonly values: readonly string[];
+}
+
+/** What a condition tells kinds of events apart by: variables that are equal to a text, or in a list of texts. */
+export function comparedIn(rule: JsonValue): readonly Compared[] {
+  if (Array.isArray(rule)) return (rule as readonly JsonValue[]).flatMap(comparedIn);
+  const { operator, operands } = operationOf(rule) ?? { operator: '', operands: [] };
+  if (isListOperator(operator)) return [];
+  const name = operands.map(nameOfVariable).find(Boolean);
+  const values = operands.flat().filter((each) => typeof each === 'string');
+  const isComparison = /^(?:[!=]==?|in)$/.test(operator) && operands.length === 2;
+  return isComparison && name !== undefined ? [{ name, values }] : comparedIn(operands);
+}

@@ -1,0 +1,48 @@
+/**
+ * What a file of an OpenClaw gateway can take: its gateway does not start with keys that it does not know, and its
+ * templates have paths alone. Whatever is advised at such a place goes through here.
+ */
+import {
+  mapSentence,
+  printSentence,
+  say,
+  splitAtFix,
+  type Finding,
+  type Sentence,
+} from '../../base/finding.ts';
+import { GATEWAY_KEYS, MappingSchema } from '../../engine/mapping/facts.ts';
+
+const NAMES = [...Object.keys(MappingSchema.shape).filter((key) => !GATEWAY_KEYS.has(key)), 'when', 'env'];
+/** A key with its value, or by its name where it is said what to do with it. */
+const OUR_KEY = new RegExp(
+  String.raw`\b(?:${NAMES.join('|')}):|\b(?:write|add|put|line|in|into|by|let|of|with) (?:the )?(?:match\.|transform\.)?(?:${NAMES.join('|')})\b`,
+);
+/** An expression that is more than a path, or begins with a name that only our templates have. */
+const OUR_TEMPLATE = /\{\{(?:\s*(?:item|index)\b|[^{}]*[^{}\w.[\]$@-][^{}]*\}\})/;
+/** A place in their file, as sentences name it. */
+const IN_THEIRS = / ?\b(?:in |at )(?:[\w-]+ \()?[^\s()]*openclaw\.json5?:\d+(?::\d+)?\)?(?:, beside match)?/g;
+
+const OWN = 'in a mapping of your own';
+const ELSEWHERE = say`; the gateway does not know that in openclaw.json: write it into a copy of this mapping, with another id, in hooks.mappings of a sluice.yaml with "extends: openclaw.json", whose mappings come first`;
+
+/** What is to be done about something in their file; by default one that names a place there is about it. */
+export function inTheirFile(sentence: Sentence, isTheirs?: boolean): Sentence {
+  const text = printSentence(sentence);
+  const isAbout = isTheirs ?? new RegExp(IN_THEIRS).test(text);
+  if (!isAbout || !(OUR_KEY.test(text) || OUR_TEMPLATE.test(text))) return sentence;
+  const { before, fix, after } = splitAtFix(sentence);
+  const isLine = fix?.line !== undefined;
+  const moved = (part: Sentence): Sentence =>
+    mapSentence(part, (each) => each.replaceAll(IN_THEIRS, isLine ? '' : ` ${OWN}`));
+  if (!isLine) return say`${moved(sentence)}${ELSEWHERE}`;
+  return say`${moved(before)}${{ ...fix, where: OWN }}${moved(after)}${ELSEWHERE}`;
+}
+
+/** The same for a finding, also in a transform of its mappings; what is to be written elsewhere is no change of this file. */
+export function findingInTheirFile(finding: Finding, hasTheirs: boolean): Finding {
+  const { hint, edit: _, also: _also, ...rest } = finding;
+  if (hint === undefined) return finding;
+  const isOfTransform = hasTheirs && finding.code.startsWith('TRANSFORM_');
+  const moved = inTheirFile(hint, finding.at?.source.isTheirs ?? (isOfTransform || undefined));
+  return moved === hint ? finding : { ...rest, hint: moved };
+}

@@ -1,0 +1,105 @@
+/* How senders ask whether an address is theirs, and which `challenge` answers them: by names of fields alone. */
+import { joinSentences, quoted, say, write, type Sentence } from '../../../base/finding.ts';
+import { inWords } from '../../../base/document/facts.ts';
+import { type Sender, shippedSenders } from '../../../engine/senders/senders.ts';
+import { onlyField, readJsonMember } from '../../../engine/verify/facts.ts';
+import { writtenKey } from '../proofs/written-verify.ts';
+
+/** What is looked at: single texts of a request, which may be a stranger's. */
+export interface AskingRequest {
+  readonly header: (name: string) => string | undefined;
+  readonly query: Readonly<Record<string, string | undefined>>;
+  /** A text of the body, at its root. */
+  readonly member: (name: string) => string | undefined;
+  /** Whether the body is there: who asks by the address sends none. */
+  readonly hasBody: boolean;
+  readonly method?: string | undefined;
+  /** The one name of a body that has no other. */
+  readonly onlyName: string | undefined;
+}
+
+/** Who asks, the line of the mapping that answers, where one does, and what else there is to do. */
+export interface AddressCheck {
+  readonly provider: string;
+  readonly write: string | undefined;
+  readonly also: string | undefined;
+}
+
+type Question = NonNullable<Sender['question']>;
+
+function asks({ method, headers = {}, query, body = {}, only }: Question, request: AskingRequest): boolean {
+  const fits = (patterns: Readonly<Record<string, string>>, read: (name: string) => string | undefined) =>
+    Object.entries(patterns).every(([name, pattern]) => {
+      const value = read(name);
+      return value !== undefined && new RegExp(pattern).test(value);
+    });
+  return (
+    (method === undefined || request.method === method) &&
+    fits(headers, request.header) &&
+    fits(body, request.member) &&
+    (query === undefined || (!request.hasBody && fits(query, (name) => request.query[name]))) &&
+    (only === undefined || request.onlyName === only)
+  );
+}
+
+/** How much a question says of itself: what says more is looked for first. */
+const weightOf = ({ headers = {}, query = {}, body = {} }: Question): number =>
+  [headers, query, body].flatMap(Object.values).reduce((sum, pattern) => sum + (pattern === '' ? 1 : 2), 0);
+
+/** Undefined of a request that asks nothing, or in a way that is not known. */
+export function findAddressCheck(
+  request: AskingRequest,
+  senders = shippedSenders(),
+): AddressCheck | undefined {
+  const asking = senders
+    .filter(({ question }) => question !== undefined && asks(question, request))
+    .toSorted((a, b) => weightOf(b.question ?? {}) - weightOf(a.question ?? {}));
+  const [first] = asking;
+  if (first === undefined) return undefined;
+  const write = written(first);
+  const alike = asking.filter((each) => written(each) === write).map(({ title }) => title);
+  return { provider: inWords(alike, 'or'), write, also: first.question?.also };
+}
+
+/** The check of a provider, by its name here. */
+export function checkOf(provider: string): AddressCheck | undefined {
+  const sender = shippedSenders().find(
+    ({ title, question }) =>
+      question !== undefined &&
+      (provider === title || provider.startsWith(`${title}, `) || provider.startsWith(`${title} or `)),
+  );
+  return sender && { provider, write: written(sender), also: sender.question?.also };
+}
+
+/** The line of a mapping. */
+function written({ challenge }: Sender): string | undefined {
+  if (challenge === undefined || typeof challenge === 'string') return challenge && `challenge: ${challenge}`;
+  const keys = Object.entries(challenge).map(([key, value]) => writtenKey(key, value));
+  return `challenge: {${keys.join(', ')}}`;
+}
+
+/** The line for a provider that is called so; undefined where none is known. */
+export function challengeFor(name: string): string | undefined {
+  const word = name.toLowerCase();
+  if (word.length < 3) return undefined;
+  const called = shippedSenders().find(
+    (each) => each.challenge !== undefined && `${each.title} ${each.name}`.toLowerCase().includes(word),
+  );
+  return called && written(called);
+}
+
+/** What to write, and where. */
+export function adviseOnCheck({ provider, write: line, also }: AddressCheck, place: string): Sentence {
+  const answered =
+    line === undefined
+      ? []
+      : [say`${write(line, `in ${place}, beside match`)}, and it is answered without a proof or a run`];
+  const said = [...answered, ...(also === undefined ? [] : [quoted(also)])];
+  return say`this is how ${provider} checks the address: ${joinSentences(said, '; ')}`;
+}
+
+/** The texts of a body that is not proved: each is read by itself, and nothing is built of it. */
+export function readTexts(body: Buffer | undefined): Pick<AskingRequest, 'member' | 'onlyName'> {
+  if (body === undefined) return { member: () => undefined, onlyName: undefined };
+  return { member: (name) => readJsonMember(body, [name]), onlyName: onlyField(body) };
+}

@@ -1,0 +1,233 @@
+/* Why a request was answered as it was, in the words of the operator's own files: all there is where it was not kept. */
+import { joinSentences, printSentence, quoted, say, type Sentence } from '../../base/finding.ts';
+import {
+  emptyKeyNotes,
+  keptWarning,
+  remedyOf,
+  sayDifference,
+  sayFinding,
+  type EvaluationNote,
+} from '../advice/requests.ts';
+import { sayProof } from '../advice/proofs.ts';
+import { defined } from '../../base/json.ts';
+import { HOOK_ERRORS, type HookErrorCode } from '../../base/errors.ts';
+import type { RoutingTable } from '../../engine/mapping/mapping.ts';
+import { type DecisionRecord, type MissedMapping } from '../../engine/storage/storage.ts';
+
+/** Says why, and what to change; `table`: the mappings that its findings are about. */
+export function reasonNotes(decision: DecisionRecord, table?: RoutingTable): readonly EvaluationNote[] {
+  const { refusal, missed = [], empty = [], warnings = [], isOlder } = decision;
+  const found = findingNotes(decision, table);
+  const isSaid = found.some(({ code }) => code !== 'transform');
+  return [
+    ...(isOlder === true ? [OLDER] : []),
+    ...found.filter(({ code }) => code !== 'transform'),
+    ...optional('remedy', decisionRemedy(decision, isSaid)),
+    ...(refusal === undefined ? [] : [refusalNote(refusal)]),
+    ...missed.flatMap(missNotes),
+    ...empty.map(emptyNote),
+    ...emptyKeyNotes(
+      empty.map(({ field }) => field),
+      warnings,
+    ),
+    ...warnings.map((warning): EvaluationNote => ({ code: 'warning', text: quoted(keptWarning(warning)) })),
+    ...found.filter(({ code }) => code === 'transform'),
+  ];
+}
+
+const OLDER: EvaluationNote = {
+  code: 'older',
+  text: say`from before the upgrade: of such a decision only codes and places are left`,
+};
+
+/** Findings that say why, and those that say what to do; the others say what happened. */
+const KINDS: Readonly<Record<string, EvaluationNote['code']>> = {
+  not_json: 'detail',
+  malformed: 'detail',
+  field: 'detail',
+  repeat: 'repeat',
+  rate: 'remedy',
+  address: 'remedy',
+  too_long: 'remedy',
+  worker: 'remedy',
+  tls: 'remedy',
+  http2: 'remedy',
+  proxy_protocol: 'remedy',
+  connect: 'remedy',
+  body_limit: 'remedy',
+  hooks_off: 'remedy',
+  other_format: 'remedy',
+  method: 'remedy',
+  address_check: 'remedy',
+  body_is_list: 'remedy',
+  list_read: 'remedy',
+  no_account: 'remedy',
+  new_event: 'new_event',
+  transform_printed: 'transform',
+  transform_result: 'transform',
+  transform_failed: 'transform',
+};
+
+/** What is said of what was found out about it, in its order; of the codes alone that are not `told` elsewhere. */
+export function findingNotes(
+  { findings = [], path, mappingId }: DecisionRecord,
+  table?: RoutingTable,
+  told?: ReadonlySet<string>,
+): readonly EvaluationNote[] {
+  return findings
+    .filter(({ code }) => told?.has(code) !== true)
+    .flatMap((finding) => {
+      const text = sayFinding(finding, { path, mappingId, table });
+      return optional(KINDS[finding.code] ?? 'decision', text);
+    });
+}
+
+/** Why a request missed, or what is odd about what became of it, in one line for a list. */
+export function decisionLine(decision: DecisionRecord): string {
+  const { refusal, missed = [], outcome, code } = decision;
+  if (refusal !== undefined) return printSentence(saidOf(refusal));
+  const misses = missed.map(missLine).join('; ');
+  const notes = findingNotes(decision, undefined, TRANSFORMS);
+  const said = printSentence(
+    joinSentences(
+      notes.map(({ text }) => text),
+      '; ',
+    ),
+  );
+  // What is left alone may well have been meant by one of the mappings.
+  if (said !== '') return decision.skippedBy === 'unmatched' && misses !== '' ? `${said}: ${misses}` : said;
+  if (misses !== '') return misses;
+  const odd = oddLine(decision);
+  return odd === '' && outcome === 'rejected' && code !== undefined ? titleOf(code) : odd;
+}
+
+const TRANSFORMS: ReadonlySet<string> = new Set(
+  Object.keys(KINDS).filter((code) => KINDS[code] === 'transform'),
+);
+
+const titleOf = (code: string): string =>
+  Object.hasOwn(HOOK_ERRORS, code) ? HOOK_ERRORS[code as HookErrorCode].title : '';
+
+function oddLine({ empty = [], warnings = [] }: DecisionRecord): string {
+  const [first] = empty;
+  // Each element of a batch renders the same templates.
+  const more = new Set(empty.map(({ field, expression }) => `${field} ${expression}`)).size - 1;
+  const parts = [
+    ...(first === undefined
+      ? []
+      : [
+          `empty: ${first.field}: ${first.expression.trim()}${more > 0 ? ` and ${more} more` : ''}${suggestionText(first.instead)}${first.field === 'sessionKey' ? '; all such requests share one conversation' : ''}`,
+        ]),
+    ...warnings.map((code) => code.replaceAll('_', ' ')),
+  ];
+  return parts.join(', ');
+}
+
+/** Letters of a condition in a list. */
+const MAX_LEAF = 100;
+
+function missLine({ mappingId, part, place = '', leaf, why, variable, how, instead }: MissedMapping): string {
+  const isShort = part === 'when' && leaf !== undefined && leaf.length <= MAX_LEAF;
+  const rule = isShort ? `${leaf} ${why === 'unknown' ? 'cannot be judged' : 'did not hold'} ` : '';
+  const other = instead === undefined ? '' : `: the request has ${instead.join(' and ')}`;
+  const missing =
+    variable === undefined ? how && printSentence(sayDifference(how)) : `${variable} is missing${other}`;
+  return `${mappingId}: ${part} ${rule}${missing === undefined ? '' : `(${missing}) `}${place}`.trim();
+}
+
+const optional = (code: EvaluationNote['code'], text: Sentence | undefined): readonly EvaluationNote[] =>
+  text === undefined ? [] : [{ code, text }];
+
+/** Where something was found out, it says what to do. */
+const NOTED: ReadonlySet<string> = new Set([
+  'invalid_json',
+  'rate_limited',
+  'body_too_large',
+  'malformed_request',
+  'method_not_allowed',
+  'not_found',
+  'no_mapping_matched',
+  'mapping_requires_message',
+  'mapping_requires_text',
+]);
+
+/** What to do about a code, unless what is known of the request says more. */
+function decisionRemedy(
+  { code, mappingId, missed, path }: DecisionRecord,
+  isSaid: boolean,
+): Sentence | undefined {
+  // Where no mapping has the name, the names there are say more.
+  const isName = code === 'no_mapping_matched' && missed === undefined;
+  // What is known of the bytes says what to do about them.
+  const isTold = missed?.some(({ instead, how }) => (instead ?? how) !== undefined) === true;
+  // The body of a mapping may have any shape: what is wrong with it is something else, which the detail says.
+  const isOwnShape =
+    code === 'invalid_utf8' || (code === 'invalid_body' && path !== 'wake' && path !== 'agent');
+  const isKnown = isOwnShape || isName || isTold || (isSaid && NOTED.has(code ?? ''));
+  return isKnown ? undefined : remedyOf(code, mappingId !== undefined);
+}
+
+/** What was refused, and why. */
+function refusalNote(refusal: NonNullable<DecisionRecord['refusal']>): EvaluationNote {
+  const { scheme, code } = refusal;
+  const isOfHooks = scheme === 'token' && OF_HOOK_TOKEN.has(code);
+  const proof = OTHERS[code] ?? (isOfHooks ? 'hook token' : `proof of ${scheme}`);
+  return { code: 'refusal', text: saidOf(refusal), field: proof };
+}
+
+const saidOf = ({ code, facts }: NonNullable<DecisionRecord['refusal']>): Sentence =>
+  sayProof({ code, ...defined({ facts }) }) ?? quoted(code);
+
+/** What was looked at before the proof. */
+const OTHERS: Readonly<Record<string, string>> = { challenge: 'challenge', address: 'allowFrom' };
+/** What is said of the hook token; a path may ask for a token of its own. */
+const OF_HOOK_TOKEN: ReadonlySet<string> = new Set([
+  'token-elsewhere',
+  'no-verify',
+  'query-rejected',
+  'no-token',
+  'unknown-token',
+]);
+
+/** An expression of a template that found nothing. */
+function emptyNote({
+  field,
+  expression,
+  place,
+  instead,
+}: NonNullable<DecisionRecord['empty']>[number]): EvaluationNote {
+  return { code: 'rendered_empty', text: say`${expression}${suggestionText(instead)}`, field, at: place };
+}
+
+const suggestionText = (instead: readonly string[] | undefined): string =>
+  instead === undefined ? '' : `; the request has ${instead.join(' and ')}`;
+
+/** A candidate, and where it failed. */
+function missNotes(missed: MissedMapping): readonly EvaluationNote[] {
+  const { mappingId, place, how, variable } = missed;
+  const about = {
+    mapping: { id: mappingId },
+    ...(place === undefined ? {} : { at: place }),
+    ...(variable === undefined ? {} : { paths: [variable] }),
+  };
+  return [
+    { code: 'not_held', text: missText(missed), ...about },
+    ...(how === undefined ? [] : [{ code: 'difference', text: sayDifference(how), ...about } as const]),
+  ];
+}
+
+function missText({ part, leaf, why, variable = '', instead }: MissedMapping): Sentence {
+  if (leaf === undefined) return say`${part} did not hold`;
+  if (part !== 'when') {
+    const found = why === 'missing' ? say`and the request had none` : say`and the request had another`;
+    return say`${part} must be ${JSON.stringify(leaf)}, ${found}`;
+  }
+  const what = why === 'missing' ? say`${variable} was not sent${suggestionText(instead)}` : '';
+  return say`when ${leaf} ${WHY[why ?? 'different']}${what}`;
+}
+
+const WHY = {
+  missing: say`did not hold: `,
+  unknown: say`could not be judged`,
+  different: say`did not hold: another value was sent`,
+} as const;

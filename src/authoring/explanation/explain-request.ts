@@ -1,0 +1,199 @@
+import { defined } from '../../base/json.ts';
+import { inLine, printSentence, say, type Sentence } from '../../base/finding.ts';
+import {
+  advisedWarnings,
+  adviceFor,
+  adviceOnUnread,
+  type EvaluationAdvice,
+  evaluationNotes,
+  type FieldList,
+  type LaterMapping,
+  type NearHookName,
+  noteToJson,
+  type NoteJson,
+  type SettingJson,
+  settingToJson,
+  type SettingText,
+} from '../advice/requests.ts';
+import { formatPlace, type Finding } from '../../base/document/document.ts';
+import { HookError } from '../../base/errors.ts';
+import {
+  evaluationToJson,
+  receiveWritten,
+  unreadEvaluation,
+  type Evaluation,
+  type WrittenRequest,
+} from '../../engine/hook/hook.ts';
+import type { EvaluationJson } from '../../engine/hook/facts.ts';
+import type { HookRequest, JsonValue } from '../../base/request.ts';
+import { withUnsigned } from './unsigned-fields.ts';
+import { settingNotes, type Happened } from './setting-notes.ts';
+
+/** What explains: the mappings and transforms as they are, with what was found in their files. */
+export interface Explainer {
+  readonly generation: Pick<Happened, 'config' | 'table'> & {
+    evaluate(
+      request: HookRequest,
+      detail: 'full',
+      results?: readonly JsonValue[],
+    ): Evaluation | Promise<Evaluation>;
+  };
+  readonly diagnostics: readonly Finding[];
+}
+
+/** A request with what it becomes, and why. */
+export interface RequestExplanation {
+  readonly request: HookRequest;
+  /** Where its path does not take POST. */
+  readonly method?: 'GET';
+  readonly evaluation: Evaluation;
+  readonly advice: EvaluationAdvice;
+}
+
+/**
+ * Evaluates a request with the mappings and transforms as they are, and looks at what was probably meant. `results`: of a
+ * shape, what transforms returned; what is warned of it is kept with its decision.
+ */
+export async function explainRequest(
+  request: HookRequest,
+  { generation, diagnostics }: Explainer,
+  results?: readonly JsonValue[],
+): Promise<RequestExplanation> {
+  const judged = await generation.evaluate(request, 'full', results);
+  const warnings = results === undefined ? advisedWarnings(judged.warnings) : [];
+  const evaluation = { ...judged, warnings };
+  const { config, table } = generation;
+  const advice = {
+    ...adviceFor(evaluation, request, table),
+    passedOver: passedOver(diagnostics),
+    transform: wrongTransform(evaluation, diagnostics),
+    settings: [
+      ...templateWarnings(evaluation, diagnostics),
+      ...settingNotes({ config, table, evaluated: { request, evaluation } }).filter(
+        // Where a shape has no account, the decision knows more of it.
+        ({ setting }) => results === undefined || setting !== 'ignoreSenders',
+      ),
+    ],
+  };
+  const { method } = table.settingsOf(request.path);
+  const explained = { request, evaluation, advice, ...(method === 'GET' ? { method } : {}) } as const;
+  return withUnsigned(explained, table);
+}
+
+/** A request as its sender writes it: as its path takes it, or why it cannot be read. */
+export async function explainWritten(
+  written: WrittenRequest,
+  explainer: Explainer,
+): Promise<RequestExplanation> {
+  const { request } = written;
+  const { table } = explainer.generation;
+  try {
+    return await explainRequest(await receiveWritten(written, table.settingsOf(request.path)), explainer);
+  } catch (error) {
+    if (!(error instanceof HookError)) throw error;
+    return { request, evaluation: unreadEvaluation(error), advice: adviceOnUnread(error, request, table) };
+  }
+}
+
+/** Files of the mappings folder that are not read: the mapping that is looked for may stand in one. */
+function passedOver(diagnostics: readonly Finding[]): readonly Sentence[] {
+  return diagnostics
+    .filter(({ code }) => code === 'MAPPING_FILE_PASSED_OVER')
+    .map(({ message, at }) => say`${at?.source.file ?? ''}: ${message}`);
+}
+
+/** Findings on the code of a transform that make each call fail. */
+const OF_CALLS: ReadonlySet<string> = new Set(['TRANSFORM_ARGUMENT', 'TRANSFORM_MISSING_GLOBAL']);
+
+/** What is to be written in the file of a transform that failed. */
+function wrongTransform({ trace }: Evaluation, diagnostics: readonly Finding[]): Sentence | undefined {
+  const failed = trace.transforms.find(
+    ({ reply, problem }) => reply.kind === 'failed' || problem !== undefined,
+  );
+  const found =
+    failed &&
+    diagnostics.find(
+      ({ code, at }) => OF_CALLS.has(code) && at?.source.file.endsWith(`/${failed.call.ref.module}`) === true,
+    );
+  if (found?.at === undefined || found.hint === undefined) return undefined;
+  return say`${formatPlace(found.at)}: ${inLine(found)}`;
+}
+
+/** An explanation as `explain --json` prints it. */
+export interface ExplanationJson extends EvaluationJson {
+  readonly request: Omit<HookRequest, 'receivedAt'> & { readonly receivedAt: string };
+  readonly advice: {
+    /** Of a hook name that no mapping has. */
+    readonly nearNames: readonly (Omit<NearHookName, 'why' | 'remedy'> & {
+      readonly why: string;
+      readonly remedy?: string;
+    })[];
+    /** What the request has in place of what was missing. */
+    readonly instead: readonly { readonly missing: string; readonly found: string }[];
+    /** Where the body has a text that a condition looked for at another place, or one that is nearly so. */
+    readonly elsewhere: readonly { readonly wanted: string; readonly text: string; readonly at: string }[];
+    /** What is surest to say of the part of a condition that failed. */
+    readonly leaves: readonly { readonly at: string; readonly text: string }[];
+    readonly notes: readonly string[];
+    readonly alsoMatched: readonly LaterMapping[];
+    readonly passedOver: readonly string[];
+    /** What the request holds, and what reads it; of a large one what is read and what stands near it. */
+    readonly fields: FieldList;
+    /** Settings that took part, with what each did. */
+    readonly settings: readonly SettingJson[];
+  };
+  /** Everything that the text says beside the bare facts, in its order. */
+  readonly notes: readonly NoteJson[];
+}
+
+/** Turns an explanation into plain data: request, decision, condition trees, templates, transforms, actions, advice. */
+export function explanationToJson({ request, evaluation, advice }: RequestExplanation): ExplanationJson {
+  return {
+    request: { ...request, receivedAt: new Date(request.receivedAt).toISOString() },
+    ...evaluationToJson(evaluation),
+    advice: {
+      nearNames: advice.nearNames.map(({ why, remedy, ...near }) => ({
+        ...near,
+        why: printSentence(why),
+        ...defined({ remedy: remedy && printSentence(remedy) }),
+      })),
+      instead: [...advice.suggestions].map(([missing, { text }]) => ({
+        missing,
+        found: printSentence(text),
+      })),
+      elsewhere: [...advice.foundAt].map(([wanted, { at, text }]) => ({ wanted, at, text })),
+      leaves: [...(advice.leaves ?? [])].flatMap(([at, texts]) =>
+        texts.map((text) => ({ at: formatPlace(at), text: printSentence(text) })),
+      ),
+      notes: (advice.notes ?? []).map(({ text }) => printSentence(text)),
+      alsoMatched: advice.alsoMatched,
+      passedOver: (advice.passedOver ?? []).map((each) => printSentence(each)),
+      fields: advice.fields ?? { fields: [], more: 0 },
+      settings: (advice.settings ?? []).map(settingToJson),
+    },
+    notes: evaluationNotes(evaluation, advice).map(noteToJson),
+  };
+}
+
+/** The findings on templates that were rendered, as hints on their keys. */
+export function templateWarnings(
+  { trace }: Evaluation,
+  diagnostics: readonly Finding[],
+): readonly SettingText[] {
+  const found = diagnostics.filter(
+    ({ severity, code, hint }) =>
+      severity === 'warning' && code.startsWith('TEMPLATE_') && hint !== undefined,
+  );
+  return found.flatMap((warning): readonly SettingText[] => {
+    const { at } = warning;
+    const template = trace.templates.find(({ at: of }) => at !== undefined && holds(of, at));
+    return at === undefined || template === undefined
+      ? []
+      : [{ setting: template.field, at: formatPlace(at), text: inLine(warning) }];
+  });
+}
+
+type Place = NonNullable<Finding['at']>;
+
+const holds = (whole: Place, part: Place): boolean =>
+  whole.source.file === part.source.file && whole.start <= part.start && part.end <= whole.end;

@@ -1,0 +1,235 @@
+import {
+  LAST_CHANNEL,
+  type Action,
+  type AgentAction,
+  type NotifyAction,
+  type RunAction,
+} from '../../base/action.ts';
+import { splitPrompt } from '../../base/boundary/boundary.ts';
+import { clearLine, SECRET_KEY } from '../../base/telemetry/telemetry.ts';
+import { spanOf } from '../advice/requests.ts';
+import { inWords } from '../../base/document/facts.ts';
+import { indent, type Paint } from './format-lines.ts';
+
+/**
+ * The actions of an evaluation for people: what each does, and the text that somebody reads. `stored`: the only ids that
+ * can be asked for. `hasChannels`: false where no reply can be sent anywhere. `dedupe`: the template of the key.
+ */
+export function actionLines(
+  actions: readonly Action[],
+  paint: Paint,
+  {
+    stored,
+    hasChannels,
+    nonce = '',
+    dedupe: written,
+  }: {
+    readonly stored?: ReadonlySet<string> | undefined;
+    readonly hasChannels?: boolean | undefined;
+    /** Of the request, which the markers in its prompts carry. */
+    readonly nonce?: string | undefined;
+    readonly dedupe?: string | undefined;
+  } = {},
+): string[] {
+  return actions.flatMap((action, index) => {
+    const same = actions.findIndex((each) => isSameKey(each, action));
+    if (same < index && same !== -1)
+      return unmadeLines([action], paint, { dedupe: written, was: ` that of action ${same + 1}` });
+    const number = actions.length === 1 ? '' : ` ${index + 1} of ${actions.length}`;
+    const head = paint('bold', `action${number}: ${action.kind}`);
+    const { dedupe, origin } = action;
+    const shared = [
+      ...(dedupe === undefined
+        ? []
+        : [`  dedupe ${shownKey(dedupe.key, written)} for ${dedupe.ttlSeconds} s`]),
+      ...(origin.trusted && action.kind !== 'notify'
+        ? [`  ${paint('yellow', 'without the safety boundary (allowUnsafeExternalContent)')}`]
+        : []),
+    ];
+    const id = stored === undefined || stored.has(action.id) ? [`  id ${action.id}`] : [];
+    const isJoined = stored !== undefined && stored.size > 0 && !stored.has(action.id);
+    const told = { isJoined, hasChannels, nonce, isStored: stored?.has(action.id) === true };
+    return [head, ...id, ...bodyLines(action, { ...told, shared })];
+  });
+}
+
+const OUTSIDE = '    from outside, between the markers of the safety boundary (--json has the whole prompt):';
+
+/** What would have been made of a request that was taken for a repeat, in short. */
+export function unmadeLines(
+  actions: readonly Action[],
+  paint: Paint,
+  {
+    dedupe: written,
+    was = ' there already',
+  }: { readonly dedupe?: string | undefined; readonly was?: string },
+): string[] {
+  return actions.map((action) => {
+    const session = action.kind === 'agent' ? ` in session ${clearLine(action.sessionKey)}` : '';
+    const name = action.kind === 'wake' ? '' : ` ${clearLine(action.name)}`;
+    const { dedupe } = action;
+    const key = dedupe === undefined ? '' : `; its dedupe key ${shownKey(dedupe.key, written)} was${was}`;
+    return `${paint('bold', 'not made:')} ${action.kind}${name}${session}${key}`;
+  });
+}
+
+/** A key, without its value where its template reads what is called a secret: as in the list of fields. */
+function shownKey(key: string, written = ''): string {
+  const paths = [...written.matchAll(/\{\{[^{}]{0,300}\}\}/g)].flatMap(([each]) => each.split(/[^\w-]+/));
+  return paths.some((name) => SECRET_KEY.test(name)) ? '…' : clearLine(key);
+}
+
+/** Whether two actions of one request are repeats of each other. */
+function isSameKey(one: Action, other: Action): boolean {
+  const [a, b] = [one.dedupe, other.dedupe];
+  return a !== undefined && b !== undefined && a.scope === b.scope && a.key === b.key;
+}
+
+interface Told {
+  /** Lines that actions of all kinds have. */
+  readonly shared: readonly string[];
+  /** Another event began the run that it became a part of. */
+  readonly isJoined: boolean;
+  readonly hasChannels: boolean | undefined;
+  readonly nonce: string;
+  /** What became of it is told below. */
+  readonly isStored: boolean;
+}
+
+function bodyLines(action: Action, told: Told): string[] {
+  const { shared, isJoined } = told;
+  switch (action.kind) {
+    case 'wake':
+      return [`  mode ${action.mode}`, ...shared, '  text', ...indent(action.text)];
+    case 'agent':
+      return [
+        ...agentSettings(action, { ...told, isJoined: isJoined && action.debounce !== undefined }),
+        ...debounceLines(action),
+        ...maxRunsLines(action),
+        ...retryLines(action),
+        ...afterCrashLines(action),
+        ...approvalLines(action),
+        ...shared,
+        ...promptLines(action.prompt, told.nonce),
+      ];
+    case 'notify':
+      return [...notifySettings(action), ...shared, '  message (plain text)', ...indent(action.message)];
+  }
+}
+
+/** The operator's words and those from outside, without the markers and the warning, which are the same in every prompt. */
+function promptLines(prompt: string, nonce: string): string[] {
+  const { before, external, after } = splitPrompt(prompt, nonce);
+  if (external === undefined) return ['  prompt', ...indent(prompt)];
+  const own = before
+    .slice(0, Math.max(0, before.lastIndexOf('The text between the two markers with')))
+    .trimEnd();
+  return [
+    '  prompt',
+    ...(own === '' ? [] : indent(own)),
+    OUTSIDE,
+    ...indent(external.text.replace(/^Source: webhook\nHook: [^\n]*\n---\n/, '')),
+    ...(after.trim() === '' ? [] : indent(after.trim())),
+  ];
+}
+
+function notifySettings(action: NotifyAction): string[] {
+  return settingLines([
+    ['name', clearLine(action.name)],
+    ['delivery', deliveryOf(action)],
+    ['fallback', fallbackOf(action)],
+  ]);
+}
+
+function debounceLines({ debounce }: AgentAction): string[] {
+  if (debounce === undefined) return [];
+  const { key, seconds, maxSeconds, keep } = debounce;
+  const which = keep === undefined ? '' : ', and reads the newest alone';
+  const when = `begins ${spanOf(seconds)} after the last of its events, at most ${spanOf(maxSeconds)} after the first${which}`;
+  return [`  debounce ${clearLine(key)}: ${when}`];
+}
+
+function maxRunsLines({ maxRuns }: AgentAction): string[] {
+  if (maxRuns === undefined) return [];
+  const whose = maxRuns.key === undefined ? 'of the mapping' : `of the key ${clearLine(maxRuns.key)}`;
+  return [`  maxRuns ${maxRuns.runs}: further runs ${whose} wait until one has ended`];
+}
+
+function retryLines({ retry }: AgentAction): string[] {
+  if (retry === undefined) return [];
+  const { on, attempts, delaySeconds } = retry;
+  return [`  retry after ${inWords(on, 'or')}: ${attempts} attempts in all, ${spanOf(delaySeconds)} apart`];
+}
+
+function afterCrashLines({ afterCrash }: AgentAction): string[] {
+  if (afterCrash === undefined) return [];
+  const what =
+    afterCrash === 'again' ? 'is begun again' : 'has ended, and is begun again by sluice queue retry';
+  return [`  afterCrash ${afterCrash}: a run that was under way when the service ended ${what}`];
+}
+
+function approvalLines({ approve }: AgentAction): string[] {
+  if (approve === undefined) return [];
+  const { channel, to = 'its default', withinSeconds } = approve;
+  return [
+    `  approve: ${clearLine(`${channel}, ${to}`)} is asked, and has ${spanOf(withinSeconds)} to answer`,
+  ];
+}
+
+function agentSettings(action: AgentAction, told: Told): string[] {
+  const { isJoined } = told;
+  return settingLines([
+    ['name', clearLine(action.name)],
+    [
+      'session',
+      isJoined && action.oneShot
+        ? 'that of the run that it joined'
+        : `${clearLine(action.sessionKey)}${action.oneShot ? ' (ends with the run)' : `, ${ownerText(action.owner)}`}`,
+    ],
+    ['wakeMode', action.wakeMode],
+    ['delivery', whereTo(action, told)],
+    ['fallback', fallbackOf(action)],
+    ['model', action.model === undefined ? undefined : clearLine(action.model)],
+    ['thinking', action.thinking],
+    ['timeout', action.timeoutSeconds === undefined ? undefined : `${action.timeoutSeconds} s`],
+    ['runner', action.runner],
+    ['folder', action.cwd],
+    ['callback', action.callbackUrl === undefined ? undefined : 'yes'],
+  ]);
+}
+
+/** Whose conversation it is: a key alone does not name one. */
+export function ownerText(owner: AgentAction['owner']): string {
+  switch (owner) {
+    case 'main':
+      return 'the main session';
+    case 'mappings':
+      return 'a conversation of all mappings of the OpenClaw file';
+    case 'request':
+      return 'a conversation of the senders of /agent bodies';
+    case 'shared':
+      return 'a conversation of nobody, which others may join (hooks.sessionKeys.shared)';
+    default:
+      return `a conversation of ${clearLine(owner.replace(':', ' '))}`;
+  }
+}
+
+function whereTo(action: AgentAction, { hasChannels, isStored }: Told): string | undefined {
+  if (!action.deliver) return 'none: deliver is false';
+  if (hasChannels !== false || action.channel !== LAST_CHANNEL) return deliveryOf(action);
+  return isStored ? undefined : 'none: no channel is configured, and the reply is stored';
+}
+
+function deliveryOf({ channel, to, thread }: RunAction): string {
+  const where = channel === LAST_CHANNEL ? 'the channel last used' : channel;
+  const within = thread === undefined ? '' : `, in the thread ${clearLine(thread)}`;
+  return `${where}, ${to === undefined ? 'its last recipient' : clearLine(to)}${within}`;
+}
+
+function fallbackOf({ fallback }: RunAction): string | undefined {
+  return fallback && clearLine(`${fallback.channel} to ${fallback.to ?? 'its default'}`);
+}
+
+function settingLines(settings: readonly (readonly [string, string | undefined])[]): string[] {
+  return settings.flatMap(([name, text]) => (text === undefined ? [] : [`  ${name} ${text}`]));
+}

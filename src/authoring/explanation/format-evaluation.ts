@@ -1,0 +1,245 @@
+import { styleText } from 'node:util';
+import { formatPlace } from '../../base/document/document.ts';
+import type { HookError } from '../../base/errors.ts';
+import type { HookRequest } from '../../base/request.ts';
+import { clearLine } from '../../base/telemetry/telemetry.ts';
+import {
+  advisedWarnings,
+  adviceIn,
+  cut,
+  type EvaluationAdvice,
+  type EvaluationNote,
+  evaluationNotes,
+  isHint,
+  type NoteCode,
+  warningsLeft,
+  type FieldList,
+} from '../advice/requests.ts';
+import { type Evaluation, skipText, type TransformTrace } from '../../engine/hook/hook.ts';
+import type { Outcome } from '../../engine/hook/facts.ts';
+import { actionLines, unmadeLines } from './format-actions.ts';
+import { consideredLines } from './format-considered.ts';
+import { indent, type Paint } from './format-lines.ts';
+import { noteLines } from './format-notes.ts';
+import { placesIn } from './brief.ts';
+
+/** How an evaluation is printed. */
+export interface ExplainOptions {
+  /** Printed in the first line where given. */
+  readonly request?: HookRequest | undefined;
+  /** How it came; default POST. */
+  readonly method?: string;
+  /** Whether to use colours; default false. */
+  readonly color?: boolean;
+  /** False leaves the actions out, where a reader has them before him already; default true. */
+  readonly actions?: boolean;
+  /** Whether it was taken for a repeat: what it would have become is told in short. */
+  readonly isRepeat?: boolean;
+  /** Ids of what was stored: others of its actions joined the run of another request, or would be made only now. */
+  readonly stored?: ReadonlySet<string>;
+  /** Whether a channel is configured, where that is known. */
+  readonly hasChannels?: boolean;
+  /** Whether fields that nothing reads and nothing names are left out; default false. */
+  readonly onlyRead?: boolean;
+  /** What else is known of the request: see `analysis/`. */
+  readonly advice?: EvaluationAdvice;
+}
+
+/**
+ * Prints an evaluation for people: the mappings considered (the nearest miss first where none matched), the first
+ * conjunct that failed with what it found, what rendered empty, transform logs and stacks, each action with its prompt,
+ * warnings, and for an error its remedy. Escape and control characters of the payload never come through.
+ */
+export function formatEvaluation(evaluation: Evaluation, options: ExplainOptions = {}): string {
+  const paint = paintOf(options);
+  return `${sectionsOf(evaluation, options, paint)
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+const paintOf =
+  ({ color }: ExplainOptions): Paint =>
+  (style, text) =>
+    color === true ? styleText(style, text, { validateStream: false }) : text;
+
+/** Settings that say what to do before those that did what they are there for. */
+export const settingsFirst = (notes: readonly EvaluationNote[]): readonly EvaluationNote[] =>
+  notes
+    .filter(({ code }) => code === 'setting')
+    .toSorted((a, b) => Number(a.isFine ?? false) - Number(b.isFine ?? false));
+
+/** The notes of a kind, as they are printed. */
+type LinesOf = (code: NoteCode) => readonly string[];
+
+function sectionsOf(
+  evaluation: Evaluation,
+  options: ExplainOptions,
+  paint: Paint,
+): readonly (readonly string[])[] {
+  const { advice, actions, isRepeat, stored, hasChannels, onlyRead } = options;
+  const { mapping, outcome, trace, warnings } = evaluation;
+  const notes = evaluationNotes(evaluation, advice);
+  const how = { paint, places: placesIn(evaluation) };
+  const print = (some: readonly EvaluationNote[]): readonly string[] =>
+    some.flatMap((note) => noteLines(note, how));
+  const of: LinesOf = (code) => print(notes.filter((note) => note.code === code));
+  const advised = adviceIn(notes);
+  const error = outcome.kind === 'rejected' ? errorLines(outcome.error, of, paint) : [];
+  // What to do about a mapping that was taken is not looked for below the fields of a long body.
+  const isOfMapping = mapping !== undefined;
+  // That other mappings left it is as it was meant.
+  const isFine = onlyRead === true && outcome.kind !== 'rejected';
+  const dedupe =
+    mapping?.dedupe === undefined || mapping.dedupe.key === 'body' ? undefined : mapping.dedupe.key.source;
+  return [
+    [
+      ...headLines(evaluation, options, paint),
+      ...print(settingsFirst(notes)),
+      ...warningsLeft(advisedWarnings(warnings), notes).map(
+        ({ code, message }) => `${paint('yellow', 'warning')} ${code}: ${clearLine(message)}`,
+      ),
+    ],
+    isOfMapping ? error : [],
+    print([
+      ...(isOfMapping && onlyRead === true ? [] : advised.ofKind),
+      ...(isOfMapping ? advised.others : []),
+    ]),
+    consideredLines(trace.considered, isFine ? notes.filter((note) => !isHint(note)) : notes, how),
+    trace.transforms.flatMap((transform) => transformLines(transform, notes, how)),
+    [...of('rendered_empty'), ...of('empty_key')],
+    mapping === undefined ? print(advised.others) : [],
+    outcome.kind === 'accepted' && actions !== false
+      ? isRepeat === true
+        ? unmadeLines(outcome.actions, paint, { dedupe })
+        : actionLines(outcome.actions, paint, { stored, hasChannels, dedupe, nonce: options.request?.nonce })
+      : [],
+    advice?.fields === undefined
+      ? []
+      : fieldLines(onlyRead === true ? readOf(advice.fields) : advice.fields, paint),
+    isOfMapping ? [] : error,
+  ];
+}
+
+/** The first lines: the request, its mapping and its outcome. */
+export function headOf(evaluation: Evaluation, options: ExplainOptions): readonly string[] {
+  return headLines(evaluation, options, paintOf(options));
+}
+
+function headLines(
+  evaluation: Evaluation,
+  { request, method = 'POST', isRepeat }: ExplainOptions,
+  paint: Paint,
+): string[] {
+  const lines: string[] = [];
+  if (request !== undefined) {
+    const at = new Date(request.receivedAt).toISOString();
+    lines.push(`${paint('bold', `${method} ${clearLine(request.url)}`)}  ${at}  request ${request.id}`);
+  }
+  const { mapping, further = [], outcome } = evaluation;
+  for (const { id, at } of mapping === undefined ? [] : [mapping, ...further])
+    lines.push(`mapping ${clearLine(id)}  ${paint('cyan', formatPlace(at))}`);
+  const repeat = isRepeat === true ? `${paint('yellow', 'a repeat')}; a new event would be ` : '';
+  lines.push(`outcome ${repeat}${outcomeText(outcome, paint)}`);
+  return lines;
+}
+
+function outcomeText(outcome: Outcome, paint: Paint): string {
+  switch (outcome.kind) {
+    case 'accepted':
+      return paint('green', `accepted: ${outcome.actions.map(({ kind }) => kind).join(', ')}`);
+    case 'skipped':
+      return paint('green', `skipped by ${clearLine(skipText(outcome))}`);
+    case 'rejected':
+      return paint('red', `rejected: ${outcome.error.status} ${outcome.error.code}`);
+  }
+}
+
+function transformLines(
+  { call, reply, at, index, problem }: TransformTrace,
+  notes: readonly EvaluationNote[],
+  { paint }: { readonly paint: Paint },
+): string[] {
+  const place = formatPlace(at);
+  const of: LinesOf = (code) =>
+    notes
+      .filter((note) => note.code === code && note.index === index && note.at === place)
+      .flatMap(({ at: _at, ...note }) => noteLines(note, { paint }, '    '));
+  const element = index === undefined ? '' : ` for element ${index}`;
+  const lines = [
+    `transform ${clearLine(call.ref.module)}${element}  ${paint('cyan', place)}  ran now in ${reply.tookMs.toFixed(1)} ms`,
+  ];
+  for (const { level, text } of reply.logs) lines.push(...indent(`console.${level}: ${text}`));
+  lines.push(...of('lines_dropped'));
+  if (problem !== undefined) lines.push(`    ${paint('red', clearLine(problem))}`);
+  if (reply.kind === 'failed') return [...lines, ...failureLines(reply, paint)];
+  if (problem === undefined) lines.push(`    returned ${cut(clearLine(reply.json ?? 'undefined'))}`);
+  return [...lines, ...of('returned_nothing')];
+}
+
+function failureLines({ position, failure, name, message, stack }: FailedReply, paint: Paint): string[] {
+  const at = position && `${position.file}:${position.line}:${position.column}`;
+  const where = at === undefined ? '' : `  ${paint('cyan', at)}`;
+  const what = `${name === undefined ? '' : `${clearLine(name)}: `}${clearLine(message)}`;
+  const frames = stack === undefined ? [] : framesOf(stack, { name, message, at });
+  return [`    ${paint('red', failure)}: ${what}${where}`, ...frames.flatMap(indent)];
+}
+
+/** A stack without the words of its error, which stand before it, and without the one frame that is its position. */
+function framesOf(
+  stack: string,
+  {
+    name,
+    message,
+    at,
+  }: { readonly name: string | undefined; readonly message: string; readonly at: string | undefined },
+): readonly string[] {
+  const words = [`${name ?? ''}: ${message}`, message].find((each) => stack.startsWith(each)) ?? '';
+  const frames = stack
+    .slice(words.length)
+    .split('\n')
+    .filter((each) => each.trim() !== '');
+  return frames.length === 1 && frames[0]?.trim() === `at ${at ?? ''}` ? [] : frames;
+}
+
+type FailedReply = Extract<TransformTrace['reply'], { readonly kind: 'failed' }>;
+
+function errorLines(error: HookError, of: LinesOf, paint: Paint): string[] {
+  const lines = [`${paint('red', error.code)}: ${clearLine(error.detail)}`];
+  for (const { field, index, message } of error.errors) {
+    const where = [
+      index === undefined ? '' : `element ${index}`,
+      field === undefined ? '' : clearLine(field),
+    ];
+    if (message !== error.detail || index !== undefined) {
+      lines.push(`  ${where.filter((part) => part !== '').join(', ')}: ${clearLine(message)}`);
+    }
+  }
+  return [...lines, ...of('cause'), ...of('remedy')];
+}
+
+/** Columns of the path; a longer one moves its own line only. */
+const MAX_PATH = 44;
+
+/** The fields that something reads. */
+function readOf({ fields, more, ...list }: FieldList): FieldList {
+  const read = fields.filter(({ by }) => by.length > 0);
+  return { ...list, fields: read, more: more + fields.length - read.length };
+}
+
+/** The fields of a request under one another: path, value, and what reads it. */
+function fieldLines({ fields, more, unsigned = [] }: FieldList, paint: Paint): readonly string[] {
+  if (fields.length === 0) return [];
+  const width = Math.min(MAX_PATH, Math.max(...fields.map(({ path }) => clearLine(path).length)));
+  const lines = fields.map(({ path, value, by }) => {
+    const readers = by.length === 0 ? '' : `  ${paint('cyan', `← ${by.join(', ')}`)}`;
+    const found = value === undefined ? paint('yellow', 'missing') : clearLine(value);
+    const open = unsigned.includes(path) ? `  ${paint('yellow', 'unsigned')}` : '';
+    return `  ${clearLine(path).padEnd(width)}  ${found}${readers}${open}`;
+  });
+  return [
+    `fields of the request, and what reads them (←)${unsigned.length === 0 ? '' : '; unsigned: not covered by the signature of the sender'}:`,
+    ...lines,
+    ...(more > 0 ? [`  and ${more} more (--all)`] : []),
+  ];
+}

@@ -1,0 +1,124 @@
+/**
+ * How one note is printed, everywhere the same: ✗ what failed, · what was found, and a hint on lines of its own: the verb,
+ * what is to be pasted as it stands, and why.
+ */
+import { printSentence, splitAtFix, type Sentence } from '../../base/finding.ts';
+import type { Place } from '../../base/document/document.ts';
+import { isHint, type EvaluationNote, type NoteCode } from '../advice/requests.ts';
+import { clearLine } from '../../base/telemetry/telemetry.ts';
+import { wrap, type Paint } from './format-lines.ts';
+
+export interface NoteOptions {
+  /** Letters in a line; absent where the terminal breaks them. */
+  readonly columns?: number | undefined;
+  /** Colours the marks; none where absent. */
+  readonly paint?: Paint;
+  /** Places of the files by how notes write them: what is pasted there becomes the whole line. */
+  readonly places?: ReadonlyMap<string, Place>;
+}
+
+/** Marks of notes that are no hints; the others are set off by two spaces. */
+const MARKS: Partial<Readonly<Record<NoteCode, string>>> = {
+  not_held: '✗ ',
+  unknown_name: '✗ ',
+  detail: '✗ ',
+  older: '✗ ',
+  rendered_empty: '· ',
+  repeat: '· ',
+};
+
+/** A longer line is a file of its own: what is to be changed of it says more. */
+const MAX_LINE = 300;
+
+/** A note in lines, each set off by `indent`. */
+export function noteLines(note: EvaluationNote, options: NoteOptions = {}, indent = ''): readonly string[] {
+  const refused = note.code === 'refusal' ? marked('✗ ', note.field ?? '', options) : [];
+  const lines = isHint(note) ? [...refused, ...hintLines(note, options)] : foundLines(note, options);
+  return lines.map((line) => `${indent}${line}`);
+}
+
+function foundLines(note: EvaluationNote, options: NoteOptions): readonly string[] {
+  const { code, text, at } = note;
+  const [first = '', ...block] = printSentence(text).split('\n');
+  const place = at === undefined ? '' : `  ${at}`;
+  return [
+    ...marked(MARKS[code] ?? '  ', `${aboutOf(note)}${first}${place}`, options),
+    ...block.map((each) => `    ${clearLine(each)}`),
+  ];
+}
+
+/** What a note speaks of, before what it says. */
+function aboutOf({ code, setting, mapping, field = '', index }: EvaluationNote): string {
+  if (code === 'not_held' && mapping !== undefined) return `${mapping.id}: `;
+  if (code === 'rendered_empty')
+    return `${field}${index === undefined ? '' : ` of element ${index}`} has nothing for `;
+  return setting === undefined ? '' : `${setting}: `;
+}
+
+/** Whatever the note is, what it says to do. */
+export function hintLines(
+  { code, setting, text, at }: EvaluationNote,
+  options: NoteOptions = {},
+): readonly string[] {
+  const place = at === undefined ? undefined : options.places?.get(at);
+  const { verb, line, why } = hintParts(text);
+  // What is empty in a template has its whole line already.
+  const isRule = line?.startsWith('{') === true && code !== 'rendered_empty';
+  const whole = isRule && place !== undefined ? changedLine([{ at: place, text: line }]) : undefined;
+  const pasted = whole ?? line;
+  const [reason = '', ...block] = why.split('\n');
+  const what = [setting, reason].filter((part) => part !== undefined && part !== '').join(': ');
+  const where = at === undefined || what.includes(at) || verb.includes(at) ? '' : ` (${at})`;
+  return [
+    ...marked('hint: ', `${verb}${where}${pasted === undefined ? '' : ':'}`, options),
+    ...(pasted === undefined ? [] : [`    ${clearLine(pasted)}`]),
+    ...(what === '' ? [] : wrap('  ', what, options)),
+    ...block.map((each) => `    ${clearLine(each)}`),
+  ];
+}
+
+function marked(mark: string, text: string, { paint, columns }: NoteOptions): readonly string[] {
+  const [first = '', ...more] = wrap(mark, text, { columns });
+  const sign = mark.trimEnd();
+  if (paint === undefined || sign === '') return [first, ...more];
+  return [`${paint(sign === '✗' ? 'red' : 'green', sign)}${first.slice(sign.length)}`, ...more];
+}
+
+/** What to do, what is to be pasted, and why. */
+function hintParts(sentence: Sentence): {
+  readonly verb: string;
+  readonly line?: string | undefined;
+  readonly why: string;
+} {
+  const { before, fix, after } = splitAtFix(sentence);
+  const found = printSentence(before).replace(/[:;,.]? ?$/, '');
+  const rest = printSentence(after).replace(/^[\s,;.:]+/, '');
+  if (fix === undefined) {
+    const [verb = '', ...block] = found.split('\n');
+    return { verb, why: block.length === 0 ? '' : ['', ...block].join('\n') };
+  }
+  // All that follows says what to do.
+  if (fix.verb === '') return { verb: printSentence(after), why: found };
+  const { verb, where, purpose, line } = fix;
+  return {
+    verb: `${verb.replace(/:$/, '')}${where === undefined ? '' : ` ${where}`}${purpose === undefined ? '' : `, ${purpose.replace(/,$/, '')}`}`,
+    line,
+    why: [found, rest].filter((part) => part !== '').join('; '),
+  };
+}
+
+/** The one line of the places with other texts there; undefined where a place has several lines or no end. */
+export function changedLine(
+  edits: readonly { readonly at: Place; readonly text: string }[],
+): string | undefined {
+  const [{ at: first }] = edits as [(typeof edits)[number]];
+  const { source } = first;
+  const from = source.text.lastIndexOf('\n', Math.max(0, first.start - 1)) + 1;
+  const [line = ''] = source.text.slice(from).split('\n', 1);
+  let changed = line;
+  for (const { at, text } of edits.toSorted((a, b) => b.at.start - a.at.start)) {
+    if (at.end <= at.start || at.end > from + line.length || at.start < from) return undefined;
+    changed = `${changed.slice(0, at.start - from)}${text}${changed.slice(at.end - from)}`;
+  }
+  return changed.length > MAX_LINE ? undefined : changed.trim();
+}

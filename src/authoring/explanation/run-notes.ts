@@ -1,0 +1,125 @@
+/* What the settings of a runner had to do with how a run ended, and what to write. */
+import { say, type Sentence } from '../../base/finding.ts';
+import { dirname } from 'node:path';
+import type { GatewaySettings, LoadedConfig, RunnerSettings } from '../../engine/config/config.ts';
+import { placeIfWritten, type Place } from '../../base/document/document.ts';
+import { spanOf } from '../advice/requests.ts';
+import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
+import type { RunRecord } from '../../engine/storage/storage.ts';
+import type { StoredRequest } from '../../engine/storage/facts.ts';
+import { type CommandRunner, environmentNote, programNote, syntaxNote } from './command-failures.ts';
+
+/** What one setting did. */
+export interface Told {
+  readonly at: Place | string | undefined;
+  readonly text: Sentence;
+  /** Whether it says what may be so, for want of anything surer. */
+  readonly isGuess?: boolean;
+  /** It did what it is there for: nothing is to be done. */
+  readonly isFine?: boolean;
+}
+
+interface Facts {
+  readonly config: Pick<LoadedConfig, 'root' | 'settings' | 'file'>;
+  readonly mapping: CompiledMapping | undefined;
+  readonly stored?: Pick<StoredRequest, 'runs'>;
+}
+
+/** In the order of the text; at most one of them is the cause of a failure. */
+export const RUN_RULES = {
+  argv: withoutProgram,
+  timeoutSeconds: endedByTime,
+  passEnv: keptFromCommand,
+} satisfies Readonly<Record<string, (facts: Facts) => Told | undefined>>;
+
+/** Whether a setting says how a run ended. */
+export const isOfRun = (setting: string): boolean => Object.hasOwn(RUN_RULES, setting);
+
+/** What to write where a run failed, or replied what was not meant; undefined where nothing is known. */
+export function runAdvice(run: RunRecord, config: Facts['config']): Sentence | undefined {
+  const facts = { config, mapping: undefined, stored: { runs: [{ run, outbox: [] }] } };
+  for (const rule of Object.values(RUN_RULES)) {
+    const told = rule(facts);
+    // What may be the cause of anything is for who asks.
+    if (told !== undefined) return told.isGuess === true ? undefined : told.text;
+  }
+  return undefined;
+}
+
+/** The runner of a name, which may be one that the configuration no longer has. */
+export function runnerNamed(
+  { runners }: Pick<GatewaySettings, 'runners'>,
+  name: string,
+): RunnerSettings | undefined {
+  return Object.hasOwn(runners, name) ? runners[name] : undefined;
+}
+
+/** A command whose run ended in a certain way, with the steps to its settings. */
+interface CommandRun {
+  readonly run: RunRecord;
+  readonly runner: CommandRunner;
+  readonly path: readonly string[];
+}
+
+/** The first run that `ended` as asked, where a command made it. */
+function commandRun({ config, stored }: Facts, ended: (run: RunRecord) => boolean): CommandRun | undefined {
+  const { gateway } = config.settings;
+  const run = stored?.runs.find((one) => ended(one.run))?.run;
+  if (run?.action.kind !== 'agent') return undefined;
+  const name = run.action.runner ?? gateway.runner;
+  const runner = runnerNamed(gateway, name);
+  return runner?.kind === 'command' ? { run, runner, path: runnerPath(config, name) } : undefined;
+}
+
+const hasFailed = ({ lastError }: RunRecord): boolean => lastError?.code.startsWith('exit_') === true;
+
+/** The steps to the settings of a runner; the only one has no name of its own. */
+function runnerPath({ root }: Facts['config'], name: string): readonly string[] {
+  const path = ['gateway', 'runners', name];
+  return placeIfWritten(root, path) === undefined ? ['gateway', 'runner'] : path;
+}
+
+/** The place of the first of the keys that the settings of a runner have. */
+function placeOfKey({ config }: Facts, path: readonly string[], keys: readonly string[]): Place | undefined {
+  const places = keys.map((key) => placeIfWritten(config.root, [...path, key]));
+  return places.find((place) => place !== undefined);
+}
+
+/** Of a command that ended with an error, and gets little of the service's environment. */
+function keptFromCommand(facts: Facts): Told | undefined {
+  const failed = commandRun(facts, hasFailed);
+  if (failed === undefined || withoutProgram(facts) !== undefined) return undefined;
+  const { run, runner, path } = failed;
+  const told = environmentNote(runner, run.lastError?.message ?? '', path.join('.'));
+  const at = placeOfKey(facts, path, ['passEnv', 'argv']) ?? placeIfWritten(facts.config.root, path);
+  return told && { at, ...told };
+}
+
+/** Of a command that ended with an error: a program that is not there, a script of another language. */
+function withoutProgram(facts: Facts): Told | undefined {
+  const failed = commandRun(facts, hasFailed);
+  const error = failed?.run.lastError;
+  if (failed === undefined || error === undefined) return undefined;
+  const text = programNote(error) ?? syntaxNote(failed.runner, error.message, dirname(facts.config.file));
+  return text === undefined ? undefined : { at: placeOfKey(facts, failed.path, ['argv']), text };
+}
+
+/** Of a run that was ended when its time was over. */
+function endedByTime({ config, mapping, stored }: Facts): Told | undefined {
+  const ended = stored?.runs.find(({ run: { outcome } }) => outcome === 'timeout')?.run.action;
+  if (ended?.kind !== 'agent') return undefined;
+  const own = mapping?.timeoutSeconds ?? ended.timeoutSeconds;
+  const { timeoutSeconds, maxTimeoutSeconds } = config.settings.agents.defaults;
+  if ((own ?? timeoutSeconds) > maxTimeoutSeconds) {
+    return {
+      at: placeIfWritten(config.root, ['agents', 'defaults', 'maxTimeoutSeconds']),
+      text: say`no run may take more than ${spanOf(maxTimeoutSeconds)}, and this one asked for more: if it needs it, write a larger maxTimeoutSeconds below agents.defaults`,
+    };
+  }
+  const limit = own ?? timeoutSeconds;
+  return {
+    at:
+      own === undefined ? placeIfWritten(config.root, ['agents', 'defaults', 'timeoutSeconds']) : mapping?.at,
+    text: say`a run may take ${spanOf(limit)}${own === undefined ? ' (agents.defaults.timeoutSeconds)' : ` in this mapping`}: if it needs longer, write a larger timeoutSeconds ${own === undefined ? 'there or in the mapping' : 'there'}, such as timeoutSeconds: ${Math.max(300, limit * 4)}`,
+  };
+}

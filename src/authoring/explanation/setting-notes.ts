@@ -1,0 +1,201 @@
+/*
+ * The settings that had a hand in what became of a request: each with its place, what it did here, and what to write
+ * where another thing was meant. One table, for a file and for what the store knows; a setting that did nothing worth
+ * a word is silent.
+ */
+import { defined, isJsonObject, type JsonValue } from '../../base/json.ts';
+import { say, todo, write, type Sentence } from '../../base/finding.ts';
+import {
+  laterMappings,
+  senderNote,
+  spanOf,
+  type SettingText,
+  bodyPath,
+  createBodyIndex,
+  outsideLists,
+} from '../advice/requests.ts';
+import type { LoadedConfig } from '../../engine/config/config.ts';
+import { formatPlace } from '../../base/document/document.ts';
+import type { Evaluation } from '../../engine/hook/hook.ts';
+import type { CompiledMapping, RoutingTable } from '../../engine/mapping/mapping.ts';
+import type { HookRequest } from '../../base/request.ts';
+import type { StoredRequest } from '../../engine/storage/facts.ts';
+import { isOfRun, RUN_RULES, type Told } from './run-notes.ts';
+
+/** A request with all that is known of it. */
+export interface Happened {
+  readonly config: Pick<LoadedConfig, 'root' | 'settings' | 'file'>;
+  readonly table: RoutingTable;
+  /** Where it is there to look at. */
+  readonly evaluated?: { readonly request: HookRequest; readonly evaluation: Evaluation };
+  readonly stored?: StoredRequest;
+}
+
+interface Facts extends Happened {
+  readonly mapping: CompiledMapping | undefined;
+  readonly code: string | undefined;
+}
+
+/** Says which settings took part, in the order of the table. */
+export function settingNotes(happened: Happened): readonly SettingText[] {
+  const facts = factsOf(happened);
+  return Object.entries(RULES).flatMap(([setting, rule]) => {
+    const told = rule(facts);
+    if (told === undefined) return [];
+    const { at, text, isFine } = told;
+    const place = at === undefined || typeof at === 'string' ? at : formatPlace(at);
+    const about = isOfRun(setting) ? ({ isOfRun: true } as const) : {};
+    return [
+      { setting, ...(place === undefined ? {} : { at: place }), text, ...defined({ isFine }), ...about },
+    ];
+  });
+}
+
+function factsOf(happened: Happened): Facts {
+  const { table, evaluated } = happened;
+  const stored = happened.stored && ofFirst(happened.stored, evaluated?.evaluation);
+  const outcome = evaluated?.evaluation.outcome;
+  const error = outcome?.kind === 'rejected' ? outcome.error : undefined;
+  const [run] = stored?.runs ?? [];
+  const [event] = stored?.events ?? [];
+  const id = stored?.decision?.mappingId ?? (run?.run.action ?? event)?.origin.mappingId;
+  return {
+    ...happened,
+    ...(stored && { stored }),
+    mapping:
+      evaluated?.evaluation.mapping ??
+      (id === undefined ? undefined : table.mappings.find((one) => one.id === id)),
+    code: error?.code ?? stored?.decision?.code,
+  };
+}
+
+/** Settings are those of the first mapping, where several took the request. */
+function ofFirst(stored: StoredRequest, evaluation: Evaluation | undefined): StoredRequest {
+  if (evaluation?.further === undefined) return stored;
+  const { mapping } = evaluation;
+  return { ...stored, runs: stored.runs.filter(({ run }) => run.action.origin.mappingId === mapping?.id) };
+}
+
+const RULES: Readonly<Record<string, (facts: Facts) => Told | undefined>> = {
+  'match.source': comparedSource,
+  ignoreSenders: comparedSenders,
+  forEach: listRead,
+  wakeMode: waitsForTurn,
+  ...RUN_RULES,
+  to: undelivered,
+};
+
+/** `source` of the body decides, and the body has none: another value may well be meant for another mapping. */
+function comparedSource({ evaluated, stored, mapping }: Facts): Told | undefined {
+  if (mapping !== undefined) return undefined;
+  const failed = evaluated?.evaluation.trace.considered.find(
+    ({ mapping: { match }, failed: part }) =>
+      match.path !== undefined && part?.part === 'source' && part.found === undefined,
+  )?.failed;
+  const missed = stored?.decision?.missed?.find(({ part, why }) => part === 'source' && why === 'missing');
+  const wanted = failed?.part === 'source' ? failed.expected : missed?.leaf;
+  if (wanted === undefined) return undefined;
+  const at = failed?.part === 'source' ? failed.at : missed?.place;
+  return {
+    at,
+    text: say`it is no name for the sender, but compared with the field "source" of the body: ${todo}remove it (match.path says already who sends), or let the sender send "source": ${JSON.stringify(wanted)}`,
+  };
+}
+
+function comparedSenders({ mapping, evaluated }: Facts): Told | undefined {
+  if (evaluated === undefined) return undefined;
+  const { outcome } = evaluated.evaluation;
+  const at = mapping?.ignoreSenders?.at;
+  if (outcome.kind === 'skipped' && outcome.by === 'ignoreSenders')
+    return {
+      at,
+      text: say`it names ${outcome.sender}, who sent this: ${todo}take that name out if such requests are wanted`,
+    };
+  const note = senderNote(evaluated.evaluation, evaluated.request);
+  return note === undefined ? undefined : { at, text: note.text };
+}
+
+function listRead({ mapping, code, evaluated }: Facts): Told | undefined {
+  if (mapping?.forEach === undefined) return undefined;
+  // A body of another format was refused before a mapping was chosen.
+  if (code !== 'invalid_body') return undefined;
+  return { at: mapping.forEach.at, text: noListText(mapping.forEach, evaluated?.request.payload) };
+}
+
+/** What has an event read at once. */
+function readAtOnce({ mapping, evaluated, stored }: Facts): Sentence {
+  const path = stored?.decision?.path ?? evaluated?.request.path;
+  return mapping === undefined
+    ? say`let the request say ${path === 'wake' ? 'mode' : 'wakeMode'}: now`
+    : say`${write('wakeMode: now')} in the mapping (${formatPlace(mapping.at)})`;
+}
+
+/** Between two turns: who waits longer may not know it. */
+const MANY_SECONDS = 3_600;
+
+/** Another mapping would have taken it: when this one is read is then not what was amiss. */
+function isForLater({ evaluated, table }: Facts): boolean {
+  if (evaluated === undefined) return false;
+  return laterMappings(evaluated.evaluation, evaluated.request, table).some(({ takesAny }) => !takesAny);
+}
+
+function waitsForTurn(facts: Facts): Told | undefined {
+  const { everySeconds, activeHours } = facts.config.settings.gateway.heartbeat;
+  const waits = facts.stored?.events.some(
+    ({ state, mode }) => state === 'pending' && mode === 'next-heartbeat',
+  );
+  if (everySeconds === 0 || waits !== true || isForLater(facts)) return undefined;
+  const hours =
+    activeHours === undefined
+      ? ''
+      : say`, only from ${activeHours.from} to ${activeHours.to} (${activeHours.timeZone})`;
+  return {
+    at: facts.mapping?.at,
+    isFine: everySeconds <= MANY_SECONDS,
+    text: say`next-heartbeat waits for the regular turn of the main agent, which comes every ${spanOf(everySeconds)} and at no fixed time of the day${hours} (gateway.heartbeat): the event waits until then. To have it read at once ${readAtOnce(facts)}${everySeconds > MANY_SECONDS ? '; for a turn every half hour write everySeconds: 1800' : ''}`,
+  };
+}
+
+/** A delivery whose recipient is a template that gave nothing. */
+function undelivered({ mapping, stored }: Facts): Told | undefined {
+  const failed = stored?.runs
+    .flatMap(({ outbox }) => outbox)
+    .find(({ kind, lastError }) => kind === 'delivery' && lastError?.code === 'no_recipient');
+  const to = mapping?.to;
+  if (failed === undefined || to === undefined) return undefined;
+  const [, path] = /^\{\{\s*([\w.[\]-]+)\s*\}\}$/.exec(to.source.trim()) ?? [];
+  const channel = failed.target?.channel ?? failed.delivery?.channel ?? '';
+  const why = say`to: '${to.source.slice(0, 80)}' gave nothing for this request, and there is no other recipient on ${channel}`;
+  const text =
+    path === undefined
+      ? say`${why}: ${todo}write a recipient for such requests as to of channels.${channel}`
+      : say`${why}: ${write(`to: '{{default ${path} "RECIPIENT"}}'`)} with the recipient of such requests, or correct the path`;
+  return { at: to.at, text };
+}
+
+/** Lists of a body that are named. */
+const MAX_LISTS = 4;
+
+type Reads = Pick<NonNullable<CompiledMapping['forEach']>, 'text' | 'keys'>;
+
+/** That `forEach` takes a list only, and which list this body has; the payload is undefined where it was not kept. */
+export function noListText({ text, keys }: Reads, payload: JsonValue | undefined): Sentence {
+  const left = say`${todo}take requests without ${text}, if the sender leaves it out at times, by a mapping of their own, without forEach`;
+  if (payload === undefined) return say`it takes a list only: ${todo}name a path that is a list; ${left}`;
+  if (Array.isArray(payload))
+    return say`it takes a list only; the whole body is the list (of ${payload.length}): ${write('forEach: payload')}`;
+  const body = createBodyIndex(payload);
+  const lists = body.fields().filter((field) => Array.isArray(field.value) && outsideLists(field));
+  const isBelow = (path: readonly string[]): boolean => keys.every((key, at) => path[at] === key);
+  // A list of texts is seldom what a run is made of.
+  const [best = []] = [
+    lists.filter((list) => isBelow(list.keys)),
+    body.find(keys).filter(({ value }) => Array.isArray(value)),
+    lists.filter(({ value }) => (value as readonly JsonValue[]).some(isJsonObject)),
+  ].filter((each) => each.length > 0);
+  const [first, ...others] = best.map((list) => bodyPath(list.keys));
+  if (first === undefined) return say`it takes a list only, and this body has none of objects: ${left}`;
+  return others.length === 0
+    ? say`it takes a list only; this body has one at ${first}: ${write(`forEach: ${first}`)}; ${left}`
+    : say`it takes a list only; this body has lists at ${[first, ...others].slice(0, MAX_LISTS).join(', ')}: ${todo}name one of them, such as forEach: ${first}`;
+}

@@ -1,0 +1,231 @@
+/*
+ * What is said of a request that the store knows, beside what the mappings make of it now: in the words of the
+ * operator's own files where it was not kept, and of how it was judged when it came where it was.
+ */
+import type { LoadedConfig } from '../../engine/config/config.ts';
+import { evaluationNotes, howRepeated, settingNote, type EvaluationNote } from '../advice/requests.ts';
+import { say, todo, type Sentence, type StoredFinding } from '../../base/finding.ts';
+import type { RoutingTable } from '../../engine/mapping/mapping.ts';
+import { evaluationToJson, type Evaluation } from '../../engine/hook/hook.ts';
+import type { EvaluationJson, KeptTrace } from '../../engine/hook/facts.ts';
+import type { StoredRequest } from '../../engine/storage/facts.ts';
+import { holdsUnkept, type HookRequest } from '../../base/request.ts';
+import type { DecisionRecord } from '../../engine/storage/storage.ts';
+import { findingNotes, reasonNotes } from './decision-reasons.ts';
+import type { RequestExplanation } from './explain-request.ts';
+import type { SettingText } from '../advice/requests.ts';
+
+/** What is known of a request that was answered. */
+export interface StoredFacts {
+  readonly decision: DecisionRecord | undefined;
+  /** What it became; of a repeat what the first one became. */
+  readonly work: Pick<StoredRequest, 'runs' | 'events'>;
+  readonly keepRequests: LoadedConfig['settings']['storage']['keepRequests'];
+  /** Settings that took part, as they are now. */
+  readonly settings: readonly SettingText[];
+  readonly isHidden?: boolean | undefined;
+  /** As it was kept; absent where it was not. */
+  readonly request?: HookRequest | undefined;
+  /** How it was judged when it came. */
+  readonly judged?: KeptTrace | undefined;
+  /** The mappings that its findings are about; absent where they cannot be read. */
+  readonly table?: RoutingTable | undefined;
+  /** What the mappings of now make of it. */
+  readonly today?: RequestExplanation | undefined;
+  /** What is told of it; of a name that no mapping takes without its content. */
+  readonly explained?: RequestExplanation | undefined;
+}
+
+/** Everything that is said of it in the order of the text, without the notes of its evaluation. */
+export function storedNotes(facts: StoredFacts): readonly EvaluationNote[] {
+  const { request, settings } = facts;
+  return [
+    ...(request === undefined ? unkeptNotes(facts) : keptNotes(facts, request)),
+    ...settings.filter(({ setting }) => request === undefined || !TOLD_BEFORE.has(setting)).map(settingNote),
+  ];
+}
+
+/** Settings whose part in a kept request is told with the request. */
+export const TOLD_BEFORE: ReadonlySet<string> = new Set(['match.source', 'forEach']);
+
+/** Findings that the explanation of a kept request tells itself. */
+const OF_REQUEST: readonly string[] = ['skipped', 'returned_nothing', 'not_json', 'other_format', 'field'];
+
+function keptNotes(
+  { decision, work, judged, explained, today, settings, table }: StoredFacts,
+  request: HookRequest,
+): readonly EvaluationNote[] {
+  const changed =
+    judged === undefined || today === undefined || !isJudgedWhole(today.evaluation, request)
+      ? []
+      : changedNotes(judged, evaluationToJson(today.evaluation));
+  const repeat = repeatNotes(decision, work);
+  const all = [...settings, ...(explained?.advice.settings ?? [])];
+  const isAccountTold = all.some(({ setting }) => setting === 'ignoreSenders');
+  const told = new Set([
+    ...(isAccountTold ? ['no_account'] : []),
+    ...(explained?.advice.notes ?? []).map(({ code }) => code),
+    ...(repeat.length === 0 ? [] : ['repeat']),
+    ...(explained === undefined ? [] : OF_REQUEST),
+  ]);
+  const found = decision === undefined ? [] : findingNotes(decision, table, told);
+  return [
+    ...repeat,
+    ...found.filter(({ code }) => code !== 'transform'),
+    ...removedNotes(request),
+    ...changed,
+  ];
+}
+
+/** Whether what decides about it today was kept: of what was not kept nobody knows how it would be judged. */
+function isJudgedWhole({ trace, outcome }: Evaluation, { payload }: HookRequest): boolean {
+  const isWhole = !holdsUnkept(payload);
+  const reads = trace.considered.flatMap(({ nodes = [], parts = [] }) => [...nodes, ...parts]);
+  const isOfMatch = outcome.kind !== 'rejected' || outcome.error.code === 'no_mapping_matched';
+  return isWhole || (isOfMatch && !reads.some(({ found }) => holdsUnkept(found)));
+}
+
+/** The finding of a decision that a request was a repeat. */
+const repeatIn = (decision: DecisionRecord | undefined): StoredFinding | undefined =>
+  decision?.findings?.find(({ code }) => code === 'repeat');
+
+function repeatNotes(
+  decision: DecisionRecord | undefined,
+  work: StoredFacts['work'],
+): readonly EvaluationNote[] {
+  const first = repeatedOf(decision?.requestId, work);
+  if (first === undefined) return [];
+  const facts = repeatIn(decision)?.facts;
+  const how = facts === undefined ? '' : say`, by ${howRepeated(facts)}`;
+  const text = say`a repeat of ${first.what} of request ${first.requestId}${how}: nothing new was made`;
+  return [{ code: 'repeat', text }];
+}
+
+/** Of a request all of whose work another one had made: what that is, and who made it. */
+export function repeatedOf(
+  requestId: string | undefined,
+  { runs, events }: StoredFacts['work'],
+): { readonly what: string; readonly requestId: string } | undefined {
+  const made = [
+    ...runs.map(({ run: { id, action, events: joined = [] } }) => ({
+      what: `${action.kind === 'notify' ? 'notification' : 'run'} ${id}`,
+      by: [action, ...joined].map(({ origin }) => origin.requestId),
+    })),
+    ...events.map(({ id, origin }) => ({ what: `event ${id}`, by: [origin.requestId] })),
+  ];
+  if (requestId === undefined || made.some(({ by }) => by.includes(requestId))) return undefined;
+  return made.map(({ what, by: [first = ''] }) => ({ what, requestId: first }))[0];
+}
+
+function unkeptNotes(facts: StoredFacts): readonly EvaluationNote[] {
+  const { explained, decision, table } = facts;
+  const shown = decision && {
+    ...decision,
+    // A name that is still unknown is told with the names that there are.
+    findings: decision.findings?.filter(({ code }) => code !== 'unknown_name' || explained === undefined),
+  };
+  return [
+    ...(shown === undefined ? [] : reasonNotes(shown, table)),
+    ...(explained === undefined ? [notKept(facts, decision)] : nameNotes(explained)),
+  ];
+}
+
+/** Which hook names there are, where none was the one asked for. */
+function nameNotes({ evaluation, advice }: RequestExplanation): readonly EvaluationNote[] {
+  return isNameUnknown(evaluation)
+    ? evaluationNotes(evaluation, advice)
+    : [
+        {
+          code: 'name_known',
+          text: say`With the mappings as they are now, there is a mapping for this name.`,
+        },
+      ];
+}
+
+/** Whether still no mapping takes the name that was asked for. */
+export const isNameUnknown = ({ outcome, mapping }: Evaluation): boolean =>
+  outcome.kind === 'rejected' && mapping === undefined;
+
+/** Names the secrets that were left out of what was kept. */
+function removedNotes({ headers, query }: HookRequest): readonly EvaluationNote[] {
+  const paths = [...Object.entries(headers), ...Object.entries(query)].flatMap(([name, value]) =>
+    value === '[removed]' ? [name] : [],
+  );
+  if (paths.length === 0) return [];
+  const text = say`not kept, because they are secrets: ${paths.join(', ')}; a condition or template that reads one sees "[removed]" here`;
+  return [{ code: 'removed', text, paths }];
+}
+
+/** How it was judged when it came, where that is another thing. */
+function changedNotes(before: KeptTrace, now: EvaluationJson): readonly EvaluationNote[] {
+  const [was, is] = [outcomeText(before), outcomeText(now)];
+  if (was === is) return [];
+  const failed = before.considered.find((entry) => entry.failed !== undefined)?.failed;
+  const placedAt = (at: string | undefined): Pick<EvaluationNote, 'at'> => (at === undefined ? {} : { at });
+  return [
+    { code: 'judged_otherwise', text: say`then: ${was} (generation ${before.generation})` },
+    { code: 'judged_otherwise', text: say`now:  ${is}` },
+    ...(failed?.expression === undefined
+      ? []
+      : [
+          {
+            code: 'judged_otherwise',
+            text: say`then failed: ${failed.part} ${failed.expression}`,
+            ...placedAt(failed.at),
+          } as const,
+        ]),
+    ...before.empty.map(({ field, expression, at }): EvaluationNote => ({
+      code: 'judged_otherwise',
+      text: say`then rendered empty: ${field}: ${expression}`,
+      field,
+      at,
+    })),
+  ];
+}
+
+function outcomeText({
+  outcome,
+  mapping,
+  error,
+  actions,
+}: Pick<KeptTrace, 'outcome' | 'mapping' | 'error'> & { readonly actions: readonly unknown[] }): string {
+  const refusal = error === undefined ? '' : ` ${error.status} ${error.code}`;
+  const count = `${actions.length} action${actions.length === 1 ? '' : 's'}`;
+  return `${outcome}${refusal}, mapping ${mapping?.id ?? 'none'}, ${count}`;
+}
+
+/** Whether it was answered before any mapping saw it. */
+export function isBeforeMappings(decision: DecisionRecord | undefined): boolean {
+  return decision?.code !== undefined && decision.mappingId === undefined && decision.missed === undefined;
+}
+
+/** Why there is no content to look at, and the switch that keeps the next one. */
+function notKept(
+  { keepRequests, isHidden }: StoredFacts,
+  decision: DecisionRecord | undefined,
+): EvaluationNote {
+  if (isHidden === true) {
+    const text = say`What was sent is not shown to the role view: a key of the role inspect shows what is kept of it.`;
+    return { code: 'hidden', text };
+  }
+  if (['sender', 'signed'].includes(String(repeatIn(decision)?.facts?.['by']))) {
+    const text = say`A repeat that is recognised by what its sender sends is not judged, and not kept.`;
+    return { code: 'not_kept', text };
+  }
+  const text = isBeforeMappings(decision)
+    ? say`Its content was not kept: what is refused before its proof never is.`
+    : say`The request itself ${howToKeep(decision, keepRequests)}.`;
+  return { code: 'not_kept', text };
+}
+
+function howToKeep(decision: DecisionRecord | undefined, written: StoredFacts['keepRequests']): Sentence {
+  if (decision?.keepRequests === 'none')
+    return say`was not kept: the mappings of its path say keepRequests: none; ${todo}remove that to keep the next one, and send it again`;
+  const { which = 'shapes' } = Object.keys(written).length === 0 ? {} : written;
+  if (which === 'shapes' || which === 'all')
+    return say`is not kept any more, or more came at once than are kept: storage.keepRequests says how much, and how long`;
+  // Those that were answered well are kept by "shapes" and "all" alone.
+  const wanted =
+    decision !== undefined && decision.status < 400 ? say`shapes or all` : say`shapes, failed or all`;
+  return say`was not kept: storage.keepRequests.which is ${which}; ${todo}set it to ${wanted} to keep the next one, and send it again`;
+}

@@ -1,0 +1,206 @@
+import { quoted, say } from '../../base/finding.ts';
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { basename, dirname, extname, join, relative, resolve } from 'node:path';
+import {
+  displayName,
+  type Finding,
+  type LocatedValue,
+  readBounded,
+  type Place,
+  withEdit,
+} from '../../base/document/document.ts';
+import { parseDocument } from '../../base/document/facts.ts';
+import { HookError } from '../../base/errors.ts';
+import { isJsonText, parseJson, type JsonValue } from '../../base/json.ts';
+import { type BodyFormat, announcedFormat, inflateBody, parsePayload } from '../../base/payload/payload.ts';
+
+/** The body of one delivery: its value, and the bytes of its file. */
+export type CaseBody =
+  | {
+      readonly value: JsonValue;
+      readonly file?: string;
+      readonly raw?: Buffer;
+      /** Of the bytes without their compression. */
+      readonly sha256?: string;
+      readonly warnings?: readonly Finding[];
+    }
+  | { readonly diagnostics: readonly Finding[] };
+
+interface WrittenBody {
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: unknown;
+  readonly bodyFile?: string | undefined;
+}
+
+/** Reads `body` or `bodyFile` of a delivery in a request file. */
+export async function readCaseBody(
+  requestFile: string,
+  delivery: WrittenBody,
+  part: LocatedValue,
+): Promise<CaseBody> {
+  const at = part.place(['bodyFile']);
+  if (delivery.bodyFile === undefined) return inlineBody(delivery, part);
+  if (delivery.body !== undefined) {
+    const message = 'both body and bodyFile are given';
+    return problem({ code: 'TWO_BODIES', message: quoted(message), at, hint: say`keep one of them` });
+  }
+  const file = join(dirname(requestFile), delivery.bodyFile);
+  const raw = await readWhole(file);
+  if (typeof raw !== 'string') return parseBodyFile({ file, raw }, delivery, at);
+  return unreadable(requestFile, delivery.bodyFile, { why: raw, at });
+}
+
+/** With the path that leads to the file, where the one that is written does from elsewhere, or has backslashes. */
+function unreadable(
+  requestFile: string,
+  name: string,
+  { why, at }: { readonly why: string; readonly at: Place },
+): CaseBody {
+  const folder = dirname(requestFile);
+  const plain = name.replaceAll('\\', '/');
+  const found = [resolve(folder, plain), resolve(plain), join(folder, basename(plain))].find((file) =>
+    existsSync(file),
+  );
+  const text = found === undefined ? undefined : relative(folder, found).replaceAll('\\', '/');
+  const finding: Finding = {
+    severity: 'error',
+    code: 'BODY_FILE_UNREADABLE',
+    message: say`bodyFile ${name} cannot be read${found === undefined ? `: ${why}` : ''}`,
+    at,
+    hint:
+      text === undefined
+        ? say`correct the path, which is relative to the request file`
+        : say`write bodyFile: ${text}, which is relative to the request file`,
+  };
+  return {
+    diagnostics: [withEdit(finding, text === undefined ? undefined : { at, text: JSON.stringify(text) })],
+  };
+}
+
+function inlineBody(delivery: WrittenBody, part: LocatedValue): CaseBody {
+  // An empty body counts as {}, a body that is null is null: as it would be sent.
+  const value = delivery.body === undefined ? {} : (part.exact(['body']) as JsonValue);
+  return { value, warnings: findJsonText(delivery, part) };
+}
+
+/** A body that is a text with JSON in it, where nothing says that text is sent. */
+function findJsonText({ body, headers = {} }: WrittenBody, part: LocatedValue): readonly Finding[] {
+  if (typeof body !== 'string' || !/^\s*[{[]/.test(body)) return [];
+  const announced = announcedFormat(lowerCase(headers)['content-type']);
+  if ((announced !== undefined && announced !== 'json') || !isJsonText(body)) return [];
+  return [bodyIsText(body, part.place(['body']))];
+}
+
+function bodyIsText(body: string, at: Place): Finding {
+  const { source, start, end } = at;
+  const written = source.text.slice(start, end);
+  const bar = /^[|>][-+\d]*/.exec(written)?.[0];
+  const marked = bar === undefined ? at : { source, start, end: start + bar.length };
+  const found: Finding = {
+    severity: 'warning',
+    code: 'BODY_IS_TEXT',
+    message: say`the body is a text that holds JSON, not the JSON itself: no condition and no template finds a field in it`,
+    at: marked,
+    hint: say`write it without the ${bar ?? 'quotes around it'}: JSON is YAML, too; a sender of text says so with a header, content-type: text/plain`,
+  };
+  // What stands behind the bar in its line is a comment.
+  if (bar !== undefined) return withEdit(found, { at: marked, text: '' });
+  return withEdit(found, /^["']/.test(written) ? { at, text: body } : undefined);
+}
+
+async function parseBodyFile(
+  { file, raw }: { readonly file: string; readonly raw: Buffer },
+  delivery: WrittenBody,
+  at: Place,
+): Promise<CaseBody> {
+  const headers = lowerCase(delivery.headers ?? {});
+  const format = formatOfFile(file, headers);
+  try {
+    const bytes = await inflateBody(raw, headers['content-encoding'], MAX_BODY_BYTES);
+    return { value: parseBody(bytes, headers, format), file, raw, sha256: hash('sha256', bytes) };
+  } catch (error) {
+    const message = say`bodyFile ${delivery.bodyFile ?? ''} is not ${NAMES[format]}`;
+    const ours = { code: 'BODY_FILE_UNREADABLE', message, at };
+    if (format === 'json') return notJson({ file, raw }, ours);
+    return problem({ ...ours, hint: quoted(error instanceof HookError ? error.detail : FORMAT_HINT) });
+  }
+}
+
+/** Files that are a body as it is sent. */
+export const PAYLOAD_FILE = /\.(?:json|form|xml|txt)$/i;
+
+/** Reads a file that is a body, of the format that its name says. */
+export async function readPayloadFile(file: string): Promise<CaseBody> {
+  const raw = await readWhole(file);
+  const at = { source: { file: displayName(file), text: '' }, start: 0, end: 0 };
+  if (typeof raw !== 'string') return parseBodyFile({ file, raw }, { bodyFile: displayName(file) }, at);
+  return problem({
+    code: 'BODY_FILE_UNREADABLE',
+    message: say`${displayName(file)} cannot be read: ${raw}`,
+    at,
+  });
+}
+
+const FORMAT_HINT =
+  "the format is what the end of the file's name says, else the Content-Type of the request";
+
+/** As a document may have. */
+const MAX_BODY_BYTES = 4_194_304;
+
+/** The bytes, or why there are none. */
+async function readWhole(file: string): Promise<Buffer | string> {
+  try {
+    const bytes = await readBounded(file, MAX_BODY_BYTES);
+    return bytes.length > MAX_BODY_BYTES ? `it is larger than ${MAX_BODY_BYTES} bytes` : bytes;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return `there is no file ${displayName(file)}`;
+    return code ?? message;
+  }
+}
+
+const NAMES: Readonly<Record<BodyFormat, string>> = {
+  json: 'JSON',
+  form: 'a form',
+  xml: 'XML',
+  text: 'text',
+  cloudevents: 'a CloudEvent',
+};
+const ENDINGS: Readonly<Record<string, BodyFormat>> = {
+  '.json': 'json',
+  '.form': 'form',
+  '.xml': 'xml',
+  '.txt': 'text',
+};
+
+/** As the file is called, else as the request's Content-Type says, else JSON. */
+function formatOfFile(file: string, headers: Readonly<Record<string, string>>): BodyFormat {
+  return ENDINGS[extname(file).toLowerCase()] ?? announcedFormat(headers['content-type']) ?? 'json';
+}
+
+function parseBody(bytes: Buffer, headers: Readonly<Record<string, string>>, format: BodyFormat): JsonValue {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  return format === 'json'
+    ? parseJson(decoder.decode(bytes))
+    : parsePayload({ bytes, headers }, format, decoder);
+}
+
+/** The engine's error says no place, so the file is parsed again for it. */
+function notJson(
+  { file, raw }: { readonly file: string; readonly raw: Buffer },
+  ours: Omit<Finding, 'severity'>,
+): CaseBody {
+  const found = parseDocument({ file: displayName(file), text: raw.toString('utf8') }, 'json').diagnostics;
+  return found.some(({ severity }) => severity === 'error')
+    ? { diagnostics: found }
+    : { diagnostics: [...found, { severity: 'error', ...ours }] };
+}
+
+function problem(finding: Omit<Finding, 'severity'>): CaseBody {
+  return { diagnostics: [{ severity: 'error', ...finding }] };
+}
+
+function lowerCase(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+}

@@ -1,0 +1,332 @@
+import { say } from '../../base/finding.ts';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import * as z from 'zod';
+import {
+  displayName,
+  readDocument,
+  validate,
+  type Finding,
+  type LocatedValue,
+  type Place,
+} from '../../base/document/document.ts';
+import { parseDocument } from '../../base/document/facts.ts';
+import { createHookRequest, deriveRequestSeeds } from '../../engine/hook/hook.ts';
+import type { JsonValue } from '../../base/json.ts';
+import type { HookRequest } from '../../base/request.ts';
+import { readCaseBody } from './case-body.ts';
+import { FORMAT } from './expectation.ts';
+import { findMisnamed, findNoRequest } from './other-files.ts';
+
+/**
+ * Golden cases on disk. `<group>/<case>.request.yaml|yml|json` is written by people or recorded;
+ * `<case>.expected.yaml` next to it by the runner. A request file holds one delivery, or `deliveries: [...]` in order.
+ */
+export interface GoldenCase {
+  /** `<group>/<case>`, with `/` whatever the platform. */
+  readonly name: string;
+  readonly requestFile: string;
+  readonly expectedFile: string;
+  /** Absent where there is none yet. */
+  readonly expected?: { readonly text: string; readonly value: unknown };
+  readonly deliveries: readonly DeliveryRequest[];
+  /** Whether the file used `deliveries`: its expectation is then a list too. */
+  readonly several: boolean;
+  readonly at: Place;
+  /** What is odd about its bodies; each is among the diagnostics, too. */
+  readonly warnings: readonly Finding[];
+  /** Request, expectation and body files, absolute: a change of one re-runs the case. */
+  readonly files: readonly string[];
+}
+
+export interface DeliveryRequest {
+  readonly request: HookRequest;
+  /** Where the file says its hook name; absent where there is no file. */
+  readonly pathAt?: Place;
+  /** The bytes of its `bodyFile`, as a signature covers them. */
+  readonly rawBody?: Buffer;
+  /** Whether the file says when it arrived. */
+  readonly isTimed: boolean;
+  /** From the `idempotency-key` header. */
+  readonly idempotencyKey?: string;
+}
+
+export interface FoundCases {
+  readonly cases: readonly GoldenCase[];
+  /** Expectation files without a request file, absolute; each has its diagnostic too. */
+  readonly obsolete: readonly string[];
+  readonly diagnostics: readonly Finding[];
+}
+
+const Delivery = z.strictObject({
+  path: z.string().min(1).describe('hook name, e.g. github'),
+  headers: z.record(z.string(), z.string()).optional(),
+  query: z.record(z.string(), z.string()).optional(),
+  body: z.json().optional(),
+  bodyFile: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('file with the body as it is sent, relative to the request file'),
+  now: z.iso
+    .datetime({ offset: true, error: 'a time such as 2026-01-31T12:00:00Z' })
+    .optional()
+    .describe('time of receipt; default 2026-01-01T00:00:00.000Z'),
+});
+const Deliveries = z.strictObject({ deliveries: z.array(Delivery).min(1).max(50) });
+const KEYS = [...Object.keys(Delivery.shape), ...Object.keys(Deliveries.shape)];
+
+/** The form of a request file: one delivery, or several in order. */
+export const requestFileSchema = z.union([Delivery, Deliveries]);
+
+const DEFAULT_NOW = Date.UTC(2026, 0, 1);
+const REQUEST = /\.request\.(yaml|yml|json)$/;
+const EXPECTED = /\.expected\.yaml$/;
+
+/**
+ * Finds and reads every case below `dir` whose name contains one of `filters` (all of them where there is none), in
+ * name order. What cannot be read is a diagnostic, and so is an expectation without a request.
+ */
+export async function findCases(folder: string, asked: readonly string[] = []): Promise<FoundCases> {
+  const dir = resolve(folder);
+  const filters = asked.map((name) => caseOfPath(dir, name));
+  const names = await listFiles(dir);
+  const requests = names.filter((file) => REQUEST.test(file));
+  const wanted = requests.filter((file) => isWanted(caseName(dir, file), filters));
+  const orphans = findObsolete(dir, names, requests, filters);
+  const diagnostics: Finding[] = [...findDoubles(dir, wanted)];
+  const read = await Promise.all(wanted.map((file) => readCase(dir, file)));
+  diagnostics.push(...read.flatMap((result) => result.diagnostics));
+  const used = new Set(read.flatMap((result) => result.case?.files ?? []));
+  const others = names.filter((file) => !used.has(file) && isWanted(caseName(dir, file), filters));
+  const misnamed = await findMisnamed(others, orphans);
+  diagnostics.push(...misnamed.diagnostics);
+  const obsolete = orphans.filter((file) => !misnamed.claimed.includes(file));
+  diagnostics.push(...obsolete.map(describeObsolete));
+  return {
+    cases: read.flatMap((result) => (result.case === undefined ? [] : [result.case])),
+    obsolete,
+    diagnostics,
+  };
+}
+
+async function listFiles(dir: string): Promise<readonly string[]> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true }).catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw error;
+    },
+  );
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
+}
+
+/** A file of a case counts as the name of that case. */
+function caseOfPath(dir: string, name: string): string {
+  const isFile = REQUEST.test(name) || EXPECTED.test(name);
+  return isFile && !relative(dir, resolve(name)).startsWith('..') ? caseName(dir, resolve(name)) : name;
+}
+
+function caseName(dir: string, file: string): string {
+  return relative(dir, file).replace(REQUEST, '').replace(EXPECTED, '').replaceAll(sep, '/');
+}
+
+const isWanted = (name: string, filters: readonly string[]): boolean =>
+  filters.length === 0 || filters.some((filter) => name.includes(filter));
+
+function findDoubles(dir: string, requests: readonly string[]): readonly Finding[] {
+  const first = new Map<string, string>();
+  const diagnostics: Finding[] = [];
+  for (const file of requests) {
+    const name = caseName(dir, file);
+    const other = first.get(name);
+    if (other === undefined) first.set(name, file);
+    else diagnostics.push(describeDouble(name, other, file));
+  }
+  return diagnostics;
+}
+
+function describeDouble(name: string, other: string, file: string): Finding {
+  return {
+    severity: 'error',
+    code: 'DUPLICATE_CASE',
+    message: say`two request files are named ${name}: ${basename(other)} and ${basename(file)}`,
+    at: wholeFile(file),
+    hint: say`rename one of them; they would share one expectation`,
+  };
+}
+
+function findObsolete(
+  dir: string,
+  names: readonly string[],
+  requests: readonly string[],
+  filters: readonly string[],
+): readonly string[] {
+  const known = new Set(requests.map((file) => caseName(dir, file)));
+  return names.filter(
+    (file) =>
+      EXPECTED.test(file) && !known.has(caseName(dir, file)) && isWanted(caseName(dir, file), filters),
+  );
+}
+
+function describeObsolete(file: string): Finding {
+  const request = basename(file).replace(EXPECTED, '.request.yaml');
+  return {
+    severity: 'error',
+    code: 'OBSOLETE_EXPECTATION',
+    message: say`${basename(file)} has no request file next to it`,
+    at: wholeFile(file),
+    hint: say`delete it ("sluice test --update" does), or write ${request}`,
+  };
+}
+
+/** Reads one request file, wherever it lies. */
+export async function readRequestFile(file: string): Promise<ReadCase> {
+  return readCase(dirname(file), file);
+}
+
+export interface ReadCase {
+  readonly case?: GoldenCase;
+  readonly diagnostics: readonly Finding[];
+}
+
+async function readCase(dir: string, requestFile: string): Promise<ReadCase> {
+  const read = await readFiles(dir, requestFile);
+  if (read.diagnostics.length === 0) return read;
+  const { advise } = await import('../advice/advice.ts');
+  return { ...read, diagnostics: advise(read.diagnostics) };
+}
+
+async function readFiles(dir: string, requestFile: string): Promise<ReadCase> {
+  const { document, diagnostics } = await readDocument(requestFile);
+  if (document === undefined) return { diagnostics };
+  const shape = checkShape(document.root, requestFile);
+  const { root, several } = shape;
+  const name = caseName(dir, requestFile);
+  const read = await readBodies(requestFile, name, shape);
+  if (read.deliveries === undefined) return { diagnostics: [...diagnostics, ...read.diagnostics] };
+  const { deliveries, diagnostics: warnings } = read;
+  const expectedFile = requestFile.replace(REQUEST, '.expected.yaml');
+  const files = [requestFile, ...read.files, expectedFile];
+  const at = root.place([]);
+  const golden = { name, requestFile, expectedFile, deliveries, several, at, warnings, files };
+  // A file of any other name, as `explain` takes it, has no expectation.
+  const expected = expectedFile === requestFile ? undefined : await readExpected(expectedFile);
+  return {
+    case: expected === undefined ? golden : { ...golden, expected },
+    diagnostics: [...diagnostics, ...read.diagnostics, ...(expected?.diagnostics ?? [])],
+  };
+}
+
+interface ReadBodies {
+  /** Absent where a body cannot be read, or the file has no deliveries. */
+  readonly deliveries?: readonly DeliveryRequest[];
+  /** Files of bodies, absolute. */
+  readonly files: readonly string[];
+  readonly diagnostics: readonly Finding[];
+}
+
+async function readBodies(requestFile: string, name: string, shape: Shape): Promise<ReadBodies> {
+  const { root, list, several, diagnostics } = shape;
+  if (list === undefined) return { files: [], diagnostics };
+  const deliveries: DeliveryRequest[] = [];
+  const files: string[] = [];
+  const warnings: Finding[] = [];
+  for (const [index, delivery] of list.entries()) {
+    const part = root.at(several ? ['deliveries', index] : []);
+    const body = await readCaseBody(requestFile, delivery, part);
+    if ('diagnostics' in body) return { files, diagnostics: body.diagnostics };
+    warnings.push(...(body.warnings ?? []));
+    if (body.file !== undefined) files.push(body.file);
+    const created = createDelivery(several ? `${name}#${index + 1}` : name, delivery, body);
+    deliveries.push({ ...created, pathAt: part.place(['path']) });
+  }
+  return { deliveries, files, diagnostics: warnings };
+}
+
+interface Shape {
+  readonly root: LocatedValue;
+  readonly list?: readonly z.output<typeof Delivery>[];
+  readonly several: boolean;
+  readonly diagnostics: readonly Finding[];
+}
+
+/** Holds the file against the form it evidently means: a union's own findings would say little. */
+function checkShape(root: LocatedValue, file: string): Shape {
+  const foreign = findNoRequest(root, file, KEYS);
+  if (foreign !== undefined) return { root, several: false, diagnostics: [foreign] };
+  const { value } = root;
+  const several = typeof value === 'object' && value !== null && Object.hasOwn(value, 'deliveries');
+  if (!several) {
+    const { value: delivery, diagnostics } = validate(root, Delivery, 'request file');
+    return { root, several, diagnostics, ...(delivery === undefined ? {} : { list: [delivery] }) };
+  }
+  const { value: form, diagnostics } = validate(root, Deliveries, 'request file');
+  return { root, several, diagnostics, ...(form === undefined ? {} : { list: form.deliveries }) };
+}
+
+function createDelivery(
+  name: string,
+  delivery: z.output<typeof Delivery>,
+  {
+    value: payload,
+    raw,
+    sha256,
+  }: { readonly value: JsonValue; readonly raw?: Buffer; readonly sha256?: string },
+): DeliveryRequest {
+  const request = requestOf(delivery, payload);
+  const key = request.headers['idempotency-key']?.trim();
+  return {
+    // Seeds from the case's name: the marker's id does not change with the body, and two equal deliveries differ.
+    request: {
+      ...request,
+      ...deriveRequestSeeds({ path: name, payload: null, receivedAt: 0 }),
+      ...(sha256 === undefined ? {} : { bodySha256: sha256 }),
+    },
+    isTimed: delivery.now !== undefined,
+    ...(raw === undefined ? {} : { rawBody: raw }),
+    ...(key === undefined || key === '' ? {} : { idempotencyKey: key }),
+  };
+}
+
+function requestOf(
+  { path, headers = {}, query = {}, now }: z.output<typeof Delivery>,
+  payload: JsonValue,
+): HookRequest {
+  const receivedAt = now === undefined ? DEFAULT_NOW : Date.parse(now);
+  return createHookRequest({ path, headers, query, payload, receivedAt });
+}
+
+async function readExpected(
+  file: string,
+): Promise<{ text: string; value: unknown; diagnostics: readonly Finding[] } | undefined> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  const { document, diagnostics } = parseDocument({ file: displayName(file), text }, 'yaml');
+  const unknown = document === undefined ? undefined : findUnknownFormat(document.root);
+  return { text, value: document?.root.value, diagnostics: [...diagnostics, ...(unknown ?? [])] };
+}
+
+/** An expectation that another version wrote, in a form that this one does not know. */
+function findUnknownFormat(root: LocatedValue): readonly Finding[] | undefined {
+  const format = (root.value as { format?: unknown } | null)?.format;
+  if (format === undefined || format === FORMAT) return undefined;
+  return [
+    {
+      severity: 'error',
+      code: 'EXPECTATION_FORMAT',
+      message: say`format ${JSON.stringify(format)} of an expectation is not known to this version, which reads format ${FORMAT}`,
+      at: root.place(['format']),
+      hint: say`install the version that wrote it; where this one is to be used, remove the file, and "sluice test" writes it anew`,
+    },
+  ];
+}
+
+function wholeFile(file: string): Place {
+  return { source: { file: displayName(file), text: '' }, start: 0, end: 0 };
+}

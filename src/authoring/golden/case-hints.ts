@@ -1,0 +1,77 @@
+/** What a person has to do about a case that did not become what is expected: the likeliest cause, in the first lines. */
+import { printInLine } from '../../base/finding.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { formatPlace } from '../../base/document/document.ts';
+import type { CaseResult } from './run-cases.ts';
+
+export interface CaseHints {
+  readonly hints: readonly string[];
+  /** Whether they say why the request became what it became: then its own reasons lead elsewhere. */
+  readonly isCause: boolean;
+}
+
+export function hintsOn(result: CaseResult): CaseHints {
+  const ofBodies = bodyHints(result);
+  const causes = [...ofBodies, ...addressHints(result)];
+  if (causes.length > 0) return { hints: causes, isCause: ofBodies.length > 0 };
+  return { hints: result.status === 'failed' ? differenceHints(result) : [], isCause: false };
+}
+
+/** Bodies that are not what they look like: of a case that failed the likeliest cause. */
+function bodyHints({ case: { warnings } }: CaseResult): readonly string[] {
+  return warnings.map(
+    (found) => `${printInLine(found)}${found.at === undefined ? '' : `  ${formatPlace(found.at)}`}`,
+  );
+}
+
+/** Request files with the path of the address, where the hook name belongs. */
+function addressHints({ case: { deliveries }, evaluations }: CaseResult): readonly string[] {
+  return evaluations.flatMap(({ outcome, mapping, trace }, index) => {
+    const { request, pathAt } = deliveries[index] ?? {};
+    if (outcome.kind !== 'rejected' || mapping !== undefined || pathAt === undefined) return [];
+    const names = trace.considered.map((one) => one.mapping.match.path ?? '');
+    const name = names.find((one) => one !== '' && request?.path.endsWith(`/${one}`) === true);
+    const found = JSON.stringify(request?.path);
+    return name === undefined
+      ? []
+      : [
+          `no mapping takes the path ${found}; did you mean path: ${name}? It is the hook name alone, what follows hooks.path in the address  ${formatPlace(pathAt)}`,
+        ];
+  });
+}
+
+/** Where it differs, and how what came of it is written; none where what it became at all is the news. */
+function differenceHints({ case: { name }, expected, actual, evaluations }: CaseResult): readonly string[] {
+  if (expected === undefined) return [];
+  const [asked, found] = [leavesOf(expected.value), leavesOf(actual)];
+  const differing = [...new Set([...asked.keys(), ...found.keys()])].filter(
+    (path) => !isDeepStrictEqual(asked.get(path), found.get(path)),
+  );
+  if (differing.some((path) => IS_NEWS.test(path))) return [];
+  if (differing.every((path) => withoutReturns(asked.get(path)) === withoutReturns(found.get(path))))
+    return [
+      `only line ends differ, in ${differing.slice(0, MAX_NAMED).join(', ')}: most likely git wrote the files of ${name} with CRLF here (core.autocrlf); write "*.txt -text" (or the ending of the bodyFile) into .gitattributes, delete the files and check them out again`,
+    ];
+  const [mapping] = evaluations.flatMap((each) => each.mapping ?? []);
+  const otherwise = mapping === undefined ? '' : `; else correct ${mapping.id} (${formatPlace(mapping.at)})`;
+  return [
+    `it differs in ${differing.slice(0, MAX_NAMED).join(', ')}: where the lines with + are what you want, sluice test --update ${name} writes them${otherwise}`,
+  ];
+}
+
+const withoutReturns = (value: unknown): unknown =>
+  typeof value === 'string' ? value.replaceAll('\r', '') : value;
+
+/** What became of a request at all, and what found nothing: its reasons follow. */
+const IS_NEWS = /^(?:deliveries\[\d+\]\.)?(?:outcome$|mapping$|(?:empty|failures|warnings)\b)/;
+const MAX_NAMED = 6;
+
+/** The values of an expectation by where they stand: `actions[0].sessionKey`. */
+function leavesOf(value: unknown, path = ''): ReadonlyMap<string, unknown> {
+  if (typeof value !== 'object' || value === null || path.length > 200) return new Map([[path, value]]);
+  const isList = Array.isArray(value);
+  const inner = Object.entries(value).flatMap(([key, one]) => [
+    ...leavesOf(one, isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`),
+  ]);
+  return new Map(inner);
+}

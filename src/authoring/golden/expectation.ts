@@ -1,0 +1,195 @@
+import { defined } from '../../base/json.ts';
+import type { Action, AgentAction, NotifyAction, WakeAction } from '../../base/action.ts';
+import { BOUNDARY } from '../../base/boundary/boundary.ts';
+import { printYaml } from '../../base/document/document.ts';
+import type { Evaluation } from '../../engine/hook/hook.ts';
+
+/**
+ * What an expectation file says of one delivery: plain data, printed as YAML that a person can review. It holds codes,
+ * fields, the operator's text and the sender's, and no sentence of ours: a new version words those as it likes.
+ */
+export type Expectation = Readonly<Record<string, unknown>>;
+
+/** What the store made of a delivery in a case of several: the answer's `duplicate` and the actions it left out. */
+export interface AcceptedAs {
+  readonly duplicate: boolean;
+  /** 0-based positions of actions left out as duplicates. */
+  readonly duplicates: readonly number[];
+  /** Set where the store refused it, e.g. `idempotency_mismatch`. */
+  readonly error?: { readonly status: number; readonly code: string };
+}
+
+/** The form of expectation files that is written; of files without it see `first-format.ts`. */
+export const FORMAT = 1;
+
+/** How the file of an expectation begins. */
+const HEADER =
+  '# Written by `sluice test`; review it, do not edit it. `sluice test --update` writes it anew.\n';
+
+/** Says what a delivery became, without ids, times and positions, which change when nothing that matters does. */
+export function describeEvaluation(evaluation: Evaluation, accepted?: AcceptedAs): Expectation {
+  const { outcome, mapping, further, warnings, trace } = evaluation;
+  const taken = mapping === undefined ? [] : [mapping, ...(further ?? [])];
+  return {
+    outcome: accepted?.error === undefined ? outcome.kind : 'rejected',
+    ...defined({ mapping: mapping?.id, further: further?.map(({ id }) => id) }),
+    // A repeat does nothing, so its actions are left out.
+    ...(accepted?.duplicate === true
+      ? { duplicate: true }
+      : (accepted?.error ?? describeOutcome(outcome, taken))),
+    ...((accepted?.duplicates.length ?? 0) > 0 ? { duplicates: accepted?.duplicates } : {}),
+    ...(warnings.length === 0
+      ? {}
+      : { warnings: warnings.map(({ code, field }) => defined({ code, field })) }),
+    ...describeTrace(trace),
+  };
+}
+
+/** What templates did not find, and what transforms said. */
+function describeTrace({ templates, transforms }: Evaluation['trace']): Expectation {
+  const empty = templates.flatMap(({ field, index, empty: found }) =>
+    found.map(({ expression }) => `${field}${index === undefined ? '' : `[${index}]`}: ${expression}`),
+  );
+  const logs = transforms.flatMap(({ reply }) => reply.logs.map((line) => `${line.level}: ${line.text}`));
+  const failures = transforms.flatMap(describeFailure);
+  return {
+    ...(empty.length === 0 ? {} : { empty: [...new Set(empty)] }),
+    ...(logs.length === 0 ? {} : { logs }),
+    // Without it a transform that fails for another reason than the one meant would pass.
+    ...(failures.length === 0 ? {} : { failures }),
+  };
+}
+
+function describeFailure({
+  call,
+  reply,
+  problem,
+  mappingKey: key,
+}: Evaluation['trace']['transforms'][number]): readonly Expectation[] {
+  const { module } = call.ref;
+  if (problem !== undefined) return [{ module, code: WRONG_RESULT, ...defined({ key }) }];
+  if (reply.kind === 'ok') return [];
+  const { failure: code, name, message } = reply;
+  // What the code of the author threw is no sentence of ours.
+  const error = code === 'user-error' ? `${name === undefined ? '' : `${name}: `}${message}` : undefined;
+  return [{ module, code, ...defined({ error }) }];
+}
+
+/** The code of a transform that ran, and whose result makes no action. */
+export const WRONG_RESULT = 'wrong-result';
+
+function describeOutcome(outcome: Evaluation['outcome'], taken: readonly Taken[]): Record<string, unknown> {
+  switch (outcome.kind) {
+    case 'accepted':
+      return { actions: outcome.actions.map((action) => describeActionOf(action, taken)) };
+    case 'skipped':
+      return { by: outcome.by };
+    case 'rejected': {
+      const { status, code, field, errors } = outcome.error;
+      const parts = errors.map(({ code: one, field: of, index }) => defined({ code: one, field: of, index }));
+      return { status, code, ...defined({ field }), ...(parts.length === 0 ? {} : { errors: parts }) };
+    }
+  }
+}
+
+type Taken = Pick<NonNullable<Evaluation['mapping']>, 'id' | 'instructions' | 'limits'>;
+
+/** Where several mappings took the request, each action says whose it is. */
+function describeActionOf(action: Action, taken: readonly Taken[]): Record<string, unknown> {
+  const own = taken.find(({ id }) => id === action.origin.mappingId);
+  const described = describeAction(action, own);
+  return taken.length < 2 ? described : { ...defined({ mapping: own?.id }), ...described };
+}
+
+function describeAction(action: Action, own: Taken | undefined): Record<string, unknown> {
+  switch (action.kind) {
+    case 'wake':
+      return describeWake(action);
+    case 'notify':
+      return describeNotification(action);
+    case 'agent':
+      return describeRun(action, own);
+  }
+}
+
+function describeWake({ mode, text, origin, dedupe }: WakeAction): Record<string, unknown> {
+  return {
+    action: 'wake',
+    mode,
+    text,
+    ...(origin.trusted ? { trusted: true } : {}),
+    ...(dedupe === undefined ? {} : { dedupe: dedupe.key }),
+  };
+}
+
+function describeNotification(action: NotifyAction): Record<string, unknown> {
+  const { name, channel, to, thread, summary, fallback, dedupe, message } = action;
+  const settings = {
+    to,
+    thread,
+    summary: summary === 'never' ? summary : undefined,
+    fallback,
+    dedupe: dedupe?.key,
+  };
+  return { action: 'notify', name, channel, ...defined(settings), message };
+}
+
+function describeRun(action: AgentAction, own: Taken | undefined): Record<string, unknown> {
+  const { instructions = '', limits: { usdPerDay } = {} } = own ?? {};
+  const { name, wakeMode, sessionKey, oneShot, deliver, channel, message, origin } = action;
+  return {
+    action: 'agent',
+    name,
+    wakeMode,
+    sessionKey: oneShot ? 'hook:<uuid>' : sessionKey,
+    deliver,
+    channel,
+    ...defined(settingsOfRun(action)),
+    ...(usdPerDay === undefined ? {} : { limits: { usdPerDay } }),
+    ...(origin.trusted ? { trusted: true } : {}),
+    ...(instructions.trim() === '' ? {} : { instructions: instructions.trim() }),
+    ...(origin.trusted ? {} : defined({ boundary: BOUNDARY, source: origin.source })),
+    message,
+  };
+}
+
+/** What a run has only where the mapping or the request says it. */
+function settingsOfRun(action: AgentAction): Record<string, unknown> {
+  const { to, model, thinking, timeoutSeconds, summary, runner, cwd, fallback, callbackUrl } = action;
+  const { thread, dedupe, debounce, maxRuns, approve, retry, afterCrash } = action;
+  return {
+    to,
+    thread,
+    model,
+    thinking,
+    timeoutSeconds,
+    summary,
+    runner,
+    cwd,
+    fallback,
+    callbackUrl,
+    dedupe: dedupe?.key,
+    debounce: debounce && {
+      key: debounce.key,
+      seconds: debounce.seconds,
+      maxSeconds: debounce.maxSeconds,
+      ...defined({ keep: debounce.keep }),
+    },
+    maxRuns,
+    approve: approve && {
+      channel: approve.channel,
+      ...defined({ to: approve.to }),
+      withinSeconds: approve.withinSeconds,
+    },
+    retry,
+    afterCrash,
+  };
+}
+
+/** The whole of an expectation file as data. */
+export function wholeExpectation(deliveries: readonly Expectation[], several: boolean): Expectation {
+  return { format: FORMAT, ...(several ? { deliveries } : deliveries[0]) };
+}
+
+/** Prints the expectation file of a case. */
+export const printExpectation = (whole: unknown): string => HEADER + printYaml(whole);

@@ -1,0 +1,90 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { HookError } from '../../base/errors.ts';
+import {
+  receiveWritten,
+  unreadEvaluation,
+  type Evaluation,
+  type WrittenRequest,
+} from '../../engine/hook/hook.ts';
+import type { RoutingTable } from '../../engine/mapping/mapping.ts';
+import { UnwritableBody } from '../../base/payload/payload.ts';
+import type { HookRequest } from '../../base/request.ts';
+import type { DeliveryRequest } from './case-file.ts';
+import type { AcceptedAs } from './expectation.ts';
+import type { Acceptor, GoldenEngine } from './run-cases.ts';
+import { IDEMPOTENCY_TTL_SECONDS, openStorage, type Storage } from '../../engine/storage/storage.ts';
+
+/** Evaluates as the service does: a generation, or anything that has its `evaluate`. */
+export interface Evaluator {
+  /** Says how paths take their requests; without it each is taken as it is written. */
+  readonly table?: Pick<RoutingTable, 'settingsOf'>;
+  evaluate(request: HookRequest, detail: 'full'): Evaluation | Promise<Evaluation>;
+}
+
+/** The service's own evaluator and store, for golden cases: no second implementation of either. */
+export function createGoldenEngine(
+  generation: Evaluator,
+  advise?: NonNullable<GoldenEngine['advise']>,
+): GoldenEngine {
+  return {
+    evaluate: (written) => evaluateWritten(generation, written),
+    openAcceptor,
+    ...(advise === undefined ? {} : { advise }),
+  };
+}
+
+/** The same way as on the wire; a body that no sender could write for the path is taken as it is. */
+async function evaluateWritten(
+  { table, ...generation }: Evaluator,
+  written: WrittenRequest,
+): Promise<Evaluation> {
+  const { request } = written;
+  try {
+    const settings = table?.settingsOf(request.path);
+    const received = settings === undefined ? request : await receiveWritten(written, settings);
+    return await generation.evaluate(received, 'full');
+  } catch (error) {
+    if (error instanceof UnwritableBody) return generation.evaluate(request, 'full');
+    if (!(error instanceof HookError)) throw error;
+    return unreadEvaluation(error);
+  }
+}
+
+/** A real store in a folder of its own, removed afterwards. */
+async function openAcceptor(): Promise<Acceptor> {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-golden-'));
+  const storage = await openStorage(`sqlite:${join(folder, 'case.db')}`, { mode: 'performer', fsync: false });
+  return {
+    accept: (delivery, evaluation) => acceptInto(storage, delivery, evaluation),
+    close: async () => {
+      await storage.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function acceptInto(
+  storage: Storage,
+  delivery: DeliveryRequest,
+  { outcome, warnings }: Evaluation,
+): Promise<AcceptedAs> {
+  if (outcome.kind !== 'accepted') return { duplicate: false, duplicates: [] };
+  const { id: requestId, receivedAt } = delivery.request;
+  const work = { requestId, receivedAt, actions: outcome.actions, warnings, ...idempotencyOf(delivery) };
+  try {
+    const { accepted, duplicate } = await storage.accept(work);
+    const duplicates = accepted.flatMap((action, index) => (action.duplicate ? [index] : []));
+    return { duplicate, duplicates: duplicate ? [] : duplicates };
+  } catch (error) {
+    if (!(error instanceof HookError)) throw error;
+    return { duplicate: false, duplicates: [], error: { status: error.status, code: error.code } };
+  }
+}
+
+function idempotencyOf({ request: { path: scope, bodySha256 }, idempotencyKey: key }: DeliveryRequest) {
+  if (key === undefined) return {};
+  const idempotency = { scope, key, bodySha256, ttlSeconds: IDEMPOTENCY_TTL_SECONDS };
+  return { idempotency };
+}

@@ -1,0 +1,217 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { carriesSignature, withoutSignature } from '../advice/proof-headers.ts';
+import { printYaml } from '../../base/document/document.ts';
+import { ExactNumber, isJsonText, parseJson, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { asItWasRead } from '../../base/payload/payload.ts';
+import type { HookRequest } from '../../base/request.ts';
+import {
+  namesSecret,
+  SECRET_CARRIER,
+  SECRET_TEXT_KEY,
+  withoutSecrets,
+} from '../../base/telemetry/telemetry.ts';
+
+export interface RecordOptions {
+  readonly dir: string;
+  /** Places whose values are masked, e.g. `payload.email`, `headers.x-real-ip`, `payload.users[].name`. */
+  readonly masks: readonly string[];
+  /** Secrets of the configuration, left out wherever a text holds one. */
+  readonly secrets?: readonly string[];
+  /** Case name below the group; default the time of receipt and the request id's first 8 digits. */
+  readonly name?: string;
+}
+
+/** Headers of the transport, which say nothing about the hook and differ on every delivery and behind every proxy. */
+const TRANSPORT_HEADERS =
+  /^(host|connection|content-length|transfer-encoding|accept-encoding|accept|keep-alive|expect|te|via|forwarded|x-forwarded-.*|x-real-ip|traceparent|tracestate|x-request-id)$/;
+const MASK = '***';
+const REMOVED = '[removed]';
+/** Smaller numbers are counts and limits. */
+const MIN_SECRET_NUMBER = 1e8;
+const ROOTS = ['payload', 'body', 'headers', 'query'] as const;
+
+/** What is wrong with a place to mask, or undefined: one that can match nothing would leave a secret in the file. */
+export function maskProblem(mask: string): string | undefined {
+  const [root, ...rest] = splitPath(mask);
+  if (rest.length > 0 && ROOTS.some((known) => known === root)) return undefined;
+  return `a place to mask begins with payload., headers. or query., such as payload.email or payload.users[].name; found ${JSON.stringify(mask)}`;
+}
+
+/** Masks that fit nothing in this request. */
+export function unusedMasks(request: HookRequest, masks: readonly string[]): readonly string[] {
+  return maskAll(caseFileOf(request), masks).unused;
+}
+
+export interface RecordedCase {
+  readonly file: string;
+  /** Masks that fitted nothing in this request. */
+  readonly unused: readonly string[];
+  /** Places of credentials that were left out. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * Writes a received request as a new case file; an existing file is never overwritten. A group is the hook name.
+ */
+export async function recordCase(request: HookRequest, options: RecordOptions): Promise<RecordedCase> {
+  const stamp = new Date(request.receivedAt).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+  const base = options.name ?? `${stamp}-${request.id.slice(0, 8)}`;
+  const { content, leftOut } = sampleOf(asItWasRead(request), options.secrets);
+  const group = caseGroup(content['path'] as string);
+  const folder = join(options.dir, group);
+  const { masked, unused } = maskAll(content, options.masks);
+  await mkdir(folder, { recursive: true });
+  for (let attempt = 1; attempt <= 1000; attempt++) {
+    try {
+      const file = await writeCase(folder, attempt === 1 ? base : `${base}-${attempt}`, masked);
+      return { file, unused, leftOut };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
+  throw new Error(`there are a thousand cases named ${group}/${base} already; choose another name`);
+}
+
+function maskAll(
+  plain: JsonObject,
+  written: readonly string[],
+): { readonly masked: JsonObject; readonly unused: readonly string[] } {
+  const masks = written.map((mask) => splitPath(mask));
+  const masked = masks.reduce((value, keys) => maskPath(value, keys) as JsonObject, plain);
+  const unused = written.filter((_, index) => maskPath(plain, masks[index] ?? []) === plain);
+  return { masked, unused };
+}
+
+/** Resolves to the file; rejects where it exists. */
+async function writeCase(folder: string, name: string, content: JsonObject): Promise<string> {
+  const { body = null, ...head } = content;
+  const file = join(folder, `${name}.request.yaml`);
+  const bodyFile = `${name}.body.json`;
+  // Case files refuse the key __proto__, as all files of operators do; a sender may have it: its body is JSON.
+  const bodyJson = JSON.stringify(body);
+  const isApart = bodyJson.includes('"__proto__":');
+  const text = printYaml(isApart ? { ...head, bodyFile } : content);
+  const options = { flag: 'wx', mode: 0o600 };
+  await writeFile(file, `${schemaLine(file)}${text}`, options);
+  if (isApart) await writeFile(join(folder, bodyFile), `${bodyJson}\n`, options);
+  return file;
+}
+
+const SCHEMA = fileURLToPath(new URL('../../../schemas/request.schema.json', import.meta.url));
+
+/** Tells editors the form of the file. */
+function schemaLine(file: string): string {
+  return `# yaml-language-server: $schema=${relative(dirname(file), SCHEMA)}\n`;
+}
+
+/** The folder of a hook name's cases. No name leads out of the folder above: a hook called ".." is one of dots. */
+export function caseGroup(path: string): string {
+  return path.replaceAll(/[^\w.-]+/g, '-').replace(/^\.+/, '') || 'root';
+}
+
+/** A request as the content of a case file. */
+export const caseFileOf = (request: HookRequest): JsonObject => sampleOf(request).content;
+
+/**
+ * A request as the content of a case file, without headers of the transport and without credentials: by the names of
+ * headers, parameters and fields of the body, and the configuration's own wherever they stand. Says what it left out.
+ */
+export function sampleOf(
+  request: HookRequest,
+  secrets: readonly string[] = [],
+): { readonly content: JsonObject; readonly leftOut: readonly string[] } {
+  const leftOut = new Set<string>();
+  const plain = (text: string, place: string): string => {
+    const safe = withoutSecrets(text, secrets, 'text');
+    if (safe !== text) leftOut.add(place);
+    return safe;
+  };
+  const carried = (values: HookRequest['headers'], root: string): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(values).flatMap(([name, text]) => {
+        if (name === '__proto__' || (root === 'headers' && TRANSPORT_HEADERS.test(name))) return [];
+        const isProof = root === 'headers' && carriesSignature(name, text);
+        if (!isProof && !SECRET_CARRIER.test(name))
+          return [[plain(name, root), plain(text, `${root}.${name}`)]];
+        leftOut.add(`${root}.${plain(name, root)}`);
+        return [];
+      }),
+    );
+  const bodyOf = (value: JsonValue, place: string, isSecret: boolean): JsonValue => {
+    if (typeof value === 'string') return isSecret ? removed(value, place) : textOf(value, place);
+    if (value === null || typeof value === 'boolean') return value;
+    if (typeof value === 'number' || value instanceof ExactNumber)
+      return isSecret && Math.abs(Number(value)) >= MIN_SECRET_NUMBER ? removed(String(value), place) : value;
+    if (Array.isArray(value))
+      return (value as readonly JsonValue[]).map((item) => bodyOf(item, `${place}[]`, isSecret));
+    return Object.fromEntries(
+      Object.entries(value as JsonObject).map(([name, item]) => {
+        const isText = (typeof item === 'string' || Array.isArray(item)) && SECRET_TEXT_KEY.test(name);
+        const here = plain(name, place);
+        return [here, bodyOf(item, `${place}.${here}`, isSecret || isText || namesSecret(name))];
+      }),
+    );
+  };
+  const removed = (text: string, place: string): string => {
+    if (text === '' || text === REMOVED) return text;
+    leftOut.add(place);
+    return REMOVED;
+  };
+  /** A form may carry its event as JSON in a field. */
+  const textOf = (text: string, place: string): string => {
+    if (!/^\s*[[{]/.test(text) || !isJsonText(text)) return plain(text, place);
+    const value = parseJson(text);
+    const before = leftOut.size;
+    const safe = bodyOf(value, place, false);
+    return leftOut.size === before ? text : JSON.stringify(safe);
+  };
+  const headers = { ...carried(request.headers, 'headers'), ...signatureForms(request.headers) };
+  const query = carried(request.query, 'query');
+  const content = {
+    path: plain(request.path, 'path'),
+    ...(Object.keys(headers).length === 0 ? {} : { headers }),
+    ...(Object.keys(query).length === 0 ? {} : { query }),
+    now: new Date(request.receivedAt).toISOString(),
+    body: bodyOf(request.payload, 'payload', false),
+  };
+  return { content, leftOut: [...leftOut] };
+}
+
+/** Of a signature what shows who signs and how: its name, and its form. */
+function signatureForms(headers: HookRequest['headers']): HookRequest['headers'] {
+  const signatures = Object.entries(headers).filter(([name, text]) => carriesSignature(name, text));
+  return Object.fromEntries(signatures.map(([name, text]) => [name, withoutSignature(text)]));
+}
+
+/** `payload.users[].name` -> keys, where `[]` (or `*`) means every element; header names in lower case. */
+function splitPath(path: string): readonly string[] {
+  const [root = '', ...keys] = path
+    .replaceAll('[]', '.*')
+    .replaceAll(/\[(\d+)\]/g, '.$1')
+    .split('.')
+    .filter((key) => key !== '');
+  if (root === 'headers') return [root, keys.join('.').toLowerCase()].filter((key) => key !== '');
+  return [root === 'payload' ? 'body' : root, ...keys];
+}
+
+/** The value with every place that the keys name replaced; the value itself where they name none. */
+function maskPath(value: JsonValue, keys: readonly string[]): JsonValue {
+  const [key, ...rest] = keys;
+  if (key === undefined) return value === null ? value : MASK;
+  if (value === null || typeof value !== 'object' || value instanceof ExactNumber) return value;
+  let found = false;
+  const visit = (name: string, item: JsonValue): JsonValue => {
+    if (key !== '*' && key !== name) return item;
+    const masked = maskPath(item, rest);
+    if (masked !== item) found = true;
+    return masked;
+  };
+  const result = Array.isArray(value)
+    ? (value as readonly JsonValue[]).map((item, index) => visit(String(index), item))
+    : Object.fromEntries(
+        Object.entries(value as JsonObject).map(([name, item]) => [name, visit(name, item)] as const),
+      );
+  return found ? result : value;
+}

@@ -1,0 +1,116 @@
+import { say } from '../../base/finding.ts';
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { LocatedValue, Path, Place } from '../../base/document/document.ts';
+import type { Reporter } from './reporter.ts';
+
+/** Visible ASCII, with spaces inside: what arrives in a header as it was sent (RFC 9110, section 5.5). */
+const SENDABLE = /^[!-~](?:[ -~]*[!-~])?$/;
+
+/** A hook token with fewer characters than this is worth a warning. */
+const MIN_TOKEN_CHARS = 16;
+
+interface HookToken {
+  readonly path: Path;
+  readonly value: string;
+}
+
+interface Secret {
+  readonly value: string;
+  readonly at: Place;
+}
+
+/** A secret besides `gateway.token` that no hook token may equal, resolved. */
+export interface Reserved {
+  readonly located: LocatedValue;
+  readonly value: unknown;
+}
+
+/**
+ * The rules about tokens, on resolved values whatever else is wrong with the file: one is required when hooks are
+ * on, and none may be the gateway's own secret. Returns all tokens.
+ */
+export function checkTokens(
+  reporter: Reporter,
+  value: unknown,
+  options: { readonly dev: boolean; readonly needSecrets: boolean; readonly reserved: readonly Reserved[] },
+): readonly string[] {
+  const hooks = recordOf(recordOf(value)['hooks']);
+  const isMissing = hooks['token'] === undefined && !Object.keys(hooks).some(isOtherName);
+  if (hooks['enabled'] === true && isMissing && !options.dev) {
+    // Looked at by an author, not about to be served: sluice dev makes a token of its own.
+    reportMissing(reporter, options.needSecrets ? 'error' : 'warning');
+  }
+  const tokens = hookTokens(hooks);
+  const secrets = ownSecrets(reporter, value, options.reserved);
+  for (const token of tokens) {
+    checkForm(reporter, token);
+    checkReuse(reporter, token, secrets);
+  }
+  return [...tokens, ...secrets].map((secret) => secret.value);
+}
+
+/** `tokens`, `hookToken`: an unknown key, of which there is a finding. */
+const isOtherName = (key: string): boolean =>
+  /tokens?$/i.test(key) && !/^(?:previousTokens|queryToken)$/.test(key);
+
+function reportMissing(reporter: Reporter, severity: 'error' | 'warning'): void {
+  reporter.report('TOKEN_REQUIRED', ['hooks', 'enabled'], {
+    severity,
+    message: say`hooks are enabled but hooks.token is missing: sluice serve will refuse to start`,
+    hint: say`add token: '\${SLUICE_HOOK_TOKEN}' below hooks; make one with: openssl rand -hex 32`,
+  });
+}
+
+/** What no hook token may equal: the gateway's own token, and the secrets that are reserved besides. */
+function ownSecrets(reporter: Reporter, value: unknown, reserved: readonly Reserved[]): readonly Secret[] {
+  const gateway = recordOf(recordOf(value)['gateway']);
+  const own = { value: gateway['token'], at: reporter.root.place(['gateway', 'token']) };
+  const others = reserved.map(({ value: secret, located }) => ({ value: secret, at: located.place([]) }));
+  return [own, ...others].filter((secret): secret is Secret => typeof secret.value === 'string');
+}
+
+function checkForm(reporter: Reporter, token: HookToken): void {
+  if (!SENDABLE.test(token.value)) {
+    reporter.report('INVALID_TOKEN', token.path, {
+      message: say`a hook token begins or ends with white space, or contains a character that is not allowed in an HTTP header`,
+      hint: say`use visible ASCII characters, for example of: openssl rand -hex 32`,
+    });
+  } else if (token.value.length < MIN_TOKEN_CHARS) {
+    reporter.report('SHORT_TOKEN', token.path, {
+      severity: 'warning',
+      message: say`a hook token is shorter than ${MIN_TOKEN_CHARS} characters: it can be guessed`,
+      hint: say`make one with: openssl rand -hex 32`,
+    });
+  }
+}
+
+function checkReuse(reporter: Reporter, token: HookToken, secrets: readonly Secret[]): void {
+  const same = secrets.find((secret) => isSame(secret.value, token.value));
+  if (same === undefined) return;
+  reporter.report('TOKEN_REUSED', token.path, {
+    message: say`a hook token is the same as the gateway's own secret`,
+    hint: say`use another secret for hooks: a sender of hooks must not be able to control the gateway`,
+    labels: [{ at: same.at, text: say`the gateway's secret` }],
+  });
+}
+
+function hookTokens(hooks: Readonly<Record<string, unknown>>): readonly HookToken[] {
+  const previous = Array.isArray(hooks['previousTokens']) ? (hooks['previousTokens'] as unknown[]) : [];
+  const candidates: { readonly path: Path; readonly value: unknown }[] = [
+    { path: ['hooks', 'token'], value: hooks['token'] },
+    ...previous.map((value, index) => ({ path: ['hooks', 'previousTokens', index], value })),
+  ];
+  return candidates.flatMap(({ path, value }) =>
+    typeof value === 'string' && value !== '' ? [{ path, value }] : [],
+  );
+}
+
+/** The carriers cut white space around a token, so it makes no difference here either. */
+function isSame(a: string, b: string): boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text.trim()).digest();
+  return timingSafeEqual(hash(a), hash(b));
+}
+
+function recordOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}

@@ -1,0 +1,298 @@
+import { say, type Subject, type Sentence } from '../../base/finding.ts';
+import { access, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import {
+  displayName,
+  fromZodError,
+  type Finding,
+  type LocatedValue,
+  type Path,
+  type OpenTexts,
+} from '../../base/document/document.ts';
+import { checkTokens } from './check-tokens.ts';
+import { configSchema, type ConfigFile } from './config-schema.ts';
+import type { ConfigSubjects } from './finding-facts.ts';
+import { hideValues } from './hide-values.ts';
+import { importOpenClawFile as readAndImport, readConfig, type ReadConfig } from './read-config.ts';
+import { resolveReferences, type Resolved, type ResolveOptions } from './references.ts';
+import { createReporter, type Reporter } from './reporter.ts';
+import type { LoadedConfig } from './settings.ts';
+import { toSettings } from './to-settings.ts';
+
+/** Looked for in this order where no file is named. */
+export const DEFAULT_CONFIG_FILES = ['sluice.yaml', 'sluice.json'] as const;
+
+export interface LoadOptions {
+  /** Where `${NAME}` is looked up. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** False for commands that send and serve nothing (check, explain, test): a missing secret keeps its reference. */
+  readonly needSecrets: boolean;
+  /** True for `sluice dev`: a token may be missing (one is generated), and the echo runner is no warning. */
+  readonly dev?: boolean;
+  /** Working directory; default that of the process. */
+  readonly cwd?: string;
+  /** What is open in an editor. */
+  readonly open?: OpenTexts;
+}
+
+/** A configuration, unless one of the diagnostics is an error. */
+export interface LoadResult {
+  readonly config?: LoadedConfig;
+  readonly diagnostics: readonly Finding[];
+  /** In place of a configuration that was read but has errors, so that its mappings are checked all the same. */
+  readonly remaining?: RemainingConfig;
+  /** What its references lead to: what advice says of the findings must not show it (`hideValues`). */
+  readonly secrets?: readonly string[];
+  /** For advice to look at. */
+  readonly subjects: readonly Subject[];
+}
+
+/** What checking mappings and transforms needs at least. */
+export interface RemainingConfig extends Pick<LoadedConfig, 'dialect' | 'inlineMappings'> {
+  readonly mappingsDir: string;
+  readonly transformsDir: string;
+}
+
+/**
+ * Loads the configuration file (default `./sluice.yaml`, then `./sluice.json`). All findings come at once, in the
+ * file's order.
+ */
+export async function loadConfig(file: string | undefined, options: LoadOptions): Promise<LoadResult> {
+  const cwd = options.cwd ?? process.cwd();
+  const path = file === undefined ? await findConfig(cwd) : resolve(cwd, file);
+  if (path === undefined) return { diagnostics: [notFound(cwd)], subjects: [] };
+  const { env, needSecrets } = options;
+  const { read, diagnostics: found } = await readConfig(path, {
+    env,
+    needSecrets,
+    cwd,
+    hooksKeys: hooksKeys(),
+    open: options.open,
+  });
+  if (read === undefined) return { diagnostics: found, subjects: [] };
+  const built = await build({ read, path, options });
+  return loadResult({ read, path, options }, { ...built, diagnostics: [...found, ...built.diagnostics] });
+}
+
+/** What a file that was read became: a configuration, or what is known of one that has an error. */
+function loadResult({ read, path }: Input, built: Built): LoadResult {
+  const secrets = [...read.secrets, ...built.secrets];
+  const subjects: readonly ConfigSubjects['configuration'][] =
+    built.settings === undefined || read.dialect === 'openclaw'
+      ? []
+      : [{ kind: 'configuration', root: read.original }];
+  const diagnostics = hideValues(inOrder(built.diagnostics, read.original), secrets);
+  if (built.settings === undefined || diagnostics.some(({ severity }) => severity === 'error')) {
+    return { diagnostics, remaining: remainingOf(read, path), secrets, subjects };
+  }
+  const { dialect, inlineMappings, runDefaults, theirAgents, theirChannels, sha256 } = read;
+  const files = [...read.files, ...built.files];
+  const root = read.original;
+  const { settings } = built;
+  const theirs = { runDefaults, theirAgents, theirChannels };
+  const ofFile = { file: path, dialect, root, inlineMappings, ...theirs, sha256, files };
+  return { config: { settings, ...ofFile, secrets }, diagnostics, subjects };
+}
+
+/** In the order of the file; what concerns files that it includes or extends comes first. */
+function inOrder(diagnostics: readonly Finding[], root: LocatedValue): readonly Finding[] {
+  const { file } = root.place([]).source;
+  const position = ({ at }: Finding): number => (at === undefined || at.source.file !== file ? 0 : at.start);
+  return diagnostics.toSorted((a, b) => position(a) - position(b));
+}
+
+/** Where the mappings and transforms of a file with errors lie, by what it says of them. */
+function remainingOf({ root, dialect, inlineMappings }: ReadConfig, path: string): RemainingConfig {
+  const directory = (key: string, otherwise: string): string => {
+    const { value } = root.at(['hooks', key]);
+    return resolve(dirname(path), typeof value === 'string' ? value : otherwise);
+  };
+  return {
+    dialect,
+    inlineMappings,
+    mappingsDir: directory('mappingsDir', 'mappings'),
+    transformsDir: directory('transformsDir', dialect === 'openclaw' ? 'hooks/transforms' : 'transforms'),
+  };
+}
+
+interface Input {
+  readonly read: ReadConfig;
+  readonly path: string;
+  readonly options: LoadOptions;
+}
+
+interface Built {
+  readonly settings?: LoadedConfig['settings'];
+  readonly diagnostics: readonly Finding[];
+  readonly secrets: readonly string[];
+  readonly files: readonly string[];
+}
+
+async function build({ read, path, options }: Input): Promise<Built> {
+  const { root, dialect, env } = read;
+  const directory = dirname(path);
+  const { resolved, reserved } = await resolveAll(read, {
+    env,
+    needSecrets: options.needSecrets,
+    directory,
+    schema: configSchema,
+  });
+  const diagnostics: Finding[] = [...resolved.diagnostics, ...reserved.flatMap((r) => r.diagnostics)];
+  const reporter = createReporter(root, diagnostics);
+  const parsed = parseKnown(resolved);
+  const dev = options.dev === true;
+  // Checked on what was written, so that a schema finding elsewhere does not hide it.
+  const tokens = checkTokens(reporter, resolved.value, { dev, needSecrets: options.needSecrets, reserved });
+  const secrets = [...resolved.secrets, ...reserved.flatMap((r) => r.secrets), ...tokens];
+  const { files } = resolved;
+  if (!parsed.success) {
+    diagnostics.push(...fromZodError(parsed.error, root, configSchema, 'configuration'));
+    return { diagnostics: explained(diagnostics, root, resolved.unknown), secrets, files };
+  }
+  checkDeprecated(reporter);
+  await checkDirectories(reporter, parsed.data, { directory, cwd: options.cwd });
+  const isOpenClaw = dialect === 'openclaw';
+  const settings = toSettings(parsed.data, { reporter, directory, env, isOpenClaw, dev });
+  return { settings, diagnostics: withoutUnknown(diagnostics, root, resolved.unknown), secrets, files };
+}
+
+/** The file and the reserved secrets with their references resolved. */
+async function resolveAll({ root, reserved: also }: ReadConfig, options: ResolveOptions) {
+  const read = await resolveReferences(root, options);
+  // A file that is empty, or holds comments only, sets nothing.
+  const resolved = { ...read, value: read.value ?? {} };
+  const reserved = await Promise.all(
+    also.map(async (located) => ({ located, ...(await resolveReferences(located, options)) })),
+  );
+  return { resolved, reserved };
+}
+
+/** A required value that is not known yet may be all that is wrong: then that is what is said. */
+function explained(
+  diagnostics: readonly Finding[],
+  root: LocatedValue,
+  unknown: Parameters<typeof withoutUnknown>[2],
+): readonly Finding[] {
+  const known = withoutUnknown(diagnostics, root, unknown);
+  return known.some(({ severity }) => severity === 'error') ? known : diagnostics;
+}
+
+/**
+ * Checks the resolved content. What is refused only because its reference is not known is left out and checked
+ * again, so that commands that need no secrets go on with the default.
+ */
+function parseKnown(resolved: Resolved): ReturnType<typeof configSchema.safeParse> {
+  const parsed = configSchema.safeParse(resolved.value);
+  if (parsed.success || resolved.unknown.length === 0) return parsed;
+  const refused = new Set(parsed.error.issues.map(({ path }) => JSON.stringify(path)));
+  const value = structuredClone(resolved.value);
+  for (const path of resolved.unknown) if (refused.has(JSON.stringify(path))) removeAt(value, path);
+  return configSchema.safeParse(value);
+}
+
+function removeAt(value: unknown, path: Path): void {
+  let object = value as Record<string, unknown>;
+  for (const step of path.slice(0, -1)) object = object[step] as Record<string, unknown>;
+  delete object[path.at(-1) ?? ''];
+}
+
+/** Leaves out findings about the form of values that are not known yet: only that they are missing counts. */
+function withoutUnknown(
+  diagnostics: readonly Finding[],
+  root: LocatedValue,
+  unknown: readonly Path[],
+): readonly Finding[] {
+  const starts = new Set(unknown.map((path) => root.place(path).start));
+  const kept = new Set(['MISSING_VARIABLE', 'INVALID_REFERENCE', 'SECRET_FILE_UNREADABLE', 'TOKEN_REUSED']);
+  return diagnostics.filter(({ code, at }) => at === undefined || kept.has(code) || !starts.has(at.start));
+}
+
+/** Reads an OpenClaw file for `sluice import openclaw`: the same translation, written out. */
+export function importOpenClawFile(
+  file: string,
+  options: Pick<LoadOptions, 'env'> & { readonly cwd: string; readonly into: string },
+): ReturnType<typeof readAndImport> {
+  return readAndImport(file, { ...options, hooksKeys: hooksKeys() });
+}
+
+function hooksKeys(): readonly string[] {
+  return Object.keys(configSchema.shape.hooks.unwrap().shape);
+}
+
+async function findConfig(cwd: string): Promise<string | undefined> {
+  for (const name of DEFAULT_CONFIG_FILES) {
+    const path = join(cwd, name);
+    try {
+      await access(path);
+      return path;
+    } catch {
+      // The next name may be there.
+    }
+  }
+  return undefined;
+}
+
+function notFound(cwd: string): Finding {
+  const name = displayName(cwd, dirname(cwd));
+  return {
+    severity: 'error',
+    code: 'CONFIG_NOT_FOUND',
+    message: say`there is no ${DEFAULT_CONFIG_FILES.join(' or ')} in ${name}`,
+    hint: say`name a file with --config, or make one with sluice init`,
+  };
+}
+
+/** Keys that will go, with what to write in their place. In the schema they are marked `deprecated`. */
+const DEPRECATED: readonly { readonly path: Path; readonly instead: Sentence }[] = [
+  { path: ['gateway', 'maxRunsPerMapping'], instead: say`remove it, and write maxRuns into each mapping` },
+];
+
+/** Tells each use of a key that still works and will go. */
+function checkDeprecated(reporter: Reporter): void {
+  for (const { path, instead } of DEPRECATED) {
+    if (reporter.root.at(path).value === undefined) continue;
+    reporter.report('DEPRECATED_KEY', path, {
+      severity: 'warning',
+      key: true,
+      message: say`${path.join('.')} is deprecated: it works as before, and goes with a later minor version`,
+      hint: instead,
+    });
+  }
+}
+
+/**
+ * A directory that is named has to be there. Missing transforms are only a warning: a mapping that needs one reports
+ * it, and one that needs none works.
+ */
+async function checkDirectories(
+  reporter: Reporter,
+  file: ConfigFile,
+  { directory, cwd }: { readonly directory: string; readonly cwd: string | undefined },
+): Promise<void> {
+  const { mappingsDir, transformsDir } = file.hooks;
+  const checks = [
+    { key: 'mappingsDir', name: mappingsDir, severity: 'error' },
+    { key: 'transformsDir', name: transformsDir, severity: 'warning' },
+  ] as const;
+  for (const { key, name, severity } of checks) {
+    const isWritten = reporter.root.at(['hooks', key]).value !== undefined;
+    const path = resolve(directory, name ?? '');
+    if (!isWritten || name === undefined || (await isDirectory(path))) continue;
+    reporter.report('DIRECTORY_NOT_FOUND', ['hooks', key], {
+      severity,
+      message: say`hooks.${key} names a directory that does not exist: ${displayName(path, cwd)}`,
+      hint:
+        reporter.root.place(['hooks', key]).source.isTheirs === true
+          ? say`create it, or correct the path: as there, it is relative to the folder hooks/transforms beside the file`
+          : say`create it, or correct the path: it is relative to the configuration file`,
+    });
+  }
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
+  }
+}

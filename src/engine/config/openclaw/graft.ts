@@ -1,0 +1,72 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { LocatedValue, Path } from '../../../base/document/document.ts';
+import { isJsonObject, memberAt } from '../../../base/json.ts';
+
+/** Says that the part at `to` of a value put together here was written at `source`, perhaps in another file. */
+export interface Graft {
+  readonly to: Path;
+  readonly source: LocatedValue;
+}
+
+/**
+ * A value put together from several places, each part with the place where it was written. The last graft whose path
+ * leads to a part decides; what no graft covers has its place in `base`.
+ */
+export function grafted(
+  value: unknown,
+  grafts: readonly Graft[],
+  base: LocatedValue,
+  path: Path = [],
+): LocatedValue {
+  const origin = (inner: Path): Origin => originOf([...path, ...inner], grafts, base);
+  const here = origin([]);
+  return {
+    value,
+    path: [...here.source.path, ...here.path],
+    place: (inner, what) => {
+      const found = origin(inner);
+      return found.source.place(found.path, what);
+    },
+    exact: (inner) => exactAt(memberAt(value, inner), origin(inner)),
+    scalarOffset: (inner, offset) => {
+      const found = origin(inner);
+      return found.source.scalarOffset(found.path, offset);
+    },
+    at: (inner) => grafted(memberAt(value, inner), grafts, base, [...path, ...inner]),
+  };
+}
+
+/** Where a part was written. */
+interface Origin {
+  readonly source: LocatedValue;
+  readonly path: Path;
+}
+
+function originOf(whole: Path, grafts: readonly Graft[], base: LocatedValue): Origin {
+  const graft = grafts.findLast(({ to }) => to.every((step, index) => whole[index] === step));
+  return graft === undefined
+    ? { source: base, path: whole }
+    : { source: graft.source, path: whole.slice(graft.to.length) };
+}
+
+/** Where a value was put in, such as one from the environment, the source's text is not it. */
+function exactAt(value: unknown, { source, path }: Origin): unknown {
+  return isDeepStrictEqual(source.at(path).value, value) ? source.exact(path) : value;
+}
+
+/** Sets a value at a path; nothing where a part on the way is no object, which the schema then reports. */
+export function putAt(target: Record<string, unknown>, path: Path, value: unknown): void {
+  let object = target;
+  for (const step of path.slice(0, -1)) {
+    const next = (object[String(step)] ??= {});
+    if (typeof next !== 'object' || next === null) return;
+    object = next as Record<string, unknown>;
+  }
+  object[String(path.at(-1))] = value;
+}
+
+/** The object at a path of a located value; undefined where it is something else. */
+export function recordAt(located: LocatedValue, path: Path): Readonly<Record<string, unknown>> | undefined {
+  const { value } = path.length === 0 ? located : located.at(path);
+  return isJsonObject(value) ? value : undefined;
+}

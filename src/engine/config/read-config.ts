@@ -1,0 +1,309 @@
+import { quoted, say, type SourceText } from '../../base/finding.ts';
+import { createHash } from 'node:crypto';
+import { dirname, resolve, basename } from 'node:path';
+import {
+  readDocument,
+  type Finding,
+  type LocatedValue,
+  type Path,
+  documentKind,
+  firstLine,
+  nameOfKind,
+  type OpenTexts,
+} from '../../base/document/document.ts';
+import type { ConfigCode } from './config-codes.ts';
+import { isOnPath } from './on-path.ts';
+import { inHome, openClawEnvironment } from './openclaw/environment.ts';
+import { isJsonObject } from '../../base/json.ts';
+import { grafted, type Graft } from './openclaw/graft.ts';
+import {
+  importOpenClaw,
+  type ImportedConfig,
+  type ImportOptions,
+  type TranslatedConfig,
+} from './openclaw/import.ts';
+import { expandIncludes } from './openclaw/includes.ts';
+import { readSecretRefs } from './openclaw/secret-refs.ts';
+import { agentIds } from './openclaw/translate-agents.ts';
+import { gatewayChannels } from './openclaw/translate-channels.ts';
+import {
+  isOpenClawFile,
+  type OwnSettings,
+  translateOpenClaw,
+  type Translation,
+} from './openclaw/translate.ts';
+import { gmailRunDefaults } from './openclaw/translate-gmail.ts';
+import type { InlineMapping } from './settings.ts';
+import type { ConfigFacts } from './finding-facts.ts';
+
+/** What of the loading options the reading needs. */
+export interface ReadConfigOptions {
+  /** What is open in an editor. */
+  readonly open?: OpenTexts | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly needSecrets: boolean;
+  readonly cwd: string;
+  /** Keys of `hooks` in our own schema. */
+  readonly hooksKeys: readonly string[];
+  /** Default: whether the command openclaw is on PATH. */
+  readonly hasCommand?: boolean;
+}
+
+/** A configuration in our own shape, before references are resolved and the schema has judged it. */
+export interface ReadConfig extends TranslatedConfig {
+  /** The file as written, for places of findings that other rooms make. */
+  readonly original: LocatedValue;
+  readonly dialect: 'sluice' | 'openclaw';
+  /** Ids of the agents of an OpenClaw file, the default one first; empty for our own. */
+  readonly theirAgents: readonly string[];
+  /** Ids of channels that only the gateway of an OpenClaw file has; empty for our own. */
+  readonly theirChannels: readonly string[];
+  /** Secrets besides `gateway.token` that no hook token may equal. */
+  readonly reserved: readonly LocatedValue[];
+  /** Secrets that are known already. */
+  readonly secrets: readonly string[];
+  /** Absolute paths of every file read. */
+  readonly files: readonly string[];
+  /** SHA-256 over the texts of the file and of the one it extends. */
+  readonly sha256: string;
+}
+
+export interface ReadResult {
+  readonly read?: ReadConfig;
+  readonly diagnostics: readonly Finding[];
+}
+
+/** Reads a configuration file: one of ours, which may extend an OpenClaw file, or an OpenClaw file itself. */
+export function readConfig(file: string, options: ReadConfigOptions): Promise<ReadResult> {
+  return isOpenClawFile(file) ? readOpenClaw(file, options) : readOwn(file, options);
+}
+
+async function readOwn(file: string, options: ReadConfigOptions): Promise<ReadResult> {
+  const { document, diagnostics } = await readDocument(file, {
+    cwd: options.cwd,
+    ...(options.open && { open: options.open }),
+    isTheirs: THEIR_NAME.test(basename(file)),
+  });
+  if (document === undefined) return { diagnostics: diagnostics.map((found) => ofOtherFile(found, file)) };
+  const { root } = document;
+  const foreign = findForeign(root, file);
+  if (foreign !== undefined) return { diagnostics: [foreign] };
+  const own = ownConfig(file, document, options);
+  const name = root.at(['extends']);
+  if (name.value === undefined) return { read: own, diagnostics };
+  const has = {
+    runner: root.at(['gateway', 'runner']).value !== undefined,
+    port: root.at(['server', 'port']).value !== undefined,
+  };
+  const base = await readBase(name, { file, has }, options);
+  const all = [...diagnostics, ...base.diagnostics];
+  return { read: base.read === undefined ? own : extended(own, base.read), diagnostics: all };
+}
+
+/** What a file of ours says by itself. */
+function ownConfig(
+  file: string,
+  { root, source }: { readonly root: LocatedValue; readonly source: SourceText },
+  { env }: ReadConfigOptions,
+): ReadConfig {
+  return {
+    root,
+    original: root,
+    dialect: 'sluice',
+    inlineMappings: mappingsOf(root, 'sluice'),
+    runDefaults: {},
+    theirAgents: [],
+    theirChannels: [],
+    reserved: [],
+    env,
+    secrets: [],
+    files: [file],
+    sha256: createHash('sha256').update(source.text).digest('hex'),
+  };
+}
+
+async function readBase(
+  name: LocatedValue,
+  { file, has }: { readonly file: string; readonly has: OwnSettings },
+  options: ReadConfigOptions,
+): Promise<ReadResult> {
+  if (typeof name.value !== 'string' || !isOpenClawFile(name.value)) {
+    const message = 'extends must be the path of a file named openclaw.json or openclaw.json5';
+    return { diagnostics: [unreadable(name, message)] };
+  }
+  const path = resolve(dirname(file), inHome(name.value, options.env['HOME'] ?? '~'));
+  const base = await readOpenClaw(path, options, has);
+  if (base.read !== undefined) return base;
+  return { diagnostics: [...base.diagnostics, unreadable(name, 'the file it names cannot be used')] };
+}
+
+function unreadable(name: LocatedValue, message: string): Finding {
+  const code: ConfigCode = 'EXTENDS_UNREADABLE';
+  const hint = 'correct the path, which is relative to this file, or begins with ~/';
+  return { severity: 'error', code, message: quoted(message), at: name.place([]), hint: quoted(hint) };
+}
+
+/** What is written for us stands over what the gateway's file says; our mappings come before theirs. */
+function extended(own: ReadConfig, base: ReadConfig): ReadConfig {
+  const grafts: Graft[] = [];
+  const value = overlay(base.root.value, own.root, { path: [], grafts });
+  return {
+    ...base,
+    root: grafted(value, grafts, base.root),
+    original: own.original,
+    inlineMappings: [...own.inlineMappings, ...base.inlineMappings],
+    files: [...own.files, ...base.files],
+    sha256: createHash('sha256').update(own.sha256).update(base.sha256).digest('hex'),
+  };
+}
+
+function overlay(
+  below: unknown,
+  above: LocatedValue,
+  position: { readonly path: Path; readonly grafts: Graft[] },
+): unknown {
+  const { path, grafts } = position;
+  if (!isJsonObject(below) || !isJsonObject(above.value)) {
+    grafts.push({ to: path, source: above });
+    return above.value;
+  }
+  const merged: Record<string, unknown> = { ...below };
+  for (const key of Object.keys(above.value)) {
+    if (path.length === 0 && key === 'extends') continue;
+    merged[key] = overlay(merged[key], above.at([key]), { path: [...path, key], grafts });
+  }
+  return merged;
+}
+
+async function readOpenClaw(
+  file: string,
+  options: ReadConfigOptions,
+  has: OwnSettings = { runner: false, port: false },
+): Promise<ReadResult> {
+  const { document, diagnostics } = await readDocument(file, { cwd: options.cwd, isTheirs: true });
+  if (document === undefined) return { diagnostics };
+  const { findings, ...expanded } = await expandOpenClaw(document.root, file, options);
+  const { original, env } = expanded;
+  const { hooksKeys, hasCommand = isOnPath('openclaw', env['PATH']) } = options;
+  const context = { directory: dirname(file), hooksKeys, env, hasCommand, has };
+  const translation = translateOpenClaw(original, context);
+  const read = translatedConfig(expanded, translation);
+  return { read, diagnostics: [...diagnostics, ...findings, ...translation.diagnostics] };
+}
+
+/** What the file itself gives, before it is translated. */
+type Expanded = Pick<ReadConfig, 'original' | 'env' | 'secrets' | 'files' | 'sha256'>;
+
+/** Puts in what the file includes, and its secrets. */
+async function expandOpenClaw(
+  root: LocatedValue,
+  file: string,
+  { cwd, env: given, needSecrets }: ReadConfigOptions,
+): Promise<Expanded & { readonly findings: readonly Finding[] }> {
+  const included = await expandIncludes(root, { file, cwd, env: given });
+  const { env, files } = await openClawEnvironment(included.root, file, given);
+  const { value, secrets, ...read } = await readSecretRefs(included.root, { file, env, needSecrets });
+  return {
+    original: grafted(value, [], included.root),
+    env,
+    secrets,
+    files: [file, ...included.files, ...files, ...read.files],
+    sha256: createHash('sha256').update(JSON.stringify(included.root.value)).digest('hex'),
+    findings: [...included.diagnostics, ...read.diagnostics],
+  };
+}
+
+function translatedConfig(expanded: Expanded, { root, reserved }: Translation): ReadConfig {
+  const { original } = expanded;
+  return {
+    ...expanded,
+    root,
+    reserved,
+    dialect: 'openclaw',
+    inlineMappings: mappingsOf(original, 'openclaw'),
+    runDefaults: gmailRunDefaults(original),
+    theirAgents: agentIds(original),
+    theirChannels: gatewayChannels(original),
+  };
+}
+
+function mappingsOf(root: LocatedValue, dialect: InlineMapping['dialect']): readonly InlineMapping[] {
+  const { value } = root.at(['hooks', 'mappings']);
+  if (!Array.isArray(value)) return [];
+  return value.map((_, index) => ({ value: root.at(['hooks', 'mappings', index]), dialect }));
+}
+
+/** Reads an OpenClaw file and writes it in our words; absent where it has errors. */
+export async function importOpenClawFile(
+  file: string,
+  options: Pick<ReadConfigOptions, 'env' | 'cwd' | 'hooksKeys'> & Pick<ImportOptions, 'into'>,
+): Promise<{ readonly imported?: ImportedConfig; readonly diagnostics: readonly Finding[] }> {
+  const reading = { ...options, needSecrets: true, hasCommand: true };
+  const { read, diagnostics } = await readOpenClaw(file, reading);
+  if (read === undefined || diagnostics.some(({ severity }) => severity === 'error')) return { diagnostics };
+  return {
+    imported: importOpenClaw(read, { into: options.into, env: options.env, diagnostics }),
+    diagnostics,
+  };
+}
+
+/** A configuration that is found without being named. */
+const OWN_NAME = /^sluice\.(?:yaml|json)$/;
+
+/** Names that people give to the file of an OpenClaw gateway, older ones too. */
+const THEIR_NAME = /^(?:openclaw|clawdbot|moltbot)\b.*\.json5?$/;
+/** Keys that only its gateway has, and keys that only we have. */
+const THEIR_KEYS: readonly Path[] = [
+  'gateway.auth',
+  'gateway.bind',
+  'gateway.mode',
+  'hooks.gmail',
+  'agents.list',
+].map((key) => key.split('.'));
+const OUR_KEYS: readonly Path[] = [
+  ['server'],
+  ['storage'],
+  ['extends'],
+  ['gateway', 'runner'],
+  ['gateway', 'runners'],
+];
+
+/** Whether a file of another name is that of an OpenClaw gateway. */
+function isTheirFile(root: LocatedValue, file: string): boolean {
+  const has = (path: Path): boolean => root.at(path).value !== undefined;
+  const name = basename(file);
+  if (OWN_NAME.test(name) || !/\.json5?$/.test(name) || OUR_KEYS.some(has)) return false;
+  return THEIR_NAME.test(name) ? has(['hooks']) : THEIR_KEYS.some(has);
+}
+
+/** A file that holds something else than a configuration. */
+function findForeign(root: LocatedValue, file: string): Finding | undefined {
+  if (isTheirFile(root, file))
+    return {
+      severity: 'error',
+      code: 'NOT_A_CONFIGURATION' satisfies ConfigCode,
+      message: say`this is the file of an OpenClaw gateway, which is read as one under the name openclaw.json`,
+      at: firstLine(root),
+      hint: say`call it openclaw.json, or run "sluice import openclaw ${root.place([]).source.file}", which writes it as files of Sluice`,
+    };
+  const kind = documentKind(root.value);
+  if (kind === undefined || kind === 'configuration') return undefined;
+  const isOwn = OWN_NAME.test(basename(file));
+  // Keys of the configuration that are indented too little, or are of an older form, are findings of their own.
+  if (isOwn && kind !== 'mapping file') return undefined;
+  const code: ConfigCode = 'NOT_A_CONFIGURATION';
+  return {
+    severity: 'error',
+    code,
+    message: say`this is ${nameOfKind(kind)}, and a configuration is expected here`,
+    at: firstLine(root),
+    facts: { kind, isOwn } satisfies ConfigFacts['NOT_A_CONFIGURATION'],
+  };
+}
+
+/** A finding about a file that cannot be a configuration at all; what such a file is for is another matter here. */
+function ofOtherFile(found: Finding, file: string): Finding {
+  if (found.code !== 'FILE_IS_DIRECTORY' && found.code !== 'UNKNOWN_FORMAT') return found;
+  const { hint: _, ...rest } = found;
+  return { ...rest, facts: { file } satisfies ConfigFacts['UNKNOWN_FORMAT'] };
+}

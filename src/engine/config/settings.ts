@@ -1,0 +1,152 @@
+import type { LocatedValue } from '../../base/document/document.ts';
+import type { ConfigFile } from './config-schema.ts';
+import type { MailBlock } from './mail-schema.ts';
+import type { AgentKind, RunnerFile } from './runner-schema.ts';
+
+/** Where hooks are taken unless the file says otherwise. */
+export const DEFAULT_PORT = 8787;
+
+/** A value of which nothing is changed. */
+type ReadonlyDeep<Value> = Value extends object
+  ? { readonly [Key in keyof Value]: ReadonlyDeep<Value[Key]> }
+  : Value;
+
+type Written = ReadonlyDeep<ConfigFile>;
+
+/**
+ * The configuration as the service uses it: every default filled in, every reference resolved, every path absolute.
+ * What is not written here is as in the file: `config-schema.ts` has its type, unit and default.
+ */
+export interface Settings extends Pick<
+  Written,
+  'channels' | 'plugins' | 'storage' | 'metrics' | 'console' | 'log'
+> {
+  readonly hooks: HooksSettings;
+  readonly server: ServerSettings;
+  readonly gateway: GatewaySettings;
+  readonly agents: { readonly defaults: AgentDefaults };
+}
+
+type OwnHooksKeys = 'mappings' | 'mappingsDir' | 'transformsDir' | 'lenient' | 'mail';
+
+export interface HooksSettings extends Omit<Written['hooks'], OwnHooksKeys> {
+  /** Absolute. */
+  readonly mappingsDir: string;
+  readonly transformsDir: string;
+  /** Another limit for single hook names, where their mappings set none: the mail batches of an OpenClaw file. */
+  readonly maxBodyBytesByName: Readonly<Record<string, number>>;
+  readonly lenient: boolean;
+  /** `openclaw`: idempotency keys also come in their header and in the body, and a key with another body is another request. */
+  readonly dialect: 'sluice' | 'openclaw';
+  /** The mailbox that is read; absent where `hooks.mail` is, or is of another version. */
+  readonly mail?: MailBlock;
+}
+
+export type ServerSettings = Written['server'] & { readonly port: number };
+
+type OwnGatewayKeys = 'runner' | 'runners' | 'heartbeat' | 'main';
+
+export interface GatewaySettings extends Omit<Written['gateway'], OwnGatewayKeys> {
+  /** Name of the default runner, a key of `runners`. */
+  readonly runner: string;
+  readonly runners: Readonly<Record<string, RunnerSettings>>;
+  readonly heartbeat: Omit<Written['gateway']['heartbeat'], 'activeHours'> & {
+    readonly instructions: string;
+    /** Local hours between which periodic checks run, e.g. 08:00 to 22:00. */
+    readonly activeHours?: { readonly from: string; readonly to: string; readonly timeZone: string };
+  };
+  readonly main: { readonly channel?: string; readonly to?: string };
+}
+
+export type StorageSettings = Settings['storage'];
+export type ConsoleSettings = Settings['console'];
+/** Which requests are kept with their bodies; what is absent depends on the command that serves. */
+export type KeepRequests = StorageSettings['keepRequests'];
+
+/** A runner of the file, of one kind. */
+type RunnerOf<Kind extends RunnerFile['kind']> = ReadonlyDeep<Extract<RunnerFile, { kind: Kind }>>;
+
+/** Where a command works: one of the two, both absolute. */
+interface WorkingFolder {
+  readonly cwd?: string;
+  /** Where conversations have private folders. */
+  readonly privateFolders?: string;
+}
+
+export type RunnerSettings =
+  | RunnerOf<'echo' | 'forward' | 'openclaw'>
+  | (Omit<RunnerOf<'command'>, 'cwd'> & WorkingFolder)
+  | (Omit<RunnerOf<AgentKind>, 'kind' | 'cwd' | 'command'> &
+      WorkingFolder & {
+        /** A coding agent by its own command line; `gateway.runners` has its name as the kind. */
+        readonly kind: 'agent';
+        readonly agent: AgentKind;
+        /** Where names that agents give their conversations are kept, absolute. */
+        readonly sessions: string;
+        /** The program; default the agent's name. */
+        readonly command: string;
+      })
+  | (Omit<RunnerOf<'model'>, 'providers'> & {
+      readonly providers: Readonly<Record<string, ProviderSettings>>;
+    });
+
+export interface ProviderSettings {
+  readonly kind: 'openai-compatible' | 'openai' | 'anthropic';
+  /** Required for `openai-compatible`. */
+  readonly baseUrl?: string;
+  readonly apiKey?: string;
+  /** Whether `thinking` is sent; default true, `openai-compatible` false. */
+  readonly reasoning: boolean;
+}
+
+export interface AgentDefaults {
+  /** Aliases resolved. */
+  readonly model: string | undefined;
+  /** Allow-list with aliases resolved; undefined: any. */
+  readonly models: readonly string[] | undefined;
+  readonly aliases: Readonly<Record<string, string>>;
+  readonly timeoutSeconds: number;
+  /** No run takes longer, whatever its request or mapping says. */
+  readonly maxTimeoutSeconds: number;
+}
+
+/** One entry of `hooks.mappings`, and by whose rules it is read. */
+export interface InlineMapping {
+  readonly value: LocatedValue;
+  readonly dialect: 'sluice' | 'openclaw';
+}
+
+/** What a run takes where neither sender nor mapping says it. */
+export interface RunDefaults {
+  readonly model?: string;
+  readonly thinking?: string;
+}
+
+/** A loaded configuration: settings, and where mapping entries stand so that `mapping/` can report on them. */
+export interface LoadedConfig {
+  readonly settings: Settings;
+  /** Absolute path of the file. */
+  readonly file: string;
+  /** `openclaw` also for our own file that extends one of theirs. */
+  readonly dialect: 'sluice' | 'openclaw';
+  /** The file as written, for places of findings that other rooms make. */
+  readonly root: LocatedValue;
+  /** `hooks.mappings` entries, raw, each with its place. */
+  readonly inlineMappings: readonly InlineMapping[];
+  /** By hook name; from `hooks.gmail` of an OpenClaw file. */
+  readonly runDefaults: Readonly<Record<string, RunDefaults>>;
+  /** Ids of the agents of an OpenClaw file, the default one first; empty for our own. */
+  readonly theirAgents: readonly string[];
+  /** Ids of channels that only the gateway of an OpenClaw file has; empty for our own. */
+  readonly theirChannels: readonly string[];
+  /** Values of all tokens and references: to be kept out of logs. */
+  readonly secrets: readonly string[];
+  /** SHA-256 of the file's text: references count by name, the values of secrets do not. */
+  readonly sha256: string;
+  /** Absolute paths of files to watch: the config and secret files. */
+  readonly files: readonly string[];
+}
+
+/** Where hooks are taken: the beginning of an address, such as `server.publicUrl`, with `hooks.path`; no slash at the end. */
+export const hooksAddress = (origin: string, { hooks }: Pick<Settings, 'hooks'>): string =>
+  `${origin.replace(/(?<!\/)\/+$/, '')}${hooks.path}`;

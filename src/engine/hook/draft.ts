@@ -1,0 +1,157 @@
+import { TEMPLATE_KEYS } from '../mapping/mapping.ts';
+import type { Warning } from '../../base/action.ts';
+import { HookError } from '../../base/errors.ts';
+import {
+  printedText,
+  unfitText,
+  type CompiledMapping,
+  type CompiledTemplate,
+  type PrintedJson,
+  type RenderTrace,
+  type Scope,
+  type Unfit,
+  type WorkBudget,
+} from '../mapping/mapping.ts';
+import { isJsonObject, type JsonValue } from '../../base/json.ts';
+import type { RenderedTemplate } from './evaluation.ts';
+import { warn, type RawFields } from './action-fields.ts';
+import { encodedWords, jsonTextOn } from './encoded-json.ts';
+import type { HookFacts } from './finding-facts.ts';
+
+/** What a draft is to become. A notification has the fields of a run, as far as they concern its delivery. */
+export type DraftKind = 'wake' | 'agent' | 'notify';
+
+/** An action before its rules were applied. */
+export interface Draft {
+  readonly kind: DraftKind;
+  readonly fields: RawFields;
+  /** Whether a transform of an OpenClaw file says that its session key is its own, and not made of what came in. */
+  readonly isKeyOwn?: boolean;
+}
+
+/** Renders a mapping's template for a scope; records what it left empty where somebody wants to know. */
+export type Render = (field: string, template: CompiledTemplate, scope: Scope) => string;
+
+/** UTF-16 units of a rendered text that a trace holds. */
+const MAX_TEXT_CHARS = 20_000;
+
+/** Makes the function that renders, counts, and records what rendered empty; with `full` everything. */
+export function createRender(
+  work: WorkBudget,
+  {
+    templates,
+    warnings,
+    full,
+  }: { readonly templates: RenderedTemplate[]; readonly warnings: Warning[]; readonly full: boolean },
+): Render {
+  return (field, template, scope) => {
+    const unfit: Unfit[] = [];
+    const printed: PrintedJson[] = [];
+    const trace: RenderTrace = { empty: [], branches: [], unfit, printed };
+    let rendered: { readonly text?: string } = {};
+    try {
+      const text = template.render(scope, trace);
+      if (full) rendered = { text: text.slice(0, MAX_TEXT_CHARS) };
+      work.render(text);
+      return text;
+    } catch (error) {
+      if (error instanceof HookError) throw error;
+      throw new HookError('mapping_failed', `the mapping's ${field} template could not be rendered`, {
+        cause: error,
+      });
+    } finally {
+      if (unfit.length > 0)
+        warn(warnings, {
+          code: 'helper_argument',
+          field,
+          message: joined(unfit, unfitText),
+          facts: { unfit },
+        });
+      if (printed.length > 0)
+        warn(warnings, {
+          code: 'printed_json',
+          field,
+          message: joined(printed, printedText),
+          facts: { printed },
+        });
+      if (trace.empty.length > 0) {
+        warnOfJsonText(warnings, field, { empty: trace.empty, scope });
+      }
+      if (full || trace.empty.length > 0) {
+        const index = scope.index === undefined ? {} : { index: scope.index };
+        const source = full ? { source: { template, scope: withoutWork(scope) } } : {};
+        templates.push({ field, at: template.at, ...trace, ...rendered, ...index, ...source });
+      }
+    }
+  };
+}
+
+/** Warns of the first path that leads into a text which holds JSON, among those that found nothing. */
+function warnOfJsonText(
+  warnings: Warning[],
+  field: string,
+  { empty, scope }: { readonly empty: RenderTrace['empty']; readonly scope: Scope },
+): void {
+  for (const { expression } of empty) {
+    const found = jsonTextOn(expression.trim(), scope);
+    if (found === undefined) continue;
+    const { path, isBase64 } = found;
+    const isRooted = path.startsWith('item') || path.startsWith('payload');
+    const facts: HookFacts['json_text'] = { field: isRooted ? path : `payload.${path}`, isBase64 };
+    const message = `${path} is ${encodedWords(isBase64)}, so ${expression.trim()} finds nothing in it`;
+    warn(warnings, { code: 'json_text', field, message, facts });
+    return;
+  }
+}
+
+const joined = <Each>(found: readonly Each[], text: (one: Each) => string): string =>
+  [...new Set(found.map(text))].join('; ');
+
+/** Asking costs the request nothing. */
+function withoutWork({ work: _work, ...scope }: Scope): Scope {
+  return scope;
+}
+
+/** Fills a mapping's templates. Without text template and transform the payload's own text is the text. */
+export function renderDraft(mapping: CompiledMapping, scope: Scope, render: Render): Draft {
+  const kind = mapping.action === 'skip' ? 'agent' : mapping.action;
+  const text = draftText(mapping, kind, scope, render);
+  const fields: Record<string, JsonValue> = {};
+  const [mode, words] = kind === 'wake' ? (['mode', 'text'] as const) : (['wakeMode', 'message'] as const);
+  if (mapping.wakeMode !== undefined) fields[mode] = mapping.wakeMode;
+  if (text !== undefined) fields[words] = text;
+  if (kind === 'wake') return { kind, fields };
+  if (mapping.deliver !== undefined) fields['deliver'] = mapping.deliver;
+  if (mapping.timeoutSeconds !== undefined) fields['timeoutSeconds'] = mapping.timeoutSeconds;
+  for (const field of TEMPLATE_KEYS) {
+    const template = mapping[field];
+    if (template === undefined) continue;
+    const value = render(field, template, scope).trim();
+    if (value !== '') fields[field] = value;
+  }
+  return { kind, fields };
+}
+
+function draftText(
+  mapping: CompiledMapping,
+  kind: DraftKind,
+  scope: Scope,
+  render: Render,
+): string | undefined {
+  if (mapping.text !== undefined) {
+    return render(kind === 'wake' ? 'textTemplate' : 'messageTemplate', mapping.text, scope);
+  }
+  if (mapping.transform !== undefined) return undefined;
+  return ownText(scope.item ?? scope.request.payload, kind);
+}
+
+/** The payload's own `text` or `message`, the action's own word first. */
+function ownText(payload: JsonValue, kind: DraftKind): string | undefined {
+  if (!isJsonObject(payload)) return undefined;
+  const words = kind === 'wake' ? (['text', 'message'] as const) : (['message', 'text'] as const);
+  for (const word of words) {
+    const value = Object.hasOwn(payload, word) ? payload[word] : undefined;
+    if (typeof value === 'string' && value.trim() !== '') return value;
+  }
+  return undefined;
+}

@@ -1,0 +1,66 @@
+import type { Warning } from '../../base/action.ts';
+import { NeutralisedTexts } from '../../base/boundary/boundary.ts';
+import { WorkBudget, type CompiledMapping, type ConsideredMapping, type Scope } from '../mapping/mapping.ts';
+import type { HookRequest } from '../../base/request.ts';
+import { createRender, type Render } from './draft.ts';
+import type { RenderedTemplate, TransformTrace } from './evaluation.ts';
+import type { EvaluationSettings } from './evaluation-settings.ts';
+
+/** One evaluation under way: its request and rules, and what it has found so far. */
+export interface EvaluationState {
+  readonly request: HookRequest;
+  readonly settings: EvaluationSettings;
+  readonly full: boolean;
+  readonly warnings: Warning[];
+  readonly considered: ConsideredMapping[];
+  readonly templates: RenderedTemplate[];
+  readonly transforms: TransformTrace[];
+  readonly render: Render;
+  readonly work: WorkBudget;
+  /** What templates and conditions of the whole request read. */
+  readonly scope: Scope;
+  /** Messages made safe so far: many actions may share one. */
+  readonly neutralised: NeutralisedTexts;
+  mapping: CompiledMapping | undefined;
+  further: readonly CompiledMapping[];
+  /** Other keys by scope and name, as dedupe keys are kept. */
+  readonly keys: Map<Scope, Map<string, string>>;
+  /** Dedupe keys by scope, so that each is made once. */
+  readonly dedupeKeys: Map<Scope, string>;
+  transformMs: number;
+  /** The constant part of every transform call's JSON, without its closing brace; made on first use. */
+  callJson: string | undefined;
+}
+
+/** Starts an evaluation; with `full` everything on the way is recorded. */
+export function startEvaluation(
+  received: HookRequest,
+  settings: EvaluationSettings,
+  full: boolean,
+): EvaluationState {
+  const templates: RenderedTemplate[] = [];
+  const warnings: Warning[] = [];
+  const work = new WorkBudget(settings.limits);
+  const isEmpty = received.payload === null && settings.dialect === 'openclaw';
+  // As there, a body null is an empty one.
+  const request = isEmpty ? { ...received, payload: {} } : received;
+  return {
+    request,
+    settings,
+    full,
+    warnings,
+    considered: [],
+    templates,
+    transforms: [],
+    render: createRender(work, { templates, warnings, full }),
+    work,
+    scope: { request, work },
+    neutralised: new NeutralisedTexts(),
+    mapping: undefined,
+    further: [],
+    keys: new Map(),
+    dedupeKeys: new Map(),
+    transformMs: 0,
+    callJson: undefined,
+  };
+}

@@ -1,0 +1,198 @@
+import type { Warning } from '../../base/action.ts';
+import { oneLine } from '../../base/boundary/boundary.ts';
+import { didYouMean } from '../../base/document/document.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts';
+import { MAPPING_KEYS } from '../mapping/mapping.ts';
+import type { Draft, DraftKind } from './draft.ts';
+import { AGENT_FIELDS, kindOf, WAKE_FIELDS, warn, type Field } from './action-fields.ts';
+
+/** By `static` a transform of an OpenClaw file vouches for the session key that it returns. */
+const KEY_SOURCE = 'sessionKeySource';
+
+/** What a transform's result makes of a draft: drafts in order (none: skipped), or what is wrong with the result. */
+export type Merged =
+  | { readonly kind: 'drafts'; readonly drafts: readonly Draft[] }
+  | {
+      readonly kind: 'problem';
+      readonly problem: string;
+      /** The key, where it is one of a mapping. */
+      readonly mappingKey?: string;
+    };
+
+const FIELDS: ReadonlySet<string> = new Set<Field>([...WAKE_FIELDS, ...AGENT_FIELDS]);
+
+/** Thrown inside this file only; its message names the key and may quote it, so it goes to the trace. */
+class ResultProblem extends Error {
+  readonly mappingKey: string | undefined;
+
+  constructor(message: string, mappingKey?: string) {
+    super(message);
+    this.mappingKey = mappingKey;
+  }
+}
+
+/** Where a merge leaves its remarks. */
+export interface MergeOptions {
+  readonly warnings: Warning[];
+  /** Ignore unknown keys and wrong types with a warning, as OpenClaw's transforms may have them. */
+  readonly lenient: boolean;
+  /** In an OpenClaw mapping a text or number as the result leaves the mapping's own action. */
+  readonly dialect: 'sluice' | 'openclaw';
+}
+
+/**
+ * Merges a transform's result over a draft: undefined keeps it, null skips it, an object overrides field by field (null
+ * leaves a field as it is), an array makes several. A wrong type or an unknown key is a problem that names the key.
+ */
+export function mergeResult(draft: Draft, json: string | undefined, options: MergeOptions): Merged {
+  if (json === undefined) return { kind: 'drafts', drafts: [draft] };
+  try {
+    const result = JSON.parse(json) as JsonValue;
+    if (!Array.isArray(result)) return { kind: 'drafts', drafts: mergeOne(draft, result, '', options) };
+    const drafts = result.flatMap((entry: JsonValue, index) => mergeOne(draft, entry, `[${index}]`, options));
+    return { kind: 'drafts', drafts };
+  } catch (error) {
+    if (error instanceof ResultProblem) {
+      const { message: problem, mappingKey } = error;
+      return { kind: 'problem', problem, ...(mappingKey === undefined ? {} : { mappingKey }) };
+    }
+    if (error instanceof SyntaxError) return { kind: 'problem', problem: 'the result is not JSON' };
+    throw error;
+  }
+}
+
+function mergeOne(draft: Draft, result: JsonValue, at: string, options: MergeOptions): readonly Draft[] {
+  if (result === null) return [];
+  if (!isJsonObject(result) && options.dialect === 'openclaw') return [draft];
+  if (!isJsonObject(result)) {
+    const expected = 'an object, an array of objects, null or undefined';
+    throw new ResultProblem(`the result${at} is ${kindOf(result)}; expected ${expected}`);
+  }
+  const { [KEY_SOURCE]: keySource, ...own } = result;
+  const isTheirs = options.dialect === 'openclaw';
+  const read = readOverrides(isTheirs ? own : result, `the result${at}`, options);
+  const { kind = draft.kind, ...overrides } = read;
+  const fields = kind === 'wake' ? asWake(draft, overrides, options.warnings) : asAgent(draft, overrides);
+  const isKeyOwn = isTheirs && keySource === 'static' && overrides['sessionKey'] !== undefined;
+  return [{ kind, fields, ...(isKeyOwn && { isKeyOwn }) }];
+}
+
+function readOverrides(
+  result: JsonObject,
+  where: string,
+  { lenient, warnings }: MergeOptions,
+): JsonObject & { readonly kind?: DraftKind } {
+  const overrides: Record<string, JsonValue> = {};
+  for (const [key, value] of Object.entries(result)) {
+    if (value === null && (key === 'kind' || FIELDS.has(key))) continue;
+    const problem = keyProblem(key, value, where);
+    if (problem === undefined) overrides[key] = value;
+    else if (!lenient) throw new ResultProblem(problem, ofMapping(key) ? key : undefined);
+    else {
+      const message = `${oneLine(problem, 300)}; it was ignored`;
+      warn(warnings, { code: 'ignored_result_key', field: key, message });
+    }
+  }
+  return overrides;
+}
+
+/** What is wrong with a key of a result, or undefined. */
+function keyProblem(key: string, value: JsonValue, where: string): string | undefined {
+  if (key === 'kind')
+    return value === 'wake' || value === 'agent' || value === 'notify'
+      ? undefined
+      : `kind in ${where} must be wake, agent or notify`;
+  if (FIELDS.has(key)) {
+    const problem = typeProblem(key as Field, value);
+    return problem === undefined ? undefined : `${key} in ${where} ${problem}`;
+  }
+  if (key === 'allowUnsafeExternalContent') {
+    return `allowUnsafeExternalContent in ${where} is refused: only a mapping can turn the safety boundary off`;
+  }
+  if (ofMapping(key)) {
+    const own = Object.hasOwn(RESULT_KEYS, key) ? `; a result has ${RESULT_KEYS[key]}` : '';
+    return `"${key}" in ${where} is a key of the mapping: write it there, beside transform${own}`;
+  }
+  return unknownKey(key, where);
+}
+
+function unknownKey(key: string, where: string): string {
+  const known = ['kind', ...FIELDS];
+  const near = didYouMean(key, known);
+  const hint = near === undefined ? '' : `; did you mean "${near}"?`;
+  return `${JSON.stringify(key.slice(0, 80))} in ${where} is not a known key; expected one of ${known.join(', ')}${hint}`;
+}
+
+/** What a result has in place of keys of a mapping. */
+const RESULT_KEYS: Readonly<Record<string, string>> = {
+  messageTemplate: 'message',
+  textTemplate: 'text',
+  action: 'kind',
+};
+
+const ofMapping = (key: string): boolean =>
+  MAPPING_KEYS.has(key) && key !== 'id' && key !== 'enabled' && !FIELDS.has(key) && key !== 'kind';
+
+/** A wake has a text and a mode; a message or wakeMode is taken for them, and the rest is named. */
+function asWake(draft: Draft, overrides: JsonObject, warnings: Warning[]): Draft['fields'] {
+  const { fields } = draft;
+  for (const field of Object.keys(overrides)) {
+    if (['text', 'message', 'mode', 'wakeMode'].includes(field)) continue;
+    warn(warnings, { code: 'unused_field', field, message: `${field} has no effect on a wake` });
+  }
+  return {
+    ...firstOf('text', overrides['text'], overrides['message'], fields.text, fields.message),
+    ...firstOf('mode', overrides['mode'], overrides['wakeMode'], fields.mode, fields.wakeMode),
+  };
+}
+
+function asAgent(draft: Draft, overrides: JsonObject): Draft['fields'] {
+  const { text, mode, ...fields } = draft.fields;
+  const { text: newText, mode: newMode, ...others } = overrides;
+  return {
+    ...fields,
+    ...others,
+    ...firstOf('message', overrides['message'], newText, fields.message, text),
+    ...firstOf('wakeMode', overrides['wakeMode'], newMode, fields.wakeMode, mode),
+  };
+}
+
+function firstOf(field: Field, ...values: readonly (JsonValue | undefined)[]): Draft['fields'] {
+  const value = values.find((candidate) => candidate !== undefined);
+  return value === undefined ? {} : { [field]: value };
+}
+
+interface FieldType {
+  readonly expected: string;
+  fits(value: JsonValue): boolean;
+}
+
+const TEXT: FieldType = { expected: 'a string', fits: (value) => typeof value === 'string' };
+
+const FIELD_TYPES: Readonly<Record<Exclude<Field, 'mode' | 'wakeMode'>, FieldType>> = {
+  deliver: { expected: 'true or false', fits: (value) => typeof value === 'boolean' },
+  timeoutSeconds: {
+    expected: 'a number of seconds above 0',
+    fits: (value) => typeof value === 'number' && Number.isFinite(value) && value > 0,
+  },
+  to: {
+    expected: 'a string or a number',
+    fits: (value) => typeof value === 'string' || typeof value === 'number',
+  },
+  text: TEXT,
+  message: TEXT,
+  name: TEXT,
+  sessionKey: TEXT,
+  channel: TEXT,
+  model: TEXT,
+  thinking: TEXT,
+  agentId: TEXT,
+};
+
+/** What is wrong with the type of a field in a result, or undefined. */
+function typeProblem(field: Field, value: JsonValue): string | undefined {
+  if (field === 'mode' || field === 'wakeMode')
+    return value === 'now' || value === 'next-heartbeat' ? undefined : 'must be now or next-heartbeat';
+  const { expected, fits } = FIELD_TYPES[field];
+  return fits(value) ? undefined : `must be ${expected}, found ${kindOf(value)}`;
+}

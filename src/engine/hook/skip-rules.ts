@@ -1,0 +1,99 @@
+import { channelIdOf } from '../../base/action.ts';
+import { valueAt, type JsonValue } from '../../base/json.ts';
+import { accountKey, type CompiledMapping } from '../mapping/mapping.ts';
+import type { EvaluationState } from './evaluation-state.ts';
+import type { Outcome } from './evaluation.ts';
+
+type Skipped = Extract<Outcome, { readonly kind: 'skipped' }>;
+
+/** Where GitHub, those who send what it sends, and GitLab put the words of a comment, and a mailbox the id of a mail. */
+const OWN_WORDS = [
+  ['comment', 'body'],
+  ['object_attributes', 'note'],
+  ['messages', '0', 'messageId'],
+];
+
+/**
+ * Where senders put the account that did what a webhook tells: GitHub, Gitea and Forgejo; GitLab; Bitbucket, Linear
+ * and Sentry; Slack. `docs/mappings.md` lists them.
+ */
+const ACCOUNTS: readonly (readonly string[])[] = [
+  ['sender', 'login'],
+  ['user', 'username'],
+  ['user_username'],
+  ['actor', 'username'],
+  ['actor', 'nickname'],
+  ['actor', 'name'],
+  ['event', 'user'],
+  ['event', 'bot_id'],
+];
+
+/** Why a mapping's request makes nothing, whatever else it holds: it tells of ourselves, or of somebody not listened to. */
+export function findSkip(state: EvaluationState, mapping: CompiledMapping): Skipped | undefined {
+  const { settings, request } = state;
+  for (const path of OWN_WORDS) {
+    const words = textAt(request.payload, path);
+    const runId = words === undefined ? undefined : settings.findOwnComment?.(words);
+    if (runId !== undefined) return { kind: 'skipped', by: 'ownComment', runId };
+  }
+  // An answer to an answer that nobody wrote would be answered, too.
+  const channel = channelIdOf(mapping.channel?.literal?.trim().toLowerCase() ?? '');
+  if (channel === 'email' && isAutomatic(request.payload)) return { kind: 'skipped', by: 'autoSubmitted' };
+  const { ignoreSenders } = mapping;
+  if (ignoreSenders === undefined) return undefined;
+  const { from, names } = ignoreSenders;
+  const found =
+    from === undefined
+      ? usualSenders(request.payload).map(({ account }) => account)
+      : [state.render('ignoreSenders.from', from, state.scope)];
+  for (const account of found) {
+    const name = names.get(accountKey(account));
+    if (name !== undefined) return { kind: 'skipped', by: 'ignoreSenders', sender: name };
+  }
+  return undefined;
+}
+
+/** Whether it is mail that machines wrote, or lists sent, and none that a person did (RFC 3834). */
+export function isAutomatic(payload: JsonValue): boolean {
+  const mails = valueAt(payload, ['messages']);
+  if (!Array.isArray(mails) || mails.length === 0) return false;
+  return mails.every((mail) => textAt(mail, ['autoSubmitted']) !== undefined);
+}
+
+/** The places in which `ignoreSenders` looks where a mapping does not say which. */
+export const USUAL_SENDERS: readonly string[] = ACCOUNTS.map((path) => path.join('.'));
+
+/** The accounts that stand in a body at one of those places. */
+export function usualSenders(
+  payload: JsonValue,
+): readonly { readonly at: string; readonly account: string }[] {
+  return ACCOUNTS.flatMap((path) => {
+    const account = textAt(payload, path);
+    return account === undefined ? [] : [{ at: path.join('.'), account }];
+  });
+}
+
+function textAt(payload: JsonValue, path: readonly string[]): string | undefined {
+  const value = valueAt(payload, path);
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** What made a request nothing; of a payload only what the mapping itself names. */
+export function skipText(outcome: Skipped): string {
+  switch (outcome.by) {
+    case 'action':
+      return 'action: skip of the mapping';
+    case 'transform':
+      return 'the transform, which returned null';
+    case 'forEach':
+      return 'forEach, whose array is empty';
+    case 'unmatched':
+      return `${outcome.setBy ?? 'the recorder'}, as no mapping takes it`;
+    case 'autoSubmitted':
+      return 'autoSubmitted of the mail, which wants no answer of a machine, so that no two answer each other';
+    case 'ownComment':
+      return `the mark of our own comment, which run ${outcome.runId} wrote`;
+    case 'ignoreSenders':
+      return `ignoreSenders of the mapping, which names ${outcome.sender}`;
+  }
+}

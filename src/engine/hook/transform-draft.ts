@@ -1,0 +1,142 @@
+import { HookError } from '../../base/errors.ts';
+import { fieldAt, isJsonObject, parseJson, readJson } from '../../base/json.ts';
+import type { Scope } from '../mapping/mapping.ts';
+import type { HookRequest, JsonValue } from '../../base/request.ts';
+import type { TransformCall, TransformReply } from '../sandbox/sandbox.ts';
+import type { EvaluationState } from './evaluation-state.ts';
+import type { Draft } from './draft.ts';
+import type { EvaluationPart, TransformTrace } from './evaluation.ts';
+import { warn } from './action-fields.ts';
+import { mergeResult, type Merged } from './merge.ts';
+import { warnOfEpoch, warnOfRounded, warnOfWords } from './result-warnings.ts';
+
+/** Characters of a call that are handed over in the time of a step. */
+const CHARACTERS = 32;
+
+/** Yields the call of a mapping's transform for one scope, and merges the reply over the draft. */
+export function* transformDraft(
+  state: EvaluationState,
+  ref: TransformCall['ref'],
+  draft: Draft,
+  scope: Scope,
+): EvaluationPart<readonly Draft[]> {
+  const call = callOf(state, scope, { ref, budgetMs: remainingMs(state) });
+  // Written and read once more on its way to the sandbox and back.
+  state.work.pass(call.json.length / CHARACTERS);
+  const reply = (yield call) as TransformReply;
+  if (reply.kind === 'ok') state.work.pass(reply.json?.length ?? 0);
+  state.transformMs += reply.tookMs;
+  if (reply.kind === 'ok' && reply.json !== undefined) {
+    warnOfWords(state.warnings, reply.json, call.json);
+    warnOfEpoch(state.warnings, reply.json, call.json);
+    warnOfRounded(state.warnings, reply.json, call.json);
+  }
+  const merged = reply.kind === 'ok' ? mergeReply(state, draft, reply) : FAILED;
+  const isIdle = reply.kind === 'ok' && reply.json === undefined;
+  if (state.full || isIdle || merged.kind !== 'drafts' || reply.logs.length > 0)
+    state.transforms.push(traceOf(call, reply, merged, scope));
+  if (merged.kind === 'drafts') return merged.drafts;
+  throw transformError(reply);
+}
+
+function remainingMs({ settings, transformMs }: EvaluationState): number {
+  const budgetMs = settings.transformBudgetMs - transformMs;
+  if (budgetMs > 0) return budgetMs;
+  const limit = `${settings.transformBudgetMs} ms`;
+  throw new HookError('transform_failed', `the transforms of this request used up their ${limit}`);
+}
+
+const FAILED = { kind: 'failed' } as const;
+const CLASS_INSTANCE =
+  'the transform returned an instance of a class, of which only its own properties count';
+
+function mergeReply(
+  { warnings, settings, mapping }: EvaluationState,
+  draft: Draft,
+  { json, isInstance }: Extract<TransformReply, { readonly kind: 'ok' }>,
+): Merged {
+  if (isInstance === true) warn(warnings, { code: 'class_instance', message: CLASS_INSTANCE, facts: {} });
+  const dialect = mapping?.dialect ?? 'sluice';
+  return mergeResult(draft, json, { warnings, lenient: settings.lenient, dialect });
+}
+
+function traceOf(
+  call: TransformCall,
+  reply: TransformReply,
+  merged: Merged | typeof FAILED,
+  { index }: Scope,
+): TransformTrace {
+  return {
+    call,
+    reply,
+    at: call.ref.at,
+    ...(index === undefined ? {} : { index }),
+    ...(merged.kind === 'problem' ? problemOf(merged, isBody(call, reply)) : {}),
+  };
+}
+
+function problemOf(
+  { problem, mappingKey }: Extract<Merged, { readonly kind: 'problem' }>,
+  wasBody: boolean,
+): Pick<TransformTrace, 'problem' | 'mappingKey'> {
+  // Its keys are those of the sender.
+  if (wasBody) return { problem: 'the transform returned the body itself; expected { message: … }' };
+  return { problem, ...(mappingKey === undefined ? {} : { mappingKey }) };
+}
+
+function callOf(
+  state: EvaluationState,
+  scope: Scope,
+  { ref, budgetMs }: Pick<TransformCall, 'ref' | 'budgetMs'>,
+): TransformCall {
+  const { request } = state;
+  return {
+    ref,
+    json: callJson(state, scope),
+    now: request.receivedAt,
+    // Every element of a batch gets random numbers of its own; the golden ratio keeps the seeds apart.
+    seed: (request.seed + (scope.index ?? 0) * 0x9e37_79b9) >>> 0,
+    key: randomKey(request, scope.index),
+    budgetMs,
+  };
+}
+
+/** Whether it gives the body itself in place of a result, as transforms of other tools hand it on: the fields it was given. */
+function isBody(call: TransformCall, reply: TransformReply): boolean {
+  if (reply.kind !== 'ok') return false;
+  const [result, body] = [readJson(reply.json ?? ''), fieldAt(parseJson(call.json), ['payload'])];
+  const names = isJsonObject(body) ? Object.keys(body) : [];
+  return isJsonObject(result) && names.length > 0 && names.every((name) => Object.hasOwn(result, name));
+}
+
+/** The error of a transform that failed. Its detail says nothing of the cause: that is in the trace. */
+function transformError(reply: TransformReply): HookError {
+  if (reply.kind === 'failed' && reply.failure === 'deferred') {
+    return new HookError('transform_unavailable', 'the mapping has a transform that cannot run right now', {
+      retryAfterSeconds: reply.retryAfterSeconds ?? 1,
+    });
+  }
+  return new HookError('transform_failed', 'the transform of the mapping failed');
+}
+
+/** The key of a call's random bytes; every element of a batch gets bytes of its own. */
+export function randomKey({ id, nonce }: HookRequest, index?: number): string {
+  return `${id}\n${nonce}\n${index ?? ''}`;
+}
+
+/** The argument of a transform outside a batch; inside one `item` and `index` come with it. */
+export function transformInput(request: HookRequest): Readonly<Record<string, JsonValue>> {
+  const { payload, headers, query, path, url, receivedAt } = request;
+  return { payload, headers, query, path, url, now: new Date(receivedAt).toISOString() };
+}
+
+function callJson(state: EvaluationState, scope: Scope): string {
+  // An element of an OpenClaw batch has a payload of its own.
+  if (scope.request !== state.request) {
+    const own = JSON.stringify(transformInput(scope.request)).slice(0, -1);
+    return `${own},"item":${JSON.stringify(scope.item)},"index":${scope.index}}`;
+  }
+  state.callJson ??= JSON.stringify(transformInput(state.request)).slice(0, -1);
+  if (scope.index === undefined) return `${state.callJson}}`;
+  return `${state.callJson},"item":${JSON.stringify(scope.item)},"index":${scope.index}}`;
+}

@@ -1,0 +1,119 @@
+import type { Finding, LocatedValue, Path } from '../../base/document/document.ts';
+import { say } from '../../base/finding.ts';
+import { TEMPLATE_KEYS } from './compiled-mapping.ts';
+import type { MappingEntry } from './compile-options.ts';
+import type { Reporter } from './mapping-codes.ts';
+import type { MappingSource } from './mapping-schema.ts';
+
+/** Keys that only an agent action has. */
+export const AGENT_KEYS = [
+  ...TEMPLATE_KEYS.slice(0, 2),
+  'instructions',
+  'deliver',
+  ...TEMPLATE_KEYS.slice(2),
+  'timeoutSeconds',
+  'runner',
+  'cwd',
+  'thread',
+  'fallback',
+  'approve',
+  'summary',
+  'callbackUrl',
+  'debounce',
+  'limits',
+  'maxRuns',
+  'retry',
+  'afterCrash',
+] as const;
+
+/** What a mapping of an OpenClaw file may have (2026.9.6); its gateway does not start with any other key. */
+export const GATEWAY_KEYS: ReadonlySet<string> = new Set(
+  `id match action wakeMode name agentId sessionKey sessionMode messageTemplate textTemplate forEach deliver
+  allowUnsafeExternalContent channel to model thinking timeoutSeconds transform`.split(/\s+/),
+);
+const GATEWAY_PARTS: readonly (readonly [part: string, keys: readonly string[]])[] = [
+  ['match', ['path', 'source']],
+  ['transform', ['module', 'export']],
+];
+
+/** Keys of ours in a file of a gateway: they work here, and keep the gateway from starting. */
+export function checkGatewayKeys(
+  located: LocatedValue,
+  own: Readonly<Record<string, unknown>>,
+): readonly Finding[] {
+  const keysAt = (path: Path): readonly string[] => {
+    const { value } = located.at(path);
+    return typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  };
+  const paths: readonly Path[] = [
+    ...keysAt([]).flatMap((key) => (GATEWAY_KEYS.has(key) || !Object.hasOwn(own, key) ? [] : [[key]])),
+    ...GATEWAY_PARTS.flatMap(([part, known]) =>
+      keysAt([part]).flatMap((key) => (known.includes(key) ? [] : [[part, key]])),
+    ),
+  ];
+  return paths.map((path) => ({
+    severity: 'warning',
+    code: 'UNKNOWN_KEY',
+    message: say`the gateway knows no key "${path.join('.')}" in a mapping, and does not start with this file`,
+    at: located.place(path, 'key'),
+    hint: say`move the mapping into hooks.mappings of a sluice.yaml with "extends: openclaw.json"`,
+  }));
+}
+
+/** What the keys of a mapping are checked with. */
+export interface CheckedKeys {
+  readonly source: MappingSource;
+  readonly reporter: Reporter;
+  readonly dialect: MappingEntry['dialect'];
+}
+
+/** Keys that contradict each other or the action. */
+export function checkKeys(compiling: CheckedKeys): void {
+  checkInstructions(compiling);
+  checkUnsafeContent(compiling);
+  checkTemplateKey(compiling);
+}
+
+function checkInstructions({ source, reporter }: CheckedKeys): void {
+  if (source.instructions?.includes('{{') !== true) return;
+  reporter.report(['instructions'], {
+    code: 'INSTRUCTIONS_NOT_LITERAL',
+    message: say`instructions are outside the safety boundary, so they cannot contain expressions ({{…}})`,
+    hint: say`move what comes from the request into messageTemplate`,
+  });
+}
+
+function checkUnsafeContent({ source, reporter }: CheckedKeys): void {
+  if (source.allowUnsafeExternalContent !== true) return;
+  reporter.report(['allowUnsafeExternalContent'], {
+    severity: 'warning',
+    code: 'UNSAFE_CONTENT_ALLOWED',
+    message: say`the safety boundary is off: the agent reads what senders write as if you had written it`,
+    hint: say`put your own words into instructions and remove this key; use it only for internal senders that you trust`,
+  });
+}
+
+/** Of the two template keys only that of the action is read. */
+function checkTemplateKey({ source, reporter, dialect }: CheckedKeys): void {
+  const { action = 'agent' } = source;
+  if (action === 'skip') return;
+  const [right, wrong] = templateKeys(action);
+  if (source[wrong] !== undefined) {
+    const finding = {
+      code: 'WRONG_TEMPLATE_KEY',
+      severity: dialect === 'openclaw' ? 'warning' : 'error',
+      message: say`the template of action ${action} is ${right}, found ${wrong}`,
+      ...(source[right] === undefined
+        ? { hint: say`rename it to ${right}`, replace: { from: wrong, to: right } }
+        : { hint: say`keep one of the two: move what you need into ${right}` }),
+    } as const;
+    reporter.report([wrong], finding, 'key');
+  }
+}
+
+/** The key that holds the template of an action, and the one that does not. */
+export function templateKeys(
+  action: string,
+): readonly ['textTemplate' | 'messageTemplate', 'textTemplate' | 'messageTemplate'] {
+  return action === 'wake' ? ['textTemplate', 'messageTemplate'] : ['messageTemplate', 'textTemplate'];
+}

@@ -1,0 +1,49 @@
+import type { LocatedValue } from '../../base/document/document.ts';
+import type { MappingSource } from './mapping-schema.ts';
+
+/** A mapping as found in a file. */
+export interface MappingEntry {
+  readonly value: LocatedValue;
+  /** `openclaw`: keys we have no use for are ignored with one warning, and some errors are warnings. */
+  readonly dialect: 'sluice' | 'openclaw';
+  /** For built-in mappings: what stands in for the file's own keys. They may be shadowed without a finding. */
+  readonly preset?: Partial<MappingSource>;
+}
+
+/** What mappings may name; where a list is absent the names are not checked. */
+export interface CompileOptions {
+  /** Channel ids besides the built-in ones; `any` where not all are known. */
+  readonly channels?: ReadonlySet<string> | 'any';
+  /** `hooks.path`: what senders write before the hook name. */
+  readonly hooksPath?: string;
+  /** `agents.defaults.models` with aliases resolved. */
+  readonly models?: readonly string[] | undefined;
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** Keys of `hooks.agents.runners`. */
+  readonly agents?: readonly string[];
+  /** Keys of `gateway.runners`. */
+  readonly runners?: readonly string[];
+  /** What the runner `default` is: an agent, or another kind. */
+  readonly defaultRunner?: string | undefined;
+  /** Keys of `gateway.workFolders`. */
+  readonly workFolders?: readonly string[];
+  /** `hooks.lenient`: keys of the main session are put under `hook:`; default as the dialect of the mapping has it. */
+  readonly lenient?: boolean;
+  /** What an OpenClaw file says of session keys; absent: all are taken. */
+  readonly sessionKeys?: { readonly allowFromRequest: boolean; readonly allowedPrefixes: readonly string[] };
+  /** What is wrong with a recipient on a channel, in words; undefined where it will do. */
+  recipientProblem?(channel: string, to: string): string | undefined;
+  /** Whether replies can stand in threads of a channel. */
+  hasThreads?(channel: string): boolean;
+  /**
+   * The text behind `${NAME}` or `{file: PATH}` in `callbackUrl`; undefined where it is not set. Without it (`check`,
+   * `explain`, `test`) references are left alone and the mapping has no callback.
+   */
+  resolveReference?(reference: string | { readonly file: string }): string | undefined;
+  /** What is wrong with the file that a reference names, in words that continue its name. */
+  fileProblem?(reference: string | { readonly file: string }): string | undefined;
+  /** Whose credential a secret is by its form, where no sender signs with it. */
+  otherKey?(secret: string): string | undefined;
+  /** The same as `resolveReference` for `check`, where it is known: secrets that are set are judged, those that are not are no finding. */
+  peekReference?(reference: string | { readonly file: string }): string | undefined;
+}

@@ -1,0 +1,138 @@
+import { say } from '../../../base/finding.ts';
+import { shorten, type Finding, type Place } from '../../../base/document/document.ts';
+import { isJsonObject, type JsonValue } from '../../../base/json.ts';
+
+/** Smallest and largest number of operands of an operator; `Infinity` where there is no bound. */
+interface Arity {
+  readonly min: number;
+  readonly max: number;
+}
+
+const ANY: Arity = { min: 0, max: Infinity };
+const ONE: Arity = { min: 1, max: 1 };
+const TWO: Arity = { min: 2, max: 2 };
+const TWO_OR_THREE: Arity = { min: 2, max: 3 };
+
+/** Every operator of JsonLogic but `log`, with the operands it takes. */
+export const OPERATORS: ReadonlyMap<string, Arity> = new Map([
+  ['var', { min: 0, max: 2 }],
+  ['missing', ANY],
+  ['missing_some', TWO],
+  ['if', ANY],
+  ['?:', { min: 2, max: Infinity }],
+  ['and', { min: 1, max: Infinity }],
+  ['or', { min: 1, max: Infinity }],
+  ['!', ONE],
+  ['!!', ONE],
+  ['==', TWO],
+  ['===', TWO],
+  ['!=', TWO],
+  ['!==', TWO],
+  ['>', TWO],
+  ['>=', TWO],
+  ['<', TWO_OR_THREE],
+  ['<=', TWO_OR_THREE],
+  ['in', TWO],
+  ['cat', ANY],
+  ['substr', TWO_OR_THREE],
+  ['+', { min: 1, max: Infinity }],
+  ['*', { min: 1, max: Infinity }],
+  ['-', { min: 1, max: 2 }],
+  ['/', TWO],
+  ['%', TWO],
+  ['min', { min: 1, max: Infinity }],
+  ['max', { min: 1, max: Infinity }],
+  ['merge', ANY],
+  ['map', TWO],
+  ['filter', TWO],
+  ['all', TWO],
+  ['some', TWO],
+  ['none', TWO],
+  ['reduce', TWO_OR_THREE],
+]);
+
+/** Deeper rules than this are refused: nobody reads them, and evaluation recurses. */
+export const MAX_CONDITION_DEPTH = 64;
+
+/** An operator and its operands as written; `unary` where they stood without an array around them. */
+export interface Operation {
+  readonly operator: string;
+  readonly operands: readonly JsonValue[];
+  readonly unary: boolean;
+}
+
+/** The operator of a rule with its operands; undefined of a constant, and where it has no operator, or several. */
+export function operationOf(rule: unknown): Operation | undefined {
+  const [[operator, operands] = [], ...more] = isJsonObject(rule) ? Object.entries(rule) : [];
+  if (operator === undefined || operands === undefined || more.length > 0) return undefined;
+  return Array.isArray(operands)
+    ? { operator, operands: operands as readonly JsonValue[], unary: false }
+    : { operator, operands: [operands], unary: true };
+}
+
+/** The name that `{"var": "name"}` reads, with or without a default; undefined for any other operand. */
+export function nameOfVariable(operand: unknown): string | undefined {
+  const { operator, operands: [name] = [] } = operationOf(operand) ?? {};
+  return operator === 'var' && typeof name === 'string' ? name : undefined;
+}
+
+/** Whether a variable has a default. */
+export const hasDefault = (operand: unknown): boolean => (operationOf(operand)?.operands.length ?? 0) > 1;
+
+/** What keeps a rule from being one; `at` is its place, `keyAt` the one of its operator. */
+export function operationProblem(
+  value: object,
+  operation: Operation | undefined,
+  { at, keyAt }: { readonly at: Place; readonly keyAt: () => Place },
+): Finding | undefined {
+  if (operation === undefined) {
+    const keys = Object.keys(value);
+    return {
+      severity: 'error',
+      code: 'CONDITION_NOT_ONE_OPERATOR',
+      message: say`a rule has exactly one operator, found ${keys.length === 0 ? 'none' : `${keys.length}: ${quoteAll(keys)}`}`,
+      at,
+    };
+  }
+  const { operator, operands } = operation;
+  const arity = OPERATORS.get(operator);
+  if (operator === 'log')
+    return {
+      severity: 'error',
+      code: 'CONDITION_LOG',
+      message: say`the operator "log" is not allowed in a condition: it would write payloads to the log`,
+      at: keyAt(),
+    };
+  if (arity === undefined)
+    return {
+      severity: 'error',
+      code: 'CONDITION_UNKNOWN_OPERATOR',
+      message: say`unknown operator ${quote(operator)}`,
+      at: keyAt(),
+    };
+  if (operands.length >= arity.min && operands.length <= arity.max) return undefined;
+  return {
+    severity: 'error',
+    code: 'CONDITION_ARITY',
+    message: say`"${operator}" takes ${arityText(arity)}, found ${operands.length}`,
+    at: keyAt(),
+  };
+}
+
+function arityText({ min, max }: Arity): string {
+  if (max === Infinity) return `at least ${operandCount(min)}`;
+  return min === max ? operandCount(min) : `${min} to ${operandCount(max)}`;
+}
+
+function operandCount(count: number): string {
+  return `${count} operand${count === 1 ? '' : 's'}`;
+}
+
+function quote(text: string): string {
+  return `"${shorten(text)}"`;
+}
+
+function quoteAll(keys: readonly string[]): string {
+  const shown = keys.slice(0, 4).map(quote).join(', ');
+  return keys.length > 4 ? `${shown}, …` : shown;
+}

@@ -1,0 +1,104 @@
+/**
+ * The operators that only compute: comparisons, arithmetic, `in`, `cat`, `substr`, `merge`, `min`, `max`. They are
+ * json-logic-js's own, applied to a rule whose operands are all `{"var": n}` with the operands as its data: json-logic
+ * evaluates what stands in a rule, so a payload value must never stand in one. Comparisons of two texts, numbers,
+ * booleans or nulls are made here, thirty times as fast; that they agree is a property under test.
+ */
+import jsonLogic from 'json-logic-js';
+import type { JsonValue } from '../../../base/request.ts';
+import { compareExactly } from './exact-operators.ts';
+import { MISSING, spend, UNKNOWN, type Evaluate, type Frame, type RuleValue } from './rule-value.ts';
+
+/** Operators that build something from whatever is there: to them missing is null, as published. */
+const BUILDERS: ReadonlySet<string> = new Set(['cat', 'merge']);
+
+/** A list nested deeper than this is not turned into text or a number: that would recurse as deep as the sender likes. */
+const MAX_COERCED_DEPTH = 64;
+
+/** Steps of a call of json-logic-js, and of a comparison made here. */
+const FOREIGN = 32;
+const DIRECT = 2;
+/** Characters that are searched or compared in the time of a step. */
+const CHARACTERS = 64;
+
+type Plain = string | number | boolean | null;
+
+/** JavaScript's own comparisons, which are what JsonLogic says. */
+const COMPARISONS: Readonly<Record<string, (a: Plain, b: Plain) => boolean>> = {
+  '===': (a, b) => a === b,
+  '!==': (a, b) => a !== b,
+  // oxlint-disable-next-line eqeqeq -- the operator of that name
+  '==': (a, b) => a == b,
+  // oxlint-disable-next-line eqeqeq -- as above
+  '!=': (a, b) => a != b,
+  '<': (a, b) => (a as number) < (b as number),
+  '<=': (a, b) => (a as number) <= (b as number),
+  '>': (a, b) => (a as number) > (b as number),
+  '>=': (a, b) => (a as number) >= (b as number),
+};
+
+function isPlain(value: JsonValue | undefined): value is Plain {
+  return value === null || (typeof value !== 'object' && value !== undefined);
+}
+
+export function compileOperator(operator: string, operands: readonly Evaluate[]): Evaluate {
+  const compare = Object.hasOwn(COMPARISONS, operator) ? COMPARISONS[operator] : undefined;
+  const rule = {
+    [operator]: operands.map((_, index) => ({ var: index })),
+  } as unknown as jsonLogic.RulesLogic;
+  const builds = BUILDERS.has(operator);
+  return (frame) => {
+    const values: JsonValue[] = [];
+    let unknown = false;
+    for (const operand of operands) {
+      const value = operand(frame);
+      if (value === UNKNOWN || (value === MISSING && !builds)) unknown = true;
+      else values.push(value === MISSING ? null : value);
+    }
+    if (unknown) return UNKNOWN;
+    const [a, b] = values;
+    if (compare !== undefined && values.length === 2 && isPlain(a) && isPlain(b)) {
+      spend(frame, DIRECT);
+      return compare(a, b);
+    }
+    return compareExactly(operator, values) ?? apply(rule, values, { frame, builds });
+  };
+}
+
+function apply(
+  rule: jsonLogic.RulesLogic,
+  values: readonly JsonValue[],
+  { frame, builds }: { readonly frame: Frame; readonly builds: boolean },
+): RuleValue {
+  const nested = values.some((value) => typeof value === 'object' && value !== null);
+  if (nested && values.some((value) => deeperThan(value, MAX_COERCED_DEPTH))) return UNKNOWN;
+  spend(frame, FOREIGN + readCost(values));
+  try {
+    const result = jsonLogic.apply(rule, values) as JsonValue | undefined;
+    if (builds) spend(frame, sizeOf(result));
+    return result ?? null;
+  } catch (error) {
+    // An object with a `toString` of its own cannot become text or a number: V8 throws a TypeError.
+    if (error instanceof TypeError) return UNKNOWN;
+    throw error;
+  }
+}
+
+/** What reading the operands costs: `in` searches a text or list, others turn a list into text. */
+function readCost(values: readonly JsonValue[]): number {
+  let cost = 0;
+  for (const value of values) {
+    if (typeof value === 'string') cost += value.length / CHARACTERS;
+    else if (Array.isArray(value)) cost += value.length;
+  }
+  return cost;
+}
+
+function sizeOf(value: JsonValue | undefined): number {
+  return typeof value === 'string' || Array.isArray(value) ? value.length : 1;
+}
+
+function deeperThan(value: JsonValue, levels: number): boolean {
+  if (!Array.isArray(value)) return false;
+  return levels === 0 || value.some((entry: JsonValue) => deeperThan(entry, levels - 1));
+}

@@ -1,0 +1,90 @@
+/* Which fields of a request decide what becomes of it: those that conditions, keys and routes of its mappings read. */
+import type { JsonValue } from '../../base/json.ts';
+import type { CompiledMapping } from './compiled-mapping.ts';
+import { operationOf } from './condition/condition-check.ts';
+import { isListOperator } from './condition/rule-lists.ts';
+import { canonicalPath } from './scope.ts';
+
+/** Fields that are read, from the root of the request, as a tree; `*` stands for each element of a list. */
+export interface FieldsRead {
+  isRead: boolean;
+  readonly below: Map<string, FieldsRead>;
+}
+
+/** Templates that name a conversation, a repeat or a recipient. */
+const KEYS = [
+  'sessionKey',
+  'dedupe.key',
+  'debounce.key',
+  'maxRuns.key',
+  'ignoreSenders.from',
+  'channel',
+  'to',
+  'model',
+  'thinking',
+];
+
+/** The fields that decide about requests of a hook name; `accounts`: where `ignoreSenders` looks by itself. */
+export function decidingFields(
+  mappings: readonly CompiledMapping[],
+  path: string,
+  accounts: readonly string[] = [],
+): FieldsRead {
+  const root = newField();
+  for (const { match, templates, forEach, ignoreSenders } of mappings) {
+    if (match.path !== undefined && match.path !== path) continue;
+    if (match.source !== undefined) add(root, ['payload', 'source']);
+    if (match.when !== undefined) readRule(match.when.rule, (keys) => add(root, fromRoot(keys)));
+    if (ignoreSenders !== undefined && ignoreSenders.from === undefined)
+      for (const account of accounts) add(root, ['payload', ...account.split('.')]);
+    const items = forEach === undefined ? [] : [...fromRoot(forEach.keys), '*'];
+    for (const key of KEYS) {
+      for (const keys of namesIn(templates.get(key)?.source ?? ''))
+        add(root, keys[0] === 'item' ? [...items, ...keys.slice(1)] : fromRoot(keys));
+    }
+  }
+  return root;
+}
+
+const newField = (): FieldsRead => ({ isRead: false, below: new Map() });
+
+/** A bare name is one of the payload. */
+const fromRoot = (keys: readonly string[]): readonly string[] => JSON.parse(canonicalPath(keys)) as string[];
+
+function add(root: FieldsRead, keys: readonly string[]): void {
+  let field = root;
+  for (const key of keys) {
+    const name = /^\d+$/.test(key) ? '*' : key;
+    const next = field.below.get(name) ?? newField();
+    field.below.set(name, next);
+    field = next;
+  }
+  field.isRead = true;
+}
+
+/** The rule within a list operator reads its elements. */
+function readRule(rule: JsonValue, read: (keys: readonly string[]) => void): void {
+  if (Array.isArray(rule)) for (const each of rule as readonly JsonValue[]) readRule(each, read);
+  const operation = operationOf(rule);
+  if (operation === undefined) return;
+  const { operator, operands } = operation;
+  const [first = null, inner = null, ...more] = operands;
+  if (operator === 'var') {
+    if (typeof first === 'string') read(first === '' ? [] : first.split('.'));
+  } else if (isListOperator(operator)) {
+    const lists: (readonly string[])[] = [];
+    readRule(first, (keys) => lists.push(keys));
+    for (const list of lists) readRule(inner, (keys) => read([...list, '*', ...keys]));
+    readRule(more, read);
+  } else readRule(operands, read);
+}
+
+/** Every path that an expression names; a word that is a helper names no field. */
+function namesIn(template: string): readonly (readonly string[])[] {
+  const inside = [...template.matchAll(/\{\{([^{}]*)\}\}/g)].map(([, text = '']) => text);
+  return inside.flatMap((text) =>
+    [...text.matchAll(/[A-Za-z_][\w.[\]/-]*/g)].map(([word]) =>
+      word.split(/[.[\]/]+/).filter((key) => key !== '' && key !== 'this'),
+    ),
+  );
+}

@@ -1,0 +1,161 @@
+import { say, type SourceText } from '../../base/finding.ts';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+import {
+  describeValue,
+  readDocument,
+  validate,
+  type Finding,
+  type LocatedValue,
+  type OpenTexts,
+} from '../../base/document/document.ts';
+import { compileMappings, type CompiledMappings } from './compile.ts';
+import type { CompileOptions, MappingEntry } from './compile-options.ts';
+import type { MappingCode } from './mapping-codes.ts';
+import { findPassedOver, listDirectory, MAPPING_FILE } from './passed-over.ts';
+
+/** Built-in presets: the file they come from, and a further hook name they answer on. */
+const PRESETS: Readonly<Record<string, { readonly file: string; readonly alias?: string }>> = {
+  mail: { file: 'mail.yaml' },
+  gmail: { file: 'mail.yaml', alias: 'gmail' },
+};
+
+/** The package's own folder of presets: the same way up from `src/engine/mapping` and from `dist/mapping`. */
+const PRESETS_DIR = fileURLToPath(new URL('../../../mappings/presets/', import.meta.url));
+
+/** Where mappings come from, in first-match order: the configuration, the directory's files by name, presets. */
+export interface MappingSources {
+  /** `hooks.mappings` entries, each with its dialect; mapping files are always our own. */
+  readonly inline: readonly MappingEntry[];
+  /** Absolute. One that does not exist holds no mappings. */
+  readonly mappingsDir: string;
+  /** Names of `PRESETS`; others are the configuration's finding. */
+  readonly presets: readonly string[];
+  /** Directory that printed file names are relative to; default the working directory. */
+  readonly cwd?: string;
+  /** What is open in an editor. */
+  readonly open?: OpenTexts;
+}
+
+export interface LoadedMappings extends CompiledMappings {
+  /** Every mapping file that was read, presets included. */
+  readonly files: readonly MappingFile[];
+}
+
+/** A mapping file that was read, with the ranges of its literal secrets. */
+export interface MappingFile extends Pick<SourceText, 'text' | 'secrets'> {
+  /** Absolute. */
+  readonly path: string;
+}
+
+/** Reads and compiles all mappings, all findings at once. */
+export async function loadMappings(sources: MappingSources & CompileOptions): Promise<LoadedMappings> {
+  const fromDirectory = await loadMappingFiles(sources.mappingsDir, sources);
+  const fromPresets = await loadPresets(sources.presets, sources);
+  const entries = [...sources.inline, ...fromDirectory.entries, ...fromPresets.entries];
+  const compiled = compileMappings(entries, sources);
+  const found = [...fromDirectory.diagnostics, ...fromPresets.diagnostics];
+  const { table, ...rest } = compiled;
+  const isUsable = table !== undefined && !found.some(({ severity }) => severity === 'error');
+  return {
+    ...rest,
+    diagnostics: [...found, ...compiled.diagnostics],
+    files: [...fromDirectory.files, ...fromPresets.files],
+    ...(isUsable ? { table } : {}),
+  };
+}
+
+interface Loaded {
+  readonly entries: readonly MappingEntry[];
+  readonly diagnostics: readonly Finding[];
+  readonly files: LoadedMappings['files'];
+}
+
+type ReadOptions = Pick<MappingSources, 'cwd' | 'open'>;
+
+/** Reads `*.yaml`, `*.yml` and `*.json` directly in a directory, in name order; what was passed over is a warning. */
+async function loadMappingFiles(directory: string, options: ReadOptions): Promise<Loaded> {
+  const found = await listDirectory(directory);
+  const names = found.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+  const files = names.filter((name) => MAPPING_FILE.test(name)).toSorted();
+  const loaded = joinLoaded(await Promise.all(files.map((name) => loadFile(join(directory, name), options))));
+  const passedOver = await findPassedOver(directory, found, { ...options, presets: resolve(PRESETS_DIR) });
+  return { ...loaded, diagnostics: [...loaded.diagnostics, ...passedOver] };
+}
+
+async function loadPresets(names: readonly string[], options: ReadOptions): Promise<Loaded> {
+  const presets = [...new Set(names)].flatMap((name) => {
+    const preset = Object.hasOwn(PRESETS, name) ? PRESETS[name] : undefined;
+    return preset === undefined ? [] : [preset];
+  });
+  const files = new Set(presets.map(({ file }) => file));
+  const loaded = await Promise.all([...files].map((file) => loadFile(join(PRESETS_DIR, file), options)));
+  const entries = loaded.flatMap(({ entries: own }, index) => {
+    const aliases = presets.filter(({ file }) => file === [...files][index]).map(({ alias }) => alias);
+    return own.flatMap((entry) => [
+      { ...entry, preset: {} },
+      ...aliases.flatMap((alias) => (alias === undefined ? [] : [{ ...entry, preset: aliasOf(alias) }])),
+    ]);
+  });
+  return { ...joinLoaded(loaded), entries };
+}
+
+/** The preset once more under its other name. */
+function aliasOf(alias: string): NonNullable<MappingEntry['preset']> {
+  const name = `${alias.slice(0, 1).toUpperCase()}${alias.slice(1)}`;
+  return { id: `preset-${alias}`, match: { path: alias }, name };
+}
+
+function joinLoaded(loaded: readonly Loaded[]): Loaded {
+  return {
+    entries: loaded.flatMap(({ entries }) => entries),
+    diagnostics: loaded.flatMap(({ diagnostics }) => diagnostics),
+    files: loaded.flatMap(({ files }) => files),
+  };
+}
+
+const HolderSchema = z.strictObject({ mappings: z.array(z.unknown()) });
+
+/** A key that is given twice, as one of a mapping. */
+const ofMapping = (found: Finding): Finding =>
+  found.code === 'DUPLICATE_KEY' ? { ...found, facts: { of: 'mapping' } } : found;
+
+/** A file holds a list of mappings, `{mappings: [...]}`, or one mapping; an empty one holds none. */
+async function loadFile(path: string, { cwd, open }: ReadOptions): Promise<Loaded> {
+  const { document, diagnostics } = await readDocument(path, { ...(cwd && { cwd }), ...(open && { open }) });
+  if (document === undefined) return { entries: [], diagnostics: diagnostics.map(ofMapping), files: [] };
+  const { root, source } = document;
+  const held = mappingsIn(root);
+  return {
+    entries: held.mappings.map((value) => ({ value, dialect: 'sluice' })),
+    diagnostics: [...diagnostics, ...held.diagnostics],
+    files: [{ path, ...source }],
+  };
+}
+
+function mappingsIn(root: LocatedValue): {
+  readonly mappings: readonly LocatedValue[];
+  readonly diagnostics: readonly Finding[];
+} {
+  const { value } = root;
+  if (value === null) return { mappings: [], diagnostics: [] };
+  if (Array.isArray(value)) return { mappings: value.map((_, index) => root.at([index])), diagnostics: [] };
+  if (typeof value !== 'object') return { mappings: [], diagnostics: [noMappingFile(root)] };
+  if (!Object.hasOwn(value, 'mappings')) return { mappings: [root], diagnostics: [] };
+  const holder = validate(root, HolderSchema, 'mapping file');
+  const list = holder.value?.mappings ?? [];
+  return {
+    mappings: list.map((_, index) => root.at(['mappings', index])),
+    diagnostics: holder.diagnostics,
+  };
+}
+
+function noMappingFile(root: LocatedValue): Finding {
+  return {
+    severity: 'error',
+    code: 'MAPPING_FILE_SHAPE' satisfies MappingCode,
+    message: say`a mapping file holds a mapping, a list of mappings or {mappings: [...]}, found ${describeValue(root.value)}`,
+    at: root.place([]),
+  };
+}

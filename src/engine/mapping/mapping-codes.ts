@@ -1,0 +1,114 @@
+import type { Sentence, Subject, TextEdit } from '../../base/finding.ts';
+import type { MappingFacts } from './finding-facts.ts';
+import {
+  replaceWithin,
+  shorten,
+  withEdit,
+  type Finding,
+  type LocatedValue,
+  type Path,
+  type Place,
+} from '../../base/document/document.ts';
+
+/** Every code this folder reports besides those of reading a file; each has a page in `docs/findings/`. */
+export const MAPPING_CODES = [
+  'CHALLENGE_INCOMPLETE',
+  'CONDITION_ARITY',
+  'CONDITION_LOG',
+  'CONDITION_NOT_A_RULE',
+  'CONDITION_NOT_ONE_OPERATOR',
+  'CONDITION_TOO_DEEP',
+  'CONDITION_UNKNOWN_OPERATOR',
+  'DUPLICATE_MAPPING_ID',
+  'FOREIGN_PATH',
+  'HEADER_NAME_CASE',
+  'INSTRUCTIONS_NOT_LITERAL',
+  'INVALID_CALLBACK_URL',
+  'INVALID_DEBOUNCE',
+  'INVALID_FOR_EACH',
+  'INVALID_MAPPING_PATH',
+  'INVALID_RECIPIENT',
+  'KEY_ESCAPED',
+  'ITEM_WITHOUT_FOR_EACH',
+  'MAIN_SESSION_KEY',
+  'MAPPING_FILE_PASSED_OVER',
+  'MAPPING_FILE_SHAPE',
+  'MODEL_NOT_ALLOWED',
+  'NOT_LITERAL',
+  'OPENCLAW_SHARED_CONVERSATIONS',
+  'PATH_SETTINGS_DIFFER',
+  'PATH_SETTINGS_WITHOUT_PATH',
+  'PROOF_NOT_COVERING',
+  'REFERENCE_NOT_REPLACED',
+  'RESERVED_PATH',
+  'SESSION_KEY_REFUSED',
+  'SESSION_KEY_WITHOUT_ID',
+  'TEMPLATE_DATE_FORMAT',
+  'TEMPLATE_FOREIGN_SYNTAX',
+  'TEMPLATE_HELPER_USAGE',
+  'TEMPLATE_NOT_SUPPORTED',
+  'TEMPLATE_SYNTAX',
+  'TEMPLATE_TOO_LONG',
+  'TEMPLATE_UNKNOWN_DATA',
+  'TEMPLATE_UNKNOWN_HELPER',
+  'TOKEN_CARRIER_READ',
+  'UNKNOWN_CHANNEL',
+  'UNKNOWN_RUNNER',
+  'UNKNOWN_AGENT_ID',
+  'UNKNOWN_THINKING',
+  'UNKNOWN_WORK_FOLDER',
+  'UNREACHABLE_MAPPING',
+  'UNSAFE_CONTENT_ALLOWED',
+  'UNTRUSTED_ROUTING',
+  'VERIFY_SECRET',
+  'WRONG_TEMPLATE_KEY',
+] as const;
+export type MappingCode = (typeof MAPPING_CODES)[number];
+
+/** A finding but for its place. */
+export interface Report<Code extends MappingCode = MappingCode> {
+  readonly severity?: Finding['severity'];
+  readonly code: Code;
+  readonly message: Sentence;
+  readonly hint?: Sentence;
+  readonly labels?: readonly { readonly at: Place; readonly text: Sentence }[];
+  /** What advice needs to know. */
+  readonly facts?: Code extends keyof MappingFacts ? MappingFacts[Code] : object;
+  /** The hint as an edit at the place of the finding. */
+  readonly replace?: { readonly from: string; readonly to: string };
+  /** The same, where it is more than another word at the place of the finding. */
+  readonly editAt?: (at: Place) => TextEdit | undefined;
+}
+
+/** A finding of a mapping at its place, with its edit. */
+export function findingAt(at: Place, { replace, editAt, ...finding }: Report): Finding {
+  const edit = replace === undefined ? editAt?.(at) : replaceWithin(at, replace.from, replace.to);
+  return withEdit({ severity: 'error', ...finding, at }, edit);
+}
+
+/** Collects the findings of one mapping. */
+export interface Reporter {
+  readonly diagnostics: Finding[];
+  /** What advice may look at. */
+  readonly subjects: Subject[];
+  /** An error, unless the finding says otherwise, at the value or key of a path. */
+  report<Code extends MappingCode>(path: Path, finding: Report<Code>, what?: 'key' | 'value'): void;
+  /** Gives something to look at. */
+  show(subject: Subject): void;
+}
+
+export function createReporter(located: LocatedValue): Reporter {
+  const diagnostics: Finding[] = [];
+  const subjects: Subject[] = [];
+  return {
+    diagnostics,
+    subjects,
+    report: (path, finding, what) => void diagnostics.push(findingAt(located.place(path, what), finding)),
+    show: (subject) => void subjects.push(subject),
+  };
+}
+
+/** A value from a file as messages quote it, at most 80 characters. */
+export function quote(text: string): string {
+  return JSON.stringify(shorten(text));
+}

@@ -1,0 +1,92 @@
+/** Checks a module where it may run: its top level works and is light, and it exports what the mapping calls. */
+import { say } from '../../../base/finding.ts';
+import type { Finding } from '../../../base/document/document.ts';
+import { encodeInspect, STATUS } from '../frames.ts';
+import type { JobOutcome, PooledModule } from './job.ts';
+import type { Pool } from './pool.ts';
+import { replyTo, type ReplyContext } from './reply.ts';
+import type { TransformRef, TransformReply } from '../transform.ts';
+
+/** The top level runs again for every call, so what it costs is paid by every request. */
+const HEAVY_CPU_MS = 1;
+const HEAVY_RUNS = 5;
+
+export async function inspectModule(
+  pool: Pool,
+  module: PooledModule,
+  context: ReplyContext,
+): Promise<readonly Finding[]> {
+  const { ref } = context;
+  const run = (): Promise<JobOutcome> =>
+    pool.submit(module, ref.timeoutMs, (id) => encodeInspect(id, module.number, ref.timeoutMs));
+  const outcome = await run();
+  if (outcome.kind !== 'answered' || outcome.answer.status !== STATUS.ok)
+    return [describeFailure(outcome, context)];
+  const exported = new Map(JSON.parse(outcome.answer.value) as [string, string][]);
+  const wrong = describeExport(ref, exported);
+  if (wrong !== undefined) return [wrong];
+  if (ref.reuse) return [];
+  return (await isHeavy(outcome.answer.cpuMicros, run)) ? [describeHeavy(ref)] : [];
+}
+
+/** The first run also compiled it, and any run may be disturbed: what the quickest takes is what every call pays. */
+async function isHeavy(firstMicros: number, run: () => Promise<JobOutcome>): Promise<boolean> {
+  let leastMicros = firstMicros;
+  for (let runs = 1; runs < HEAVY_RUNS && leastMicros > HEAVY_CPU_MS * 1000; runs += 1) {
+    const again = await run();
+    if (again.kind !== 'answered') return false;
+    leastMicros = Math.min(leastMicros, again.answer.cpuMicros);
+  }
+  return leastMicros > HEAVY_CPU_MS * 1000;
+}
+
+function describeExport(ref: TransformRef, exported: ReadonlyMap<string, string>): Finding | undefined {
+  const wanted = ref.export === undefined ? ['default', 'transform'] : [ref.export];
+  const name = wanted.find((one) => exported.has(one) && exported.get(one) !== 'undefined');
+  const module = JSON.stringify(ref.module);
+  const functions = [...exported].filter(([, type]) => type === 'function').map(([key]) => key);
+  const common = { severity: 'error', at: ref.at, facts: { module: ref.module, functions } } as const;
+  if (name === undefined) {
+    const message = say`transform ${module} exports nothing named ${wanted.join(' or ')}`;
+    return { ...common, code: 'TRANSFORM_EXPORT_MISSING', message };
+  }
+  const type = exported.get(name) ?? '';
+  if (type === 'function') return undefined;
+  const message = say`export ${name} of transform ${module} is of type ${type}, expected a function`;
+  return { ...common, code: 'TRANSFORM_NOT_A_FUNCTION', message };
+}
+
+function describeFailure(outcome: JobOutcome, context: ReplyContext): Finding {
+  const { ref } = context;
+  const reply = replyTo(outcome, context);
+  if (reply.kind === 'failed' && reply.failure !== 'deferred') return describeTopLevel(ref, reply);
+  return {
+    severity: 'error',
+    code: 'TRANSFORM_NOT_CHECKED',
+    message: say`transform ${JSON.stringify(ref.module)} could not be tried in the sandbox${reply.kind === 'failed' ? `: ${reply.message}` : ''}`,
+    at: ref.at,
+  };
+}
+
+function describeTopLevel(
+  ref: TransformRef,
+  { position, name, message }: Extract<TransformReply, { kind: 'failed' }>,
+): Finding {
+  const where = position === undefined ? '' : ` at ${position.file}:${position.line}:${position.column}`;
+  const words = name === undefined ? message : `${name}: ${message}`;
+  return {
+    severity: 'error',
+    code: 'TRANSFORM_TOP_LEVEL_FAILED',
+    message: say`transform ${JSON.stringify(ref.module)} fails before it is called: ${words.slice(0, 200)}${where}`,
+    at: ref.at,
+  };
+}
+
+function describeHeavy(ref: TransformRef): Finding {
+  return {
+    severity: 'warning',
+    code: 'TRANSFORM_HEAVY_TOP_LEVEL',
+    message: say`the top level of transform ${JSON.stringify(ref.module)} takes over a millisecond, and runs again for every call`,
+    at: ref.at,
+  };
+}

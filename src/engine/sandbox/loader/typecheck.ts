@@ -1,0 +1,266 @@
+/** Type-checks transforms with the TypeScript of the configuration's project, or of Sluice's checkout. */
+import { say } from '../../../base/finding.ts';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { displayName, sourceOfCode, type Finding } from '../../../base/document/document.ts';
+import { AUTHOR_GLOBALS } from './author-globals.ts';
+import { type CompilerName, type CompilerSearch, findCompiler } from './find-compiler.ts';
+import { limitedCommand } from '../host/worker-command.ts';
+import { placeAt } from './load-modules.ts';
+import { MISSING_GLOBALS } from '../names.ts';
+import type { TransformRef } from '../transform.ts';
+
+export interface TypecheckOptions extends CompilerSearch {
+  /** Directory that printed file names are relative to; default the working directory. */
+  readonly cwd?: string;
+  /** A file that somebody else may have written: the compiler gets less memory and time, and reads nothing outside. */
+  readonly draft?: string;
+}
+
+/** What the compiler found, and which one it was. */
+export interface Typecheck {
+  readonly diagnostics: readonly Finding[];
+  /** Absent where nothing was checked. */
+  readonly compiler?: CompilerName;
+}
+
+/** The native compiler takes half a second for a large folder; an old one on a slow machine ten. */
+const TSC_TIMEOUT_MS = 60_000;
+/** Types can be made that take gigabytes and minutes; a folder of usual transforms takes 100 MB and a second. */
+const DRAFT_TIMEOUT_MS = 20_000;
+const DRAFT_MB = 1_024;
+/** More than anyone reads; the last one says how many there are. */
+const MAX_FINDINGS = 200;
+
+/**
+ * Reports what `tsc` says about the TypeScript modules of `refs` and what they import. `sluice` need not be installed
+ * there: its types come from here. A `tsconfig.json` in the transforms folder adds the author's own rules.
+ */
+export async function typecheckTransforms(
+  dir: string,
+  refs: readonly TransformRef[],
+  options: TypecheckOptions,
+): Promise<Typecheck> {
+  const files = [...new Set(refs.map((ref) => path.resolve(dir, ref.module)))].filter(
+    (file) => /\.m?ts$/.test(file) && existsSync(file),
+  );
+  const [first] = refs.filter((ref) => /\.m?ts$/.test(ref.module));
+  if (files.length === 0 || first === undefined) return { diagnostics: [] };
+  const { draft } = options;
+  // The rules of the compiler, and what they name, are those that were saved.
+  if (draft?.endsWith('.json') === true) return { diagnostics: [] };
+  const outside = draft === undefined ? undefined : moduleOutside(draft, readFileSync(draft, 'utf8'), dir);
+  if (outside !== undefined) return { diagnostics: [namesOutside(first, outside)] };
+  const compiler = findCompiler(options);
+  if (compiler === undefined) return { diagnostics: [notChecked(first, options)] };
+  const folder = mkdtempSync(path.join(realpathSync(tmpdir()), 'sluice-types-'));
+  try {
+    const project = path.join(folder, 'tsconfig.json');
+    writeFileSync(path.join(folder, 'globals.d.ts'), AUTHOR_GLOBALS);
+    writeFileSync(project, JSON.stringify(projectOf(dir, files, folder)));
+    const argv = [compiler.file, '-p', project, '--pretty', 'false'];
+    if (draft === undefined)
+      return {
+        diagnostics: readFindings(await runCompiler(argv, dir, false), first, { dir, ...options }),
+        compiler,
+      };
+    const printed = await runCompiler([...argv, '--listFiles'], dir, true);
+    const { outside: read, said } = readOutside(printed, [dir, realpathSync(dir), folder, ...AUTHOR_TYPES]);
+    // What it prints may quote what it has read.
+    const diagnostics =
+      read === undefined ? readFindings(said, first, { dir, ...options }) : [namesOutside(first, read)];
+    return { diagnostics, compiler };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** What holds for every transform, whatever the author's own rules are. */
+const AS_IN_THE_SANDBOX = {
+  noEmit: true,
+  incremental: false,
+  composite: false,
+  target: 'es2024',
+  lib: ['es2024'],
+  module: 'esnext',
+  moduleResolution: 'bundler',
+  moduleDetection: 'force',
+  allowImportingTsExtensions: true,
+  resolveJsonModule: true,
+  isolatedModules: true,
+  skipLibCheck: true,
+  types: [],
+};
+
+const AUTHOR_TYPES = ['../author.d.ts', '../author.ts'].map((name) =>
+  fileURLToPath(new URL(name, import.meta.url)),
+);
+
+function projectOf(dir: string, files: readonly string[], folder: string): object {
+  const own = path.join(dir, 'tsconfig.json');
+  const types = AUTHOR_TYPES.find((file) => existsSync(file));
+  return {
+    ...(existsSync(own) ? { extends: own } : {}),
+    compilerOptions: {
+      // What a transform is given is known; who leaves the type out writes code that runs.
+      ...(existsSync(own) ? {} : { strict: true, noImplicitAny: false }),
+      ...AS_IN_THE_SANDBOX,
+      paths: { sluice: [types] },
+    },
+    files: [...files, path.join(folder, 'globals.d.ts')],
+    include: [],
+  };
+}
+
+async function runCompiler(argv: readonly string[], dir: string, isDraft: boolean): Promise<string> {
+  const { file, argv: words } = limitedCommand(argv, isDraft ? DRAFT_MB : undefined);
+  const child = spawn(file, words, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: dir,
+    timeout: isDraft ? DRAFT_TIMEOUT_MS : TSC_TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+  });
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('close', (code, signal) =>
+      resolve(code === null ? `it ended with ${signal ?? 'a signal'}` : ''),
+    );
+  });
+  const [output, complaint, failure] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  return `${output}\n${failure === '' ? complaint : failure}`;
+}
+
+/** What stands before the name of a module, in code, in types and in comments; its bounds keep the search linear. */
+const MODULE_NAME =
+  /\b(?:from|import|require|module)\s{0,20}\(?\s{0,20}["'`]|^[ \t]{0,20}\/\/\/[^\n"']*["']/gm;
+
+/** The first module that a text of `file` names outside of `dir`: no import of types is met by the loader. */
+function moduleOutside(file: string, text: string, dir: string): string | undefined {
+  for (const { index, 0: before } of text.matchAll(MODULE_NAME)) {
+    const [name = ''] =
+      /^[^"'`\n]{0,300}/.exec(text.slice(index + before.length, index + before.length + 300)) ?? [];
+    const leads = path.resolve(path.dirname(file), name);
+    if (path.isAbsolute(name) || /^[a-z]+:\//i.test(name)) return name;
+    if (name.startsWith('.') && !isBelow([dir], leads)) return name;
+  }
+  return undefined;
+}
+
+const isBelow = (folders: readonly string[], file: string): boolean =>
+  folders.some((folder) => file === folder || file.startsWith(folder + path.sep));
+
+/** Files that the compiler says it has read, without those of its own, outside of `folders`; and what else it said. */
+function readOutside(output: string, folders: readonly string[]): { outside?: string; said: string } {
+  const lines = output.split('\n');
+  const files = lines.filter((line) => path.isAbsolute(line) && !line.includes('): error TS'));
+  const outside = files.find(
+    (file) => !isBelow(folders, file) && !/^lib\.[\w.]+\.d\.ts$/.test(path.basename(file)),
+  );
+  return { said: lines.filter((line) => !files.includes(line)).join('\n'), ...(outside && { outside }) };
+}
+
+/** One error as tsc prints it: where, its number, and its words with those of its causes. */
+interface PrintedError {
+  /** File, line and column; absent for an error without a place. */
+  readonly place?: readonly [file: string, line: number, column: number];
+  readonly code: string;
+  readonly words: string[];
+}
+
+/** tsc prints `file(line,column): error TS1234: words`, each cause indented on a line of its own, and errors without a place bare. */
+function readErrors(output: string): readonly PrintedError[] {
+  const errors: PrintedError[] = [];
+  for (const line of output.split('\n')) {
+    const placed = /^(.*?)\((\d+),(\d+)\): error (TS\d+): (.*)$/.exec(line);
+    const bare = /^(?:error )?(TS\d+): (.*)$/.exec(line);
+    if (placed !== null) {
+      const [, file = '', row, column, code = '', text = ''] = placed;
+      errors.push({ place: [file, Number(row), Number(column)], code, words: [text] });
+    } else if (bare !== null) errors.push({ code: bare[1] ?? '', words: [bare[2] ?? ''] });
+    else if (/^\s+\S/.test(line)) errors.at(-1)?.words.push(line.trim());
+  }
+  return errors;
+}
+
+function readFindings(
+  output: string,
+  first: TransformRef,
+  options: TypecheckOptions & { readonly dir: string },
+): readonly Finding[] {
+  const errors = readErrors(output);
+  if (errors.length === 0 && output.trim() !== '') {
+    return [{ ...TYPE_ERROR, message: say`tsc failed: ${output.trim().slice(0, 200)}`, at: first.at }];
+  }
+  return errors
+    .filter(({ words }) => !isFoundByLoader(words[0] ?? ''))
+    .slice(0, MAX_FINDINGS)
+    .map((error) => describeTypeError(error, first, options));
+}
+
+/** A global that is not there, or an import that is refused: the loader has found it, and knows what to use instead. */
+function isFoundByLoader(message: string): boolean {
+  const name = /^Cannot find name '([\w$]+)'/.exec(message)?.[1];
+  if (name !== undefined) return MISSING_GLOBALS.includes(name);
+  // JavaScript of one's own has no declarations, and needs none.
+  if (/^Could not find a declaration file for module '\.\.?\//.test(message)) return true;
+  const specifier = /^Cannot find (?:module|name) '([^']+)'/.exec(message)?.[1];
+  return specifier !== undefined && !specifier.startsWith('.');
+}
+
+const TYPE_ERROR = {
+  severity: 'error',
+  code: 'TRANSFORM_TYPES',
+  hint: say`correct the code, or the type the payload was declared with`,
+} as const;
+
+function describeTypeError(
+  { place, code, words }: PrintedError,
+  first: TransformRef,
+  { dir, cwd }: TypecheckOptions & { readonly dir: string },
+): Finding {
+  const said = { ...TYPE_ERROR, message: say`${sentence(words)} (${code})` };
+  if (place === undefined) return { ...said, at: first.at };
+  const [name, line, column] = place;
+  const file = path.resolve(dir, name);
+  const source = sourceOfCode(displayName(file, cwd), existsSync(file) ? readFileSync(file, 'utf8') : '');
+  const at = placeAt(source, line, column, 0);
+  const word = /^[\w$]+/.exec(source.text.slice(at.start));
+  const end = at.start + (word?.[0].length ?? 1);
+  return { ...said, at: { ...at, end } };
+}
+
+/** The words and all causes in one line, the last cause says most. */
+function sentence(words: readonly string[]): string {
+  const text = words.map((one) => one.replace(/\.$/, '').slice(0, 400)).join(': ');
+  return `${text.charAt(0).toLowerCase()}${text.slice(1, 1600)}`;
+}
+
+const namesOutside = (ref: TransformRef, name: string): Finding => ({
+  severity: 'warning',
+  code: 'TRANSFORM_TYPES_NOT_CHECKED',
+  message: say`the types of the draft were not checked: it names ${JSON.stringify(name.slice(0, 80))}, which is outside of the folder`,
+  at: ref.at,
+  hint: say`import only files of the folder of transforms, by names that begin with ./`,
+});
+
+function notChecked(ref: TransformRef, { configDir, cwd, isTrusted = true }: TypecheckOptions): Finding {
+  if (!isTrusted)
+    return {
+      severity: 'warning',
+      code: 'TRANSFORM_TYPES_NOT_CHECKED',
+      message: say`the types of transforms were not checked: SLUICE_TRUST is no, so the TypeScript of the folder is not run`,
+      at: ref.at,
+      hint: say`run sluice check in a terminal`,
+    };
+  return {
+    severity: 'warning',
+    code: 'TRANSFORM_TYPES_NOT_CHECKED',
+    message: say`the types of transforms were not checked: the project of ${displayName(configDir, cwd)} has no TypeScript`,
+    at: ref.at,
+    hint: say`run npm install --save-dev typescript where the configuration lies, or in the folder of its package.json`,
+  };
+}

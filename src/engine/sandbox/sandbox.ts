@@ -1,0 +1,271 @@
+/**
+ * Operator code that cannot hurt, block or leak: transforms are linked without running on the host (`load-graph.ts`),
+ * run in frozen isolates (`realm.ts`) inside worker processes (`worker-process.ts`), under a supervisor that holds
+ * the deadlines (`pool.ts`).
+ */
+import type { Finding } from '../../base/document/document.ts';
+import { defined } from '../../base/json.ts';
+import { readCoverage, withoutCounts } from './host/module-coverage.ts';
+import { encodeCall, encodeCoverage } from './frames.ts';
+import type { RawCoverage } from './worker/isolate-coverage.ts';
+import { inspectModule } from './host/inspect-module.ts';
+import type { PooledModule } from './host/job.ts';
+import { loadModules, type LoadedModules, type TransformsFolder } from './loader/load-modules.ts';
+import { StackMapper } from './host/map-stack.ts';
+import { ModuleRegistry } from './host/module-registry.ts';
+import { Pool, type PoolEvent, type PoolStats } from './host/pool.ts';
+import { failedReply, replyTo } from './host/reply.ts';
+import type { ModuleCoverage, TransformCall, TransformRef, TransformReply, Transforms } from './transform.ts';
+import { platformProtections, type Protection } from './host/worker-command.ts';
+
+export { defineTransform } from './author.ts';
+export type { AgentResult, Transform, TransformContext, TransformResult, WakeResult } from './author.ts';
+export { runTransformUnsandboxed, type UnsandboxedRun } from './host/run-unsandboxed.ts';
+export { SANDBOX_CODES } from './sandbox-codes.ts';
+export { hashModules } from './loader/hash-modules.ts';
+export { type Typecheck, typecheckTransforms, type TypecheckOptions } from './loader/typecheck.ts';
+export type { Protection } from './host/worker-command.ts';
+export type { PoolEvent as SandboxEvent } from './host/pool.ts';
+export type {
+  CoverageRange,
+  ModuleCoverage,
+  MappedPosition,
+  TransformCall,
+  TransformFailure,
+  TransformLogLine,
+  TransformRef,
+  TransformReply,
+  Transforms,
+} from './transform.ts';
+
+export interface SandboxOptions {
+  /** Worker processes that take calls; default 2. */
+  readonly workers?: number;
+  /** Worker processes kept ready for when one is killed; default 1. */
+  readonly spare?: number;
+  /** Told what operators should know; never anything of a payload. */
+  readonly onEvent?: (event: PoolEvent) => void;
+}
+
+export interface LoadOptions {
+  /** Directory that printed file names are relative to; default the working directory. */
+  readonly cwd?: string;
+  /** Counts what runs, for `takeCoverage`; default false. */
+  readonly coverage?: boolean;
+  /** Whether advice will look at the files of transforms; default false. */
+  readonly isLookedAt?: boolean;
+}
+
+export interface SandboxHealth {
+  readonly ok: boolean;
+  /** Why not, for `/readyz`. */
+  readonly reason?: string;
+}
+
+export interface SandboxStats {
+  /** Calls answered, by `ok` or their failure. */
+  readonly calls: Readonly<Record<string, number>>;
+  readonly pools: readonly (PoolStats & { readonly jit: boolean })[];
+  /** Breakers that are not closed. */
+  readonly breakers: readonly { readonly module: string; readonly state: 'open' | 'half-open' }[];
+}
+
+/** V8 answers in milliseconds. */
+const COVERAGE_TIMEOUT_MS = 5000;
+const INSPECTED_AT_A_TIME = 8;
+/** JSON text a module may be given for each MB of its memory: parsed it takes ten times as much. */
+const INPUT_BYTES_PER_MB = 32 * 1024;
+
+/** Whether `coverage` counts what runs: where isolated-vm 7.0.1 opens an inspector, the V8 of Node 26 ends the process. */
+export const CAN_COUNT_RUNS = Number.parseInt(process.versions.node, 10) < 26;
+
+/** The sandbox of a service: one set of worker processes for all generations. Nothing starts before a module is loaded. */
+export class Sandbox {
+  readonly #options: SandboxOptions;
+  readonly #registry = new ModuleRegistry();
+  readonly #pools = new Map<boolean, Pool>();
+  readonly #calls = new Map<string, number>();
+  #stopped = false;
+
+  constructor(options: SandboxOptions = {}) {
+    this.#options = options;
+  }
+
+  /** Links the modules of `refs` (relative to `dir`) and tries each once in its isolate. Never rejects for what a module does. */
+  async loadTransforms(
+    dir: string,
+    refs: readonly TransformRef[],
+    options: LoadOptions = {},
+  ): Promise<Transforms> {
+    const folder = { dir, ...defined({ cwd: options.cwd, isLookedAt: options.isLookedAt }) };
+    const loaded = await loadModules(folder, refs);
+    const coverage = options.coverage === true && CAN_COUNT_RUNS;
+    const entries = this.#makeEntries(folder, refs, { loaded, coverage });
+    const diagnostics = [...loaded.diagnostics, ...(await this.#inspectAll(entries, refs))];
+    if (coverage) await this.#startCoverage(entries.values());
+    const hashes = new Map([...loaded.modules].map(([name, { sha256 }]) => [name, sha256]));
+    const { subjects, files } = loaded;
+    return { diagnostics, subjects, hashes, files, ...this.#usesOf(entries) };
+  }
+
+  /** How one generation uses its modules. */
+  #usesOf(entries: ReadonlyMap<string, Entry>): Pick<Transforms, 'call' | 'takeCoverage' | 'release'> {
+    const byRef = new WeakMap<TransformRef, Entry>();
+    let isReleased = false;
+    return {
+      call: (call) => {
+        const entry = byRef.get(call.ref) ?? entries.get(settingsKey(call.ref));
+        if (entry !== undefined) byRef.set(call.ref, entry);
+        return this.#count(this.#run(entry, call));
+      },
+      takeCoverage: () => Promise.all([...entries.values()].filter(isCounted).map(coverageOf)),
+      release: () => {
+        if (isReleased) return;
+        isReleased = true;
+        for (const { module, pool } of entries.values())
+          if (this.#registry.release(module)) pool.drop(module);
+      },
+    };
+  }
+
+  /** What the transforms of `refs` run in, by their settings. */
+  #makeEntries(
+    folder: TransformsFolder,
+    refs: readonly TransformRef[],
+    { loaded, coverage }: { readonly loaded: LoadedModules; readonly coverage: boolean },
+  ): ReadonlyMap<string, Entry> {
+    const entries = new Map<string, Entry>();
+    for (const ref of refs) {
+      const source = loaded.modules.get(ref.module);
+      const key = settingsKey(ref);
+      if (source === undefined || entries.has(key)) continue;
+      const module = this.#registry.retain(source, ref, coverage);
+      const pool = this.#pool(ref.jit, loaded.workerProgram);
+      entries.set(key, { module, pool, mapper: new StackMapper(folder, source) });
+    }
+    return entries;
+  }
+
+  /** Whether worker processes start; true where none was ever needed. */
+  get health(): SandboxHealth {
+    if ([...this.#pools.values()].every((pool) => pool.isHealthy)) return { ok: true };
+    return { ok: false, reason: 'the processes that run transforms do not start' };
+  }
+
+  get stats(): SandboxStats {
+    const pools = [...this.#pools].map(([jit, pool]) => ({ jit, ...pool.stats }));
+    return {
+      calls: Object.fromEntries(this.#calls),
+      pools,
+      breakers: this.#registry.openBreakers(performance.now()),
+    };
+  }
+
+  /** Protections of this platform, the missing ones among them. */
+  get protections(): readonly Protection[] {
+    return platformProtections();
+  }
+
+  /** Turns new calls away, lets running ones end within their limits, ends all processes. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([...this.#pools.values()].map((pool) => pool.stop()));
+  }
+
+  async #count(answer: Promise<TransformReply>): Promise<TransformReply> {
+    const reply = await answer;
+    const label = reply.kind === 'ok' ? 'ok' : reply.failure;
+    this.#calls.set(label, (this.#calls.get(label) ?? 0) + 1);
+    return reply;
+  }
+
+  /** A few at a time: what waits in the pool for longer than a sender would is turned away. */
+  async #inspectAll(
+    entries: ReadonlyMap<string, Entry>,
+    refs: readonly TransformRef[],
+  ): Promise<readonly Finding[]> {
+    const waiting = [...entries].map(([key, entry], index) => ({ key, entry, index }));
+    const found: (readonly Finding[])[] = [];
+    const inspectNext = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const { key, entry, index } = next;
+        const ref = refs.find((one) => settingsKey(one) === key) as TransformRef;
+        const context = contextOf(entry, ref, ref.timeoutMs);
+        found[index] = await inspectModule(entry.pool, entry.module, context);
+      }
+    };
+    await Promise.all(Array.from({ length: INSPECTED_AT_A_TIME }, inspectNext));
+    return found.flat();
+  }
+
+  /** What ran while the modules were tried is nobody's case, but V8 names no function of a module that never ran. */
+  async #startCoverage(entries: Iterable<Entry>): Promise<void> {
+    for (const entry of entries) entry.uncounted = (await countRuns(entry)).map(withoutCounts);
+  }
+
+  async #run(entry: Entry | undefined, call: TransformCall): Promise<TransformReply> {
+    const { ref, json } = call;
+    if (entry === undefined) return failedReply('load-error', 'the module could not be loaded');
+    const { sha256 } = entry.module;
+    if (this.#stopped) return failedReply('deferred', 'the sandbox is stopping', sha256);
+    const bytes = Buffer.byteLength(json);
+    if (bytes > ref.memoryMb * INPUT_BYTES_PER_MB) {
+      const message = `a request of ${bytes} bytes is too large for ${ref.memoryMb} MB of memory (memoryMb)`;
+      return failedReply('memory', message, sha256);
+    }
+    const timeoutMs = Math.max(1, Math.floor(Math.min(ref.timeoutMs, call.budgetMs)));
+    const { number } = entry.module;
+    const { now, seed, key = '' } = call;
+    const outcome = await entry.pool.submit(entry.module, timeoutMs, (id) =>
+      encodeCall(id, { module: number, now, seed, key, timeoutMs, json }, bytes),
+    );
+    try {
+      return replyTo(outcome, contextOf(entry, ref, timeoutMs));
+    } catch {
+      // A worker that writes nonsense is no longer ours.
+      return failedReply('crashed', 'its worker process gave an answer that cannot be read', sha256);
+    }
+  }
+
+  #pool(jit: boolean, program: string): Pool {
+    const found = this.#pools.get(jit);
+    if (found !== undefined) return found;
+    const { workers = 2, spare = 1, onEvent = () => undefined } = this.#options;
+    const pool = new Pool({ workers, spare: jit ? 0 : spare, jit, program, onEvent });
+    this.#pools.set(jit, pool);
+    // Loading may have begun before the stop.
+    if (this.#stopped) void pool.stop();
+    return pool;
+  }
+}
+
+/** A module as one generation uses it. */
+interface Entry {
+  readonly module: PooledModule;
+  readonly pool: Pool;
+  readonly mapper: StackMapper;
+  /** With coverage: its functions, none of them run. */
+  uncounted?: readonly RawCoverage[];
+}
+
+async function countRuns({ module, pool }: Entry): Promise<RawCoverage[]> {
+  const answers = await pool.ask(module, COVERAGE_TIMEOUT_MS, (id) => encodeCoverage(id, module.number));
+  return answers.map((answer) => JSON.parse(answer) as RawCoverage);
+}
+
+const isCounted = ({ module }: Entry): boolean => module.body.coverage;
+
+async function coverageOf(entry: Entry): Promise<ModuleCoverage> {
+  const { module, mapper, uncounted = [] } = entry;
+  return readCoverage(module.name, module.body.code, [...uncounted, ...(await countRuns(entry))], mapper);
+}
+
+/** Whether a finding is on a file, or on a mapping that uses it. */
+function contextOf(entry: Entry, ref: TransformRef, timeoutMs: number) {
+  return { ref, timeoutMs, sha256: entry.module.sha256, mapper: entry.mapper };
+}
+
+/** Two refs with the same key share an isolate. The time limit is no part of it: it comes with each call. */
+function settingsKey({ timeoutMs: _limit, at: _place, ...settings }: TransformRef): string {
+  return JSON.stringify(settings);
+}

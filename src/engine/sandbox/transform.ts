@@ -1,0 +1,143 @@
+import type { Finding, Place } from '../../base/document/document.ts';
+import type { Subject } from '../../base/finding.ts';
+
+/** A `transform` entry of a mapping, limits resolved to their defaults. */
+export interface TransformRef {
+  /** As written: relative to `hooks.transformsDir`. */
+  readonly module: string;
+  /** Absent: `default`, else `transform`. */
+  readonly export?: string;
+  /** 1 to 30000; default 1000. All transforms of one request together get 5 s. */
+  readonly timeoutMs: number;
+  /** 8 to 128; default 64. */
+  readonly memoryMb: number;
+  /** 1 to 4194304; default 1048576. */
+  readonly maxResultBytes: number;
+  /** 0 to 1048576; default 65536. */
+  readonly maxLogBytes: number;
+  /** State is shared between calls; default false. */
+  readonly reuse: boolean;
+  /** What the module reads as `process.env`; literals of the mapping. */
+  readonly env: Readonly<Record<string, string>>;
+  /** The module may use the JIT; default false. */
+  readonly jit: boolean;
+  /** `context.url` is a `URL`, as OpenClaw's transforms have it; else text. */
+  readonly urlObject: boolean;
+  /** Where the mapping names the module. */
+  readonly at: Place;
+}
+
+/** One call of a transform. */
+export interface TransformCall {
+  readonly ref: TransformRef;
+  /** JSON text of the transform's argument `{payload, headers, query, path, url, now, item?, index?}`; `exact` comes to it. */
+  readonly json: string;
+  /** Pins `Date`: milliseconds since the epoch. */
+  readonly now: number;
+  /** Pins `Math.random`: unsigned 32-bit. */
+  readonly seed: number;
+  /** Pins random bytes and UUIDs; default empty. */
+  readonly key?: string;
+  /** What is left of the request's transform budget; the smaller of it and `ref.timeoutMs` bounds the call. */
+  readonly budgetMs: number;
+}
+
+/** A line of `console.*`; payload-derived, so it never enters the service log. */
+export interface TransformLogLine {
+  readonly level: 'log' | 'info' | 'warn' | 'error' | 'debug' | 'trace';
+  readonly text: string;
+}
+
+/** A position in the operator's own source (`.ts` where there is one); 1-based. */
+export interface MappedPosition {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export type TransformFailure =
+  | 'user-error'
+  | 'not-json'
+  | 'result-too-large'
+  | 'pending-promise'
+  | 'timeout'
+  | 'memory'
+  | 'crashed'
+  /** Not run: the module's breaker is open, or the pool is full or unhealthy. */
+  | 'deferred'
+  | 'load-error';
+
+interface TransformMetrics {
+  readonly logs: readonly TransformLogLine[];
+  readonly logsDropped: number;
+  /** Wall time of the call as the supervisor saw it. */
+  readonly tookMs: number;
+  readonly cpuMs?: number;
+  /** Of the isolate, as last looked at: on its first calls and then every sixteenth. */
+  readonly heapBytes?: number;
+  /** SHA-256 of the linked module that ran. */
+  readonly moduleSha256?: string;
+}
+
+/** The answer to a call. A failed call never rejects. */
+export type TransformReply =
+  | (TransformMetrics & {
+      readonly kind: 'ok';
+      /** JSON text; `undefined` where the transform returned undefined. */
+      readonly json: string | undefined;
+      /** The result, or one in its array, is an instance of a class: only its own enumerable properties are in `json`. */
+      readonly isInstance?: true;
+    })
+  | (TransformMetrics & {
+      readonly kind: 'failed';
+      readonly failure: TransformFailure;
+      /** For `user-error` the module's own words (payload-derived); else the host's. */
+      readonly message: string;
+      /** The error's class name, `user-error` only. */
+      readonly name?: string;
+      /** Mapped stack, wrapper frames dropped, at most 8 KB; payload-derived in its first line. */
+      readonly stack?: string;
+      readonly position?: MappedPosition;
+      /** Of an error that read a field of nothing: what was nothing, as the code writes it, and where the argument has it. */
+      readonly read?: { readonly expression: string; readonly path?: string };
+      /** Whole seconds until another try makes sense; `deferred` only. */
+      readonly retryAfterSeconds?: number;
+    });
+
+/** A function, or a branch inside one, of a transform's source; lines and columns are 1-based. */
+export interface CoverageRange extends MappedPosition {
+  readonly kind: 'function' | 'branch';
+  /** Of a function; empty where it has none. */
+  readonly name: string;
+  readonly hits: number;
+}
+
+/**
+ * What ran of one module. V8 names a branch only where it ran more or less often than what is around it, so a branch
+ * that always runs is no range of its own: nothing is left out if and only if every range has hits.
+ */
+export interface ModuleCoverage {
+  /** As mappings name it. */
+  readonly module: string;
+  readonly ranges: readonly CoverageRange[];
+}
+
+/**
+ * The transforms of one generation: modules linked, hashed and pinned. Calls in flight finish on the generation they
+ * started with.
+ */
+export interface Transforms {
+  /** Load errors, policy violations, missing exports, heavy top-level work. */
+  readonly diagnostics: readonly Finding[];
+  /** What advice may look at. */
+  readonly subjects: readonly Subject[];
+  /** SHA-256 of every linked module by the name mappings use. */
+  readonly hashes: ReadonlyMap<string, string>;
+  /** Absolute paths of all files that were loaded, for watching. */
+  readonly files: readonly string[];
+  call(call: TransformCall): Promise<TransformReply>;
+  /** What ran of every module since it was loaded, or since the last time; empty unless loaded with `coverage`. */
+  takeCoverage(): Promise<readonly ModuleCoverage[]>;
+  /** Says that this generation takes no new requests: workers forget what no other generation uses. Idempotent. */
+  release(): void;
+}

@@ -1,0 +1,161 @@
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+import { ChallengeSettings, SenderProof } from '../verify/verify.ts';
+
+const Text = z.string().min(1).max(2_000);
+const Header = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9-]{0,99}$/, { error: 'the name of a header in small letters' });
+/** A field as templates name it, without braces. */
+const Field = z.string().regex(/^[A-Za-z_][\w-]*(?:\.[\w-]+){0,9}$/, {
+  error: 'a field such as event.id or headers.x-event-id',
+});
+const Pattern = z
+  .string()
+  .max(200)
+  .superRefine((text, context) => {
+    try {
+      RegExp(text);
+    } catch {
+      context.addIssue({ code: 'custom', message: 'a regular expression' });
+    }
+  });
+const Patterns = z.record(z.string().min(1), Pattern).optional();
+
+const Question = z.strictObject({
+  method: z.enum(['HEAD']).optional().describe('Its method, where that alone tells it from events.'),
+  headers: Patterns.describe('Headers that it has, with a pattern of the value; an empty one is any.'),
+  query: Patterns.describe('Parameters of its address. Such a question has no body.'),
+  body: Patterns.describe('Texts at the root of its body.'),
+  only: Text.optional().describe('The one member of its body.'),
+  also: Text.optional().describe('What else the operator has to do.'),
+});
+
+/** How a webhook is made through the interface of its sender. Texts have {token}, {target}, {url}, {secret} and {id}. */
+const Registration = z.strictObject({
+  token: Text.describe('Which token it takes, in words.'),
+  target: z
+    .strictObject({ what: Text, form: Pattern })
+    .optional()
+    .describe('What it is made for, such as a repository; it is given with --register.'),
+  api: z.url({ protocol: /^https?$/ }).describe('The beginning of the address of the interface.'),
+  headers: z.record(z.string(), z.string()).optional(),
+  list: z
+    .strictObject({
+      path: Text,
+      items: Field.optional().describe('Where the webhooks stand; absent where the answer is the list.'),
+      url: Field.describe('The address of one.'),
+    })
+    .describe('Finds the webhook of this address.'),
+  create: z.strictObject({
+    path: Text,
+    body: z.json(),
+    form: z.boolean().optional().describe('The body is a form: lists are repeated.'),
+    secret: Field.optional().describe('Where the answer has the secret that the sender made.'),
+  }),
+  remove: z.strictObject({ method: z.enum(['POST', 'DELETE']), path: Text }),
+});
+export type Registration = z.output<typeof Registration>;
+
+const Example = z.union([
+  z.strictObject({
+    file: Text.describe('A request file, relative to this one.'),
+  }),
+  z.strictObject({
+    name: z.string().regex(/^[a-z0-9][a-z0-9-]{0,60}$/, { error: 'small letters, digits and "-"' }),
+    headers: z.record(z.string(), z.string()).optional(),
+    query: z.record(z.string(), z.string()).optional(),
+    body: z.json(),
+  }),
+]);
+
+/** What is known of one sender: the form of `senders/<name>.yaml`. */
+export const Sender = z.strictObject({
+  $schema: z.string().optional().describe('For editors.'),
+  title: Text.describe('As the sender writes itself.'),
+  names: z.array(Text).max(20).optional().describe('What it is called, too.'),
+  docs: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('Where it documents its webhooks.'),
+  verify: SenderProof.optional().describe('How it proves itself: verify of a mapping without secrets.'),
+  secret: z
+    .strictObject({
+      from: z
+        .enum(['made', 'issued', 'sent'])
+        .describe(
+          'made: chosen here and given to the sender; issued: the sender shows it; sent: it sends it to the address.',
+        ),
+      what: Text.optional().describe('What the sender calls it, and where it shows it.'),
+      public: z.boolean().optional().describe('It is a public key, which is no secret.'),
+    })
+    .optional(),
+  otherKeys: z
+    .array(z.strictObject({ form: Pattern.describe('A regular expression.'), what: Text }))
+    .max(20)
+    .optional()
+    .describe('Credentials of this sender that are no signing secret, by their form.'),
+  id: Field.optional().describe(
+    'The field that names an event, and is the same when it is sent again: the key of dedupe.',
+  ),
+  webhookIds: z
+    .array(Field)
+    .max(20)
+    .optional()
+    .describe('Fields that name the webhook and not the event: all of its events have the same.'),
+  deliveryHeaders: z
+    .array(Header)
+    .max(20)
+    .optional()
+    .describe('Further headers that are new for each event.'),
+  retryHeaders: z
+    .array(Header)
+    .max(20)
+    .optional()
+    .describe('Headers that are new for each try of one event.'),
+  kind: Field.optional().describe('The field that says of what kind an event is.'),
+  kinds: z
+    .array(Text)
+    .max(100)
+    .optional()
+    .describe('The kinds that a first mapping takes; others are skipped.'),
+  account: Field.optional().describe('The account that did what the event tells, for ignoreSenders.'),
+  challenge: ChallengeSettings.optional().describe('How its question is answered: challenge of a mapping.'),
+  question: Question.optional().describe('How it asks whether the address is right.'),
+  mapping: Text.optional().describe(
+    'The file of its mappings, relative to this one; default made from the examples.',
+  ),
+  examples: z
+    .array(Example)
+    .max(20)
+    .optional()
+    .describe('Requests as it sends them; they become golden cases.'),
+  comments: z
+    .strictObject({
+      to: z.record(z.string(), Text).describe('Recipient of a comment, by the id of the mapping.'),
+      silent: z.array(Text).describe('Mappings without a place for a comment.'),
+    })
+    .optional(),
+  register: Registration.optional().describe('How --register makes the webhook.'),
+  setup: z
+    .array(Text)
+    .max(40)
+    .optional()
+    .describe(
+      'What to do at the sender, with {url} and {secretFile}; a line that begins with a space is part of a file.',
+    ),
+});
+export type Sender = z.output<typeof Sender> & {
+  /** The name of its file, and of its path. */
+  readonly name: string;
+  /** The folder of its file; absent for those of this package. */
+  readonly folder?: string;
+};
+
+/** The folder of those of this package: the same from source and from `dist/`. */
+const SHIPPED = fileURLToPath(new URL('../../../src/engine/senders/', import.meta.url));
+
+/** A file that a sender names, absolute. */
+export const fileOf = ({ folder = SHIPPED }: Pick<Sender, 'folder'>, name: string): string =>
+  join(folder, name);

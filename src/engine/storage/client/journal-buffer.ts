@@ -1,0 +1,207 @@
+import {
+  KEPT_DECISIONS,
+  KEPT_LIMITS,
+  type DecisionRecord,
+  type KeptLimits,
+  type KeptRequest,
+} from '../records.ts';
+import { type DecisionRow, type KeptRow, MAX_DECISIONS_PER_WRITE } from '../statements/journal.ts';
+import type { RemoteOperations } from '../statements/statement-table.ts';
+import { PlainDecisions } from './plain-decisions.ts';
+import { StrangerRing } from './stranger-ring.ts';
+
+/** Decisions gather this long, then join the next commit: a burst of them costs no commit of its own. */
+const GATHER_MS = 100;
+/** Least time between two writes: under load most decisions would be written only to be forgotten at once. */
+const PAUSE_MS = 500;
+/** The same while more wait than one write takes: short writes hold up nobody. */
+const BUSY_PAUSE_MS = 125;
+/** While writes follow each other, only each fourth looks for what the ring forgets: looking is half of a write. */
+const WRITES_PER_LOOK = 4;
+/** The same for requests of strangers, who choose how many there are. */
+const STRANGERS_PAUSE_MS = 1_000;
+/** A longer decision is kept without its lists. */
+const MAX_DECISION_LENGTH = 32 * 1024;
+
+/** Requests that wait at most where nothing says how many are kept, and of which a part is forgotten at once. */
+const MANY_REQUESTS = 10_000;
+/** The part of a room that is filled between two looks for what is too much: a look costs more than what is kept. */
+const ROOM_PER_LOOK = 0.05;
+
+/** Losing these is allowed; a store that fails says so to those who wait for it. */
+const ignore = () => undefined;
+
+type JournalOperations = Pick<
+  RemoteOperations,
+  'recordDecisions' | 'recordStrangers' | 'keepRequests' | 'makeKeptRoom'
+>;
+
+/** Gathers decisions and failed requests; what a ring would forget at once is never sent. */
+export class JournalBuffer {
+  readonly #operations: JournalOperations;
+  /** Oldest first; a number is a place in `#plain`. */
+  #decisions: (DecisionRecord | number)[] = [];
+  #keepDecisions: number = KEPT_DECISIONS;
+  #plain = new PlainDecisions(KEPT_DECISIONS + MAX_DECISIONS_PER_WRITE);
+  #kept: KeptRow[] = [];
+  /** How many of each kind wait, and their bytes. */
+  #waiting = noRequests();
+  /** The same of those that were written since it was looked for what is too much. */
+  readonly #unlooked = { whole: { count: Infinity, bytes: 0 }, shape: { count: Infinity, bytes: 0 } };
+  /** The first that waits of each kind and cause, and how many do. */
+  readonly #causes = new Map<string, { readonly first: KeptRow; count: number }>();
+  #keptLimits: KeptLimits = KEPT_LIMITS;
+  #timer: NodeJS.Timeout | undefined;
+  #writtenAt = -Infinity;
+  #writes = 0;
+  readonly #strangers = new StrangerRing();
+  #strangersTimer: NodeJS.Timeout | undefined;
+
+  constructor(operations: JournalOperations) {
+    this.#operations = operations;
+  }
+
+  recordDecision(decision: DecisionRecord, keep: number = KEPT_DECISIONS): void {
+    if (keep !== this.#keepDecisions) this.#resize(keep);
+    this.#decisions.push(this.#plain.put(decision) ?? decision);
+    if (this.#decisions.length >= keep + MAX_DECISIONS_PER_WRITE)
+      this.#decisions = this.#decisions.slice(-keep);
+    this.#schedule();
+  }
+
+  /** Another number of decisions is kept, so more or fewer may wait. */
+  #resize(keep: number): void {
+    this.#keepDecisions = keep;
+    this.#decisions = this.#decisions.map((each) => this.#read(each));
+    this.#plain = new PlainDecisions(keep + MAX_DECISIONS_PER_WRITE);
+  }
+
+  #read(decision: DecisionRecord | number): DecisionRecord {
+    return typeof decision === 'number' ? this.#plain.get(decision) : decision;
+  }
+
+  /** A request that proved nothing, and who sent it: gathered in memory, written at most once a second. */
+  recordStranger(decision: DecisionRecord, sender: string): void {
+    this.#strangers.add(decision, sender);
+    this.#strangersTimer ??= setTimeout(() => this.#writeStrangers(), STRANGERS_PAUSE_MS);
+  }
+
+  keepRequest(request: KeptRequest, limits: KeptLimits = KEPT_LIMITS): void {
+    const { kind, cause = '' } = request;
+    const room = kind === 'whole' ? limits : limits.shapes;
+    const bytes = Buffer.byteLength(request.json);
+    if (bytes > room.bytes) return;
+    this.#keptLimits = limits;
+    const row = { ...request, cause, bytes };
+    this.#kept.push(row);
+    const ofCause = this.#causes.get(kind + cause) ?? { first: row, count: 0 };
+    this.#causes.set(kind + cause, ofCause);
+    ofCause.count += 1;
+    const waiting = this.#waiting[kind];
+    waiting.count += 1;
+    waiting.bytes += bytes;
+    while (waiting.count > (room.count ?? MANY_REQUESTS) || waiting.bytes > room.bytes)
+      this.#forgetWaiting(kind);
+    this.#schedule();
+  }
+
+  /** As the store does it: of each cause the first and the last go after all others. */
+  #forgetWaiting(kind: KeptRow['kind']): void {
+    const between = this.#kept.findIndex((each) => {
+      const ofCause = this.#causes.get(each.kind + each.cause);
+      return each.kind === kind && ofCause !== undefined && ofCause.first !== each && ofCause.count > 2;
+    });
+    const oldest = between >= 0 ? between : this.#kept.findIndex((each) => each.kind === kind);
+    const [gone] = this.#kept.splice(oldest, 1);
+    if (gone === undefined) return;
+    const { bytes, cause } = gone;
+    const ofCause = this.#causes.get(kind + cause);
+    if (ofCause !== undefined) ofCause.count -= 1;
+    this.#waiting[kind].count -= 1;
+    this.#waiting[kind].bytes -= bytes;
+  }
+
+  /** Hands over what has gathered. */
+  write(): void {
+    this.#writeOwn(Infinity);
+    this.#writeStrangers();
+  }
+
+  #schedule(pauseMs = PAUSE_MS): void {
+    this.#timer ??= setTimeout(
+      () => this.#writeOwn(MAX_DECISIONS_PER_WRITE),
+      Math.max(GATHER_MS, this.#writtenAt + pauseMs - performance.now()),
+    );
+  }
+
+  /** Hands over all but the strangers: all that has gathered or, from the timer, what one write may hold. */
+  #writeOwn(mostDecisions: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writtenAt = performance.now();
+    // First, so that who finds a decision finds its request, too.
+    this.#writeKept();
+    this.#writeDecisions(mostDecisions);
+    if (this.#decisions.length > 0) this.#schedule(BUSY_PAUSE_MS);
+  }
+
+  #writeKept(): void {
+    if (this.#kept.length === 0) return;
+    this.#operations.keepRequests(this.#kept).catch(ignore);
+    this.#kept = [];
+    this.#causes.clear();
+    for (const kind of ['whole', 'shape'] as const) {
+      const { count = Infinity, bytes } = kind === 'whole' ? this.#keptLimits : this.#keptLimits.shapes;
+      const [waiting, unlooked] = [this.#waiting[kind], this.#unlooked[kind]];
+      unlooked.count += waiting.count;
+      unlooked.bytes += waiting.bytes;
+      const most = Math.floor(Math.min(count, MANY_REQUESTS) * ROOM_PER_LOOK);
+      const isFew = unlooked.count < most && unlooked.bytes < Math.floor(bytes * ROOM_PER_LOOK);
+      if (waiting.count === 0 || isFew) continue;
+      Object.assign(unlooked, { count: 0, bytes: 0 });
+      const rest = 1 - ROOM_PER_LOOK;
+      const room = { count: Math.ceil(count * rest), bytes: Math.ceil(bytes * rest) };
+      this.#operations.makeKeptRoom(kind, room).catch(ignore);
+    }
+    this.#waiting = noRequests();
+  }
+
+  #writeDecisions(most: number): void {
+    const rows = this.#decisions.splice(0, most).map((each) => toDecisionRow(this.#read(each)));
+    if (rows.length === 0) return;
+    if (this.#decisions.length === 0) this.#plain.clear();
+    this.#writes += 1;
+    const looks = this.#decisions.length === 0 || this.#writes % WRITES_PER_LOOK === 0;
+    this.#operations.recordDecisions(rows, looks ? this.#keepDecisions : undefined).catch(ignore);
+  }
+
+  #writeStrangers(): void {
+    clearTimeout(this.#strangersTimer);
+    this.#strangersTimer = undefined;
+    const { decisions, forgotten } = this.#strangers.take();
+    if (decisions.length > 0)
+      this.#operations.recordStrangers(decisions.map(toDecisionRow), forgotten).catch(ignore);
+  }
+}
+
+const noRequests = (): Record<KeptRequest['kind'], { count: number; bytes: number }> => ({
+  whole: { count: 0, bytes: 0 },
+  shape: { count: 0, bytes: 0 },
+});
+
+function toDecisionRow(decision: DecisionRecord): DecisionRow {
+  const { requestId, outcome } = decision;
+  const json = JSON.stringify(decision);
+  return {
+    requestId,
+    outcome,
+    mappingId: decision.mappingId ?? null,
+    generation: decision.generation,
+    json: json.length <= MAX_DECISION_LENGTH ? json : JSON.stringify(withoutLists(decision)),
+  };
+}
+
+function withoutLists(decision: DecisionRecord): DecisionRecord {
+  const { missed: _missed, empty: _empty, findings: _findings, ...rest } = decision;
+  return { ...rest, actionIds: decision.actionIds.slice(0, 200) };
+}

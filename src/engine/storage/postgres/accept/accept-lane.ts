@@ -1,0 +1,241 @@
+import type { AcceptLimits, Question } from '../../statements/statements.ts';
+import type { DatabaseCounter } from '../database-use.ts';
+import { transactionSettings } from '../connect.ts';
+import { Connection, type ConnectionOptions, type Statement } from '../connection.ts';
+import { PreparedTexts, rowsOf, toParameter } from '../worker/dialect.ts';
+import { acceptStatements, acceptValues, type Entry, lineOf, SLOTS } from './accept-statement.ts';
+
+/** Batches under way at once: so many round trips share the way to a distant database. */
+const MAX_CONNECTIONS = 4;
+/** Entries of one statement. */
+const MAX_BATCH = 256;
+/** An answer that takes longer counts as a lost connection. */
+const MAX_WAIT_MS = 15_000;
+/** Where several come at once, the first waits for the others for this part of a round trip, and no longer. */
+const GATHERED_PART = 0.15;
+const MAX_GATHERED_MS = 4;
+
+export interface LaneOptions extends ConnectionOptions {
+  readonly limits: AcceptLimits;
+  readonly use?: DatabaseCounter;
+}
+
+interface Storing {
+  readonly asked: Entry;
+  resolve(isStored: boolean): void;
+  reject(error: unknown): void;
+}
+
+/** Stores what needs no look at others, on connections of its own, in front of which nothing stands. */
+export class AcceptLane {
+  readonly #options: LaneOptions;
+  /** Connections without work. */
+  readonly #idle: LaneConnection[] = [];
+  readonly #all = new Set<LaneConnection>();
+  #reader: LaneConnection | undefined;
+  #storing: readonly Storing[] = [];
+  /** Keys and conversations whose entries are being stored. */
+  readonly #underWay = new Set<string>();
+  #isScheduled = false;
+  /** Of the last batch: how long it took, and whether others were stored with it or at the same time. */
+  #tripMs = 0;
+  #isShared = false;
+  #isClosed = false;
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+  }
+
+  /** False where nothing was stored: a key is taken, or there is no room; who looks at others says which. */
+  store(asked: Entry): Promise<boolean> {
+    if (this.#isClosed) return Promise.resolve(false);
+    return new Promise((resolve, reject) => {
+      this.#storing = [...this.#storing, { asked, resolve, reject }];
+      this.#schedule();
+    });
+  }
+
+  /** The rows of questions. They change nothing, and stand behind nobody who stores. */
+  read(questions: readonly Question[]): Promise<readonly object[][]> {
+    this.#reader ??= new LaneConnection(this.#options);
+    const reader = this.#reader;
+    return Promise.all(questions.map((question) => reader.read(question)));
+  }
+
+  /** Waits for what is under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#begin();
+    while (this.#idle.length < this.#all.size) await Promise.all([...this.#all].map(({ last }) => last));
+    await Promise.all(
+      [...this.#idle, ...(this.#reader === undefined ? [] : [this.#reader])].map((each) => each.end()),
+    );
+  }
+
+  /**
+   * What comes in one turn of the event loop goes together, and with a distant database what comes in a small part of its
+   * round trip: a statement costs several times as much as a row in it. Where they come one after the other, none waits.
+   */
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    const begin = () => {
+      this.#isScheduled = false;
+      this.#begin();
+    };
+    const waitMs = Math.min(this.#isShared ? this.#tripMs * GATHERED_PART : 0, MAX_GATHERED_MS);
+    if (waitMs < 1) setImmediate(begin);
+    else setTimeout(begin, waitMs);
+  }
+
+  #begin(): void {
+    while (this.#storing.length > 0) {
+      const connection = this.#idle.pop() ?? this.#another();
+      if (connection === undefined) return;
+      const batch = this.#takeBatch();
+      if (batch.length === 0) return void this.#idle.push(connection);
+      void this.#storeBatch(connection, batch).then(() => this.#free(connection));
+    }
+  }
+
+  #another(): LaneConnection | undefined {
+    if (this.#all.size >= MAX_CONNECTIONS) return undefined;
+    const connection = new LaneConnection(this.#options);
+    this.#all.add(connection);
+    return connection;
+  }
+
+  /** The first that wait, but those who have to come after one that is under way. */
+  #takeBatch(): readonly Storing[] {
+    const batch: Storing[] = [];
+    const rest: Storing[] = [];
+    const keys = new Set(this.#underWay);
+    const held = new Set(this.#underWay);
+    for (const waiting of this.#storing) {
+      const { key, lines } = namesOf(waiting.asked);
+      // A statement takes a key once, and a conversation goes over one connection at a time.
+      const isHeld = batch.length === MAX_BATCH || lines.some((line) => held.has(line)) || keys.has(key);
+      if (isHeld) for (const line of lines) held.add(line);
+      else if (key !== '') keys.add(key);
+      (isHeld ? rest : batch).push(waiting);
+    }
+    this.#storing = rest;
+    return batch;
+  }
+
+  async #storeBatch(connection: LaneConnection, batch: readonly Storing[]): Promise<void> {
+    const names = batch.flatMap(({ asked }) => {
+      const { key, lines } = namesOf(asked);
+      return key === '' ? lines : [key, ...lines];
+    });
+    for (const name of names) this.#underWay.add(name);
+    const sentAt = performance.now();
+    try {
+      const isStored = await connection.store(batch.map(({ asked }) => asked));
+      for (const [index, { resolve }] of batch.entries()) resolve(isStored(index));
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+    for (const name of names) this.#underWay.delete(name);
+    this.#tripMs = performance.now() - sentAt;
+    this.#isShared = batch.length > 1 || this.#idle.length + 1 < this.#all.size;
+  }
+
+  #free(connection: LaneConnection): void {
+    this.#idle.push(connection);
+    this.#begin();
+  }
+}
+
+interface Answer {
+  readonly rows: readonly object[];
+  /** The answer of the first time was lost. */
+  readonly isAgain: boolean;
+}
+
+interface StoredRow {
+  readonly room: number;
+  readonly open: string | null;
+}
+
+const LOST = 'the connection was lost before the answer';
+
+/** Where there was no connection, nothing was asked. */
+function isNeverSent(error: Error & { readonly code?: string }): boolean {
+  return error.code === '08001' || /^E(?!PIPE|CONNRESET)[A-Z]+$/.test(error.code ?? '');
+}
+
+/** What keeps an entry behind others: its key, or empty, and the conversations of its runs. */
+function namesOf({ key, runs }: Entry): { readonly key: string; readonly lines: readonly string[] } {
+  const lines = runs.flatMap((run) => lineOf(run) ?? []);
+  return { key: key === undefined ? '' : JSON.stringify([key.scope, key.key]), lines };
+}
+
+/** One connection that stores one batch after the other. */
+class LaneConnection {
+  readonly #options: LaneOptions;
+  readonly #connection: Connection;
+  readonly #slot = Math.floor(Math.random() * SLOTS);
+  readonly #texts = new PreparedTexts();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(options: LaneOptions) {
+    this.#options = options;
+    this.#connection = new Connection(options);
+  }
+
+  /** Settles with what is under way. */
+  get last(): Promise<unknown> {
+    return this.#last;
+  }
+
+  /** Which of the entries were stored: nothing is stored twice, however often it is asked. */
+  async store(entries: readonly Entry[]): Promise<(index: number) => boolean> {
+    const values = acceptValues(entries, { slot: this.#slot, limits: this.#options.limits });
+    const { first, again } = acceptStatements(entries);
+    const { rows, isAgain } = await this.#ask({ ...first, values }, { ...again, values });
+    const { room, open } = rows[0] as StoredRow;
+    // Whether it was stored before, the one that looks at others could not tell from a repeat.
+    if (room === 0 && isAgain) throw Object.assign(new Error(LOST), { code: '08006' });
+    const taken = new Set(open === null ? [] : (JSON.parse(open) as number[]));
+    return (index) => room > 0 && (entries[index]?.key === undefined || taken.has(index));
+  }
+
+  async read([text, ...given]: Question): Promise<object[]> {
+    return rowsOf((await this.#ask({ ...this.#texts.get(text), values: given.map(toParameter) })).rows);
+  }
+
+  end(): Promise<void> {
+    return this.#connection.end();
+  }
+
+  /** A connection that breaks is made anew once. */
+  #ask(question: Statement, again = question): Promise<Answer> {
+    const answer = this.#askOnce(question).then(
+      (rows) => ({ rows, isAgain: false }),
+      async (error: unknown) => {
+        if (this.#connection.isOpen || !(error instanceof Error) || isNeverSent(error)) throw error;
+        return { rows: await this.#askOnce(again), isAgain: true };
+      },
+    );
+    this.#last = answer.catch(() => undefined);
+    return answer;
+  }
+
+  async #askOnce(question: Statement): Promise<readonly object[]> {
+    const { isPooled, expected, use } = this.#options;
+    const { name: _name, ...unnamed } = question;
+    const statements = isPooled
+      ? [{ text: `BEGIN; ${transactionSettings(expected)}` }, unnamed, { text: 'COMMIT' }]
+      : [question];
+    const askedAt = performance.now();
+    const timer = setTimeout(() => this.#connection.abandon(), MAX_WAIT_MS);
+    try {
+      const answers = await this.#connection.ask(statements);
+      use?.addTrip(performance.now() - askedAt);
+      return answers[isPooled ? 1 : 0]?.rows ?? [];
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

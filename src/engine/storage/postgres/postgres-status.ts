@@ -1,0 +1,73 @@
+import type { Client } from 'pg';
+import { newestVersion } from '../statements/migrations.ts';
+import type { DatabaseClient, LockWait, StoreStatus, StoreUser } from '../store-status.ts';
+import { connectClient } from './connect.ts';
+import { examineServer } from './examine-server.ts';
+import { CHECK_ADDRESS, explainPostgresError, placeOf } from './postgres-errors.ts';
+import { acceptFound } from './known-store.ts';
+import { schemaVersion } from './set-up-schema.ts';
+
+const USERS = `SELECT id, role, host, version, started_at AS "startedAt",
+  lease_until - (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "leaseLeftMs",
+  EXISTS (SELECT 1 FROM leaders WHERE holder = replicas.id) AS "isLeader" FROM replicas ORDER BY started_at, id`;
+
+const clientOf = (table: string): string => `json_strip_nulls(json_build_object('pid', ${table}.pid,
+  'program', ${table}.application_name, 'address', host(${table}.client_addr)))`;
+const since = (column: string): string =>
+  `greatest(floor(extract(epoch FROM clock_timestamp() - ${column}) * 1000), 0)::bigint`;
+/** Those who wait for each other's locks; of other users only who may see them is shown more than the process. */
+const WAITING = `SELECT ${clientOf('waiting')} AS waits, ${since('waiting.query_start')} AS "waitedMs",
+  ${clientOf('holding')} AS holds, ${since('holding.xact_start')} AS "heldMs",
+  holding.state LIKE 'idle in transaction%' AS "isIdle"
+  FROM pg_stat_activity AS waiting CROSS JOIN unnest(pg_blocking_pids(waiting.pid)) AS blocker
+  JOIN pg_stat_activity AS holding ON holding.pid = blocker
+  WHERE waiting.datname = current_database() AND waiting.wait_event_type = 'Lock' ORDER BY waiting.query_start`;
+
+/** Asks a database about the store in it; @throws StorageError where it cannot be reached. */
+export async function postgresStatus(url: string): Promise<StoreStatus> {
+  const place = placeOf(url);
+  let client: Client | undefined;
+  try {
+    client = await connectClient(url, () => undefined);
+    const server = await examineServer(client);
+    const version = await schemaVersion(client);
+    const newest = newestVersion('postgres');
+    const use = version === newest ? await readUse(client) : { services: [] };
+    const waiting = await readWaiting(client);
+    return { engine: 'postgres', place, version, newest, server, waiting, ...use };
+  } catch (error) {
+    throw explainPostgresError(error, place, CHECK_ADDRESS);
+  } finally {
+    await client?.end().catch(() => undefined);
+  }
+}
+
+/** Notes the store that a database holds as the one that is meant. */
+export async function acceptPostgres(url: string, file: string): Promise<string | undefined> {
+  let client: Client | undefined;
+  try {
+    client = await connectClient(url, () => undefined);
+    return await acceptFound(client, file);
+  } catch (error) {
+    throw explainPostgresError(error, placeOf(url), CHECK_ADDRESS);
+  } finally {
+    await client?.end().catch(() => undefined);
+  }
+}
+
+async function readWaiting(client: Client): Promise<readonly LockWait[]> {
+  const { rows } = await client.query<Omit<LockWait, 'waits' | 'holds'> & Record<'waits' | 'holds', string>>(
+    WAITING,
+  );
+  return rows.map((row) => ({
+    ...row,
+    waits: JSON.parse(row.waits) as DatabaseClient,
+    holds: JSON.parse(row.holds) as DatabaseClient,
+  }));
+}
+
+async function readUse(client: Client): Promise<Pick<StoreStatus, 'services' | 'copyOf'>> {
+  const services = (await client.query<Required<StoreUser>>(USERS)).rows;
+  const copies = (await client.query<{ source: string }>('SELECT source FROM store_copy')).rows;
+  return { services, ...(copies[0] === undefined ? {} : { copyOf: copies[0].source }) };
+}

@@ -1,0 +1,117 @@
+import { extname } from 'node:path';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { BrokenOff } from '../../statements/statements.ts';
+import type { DatabaseCounter } from '../database-use.ts';
+import type { Answered, ConnectionOptions, Statement } from '../connection.ts';
+import type { ConnectionAnswer, ConnectionInput, Question } from './connection-thread.ts';
+
+const MAX_WAIT_MS = 15_000;
+/** What the farewell to the server may take; its lock is free then. */
+const MAX_END_MS = 3_000;
+
+/** An error of PostgreSQL, or of the way there. */
+class PostgresError extends Error {
+  override readonly name = 'PostgresError';
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+export interface BlockingOptions extends ConnectionOptions {
+  /** An answer that takes longer counts as a lost connection; default 15 s. */
+  readonly maxWaitMs?: number | undefined;
+  readonly use?: DatabaseCounter | undefined;
+}
+
+/** A connection whose answers are waited for: a thread of its own talks to the database. */
+export class BlockingConnection {
+  readonly #port: MessagePort;
+  readonly #signal = new Int32Array(new SharedArrayBuffer(4));
+  readonly #maxWaitMs: number;
+  readonly #use: DatabaseCounter | undefined;
+  #lastId = 0;
+
+  constructor({ url, isPooled, expected, maxWaitMs = MAX_WAIT_MS, use }: BlockingOptions) {
+    this.#use = use;
+    const { port1, port2 } = new MessageChannel();
+    this.#port = port1;
+    this.#maxWaitMs = maxWaitMs;
+    const worker = new Worker(new URL(`connection-thread${extname(import.meta.url)}`, import.meta.url), {
+      workerData: {
+        url,
+        isPooled,
+        expected,
+        port: port2,
+        signal: this.#signal.buffer,
+      } satisfies ConnectionInput,
+      transferList: [port2],
+      name: 'postgres',
+    });
+    worker.unref();
+  }
+
+  /**
+   * Sends the statements together and waits for the answers: one round trip.
+   * @throws PostgresError of the first that fails; BrokenOff where the connection broke before they were answered
+   */
+  ask(statements: readonly Statement[], { mayConnect }: Pick<Question, 'mayConnect'>): readonly Answered[] {
+    this.#lastId += 1;
+    const askedAt = performance.now();
+    const deadline = askedAt + this.#maxWaitMs;
+    Atomics.store(this.#signal, 0, 0);
+    this.#port.postMessage({ id: this.#lastId, statements, mayConnect } satisfies Question);
+    for (;;) {
+      const message = this.#receive(deadline);
+      if (message.id !== this.#lastId) continue;
+      this.#use?.addTrip(performance.now() - askedAt);
+      if ('error' in message) throw errorOf(message.error);
+      return message.results;
+    }
+  }
+
+  /** Sends a statement whose answer nobody waits for. */
+  tell(text: string): void {
+    this.#lastId += 1;
+    this.#port.postMessage({
+      id: this.#lastId,
+      statements: [{ text }],
+      mayConnect: false,
+    } satisfies Question);
+  }
+
+  close(): void {
+    Atomics.store(this.#signal, 0, 0);
+    this.#port.postMessage('end');
+    Atomics.wait(this.#signal, 0, 0, MAX_END_MS);
+    this.#port.close();
+  }
+
+  #receive(deadline: number): ConnectionAnswer {
+    for (;;) {
+      const received = receiveMessageOnPort(this.#port);
+      if (received !== undefined) return received.message;
+      const leftMs = deadline - performance.now();
+      if (leftMs <= 0 || Atomics.wait(this.#signal, 0, 0, leftMs) === 'timed-out') {
+        this.#port.postMessage('abandon');
+        throw new PostgresError('08000', 'the database did not answer in time');
+      }
+      Atomics.store(this.#signal, 0, 0);
+    }
+  }
+}
+
+/** Of a connection that was there: it was lost, or ended by the administrator or with the server. */
+const BROKEN = /^(?:08006|57P01|57P02|ECONNRESET|EPIPE)$/;
+
+function errorOf({ code, message }: { readonly code: string; readonly message: string }): Error {
+  return BROKEN.test(code) ? new BrokenOff(code, message) : new PostgresError(code, message);
+}
+
+/** Class 08, an end ordered by the administrator, and errors of the socket. */
+export function isConnectionError(error: unknown): boolean {
+  if (error instanceof BrokenOff) return true;
+  return error instanceof PostgresError && /^(?:08|57P0|E[A-Z]+$)/.test(error.code);
+}

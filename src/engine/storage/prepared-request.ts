@@ -1,0 +1,214 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  LAST_CHANNEL,
+  type Action,
+  type AgentAction,
+  type NotifyAction,
+  type RunAction,
+  type Warning,
+} from '../../base/action.ts';
+import { defined } from '../../base/json.ts';
+import type { AcceptedWork, AcceptResult, Approval, NewDelivery } from './records.ts';
+
+/** An accepted request as an engine stores it: its parts already text, its times and sizes already numbers. */
+export interface PreparedRequest {
+  readonly receivedAt: number;
+  readonly actions: readonly PreparedAction[];
+  readonly warnings: readonly Warning[];
+  /** From the Idempotency-Key header, with the answer to store where nothing is deduped. */
+  readonly reservation?: Reservation & { readonly bodySha256: string; readonly result: string };
+}
+
+/** A key that one request or action takes for a time. */
+export interface Reservation {
+  readonly scope: string;
+  readonly key: string;
+  readonly expiresAt: number;
+}
+
+export type PreparedAction = { readonly dedupe?: Reservation; readonly mode: 'now' | 'next-heartbeat' } & (
+  | { readonly kind: 'wake'; readonly row: NewWake }
+  | { readonly kind: 'agent'; readonly row: NewRun; readonly gather?: Gathering; readonly ask?: Asking }
+  | { readonly kind: 'notify'; readonly row: NewRun; readonly delivery: NewDelivery }
+);
+
+/** Which run an event joins, and when that run begins. Milliseconds since the epoch. */
+export interface Gathering {
+  readonly key: string;
+  readonly dueAt: number;
+  readonly until: number;
+  /** It takes the place of the events that joined before it. */
+  readonly isLatest: boolean;
+}
+
+/** Who is asked whether a run begins: once for all runs of a request, which share the nonce. */
+export interface Asking extends Pick<Approval, 'expiresAt' | 'nonce'> {
+  readonly delivery: NewDelivery;
+}
+
+export interface NewWake {
+  readonly id: string;
+  readonly text: string;
+  readonly mode: string;
+  readonly mappingId: string;
+  readonly origin: string;
+  readonly createdAt: number;
+}
+
+/** The action, with its prompt, as JSON text. */
+export interface NewRun {
+  readonly id: string;
+  readonly sessionKey: string;
+  readonly owner: string;
+  readonly mappingId: string;
+  readonly runner: string;
+  readonly action: string;
+  readonly bytes: number;
+  readonly acceptedAt: number;
+  /** With which other runs of the mapping it counts; absent where none are counted by a key. */
+  readonly maxRunsKey?: string;
+}
+
+/** Longer keys are stored as their hash; the first character tells the two apart. */
+const MAX_KEY_LENGTH = 128;
+
+/** Scope and key of a header reservation as they are stored. */
+export function headerKey(scope: string, key: string): { readonly scope: string; readonly key: string } {
+  return { scope: `header:${scope}`, key: storedKey(key) };
+}
+
+function storedKey(key: string): string {
+  if (key.length <= MAX_KEY_LENGTH) return `=${key}`;
+  return `#${createHash('sha256').update(key).digest('hex')}`;
+}
+
+/** The answer where nothing is deduped: what nearly every request gets. */
+export function freshResult(work: AcceptedWork): AcceptResult {
+  return {
+    accepted: work.actions.map((action) => ({
+      kind: action.kind,
+      id: action.id,
+      mode: action.kind === 'wake' ? action.mode : action.wakeMode,
+      duplicate: false,
+    })),
+    warnings: work.warnings,
+    duplicate: false,
+  };
+}
+
+export function prepareRequest(work: AcceptedWork, result: AcceptResult): PreparedRequest {
+  const receivedAt = Math.round(work.receivedAt);
+  const nonce = randomBytes(16).toString('hex');
+  const actions = work.actions.map((action) => prepareAction(action, receivedAt, nonce));
+  const { idempotency, warnings } = work;
+  if (idempotency === undefined) return { receivedAt, actions, warnings };
+  const reservation = {
+    ...headerKey(idempotency.scope, idempotency.key),
+    expiresAt: expiry(receivedAt, idempotency.ttlSeconds),
+    bodySha256: idempotency.bodySha256,
+    result: JSON.stringify(result),
+  };
+  return { receivedAt, actions, warnings, reservation };
+}
+
+function prepareAction(action: Action, receivedAt: number, nonce: string): PreparedAction {
+  const mappingId = action.origin.mappingId ?? '';
+  const dedupe = action.dedupe && {
+    scope: `action:${action.dedupe.scope}`,
+    key: storedKey(action.dedupe.key),
+    expiresAt: expiry(receivedAt, action.dedupe.ttlSeconds),
+  };
+  if (action.kind === 'wake') {
+    const { id, text, mode } = action;
+    const row = { id, text, mode, mappingId, origin: JSON.stringify(action.origin), createdAt: receivedAt };
+    return { kind: 'wake', mode, row, ...(dedupe && { dedupe }) };
+  }
+  const prepared = { mode: action.wakeMode, row: runRow(action, receivedAt), ...(dedupe && { dedupe }) };
+  return action.kind === 'agent'
+    ? {
+        kind: 'agent',
+        ...prepared,
+        ...gatheringOf(action, receivedAt),
+        ...askingOf(action, receivedAt, nonce),
+      }
+    : { kind: 'notify', ...prepared, delivery: deliveryOf(action) };
+}
+
+function gatheringOf({ debounce }: AgentAction, receivedAt: number): { readonly gather?: Gathering } {
+  if (debounce === undefined) return {};
+  const { key, seconds, maxSeconds, keep } = debounce;
+  return {
+    gather: {
+      key: storedKey(key),
+      dueAt: receivedAt + Math.round(seconds * 1000),
+      until: receivedAt + Math.round(maxSeconds * 1000),
+      isLatest: keep === 'latest',
+    },
+  };
+}
+
+function askingOf(
+  { id: runId, approve }: AgentAction,
+  receivedAt: number,
+  nonce: string,
+): { readonly ask?: Asking } {
+  if (approve === undefined) return {};
+  const { channel, to, withinSeconds } = approve;
+  const asked = { expiresAt: receivedAt + Math.round(withinSeconds * 1000), nonce };
+  const asks = { runId, ...asked };
+  const target = { channel, ...defined({ to }) };
+  return { ask: { ...asked, delivery: { ...target, text: '', fromMain: false, plain: true, asks } } };
+}
+
+function runRow(action: RunAction, acceptedAt: number): NewRun {
+  const json = JSON.stringify(action);
+  return {
+    id: action.id,
+    sessionKey: action.sessionKey,
+    owner: action.owner,
+    mappingId: action.origin.mappingId ?? '',
+    runner: action.kind === 'agent' ? (action.runner ?? '') : '',
+    action: json,
+    bytes: json.length,
+    acceptedAt,
+    ...(action.kind === 'agent' && action.maxRuns?.key !== undefined
+      ? { maxRunsKey: action.maxRuns.key }
+      : {}),
+  };
+}
+
+function deliveryOf({ channel, to, thread, fallback, message, origin }: NotifyAction): NewDelivery {
+  return {
+    channel,
+    ...defined({ to, fallback, isAutomatic: origin.isAutomatic }),
+    ...(channel === LAST_CHANNEL ? {} : defined({ thread })),
+    text: message,
+    fromMain: false,
+    plain: true,
+  };
+}
+
+function expiry(receivedAt: number, ttlSeconds: number): number {
+  return Math.min(receivedAt + Math.round(ttlSeconds * 1000), Number.MAX_SAFE_INTEGER);
+}
+
+/** What a request became that has no key and made one run or wake and nothing else: nearly all are of this kind. */
+export function findSole({ actions, reservation }: PreparedRequest): SoleAction | undefined {
+  const [action] = actions;
+  if (action === undefined || actions.length > 1 || reservation !== undefined) return undefined;
+  if (action.dedupe !== undefined || action.kind === 'notify') return undefined;
+  if (action.kind === 'wake') return action;
+  const { gather, ask, row } = action;
+  return gather !== undefined || ask !== undefined || row.maxRunsKey !== undefined ? undefined : action;
+}
+
+export type SoleAction = Exclude<PreparedAction, { readonly kind: 'notify' }>;
+
+/** About what a request costs while it waits. */
+export function preparedBytes({ actions }: PreparedRequest): number {
+  let bytes = 200;
+  for (const action of actions) {
+    bytes += action.kind === 'wake' ? action.row.text.length + 200 : action.row.bytes;
+  }
+  return bytes;
+}

@@ -1,0 +1,247 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { newestVersion, refuseUnknown, stepsFrom } from '../../statements/migrations.ts';
+import { StorageError } from '../../storage-error.ts';
+import { explainSqliteError, GO_BACK } from '../sqlite-errors.ts';
+import { fileTime, writeVerifiedCopy } from './verified-copy.ts';
+
+/** Written into every store, so that another program's database is never taken for one ("SLUI"). */
+export const APPLICATION_ID = 0x53_4c_55_49;
+/** First bytes of every SQLite file (sqlite.org/fileformat.html). */
+const MAGIC = 'SQLite format 3\0';
+const HEADER_BYTES = 100;
+/** Larger stores are checked by `sluice storage verify` only: a start has to stay quick. */
+const MAX_CHECKED_BYTES = 256 * 1024 * 1024;
+/** Pages in the log at which SQLite makes the next commit copy them all; only reached where no service does it sooner. */
+export const LAST_RESORT_PAGES = 16_000;
+/** How long a write waits for another process that holds the store. */
+export const BUSY_TIMEOUT_MS = 5000;
+
+/** What can be known of a store without opening it. */
+export type FileState = 'missing' | 'empty' | 'store';
+
+/**
+ * Looks at the file without changing anything.
+ * @throws StorageError where it is something else, newer, or may not be written
+ */
+export function examineFile(file: string, options: { readonly mayBeReadOnly?: boolean } = {}): FileState {
+  if (!existsSync(file)) return 'missing';
+  const stat = statSync(file);
+  if (!stat.isFile())
+    throw new StorageError('not_a_store', `${file}: is not a file; give storage.url another path`);
+  if (options.mayBeReadOnly !== true) requireWritable(file);
+  if (stat.size === 0) return 'empty';
+  if (isCutShort(file)) return 'store';
+  const header = readHeader(file);
+  if (header.length < HEADER_BYTES || !startsAsSqlite(header)) throw unreadable(file);
+  const applicationId = header.readUInt32BE(68);
+  if (applicationId !== APPLICATION_ID && applicationId !== 0) throw foreign(file);
+  refuseUnknown(file, header.readUInt32BE(60), 'sqlite');
+  return 'store';
+}
+
+function startsAsSqlite(header: Buffer): boolean {
+  return header.toString('latin1', 0, MAGIC.length) === MAGIC;
+}
+
+/** @throws StorageError where the folder or the file cannot be written */
+function requireWritable(path: string): void {
+  const remedy = 'make it writable for this user, or give storage.url another path';
+  try {
+    // Root passes every access check, so a mode without any write bit is taken at its word.
+    if ((statSync(path).mode & 0o222) === 0) throw new Error('its mode has no write bit');
+    accessSync(path, constants.W_OK);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StorageError('read_only', `${path}: cannot be written (${reason}); ${remedy}`, {
+      cause: error,
+    });
+  }
+}
+
+/** Makes the folder (0700) where there is none. An existing one keeps its mode: it may hold other things. */
+export function makeFolder(file: string): void {
+  const folder = dirname(file);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StorageError(
+      'unwritable',
+      `${folder}: the store's folder cannot be created (${reason}); give storage.url another path`,
+      { cause: error },
+    );
+  }
+  requireWritable(folder);
+}
+
+/**
+ * Reads a store's pages and checks that they fit together, with a connection that cannot write. Without a log to
+ * recover the file is opened as immutable, which leaves no trace next to it either.
+ * @throws StorageError `corrupt`, `not_a_store`, `newer_schema`, or an error of SQLite
+ */
+export function checkPages(file: string): void {
+  if (isCutShort(file)) return;
+  const log = `${file}-wal`;
+  const hasLog = existsSync(log) && statSync(log).size > 0;
+  const url = pathToFileURL(file);
+  if (!hasLog) url.searchParams.set('immutable', '1');
+  const database = new DatabaseSync(url, { readOnly: true });
+  try {
+    refuseForeign(database, file);
+    refuseUnknown(file, pragma(database, 'user_version'), 'sqlite');
+    if (statSync(file).size > MAX_CHECKED_BYTES) return;
+    const findings = database.prepare('PRAGMA quick_check(1)').all();
+    const finding = Object.values(findings[0] ?? {})[0];
+    if (finding !== 'ok') throw damaged(file, String(finding).slice(0, 200));
+  } finally {
+    database.close();
+  }
+}
+
+/** Creates the file with the right mode; the log next to it inherits the mode. */
+export function createFile(file: string): void {
+  closeSync(openSync(file, 'a', 0o600));
+  const folder = openSync(dirname(file), 'r');
+  fsyncSync(folder);
+  closeSync(folder);
+}
+
+interface ConnectOptions {
+  readonly fsync: boolean;
+  readonly mayMigrate: boolean;
+  /** Hears where the store from before its migration is. */
+  readonly onMigration?: (kept: KeptStore) => void;
+}
+
+/** A store as it was before its schema changed. */
+export interface KeptStore {
+  readonly file: string;
+  /** Its schema. */
+  readonly version: number;
+}
+
+/** Keeps the store as it is, so that one can go back. A start that failed has left a copy already: it is made anew. */
+function keepBefore(database: DatabaseSync, file: string, version: number): KeptStore {
+  const kept = { file: `${file}.schema-${version}-${fileTime(Date.now())}`, version };
+  try {
+    writeVerifiedCopy(database, kept.file);
+  } catch (error) {
+    const { code, message } = explainSqliteError(error, kept.file);
+    throw new StorageError(
+      code,
+      `${message}; before a store is migrated a copy of it is made beside it, so nothing was changed`,
+      { cause: error },
+    );
+  }
+  return kept;
+}
+
+/** Opens a store that was examined, sets it up, and brings its schema up to date where `mayMigrate`. */
+export function connect(file: string, options: ConnectOptions): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: BUSY_TIMEOUT_MS });
+  try {
+    refuseForeign(database, file);
+    bringUpToDate(database, file, options);
+    database.exec('PRAGMA journal_mode = WAL');
+    database.exec(`PRAGMA synchronous = ${options.fsync ? 'FULL' : 'OFF'}`);
+    // 16 MB of cache; the log is cut back to 64 MB after a burst; few, large checkpoints, which a service makes itself.
+    database.exec('PRAGMA cache_size = -16000');
+    database.exec('PRAGMA journal_size_limit = 67108864');
+    database.exec(`PRAGMA wal_autocheckpoint = ${options.mayMigrate ? 2_000 : LAST_RESORT_PAGES}`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function bringUpToDate(database: DatabaseSync, file: string, options: ConnectOptions): void {
+  const version = pragma(database, 'user_version');
+  refuseUnknown(file, version, 'sqlite');
+  if (version === newestVersion('sqlite')) return;
+  if (!options.mayMigrate) {
+    throw new StorageError(
+      'not_found',
+      `${file}: the store is ${version === 0 ? 'empty' : 'of an older version'}; start the service once, it sets the store up`,
+    );
+  }
+  if (version > 0) options.onMigration?.(keepBefore(database, file, version));
+  migrate(database, stepsFrom(version, 'sqlite'));
+}
+
+/** Takes the schema to the newest version, in one transaction, so that it is never half way. */
+export function migrate(database: DatabaseSync, steps: readonly string[]): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    for (const step of steps) database.exec(step);
+    database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    database.exec(`PRAGMA user_version = ${newestVersion('sqlite')}`);
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/**
+ * Whether a process was killed while it made or migrated the store. Until a connection that writes has undone what it
+ * began, nothing in the file says anything.
+ */
+function isCutShort(file: string): boolean {
+  const journal = statSync(`${file}-journal`, { throwIfNoEntry: false });
+  return journal !== undefined && journal.size > 0;
+}
+
+function readHeader(file: string): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const descriptor = openSync(file, 'r');
+  try {
+    return header.subarray(0, readSync(descriptor, header, 0, HEADER_BYTES, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function pragma(database: DatabaseSync, name: string): number {
+  return Number(Object.values(database.prepare(`PRAGMA ${name}`).get() ?? {})[0]);
+}
+
+function refuseForeign(database: DatabaseSync, file: string): void {
+  const applicationId = pragma(database, 'application_id');
+  if (applicationId === APPLICATION_ID) return;
+  const { tables } = database.prepare('SELECT count(*) AS tables FROM sqlite_master').get() as {
+    tables: number;
+  };
+  if (applicationId !== 0 || tables > 0) throw foreign(file);
+}
+
+function unreadable(file: string): StorageError {
+  return new StorageError(
+    'not_a_store',
+    `${file}: is not a store, or its first bytes are destroyed; ${GO_BACK}`,
+  );
+}
+
+function foreign(file: string): StorageError {
+  return new StorageError(
+    'not_a_store',
+    `${file}: is another program's database; give storage.url another path`,
+  );
+}
+
+function damaged(file: string, finding: string): StorageError {
+  return new StorageError('corrupt', `${file}: the store is damaged (${finding}); ${GO_BACK}`);
+}

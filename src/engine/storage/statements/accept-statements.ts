@@ -1,0 +1,161 @@
+import { HookError } from '../../../base/errors.ts';
+import type { Asking, NewRun, PreparedAction, PreparedRequest } from '../prepared-request.ts';
+import type { AcceptedAction, AcceptResult, NewDelivery } from '../records.ts';
+import { insertAsking, insertQuestion } from './asking-runs.ts';
+import { gather } from './gathering.ts';
+import { insertWake } from './event-rows.ts';
+import { insertDelivery } from './outbox-rows.ts';
+import { insertRun, postAction } from './session-queue.ts';
+import { checkRoom, type RunParts, toNewRun } from './backlog-room.ts';
+import { findReserved, nameOf, reserve } from './reservations.ts';
+import { RUN } from './states.ts';
+import type { Store } from './store.ts';
+
+/** It has ended as it begins: no agent takes a turn, and what is left to do is in the outbox. */
+const INSERT_NOTIFICATION = `INSERT INTO runs (id, kind, state, session_key, owner, mapping_id, runner, bytes, accepted_at, due_at,
+    ended_at, outcome)
+  VALUES (?, 'hook', ${RUN.completed}, ?, ?, ?, ?, ?, ?, ?, ?, 'ok')`;
+
+/**
+ * Stores a request. Returns null where everything was new, else the answer as JSON text.
+ * @throws HookError `idempotency_mismatch`, `backlog_full`, `events_full`
+ */
+export function acceptRequest(store: Store, request: PreparedRequest): string | null {
+  const { reservation } = request;
+  const first = reservation && findReserved(store, reservation, request.receivedAt);
+  if (first === undefined) return acceptNew(store, request);
+  if (first.bodySha256 !== reservation?.bodySha256) {
+    throw new HookError('idempotency_mismatch', 'the first request with this key had another body');
+  }
+  return JSON.stringify({ ...(JSON.parse(first.result) as AcceptResult), duplicate: true });
+}
+
+/** Stores a request that is no more than one run; answers and throws as `acceptRequest` does. */
+export function acceptSoleRun(store: Store, ...parts: RunParts): null {
+  const run = toNewRun(parts);
+  checkRoom(store, { runs: 1, bytes: run.bytes, wakes: 0, deliveries: 0 });
+  insertRun(store, run);
+  return null;
+}
+
+/** Stores a request that is no more than one wake; answers and throws as `acceptRequest` does. */
+export function acceptSoleWake(
+  store: Store,
+  ...[id, text, mode, mappingId, origin, createdAt]: WakeParts
+): null {
+  checkRoom(store, { runs: 0, bytes: 0, wakes: 1, deliveries: 0 });
+  insertWake(store, { id, text, mode, mappingId, origin, createdAt });
+  return null;
+}
+
+/** The parts of a `NewWake`, one by one, as those of a run are. */
+type WakeParts = [
+  id: string,
+  text: string,
+  mode: string,
+  mappingId: string,
+  origin: string,
+  createdAt: number,
+];
+
+function acceptNew(store: Store, request: PreparedRequest): string | null {
+  const { actions, reservation, warnings } = request;
+  const repeats = findRepeats(store, request);
+  const fresh = actions.filter((_, index) => repeats[index] === undefined);
+  checkRoomFor(store, fresh);
+  const ids = new Map(fresh.map((action) => [action, insertAction(store, action)]));
+  const asking = fresh.find(isAsking);
+  if (asking !== undefined) insertQuestion(store, asking.row, asking.ask);
+  const isPlain =
+    fresh.length === actions.length && fresh.every((action) => ids.get(action) === action.row.id);
+  if (isPlain) {
+    if (reservation !== undefined) reserve(store, reservation, reservation);
+    return null;
+  }
+  const accepted = withRepeats(actions, repeats, ids);
+  const result = JSON.stringify({ accepted, warnings, duplicate: fresh.length === 0 });
+  if (reservation !== undefined) reserve(store, reservation, { ...reservation, result });
+  return result;
+}
+
+/** What each action was accepted as: the one it repeats, or itself. */
+function withRepeats(
+  actions: readonly PreparedAction[],
+  repeats: readonly (AcceptedAction | undefined)[],
+  ids: ReadonlyMap<PreparedAction, string>,
+): AcceptedAction[] {
+  return actions.map((action, index) => {
+    const repeated = repeats[index];
+    if (repeated !== undefined) return { ...repeated, duplicate: true };
+    const { kind, mode, row } = action;
+    return { kind, id: ids.get(action) ?? row.id, mode, duplicate: false };
+  });
+}
+
+/** For each action the one it repeats: one stored before, or one earlier in the same request. */
+function findRepeats(store: Store, request: PreparedRequest): (AcceptedAction | undefined)[] {
+  const own = new Map<string, AcceptedAction>();
+  return request.actions.map(({ kind, dedupe, mode, row }) => {
+    if (dedupe === undefined) return undefined;
+    const name = nameOf(dedupe);
+    const stored = findReserved(store, dedupe, request.receivedAt);
+    const first =
+      own.get(name) ?? (stored === undefined ? undefined : (JSON.parse(stored.result) as AcceptedAction));
+    if (first === undefined) own.set(name, { kind, id: row.id, mode, duplicate: false });
+    return first;
+  });
+}
+
+function checkRoomFor(store: Store, fresh: readonly PreparedAction[]): void {
+  const wanted = { runs: 0, bytes: 0, wakes: 0, deliveries: fresh.some(isAsking) ? 1 : 0 };
+  for (const action of fresh) {
+    switch (action.kind) {
+      case 'wake':
+        wanted.wakes += 1;
+        break;
+      case 'notify':
+        wanted.deliveries += 1;
+        break;
+      case 'agent':
+        wanted.runs += 1;
+        wanted.bytes += action.row.bytes;
+    }
+  }
+  checkRoom(store, wanted);
+}
+
+type AskingAction = Extract<PreparedAction, { readonly kind: 'agent' }> & { readonly ask: Asking };
+
+function isAsking(action: PreparedAction): action is AskingAction {
+  return action.kind === 'agent' && action.ask !== undefined;
+}
+
+/** Returns the id under which the sender finds it: an event that joined a run has that run's. */
+function insertAction(store: Store, action: PreparedAction): string {
+  const id = insertRow(store, action);
+  const { dedupe, kind, mode } = action;
+  if (dedupe === undefined) return id;
+  const accepted: AcceptedAction = { kind, id, mode, duplicate: false };
+  reserve(store, dedupe, { bodySha256: '', result: JSON.stringify(accepted) });
+  return id;
+}
+
+function insertRow(store: Store, action: PreparedAction): string {
+  if (action.kind === 'agent' && action.gather !== undefined) return gather(store, action.row, action.gather);
+  if (action.kind === 'wake') insertWake(store, action.row);
+  else if (isAsking(action)) insertAsking(store, action.row, action.ask);
+  else if (action.kind === 'agent') insertRun(store, action.row);
+  else insertNotification(store, action.row, action.delivery);
+  return action.row.id;
+}
+
+/** Stores a notification and its delivery. */
+function insertNotification(store: Store, run: NewRun, delivery: NewDelivery): void {
+  const { sql, counters } = store;
+  const { id, sessionKey, owner, mappingId, runner, action, bytes, acceptedAt } = run;
+  const times = [acceptedAt, acceptedAt, acceptedAt] as const;
+  sql.post(INSERT_NOTIFICATION, id, sessionKey, owner, mappingId, runner, bytes, ...times);
+  postAction(sql, action);
+  counters.endedRuns += 1;
+  insertDelivery(store, delivery, { runId: id, mappingId, sessionKey, nowMs: acceptedAt });
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { DeliveryTarget } from '../../../base/action.ts';
+import { type NewCallback, type NewDelivery, recipientOf } from '../records.ts';
+import { both, by } from './dialects.ts';
+import { OUTBOX } from './states.ts';
+import type { Store } from './store.ts';
+
+/** Those to a recipient that have not ended. */
+const OPEN = both`FROM outbox ${by('outbox_of_recipient')} WHERE recipient = ?1 AND state <= ${OUTBOX.active}`;
+/** In the order of arrival, the first that has not ended stands behind none; those that stand behind none are few. */
+const IS_BEHIND = both`EXISTS (SELECT 1 ${OPEN} AND behind = 0 AND seq < ?2)`;
+const INSERT = both`INSERT INTO outbox (recipient, id, kind, run_id, mapping_id, session_key, state, created_at, due_at, body,
+    last_set, behind)
+  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ${OUTBOX.queued}, ?7, ?7, ?8, coalesce((SELECT times_set FROM last_target), 0),
+    CASE WHEN EXISTS (SELECT 1 ${OPEN}) THEN 1 ELSE 0 END)`;
+const STEP_IN = both`UPDATE outbox SET recipient = ?1, behind = CASE WHEN ${IS_BEHIND} THEN 1 ELSE 0 END WHERE seq = ?2`;
+const STEP_BACK = both`UPDATE outbox SET behind = 1 WHERE seq IN (
+  SELECT seq ${OPEN} AND behind = 0 AND state = ${OUTBOX.queued} AND seq > (SELECT min(seq) ${OPEN} AND behind = 0))`;
+const STEP_UP = both`UPDATE outbox SET behind = 0 WHERE seq = (SELECT min(seq) ${OPEN} AND behind = 1)
+  AND NOT EXISTS (SELECT 1 ${OPEN} AND behind = 0)`;
+const MOVE_LAST = `INSERT INTO last_target (one, target, saved_at) VALUES (1, ?, ?)
+  ON CONFLICT (one) DO UPDATE SET target = excluded.target, saved_at = excluded.saved_at WHERE last_target.times_set = ?`;
+const SET_LAST = `INSERT INTO last_target (one, target, saved_at, times_set) VALUES (1, ?, ?, 1)
+  ON CONFLICT (one) DO UPDATE SET target = excluded.target, saved_at = excluded.saved_at,
+  times_set = last_target.times_set + 1`;
+
+/** The run that a delivery or callback belongs to, and when it came up. */
+interface Parent {
+  readonly runId: string;
+  readonly mappingId: string;
+  readonly sessionKey: string;
+  readonly nowMs: number;
+}
+
+export function insertDelivery(store: Store, delivery: NewDelivery, parent: Parent): void {
+  insert(
+    store,
+    { kind: 'delivery', body: JSON.stringify(delivery), recipient: recipientOf(delivery) },
+    parent,
+  );
+}
+
+export function insertCallback(store: Store, callback: NewCallback, parent: Parent): void {
+  insert(store, { kind: 'callback', body: JSON.stringify(callback), recipient: null }, parent);
+}
+
+interface Entry {
+  readonly kind: 'delivery' | 'callback';
+  readonly body: string;
+  readonly recipient: string | null;
+}
+
+function insert(
+  { sql, counters }: Store,
+  { kind, body, recipient }: Entry,
+  { runId, mappingId, sessionKey, nowMs }: Parent,
+): void {
+  const now = Math.round(nowMs);
+  sql.post(INSERT, recipient, randomUUID(), kind, runId, mappingId, sessionKey, now, body);
+  counters.queuedOutbox += 1;
+}
+
+/** Puts an entry that has not ended to its place among those to its recipient. */
+export function stepIn({ sql }: Store, { seq, recipient }: Placed): void {
+  if (recipient === null) return;
+  sql.post(STEP_IN, recipient, seq);
+  sql.post(STEP_BACK, recipient);
+}
+
+/** Lets the next one to a recipient go where none stands before it. */
+export function stepUp({ sql }: Store, { recipient }: Placed): void {
+  if (recipient !== null) sql.post(STEP_UP, recipient);
+}
+
+export interface Placed {
+  readonly seq: number;
+  readonly recipient: string | null;
+}
+
+/** Where the main session delivered; nothing where somebody set another place after the delivery had come up. */
+export function moveLastTarget(
+  { sql }: Store,
+  target: DeliveryTarget,
+  { lastSet, nowMs }: { readonly lastSet: number; readonly nowMs: number },
+): void {
+  sql.post(MOVE_LAST, JSON.stringify(target), Math.round(nowMs), lastSet);
+}
+
+/** Where somebody wants the main session to deliver from now on. */
+export function saveLastTarget({ sql }: Store, target: DeliveryTarget, nowMs: number): void {
+  sql.post(SET_LAST, JSON.stringify(target), Math.round(nowMs));
+}

@@ -1,0 +1,74 @@
+import { parentPort, receiveMessageOnPort } from 'node:worker_threads';
+import { giveBackWhenIdle } from '../../../base/timers/timers.ts';
+import type { StorageError } from '../storage-error.ts';
+import { serializeError, type SerializedError } from './serialized-error.ts';
+import type { Engine } from './engine.ts';
+import { type Call, OPERATION_NAMES, type OperationName, type Replies } from './statement-table.ts';
+
+/** What the thread of a store tells its client. */
+export type WorkerMessage =
+  | {
+      readonly kind: 'opened';
+      readonly operations: readonly OperationName[];
+      /** What the operator should know. */
+      readonly notice?: string;
+    }
+  | { readonly kind: 'refused'; readonly error: SerializedError }
+  | { readonly kind: 'replies'; readonly replies: Replies }
+  | { readonly kind: 'outside-change' }
+  /** The store can be written again, or no longer and why. */
+  | { readonly kind: 'health'; readonly trouble?: SerializedError };
+
+/** What its client tells it. */
+type Message = readonly Call[] | 'close';
+
+export function postMessage(message: WorkerMessage): void {
+  parentPort?.postMessage(message);
+}
+
+/** The store cannot be opened. */
+export function refuse(error: StorageError): void {
+  postMessage({ kind: 'refused', error: serializeError(error, () => error) });
+  parentPort?.close();
+}
+
+export interface ServeOptions {
+  /** What the operator should know. */
+  readonly notice?: string | undefined;
+  /** Called after the answers of a batch have gone. */
+  readonly onAnswered?: () => void;
+}
+
+/**
+ * Answers calls until the client closes. While one batch is being synced the next ones gather in the port; all of
+ * them are then taken at once. That is the whole of group commit.
+ */
+export function serveBatches(
+  engine: Engine,
+  onClose: () => void,
+  { notice, onAnswered }: ServeOptions = {},
+): void {
+  const port = parentPort;
+  if (port === null) throw new Error('a store runs in a worker thread only');
+  engine.onHealthChange((trouble) =>
+    postMessage({ kind: 'health', ...(trouble && { trouble: serializeError(trouble, () => trouble) }) }),
+  );
+  const next = (): Message | undefined => receiveMessageOnPort(port)?.message as Message | undefined;
+  port.on('message', (first: Message) => {
+    const batch: Call[] = [];
+    let isClosing = false;
+    for (let message: Message | undefined = first; message !== undefined; message = next()) {
+      if (message === 'close') isClosing = true;
+      else batch.push(...message);
+    }
+    if (batch.length > 0) {
+      postMessage({ kind: 'replies', replies: engine.run(batch) });
+      onAnswered?.();
+    }
+    if (!isClosing) return;
+    onClose();
+    port.close();
+  });
+  giveBackWhenIdle();
+  postMessage({ kind: 'opened', operations: OPERATION_NAMES, ...(notice === undefined ? {} : { notice }) });
+}

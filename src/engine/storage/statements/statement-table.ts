@@ -1,0 +1,60 @@
+import * as accept from './accept-statements.ts';
+import * as activity from './activity-reads.ts';
+import * as events from './event-statements.ts';
+import * as generations from './generation-statements.ts';
+import * as journal from './journal-statements.ts';
+import * as limits from './limit-statements.ts';
+import * as limitReads from './limit-reads.ts';
+import * as mail from './mail-statements.ts';
+import * as mailReads from './mail-reads.ts';
+import * as outbox from './outbox-statements.ts';
+import * as queue from './queue-statements.ts';
+import * as reads from './read-statements.ts';
+import * as replicas from './replica-statements.ts';
+import * as retention from './retention-statements.ts';
+import * as runs from './run-statements.ts';
+import * as sessions from './session-statements.ts';
+import type { Store } from './store.ts';
+
+/**
+ * The table of operations. Every function that one of these files exports is one: the client has a method of that
+ * name, which takes the same arguments without the store. What writes runs inside a transaction.
+ */
+export const WRITES = {
+  ...accept,
+  ...events,
+  ...generations,
+  ...journal,
+  ...limits,
+  ...mail,
+  ...outbox,
+  ...queue,
+  ...replicas,
+  ...retention,
+  ...runs,
+  ...sessions,
+};
+export const READS = { ...reads, ...activity, ...limitReads, ...mailReads };
+
+type Operations = typeof WRITES & typeof READS;
+export type OperationName = keyof Operations;
+export const OPERATION_NAMES = [...Object.keys(WRITES), ...Object.keys(READS)] as OperationName[];
+
+/** One call of an operation as the client sends it. */
+export type Call = readonly [id: number, name: OperationName, args: readonly unknown[]];
+
+/** Flat triples `id, failed (0 or 1), result or SerializedError`: one array for a whole batch. */
+export type Replies = unknown[];
+
+/** Any operation, for those who pass arguments and results on. */
+export type AnyOperation = (store: Store, ...args: unknown[]) => unknown;
+
+/** The operations as the client has them. */
+export type RemoteOperations = {
+  readonly [Name in OperationName]: Operations[Name] extends (
+    store: Store,
+    ...args: infer Args
+  ) => infer Result
+    ? (...args: Args) => Promise<Result>
+    : never;
+};

@@ -1,0 +1,156 @@
+import type { Finding } from '../../base/document/document.ts';
+import { findingToJson, formatDiagnostics } from '../../base/document/facts.ts';
+import { checkGeneration, type Generation } from '../../service/generation/generation.ts';
+import { MailFailure, tryMailbox } from '../../service/mail/mail.ts';
+import { Sandbox } from '../../engine/sandbox/sandbox.ts';
+import type { LoadedConfig } from '../../engine/config/config.ts';
+import { clearLine } from '../../base/telemetry/telemetry.ts';
+import { tryChannels } from './channel-tasks.ts';
+import type { Cli } from './command-line.ts';
+import { findConfigFile, type JsonFlags } from './config-file.ts';
+import { printJson } from './json.ts';
+import type { Terminal } from './terminal.ts';
+import { type MachineFinding, machineFindings } from './doctor-machine.ts';
+import { senderFindings } from './doctor-senders.ts';
+import { advise } from './lazy-advice.ts';
+import { pluginGate } from './trust.ts';
+import { existsSync } from 'node:fs';
+import { findStoreFile, openStorage } from '../../engine/storage/storage.ts';
+import { findWaits, waitLines } from './queue-waits.ts';
+
+/** One question to a platform. */
+const CHANNEL_TIMEOUT_MS = 10_000;
+/** Connecting to a mail server and opening its folders. */
+const MAIL_TIMEOUT_MS = 15_000;
+
+/**
+ * Looks at the whole set-up on this machine: everything that loading finds with the secrets as they are (tokens, their
+ * strength and reuse, runners, models, channels, senders, mail), and what no file shows: modes, disk, clock, the logins
+ * of channels and mailbox.
+ */
+export async function doctor(cli: Cli, flags: JsonFlags): Promise<void> {
+  const { terminal } = cli;
+  const file = findConfigFile(terminal, flags);
+  const sandbox = new Sandbox({ spare: 0 });
+  try {
+    const mayLoadPlugins = pluginGate(terminal);
+    const options = { env: terminal.env, needSecrets: true, sandbox, advise, mayLoadPlugins };
+    const { diagnostics, summary, proofs, generation } = await checkGeneration(file, options);
+    const findings = [
+      configurationFinding(diagnostics, summary),
+      ...(generation === undefined ? [] : await furtherFindings(generation)),
+    ];
+    print(terminal, { findings, diagnostics, proofs }, flags);
+    if (findings.some(({ ok }) => !ok)) cli.setExitCode(1);
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+interface Report {
+  readonly findings: readonly MachineFinding[];
+  readonly diagnostics: readonly Finding[];
+  readonly proofs: readonly string[];
+}
+
+function print(terminal: Terminal, { findings, diagnostics, proofs }: Report, { json }: JsonFlags): void {
+  if (json === true) {
+    return printJson(terminal, 'doctor', { checks: findings, findings: diagnostics.map(findingToJson) });
+  }
+  if (diagnostics.length > 0) terminal.out(formatDiagnostics(diagnostics, { color: terminal.color }));
+  for (const { area, ok, text } of findings)
+    terminal.out(`${ok ? 'ok     ' : 'problem'}  ${area.padEnd(13)}  ${text}`);
+  for (const line of proofs) terminal.out(line);
+}
+
+/** What needs a configuration without errors. */
+async function furtherFindings(generation: Generation): Promise<readonly MachineFinding[]> {
+  const { config } = generation;
+  const [channels, mail] = await Promise.all([channelFindings(generation), mailFinding(config)]);
+  return [
+    ...(await machineFindings(config)),
+    ...(await queueFindings(config)),
+    ...senderFindings(generation),
+    ...channels,
+    runnerFinding(config),
+    mail,
+  ];
+}
+
+function configurationFinding(diagnostics: readonly Finding[], summary: string): MachineFinding {
+  const count = diagnostics.length;
+  const listed = `${String(count)} finding${count === 1 ? '' : 's'}, listed above`;
+  if (count === 0) return { area: 'configuration', ok: true, text: `no findings: ${summary}` };
+  const isBroken = diagnostics.some(({ severity }) => severity === 'error');
+  const text = isBroken
+    ? `${listed}; mend the errors, then ask again: the rest was not looked at`
+    : `${listed}; ${summary}`;
+  return { area: 'configuration', ok: false, text };
+}
+
+/** Asks each platform whether the credentials hold; nothing is sent to anybody. */
+async function channelFindings(generation: Generation): Promise<readonly MachineFinding[]> {
+  if (Object.keys(generation.config.settings.channels).length === 0) {
+    return [{ area: 'channels', ok: true, text: 'none: replies are stored and not delivered' }];
+  }
+  const verdicts = await tryChannels(generation, CHANNEL_TIMEOUT_MS);
+  return verdicts.map(({ channel, ok, account, code, message }) => ({
+    area: 'channels',
+    ok,
+    text: clearLine(ok ? `${channel} knows this account: ${account}` : `${channel}: ${code}: ${message}`),
+  }));
+}
+
+function runnerFinding({ settings: { gateway } }: LoadedConfig): MachineFinding {
+  const kind = gateway.runners[gateway.runner]?.kind ?? 'unknown';
+  return {
+    area: 'runner',
+    ok: kind !== 'echo',
+    text:
+      kind === 'echo'
+        ? 'echo: no agent runs; set gateway.runner'
+        : `${gateway.runner} (${kind}); "sluice runners check" tries each of them with a turn`,
+  };
+}
+
+/** Logs in to the mailbox as its reader does. */
+async function mailFinding({ settings: { hooks } }: LoadedConfig): Promise<MachineFinding> {
+  const { mail } = hooks;
+  if (mail === undefined) return { area: 'mail', ok: true, text: 'no mailbox is read' };
+  const what = `the mailbox ${mail.account} (${mail.kind})`;
+  try {
+    const folders = await tryMailbox(mail, MAIL_TIMEOUT_MS);
+    return { area: 'mail', ok: true, text: `${what} takes the login and opens ${folders.join(', ')}` };
+  } catch (error) {
+    if (!(error instanceof MailFailure)) throw error;
+    const text = clearLine(`${what}: ${error.message}; ${MAIL_REMEDIES[error.kind]}`);
+    return { area: 'mail', ok: false, text };
+  }
+}
+
+const MAIL_REMEDIES: Readonly<Record<MailFailure['kind'], string>> = {
+  authentication: 'run "sluice webhooks mail setup" to log in again',
+  settings: 'correct hooks.mail',
+  connection: 'look whether this machine reaches the server, and at hooks.mail.host, port and security',
+};
+
+/** Runs that wait because somebody paused them, or because their mapping is at its limit. */
+async function queueFindings({ settings }: LoadedConfig): Promise<readonly MachineFinding[]> {
+  const { url } = settings.storage;
+  // A service that never ran has nothing that waits; it is not made here.
+  const file = findStoreFile(url);
+  if (file !== undefined && !existsSync(file)) return [];
+  try {
+    const storage = await openStorage(url, { mode: 'attached' });
+    try {
+      const nowMs = Date.now();
+      const lines = waitLines(await findWaits(storage, nowMs), nowMs);
+      if (lines.length === 0) return [{ area: 'queue', ok: true, text: 'nothing is paused or at a limit' }];
+      return lines.map((text) => ({ area: 'queue', ok: false, text }));
+    } finally {
+      await storage.close();
+    }
+  } catch (error) {
+    return [{ area: 'queue', ok: false, text: error instanceof Error ? error.message : String(error) }];
+  }
+}

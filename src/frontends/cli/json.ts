@@ -1,0 +1,190 @@
+import type { HookRoutes } from '../../authoring/advice/routes.ts';
+import type { ImportedConfig } from '../../engine/config/config.ts';
+import type { FindingJson } from '../../base/document/facts.ts';
+import {
+  isoTime,
+  type CopyReport,
+  type DecisionJson,
+  type EventJson,
+  type OpenWork,
+  type OutboxJson,
+  type RestoreReport,
+  type RunJson,
+  type StoreStatus,
+  type StoreUser,
+} from '../../engine/storage/facts.ts';
+import type { ExplanationJson, StoredJson } from '../../authoring/explanation/explanation.ts';
+import type { ImpactReport } from '../../authoring/golden/golden.ts';
+import type { MailboxCheck, MailboxReport, WrittenBlock } from '../../service/mail/mail.ts';
+import type { TransformReply } from '../../engine/sandbox/sandbox.ts';
+import type { DiagnosisCode } from '../../engine/verify/facts.ts';
+import type {
+  AuditRecord,
+  Backlog,
+  CostRecord,
+  PruneResult,
+  SessionRecord,
+  SessionTurn,
+  SetAsideMail,
+  WorkPlan,
+} from '../../engine/storage/storage.ts';
+import type { MachineFinding } from './doctor-machine.ts';
+import type { Terminal } from './terminal.ts';
+import type { WriteProof } from './write-proof.ts';
+
+/** The same with times as ISO 8601: those it always has, and those it may have. */
+type IsoTimes<Row, Always extends keyof Row, Sometimes extends keyof Row = never> = Omit<
+  Row,
+  Always | Sometimes
+> &
+  Record<Always, string> &
+  Partial<Record<Sometimes, string>>;
+
+/** Prints these times, where a row has them, as ISO 8601. */
+export function isoTimes<Row extends object, Key extends keyof Row>(
+  row: Row,
+  ...keys: readonly Key[]
+): Omit<Row, Key> & { readonly [Each in keyof Pick<Row, Key>]: string } {
+  const times = keys.filter((key) => row[key] !== undefined).map((key) => [key, isoTime(Number(row[key]))]);
+  return Object.assign({ ...row }, Object.fromEntries(times) as { [Each in keyof Pick<Row, Key>]: string });
+}
+
+/** What a channel's platform said to its credentials. */
+export interface ChannelVerdict {
+  readonly channel: string;
+  readonly ok: boolean;
+  readonly account: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What `last` means now. */
+export interface LastChannel {
+  readonly text: string;
+  readonly channel?: string;
+  readonly to?: string;
+}
+
+/** What a runner answered to a check. */
+export interface CheckedRunner {
+  readonly runner: string;
+  readonly kind: string;
+  readonly ok: boolean;
+  /** The reply, or code and reason. */
+  readonly said: string;
+  readonly tookMs: number;
+  /** Of a coding agent that answered: whether it is kept from writing. */
+  readonly write?: WriteProof;
+}
+
+/** What a service answered; `body` is text where it is no JSON. */
+export interface Answer {
+  readonly status: number;
+  readonly requestId: string | null;
+  readonly body: unknown;
+}
+
+/** What the proof of one request is worth. */
+export interface Verdict {
+  readonly path: string;
+  readonly scheme: string;
+  readonly proved: boolean;
+  /** 0 for the current secret; absent where the request is refused. */
+  readonly retired?: number;
+  /** Why a request did not prove itself, as far as it can be told; `text` says what to do, too. */
+  readonly diagnosis?: { readonly code: DiagnosisCode; readonly text: string };
+  /** What the path asks for besides, and no file can show. */
+  readonly notJudged?: readonly string[];
+}
+
+type Change = { readonly changed: number };
+
+/**
+ * What each command prints with `--json`, beside `version` and `command`. `schemas/output.schema.json` is made of it, with
+ * what is said here of the fields. Nothing is taken away and no meaning is changed without another version.
+ */
+export interface Outputs {
+  readonly check: { readonly findings: readonly FindingJson[] };
+  readonly doctor: {
+    /** What was looked at on this machine. */
+    readonly checks: readonly MachineFinding[];
+    /** What is wrong with the files. */
+    readonly findings: readonly FindingJson[];
+  };
+  /** Of a file one for each of its requests; of an id what is stored, and what it would be now. */
+  readonly explain: { readonly evaluations: readonly ExplanationJson[] } | StoredJson;
+  readonly diff: ImpactReport;
+  /** The mappings of each hook name in their order, and what is proved of them. */
+  readonly routes: { readonly hooks: readonly HookRoutes[] };
+  readonly send: { readonly answers: readonly Answer[] };
+  readonly verify: { readonly proofs: readonly Verdict[] };
+  readonly 'transform run': { readonly reply: TransformReply };
+  /** Files that were written, and what became of each setting. */
+  readonly 'import openclaw': Omit<ImportedConfig, 'files'> & { readonly files: readonly string[] };
+  readonly 'runners check': { readonly runners: readonly CheckedRunner[] };
+  readonly 'channels check': { readonly channels: readonly ChannelVerdict[]; readonly last: LastChannel };
+  readonly events: { readonly events: readonly EventJson[] };
+  readonly runs: { readonly runs: readonly RunJson[] };
+  readonly requests: { readonly requests: readonly DecisionJson[] };
+  readonly costs: { readonly costs: readonly CostRecord[] };
+  readonly audit: { readonly changes: readonly IsoTimes<AuditRecord, 'at'>[] };
+  readonly 'queue list': { readonly work: readonly (RunJson | OutboxJson | EventJson)[] };
+  readonly 'queue show':
+    | { readonly run: RunJson; readonly outbox: readonly OutboxJson[] }
+    | { readonly entry: OutboxJson | EventJson };
+  readonly 'queue retry': Change & Partial<Pick<WorkPlan, 'leftOut'>>;
+  readonly 'queue drop': Change & Partial<Pick<WorkPlan, 'leftOut'>>;
+  readonly approve: { readonly decision: 'approved' | 'denied' | null; readonly isFirst: boolean };
+  readonly 'queue pause': Change;
+  readonly 'queue resume': Change;
+  readonly 'queue prune': { readonly removed: PruneResult };
+  readonly 'sessions list': {
+    readonly sessions: readonly IsoTimes<SessionRecord, 'createdAt' | 'lastUsedAt'>[];
+  };
+  readonly 'sessions show': { readonly turns: readonly IsoTimes<SessionTurn, 'at'>[] };
+  readonly 'storage status': {
+    readonly store: Omit<StoreStatus, 'services'> & {
+      readonly services: readonly IsoTimes<StoreUser, never, 'startedAt'>[];
+    };
+    readonly backlog?: IsoTimes<Backlog, never, 'oldestQueuedAt' | 'oldestDeadAt'>;
+  };
+  readonly 'storage copy': CopyReport;
+  readonly 'storage restore': Omit<RestoreReport, 'waiting' | 'before'> & {
+    /** What is performed when the service starts. */
+    readonly waiting: readonly IsoTimes<OpenWork, 'since'>[];
+    /** The store that was here; its work is absent where it cannot be read. */
+    readonly before?: { readonly file: string; readonly unfinished?: readonly IsoTimes<OpenWork, 'since'>[] };
+  };
+  readonly 'webhooks mail status': {
+    readonly mailboxes: readonly IsoTimes<MailboxReport, 'since', 'retryAt' | 'lastMailAt'>[];
+  };
+  readonly 'webhooks mail list': {
+    readonly messages: readonly (IsoTimes<
+      Omit<SetAsideMail, 'from' | 'subject'>,
+      'receivedAt' | 'setAsideAt'
+    > &
+      Partial<Pick<SetAsideMail, 'from' | 'subject'>>)[];
+  };
+  readonly 'webhooks mail retry': Change;
+  readonly 'webhooks mail drop': Change;
+  readonly 'webhooks mail setup': MailboxCheck & {
+    readonly mail: WrittenBlock;
+    readonly written: readonly string[];
+  };
+}
+
+type Enveloped = {
+  readonly [Command in keyof Outputs]: { readonly version: 1; readonly command: Command } & Outputs[Command];
+};
+/** One object on stdout. */
+export type Output = Enveloped[keyof Outputs];
+
+/** Prints what a command has found: on one line, or readable where people look at it. */
+export function printJson<Command extends keyof Outputs>(
+  terminal: Pick<Terminal, 'out' | 'columns'>,
+  command: Command,
+  output: Outputs[Command],
+): void {
+  const indent = terminal.columns === undefined ? undefined : 2;
+  terminal.out(JSON.stringify({ version: 1, command, ...output }, undefined, indent));
+}

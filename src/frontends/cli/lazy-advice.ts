@@ -1,0 +1,30 @@
+import { printSentence } from '../../base/finding.ts';
+import type { Advise } from '../../service/generation/generation.ts';
+import type { ExplainStart } from '../../service/runners/runners.ts';
+import type { ServiceOptions } from '../../service/startup/startup.ts';
+import { knownSenders } from '../../engine/senders/senders.ts';
+
+/** What is known of mistakes, loaded when there is a finding: a start without one never reads it. */
+export const advise: Advise = async (findings, subjects) =>
+  (await import('../../authoring/advice/advice.ts')).advise(findings, subjects);
+
+/** Why a command did not start, loaded when one did not. */
+export const explainStart: ExplainStart = async (argv, places) => {
+  const { findStartProblem } = await import('../../authoring/advice/commands.ts');
+  const found = findStartProblem(argv, places);
+  return found && `${found.problem}; ${found.remedy}`;
+};
+
+/** All that is known of mistakes, as a service asks for it: each part is read when it is asked for the first time. */
+export const serviceAdvice = {
+  advise,
+  explainStart,
+  loadAdvisor: async ({ table, config: { file, settings } }) => {
+    const { createAdvisor } = await import('../../authoring/advice/requests.ts');
+    return createAdvisor(table, await knownSenders(file, settings.hooks));
+  },
+  adviseRun: async (run, config) => {
+    const said = (await import('../../authoring/explanation/explanation.ts')).runAdvice(run, config);
+    return said && printSentence(said);
+  },
+} satisfies Partial<ServiceOptions>;

@@ -1,0 +1,342 @@
+import type {
+  AuditRecord,
+  CostRecord,
+  DecisionRecord,
+  EventRecord,
+  OutboxRecord,
+  RunnerHold,
+  RunRecord,
+  SessionRecord,
+  Storage,
+} from '../../engine/storage/storage.ts';
+import {
+  type EventJson,
+  type OutboxJson,
+  type RunJson,
+  decisionToJson,
+  eventToJson,
+  outboxToJson,
+  kindOf,
+  runToJson,
+} from '../../engine/storage/facts.ts';
+import { defined } from '../../base/json.ts';
+import type { ActionOrigin, AgentAction } from '../../base/action.ts';
+import { decisionLine } from '../../authoring/explanation/explanation.ts';
+import { clearLine } from '../../base/telemetry/telemetry.ts';
+import type { GatewaySettings } from '../../engine/config/config.ts';
+import { isoTimes, printJson } from './json.ts';
+import { awaitedUntil, type QueueWaits, waitReason, waitsBehind } from './queue-waits.ts';
+import { costText, stateOf, usdText } from './run-words.ts';
+import { formatBytes, formatOneLine, formatSpan, formatTable, type Terminal } from './terminal.ts';
+
+export interface ListingOptions {
+  readonly json: boolean;
+  readonly limit: number;
+  /** False leaves payload-derived texts out of the JSON form. */
+  readonly text: boolean;
+  readonly state?: string;
+  readonly mapping?: string;
+  readonly session?: string;
+  readonly kind?: 'hook' | 'heartbeat';
+}
+
+/** A column of a table: its title, and what a row has in it. The last one is cut to what fits into a line of the terminal. */
+export type Column<Row> = readonly [title: string, cell: (row: Row, nowMs: number) => string];
+
+export interface Listing<Row> {
+  readonly title: string;
+  readonly columns: readonly Column<Row>[];
+  fetch(storage: Storage, options: ListingOptions): Promise<readonly Row[]>;
+  printJson(terminal: Terminal, rows: readonly Row[], text: boolean): void;
+  /** What people may ask about the rows. */
+  footnote?(rows: readonly Row[]): string | undefined;
+}
+
+/** Prints one listing: as JSON on stdout, or a table for people. Resolves to its rows. */
+export async function printListing<Row>(
+  listing: Listing<Row>,
+  storage: Storage,
+  terminal: Terminal,
+  options: ListingOptions,
+): Promise<readonly Row[]> {
+  const rows = await listing.fetch(storage, options);
+  if (options.json) listing.printJson(terminal, rows, options.text);
+  else if (rows.length === 0) terminal.err(`no ${listing.title}`);
+  else {
+    terminal.out(formatRows(listing.columns, rows, terminal));
+    const footnote = listing.footnote?.(rows);
+    if (footnote !== undefined) terminal.err(footnote);
+    if (rows.length === options.limit) terminal.err(`the newest ${options.limit}; --limit N shows more`);
+  }
+  return rows;
+}
+
+/** The table of rows, without what would change the terminal or leave the line. */
+export function formatRows<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  terminal: Pick<Terminal, 'columns'> = { columns: undefined },
+): string {
+  const nowMs = Date.now();
+  const cells = rows.map((row) => columns.map(([, cell]) => clearLine(cell(row, nowMs))));
+  return formatTable(
+    columns.map(([title]) => title),
+    cells,
+    terminal,
+  );
+}
+
+const query = ({ limit, state, mapping, kind, session }: ListingOptions) =>
+  defined({ limit, state, mappingId: mapping, kind, sessionKey: session });
+
+const errorText = (error: { code: string; message: string } | undefined): string =>
+  error === undefined ? '' : `${error.code}: ${error.message}`;
+
+/** Tokens in and out, and money, where the runner told them. */
+function tokensOf({ usage }: RunRecord): string {
+  if (usage === undefined) return '';
+  const { inputTokens = '?', outputTokens = '?' } = usage;
+  return [`${inputTokens} + ${outputTokens}`, ...costText(usage)].join(', ');
+}
+
+function messageText({ action, eventCount }: RunRecord): string {
+  return eventCount === undefined ? formatBytes(Buffer.byteLength(action.message)) : `${eventCount} events`;
+}
+
+/** Letters of an error in a table. */
+const MAX_ERROR = 300;
+
+/** The mapping that made it, or the hook name where none did. */
+const madeBy = ({ mappingId, path }: ActionOrigin): string => mappingId ?? path;
+
+export const runsListing: Listing<RunRecord> = {
+  title: 'runs',
+  columns: [
+    ['id', ({ id }) => id],
+    ['kind', kindOf],
+    ['mapping', ({ action }) => madeBy(action.origin)],
+    ['name', ({ action }) => formatOneLine(action.name, 20)],
+    ['session', ({ action }) => formatOneLine(action.sessionKey, 28)],
+    ['state', stateOf],
+    ['outcome', ({ outcome = '' }) => outcome],
+    ['tries', ({ attempts }) => String(attempts)],
+    ['message', messageText],
+    ['reply', ({ reply }) => (reply === undefined ? '' : formatBytes(Buffer.byteLength(reply)))],
+    ['tokens', tokensOf],
+    ['age', ({ acceptedAt }, nowMs) => formatSpan(nowMs - acceptedAt)],
+    [
+      'last error',
+      ({ outcome, lastError }) => (outcome === 'ok' ? '' : formatOneLine(errorText(lastError), MAX_ERROR)),
+    ],
+  ],
+  fetch: (storage, options) => storage.listRuns(query(options)),
+  printJson: (terminal, rows, text) =>
+    printJson(terminal, 'runs', { runs: rows.map((run) => runToJson(run, text)) }),
+  footnote: (rows) =>
+    rows.some(({ kind }) => kind === 'heartbeat') && rows.some(({ kind }) => kind === 'hook')
+      ? 'heartbeat: a turn of the main session, which reads its events, such as a summary of each run; --kind hook leaves them out'
+      : undefined,
+};
+
+export const eventsListing: Listing<EventRecord> = {
+  title: 'system events',
+  columns: [
+    ['id', ({ id }) => id],
+    ['kind', ({ kind }) => kind],
+    ['from', ({ origin }) => madeBy(origin)],
+    ['mode', ({ mode }) => mode],
+    ['state', ({ state }) => state],
+    ['text', ({ text }) => formatBytes(Buffer.byteLength(text))],
+    ['age', ({ createdAt }, nowMs) => formatSpan(nowMs - createdAt)],
+    ['last error', ({ lastError }) => formatOneLine(errorText(lastError), 200)],
+  ],
+  fetch: (storage, options) => storage.listEvents(query(options)),
+  printJson: (terminal, rows, text) =>
+    printJson(terminal, 'events', { events: rows.map((event) => eventToJson(event, text)) }),
+};
+
+/** Work in the queue, or that was in it. */
+export type QueueEntry = RunRecord | OutboxRecord | EventRecord;
+
+/**
+ * Work that waits, is under way, or was given up: runs, what they send, and system events that were parked. `waits` says
+ * of which agents and limits runs wait, however long they have been due.
+ */
+export function queueListing(waits?: Waits): Listing<QueueEntry> {
+  const whyNotNow = (entry: QueueEntry, nowMs: number): string | undefined =>
+    waits !== undefined && isRun(entry) && entry.state === 'queued'
+      ? whyQueued(entry, nowMs, waits)
+      : undefined;
+  return {
+    title: 'work in the queue',
+    columns: [
+      ['id', ({ id }) => id],
+      ['kind', (entry) => (isRun(entry) ? 'run' : entry.kind)],
+      ['mapping', mappingOf],
+      ['state', (entry) => (isRun(entry) ? stateOf(entry) : entry.state)],
+      ['tries', ({ attempts }) => String(attempts)],
+      ['age', (entry, nowMs) => formatSpan(nowMs - storedAt(entry))],
+      ['next try', (entry, nowMs) => whyNotNow(entry, nowMs) ?? nextTry(entry, nowMs)],
+      ['last error', ({ lastError }) => errorText(lastError)],
+    ],
+    fetch: fetchQueue,
+    printJson: (terminal, rows, text) =>
+      printJson(terminal, 'queue list', { work: rows.map((entry) => entryToJson(entry, text)) }),
+  };
+}
+
+async function fetchQueue(storage: Storage, options: ListingOptions): Promise<readonly QueueEntry[]> {
+  const states = options.state === undefined ? ['active', 'queued', 'dead'] : [options.state];
+  const lists = await Promise.all(
+    states.flatMap((state): Promise<readonly QueueEntry[]>[] => [
+      storage.listRuns({ ...query(options), state }),
+      storage.listOutbox({ ...query(options), state }),
+      // An event belongs to the main session, whatever the session of its hook.
+      ...(state === 'dead' && options.session === undefined
+        ? [storage.listEvents({ ...query(options), state })]
+        : []),
+    ]),
+  );
+  return lists
+    .flat()
+    .sort((a, b) => storedAt(b) - storedAt(a))
+    .slice(0, options.limit);
+}
+
+function mappingOf(entry: QueueEntry): string {
+  if (isRun(entry)) return madeBy(entry.action.origin);
+  return isEvent(entry) ? madeBy(entry.origin) : '';
+}
+
+function nextTry(entry: QueueEntry, nowMs: number): string {
+  if (entry.state !== 'queued' || !('dueAt' in entry)) return '';
+  if ('isBehind' in entry && entry.isBehind) return 'after an earlier one';
+  return entry.dueAt <= nowMs ? 'now' : `in ${formatSpan(entry.dueAt - nowMs)}`;
+}
+
+/** What runs may wait for. */
+interface Waits {
+  /** Agents that cannot take runs. */
+  readonly holds: readonly RunnerHold[];
+  readonly gateway: GatewaySettings;
+  readonly queueWaits: QueueWaits;
+}
+
+/** In two words what a queued run waits for, but for its time and for room that comes by itself. */
+export function whyQueued(
+  run: RunRecord,
+  now: number,
+  { holds, gateway, queueWaits }: Waits,
+): string | undefined {
+  if (awaitedUntil(run) !== undefined) return 'approval';
+  if (heldBy(holds, gateway.runner)(run)) return 'agent away';
+  if (run.dueAt > now) return undefined;
+  const { mappingId } = run.action.origin;
+  const { runner = gateway.runner } = run.action as Partial<AgentAction>;
+  return waitReason(queueWaits, { mappingId, runner }) ?? waitsBehind(run, queueWaits.active, gateway)?.short;
+}
+
+/** Whether the agent of a run is away. */
+function heldBy(holds: readonly RunnerHold[], defaultRunner: string): (run: RunRecord) => boolean {
+  const away = new Set(holds.filter(({ model }) => model === undefined).map(({ runner }) => runner));
+  return ({ action }) => action.kind === 'agent' && away.has(action.runner ?? defaultRunner);
+}
+
+function entryToJson(entry: QueueEntry, text: boolean): RunJson | EventJson | OutboxJson {
+  if (isRun(entry)) return runToJson(entry, text);
+  return isEvent(entry) ? eventToJson(entry, text) : outboxToJson(entry, text);
+}
+
+const storedAt = (entry: QueueEntry): number => (isRun(entry) ? entry.acceptedAt : entry.createdAt);
+
+function isRun(entry: QueueEntry): entry is RunRecord {
+  return 'action' in entry;
+}
+
+function isEvent(entry: QueueEntry): entry is EventRecord {
+  return 'origin' in entry;
+}
+
+/** How long the body is, where it was read. */
+export const bodySize = ({ bodyBytes, bodyUnread }: DecisionRecord): string =>
+  bodyUnread === true ? 'not read' : formatBytes(bodyBytes);
+
+/** What each request became; where none matched, the place at which every candidate failed. No payload values. */
+export const requestsListing: Listing<DecisionRecord> = {
+  title: 'requests',
+  columns: [
+    ['id', ({ requestId }) => requestId],
+    ['path', ({ path }) => formatOneLine(path, 30)],
+    ['status', ({ status }) => String(status)],
+    ['outcome', ({ code, outcome }) => code ?? outcome],
+    ['mapping', ({ mappingId = '' }) => mappingId],
+    ['body', bodySize],
+    ['took', ({ tookMs }) => `${tookMs.toFixed(1)} ms`],
+    ['age', ({ receivedAt }, nowMs) => formatSpan(nowMs - receivedAt)],
+    ['notes', (decision) => firstSentence(decisionLine(decision))],
+  ],
+  fetch: (storage, options) => storage.listDecisions(query(options)),
+  printJson: (terminal, rows) => printJson(terminal, 'requests', { requests: rows.map(decisionToJson) }),
+};
+
+/** Notes of more characters are cut in a table; "sluice explain" tells them whole. */
+const MAX_NOTE_CHARS = 160;
+
+function firstSentence(note: string): string {
+  const end = note.length <= MAX_NOTE_CHARS ? -1 : note.search(/\. \p{Lu}/u);
+  return end === -1 ? note : `${note.slice(0, end)}. …`;
+}
+
+/** The newest day first. */
+export const costsListing: Listing<CostRecord> = {
+  title: 'costs',
+  columns: [
+    ['day', ({ day }) => day],
+    ['mapping', ({ mappingId }) => mappingId],
+    ['runner', ({ runner }) => runner],
+    ['turns', ({ turns }) => String(turns)],
+    ['tokens', ({ inputTokens, outputTokens }) => `${inputTokens} + ${outputTokens}`],
+    [
+      'cost',
+      ({ usd, costUnknown }) =>
+        [
+          ...(usd === 0 ? [] : [usdText(usd)]),
+          ...(costUnknown === 0 ? [] : [`of ${costUnknown} not known`]),
+        ].join(', '),
+    ],
+  ],
+  fetch: (storage, options) => storage.listCosts(query(options)),
+  printJson: (terminal, rows) => printJson(terminal, 'costs', { costs: rows }),
+};
+
+/** Who changed what. */
+export const auditListing: Listing<AuditRecord> = {
+  title: 'changes',
+  columns: [
+    ['age', ({ at }, nowMs) => formatSpan(nowMs - at)],
+    ['who', ({ who }) => formatOneLine(who, 40)],
+    ['from', ({ source }) => formatOneLine(source, 40)],
+    ['what', ({ what }) => what],
+    ['changed', ({ changed }) => String(changed)],
+    ['about', ({ about }) => formatOneLine(about, MAX_ERROR)],
+  ],
+  fetch: (storage, { limit }) => storage.listAudit(limit),
+  printJson: (terminal, rows) =>
+    printJson(terminal, 'audit', { changes: rows.map((change) => isoTimes(change, 'at')) }),
+};
+
+export const sessionsListing: Listing<SessionRecord> = {
+  title: 'sessions',
+  columns: [
+    ['key', ({ key }) => formatOneLine(key, 80)],
+    ['owner', ({ owner }) => formatOneLine(owner, 40)],
+    ['turns', ({ turns }) => String(turns)],
+    ['size', ({ bytes }) => formatBytes(bytes)],
+    ['last used', ({ lastUsedAt }, nowMs) => `${formatSpan(nowMs - lastUsedAt)} ago`],
+  ],
+  fetch: (storage, options) => storage.listSessions(query(options)),
+  printJson: (terminal, rows) =>
+    printJson(terminal, 'sessions list', {
+      sessions: rows.map((session) => isoTimes(session, 'createdAt', 'lastUsedAt')),
+    }),
+};

@@ -1,0 +1,176 @@
+import type { MailBlock, Settings } from '../../engine/config/config.ts';
+import { httpEndpoint, mailboxReport, MailProcess, type MailboxReport } from '../../service/mail/mail.ts';
+import { openStorage, type SetAsideMail, type SetAsideSelection } from '../../engine/storage/storage.ts';
+import { createLogger, type Log } from '../../base/telemetry/telemetry.ts';
+import type { Cli } from './command-line.ts';
+import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
+import { isoTimes, printJson } from './json.ts';
+import { type Column, formatRows } from './listings.ts';
+import { findTarget } from './send.ts';
+import { withStore } from './store-tasks.ts';
+import { CliError, formatBytes, formatOneLine, formatSpan } from './terminal.ts';
+
+export interface MailRunFlags extends ConfigFlags {
+  readonly against?: string;
+  readonly since?: string;
+}
+
+export interface MailSelectionFlags extends JsonFlags {
+  readonly all?: boolean;
+  readonly text?: boolean;
+}
+
+/** Reads the mailbox until the process is stopped, and delivers to the service over HTTP. */
+export async function runMail(cli: Cli, flags: MailRunFlags): Promise<void> {
+  const { settings, secrets } = await loadSettings(cli.terminal, flags, { needSecrets: true });
+  const { mail } = settings.hooks;
+  if (mail === undefined) throw noMailbox();
+  const target = await findTarget(cli, flags);
+  const log = openLog(settings, [...secrets, target.token]);
+  const store = await openStorage(settings.storage.url, { mode: 'attached' });
+  const sinceMs = flags.since === undefined ? undefined : Date.parse(flags.since);
+  const service = new MailProcess({ mail, store, endpoint: httpEndpoint(target), log, sinceMs });
+  try {
+    log.info({ account: mail.account, folders: mail.folders, service: target.url }, 'reading mail');
+    await cli.terminal.untilInterrupted();
+  } finally {
+    await service.stop();
+    await store.close();
+    log.flush();
+  }
+}
+
+/** A log as the configuration wants it, in which no secret is written. */
+function openLog(settings: Settings, secrets: readonly string[]): Log {
+  const log = createLogger();
+  log.adopt(settings.log);
+  for (const secret of secrets) log.protect(secret);
+  return log;
+}
+
+function noMailbox(): CliError {
+  return new CliError(
+    'the configuration has no mailbox: write hooks.mail with "sluice webhooks mail setup"',
+    2,
+  );
+}
+
+/** Shows how reading goes, as the reader wrote it into the store. */
+export async function showMail(cli: Cli, flags: MailSelectionFlags): Promise<void> {
+  const { settings } = await loadSettings(cli.terminal, flags);
+  const { mail } = settings.hooks;
+  const nowMs = Date.now();
+  const reports = await withStore(cli, flags, async (storage) =>
+    (await storage.listMailboxes()).map((record) => mailboxReport(record, nowMs)),
+  );
+  if (flags.json === true)
+    printJson(cli.terminal, 'webhooks mail status', {
+      mailboxes: reports.map((each) => isoTimes(each, 'since', 'retryAt', 'lastMailAt')),
+    });
+  else if (reports.length === 0) cli.terminal.out(neverRead(mail));
+  else cli.terminal.out(formatRows(MAILBOX_COLUMNS, reports));
+  if (reports.some(({ state }) => BAD.has(state))) cli.setExitCode(1);
+}
+
+/** States in which no mail arrives. */
+const BAD: ReadonlySet<MailboxReport['state']> = new Set([
+  'backing-off',
+  'authentication-dead',
+  'misconfigured',
+  'held',
+  'not-running',
+]);
+
+const MAILBOX_COLUMNS: readonly Column<MailboxReport>[] = [
+  ['mailbox', ({ mailbox }) => mailbox],
+  ['state', ({ state }) => state],
+  ['for', ({ since }, nowMs) => formatSpan(nowMs - since)],
+  ['delivered', ({ delivered }) => String(delivered)],
+  ['set aside', ({ setAside }) => String(setAside)],
+  ['filtered', ({ filtered }) => String(filtered)],
+  ['last mail', ({ lastMailAt }, nowMs) => (lastMailAt === undefined ? '-' : ago(lastMailAt, nowMs))],
+  [
+    '',
+    ({ reason = '', retryAt }, nowMs) =>
+      retryAt === undefined ? reason : `${reason} (next try in ${formatSpan(retryAt - nowMs)})`,
+  ],
+];
+
+const ago = (at: number, nowMs: number): string => `${formatSpan(nowMs - at)} ago`;
+
+function neverRead(mail: MailBlock | undefined): string {
+  return mail === undefined
+    ? 'no mailbox is configured; "sluice webhooks mail setup" connects one'
+    : 'the mailbox has not been read yet: start "sluice serve", or "sluice webhooks mail run" for a process of its own';
+}
+
+/** Lists what the service refused. */
+export async function listMail(
+  cli: Cli,
+  flags: MailSelectionFlags & { readonly limit: number },
+): Promise<void> {
+  const rows = await withStore(cli, flags, (storage) => storage.listSetAsideMail({ limit: flags.limit }));
+  const withText = flags.text !== false;
+  if (flags.json === true) {
+    const shown = rows.map(({ from, subject, ...rest }) => ({
+      ...isoTimes(rest, 'receivedAt', 'setAsideAt'),
+      ...(withText ? { from, subject } : {}),
+    }));
+    return printJson(cli.terminal, 'webhooks mail list', { messages: shown });
+  }
+  const textColumns = withText ? TEXT_COLUMNS : TEXT_COLUMNS.map(([title]) => [title, () => ''] as const);
+  cli.terminal.out(
+    rows.length === 0 ? 'no message was refused' : formatRows([...REFUSED_COLUMNS, ...textColumns], rows),
+  );
+}
+
+const REFUSED_COLUMNS: readonly Column<SetAsideMail>[] = [
+  ['id', ({ id }) => id],
+  ['mailbox', ({ mailbox }) => mailbox],
+  ['state', ({ state }) => state],
+  ['arrived', ({ receivedAt }, nowMs) => ago(receivedAt, nowMs)],
+  ['size', ({ sizeBytes }) => formatBytes(sizeBytes)],
+  ['refused with', ({ code, reason }) => `${code}: ${formatOneLine(reason, 80)}`],
+];
+/** What the sender wrote. */
+const TEXT_COLUMNS: readonly Column<SetAsideMail>[] = [
+  ['from', ({ from }) => formatOneLine(from, 40)],
+  ['subject', ({ subject }) => formatOneLine(subject, 60)],
+];
+
+/** Asks the reader to deliver refused messages again; it does so within some seconds. */
+export async function retryMail(cli: Cli, ids: readonly string[], flags: MailSelectionFlags): Promise<void> {
+  const selection = selectionOf(ids, flags);
+  const changed = await withStore(cli, flags, (storage) => storage.retrySetAsideMail(selection));
+  sayChanged(cli, flags, {
+    command: 'webhooks mail retry',
+    changed,
+    done: 'will be delivered again by the reader of the mailbox',
+  });
+}
+
+/** Forgets refused messages. */
+export async function dropMail(cli: Cli, ids: readonly string[], flags: MailSelectionFlags): Promise<void> {
+  const selection = selectionOf(ids, flags);
+  const changed = await withStore(cli, flags, (storage) => storage.dropSetAsideMail(selection));
+  sayChanged(cli, flags, { command: 'webhooks mail drop', changed, done: 'forgotten' });
+}
+
+function selectionOf(ids: readonly string[], { all }: MailSelectionFlags): SetAsideSelection {
+  if (ids.length > 0 === (all === true)) {
+    throw new CliError('name the messages: one or more ids, or --all', 2);
+  }
+  return all === true ? { kind: 'all' } : { kind: 'ids', ids };
+}
+
+interface Changed {
+  readonly command: 'webhooks mail retry' | 'webhooks mail drop';
+  readonly changed: number;
+  readonly done: string;
+}
+
+function sayChanged(cli: Cli, flags: MailSelectionFlags, { command, changed, done }: Changed): void {
+  if (flags.json === true) printJson(cli.terminal, command, { changed });
+  else cli.terminal.out(`${String(changed)} ${changed === 1 ? 'message' : 'messages'} ${done}`);
+  if (changed === 0) throw new CliError('no refused message matches; "sluice webhooks mail list" shows them');
+}

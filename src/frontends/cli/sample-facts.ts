@@ -1,0 +1,107 @@
+import { isJsonObject, type JsonObject, type JsonValue, valueAt } from '../../base/json.ts';
+import { kindHeaders } from '../../authoring/advice/requests.ts';
+import { deliveryHeaders } from '../../authoring/advice/proof-headers.ts';
+import type { Sender } from '../../engine/senders/senders.ts';
+
+/** One request that a sender sent. */
+export interface Sample {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+  readonly payload: JsonValue;
+}
+
+/** What tells the kinds of events apart: a field as templates name it, and of which kind each sample is. */
+export interface KindField {
+  readonly path: string;
+  readonly values: readonly string[];
+}
+
+/** The text or number at a field, in one sample. */
+function textAt({ headers, payload }: Sample, path: string): string | undefined {
+  const [root, ...rest] = path.split('.');
+  const value = root === 'headers' ? headers[rest.join('.')] : valueAt(payload, path.split('.'));
+  const isText = typeof value === 'string' || typeof value === 'number';
+  return isText && isShort(String(value)) ? String(value) : undefined;
+}
+
+const isShort = (text: string): boolean => text.length > 0 && text.length <= 100 && !text.includes('\n');
+
+/** Its value in each sample; undefined where one has none. */
+function valuesOf(samples: readonly Sample[], path: string): readonly string[] | undefined {
+  const values = samples.map((sample) => textAt(sample, path)).filter((value) => value !== undefined);
+  return values.length === samples.length ? values : undefined;
+}
+
+const KIND_FIELD = /(?:^|\.)(?:type|event|event_?type|event_?name|topic|kind|action|webhook_?event|status)$/i;
+
+/** What tells the kinds apart: what is known of the sender, else what differs between samples, else what looks so. */
+export function kindOf(
+  samples: readonly Sample[],
+  sender?: Pick<Sender, 'kind' | 'id'>,
+): KindField | undefined {
+  const [first] = samples;
+  if (first === undefined) return undefined;
+  const named = [
+    ...(sender?.kind === undefined ? [] : [sender.kind]),
+    ...kindHeaders(first.headers).map((name) => `headers.${name}`),
+    ...fieldsOf(first.payload).filter((path) => KIND_FIELD.test(path)),
+  ];
+  const found = named.flatMap((path) => {
+    const values = valuesOf(samples, path);
+    return values === undefined ? [] : [{ path, values }];
+  });
+  return found.find(({ values }) => new Set(values).size > 1) ?? found[0];
+}
+
+const OF_AN_EVENT = /(?:^|[._-])(?:event|delivery|notification|transmission|evt)[._-]?(?:id|uuid|guid)$/i;
+/** Ids that begin with what they are of. */
+const EVENT_VALUE = /^(?:evt|event|notif|ntf|whevt)[_-]\w/i;
+/** The same in every event. */
+const OF_ANOTHER = /web_?hook|hook[._-]?id|account|subscription|app[._-]|org|workspace|team|tenant/i;
+
+export type EventId = { readonly path: string } | { readonly why: string };
+
+/** The field that names the event and is the same when it is sent again; one that is not sure would lose events. */
+export function idOf(samples: readonly Sample[], sender?: Pick<Sender, 'kind' | 'id'>): EventId {
+  const [first] = samples;
+  if (first === undefined) return { why: NOTHING_SURE };
+  if (sender?.id !== undefined && valuesOf(samples, sender.id) !== undefined) return { path: sender.id };
+  const known = deliveryHeaders();
+  const headers = Object.keys(first.headers).filter(
+    (name) => known.has(name) || OF_AN_EVENT.test(name) || name.endsWith('-delivery'),
+  );
+  const fields = fieldsOf(first.payload).filter(
+    (path) => OF_AN_EVENT.test(path) || (path === 'id' && EVENT_VALUE.test(textAt(first, 'id') ?? '')),
+  );
+  const named = [...headers.map((name) => `headers.${name}`), ...fields].filter(
+    (path) => path === 'headers.webhook-id' || !OF_ANOTHER.test(path),
+  );
+  const there = named.filter((path) => valuesOf(samples, path) !== undefined);
+  const sure = there.find((path) => isNewForEach(samples, path));
+  if (sure !== undefined) return { path: sure };
+  const [same] = there;
+  return {
+    why:
+      same === undefined ? NOTHING_SURE : `${same} is the same in payloads that differ, so it names no event`,
+  };
+}
+
+const NOTHING_SURE =
+  'no field is sure to name the event: an id of the thing that changed would make its second change a repeat, which is lost';
+
+/** Whether samples with other bodies have other values. */
+function isNewForEach(samples: readonly Sample[], path: string): boolean {
+  const bodies = new Set(samples.map(({ payload }) => JSON.stringify(payload)));
+  return new Set(valuesOf(samples, path)).size >= bodies.size;
+}
+
+/** Paths of texts and numbers, at most two objects deep, in the order of the payload. */
+function fieldsOf(payload: JsonValue): readonly string[] {
+  if (!isJsonObject(payload)) return [];
+  const own = (holder: JsonObject): readonly string[] =>
+    Object.keys(holder).filter((key) => /^[A-Za-z_][\w-]{0,60}$/.test(key));
+  return own(payload).flatMap((key) => {
+    const value = payload[key] ?? null;
+    return isJsonObject(value) ? own(value).map((inner) => `${key}.${inner}`) : [key];
+  });
+}

@@ -1,0 +1,241 @@
+import { hostname, userInfo } from 'node:os';
+import { resolve } from 'node:path';
+import type { StorageError } from '../../engine/storage/storage.ts';
+import type { LoadedConfig } from '../../engine/config/config.ts';
+import { hintLines, indent, runAdvice } from '../../authoring/explanation/explanation.ts';
+import { type Actor, auditedStorage } from '../../service/operations/operations.ts';
+import type { Cli } from './command-line.ts';
+import { loadSettings, type ConfigFlags, type JsonFlags } from './config-file.ts';
+import { isoTimes, printJson } from './json.ts';
+import {
+  auditListing,
+  costsListing,
+  eventsListing,
+  printListing,
+  queueListing,
+  requestsListing,
+  runsListing,
+  sessionsListing,
+  type Listing,
+  type ListingOptions,
+} from './listings.ts';
+import { noteUnknownMapping } from './mapping-filter.ts';
+import { findWaits, waitLines } from './queue-waits.ts';
+import { CliError, formatSpan } from './terminal.ts';
+import {
+  openStorage,
+  retentionLimits,
+  type RunRecord,
+  type SessionRecord,
+  type Storage,
+} from '../../engine/storage/storage.ts';
+import { hasFailed } from './run-words.ts';
+import { clearLine } from '../../base/telemetry/telemetry.ts';
+
+/**
+ * Opens the store of the configuration, on which a service may be running, uses it and closes it again. It
+ * needs no secrets, so it works where only the service's environment has them.
+ */
+export async function withStore<Result>(
+  cli: Cli,
+  flags: ConfigFlags,
+  use: (storage: Storage, config: LoadedConfig) => Promise<Result>,
+): Promise<Result> {
+  const config = await loadSettings(cli.terminal, flags);
+  const storage = await openStorage(config.settings.storage.url, { mode: 'attached' });
+  try {
+    return await use(auditedStorage(storage, commandUser()), config);
+  } finally {
+    await storage.close();
+  }
+}
+
+/** Who changes something by a command: the user of the operating system. */
+export const commandUser = (): Actor => ({ who: userName(), source: hostname() });
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may have no name for its user.
+    return `user ${process.getuid?.() ?? ''}`.trim();
+  }
+}
+
+export interface ListFlags extends JsonFlags, Omit<ListingOptions, 'json' | 'text'> {
+  readonly text?: boolean;
+}
+
+/** What a listing is printed from. */
+interface ListContext {
+  readonly storage: Storage;
+  readonly config: LoadedConfig;
+}
+
+/** A listing, and what is said to people about its rows. */
+interface Page<Row> {
+  readonly listing: Listing<Row>;
+  readonly remark?: (rows: readonly Row[]) => void;
+}
+
+/** Prints a listing of the store. */
+async function list<Row>(
+  cli: Cli,
+  flags: ListFlags,
+  open: (context: ListContext) => Page<Row> | Promise<Page<Row>>,
+): Promise<void> {
+  const options = { ...flags, json: flags.json === true, text: flags.text !== false };
+  const count = await withStore(cli, flags, async (storage, config) => {
+    const { listing, remark } = await open({ storage, config });
+    const rows = await printListing(listing, storage, cli.terminal, options);
+    if (!options.json) remark?.(rows);
+    return rows.length;
+  });
+  if (count === 0) await noteUnknownMapping(cli, flags, flags.mapping);
+}
+
+export async function listEvents(cli: Cli, flags: ListFlags): Promise<void> {
+  await list(cli, flags, () => ({ listing: eventsListing }));
+}
+
+export async function listRequests(cli: Cli, flags: ListFlags): Promise<void> {
+  await list(cli, flags, () => ({ listing: requestsListing }));
+}
+
+export async function listCosts(cli: Cli, flags: ListFlags): Promise<void> {
+  await list(cli, flags, () => ({ listing: costsListing }));
+}
+
+export async function listAudit(cli: Cli, flags: ListFlags): Promise<void> {
+  await list(cli, flags, () => ({ listing: auditListing }));
+}
+
+export async function listSessions(cli: Cli, flags: ListFlags): Promise<void> {
+  await list(cli, flags, () => ({ listing: sessionsListing }));
+}
+
+/** Explains one run, or lists them. */
+export async function showRuns(cli: Cli, id: string | undefined, flags: ListFlags): Promise<void> {
+  if (id === undefined) await listRuns(cli, flags);
+  else await (await import('./explain.ts')).explainById(cli, id, flags);
+}
+
+/** Prints the runs, and what to write where some failed. */
+async function listRuns(cli: Cli, flags: ListFlags): Promise<void> {
+  await list<RunRecord>(cli, flags, ({ config }) => ({
+    listing: runsListing,
+    remark: (runs) => {
+      const advice = runs.filter(hasFailed).flatMap((run) => runAdvice(run, config) ?? []);
+      const hints = new Set(advice.map((text) => hintLines({ code: 'setting', text }).join('\n')));
+      for (const hint of [...hints].slice(0, MAX_HINTS)) cli.terminal.err(hint);
+    },
+  }));
+}
+
+const MAX_HINTS = 3;
+
+/** Prints what waits, is under way or was given up, and which agents are away. */
+export async function listQueue(cli: Cli, flags: ListFlags): Promise<void> {
+  await list(cli, flags, async ({ storage, config: { settings } }) => {
+    const { gateway } = settings;
+    const holds = await storage.listHolds(gateway.runner);
+    const queueWaits = await findWaits(storage, Date.now());
+    return {
+      listing: queueListing({ holds, gateway, queueWaits }),
+      remark: () => {
+        for (const line of [...holds.map(holdLine), ...waitLines(queueWaits, Date.now())])
+          cli.terminal.err(line);
+      },
+    };
+  });
+}
+
+/** Which agent cannot take runs, and how many wait for it. */
+function holdLine(hold: Awaited<ReturnType<Storage['listHolds']>>[number]): string {
+  const { runner, model, waiting, code, message, since } = hold;
+  const who =
+    model === undefined ? `agent ${runner} is away` : `model ${model} of agent ${runner} cannot take runs`;
+  const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;
+  return `${who} since ${new Date(since).toISOString()} (${clearLine(`${code}: ${message}`)}), ${runs}`;
+}
+
+export interface SessionFlags extends JsonFlags {
+  readonly owner?: string;
+}
+
+/** The one conversation that is meant; a key alone is enough where only one owner has it. */
+async function findSession(storage: Storage, key: string, owner: string | undefined): Promise<SessionRecord> {
+  const found = await storage.listSessions({
+    limit: 1_000,
+    sessionKey: key,
+    ...(owner === undefined ? {} : { owner }),
+  });
+  const [session] = found;
+  const quoted = JSON.stringify(key);
+  if (session === undefined) {
+    const whose = owner === undefined ? '' : ` and the owner ${JSON.stringify(owner)}`;
+    throw new CliError(`no session has the key ${quoted}${whose}; "sluice sessions list" shows them`);
+  }
+  if (found.length === 1) return session;
+  const choices = found.map((one) => `--owner ${one.owner}`).join(', or ');
+  throw new CliError(`${found.length} sessions have the key ${quoted}; choose one: ${choices}`, 2);
+}
+
+/** Prints the turns of one session, oldest first. */
+export async function showSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
+  const { turns } = await withStore(cli, flags, async (storage) =>
+    storage.findConversation(await findSession(storage, key, flags.owner)),
+  );
+  if (flags.json === true)
+    printJson(cli.terminal, 'sessions show', { turns: turns.map((turn) => isoTimes(turn, 'at')) });
+  else
+    for (const turn of turns)
+      // Set off, so that no text can look like the beginning of another turn.
+      cli.terminal.out(
+        [`${turn.role}, ${formatSpan(Date.now() - turn.at)} ago:`, ...indent(turn.text), ''].join('\n'),
+      );
+}
+
+/** Forgets a session. */
+export async function clearSession(cli: Cli, key: string, flags: SessionFlags): Promise<void> {
+  await withStore(cli, flags, async (storage) =>
+    storage.clearSession(await findSession(storage, key, flags.owner)),
+  );
+  cli.terminal.out('cleared');
+}
+
+/** Applies `storage.keep` now. */
+export async function pruneStore(cli: Cli, flags: JsonFlags): Promise<void> {
+  const result = await withStore(cli, flags, (storage, { settings }) =>
+    storage.prune(retentionLimits(settings.storage.keep), Date.now()),
+  );
+  if (flags.json === true) printJson(cli.terminal, 'queue prune', { removed: result });
+  else
+    cli.terminal.out(
+      Object.entries(result)
+        .map(([what, count]) => `${count} ${what}`)
+        .join(', '),
+    );
+}
+
+/** Copies the store into a new file. */
+export async function backupStore(cli: Cli, file: string, flags: ConfigFlags): Promise<void> {
+  await withStore(cli, flags, (storage) => storage.backup(resolve(cli.terminal.cwd, file)));
+  cli.terminal.out(file);
+  cli.terminal.err(
+    'the copy holds all that the store holds: prompts, replies, conversations, and requests with their bodies (storage.keepRequests); keep it as private',
+  );
+}
+
+/** Checks the store's integrity; findings end with 1. */
+export async function verifyStore(cli: Cli, flags: ConfigFlags): Promise<void> {
+  const findings = await withStore(cli, flags, (storage) => storage.verify()).catch((error: unknown) => {
+    const { code, message } = error as StorageError;
+    // What is so damaged that it cannot be opened is what was asked.
+    if (code === 'corrupt' || code === 'not_a_store') return [message];
+    throw error;
+  });
+  for (const finding of findings) cli.terminal.out(finding);
+  if (findings.length > 0) cli.setExitCode(1);
+  else cli.terminal.out('the store is intact');
+}

@@ -1,0 +1,172 @@
+import { createInterface } from 'node:readline/promises';
+import { withoutCommands } from '../../base/telemetry/telemetry.ts';
+import { untilStopSignal } from './stop-signals.ts';
+
+/** Where a command writes and what it may ask; handed to every command so that none touches the process itself. */
+export interface Terminal {
+  /** Results; everything a pipe may want. `annotations`: its lines for GitHub's runner are our own. */
+  out(text: string, options?: { readonly annotations: boolean }): void;
+  /** Progress, warnings, errors. */
+  err(text: string): void;
+  /** Colours on stdout: a terminal, and `NO_COLOR` not set. */
+  readonly color: boolean;
+  /** Letters in a line of stdout; undefined where it is no terminal. */
+  readonly columns: number | undefined;
+  /** Whether a person can be asked. */
+  readonly interactive: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cwd: string;
+  /** Asks a yes/no question on stderr; false where nobody can answer. */
+  confirm(question: string): Promise<boolean>;
+  /** Asks for one word out of several; undefined at end of input. */
+  choose(question: string, choices: readonly string[]): Promise<string | undefined>;
+  /** Resolves when the person ends the command, with Ctrl-C or SIGTERM. */
+  untilInterrupted(): Promise<void>;
+}
+
+/**
+ * How a command ends: 0 fine; 1 findings: what was looked at is wrong, refused or not there; 2 wrong usage: the command
+ * line, or a file that it names; 3 the tool itself failed: what it needs is away or broken, and it can say nothing.
+ */
+export type ExitCode = 0 | 1 | 2 | 3;
+
+/** Ends a command; the message is for people. */
+export class CliError extends Error {
+  override readonly name = 'CliError';
+  readonly exitCode: ExitCode;
+
+  constructor(message: string, exitCode: ExitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** The exit code for what was thrown: the rooms of other errors are loaded by the commands that use them, so names tell. */
+export function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof CliError) return error.exitCode;
+  const { name, code, kind } = error as Record<'name' | 'code' | 'kind', unknown>;
+  const isFound =
+    name === 'WrongFilesError' ||
+    name === 'UnwritableBody' ||
+    (name === 'StorageError' && code === 'not_found') ||
+    (name === 'MailFailure' && kind !== 'connection');
+  return isFound ? 1 : 3;
+}
+
+const GAP = '  ';
+const USUAL_COLUMNS = 80;
+
+/** The terminal of this process. */
+export function processTerminal(): Terminal {
+  const interactive = process.stdin.isTTY && process.stderr.isTTY;
+  const ask: Ask = async (question) => (interactive ? askLine(question) : undefined);
+  ignoreClosedPipes();
+  return {
+    out: (text) => void process.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
+    err: (text) => void process.stderr.write(text.endsWith('\n') ? text : `${text}\n`),
+    color: process.stdout.isTTY && !process.env['NO_COLOR'],
+    // A terminal that does not know its width says 0.
+    columns: process.stdout.isTTY ? process.stdout.columns || USUAL_COLUMNS : undefined,
+    interactive,
+    env: process.env,
+    cwd: process.cwd(),
+    untilInterrupted: async () => void (await untilStopSignal()),
+    confirm: async (question) => ['y', 'yes'].includes((await ask(`${question} [y/N] `)) ?? ''),
+    choose: (question, choices) => chooseWord(ask, question, choices),
+  };
+}
+
+/** The same, where GitHub's runner reads what is printed: nothing of it is a command, but for annotations of our own. */
+export function forRunner(terminal: Terminal): Terminal {
+  if (!terminal.env['GITHUB_ACTIONS']) return terminal;
+  return {
+    ...terminal,
+    out: (text, options) => terminal.out(withoutCommands(text, options)),
+    err: (text) => terminal.err(withoutCommands(text)),
+  };
+}
+
+/** A reader that has seen enough (`| head`) closes the pipe: the rest has no reader, which is no failure. */
+function ignoreClosedPipes(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+}
+
+/** Resolves to undefined where nobody answers. */
+type Ask = (question: string) => Promise<string | undefined>;
+
+async function askLine(question: string): Promise<string | undefined> {
+  const reader = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await reader.question(question)).trim().toLowerCase();
+  } catch {
+    return undefined;
+  } finally {
+    reader.close();
+  }
+}
+
+/** Asks until the answer is one of the choices, or how one of them begins. */
+async function chooseWord(
+  ask: Ask,
+  question: string,
+  choices: readonly string[],
+): Promise<string | undefined> {
+  for (;;) {
+    const answer = await ask(`${question} (${choices.join('/')}) `);
+    if (answer === undefined) return undefined;
+    const found = choices.find((choice) => choice === answer || choice.startsWith(answer || '\0'));
+    if (found !== undefined) return found;
+  }
+}
+
+/** What the last cell of a row always has, also where the terminal is too narrow for it. */
+const MIN_LAST_CELL = 70;
+
+/**
+ * Rows under a heading, columns padded to their widest cell; cells are single lines. Where `columns` is given, the last
+ * cell of a row is cut so that the row fits.
+ */
+export function formatTable(
+  heading: readonly string[],
+  rows: readonly (readonly string[])[],
+  { columns }: { readonly columns?: number | undefined } = {},
+): string {
+  const widths = heading.map((title, column) =>
+    rows.reduce((widest, row) => Math.max(widest, (row[column] ?? '').length), title.length),
+  );
+  const last = heading.length - 1;
+  const before = widths.slice(0, last).reduce((sum, width) => sum + width + GAP.length, 0);
+  const room = columns === undefined ? Infinity : Math.max(MIN_LAST_CELL, columns - before);
+  const fitted = (cell: string, column: number): string => {
+    if (column < last) return cell.padEnd(widths[column] ?? 0);
+    return cell.length <= room ? cell : formatOneLine(cell, room);
+  };
+  const line = (cells: readonly string[]): string => cells.map(fitted).join(GAP).trimEnd();
+  return [heading, ...rows].map(line).join('\n');
+}
+
+/** A span of time in the two largest units that matter: `3 d 4 h`, `12 min`, `0.4 s`. */
+export function formatSpan(ms: number): string {
+  const seconds = Math.max(0, ms) / 1000;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  const hours = Math.floor(seconds / 3600);
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** Bytes as people read them. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  return bytes < 1024 ** 2 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 ** 2).toFixed(1)} MB`;
+}
+
+/** Cuts a text to one line of at most `length` characters. */
+export function formatOneLine(text: string, length: number): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
+}

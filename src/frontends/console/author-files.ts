@@ -1,0 +1,108 @@
+/*
+ * The files an author may change: mapping files, and the files of transforms. A name is looked up among those that are
+ * there, links are followed first, and what lies outside of the two folders does not exist here.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
+import { displayName } from '../../base/document/document.ts';
+import { MAPPING_FILE } from '../../engine/mapping/facts.ts';
+import type { AuthorFile, FileContent } from './protocol.ts';
+
+export interface AuthorFolders {
+  readonly mappingsDir: string;
+  readonly transformsDir: string;
+}
+
+/** A file with its place on the disk. */
+export interface FoundFile extends AuthorFile {
+  /** As found, for its folder and name. */
+  readonly path: string;
+  /** Links followed: this is what is read and written. */
+  readonly real: string;
+}
+
+const TRANSFORM_FILE = /^[^.].*\.(?:ts|mts|js|mjs|cjs|json)$/i;
+const MAX_FILES = 500;
+const MAX_DEPTH = 6;
+const MAX_BYTES = 4 * 1024 * 1024;
+const MARK = '\uFEFF';
+
+export async function findAuthorFiles(folders: AuthorFolders): Promise<readonly FoundFile[]> {
+  const mappings = await filesIn(folders.mappingsDir, MAPPING_FILE, { depth: 0 });
+  const transforms = await filesIn(folders.transformsDir, TRANSFORM_FILE, { depth: MAX_DEPTH });
+  return [
+    ...mappings.map((file) => ({ ...file, kind: 'mapping' as const })),
+    ...transforms.map((file) => ({ ...file, kind: 'transform' as const })),
+  ];
+}
+
+type Found = Omit<FoundFile, 'kind'>;
+
+async function filesIn(
+  folder: string,
+  pattern: RegExp,
+  { depth }: { readonly depth: number },
+): Promise<readonly Found[]> {
+  const root = await realpath(folder).catch(() => undefined);
+  if (root === undefined) return [];
+  const found: Found[] = [];
+  const visit = async (directory: string, left: number): Promise<void> => {
+    for (const entry of await readdir(directory, { withFileTypes: true })) {
+      const path = join(directory, entry.name);
+      if (found.length >= MAX_FILES) return;
+      if (entry.isDirectory()) {
+        if (left > 0 && !entry.name.startsWith('.') && entry.name !== 'node_modules')
+          await visit(path, left - 1);
+      } else if (pattern.test(entry.name)) {
+        const real = await fileInside(root, path);
+        if (real !== undefined) found.push({ name: displayName(path), path, real });
+      }
+    }
+  };
+  await visit(folder, depth);
+  return found.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Where a path really leads; undefined where that is no file inside the folder. */
+async function fileInside(root: string, path: string): Promise<string | undefined> {
+  const real = await realpath(path).catch(() => undefined);
+  if (real === undefined || !real.startsWith(root + sep)) return undefined;
+  const stats = await stat(real);
+  return stats.isFile() && stats.size <= MAX_BYTES ? real : undefined;
+}
+
+/** The file of that name, or undefined. */
+export async function findAuthorFile(folders: AuthorFolders, name: string): Promise<FoundFile | undefined> {
+  return (await findAuthorFiles(folders)).find((file) => file.name === name);
+}
+
+export async function readAuthorFile(file: FoundFile): Promise<FileContent> {
+  const text = await readFile(file.real, 'utf8');
+  return { name: file.name, text: text.replace(MARK, '').replaceAll('\r\n', '\n'), version: versionOf(text) };
+}
+
+/** Writes the text as it is, unless the file has changed since that version; a byte order mark and line ends stay. */
+export async function saveAuthorFile(
+  file: FoundFile,
+  { text, version }: { readonly text: string; readonly version: string },
+): Promise<{ readonly isSaved: boolean; readonly version: string }> {
+  const before = await readFile(file.real, 'utf8');
+  if (versionOf(before) !== version) return { isSaved: false, version: versionOf(before) };
+  const lines = before.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text;
+  const written = before.startsWith(MARK) ? MARK + lines : lines;
+  const { mode } = await stat(file.real);
+  const next = join(dirname(file.real), `.${randomUUID()}.draft`);
+  try {
+    await writeFile(next, written, { mode, flag: 'wx' });
+    await rename(next, file.real);
+  } catch (error) {
+    await rm(next, { force: true });
+    throw error;
+  }
+  return { isSaved: true, version: versionOf(written) };
+}
+
+function versionOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,353 @@
+/*
+ * The console: a web page on a listener of its own, over what the other rooms know. It decides nothing and evaluates
+ * nothing by itself. What a visitor may do is the role of the key: `dev` alone writes files.
+ */
+import { randomBytes } from 'node:crypto';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { ZodError } from 'zod';
+import {
+  startHandlerListener,
+  toHookError,
+  type ListenerRequest,
+  type ListenerResponse,
+} from '../../service/server/server.ts';
+import type { DecisionRecord } from '../../engine/storage/storage.ts';
+import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
+import { Access, type Identity, readOrMakeKey, type Role, SESSION_HEADER, type Visitor } from './access.ts';
+import { loadAssets, type Assets, contentSecurityPolicy, pageDocument } from './assets.ts';
+import type { ConsoleDeps } from './console-deps.ts';
+import { Drafts } from './drafts.ts';
+import { Judge } from './judge.ts';
+import { LiveFeed } from './live-feed.ts';
+import { LISTS } from './lists.ts';
+import { OPERATING } from './operate.ts';
+import { search } from './search.ts';
+import { AUTHORING, READING, stateOf, TRYING, WRITING, type RouteContext } from './routes.ts';
+
+export { Drafts } from './drafts.ts';
+export { Judge } from './judge.ts';
+export type { ShownFinding } from './protocol.ts';
+export type { ConsoleDeps, ConsoleGeneration, DraftFolders, LoadedWork, Workshop } from './console-deps.ts';
+
+/** A console that is served. */
+export interface RunningConsole {
+  /** Without the key. */
+  readonly url: string;
+  /** The address that signs a browser in; the key stands behind `#`, which browsers send to nobody. */
+  readonly link: string;
+  /** The file that holds the key. */
+  readonly keyFile: string;
+  /** Takes a decision the moment it is made. */
+  see(decision: DecisionRecord): void;
+  /** Another generation is live. */
+  replaced(): void;
+  /** Idempotent. */
+  stop(): Promise<void>;
+}
+
+/** Bytes of a body: a mapping file may have four megabytes. */
+const MAX_BODY_BYTES = 6 * 1024 * 1024;
+/** Characters from which an answer is compressed. */
+const MIN_COMPRESSED = 2_048;
+const compress = promisify(gzip);
+const JSON_TYPE = 'application/json; charset=utf-8';
+const HEADERS: readonly string[] = [
+  'x-content-type-options',
+  'nosniff',
+  'referrer-policy',
+  'no-referrer',
+  'cross-origin-opener-policy',
+  'same-origin',
+  'cross-origin-resource-policy',
+  'same-origin',
+  'cache-control',
+  'no-store',
+];
+
+/**
+ * Serves the console.
+ * @throws Error naming the setting where the address cannot be listened on
+ */
+export async function startConsole(deps: ConsoleDeps): Promise<RunningConsole> {
+  const { file: keyFile, key } = readOrMakeKey(deps.keyFiles);
+  const feed = new LiveFeed();
+  const judge = new Judge(deps);
+  const context: RouteContext = { deps, feed, judge, drafts: new Drafts(judge) };
+  // The port is known once it is listened on; nothing can be asked before that.
+  const front: { site?: Site } = {};
+  const handle = (req: ListenerRequest, res: ListenerResponse): void => {
+    if (front.site === undefined) res.writeHead(503).end();
+    else void front.site.answer(req, res);
+  };
+  const listener = await listen(deps, handle);
+  const { host, url } = listener;
+  const access = new Access({
+    keys: () => [
+      { name: '', role: deps.mode === 'dev' ? 'author' : 'inspect', key },
+      ...Object.entries(deps.live().config.settings.console.keys).map(([name, named]) => ({
+        name,
+        ...named,
+      })),
+    ],
+    proxy: () => deps.live().config.settings.console.proxy,
+    host,
+    ...(deps.publicUrl === undefined ? {} : { publicUrl: deps.publicUrl }),
+  });
+  front.site = new Site(context, access);
+  let stopped: Promise<void> | undefined;
+  const stop = async (): Promise<void> => {
+    feed.stop();
+    await listener.stop();
+    await judge.stop();
+  };
+  return {
+    url: deps.publicUrl ?? url,
+    keyFile,
+    link: `${deps.publicUrl ?? url}/#key=${key}`,
+    see: (decision) => feed.see(decision),
+    replaced: () => {
+      context.drafts.forget();
+      feed.tell('generation', stateOf(deps));
+    },
+    stop: () => (stopped ??= stop()),
+  };
+}
+
+async function listen(
+  { listen: { host, port, otherPort } }: ConsoleDeps,
+  handle: (req: ListenerRequest, res: ListenerResponse) => void,
+): ReturnType<typeof startHandlerListener> {
+  const options = { host, port, setting: 'console', handle };
+  try {
+    return await startHandlerListener(options);
+  } catch (error) {
+    if (otherPort === undefined || !isInUse(error)) throw error;
+    return startHandlerListener({ ...options, port: otherPort });
+  }
+}
+
+function isInUse(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause as NodeJS.ErrnoException | undefined) : undefined;
+  return cause?.code === 'EADDRINUSE';
+}
+
+interface RoleRoutes {
+  readonly read: typeof READING;
+  readonly change: typeof WRITING;
+  readonly unknown: string;
+}
+
+const READ = { ...READING, ...LISTS, '/api/search': search };
+
+/** What can be asked for, and what is said of anything else. */
+const ROUTES: Readonly<Record<Role, RoleRoutes>> = {
+  author: {
+    read: { ...READ, ...AUTHORING },
+    change: { ...TRYING, ...WRITING, ...OPERATING },
+    unknown: 'there is no such thing',
+  },
+  operate: {
+    read: { ...READ, ...AUTHORING },
+    change: { ...TRYING, ...OPERATING },
+    unknown: 'there is no such thing here: files are not written in sluice serve',
+  },
+  inspect: { read: READ, change: {}, unknown: 'this key may look, and change nothing' },
+  view: { read: READ, change: {}, unknown: 'this key may look, and change nothing' },
+};
+
+/** Answers every request of a browser. */
+class Site {
+  readonly #context: RouteContext;
+  readonly #access: Access;
+  #assets: Promise<Assets> | undefined;
+
+  constructor(context: RouteContext, access: Access) {
+    this.#context = context;
+    this.#access = access;
+  }
+
+  async answer(req: ListenerRequest, res: ListenerResponse): Promise<void> {
+    try {
+      await this.#route(req, res);
+    } catch (error) {
+      this.#fail(res, error);
+    }
+  }
+
+  #fail(res: ListenerResponse, error: unknown): void {
+    if (res.headersSent || res.destroyed) {
+      res.destroy();
+      return;
+    }
+    if (error instanceof ZodError)
+      return sendText(res, 400, `the page asked for something unknown: ${issueOf(error)}`);
+    if (error instanceof SyntaxError) return sendText(res, 400, 'the page asked for something unknown');
+    if (error instanceof BodyTooLarge) return sendText(res, 413, 'the text is too large');
+    const message = error instanceof Error ? error.message : 'the console could not answer';
+    const { status, retryAfterSeconds = 1 } = toHookError(error);
+    if (status === 503) return sendText(res, status, message, ['retry-after', String(retryAfterSeconds)]);
+    if (status === 400) return sendText(res, status, message);
+    this.#context.deps.log.error(
+      { fault: error instanceof Error ? error.name : typeof error },
+      'the console could not answer',
+    );
+    sendText(res, 500, message);
+  }
+
+  async #route(req: ListenerRequest, res: ListenerResponse): Promise<void> {
+    const visitor = visitorOf(req);
+    const problem = this.#access.problemOf(visitor);
+    if (problem !== undefined) return sendText(res, 403, problem);
+    const url = new URL(req.url ?? '/', 'http://console');
+    const path = url.pathname;
+    if (path.startsWith('/assets/')) return this.#sendAsset(req, res, path.slice('/assets/'.length));
+    if (path === '/session' && req.method === 'POST') return this.#signIn(req, res);
+    if (path.startsWith('/api/') || path === '/session') {
+      const who = this.#access.identify(visitor);
+      if (who === undefined) return sendText(res, 401, 'sign in with the key of the console');
+      if (path === '/session') return sendJson(req, res, JSON.stringify(who));
+      return this.#callApi(req, res, { url, who, visitor });
+    }
+    if (req.method !== 'GET' && req.method !== 'HEAD') return sendText(res, 405, 'only GET is served here');
+    sendDocument(res);
+  }
+
+  async #signIn(req: ListenerRequest, res: ListenerResponse): Promise<void> {
+    const body = (await readBody(req)) as { readonly key?: unknown } | null;
+    const key = body?.key;
+    const result = this.#access.exchange(typeof key === 'string' ? key : '', req.socket.remoteAddress ?? '');
+    if (result.kind === 'session') {
+      const { token, role, name } = result;
+      res.writeHead(200, [...HEADERS, 'content-type', JSON_TYPE]).end(JSON.stringify({ token, role, name }));
+    } else if (result.kind === 'too-many') {
+      sendText(res, 429, 'too many wrong keys; wait a minute');
+    } else sendText(res, 401, 'this is not the key of this console');
+  }
+
+  async #sendAsset(req: ListenerRequest, res: ListenerResponse, name: string): Promise<void> {
+    this.#assets ??= loadAssets();
+    const asset = (await this.#assets).get(name);
+    if (asset === undefined) return sendText(res, 404, 'there is no such file');
+    const isCompressed = /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
+    const encoding = isCompressed ? ['content-encoding', 'gzip'] : [];
+    const { contentType, compressed, bytes } = asset;
+    res.writeHead(200, [...HEADERS, 'content-type', contentType, 'vary', 'accept-encoding', ...encoding]);
+    res.end(isCompressed ? compressed : bytes);
+  }
+
+  async #callApi(
+    req: ListenerRequest,
+    res: ListenerResponse,
+    { url, who, visitor }: { readonly url: URL; readonly who: Identity; readonly visitor: Visitor },
+  ): Promise<void> {
+    const path = url.pathname;
+    const { role } = who;
+    if (path === '/api/feed') return this.#openFeed(res, url, { who, visitor });
+    const routes = req.method === 'POST' ? ROUTES[role].change : ROUTES[role].read;
+    const route = Object.hasOwn(routes, path) ? routes[path] : undefined;
+    if (route === undefined) return sendText(res, 404, ROUTES[role].unknown);
+    const leaving = new AbortController();
+    res.once('close', () => leaving.abort());
+    const body = req.method === 'POST' ? await readBody(req) : undefined;
+    const from = req.socket.remoteAddress ?? '';
+    const asked = { query: url.searchParams, body, signal: leaving.signal, who, from };
+    const answer = await route(this.#context, asked);
+    if (answer === undefined) return sendText(res, 404, 'it is not there, or not any more');
+    const text = JSON.stringify(answer);
+    // The operator's own file is shown as it is: what would be left out would be saved.
+    const shown =
+      path === '/api/file' ? text : withoutSecrets(text, this.#context.deps.live().config.secrets, 'json');
+    await sendJson(req, res, shown);
+  }
+
+  #openFeed(
+    res: ListenerResponse,
+    url: URL,
+    { who, visitor }: { readonly who: Identity; readonly visitor: Visitor },
+  ): void {
+    const cursor = url.searchParams.get('after') ?? '';
+    res.writeHead(200, [...HEADERS, 'content-type', 'text/event-stream', 'x-accel-buffering', 'no']);
+    res.flushHeaders();
+    const close = this.#context.feed.open(
+      {
+        write: (text) => void res.write(text),
+        end: () => void res.end(),
+        mayRead: () => {
+          const now = this.#access.identify(visitor);
+          return now?.name === who.name && now.role === who.role;
+        },
+        get writableLength() {
+          return res.writableLength;
+        },
+      },
+      cursor,
+    );
+    if (close === undefined) res.end('event: full\ndata: {}\n\n');
+    else res.once('close', close);
+  }
+}
+
+/** Place and what is expected there; never what came. */
+function issueOf({ issues: [first] }: Pick<ZodError, 'issues'>): string {
+  // Of several forms the first, which says more than that none fits.
+  const issue = first?.code === 'invalid_union' ? (first.errors[0]?.[0] ?? first) : first;
+  return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`;
+}
+
+function visitorOf({ method = 'GET', headers, socket }: ListenerRequest): Visitor {
+  const header = (name: string): string | undefined => {
+    const value = headers[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  return {
+    method,
+    host: headers.host,
+    origin: headers.origin,
+    fetchSite: header('sec-fetch-site'),
+    session: header(SESSION_HEADER),
+    address: socket.remoteAddress ?? '',
+    header,
+  };
+}
+
+class BodyTooLarge extends Error {}
+
+/** Reads a JSON body. */
+async function readBody(req: ListenerRequest): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of req as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > MAX_BODY_BYTES) throw new BodyTooLarge();
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString('utf8')) as unknown;
+}
+
+function sendDocument(res: ListenerResponse): void {
+  const nonce = randomBytes(16).toString('base64');
+  const policy = ['content-security-policy', contentSecurityPolicy(nonce)];
+  res.writeHead(200, [...HEADERS, 'content-type', 'text/html; charset=utf-8', ...policy]);
+  res.end(pageDocument(nonce));
+}
+
+/** Compressed where the browser takes that: a list of some thousand rows has more than a megabyte. */
+async function sendJson(req: ListenerRequest, res: ListenerResponse, text: string): Promise<void> {
+  const isCompressed = text.length > MIN_COMPRESSED && /\bgzip\b/.test(req.headers['accept-encoding'] ?? '');
+  const encoding = isCompressed ? ['content-encoding', 'gzip'] : [];
+  const body = isCompressed ? await compress(text, { level: 1 }) : text;
+  res.writeHead(200, [...HEADERS, 'content-type', JSON_TYPE, 'vary', 'accept-encoding', ...encoding]);
+  res.end(body);
+}
+
+function sendText(
+  res: ListenerResponse,
+  status: number,
+  text: string,
+  headers: readonly string[] = [],
+): void {
+  res
+    .writeHead(status, [...HEADERS, ...headers, 'content-type', 'text/plain; charset=utf-8'])
+    .end(`${text}\n`);
+}

@@ -1,0 +1,152 @@
+/** Lists of what is stored, a page at a time. Of what was sent they hold names at most, which `view` does not see either. */
+import { createHmac } from 'node:crypto';
+import { defined } from '../../base/json.ts';
+import { NO_ACTIVITY, outboxToJson, runToJson } from '../../engine/storage/facts.ts';
+import type { ActivitySince, Conversation, ListQuery, RunRecord } from '../../engine/storage/storage.ts';
+import type { ConsoleDeps } from './console-deps.ts';
+import type {
+  ConversationPage,
+  ConversationRow,
+  DeliveryRow,
+  ListPage,
+  MappingRow,
+  RunRow,
+} from './protocol.ts';
+import { type Asked, type Route, withoutNames } from './routes.ts';
+
+const ROWS = 100;
+const MAX_ROWS = 500;
+/** Rows that are looked at for a page, as few filters have an index. */
+const AMONG = 50_000;
+/** Conversations that are listed and found, those that were used last. */
+const MAX_CONVERSATIONS = 1_000;
+
+export const LISTS: Readonly<Record<string, Route>> = {
+  '/api/mappings': async ({ deps }) => ({ rows: await mappings(deps), since: await sinceOf(deps) }),
+  '/api/runs': ({ deps }, asked) => runs(deps, asked),
+  '/api/deliveries': async ({ deps }, asked) => {
+    const { storage } = deps;
+    const page = await pageOf(asked, {
+      list: (query) => storage.listOutbox(query),
+      older: (query) => storage.oldestAmong('outbox', query),
+    });
+    const rows = page.rows.map((entry): DeliveryRow => outboxToJson(entry, false));
+    return { ...page, rows: asked.who.role === 'view' ? rows.map((row) => ({ ...row, to: null })) : rows };
+  },
+  '/api/conversations': async ({ deps }, asked) => {
+    const rows = await conversations(deps);
+    return { rows: rows.map((row) => (asked.who.role === 'view' ? { ...row, key: '' } : row)) };
+  },
+  '/api/conversation': ({ deps }, asked) => conversation(deps, asked),
+  '/api/costs': async ({ deps }, { query }) => ({ rows: await deps.storage.listCosts(queryOf(query)) }),
+  '/api/audit': async ({ deps }, { query, who }) => {
+    const rows = await deps.storage.listAudit(queryOf(query).limit);
+    return { rows: who.role === 'view' ? rows.map((row) => ({ ...row, source: '' })) : rows };
+  },
+};
+
+function queryOf(query: URLSearchParams): ListQuery {
+  const asked = Number(query.get('limit') ?? ROWS);
+  const limit = Number.isInteger(asked) && asked > 0 ? Math.min(asked, MAX_ROWS) : ROWS;
+  const given = { state: 'state', mapping: 'mappingId', run: 'runId', before: 'before' } as const;
+  const texts = Object.entries(given).flatMap(([name, as]) => {
+    const value = query.get(name);
+    return value === null || value === '' ? [] : [[as, value] as const];
+  });
+  return { limit, among: AMONG, ...Object.fromEntries(texts) };
+}
+
+/** How entries of one kind are found, and where those begin that were not looked at. */
+interface Source<Row> {
+  list(query: ListQuery): Promise<readonly Row[]>;
+  older(query: ListQuery): Promise<string | undefined>;
+}
+
+/** Asks for one more than is shown. Where fewer are found, the next page goes on with those that were not looked at. */
+async function pageOf<Row extends { readonly id: string }>(
+  { query }: Asked,
+  { list, older }: Source<Row>,
+): Promise<ListPage<Row>> {
+  const asked = queryOf(query);
+  const found = await list({ ...asked, limit: asked.limit + 1 });
+  const rows = found.slice(0, asked.limit);
+  const next = found.length > rows.length ? rows.at(-1)?.id : await older(asked);
+  return { rows, ...defined({ next }) };
+}
+
+/** Since when the counts of a day are whole. */
+function sinceOf({ storage, live }: ConsoleDeps): Promise<ActivitySince> {
+  return storage.activitySince(Date.now(), live().config.settings.storage.keep.decisions);
+}
+
+/** Those that are live, and others that did something in the last day. */
+async function mappings({ storage, live }: ConsoleDeps): Promise<readonly MappingRow[]> {
+  const { table, config } = live();
+  const { gateway, hooks } = config.settings;
+  const found = await storage.mappingActivity(Date.now());
+  const known = new Map(found.map((row) => [row.mappingId, row]));
+  const rows = table.mappings.map((mapping): MappingRow => {
+    const { id, action, runner = gateway.runner, limits } = mapping;
+    const usdPerDay = limits?.usdPerDay ?? hooks.defaults.limits?.usdPerDay;
+    return {
+      ...(known.get(id) ?? { mappingId: id, ...NO_ACTIVITY }),
+      ...(action === 'agent' && { runner }),
+      ...(usdPerDay !== undefined && { usdPerDay }),
+    };
+  });
+  const ids = new Set(table.mappings.map(({ id }) => id));
+  return [
+    ...rows,
+    ...found.flatMap((row) => (ids.has(row.mappingId) ? [] : { ...row, isGone: true as const })),
+  ];
+}
+
+async function runs(deps: ConsoleDeps, asked: Asked, of?: Conversation): Promise<ListPage<RunRow>> {
+  const { storage } = deps;
+  const only = of === undefined ? {} : runsOf(of);
+  const page = await pageOf(asked, {
+    list: (query) => storage.listRuns({ ...query, ...only }),
+    older: (query) => storage.oldestAmong('runs', { ...query, ...only }),
+  });
+  const reasons = await whyQueued(deps, page.rows);
+  const rows = page.rows.map((run): RunRow => {
+    const why = reasons.get(run.id) ?? '';
+    return { ...runToJson(run, of !== undefined && asked.who.role !== 'view'), ...(why !== '' && { why }) };
+  });
+  return { ...page, rows: asked.who.role === 'view' ? rows.map(withoutNames) : rows };
+}
+
+/** Turns of the main session stand in no line. */
+const runsOf = ({ owner, key }: Conversation) =>
+  owner === 'main' ? ({ kind: 'heartbeat' } as const) : { line: `${owner}\n${key}`, among: undefined };
+
+async function whyQueued(
+  deps: ConsoleDeps,
+  found: readonly RunRecord[],
+): Promise<ReadonlyMap<string, string>> {
+  const waiting = found.filter(({ state }) => state === 'queued');
+  return waiting.length === 0 ? new Map() : deps.whyQueued(waiting);
+}
+
+/** Its id tells nothing of its key to who may not see that. */
+function idOf({ owner, key }: Conversation, { live }: ConsoleDeps): string {
+  const secret = live().config.secrets.join('\n');
+  return createHmac('sha256', secret)
+    .update(`conversation ${owner}\n${key}`)
+    .digest('base64url')
+    .slice(0, 22);
+}
+
+async function conversations(deps: ConsoleDeps): Promise<readonly ConversationRow[]> {
+  const found = await deps.storage.listSessions({ limit: MAX_CONVERSATIONS });
+  return found.map((session) => ({ id: idOf(session, deps), ...session }));
+}
+
+async function conversation(deps: ConsoleDeps, asked: Asked): Promise<ConversationPage | undefined> {
+  const id = asked.query.get('id');
+  const found = (await conversations(deps)).find((row) => row.id === id);
+  if (found === undefined) return undefined;
+  const page = await runs(deps, asked, found);
+  const shown = asked.who.role === 'view' ? { ...found, key: '' } : found;
+  return { conversation: shown, ...page, rows: page.rows.toReversed() };
+}

@@ -1,0 +1,60 @@
+/** What is said of a request beside its bare facts: the same notes that the command line prints. */
+import type { JSX } from 'preact';
+import type { ConsideredJson } from '../../../engine/hook/facts.ts';
+import type { NoteJson } from '../../../authoring/advice/requests.ts';
+import { ShownText } from './shown-text.tsx';
+import { Place } from './template-view.tsx';
+
+/** The notes of a mapping that was considered, but for its standing behind the one taken. */
+export function notesOf(
+  notes: readonly NoteJson[],
+  { id, at }: Pick<ConsideredJson, 'id' | 'at'>,
+): readonly NoteJson[] {
+  return notes.filter(
+    ({ code, mapping }) => code !== 'also_matched' && mapping?.id === id && mapping.at === at,
+  );
+}
+
+/** Words before a note whose text is only a part of the sentence. */
+const LEADS: Partial<Readonly<Record<NoteJson['code'], string>>> = {
+  skipped: 'skipped by',
+  remedy: 'what to do:',
+  rendered_empty: 'rendered empty:',
+  near_name: 'the hook name',
+  hook_name: 'a hook name is',
+  judged_otherwise: 'when it came, it was judged otherwise:',
+};
+
+export function NoteText({ note }: { readonly note: NoteJson }): JSX.Element {
+  const { code, setting, field, index, mapping, text } = note;
+  const lead = LEADS[code];
+  const about = setting ?? (code === 'not_held' ? mapping?.id : field);
+  return (
+    <>
+      {lead !== undefined && `${lead} `}
+      {about !== undefined && (
+        <>
+          <code>{about}</code>
+          {index !== undefined && ` of element ${index}`}{' '}
+        </>
+      )}
+      <ShownText text={text} />
+    </>
+  );
+}
+
+/** Notes below each other, each with its place. */
+export function NoteList({ notes }: { readonly notes: readonly NoteJson[] }): JSX.Element {
+  return (
+    <>
+      {notes.map((note) => (
+        <p
+          key={`${note.code} ${note.at ?? ''} ${note.index ?? ''} ${note.text}`}
+          class={note.code === 'hook_name' ? 'quiet small' : 'note'}
+        >
+          <NoteText note={note} /> {note.at !== undefined && <Place at={note.at} />}
+        </p>
+      ))}
+    </>
+  );
+}

@@ -1,0 +1,106 @@
+/** A rendered text, piece by piece. */
+import type { JSX } from 'preact';
+import type { TemplateJson } from '../../../engine/hook/facts.ts';
+import type { Judgement } from '../protocol.ts';
+import { pointedPath } from './payload-tree.tsx';
+import { ShownText } from './shown-text.tsx';
+
+export function Place({ at }: { readonly at: string }): JSX.Element {
+  return <span class="place">{at}</span>;
+}
+
+/** What the request has in place of what was missing. */
+function replaces(advice: Judgement['advice'], name: string): string | undefined {
+  return advice.instead.find(({ missing }) => missing === name)?.found;
+}
+
+/** Marks the value that a piece or a condition came from. */
+export function point(path: string | undefined): void {
+  pointedPath.value = path ?? '';
+}
+
+/** All rendered texts of a judgement. */
+export function TemplateList({ judgement }: { readonly judgement: Judgement }): JSX.Element {
+  return (
+    <>
+      {judgement.templates.map((template) => (
+        <TemplateView
+          key={`${template.field}${template.index ?? ''}`}
+          template={template}
+          advice={judgement.advice}
+        />
+      ))}
+    </>
+  );
+}
+
+interface TemplateProps {
+  readonly template: TemplateJson;
+  readonly advice: Judgement['advice'];
+}
+
+/** A rendered text; each piece leads to the value it came from. */
+function TemplateView({ template, advice }: TemplateProps): JSX.Element {
+  return (
+    <div class="template">
+      <h3>
+        {template.field}
+        {template.index !== undefined && <span class="quiet"> of element {template.index}</span>}{' '}
+        <Place at={template.at} />
+      </h3>
+      <p class="rendered">
+        {segmentsOf(template).map(({ text, piece }, index) => {
+          if (piece === undefined) return <ShownText key={index} text={text} />;
+          const instead = replaces(advice, piece.expression.trim());
+          return <Piece key={index} piece={piece} text={text} instead={instead} />;
+        })}
+      </p>
+    </div>
+  );
+}
+
+type PieceOf = TemplateJson['pieces'][number];
+
+/** The text, cut where its pieces begin and end. */
+function segmentsOf({
+  text = '',
+  pieces,
+}: TemplateJson): readonly { readonly text: string; readonly piece?: PieceOf }[] {
+  const segments: { readonly text: string; readonly piece?: PieceOf }[] = [];
+  let from = 0;
+  for (const piece of pieces) {
+    if (piece.start > from) segments.push({ text: text.slice(from, piece.start) });
+    segments.push({ text: text.slice(piece.start, piece.end), piece });
+    from = piece.end;
+  }
+  return from < text.length ? [...segments, { text: text.slice(from) }] : segments;
+}
+
+interface PieceProps {
+  readonly piece: PieceOf;
+  readonly text: string;
+  /** What the request has in place of what was blank. */
+  readonly instead: string | undefined;
+}
+
+function Piece({ piece: { expression, path, at }, text, instead }: PieceProps): JSX.Element {
+  const isBlank = text.trim() === '';
+  const title = `{{${expression}}}${path === undefined ? '' : ` from ${path}`}  ${at}`;
+  return (
+    <button
+      type="button"
+      class={`piece${isBlank ? ' blank' : ''}${path !== undefined && pointedPath.value === path ? ' pointed' : ''}`}
+      title={title}
+      aria-label={isBlank ? `blank: ${expression}` : undefined}
+      onMouseEnter={() => point(path)}
+      onFocus={() => point(path)}
+      onClick={() => point(path)}
+    >
+      {isBlank ? (
+        `blank: ${expression}${instead === undefined ? '' : ` (the request has ${instead})`}`
+      ) : (
+        <ShownText text={text} />
+      )}
+    </button>
+  );
+}

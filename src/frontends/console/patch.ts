@@ -1,0 +1,94 @@
+/** A change of a file, and the request that it is for as a golden case, as a patch for review: nothing is written. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { displayName } from '../../base/document/document.ts';
+import type { HookRequest } from '../../base/request.ts';
+import type { FileContent } from './protocol.ts';
+import type { ConsoleGeneration } from './console-deps.ts';
+import { keepAsGolden } from './keep-golden.ts';
+
+/** Lines around a change. */
+const CONTEXT = 3;
+
+export interface Patched {
+  /** As it is. */
+  readonly file: FileContent;
+  /** As it would be. */
+  readonly text: string;
+  /** Absent where none is chosen, or it was not kept. */
+  readonly request: HookRequest | undefined;
+  /** The files with the change; without it a case has no expectation. */
+  readonly generation: ConsoleGeneration | undefined;
+  /** Where golden cases are. */
+  readonly goldenDir: string;
+  readonly secrets: readonly string[];
+}
+
+/** In the form that `git apply` takes; names are relative to where the service was started. */
+export async function patchOf({
+  file,
+  text,
+  request,
+  generation,
+  goldenDir,
+  secrets,
+}: Patched): Promise<string> {
+  const change = differenceOf(file.name, file.text, text);
+  if (request === undefined) return change;
+  const dir = await mkdtemp(join(tmpdir(), 'sluice-patch-'));
+  try {
+    await keepAsGolden(request, { dir, masks: [], secrets, generation });
+    const files = (await readdir(dir, { recursive: true, withFileTypes: true })).filter((one) =>
+      one.isFile(),
+    );
+    const added = files.map(async ({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      const shown = displayName(join(goldenDir, relative(dir, path)));
+      // The schema is found from the folder of the cases, and not from the one that stands in for it.
+      const content = (await readFile(path, 'utf8')).replace(/^# yaml-language-server:.*\n/, '');
+      return differenceOf(shown, undefined, content);
+    });
+    return change + (await Promise.all(added)).join('');
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+}
+
+/** One hunk from the first line that is another to the last; `before` is undefined for a file that is new. */
+function differenceOf(name: string, before: string | undefined, after: string): string {
+  const [old, lines] = [linesOf(before ?? ''), linesOf(after)];
+  const most = Math.min(old.length, lines.length);
+  const same = (at: number): boolean => old[at] === lines[at];
+  let first = 0;
+  while (first < most && same(first)) first += 1;
+  let last = 0;
+  while (last < most - first && old.at(-1 - last) === lines.at(-1 - last)) last += 1;
+  if (first === old.length && first === lines.length) return '';
+  const [from, behind] = [Math.max(0, first - CONTEXT), Math.max(0, last - CONTEXT)];
+  const range = (all: readonly string[]): string => {
+    const count = all.length - from - behind;
+    return `${count === 0 ? from : from + 1},${count}`;
+  };
+  const part = (sign: string, all: readonly string[], to: number): string =>
+    all
+      .slice(first, to)
+      .map((line) => `${sign}${line}`)
+      .join('');
+  const around = (all: readonly string[]): string => all.map((line) => ` ${line}`).join('');
+  return [
+    before === undefined ? '--- /dev/null\n' : `--- a/${name}\n`,
+    `+++ b/${name}\n@@ -${range(old)} +${range(lines)} @@\n`,
+    around(old.slice(from, first)),
+    part('-', old, old.length - last),
+    part('+', lines, lines.length - last),
+    around(old.slice(old.length - last, old.length - behind)),
+  ].join('');
+}
+
+/** With their ends, as a patch has them: it says where the last line has none. */
+function linesOf(text: string): readonly string[] {
+  return (text.match(/[^\n]*\n|[^\n]+$/g) ?? []).map((line) =>
+    line.endsWith('\n') ? line : `${line}\n\\ No newline at end of file\n`,
+  );
+}

@@ -1,0 +1,302 @@
+/** What the page asks, and the modules that answer: the ones the command line calls. */
+import * as z from 'zod';
+import { listHelpers, mappingJsonSchema } from '../../engine/mapping/facts.ts';
+import { readKeptRequest } from '../../engine/hook/hook.ts';
+import type { HookRequest } from '../../base/request.ts';
+import { displayName } from '../../base/document/document.ts';
+import {
+  findAuthorFile,
+  findAuthorFiles,
+  readAuthorFile,
+  saveAuthorFile,
+  type AuthorFolders,
+} from './author-files.ts';
+import type { Identity } from './access.ts';
+import type { ConsoleDeps } from './console-deps.ts';
+import type { Drafts, LoadedDraft } from './drafts.ts';
+import { type Judge, judgementOf } from './judge.ts';
+import { keepAsGolden } from './keep-golden.ts';
+import { writeNewMapping } from './new-mapping.ts';
+import { patchOf } from './patch.ts';
+import { rowOf, type LiveFeed } from './live-feed.ts';
+import { endsOf, inNeed, overview } from './work-ends.ts';
+import type {
+  AuthorFiles,
+  ConsoleState,
+  DraftAnswer,
+  GoldenAnswer,
+  ImpactAnswer,
+  InboxPage,
+  Vocabulary,
+  RequestPage,
+  SaveAnswer,
+} from './protocol.ts';
+import {
+  explainStored,
+  findOthers,
+  type StoredJson,
+  storedToJson,
+} from '../../authoring/explanation/explanation.ts';
+import { findStoredRequest, type StoredRequest } from '../../engine/storage/facts.ts';
+
+/** What a route works with. */
+export interface RouteContext {
+  readonly deps: ConsoleDeps;
+  readonly feed: LiveFeed;
+  readonly judge: Judge;
+  readonly drafts: Drafts;
+}
+
+export interface Asked {
+  readonly query: URLSearchParams;
+  /** The parsed JSON body; undefined for GET. */
+  readonly body: unknown;
+  /** Fires when the page does not wait any more. */
+  readonly signal: AbortSignal;
+  readonly who: Identity;
+  /** The address it came from. */
+  readonly from: string;
+}
+
+/** Undefined: there is no such thing. */
+export type Route = (context: RouteContext, asked: Asked) => Promise<object | undefined>;
+
+/** What is asked with GET, in `serve` too. */
+export const READING: Readonly<Record<string, Route>> = {
+  '/api/inbox': inbox,
+  '/api/ends': async ({ deps }, { query }) => ({
+    ends: await endsOf(deps, (query.get('ids') ?? '').split(',')),
+  }),
+  '/api/need': ({ deps }) => inNeed(deps),
+  '/api/overview': ({ deps }) => overview(deps),
+  '/api/request': ({ deps, judge }, { query, who }) =>
+    requestPage(deps, judge, { id: query.get('id') ?? '', withText: who.role !== 'view' }),
+};
+
+/** What is asked with GET by who may try changes. */
+export const AUTHORING: Readonly<Record<string, Route>> = {
+  '/api/files': authorFiles,
+  '/api/file': async ({ deps }, { query }) => {
+    const file = await findAuthorFile(foldersOf(deps), query.get('name') ?? '');
+    return file && readAuthorFile(file);
+  },
+  '/api/vocabulary': async () => vocabulary(),
+};
+
+/** What tries a change and writes nothing; with POST, as it costs something. */
+export const TRYING: Readonly<Record<string, Route>> = {
+  '/api/draft': draft,
+  '/api/impact': impact,
+  '/api/patch': patch,
+};
+
+/** What writes files; `dev` only. */
+export const WRITING: Readonly<Record<string, Route>> = {
+  '/api/save': save,
+  '/api/golden': golden,
+  '/api/new': newMapping,
+};
+
+const Draft = z.strictObject({
+  file: z.string().max(4096),
+  text: z.string(),
+  request: z.string().max(100).optional(),
+});
+const Save = z.strictObject({ file: z.string().max(4096), text: z.string(), version: z.string().max(100) });
+const Chosen = z.strictObject({ request: z.string().max(100) });
+const Golden = Chosen.extend({
+  masks: z.array(z.string().max(1000)).max(100),
+});
+
+/** Made when it is asked for: the schema of a mapping takes some ten milliseconds, which no start should. */
+function vocabulary(): Vocabulary {
+  return { helpers: listHelpers(), mapping: mappingJsonSchema() };
+}
+
+function foldersOf({ live }: ConsoleDeps): AuthorFolders {
+  return live().config.settings.hooks;
+}
+
+export function stateOf({ mode, live, hooksUrl }: ConsoleDeps): ConsoleState {
+  const { id, table } = live();
+  return { mode, generation: id, hooksUrl, mappings: table.mappings.map((mapping) => mapping.id) };
+}
+
+async function inbox({ deps, feed, judge }: RouteContext, { query, who }: Asked): Promise<InboxPage> {
+  const asked = Number(query.get('limit') ?? Number.NaN);
+  const { decisions } = deps.live().config.settings.storage.keep;
+  const limit = Math.min(Number.isInteger(asked) && asked > 0 ? asked : decisions, decisions, 10_000);
+  // Whoever looks at the list opens a request next.
+  void judge.base().catch(() => undefined);
+  // Before the list is read: what is decided meanwhile comes twice rather than never.
+  const { cursor } = feed;
+  const found = await deps.storage.listDecisions({ limit: limit + 1 });
+  const rows = found.slice(0, limit).map(rowOf);
+  return { rows, hasMore: found.length > limit, cursor, state: { ...stateOf(deps), role: who.role } };
+}
+
+async function authorFiles({ deps }: RouteContext): Promise<AuthorFiles> {
+  const folders = foldersOf(deps);
+  const files = (await findAuthorFiles(folders)).map(({ name, kind }) => ({ name, kind }));
+  return {
+    files,
+    folders: {
+      mappings: displayName(folders.mappingsDir),
+      transforms: displayName(folders.transformsDir),
+      golden: displayName(deps.goldenDir),
+    },
+  };
+}
+
+async function loadDraft(
+  { deps, drafts }: RouteContext,
+  { file: name, text }: z.output<typeof Draft>,
+  signal: AbortSignal,
+): Promise<LoadedDraft | undefined> {
+  const folders = foldersOf(deps);
+  const file = await findAuthorFile(folders, name);
+  return file && drafts.load(folders, { file, text, signal });
+}
+
+async function draft(context: RouteContext, { body, signal }: Asked): Promise<DraftAnswer | undefined> {
+  const asked = Draft.parse(body);
+  const { request: id } = asked;
+  const loaded = await loadDraft(context, asked, signal);
+  if (loaded === undefined) return undefined;
+  signal.throwIfAborted();
+  const { findings, generation, diagnostics } = loaded;
+  const request = id === undefined ? undefined : await findKept(context.deps, id);
+  if (generation === undefined || request === undefined) return { findings };
+  return { findings, judgement: await context.judge.judge(request, { generation, diagnostics }) };
+}
+
+async function impact(
+  context: RouteContext,
+  { body, signal }: Asked,
+): Promise<Partial<ImpactAnswer> | undefined> {
+  const loaded = await loadDraft(context, Draft.parse(body), signal);
+  if (loaded === undefined) return undefined;
+  const { generation, typeFindings } = loaded;
+  if (generation === undefined) return {};
+  const found = await context.judge.impact(generation, signal);
+  return { ...found, typeFindings: await typeFindings };
+}
+
+async function patch(
+  context: RouteContext,
+  { body, signal }: Asked,
+): Promise<{ readonly patch: string } | undefined> {
+  const { deps } = context;
+  const asked = Draft.parse(body);
+  const file = await findAuthorFile(foldersOf(deps), asked.file);
+  if (file === undefined) return undefined;
+  const loaded = await loadDraft(context, asked, signal);
+  const made = {
+    file: await readAuthorFile(file),
+    text: asked.text,
+    request: asked.request === undefined ? undefined : await findKept(deps, asked.request),
+    generation: loaded?.generation,
+    goldenDir: deps.goldenDir,
+    secrets: deps.live().config.secrets,
+  };
+  return { patch: await patchOf(made) };
+}
+
+async function save({ deps, drafts }: RouteContext, { body }: Asked): Promise<SaveAnswer | undefined> {
+  const { file: name, text, version } = Save.parse(body);
+  const file = await findAuthorFile(foldersOf(deps), name);
+  if (file === undefined) return undefined;
+  const written = await saveAuthorFile(file, { text, version });
+  if (!written.isSaved) return { kind: 'changed', version: written.version };
+  drafts.forget();
+  const { findings = 0 } = await deps.reload();
+  return { kind: 'saved', version: written.version, findings };
+}
+
+async function golden({ deps, judge }: RouteContext, { body }: Asked): Promise<GoldenAnswer | undefined> {
+  const { request: id, masks } = Golden.parse(body);
+  const request = await findKept(deps, id);
+  if (request === undefined) return undefined;
+  const { generation } = await judge.base();
+  const answer = await keepAsGolden(request, {
+    dir: deps.goldenDir,
+    masks,
+    secrets: deps.live().config.secrets,
+    generation,
+  });
+  judge.forgetCases();
+  return answer;
+}
+
+async function newMapping({ deps, drafts }: RouteContext, { body }: Asked): Promise<object | undefined> {
+  const { request: id } = Chosen.parse(body);
+  // Nothing is kept of a request whose name no mapping has: its name alone is known.
+  const request = (await findKept(deps, id)) ?? (await deps.storage.findDecision(id));
+  if (request === undefined) return undefined;
+  const file = await writeNewMapping(request, foldersOf(deps).mappingsDir);
+  drafts.forget();
+  await deps.reload();
+  return { file: displayName(file) };
+}
+
+async function findKept({ storage }: ConsoleDeps, id: string): Promise<HookRequest | undefined> {
+  const kept = await storage.findKeptRequest(id);
+  if (kept?.kind !== 'whole') return undefined;
+  const { request, unread } = readKeptRequest(kept);
+  return unread === undefined ? request : undefined;
+}
+
+/** Everything about one request: what was decided, why, and what became of it. Undefined where nothing is kept. */
+async function requestPage(
+  { storage, live }: Pick<ConsoleDeps, 'storage' | 'live'>,
+  judge: Judge,
+  { id, withText }: { readonly id: string; readonly withText: boolean },
+): Promise<RequestPage | undefined> {
+  const found = await findStoredRequest(storage, id);
+  if (found === undefined) return undefined;
+  const { kept: content, ...known } = found;
+  // Who may not see what was sent is told what is known without it.
+  const stored: StoredRequest = withText && content !== undefined ? { ...known, kept: content } : known;
+  const { decision, kept } = stored;
+  const { generation, diagnostics } = await judge.base();
+  const told = await explainStored(stored, {
+    keepRequests: live().config.settings.storage.keepRequests,
+    others: withText ? await findOthers(storage, stored) : [],
+    explainer: generation && { generation, diagnostics },
+    before: content === undefined ? undefined : await judge.before(known.decision?.generation),
+    isHidden: !withText && content !== undefined,
+    settings: live(),
+  });
+  const { request, explained } = told;
+  return {
+    id: decision?.requestId ?? kept?.requestId ?? id,
+    stored: withText ? storedToJson(told, undefined) : withoutRunNames(storedToJson(told, undefined, false)),
+    ...(decision === undefined ? {} : { row: rowOf(decision) }),
+    ...(request === undefined ? {} : { kept: contentOf(request) }),
+    ...(request === undefined || explained === undefined ? {} : { now: judgementOf(explained) }),
+    ...(told.isByThen ? { isByThen: true as const } : {}),
+    ...(request !== undefined && told.lacksFiles
+      ? { nowProblem: 'the files have errors, which sluice check shows' }
+      : {}),
+  };
+}
+
+/** Templates may have filled names, session keys and recipients with what was sent. */
+export const withoutNames = <Run extends object>(run: Run): Run => ({
+  ...run,
+  name: '',
+  sessionKey: '',
+  to: null,
+});
+
+function withoutRunNames(stored: StoredJson): StoredJson {
+  const runs = stored.runs.map((run) => ({
+    ...withoutNames(run),
+    outbox: run.outbox.map((sent) => ({ ...sent, to: null })),
+  }));
+  return { ...stored, runs };
+}
+
+function contentOf({ url, path, headers, query, payload }: HookRequest): NonNullable<RequestPage['kept']> {
+  return { url, path, headers, query, payload: JSON.stringify(payload) };
+}

@@ -1,0 +1,83 @@
+/*
+ * Search over what is kept, by its text, the id of a run or a session key. The texts are read in parts that hold this
+ * thread for about a millisecond each; one call goes through some of them and says where the next goes on.
+ */
+import * as z from 'zod';
+import { readKeptRequest } from '../../engine/hook/hook.ts';
+import { findStoredRequest } from '../../engine/storage/facts.ts';
+import type { KeptRequest, Storage } from '../../engine/storage/storage.ts';
+import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
+import { rowOf } from './live-feed.ts';
+import type { FoundPart, InboxRow } from './protocol.ts';
+import type { Asked, RouteContext } from './routes.ts';
+
+/** Characters that are looked through without a pause; of a longer request its beginning. */
+const PART_BYTES = 256 * 1024;
+/** Parts, and requests found, of one call. */
+const MAX_PARTS = 16;
+const MAX_FOUND = 50;
+const MAX_RUNS = 200;
+/** Runs whose session keys are looked at, the newest. */
+const MAX_AMONG = 5_000;
+const MAX_TEXT = 200;
+
+/** Where the page before ended, as its answer said it. */
+const Page = z.object({ cursor: z.coerce.number().int().nonnegative() });
+
+export async function search(
+  { deps }: RouteContext,
+  { query, who, signal }: Asked,
+): Promise<FoundPart | undefined> {
+  const text = (query.get('text') ?? '').trim().slice(0, MAX_TEXT);
+  const [from = '', to = ''] = (query.get('time') ?? '').split('/');
+  const { cursor } = Page.parse({ cursor: query.get('cursor') ?? 0 });
+  const { storage } = deps;
+  if (text === '') return { rows: [], looked: 0 };
+  const byName = cursor > 0 ? [] : await findByName(storage, text, who.role === 'view');
+  // Whoever may not see what was sent could guess it letter by letter.
+  if (who.role === 'view') return { rows: byName, looked: byName.length };
+  const { secrets } = deps.live().config;
+  const wanted = JSON.stringify(text).slice(1, -1).toLowerCase();
+  const holds = (json: string): boolean =>
+    json.toLowerCase().includes(wanted) &&
+    withoutSecrets(json, secrets, 'json').toLowerCase().includes(wanted);
+  const rows = [...byName];
+  let looked = 0;
+  let next: number | undefined = cursor > 0 ? cursor : undefined;
+  for (let part = 0; part < MAX_PARTS && rows.length < MAX_FOUND; part += 1) {
+    signal.throwIfAborted();
+    const before = next === undefined ? {} : { before: next };
+    const time = { from: Date.parse(from) || 0, to: Date.parse(to) || Number.MAX_SAFE_INTEGER };
+    // oxlint-disable-next-line no-await-in-loop -- hooks are taken in between
+    const read = await storage.readKept({ ...time, ...before, maxBytes: PART_BYTES });
+    const found = read.rows.filter(({ json }) => holds(json));
+    // oxlint-disable-next-line no-await-in-loop -- as above
+    rows.push(...(await Promise.all(found.map((kept) => rowOfKept(storage, kept)))));
+    looked += read.rows.length;
+    if (read.next === undefined) return { rows, looked };
+    ({ next } = read);
+  }
+  return { rows, looked, ...(next === undefined ? {} : { cursor: String(next) }) };
+}
+
+/** The request of that id, or of a run or event with it; and those whose runs have this session key. */
+async function findByName(storage: Storage, text: string, isViewer: boolean): Promise<readonly InboxRow[]> {
+  const runs = isViewer
+    ? []
+    : await storage.listRuns({ limit: MAX_RUNS, among: MAX_AMONG, sessionKey: text });
+  const decisions = await Promise.all([
+    findStoredRequest(storage, text).then((found) => found?.decision),
+    ...runs.map((run) => storage.findDecision(run.action.origin.requestId)),
+  ]);
+  return decisions.flatMap((decision) => (decision === undefined ? [] : [rowOf(decision)]));
+}
+
+/** A request may be kept longer than its decision. */
+async function rowOfKept(storage: Storage, kept: KeptRequest): Promise<InboxRow> {
+  const { requestId: id, receivedAt: at, path } = kept;
+  const decision = await storage.findDecision(id);
+  if (decision !== undefined) return rowOf(decision);
+  const whole = await storage.findKeptRequest(id);
+  const outcome = (whole && readKeptRequest(whole).judged?.outcome) ?? 'rejected';
+  return { id, at, path, outcome, status: 0, tookMs: 0, note: 'its decision is not kept any more' };
+}

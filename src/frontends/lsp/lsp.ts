@@ -1,0 +1,352 @@
+/**
+ * The language server: findings as you type, completion, hover, go to, and the changes that findings propose, for any
+ * editor that speaks the Language Server Protocol. It reads files and serves nothing.
+ */
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import {
+  type CodeAction,
+  type CodeActionParams,
+  CodeActionKind,
+  type CompletionItem,
+  CompletionItemKind,
+  type Connection,
+  createConnection,
+  type Diagnostic,
+  DiagnosticSeverity,
+  DidChangeWatchedFilesNotification,
+  type Hover,
+  type InitializeParams,
+  type InitializeResult,
+  type Location,
+  type Range,
+  type ServerCapabilities,
+  StreamMessageReader,
+  StreamMessageWriter,
+  type TextDocumentPositionParams,
+  TextDocuments,
+  TextDocumentSyncKind,
+  type WorkspaceEdit,
+} from 'vscode-languageserver/node';
+import { completeAt, type Known, knownPaths, parseExact, type SampleContent } from '../console/facts.ts';
+import type { OpenTexts } from '../../base/document/document.ts';
+import { type Finding, type Place, printSentence, type TextEdit } from '../../base/finding.ts';
+import { defined, valueAt } from '../../base/json.ts';
+import { listHelpers, mappingJsonSchema } from '../../engine/mapping/facts.ts';
+import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
+import type { HookRequest } from '../../base/request.ts';
+import { forEachAt, hookNameAt, hoverText, linkedFile, pathAt, placeInSample } from './places.ts';
+
+/** A project as its files are now, with what is open in the editor. */
+export interface LoadedProject {
+  readonly diagnostics: readonly Finding[];
+  /** Those of the last time without errors. */
+  readonly mappings: readonly CompiledMapping[];
+  /** Absent where the configuration cannot be read. */
+  readonly transformsDir?: string;
+  /** Requests that are known, each with the file that it is in, from the working directory. */
+  readonly samples: readonly { readonly request: HookRequest; readonly from: string }[];
+}
+
+export interface Project {
+  readonly configFile: string;
+  /**
+   * Only what differs from the last time is judged anew; with `isFresh` transforms and samples are read again, too.
+   * Gives what is known first, and the whole where that takes longer.
+   */
+  load(open: OpenTexts, isFresh: boolean): AsyncIterable<LoadedProject>;
+  close(): Promise<void>;
+}
+
+export interface LanguageServerOptions {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+  /** The project of a folder that an editor has opened; undefined where it has no configuration. */
+  openProject(folder: string): Project | undefined;
+}
+
+/** Resolves when the editor ends it; the protocol's library then ends the process. */
+export function runLanguageServer(options: LanguageServerOptions): Promise<void> {
+  return new LanguageServer(options).listen();
+}
+
+/** Samples in which a path is looked for, when somebody goes to it. */
+const MAX_PLACES = 50;
+
+/** Longer hints are cut in the title of an action. */
+const MAX_TITLE = 120;
+
+const SEVERITY = {
+  error: DiagnosticSeverity.Error,
+  warning: DiagnosticSeverity.Warning,
+  note: DiagnosticSeverity.Information,
+} as const;
+
+const COMPLETION_KIND = {
+  constant: CompletionItemKind.Constant,
+  enum: CompletionItemKind.EnumMember,
+  function: CompletionItemKind.Function,
+  keyword: CompletionItemKind.Snippet,
+  property: CompletionItemKind.Property,
+  variable: CompletionItemKind.Variable,
+} as const;
+
+const CAPABILITIES: ServerCapabilities = {
+  textDocumentSync: { openClose: true, change: TextDocumentSyncKind.Incremental, save: true },
+  completionProvider: { triggerCharacters: ['{', '.', '"', "'", ' '] },
+  hoverProvider: true,
+  definitionProvider: true,
+  codeActionProvider: { codeActionKinds: [CodeActionKind.QuickFix] },
+};
+
+class LanguageServer {
+  readonly #connection: Connection;
+  readonly #documents = new TextDocuments(TextDocument);
+  readonly #options: LanguageServerOptions;
+  readonly #open = { texts: new Map<string, string>(), parsed: new Map() } satisfies OpenTexts;
+  readonly #vocabulary = { helpers: listHelpers(), mapping: mappingJsonSchema() };
+  readonly #contents = new WeakMap<HookRequest, SampleContent>();
+  #project: Project | undefined;
+  #watches = false;
+  #loaded: LoadedProject = { diagnostics: [], mappings: [], samples: [] };
+  /** Shown findings by the address of their file. */
+  #shown = new Map<string, readonly Finding[]>();
+  #isFresh = true;
+  #isWanted = false;
+  #judging: Promise<void> | undefined;
+
+  constructor(options: LanguageServerOptions) {
+    this.#options = options;
+    const { input, output } = options;
+    this.#connection = createConnection(new StreamMessageReader(input), new StreamMessageWriter(output));
+  }
+
+  listen(): Promise<void> {
+    const connection = this.#connection;
+    const documents = this.#documents;
+    connection.onInitialize((params) => this.#initialize(params));
+    connection.onInitialized(() => this.#begin());
+    connection.onCompletion((params) => this.#complete(params));
+    connection.onHover((params) => this.#hover(params));
+    connection.onDefinition((params) => this.#define(params));
+    connection.onCodeAction((params) => this.#actions(params));
+    connection.onDidChangeWatchedFiles(() => void this.#judge(true));
+    connection.onShutdown(() => this.#stop());
+    documents.onDidChangeContent(({ document }) => this.#edit(document.uri, document.getText()));
+    documents.onDidClose(({ document }) => this.#edit(document.uri, undefined));
+    documents.onDidSave(({ document }) => void this.#judge(!/\.(?:ya?ml|json5?)$/.test(document.uri)));
+    documents.listen(connection);
+    return new Promise((ended) => {
+      connection.onExit(ended);
+      connection.listen();
+    });
+  }
+
+  async #stop(): Promise<void> {
+    this.#isWanted = false;
+    await this.#judging;
+    await this.#project?.close();
+  }
+
+  #initialize({ workspaceFolders, rootUri, capabilities }: InitializeParams): InitializeResult {
+    const folder = workspaceFolders?.[0]?.uri ?? rootUri ?? pathToFileURL(process.cwd()).href;
+    const path = fileURLToPath(folder);
+    this.#watches = capabilities.workspace?.didChangeWatchedFiles?.dynamicRegistration === true;
+    this.#project = this.#options.openProject(path);
+    if (this.#project === undefined)
+      this.#connection.window.showWarningMessage(
+        `there is no sluice.yaml in ${path}; name one with sluice lsp -c FILE`,
+      );
+    return { capabilities: CAPABILITIES, serverInfo: { name: 'sluice' } };
+  }
+
+  /** Editors tell of files that others change only where they are asked to. */
+  #begin(): void {
+    const watchers = [{ globPattern: '**/*.{yaml,yml,json,json5,ts,js,mjs,cjs}' }];
+    if (this.#watches)
+      void this.#connection.client.register(DidChangeWatchedFilesNotification.type, { watchers });
+    void this.#judge();
+  }
+
+  #edit(uri: string, text: string | undefined): void {
+    if (!uri.startsWith('file:')) return;
+    if (text === undefined) this.#open.texts.delete(fileURLToPath(uri));
+    else this.#open.texts.set(fileURLToPath(uri), text);
+    void this.#judge();
+  }
+
+  /** Judges once more after the judgement that is under way: what was typed in between counts together. */
+  #judge(isFresh = false): Promise<void> {
+    this.#isFresh ||= isFresh;
+    this.#isWanted = true;
+    this.#judging ??= this.#judgeUntilDone().finally(() => {
+      this.#judging = undefined;
+    });
+    return this.#judging;
+  }
+
+  async #judgeUntilDone(): Promise<void> {
+    while (this.#isWanted && this.#project !== undefined) {
+      const isFresh = this.#isFresh;
+      this.#isWanted = false;
+      this.#isFresh = false;
+      try {
+        // Each judgement is of what was typed up to the one before.
+        // oxlint-disable-next-line no-await-in-loop
+        for await (const loaded of this.#project.load(this.#open, isFresh)) {
+          this.#loaded = loaded;
+          this.#show(this.#project.configFile);
+          if (!this.#isWanted) continue;
+          this.#isFresh ||= isFresh;
+          break;
+        }
+      } catch (error) {
+        this.#connection.console.warn(String(error));
+      }
+    }
+  }
+
+  /** Findings that belong to no file stand at the beginning of the configuration. */
+  #show(configFile: string): void {
+    const before = this.#shown;
+    this.#shown = Map.groupBy(
+      this.#loaded.diagnostics,
+      ({ at }) => pathToFileURL(resolve(at?.source.file ?? configFile)).href,
+    );
+    for (const uri of new Set([...before.keys(), ...this.#shown.keys()])) {
+      const diagnostics = (this.#shown.get(uri) ?? []).map(diagnosticOf);
+      void this.#connection.sendDiagnostics({ uri, diagnostics });
+    }
+  }
+
+  /** The text around a place, and what is known there; undefined of a file that is not open. */
+  #at({ textDocument: { uri }, position }: TextDocumentPositionParams) {
+    const document = this.#documents.get(uri);
+    if (document === undefined || !uri.startsWith('file:')) return undefined;
+    const [text, pos] = [document.getText(), document.offsetAt(position)];
+    const known = this.#known(text, pos);
+    return { document, fileName: fileURLToPath(uri), text, pos, explicit: true, known };
+  }
+
+  /** What is known for a place: of the requests of its hook name, of all where there is none. */
+  #known(text: string, pos: number): Known {
+    const { samples, mappings } = this.#loaded;
+    const [name, list] = [hookNameAt(text, pos), forEachAt(text, pos)];
+    const asked = samples.filter(({ request: { path } }) => name === undefined || path === name);
+    const names = [
+      ...samples.map(({ request: { path } }) => path),
+      ...mappings.flatMap(({ match }) => match.path ?? []),
+    ];
+    return {
+      vocabulary: this.#vocabulary,
+      samples: asked.map(({ request }) => {
+        const item = list && valueAt(request.payload, [...list, '0']);
+        const content = this.#contentOf(request);
+        return item === undefined ? content : { ...content, item: parseExact(JSON.stringify(item)) };
+      }),
+      hookNames: [...new Set(names)].toSorted(),
+    };
+  }
+
+  #contentOf(request: HookRequest): SampleContent {
+    const { headers, payload } = request;
+    const content = this.#contents.get(request) ?? { headers, payload: parseExact(JSON.stringify(payload)) };
+    this.#contents.set(request, content);
+    return content;
+  }
+
+  #complete(params: TextDocumentPositionParams): CompletionItem[] {
+    const here = this.#at(params);
+    const offer = here && completeAt(here, here.known);
+    if (here === undefined || !offer) return [];
+    const start = here.document.positionAt(offer.from);
+    return offer.options.map(({ label, type, detail, info, apply = label }) => ({
+      label,
+      kind: COMPLETION_KIND[type],
+      ...defined({ detail, documentation: info }),
+      textEdit: { range: { start, end: params.position }, newText: apply },
+    }));
+  }
+
+  #hover(params: TextDocumentPositionParams): Hover | null {
+    const here = this.#at(params);
+    const value = here && hoverText(here, here.known);
+    return value === undefined ? null : { contents: { kind: 'plaintext', value } };
+  }
+
+  /** The file that a key names; where a path is in samples; else the samples and golden cases of the hook name. */
+  async #define(params: TextDocumentPositionParams): Promise<Location[]> {
+    const here = this.#at(params);
+    if (here === undefined) return [];
+    const { fileName, text, pos, known } = here;
+    const linked = linkedFile(text, pos);
+    const folders = [this.#loaded.transformsDir ?? '', dirname(fileName)];
+    if (linked !== undefined) {
+      const file = folders.map((folder) => resolve(folder, linked)).find((each) => existsSync(each));
+      return file === undefined ? [] : [locationOf(file)];
+    }
+    const name = hookNameAt(text, pos);
+    const own = this.#loaded.samples.filter(({ request }) => name === undefined || request.path === name);
+    const files = [...new Set(own.map(({ from }) => resolve(from)))].filter((file) => existsSync(file));
+    const path = pathAt(here, knownPaths(known.samples))?.path.split('.') ?? [];
+    const [list = [], [root, ...rest]] = [forEachAt(text, pos), path];
+    const keys = root === 'item' ? ['payload', ...list, '0', ...rest] : path;
+    if (root === undefined) return name === undefined ? [] : files.map((file) => locationOf(file));
+    const places = files.slice(0, MAX_PLACES).map((file) => placeInSample(file, keys, this.#open));
+    const found = (await Promise.all(places)).flatMap((at) =>
+      at === undefined ? [] : [locationOf(resolve(at.source.file), at)],
+    );
+    // A payload may be the body of several cases.
+    return [...new Map(found.map((each) => [JSON.stringify(each), each])).values()];
+  }
+
+  #actions({ textDocument: { uri }, range }: CodeActionParams): CodeAction[] {
+    return (this.#shown.get(uri) ?? []).flatMap((finding) => {
+      const { edit, also = [], hint, message } = finding;
+      const diagnostic = diagnosticOf(finding);
+      const { start, end } = diagnostic.range;
+      if (edit === undefined || start.line > range.end.line || end.line < range.start.line) return [];
+      return [
+        {
+          title: printSentence(hint ?? message).slice(0, MAX_TITLE),
+          kind: CodeActionKind.QuickFix,
+          diagnostics: [diagnostic],
+          edit: { changes: changesOf([edit, ...also]) },
+        },
+      ];
+    });
+  }
+}
+
+const locationOf = (file: string, at?: Place): Location => ({
+  uri: pathToFileURL(file).href,
+  range: rangeOf(at?.source.text ?? '', at?.start ?? 0, at?.end ?? 0),
+});
+
+function rangeOf(text: string, start: number, end: number): Range {
+  const document = TextDocument.create('', '', 0, text);
+  return { start: document.positionAt(start), end: document.positionAt(end) };
+}
+
+/** Edits by the address of their file. */
+function changesOf(edits: readonly TextEdit[]): NonNullable<WorkspaceEdit['changes']> {
+  const byFile = Map.groupBy(edits, ({ at: { source } }) => pathToFileURL(resolve(source.file)).href);
+  const changes = [...byFile].map(([uri, ofFile]) => [
+    uri,
+    ofFile.map(({ at, text }) => ({ range: rangeOf(at.source.text, at.start, at.end), newText: text })),
+  ]);
+  return Object.fromEntries(changes);
+}
+
+function diagnosticOf({ severity, code, message, hint, at, isGeneral }: Finding): Diagnostic {
+  const said = printSentence(message);
+  return {
+    range: at === undefined ? rangeOf('', 0, 0) : rangeOf(at.source.text, at.start, at.end),
+    severity: isGeneral === true ? SEVERITY.note : SEVERITY[severity],
+    code,
+    source: 'sluice',
+    message: hint === undefined ? said : `${said}\n${printSentence(hint)}`,
+  };
+}

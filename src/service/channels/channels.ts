@@ -1,0 +1,294 @@
+import { channelIdOf } from '../../base/action.ts';
+import type {
+  ChannelAdapter,
+  ChannelLookup,
+  ChannelModule,
+  ChannelSettings,
+  SettingsProblem,
+} from './channel.ts';
+import { explainMissingPackages, findMissingPackages } from '../../engine/config/config.ts';
+import { within } from '../../base/timers/timers.ts';
+import { loadPlugin } from './plugin.ts';
+
+export { pluginFiles } from './plugin.ts';
+import { discord } from './discord.ts';
+import { email } from './email.ts';
+import { github } from './github.ts';
+import { gitlab } from './gitlab.ts';
+import { imessage } from './imessage.ts';
+import { mattermost } from './mattermost.ts';
+import { msteams } from './msteams.ts';
+import { signal } from './signal.ts';
+import { slack } from './slack.ts';
+import { telegram } from './telegram.ts';
+import { whatsapp } from './whatsapp.ts';
+
+export type {
+  ChannelAdapter,
+  ChannelCheck,
+  ChannelLookup,
+  ChannelMessage,
+  ChannelModule,
+  ChannelSettings,
+  SendResult,
+} from './channel.ts';
+export { chunkText } from './chunk.ts';
+
+/** The channels there are, configured or not. */
+export interface ChannelCatalog {
+  readonly modules: ReadonlyMap<string, ChannelModule>;
+  /** Where a module's `packages` are looked up: the file or URL it was loaded from, by channel id. */
+  readonly origins: ReadonlyMap<string, string>;
+  /** Plugins that could not be loaded. */
+  readonly problems: readonly PluginProblem[];
+  /** True where plugins were not loaded, which may bring more channels. */
+  readonly isPartial?: boolean;
+}
+
+export interface PluginProblem {
+  readonly spec: string;
+  readonly message: string;
+}
+
+/** A finding about one configured channel. */
+export interface ChannelProblem {
+  readonly channel: string;
+  /** The key under `channels.<id>`; absent where the finding is about the whole channel. */
+  readonly key?: string;
+  readonly message: string;
+  /** Where the key is no setting of the channel: the keys that are. */
+  readonly known?: readonly string[];
+}
+
+/** A module that does not open, or an adapter that does not stop, within this time is not waited for. */
+const OPEN_TIMEOUT_MS = 20_000;
+const STOP_TIMEOUT_MS = 5_000;
+
+type ConfiguredChannels = Readonly<Record<string, ChannelSettings>>;
+
+const BUILT_IN: readonly ChannelModule[] = [
+  whatsapp,
+  telegram,
+  discord,
+  slack,
+  signal,
+  imessage,
+  msteams,
+  mattermost,
+  github,
+  gitlab,
+  email,
+];
+/**
+ * The built-in channels and the plugins (paths relative to `configDir`, or package names). Never rejects: a plugin that
+ * cannot be loaded is left out and becomes a problem.
+ */
+export async function loadChannelCatalog(
+  plugins: readonly string[],
+  configDir: string,
+): Promise<ChannelCatalog> {
+  const modules = new Map(BUILT_IN.map((module) => [module.id, module]));
+  const origins = new Map(BUILT_IN.map((module) => [module.id, import.meta.url]));
+  const problems: PluginProblem[] = [];
+  for (const spec of plugins) {
+    try {
+      const { module, url } = await loadPlugin(spec, configDir);
+      if (modules.has(module.id))
+        throw new Error(`channel plugin ${spec}: channel "${module.id}" exists already`);
+      modules.set(module.id, module);
+      origins.set(module.id, url);
+    } catch (error) {
+      problems.push({ spec, message: (error as Error).message });
+    }
+  }
+  return { modules, origins, problems };
+}
+
+/** The built-in channels, and in place of plugins that are not loaded all other channels that are configured. */
+export function catalogWithoutPlugins(configured: ConfiguredChannels): ChannelCatalog {
+  const builtIn = new Map(BUILT_IN.map((module) => [module.id, module]));
+  const catalog = { modules: builtIn, origins: new Map<string, string>(), problems: [], isPartial: true };
+  return withChannels(catalog, Object.keys(configured), 'its plugin is not loaded');
+}
+
+/** The same with channels of which nothing but the name is known: their settings and recipients are not judged. */
+export function withChannels(catalog: ChannelCatalog, ids: readonly string[], why: string): ChannelCatalog {
+  const open = (): Promise<never> => Promise.reject(new Error(why));
+  const named = ids.map((id): readonly [string, ChannelModule] => [
+    id,
+    { id, settingsProblems: () => [], recipientProblem: () => undefined, open },
+  ]);
+  return { ...catalog, modules: new Map([...named, ...catalog.modules]) };
+}
+
+/** The ids of all channels, configured or not. */
+export const knownChannels = ({ modules, isPartial }: ChannelCatalog): ReadonlySet<string> | 'any' =>
+  isPartial === true ? 'any' : new Set(modules.keys());
+
+/** The module of a channel id or one of its aliases. */
+export function findChannelModule(catalog: ChannelCatalog, channel: string): ChannelModule | undefined {
+  return catalog.modules.get(channelIdOf(channel));
+}
+
+/**
+ * What is wrong with a recipient on a channel, in one sentence; undefined where it will do or the channel is unknown
+ * or `last`. Cheap: loads no SDK.
+ */
+export function recipientProblem(catalog: ChannelCatalog, channel: string, to: string): string | undefined {
+  const module = findChannelModule(catalog, channel);
+  return module && judgeRecipient(module, to);
+}
+
+/** A plugin is somebody else's code: what it throws is a finding about it, never the end of a check or a request. */
+function judgeRecipient(module: ChannelModule, to: string): string | undefined {
+  try {
+    const problem: unknown = module.recipientProblem(to);
+    return typeof problem === 'string' ? problem : undefined;
+  } catch (error) {
+    return `the module of the channel failed on it (${nameOf(error)})`;
+  }
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : typeof error;
+}
+
+function judgeSettings(module: ChannelModule, settings: ChannelSettings): Omit<ChannelProblem, 'channel'>[] {
+  try {
+    const given: readonly { readonly [Key in keyof SettingsProblem]?: unknown }[] =
+      module.settingsProblems(settings);
+    const problems: Omit<ChannelProblem, 'channel'>[] = given.map(({ key, message, known }) => ({
+      key: String(key),
+      message: String(message),
+      ...(Array.isArray(known) ? { known: known.map(String) } : {}),
+    }));
+    const { to } = settings;
+    if ((typeof to !== 'string' && typeof to !== 'number') || problems.some(({ key }) => key === 'to'))
+      return problems;
+    const message = judgeRecipient(module, String(to));
+    return message === undefined ? problems : [...problems, { key: 'to', message }];
+  } catch (error) {
+    return [{ message: `the module of the channel failed on its settings (${nameOf(error)})` }];
+  }
+}
+
+/** The settings that a channel cannot be without; none of an unknown one. */
+export function requiredSettings(catalog: ChannelCatalog, channel: string): readonly string[] {
+  const module = findChannelModule(catalog, channel);
+  return module === undefined ? [] : [...new Set(judgeSettings(module, {}).flatMap(({ key }) => key ?? []))];
+}
+
+/** Findings about `channels`, without a network: unknown ids, wrong or missing keys, packages to be installed. */
+export function channelProblems(catalog: ChannelCatalog, channels: ConfiguredChannels): ChannelProblem[] {
+  const problems: ChannelProblem[] = [];
+  for (const [channel, settings] of Object.entries(channels)) {
+    const module = findChannelModule(catalog, channel);
+    if (!module) {
+      const known = [...catalog.modules.keys()].join(', ');
+      problems.push({ channel, message: `there is no channel "${channel}"; the channels are: ${known}` });
+      continue;
+    }
+    problems.push(...settingsFindings(module, settings).map((problem) => ({ channel, ...problem })));
+    const message = explainMissing(catalog, module);
+    if (message !== undefined) problems.push({ channel, message });
+  }
+  return problems;
+}
+
+function settingsFindings(
+  module: ChannelModule,
+  settings: ChannelSettings,
+): Omit<ChannelProblem, 'channel'>[] {
+  return judgeSettings(module, settings).filter(
+    // What a reference stands for is not known yet; that its key is none is.
+    ({ key, known }) => key === undefined || known !== undefined || !isReference(settings[key]),
+  );
+}
+
+/** Configured channels, each opened when it is first needed and kept until `stop`; a failed opening is tried again. */
+export interface OpenChannels extends ChannelLookup {
+  /** Ids of the configured channels. */
+  readonly ids: readonly string[];
+  /** Where `to` defaults to on a channel that was never used: `channels.<id>.to`. */
+  defaultRecipient(channel: string): string | undefined;
+  stop(): Promise<void>;
+}
+
+/** Makes the configured channels available; nothing is loaded or connected yet. */
+export function openChannels(catalog: ChannelCatalog, channels: ConfiguredChannels): OpenChannels {
+  return new LazyChannels(catalog, channels);
+}
+
+class LazyChannels implements OpenChannels {
+  readonly ids: readonly string[];
+  readonly #catalog: ChannelCatalog;
+  readonly #channels: ConfiguredChannels;
+  readonly #opened = new Map<string, Promise<ChannelAdapter>>();
+
+  constructor(catalog: ChannelCatalog, channels: ConfiguredChannels) {
+    this.ids = Object.keys(channels);
+    this.#catalog = catalog;
+    this.#channels = channels;
+  }
+
+  defaultRecipient(channel: string): string | undefined {
+    const to = this.#settingsOf(channel)?.['to'];
+    return typeof to === 'string' || typeof to === 'number' ? String(to) : undefined;
+  }
+
+  async find(channel: string): Promise<ChannelAdapter | undefined> {
+    const module = findChannelModule(this.#catalog, channel);
+    const settings = module && this.#settingsOf(module.id);
+    if (!module || !settings) return undefined;
+    const known = this.#opened.get(module.id);
+    if (known) return known;
+    const opening = this.#open(module, settings);
+    this.#opened.set(module.id, opening);
+    return opening;
+  }
+
+  async stop(): Promise<void> {
+    const stopping = [...this.#opened.values()].map(async (opening) => (await opening).stop?.());
+    this.#opened.clear();
+    await within(Promise.allSettled(stopping), STOP_TIMEOUT_MS);
+  }
+
+  #settingsOf(channel: string): ChannelSettings | undefined {
+    return Object.hasOwn(this.#channels, channel) ? this.#channels[channel] : undefined;
+  }
+
+  async #open(module: ChannelModule, settings: ChannelSettings): Promise<ChannelAdapter> {
+    try {
+      const adapter = await within(module.open(settings), OPEN_TIMEOUT_MS);
+      const problem = adapterProblem(adapter);
+      if (problem === undefined && adapter !== undefined) return adapter;
+      throw new Error(`channel ${module.id}: ${problem}`);
+    } catch (error) {
+      this.#opened.delete(module.id);
+      const missing = explainMissing(this.#catalog, module);
+      throw missing === undefined ? error : new Error(missing, { cause: error });
+    }
+  }
+}
+
+/** What an opened channel lacks to be an adapter; a plugin's word is not enough. */
+function adapterProblem(adapter: unknown): string | undefined {
+  if (typeof adapter !== 'object' || adapter === null) return 'its "open" gave no adapter in time';
+  const { maxChars, check, send } = adapter as Partial<Record<keyof ChannelAdapter, unknown>>;
+  if (!Number.isSafeInteger(maxChars) || (maxChars as number) < 1)
+    return 'the "maxChars" of its adapter must be a whole number above 0';
+  if (typeof check !== 'function' || typeof send !== 'function')
+    return 'its adapter must have the functions "check" and "send"';
+  return undefined;
+}
+
+/** Whether a value is still a reference, as checks without secrets leave it: its form says nothing about its content. */
+export function isReference(value: unknown): boolean {
+  return typeof value === 'string' && /\$\{\w+\}|^\{file: .+\}$/.test(value);
+}
+
+/** What to install where packages of a module are missing from where the module looks for them; else undefined. */
+function explainMissing(catalog: ChannelCatalog, { id, packages = [] }: ChannelModule): string | undefined {
+  const missing = findMissingPackages(packages, catalog.origins.get(id) ?? import.meta.url);
+  return missing.length === 0 ? undefined : explainMissingPackages(`channel ${id}`, missing);
+}

@@ -1,0 +1,89 @@
+import * as z from 'zod';
+import { markComment } from '../../engine/verify/verify.ts';
+import type { SendResult } from './channel.ts';
+import { type AddressedMessage, commonShape, defineChannel, secretText } from './define-channel.ts';
+import { quietMentions } from './mentions.ts';
+import { escapeGithub } from './plain-text.ts';
+import { describe, fetchJson, field, type JsonAnswer, textField } from '../../base/outgoing/outgoing.ts';
+import { refusal, type SendFailure, unreadable } from './send-failure.ts';
+
+/** GitLab takes a million characters; more than this is read by nobody, and the mark is not looked for in it. */
+const MAX_CHARS = 100_000;
+const PLATFORM_URL = 'https://gitlab.com';
+const REMEDY =
+  'check channels.gitlab.token: it needs the scope api, and the role Reporter or more in the project';
+/**
+ * GitLab performs lines such as `/close` and `/merge`, which an untrusted reply must not do: a zero-width space before
+ * them leaves a line that looks the same. A path (`/usr/bin`) is none.
+ */
+const QUICK_ACTION = /^([ \t>]*)(?=\/[a-z_]+(?:[ \t]|\r?$))/gim;
+
+const schema = z.strictObject({ ...commonShape, token: secretText });
+
+/** GitLab, and a server of one's own by `baseUrl`: a note on an issue or merge request (REST API v4, notes and discussions). */
+export const gitlab = defineChannel({
+  id: 'gitlab',
+  schema,
+  maxChars: MAX_CHARS,
+  parseRecipient,
+  recipientForms:
+    'a GitLab recipient is an issue or merge request: group/project#12, group/project!34, or its address',
+  thread: { form: /^[\da-f]{40}$/, words: 'the id of a discussion: 40 digits from 0 to f' },
+  connect: async ({ token, baseUrl = PLATFORM_URL }) => {
+    const ask = (path: string, options: AskOptions): Promise<JsonAnswer> =>
+      fetchJson(`${baseUrl}/api/v4${path}`, { headers: { 'private-token': token }, ...options });
+    return {
+      platform: 'GitLab',
+      check: async (signal) => {
+        const answer = await ask('/user', { method: 'GET', signal });
+        return gitlabRefusal(answer, token) ?? textField(answer.body, 'username');
+      },
+      send: (message, signal) => addNote(ask, message, { token, signal }),
+    };
+  },
+});
+
+type AskOptions = Pick<Parameters<typeof fetchJson>[1], 'method' | 'body' | 'signal'>;
+
+async function addNote(
+  ask: (path: string, options: AskOptions) => Promise<JsonAnswer>,
+  { to, text, plain, key, runId, thread }: AddressedMessage<Recipient>,
+  { token, signal }: { readonly token: string; readonly signal: AbortSignal },
+): Promise<SendResult> {
+  const words = (plain ? escapeGithub(text) : quietMentions(text)).replaceAll(QUICK_ACTION, '$1\u200b');
+  const body = markComment(words, { runId: runId ?? key, secret: token });
+  const about = `/projects/${encodeURIComponent(to.project)}/${to.kind}/${to.number}`;
+  const discussion = thread === undefined ? '' : `/discussions/${thread}`;
+  const answer = await ask(`${about}${discussion}/notes`, { body: { body }, signal });
+  const failure = gitlabRefusal(answer, token);
+  if (failure !== undefined) return failure;
+  const id = field(answer.body, 'id');
+  return typeof id === 'number' ? { kind: 'sent', messageId: String(id) } : unreadable('GitLab');
+}
+
+function gitlabRefusal({ status, body, retryAfterMs }: JsonAnswer, token: string): SendFailure | undefined {
+  if (status < 300) return undefined;
+  const description = describe(textField(body, 'message') ?? textField(body, 'error'), [token]);
+  // Without access GitLab answers 404, as it does where there is none.
+  const advice = status === 404 ? `or the token may not see it: ${REMEDY}` : undefined;
+  return refusal('GitLab', status, { description, retryAfterMs, remedy: REMEDY, advice });
+}
+
+interface Recipient {
+  readonly project: string;
+  readonly kind: 'issues' | 'merge_requests';
+  readonly number: string;
+}
+
+/** `group/project#12`, `group/project!34`, or the address of an issue or merge request, on whatever host. */
+function parseRecipient(to: string): Recipient | undefined {
+  const project = String.raw`((?:[\w][\w.-]{0,254}/){1,20}[\w][\w.-]{0,254})`;
+  const short = new RegExp(String.raw`^(?:gitlab:)?${project}([#!])(\d{1,10})$`);
+  const address = new RegExp(
+    String.raw`^https?://[\w.:-]+/${project}/-/(issues|work_items|merge_requests)/(\d{1,10})(?:[/?#].*)?$`,
+  );
+  const [, path, mark, number] = short.exec(to.trim()) ?? address.exec(to.trim()) ?? [];
+  if (path === undefined || number === undefined) return undefined;
+  const isMerge = mark === '!' || mark === 'merge_requests';
+  return { project: path, kind: isMerge ? 'merge_requests' : 'issues', number };
+}

@@ -1,0 +1,139 @@
+/*
+ * The one rule by which a failed send to a platform is told apart.
+ *
+ * `retry` needs proof that nothing was delivered: the connection was never made, or the platform answered 429 or 5xx
+ * in place of a result (504 is no such proof: it is a gateway that stopped waiting for an answer). Everything that
+ * breaks off after the request may have been read, and a 2xx answer that cannot be read, is `ambiguous`.
+ * Messages are our own words and the platform's description with secrets removed; never a URL, which may carry one.
+ */
+import {
+  connectionCode,
+  connectionText,
+  errorChain,
+  NotSentError,
+  StatusError,
+} from '../../base/outgoing/outgoing.ts';
+import type { ChannelCheck, SendResult } from './channel.ts';
+
+/** A send that did not succeed. */
+export type SendFailure = Exclude<SendResult, { kind: 'sent' }>;
+
+/** One message, from connecting to the end of the answer; the caller's signal may end it earlier. */
+export const SEND_TIMEOUT_MS = 30_000;
+const NOT_SENT = 'stopped before the request was sent';
+
+/** Ends with the caller's signal, and by itself after `SEND_TIMEOUT_MS`. */
+export function bounded(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(SEND_TIMEOUT_MS)]);
+}
+
+export interface RefusalOptions {
+  /** The platform's own words; secrets are removed by `describe`. */
+  readonly description?: string | undefined;
+  readonly retryAfterMs?: number | undefined;
+  /** What to do about 401 and 403. */
+  readonly remedy?: string;
+  /** What to do, whatever the status. */
+  readonly advice?: string | undefined;
+}
+
+/** The failure behind an HTTP status other than 2xx. */
+export function refusal(platform: string, status: number, options: RefusalOptions = {}): SendFailure {
+  const said = options.description ? `: ${options.description}` : '';
+  if (status === 504)
+    return { kind: 'ambiguous', code: 'timeout', message: `a gateway before ${platform} timed out (504)` };
+  if (status === 429 || status >= 500) {
+    const isLimit = status === 429;
+    return {
+      kind: 'retry',
+      code: isLimit ? 'rate_limited' : 'unavailable',
+      message: `${platform} ${isLimit ? 'asks to slow down' : `answered ${status}`}${said}`,
+      ...(options.retryAfterMs === undefined ? {} : { retryAfterMs: options.retryAfterMs }),
+    };
+  }
+  return { kind: 'failed', ...finalRefusal(platform, status, { ...options, said }) };
+}
+
+/** Answers that no repeat can change. */
+function finalRefusal(
+  platform: string,
+  status: number,
+  { said, advice, remedy = advice }: RefusalOptions & { readonly said: string },
+): { readonly code: string; readonly message: string } {
+  const hint = (advice ?? remedy) === undefined ? '' : ` (${advice ?? remedy ?? ''})`;
+  const always = advice === undefined ? '' : hint;
+  if (status === 401)
+    return { code: 'unauthorized', message: `${platform} refused the credentials${said}${hint}` };
+  if (status === 403) return { code: 'forbidden', message: `${platform} does not allow it${said}${hint}` };
+  if (status === 404)
+    return { code: 'not_found', message: `${platform} knows no such recipient or address${said}${always}` };
+  const redirect = status < 400 ? ' (a redirect, which is not followed: check baseUrl)' : '';
+  return { code: 'rejected', message: `${platform} answered ${status}${said}${redirect}${always}` };
+}
+
+/** An answer that says it was done but cannot be read: it probably arrived. */
+export function unreadable(platform: string): SendFailure {
+  return {
+    kind: 'ambiguous',
+    code: 'malformed_answer',
+    message: `${platform} gave an answer that cannot be read`,
+  };
+}
+
+/** The failure behind an error thrown by fetch or an SDK, which may have wrapped it. */
+export function failureOf(error: unknown, platform: string): SendFailure {
+  const chain = errorChain(error);
+  for (const link of chain) {
+    if (link instanceof StatusError) {
+      return refusal(platform, link.status, { retryAfterMs: link.retryAfterMs });
+    }
+    if (link instanceof NotSentError) return notSent();
+  }
+  const code = connectionCode(error);
+  if (code !== undefined) {
+    const how = code === 'ECONNREFUSED' ? 'connection_refused' : 'unreachable';
+    return { kind: 'retry', code: how, message: `${platform} cannot be reached (${connectionText(code)})` };
+  }
+  if (chain.some((link) => link.name === 'TimeoutError' || link.name === 'AbortError')) {
+    return { kind: 'ambiguous', code: 'timeout', message: `${platform} did not answer in time` };
+  }
+  return { kind: 'ambiguous', code: 'connection_lost', message: `the connection to ${platform} broke off` };
+}
+
+/** A step before the message itself (a token, a channel to be opened) did not succeed: nothing arrived. */
+export class PreparationError extends Error {
+  override readonly name = 'PreparationError';
+  /** Absent where an error is the cause, whose meaning is decided later. */
+  readonly failure: SendFailure | undefined;
+
+  constructor(failure: SendFailure | undefined, options?: ErrorOptions) {
+    super('a step before the message failed', options);
+    this.failure = failure;
+  }
+}
+
+/** Takes a step before the message: whatever it throws proves that nothing was sent. */
+export async function prepare<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw error instanceof PreparationError ? error : new PreparationError(undefined, { cause: error });
+  }
+}
+
+/** The result where the caller's signal had ended before anything was begun. */
+export function notSent(): SendFailure {
+  return { kind: 'retry', code: 'not_sent', message: NOT_SENT };
+}
+
+/** A failed send as the result of a check. */
+export function failedCheck(failure: SendFailure): ChannelCheck {
+  const code = failure.kind === 'refused-format' ? 'rejected' : failure.code;
+  return { ok: false, code, message: failure.message };
+}
+
+/** The check's result where a 2xx answer is not what the platform would say: something else answers there. */
+export function unreadableCheck(platform: string): ChannelCheck {
+  const message = `what answers there is not ${platform}: the answer cannot be read (check baseUrl)`;
+  return { ok: false, code: 'malformed_answer', message };
+}

@@ -1,0 +1,50 @@
+/* What becomes of a run that was under way when the service ended. */
+import { COST_UNKNOWN, tellsMoney } from '../runners/runners.ts';
+import type { AgentRun, RunDeadLetter } from '../../engine/storage/storage.ts';
+import type { GatewayConfiguration } from './gateway-base.ts';
+import type { RunError } from './run-ending.ts';
+import { targetOf } from './run-turn.ts';
+
+type Settings = GatewayConfiguration['settings'];
+
+/** Nobody knows how far the run got. */
+export const RUN_ENDED_BY_CRASH: RunError = {
+  code: 'interrupted',
+  message: 'the run was under way when the service ended; it may have acted',
+};
+export const ENDED_BEFORE: RunError = {
+  code: 'interrupted',
+  message: 'the service ended before the run had begun',
+};
+/** The end of the sentence where the run is not begun again by itself. */
+export const BEGUN_BY_HAND = '; sluice queue retry with its runId begins it again';
+
+const takerOf = ({ action }: AgentRun, settings: Settings) =>
+  settings.gateway.runners[targetOf(action, settings).runner];
+
+/** Whether the run is not to be begun again by itself: unless it is said otherwise, where its agent may change things. */
+export function isBegunOnce(run: AgentRun, settings: Settings): boolean {
+  const taker = takerOf(run, settings);
+  const mayChange = taker?.kind === 'agent' && taker.access !== 'read';
+  return (run.action.afterCrash ?? (mayChange ? 'never' : 'again')) === 'never';
+}
+
+/** Whether its turn may have begun: a command is handed its prompt once its process is on record. */
+export function mayHaveBegun(run: AgentRun, settings: Settings): boolean {
+  const kind = takerOf(run, settings)?.kind;
+  return run.process !== undefined || (kind !== 'agent' && kind !== 'command');
+}
+
+/** What its turn used, as far as that is known. */
+export function usedUntilCrash(run: AgentRun, settings: Settings): Pick<RunDeadLetter, 'usage' | 'runner'> {
+  const taker = takerOf(run, settings);
+  const isTold = taker !== undefined && taker.kind !== 'echo' && tellsMoney(taker);
+  const { runner } = targetOf(run.action, settings);
+  return { runner, ...(isTold && mayHaveBegun(run, settings) ? { usage: { isCostUnknown: true } } : {}) };
+}
+
+/** That its cost is not known, where that is so. */
+export const withCost = ({ code, message }: RunError, { usage }: Pick<RunDeadLetter, 'usage'>): RunError => ({
+  code,
+  message: message + (usage?.isCostUnknown === true ? COST_UNKNOWN : ''),
+});

@@ -1,0 +1,119 @@
+/*
+ * Messages to the operator (`gateway.alerts`): one when a runner, a channel or a mapping keeps failing, and one when it
+ * is well again. They go straight to the channel, past the outbox, which may be what fails. What has failed so far is
+ * known to this process only: after a restart it is counted anew.
+ */
+import { sendChunks } from './outbox/delivery.ts';
+import type { GatewayBase } from './gateway-base.ts';
+import { codeOf } from '../../base/telemetry/telemetry.ts';
+
+/** What can fail; a name is the operator's own. */
+export interface AlertSubject {
+  readonly kind: 'runner' | 'channel' | 'mapping' | 'delivery of mapping';
+  readonly name: string;
+}
+
+/** A channel that takes what other mappings deliver is well, and still one of them may deliver to nobody. */
+export function subjectsOfDelivery(
+  { mappingId }: { readonly mappingId: string },
+  channel: string,
+): readonly AlertSubject[] {
+  return [
+    { kind: 'channel', name: channel },
+    ...(mappingId === '' ? [] : [{ kind: 'delivery of mapping', name: mappingId } as const]),
+  ];
+}
+
+/** Subjects told apart; further ones are not watched. */
+const MAX_SUBJECTS = 1_000;
+const SEND_TIMEOUT_MS = 60_000;
+
+interface Failures {
+  readonly subject: string;
+  count: number;
+  /** Why it failed last. */
+  reason: string;
+  /** The reason that the operator was told; undefined where nothing was. */
+  told?: string;
+}
+
+export class Alerts {
+  readonly #context: Pick<GatewayBase, 'configuration' | 'log' | 'nonce'>;
+  readonly #failing = new Map<string, Failures>();
+  /** Alerts go one after the other, so that "well again" never overtakes. */
+  #sending: Promise<void> = Promise.resolve();
+
+  constructor(context: Pick<GatewayBase, 'configuration' | 'log' | 'nonce'>) {
+    this.#context = context;
+  }
+
+  /**
+   * Notes a failure with its reason, in words that may leave the service. Of all that failed by it (the runner, and the
+   * mapping whose run it was) the first that is due is told: one cause is one message. `isAtOnce`: however often it failed.
+   */
+  failed(
+    subjects: readonly AlertSubject[],
+    reason: string,
+    { isAtOnce = false }: { readonly isAtOnce?: boolean } = {},
+  ): void {
+    const failing = subjects.flatMap((subject) => this.#count(subject, reason) ?? []);
+    const { alerts } = this.#context.configuration().settings.gateway;
+    if (alerts === undefined || failing.some(({ told }) => told === reason)) return;
+    const due = failing.find(({ told, count }) => told === undefined && (isAtOnce || count >= alerts.after));
+    if (due === undefined) return;
+    due.told = reason;
+    const times = due.count === 1 ? 'once' : `${due.count} times in a row`;
+    this.#send(`Sluice: ${due.subject} has failed ${times}: ${reason}`);
+  }
+
+  #count({ kind, name }: AlertSubject, reason: string): Failures | undefined {
+    const subject = `${kind} ${name}`;
+    const known = this.#failing.get(subject) ?? { subject, count: 0, reason };
+    if (!this.#failing.has(subject) && this.#failing.size >= MAX_SUBJECTS) return undefined;
+    known.count += 1;
+    known.reason = reason;
+    this.#failing.set(subject, known);
+    return known;
+  }
+
+  /** Whether it failed last for this reason. */
+  hasFailed({ kind, name }: AlertSubject, reason: string): boolean {
+    return this.#failing.get(`${kind} ${name}`)?.reason === reason;
+  }
+
+  /** Notes that it works. */
+  worked({ kind, name }: AlertSubject): void {
+    const key = `${kind} ${name}`;
+    const known = this.#failing.get(key);
+    if (known === undefined) return;
+    this.#failing.delete(key);
+    if (known.told !== undefined) this.#send(`Sluice: ${key} works again.`);
+  }
+
+  /** Resolves when all messages so far have gone out, or failed. */
+  settled(): Promise<void> {
+    return this.#sending;
+  }
+
+  #send(text: string): void {
+    this.#sending = this.#sending.then(() => this.#deliver(text));
+  }
+
+  async #deliver(text: string): Promise<void> {
+    const { settings, channels } = this.#context.configuration();
+    const { alerts } = settings.gateway;
+    if (alerts === undefined) return;
+    try {
+      const adapter = await channels.find(alerts.channel);
+      if (adapter === undefined) throw new Error('not_configured');
+      const delivery = { channel: alerts.channel, text, fromMain: false };
+      const entry = { id: this.#context.nonce(), chunksSent: 0, delivery };
+      const signal = AbortSignal.timeout(SEND_TIMEOUT_MS);
+      const result = await sendChunks(adapter, entry, { to: alerts.to, signal, onProgress: async () => {} });
+      if (result.kind !== 'sent')
+        this.#context.log.error({ channel: alerts.channel, code: result.code }, 'an alert was not delivered');
+    } catch (error) {
+      this.#context.log.error({ channel: alerts.channel, code: codeOf(error) }, 'an alert was not delivered');
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import { FALLBACK_CHANNEL, LAST_CHANNEL, type DeliveryTarget } from '../../base/action.ts';
+import type { Settings } from '../../engine/config/config.ts';
+import type { NewDelivery, Storage } from '../../engine/storage/storage.ts';
+
+/** Where a delivery goes, or why it goes nowhere. */
+export type ResolvedTarget =
+  | { readonly kind: 'target'; readonly channel: string; readonly to: string }
+  /** No channel is configured at all. */
+  | { readonly kind: 'no-channel' }
+  | {
+      readonly kind: 'problem';
+      readonly code: 'not_configured' | 'no_recipient';
+      readonly message: string;
+    };
+
+export type TargetSettings = Pick<Settings, 'gateway' | 'channels'>;
+
+/**
+ * Resolves a delivery's channel and recipient. `last` is the channel the main session used last (`gateway.main` until
+ * it has used one), then the only configured channel, then whatsapp. The recipient is the delivery's own, else the
+ * last one on that same channel, else the channel's `to`.
+ */
+export function resolveTarget(
+  wanted: DeliveryTarget & Partial<Pick<NewDelivery, 'fromMain'>>,
+  last: DeliveryTarget | undefined,
+  settings: TargetSettings,
+): ResolvedTarget {
+  const configured = Object.keys(settings.channels);
+  if (configured.length === 0) return { kind: 'no-channel' };
+  const main = last ?? mainTarget(settings);
+  const channel = wanted.channel === LAST_CHANNEL ? lastChannel(main, configured) : wanted.channel;
+  if (!configured.includes(channel) && wanted.channel === LAST_CHANNEL && main === undefined)
+    return problem('not_configured', undecided(configured));
+  if (!configured.includes(channel))
+    return problem('not_configured', `channel ${channel} has no settings: add channels.${channel}`);
+  const to = wanted.to ?? recipientOn(channel, main) ?? defaultRecipient(channel, settings);
+  if (to === undefined || to.trim() === '') {
+    const message =
+      wanted.fromMain === true
+        ? `the main session has no recipient on ${channel} for its replies: write main: {channel: ${channel}, to: RECIPIENT} in gateway`
+        : `there is no recipient on ${channel}: give the mapping a "to", or set channels.${channel}.to`;
+    return problem('no_recipient', message);
+  }
+  return { kind: 'target', channel, to };
+}
+
+function problem(code: 'not_configured' | 'no_recipient', message: string): ResolvedTarget {
+  return { kind: 'problem', code, message };
+}
+
+/** `last` leads nowhere, and the channel that stands in is none of those that are set up. */
+function undecided(configured: readonly string[]): string {
+  const [first = '', ...others] = configured;
+  const or = others.length === 0 ? '' : ` (or ${others.join(', ')})`;
+  return `the channel "last" leads nowhere: the main session has used no channel yet, and gateway.main names none; write channel: ${first}${or} in the mapping, or set gateway.main: {channel: ${first}}`;
+}
+
+function lastChannel(main: DeliveryTarget | undefined, configured: readonly string[]): string {
+  return main?.channel ?? (configured.length === 1 ? configured[0] : undefined) ?? FALLBACK_CHANNEL;
+}
+
+function recipientOn(
+  channel: string,
+  target: Partial<Record<'channel' | 'to', string | undefined>> | undefined,
+): string | undefined {
+  return target?.channel === channel ? target.to : undefined;
+}
+
+/** Fixes where `last` leads now, so that all messages of a reply go to one place; unresolved it stays as it is. */
+export async function pinTarget(
+  delivery: NewDelivery,
+  settings: TargetSettings,
+  storage: Pick<Storage, 'findLastTarget'>,
+): Promise<NewDelivery> {
+  try {
+    const target = resolveTarget(delivery, await storage.findLastTarget(), settings);
+    return target.kind === 'target' ? { ...delivery, channel: target.channel, to: target.to } : delivery;
+  } catch {
+    return delivery;
+  }
+}
+
+/** Where the main session stands before it has delivered anything itself. */
+function mainTarget({ gateway: { main } }: TargetSettings): DeliveryTarget | undefined {
+  if (main.channel === undefined) return undefined;
+  return main.to === undefined ? { channel: main.channel } : { channel: main.channel, to: main.to };
+}
+
+function defaultRecipient(
+  channel: string,
+  { channels, gateway: { main } }: TargetSettings,
+): string | undefined {
+  const to = channels[channel]?.['to'];
+  if (typeof to === 'string' || typeof to === 'number') return String(to);
+  return recipientOn(channel, main);
+}

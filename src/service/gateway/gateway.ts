@@ -1,0 +1,363 @@
+import { randomUUID } from 'node:crypto';
+import type { AgentRun, RunnerHold, Storage } from '../../engine/storage/storage.ts';
+import {
+  codeOf,
+  createHealth,
+  type GatewayMetrics,
+  type HealthReporter,
+  type Log,
+} from '../../base/telemetry/telemetry.ts';
+import { armTimer, within } from '../../base/timers/timers.ts';
+import { Alerts } from './alerts.ts';
+import { createSchedulingClock, systemClock, type Clock, type SchedulingClock } from './clock.ts';
+import { Heartbeat } from './heartbeat.ts';
+import type { HeartbeatCounters } from './heartbeat-turns.ts';
+import { Outbox, type OutboxCounters } from './outbox/outbox.ts';
+import type { GatewayBase, GatewayConfiguration, RetryPolicies } from './gateway-base.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { Performer } from './performer.ts';
+import type { RunCounters } from './run-attempts.ts';
+import { LimitWatch } from './limit-watch.ts';
+import { RunnerHolds } from './runner-holds.ts';
+import { WorkLoop } from './work-loop.ts';
+import { HEARTBEAT_RETRY, HOLD_RETRY, MAX_RETRY_AFTER_MS, OUTBOX_RETRY, RUN_RETRY } from './retry.ts';
+import { storedEnding, type RunEnding } from './run-ending.ts';
+
+export type { Clock } from './clock.ts';
+export type { GatewayConfiguration, RetryPolicies } from './gateway-base.ts';
+export type { RetryPolicy } from './retry.ts';
+export { sendChunks, type DeliveryResult } from './outbox/delivery.ts';
+export { dropEnding, type RunEnding } from './run-ending.ts';
+export { defaultModelOf } from './run-turn.ts';
+export { resolveTarget, type ResolvedTarget } from './delivery-target.ts';
+
+/** Looked at this often even where nobody says that there is work. */
+const IDLE_MS = 1_000;
+/** What others say within it is one look: of several busy processes each tells all the time. */
+const OUTSIDE_MS = 50;
+/** What the last messages to the operator get when the service stops. */
+const ALERTS_GRACE_MS = 5_000;
+/**
+ * No due time lies further ahead than the longest honoured delay, but for a debounce; one that does was stored by a
+ * clock set back since.
+ */
+const MAX_AHEAD_MS = MAX_RETRY_AFTER_MS + 60_000;
+
+const RETRIES: RetryPolicies = {
+  runs: RUN_RETRY,
+  outbox: OUTBOX_RETRY,
+  heartbeat: HEARTBEAT_RETRY,
+  holds: HOLD_RETRY,
+};
+
+export interface GatewayOptions {
+  readonly storage: Storage;
+  readonly configuration: GatewayConfiguration;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  /** Default: the machine's clocks. */
+  readonly clock?: Clock;
+  /** Fresh unguessable ids for turns and boundaries; default random UUIDs. */
+  readonly nonce?: () => string;
+  /** Numbers in [0, 1) for jitter; default Math.random. */
+  readonly random?: () => number;
+  readonly retry?: Partial<RetryPolicies>;
+  /** Where it is told which runners are away; default: the log only. */
+  readonly health?: HealthReporter;
+  readonly metrics?: GatewayMetrics;
+  /** What to write where a run failed, for the log; default: nothing is known. */
+  readonly advise?: (run: AgentRun) => Promise<string | undefined>;
+  /** False where other processes perform and this one only waits for what becomes of runs; default true. */
+  readonly performs?: boolean;
+}
+
+/** What the gateway is doing and has done since it started. */
+export interface GatewayStats {
+  readonly activeRuns: number;
+  readonly activeOutbox: number;
+  readonly heartbeatBusy: boolean;
+  readonly runs: Readonly<RunCounters>;
+  readonly outbox: Readonly<OutboxCounters>;
+  readonly heartbeat: Readonly<HeartbeatCounters>;
+  /** Runners that cannot take runs at present, the oldest first. */
+  readonly holds: readonly RunnerHold[];
+}
+
+/**
+ * Turns stored actions into effects: runs, then their deliveries and callbacks, and the main session's heartbeat. One
+ * loop looks for what is due; everything it begins runs in parallel with it. All state is in the store, so that it may be
+ * killed at any time.
+ */
+export class Gateway {
+  readonly #storage: Storage;
+  readonly #log: GatewayOptions['log'];
+  readonly #clock: SchedulingClock;
+  readonly #performer: Performer;
+  readonly #outbox: Outbox;
+  readonly #heartbeat: Heartbeat;
+  readonly #holds: RunnerHolds;
+  readonly #alerts: Alerts;
+  readonly #limits: LimitWatch;
+  readonly #loop: WorkLoop;
+  readonly #performs: boolean;
+  #configuration: GatewayConfiguration;
+  #started: Promise<void> | undefined;
+  #stopped: Promise<void> | undefined;
+  #isLeader = false;
+  /** The last look has begun runs. */
+  #isBusy = false;
+  /** Ends the wait for the next look at what others have changed. */
+  #outside: (() => void) | undefined;
+  /** When that was looked at last; monotonic. */
+  #toldAt = -Infinity;
+  /** When others are looked at again that may be gone; monotonic. */
+  #nextLookAt = 0;
+
+  constructor(options: GatewayOptions) {
+    this.#storage = options.storage;
+    this.#log = options.log;
+    this.#performs = options.performs ?? true;
+    this.#configuration = options.configuration;
+    this.#clock = createSchedulingClock(options.clock ?? systemClock);
+    this.#loop = new WorkLoop(
+      () => this.#pass(),
+      (error) => this.#tellOfFailedPass(error),
+    );
+    const base = this.#makeBase(options);
+    this.#holds = new RunnerHolds(base, () => this.#resume());
+    this.#alerts = new Alerts(base);
+    this.#limits = new LimitWatch(base);
+    const context: GatewayContext = { ...base, holds: this.#holds, alerts: this.#alerts };
+    this.#performer = new Performer(context);
+    this.#outbox = new Outbox(context);
+    this.#heartbeat = new Heartbeat(context);
+    this.#followLease();
+  }
+
+  #makeBase(options: GatewayOptions): GatewayBase {
+    const { storage, log, metrics } = options;
+    return {
+      storage,
+      log,
+      health: options.health ?? createHealth({ log }),
+      metrics,
+      now: () => this.#clock.now(),
+      random: options.random ?? Math.random,
+      nonce: options.nonce ?? randomUUID,
+      retry: { ...RETRIES, ...options.retry },
+      configuration: () => this.#configuration,
+      advise: options.advise ?? (() => Promise.resolve(undefined)),
+      wake: () => this.#loop.wake(),
+    };
+  }
+
+  /** Ends and puts back what a process that died left behind, then begins to work. Rejects where the store fails. */
+  start(): Promise<void> {
+    this.#started ??= this.#stopped === undefined ? this.#startAll() : Promise.resolve();
+    return this.#started;
+  }
+
+  /**
+   * Claims nothing more, waits for what is under way, and after `graceMs` ends it: runs are recorded as interrupted
+   * and put back. Idempotent; calling again with 0 ends the grace.
+   */
+  stop(graceMs: number): Promise<void> {
+    if (this.#stopped !== undefined && graceMs <= 0) {
+      this.#performer.abort();
+      this.#outbox.abort();
+      this.#heartbeat.abort();
+    }
+    this.#stopped ??= this.#stopAll(graceMs);
+    return this.#stopped;
+  }
+
+  /** Says that there is new work. Cheap: any number of calls makes one more look. */
+  notify(): void {
+    this.#loop.wake();
+  }
+
+  /** Ends the turns of runs that are under way here: each fails with `cancelled`. Returns how many these were. */
+  cancel(runIds: readonly string[]): number {
+    return this.#performer.cancel(runIds);
+  }
+
+  /** Says that another process changed the store: there may be work, or an agent is to be tried at once. */
+  notifyOutside(): void {
+    if (this.#outside !== undefined) return;
+    const waitMs = this.#toldAt + OUTSIDE_MS - performance.now();
+    this.#outside = armTimer(Math.max(waitMs, 0), () => this.#lookOutside());
+  }
+
+  #lookOutside(): void {
+    this.#outside = undefined;
+    this.#toldAt = performance.now();
+    void this.#holds
+      .readRetries()
+      .catch(() => this.#log.warn({}, 'the store could not be asked which agents to try again'))
+      .then(() => this.#loop.wake());
+  }
+
+  /** Asks for a turn of the main session, as a wake of mode `now` does. */
+  requestHeartbeat(): void {
+    this.#heartbeat.ask();
+  }
+
+  /** Takes up another configuration; work under way ends with the one it began with. */
+  reconfigure(configuration: GatewayConfiguration): void {
+    this.#configuration = configuration;
+    this.#limits.lookSoon();
+    this.#holds.retryNow();
+    this.#heartbeat.reconfigure();
+    this.#loop.wake();
+  }
+
+  /** Resolves to how a run ended, or to undefined where it has not ended within the time or the signal aborts. */
+  async waitForRun(runId: string, waitMs: number, signal?: AbortSignal): Promise<RunEnding | undefined> {
+    const found = new AbortController();
+    const given = signal === undefined ? found.signal : AbortSignal.any([signal, found.signal]);
+    const waiting = this.#performer.waiters.wait(runId, waitMs, given);
+    // It may have ended before anyone waited.
+    const run = await this.#storage.findRun(runId);
+    const ending = run === undefined ? undefined : storedEnding(run);
+    if (ending === undefined) return waiting;
+    found.abort();
+    return ending;
+  }
+
+  stats(): GatewayStats {
+    return {
+      activeRuns: this.#performer.active,
+      activeOutbox: this.#outbox.active,
+      heartbeatBusy: this.#heartbeat.isBusy,
+      runs: { ...this.#performer.counters },
+      outbox: { ...this.#outbox.counters },
+      heartbeat: { ...this.#heartbeat.counters },
+      holds: this.#holds.list(),
+    };
+  }
+
+  /** Without its lease this process must not perform: others may take over what it was doing. */
+  #followLease(): void {
+    const { lease } = this.#storage;
+    lease?.onChange((isHeld) => {
+      this.#nextLookAt = 0;
+      if (isHeld) return this.#loop.wake();
+      this.#log.warn({}, 'the lease could not be renewed: runs under way are ended and put back');
+      this.#isLeader = false;
+      this.#performer.lapse();
+      this.#outbox.lapse();
+      this.#heartbeat.lapse();
+    });
+    lease?.onOtherLeft(() => {
+      this.#nextLookAt = 0;
+      this.#loop.wake();
+    });
+  }
+
+  /** Takes over what processes left that are gone, and leads where nobody else does. */
+  async #takeOver(): Promise<void> {
+    const { runs, isLeader } = await this.#storage.takeOver({
+      runs: this.#performer.held,
+      outbox: this.#outbox.held,
+      isTurnTaken: this.#heartbeat.isTurnTaken,
+    });
+    await this.#performer.recover(runs);
+    if (runs.length > 0) this.#log.warn({ runs: runs.length }, 'interrupted runs were put back');
+    if (this.#stopped !== undefined) return;
+    this.#isLeader = isLeader;
+    await this.#heartbeat.lead(isLeader);
+  }
+
+  /** Requests of this process wait for runs that others perform. */
+  async #settleWaiters(): Promise<void> {
+    const { waiters } = this.#performer;
+    if (this.#storage.lease === undefined || waiters.runIds.length === 0) return;
+    for (const run of await this.#storage.findEndedRuns(waiters.runIds)) {
+      const ending = storedEnding(run);
+      if (ending !== undefined) waiters.settle(ending);
+    }
+  }
+
+  /** Looks after what is shared with others; false where nothing may be begun. */
+  async #share(): Promise<boolean> {
+    await this.#settleWaiters();
+    const { lease } = this.#storage;
+    if (!this.#performs) return false;
+    if (lease === undefined) return true;
+    if (!lease.isHeld) return false;
+    if (performance.now() < this.#nextLookAt) return true;
+    this.#nextLookAt = performance.now() + lease.lookEveryMs;
+    await this.#takeOver();
+    await this.#holds.share();
+    return lease.isHeld;
+  }
+
+  /** Begins what is due, and tells what waits. */
+  async #pass(): Promise<number> {
+    if (!(await this.#share())) return IDLE_MS;
+    const idleMs = await this.#beginDue();
+    // After what is due: looking must not hold it up.
+    await this.#limits.look();
+    return idleMs;
+  }
+
+  /** Resolves to how long nothing else will be due. */
+  async #beginDue(): Promise<number> {
+    const lookedAt = this.#clock.now();
+    // Where the last look has begun something there is likely more: whoever has ended need not wait for the question.
+    const dueAt = this.#isBusy ? lookedAt : await this.#storage.nextDueAt();
+    if (dueAt === undefined) return IDLE_MS;
+    if (dueAt - lookedAt > MAX_AHEAD_MS) return this.#skipParkedTime(lookedAt);
+    if (dueAt > lookedAt) return Math.min(dueAt - lookedAt, IDLE_MS);
+    // At once, as a distant store answers them together.
+    const [begun] = await Promise.all([
+      this.#performer.claim(),
+      this.#outbox.claim(this.#isLeader),
+      this.#heartbeat.check(),
+      this.#isLeader && this.#performer.endUnapproved(),
+    ]);
+    this.#isBusy = begun > 0;
+    const nextAt = await this.#storage.nextDueAt();
+    // What was due already waits for a place, and whoever frees one wakes the loop.
+    if (nextAt === undefined || nextAt <= lookedAt) return IDLE_MS;
+    return Math.min(Math.max(nextAt - this.#clock.now(), 0), IDLE_MS);
+  }
+
+  /** Where everything waits for longer than anything may: goes on from the time it was stored under. */
+  async #skipParkedTime(lookedAt: number): Promise<number> {
+    const retryAt = await this.#storage.nextRetryAt(lookedAt);
+    if (retryAt === undefined || retryAt - lookedAt <= MAX_AHEAD_MS) return IDLE_MS;
+    this.#clock.advanceTo(retryAt);
+    return 0;
+  }
+
+  async #startAll(): Promise<void> {
+    if (this.#performs) {
+      await this.#holds.load();
+      await this.#takeOver();
+    }
+    // Stopped while it recovered.
+    if (this.#stopped === undefined) this.#loop.start();
+  }
+
+  async #stopAll(graceMs: number): Promise<void> {
+    // A start that failed has told its caller.
+    await this.#started?.catch(() => {});
+    this.#outside?.();
+    await this.#loop.stop();
+    await Promise.all([
+      this.#performer.stop(graceMs),
+      this.#outbox.stop(graceMs),
+      this.#heartbeat.stop(graceMs),
+    ]);
+    await within(this.#alerts.settled(), ALERTS_GRACE_MS);
+  }
+
+  #resume(): void {
+    this.#heartbeat.resume();
+    this.#loop.wake();
+  }
+
+  #tellOfFailedPass(error: unknown): void {
+    this.#log.error({ code: codeOf(error) }, 'the gateway could not look for work; trying again');
+  }
+}

@@ -1,0 +1,295 @@
+import { LAST_CHANNEL } from '../../base/action.ts';
+import { buildHeartbeatPrompt } from '../../base/boundary/boundary.ts';
+import type { GatewaySettings } from '../../engine/config/config.ts';
+import {
+  endProcessTree,
+  isAcknowledgement,
+  removeWorkspaces,
+  type Turn,
+  type TurnResult,
+} from '../runners/runners.ts';
+import type { EventClaim, NewDelivery } from '../../engine/storage/storage.ts';
+import { pinTarget } from './delivery-target.ts';
+import type { GatewayConfiguration } from './gateway-base.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import {
+  codeOfResult,
+  heardEvents,
+  MAIN_CONVERSATION,
+  makeHeartbeatResult,
+  reasonOf,
+  targetOfTurn,
+} from './heartbeat-result.ts';
+import { boundHistory } from './history.ts';
+import { persist } from './persist.ts';
+import { repeatDelay } from './retry.ts';
+import { defaultModelOf } from './run-turn.ts';
+import type { HoldReason, RunTarget } from './runner-holds.ts';
+import { sessionIdOf } from './session-id.ts';
+import { takeTurn, unknownRunner } from './take-turn.ts';
+
+/** How soon it is looked again whether a paused runner was resumed. */
+const LOOK_AGAIN_MS = 1_000;
+const MAX_EVENTS = 50;
+const MAX_EVENT_BYTES = 65_536;
+const RECOVERY_GRACE_MS = 1_000;
+
+/** Of a turn of the main session that failed as a run of the same runner did. */
+const FAILED_AS_RUN =
+  'heartbeat put off: its runner fails as it did for the run before; its events wait, and are read when it works';
+
+export interface HeartbeatCounters {
+  turns: number;
+  failures: number;
+}
+
+type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
+
+/** A turn that was taken, and when it began. */
+interface TakenTurn {
+  readonly turn: Turn;
+  readonly result: Completed;
+  readonly startedAt: number;
+}
+
+/**
+ * Turns of the main session: a turn claims what is pending, and consumes it when it completes. A failed or interrupted
+ * turn frees it, and the next one has the same id: at least once.
+ */
+export class HeartbeatTurns {
+  readonly #context: GatewayContext;
+  /** Aborts when the service stops and the grace is over. */
+  readonly #stopping: AbortSignal;
+  readonly counters: HeartbeatCounters = { turns: 0, failures: 0 };
+  #failuresInARow = 0;
+  /** Monotonic; after a failure no turn begins earlier, whoever asks: five wakes would otherwise use up five failures. */
+  #pausedUntil = 0;
+  /** The turn that failed last: its repeat keeps the id. */
+  #failedTurnId: string | undefined;
+
+  constructor(context: GatewayContext, stopping: AbortSignal) {
+    this.#context = context;
+    this.#stopping = stopping;
+  }
+
+  /** How long no turn is to begin. */
+  get pauseMs(): number {
+    return Math.max(0, this.#pausedUntil - performance.now());
+  }
+
+  /** Ends the pause after a failure; returns whether there was one. */
+  endPause(): boolean {
+    const wasPaused = this.pauseMs > 0;
+    this.#pausedUntil = 0;
+    return wasPaused;
+  }
+
+  /** Takes a turn where anything is pending; resolves to whether more is likely to be. */
+  async take(signal: AbortSignal): Promise<boolean> {
+    if (await this.#isRunnerPaused()) return false;
+    const claim = await this.#claim(signal);
+    if (claim === undefined) return false;
+    const configuration = this.#context.configuration();
+    const startedAt = this.#context.now();
+    const events = heardEvents(claim, configuration.settings.gateway);
+    if (events.length === 0) return this.#leaveUnheard(claim);
+    const turn = await this.#makeTurn({ ...claim, events }, configuration);
+    if (signal.aborted) return false;
+    const result = await this.#run(turn, configuration, signal);
+    const isOk = result.kind === 'completed' && result.outcome === 'ok';
+    // Left claimed: the next start, or who leads then, takes it up under the same id.
+    if (signal.aborted && !isOk) return false;
+    this.#log(claim, result, targetOfTurn(turn, configuration.settings));
+    if (isOk) await this.#consume(claim, { turn, result, startedAt }, configuration);
+    else await this.#putBack(claim, { turn, result }, configuration);
+    return isOk && hasMore(claim);
+  }
+
+  /** Its events wait, as the runs of a paused runner do; looked at again soon. */
+  async #isRunnerPaused(): Promise<boolean> {
+    const { gateway } = this.#context.configuration().settings;
+    const name = gateway.heartbeat.runner ?? gateway.runner;
+    const isPaused = (await this.#context.storage.listPauses()).some(({ runner }) => runner === name);
+    if (isPaused) this.#pausedUntil = performance.now() + LOOK_AGAIN_MS;
+    return isPaused;
+  }
+
+  /** Claims what is pending, also what an interrupted turn left claimed. */
+  async #claim(signal: AbortSignal): Promise<EventClaim | undefined> {
+    const { storage, now, nonce } = this.#context;
+    const asked = this.#failedTurnId ?? nonce();
+    const claim = await storage.claimEvents({
+      turnId: asked,
+      nowMs: now(),
+      maxEvents: MAX_EVENTS,
+      maxBytes: MAX_EVENT_BYTES,
+    });
+    if (claim === undefined || signal.aborted) return undefined;
+    if (claim.turnId !== asked) await this.#endSurvivors(claim.turnId);
+    return claim;
+  }
+
+  async #endSurvivors(turnId: string): Promise<void> {
+    await removeWorkspaces([turnId]);
+    if (await endProcessTree({ runId: turnId, own: false }, RECOVERY_GRACE_MS)) return;
+    this.#context.log.error({ turnId }, 'processes of an interrupted heartbeat could not be ended');
+  }
+
+  /** Summaries only, and nobody there is to hear them: they stay listed. */
+  async #leaveUnheard(claim: EventClaim): Promise<boolean> {
+    const { storage, now } = this.#context;
+    await this.#persist(claim, () => storage.consumeEvents(claim.turnId, { nowMs: now() }));
+    return claim.events.length === MAX_EVENTS;
+  }
+
+  async #makeTurn(claim: EventClaim, { settings }: GatewayConfiguration): Promise<Turn> {
+    const { heartbeat, sessions } = settings.gateway;
+    const runner = settings.gateway.runners[heartbeat.runner ?? settings.gateway.runner];
+    const { instructions, model = defaultModelOf(runner, settings.agents.defaults.model) } = heartbeat;
+    const { turns } = await this.#context.storage.findConversation(MAIN_CONVERSATION);
+    return {
+      runId: claim.turnId,
+      kind: 'heartbeat',
+      attempt: this.#failuresInARow + 1,
+      sessionKey: MAIN_CONVERSATION.key,
+      sessionId: sessionIdOf(MAIN_CONVERSATION, { fromKeyOnly: true }),
+      name: 'Heartbeat',
+      // The turn's own id: a repeat is the same text, which a gateway that takes it as a wake queues once.
+      prompt: buildHeartbeatPrompt({ events: claim.events, instructions, nonce: claim.turnId }),
+      message: claim.events.map((event) => event.text).join('\n'),
+      ...(model === undefined ? {} : { model }),
+      timeoutSeconds: settings.agents.defaults.timeoutSeconds,
+      history: boundHistory(turns, sessions),
+    };
+  }
+
+  async #run(
+    turn: Turn,
+    { settings, runners }: GatewayConfiguration,
+    signal: AbortSignal,
+  ): Promise<TurnResult> {
+    const target = targetOfTurn(turn, settings);
+    const runner = runners.get(target.runner);
+    if (runner === undefined) return unknownRunner(target.runner);
+    return this.#context.holds.followTurn(target, (started) =>
+      // A turn has no row of its own before it completes; its processes are found by their environment.
+      takeTurn(runner, turn, { signal, onProcess: async () => started() }),
+    );
+  }
+
+  #log({ turnId, events }: EventClaim, result: TurnResult, { runner }: RunTarget): void {
+    const isOk = result.kind === 'completed' && result.outcome === 'ok';
+    const code = isOk ? 'ok' : codeOfResult(result);
+    const reason = reasonOf(result);
+    const fields = { turnId, events: events.length, result: code };
+    // Told with the run already: one cause is one warning.
+    if (!isOk && this.#context.alerts.hasFailed({ kind: 'runner', name: runner }, `${code}: ${reason}`))
+      return this.#context.log.info({ ...fields, runner }, FAILED_AS_RUN);
+    this.#context.log[isOk ? 'info' : 'warn'](
+      { ...fields, reason },
+      isOk
+        ? 'heartbeat performed: the main session read its events, such as the summaries of runs'
+        : 'heartbeat failed; sluice events lists its events',
+    );
+  }
+
+  async #consume(claim: EventClaim, taken: TakenTurn, { settings }: GatewayConfiguration): Promise<void> {
+    const { turn, result } = taken;
+    const { storage, now } = this.#context;
+    const nowMs = now();
+    const reply = isSilent(result) ? undefined : replyOf(claim, result.reply, settings.gateway);
+    const delivery = reply === undefined ? undefined : await pinTarget(reply, settings, storage);
+    const made = makeHeartbeatResult({ ...taken, nowMs }, settings.gateway);
+    await this.#persist(claim, () =>
+      storage.consumeEvents(claim.turnId, delivery === undefined ? made : { ...made, delivery }),
+    );
+    this.#countTurn(targetOfTurn(turn, settings), result);
+    this.#failuresInARow = 0;
+    this.#pausedUntil = 0;
+    this.#failedTurnId = undefined;
+  }
+
+  #countTurn({ runner }: RunTarget, { usage }: Completed): void {
+    this.counters.turns += 1;
+    this.#context.metrics?.observeHeartbeat('ok');
+    if (usage !== undefined) this.#context.metrics?.observeTokens({ runner, turn: 'heartbeat', usage });
+  }
+
+  /** Puts the events of a turn that failed back: they wait for an agent that is away, or for the next attempt. */
+  async #putBack(
+    claim: EventClaim,
+    { turn, result }: { readonly turn: Turn; readonly result: TurnResult },
+    { settings }: GatewayConfiguration,
+  ): Promise<void> {
+    this.#failedTurnId = claim.turnId;
+    const reason = settings.gateway.holdHours > 0 ? holdReasonOf(result) : undefined;
+    if (reason === undefined) await this.#free(claim, result);
+    else await this.#hold(claim, targetOfTurn(turn, settings), reason);
+  }
+
+  /** Where the agent is away its events wait as its runs do: the attempt does not count. */
+  async #hold(claim: EventClaim, target: RunTarget, reason: HoldReason): Promise<void> {
+    const { code, message } = reason;
+    this.#context.metrics?.observeHeartbeat('held');
+    const hold = await this.#context.holds.hold(target, reason);
+    const nowMs = this.#context.now();
+    this.#pausedUntil = performance.now() + Math.max(hold.retryAt - nowMs, 0);
+    const failure = { code, message, retryAt: hold.retryAt, isHeld: true, nowMs };
+    await this.#persist(claim, () => this.#context.storage.freeEvents(claim.turnId, failure));
+  }
+
+  /** Frees the events for the next attempt, after a pause that grows with each failure in a row. */
+  async #free(claim: EventClaim, result: TurnResult): Promise<void> {
+    this.#failuresInARow += 1;
+    this.counters.failures += 1;
+    this.#context.metrics?.observeHeartbeat('failed');
+    const delayMs = this.#delayAfter(result);
+    this.#pausedUntil = performance.now() + delayMs;
+    const nowMs = this.#context.now();
+    const { code, message } = errorOf(result);
+    await this.#persist(claim, () =>
+      this.#context.storage.freeEvents(claim.turnId, { code, message, retryAt: nowMs + delayMs, nowMs }),
+    );
+  }
+
+  #delayAfter(result: TurnResult): number {
+    const { retry, random } = this.#context;
+    const retryAfterMs = result.kind === 'not-started' ? result.retryAfterMs : undefined;
+    return repeatDelay(retry.heartbeat, this.#failuresInARow, { retryAfterMs, random: random() });
+  }
+
+  async #persist(claim: EventClaim, write: () => Promise<unknown>): Promise<void> {
+    await persist(this.#context, { what: `heartbeat ${claim.turnId}`, signal: this.#stopping }, write);
+  }
+}
+
+/** Whether a claim was as large as claims get. */
+function hasMore({ events }: EventClaim): boolean {
+  const bytes = events.reduce((sum, event) => sum + Buffer.byteLength(event.text), 0);
+  return events.length === MAX_EVENTS || bytes > MAX_EVENT_BYTES / 2;
+}
+
+/** Why an agent that is away could not begin; undefined where the turn failed otherwise. */
+function holdReasonOf(result: TurnResult): HoldReason | undefined {
+  if (result.kind !== 'not-started' || result.affects === undefined) return undefined;
+  const { affects, code, message, retryAfterMs } = result;
+  return { affects, code, message, retryAfterMs };
+}
+
+/** Where the main session's words go: to `last`, or of what failed to the operator, where that is asked for. */
+function replyOf({ events }: EventClaim, text: string, { alerts }: GatewaySettings): NewDelivery {
+  const isAutomatic = events.every(({ origin }) => origin.isAutomatic) || undefined;
+  const isOfFailure = events.some(({ origin }) => origin.isFailure) || undefined;
+  return isOfFailure && alerts?.replies === true
+    ? { channel: alerts.channel, to: alerts.to, text, fromMain: false, isAutomatic }
+    : { channel: LAST_CHANNEL, text, fromMain: true, isAutomatic, isOfFailure };
+}
+
+function isSilent({ reply }: Completed): boolean {
+  return reply.trim() === '' || isAcknowledgement(reply);
+}
+
+function errorOf(result: TurnResult): { readonly code: string; readonly message: string } {
+  const error = result.kind === 'completed' ? result.error : result;
+  return error ?? { code: 'unknown', message: 'the turn failed' };
+}

@@ -1,0 +1,154 @@
+/*
+ * Runs that wait although agents are free, because their mapping is at its limit or paused. The claim itself passes
+ * over them; here it is looked at once a second, told to readiness, metrics and log, and of a limit once to the main
+ * session. A mapping is well again when none of its runs has waited for an hour: the hour slides, so a flood frees a
+ * place now and then, and each would otherwise be told anew.
+ */
+import type { LimitedMapping, QueuePause } from '../../engine/storage/storage.ts';
+import { codeOf } from '../../base/telemetry/telemetry.ts';
+import type { GatewayBase } from './gateway-base.ts';
+
+const LOOK_EVERY_MS = 1_000;
+/** How often it is written down that a mapping still waits. */
+const MARK_EVERY_MS = 10_000;
+const WELL_AFTER_MS = 3_600_000;
+/** A repeat of the same alert within it is left out by the store; the mark it goes by is gone before. */
+const ALERT_KEY_SECONDS = 2_592_000;
+
+type Limited = LimitedMapping & { readonly reason: Exclude<LimitedMapping['reason'], 'paused'> };
+
+interface Marked {
+  readonly at: number;
+  readonly reason: string;
+}
+
+export class LimitWatch {
+  readonly #context: GatewayBase;
+  readonly #marked = new Map<string, Marked>();
+  readonly #told = new Set<string>();
+  /** Mappings whose alert could not be stored: that is written down once. */
+  readonly #unstored = new Set<string>();
+  #isFailing = false;
+  #lookedAt = -Infinity;
+  #sweptAt = -Infinity;
+
+  constructor(context: GatewayBase) {
+    this.#context = context;
+  }
+
+  /** The next pass looks again: something has changed. */
+  lookSoon(): void {
+    this.#lookedAt = -Infinity;
+  }
+
+  /** Never rejects: what fails is tried again by a later look, and written down once. */
+  async look(): Promise<void> {
+    const nowMs = this.#context.now();
+    if (nowMs - this.#lookedAt < LOOK_EVERY_MS) return;
+    this.#lookedAt = nowMs;
+    try {
+      await this.#lookAt(nowMs);
+      this.#isFailing = false;
+    } catch (error) {
+      const { log } = this.#context;
+      if (!this.#isFailing)
+        log.error({ code: codeOf(error) }, 'the limits of mappings could not be looked at');
+      this.#isFailing = true;
+    }
+  }
+
+  async #lookAt(nowMs: number): Promise<void> {
+    const { storage, configuration } = this.#context;
+    const { limits: rules, settings } = configuration();
+    const defaultRunner = settings.gateway.runner;
+    const pauses = await storage.listPauses();
+    const mayWait = pauses.length > 0 || rules !== undefined;
+    const found = mayWait ? await storage.listLimited({ nowMs, defaultRunner, ...(rules && { rules }) }) : [];
+    this.#report(found, pauses);
+    for (const one of found) if (isLimited(one)) await this.#follow(one, nowMs);
+    await this.#sweep(nowMs);
+  }
+
+  async #follow(limited: Limited, nowMs: number): Promise<void> {
+    const { mappingId, reason } = limited;
+    const before = this.#marked.get(mappingId);
+    if (before !== undefined && before.reason === reason && nowMs - before.at < MARK_EVERY_MS) return;
+    const since = await this.#context.storage.markLimited(limited, nowMs);
+    this.#marked.set(mappingId, { at: nowMs, reason });
+    if (this.#told.has(mappingId) || !(await this.#tellMainSession(limited, since))) return;
+    this.#told.add(mappingId);
+    const { waiting } = limited;
+    this.#context.log.warn({ mappingId, reason, waiting }, 'runs of a mapping wait for its limit');
+  }
+
+  /** Lets go of mappings that are well again. */
+  async #sweep(nowMs: number): Promise<void> {
+    if (nowMs - this.#sweptAt < MARK_EVERY_MS) return;
+    this.#sweptAt = nowMs;
+    for (const mappingId of await this.#context.storage.unmarkLimited(nowMs - WELL_AFTER_MS)) {
+      this.#marked.delete(mappingId);
+      this.#told.delete(mappingId);
+      this.#unstored.delete(mappingId);
+      this.#context.log.info({ mappingId }, 'no run of the mapping has waited for its limit for an hour');
+    }
+  }
+
+  #report(found: readonly LimitedMapping[], pauses: readonly QueuePause[]): void {
+    const { health, metrics } = this.#context;
+    const limited = found.filter(isLimited);
+    health.replace(
+      'mapping_limited',
+      limited.map((one) => ({ name: one.mappingId, message: limitedText(one) })),
+    );
+    health.replace('queue_paused', pauses.map(pauseTrouble));
+    metrics?.setWaiting(
+      found.map(({ mappingId, reason, waiting }) => ({ mappingId, reason, waiting })),
+      pauses,
+    );
+  }
+
+  /**
+   * Once, also over a kill between the mark and this: the store knows the time of the mark as a repeat. Resolves to
+   * false where it could not be stored: the next mark tries it again.
+   */
+  async #tellMainSession(limited: Limited, since: number): Promise<boolean> {
+    const { mappingId } = limited;
+    const id = this.#context.nonce();
+    const origin = { requestId: id, path: 'gateway', mappingId, trusted: false } as const;
+    const text = `Mapping ${mappingId}: ${limitedText(limited)}. Nothing is lost: its runs wait in their order. "sluice queue list" shows them, "sluice queue retry ID" lets one begin now.`;
+    const dedupe = { scope: 'gateway limits', key: `${mappingId}\n${since}`, ttlSeconds: ALERT_KEY_SECONDS };
+    try {
+      await this.#context.storage.accept({
+        requestId: id,
+        receivedAt: this.#context.now(),
+        actions: [{ kind: 'wake', id, text, mode: 'next-heartbeat', dedupe, origin }],
+        warnings: [],
+      });
+      this.#unstored.delete(mappingId);
+      return true;
+    } catch (error) {
+      if (!this.#unstored.has(mappingId))
+        this.#context.log.error({ mappingId, code: codeOf(error) }, 'an alert could not be stored');
+      this.#unstored.add(mappingId);
+      return false;
+    }
+  }
+}
+
+const isLimited = (one: LimitedMapping): one is Limited => one.reason !== 'paused';
+
+function limitedText({ reason, waiting, until }: LimitedMapping): string {
+  const runs = waiting === 1 ? '1 run waits' : `${waiting} runs wait`;
+  const next = until === undefined ? '' : `, the next may begin at ${isoTime(until)}`;
+  return `the limit ${reason} is reached; ${runs}${next}`;
+}
+
+function pauseTrouble({ mappingId, runner, since }: QueuePause): {
+  readonly name: string;
+  readonly message: string;
+} {
+  const flag = runner === undefined ? '' : ` --runner ${runner}`;
+  return { name: mappingId, message: `paused since ${isoTime(since)}; sluice queue resume${flag} ends it` };
+}
+
+const isoTime = (ms: number): string => new Date(ms).toISOString();

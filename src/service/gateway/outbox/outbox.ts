@@ -1,0 +1,397 @@
+import type { DeliveryTarget } from '../../../base/action.ts';
+import { subjectsOfDelivery } from '../alerts.ts';
+import { defined } from '../../../base/json.ts';
+import {
+  type NewDelivery,
+  type OutboxRecord,
+  recipientOf,
+  type Storage,
+} from '../../../engine/storage/storage.ts';
+import { type CallbackResult, postCallback } from './callback.ts';
+import { type DeliveryResult, type Question, questionOf, sendChunks } from './delivery.ts';
+import { codeOf } from '../../../base/telemetry/telemetry.ts';
+import { CutOff } from '../cut-off.ts';
+import { makeFailureSummary } from '../summary.ts';
+import { persist } from '../persist.ts';
+import type { GatewayConfiguration } from '../gateway-base.ts';
+import type { GatewayContext } from '../gateway-context.ts';
+import { decideRepeat, MAX_RETRY_AFTER_MS } from '../retry.ts';
+import { resolveTarget } from '../delivery-target.ts';
+import { within } from '../../../base/timers/timers.ts';
+import { ANSWERED, type AttemptError, isOfSenders, OF_A_FAILURE, TO_A_MACHINE } from './unsent.ts';
+
+/** Deliveries and callbacks under way at most. */
+const MAX_SENDING = 16;
+/** How soon one is looked at again to whose recipient another one is being sent. */
+const BUSY_MS = 200;
+
+export interface OutboxCounters {
+  sent: number;
+  skipped: number;
+  dead: number;
+  repeated: number;
+}
+
+/** One attempt at a delivery, when its turn has come. */
+interface Sending {
+  readonly target: { readonly channel: string; readonly to: string };
+  readonly delivery: NewDelivery;
+  readonly channels: GatewayConfiguration['channels'];
+  readonly signal: AbortSignal;
+}
+
+/** Where the main session stands; absent where only callbacks are called. */
+type LastTarget = ReturnType<Storage['findLastTarget']> | undefined;
+type OutboxEnd = Parameters<Storage['completeOutbox']>[1];
+
+const INTERRUPTED: AttemptError = { code: 'interrupted', message: 'the service ended while it was sending' };
+/**
+ * Brings deliveries and callbacks to their end, each with attempts of its own. Deliveries to one recipient go one
+ * after the other, in their order, also where one has to be tried again: the store gives the first one alone. So a
+ * claim begins what it takes, and an attempt is one that may have sent something.
+ */
+export class Outbox {
+  readonly #context: GatewayContext;
+  readonly #held = new Map<string, Promise<void>>();
+  /** Recipients to whom something is being sent. */
+  readonly #sending = new Set<string>();
+  /** Until when a platform asked for a pause; monotonic. */
+  readonly #pausedUntil = new Map<string, number>();
+  readonly #cutOff = new CutOff();
+  readonly counters: OutboxCounters = { sent: 0, skipped: 0, dead: 0, repeated: 0 };
+  #isStopping = false;
+
+  constructor(context: GatewayContext) {
+    this.#context = context;
+  }
+
+  get active(): number {
+    return this.#held.size;
+  }
+
+  /** Ids of the entries in hand. */
+  get held(): readonly string[] {
+    return [...this.#held.keys()];
+  }
+
+  /**
+   * Claims what is due. What a process that died was sending is due again too: the chunk that was under way may arrive
+   * twice, the ones on record do not. Only who leads sends deliveries: so those to one recipient keep their order.
+   */
+  async claim(isLeader: boolean): Promise<void> {
+    const limit = MAX_SENDING - this.#held.size;
+    if (limit <= 0) return;
+    const { signal } = this.#cutOff;
+    const entries = await this.#context.storage.claimOutbox({
+      nowMs: this.#context.now(),
+      limit,
+      ...(isLeader ? {} : { kind: 'callback' as const }),
+    });
+    // The lease was lost meanwhile: they are taken over like any others.
+    if (signal.aborted) return;
+    const first = entries.find(({ kind }) => kind === 'delivery');
+    // One for all, so that they go on in their order.
+    const last = first && this.#persist(first, () => this.#context.storage.findLastTarget());
+    for (const entry of entries) this.#begin(entry, signal, last);
+  }
+
+  /** Waits for what is being sent; what is left after the grace is cut off. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isStopping = true;
+    await within(this.#settled(), graceMs);
+    this.abort();
+    await this.#settled();
+  }
+
+  abort(): void {
+    this.#cutOff.abort();
+  }
+
+  /** Cuts off what is being sent, which another process may send from now on. */
+  lapse(): void {
+    this.#cutOff.lapse();
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.all(this.#held.values());
+  }
+
+  #begin(entry: OutboxRecord, signal: AbortSignal, last: LastTarget): void {
+    const attempt =
+      entry.kind === 'callback' ? this.#call(entry, signal) : this.#deliver(entry, signal, last);
+    const done = attempt
+      .catch((error: unknown) => {
+        this.#context.log.error(
+          { outboxId: entry.id, code: codeOf(error) },
+          'a delivery or callback stays in the queue until the next start',
+        );
+      })
+      .finally(() => {
+        this.#held.delete(entry.id);
+        this.#context.wake();
+      });
+    this.#held.set(entry.id, done);
+  }
+
+  // --- deliveries ---------------------------------------------------------------------------------------------------
+
+  async #deliver(entry: OutboxRecord, signal: AbortSignal, lastTarget: LastTarget): Promise<void> {
+    const { delivery } = entry;
+    if (delivery === undefined) return;
+    const { settings, channels } = this.#context.configuration();
+    // What has begun in one place ends there, wherever `last` leads meanwhile.
+    const wanted = entry.chunksSent > 0 ? (entry.target ?? delivery) : delivery;
+    const last = await lastTarget;
+    const target = resolveTarget(wanted, last, settings);
+    switch (target.kind) {
+      case 'no-channel':
+        return this.#skip(entry, delivery.channel, {
+          code: 'no_channel',
+          message: 'no channel is configured',
+        });
+      case 'problem':
+        // What the main session says stays in it while no place for it is known: nobody asked to deliver it.
+        if (delivery.fromMain && last === undefined) return this.#skip(entry, delivery.channel, target);
+        return this.#giveUp(entry, target, delivery.fallback);
+      case 'target':
+        if (target.channel === 'email' && delivery.isAutomatic === true)
+          return this.#skip(entry, target.channel, TO_A_MACHINE);
+        if (delivery.isOfFailure === true && isOfSenders(target, last, this.#context.configuration()))
+          return this.#keep(entry, target.channel);
+        return this.#sendInTurn(entry, { target, delivery, channels, signal });
+    }
+  }
+
+  /** Sends it where nothing else is being sent to its recipient, and nothing earlier waits for that. */
+  async #sendInTurn(entry: OutboxRecord, sending: Sending): Promise<void> {
+    const recipient = recipientOf(sending.target);
+    const waitMs = this.#sending.has(recipient) ? BUSY_MS : this.#pauseOf(recipient);
+    if (waitMs > 0 || this.#isStopping || sending.signal.aborted) return this.#putBack(entry, waitMs);
+    this.#sending.add(recipient);
+    try {
+      // Where it was not known before, or another recipient is the last one now.
+      const isFirst =
+        entry.recipient === recipient ||
+        (await this.#persist(entry, () => this.#context.storage.addressOutbox(entry.id, recipient)));
+      if (isFirst) await this.#send(entry, sending);
+    } finally {
+      this.#sending.delete(recipient);
+    }
+  }
+
+  #pauseOf(recipient: string): number {
+    const nowMs = performance.now();
+    for (const [paused, untilMs] of this.#pausedUntil) if (untilMs <= nowMs) this.#pausedUntil.delete(paused);
+    return (this.#pausedUntil.get(recipient) ?? nowMs) - nowMs;
+  }
+
+  async #skip(entry: OutboxRecord, channel: string, { code, message }: AttemptError): Promise<void> {
+    await this.#complete(entry, { state: 'skipped', note: { code, message } });
+    this.#count(channel, 'skipped');
+  }
+
+  /** What the main session says of a failure stays with the operator. */
+  async #keep(entry: OutboxRecord, channel: string): Promise<void> {
+    await this.#skip(entry, channel, OF_A_FAILURE);
+    const { id: outboxId, runId } = entry;
+    this.#context.log.warn(
+      { outboxId, runId, channel },
+      `a reply of the main session was ${OF_A_FAILURE.message}`,
+    );
+  }
+
+  async #send(entry: OutboxRecord, sending: Sending): Promise<void> {
+    const { target, signal } = sending;
+    const { asks } = sending.delivery;
+    const runs = asks && (await this.#persist(entry, () => this.#context.storage.findAsked(asks)));
+    if (runs?.length === 0) return this.#skip(entry, target.channel, ANSWERED);
+    const { approvalLink } = this.#context.configuration();
+    const result = await this.#trySend(entry, sending, runs && questionOf(runs, asks, approvalLink));
+    // What is given up at once is told with that.
+    if (result.kind !== 'failed') this.#logAttempt(entry, result, target.channel);
+    // We ended the attempt ourselves: the next start takes it up, as it does after a kill.
+    if (signal.aborted && result.kind === 'retry') return this.#putBack(entry, 0);
+    if (signal.aborted && result.kind === 'ambiguous') return this.#requeue(entry, INTERRUPTED, 0);
+    return this.#conclude(entry, sending, result);
+  }
+
+  async #conclude(entry: OutboxRecord, sending: Sending, result: DeliveryResult): Promise<void> {
+    const { target, delivery } = sending;
+    switch (result.kind) {
+      case 'sent':
+        return this.#recordSent(entry, sending, result.refusedFormat);
+      case 'retry':
+        if (result.retryAfterMs !== undefined) {
+          const pauseMs = Math.min(result.retryAfterMs, MAX_RETRY_AFTER_MS);
+          this.#pausedUntil.set(recipientOf(target), performance.now() + pauseMs);
+        }
+        return this.#repeat(entry, result, result);
+      case 'failed':
+        return this.#giveUp(entry, result, delivery.fallback);
+      case 'ambiguous':
+        // Sending it again, here or on the fallback, could double it.
+        return this.#giveUp(entry, perhapsArrived(result));
+    }
+  }
+
+  async #recordSent(
+    entry: OutboxRecord,
+    { target: { channel, to }, delivery }: Sending,
+    refusedFormat: boolean,
+  ): Promise<void> {
+    const note = { code: 'plain_text', message: 'the channel refused the formatting' };
+    await this.#complete(entry, {
+      state: 'completed',
+      target: { channel, to },
+      ...(refusedFormat ? { note } : {}),
+      ...(delivery.fromMain ? { lastTarget: { channel, to } } : {}),
+    });
+    this.#count(channel, 'sent');
+    for (const subject of subjectsOfDelivery(entry, channel)) this.#context.alerts.worked(subject);
+  }
+
+  async #trySend(
+    entry: OutboxRecord,
+    { target, channels, signal }: Sending,
+    question: Question | undefined,
+  ): Promise<DeliveryResult> {
+    const { channel, to } = target;
+    let adapter;
+    try {
+      adapter = await channels.find(channel);
+    } catch (error) {
+      return notConfigured(error instanceof Error ? error.message : 'it could not be opened');
+    }
+    if (adapter === undefined)
+      return notConfigured(`channel ${channel} has no settings: add channels.${channel}`);
+    const onProgress = async (chunksSent: number): Promise<void> => {
+      await this.#persist(entry, () =>
+        this.#context.storage.recordProgress(entry.id, { chunksSent, target: { channel, to } }),
+      );
+    };
+    return sendChunks(adapter, entry, { to, question, signal, onProgress });
+  }
+
+  // --- callbacks ----------------------------------------------------------------------------------------------------
+
+  async #call(entry: OutboxRecord, signal: AbortSignal): Promise<void> {
+    if (entry.callback === undefined) return;
+    if (signal.aborted) return this.#putBack(entry, 0);
+    const { settings, readReference } = this.#context.configuration();
+    const result = await postCallback(entry.callback, {
+      id: entry.id,
+      secret: settings.gateway.callbackSecret,
+      readReference,
+      nowMs: this.#context.now(),
+      signal,
+    });
+    this.#logAttempt(entry, result);
+    if (result.kind === 'failed') {
+      if (signal.aborted && !result.final) return this.#requeue(entry, INTERRUPTED, 0);
+      return this.#repeat(entry, result, result);
+    }
+    await this.#complete(entry, { state: 'completed' });
+    this.#count('callback', 'sent');
+  }
+
+  // --- ends ---------------------------------------------------------------------------------------------------------
+
+  #logAttempt(entry: OutboxRecord, result: DeliveryResult | CallbackResult, channel?: string): void {
+    const { id: outboxId, runId, attempts: attempt } = entry;
+    const fields = { outboxId, runId, channel, attempt, result: result.kind };
+    if (!('code' in result)) return this.#context.log.info(fields, `${entry.kind} attempted`);
+    const { code, message } = result;
+    const reason = message.split('\n', 1)[0];
+    this.#context.log.warn({ ...fields, code, reason }, `${entry.kind} failed`);
+  }
+
+  #count(channel: string, result: keyof OutboxCounters): void {
+    this.counters[result] += 1;
+    this.#context.metrics?.observeDelivery({ channel, result });
+  }
+
+  async #complete(entry: OutboxRecord, end: Omit<OutboxEnd, 'nowMs'>): Promise<void> {
+    await this.#persist(entry, (nowMs) => this.#context.storage.completeOutbox(entry.id, { ...end, nowMs }));
+  }
+
+  async #repeat(
+    entry: OutboxRecord,
+    error: AttemptError,
+    options: { readonly final?: boolean; readonly retryAfterMs?: number },
+  ): Promise<void> {
+    const decision = decideRepeat(this.#context.retry.outbox, entry.attempts, {
+      random: this.#context.random(),
+      ...(options.final === undefined ? {} : { final: options.final }),
+      retryAfterMs: options.retryAfterMs,
+    });
+    if (decision.kind === 'give-up') return this.#giveUp(entry, error, entry.delivery?.fallback);
+    await this.#requeue(entry, error, decision.delayMs);
+    this.#count(channelOf(entry), 'repeated');
+  }
+
+  async #requeue(entry: OutboxRecord, { code, message }: AttemptError, delayMs: number): Promise<void> {
+    await this.#persist(entry, (nowMs) =>
+      this.#context.storage.requeueOutbox(entry.id, { code, message, retryAt: nowMs + delayMs, nowMs }),
+    );
+  }
+
+  /** Nothing of it was sent: that is no attempt. */
+  async #putBack(entry: OutboxRecord, delayMs: number): Promise<void> {
+    await this.#persist(entry, (nowMs) => this.#context.storage.putBackOutbox(entry.id, nowMs + delayMs));
+  }
+
+  async #giveUp(
+    entry: OutboxRecord,
+    { code, message }: AttemptError,
+    fallback?: DeliveryTarget,
+  ): Promise<void> {
+    const error = { code, message };
+    const run = await this.#persist(entry, () => this.#context.storage.findRun(entry.runId));
+    const summary = makeFailureSummary(entry, run, { error, fallback });
+    const end = { error, ...summary, ...fallbackPart(entry, fallback) };
+    await this.#persist(entry, (nowMs) =>
+      this.#context.storage.deadLetterOutbox(entry.id, { ...end, nowMs }),
+    );
+    const channel = channelOf(entry);
+    this.#count(channel, 'dead');
+    this.#tellGivenUp(entry, channel, error);
+  }
+
+  #tellGivenUp(entry: OutboxRecord, channel: string, { code, message }: AttemptError): void {
+    const reason = message.split('\n', 1)[0] ?? '';
+    this.#context.log.error(
+      { outboxId: entry.id, runId: entry.runId, channel, code, reason },
+      `${entry.kind} given up`,
+    );
+    if (entry.kind === 'delivery')
+      this.#context.alerts.failed(subjectsOfDelivery(entry, channel), `${code}: ${reason}`);
+  }
+
+  async #persist<T>(entry: OutboxRecord, write: (nowMs: number) => Promise<T>): Promise<T> {
+    return persist(this.#context, { what: `${entry.kind} ${entry.id}`, signal: this.#cutOff.ended }, () =>
+      write(this.#context.now()),
+    );
+  }
+}
+
+/** The same text, to somebody else, where there is one. */
+function fallbackPart(
+  { delivery }: OutboxRecord,
+  target: DeliveryTarget | undefined,
+): { readonly fallback?: NewDelivery } {
+  if (target === undefined || delivery === undefined) return {};
+  const { text, plain, isAutomatic } = delivery;
+  return { fallback: { ...target, text, fromMain: false, ...defined({ plain, isAutomatic }) } };
+}
+
+function perhapsArrived({ code, message }: AttemptError): AttemptError {
+  return { code: 'ambiguous', message: `it may or may not have arrived (${code}: ${message})` };
+}
+
+function notConfigured(message: string): DeliveryResult {
+  return { kind: 'failed', code: 'not_configured', message };
+}
+
+function channelOf({ kind, delivery }: OutboxRecord): string {
+  return kind === 'callback' ? 'callback' : (delivery?.channel ?? 'unknown');
+}

@@ -1,0 +1,203 @@
+import { endProcessTree, removeWorkspaces } from '../runners/runners.ts';
+import { codeOf } from '../../base/telemetry/telemetry.ts';
+import { RUN_ENDED_BY_CRASH } from './after-crash.ts';
+import { CutOff } from './cut-off.ts';
+import type { GatewayConfiguration } from './gateway-base.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { RunAttempts, type RunCounters } from './run-attempts.ts';
+import { targetOf } from './run-turn.ts';
+import { RunWaiters } from './run-waiters.ts';
+import { within } from '../../base/timers/timers.ts';
+import type { AgentRun } from '../../engine/storage/storage.ts';
+import { buildGatheredPrompt } from '../../base/boundary/boundary.ts';
+
+/** Processes of an interrupted run get this long between SIGTERM and SIGKILL. */
+const RECOVERY_GRACE_MS = 1_000;
+/** A run whose process died this often is tried alone, so that another crash tells whether it is to blame. */
+const CRASHES_UNTIL_ALONE = 2;
+const UNAPPROVED_EVERY_MS = 500;
+
+interface ActiveRun {
+  readonly runner: string;
+  readonly done: Promise<void>;
+  readonly cancelled: AbortController;
+}
+
+/** Claims runs, as many in parallel as the settings allow, and brings each to its end or its next attempt. */
+export class Performer {
+  readonly #context: GatewayContext;
+  readonly #active = new Map<string, ActiveRun>();
+  readonly #cutOff = new CutOff();
+  readonly #attempts: RunAttempts;
+  readonly waiters = new RunWaiters();
+  readonly counters: RunCounters = { ok: 0, error: 0, timeout: 0, forwarded: 0, dead: 0, repeated: 0 };
+  /** A suspect waits until it is alone: nothing else is claimed. */
+  #isDraining = false;
+  #nextUnapprovedAt = 0;
+
+  constructor(context: GatewayContext) {
+    this.#context = context;
+    this.#attempts = new RunAttempts(context, {
+      waiters: this.waiters,
+      counters: this.counters,
+      cutOff: this.#cutOff,
+    });
+  }
+
+  get active(): number {
+    return this.#active.size;
+  }
+
+  /** Ids of the runs under way. */
+  get held(): readonly string[] {
+    return [...this.#active.keys()];
+  }
+
+  /** Ends what a process that died left running, and puts its runs, taken over from it, back into their queues. */
+  async recover(runs: readonly AgentRun[]): Promise<void> {
+    await removeWorkspaces(runs.map((run) => run.id));
+    await Promise.all(runs.map((run) => this.#recoverRun(run)));
+  }
+
+  async #recoverRun(run: AgentRun): Promise<void> {
+    const { pgid, startTicks } = run.process ?? {};
+    const mark = pgid === undefined || startTicks === undefined ? {} : { pgid, startTicks };
+    const isEnded = await endProcessTree({ runId: run.id, own: false, ...mark }, RECOVERY_GRACE_MS);
+    if (!isEnded)
+      this.#context.log.error({ runId: run.id }, 'processes of an interrupted run could not be ended');
+    await this.#attempts.recover(run);
+  }
+
+  /** Gives up what nobody has approved, whatever it would have to wait for. */
+  async endUnapproved(): Promise<void> {
+    const { storage, now } = this.#context;
+    if (performance.now() < this.#nextUnapprovedAt) return;
+    this.#nextUnapprovedAt = performance.now() + UNAPPROVED_EVERY_MS;
+    for (const run of await storage.findUnapproved(now())) await this.#attempts.giveUpUnapproved(run);
+  }
+
+  /** Claims what is due and there is room for; resolves to how many runs that were. */
+  async claim(): Promise<number> {
+    const configuration = this.#context.configuration();
+    const { maxRuns } = configuration.settings.gateway;
+    const room = maxRuns - this.#active.size;
+    if (room <= 0 || (this.#isDraining && this.#active.size > 0)) return 0;
+    const { limits } = configuration;
+    const { signal } = this.#cutOff;
+    const runs = await this.#context.storage.claimRuns({
+      nowMs: this.#context.now(),
+      limit: this.#isDraining ? 1 : room,
+      ...(limits === undefined ? {} : { limits }),
+      ...this.#runnerLimits(configuration),
+    });
+    // The lease was lost meanwhile: nobody begins them, so they are taken over like any others.
+    if (signal.aborted) return 0;
+    this.#isDraining = false;
+    await this.#beginAll(runs);
+    return runs.length;
+  }
+
+  /** A suspect begins only where nothing else runs; with others it is put back, and they are let end. */
+  async #beginAll(runs: readonly AgentRun[]): Promise<void> {
+    const suspects = runs.filter(isSuspect);
+    const isAlone = this.#active.size === 0 && runs.length === 1;
+    if (suspects.length === 0 || isAlone) {
+      this.#isDraining = suspects.length > 0;
+      for (const run of runs) this.#begin(run);
+      return;
+    }
+    for (const run of runs) if (!isSuspect(run)) this.#begin(run);
+    this.#isDraining = true;
+    for (const run of suspects) await this.#attempts.putBack(run, RUN_ENDED_BY_CRASH);
+  }
+
+  /** Waits for the active runs; those left after the grace are ended, recorded as interrupted and put back. */
+  async stop(graceMs: number): Promise<void> {
+    await within(this.#settled(), graceMs);
+    this.abort();
+    await this.#settled();
+    this.waiters.stop();
+  }
+
+  /** Ends the grace of a stop that is under way. */
+  abort(): void {
+    this.#cutOff.abort();
+  }
+
+  /** Ends the turns of these runs; how many of them were under way. */
+  cancel(runIds: readonly string[]): number {
+    const found = runIds.flatMap((id) => this.#active.get(id) ?? []);
+    for (const { cancelled } of found) cancelled.abort();
+    return found.length;
+  }
+
+  /** Ends the turns under way, whose runs another process may take over from now on. */
+  lapse(): void {
+    this.#cutOff.lapse();
+  }
+
+  async #settled(): Promise<void> {
+    await Promise.all([...this.#active.values()].map(({ done }) => done));
+  }
+
+  #begin(claimed: AgentRun): void {
+    const run = withJoinedEvents(claimed);
+    const cancelled = new AbortController();
+    const done = this.#attempts
+      .perform(run, cancelled.signal)
+      .catch((error: unknown) => {
+        // Only storing failed, and the service stops: the run is active on disk and recovered at the next start.
+        this.#context.log.error(
+          { runId: run.id, code: codeOf(error) },
+          'a run stays in the queue until the next start',
+        );
+      })
+      .finally(() => {
+        this.#active.delete(run.id);
+        this.#context.wake();
+      });
+    const { runner } = targetOf(run.action, this.#context.configuration().settings);
+    this.#active.set(run.id, { runner, done, cancelled });
+  }
+
+  /** Limits per runner name; runs without a name of their own count as the default runner's. */
+  #runnerLimits({ settings: { gateway } }: GatewayConfiguration): {
+    readonly maxPerRunner?: ReadonlyMap<string, number>;
+    readonly defaultRunner: string;
+  } {
+    const activeOf = (name: string): number =>
+      [...this.#active.values()].filter(({ runner }) => runner === name).length;
+    const limits = new Map(this.#context.holds.limits(activeOf));
+    for (const [name, { maxRuns = Infinity }] of Object.entries(gateway.runners)) {
+      const limit = Math.min(maxRuns, limits.get(name) ?? Infinity);
+      if (limit !== Infinity) limits.set(name, limit);
+    }
+    return { defaultRunner: gateway.runner, ...(limits.size > 0 && { maxPerRunner: limits }) };
+  }
+}
+
+/** Whether a claimed run may be what ended the process: it was under way each time. */
+function isSuspect({ attempts, lastError }: AgentRun): boolean {
+  return attempts > CRASHES_UNTIL_ALONE && lastError?.code === RUN_ENDED_BY_CRASH.code;
+}
+
+/** A run as its agent reads it: with the events that joined it in the prompt, in the order in which they came. */
+function withJoinedEvents(run: AgentRun): AgentRun {
+  const { action, events = [] } = run;
+  const { debounce, origin } = action;
+  const newest = events.at(-1);
+  if (newest === undefined || debounce === undefined) return run;
+  if (newest.debounce?.keep === 'latest') {
+    const { message, prompt } = newest;
+    return { ...run, action: { ...action, message, prompt, origin: newest.origin } };
+  }
+  const messages = [action, ...events].map(({ message }) => message);
+  const { nonce, instructions } = debounce;
+  const prompt = buildGatheredPrompt({
+    messages,
+    origin,
+    nonce,
+    ...(instructions === undefined ? {} : { instructions }),
+  });
+  return { ...run, action: { ...action, message: messages.join('\n\n'), prompt } };
+}

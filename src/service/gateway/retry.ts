@@ -1,0 +1,73 @@
+import type { RetrySettings } from '../../base/action.ts';
+import type { RunOutcome } from '../../engine/storage/storage.ts';
+
+/**
+ * The one place that decides whether something is tried again.
+ *
+ * A run that started is not repeated for its own failure: an agent may have acted before it failed, and a second
+ * attempt would act twice. Three things repeat it: proof that nothing ran, the end of this process, which leaves nobody
+ * who knows (`afterCrash`), and `retry` of its mapping, whose author says that its agent may act twice. Where nothing ran because the agent is away, the attempt does not even count
+ * (`runner-holds.ts`), nor does one that an orderly stop ended. Deliveries repeat on proof of non-delivery only; callbacks may always repeat, because
+ * their receivers tell repeats by `webhook-id`.
+ */
+export interface RetryPolicy {
+  readonly maxAttempts: number;
+  /** Delay after the first attempt. */
+  readonly baseMs: number;
+  readonly factor: number;
+  readonly maxMs: number;
+}
+
+/** Runs: about 2 s and 8 s between three attempts. */
+export const RUN_RETRY: RetryPolicy = { maxAttempts: 3, baseMs: 2_000, factor: 4, maxMs: 60_000 };
+/** Deliveries and callbacks: about 2 s, 10 s, 50 s and 4 minutes between five attempts. */
+export const OUTBOX_RETRY: RetryPolicy = { maxAttempts: 5, baseMs: 2_000, factor: 5, maxMs: 600_000 };
+/** Heartbeat turns: the events count their own failures and are parked after five, which takes about 15 minutes. */
+export const HEARTBEAT_RETRY: RetryPolicy = { maxAttempts: 5, baseMs: 15_000, factor: 4, maxMs: 600_000 };
+
+/** Tries of a runner that is away, for as long as `gateway.holdHours`: after about 2 s, 4 s, then up to a minute. */
+export const HOLD_RETRY: RetryPolicy = { maxAttempts: Infinity, baseMs: 2_000, factor: 2, maxMs: 60_000 };
+
+/** A `Retry-After` is honoured up to an hour, so that a wrong one cannot park work for days. */
+export const MAX_RETRY_AFTER_MS = 3_600_000;
+
+export type RepeatDecision =
+  { readonly kind: 'repeat'; readonly delayMs: number } | { readonly kind: 'give-up' };
+
+export interface DelayOptions {
+  readonly retryAfterMs?: number | undefined;
+  /** A number in [0, 1) for the jitter. */
+  readonly random: number;
+}
+
+export interface RepeatOptions extends DelayOptions {
+  /** True where repeating cannot help. */
+  readonly final?: boolean;
+}
+
+/** Decides what follows a failed attempt; `attempt` is 1-based and counts the one that failed. */
+export function decideRepeat(policy: RetryPolicy, attempt: number, options: RepeatOptions): RepeatDecision {
+  if (options.final === true || attempt >= policy.maxAttempts) return { kind: 'give-up' };
+  return { kind: 'repeat', delayMs: repeatDelay(policy, attempt, options) };
+}
+
+/** Exponential delay with jitter (between half of the step and all of it), or a longer one that was asked for. */
+export function repeatDelay(
+  policy: RetryPolicy,
+  attempt: number,
+  { retryAfterMs = 0, random }: DelayOptions,
+): number {
+  const stepMs = Math.min(policy.baseMs * policy.factor ** (Math.max(attempt, 1) - 1), policy.maxMs);
+  const askedMs = Math.min(Math.max(retryAfterMs, 0), MAX_RETRY_AFTER_MS);
+  return Math.max(Math.round(stepMs * (0.5 + random / 2)), askedMs);
+}
+
+/** Whether a turn ended with a failure that the mapping wants to be tried again. */
+export function isRetried(
+  { on }: RetrySettings,
+  { outcome, error }: { readonly outcome: RunOutcome; readonly error?: { readonly code: string } },
+): boolean {
+  if (outcome === 'timeout') return on.includes('timeout');
+  const isExit = /^(?:exit|signal)_/.test(error?.code ?? '');
+  return outcome === 'error' && on.includes(isExit ? 'exit' : 'error');
+}

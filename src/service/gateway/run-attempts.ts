@@ -1,0 +1,369 @@
+import { failedTurn, type RunnerOptions, type TurnResult } from '../runners/runners.ts';
+import type { AgentRun, AttemptFailure, RunDeadLetter } from '../../engine/storage/storage.ts';
+import { codeOf } from '../../base/telemetry/telemetry.ts';
+import {
+  BEGUN_BY_HAND,
+  ENDED_BEFORE,
+  isBegunOnce,
+  mayHaveBegun,
+  RUN_ENDED_BY_CRASH,
+  usedUntilCrash,
+  withCost,
+} from './after-crash.ts';
+import type { CutOff } from './cut-off.ts';
+import { makeCompletion } from './completion.ts';
+import { pinTarget } from './delivery-target.ts';
+import type { GatewayConfiguration } from './gateway-base.ts';
+import type { GatewayContext } from './gateway-context.ts';
+import { persist } from './persist.ts';
+import { decideRepeat, isRetried, type RetryPolicy } from './retry.ts';
+import { completedEnding, deadEnding, type RunError } from './run-ending.ts';
+import { shownError } from './summary.ts';
+import { subjectsOf, toldOf } from './run-words.ts';
+import type { RunWaiters } from './run-waiters.ts';
+import type { HoldReason, RunTarget } from './runner-holds.ts';
+import { makeRunTurn, targetOf } from './run-turn.ts';
+import { notConfigured, takeTurn, unknownRunner } from './take-turn.ts';
+
+const HOUR_MS = 3_600_000;
+/** As a turn that failed: it may be begun again. */
+const CANCELLED: RunError = { code: 'cancelled', message: 'ended by the operator while it was under way' };
+const NO_REASON: RunError = { code: 'error', message: 'the turn failed' };
+const UNANSWERED: RunError = { code: 'not_approved', message: 'nobody approved the run in time' };
+const DENIED: RunError = { code: 'denied', message: 'the run was denied' };
+const MODEL_HELD: RunError = { code: 'held', message: 'its model cannot take runs at present' };
+
+const HISTORY_UNREADABLE: NotStarted = {
+  kind: 'not-started',
+  code: 'storage_unavailable',
+  message: 'the earlier turns of the session could not be read',
+  final: false,
+};
+
+type NotStarted = Extract<TurnResult, { readonly kind: 'not-started' }>;
+type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
+
+/** How many runs came to which end since the service began. */
+export interface RunCounters {
+  ok: number;
+  error: number;
+  timeout: number;
+  forwarded: number;
+  dead: number;
+  repeated: number;
+}
+
+export interface AttemptParts {
+  readonly waiters: RunWaiters;
+  readonly counters: RunCounters;
+  /** Ends turns when the service stops and the grace is over, and where the run may be another process's. */
+  readonly cutOff: CutOff;
+}
+
+/** One attempt at a claimed run, from its turn to what is written down of it. */
+export class RunAttempts {
+  readonly #context: GatewayContext;
+  readonly #waiters: RunWaiters;
+  readonly #counters: RunCounters;
+  readonly #cutOff: CutOff;
+
+  constructor(context: GatewayContext, { waiters, counters, cutOff }: AttemptParts) {
+    this.#context = context;
+    this.#waiters = waiters;
+    this.#counters = counters;
+    this.#cutOff = cutOff;
+  }
+
+  /** Resolves when the run has ended or waits for its next attempt. */
+  async perform(run: AgentRun, cancelled: AbortSignal): Promise<void> {
+    if (run.approval !== undefined && run.approval.decision !== 'approved') return this.giveUpUnapproved(run);
+    const configuration = this.#context.configuration();
+    const target = targetOf(run.action, configuration.settings);
+    const putBackUntil = this.#context.holds.putBackUntil(target);
+    if (putBackUntil !== undefined) return this.putBack(run, MODEL_HELD, putBackUntil);
+    const startedAt = performance.now();
+    const { signal } = this.#cutOff;
+    const either = AbortSignal.any([signal, cancelled]);
+    const ended = await this.#followTurn(run, target, { configuration, signal: either });
+    const isOk = ended.kind === 'completed' && ended.outcome === 'ok';
+    const result =
+      cancelled.aborted && !isOk
+        ? { ...failedTurn(CANCELLED.code, withCost(CANCELLED, usageOf(ended)).message), ...usageOf(ended) }
+        : ended;
+    if (signal.aborted && !cancelled.aborted && !isOk) return this.#interrupted(run, result, target);
+    await this.#tell(run, result, {
+      runner: target.runner,
+      tookMs: Math.round(performance.now() - startedAt),
+    });
+    if (result.kind === 'not-started') await this.#repeat(run, result, target);
+    else if (!cancelled.aborted && isTakenAgain(run, result)) await this.#takeAgain(run, result, target);
+    else await this.#complete(run, result, configuration);
+  }
+
+  /** Nobody approved it in time, or somebody denied it. */
+  async giveUpUnapproved(run: AgentRun): Promise<void> {
+    const { decision, by } = run.approval ?? {};
+    const denied = { ...DENIED, message: `${DENIED.message} (by ${by})` };
+    await this.#giveUp(run, decision === undefined ? UNANSWERED : denied);
+  }
+
+  /**
+   * An orderly stop counts no attempt: it says nothing about the run. Without its lease, though, this process is to the
+   * others as one that died, and what it began has to be seen.
+   */
+  async #interrupted(run: AgentRun, result: TurnResult, { runner }: RunTarget): Promise<void> {
+    const hasBegun = result.kind === 'completed';
+    const used = { runner, ...usageOf(result) };
+    if (hasBegun && (!this.#cutOff.ended.aborted || isBegunOnce(run, this.#context.configuration().settings)))
+      return this.#crashed(run, used);
+    const how = { retryAt: this.#context.now(), isHeld: true, hasBegun, ...used };
+    await this.#requeue(run, hasBegun ? withCost(RUN_ENDED_BY_CRASH, how) : ENDED_BEFORE, how);
+  }
+
+  /** The process that performed the run died, and the run may be why. */
+  async recover(run: AgentRun): Promise<void> {
+    const { settings } = this.#context.configuration();
+    if (isBegunOnce(run, settings) && !mayHaveBegun(run, settings)) return this.putBack(run, ENDED_BEFORE);
+    await this.#crashed(run, usedUntilCrash(run, settings));
+  }
+
+  async #crashed(run: AgentRun, used: Pick<RunDeadLetter, 'usage' | 'runner'>): Promise<void> {
+    const error = withCost(RUN_ENDED_BY_CRASH, used);
+    const final = isBegunOnce(run, this.#context.configuration().settings);
+    const decision = decideRepeat(this.#policyOf(run), run.attempts, { random: 0, final });
+    // At once: a delay would let later runs of the same key overtake.
+    if (decision.kind === 'repeat')
+      return this.#requeue(run, error, { retryAt: this.#context.now(), hasBegun: true, ...used });
+    if (!(await this.#giveUp(run, error, used))) return;
+    const subjects = subjectsOf(used.runner ?? '', run.action.origin.mappingId);
+    this.#context.alerts.failed(subjects, `${error.code}: ${error.message}${BEGUN_BY_HAND}`, {
+      isAtOnce: true,
+    });
+  }
+
+  /** Puts a claimed run back to where it stood, as if it had never been claimed. */
+  async putBack(run: AgentRun, error: RunError, retryAt = this.#context.now()): Promise<void> {
+    await this.#requeue(run, error, { retryAt, isHeld: true });
+  }
+
+  #followTurn(
+    run: AgentRun,
+    target: RunTarget,
+    { configuration, signal }: { readonly configuration: GatewayConfiguration; readonly signal: AbortSignal },
+  ): Promise<TurnResult> {
+    return this.#context.holds.followTurn(target, (started) =>
+      this.#takeTurn(run, configuration, {
+        signal,
+        onProcess: async (mark) => {
+          started();
+          await this.#recordProcess(run, mark);
+        },
+      }),
+    );
+  }
+
+  async #takeTurn(
+    run: AgentRun,
+    { settings, runners }: GatewayConfiguration,
+    options: RunnerOptions,
+  ): Promise<TurnResult> {
+    const name = targetOf(run.action, settings).runner;
+    const runner = runners.get(name);
+    if (runner === undefined) return unknownRunner(name);
+    const folder = run.action.cwd;
+    if (folder !== undefined && settings.gateway.workFolders[folder] === undefined)
+      return notConfigured(`the folder ${folder} is not in gateway.workFolders`);
+    try {
+      const turn = await makeRunTurn(run, runner, { settings, storage: this.#context.storage });
+      if (options.signal.aborted) return { kind: 'not-started', ...ENDED_BEFORE, final: false };
+      return await takeTurn(runner, turn, options);
+    } catch (error) {
+      this.#context.log.error({ runId: run.id, code: codeOf(error) }, 'a run could not be prepared');
+      return HISTORY_UNREADABLE;
+    }
+  }
+
+  /**
+   * A process that is not on record is still found by its environment, so a failure here stops nothing, but for a run
+   * that is begun once: without the record nobody would know that it had begun.
+   */
+  async #recordProcess(run: AgentRun, mark: Parameters<RunnerOptions['onProcess']>[0]): Promise<void> {
+    try {
+      await this.#context.storage.recordProcess(run.id, mark);
+    } catch (error) {
+      this.#context.log.warn(
+        { runId: run.id, code: codeOf(error) },
+        'the process of a run could not be stored',
+      );
+      if (isBegunOnce(run, this.#context.configuration().settings)) throw error;
+    }
+  }
+
+  /** What went wrong is a warning with its reason: its first line, as what follows may be an agent's own words. */
+  async #tell(
+    run: AgentRun,
+    result: TurnResult,
+    { runner, tookMs }: { readonly runner: string; readonly tookMs: number },
+  ): Promise<void> {
+    const { mappingId } = run.action.origin;
+    const { what, isWell, said, code, reason } = toldOf(result, !run.action.deliver || this.#hasChannels());
+    const { id: runId } = run;
+    const hint = await this.#adviceOn(run, result);
+    // The hint says why, where there is one; what a program wrote is not for the log.
+    const pointer = isWell || hint !== undefined ? '' : '; sluice explain with its runId says why';
+    // Of a run that waits for its agent nothing counts.
+    const attempt = this.#isHeld(result) ? undefined : run.attempts;
+    this.#context.log[isWell ? 'info' : 'warn'](
+      { runId, mappingId, runner, attempt, result: what, code, reason, tookMs, hint },
+      `${said}${pointer}`,
+    );
+    if (result.kind === 'completed' && result.note !== undefined)
+      this.#context.log.warn({ runId, mappingId, runner }, result.note);
+    this.#measure(result, { runner, mappingId, tookMs });
+    const { alerts } = this.#context;
+    const subjects = subjectsOf(runner, mappingId);
+    if (isWell) for (const subject of subjects) alerts.worked(subject);
+    else alerts.failed(subjects, `${code ?? what}: ${reason ?? 'no reason'}`);
+  }
+
+  #hasChannels(): boolean {
+    return Object.keys(this.#context.configuration().settings.channels).length > 0;
+  }
+
+  /** What to write, where the run has ended. */
+  async #adviceOn(run: AgentRun, result: TurnResult): Promise<string | undefined> {
+    if (result.kind !== 'completed' || result.outcome === 'ok') return undefined;
+    const { outcome, reply, error } = result;
+    return this.#context.advise({
+      ...run,
+      outcome,
+      reply,
+      ...(error === undefined ? {} : { lastError: error }),
+    });
+  }
+
+  #measure(
+    result: TurnResult,
+    run: { readonly runner: string; readonly mappingId: string | undefined; readonly tookMs: number },
+  ): void {
+    const { metrics } = this.#context;
+    const { runner, mappingId } = run;
+    if (result.kind !== 'completed') return metrics?.observeRun({ runner, mappingId, result: result.kind });
+    const { outcome, usage } = result;
+    metrics?.observeRun({ ...run, result: outcome });
+    if (usage !== undefined) metrics?.observeTokens({ runner, turn: 'hook', mappingId, usage });
+  }
+
+  async #complete(run: AgentRun, result: Completed, { settings }: GatewayConfiguration): Promise<void> {
+    const nowMs = this.#context.now();
+    const ending = completedEnding(run.id, result);
+    const made = makeCompletion(run, { result, ending, nowMs }, settings);
+    const completion =
+      made.delivery === undefined
+        ? made
+        : { ...made, delivery: await pinTarget(made.delivery, settings, this.#context.storage) };
+    await this.#persist(run, 'completion', () => this.#context.storage.completeRun(completion));
+    this.#counters[result.outcome] += 1;
+    this.#waiters.settle(ending);
+  }
+
+  /** What `retry` of its mapping counts is no reason to give it up before. */
+  #policyOf({ action }: AgentRun): RetryPolicy {
+    const { runs } = this.#context.retry;
+    return { ...runs, maxAttempts: Math.max(runs.maxAttempts, action.retry?.attempts ?? 0) };
+  }
+
+  /** It has failed, and its mapping says that it may act once more. */
+  async #takeAgain(run: AgentRun, result: Completed, { runner }: RunTarget): Promise<void> {
+    const { outcome, reply, error = NO_REASON } = result;
+    const { delaySeconds = 0 } = run.action.retry ?? {};
+    const retryAt = this.#context.now() + delaySeconds * 1000;
+    const how = { retryAt, hasBegun: true, ended: { outcome, reply }, runner, ...usageOf(result) };
+    await this.#requeue(run, error, how);
+    const { mappingId } = run.action.origin;
+    this.#context.log.info({ runId: run.id, mappingId, delaySeconds }, 'the failed run is tried again');
+  }
+
+  async #repeat(run: AgentRun, result: NotStarted, target: RunTarget): Promise<void> {
+    const { code, message, final, retryAfterMs, affects } = result;
+    if (affects !== undefined && this.#isHeld(result)) {
+      return this.#hold(run, target, { code, message, affects, retryAfterMs });
+    }
+    const decision = decideRepeat(this.#policyOf(run), run.attempts, {
+      final,
+      random: this.#context.random(),
+      retryAfterMs,
+    });
+    if (decision.kind === 'give-up') return void (await this.#giveUp(run, { code, message }));
+    await this.#requeue(run, { code, message }, { retryAt: this.#context.now() + decision.delayMs });
+  }
+
+  #isHeld(result: TurnResult): boolean {
+    const { holdHours } = this.#context.configuration().settings.gateway;
+    return result.kind === 'not-started' && result.affects !== undefined && !result.final && holdHours > 0;
+  }
+
+  /** The agent is away: the run waits at its place, for hours. */
+  async #hold(run: AgentRun, target: RunTarget, reason: HoldReason): Promise<void> {
+    const { holds, now } = this.#context;
+    const hold = await holds.hold(target, reason);
+    const { code, message } = reason;
+    const { holdHours } = this.#context.configuration().settings.gateway;
+    if (now() - Math.max(hold.since, run.acceptedAt) >= holdHours * HOUR_MS) {
+      // The next in the queue has probably waited as long.
+      holds.retryNow();
+      await this.#giveUp(run, { code, message: `${message} (it was waited for, ${holdHours} hours)` });
+      return;
+    }
+    await this.putBack(run, { code, message }, hold.model === undefined ? now() : hold.retryAt);
+  }
+
+  async #requeue(
+    run: AgentRun,
+    { code, message }: RunError,
+    how: Pick<AttemptFailure, 'retryAt' | 'isHeld' | 'hasBegun' | 'ended' | 'usage' | 'runner'>,
+  ): Promise<void> {
+    const nowMs = this.#context.now();
+    await this.#persist(run, 'next attempt', () =>
+      this.#context.storage.requeueRun(run.id, { code, message, nowMs, ...how }),
+    );
+    if (how.isHeld !== true) this.#counters.repeated += 1;
+  }
+
+  async #giveUp(
+    run: AgentRun,
+    error: RunError,
+    used: Pick<RunDeadLetter, 'usage' | 'runner'> = {},
+  ): Promise<boolean> {
+    const { ending, deadLetter } = deadEnding(run, error, this.#context.now());
+    const isDone = await this.#persist(run, 'end', () =>
+      this.#context.storage.deadLetterRun(run.id, { ...deadLetter, ...used }),
+    );
+    // One that had not begun was approved or given up meanwhile.
+    if (!isDone && run.state !== 'active') return false;
+    this.#counters.dead += 1;
+    const { mappingId } = run.action.origin;
+    const { runner } = targetOf(run.action, this.#context.configuration().settings);
+    this.#context.metrics?.observeRun({ runner, mappingId, result: 'dead' });
+    const { code, message } = shownError(error);
+    const pointer = code === RUN_ENDED_BY_CRASH.code ? BEGUN_BY_HAND : '';
+    this.#context.log.error(
+      { runId: run.id, mappingId, runner, code, reason: message },
+      `run given up${pointer}`,
+    );
+    this.#waiters.settle(ending);
+    return isDone;
+  }
+
+  #persist<T>(run: AgentRun, what: string, write: () => Promise<T>): Promise<T> {
+    return persist(this.#context, { what: `${what} of run ${run.id}`, signal: this.#cutOff.ended }, write);
+  }
+}
+
+/** What it said that it used. */
+const usageOf = (result: TurnResult): Pick<Completed, 'usage'> =>
+  result.kind === 'completed' && result.usage !== undefined ? { usage: result.usage } : {};
+
+/** Whether a run that failed has an attempt left, as its mapping says. */
+const isTakenAgain = ({ action: { retry }, attempts }: AgentRun, result: Completed): boolean =>
+  retry !== undefined && attempts < retry.attempts && isRetried(retry, result);

@@ -1,0 +1,249 @@
+/*
+ * Waiting for an agent that is away.
+ *
+ * A turn that could not even begin says whom else it would happen to: every run of that runner (nothing listens, the
+ * command is missing), or those that ask it for the same model (429, 503). Such a hold is written down with the time
+ * it began. The run goes back to its place in the queue and its attempt does not count. One run at a time then tries,
+ * after pauses that grow to a minute; the first that starts, whoever it belongs to, ends the hold. Of an agent that
+ * began, and then said that it is logged out or at its limit, a process that starts proves nothing: there it is a turn
+ * that ends, or goes on for minutes.
+ *
+ * A claim passes over a held runner, so its runs keep their order. It knows no models: a run whose model is held is put
+ * back after it was claimed, each a little later than the one before, so that thousands of them cost little.
+ */
+import type { RunnerHold } from '../../engine/storage/storage.ts';
+import type { TurnResult } from '../runners/runners.ts';
+import type { GatewayBase } from './gateway-base.ts';
+import { repeatDelay } from './retry.ts';
+import { armTimer } from '../../base/timers/timers.ts';
+import { codeOf } from '../../base/telemetry/telemetry.ts';
+
+/** What a run is performed by. */
+export interface RunTarget {
+  readonly runner: string;
+  readonly model: string | undefined;
+}
+
+/** Why nothing could be started, and for whom that holds. */
+export interface HoldReason {
+  readonly code: string;
+  readonly message: string;
+  readonly affects: 'runner' | 'model';
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A connection that is refused is refused at once: a turn that goes on longer has begun. */
+const STARTED_AFTER_MS = 5_000;
+/** Reasons that an agent's command finds only after it started, as long as it takes for its own tries: claude needs 4 min. */
+const FOUND_LATE: ReadonlySet<string> = new Set(['login_needed', 'limit_reached']);
+const SURE_AFTER_MS = 300_000;
+/** Between runs put back for one model, and how late they may get by it. */
+const PUT_BACK_STEP_MS = 20;
+const MAX_PUT_BACK_MS = 600_000;
+/** A model that asks for a pause is told to the main session only when it keeps asking. */
+const TRIES_UNTIL_TOLD = 5;
+
+interface Held {
+  hold: RunnerHold;
+  /** A run tries it at present. */
+  isTried: boolean;
+  /** When the run that was put back last is due. */
+  putBackAt: number;
+}
+
+export class RunnerHolds {
+  readonly #context: GatewayBase;
+  readonly #onReleased: () => void;
+  readonly #held = new Map<string, Held>();
+
+  constructor(context: GatewayBase, onReleased: () => void) {
+    this.#context = context;
+    this.#onReleased = onReleased;
+  }
+
+  /** Takes up what an earlier process wrote down; whoever was away is tried at once. */
+  async load(): Promise<void> {
+    for (const { waiting: _, ...hold } of await this.#context.storage.listHolds('')) this.#set(hold);
+    this.retryNow();
+    this.#report();
+  }
+
+  /** Where others write holds down too: takes up theirs, and lets go of those that one of them has ended. */
+  async share(): Promise<void> {
+    const stored = await this.#context.storage.listHolds('');
+    const keys = new Set(stored.map(keyOf));
+    const ended = [...this.#held.keys()].filter((key) => !keys.has(key));
+    for (const key of ended) this.#held.delete(key);
+    for (const { waiting: _, ...hold } of stored) if (!this.#held.has(keyOf(hold))) this.#set(hold);
+    this.#report();
+    if (ended.length > 0) this.#onReleased();
+  }
+
+  /** The holds, the oldest first. */
+  list(): readonly RunnerHold[] {
+    return [...this.#held.values()].map(({ hold }) => hold).toSorted((a, b) => a.since - b.since);
+  }
+
+  /** How many runs of each held runner may be active: one more than now where it is to be tried, else no more. */
+  limits(activeOf: (runner: string) => number): ReadonlyMap<string, number> {
+    const nowMs = this.#context.now();
+    const limits = new Map<string, number>();
+    for (const { hold, isTried } of this.#held.values()) {
+      if (hold.model !== undefined) continue;
+      const more = isTried || nowMs < hold.retryAt ? 0 : 1;
+      limits.set(hold.runner, activeOf(hold.runner) + more);
+    }
+    return limits;
+  }
+
+  /** When a claimed run is to be looked at again, because its model is held; undefined where it may go on. */
+  putBackUntil({ runner, model }: RunTarget): number | undefined {
+    const held = model === undefined ? undefined : this.#held.get(keyOf({ runner, model }));
+    const nowMs = this.#context.now();
+    if (held === undefined || (!held.isTried && held.hold.retryAt <= nowMs)) return undefined;
+    const earliest = Math.max(held.hold.retryAt, nowMs + PUT_BACK_STEP_MS);
+    held.putBackAt = Math.max(held.putBackAt + PUT_BACK_STEP_MS, earliest);
+    if (held.putBackAt > earliest + MAX_PUT_BACK_MS) held.putBackAt = earliest;
+    return held.putBackAt;
+  }
+
+  /** Takes a turn and follows it: `started` is called once it has begun for sure, and ends what was held before. */
+  async followTurn(
+    target: RunTarget,
+    take: (started: () => void) => Promise<TurnResult>,
+  ): Promise<TurnResult> {
+    const following = this.#follow(target);
+    try {
+      const result = await take(following.started);
+      if (result.kind === 'completed') following.ended();
+      return result;
+    } finally {
+      following.end();
+    }
+  }
+
+  #follow(target: RunTarget): { started(): void; ended(): void; end(): void } {
+    const tried = this.#of(target);
+    for (const held of tried) held.isTried = true;
+    const release = (which: readonly Held[]): void => {
+      for (const held of which) void this.#release(held.hold);
+    };
+    const started = (): void => release(tried.filter(({ hold }) => !FOUND_LATE.has(hold.code)));
+    const ended = (): void => release(tried);
+    const cancels =
+      tried.length === 0 ? [] : [armTimer(STARTED_AFTER_MS, started), armTimer(SURE_AFTER_MS, ended)];
+    return {
+      started,
+      ended,
+      end() {
+        for (const cancel of cancels) cancel();
+        for (const held of tried) held.isTried = false;
+      },
+    };
+  }
+
+  /** Notes that nothing could be started; resolves to the hold. */
+  async hold(target: RunTarget, reason: HoldReason): Promise<RunnerHold> {
+    const held: RunTarget = { ...target, model: reason.affects === 'model' ? target.model : undefined };
+    const before = this.#held.get(keyOf(held))?.hold;
+    // Runs that began together fail together: that is one try.
+    if (before !== undefined && this.#context.now() < before.retryAt) return before;
+    const hold = this.#nextHold(held, reason, before);
+    this.#set(hold);
+    await this.#write(() => this.#context.storage.saveHold(hold));
+    this.#report();
+    if (hold.tries === (held.model === undefined ? 1 : TRIES_UNTIL_TOLD)) await this.#tellMainSession(hold);
+    return hold;
+  }
+
+  #nextHold({ runner, model }: RunTarget, reason: HoldReason, before: RunnerHold | undefined): RunnerHold {
+    const { code, message, retryAfterMs } = reason;
+    const nowMs = this.#context.now();
+    const tries = (before?.tries ?? 0) + 1;
+    const random = this.#context.random();
+    return {
+      runner,
+      ...(model === undefined ? {} : { model }),
+      since: before?.since ?? nowMs,
+      code,
+      message,
+      retryAt: nowMs + repeatDelay(this.#context.retry.holds, tries, { retryAfterMs, random }),
+      tries,
+    };
+  }
+
+  /** Takes up from the store that somebody asked for a try at once. */
+  async readRetries(): Promise<void> {
+    if (this.#held.size === 0) return;
+    for (const { retryAt, ...stored } of await this.#context.storage.listHolds('')) {
+      const held = this.#held.get(keyOf(stored));
+      // What is stored may be behind; a later try has another number.
+      if (held === undefined || held.hold.tries !== stored.tries || held.hold.retryAt <= retryAt) continue;
+      held.hold = { ...held.hold, retryAt };
+      held.putBackAt = 0;
+    }
+  }
+
+  /** Tries everyone soon: another configuration may have corrected it, or a run was given up. */
+  retryNow(): void {
+    for (const held of this.#held.values()) held.hold = { ...held.hold, retryAt: this.#context.now() };
+  }
+
+  /** A run has started: whatever was held goes on. */
+  async #release(hold: RunnerHold): Promise<void> {
+    if (!this.#held.delete(keyOf(hold))) return;
+    this.#report();
+    await this.#write(() => this.#context.storage.removeHold(hold.runner, hold.model));
+    this.#onReleased();
+  }
+
+  /** Tells readiness, log and metrics. */
+  #report(): void {
+    const troubles = this.list().map(({ runner, model, code, message }) => {
+      const name = model === undefined ? runner : `${runner} (${model})`;
+      return { name, message: `${code}: ${message.split('\n', 1)[0] ?? ''}; its runs wait` };
+    });
+    this.#context.health.replace('runner_away', troubles);
+    this.#context.metrics?.setAway(troubles.map(({ name }) => name));
+  }
+
+  #set(hold: RunnerHold): void {
+    const before = this.#held.get(keyOf(hold));
+    this.#held.set(keyOf(hold), { isTried: false, putBackAt: 0, ...before, hold });
+  }
+
+  #of({ runner, model }: RunTarget): readonly Held[] {
+    const keys = new Set([keyOf({ runner, model }), keyOf({ runner, model: undefined })]);
+    return [...keys].flatMap((key) => this.#held.get(key) ?? []);
+  }
+
+  /** The hold is in memory whatever the store says: a restart would only ask the runner again. */
+  async #write(write: () => Promise<unknown>): Promise<void> {
+    try {
+      await write();
+    } catch (error) {
+      this.#context.log.error({ code: codeOf(error) }, 'the waiting of a runner could not be stored');
+    }
+  }
+
+  async #tellMainSession(hold: RunnerHold): Promise<void> {
+    const { holdHours } = this.#context.configuration().settings.gateway;
+    const who =
+      hold.model === undefined ? `Agent ${hold.runner} is away` : `Model ${hold.model} is not available`;
+    const text = `${who} (${hold.code}: ${hold.message}). Its runs wait in their order for up to ${holdHours} hours.`;
+    const id = this.#context.nonce();
+    const origin = { requestId: id, path: 'gateway', trusted: false, isFailure: true } as const;
+    await this.#write(() =>
+      this.#context.storage.accept({
+        requestId: id,
+        receivedAt: this.#context.now(),
+        actions: [{ kind: 'wake', id, text, mode: 'next-heartbeat', origin }],
+        warnings: [],
+      }),
+    );
+  }
+}
+
+function keyOf({ runner, model }: { readonly runner: string; readonly model?: string | undefined }): string {
+  return `${runner}\n${model ?? ''}`;
+}

@@ -1,0 +1,77 @@
+import { DEFAULT_HOOK_NAME, type DeliveryTarget } from '../../base/action.ts';
+import { cutText, summaryText, type SummaryOutcome } from '../../base/boundary/boundary.ts';
+import type { OutboxRecord, RunRecord, SummaryEvent } from '../../engine/storage/storage.ts';
+
+const MAX_SUMMARY_CHARS = 2_000;
+
+/** The summary a run leaves in the main session. A note stands after the text and is never cut off. */
+function makeSummary(
+  run: RunRecord,
+  outcome: SummaryOutcome,
+  { text, note }: { readonly text: string; readonly note?: string | undefined },
+): SummaryEvent {
+  const body = text.trim() === '' ? 'no reply' : text.trim();
+  const suffix = note === undefined ? '' : ` (${note})`;
+  return {
+    text: summaryText(nameOf(run), outcome, cutText(body, MAX_SUMMARY_CHARS - suffix.length) + suffix),
+    origin: outcome === 'ok' ? run.action.origin : { ...run.action.origin, isFailure: true },
+    requestHeartbeat: run.action.wakeMode === 'now',
+  };
+}
+
+/** A run without a name of its own is called by its mapping: "Hook Hook" would say nothing. */
+function nameOf({ action: { name, origin } }: RunRecord): string {
+  return name === DEFAULT_HOOK_NAME ? (origin.mappingId ?? name) : name;
+}
+
+/** The summary as a part of what is stored; empty where the run posts none. */
+export function summaryPart(
+  run: RunRecord,
+  outcome: SummaryOutcome,
+  parts: { readonly text: string; readonly note?: string | undefined },
+): { readonly summary?: SummaryEvent } {
+  return wantsSummary(run, outcome) ? { summary: makeSummary(run, outcome, parts) } : {};
+}
+
+/** Whether the main session gets a line about the end of a run, as its mapping or `hooks.defaults` says. */
+function wantsSummary({ action }: RunRecord, outcome: SummaryOutcome): boolean {
+  if (action.summary === 'never') return false;
+  return action.summary !== 'failures' || outcome !== 'ok';
+}
+
+interface GivenUp {
+  readonly error: { readonly code: string; readonly message: string };
+  /** Where a delivery is sent instead. */
+  readonly fallback: DeliveryTarget | undefined;
+}
+
+/** The line a delivery or callback leaves when it is given up. */
+export function makeFailureSummary(
+  entry: OutboxRecord,
+  run: RunRecord | undefined,
+  { error, fallback }: GivenUp,
+): { readonly summary?: SummaryEvent } {
+  const text = `${error.code}: ${error.message}`;
+  const note = fallback === undefined ? undefined : `sent on to ${fallback.channel}`;
+  const outcome = entry.kind === 'callback' ? 'callback failed' : 'delivery failed';
+  if (run !== undefined) return summaryPart(run, outcome, { text, note });
+  // The run has been pruned: who sent it is no longer known.
+  return {
+    summary: {
+      text: `Hook (${outcome}): ${text}`,
+      origin: { requestId: entry.runId, path: 'unknown', trusted: false, isFailure: true },
+      requestHeartbeat: false,
+    },
+  };
+}
+
+/**
+ * An error as it may leave the run's record, for summaries, callbacks and waiting senders: its first line. What follows
+ * are the command's own words (the end of stderr), which may hold anything.
+ */
+export function shownError({ code, message }: { readonly code: string; readonly message: string }): {
+  readonly code: string;
+  readonly message: string;
+} {
+  return { code, message: message.split('\n', 1)[0] ?? '' };
+}

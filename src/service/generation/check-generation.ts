@@ -1,0 +1,118 @@
+import { dirname, resolve } from 'node:path';
+import { createReferenceReader } from '../../engine/config/config.ts';
+import { keptSettings } from './kept-settings.ts';
+import type { KeptKind } from '../../engine/mapping/mapping.ts';
+import { byWeight, type Finding } from '../../base/document/document.ts';
+import { readSenders } from '../../engine/senders/senders.ts';
+import { type Typecheck, typecheckTransforms, type TypecheckOptions } from '../../engine/sandbox/sandbox.ts';
+import { listConversations } from './conversations.ts';
+import { loadAll, type Generation, type GenerationOptions } from './load-generation.ts';
+import { noticePath } from './notice-path.ts';
+import { listProofs } from './proof-listing.ts';
+
+export interface Check {
+  readonly diagnostics: readonly Finding[];
+  /** What was looked at. */
+  readonly summary: string;
+  /** Who may write into which conversation; for people. */
+  readonly conversations: readonly string[];
+  readonly proofs: readonly string[];
+  /** What was loaded; absent where there are errors. */
+  readonly generation?: Generation;
+  /** What the store does not promise; for people. */
+  readonly notes: readonly string[];
+  /** The compiler that checked the types of transforms. */
+  readonly compiler?: NonNullable<Typecheck['compiler']>;
+}
+
+/** What `sluice check` says: everything that loading finds, and what the type checker says of the transforms. */
+export async function checkGeneration(file: string, options: GenerationOptions): Promise<Check> {
+  const { diagnostics: loaded, generation, transforms, hooks } = await loadAll(file, options);
+  const senders = hooks === undefined ? [] : (await readSenders(file, hooks)).diagnostics;
+  const diagnostics = [...loaded, ...((await options.advise?.(senders, [])) ?? senders)];
+  if (transforms === undefined) return { diagnostics, summary: '', ...NOTHING_TO_TELL };
+  const types = await typecheckTransforms(
+    transforms.dir,
+    transforms.refs,
+    typecheckOptions(file, options.env),
+  );
+  const mappings = generation?.table.mappings.length ?? 0;
+  const modules = generation?.transforms.hashes.size ?? 0;
+  return {
+    diagnostics: byWeight([...diagnostics, ...types.diagnostics]),
+    summary: `${plural(mappings, 'mapping')}, ${plural(modules, 'transform module')}`,
+    ...(types.compiler === undefined ? {} : { compiler: types.compiler }),
+    ...(generation === undefined ? NOTHING_TO_TELL : describe(generation, options)),
+  };
+}
+
+const typecheckOptions = (file: string, env: GenerationOptions['env']): TypecheckOptions => ({
+  configDir: dirname(resolve(file)),
+  isTrusted: env['SLUICE_TRUST'] !== 'no',
+});
+
+/** What the type checker says of the transforms of a generation; `file` is its configuration. */
+export async function checkTypes(
+  { config, table }: Pick<Generation, 'config' | 'table'>,
+  { file, env }: { readonly file: string; readonly env: GenerationOptions['env'] },
+): Promise<readonly Finding[]> {
+  const refs = table.mappings.flatMap(({ transform }) => transform ?? []);
+  const { transformsDir } = config.settings.hooks;
+  return (await typecheckTransforms(transformsDir, refs, typecheckOptions(file, env))).diagnostics;
+}
+
+const NOTHING_TO_TELL = { conversations: [], proofs: [], notes: [] } as const;
+
+/** What is told where there are no errors. */
+function describe(
+  generation: Generation,
+  options: GenerationOptions,
+): Pick<Check, 'generation' | 'conversations' | 'proofs' | 'notes'> {
+  const { config, table } = generation;
+  return {
+    generation,
+    conversations: listConversations(config, table.mappings),
+    proofs: proofsOf(generation, options),
+    notes: [...storeNotes(generation), ...keptNotes(generation)],
+  };
+}
+
+function storeNotes({ config }: Generation): readonly string[] {
+  if (!/^postgres(?:ql)?:/.test(config.settings.storage.url)) return [];
+  return [
+    'the store is in PostgreSQL: accepted work may be lost with the primary, unless synchronous_standby_names is set there ("sluice storage status" asks the database)',
+  ];
+}
+
+/** Which requests `serve` keeps, and of which paths others. */
+function keptNotes({ config, table }: Generation): readonly string[] {
+  const { which, count, bytes, days } = keptSettings(config.settings.storage.keepRequests);
+  const size = [
+    ...(count === undefined ? [] : [`${count} at most`]),
+    `${Math.round(bytes / 1_048_576)} MiB`,
+    ...(days === undefined ? [] : [plural(days, 'day')]),
+  ].join(', ');
+  const own = [...table.paths].flatMap((path) => {
+    const kept = table.settingsOf(path).keepRequests;
+    return kept === undefined ? [] : [`${path}: ${KEPT[kept]}`];
+  });
+  return [
+    `requests that serve keeps: ${[KEPT[which], ...own].join('; ')}${which === 'none' ? '' : ` (${size})`}`,
+  ];
+}
+
+const KEPT: Readonly<Record<KeptKind, string>> = {
+  none: 'none',
+  transforms: 'those whose transform failed',
+  failed: 'those that were refused or failed',
+  shapes: 'those that were refused or failed, and the shapes of accepted ones',
+  all: 'all, whole',
+};
+
+function proofsOf({ config, table }: Generation, { env }: GenerationOptions): readonly string[] {
+  const references = createReferenceReader({ env, directory: dirname(config.file) });
+  const { path, mail } = config.settings.hooks;
+  return listProofs(table, { hooksPath: path, noticePath: noticePath(mail) }, references.read);
+}
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;

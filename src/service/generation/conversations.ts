@@ -1,0 +1,124 @@
+/*
+ * Who may write into which conversation. A conversation belongs to the mapping that writes into it, or to the senders
+ * of /agent bodies; keys under a prefix in hooks.sessionKeys.shared belong to nobody.
+ */
+import { quoted, say } from '../../base/finding.ts';
+import type { LoadedConfig } from '../../engine/config/config.ts';
+import type { Finding } from '../../base/document/document.ts';
+import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
+
+type Place = NonNullable<Finding['at']>;
+
+/** Somebody whose runs take part in conversations. */
+interface Writer {
+  readonly name: string;
+  readonly owner: string;
+  /** The keys it may write, as the beginning that all of them have; `isExact` where there is but one key. */
+  readonly keys: { readonly text: string; readonly start: string; readonly isExact: boolean };
+  readonly runners: readonly string[];
+  readonly at: Place;
+}
+
+/** One line for each writer, for `sluice check`; empty where every run has a session of its own. */
+export function listConversations(
+  config: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly string[] {
+  const writers = findWriters(config, mappings);
+  if (writers.every(({ owner }) => owner === 'request')) return [];
+  const { shared } = config.settings.hooks.sessionKeys;
+  const width = Math.max(...writers.map(({ name }) => name.length));
+  return [
+    'conversations, and who writes into them:',
+    ...writers.map(({ name, keys }) => {
+      const isShared = shared.some((prefix) => keys.start.startsWith(prefix));
+      return `  ${name.padEnd(width)}  ${keys.text}${isShared ? ' (shared)' : ''}`;
+    }),
+    ...(shared.length === 0 ? [] : [`  shared by all who write such a key: ${shared.join(', ')}`]),
+  ];
+}
+
+function findWriters(config: LoadedConfig, mappings: readonly CompiledMapping[]): readonly Writer[] {
+  const { gateway, hooks } = config.settings;
+  const usual = gateway.runner;
+  const { default: standard } = hooks.sessionKeys;
+  const ofMappings = mappings.flatMap(({ action, at, id, owner, runner = usual, sessionKey }): Writer[] => {
+    if (action !== 'agent' || (sessionKey === undefined && standard === undefined)) return [];
+    const keys = sessionKey === undefined ? exactly(standard ?? '') : keysOf(sessionKey);
+    return [{ name: `mapping ${id}`, owner, keys, runners: [runner], at: sessionKey?.at ?? at }];
+  });
+  return [...ofMappings, ...bodyWriters(config)];
+}
+
+/** The senders of /agent bodies, where they write into conversations at all. */
+function bodyWriters({ settings, root }: LoadedConfig): readonly Writer[] {
+  const { sessionKeys, agents } = settings.hooks;
+  const { allowFromRequest, default: standard, allowedPrefixes } = sessionKeys;
+  if (!allowFromRequest && standard === undefined) return [];
+  return [
+    {
+      name: 'bodies of /agent',
+      owner: 'request',
+      keys: allowFromRequest
+        ? { text: anyKey(allowedPrefixes), start: '', isExact: false }
+        : exactly(standard ?? ''),
+      runners: [settings.gateway.runner, ...Object.values(agents.runners)],
+      at: root.place(['hooks']),
+    },
+  ];
+}
+
+const anyKey = (prefixes: readonly string[]): string =>
+  prefixes.length === 0 ? 'any key' : `any key that starts with ${prefixes.join(' or ')}`;
+
+const exactly = (key: string): Writer['keys'] => ({ text: key, start: key, isExact: true });
+
+function keysOf({ literal, source }: NonNullable<CompiledMapping['sessionKey']>): Writer['keys'] {
+  if (literal !== undefined) return exactly(literal.trim());
+  return {
+    text: source.trim(),
+    start: source.trimStart().split('{{', 1)[0] ?? '',
+    isExact: false,
+  };
+}
+
+/** A forward runner hands over the key alone: equal keys of two owners become one conversation of the other gateway. */
+export function findMergedConversations(
+  config: LoadedConfig,
+  mappings: readonly CompiledMapping[],
+): readonly Finding[] {
+  const { gateway, hooks } = config.settings;
+  const { shared } = hooks.sessionKeys;
+  const writers = findWriters(config, mappings).filter(
+    ({ keys }) => !shared.some((prefix) => keys.start.startsWith(prefix)),
+  );
+  const forwards = Object.entries(gateway.runners).filter(([, { kind }]) => kind === 'forward');
+  return forwards.flatMap(([runner]): Finding[] => {
+    const here = writers.filter(({ runners }) => runners.includes(runner));
+    const pair = here
+      .flatMap((one, index) => here.slice(index + 1).map((other) => [one, other] as const))
+      .find(([one, other]) => one.owner !== other.owner && canMeet(one.keys, other.keys));
+    return pair === undefined ? [] : [merged(runner, ...pair)];
+  });
+}
+
+function merged(runner: string, one: Writer, other: Writer): Finding {
+  return {
+    severity: 'warning',
+    code: 'FORWARD_MERGES_CONVERSATIONS',
+    message: say`the runner ${runner} hands over the session key without its owner: under equal keys ${one.name} and ${other.name} share a conversation there`,
+    at: one.at,
+    hint: quoted(
+      other.owner === 'request'
+        ? 'set hooks.sessionKeys.allowFromRequest to false, or give the mapping another runner'
+        : 'let the keys of each mapping start differently, or give one of them another runner',
+    ),
+  };
+}
+
+function canMeet(one: Writer['keys'], other: Writer['keys']): boolean {
+  if (one.isExact && other.isExact) return one.start === other.start;
+  if (one.isExact) return one.start.startsWith(other.start);
+  if (other.isExact) return other.start.startsWith(one.start);
+  return one.start.startsWith(other.start) || other.start.startsWith(one.start);
+}

@@ -1,0 +1,61 @@
+import { thinkingLevel } from '../../base/action.ts';
+import { knownChannels, recipientProblem, type ChannelCatalog } from '../channels/channels.ts';
+import type { LoadedConfig } from '../../engine/config/config.ts';
+import { MAX_ACTIONS, TRANSFORM_BUDGET_MS, type EvaluationSettings } from '../../engine/hook/hook.ts';
+import type { RoutingTable } from '../../engine/mapping/mapping.ts';
+import { findCommentMark } from '../../engine/verify/verify.ts';
+
+/** What the loaded files say of every request. */
+export function createEvaluationSettings({
+  config,
+  channelCatalog,
+  table,
+}: {
+  readonly config: LoadedConfig;
+  readonly channelCatalog: ChannelCatalog;
+  readonly table: RoutingTable;
+}): EvaluationSettings {
+  const { agents } = config.settings;
+  return {
+    ...hookRules(config),
+    table,
+    agents: { aliases: agents.defaults.aliases, models: agents.defaults.models },
+    channels: knownChannels(channelCatalog),
+    recipientProblem: (channel, to) => recipientProblem(channelCatalog, channel, to),
+    findOwnComment: commentFinder(config),
+    dialect: config.dialect,
+    runDefaults: usableDefaults(config),
+    maxActions: MAX_ACTIONS,
+    transformBudgetMs: TRANSFORM_BUDGET_MS,
+  };
+}
+
+type HookRules = 'lenient' | 'defaults' | 'unmatched' | 'sessionKeys' | 'limits' | 'hookAgents';
+
+/** What holds for all hooks. */
+function hookRules({ settings, dialect, theirAgents }: LoadedConfig): Pick<EvaluationSettings, HookRules> {
+  const { lenient, defaults, unmatched, sessionKeys, limits, agents } = settings.hooks;
+  const hookAgents = dialect === 'openclaw' ? { ...agents, theirs: theirAgents } : agents;
+  return { lenient, defaults, unmatched, sessionKeys, limits, hookAgents };
+}
+
+/** Only a comment with the mark of the configured token is our own. */
+function commentFinder({ settings }: LoadedConfig): (words: string) => string | undefined {
+  const { github, gitlab, email } = settings.channels;
+  const found = [github?.['token'], gitlab?.['token'], email?.['password'] ?? email?.['from']];
+  const secrets = found.filter((secret) => typeof secret === 'string' && secret !== '') as string[];
+  return (words) => findCommentMark(words, secrets);
+}
+
+/** Defaults with models in full; one that the allow-list leaves out is passed over, as in OpenClaw. */
+function usableDefaults({ runDefaults, settings }: LoadedConfig): EvaluationSettings['runDefaults'] {
+  const { aliases, models } = settings.agents.defaults;
+  return Object.fromEntries(
+    Object.entries(runDefaults).map(([name, { model: written, thinking: level }]) => {
+      const model = written === undefined ? undefined : (aliases[written] ?? written);
+      const isAllowed = model !== undefined && (models === undefined || models.includes(model));
+      const thinking = level === undefined ? undefined : thinkingLevel(level);
+      return [name, { ...(isAllowed ? { model } : {}), ...(thinking === undefined ? {} : { thinking }) }];
+    }),
+  );
+}

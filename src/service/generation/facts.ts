@@ -1,0 +1,58 @@
+/** What advice looks at in the configuration, with what it names. */
+import type { ChannelCatalog, ChannelProblem } from '../channels/channels.ts';
+import type { LoadedConfig, RunnerSettings } from '../../engine/config/config.ts';
+import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
+
+export interface GenerationSubjects {
+  /** The configuration, with the mappings that are enabled and have no error. */
+  generation: {
+    readonly kind: 'generation';
+    readonly config: LoadedConfig;
+    readonly catalog: ChannelCatalog;
+    readonly mappings: readonly CompiledMapping[];
+  };
+  /** A runner that starts a command. */
+  runner: {
+    readonly kind: 'runner';
+    readonly runner: Extract<RunnerSettings, { readonly kind: 'command' | 'agent' }>;
+    readonly root: LoadedConfig['root'];
+    /** The steps to its settings. */
+    readonly path: readonly string[];
+    /** The folder of the configuration. */
+    readonly configDir: string;
+    /** Folders that a mapping may choose in place of the runner's own. */
+    readonly workFolders: readonly string[];
+    /** The environment of the service. */
+    readonly host: NodeJS.ProcessEnv;
+  };
+}
+
+interface Recipient {
+  readonly channel: string;
+  /** As it is written. */
+  readonly to: string;
+  readonly isRecipient: (to: string) => boolean;
+}
+
+/** What findings of the whole say beside their place, by code. */
+export interface GenerationFacts {
+  CHANNEL_SETTINGS: {
+    /** A setting of a channel. */
+    readonly setting?: {
+      /** The name that the channel has in the file. */
+      readonly as: string;
+      readonly problem: ChannelProblem;
+      readonly root: LoadedConfig['root'];
+      readonly isRecipient: Recipient['isRecipient'];
+    };
+    /** `gateway.main.to`, which is wrong, or has no channel. */
+    readonly main?: { readonly wrong?: Recipient };
+  };
+  RUNNER_SETTINGS: {
+    readonly runner: string;
+    readonly of: 'provider' | 'model' | 'no-model';
+    /** The setting that is wrong; absent for a package that is missing. */
+    readonly key?: string | undefined;
+  };
+  TIMEOUT_CUT: { readonly asked: number; readonly most: number };
+}

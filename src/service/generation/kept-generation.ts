@@ -1,0 +1,130 @@
+/* The files of a generation as the store keeps them, so that a request of yesterday is judged by yesterday's mappings. */
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { deflateRaw, inflateRaw } from 'node:zlib';
+import type { KeptFile, KeptGeneration } from '../../engine/storage/storage.ts';
+import {
+  loadGeneration,
+  type Generation,
+  type GenerationOptions,
+  type LoadedGeneration,
+} from './load-generation.ts';
+
+const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
+
+/** Bytes of one generation: more are not kept. */
+const MAX_BYTES = 8 * 1024 * 1024;
+
+/** Its mappings and transforms, without literal secrets; undefined where they are too large. */
+export async function packGeneration({
+  id,
+  config,
+  files,
+  transforms,
+}: Generation): Promise<KeptGeneration | undefined> {
+  const { mappingsDir, transformsDir } = config.settings.hooks;
+  const mappings = files.map((file) => ({
+    name: nameIn(mappingsDir, file.path),
+    text: withoutSecrets(file),
+  }));
+  const modules = await Promise.all(
+    transforms.files.map(async (path) => ({
+      name: nameIn(transformsDir, path),
+      text: await readFile(path, 'utf8'),
+    })),
+  );
+  const all = [
+    ...mappings.map((file) => ({ folder: 'mappings' as const, ...file })),
+    ...modules.map((file) => ({ folder: 'transforms' as const, ...file })),
+  ].flatMap(({ name, ...file }) => (name === undefined ? [] : [{ name, ...file }]));
+  if (all.reduce((sum, { text }) => sum + text.length, 0) > MAX_BYTES) return undefined;
+  return { id, files: await Promise.all(all.map(pack)) };
+}
+
+/** Relative to its folder; a preset, and a module of elsewhere, is taken from where it is. */
+function nameIn(folder: string, path: string): string | undefined {
+  const name = relative(folder, path);
+  return name.startsWith('..') ? undefined : name.replaceAll(sep, '/');
+}
+
+/** Nobody who judges a request asks for them. */
+function withoutSecrets({ text, secrets = [] }: Generation['files'][number]): string {
+  let kept = text;
+  for (const { start, end } of secrets)
+    kept = kept.slice(0, start) + kept.slice(start, end).replaceAll(/[^\s"'`]/g, 'x') + kept.slice(end);
+  return kept;
+}
+
+async function pack({
+  text,
+  ...file
+}: Pick<KeptFile, 'folder' | 'name'> & { readonly text: string }): Promise<KeptFile> {
+  const hash = createHash('sha256').update(text).digest('hex');
+  return { ...file, hash, content: (await deflate(text)).toString('base64') };
+}
+
+/** Whether a generation has the mappings and transforms that were kept: then they judge alike. */
+async function isKeptAs(generation: Generation, { files }: KeptGeneration): Promise<boolean> {
+  const now = await packGeneration(generation);
+  const namesOf = (all: KeptGeneration['files'] = []): string =>
+    JSON.stringify(all.map(({ folder, name, hash }) => `${folder} ${name} ${hash}`).toSorted());
+  return namesOf(now?.files) === namesOf(files);
+}
+
+/** What was live once, loaded beside what is live now: the configuration is today's. */
+export interface OldGeneration extends LoadedGeneration {
+  /** Removes its files. */
+  close(): Promise<void>;
+}
+
+/** Where kept files are loaded beside those of now. */
+interface KeptOptions extends GenerationOptions {
+  readonly hooks: Generation['config']['settings']['hooks'];
+  /** Absent where the files of now have errors. */
+  readonly now: Generation | undefined;
+}
+
+/**
+ * Loads mappings and transforms that were kept, under the names that they had. Undefined where those of now are the
+ * same, and where they cannot be loaded any more, for example as a runner is gone: then the files of now judge.
+ */
+export async function loadKeptGeneration(
+  configFile: string,
+  kept: KeptGeneration,
+  { now, ...options }: KeptOptions,
+): Promise<OldGeneration | undefined> {
+  if (now !== undefined && (await isKeptAs(now, kept))) return undefined;
+  return loadKept(configFile, kept, options).catch(() => undefined);
+}
+
+async function loadKept(
+  configFile: string,
+  { files }: KeptGeneration,
+  { hooks, ...options }: Omit<KeptOptions, 'now'>,
+): Promise<OldGeneration> {
+  const cwd = await mkdtemp(join(tmpdir(), 'sluice-then-'));
+  const placeOf = (folder: string): string => {
+    const name = relative(process.cwd(), folder);
+    return resolve(cwd, name.startsWith('..') ? basename(folder) : name);
+  };
+  const folders = { mappingsDir: placeOf(hooks.mappingsDir), transformsDir: placeOf(hooks.transformsDir) };
+  const close = (): Promise<void> => rm(cwd, { recursive: true, force: true });
+  try {
+    await mkdir(folders.mappingsDir, { recursive: true });
+    for (const { folder, name, content } of files) {
+      const path = join(folder === 'mappings' ? folders.mappingsDir : folders.transformsDir, name);
+      // oxlint-disable-next-line no-await-in-loop -- a handful of files
+      await mkdir(dirname(path), { recursive: true });
+      // oxlint-disable-next-line no-await-in-loop -- a handful of files
+      await writeFile(path, await inflate(Buffer.from(content, 'base64')), { mode: 0o600 });
+    }
+    return { ...(await loadGeneration(configFile, { ...options, folders: { ...folders, cwd } })), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,21 @@
+import { defined } from '../../base/json.ts';
+import type { KeepRequests } from '../../engine/config/config.ts';
+
+/** What holds of `storage.keepRequests`. */
+interface KeptSettings {
+  readonly which: NonNullable<KeepRequests['which']>;
+  readonly count?: number;
+  readonly bytes: number;
+  readonly days?: number;
+}
+
+/** What `serve` keeps where nothing is written, and what it fills in beside `which: shapes`. */
+const SHAPES: KeptSettings = { which: 'shapes', bytes: 64 * 1024 * 1024, days: 1 };
+/** Before there were shapes: what is written keeps its meaning. */
+const WRITTEN: KeptSettings = { which: 'transforms', bytes: 16 * 1024 * 1024 };
+
+/** What is written wins over what the command serves with, and that over what is kept anyway. */
+export function keptSettings(written: KeepRequests, ofCommand: KeepRequests = {}): KeptSettings {
+  const isSilent = Object.keys(defined(written)).length === 0 || written.which === 'shapes';
+  return { ...(isSilent ? SHAPES : WRITTEN), ...defined(ofCommand), ...defined(written) };
+}

@@ -1,0 +1,314 @@
+import { defined } from '../../base/json.ts';
+import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Settings } from '../../engine/config/config.ts';
+import type { Finding } from '../../base/document/document.ts';
+import { createRunners, type ExplainStart, type Runner } from '../runners/runners.ts';
+import { openChannels, type OpenChannels } from '../channels/channels.ts';
+import {
+  loadGeneration,
+  type Generation,
+  type Advise,
+  type GenerationOptions,
+  type LoadedGeneration,
+} from './load-generation.ts';
+import { approvalLink } from './approval-link.ts';
+import { sharedChannel } from './gateway-findings.ts';
+import type { LimitRules, NewDelivery, RunLimits } from '../../engine/storage/storage.ts';
+import type { Sandbox } from '../../engine/sandbox/sandbox.ts';
+import type { HealthReporter, Log } from '../../base/telemetry/telemetry.ts';
+import type { CompiledMapping } from '../../engine/mapping/mapping.ts';
+
+/** A start is refused because of what the operator wrote; what it is was reported before. */
+export class WrongFilesError extends Error {
+  override readonly name = 'WrongFilesError';
+}
+
+export interface LiveOptions {
+  readonly configFile: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly log: Log;
+  /** Overrides of `server.host` and `server.port`. */
+  readonly listen?: { readonly host?: string; readonly port?: number };
+  /** What a command changes of the settings, at every load. */
+  readonly adjust?: (settings: Settings) => Settings;
+  /** `sluice dev`: makes a hook token where none is set. */
+  readonly makeToken?: (host: string) => string;
+  /** Says what to do about findings. */
+  readonly advise?: Advise;
+  /** Says why the command of a runner did not start. */
+  readonly explainStart?: ExplainStart;
+  /** Findings of the first load and of every reload, warnings included. */
+  readonly onDiagnostics?: (diagnostics: readonly Finding[], isLoaded: boolean) => void;
+  /** What became of a reload; default: a line in the log. */
+  readonly onReload?: (result: ReloadResult) => void;
+  /** Told of a reload that did not go live, until one does. */
+  readonly health?: HealthReporter;
+}
+
+/** Requests and deliveries under way end with the generation they began with; what it holds is freed after this time. */
+const RELEASE_REPLACED_MS = 60_000;
+
+export type ReloadResult =
+  | { readonly kind: 'live'; readonly generation: string; readonly needsRestart: readonly string[] }
+  | { readonly kind: 'unchanged' }
+  /** `generation` is the one before, which goes on. */
+  | { readonly kind: 'rejected'; readonly generation: string; readonly findings: number };
+
+/** What a generation means for the gateway. */
+export interface Effects {
+  readonly settings: Settings;
+  readonly runners: ReadonlyMap<string, Runner>;
+  readonly channels: OpenChannels;
+  /** Absent where no mapping has a limit. */
+  readonly limits?: LimitRules;
+  readonly approvalLink: (asked: NonNullable<NewDelivery['asks']>) => string | undefined;
+  readonly sharedChannel: string | undefined;
+  readonly readReference: Generation['readReference'];
+}
+
+/** The generation that is live and how it is replaced: one reference, swapped whole. */
+export interface LiveGeneration {
+  readonly generation: Generation;
+  readonly effects: Effects;
+  readonly tokenWasMade: boolean;
+  reload(): Promise<ReloadResult>;
+  onReplaced(listener: () => void): void;
+}
+
+export async function openLiveGeneration(options: LiveOptions, sandbox: Sandbox): Promise<LiveGeneration> {
+  const load = loader(options, sandbox);
+  const { generation: first } = await load();
+  if (first === undefined)
+    throw new WrongFilesError('the configuration, a mapping or a transform has errors');
+  const tokenWasMade = first.config.settings.hooks.token === undefined && options.makeToken !== undefined;
+  const live = goLive(applyOverrides(first, options), options);
+  const current: Current = { ...live, started: live.generation.config.settings, tokenWasMade };
+  return replaceable(current, async () => {
+    const result = await replace(current, load, options);
+    options.health?.replace('reload_rejected', rejectionOf(result));
+    if (options.onReload === undefined) logReload(options.log, result);
+    else options.onReload(result);
+    return result;
+  });
+}
+
+type Load = () => Promise<LoadedGeneration>;
+
+/** Loads the files as they are, and tells what was found. */
+function loader({ configFile, env, makeToken, onDiagnostics, advise }: LiveOptions, sandbox: Sandbox): Load {
+  const dev = makeToken !== undefined;
+  const loading: GenerationOptions = {
+    env,
+    needSecrets: true,
+    dev,
+    isServing: !dev,
+    mayLoadPlugins: () => true,
+    sandbox,
+    ...defined({ advise }),
+  };
+  return async () => {
+    const loaded = await loadGeneration(configFile, loading);
+    onDiagnostics?.(loaded.diagnostics, loaded.generation !== undefined);
+    return loaded;
+  };
+}
+
+/** What is live now, and what was when the service started. */
+interface Current extends Live {
+  readonly started: Settings;
+  readonly tokenWasMade: boolean;
+  listener?: () => void;
+}
+
+function replaceable(current: Current, reload: () => Promise<ReloadResult>): LiveGeneration {
+  return {
+    get generation() {
+      return current.generation;
+    },
+    get effects() {
+      return current.effects;
+    },
+    tokenWasMade: current.tokenWasMade,
+    reload: inOrder(reload),
+    onReplaced: (call) => {
+      current.listener = call;
+    },
+  };
+}
+
+/** Puts the files as they are in the place of what is live, unless they have an error or nothing has changed. */
+async function replace(current: Current, load: Load, options: LiveOptions): Promise<ReloadResult> {
+  const next = await load();
+  const { generation, effects, started } = current;
+  if (next.generation === undefined)
+    return { kind: 'rejected', generation: generation.id, findings: next.diagnostics.length };
+  const replacement = applyOverrides(next.generation, options);
+  if (isSame(replacement, generation)) return { kind: 'unchanged' };
+  const needsRestart = findRestartKeys(started, replacement.config.settings);
+  const release = releaser(generation, effects);
+  Object.assign(current, goLive(replacement, options));
+  setTimeout(() => void release(), RELEASE_REPLACED_MS).unref();
+  current.listener?.();
+  return { kind: 'live', generation: replacement.id, needsRestart };
+}
+
+/** Secrets are not part of the id: a rotated one is a change all the same. */
+function isSame(a: Generation, b: Generation): boolean {
+  const secretsOf = ({ config: { settings, secrets } }: Generation): unknown => [settings, secrets];
+  return a.id === b.id && isDeepStrictEqual(secretsOf(a), secretsOf(b));
+}
+
+interface Live {
+  generation: Generation;
+  effects: Effects;
+}
+
+/** What a generation brings with it when it goes live; log and health follow it. */
+function goLive(generation: Generation, options: LiveOptions): Live {
+  const { health, log } = options;
+  const effects = createEffects(generation, options);
+  sayMappingsOut(health, generation);
+  applyToLog(log, generation);
+  return { generation, effects };
+}
+
+function rejectionOf(result: ReloadResult): readonly { readonly message: string }[] {
+  if (result.kind !== 'rejected') return [];
+  const { findings, generation } = result;
+  return [
+    {
+      message: `${findings === 1 ? '1 finding' : `${findings} findings`}, which sluice check shows; generation ${generation} stays live`,
+    },
+  ];
+}
+
+function logReload(log: Log, result: ReloadResult): void {
+  const { kind, ...fields } = result;
+  switch (kind) {
+    case 'unchanged':
+      return log.info({}, 'reloaded: nothing has changed');
+    case 'rejected':
+      return log.error(fields, 'reload rejected; the old generation stays live');
+    case 'live':
+      if (result.needsRestart.length === 0) return log.info({ generation: result.generation }, 'reloaded');
+      return log.warn(fields, 'reloaded, but some of the changed settings need a restart of the service');
+  }
+}
+
+/** Frees what a replaced generation holds. */
+function releaser({ transforms }: Generation, { channels }: Effects): () => Promise<void> {
+  return async () => {
+    transforms.release();
+    await channels.stop();
+  };
+}
+
+/** The command line's address and, where none is set, the token made by `sluice dev`. */
+function applyOverrides(
+  generation: Generation,
+  { listen: overrides = {}, makeToken, adjust }: LiveOptions,
+): Generation {
+  const { config } = generation;
+  const settings = adjust?.(config.settings) ?? config.settings;
+  const server = {
+    ...settings.server,
+    ...defined({ host: overrides.host, port: overrides.port }),
+  };
+  const { hooks } = settings;
+  const token = hooks.token ?? (hooks.enabled ? makeToken?.(server.host) : undefined);
+  return {
+    ...generation,
+    config: { ...config, settings: { ...settings, server, hooks: { ...hooks, ...defined({ token }) } } },
+  };
+}
+
+function createEffects(
+  { config, channelCatalog, table, readReference }: Generation,
+  { env, explainStart }: Pick<LiveOptions, 'env' | 'explainStart'>,
+): Effects {
+  const { settings } = config;
+  const { maxRunsPerMapping: runs } = settings.gateway;
+  const hourly = settings.hooks.defaults.limits;
+  const standard = runs === undefined ? hourly : { ...hourly, maxRuns: { runs, isKeyed: false } };
+  const limits = limitRules(standard, table.mappings);
+  return {
+    settings,
+    ...(limits === undefined ? {} : { limits }),
+    runners: createRunners(settings, env, {
+      configDir: dirname(config.file),
+      secrets: config.secrets,
+      explainStart,
+    }),
+    channels: openChannels(channelCatalog, settings.channels),
+    approvalLink: (asked) => approvalLink(asked, settings),
+    sharedChannel: sharedChannel(settings, table.mappings),
+    readReference,
+  };
+}
+
+function applyToLog(log: Log, { config }: Generation): void {
+  const { hooks, gateway } = config.settings;
+  log.adopt(config.settings.log);
+  for (const secret of [hooks.token, ...hooks.previousTokens, gateway.token, ...config.secrets]) {
+    if (secret !== undefined) log.protect(secret);
+  }
+}
+
+/** Settings that only a restart applies, and that differ from those the service was started with. */
+function findRestartKeys(before: Settings, after: Settings): readonly string[] {
+  return Object.entries(READ_AT_START)
+    .filter(([, read]) => !isDeepStrictEqual(read(before), read(after)))
+    .map(([key]) => key);
+}
+
+/** What is read when the service starts, and never again. */
+const READ_AT_START: Readonly<Record<string, (settings: Settings) => unknown>> = {
+  'server.host': ({ server }) => server.host,
+  'server.port': ({ server }) => server.port,
+  'server.publicUrl': ({ server }) => server.publicUrl,
+  'server.trustedProxies': ({ server }) => server.trustedProxies,
+  'server.limits': ({ server }) => server.limits,
+  'server.health': ({ server }) => server.health,
+  'storage.url': ({ storage }) => storage.url,
+  'storage.leaseSeconds': ({ storage }) => storage.leaseSeconds,
+  'storage.maxBacklog': ({ storage }) => storage.maxBacklog,
+  'gateway.events.maxPending': ({ gateway }) => gateway.events.maxPending,
+  metrics: ({ metrics }) => metrics,
+  // Its keys and users are looked at on each request.
+  console: ({ console: { keys: _keys, proxy: _proxy, ...rest } }) => rest,
+};
+
+/** Calls one after the other, whatever becomes of the one before. */
+function inOrder<Result>(call: () => Promise<Result>): () => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve();
+  return () => {
+    const next = last.then(call, call);
+    last = next;
+    return next;
+  };
+}
+
+/** Mappings of an OpenClaw file that have errors, until a generation without them is live. */
+function sayMappingsOut(health: HealthReporter | undefined, { table }: Generation): void {
+  health?.replace(
+    'mapping_out',
+    table.mappings
+      .filter(({ isOut }) => isOut === true)
+      .map(({ id }) => ({ name: id, message: 'the mapping has errors: sluice check shows them' })),
+  );
+}
+
+/** How many runs of each mapping may begin and go on: what it says itself, key by key over the default. */
+export function limitRules(
+  standard: RunLimits | undefined,
+  mappings: readonly Pick<CompiledMapping, 'id' | 'limits' | 'maxRuns'>[],
+): LimitRules | undefined {
+  const own = mappings.flatMap(({ id, limits, maxRuns }) => {
+    if (limits === undefined && maxRuns === undefined) return [];
+    const most = maxRuns && { maxRuns: { runs: maxRuns.runs, isKeyed: maxRuns.key !== undefined } };
+    return [[id, { ...standard, ...limits, ...most }] as const];
+  });
+  if (standard === undefined && own.length === 0) return undefined;
+  return { byMapping: new Map(own), ...(standard === undefined ? {} : { default: standard }) };
+}

@@ -1,0 +1,398 @@
+import { findRefusedKeys } from './refused-keys.ts';
+import { createHash } from 'node:crypto';
+import { dirname } from 'node:path';
+import {
+  type RunnerSettings,
+  createReferenceReader,
+  type HooksSettings,
+  hideValues,
+  loadConfig,
+  type LoadedConfig,
+  type ReferenceReader,
+  type RemainingConfig,
+  mappingReferences,
+} from '../../engine/config/config.ts';
+import { byWeight, type Finding, type OpenTexts } from '../../base/document/document.ts';
+import type { Subject } from '../../base/finding.ts';
+import {
+  catalogWithoutPlugins,
+  findChannelModule,
+  knownChannels,
+  loadChannelCatalog,
+  recipientProblem,
+  withChannels,
+  type ChannelCatalog,
+} from '../channels/channels.ts';
+import { findMergedConversations } from './conversations.ts';
+import { createEvaluationSettings } from './evaluation-settings.ts';
+import type { GenerationSubjects } from './facts.ts';
+import { findGatewayProblems } from './gateway-findings.ts';
+import { runnerSubjects } from './runner-safety.ts';
+import { findTakenNoticePath, withNoticePath } from './notice-path.ts';
+import { findMissingUrl } from './proof-listing.ts';
+import { createPauses, evaluate, runEvaluation, type Evaluation } from '../../engine/hook/hook.ts';
+import {
+  loadMappings,
+  withoutMappings,
+  type CompiledMapping,
+  type LoadedMappings,
+  type RoutingTable,
+} from '../../engine/mapping/mapping.ts';
+import type { HookRequest, JsonValue } from '../../base/request.ts';
+import { otherKey } from '../../engine/senders/senders.ts';
+import type { Sandbox, TransformRef, Transforms } from '../../engine/sandbox/sandbox.ts';
+
+/**
+ * Configuration, mappings and transforms as one immutable thing with one hash: it goes live whole or not at all, and
+ * every request is evaluated with the one that was live when it began.
+ */
+export interface Generation {
+  /** The first 12 hex digits of the SHA-256 over everything that went in, secrets' values excluded. */
+  readonly id: string;
+  readonly config: LoadedConfig;
+  readonly table: RoutingTable;
+  readonly transforms: Transforms;
+  /** Channel modules, plugins included. */
+  readonly channelCatalog: ChannelCatalog;
+  /** Mapping files as they were read, presets included. */
+  readonly files: LoadedMappings['files'];
+  /** The text behind a reference in a mapping; undefined where it is not set. */
+  readonly readReference: ReferenceReader['read'];
+  /** Files and folders whose change makes another generation; absolute. */
+  readonly watchedPaths: readonly string[];
+  /**
+   * A promise only where a transform runs. Detail defaults to `brief`, what the decision log needs. With `results`, which
+   * were recorded, no transform runs: each call gets the next of them.
+   */
+  evaluate(
+    request: HookRequest,
+    detail?: 'brief' | 'full',
+    results?: readonly JsonValue[],
+  ): Evaluation | Promise<Evaluation>;
+}
+
+export interface GenerationOptions {
+  readonly env: NodeJS.ProcessEnv;
+  /** False for check, explain, test and diff: they work where the secrets are not. */
+  readonly needSecrets: boolean;
+  /** `sluice dev`: a missing hook token is no error. */
+  readonly dev?: boolean;
+  readonly sandbox: Sandbox;
+  /** Runs transforms with coverage. */
+  readonly coverage?: boolean;
+  /** Folders that stand in for those of the configuration, and what names of their files are relative to. */
+  readonly folders?: { readonly mappingsDir?: string; readonly transformsDir?: string; readonly cwd: string };
+  /** What is open in an editor, and what was parsed before. */
+  readonly open?: OpenTexts;
+  /** Its loaded transforms are taken where the mappings name the same ones with the same settings. */
+  readonly reuse?: Pick<Generation, 'table' | 'transforms'>;
+  /** For an editor, which shows the rest meanwhile: no transform is loaded anew, and what would call one fails. */
+  readonly withoutTransforms?: boolean;
+  /** Whether plugins, which run with all rights of this process, may be loaded; default: none is. */
+  readonly mayLoadPlugins?: (config: LoadedConfig) => boolean | Promise<boolean>;
+  /** Says what to do about findings; they refuse the same without it. */
+  readonly advise?: Advise;
+  /** For a service: advice is asked only where there is a finding, so that a start without one never loads it. */
+  readonly isServing?: boolean;
+}
+
+/**
+ * What is told of findings: each stays, with a hint and an edit where something is known of it. And what is found in
+ * subjects: warnings, which refuse nothing.
+ */
+export type Advise = (
+  findings: readonly Finding[],
+  subjects: readonly Subject[],
+) => readonly Finding[] | Promise<readonly Finding[]>;
+
+export interface LoadedGeneration {
+  /** Absent where there is any error. */
+  readonly generation?: Generation;
+  readonly diagnostics: readonly Finding[];
+}
+
+/** Loads and compiles everything the configuration names; all findings at once. */
+export function loadGeneration(file: string, options: GenerationOptions): Promise<LoadedGeneration> {
+  return loadAll(file, options);
+}
+
+interface Loaded extends LoadedGeneration {
+  /** Absent where the configuration itself could not be read. */
+  readonly transforms?: { readonly dir: string; readonly refs: readonly TransformRef[] };
+  /** Absent where the configuration itself could not be read. */
+  readonly hooks?: HooksSettings;
+}
+
+/** The same, with the transforms that were looked at, also where there are errors. */
+export async function loadAll(file: string, options: GenerationOptions): Promise<Loaded> {
+  const { config, diagnostics, remaining, secrets = [], ...own } = await loadConfig(file, options);
+  if (config === undefined) {
+    const more = remaining === undefined ? undefined : await loadRemaining(remaining, options.sandbox);
+    const all = [...diagnostics, ...(more?.diagnostics ?? [])];
+    const told = await advised(all, [...own.subjects, ...(more?.subjects ?? [])], options);
+    return { diagnostics: byWeight(hideValues(told, secrets)) };
+  }
+  const loaded = await loadParts(config, options);
+  const { references, mappings, transformsDir: dir } = loaded;
+  const found = [...diagnostics, ...findProblems(loaded)];
+  const generation = createWhole(loaded, found);
+  const whole: GenerationSubjects['generation'] = {
+    kind: 'generation',
+    config,
+    catalog: loaded.channelCatalog,
+    mappings: mappings.table?.mappings ?? [],
+  };
+  const subjects = [
+    whole,
+    ...own.subjects,
+    ...mappings.subjects,
+    ...runnerSubjects(config, options.env),
+    ...loaded.transforms.subjects,
+  ];
+  return {
+    ...(generation === undefined ? {} : { generation }),
+    diagnostics: byWeight(
+      hideValues(await advised(found, subjects, options), [...config.secrets, ...references.secrets]),
+    ),
+    transforms: { dir, refs: mappings.transforms },
+    hooks: config.settings.hooks,
+  };
+}
+
+function advised(
+  found: readonly Finding[],
+  subjects: readonly Subject[],
+  { advise, isServing = false }: GenerationOptions,
+): ReturnType<Advise> {
+  return advise === undefined || (isServing && found.length === 0) ? found : advise(found, subjects);
+}
+
+/** What the configuration names, each part loaded for itself. */
+interface LoadedParts {
+  readonly config: LoadedConfig;
+  readonly channelCatalog: ChannelCatalog;
+  readonly references: ReferenceReader;
+  readonly mappings: LoadedMappings;
+  readonly transformsDir: string;
+  readonly transforms: Transforms;
+}
+
+async function loadParts(config: LoadedConfig, options: GenerationOptions): Promise<LoadedParts> {
+  const directory = dirname(config.file);
+  const { plugins, channels } = config.settings;
+  const loadsAll = plugins.length === 0 || (await options.mayLoadPlugins?.(config)) === true;
+  const loaded = loadsAll ? await loadChannelCatalog(plugins, directory) : catalogWithoutPlugins(channels);
+  const channelCatalog = withChannels(loaded, config.theirChannels, 'only the gateway has this channel');
+  const references = createReferenceReader({ env: options.env, directory });
+  const mappings = await compile(config, channelCatalog, { ...options, references });
+  const transformsDir = options.folders?.transformsDir ?? config.settings.hooks.transformsDir;
+  const transforms = await openTransforms(mappings.transforms, transformsDir, options);
+  return { config, channelCatalog, references, mappings, transformsDir, transforms };
+}
+
+/** What is wrong with each part, and between them. */
+function findProblems({
+  config,
+  channelCatalog,
+  mappings: { table, diagnostics },
+  transforms,
+}: LoadedParts): readonly Finding[] {
+  const mappings = table?.mappings ?? [];
+  return [
+    ...findGatewayProblems(config, channelCatalog, mappings),
+    ...findMergedConversations(config, mappings),
+    ...findMissingUrl(config, mappings),
+    ...findTakenNoticePath(config, { mappings }),
+    ...diagnostics,
+    ...transforms.diagnostics,
+    ...findRefusedKeys(config, mappings, transforms.subjects),
+  ];
+}
+
+/** Undefined where an error counts for the whole. */
+function createWhole(parts: LoadedParts, found: readonly Finding[]): Generation | undefined {
+  const { config, channelCatalog, references, mappings, transforms } = parts;
+  const contained = containTransforms(mappings, transforms);
+  const isFatal = (diagnostic: Finding): boolean =>
+    isError(diagnostic) && !mappings.contained.has(diagnostic) && !contained.diagnostics.has(diagnostic);
+  const { table } = contained;
+  if (table === undefined || found.some(isFatal)) return undefined;
+  const whole: Parts = {
+    config: withReferences(config, references),
+    channelCatalog,
+    table: withNoticePath(table, config.settings.hooks.mail),
+    transforms,
+    readReference: references.read,
+  };
+  return createGeneration(whole, mappings.files);
+}
+
+/** Those of the generation before where nothing has changed, else loaded. */
+async function openTransforms(
+  refs: readonly TransformRef[],
+  dir: string,
+  options: GenerationOptions,
+): Promise<Transforms> {
+  const { folders, coverage, sandbox, advise, isServing = false, withoutTransforms = false } = options;
+  return (
+    reusable(options, refs) ??
+    (await sandbox.loadTransforms(dir, withoutTransforms ? [] : refs, {
+      coverage: coverage === true,
+      isLookedAt: advise !== undefined && !isServing,
+      ...(folders?.transformsDir === undefined ? {} : { cwd: folders.cwd }),
+    }))
+  );
+}
+
+/** The configuration with what mappings refer to: secrets for the log, files to watch. */
+function withReferences(config: LoadedConfig, { secrets, files }: ReferenceReader): LoadedConfig {
+  return { ...config, secrets: [...config.secrets, ...secrets], files: [...config.files, ...files] };
+}
+
+/**
+ * A transform of an OpenClaw file that cannot be loaded takes only its mappings out. In ours, or where it is not known
+ * whose an error is, the table stays as it is and the error counts for the whole.
+ */
+function containTransforms(
+  { table }: LoadedMappings,
+  { diagnostics, hashes }: Transforms,
+): { readonly table: RoutingTable | undefined; readonly diagnostics: ReadonlySet<Finding> } {
+  const errors = diagnostics.filter(isError);
+  if (table === undefined || errors.length === 0) return { table, diagnostics: new Set() };
+  const isBroken = ({ transform }: CompiledMapping): boolean =>
+    transform !== undefined &&
+    (!hashes.has(transform.module) || errors.some(({ at }) => at?.start === transform.at.start));
+  const broken = table.mappings.filter(isBroken);
+  if (broken.length === 0 || broken.some(({ dialect }) => dialect !== 'openclaw')) {
+    return { table, diagnostics: new Set() };
+  }
+  return { table: withoutMappings(table, new Set(broken)), diagnostics: new Set(errors) };
+}
+
+/** What mappings and transforms say where the configuration has errors, so that all findings come at once. */
+async function loadRemaining(
+  remaining: RemainingConfig,
+  sandbox: Sandbox,
+): Promise<Pick<LoadedMappings, 'diagnostics' | 'subjects'>> {
+  const { inlineMappings: inline } = remaining;
+  // A plugin that is not loaded here may bring the channel.
+  const mappings = await loadMappings({ ...remaining, inline, presets: [], channels: 'any' });
+  const transforms = await sandbox.loadTransforms(remaining.transformsDir, mappings.transforms, {
+    isLookedAt: true,
+  });
+  transforms.release();
+  return {
+    diagnostics: [...mappings.diagnostics, ...transforms.diagnostics],
+    subjects: [...mappings.subjects, ...transforms.subjects],
+  };
+}
+
+const isError = (diagnostic: Finding): boolean => diagnostic.severity === 'error';
+
+type Compiling = Pick<GenerationOptions, 'folders' | 'needSecrets' | 'open'> & {
+  readonly references: ReferenceReader;
+};
+
+function compile(
+  config: LoadedConfig,
+  catalog: ChannelCatalog,
+  { folders, references, needSecrets, open }: Compiling,
+): Promise<LoadedMappings> {
+  const { hooks } = config.settings;
+  return loadMappings({
+    ...sourcesOf(config, folders),
+    ...knownNames(config, catalog),
+    hooksPath: hooks.path,
+    lenient: hooks.lenient,
+    sessionKeys: hooks.sessionKeys,
+    otherKey,
+    ...(open && { open }),
+    recipientProblem: (channel, to) => recipientProblem(catalog, channel, to),
+    hasThreads: (channel) => (findChannelModule(catalog, channel)?.hasThreads ?? catalog.isPartial) === true,
+    ...mappingReferences(references, needSecrets),
+  });
+}
+
+/** Where mappings come from. */
+function sourcesOf(
+  { inlineMappings: inline, settings: { hooks } }: LoadedConfig,
+  folders: GenerationOptions['folders'],
+) {
+  const { presets, mappingsDir } = hooks;
+  if (folders?.mappingsDir === undefined) return { inline, presets, mappingsDir };
+  return { inline, presets, mappingsDir: folders.mappingsDir, cwd: folders.cwd };
+}
+
+/** As `gateway.runner` names it: `{kind: claude}`. */
+function kindOf(runner: RunnerSettings | undefined): string | undefined {
+  return runner?.kind === 'agent' ? runner.agent : runner?.kind;
+}
+
+/** What mappings may name. */
+function knownNames({ settings: { hooks, agents, gateway } }: LoadedConfig, catalog: ChannelCatalog) {
+  return {
+    models: agents.defaults.models,
+    aliases: agents.defaults.aliases,
+    channels: knownChannels(catalog),
+    runners: Object.keys(gateway.runners),
+    defaultRunner: kindOf(gateway.runners['default']),
+    workFolders: Object.keys(gateway.workFolders),
+    agents: Object.keys(hooks.agents.runners),
+  };
+}
+
+/** Transforms of another generation that are just what these mappings name. */
+function reusable(
+  { reuse, folders }: GenerationOptions,
+  refs: readonly TransformRef[],
+): Transforms | undefined {
+  if (reuse === undefined || folders?.transformsDir !== undefined) return undefined;
+  const nameOf = ({ at: _at, ...ref }: TransformRef): string => JSON.stringify(ref);
+  const there = new Set(
+    reuse.table.mappings.flatMap(({ transform }) => (transform === undefined ? [] : [nameOf(transform)])),
+  );
+  return refs.every((ref) => there.has(nameOf(ref))) ? reuse.transforms : undefined;
+}
+
+type Parts = Pick<Generation, 'config' | 'channelCatalog' | 'table' | 'transforms' | 'readReference'>;
+
+function createGeneration(parts: Parts, files: LoadedMappings['files']): Generation {
+  const { config, transforms } = parts;
+  const { hooks } = config.settings;
+  const settings = createEvaluationSettings(parts);
+  const driver = { transforms, pause: createPauses() };
+  const brief = { detail: 'brief' } as const;
+  const full = { detail: 'full' } as const;
+  return {
+    ...parts,
+    files,
+    id: idOf(parts, files),
+    watchedPaths: [...config.files, hooks.mappingsDir, hooks.transformsDir],
+    evaluate: (request, detail, results) =>
+      runEvaluation(
+        evaluate(request, settings, detail === 'full' ? full : brief),
+        results === undefined ? driver : { ...driver, transforms: recorded(results) },
+      ),
+  };
+}
+
+function recorded(results: readonly JsonValue[]): Pick<Transforms, 'call'> {
+  const left = [...results];
+  return {
+    call: () =>
+      Promise.resolve({
+        kind: 'ok',
+        json: left.length === 0 ? undefined : JSON.stringify(left.shift()),
+        logs: [],
+        logsDropped: 0,
+        tookMs: 0,
+      }),
+  };
+}
+
+function idOf({ config, transforms }: Parts, files: LoadedMappings['files']): string {
+  const hash = createHash('sha256').update(config.sha256);
+  for (const { text } of files) hash.update('\0').update(text);
+  for (const [module, sha256] of transforms.hashes) hash.update(`\0${module}\0${sha256}`);
+  return hash.digest('hex').slice(0, 12);
+}

@@ -1,0 +1,275 @@
+import { field, textField } from '../../base/outgoing/outgoing.ts';
+import { pause } from '../../base/timers/timers.ts';
+import type { GoogleApi, GoogleEndpoints } from './gmail-api.ts';
+import { gmailContent } from './gmail-content.ts';
+import { MailFailure } from './mail-failure.ts';
+import type {
+  Batch,
+  Beginning,
+  Candidate,
+  FetchedMail,
+  KnownMail,
+  LeftOutOfFetch,
+  MailSource,
+} from './source.ts';
+
+/**
+ * How far the mailbox was read: Gmail's history id. With `listFrom` the history does not reach back (a first run with
+ * older mail, or an id that Gmail has forgotten after about a week): messages since then are listed instead, those
+ * dealt with are left out by their ids, and the history goes on from `historyId` afterwards.
+ */
+interface GmailPosition {
+  readonly historyId: string;
+  readonly listFrom?: number;
+}
+
+export interface GmailPlace {
+  readonly topic: string;
+  /** Absent where Pub/Sub pushes: somebody else hears of notices then, and ends the wait. */
+  readonly subscription?: string | undefined;
+  /** Ids of labels; a message needs one of them. */
+  readonly labels: readonly string[];
+}
+
+/** Gmail ends a watch after 7 days and asks for a renewal every day. */
+const RENEW_WATCH_MS = 24 * 3_600_000;
+const LEFT_OUT = ['SPAM', 'TRASH', 'DRAFT', 'SENT', 'CHAT'];
+const PAGE = 500;
+/** Pages of one listing at most: 100,000 messages. */
+const MAX_PAGES = 200;
+/** Pub/Sub holds a pull open for up to this long where nothing waits. */
+const PULL_MS = 95_000;
+
+/** Reads a Gmail account: a watch publishes notices to Pub/Sub, which are pulled, and the history says what is new. */
+export class GmailSource implements MailSource {
+  readonly #api: GoogleApi;
+  readonly #endpoints: GoogleEndpoints;
+  readonly #place: GmailPlace;
+  readonly #closing = new AbortController();
+  readonly #clock: () => number;
+  #watchedAt = 0;
+
+  private constructor(api: GoogleApi, endpoints: GoogleEndpoints, place: GmailPlace, clock: () => number) {
+    this.#api = api;
+    this.#endpoints = endpoints;
+    this.#place = place;
+    this.#clock = clock;
+  }
+
+  /**
+   * Finds the labels and starts the watch.
+   * @throws MailFailure
+   */
+  static async open(
+    api: GoogleApi,
+    place: Omit<GmailPlace, 'labels'> & { readonly labels: readonly string[] },
+    { endpoints, clock = Date.now }: { readonly endpoints: GoogleEndpoints; readonly clock?: () => number },
+  ): Promise<GmailSource> {
+    const unnamed = new GmailSource(api, endpoints, place, clock);
+    const labels = await unnamed.#labelIds(place.labels);
+    const source = new GmailSource(api, endpoints, { ...place, labels }, clock);
+    await source.#watch();
+    return source;
+  }
+
+  async begin({ sinceMs, nowMs }: Parameters<MailSource['begin']>[0]): Promise<Beginning> {
+    const historyId = await this.#currentHistoryId();
+    const position: GmailPosition = sinceMs === undefined ? { historyId } : { historyId, listFrom: sinceMs };
+    return { position: JSON.stringify(position), floorAt: sinceMs ?? nowMs, known: [] };
+  }
+
+  async next(text: string, known: KnownMail): Promise<Batch> {
+    const position = JSON.parse(text) as GmailPosition;
+    if (position.listFrom !== undefined) return this.#listed(position, position.listFrom);
+    const ids: string[] = [];
+    let latest = position.historyId;
+    const query = { startHistoryId: position.historyId, historyTypes: 'messageAdded' };
+    for await (const answer of this.#pages('history', query)) {
+      if (answer === undefined) return this.#forgotten(known);
+      for (const record of list(answer, 'history')) ids.push(...this.#addedBy(record));
+      latest = textField(answer, 'historyId') ?? latest;
+    }
+    return batchOf([...new Set(ids)], { during: position, after: { historyId: latest } });
+  }
+
+  async fetch(id: string, without?: LeftOutOfFetch): Promise<FetchedMail | undefined> {
+    const message = await this.#message(id, without === 'body');
+    if (message === undefined) return undefined;
+    const labels = list(message, 'labelIds').filter((label) => typeof label === 'string');
+    const leftOut = LEFT_OUT.find((label) => labels.includes(label));
+    const isWanted = this.#place.labels.some((label) => labels.includes(label));
+    const receivedAt = Number(textField(message, 'internalDate') ?? 0);
+    const size = field(message, 'sizeEstimate');
+    return {
+      identity: id,
+      id,
+      receivedAt: Number.isFinite(receivedAt) ? receivedAt : 0,
+      sizeBytes: typeof size === 'number' ? size : 0,
+      ...(leftOut === undefined ? {} : { leftOut }),
+      ...(leftOut === undefined && !isWanted ? { leftOut: 'another label' } : {}),
+      content: gmailContent(message),
+    };
+  }
+
+  /** A notice says only that something changed: it is acknowledged at once, and the history is asked what. */
+  async wait(maxMs: number, signal: AbortSignal): Promise<void> {
+    if (this.#clock() - this.#watchedAt > RENEW_WATCH_MS) await this.#watch();
+    const stop = AbortSignal.any([signal, this.#closing.signal]);
+    const { subscription } = this.#place;
+    if (subscription === undefined) return pause(maxMs, stop);
+    const endsAt = performance.now() + maxMs;
+    while (!stop.aborted && performance.now() < endsAt) {
+      const timeoutMs = Math.min(PULL_MS, endsAt - performance.now());
+      const received = await this.#pull(subscription, { signal: stop, timeoutMs });
+      if (received.length > 0) {
+        await this.#acknowledge(subscription, received);
+        return;
+      }
+    }
+  }
+
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #pull(
+    subscription: string,
+    { signal, timeoutMs }: { readonly signal: AbortSignal; readonly timeoutMs: number },
+  ): Promise<readonly string[]> {
+    const url = `${this.#endpoints.pubsub}/v1/${subscription}:pull`;
+    try {
+      const answer = await this.#api.call(url, {
+        method: 'POST',
+        body: { maxMessages: 100 },
+        signal,
+        timeoutMs,
+      });
+      if (answer.kind !== 'ok') {
+        throw new MailFailure('settings', `there is no subscription ${subscription}`);
+      }
+      return list(answer.body, 'receivedMessages').flatMap((message) => textField(message, 'ackId') ?? []);
+    } catch (error) {
+      // The time given to it was over, or the reader has something else to do: both are no failure.
+      const { name = '' } = ((error as Error).cause ?? {}) as { readonly name?: string };
+      const isOver = error instanceof MailFailure && ['AbortError', 'TimeoutError'].includes(name);
+      if (isOver || signal.aborted) return [];
+      throw error;
+    }
+  }
+
+  async #acknowledge(subscription: string, ackIds: readonly string[]): Promise<void> {
+    const url = `${this.#endpoints.pubsub}/v1/${subscription}:acknowledge`;
+    await this.#api.call(url, { method: 'POST', body: { ackIds }, signal: this.#closing.signal });
+  }
+
+  async #watch(): Promise<void> {
+    const { topic, labels } = this.#place;
+    const body = { topicName: topic, labelIds: labels, labelFilterBehavior: 'INCLUDE' };
+    const url = `${this.#endpoints.gmail}/gmail/v1/users/me/watch`;
+    const answer = await this.#api.call(url, { method: 'POST', body, signal: this.#closing.signal });
+    if (answer.kind !== 'ok') throw new MailFailure('settings', `Gmail knows no topic ${topic}`);
+    this.#watchedAt = this.#clock();
+  }
+
+  async #labelIds(names: readonly string[]): Promise<readonly string[]> {
+    const known = list(await this.#get('labels', {}), 'labels');
+    return names.map((name) => labelId(name, known));
+  }
+
+  async #currentHistoryId(): Promise<string> {
+    const id = textField(await this.#get('profile', {}), 'historyId');
+    if (id === undefined) throw new MailFailure('connection', 'Gmail gave no history id');
+    return id;
+  }
+
+  #addedBy(record: unknown): readonly string[] {
+    return list(record, 'messagesAdded').flatMap((added) => {
+      const message = field(added, 'message');
+      const labels = list(message, 'labelIds');
+      const isLeftOut = LEFT_OUT.some((label) => labels.includes(label));
+      return isLeftOut ? [] : (textField(message, 'id') ?? []);
+    });
+  }
+
+  /** The history no longer reaches back to the position. */
+  async #forgotten(known: KnownMail): Promise<Batch> {
+    const historyId = await this.#currentHistoryId();
+    const position: GmailPosition = { historyId, listFrom: known.floorAt };
+    return { candidates: [], position: JSON.stringify(position) };
+  }
+
+  async #listed(position: GmailPosition, from: number): Promise<Batch> {
+    const ids: string[] = [];
+    for await (const answer of this.#pages('messages', { q: `after:${String(Math.floor(from / 1000))}` })) {
+      ids.push(...list(answer, 'messages').flatMap((message) => textField(message, 'id') ?? []));
+    }
+    // Gmail lists the newest first.
+    return batchOf(ids.toReversed(), { during: position, after: { historyId: position.historyId } });
+  }
+
+  async *#pages(path: string, query: Readonly<Record<string, string>>): AsyncGenerator {
+    const asked = { ...query, maxResults: String(PAGE) };
+    let pageToken: string | undefined;
+    for (let page = 0; page < MAX_PAGES; page += 1) {
+      const answer = await this.#get(path, pageToken === undefined ? asked : { ...asked, pageToken });
+      yield answer;
+      pageToken = textField(answer, 'nextPageToken');
+      if (pageToken === undefined) return;
+    }
+  }
+
+  async #message(id: string, headerOnly: boolean): Promise<unknown> {
+    const path = `messages/${encodeURIComponent(id)}`;
+    const whole = headerOnly ? undefined : await this.#answer(path, { format: 'full' });
+    if (whole !== undefined && whole.kind !== 'too-long') return whole.kind === 'ok' ? whole.body : undefined;
+    // Its texts are longer than is read: header and snippet say what it is.
+    const header = await this.#answer(path, { format: 'metadata' });
+    return header.kind === 'ok' ? header.body : undefined;
+  }
+
+  async #get(path: string, query: Readonly<Record<string, string>>): Promise<unknown> {
+    const answer = await this.#answer(path, query);
+    if (answer.kind === 'too-long')
+      throw new MailFailure('connection', `Gmail's answer to ${path} is too long`);
+    return answer.kind === 'ok' ? answer.body : undefined;
+  }
+
+  #answer(path: string, query: Readonly<Record<string, string>>): ReturnType<GoogleApi['call']> {
+    const text = new URLSearchParams(query).toString();
+    const url = `${this.#endpoints.gmail}/gmail/v1/users/me/${path}${text === '' ? '' : `?${text}`}`;
+    return this.#api.call(url, { signal: this.#closing.signal });
+  }
+}
+
+/** The position moves when all of them have been dealt with; until then their ids tell what has been. */
+function batchOf(
+  ids: readonly string[],
+  { during, after }: { readonly during: GmailPosition; readonly after: GmailPosition },
+): Batch {
+  const position = JSON.stringify(after);
+  const candidates = ids.map((identity, index): Candidate => ({
+    identity,
+    position: index === ids.length - 1 ? position : JSON.stringify(during),
+  }));
+  return { candidates, position };
+}
+
+function list(value: unknown, name: string): readonly unknown[] {
+  const found = field(value, name);
+  return Array.isArray(found) ? (found as unknown[]) : [];
+}
+
+/** @throws MailFailure where there is no such label, or one that is not read */
+function labelId(name: string, known: readonly unknown[]): string {
+  const found = known.find((label) => textField(label, 'id') === name || textField(label, 'name') === name);
+  const id = textField(found, 'id');
+  if (id === undefined) {
+    const all = known.flatMap((label) => textField(label, 'name') ?? []).slice(0, 20);
+    const message = `the account has no label ${JSON.stringify(name)}; it has ${all.join(', ')}`;
+    throw new MailFailure('settings', message);
+  }
+  if (LEFT_OUT.includes(id)) {
+    throw new MailFailure('settings', `the label ${id} is not read; take it out of hooks.mail.folders`);
+  }
+  return id;
+}

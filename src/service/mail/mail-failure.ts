@@ -1,0 +1,29 @@
+import { describe } from '../../base/outgoing/outgoing.ts';
+
+/**
+ * Why a mailbox cannot be read right now. `authentication`: the server knows us not, and trying again in a loop would
+ * only lock the account. `settings`: something the operator has to change, such as a folder that is not there.
+ * `connection`: everything that may be over in a moment.
+ */
+export type MailFailureKind = 'authentication' | 'settings' | 'connection';
+
+/** A mailbox that cannot be read. The message is for people and holds no secret. */
+export class MailFailure extends Error {
+  override readonly name = 'MailFailure';
+  readonly kind: MailFailureKind;
+
+  constructor(kind: MailFailureKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+/** Any error as a failure; what is unknown is taken to pass. */
+export function toMailFailure(error: unknown, secrets: readonly string[] = []): MailFailure {
+  if (error instanceof MailFailure) return error;
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  const text = describe(message, secrets) ?? 'an unknown error';
+  return new MailFailure('connection', typeof code === 'string' ? `${text} (${code})` : text, {
+    cause: error,
+  });
+}

@@ -1,0 +1,100 @@
+import type { HealthReporter, Log } from '../../base/telemetry/telemetry.ts';
+
+/** How the reading of one mailbox is going; each state calls for something else. */
+export type MailHealth =
+  | { readonly state: 'connecting'; readonly since: number }
+  /** All is well. */
+  | { readonly state: 'connected'; readonly since: number }
+  /** The server cannot be reached; it is tried again by itself. */
+  | {
+      readonly state: 'backing-off';
+      readonly since: number;
+      readonly reason: string;
+      readonly attempts: number;
+      readonly retryAt: number;
+    }
+  /** The server refuses the login: someone has to run `sluice webhooks mail setup`. */
+  | { readonly state: 'authentication-dead'; readonly since: number; readonly reason: string }
+  /** Something in the configuration has to change. */
+  | { readonly state: 'misconfigured'; readonly since: number; readonly reason: string }
+  /** The mailbox can be read, and the service takes no message. */
+  | { readonly state: 'held'; readonly since: number; readonly reason: string; readonly code: string }
+  /** Another process reads this mailbox. */
+  | { readonly state: 'standby'; readonly since: number; readonly holder: string }
+  | { readonly state: 'stopped'; readonly since: number };
+
+/** What one mailbox came to, by whichever readers it had. */
+export interface MailFigures {
+  readonly delivered: number;
+  readonly setAside: number;
+  readonly filtered: number;
+  readonly lastMailAt?: number;
+}
+
+export const NOTHING_READ: MailFigures = { delivered: 0, setAside: 0, filtered: 0 };
+
+export interface MailboxStatus {
+  readonly account: string;
+  readonly folder: string;
+  readonly health: MailHealth;
+  readonly figures: MailFigures;
+}
+
+/** One connection that broke is no trouble: it is there again within a second. */
+const ATTEMPTS_UNTIL_AWAY = 2;
+
+/** Raises and clears what the service says of itself; a mailbox is in one trouble at most. */
+export function reportHealth(reporter: HealthReporter, name: string, health: MailHealth): void {
+  const trouble = troubleOf(health);
+  if (trouble === 'unchanged') return;
+  for (const code of ['mailbox_away', 'mailbox_login_refused', 'mail_refused'] as const) {
+    if (trouble?.code === code) reporter.raise({ ...trouble, name });
+    else reporter.clear({ code, name });
+  }
+}
+
+interface MailTrouble {
+  readonly code: 'mailbox_away' | 'mailbox_login_refused' | 'mail_refused';
+  readonly message: string;
+}
+
+function troubleOf(health: MailHealth): MailTrouble | 'unchanged' | undefined {
+  if (health.state === 'backing-off' && health.attempts < ATTEMPTS_UNTIL_AWAY) return 'unchanged';
+  switch (health.state) {
+    case 'connecting':
+      return 'unchanged';
+    case 'connected':
+    case 'standby':
+    case 'stopped':
+      return undefined;
+    case 'backing-off':
+    case 'misconfigured':
+      return { code: 'mailbox_away', message: health.reason };
+    case 'authentication-dead':
+      return loginRefused(health.reason);
+    case 'held':
+      return { code: 'mail_refused', message: health.reason };
+  }
+}
+
+function loginRefused(reason: string): MailTrouble {
+  return { code: 'mailbox_login_refused', message: `${reason}; run "sluice webhooks mail setup"` };
+}
+
+type HealthLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
+
+const LEVELS: Readonly<Record<MailHealth['state'], keyof HealthLog>> = {
+  connecting: 'debug',
+  stopped: 'debug',
+  connected: 'info',
+  standby: 'info',
+  'backing-off': 'warn',
+  'authentication-dead': 'error',
+  misconfigured: 'error',
+  held: 'error',
+};
+
+/** One line per change of state. */
+export function logHealth(log: HealthLog, mailbox: string, health: MailHealth): void {
+  log[LEVELS[health.state]]({ mailbox, ...health }, 'mailbox');
+}

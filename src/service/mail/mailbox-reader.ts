@@ -1,0 +1,368 @@
+import type { MailBlock } from '../../engine/config/config.ts';
+import type { MailStorage, SetAsideMail } from '../../engine/storage/storage.ts';
+import type { Log } from '../../base/telemetry/telemetry.ts';
+import { pause } from '../../base/timers/timers.ts';
+import { deliverMessage, type DeliveryOptions } from './offer-message.ts';
+import type { HookEndpoint } from './hook-endpoint.ts';
+import { FetchAttempts, type FetchWatch } from './fetch-attempts.ts';
+import { filterReason } from './filter.ts';
+import {
+  logHealth,
+  NOTHING_READ,
+  type MailFigures,
+  type MailHealth,
+  type MailboxStatus,
+} from './mailbox-health.ts';
+import { mailboxName } from './identity.ts';
+import { LeasedMailbox, LostMailbox, type Passing } from './leased-mailbox.ts';
+import { toMailFailure } from './mail-failure.ts';
+import type { MailMessage } from './message-payload.ts';
+import { READER_TIMES, type ReaderTimes } from './reader-times.ts';
+import { Reconnection } from './reconnection.ts';
+import { goneMail, logRefused, refusedMail, unreadableMail } from './set-aside.ts';
+import type { StoredState } from './stored-status.ts';
+import { passedRow, type Candidate, type FetchedMail, type MailSource } from './source.ts';
+
+export interface ReaderOptions {
+  readonly mail: MailBlock;
+  readonly folder: string;
+  readonly holder: string;
+  readonly open: (signal: AbortSignal) => Promise<MailSource>;
+  readonly store: MailStorage;
+  readonly endpoint: HookEndpoint;
+  readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error'>;
+  readonly onHealth: (status: MailboxStatus) => void;
+  /** Makes of a message what is delivered. */
+  readonly read: (mail: FetchedMail) => Promise<MailMessage>;
+  readonly fetchWatch?: FetchWatch | undefined;
+  /** Where the first run begins, in place of what the block says. */
+  readonly sinceMs?: number | undefined;
+  readonly times?: Partial<ReaderTimes>;
+  readonly clock?: () => number;
+}
+
+/**
+ * Reads one folder and delivers what arrives, one message a request, in order. What has been read is written down
+ * only after the service has said 2xx, and with a key made of the message's identity a repeat after a crash in
+ * between is answered as the first was: each message becomes one run, whatever is cut or killed.
+ */
+export class MailboxReader {
+  readonly #options: ReaderOptions;
+  readonly #times: ReaderTimes;
+  readonly #clock: () => number;
+  readonly #mailbox: string;
+  readonly #held: LeasedMailbox;
+  readonly #reconnection: Reconnection;
+  readonly #delivery: DeliveryOptions;
+  readonly #fetches: FetchAttempts;
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+  #health: MailHealth;
+  #figures = NOTHING_READ;
+  #isWoken = false;
+  #isHolding = false;
+  /** Ends the wait for mail early. */
+  #wakeUp: AbortController | undefined;
+
+  constructor(options: ReaderOptions) {
+    const { mail, folder, clock = Date.now } = options;
+    this.#options = options;
+    this.#times = { ...READER_TIMES, ...options.times };
+    this.#clock = clock;
+    this.#mailbox = mailboxName(mail, folder);
+    this.#health = { state: 'connecting', since: clock() };
+    this.#reconnection = new Reconnection(this.#times, clock);
+    this.#fetches = new FetchAttempts(this.#mailbox, options.fetchWatch);
+    this.#held = this.#makeHeld();
+    this.#delivery = this.#makeDelivery();
+  }
+
+  #makeHeld(): LeasedMailbox {
+    const { holder, store } = this.#options;
+    return new LeasedMailbox({
+      mailbox: this.#mailbox,
+      holder,
+      store,
+      times: this.#times,
+      clock: this.#clock,
+      stateJson: () => this.#stateJson(),
+      onNews: () => this.wake(),
+    });
+  }
+
+  #makeDelivery(): DeliveryOptions {
+    const { mail, folder, endpoint } = this.#options;
+    return {
+      mail,
+      folder,
+      mailbox: this.#mailbox,
+      endpoint,
+      times: this.#times,
+      held: this.#held,
+      onHeld: (code, reason) => this.#beHeld(code, reason),
+      onAnswered: () => {
+        if (this.#health.state === 'held') this.#become({ state: 'connected', since: this.#clock() });
+      },
+    };
+  }
+
+  get status(): MailboxStatus {
+    const { mail, folder } = this.#options;
+    return { account: mail.account, folder, health: this.#health, figures: this.#figures };
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Somebody else wrote into the store: a retry may have been asked for. */
+  lookAtStore(): void {
+    if (this.#isHolding) void this.#held.report();
+  }
+
+  /** Something may have arrived: the mailbox is looked at as soon as nothing else is under way. */
+  wake(): void {
+    this.#isWoken = true;
+    this.#wakeUp?.abort();
+  }
+
+  /** Idempotent: ends what is under way; a delivery that was sent is waited for. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stopping;
+    while (!signal.aborted) {
+      try {
+        if (await this.#claim()) await this.#hold(signal);
+        else await pause(this.#times.standbyMs, signal);
+      } catch (error) {
+        if (signal.aborted) break;
+        this.#options.log.error(
+          { mailbox: this.#mailbox, reason: toMailFailure(error).message },
+          'the position of a mailbox cannot be kept; trying again',
+        );
+        await pause(this.#times.standbyMs, signal);
+      }
+    }
+    this.#become({ state: 'stopped', since: this.#clock() });
+    await this.#held.release();
+  }
+
+  async #claim(): Promise<boolean> {
+    const claim = await this.#held.claim();
+    if (claim.kind === 'refused') {
+      const { holder } = claim;
+      if (this.#health.state !== 'standby') this.#become({ state: 'standby', since: this.#clock(), holder });
+      return false;
+    }
+    const { figures, loginDeadSince } = claim.stored ?? {};
+    this.#figures = figures ?? NOTHING_READ;
+    if (loginDeadSince !== undefined) this.#health = this.#reconnection.recall(loginDeadSince);
+    return true;
+  }
+
+  /** Connects again and again for as long as the mailbox is ours. */
+  async #hold(signal: AbortSignal): Promise<void> {
+    const stopRenewing = this.#held.keepRenewing();
+    this.#reconnection.restart();
+    this.#isHolding = true;
+    try {
+      while (!signal.aborted && !this.#held.isLost) {
+        const delayMs = await this.#connectOnce(signal);
+        if (delayMs === undefined) return;
+        await pause(delayMs, signal);
+      }
+    } finally {
+      this.#isHolding = false;
+      stopRenewing();
+    }
+  }
+
+  /** One connection from its beginning to its end; how long to wait for the next one, if there is to be one. */
+  async #connectOnce(signal: AbortSignal): Promise<number | undefined> {
+    const startedAt = performance.now();
+    const deliveredBefore = this.#figures.delivered;
+    let isOpen = false;
+    try {
+      if (this.#reconnection.loginDeadSince === undefined) {
+        this.#become({ state: 'connecting', since: this.#clock() });
+      }
+      await this.#connect(signal, () => {
+        isOpen = true;
+      });
+      return undefined;
+    } catch (error) {
+      if (signal.aborted || error instanceof LostMailbox) return undefined;
+      const isOld = performance.now() - startedAt > this.#times.settledMs;
+      const isSettled = isOpen && (isOld || this.#figures.delivered > deliveredBefore);
+      const { health, delayMs } = this.#reconnection.failed(toMailFailure(error), isSettled);
+      this.#become(health);
+      return delayMs;
+    }
+  }
+
+  async #connect(signal: AbortSignal, onOpen: () => void): Promise<void> {
+    const source = await this.#options.open(signal);
+    const close = (): void => source.close();
+    signal.addEventListener('abort', close, { once: true });
+    try {
+      if (this.#held.position === '') await this.#begin(source);
+      onOpen();
+      this.#reconnection.succeeded();
+      this.#become({ state: 'connected', since: this.#clock() });
+      await this.#readOn(source, signal);
+    } finally {
+      signal.removeEventListener('abort', close);
+      source.close();
+    }
+  }
+
+  async #readOn(source: MailSource, signal: AbortSignal): Promise<void> {
+    let reported = this.#figures;
+    while (!signal.aborted && !this.#held.isLost) {
+      if (await this.#step(source)) continue;
+      if (this.#figures !== reported) void this.#held.report();
+      reported = this.#figures;
+      await this.#waitForMail(source, signal);
+    }
+    if (this.#held.isLost) throw new LostMailbox();
+  }
+
+  async #begin(source: MailSource): Promise<void> {
+    const { mail, sinceMs } = this.#options;
+    const since = sinceMs ?? (mail.since === undefined ? undefined : Date.parse(mail.since));
+    const { position, floorAt, known } = await source.begin({ sinceMs: since, nowMs: this.#clock() });
+    await this.#held.begin({ position, floorAt, passed: known });
+  }
+
+  async #waitForMail(source: MailSource, signal: AbortSignal): Promise<void> {
+    const wakeUp = new AbortController();
+    if (this.#isWoken) wakeUp.abort();
+    const onStop = (): void => wakeUp.abort();
+    signal.addEventListener('abort', onStop, { once: true });
+    this.#wakeUp = wakeUp;
+    try {
+      await source.wait(this.#times.keepAliveMs, wakeUp.signal);
+    } finally {
+      this.#wakeUp = undefined;
+      this.#isWoken = false;
+      signal.removeEventListener('abort', onStop);
+    }
+  }
+
+  /** One batch. Whether there may be more at once. */
+  async #step(source: MailSource): Promise<boolean> {
+    for (const before of await this.#held.takeRetries()) {
+      if (this.#stopping.signal.aborted) return false;
+      await this.#retry(source, before);
+    }
+    const { position } = this.#held;
+    const batch = await source.next(position, this.#held.known());
+    for (const candidate of batch.candidates) {
+      if (this.#stopping.signal.aborted) return false;
+      await this.#take(source, candidate);
+    }
+    if (batch.position !== this.#held.position) {
+      await this.#held.pass({ position: batch.position, passed: [] });
+    }
+    return this.#held.position !== position;
+  }
+
+  async #take(source: MailSource, candidate: Candidate): Promise<void> {
+    const { identity, position, recognised, tooOld } = candidate;
+    if (recognised !== undefined) {
+      const { before, ...passed } = recognised;
+      return this.#held.pass({ position, passed: [passed], forgotten: [before] });
+    }
+    const isDone = tooOld === true || (await this.#held.isPassed(identity));
+    const mail = isDone ? undefined : await this.#fetches.fetch(source, identity);
+    // It is gone, or was never ours to deliver.
+    if (mail === undefined) return this.#held.pass({ position, passed: [] });
+    if (mail === 'unreadable') {
+      return this.#held.pass({ position, passed: [], setAside: unreadableMail(identity, this.#mine()) });
+    }
+    await this.#offer(mail, position);
+  }
+
+  async #offer(mail: FetchedMail, position: string): Promise<void> {
+    const settings = this.#options.mail;
+    const message = await this.#options.read(mail);
+    if (mail.leftOut !== undefined || filterReason(message, settings) !== undefined) {
+      const { filtered } = this.#figures;
+      return this.#count({ filtered: filtered + 1 }, { position, passed: [passedRow(mail)] });
+    }
+    await this.#deliver(mail, message, { position });
+  }
+
+  #mine(): { readonly mailbox: string; readonly nowMs: number } {
+    return { mailbox: this.#mailbox, nowMs: this.#clock() };
+  }
+
+  /** Another try of a message that was set aside. */
+  async #retry(source: MailSource, before: SetAsideMail): Promise<void> {
+    const mail = await this.#fetches.fetch(source, before.identity);
+    if (mail === undefined) {
+      return this.#held.pass({ passed: [], setAside: goneMail(before, this.#clock()) });
+    }
+    if (mail === 'unreadable') {
+      const setAside = { ...unreadableMail(before.identity, this.#mine()), attempts: before.attempts + 1 };
+      return this.#held.pass({ passed: [], setAside });
+    }
+    await this.#deliver(mail, await this.#options.read(mail), { before });
+  }
+
+  async #deliver(
+    mail: FetchedMail,
+    message: MailMessage,
+    { position, before }: { readonly position?: string; readonly before?: SetAsideMail },
+  ): Promise<void> {
+    const offer = { message, identity: mail.identity };
+    const verdict = await deliverMessage(this.#delivery, offer, this.#stopping.signal);
+    const rest = { passed: [passedRow(mail)], ...(position === undefined ? {} : { position }) };
+    if (verdict.kind === 'delivered') {
+      const counted = { delivered: this.#figures.delivered + 1, lastMailAt: this.#clock() };
+      return this.#count(counted, { ...rest, ...(before === undefined ? {} : { settled: before.id }) });
+    }
+    const setAside = refusedMail({ mail, message, verdict, before }, this.#mine());
+    await this.#count({ setAside: this.#figures.setAside + 1 }, { ...rest, setAside });
+    logRefused(this.#options.log, setAside);
+  }
+
+  /** Counts a message where it is written down, so that both outlive the reader, or neither. */
+  async #count(counted: Partial<MailFigures>, pass: Passing): Promise<void> {
+    const before = this.#figures;
+    this.#figures = { ...before, ...counted };
+    try {
+      await this.#held.pass(pass);
+    } catch (error) {
+      this.#figures = before;
+      throw error;
+    }
+  }
+
+  #beHeld(code: string, reason: string): void {
+    const health = this.#health;
+    if (health.state === 'held' && health.code === code) return;
+    this.#become({ state: 'held', since: this.#clock(), code, reason });
+  }
+
+  #stateJson(): string {
+    const { loginDeadSince } = this.#reconnection;
+    const state: StoredState = {
+      ...this.status,
+      ...(loginDeadSince === undefined ? {} : { loginDeadSince }),
+    };
+    return JSON.stringify(state);
+  }
+
+  #become(health: MailHealth): void {
+    const before = this.#health;
+    this.#health = health;
+    if (before.state !== health.state) logHealth(this.#options.log, this.#mailbox, health);
+    this.#options.onHealth(this.status);
+    if (health.state !== 'standby' && health.state !== 'stopped') void this.#held.report();
+  }
+}

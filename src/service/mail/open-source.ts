@@ -1,0 +1,92 @@
+import type { MailBlock } from '../../engine/config/config.ts';
+import { GOOGLE_ENDPOINTS, GoogleApi, type GoogleEndpoints } from './gmail-api.ts';
+import { GmailSource } from './gmail-source.ts';
+import { IMAP_TIMES, ImapClient, imapServer, type ImapAccess, type ImapTimes } from './imap-client.ts';
+import { ImapSource } from './imap-source.ts';
+import { MailFailure } from './mail-failure.ts';
+import { AccessTokens } from './oauth.ts';
+import { requirePackages } from './optional-packages.ts';
+import type { MailSource } from './source.ts';
+
+export interface OpenOptions {
+  readonly imapTimes?: ImapTimes;
+  readonly google?: GoogleEndpoints;
+  readonly clock?: () => number;
+  /** Told of every secret that came from outside, so that no log shows it. */
+  readonly protect?: (secret: string) => void;
+}
+
+/** Opens the folders of one account; logins and tokens are shared by all of them. */
+export type OpenFolder = (folder: string, signal: AbortSignal) => Promise<MailSource>;
+
+const PACKAGES = ['postal-mime', 'html-to-text'];
+
+/** How the folders of a mailbox are opened, by its kind. */
+export function folderOpener(mail: MailBlock, options: OpenOptions = {}): OpenFolder {
+  switch (mail.kind) {
+    case 'imap': {
+      const login = imapLogin(mail, options);
+      return async (folder) => {
+        requirePackages(['imapflow', ...PACKAGES]);
+        return new ImapSource(await login(folder), { account: mail.account, folder });
+      };
+    }
+    case 'gmail':
+      return gmailOpener(mail, options);
+  }
+}
+
+function gmailOpener(
+  mail: Extract<MailBlock, { kind: 'gmail' }>,
+  { clock, google = GOOGLE_ENDPOINTS, protect }: OpenOptions,
+): OpenFolder {
+  const tokens = new AccessTokens(mail.oauthFile, clock);
+  const api = new GoogleApi(async (refused) => {
+    const token = await tokens.get(refused);
+    protect?.(token);
+    return token;
+  });
+  return () => {
+    requirePackages(['openid-client', ...PACKAGES]);
+    const place = { topic: mail.topic, subscription: mail.subscription, labels: mail.folders };
+    return GmailSource.open(api, place, { endpoints: google, ...(clock === undefined ? {} : { clock }) });
+  };
+}
+
+/** Folders that are read together: of Gmail all labels, because their notices come over one subscription. */
+export function readerFolders({ kind, folders }: MailBlock): readonly string[] {
+  return kind === 'gmail' ? [folders.join(', ')] : folders;
+}
+
+type ImapBlock = Extract<MailBlock, { kind: 'imap' }>;
+
+/** Connects and logs in; without a folder only that. */
+function imapLogin(
+  mail: ImapBlock,
+  { imapTimes = IMAP_TIMES, clock, protect }: OpenOptions = {},
+): (folder?: string) => Promise<ImapClient> {
+  const { auth } = mail;
+  const open: OpenWith = (secret, folder) => {
+    protect?.(secret.value);
+    const access = { ...imapServer(mail), secret };
+    return ImapClient.open(access, { times: imapTimes, ...(folder === undefined ? {} : { folder }) });
+  };
+  return auth.kind === 'password'
+    ? (folder) => open({ kind: 'password', value: auth.password }, folder)
+    : tokenLogin(new AccessTokens(auth.oauthFile, clock), open);
+}
+
+type OpenWith = (secret: ImapAccess['secret'], folder: string | undefined) => Promise<ImapClient>;
+
+function tokenLogin(tokens: AccessTokens, open: OpenWith): (folder?: string) => Promise<ImapClient> {
+  return async (folder) => {
+    const token = await tokens.get();
+    try {
+      return await open({ kind: 'token', value: token }, folder);
+    } catch (error) {
+      if (!(error instanceof MailFailure) || error.kind !== 'authentication') throw error;
+      // The server may have ended the token before its time.
+      return open({ kind: 'token', value: await tokens.get(token) }, folder);
+    }
+  };
+}

@@ -1,0 +1,99 @@
+import type { PassedMail } from '../../engine/storage/storage.ts';
+
+/**
+ * A mailbox as its reader sees it, whatever protocol is behind. The reader keeps the position as a text it does not
+ * look into; the source gives every message the position that holds once that message has been dealt with.
+ */
+export interface MailSource {
+  /** The first position: now, or before the first message since a time. */
+  begin(options: { readonly sinceMs: number | undefined; readonly nowMs: number }): Promise<Beginning>;
+  /** What comes after the position, oldest first, at most some hundred; empty where nothing does. */
+  next(position: string, known: KnownMail): Promise<Batch>;
+  /** The message itself; undefined where it is gone. */
+  fetch(identity: string, without?: LeftOutOfFetch): Promise<FetchedMail | undefined>;
+  /** Resolves when something may have arrived, after `maxMs` at the latest. Rejects where the connection is lost. */
+  wait(maxMs: number, signal: AbortSignal): Promise<void>;
+  /** Ends the connection at once; idempotent. */
+  close(): void;
+}
+
+/** What a fetch that failed is tried again without: the server's account of the structure, or all but the header. */
+export type LeftOutOfFetch = 'structure' | 'body';
+
+export interface Beginning {
+  readonly position: string;
+  /** Messages that arrived before this are never taken for new ones when they have to be recognised. */
+  readonly floorAt: number;
+  /** Messages that are there already and arrived after the floor. */
+  readonly known: readonly PassedMail[];
+}
+
+/** What has been dealt with: needed where the position alone does not tell. */
+export interface KnownMail {
+  readonly floorAt: number;
+  /** Passed messages with this fingerprint, by their identities. */
+  identitiesOf(fingerprint: string): Promise<readonly string[]>;
+}
+
+export interface Batch {
+  readonly candidates: readonly Candidate[];
+  /** The position after all of them; differs from the one asked with where messages were left out. */
+  readonly position: string;
+}
+
+export interface Candidate {
+  readonly identity: string;
+  /** Holds once this message has been dealt with. */
+  readonly position: string;
+  /** Set where it is a message that was passed under this identity: it is passed again, and not delivered. */
+  readonly recognised?: PassedMail & { readonly before: string };
+  /** It arrived before the time the first run was to begin with. */
+  readonly tooOld?: boolean;
+}
+
+/** A message as far as it was read. */
+export interface FetchedMail {
+  readonly identity: string;
+  /** Its id in the payload. */
+  readonly id: string;
+  readonly receivedAt: number;
+  readonly fingerprint?: string;
+  readonly sizeBytes: number;
+  /** Why the message is no mail that arrived: a draft, spam and the like. */
+  readonly leftOut?: string;
+  /** Nothing but its header is to be read. */
+  readonly headerOnly?: boolean;
+  readonly content: MailContent;
+}
+
+/** What the payload is made of; texts decoded, nothing bounded yet. */
+export type MailContent =
+  | {
+      readonly kind: 'raw';
+      /** The beginning of the raw message. */
+      readonly source: Buffer;
+      /** Whether there is more of it than `source` holds. */
+      readonly truncated: boolean;
+      /** By the server's own account of the structure; absent where it gave none. */
+      readonly attachments?: readonly MailAttachment[];
+    }
+  | {
+      readonly kind: 'parts';
+      readonly header: Readonly<Record<string, string>>;
+      readonly text?: string;
+      readonly html?: string;
+      readonly attachments: readonly MailAttachment[];
+    };
+
+/** A part of a message that is listed and not carried. */
+export interface MailAttachment {
+  readonly name: string;
+  readonly type: string;
+  readonly sizeBytes: number;
+}
+
+/** What is kept of a message that has been dealt with. */
+export function passedRow(mail: FetchedMail): PassedMail {
+  const { identity, fingerprint, receivedAt } = mail;
+  return { identity, receivedAt, ...(fingerprint === undefined ? {} : { fingerprint }) };
+}

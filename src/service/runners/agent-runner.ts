@@ -1,0 +1,259 @@
+/*
+ * Turns taken by a coding agent's own command line: claude, codex, gemini, opencode.
+ *
+ * The conversation is the agent's: it keeps what it did in earlier turns, which a list of texts could not hold. Some
+ * take the name that Sluice gives a conversation; the others name it themselves, and the name is kept in a file. A
+ * conversation that the agent does not know (any more) is begun anew. A turn that ended before the model answered,
+ * because the login has expired or a limit is reached, has not begun: it waits. Every other failure is the run's.
+ */
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import type { RunnerSettings } from '../../engine/config/config.ts';
+import { defined } from '../../base/json.ts';
+import { describe } from '../../base/outgoing/outgoing.ts';
+import { AGENT_PROFILES, type AgentProfile, type AgentSession, type Permission } from './agent-profiles.ts';
+import type { AgentReport } from './agent-reports.ts';
+import { diskText } from './start-failure.ts';
+import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
+import {
+  type CommandSettings,
+  type CommandSurroundings,
+  createCommandRunner,
+  type HostEnvironment,
+  secretsOf,
+} from './command-runner.ts';
+import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
+
+export type AgentSettings = Extract<RunnerSettings, { readonly kind: 'agent' }>;
+type Completed = Extract<TurnResult, { readonly kind: 'completed' }>;
+
+/** What an agent may call a conversation: it becomes an argument later. */
+const SESSION_NAME = /^\w[\w.-]{0,199}$/;
+const BEGUN_ANEW =
+  'did not find its conversation here and began it anew: it knows nothing of the turns before';
+/** Reports hold more than the reply: events, statistics, what tools were asked. */
+const REPORT_BYTES = 16_777_216;
+
+export function createAgentRunner(
+  settings: AgentSettings,
+  host: HostEnvironment,
+  surroundings: CommandSurroundings = {},
+): Runner {
+  return {
+    kind: settings.agent,
+    run: (turn, options) => new AgentTurn({ settings, host, turn, options, surroundings }).take(),
+  };
+}
+
+interface AgentTurnParts {
+  readonly settings: AgentSettings;
+  readonly host: HostEnvironment;
+  readonly turn: Turn;
+  readonly options: RunnerOptions;
+  readonly surroundings: CommandSurroundings;
+}
+
+class AgentTurn {
+  readonly #settings: AgentSettings;
+  readonly #host: HostEnvironment;
+  readonly #turn: Turn;
+  readonly #options: RunnerOptions;
+  readonly #surroundings: CommandSurroundings;
+  readonly #profile: AgentProfile;
+  readonly #endsAt: number;
+
+  constructor({ settings, host, turn, options, surroundings }: AgentTurnParts) {
+    this.#settings = settings;
+    this.#host = host;
+    this.#turn = turn;
+    this.#options = options;
+    this.#surroundings = surroundings;
+    this.#profile = AGENT_PROFILES[settings.agent];
+    this.#endsAt = performance.now() + turn.timeoutSeconds * 1000;
+  }
+
+  async take(): Promise<TurnResult> {
+    const session = await this.#findSession();
+    const first = await this.#run(session);
+    const other = otherSession(session, first, this.#profile);
+    const result = other === undefined ? first : await this.#run({ ...session, ...other });
+    if (result.kind !== 'completed') return result;
+    if (isCutOff(result)) {
+      const usage = this.#profile.read(result.reply)?.usage;
+      return withUntold({ ...result, reply: '', ...defined({ usage }) }, this.#profile);
+    }
+    const report = this.#withoutSecrets(
+      this.#profile.read(result.reply) ?? this.#profile.read(result.error?.message ?? ''),
+    );
+    const unkept = report?.sessionId === undefined ? undefined : await this.#keepSession(report.sessionId);
+    const { isNew } = { ...session, ...other };
+    const isBegunAnew = isNew && !session.isOneShot && this.#turn.history.length > 0;
+    const ended = notNow(report, this.#settings) ?? resultOf(result, report, this.#settings);
+    const told = withUntold(ended, this.#profile);
+    const note = isBegunAnew ? `${basename(this.#settings.command)} ${BEGUN_ANEW}` : unkept;
+    return note !== undefined && told.kind === 'completed' && told.outcome === 'ok'
+      ? { ...told, note }
+      : told;
+  }
+
+  /** What is known of the conversation before the agent was asked. */
+  async #findSession(): Promise<AgentSession> {
+    const isOneShot = this.#turn.isOneShot === true;
+    if (this.#profile.namesSessions) {
+      return { id: this.#turn.sessionId, isNew: this.#turn.history.length === 0, isOneShot };
+    }
+    const id = isOneShot ? undefined : await readFile(this.#sessionFile(), 'utf8').catch(() => undefined);
+    const isName = id !== undefined && SESSION_NAME.test(id);
+    return { isNew: !isName, isOneShot, ...(isName ? { id } : {}) };
+  }
+
+  /** Resolves to why it could not be kept: the turn is taken, and its reply counts all the same. */
+  async #keepSession(id: string): Promise<string | undefined> {
+    if (this.#profile.namesSessions || this.#turn.isOneShot === true || !SESSION_NAME.test(id))
+      return undefined;
+    const file = this.#sessionFile();
+    try {
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+      // Whole or not at all: the service may be killed while it writes.
+      await writeFile(`${file}.new`, id, { mode: 0o600 });
+      await rename(`${file}.new`, file);
+      return undefined;
+    } catch (error) {
+      return `the next turn will not find this conversation, as its name could not be kept: ${diskText(error, dirname(file))}`;
+    }
+  }
+
+  /** As with every command that failed. */
+  #withoutSecrets(report: AgentReport | undefined): AgentReport | undefined {
+    if (report?.error === undefined) return report;
+    const secrets = [
+      ...(this.#surroundings.secrets ?? []),
+      ...secretsOf({ ...this.#host, ...this.#settings.env }),
+    ];
+    const hide = (text: string): string => withoutSecrets(text, secrets, 'text');
+    return { ...report, error: hide(report.error), reply: hide(report.reply) };
+  }
+
+  #sessionFile(): string {
+    return join(this.#settings.sessions, this.#turn.sessionId);
+  }
+
+  #run(session: AgentSession): Promise<TurnResult> {
+    const { access, argv } = this.#settings;
+    const permission: Permission = this.#profile.access[access];
+    const { model, thinking } = this.#turn;
+    const options = this.#profile.argv({ session, model, thinking, extra: [...permission.argv, ...argv] });
+    const runner = createCommandRunner(
+      commandOf(this.#settings, { options, env: permission.env, variables: this.#profile.variables }),
+      this.#host,
+      { ...this.#surroundings, keepsPart: true },
+    );
+    // A second try has what the first one left. Rounded, because the agent and people are told it.
+    const timeoutSeconds = Math.max(Math.ceil((this.#endsAt - performance.now()) / 100) / 10, 0.1);
+    return runner.run({ ...this.#turn, timeoutSeconds }, this.#options);
+  }
+}
+
+/** The command of a turn: the agent with its options, variables and permission. */
+function commandOf(
+  { command, agent: _agent, sessions: _sessions, model: _model, access: _access, ...settings }: AgentSettings,
+  { options, env, variables }: AgentCall,
+): CommandSettings {
+  return {
+    ...settings,
+    kind: 'command',
+    argv: [command, ...options],
+    env: { ...env, ...settings.env },
+    prompt: 'stdin',
+    passEnv: [...variables, ...settings.passEnv],
+    retryExitCodes: [],
+    maxReplyBytes: settings.maxReplyBytes + REPORT_BYTES,
+  };
+}
+
+interface AgentCall {
+  readonly options: readonly string[];
+  readonly env: Permission['env'];
+  readonly variables: readonly string[];
+}
+
+/** The other way to begin, where the agent says that it lacks the conversation, or has it already. */
+function otherSession(
+  { isNew, isOneShot }: AgentSession,
+  result: TurnResult,
+  profile: AgentProfile,
+): { readonly isNew: boolean } | undefined {
+  if (result.kind !== 'completed' || result.outcome !== 'error' || isOneShot || isCutOff(result))
+    return undefined;
+  const said = `${result.error?.message ?? ''}\n${result.reply}`;
+  if (!isNew && profile.unknownSession.test(said)) return { isNew: true };
+  return isNew && profile.knownSession?.test(said) === true ? { isNew: false } : undefined;
+}
+
+/** Statuses of a model's server that say "later", and what agents print of them and of their accounts' limits. */
+const LATER_STATUS = new Set([429, 503, 529]);
+const LATER =
+  /\b(?:status|error):? (?:429|503|529)\b|rate.?limit|usage limit|hit your (?:\w+ )?limit|limit reached|exceeded your current quota|exhausted your (?:\w+ )?quota|RESOURCE_EXHAUSTED|credit balance is too low|overloaded/i;
+const LOGGED_OUT =
+  /\b(?:status|error):? 401\b|not logged in|run \/login|invalid api key|token (?:has expired|revoked)|token could not be refreshed|sign(?:ing)? in again|set an auth method|UNAUTHENTICATED/i;
+
+/**
+ * What keeps the agent from any turn at present, where it had not begun this one. Words count only in what the agent
+ * says of its own error, never in a reply.
+ */
+function notNow(
+  report: AgentReport | undefined,
+  { agent, command, access }: AgentSettings,
+): TurnResult | undefined {
+  const said = report?.error;
+  // Of an agent that does not tell what it did, only one that can do nothing has done nothing.
+  if (said === undefined || (report?.hasActed ?? access !== 'read')) return undefined;
+  const status = report?.status ?? 0;
+  const isLoggedOut = status === 401 || LOGGED_OUT.test(said);
+  if (!isLoggedOut && !LATER_STATUS.has(status) && !LATER.test(said)) return undefined;
+  const { login } = AGENT_PROFILES[agent];
+  const remedy = isLoggedOut
+    ? `; log it in again as the user of the service (${login}), or mend its key`
+    : '';
+  return {
+    kind: 'not-started',
+    code: isLoggedOut ? 'login_needed' : 'limit_reached',
+    message: `${basename(command)}: ${describe(said, []) ?? ''}${remedy}`,
+    final: false,
+    affects: isLoggedOut ? 'runner' : 'model',
+  };
+}
+
+/** Whether a turn was ended before its agent had told all. */
+const isCutOff = ({ error }: Completed): boolean =>
+  /^(?:timeout|interrupted|reply_too_large)$/.test(error?.code ?? '');
+
+/** Ends the first line of the error of such a turn. */
+export const COST_UNKNOWN = '; what it cost is not known';
+
+/** Where an agent that tells what its turns cost has told nothing of this one, it is not called zero. */
+function withUntold(result: TurnResult, { tellsMoney }: AgentProfile): TurnResult {
+  if (result.kind !== 'completed' || !tellsMoney || result.usage?.costUsd !== undefined) return result;
+  const { error, usage } = result;
+  // What a program wrote stands below the first line.
+  const said = error && { ...error, message: error.message.replace(/$/m, COST_UNKNOWN) };
+  return { ...result, ...defined({ error: said }), usage: { ...usage, isCostUnknown: true } };
+}
+
+function resultOf(result: Completed, report: AgentReport | undefined, settings: AgentSettings): TurnResult {
+  const name = basename(settings.command);
+  if (report === undefined) {
+    if (result.outcome !== 'ok') return { ...result, reply: '' };
+    return failedTurn('malformed_answer', `${name} printed something else than its report`);
+  }
+  const usage = report.usage === undefined ? {} : { usage: report.usage };
+  if (report.error !== undefined) {
+    const said = describe(report.error, []) ?? 'no reason';
+    return { ...failedTurn('agent_error', `${name}: ${said}`), reply: report.reply, ...usage };
+  }
+  if (Buffer.byteLength(report.reply) > settings.maxReplyBytes) {
+    const problem = `${name} replied with over ${settings.maxReplyBytes} bytes`;
+    return { ...failedTurn('reply_too_large', problem), ...usage };
+  }
+  return { ...result, reply: report.reply.trim(), ...usage };
+}

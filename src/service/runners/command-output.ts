@@ -1,0 +1,93 @@
+import { stripVTControlCharacters } from 'node:util';
+import { memberAt, readJson } from '../../base/json.ts';
+
+/** Keeps the first bytes of a stream, and says when there were more. */
+export class BoundedHead {
+  readonly #chunks: Buffer[] = [];
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Takes a chunk; false once the stream has brought more than it may. */
+  add(chunk: Buffer): boolean {
+    const room = this.#maxBytes - this.#bytes;
+    if (room > 0) this.#chunks.push(chunk.subarray(0, room));
+    this.#bytes += chunk.length;
+    return this.#bytes <= this.#maxBytes;
+  }
+
+  text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+}
+
+/** Keeps the last bytes of a stream. */
+export class BoundedTail {
+  readonly #maxBytes: number;
+  #tail = Buffer.alloc(0);
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  add(chunk: Buffer): void {
+    this.#tail = Buffer.concat([this.#tail, chunk.subarray(-this.#maxBytes)]).subarray(-this.#maxBytes);
+  }
+
+  text(): string {
+    return stripVTControlCharacters(this.#tail.toString('utf8')).trim();
+  }
+}
+
+export type ExtractedReply =
+  | { readonly ok: true; readonly reply: string }
+  | { readonly ok: false; readonly code: 'reply_not_json' | 'reply_not_found'; readonly message: string };
+
+/**
+ * The reply in a command's output: its text without terminal codes, or what a dot path names in its JSON. Commands
+ * that print one JSON document per line are taken by their last line.
+ */
+export function extractReply(stdout: string, replyPath: string | undefined): ExtractedReply {
+  if (replyPath === undefined) return { ok: true, reply: stripVTControlCharacters(stdout).trim() };
+  const document = readJson(stdout) ?? readJson(stdout.trimEnd().split('\n').at(-1) ?? '');
+  if (document === undefined) {
+    return { ok: false, code: 'reply_not_json', message: 'the output is not JSON, which replyPath needs' };
+  }
+  const found = memberAt(document, replyPath.split('.'));
+  if (found === undefined || found === null) {
+    return {
+      ok: false,
+      code: 'reply_not_found',
+      message: `the output has nothing at replyPath ${replyPath}${whatIsThere(document, replyPath)}`,
+    };
+  }
+  return { ok: true, reply: (typeof found === 'string' ? found : JSON.stringify(found)).trim() };
+}
+
+/** Fields and levels of an output that are looked through. */
+const MAX_FIELDS = 1_000;
+const MAX_LEVELS = 5;
+/** Names that are listed. */
+const MAX_NAMED = 10;
+
+/** Where the output has the name that was asked for, or which names it has. */
+function whatIsThere(document: unknown, replyPath: string): string {
+  const wanted = replyPath.split('.').at(-1);
+  let level: readonly (readonly [string, unknown])[] = [['', document]];
+  for (let depth = 0; depth < MAX_LEVELS && level.length > 0; depth += 1) {
+    level = level.flatMap(([path, value]) => fieldsOf(path, value)).slice(0, MAX_FIELDS);
+    const found = level.find(([path]) => path.split('.').at(-1) === wanted)?.[0];
+    if (found !== undefined) return `, and it has ${found}: write replyPath: ${found}`;
+  }
+  const names = fieldsOf('', document).map(([name]) => name.slice(0, 40));
+  return names.length === 0 ? '' : `; it has ${names.slice(0, MAX_NAMED).join(', ')}`;
+}
+
+function fieldsOf(path: string, value: unknown): readonly (readonly [string, unknown])[] {
+  return typeof value === 'object' && value !== null
+    ? Object.entries(value).map(([name, inner]) => [path === '' ? name : `${path}.${name}`, inner] as const)
+    : [];
+}

@@ -1,0 +1,381 @@
+import { tmpdir } from 'node:os';
+import { defined } from '../../base/json.ts';
+import type { Readable, Writable } from 'node:stream';
+import type { RunnerSettings } from '../../engine/config/config.ts';
+import { type ArgvValues, expandArgv } from './command-argv.ts';
+import { BoundedHead, BoundedTail, extractReply } from './command-output.ts';
+import { openWorkspace, type CommandWorkspace } from './command-workspace.ts';
+import { codeText, diskText, folderProblem } from './start-failure.ts';
+import { openWorkFolder, removeWorkFolder, WorkFolderError } from './work-folder.ts';
+import { SECRET_KEY, withoutSecrets } from '../../base/telemetry/telemetry.ts';
+import { endProcessTree, readStartTicks, RUN_ID_VARIABLE, type ProcessTree } from './process-tree.ts';
+import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
+import { armTimer, pause } from '../../base/timers/timers.ts';
+
+export type CommandSettings = Extract<RunnerSettings, { readonly kind: 'command' }>;
+
+/** The service's environment, from which the allow-list takes. */
+export type HostEnvironment = Readonly<Record<string, string | undefined>>;
+
+const PASSED_VARIABLES = ['PATH', 'HOME', 'USER', 'SHELL', 'LANG', 'TZ', 'TMPDIR'];
+/** Between SIGTERM and SIGKILL. */
+const TERM_GRACE_MS = 1_000;
+/** The last of stderr that goes into the run's record; it never reaches the service log. */
+const STDERR_TAIL_BYTES = 4_096;
+/** After the command exited, its output is read until it has been quiet this long, and no longer than the maximum. */
+const QUIET_MS = 200;
+const MAX_DRAIN_MS = 5_000;
+/** Spawn errors that no repeat can help: the arguments or the environment are too large, or not valid. */
+const FINAL_SPAWN_CODES = new Set(['E2BIG', 'ERR_INVALID_ARG_VALUE', 'ERR_INVALID_ARG_TYPE']);
+
+/** How a command's process ended. */
+type Ending =
+  | { readonly kind: 'exit'; readonly code: number | null; readonly signal: NodeJS.Signals | null }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'flooded' };
+
+type Exit = Extract<Ending, { readonly kind: 'exit' }>;
+
+/** Says what the disk tells of a program that did not start, and what mends it; undefined where it tells nothing. */
+export type ExplainStart = (
+  argv: readonly string[],
+  places: {
+    /** What PATH of the command holds. */
+    readonly path: string | undefined;
+    /** Folders in which a program may be meant that is named without one: that of the configuration first. */
+    readonly folders: readonly string[];
+  },
+) => Promise<string | undefined>;
+
+/** What is known where a command is configured. */
+export interface CommandSurroundings {
+  /** In which a program may be meant that is named without a folder. */
+  readonly configDir?: string | undefined;
+  /** Texts of the configuration that came from outside of its file: what a failed command says of them is not kept. */
+  readonly secrets?: readonly string[] | undefined;
+  /** Asked where a command did not start. */
+  readonly explainStart?: ExplainStart | undefined;
+  /** Whether the reply of a turn that was ended is what it had printed until then; default: it has none. */
+  readonly keepsPart?: boolean;
+}
+
+/**
+ * A runner for any agent that is a command: prompt on stdin (or as a file), reply on stdout. The command gets an
+ * environment of its own (an allow-list, so that none of the service's secrets leak) and ends, with everything it
+ * started, when it exits, at the deadline, or when the service stops.
+ */
+export function createCommandRunner(
+  settings: CommandSettings,
+  host: HostEnvironment,
+  { configDir, secrets = [], explainStart, keepsPart = false }: CommandSurroundings = {},
+): Runner {
+  // Loaded where a command is configured, before its first turn.
+  void import('execa');
+  return {
+    kind: 'command',
+    async run(turn, options) {
+      const needsFile = settings.prompt === 'file' || settings.argv.some((a) => a.includes('{prompt_file}'));
+      const place = await openPlace(settings, turn, needsFile);
+      if ('kind' in place) return place;
+      try {
+        return await runCommand(settings, turn, {
+          ...options,
+          ...place,
+          host,
+          configDir,
+          secrets,
+          explainStart,
+          keepsPart,
+        });
+      } finally {
+        await place.workspace.remove();
+        await closeWorkFolder(settings, turn);
+      }
+    },
+  };
+}
+
+/** The turn's files and the folder to work in, or why there are none. */
+async function openPlace(
+  { cwd, privateFolders }: CommandSettings,
+  turn: Turn,
+  needsFile: boolean,
+): Promise<Pick<CommandContext, 'workspace' | 'cwd'> | TurnResult> {
+  try {
+    const folder =
+      turn.cwd ?? (privateFolders === undefined ? cwd : await openWorkFolder(privateFolders, turn.sessionId));
+    return { workspace: await openWorkspace(turn, needsFile), cwd: folder };
+  } catch (error) {
+    return cannotRunHere(error);
+  }
+}
+
+/** No turn can be taken here, whoever asks for it, unless the folder of one conversation is at fault. */
+function cannotRunHere(error: unknown): TurnResult {
+  const isOfOne = error instanceof WorkFolderError && error.isOfOne;
+  const why = error instanceof WorkFolderError ? error.message : diskText(error, tmpdir());
+  return {
+    ...notStarted('workspace_failed', `the files of a turn could not be written: ${why}`, false),
+    ...(isOfOne ? {} : { affects: 'runner' }),
+  };
+}
+
+/** A conversation of one turn leaves no folder behind. */
+async function closeWorkFolder({ privateFolders }: CommandSettings, turn: Turn): Promise<void> {
+  if (privateFolders === undefined || turn.isOneShot !== true) return;
+  await removeWorkFolder(privateFolders, turn.sessionId).catch(() => {});
+}
+
+interface CommandContext
+  extends RunnerOptions, Pick<CommandSurroundings, 'configDir' | 'explainStart' | 'keepsPart'> {
+  /** The folder to work in; absent: that of the service. */
+  readonly cwd: string | undefined;
+  readonly secrets: readonly string[];
+  readonly host: HostEnvironment;
+  readonly workspace: CommandWorkspace;
+}
+
+async function runCommand(
+  settings: CommandSettings,
+  turn: Turn,
+  context: CommandContext,
+): Promise<TurnResult> {
+  const expanded = expandArgv(settings.argv, argvValues(turn, context.workspace));
+  if (!expanded.ok) return unsafeArgument(expanded.index);
+  const [file = '', ...args] = expanded.argv;
+  const { execa } = await import('execa');
+  const options = spawnOptions(settings, turn, context);
+  const child = execa(file, args, options);
+  const { pid, nodeChildProcess } = child;
+  if (pid === undefined) {
+    const { PATH: path } = options.env;
+    return spawnFailure(expanded.argv, (await child).code, { ...context, path });
+  }
+  // Its outcome is read from the process itself; with reject off this promise only ever resolves.
+  void child.catch(() => {});
+  const secrets = [...context.secrets, ...secretsOf(options.env)];
+  return await superviseCommand(settings, turn, { ...context, pid, child: nodeChildProcess, secrets });
+}
+
+function unsafeArgument(index: number): TurnResult {
+  const message = `argv[${index}] would start with a dash that comes from the request, not from the template`;
+  return notStarted('unsafe_argument', message, true);
+}
+
+function argvValues(turn: Turn, workspace: CommandWorkspace): ArgvValues {
+  return {
+    prompt_file: workspace.promptFile,
+    model: turn.model,
+    thinking: turn.thinking,
+    session_key: turn.sessionKey,
+    session_id: turn.sessionId,
+    timeout_seconds: String(turn.timeoutSeconds),
+    run_id: turn.runId,
+    history_file: workspace.historyFile,
+  };
+}
+
+function spawnOptions(settings: CommandSettings, turn: Turn, context: CommandContext) {
+  return {
+    ...(context.cwd === undefined ? {} : { cwd: context.cwd }),
+    env: commandEnvironment(settings, turn, context),
+    extendEnv: false,
+    stdin: settings.prompt === 'stdin' ? 'pipe' : 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    buffer: false,
+    reject: false,
+    // Its own process group: the whole of it can be ended with one signal.
+    killDescendants: true,
+  } as const;
+}
+
+async function spawnFailure(
+  argv: readonly string[],
+  code: string | undefined = 'unknown',
+  { cwd, path, configDir, explainStart }: StartFolders,
+): Promise<TurnResult> {
+  const folders = [configDir, cwd].filter((folder) => folder !== undefined);
+  const why = folderProblem(cwd) ?? (await explainStart?.(argv, { path, folders })) ?? codeText(code);
+  const message = `the command ${(argv[0] ?? '').slice(0, 80)} did not start (${code}): ${why}`;
+  const isOwnFault = FINAL_SPAWN_CODES.has(code);
+  return {
+    ...notStarted('spawn_failed', message, isOwnFault),
+    ...(isOwnFault ? {} : { affects: 'runner' }),
+  };
+}
+
+interface StartFolders extends Pick<CommandContext, 'cwd' | 'configDir' | 'explainStart'> {
+  /** What PATH of the command holds. */
+  readonly path: string | undefined;
+}
+
+/** Values that the command was given as secrets: what it says of an error is stored and shown. */
+export function secretsOf(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return Object.entries(env).flatMap(([name, value = '']) => (SECRET_KEY.test(name) ? [value] : []));
+}
+
+interface Supervision extends CommandContext {
+  readonly pid: number;
+  readonly child: {
+    readonly stdin: Writable | null;
+    readonly stdout: Readable | null;
+    readonly stderr: Readable | null;
+    once(event: 'exit', listener: (code: number | null, signal: NodeJS.Signals | null) => void): unknown;
+  };
+}
+
+async function superviseCommand(
+  settings: CommandSettings,
+  turn: Turn,
+  { child, pid, secrets, signal, onProcess, keepsPart }: Supervision,
+): Promise<TurnResult> {
+  const startTicks = readStartTicks(pid);
+  const tree: ProcessTree = { runId: turn.runId, pgid: pid, startTicks, own: true };
+  const stdout = new BoundedHead(settings.maxReplyBytes);
+  const stderr = new BoundedTail(STDERR_TAIL_BYTES);
+  const ended = endingOf(child, { stdout, stderr }, { signal, timeoutSeconds: turn.timeoutSeconds });
+  // The prompt follows only once the process is on record: before that the command has nothing to act on.
+  try {
+    await onProcess({ pgid: pid, startTicks });
+  } catch {
+    await endCommand(child, tree, { kind: 'aborted' });
+    return notStarted('storage_unavailable', 'that the command began could not be stored', false);
+  }
+  child.stdin?.end(turn.prompt);
+  const ending = await ended;
+  const isClean = await endCommand(child, tree, ending);
+  const hide = (text: string): string => withoutSecrets(text, secrets, 'text');
+  const output = { ending, stdout: stdout.text(), stderr: hide(stderr.text()), hide };
+  const result = toResult(settings, turn, output);
+  const told = ending.kind !== 'exit' && keepsPart === true ? { ...result, reply: output.stdout } : result;
+  return isClean ? told : withSurvivors(told);
+}
+
+/** Collects the output, and resolves to the first thing that ends the command. */
+function endingOf(
+  child: Supervision['child'],
+  { stdout, stderr }: { readonly stdout: BoundedHead; readonly stderr: BoundedTail },
+  { signal, timeoutSeconds }: { readonly signal: AbortSignal; readonly timeoutSeconds: number },
+): Promise<Ending> {
+  const { promise, resolve } = Promise.withResolvers<Ending>();
+  child.once('exit', (code, exitSignal) => resolve({ kind: 'exit', code, signal: exitSignal }));
+  child.stdout?.on('data', (chunk: Buffer) => {
+    if (!stdout.add(chunk)) resolve({ kind: 'flooded' });
+  });
+  child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
+  // A command that does not read its prompt closes the pipe (EPIPE); what it does is told by its exit code.
+  child.stdin?.on('error', () => {});
+  if (signal.aborted) resolve({ kind: 'aborted' });
+  signal.addEventListener('abort', () => resolve({ kind: 'aborted' }), { once: true });
+  return promise.finally(armTimer(timeoutSeconds * 1000, () => resolve({ kind: 'timeout' })));
+}
+
+/** Ends what is left of the command, after what it printed last was read; resolves to whether nothing is. */
+async function endCommand(child: Supervision['child'], tree: ProcessTree, ending: Ending): Promise<boolean> {
+  if (ending.kind === 'exit') await drain(child.stdout, child.stderr);
+  const isClean = await endProcessTree(tree, TERM_GRACE_MS);
+  child.stdin?.destroy();
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  return isClean;
+}
+
+/** A process left behind may hold the pipes open, so what ends the wait is silence, not the end of the stream. */
+async function drain(...streams: readonly (Readable | null)[]): Promise<void> {
+  const open = streams.filter((stream) => stream !== null && !stream.readableEnded);
+  if (open.length === 0) return;
+  let heardAt = performance.now();
+  const heard = (): void => void (heardAt = performance.now());
+  for (const stream of open) stream?.on('data', heard);
+  const giveUpAt = performance.now() + MAX_DRAIN_MS;
+  while (performance.now() < Math.min(heardAt + QUIET_MS, giveUpAt)) {
+    if (open.every((stream) => stream?.readableEnded === true)) return;
+    await pause(5);
+  }
+}
+
+interface CommandOutput {
+  readonly ending: Ending;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Takes secrets of the command out of what a failed one printed. */
+  readonly hide: (text: string) => string;
+}
+
+function toResult(settings: CommandSettings, turn: Turn, output: CommandOutput): TurnResult {
+  const { ending } = output;
+  switch (ending.kind) {
+    case 'timeout':
+      return failedTurn('timeout', `the command was ended after ${turn.timeoutSeconds} s`, 'timeout');
+    case 'aborted':
+      return failedTurn('interrupted', 'the command was ended because the service stops');
+    case 'flooded':
+      return failedTurn('reply_too_large', `the command printed over ${settings.maxReplyBytes} bytes`);
+    case 'exit':
+      return exitResult(settings, output, ending);
+  }
+}
+
+function exitResult(settings: CommandSettings, output: CommandOutput, exit: Exit): TurnResult {
+  const said = output.stderr === '' ? '' : `\n${output.stderr}`;
+  if (exit.code !== null && settings.retryExitCodes.includes(exit.code)) {
+    return notStarted(`exit_${exit.code}`, `the command asked to be run again${said}`, false);
+  }
+  const extracted = extractReply(output.stdout, settings.replyPath);
+  if (exit.code === 0) {
+    if (!extracted.ok) return failedTurn(extracted.code, extracted.message);
+    return { kind: 'completed', outcome: 'ok', reply: extracted.reply };
+  }
+  const { code, how } = describeExit(exit);
+  return {
+    ...failedTurn(code, `the command ${how}${said}`),
+    reply: extracted.ok ? output.hide(extracted.reply) : '',
+  };
+}
+
+function describeExit({ code, signal }: Exit): { readonly code: string; readonly how: string } {
+  if (code !== null) return { code: `exit_${code}`, how: `exited with code ${code}` };
+  return { code: `signal_${(signal ?? 'unknown').toLowerCase()}`, how: `was ended by ${signal}` };
+}
+
+function notStarted(code: string, message: string, final: boolean): TurnResult {
+  return { kind: 'not-started', code, message, final };
+}
+
+/** A reply that came stays one; a run that failed says that something of it is still there. */
+function withSurvivors(result: TurnResult): TurnResult {
+  if (result.kind === 'not-started' || result.error === undefined) return result;
+  const message = `${result.error.message} (processes of the command could not be ended)`;
+  return { ...result, error: { code: result.error.code, message } };
+}
+
+/** The allow-list, then the operator's own variables, then ours, which nothing overrides. */
+function commandEnvironment(
+  settings: CommandSettings,
+  turn: Turn,
+  { host, workspace }: CommandContext,
+): Record<string, string> {
+  return {
+    ...allowedOf(host, [...PASSED_VARIABLES, ...settings.passEnv]),
+    ...settings.env,
+    [RUN_ID_VARIABLE]: turn.runId,
+    SLUICE_SESSION_KEY: turn.sessionKey,
+    SLUICE_SESSION_ID: turn.sessionId,
+    SLUICE_MODEL: turn.model ?? '',
+    SLUICE_THINKING: turn.thinking ?? '',
+    SLUICE_TIMEOUT_SECONDS: String(turn.timeoutSeconds),
+    SLUICE_HISTORY_FILE: workspace.historyFile,
+    ...defined({ TRACEPARENT: turn.traceparent, SLUICE_PROMPT_FILE: workspace.promptFile }),
+  };
+}
+
+function allowedOf(host: HostEnvironment, names: readonly string[]): Record<string, string> {
+  const allowed = new Set(names);
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(host)) {
+    if (value !== undefined && (allowed.has(name) || name.startsWith('LC_'))) environment[name] = value;
+  }
+  return environment;
+}

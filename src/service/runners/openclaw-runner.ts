@@ -1,0 +1,221 @@
+/*
+ * Turns taken by an OpenClaw gateway's own agents.
+ *
+ * A hook's turn goes through its command (`openclaw agent`), which returns the reply, so that delivery, summary and
+ * conversation stay here: the session id follows the session key. A turn of the main session is theirs: the events go
+ * to their main session through their `/hooks/wake`, and the person's own chat shows them. So their main session knows
+ * where the person was last, and is asked where a reply to `last` goes.
+ */
+import { LAST_CHANNEL, type DeliveryTarget } from '../../base/action.ts';
+import type { RunnerSettings } from '../../engine/config/config.ts';
+import { defined, readJson } from '../../base/json.ts';
+import {
+  connectionCode,
+  connectionText,
+  describe,
+  fetchJson,
+  field,
+  type JsonAnswer,
+  StatusError,
+  textField,
+} from '../../base/outgoing/outgoing.ts';
+import { withoutSecrets } from '../../base/telemetry/telemetry.ts';
+import { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
+import {
+  createCommandRunner,
+  type CommandSettings,
+  type CommandSurroundings,
+  type HostEnvironment,
+  secretsOf,
+} from './command-runner.ts';
+import { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
+
+export type OpenClawSettings = Extract<RunnerSettings, { readonly kind: 'openclaw' }>;
+
+/** Variables by which the command finds its gateway, its state and its configuration. */
+const PASSED = [
+  'OPENCLAW_STATE_DIR',
+  'OPENCLAW_CONFIG_PATH',
+  'OPENCLAW_GATEWAY_TOKEN',
+  'OPENCLAW_GATEWAY_PASSWORD',
+];
+/** The command wraps the reply in a report of some kilobytes. */
+const REPORT_BYTES = 1_048_576;
+/** The command starts within seconds, and its gateway answers at once. */
+const QUESTION_SECONDS = 20;
+/** One wake is a queue entry there, no turn. */
+const WAKE_TIMEOUT_MS = 30_000;
+
+export function createOpenClawRunner(
+  settings: OpenClawSettings,
+  host: HostEnvironment,
+  surroundings: CommandSurroundings = {},
+): Runner {
+  const command = createCommandRunner(commandOf(settings), host, surroundings);
+  const question = createCommandRunner(questionOf(settings), host, surroundings);
+  const secrets = [...(surroundings.secrets ?? []), ...secretsOf(host)];
+  return {
+    kind: 'openclaw',
+    run: async (turn, options) => {
+      if (turn.kind === 'heartbeat') return wakeTheirs(settings, turn, options);
+      const timeoutSeconds = Math.ceil(turn.timeoutSeconds);
+      const result = readReport(await command.run({ ...turn, timeoutSeconds }, options), secrets);
+      const isDelivered =
+        result.kind === 'completed' && result.outcome === 'ok' && !isAcknowledgement(result.reply);
+      if (!isDelivered || turn.deliverTo?.channel !== LAST_CHANNEL) return result;
+      const answer = await question.run({ ...turn, timeoutSeconds: QUESTION_SECONDS }, options);
+      return { ...result, ...defined({ lastRoute: routeOf(answer) }) };
+    },
+  };
+}
+
+/** Each is left out where the turn has no such value. */
+const TURN_OPTIONS = [
+  ['--session-id', '{session_id}'],
+  ['--message-file', '{prompt_file}'],
+  ['--timeout', '{timeout_seconds}'],
+  ['--model', '{model}'],
+  ['--thinking', '{thinking}'],
+];
+
+/** What their gateway knows of the main session of the agent. */
+function questionOf({ command, agent, passEnv }: OpenClawSettings): CommandSettings {
+  const session = JSON.stringify({ key: 'main', ...defined({ agentId: agent }) });
+  return {
+    kind: 'command',
+    argv: [command, 'gateway', 'call', 'sessions.describe', '--json', '--params', session],
+    prompt: 'file',
+    env: {},
+    passEnv: [...PASSED, ...passEnv],
+    retryExitCodes: [],
+    maxReplyBytes: REPORT_BYTES,
+  };
+}
+
+/** Where the person was last; undefined where nobody was anywhere yet, or there is no answer. */
+function routeOf(answer: TurnResult): DeliveryTarget | undefined {
+  if (answer.kind !== 'completed' || answer.outcome !== 'ok') return undefined;
+  const session = field(readJson(answer.reply.slice(answer.reply.indexOf('{'))), 'session');
+  const channel = textField(session, 'lastChannel');
+  const to = textField(session, 'lastTo');
+  if (channel === undefined || to === undefined) return undefined;
+  const thread = field(session, 'lastThreadId');
+  const isTopic = channel === 'telegram' && (typeof thread === 'number' || typeof thread === 'string');
+  const topic = isTopic ? `:topic:${thread}` : '';
+  return { channel, to: `${recipientOf(channel, to)}${topic}` };
+}
+
+/** `telegram:42`, `channel:C0123` and `user:U0123` in the words of channels here. */
+function recipientOf(channel: string, to: string): string {
+  const own = to.startsWith(`${channel}:`) ? to.slice(channel.length + 1) : to;
+  return own.replace(channel === 'slack' ? /^(?:channel|user):/ : /^(?:channel|conversation):/, '');
+}
+
+function commandOf({ command, agent, passEnv, maxReplyBytes }: OpenClawSettings): CommandSettings {
+  return {
+    kind: 'command',
+    argv: [
+      command,
+      'agent',
+      '--json',
+      ...(agent === undefined ? [] : ['--agent', agent]),
+      ...TURN_OPTIONS.flat(),
+    ],
+    prompt: 'file',
+    env: {},
+    passEnv: [...PASSED, ...passEnv],
+    retryExitCodes: [],
+    maxReplyBytes: maxReplyBytes + REPORT_BYTES,
+  };
+}
+
+/** The reply, the outcome and the usage out of the command's JSON report; what is no report stays as it is. */
+function readReport(result: TurnResult, secrets: readonly string[]): TurnResult {
+  if (result.kind !== 'completed') return result;
+  const { reply: printed } = result;
+  const report = readJson(printed.slice(printed.indexOf('{')));
+  const status = textField(report, 'status');
+  if (status === undefined) {
+    if (result.outcome !== 'ok') return { ...result, reply: '' };
+    return failedTurn('malformed_answer', 'openclaw did not answer with its JSON report');
+  }
+  const reply = textsOf(report);
+  const usage = usageOf(field(field(field(field(report, 'result'), 'meta'), 'agentMeta'), 'usage'));
+  const done = { ...result, reply, ...(usage === undefined ? {} : { usage }) };
+  if (status === 'ok') return done;
+  if (status !== 'timeout') return { ...done, outcome: 'error', error: agentError(report, status, secrets) };
+  const error = { code: 'timeout', message: 'openclaw ended the turn at its time limit' };
+  return { ...done, outcome: 'timeout', error };
+}
+
+function agentError(
+  report: unknown,
+  status: string,
+  secrets: readonly string[],
+): { readonly code: string; readonly message: string } {
+  const words = textField(field(report, 'error'), 'message') ?? textField(report, 'summary') ?? '';
+  const said = describe(withoutSecrets(words, secrets, 'text'), []);
+  const message = `openclaw ended the turn with ${status.slice(0, 40)}${said === undefined ? '' : `: ${said}`}`;
+  return { code: 'agent_error', message };
+}
+
+/** What the agent said, in all parts of its reply. */
+function textsOf(report: unknown): string {
+  const payloads = field(field(report, 'result'), 'payloads');
+  return (Array.isArray(payloads) ? (payloads as readonly unknown[]) : [])
+    .map((payload) => textField(payload, 'text') ?? '')
+    .filter((text) => text !== '')
+    .join('\n\n');
+}
+
+function usageOf(usage: unknown): { inputTokens: number; outputTokens: number } | undefined {
+  const input = field(usage, 'input');
+  const output = field(usage, 'output');
+  if (typeof input !== 'number' || typeof output !== 'number') return undefined;
+  return { inputTokens: input, outputTokens: output };
+}
+
+/** Hands the events to their main session. */
+async function wakeTheirs(
+  { hooks }: OpenClawSettings,
+  turn: Turn,
+  { signal }: RunnerOptions,
+): Promise<TurnResult> {
+  if (hooks === undefined) return NO_HOOKS;
+  try {
+    const answer = await fetchJson(`${hooks.url.replace(/(?<!\/)\/+$/, '')}/wake`, {
+      headers: { authorization: `Bearer ${hooks.token}` },
+      body: { text: turn.prompt, mode: 'now' },
+      signal: AbortSignal.any([signal, AbortSignal.timeout(WAKE_TIMEOUT_MS)]),
+    });
+    return answeredWake(answer, hooks.token);
+  } catch (error) {
+    return wakeFailure(error);
+  }
+}
+
+const NO_HOOKS: TurnResult = {
+  kind: 'not-started',
+  code: 'not_configured',
+  message:
+    'this openclaw runner has no hooks.url and hooks.token, so events cannot be sent to the main session of OpenClaw',
+  final: false,
+};
+
+function answeredWake({ status, body }: JsonAnswer, token: string): TurnResult {
+  if (status >= 200 && status < 300) return { kind: 'completed', outcome: 'ok', reply: HEARTBEAT_OK };
+  const said = describe(textField(body, 'error'), [token]);
+  return notTaken(`answered ${status}${said === undefined ? '' : `: ${said}`}`);
+}
+
+function wakeFailure(error: unknown): TurnResult {
+  if (error instanceof StatusError) return notTaken(`answered ${error.status}`);
+  const connection = connectionCode(error);
+  if (connection === undefined) return notTaken('did not answer');
+  return { ...notTaken(`cannot be reached (${connectionText(connection)})`), affects: 'runner' };
+}
+
+/** Tried again under the same text, which their queue takes once. */
+function notTaken(what: string): Extract<TurnResult, { readonly kind: 'not-started' }> {
+  return { kind: 'not-started', code: 'unavailable', message: `the openclaw gateway ${what}`, final: false };
+}

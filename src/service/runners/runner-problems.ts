@@ -1,0 +1,83 @@
+/* What makes an agent that reads text from outside able to do more than it should. */
+import type { RunnerSettings } from '../../engine/config/config.ts';
+import { isWithin, workRootProblem } from './work-folder.ts';
+
+type CommandRunner = Extract<RunnerSettings, { readonly kind: 'command' | 'agent' }>;
+
+interface RunnerPlace {
+  /** The runner's place in the file, e.g. `gateway.runners.main`. */
+  readonly at: string;
+  readonly hasCwd: boolean;
+}
+
+/** What a finding about the safety of a runner says beside its place, by code. */
+export interface RunnerFacts {
+  RUNNER_FOLDER: {
+    /** Which folder: the root of the private ones, the runner's own, or one that mappings may choose. */
+    readonly of: 'private' | 'runner' | 'workFolders';
+    readonly runner?: RunnerPlace & { readonly kind: CommandRunner['kind'] };
+  };
+  RUNNER_ACCESS: {
+    /** Where an option loosens `access`; absent where `access: full` does. */
+    readonly at?: string;
+  };
+}
+
+/** A finding about a runner that starts a command. */
+export type RunnerProblem = {
+  readonly severity: 'error' | 'warning';
+  /** The key below the runner it is about. */
+  readonly key?: 'cwd' | 'access' | 'argv';
+  readonly message: string;
+} & {
+  [Code in keyof RunnerFacts]: { readonly code: Code; readonly facts: RunnerFacts[Code] };
+}[keyof RunnerFacts];
+
+/** Where an agent works, and what it may do there. Looks at the disk. */
+export function runnerProblems(
+  runner: CommandRunner,
+  place: RunnerPlace & { readonly configDir: string },
+): readonly RunnerProblem[] {
+  return [...folderProblems(runner, place), ...accessProblems(runner, place)];
+}
+
+function folderProblems(
+  { cwd, privateFolders, kind }: CommandRunner,
+  { at, hasCwd, configDir }: Parameters<typeof runnerProblems>[1],
+): readonly RunnerProblem[] {
+  const code = 'RUNNER_FOLDER';
+  const facts = { runner: { at, hasCwd, kind } };
+  if (privateFolders !== undefined) {
+    const problem = workRootProblem(privateFolders, configDir);
+    const message = `the private folder ${problem ?? ''}`;
+    return problem === undefined
+      ? []
+      : [{ severity: 'error', code, message, facts: { of: 'private', ...facts } }];
+  }
+  if (cwd === undefined || !isWithin(configDir, cwd)) return [];
+  const message = `the command works in a folder that holds the configuration: ${MAY_CHANGE}`;
+  const key = hasCwd ? ({ key: 'cwd' } as const) : {};
+  return [{ severity: 'warning', code, ...key, message, facts: { of: 'runner', ...facts } }];
+}
+
+/** Of a folder with the configuration. */
+export const MAY_CHANGE = 'an agent that works here on text from outside can read and change it';
+
+/** Arguments that say something else about permissions than `access` does. */
+const PERMISSION_OPTIONS =
+  /^(?:--(?:dangerously-[\w-]+|allow-dangerously-[\w-]+|permission-mode|yolo|approval-mode|sandbox|full-auto|auto)(?:=|$)|-[ys]$|(?:sandbox_mode|approval_policy)=)/;
+
+/** What loosens the access of an agent that reads what senders wrote. */
+function accessProblems(runner: CommandRunner, { at }: RunnerPlace): readonly RunnerProblem[] {
+  if (runner.kind !== 'agent') return [];
+  const { access, agent, argv } = runner;
+  const common = { severity: 'warning', code: 'RUNNER_ACCESS' } as const;
+  if (access === 'full') {
+    const message = `${agent} may do everything that the user of the service may, and it reads text from outside`;
+    return [{ ...common, key: 'access', message, facts: {} }];
+  }
+  const option = argv.find((argument) => PERMISSION_OPTIONS.test(argument));
+  if (option === undefined) return [];
+  const message = `${option.slice(0, 80)} comes after the options of access: ${access}, and may allow more than they do`;
+  return [{ ...common, key: 'argv', message, facts: { at } }];
+}

@@ -1,0 +1,94 @@
+import type { DeliveryTarget, SafeText } from '../../base/action.ts';
+import type { ProcessMark, SessionTurn, TokenUsage } from '../../engine/storage/storage.ts';
+
+/** One turn of a session, ready to be run. */
+export interface Turn {
+  /** The run's id; of a heartbeat its turn id, the same when it is repeated. */
+  readonly runId: string;
+  /** A hook's agent turn, or a turn of the main session. */
+  readonly kind: 'hook' | 'heartbeat';
+  /** 1-based. */
+  readonly attempt: number;
+  /** When the run had ended before it was begun anew (`queue retry`), the last time; absent: it had not. */
+  readonly endedBeforeAt?: number;
+  readonly sessionKey: string;
+  /** A UUID that is always the same for a conversation, for agents that name sessions by UUID. */
+  readonly sessionId: string;
+  readonly name: string;
+  /** What the agent reads. */
+  readonly prompt: SafeText;
+  /** The message before the boundary, raw: for runners that hand over to someone who draws the boundary again. */
+  readonly message: string;
+  readonly model?: string;
+  readonly thinking?: string;
+  readonly timeoutSeconds: number;
+  /** The folder to work in, absolute, in place of the runner's; only what the configuration lists. */
+  readonly cwd?: string;
+  /** True where nobody chose the session key: the conversation ends with this turn, and nothing of it is kept. */
+  readonly isOneShot?: boolean;
+  /** Earlier turns of the session, oldest first; empty for a new one. */
+  readonly history: readonly SessionTurn[];
+  /** The trace of the request (W3C `traceparent`), for runners that pass it on. */
+  readonly traceparent?: string;
+  /** Where the reply is to go, for a runner whose reply stays elsewhere; absent where it is not delivered. */
+  readonly deliverTo?: { readonly channel: string; readonly to?: string };
+}
+
+/** What became of a turn. A runner never rejects. */
+export type TurnResult =
+  | {
+      readonly kind: 'completed';
+      /** `forwarded`: another gateway took the turn and keeps its reply. */
+      readonly outcome: 'ok' | 'error' | 'timeout' | 'forwarded';
+      readonly reply: string;
+      /** Set where the outcome is not ok. */
+      readonly error?: { readonly code: string; readonly message: string };
+      readonly usage?: TokenUsage;
+      /** What the summary says where there is no reply. */
+      readonly remark?: string;
+      /** Where `last` leads for a reply that is sent from here; absent where the runner does not know it. */
+      readonly lastRoute?: DeliveryTarget;
+      /** What the operator and the main session should know of the turn. */
+      readonly note?: string;
+    }
+  /** Nothing ran (spawn error, connection refused, 429, 503): it may be repeated. */
+  | {
+      readonly kind: 'not-started';
+      readonly code: string;
+      readonly message: string;
+      readonly retryAfterMs?: number;
+      /** True where repeating cannot help, e.g. `not_configured`. */
+      readonly final: boolean;
+      /**
+       * Whom else it would happen to now: every run of this runner (nothing listens, the command is missing), or those
+       * that ask for the same model (429, 503). They wait. Absent where only this run is concerned.
+       */
+      readonly affects?: 'runner' | 'model';
+    };
+
+/** The result of a turn that was taken and went wrong. */
+export function failedTurn(
+  code: string,
+  message: string,
+  outcome: 'error' | 'timeout' = 'error',
+): Extract<TurnResult, { readonly kind: 'completed' }> {
+  return { kind: 'completed', outcome, reply: '', error: { code, message } };
+}
+
+/** Something that can take a turn: a command, a model, another gateway, or the echo. */
+export interface Runner {
+  readonly kind: string;
+  /** It reads neither `sessionId` nor `history` of its turns, which are not looked up for a hook's turn then; default false. */
+  readonly isForgetful?: boolean;
+  /**
+   * Runs one turn to its end, within `turn.timeoutSeconds`. An abort means the service stops: the turn is ended and
+   * the result is ignored. `onProcess` is awaited right after a process was started.
+   */
+  run(turn: Turn, options: RunnerOptions): Promise<TurnResult>;
+}
+
+export interface RunnerOptions {
+  readonly signal: AbortSignal;
+  /** Rejects where the turn must not begin. */
+  onProcess(process: ProcessMark): Promise<void>;
+}

@@ -1,0 +1,70 @@
+import type { RunnerSettings, Settings } from '../../engine/config/config.ts';
+import { AGENT_PROFILES } from './agent-profiles.ts';
+import { createAgentRunner } from './agent-runner.ts';
+import { createCommandRunner, type CommandSurroundings, type HostEnvironment } from './command-runner.ts';
+import { createEchoRunner } from './echo-runner.ts';
+import { createForwardRunner } from './forward-runner.ts';
+import { createModelRunner, type ModelRunnerOptions } from './model-runner.ts';
+import { createOpenClawRunner } from './openclaw-runner.ts';
+import type { Runner } from './runner.ts';
+
+export { HEARTBEAT_OK, isAcknowledgement } from './acknowledgement.ts';
+export {
+  createCommandRunner,
+  type CommandSettings,
+  type ExplainStart,
+  type HostEnvironment,
+} from './command-runner.ts';
+export { removeWorkspaces } from './command-workspace.ts';
+export { createEchoRunner } from './echo-runner.ts';
+export { modelProblems, type ModelProblem, type ModelSettings } from './model-problems.ts';
+export { endProcessTree } from './process-tree.ts';
+export { MAY_CHANGE, runnerProblems } from './runner-problems.ts';
+export { isWithin, removeOldWorkFolders } from './work-folder.ts';
+export { COST_UNKNOWN } from './agent-runner.ts';
+export { failedTurn, type Runner, type RunnerOptions, type Turn, type TurnResult } from './runner.ts';
+
+/** Whether the turns of a runner come with what they cost in money; those of echo cost nothing. */
+export function tellsMoney(runner: RunnerSettings): boolean {
+  return runner.kind === 'echo' || (runner.kind === 'agent' && AGENT_PROFILES[runner.agent].tellsMoney);
+}
+
+interface RunnerParts extends ModelRunnerOptions, CommandSurroundings {
+  readonly host: HostEnvironment;
+}
+
+/** Makes the runners of a configuration by name; nothing is started or loaded before a turn needs it. */
+export function createRunners(
+  settings: Pick<Settings, 'gateway' | 'agents'>,
+  host: HostEnvironment,
+  surroundings: CommandSurroundings = {},
+): ReadonlyMap<string, Runner> {
+  const defaultModel = settings.agents.defaults.model;
+  return new Map(
+    Object.entries(settings.gateway.runners).map(([name, runner]) => [
+      name,
+      createRunner(name, runner, { host, defaultModel, ...surroundings }),
+    ]),
+  );
+}
+
+function createRunner(
+  name: string,
+  runner: RunnerSettings,
+  { host, defaultModel, ...surroundings }: RunnerParts,
+): Runner {
+  switch (runner.kind) {
+    case 'echo':
+      return createEchoRunner();
+    case 'command':
+      return createCommandRunner(runner, host, surroundings);
+    case 'model':
+      return createModelRunner(runner, { defaultModel });
+    case 'forward':
+      return createForwardRunner(runner, name);
+    case 'agent':
+      return createAgentRunner(runner, host, surroundings);
+    case 'openclaw':
+      return createOpenClawRunner(runner, host, surroundings);
+  }
+}

@@ -1,0 +1,349 @@
+/**
+ * The one place that accounts for a request. A step on the way returns values; what they mean for the worker, the
+ * decision log, the metrics and the service log is said here, from the ending alone.
+ */
+import { defined } from '../../base/json.ts';
+import type { HookError } from '../../base/errors.ts';
+import { keepParts, printSentence, quoted, type Sentence, type StoredFinding } from '../../base/finding.ts';
+import { usualSenders, type Evaluation } from '../../engine/hook/hook.ts';
+import type { HookRequest } from '../../base/request.ts';
+import type { DecisionRecord } from '../../engine/storage/storage.ts';
+import { networksOf } from './addresses.ts';
+import { decisionOf, failedTransformOf, refusedWhy } from './decision.ts';
+import type { Ending, Judged } from './ending.ts';
+import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
+import type { ObservedRequest } from '../../base/telemetry/telemetry.ts';
+import type { ServerGeneration } from './deps.ts';
+import { type Exchange, type RequestFacts, nameOutside, ownName, type Asked } from './exchange.ts';
+import { keepRequest } from './keep-request.ts';
+import { loadAdvisor } from './load-advisor.ts';
+import { describeFault } from './problem.ts';
+import type { Proof } from './prove.ts';
+import type { ServerContext } from './server-context.ts';
+
+/** A request; one that came over HTTP has its message. */
+type AnyRequest = RequestFacts & Partial<Pick<Exchange, 'req'>>;
+
+/**
+ * Wakes the worker and keeps the decision; called once, before an answer that waits for its run, and else in the turn
+ * of the event loop in which the answer went out: nobody can ask for the decision before it is there.
+ */
+export function concludeRequest(
+  context: ServerContext,
+  exchange: AnyRequest,
+  ending: Ending,
+  advisor?: RequestAdvisor,
+): void {
+  const { judged } = ending;
+  if (judged !== undefined) guarded(context, exchange, () => announceWork(context, judged));
+  const kind = kindOf(ending);
+  if (kind === 'none') return;
+  guarded(context, exchange, () => {
+    const advice = advisor && adviceOn(context, exchange, { ending, advisor });
+    const decision = decisionOf(exchange, ending, { advice, advisor });
+    if (kind === 'stranger') {
+      context.deps.storage.recordStranger(decision, senderOf(context, exchange));
+      return;
+    }
+    context.deps.storage.recordDecision(decision);
+    keepRequest(context, exchange, ending);
+    showDecision(context, exchange, ending);
+  });
+}
+
+/** What is known of bytes that no request came of. */
+interface UnreadRequest {
+  readonly requestId: string;
+  readonly error: HookError;
+  readonly finding: StoredFinding | undefined;
+  /** As far as it is known. */
+  readonly method: string;
+  readonly address: string | undefined;
+}
+
+const UNREAD = {
+  path: '',
+  outcome: 'rejected',
+  actionIds: [],
+  tookMs: 0,
+  bodyBytes: 0,
+  bodyUnread: true,
+} as const;
+
+/** Keeps what was answered to bytes that are no request, so that the id of the answer is found; with one line. */
+export function concludeBytes(context: ServerContext, refused: UnreadRequest): void {
+  const { deps, unread, clock } = context;
+  const { requestId, error, finding, method, address = '' } = refused;
+  const { status, code } = error;
+  const receivedAt = clock();
+  const generation = deps.generation();
+  const decision: DecisionRecord = {
+    ...UNREAD,
+    requestId,
+    receivedAt,
+    method,
+    status,
+    code,
+    ...(finding === undefined ? {} : { findings: [finding] }),
+    generation: generation.id,
+  };
+  deps.storage.recordStranger(decision, networksOf(address).own);
+  const line = { requestId, outcome: 'refused', status, code, tookMs: 0 };
+  if (unread.take(receivedAt)) void logBytes(context, line, { generation, refused });
+  else deps.log.debug({ ...line, why: error.detail }, 'request');
+}
+
+/** What most likely sent the bytes is loaded for the log, a few times a second at most. */
+async function logBytes(
+  context: ServerContext,
+  line: { readonly requestId: string },
+  { generation, refused: { error, finding } }: { generation: ServerGeneration; refused: UnreadRequest },
+): Promise<void> {
+  const ids = { id: line.requestId };
+  const advisor = finding === undefined ? undefined : await loadAdvisor(context, { generation, ids });
+  const said = finding === undefined ? undefined : advisor?.say([finding], '');
+  context.deps.log.info({ ...line, ...whyFields(said ?? quoted(error.detail)) }, 'request');
+}
+
+/** The network that a stranger's request came from. */
+function senderOf(context: ServerContext, { req, headers }: AnyRequest): string {
+  const address = context.findAddress(req?.socket.remoteAddress, headers.values['x-forwarded-for']);
+  return networksOf(address).own;
+}
+
+/**
+ * What is known of mistakes, where the decision may say something beside what happened. Asked before the answer goes
+ * out, which waits only while it is loaded for the first time.
+ */
+export function findAdvisor(
+  context: ServerContext,
+  exchange: RequestFacts,
+  ending: Ending,
+): Promise<RequestAdvisor | undefined> | undefined {
+  if (kindOf(ending) !== 'decision') return undefined;
+  const { error, judged = {} } = ending;
+  const isDoubtful = error !== undefined || judged.result?.duplicate === true || hasGaps(judged);
+  return isDoubtful ? loadAdvisor(context, exchange) : undefined;
+}
+
+/** Whether something found nothing. */
+function hasGaps({ request, evaluation }: Judged): boolean {
+  if (request === undefined || evaluation === undefined) return false;
+  const { mapping, outcome, trace } = evaluation;
+  return (
+    (mapping === undefined && outcome.kind !== 'accepted') ||
+    hasNoAccount(evaluation, request) ||
+    trace.templates.some(({ empty }) => empty.length > 0)
+  );
+}
+
+/** Advice where something found nothing; a few times a second, as looking for it reads the whole body. */
+function adviceOn(
+  { advices }: ServerContext,
+  { receivedAt }: RequestFacts,
+  { ending: { judged = {} }, advisor }: { readonly ending: Ending; readonly advisor: RequestAdvisor },
+): RequestAdvice | undefined {
+  const { request, evaluation } = judged;
+  if (request === undefined || evaluation === undefined) return undefined;
+  return hasGaps(judged) && advices.take(receivedAt) ? advisor.onEvaluation(evaluation, request) : undefined;
+}
+
+/** Whether `ignoreSenders` of the mapping taken found nothing to compare at the usual places. */
+function hasNoAccount({ mapping, outcome }: Evaluation, { payload }: HookRequest): boolean {
+  const ignored = mapping?.ignoreSenders;
+  return (
+    ignored !== undefined &&
+    ignored.from === undefined &&
+    outcome.kind !== 'skipped' &&
+    usualSenders(payload).length === 0
+  );
+}
+
+/**
+ * What came as far as mappings, and what was refused to a proved sender, is a decision. What proved nothing goes to a
+ * ring of its own: strangers must not be able to flush the decisions on others. Health and runs are neither.
+ */
+function kindOf({ judged, proof, error, outcome, hookName = '' }: Ending): 'decision' | 'stranger' | 'none' {
+  if (judged !== undefined) return 'decision';
+  if (outcome === 'served' || error === undefined || hookName.startsWith('runs/')) return 'none';
+  return proof === undefined || proof.kind === 'refused' ? 'stranger' : 'decision';
+}
+
+function announceWork({ deps }: ServerContext, { evaluation, result }: Judged): void {
+  if (result === undefined || evaluation?.outcome.kind !== 'accepted') return;
+  deps.onAccepted(result, evaluation.outcome.actions);
+}
+
+function showDecision(
+  { deps }: ServerContext,
+  exchange: RequestFacts,
+  { answer, judged = {} }: Ending,
+): void {
+  const { request, evaluation, result } = judged;
+  if (deps.onDecision === undefined || request === undefined || evaluation === undefined) return;
+  deps.onDecision({
+    request,
+    evaluation,
+    status: answer.status,
+    ...(result === undefined ? {} : { result }),
+    generation: exchange.generation.id,
+    ...(exchange.otherFormat === undefined ? {} : { otherFormat: exchange.otherFormat }),
+    tookMs: performance.now() - exchange.startedAt,
+  });
+}
+
+/** What only looks on must not change the answer: after the commit the sender has to hear that it was accepted. */
+function guarded({ deps }: ServerContext, exchange: RequestFacts, call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    const fault = describeFault(error);
+    deps.log.error({ requestId: exchange.ids.id, fault }, 'an observer of requests failed');
+  }
+}
+
+/** Counts a request that was answered and writes its one line: no text of the payload, no header value, no token. */
+export function logRequest(
+  context: ServerContext,
+  exchange: RequestFacts,
+  ending: Ending,
+  advisor?: RequestAdvisor,
+): void {
+  const { metrics, log } = context.deps;
+  const { proof } = ending;
+  const tookMs = performance.now() - exchange.startedAt;
+  if (metrics !== undefined) metrics.observeRequest(observed(exchange, ending, tookMs));
+  if (proof?.kind === 'proved') warnOfProof(context, exchange, proof);
+  if (ending.outcome === 'duplicate') warnOfKey(context, ending.judged);
+  const code = ending.error?.code;
+  if (code === 'too_many_failures') context.tooManyFailures.count('refused');
+  if (code === 'bodies_full') context.bodiesFull.count('refused');
+  const level = isOutside(ending) ? levelOutside(context, exchange) : levelOf(ending);
+  if (log.isEnabled(level)) log[level](lineOf(exchange, ending, { tookMs, advisor }), 'request');
+}
+
+function observed(exchange: RequestFacts, ending: Ending, tookMs: number): ObservedRequest {
+  const { answer, outcome, proof, judged = {} } = ending;
+  return {
+    status: answer.status,
+    outcome,
+    mappingId: judged.evaluation?.mapping?.id,
+    bodyBytes: exchange.bodyBytes,
+    proofMs: ending.proofMs,
+    evaluateMs: judged.evaluateMs,
+    storeMs: judged.storeMs,
+    tookMs,
+    ...(proof?.kind === 'refused' ? { refusal: proof } : {}),
+  };
+}
+
+/** A key that takes events of their own for repeats loses them, and nobody else says so. */
+function warnOfKey({ deps, sameKeys }: ServerContext, { request, evaluation }: Judged = {}): void {
+  const { mapping, outcome } = evaluation ?? {};
+  const [action] = outcome?.kind === 'accepted' ? outcome.actions : [];
+  const key = mapping?.dedupe?.key;
+  if (request === undefined || action?.dedupe === undefined || key === undefined || key === 'body') return;
+  const bodies = sameKeys.count(action.dedupe, request.bodySha256);
+  if (bodies === undefined) return;
+  deps.log.warn(
+    { requestId: request.id, mapping: mapping?.id, bodies },
+    `dedupe.key took requests with ${bodies} different bodies for repeats of one event, and nothing was made of them: if they are events of their own, let the key read what is new for each`,
+  );
+}
+
+/** Carriers, tokens and secrets that are on their way out. */
+function warnOfProof({ deps }: ServerContext, { ids }: RequestFacts, proof: Proof): void {
+  const requestId = ids.id;
+  const { retired } = proof;
+  if (proof.by === 'sender') {
+    const { scheme } = proof;
+    if (retired > 0) deps.log.warn({ requestId, scheme, retired }, 'a retired secret of the path was used');
+    return;
+  }
+  if (proof.carrier === 'query') {
+    deps.log.warn(
+      { requestId },
+      'hook token came in the query, which is deprecated: send it as "Authorization: Bearer"',
+    );
+  }
+  if (retired > 0) deps.log.warn({ requestId, retired }, 'a retired hook token was used');
+}
+
+function lineOf(
+  exchange: Asked,
+  ending: Ending,
+  { tookMs, advisor }: { readonly tookMs: number; readonly advisor: RequestAdvisor | undefined },
+): Record<string, unknown> {
+  const { answer, outcome, error, hookName, judged = {} } = ending;
+  const line: Record<string, unknown> = {
+    requestId: exchange.ids.id,
+    outcome,
+    status: answer.status,
+    // Of strangers only a word of the operator's own files.
+    hook: hookName ?? ownName(exchange),
+    mapping: judged.evaluation?.mapping?.id,
+    skippedBy: skippedBy(judged),
+    bytes: exchange.bodyBytes,
+    tookMs: rounded(tookMs),
+    evaluateMs: rounded(judged.evaluateMs),
+    storeMs: rounded(judged.storeMs),
+  };
+  return error === undefined
+    ? line
+    : withError(line, error, { ending, why: refusedWhy(exchange, ending, advisor) });
+}
+
+function withError(
+  line: Record<string, unknown>,
+  { code, cause }: HookError,
+  { ending, why }: { readonly ending: Ending; readonly why: Sentence | undefined },
+): Record<string, unknown> {
+  return {
+    ...line,
+    code,
+    ...whyFields(why),
+    ...refusalFields(ending.proof),
+    transform: failedTransformOf(ending),
+    fault: cause === undefined ? undefined : describeFault(cause),
+  };
+}
+
+function skippedBy({ evaluation }: Judged): string | undefined {
+  return evaluation?.outcome.kind === 'skipped' ? evaluation.outcome.by : undefined;
+}
+
+/** A reason in a log: as a text, and where it says what to do as its parts. */
+function whyFields(why: Sentence | undefined): Record<string, unknown> {
+  if (why === undefined) return {};
+  return { why: printSentence(why), ...defined({ said: keepParts(why) }) };
+}
+
+/** Why a sender was not believed; nothing of what it sent. */
+function refusalFields(proof: Ending['proof']): Record<string, unknown> {
+  if (proof?.kind !== 'refused') return {};
+  const { address, reason, scheme, diagnosis, why } = proof;
+  return { address, reason, scheme, diagnosis: diagnosis?.code, ...whyFields(why) };
+}
+
+/** Whether a stranger asked for a path that is none of hooks. */
+const isOutside = ({ answer, hookName }: Ending): boolean => hookName === undefined && answer.status === 404;
+
+/** Strangers at other paths would bury the hooks; of those whose path ends in a hook name, a few a second do not. */
+function levelOutside({ unread }: ServerContext, exchange: RequestFacts): 'debug' | 'info' {
+  return nameOutside(exchange) !== undefined && unread.take(exchange.receivedAt) ? 'info' : 'debug';
+}
+
+/** Probes and floods of refusals would bury the hooks. */
+function levelOf({ answer, outcome, error }: Ending): 'debug' | 'info' | 'warn' | 'error' {
+  const { status } = answer;
+  const isCounted = error?.code === 'too_many_failures' || error?.code === 'bodies_full';
+  // Those are one line a second.
+  if (outcome === 'served' || isCounted) return 'debug';
+  // 501 is the sender's: it wrote in a way that is not served.
+  if (status < 500 || status === 501) return 'info';
+  return status === 503 && error?.cause === undefined ? 'warn' : 'error';
+}
+
+function rounded(ms: number | undefined): number | undefined {
+  return ms === undefined ? undefined : Math.round(ms * 1000) / 1000;
+}

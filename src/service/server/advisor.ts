@@ -1,0 +1,106 @@
+import type { Sentence, StoredFinding } from '../../base/finding.ts';
+import type { HookErrorCode } from '../../base/errors.ts';
+import type { Evaluation } from '../../engine/hook/hook.ts';
+import type { HookRequest, JsonValue } from '../../base/request.ts';
+import type { Diagnosis, ProofSettings, Refused, SignedRequest } from '../../engine/verify/verify.ts';
+
+/**
+ * What is known of mistakes, bound to one generation. It is loaded when there is something to say, speaks to the operator
+ * alone, and changes no answer: without it the same requests are taken, and the same refused.
+ */
+export interface RequestAdvisor {
+  /** What is known of a request that was refused before mappings saw it; nothing that only the sender wrote. */
+  onRefusal(refused: RefusedRequest): StoredFinding | undefined;
+  /** What a decision may say beside its outcome; the same holds. */
+  onEvaluation(evaluation: Evaluation, request: HookRequest): RequestAdvice;
+  /** How what a condition found differs from what it asks for, in codes that tell neither. */
+  howDifferent(failed: FailedPart): StoredFinding | undefined;
+  /** What would be new for each event, where one was taken for a repeat. */
+  onRepeat(repeat: RepeatFacts): StoredFinding | undefined;
+  /** The sentences of findings on a request of that hook name, for a log. */
+  say(findings: readonly StoredFinding[], path: string): Sentence | undefined;
+  /** The same of a proof. */
+  sayProof(found: Diagnosis): Sentence | undefined;
+  /** Why the hook token was not accepted. */
+  onToken(request: TokenFacts): Diagnosis;
+  /** Why the proof of a sender was not accepted: costs as much as a hundred signatures. */
+  onProof(facts: ProofFacts): Diagnosis;
+  /** That a request without a proof only asks whether the address is right, and what answers it. */
+  onQuestion(asked: QuestionFacts): Diagnosis | undefined;
+}
+
+export interface RequestAdvice {
+  readonly findings: readonly StoredFinding[];
+  /** Variables and expressions that found nothing, with the paths that would. */
+  readonly instead: ReadonlyMap<string, readonly string[]>;
+}
+
+type FailedPart = Extract<
+  NonNullable<Evaluation['trace']['considered'][number]['failed']>,
+  { readonly part: 'when' }
+>['node'];
+
+/** A request that was refused before mappings saw it. */
+export interface RefusedRequest {
+  readonly code: HookErrorCode;
+  readonly field: string | undefined;
+  /** The hook name it was sent to. */
+  readonly name: string;
+  readonly method: string;
+  readonly url: string | undefined;
+  readonly headers: HookRequest['headers'];
+  /** Of the error. */
+  readonly facts: object | undefined;
+}
+
+/** By what a repeat was recognised. */
+export interface RepeatFacts {
+  readonly by: 'signed' | 'body' | 'key' | 'sender';
+  /** The header that told it, where one did. */
+  readonly header: string | undefined;
+  readonly headers: HookRequest['headers'];
+  readonly payload: JsonValue | undefined;
+  readonly ttlSeconds: number | undefined;
+}
+
+/** A request without the right hook token: headers and parameters as they came; nothing of their values is told. */
+export interface TokenFacts {
+  readonly reason: 'missing' | 'wrong' | 'query-rejected';
+  /** Compares as the token itself is compared, in the same time whatever differs. */
+  readonly isToken: (text: string) => boolean;
+  /** `hooks.queryToken`. */
+  readonly queryToken: string;
+  /** Node's flat list of names and values. */
+  readonly rawHeaders: readonly string[];
+  readonly query: Readonly<Record<string, string>>;
+  /** The token of the address, as it was read from it. */
+  readonly addressToken?: string | undefined;
+  /** The hook name; default one that a mapping has. */
+  readonly unknownName?: string | undefined;
+  /** The mapping of the hook name, with its place. */
+  readonly mapping?: string | undefined;
+}
+
+/** A proof that was refused, and what the service knows beside it. */
+export interface ProofFacts {
+  readonly proof: ProofSettings;
+  readonly request: SignedRequest;
+  readonly refusal: Refused;
+  readonly signsUrl: boolean;
+  /** The address as it was taken for the one that the sender called. */
+  readonly url: string;
+  readonly publicUrl: string | undefined;
+  /** Whether the request carries the hook token. */
+  readonly hasToken: boolean;
+}
+
+/** A request without a proof, and the mapping that it was sent to, with its place. */
+export interface QuestionFacts {
+  readonly method: string | undefined;
+  readonly headers: HookRequest['headers'];
+  readonly query: Readonly<Record<string, string>>;
+  readonly hasBody: boolean;
+  /** Absent where it is long. */
+  readonly body: Buffer | undefined;
+  readonly place: string | undefined;
+}

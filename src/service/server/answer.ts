@@ -1,0 +1,88 @@
+import type { AcceptResult, RunRecord } from '../../engine/storage/storage.ts';
+import type { Answer } from './exchange.ts';
+
+/** 204 for nothing, 200 for wakes alone, else 202. */
+function acceptedStatus({ accepted }: AcceptResult): 200 | 202 | 204 {
+  if (accepted.length === 0) return 204;
+  return accepted.every((action) => action.kind === 'wake') ? 200 : 202;
+}
+
+/**
+ * The answer to accepted work, written by hand because its ids are UUIDs and need no escaping: one action answers in
+ * its single form however it was made, several list the ids of their events and runs in order.
+ */
+export function acceptedAnswer(result: AcceptResult): Answer {
+  const { accepted } = result;
+  const [first] = accepted;
+  const status = acceptedStatus(result);
+  // Nothing to do, on purpose.
+  if (first === undefined) return { status };
+  if (accepted.length === 1) {
+    const body =
+      first.kind === 'wake' ? `"mode":"${first.mode}","id":"${first.id}"` : `"runId":"${first.id}"`;
+    return { status, body: `{"ok":true,${body}${tail(result)}}` };
+  }
+  return { status, body: listedIds(result) };
+}
+
+function listedIds(result: AcceptResult): string {
+  const ids: string[] = [];
+  // Events that joined the same run have its id.
+  const runIds = new Set<string>();
+  const duplicates: string[] = [];
+  for (const action of result.accepted) {
+    if (action.duplicate && !result.duplicate) duplicates.push(action.id);
+    else if (action.kind === 'wake') ids.push(action.id);
+    else runIds.add(action.id);
+  }
+  const listed = duplicates.length === 0 ? '' : `,"duplicates":${JSON.stringify(duplicates)}`;
+  return `{"ok":true,"ids":${JSON.stringify(ids)},"runIds":${JSON.stringify([...runIds])}${listed}${tail(result)}}`;
+}
+
+/** The answer to an agent request that asked to wait and whose run has ended. */
+export function waitedAnswer(run: RunRecord, result: AcceptResult, waitedSeconds: number): Answer {
+  const outcome = JSON.stringify(outcomeOf(run)).slice(1, -1);
+  return {
+    status: 200,
+    body: `{"ok":true,"runId":"${run.id}",${outcome}${tail(result)}}`,
+    headers: ['preference-applied', `wait=${waitedSeconds}`],
+  };
+}
+
+/** The answer to `waitForCompletion`: with the end in OpenClaw's words, too. */
+export function completedAnswer(run: RunRecord, result: AcceptResult): Answer {
+  const status = run.outcome === 'ok' || run.outcome === 'forwarded' ? 'ok' : 'error';
+  const outcome = JSON.stringify({ completion: { status }, ...outcomeOf(run) }).slice(1, -1);
+  return { status: 200, body: `{"ok":true,"runId":"${run.id}",${outcome}${tail(result)}}` };
+}
+
+/** The answer to `GET {hooks.path}/runs/<id>`. */
+export function runAnswer(run: RunRecord): Answer {
+  return {
+    status: 200,
+    body: JSON.stringify({
+      ok: true,
+      runId: run.id,
+      ...outcomeOf(run),
+      attempts: run.attempts,
+      acceptedAt: timeOf(run.acceptedAt),
+      startedAt: timeOf(run.startedAt),
+      endedAt: timeOf(run.endedAt),
+    }),
+  };
+}
+
+function outcomeOf({ state, outcome, reply, lastError }: RunRecord): object {
+  // The first line is ours; what may follow is the end of a command's stderr and stays in the run's record.
+  const error = lastError && { code: lastError.code, message: lastError.message.split('\n', 1)[0] };
+  return { state, outcome, reply, error };
+}
+
+function timeOf(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString();
+}
+
+function tail({ duplicate: isDuplicate, warnings }: AcceptResult): string {
+  const duplicate = isDuplicate ? ',"duplicate":true' : '';
+  return warnings.length === 0 ? duplicate : `${duplicate},"warnings":${JSON.stringify(warnings)}`;
+}

@@ -1,0 +1,283 @@
+import { joinSentences, quoted, type Sentence, type StoredFinding } from '../../base/finding.ts';
+import { defined } from '../../base/json.ts';
+import type { Evaluation, TransformTrace } from '../../engine/hook/hook.ts';
+import type { DecisionRecord, MissedMapping } from '../../engine/storage/storage.ts';
+import type { RequestAdvice, RequestAdvisor } from './advisor.ts';
+import { type DecisionAdvice, judgedFindings } from './decision-notes.ts';
+import type { Ending } from './ending.ts';
+import { type Asked, nameOutside, ownName } from './exchange.ts';
+import type { Refusal } from './prove.ts';
+import { bodyLimit } from './take-hook.ts';
+
+const MAX_MISSED = 50;
+const MAX_NAME_CHARS = 200;
+const MAX_EMPTY = 50;
+const MAX_FINDINGS = 50;
+const MAX_DETAIL_CHARS = 400;
+
+/** What is kept of a request for `sluice requests`: ids, codes and places, no value of the payload. */
+export function decisionOf(
+  exchange: Asked,
+  ending: Ending,
+  { advice, advisor }: DecisionAdvice = {},
+): DecisionRecord {
+  const { error, proof, judged = {} } = ending;
+  const { evaluation, result } = judged;
+  const { status } = ending.answer;
+  const skipped = evaluation?.outcome.kind === 'skipped' ? evaluation.outcome : undefined;
+  const warnings = evaluation?.warnings.map(({ code }) => code) ?? [];
+  return {
+    requestId: exchange.ids.id,
+    receivedAt: exchange.receivedAt,
+    path: (ending.hookName ?? ownName(exchange) ?? '').slice(0, MAX_NAME_CHARS),
+    method: exchange.req?.method === 'POST' ? undefined : exchange.req?.method,
+    keepRequests:
+      ending.hookName === undefined
+        ? undefined
+        : exchange.generation.settingsOf(ending.hookName).keepRequests,
+    status,
+    outcome: status >= 400 ? 'rejected' : status === 204 ? 'skipped' : 'accepted',
+    code: error?.code,
+    skippedBy: skipped?.by,
+    findings: findingsOf(exchange, ending, { advice, advisor }),
+    mappingId: evaluation?.mapping?.id,
+    actionIds: result === undefined ? [] : result.accepted.map((action) => action.id),
+    missed: evaluation && missedBy(evaluation, { advice, advisor }),
+    empty: evaluation && emptyOf(evaluation, advice),
+    warnings: warnings.length === 0 ? undefined : warnings,
+    generation: exchange.generation.id,
+    tookMs: performance.now() - exchange.startedAt,
+    bodyBytes: exchange.bodyBytes,
+    bodyUnread: exchange.hasBody === true && exchange.bodyBytes === 0 ? true : undefined,
+    refusal: proof?.kind === 'refused' ? refusalOf(proof) : undefined,
+  };
+}
+
+/** What was found out about it; none of a request that became what it was sent for. */
+function findingsOf(
+  exchange: Asked,
+  ending: Ending,
+  known: DecisionAdvice,
+): readonly StoredFinding[] | undefined {
+  const { evaluation } = ending.judged ?? {};
+  const skipped = evaluation?.outcome.kind === 'skipped' ? evaluation.outcome : undefined;
+  const judged =
+    skipped === undefined
+      ? judgedFindings(exchange.headers.values, ending, known)
+      : [skippedFinding(skipped), ...(known.advice?.findings ?? [])];
+  const refused =
+    judged.length > 0
+      ? undefined
+      : (refusalFinding(exchange, ending, known.advisor) ?? fieldFinding(evaluation, ending.error));
+  const transforms = evaluation === undefined ? [] : transformFindings(evaluation.trace.transforms);
+  const all = [...judged, ...(refused === undefined ? [] : [refused]), ...transforms];
+  return all.length === 0 ? undefined : all;
+}
+
+/** Which key of a mapping, or field of a body of ours, an error is about. */
+function fieldFinding(evaluation: Evaluation | undefined, error: Ending['error']): StoredFinding | undefined {
+  const field = evaluation === undefined ? undefined : error?.errors[0]?.field;
+  return field === undefined ? undefined : { code: 'field', facts: { field } };
+}
+
+const skippedFinding = ({ kind: _kind, ...facts }: Skipped): StoredFinding => ({
+  code: 'skipped',
+  facts: defined(facts),
+});
+
+type Skipped = Extract<Evaluation['outcome'], { readonly kind: 'skipped' }>;
+
+/** Why a request was refused before mappings saw it, for the log, with no value of it. */
+export function refusedWhy(
+  exchange: Asked,
+  ending: Ending,
+  advisor: RequestAdvisor | undefined,
+): Sentence | undefined {
+  const { error, proof, judged = {}, hookName } = ending;
+  if (error === undefined || proof?.kind === 'refused' || judged.evaluation !== undefined) return undefined;
+  const found = refusalFinding(exchange, ending, advisor);
+  const said = found && advisor?.say([found], hookName ?? ownName(exchange) ?? '');
+  // What is said of the limit, or of the place in the body, holds all that the sender is told.
+  const isWhole = found !== undefined && SAY_ALL.has(found.code) && said !== undefined;
+  return joinSentences(
+    [isWhole ? undefined : quoted(error.detail.slice(0, MAX_DETAIL_CHARS)), said].filter(
+      (text) => text !== undefined,
+    ),
+    '; ',
+  );
+}
+
+const SAY_ALL: ReadonlySet<string> = new Set(['rate', 'not_json']);
+
+/** What only the operator is told: which key set the limit, where hooks are, and what to change. */
+function refusalFinding(
+  exchange: Asked,
+  { error, hookName }: Ending,
+  advisor: RequestAdvisor | undefined,
+): StoredFinding | undefined {
+  if (error === undefined) return undefined;
+  const { generation, req, headers } = exchange;
+  const { code, field, facts } = error;
+  if (code === 'body_too_large') return limitFinding(exchange, hookName ?? ownName(exchange) ?? '');
+  if (code === 'rate_limited') {
+    const { perMinute } = generation.settingsOf(hookName ?? '').rate ?? {};
+    return { code: 'rate', facts: { perMinute: perMinute ?? 'only some' } };
+  }
+  if (code === 'not_found')
+    return facts === undefined ? addressFinding(exchange) : { code: 'too_long', facts: { ...facts } };
+  if (hookName === undefined || (code === 'no_mapping_matched' && generation.canTake(hookName)))
+    return undefined;
+  return advisor?.onRefusal({
+    code,
+    field,
+    name: hookName,
+    method: req?.method ?? '',
+    url: req?.url,
+    headers: headers.values,
+    facts,
+  });
+}
+
+/** Which key sets the limit of a body, and how long this one is. */
+function limitFinding({ generation, req }: Asked, name: string): StoredFinding {
+  const { setBy } = bodyLimit(generation, name);
+  const bytes = Number(req?.headers['content-length']);
+  return { code: 'body_limit', facts: { setBy, ...(bytes > 0 ? { bytes } : {}) } };
+}
+
+/** Where hooks are, for a path at which nothing is. */
+function addressFinding(exchange: Asked): StoredFinding {
+  const { enabled, path } = exchange.generation.hooks;
+  if (!enabled) return { code: exchange.generation.isWorker === true ? 'worker' : 'hooks_off' };
+  return { code: 'address', facts: defined({ hooks: path, name: nameOutside(exchange) }) };
+}
+
+/** Only the verdict is kept: strangers' requests are not. */
+function refusalOf({ scheme = 'token', diagnosis }: Refusal): DecisionRecord['refusal'] {
+  return diagnosis && { scheme, ...diagnosis };
+}
+
+/** Module, kind of failure and position of a transform that failed: what the service log may say of it. */
+export function failedTransformOf({ error, judged }: Ending): object | undefined {
+  const evaluation = judged?.evaluation;
+  if (error === undefined || error.status < 500 || evaluation?.outcome.kind !== 'rejected') return undefined;
+  for (const { call, reply, problem } of evaluation.trace.transforms) {
+    if (problem !== undefined) return { module: call.ref.module, failure: 'wrong-result' };
+    if (reply.kind !== 'failed') continue;
+    return { module: call.ref.module, failure: reply.failure, ...positionOf(reply.position) };
+  }
+  return undefined;
+}
+
+function missedBy(evaluation: Evaluation, advice: DecisionAdvice): readonly MissedMapping[] | undefined {
+  if (evaluation.mapping !== undefined || evaluation.trace.considered.length === 0) return undefined;
+  const missed: MissedMapping[] = [];
+  // Mappings of other paths say something only where none has this path; else they would crowd out the near ones.
+  const { considered } = evaluation.trace;
+  const near = considered.filter(({ failed }) => failed?.part !== 'path');
+  for (const { mapping, failed } of near.length === 0 ? considered : near) {
+    if (failed === undefined) continue;
+    if (missed.length === MAX_MISSED) break;
+    missed.push(missOf(mapping, failed, advice));
+  }
+  return missed;
+}
+
+type Considered = Evaluation['trace']['considered'][number];
+type FailedPart = NonNullable<Considered['failed']>;
+
+function missOf(
+  mapping: Considered['mapping'],
+  failed: FailedPart,
+  { advice, advisor }: DecisionAdvice,
+): MissedMapping {
+  const at = failed.part === 'when' ? failed.node.at : (failed.at ?? mapping.at);
+  const reason = reasonOf(failed, advisor);
+  // Of a request of another kind no field stands for another.
+  const isOther = advice === undefined || advice.findings.length > 0 || reason.variable === undefined;
+  const instead = isOther ? undefined : advice.instead.get(reason.variable);
+  return {
+    mappingId: mapping.id,
+    part: failed.part,
+    place: placeText(at),
+    ...reason,
+    ...(instead === undefined ? {} : { instead }),
+  };
+}
+
+/** The failing part in the operator's own words; what was found stays out. */
+function reasonOf(
+  failed: FailedPart,
+  advisor: RequestAdvisor | undefined,
+): Pick<MissedMapping, 'leaf' | 'why' | 'variable' | 'how'> {
+  if (failed.part !== 'when') {
+    const isMissing = failed.part === 'source' && failed.found === undefined;
+    return { leaf: failed.expected.slice(0, MAX_NAME_CHARS), why: isMissing ? 'missing' : 'different' };
+  }
+  const { expression, missing, result } = failed.node;
+  if (missing !== undefined) return { leaf: expression, why: 'missing', variable: missing };
+  if (result === 'unknown') return { leaf: expression, why: 'unknown' };
+  const how = advisor?.howDifferent(failed.node);
+  return { leaf: expression, why: 'different', ...(how === undefined ? {} : { how }) };
+}
+
+/** What rendered empty, as the mapping writes it. */
+function emptyOf({ trace }: Evaluation, advice: RequestAdvice | undefined): DecisionRecord['empty'] {
+  const empty = new Map<string, NonNullable<DecisionRecord['empty']>[number]>();
+  for (const template of trace.templates) {
+    for (const { expression, at } of template.empty) {
+      if (empty.size === MAX_EMPTY) break;
+      const { field } = template;
+      const key = `${field} ${at.start}`;
+      if (empty.has(key)) continue;
+      const instead = advice?.instead.get(expression.trim());
+      empty.set(key, {
+        field,
+        expression: expression.slice(0, MAX_NAME_CHARS),
+        place: placeText(at),
+        ...(instead === undefined ? {} : { instead }),
+      });
+    }
+  }
+  return empty.size === 0 ? undefined : [...empty.values()];
+}
+
+/** `file:line:column`, 1-based; linear in the position, and only for what missed or rendered empty. */
+function placeText(at: Evaluation['trace']['templates'][number]['at']): string {
+  const { file, text } = at.source;
+  let line = 1;
+  let lineStart = 0;
+  for (let end = text.indexOf('\n'); end >= 0 && end < at.start; end = text.indexOf('\n', lineStart)) {
+    line += 1;
+    lineStart = end + 1;
+  }
+  return `${file}:${line}:${at.start - lineStart + 1}`;
+}
+
+/** What transforms did, by kind and place: their console and errors may hold anything of the payload. */
+function transformFindings(transforms: readonly TransformTrace[]): readonly StoredFinding[] {
+  return transforms.slice(0, MAX_FINDINGS).flatMap(({ call, reply, index, problem, mappingKey }) => {
+    const who = defined({ module: call.ref.module, index });
+    const lines = reply.logs.length + reply.logsDropped;
+    return [
+      ...(lines > 0 ? [{ code: 'transform_printed', facts: { ...who, lines } }] : []),
+      ...(problem === undefined
+        ? []
+        : [{ code: 'transform_result', facts: { ...who, ...defined({ key: mappingKey }) } }]),
+      ...(reply.kind === 'failed'
+        ? [
+            {
+              code: 'transform_failed',
+              ...positionOf(reply.position),
+              facts: { ...who, failure: reply.failure },
+            },
+          ]
+        : []),
+    ];
+  });
+}
+
+type Failed = Extract<TransformTrace['reply'], { kind: 'failed' }>;
+
+const positionOf = (position: Failed['position']): Pick<StoredFinding, 'at'> =>
+  position === undefined ? {} : { at: `${position.file}:${position.line}:${position.column}` };

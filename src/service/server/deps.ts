@@ -1,0 +1,157 @@
+import type { HooksSettings, ServerSettings } from '../../engine/config/config.ts';
+import type { Evaluation } from '../../engine/hook/hook.ts';
+import type { FieldsRead, KeptKind, PathSettings } from '../../engine/mapping/mapping.ts';
+import type { BodyFormat } from '../../base/payload/payload.ts';
+import type { HookRequest } from '../../base/request.ts';
+import type {
+  AcceptedWork,
+  AcceptResult,
+  KeptLimits,
+  NewDelivery,
+  RunRecord,
+  Storage,
+} from '../../engine/storage/storage.ts';
+import type { RequestAdvisor } from './advisor.ts';
+import type { KnownTokens } from './mask-secrets.ts';
+import type { Health, Log, ObservedRequest } from '../../base/telemetry/telemetry.ts';
+
+/** Everything the server works with; nothing is reached by any other way. */
+export interface ServerDeps {
+  readonly server: ServerSettings;
+  /** The live generation; asked once per request, which keeps it to its end. */
+  readonly generation: () => ServerGeneration;
+  readonly storage: ServerStorage;
+  readonly log: ServerLog;
+  /** What is wrong with the service; the server itself reports a store that does not answer. */
+  readonly health: Health;
+  /** Called after the commit and before the answer: wakes whoever performs the work. Must not throw. */
+  readonly onAccepted: (result: AcceptResult, actions: AcceptedWork['actions']) => void;
+  /** A proved notice that the mailbox has changed. Must not throw. */
+  readonly onNotice?: () => void;
+  /** Resolves to the run once it has ended, or undefined where it has not within `ms` or the signal fires first. */
+  readonly waitForRun: (runId: string, ms: number, signal: AbortSignal) => Promise<RunRecord | undefined>;
+  /** Sees every evaluated request with its answer: the dev terminal and the recorder. Must not throw. */
+  readonly onDecision?: (seen: SeenRequest) => void;
+  readonly metrics?: ServerMetrics;
+  /** Fetches the keys of an issuer for `oidc`; bounded in time and size. */
+  readonly fetchJson?: (url: string) => Promise<unknown>;
+  /** Milliseconds since the epoch; default `Date.now`. */
+  readonly clock?: () => number;
+  /** Default: from node:crypto. */
+  readonly ids?: () => RequestIds;
+  /** Time limits; defaults in `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<ServerLimits>;
+}
+
+/** Config, mappings and transforms as one request sees them. */
+export interface ServerGeneration {
+  readonly id: string;
+  readonly hooks: HooksSettings;
+  /** It takes no hooks, though the configuration does (`--role worker`). */
+  readonly isWorker?: true;
+  /** The operator's secret, `gateway.token`: who sends it is told details of the service's health. */
+  readonly gatewayToken?: string | undefined;
+  /** All tokens: where a sender puts one in the wrong place, it is masked. */
+  readonly tokens: KnownTokens;
+  canTake(path: string): boolean;
+  /** Whether a body of another format than its path takes is read all the same: for recording what comes. */
+  readonly takesAnyFormat?: boolean;
+  /** Whether the name stands in the operator's own files: of a stranger's request only such a name is kept. */
+  knowsName(path: string): boolean;
+  /** Whether a name has no letter that is not of one of theirs: it is a part of one, or one in other letter case. */
+  isOfName?(path: string): boolean;
+  settingsOf(path: string): PathSettings;
+  /** The run whose approval a hook name is the signed link of; undefined for every other name. */
+  askedBy?(name: string): NonNullable<NewDelivery['asks']> | undefined;
+  /** Sets aside the key that a sender brings; resolves to whether it was waited for. */
+  takeKey?(path: string, key: string): Promise<boolean>;
+  /** The first mapping of a hook name, with its place. */
+  placeOf?(path: string): string | undefined;
+  /** Where Pub/Sub says that a Gmail mailbox has changed; absent where it does not. */
+  readonly noticePath?: string | undefined;
+  /** Which requests are kept, and how many; absent where none is. */
+  readonly keepRequests?: {
+    /** Of paths that do not say it themselves. */
+    readonly which: KeptKind;
+    readonly limits: KeptLimits;
+    /** Fields of a hook name whose values stand in a shape. */
+    fieldsOf(path: string): FieldsRead;
+  };
+  evaluate(request: HookRequest): Evaluation | Promise<Evaluation>;
+  /** Loads what is known of mistakes: asked where there is something to say, and never for what was taken as it came. */
+  advisor?(): Promise<RequestAdvisor>;
+}
+
+/** The part of the storage port a request needs. */
+export type ServerStorage = Pick<
+  Storage,
+  | 'accept'
+  | 'findIdempotent'
+  | 'findAsked'
+  | 'findRun'
+  | 'decideApproval'
+  | 'backlog'
+  | 'recordDecision'
+  | 'recordStranger'
+  | 'keepRequest'
+>;
+
+type ServerLog = Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'isEnabled'>;
+
+/** One evaluated request with what was answered. */
+export interface SeenRequest {
+  readonly request: HookRequest;
+  readonly evaluation: Evaluation;
+  readonly status: number;
+  /** Absent where nothing was stored. */
+  readonly result?: AcceptResult;
+  readonly generation: string;
+  /** The format of a body that its path does not take; only while requests are recorded. */
+  readonly otherFormat?: BodyFormat;
+  readonly tookMs: number;
+}
+
+/** What `HookRequest` needs of randomness. */
+export interface RequestIds {
+  /** UUID. */
+  readonly id: string;
+  /** Unsigned 32-bit. */
+  readonly seed: number;
+  /** 16 lower-case hex digits. */
+  readonly nonce: string;
+}
+
+/** Called once per request, after its answer was decided. */
+interface ServerMetrics {
+  observeRequest(seen: ObservedRequest): void;
+}
+
+/** `refused`: ended before it was evaluated; `served`: health, readiness and run queries. */
+export type RequestOutcome = 'accepted' | 'duplicate' | 'skipped' | 'rejected' | 'refused' | 'served';
+
+export interface ServerLimits {
+  /** From the first byte of a request to the end of its headers. */
+  readonly headersTimeoutMs: number;
+  /** From the first byte of a request to the end of its body. */
+  readonly bodyTimeoutMs: number;
+  /** How long a sender that is still writing is listened to after its error answer, and how much of it. */
+  readonly drainMs: number;
+  readonly drainBytes: number;
+  /** All bodies together whose senders are not proved. */
+  readonly unprovedBytes: number;
+  /** Requests held by `Prefer: wait`; further ones are answered at once. */
+  readonly maxWaiting: number;
+  /** Longest `Prefer: wait`. */
+  readonly maxWaitSeconds: number;
+}
+
+export const DEFAULT_LIMITS: ServerLimits = {
+  headersTimeoutMs: 10_000,
+  bodyTimeoutMs: 30_000,
+  drainMs: 10_000,
+  drainBytes: 64 * 1024 * 1024,
+  // As much as a single one may have at most (`maxBodyBytes`), so that each fits alone.
+  unprovedBytes: 64 * 1024 * 1024,
+  maxWaiting: 200,
+  maxWaitSeconds: 300,
+};

@@ -1,0 +1,83 @@
+import { HOOK_ERRORS, HookError, type HookErrorCode } from '../../base/errors.ts';
+import { StorageError, unavailable } from '../../engine/storage/storage.ts';
+import type { Answer } from './exchange.ts';
+
+/**
+ * The one place that turns an error into an answer (RFC 9457). `detail` comes from the `HookError`, which never
+ * quotes a payload; for a 5xx it is a fixed sentence per code instead, because the sender can do nothing with the
+ * service's insides. `type` is `urn:sluice:error:<code>`; `ok` and `error` are for senders that look only at those.
+ */
+export function problemAnswer(error: HookError, requestId: string): Answer {
+  const { status } = HOOK_ERRORS[error.code];
+  return {
+    status,
+    body: JSON.stringify(problemOf(error, requestId)),
+    contentType: 'application/problem+json',
+    headers: headersOf(error, status),
+  };
+}
+
+function problemOf(error: HookError, requestId: string): Record<string, unknown> {
+  const { status, title } = HOOK_ERRORS[error.code];
+  const problem: Record<string, unknown> = {
+    type: `urn:sluice:error:${error.code}`,
+    title,
+    status,
+    detail: SERVER_DETAILS[error.code] ?? error.detail,
+    code: error.code,
+  };
+  if (error.errors.length > 0) {
+    problem['errors'] =
+      status < 500 ? error.errors : error.errors.map(({ code, index }) => ({ code, index, message: title }));
+  }
+  problem['requestId'] = requestId;
+  problem['ok'] = false;
+  problem['error'] = title;
+  return problem;
+}
+
+/**
+ * The one place where what was thrown becomes an error of a request: a store that fails is one to come back to, whatever
+ * was asked of it. All else is a bug; its cause is for the log only.
+ */
+export function toHookError(error: unknown, code: HookErrorCode = 'internal'): HookError {
+  if (error instanceof HookError) return error;
+  if (error instanceof StorageError) return unavailable(error);
+  return new HookError(code, 'the request could not be handled', { cause: error });
+}
+
+/** Class, code and stack frames of an unexpected error. Its message may quote a payload and stays out. */
+export function describeFault(error: unknown): object {
+  if (!(error instanceof Error)) return { name: typeof error };
+  const code = (error as NodeJS.ErrnoException).code;
+  const frames = (error.stack ?? '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line))
+    .slice(0, 12)
+    .map((line) => line.trim());
+  return { name: error.name, ...(typeof code === 'string' ? { code } : {}), frames };
+}
+
+const SERVER_DETAILS: Partial<Record<HookErrorCode, string>> = {
+  transform_failed: 'the transform of this hook failed; the operator finds it under the request id',
+  mapping_failed: 'the mapping of this hook failed; the operator finds it under the request id',
+  internal: 'something unexpected happened; the operator finds it under the request id',
+  unknown_transfer_coding: 'the only Transfer-Encoding that is taken is chunked; send the body as it is',
+  transform_unavailable: 'the transform of this hook cannot run right now; send the request again later',
+  storage_unavailable: 'nothing was accepted; send the request again later',
+  bodies_full:
+    'nothing was accepted, because too many bodies are being received; send the request again later',
+  backlog_full: 'nothing was accepted, because too much work is waiting; send the request again later',
+  events_full:
+    'nothing was accepted, because too many system events are waiting; send the request again later',
+  not_configured: 'this hook lacks a part of its configuration; the operator finds it in the log',
+  stopping: 'nothing was accepted, because the service is stopping; send the request again later',
+};
+
+function headersOf(error: HookError, status: number): string[] {
+  const headers: string[] = [];
+  if (status === 503 || status === 429) headers.push('retry-after', String(error.retryAfterSeconds ?? 1));
+  if (status === 401) headers.push('www-authenticate', 'Bearer realm="hooks"');
+  if (status === 415) headers.push('accept-encoding', 'gzip, deflate');
+  return headers;
+}

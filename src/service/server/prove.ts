@@ -1,0 +1,312 @@
+import type { Sentence } from '../../base/finding.ts';
+import { HookError } from '../../base/errors.ts';
+import { defined } from '../../base/json.ts';
+import {
+  type Diagnosis,
+  judgeSender,
+  type RefusalReason as SenderReason,
+  type RefusedProof,
+  type SenderCheck,
+  type Verifier,
+} from '../../engine/verify/verify.ts';
+import { networksOf } from './addresses.ts';
+import { type Authentication, authenticate, findToken, isSecret, type TokenSet } from './authenticate.ts';
+import type { ProofFacts, QuestionFacts, RequestAdvisor, TokenFacts } from './advisor.ts';
+import { loadAdvisor } from './load-advisor.ts';
+import { type Exchange, ownName, type IncomingHook } from './exchange.ts';
+import { accessOf, derivedFrom, type ServerContext } from './server-context.ts';
+import { signedUrl } from './signed-url.ts';
+import { smallBody } from './small-body.ts';
+
+/** The hook token, as a sender proved itself with it. */
+export interface TokenProof {
+  readonly kind: 'proved';
+  readonly by: 'token';
+  readonly carrier: 'bearer' | 'header' | 'query';
+  /** 0 for the current token, n for the n-th of `hooks.previousTokens`. */
+  readonly retired: number;
+}
+
+/** What the path's `verify` asks for. */
+export interface SenderProof {
+  readonly kind: 'proved';
+  readonly by: 'sender';
+  readonly scheme: Verifier['scheme'];
+  /** 0 for the current secret, n for the n-th after it. */
+  readonly retired: number;
+  /** The id of the delivery, where the sender signed one. */
+  readonly signedId?: string;
+  /** Headers that carried a secret: nothing behind the proof sees them. */
+  readonly secretHeaders: readonly string[];
+}
+
+/** How a sender proved itself. */
+export type Proof = TokenProof | SenderProof;
+
+/** Why a sender was not believed. */
+export interface Refusal {
+  readonly kind: 'refused';
+  readonly reason: RefusalReason;
+  /** Absent where the path asks for the hook token. */
+  readonly scheme?: Verifier['scheme'];
+  /** The sender's address, as far as trusted proxies vouch for it. */
+  readonly address: string;
+  /** What the sender is told: `unauthorized`, or `too_many_failures` past the limit of failures. */
+  readonly error: HookError;
+  /** Why the proof failed, for the operator; absent past the limits of failures and of diagnoses. */
+  readonly diagnosis?: Diagnosis;
+  /** The same in a sentence, for the log. */
+  readonly why?: Sentence;
+}
+
+export type RefusalReason =
+  | Extract<Authentication, { kind: 'refused' }>['reason']
+  | SenderReason
+  /** The path does not take requests from this address. */
+  | 'address'
+  /** A provider's challenge that is malformed or has a wrong token. */
+  | 'challenge';
+
+/** Whether `hooks.mail` delivers to this name: its reader may run outside the service, and has the hook token only. */
+export function isMailPath({ generation }: Pick<Exchange, 'generation'>, name: string): boolean {
+  return generation.hooks.mail?.path === name;
+}
+
+/**
+ * Asks a sender for the proof that its path wants. Nothing is logged or counted here but the failures of the address:
+ * the rest follows from the value. Before a proof no part of the body may reach mappings or the store.
+ */
+export function prove(
+  context: ServerContext,
+  exchange: Exchange,
+  hook: IncomingHook,
+): Proof | Promise<Proof | Refusal> {
+  const { allows, sender } = accessOf(context, hook.settings);
+  const isAllowed = allows(addressOf(context, exchange));
+  if (sender !== undefined) {
+    const reader = isAllowed ? proveMailReader(context, exchange, hook) : undefined;
+    return reader ?? proveSender(context, exchange, { hook, sender, isAllowed: () => isAllowed });
+  }
+  if (!isAllowed) {
+    return refuse(context, exchange, {
+      reason: 'address',
+      diagnosis: addressNotAllowed(context, exchange),
+    });
+  }
+  return proveToken(context, exchange, hook);
+}
+
+function proveToken(
+  context: ServerContext,
+  exchange: Exchange,
+  hook: IncomingHook,
+): TokenProof | Promise<Refusal> {
+  const { tokens } = derivedFrom(context, exchange.generation.hooks);
+  const judged = authenticate(tokens, exchange.headers, hook.target);
+  if (judged.kind === 'refused') {
+    const { reason } = judged;
+    const diagnose = async (advisor: RequestAdvisor): Promise<Diagnosis> => {
+      const asked = reason === 'missing' ? await questionOf(exchange, hook) : undefined;
+      const question = asked && advisor.onQuestion(asked);
+      if (question !== undefined) return question;
+      return advisor.onToken({ ...tokenFacts(exchange, hook, tokens), reason });
+    };
+    return refuse(context, exchange, { reason, diagnose });
+  }
+  return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
+}
+
+function tokenFacts(
+  { req, generation }: Exchange,
+  { target, name }: IncomingHook,
+  tokens: TokenSet,
+): Omit<TokenFacts, 'reason'> {
+  return {
+    isToken: (text) => findToken(tokens, text),
+    queryToken: tokens.queryToken,
+    rawHeaders: req.rawHeaders,
+    query: target.query,
+    addressToken: target.token,
+    unknownName: generation.knowsName(name) ? undefined : name,
+    mapping: generation.placeOf?.(name),
+  };
+}
+
+/** A question is short: longer bodies are not waited for. */
+const MAX_QUESTION_BYTES = 2048;
+
+/** What may only ask whether the address is right; undefined where the path answers such, or no mapping has the name. */
+async function questionOf(exchange: Exchange, hook: IncomingHook): Promise<QuestionFacts | undefined> {
+  const { generation, headers, hasBody, req } = exchange;
+  const { name, settings, target } = hook;
+  if (settings.challenge !== undefined || !generation.knowsName(name)) return undefined;
+  const body = await smallBody(exchange, hook, MAX_QUESTION_BYTES);
+  const asked = { method: req.method, headers: headers.values, query: target.query, hasBody, body };
+  return { ...asked, place: generation.placeOf?.(name) };
+}
+
+/** The hook token opens the path of `hooks.mail` whatever its `verify` asks for; undefined where it is not presented. */
+function proveMailReader(
+  context: ServerContext,
+  exchange: Exchange,
+  { name }: IncomingHook,
+): TokenProof | undefined {
+  if (!isMailPath(exchange, name)) return undefined;
+  const { tokens } = derivedFrom(context, exchange.generation.hooks);
+  const judged = authenticate(tokens, exchange.headers, { token: undefined });
+  if (judged.kind === 'refused') return undefined;
+  return { kind: 'proved', by: 'token', carrier: judged.carrier, retired: judged.retired };
+}
+
+interface SenderToProve {
+  readonly hook: IncomingHook;
+  readonly sender: SenderCheck;
+  readonly isAllowed: () => boolean;
+}
+
+async function proveSender(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, sender, isAllowed }: SenderToProve,
+): Promise<Proof | Refusal> {
+  const { req, generation } = exchange;
+  const { scheme, secretHeaders } = sender.verifier;
+  const judged = await judgeSender(sender, {
+    method: req.method ?? '',
+    rawHeaders: req.rawHeaders,
+    queryToken: () => (generation.hooks.queryToken === 'reject' ? undefined : hook.target.token),
+    isAllowed,
+    refuseToken: () => refuseToken(context, exchange, hook),
+    url: () => signedUrl(context, exchange),
+    body: hook.body,
+    unpacked: () => unpackedOf(hook),
+    bodyToTry: () => smallBody(exchange, hook),
+  });
+  switch (judged.kind) {
+    case 'proved': {
+      const { retired, signedId } = judged;
+      const id = signedId === undefined ? {} : { signedId };
+      return { kind: 'proved', by: 'sender', scheme, retired, secretHeaders, ...id };
+    }
+    case 'token-refused':
+      return besideProof(judged.refusal, scheme);
+    case 'refused': {
+      const { reason } = judged;
+      if (!('proof' in judged))
+        return refuse(context, exchange, { reason, scheme, diagnosis: addressNotAllowed(context, exchange) });
+      return refuse(context, exchange, {
+        reason,
+        scheme,
+        diagnose: async (advisor) => {
+          const asked = reason === 'no-proof' ? await questionOf(exchange, hook) : undefined;
+          const question = asked && advisor.onQuestion(asked);
+          return question ?? advisor.onProof(proofFacts(context, exchange, { hook, sender, judged }));
+        },
+      });
+    }
+  }
+}
+
+/** Of what is not packed as it says, the sender hears only after its proof. */
+async function unpackedOf(hook: IncomingHook): Promise<Buffer | undefined> {
+  try {
+    return await hook.unpacked();
+  } catch (error) {
+    const unreadable = ['invalid_body', 'unsupported_encoding'];
+    if (error instanceof HookError && unreadable.includes(error.code)) return undefined;
+    throw error;
+  }
+}
+
+interface RefusedSender extends Pick<SenderToProve, 'hook' | 'sender'> {
+  readonly judged: RefusedProof;
+}
+
+/** A refusal of the hook token, where the path asks for it beside the proof of its sender. */
+function besideProof(refusal: Refusal, scheme: Verifier['scheme']): Refusal {
+  if (refusal.diagnosis === undefined) return refusal;
+  return { ...refusal, diagnosis: { code: 'no-token', facts: { beside: scheme } } };
+}
+
+function proofFacts(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, sender, judged }: RefusedSender,
+): ProofFacts {
+  const { tokens } = derivedFrom(context, exchange.generation.hooks);
+  const { proof, refusal, request } = judged;
+  return {
+    proof,
+    refusal,
+    request: request(),
+    signsUrl: sender.verifier.signsUrl,
+    url: signedUrl(context, exchange),
+    publicUrl: context.deps.server.publicUrl,
+    hasToken: authenticate(tokens, exchange.headers, hook.target).kind === 'accepted',
+  };
+}
+
+/** The refusal of the hook token, where the path asks for it beside its proof and it is wrong. */
+async function refuseToken(
+  context: ServerContext,
+  exchange: Exchange,
+  hook: IncomingHook,
+): Promise<Refusal | undefined> {
+  if (hook.settings.requireToken !== true) return undefined;
+  const token = await proveToken(context, exchange, hook);
+  return token.kind === 'refused' ? token : undefined;
+}
+
+export function addressOf(context: ServerContext, { req, headers }: Exchange): string {
+  return context.findAddress(req.socket.remoteAddress, headers.values['x-forwarded-for']);
+}
+
+/** Why the address was refused; which one is judged depends on the proxies that are trusted. */
+function addressNotAllowed(context: ServerContext, exchange: Exchange): Diagnosis {
+  return { code: 'address', facts: { sent: addressOf(context, exchange) } };
+}
+
+interface RefusalFacts extends Pick<Refusal, 'reason' | 'scheme' | 'diagnosis'> {
+  readonly diagnose?: (advisor: RequestAdvisor) => Diagnosis | undefined | Promise<Diagnosis | undefined>;
+}
+
+/** Whether the sender knows `gateway.token`, which opens nothing but details of the service's health. */
+export function isOperator({ generation, headers }: Pick<Exchange, 'generation' | 'headers'>): boolean {
+  const { gatewayToken } = generation;
+  return gatewayToken !== undefined && headers.bearer !== undefined && isSecret(gatewayToken, headers.bearer);
+}
+
+/** The same words for every refusal: they say neither what a path asks for nor how near the sender came. */
+const UNAUTHORIZED =
+  'the request does not prove where it comes from in the way this hook asks for: the hook token as "Authorization: Bearer", or, at a hook with a proof of its own, the signature or secret of its sender; the operator finds the reason under the request id';
+
+const QUERY_REJECTED = 'the hook token is not taken from the query here; send it as "Authorization: Bearer"';
+
+/** Depends on the request and the configuration alone, never on the path. */
+function unauthorized({ target, generation }: Exchange): HookError {
+  const isInQuery = generation.hooks.queryToken === 'reject' && target?.token !== undefined;
+  return new HookError('unauthorized', isInQuery ? QUERY_REJECTED : UNAUTHORIZED);
+}
+
+/** Counts the failure against the sender's address; past the limit the sender is told to wait. */
+export async function refuse(
+  context: ServerContext,
+  exchange: Exchange,
+  { reason, scheme, diagnosis: known, diagnose }: RefusalFacts,
+): Promise<Refusal> {
+  const { limiter } = derivedFrom(context, exchange.generation.hooks);
+  const address = addressOf(context, exchange);
+  const retryAfterSeconds = await limiter.fail(address);
+  const common = { kind: 'refused', reason, address, ...(scheme === undefined ? {} : { scheme }) } as const;
+  if (retryAfterSeconds !== undefined) {
+    const detail = 'too many requests that did not prove where they come from';
+    return { ...common, error: new HookError('too_many_failures', detail, { retryAfterSeconds }) };
+  }
+  // A name of the sender's own choice would give it a share of the diagnoses for each name.
+  const who = `${networksOf(address).own} ${ownName(exchange) ?? ''}`;
+  const isTold = context.diagnoses.takeFor(who, exchange.receivedAt);
+  const advisor = isTold ? await loadAdvisor(context, exchange) : undefined;
+  const diagnosis = isTold ? (known ?? (advisor && (await diagnose?.(advisor)))) : undefined;
+  const why = diagnosis && advisor?.sayProof(diagnosis);
+  return { ...common, error: unauthorized(exchange), ...defined({ diagnosis, why }) };
+}

@@ -1,0 +1,263 @@
+/**
+ * The way of one request: place, proof, method, whether a mapping takes the name, body, evaluation, store. Each step
+ * returns a value or throws a `HookError`; the ending they lead to is accounted for in `account.ts`, nowhere else.
+ */
+import { HookError } from '../../base/errors.ts';
+import { memberAt } from '../../base/json.ts';
+import { checkEncoding } from '../../base/payload/payload.ts';
+import { concludeRequest, findAdvisor, logRequest } from './account.ts';
+import { runAnswer } from './answer.ts';
+import { aborted, readBody, unpackBody } from './body.ts';
+import { answerApproval } from './answer-approval.ts';
+import { answerQuestion } from './answer-question.ts';
+import { type Ending, failedEnding } from './ending.ts';
+import type { Answer, Exchange, IncomingHook } from './exchange.ts';
+import { HEALTHY } from './readiness.ts';
+import { openClawIdempotencyKey, readIdempotencyKey, SOURCE_TTL_SECONDS } from './idempotency.ts';
+import { maskName } from './mask-secrets.ts';
+import { isMailPath, isOperator, type Proof, prove } from './prove.ts';
+import { checkProtocol } from './protocol-error.ts';
+import { sendAnswer } from './send-answer.ts';
+import type { ServerContext } from './server-context.ts';
+import { bodyLimit, canTake, MAX_HOOK_NAME, takeHook } from './take-hook.ts';
+import { findHookName, MAX_TARGET_CHARS } from './target.ts';
+import { readWaitSeconds, waitForOutcome } from './wait.ts';
+
+const MAX_RUN_ID = 64;
+
+export interface ServeOptions {
+  /** Called as soon as the sender is proved. */
+  readonly onProved: () => void;
+  /** Called before the answer to a sender that failed too often to prove itself: it may be closed instead. */
+  readonly onTooManyFailures: () => void;
+}
+
+/** Answers one request, whatever happens on the way, and accounts for it. Never rejects. */
+export async function serveRequest(
+  context: ServerContext,
+  exchange: Exchange,
+  options: ServeOptions,
+): Promise<Ending> {
+  const ending = await handle(context, exchange, options);
+  const waits = ending.waitSeconds !== undefined;
+  const advisor = await findAdvisor(context, exchange, ending);
+  if (waits) concludeRequest(context, exchange, ending, advisor);
+  if (ending.error?.code === 'too_many_failures') options.onTooManyFailures();
+  const answered = waits ? await holdAnswer(context, exchange, ending) : ending;
+  // Nobody waits any more for a body that was only looked at to say why.
+  exchange.failBody?.(aborted());
+  context.unproved.release(exchange);
+  sendAnswer(exchange, answered.answer, {
+    close: context.stopping.signal.aborted,
+    limits: context.limits,
+  });
+  // Advice can take as long as the whole request: the sender does not wait for it.
+  if (!waits) concludeRequest(context, exchange, ending, advisor);
+  logRequest(context, exchange, answered, advisor);
+  return answered;
+}
+
+async function handle(
+  context: ServerContext,
+  exchange: Exchange,
+  { onProved }: ServeOptions,
+): Promise<Ending> {
+  try {
+    checkProtocol(exchange);
+    const { target, generation } = exchange;
+    const { hooks } = generation;
+    const name = target === undefined ? undefined : findHookName(target.path, hooks.path);
+    if (target === undefined || name === undefined || !hooks.enabled) {
+      return await answerOutside(context, exchange, name !== undefined);
+    }
+    if (name.length > MAX_HOOK_NAME) throw tooLong('hook name', MAX_HOOK_NAME);
+    const approval = name.startsWith('approvals/') && (await answerApproval(context, exchange, name));
+    if (approval) return approval;
+    const hook = incomingHook(context, exchange, { name, target });
+    const { challenge } = hook.settings;
+    const asked = challenge && (await answerQuestion(context, exchange, { hook, challenge }));
+    if (asked !== undefined) return asked;
+    const begun = performance.now();
+    const proving = prove(context, exchange, hook);
+    const proof = proving instanceof Promise ? await proving : proving;
+    const proofMs = performance.now() - begun;
+    if (proof.kind === 'refused') {
+      return { ...failedEnding(exchange, proof.error, { proof, ...knownName(hook) }), proofMs };
+    }
+    exchange.isProved = true;
+    context.unproved.release(exchange);
+    onProved();
+    const ending = await answerProved(context, exchange, { hook, proof });
+    return { ...ending, proofMs };
+  } catch (error) {
+    return failedEnding(exchange, error);
+  }
+}
+
+/** Everything outside `hooks.path`, and inside it while hooks are off. */
+function answerOutside(
+  context: ServerContext,
+  exchange: Exchange,
+  hooksAreOff: boolean,
+): Ending | Promise<Ending> {
+  const { target, req } = exchange;
+  if ((req.url ?? '').length > MAX_TARGET_CHARS) throw tooLong('address', MAX_TARGET_CHARS);
+  const path = target?.path;
+  if (path !== '/healthz' && path !== '/readyz') {
+    const detail = hooksAreOff ? 'hooks are switched off' : 'nothing is served at this path';
+    throw new HookError('not_found', detail);
+  }
+  const { method } = req;
+  if (method !== 'GET' && method !== 'HEAD') return wrongMethod(exchange, 'GET, HEAD');
+  if (path === '/healthz') return served(HEALTHY);
+  const query = { stopping: context.stopping.signal.aborted, withDetails: isOperator(exchange) };
+  return context.probe.answer(query).then(served);
+}
+
+function tooLong(what: 'address' | 'hook name', most: number): HookError {
+  const detail = `the ${what} is longer than ${most} characters; send what is long in the body`;
+  return new HookError('not_found', detail, { facts: { what, most } });
+}
+
+/** Pub/Sub takes a 2xx as read; what the notice says does not matter, as the mailbox itself is asked. */
+const NOTED: Answer = { status: 204 };
+
+function served(answer: Answer): Ending {
+  return { answer, outcome: 'served' };
+}
+
+function incomingHook(
+  { unproved }: ServerContext,
+  exchange: Exchange,
+  { name, target }: Pick<IncomingHook, 'name' | 'target'>,
+): IncomingHook {
+  const { generation } = exchange;
+  const settings = generation.settingsOf(name);
+  const maxBytes = bodyLimit(generation, name).bytes;
+  const limits = { maxBytes, unproved };
+  let body: Promise<Buffer> | undefined;
+  let unpacked: Promise<Buffer> | undefined;
+  const readOnce = (): Promise<Buffer> => (body ??= readBody(exchange, limits));
+  return {
+    name: maskName(name, generation.tokens),
+    target,
+    settings,
+    body: readOnce,
+    unpacked: () => (unpacked ??= readOnce().then((bytes) => unpackBody(exchange, bytes, limits))),
+  };
+}
+
+/** The name of a path with a proof of its own is the operator's: it may be told of a stranger's request, too. */
+function knownName({ name, settings }: IncomingHook): Pick<Ending, 'hookName'> {
+  return settings.verify === undefined ? {} : { hookName: name };
+}
+
+/** A hook, and how its sender proved itself. */
+interface ProvedHook {
+  readonly hook: IncomingHook;
+  readonly proof: Proof;
+}
+
+async function answerProved(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, proof }: ProvedHook,
+): Promise<Ending> {
+  const known = { proof, hookName: hook.name };
+  try {
+    if (isRunQuery(exchange, hook.name)) {
+      return { ...(await answerRunQuery(context, exchange, hook.name)), ...known };
+    }
+    const { method = 'POST' } = hook.settings;
+    if (exchange.req.method !== method) return wrongMethod(exchange, method, known);
+    if (context.stopping.signal.aborted) throw new HookError('stopping', 'the service is stopping');
+    if (hook.name === exchange.generation.noticePath) {
+      context.deps.onNotice?.();
+      return { ...served(NOTED), ...known };
+    }
+    if (!canTake(exchange, hook.name)) {
+      const error = new HookError('no_mapping_matched', 'no mapping takes this hook name');
+      return failedEnding(exchange, error, { ...known, judged: {} });
+    }
+    const ending = await answerHook(context, exchange, { hook, proof });
+    return { ...ending, proof, hookName: known.hookName };
+  } catch (error) {
+    return failedEnding(exchange, error, known);
+  }
+}
+
+function wrongMethod(
+  exchange: Exchange,
+  allowed: string,
+  known: Pick<Ending, 'proof' | 'hookName'> = {},
+): Ending {
+  const error = new HookError(
+    'method_not_allowed',
+    `this path takes only ${allowed}, found ${exchange.req.method ?? 'nothing'}`,
+  );
+  return failedEnding(exchange, error, { ...known, headers: ['allow', allowed] });
+}
+
+function isRunQuery({ req, generation }: Exchange, name: string): boolean {
+  return name.startsWith('runs/') && (generation.hooks.exposeRuns || req.method === 'GET');
+}
+
+/** Answers `GET {hooks.path}/runs/<id>`. */
+async function answerRunQuery(context: ServerContext, exchange: Exchange, name: string): Promise<Ending> {
+  const { req, generation } = exchange;
+  if (!generation.hooks.exposeRuns) throw new HookError('not_found', 'runs are not exposed here');
+  if (req.method !== 'GET') return wrongMethod(exchange, 'GET');
+  const runId = name.slice('runs/'.length);
+  const run = runId.length > MAX_RUN_ID ? undefined : await context.deps.storage.findRun(runId);
+  // The main session's own turns are runs too, and not a sender's business.
+  if (run === undefined || run.kind !== 'hook') throw new HookError('not_found', 'no run has this id');
+  return served(runAnswer(run));
+}
+
+/** The way of a hook request from its body to its answer. */
+async function answerHook(
+  context: ServerContext,
+  exchange: Exchange,
+  { hook, proof }: ProvedHook,
+): Promise<Ending> {
+  const { headers } = exchange;
+  const isTheirs = exchange.generation.hooks.dialect === 'openclaw';
+  const sentKey = isTheirs ? undefined : readIdempotencyKey(headers.values['idempotency-key']);
+  const { maxWaitSeconds } = context.limits;
+  const waitSeconds = readWaitSeconds(headers.values['prefer'], maxWaitSeconds);
+  // Known only when the body was read.
+  let completion = false;
+  const { name, target, settings } = hook;
+  if (settings.rate !== undefined) context.rates.take(name, settings.rate, exchange.receivedAt);
+  checkEncoding(headers.values['content-encoding']);
+  const body = await hook.body();
+  const ending = await takeHook(context, exchange, {
+    name,
+    target,
+    body,
+    settings,
+    unpacked: await hook.unpacked(),
+    secretHeaders: proof.by === 'sender' ? proof.secretHeaders : [],
+    signedId: proof.by === 'sender' ? proof.signedId : undefined,
+    ttlSeconds: proof.by === 'token' && isMailPath(exchange, name) ? SOURCE_TTL_SECONDS : undefined,
+    keyOf: (request) => {
+      if (!isTheirs) return sentKey;
+      completion = name === 'agent' && memberAt(request.payload, ['waitForCompletion']) === true;
+      return openClawIdempotencyKey(headers.values, request);
+    },
+  });
+  if (ending.error !== undefined) return ending;
+  const { answer } = settings;
+  if (answer !== undefined) return { ...ending, answer };
+  if (completion) return { ...ending, waitSeconds: maxWaitSeconds, completion };
+  return waitSeconds === 0 ? ending : { ...ending, waitSeconds };
+}
+
+/** The ending with the outcome of the run as its answer, where that comes in time. */
+async function holdAnswer(context: ServerContext, exchange: Exchange, ending: Ending): Promise<Ending> {
+  const { waitSeconds, judged, completion = false } = ending;
+  if (waitSeconds === undefined || judged?.result === undefined) return ending;
+  const { result } = judged;
+  const answer = await waitForOutcome(context, exchange, { result, seconds: waitSeconds, completion });
+  return answer === undefined ? ending : { ...ending, answer };
+}

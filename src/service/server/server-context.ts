@@ -1,0 +1,204 @@
+import { TextDecoder } from 'node:util';
+import type { HooksSettings } from '../../engine/config/config.ts';
+import { createPauses } from '../../engine/hook/hook.ts';
+import type { PathSettings } from '../../engine/mapping/mapping.ts';
+import { type AddressFinder, createAddressFinder, createAddressList, type AddressList } from './addresses.ts';
+import { compileTokens, type TokenSet } from './authenticate.ts';
+import { DEFAULT_LIMITS, type RequestIds, type ServerDeps, type ServerLimits } from './deps.ts';
+import { FewPerSecond } from './few-per-second.ts';
+import { createFailureLimiter, type FailureLimiter } from './failure-limiter.ts';
+import { LaterRequests } from './later-requests.ts';
+import { MAX_PIPELINED } from './pipelined.ts';
+import { ReadinessProbe } from './readiness.ts';
+import { RepeatGuard } from './idempotency.ts';
+import { PathRates } from './path-rate.ts';
+import { RepeatWatch } from './repeat-watch.ts';
+import { Tally } from './tally.ts';
+import { UnprovedBodies } from './unproved-bodies.ts';
+import { randomFillSync, randomUUID } from 'node:crypto';
+import { createVerifier, type SenderCheck } from '../../engine/verify/verify.ts';
+
+/** What all requests of one server share. */
+export interface ServerContext {
+  readonly deps: ServerDeps;
+  readonly limits: ServerLimits;
+  readonly clock: () => number;
+  readonly ids: () => RequestIds;
+  readonly decoder: TextDecoder;
+  readonly proxies: AddressList;
+  readonly findAddress: AddressFinder;
+  /** Ways in of paths that set one; settings of replaced generations are collected with them. */
+  readonly accesses: WeakMap<PathSettings, PathAccess>;
+  readonly rates: PathRates;
+  readonly diagnoses: FewPerSecond;
+  /** Requests a second for which it is looked for what was meant. */
+  readonly advices: FewPerSecond;
+  /** Requests a second that are kept whole because they were refused or failed, and as shapes. */
+  readonly kept: { readonly whole: FewPerSecond; readonly shape: FewPerSecond };
+  /** A few lines a second about bytes that are no request, and hook names at other paths; nothing else limits who sends them. */
+  readonly unread: FewPerSecond;
+  /** Requests that were refused because their address failed too often. */
+  readonly sameKeys: RepeatWatch;
+  readonly tooManyFailures: Tally<'refused'>;
+  readonly unproved: UnprovedBodies;
+  /** Requests whose body had to give way to those of others. */
+  readonly bodiesFull: Tally<'refused'>;
+  /** Connections that are not read further because more requests came on one than may wait for their answers. */
+  readonly pipelined: Tally<'stopped'>;
+  readonly repeats: RepeatGuard;
+  readonly probe: ReadinessProbe;
+  /** Ends in a later turn of the event loop, for one request after the other. */
+  readonly pause: () => Promise<void>;
+  readonly later: LaterRequests;
+  /** Fires when the server stops: held requests are answered at once. */
+  readonly stopping: AbortController;
+  /** Requests held by `Prefer: wait`. */
+  waiting: number;
+  /** Requests received and not yet answered. */
+  open: number;
+  /** Parts made from the settings of the live generation; made again when those change. */
+  derived: DerivedSettings;
+}
+
+interface DerivedSettings {
+  readonly hooks: HooksSettings;
+  readonly tokens: TokenSet;
+  readonly limiter: FailureLimiter;
+}
+
+const WHOLE_PER_SECOND = 20;
+/** Making a shape takes some microseconds of the main thread: a flood leaves a sample of it. */
+const SHAPES_PER_SECOND = 100;
+
+export function createContext(deps: ServerDeps): ServerContext {
+  const clock = deps.clock ?? Date.now;
+  const limits = { ...DEFAULT_LIMITS, ...deps.limits };
+  const proxies = createAddressList(deps.server.trustedProxies);
+  return {
+    deps,
+    limits,
+    clock,
+    ids: deps.ids ?? createIdSource(),
+    decoder: new TextDecoder('utf-8', { fatal: true }),
+    proxies,
+    findAddress: createAddressFinder(proxies),
+    accesses: new WeakMap(),
+    rates: new PathRates(),
+    diagnoses: new FewPerSecond(),
+    advices: new FewPerSecond(),
+    kept: { whole: new FewPerSecond(WHOLE_PER_SECOND), shape: new FewPerSecond(SHAPES_PER_SECOND) },
+    unread: new FewPerSecond(),
+    sameKeys: new RepeatWatch(),
+    tooManyFailures: new Tally(['refused'], (counts) => {
+      deps.log.warn(
+        counts,
+        'requests were refused because their senders failed to prove themselves too often',
+      );
+    }),
+    unproved: new UnprovedBodies(limits.unprovedBytes),
+    bodiesFull: new Tally(['refused'], (counts) => {
+      deps.log.warn(
+        counts,
+        'requests were refused because bodies whose senders had proved nothing took up 64 MB together',
+      );
+    }),
+    pipelined: new Tally(['stopped'], (counts) => {
+      deps.log.warn(
+        { ...counts, maxPipelined: MAX_PIPELINED },
+        'connections are not read further, because their senders wrote more requests than may wait for their answers',
+      );
+    }),
+    repeats: new RepeatGuard(deps.storage),
+    probe: new ReadinessProbe(deps, clock),
+    pause: createPauses(),
+    later: new LaterRequests(),
+    stopping: new AbortController(),
+    waiting: 0,
+    open: 0,
+    derived: deriveSettings(deps.generation().hooks, clock, undefined),
+  };
+}
+
+/** Tokens and limiter of these settings; the counts of failures outlive a reload that does not change their limit. */
+export function derivedFrom(context: ServerContext, hooks: HooksSettings): DerivedSettings {
+  if (context.derived.hooks !== hooks) {
+    context.derived = deriveSettings(hooks, context.clock, context.derived);
+  }
+  return context.derived;
+}
+
+function deriveSettings(
+  hooks: HooksSettings,
+  clock: () => number,
+  before: DerivedSettings | undefined,
+): DerivedSettings {
+  const limiter =
+    before !== undefined && before.hooks.authFailuresPerMinute === hooks.authFailuresPerMinute
+      ? before.limiter
+      : createFailureLimiter(hooks.authFailuresPerMinute, clock);
+  return { hooks, tokens: compileTokens(hooks), limiter };
+}
+
+const BYTES_PER_REQUEST = 12;
+
+/** Draws randomness in blocks: one call of the system's generator serves 340 requests. */
+export function createIdSource(): () => RequestIds {
+  const pool = Buffer.alloc(4096);
+  let used = pool.length;
+  return () => {
+    if (used + BYTES_PER_REQUEST > pool.length) {
+      randomFillSync(pool);
+      used = 0;
+    }
+    const start = used;
+    used += BYTES_PER_REQUEST;
+    return {
+      id: randomUUID(),
+      seed: pool.readUInt32LE(start),
+      nonce: pool.toString('hex', start + 4, start + 12),
+    };
+  };
+}
+
+/** What a path's settings say of its requests before they are believed, made ready once for each generation. */
+interface PathAccess {
+  /** Absent where the hook token is the proof. */
+  readonly sender: SenderCheck | undefined;
+  /** Whether requests may come from this address. */
+  allows(address: string): boolean;
+}
+
+/** What accesses are made with, and where they are kept. */
+interface AccessContext {
+  readonly deps: Pick<ServerDeps, 'fetchJson'>;
+  readonly clock: () => number;
+  /** Of paths that set something; settings of replaced generations are collected with them. */
+  readonly accesses: WeakMap<PathSettings, PathAccess>;
+}
+
+const OPEN: PathAccess = { sender: undefined, allows: () => true };
+
+/** What a path asks; settings are the same object for as long as their generation lives. */
+export function accessOf(context: AccessContext, settings: PathSettings): PathAccess {
+  if (settings.verify === undefined && settings.allowFrom === undefined) return OPEN;
+  const known = context.accesses.get(settings);
+  if (known !== undefined) return known;
+  const access = createAccess(context, settings);
+  context.accesses.set(settings, access);
+  return access;
+}
+
+function createAccess({ clock, deps }: AccessContext, { verify, allowFrom }: PathSettings): PathAccess {
+  const { fetchJson = unreachable } = deps;
+  return {
+    sender:
+      verify === undefined
+        ? undefined
+        : { proof: verify, verifier: createVerifier(verify, { clock, fetchJson }) },
+    allows: allowFrom === undefined ? OPEN.allows : createAddressList(allowFrom).has,
+  };
+}
+
+function unreachable(): Promise<never> {
+  return Promise.reject(new Error('this server was given no way to fetch keys'));
+}

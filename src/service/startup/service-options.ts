@@ -1,0 +1,38 @@
+import type { KeepRequests, LoadedConfig } from '../../engine/config/config.ts';
+import type { Generation, LiveOptions } from '../generation/generation.ts';
+import type { RequestAdvisor, SeenRequest } from '../server/server.ts';
+import type { AgentRun, StorageOptions } from '../../engine/storage/storage.ts';
+import type { Log } from '../../base/telemetry/telemetry.ts';
+import type { ConsoleParts, Onlooker } from './onlooker.ts';
+
+export interface ServiceOptions extends LiveOptions {
+  /** Where the line per request goes; default `log`. */
+  readonly requestLog?: Omit<Log, 'child' | 'adopt' | 'protect' | 'flush'>;
+  readonly onDecision?: (seen: SeenRequest) => void;
+  /** Whether the mailbox of `hooks.mail` is read. */
+  readonly readMail?: boolean;
+  /** Which requests are kept where the configuration does not say. */
+  readonly keepRequests?: KeepRequests;
+  /**
+   * Every request is taken, whatever its name and the format of its body. Without `performs` nothing becomes of it:
+   * no run, no turn of the main session, no delivery, and nothing is removed.
+   */
+  readonly recording?: { readonly performs: boolean };
+  /** Makes what is known of mistakes in requests, when it is asked for the first time; default: nothing is known. */
+  readonly loadAdvisor?: (generation: Generation) => Promise<RequestAdvisor>;
+  /** Says what to do about a run that failed. */
+  readonly adviseRun?: (run: AgentRun, config: LoadedConfig) => Promise<string | undefined>;
+  /** Opens what looks on: the console. It is told of every decision and every replaced generation, and stopped first. */
+  readonly openConsole?: (parts: ConsoleParts) => Promise<Onlooker | undefined>;
+  /** Of Sluice, for those who ask which services use a store. */
+  readonly version?: string;
+  /** What this service does of the work of its store; default all. */
+  readonly role?: ServiceRole;
+  /** Where it is kept which store in PostgreSQL this was. */
+  readonly knownStore?: StorageOptions['known'];
+  /** How often `storage.keep` is applied; default every ten minutes. */
+  readonly pruneEveryMs?: number;
+}
+
+/** `front` takes hooks and performs nothing, `worker` performs and takes no hooks. */
+export type ServiceRole = 'front' | 'worker' | 'all';

@@ -1,0 +1,78 @@
+import type { Generation, LiveGeneration } from '../generation/generation.ts';
+import type { Sandbox, SandboxEvent } from '../../engine/sandbox/sandbox.ts';
+import type { Storage, StorageHealth } from '../../engine/storage/storage.ts';
+import type { Health, Log } from '../../base/telemetry/telemetry.ts';
+
+/** How often the sandbox is asked how it is. */
+const WATCH_MS = 1_000;
+
+interface Watched {
+  readonly sandbox: Sandbox;
+  readonly storage: Storage;
+  /** Resolves if the store dies under the service. */
+  readonly failed: Promise<Error>;
+}
+
+/** Lets store and sandbox report; returns how to end it. */
+export function watchHealth(health: Health, { sandbox, storage, failed }: Watched): () => void {
+  void failed.then(() => {
+    const message = 'the store has failed; restart the service';
+    health.raise({ code: 'store_cannot_accept', name: 'engine', message });
+  });
+  sayStore(health, storage.health());
+  storage.onHealthChange((state) => sayStore(health, state));
+  const { lease } = storage;
+  lease?.onChange((isHeld) => {
+    const message = 'its runs were ended and put back; others take them until the database is reached again';
+    health.replace('lease_lost', isHeld ? [] : [{ message }]);
+  });
+  const timer = setInterval(() => saySandbox(health, sandbox), WATCH_MS).unref();
+  return () => clearInterval(timer);
+}
+
+function sayStore(health: Health, state: StorageHealth): void {
+  const trouble = state.kind === 'ok' ? [] : [{ name: 'writes', message: state.message }];
+  const isReplaced = state.kind === 'unavailable' && state.code === 'replaced';
+  health.replace('store_replaced', isReplaced ? trouble : []);
+  if (trouble.length === 0 || isReplaced) health.clear({ code: 'store_cannot_accept', name: 'writes' });
+  else health.raise({ code: 'store_cannot_accept', ...trouble[0]! });
+}
+
+function saySandbox(health: Health, sandbox: Sandbox): void {
+  const { ok, reason = 'transforms cannot run' } = sandbox.health;
+  const message = 'it failed too often and is tried again after a while; its requests get 503 until then';
+  health.replace('transforms_cannot_run', ok ? [] : [{ message: reason }]);
+  health.replace(
+    'transform_failing',
+    sandbox.stats.breakers.map(({ module }) => ({ name: module, message })),
+  );
+}
+
+/** Paths that refuse everything, because none of their secrets is there. */
+export function sayProofs(health: Health, { table }: Generation): void {
+  const missing = [...table.paths].filter((path) => {
+    const { verify } = table.settingsOf(path);
+    return (
+      verify !== undefined && verify.secrets.length > 0 && verify.secrets.every((secret) => secret === '')
+    );
+  });
+  const message = 'none of its secrets is set; every request is refused until one is';
+  health.replace(
+    'not_configured',
+    missing.map((name) => ({ name, message })),
+  );
+}
+
+/** The sandbox runs with the protections a platform has; what is missing is said where a transform is used. */
+export function sayMissingWalls(log: Log, live: LiveGeneration, sandbox: Sandbox): void {
+  if (live.generation.transforms.hashes.size === 0) return;
+  const missing = sandbox.protections.filter(({ present }) => !present).map(({ name }) => name);
+  if (missing.length > 0) log.warn({ missing }, 'this platform lacks protections of the transform sandbox');
+}
+
+/** What operators should know of the processes that run transforms; nothing of a payload is in it. */
+export function logSandboxEvent(log: Log, event: SandboxEvent): void {
+  const { kind, ...fields } = event;
+  if (kind === 'breaker-closed' || kind === 'call-replayed') log.info(fields, kind);
+  else log.warn(fields, kind);
+}

@@ -1,0 +1,498 @@
+import { describe, expect, test } from 'vitest';
+import { adviceFor, evaluationNotes } from '../../../src/authoring/advice/requests.ts';
+import { createDecisionAdvisor } from '../../../src/authoring/advice/requests/decision-advice.ts';
+import { suggestPaths } from '../../../src/authoring/advice/requests/near-paths.ts';
+import { createHookRequest } from '../../../src/engine/hook/hook.ts';
+import { briefOf, formatEvaluation } from '../../../src/authoring/explanation/explanation.ts';
+import type { JsonValue } from '../../../src/base/request.ts';
+import { evaluateHook, receivedAt, settingsWith } from '../../support/hook-fixture.ts';
+import { printSentence, type Sentence } from '../../../src/base/finding.ts';
+import { printed } from '../../support/printed.ts';
+
+const textOf = ({ text }: { readonly text: Sentence }): string => printSentence(text);
+const TABLE = `
+- {id: push, match: {path: github, when: {"===": [{var: headers.github-event}, push]}}, messageTemplate: "{{payload.repo.nme}}"}
+- {id: pull, match: {path: github, when: {and: [{"===": [{var: headers.x-github-event}, pull_request]}, {"===": [{var: action}, opened]}]}}, messageTemplate: x}
+- {id: all, match: {path: alerts, when: {"!!": {var: status}}}, messageTemplate: x}
+- {id: again, match: {path: alerts, when: {"===": [{var: status}, firing]}}, messageTemplate: x}
+- {id: based, match: {path: hooks/stripe}, messageTemplate: x}
+- {id: deep, match: {path: grafana/oncall}, messageTemplate: x}
+- {id: packed, match: {path: packed, when: {"===": [{var: data.kind}, lead]}}, messageTemplate: x}
+- {id: off, enabled: false, match: {path: sentry}, messageTemplate: x}
+`;
+
+function advise(path: string, payload: JsonValue, headers: Record<string, string> = {}) {
+  const settings = settingsWith({ table: TABLE });
+  const request = createHookRequest({ path, payload, headers, receivedAt });
+  const { evaluation } = evaluateHook({ path, payload, headers }, settings);
+  const advice = adviceFor(evaluation, request, settings.table);
+  return { advice, text: formatEvaluation(evaluation, { request, advice }) };
+}
+
+test('a condition that asks for a header in capitals is the nearest miss, and the log and the remedy speak of it', () => {
+  const table = `
+- {id: confirm, match: {path: sns, when: {"===": [{var: Type}, SubscriptionConfirmation]}}, messageTemplate: x}
+- {id: alarm, match: {path: sns, when: {"===": [{var: headers.X-Sns-Type}, Notification]}}, messageTemplate: x}
+`;
+  const settings = settingsWith({ table });
+  const sent = { path: 'sns', payload: { Type: 'Notification' } };
+  const explain = (type: string): string => {
+    const headers = { 'x-sns-type': type };
+    const { evaluation } = evaluateHook({ ...sent, headers }, settings);
+    const request = createHookRequest({ ...sent, headers, receivedAt });
+    return formatEvaluation(evaluation, { request, advice: adviceFor(evaluation, request, settings.table) });
+  };
+  const text = explain('Notification');
+  expect(text).toMatch(/nearest miss first:\n {2}✗ alarm/);
+  expect(text).toContain('the request has headers.x-sns-type ("Notification"): did you mean that?');
+  expect(text).toContain('{"===":[{"var":"headers.x-sns-type"},"Notification"]}');
+  expect(text).not.toContain('write {"===":[{"var":"Type"}');
+  // With another value it would not have held either.
+  expect(explain('Other')).toMatch(/nearest miss first:\n {2}✗ confirm/);
+});
+
+test('a field of the body below the name of a part of the request is told its path once', () => {
+  const table = `- {id: form, match: {path: forms, when: {"===": [{var: headers.x-form-id}, contact]}}, messageTemplate: x}`;
+  const settings = settingsWith({ table });
+  const sent = { path: 'forms', payload: { headers: { 'x-form-id': 'contact' } } };
+  const { evaluation } = evaluateHook(sent, settings);
+  const request = createHookRequest({ ...sent, receivedAt });
+  const advice = adviceFor(evaluation, request, settings.table);
+  const text = formatEvaluation(evaluation, { request, advice });
+  expect(text).toContain('{"===":[{"var":"payload.headers.x-form-id"},"contact"]}');
+});
+
+/** The first hint on a request that a condition did not take. */
+function firstHint(when: object, payload: JsonValue, headers: Record<string, string> = {}): string {
+  const table = JSON.stringify([{ id: 'm', match: { path: 'p', when }, messageTemplate: '{{order.id}}' }]);
+  const settings = settingsWith({ table });
+  const request = createHookRequest({ path: 'p', payload, headers, receivedAt });
+  const { evaluation } = evaluateHook({ path: 'p', payload, headers }, settings);
+  const [first] = briefOf(evaluation, adviceFor(evaluation, request, settings.table)).told;
+  return first === undefined ? '' : textOf(first);
+}
+
+test('a name within the text of an SNS message is told, and no header that merely ends in it', () => {
+  const sns = { Type: 'Notification', Message: '{"type":"order.created","order":{"id":7}}' };
+  const headers = { 'x-amz-sns-message-type': 'Notification' };
+  const hint = firstHint({ '===': [{ var: 'type' }, 'order.created'] }, sns, headers);
+  expect(hint).toContain('Message is a text that holds JSON');
+  expect(hint).toContain('JSON.parse(payload.Message)');
+});
+
+test('of a list of events, as HubSpot sends it, the condition is told to ask each of them', () => {
+  const events = [{ subscriptionType: 'contact.creation', objectId: 7 }];
+  const when = { '===': [{ var: 'subscriptionType' }, 'contact.creation'] };
+  expect(firstHint(when, events)).toMatch(
+    /^payload is a list: to ask each of its elements write \{"some":\[\{"var":"payload"\},/,
+  );
+});
+
+test('a position is written with a dot in a condition', () => {
+  const request = createHookRequest({ path: 'p', payload: { alerts: [{ state: 'on' }] }, receivedAt });
+  expect(suggestPaths('alerts[0].state', request)).toEqual([{ path: 'alerts.0.state', value: 'on' }]);
+});
+
+describe('a hook name that no mapping has', () => {
+  test.each([
+    [
+      'stripe',
+      'hooks/stripe',
+      'begins with hooks/, and the request came without it: write match.path: stripe',
+    ],
+    ['GitHub', 'github', 'differs in upper and lower case'],
+    ['githb', 'github', 'is spelt nearly so'],
+    ['grafana', 'grafana/oncall', 'has another segment behind it'],
+    ['alerts/prod', 'alerts', 'is asked for with another segment behind it'],
+    ['v1/alerts', 'alerts', 'is asked for with another segment before it'],
+    ['sentry', 'sentry', 'is turned off there (enabled: false)'],
+  ])('%s gets %s', (path, name, why) => {
+    const { advice, text } = advise(path, {});
+    expect(printed(advice.nearNames[0])).toMatchObject({ name, why: expect.stringContaining(why) as string });
+    expect(text).toContain(`${name} ${why.split(': ')[0] ?? ''}`);
+    expect(text).toMatch(/the hook names are:\n {4}github {2}\S+:\d+:\d+\n {4}alerts {2}\S+:\d+/);
+  });
+});
+
+test.each<readonly [string, JsonValue, string]>([
+  ['Slack', { type: 'url_verification', challenge: 'x' }, 'write challenge: slack in a mapping'],
+  ['Zoom', { event: 'endpoint.url_validation', payload: { plainToken: 'x' } }, 'write challenge: zoom in'],
+  ['monday.com', { challenge: 'x' }, 'write challenge: {echo: body.challenge} in a mapping'],
+  ['Amazon SNS', { Type: 'SubscriptionConfirmation', SubscribeURL: 'https://x' }, 'open the SubscribeURL'],
+  ['Notion', { verification_token: 'secret_x' }, 'run "sluice add notion"'],
+])('of a check of the address by %s only that is told', (_name, payload, words) => {
+  const { advice, text } = advise('packed', payload);
+  expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(words)]);
+  expect(text).not.toContain('did you mean');
+  expect(advice.suggestions.size).toBe(0);
+});
+
+test('a dedupe key that is empty as a whole counts nothing as a repeat', () => {
+  const keyed = (key: string): readonly string[] => {
+    const settings = settingsWith({
+      table: JSON.stringify([{ id: 'm', match: { path: 'p' }, dedupe: { key }, messageTemplate: 'x' }]),
+    });
+    const { evaluation } = evaluateHook({ path: 'p', payload: {}, headers: {} }, settings);
+    return evaluationNotes(evaluation).flatMap(({ code, text }) =>
+      code === 'empty_key' ? [printSentence(text)] : [],
+    );
+  };
+  expect(keyed('{{id}}')).toEqual([]);
+  expect(keyed('a-{{id}}')).toEqual([expect.stringContaining('count as repeats')]);
+});
+
+describe('a missing variable', () => {
+  test('in a text that holds JSON is told so, and in a plain text is not', () => {
+    expect(advise('packed', { data: '{"kind":"lead"}' }).text).toContain('data is a text that holds JSON');
+    expect(advise('packed', { data: 'kind: lead' }).advice.notes.map(textOf)).toEqual([]);
+  });
+
+  test('gets the header that is there, and the nearest miss fails in the fewest parts', () => {
+    const { text } = advise('github', { action: 'closed' }, { 'x-github-event': 'push' });
+    expect(text).toContain('the request has headers.x-github-event ("push"): did you mean that?');
+    expect(text.indexOf('✗ push')).toBeLessThan(text.indexOf('✗ pull'));
+  });
+
+  test('of each part of a condition is told where it stands', () => {
+    const when = {
+      and: [
+        { '===': [{ var: 'body.kind' }, 'made'] },
+        { in: [{ var: 'body.issue.priority.name' }, ['High']] },
+        { '!!': { var: '$json.body.issue.key' } },
+        { '===': [{ var: 'issue.state' }, 'open'] },
+      ],
+    };
+    const table = JSON.stringify([{ match: { path: 'jira', when }, messageTemplate: 'x' }]);
+    const payload = { kind: 'made', issue: { key: 'A-1', priority: { name: 'High' }, state: 'shut' } };
+    const settings = settingsWith({ table });
+    const request = createHookRequest({ path: 'jira', payload, receivedAt });
+    const { evaluation } = evaluateHook({ path: 'jira', payload }, settings);
+    const advice = adviceFor(evaluation, request, settings.table);
+    const text = formatEvaluation(evaluation, { request, advice });
+    expect(text).toContain('the request has kind ("made"): did you mean that?');
+    expect(text).toContain(
+      'body.issue.priority.name is missing, too; the request has issue.priority.name ("High")',
+    );
+    expect(text).toContain('$json.body.issue.key is missing, too; the request has issue.key ("A-1")');
+    expect(text).not.toContain('issue.state is missing');
+    // A body may have a field of that name.
+    const own = createHookRequest({ path: 'jira', payload: { body: { kin: 'made' } }, receivedAt });
+    expect(adviceFor(evaluation, own, settings.table).notes).toEqual([]);
+  });
+
+  const request = createHookRequest({
+    path: 'x',
+    receivedAt,
+    headers: {
+      'x-gitlab-event': 'Push Hook',
+      'x-request-type': 'a',
+      date: 'Sun',
+      'content-encoding': 'gzip',
+    },
+    query: { env: 'production' },
+    payload: { event: { user: { name: 'a', type: 'b' } }, object_kind: 'push', items: [{ id: 1 }] },
+  });
+
+  test.each([
+    ['headers.gitlab-event', 'headers.x-gitlab-event'],
+    ['headers.x-gitlab-evnt', 'headers.x-gitlab-event'],
+    ['payload.user.type', 'payload.event.user.type'],
+    ['user.name', 'event.user.name'],
+    ['object-kind', 'object_kind'],
+    ['event.usr.name', 'event.user.name'],
+    ['items.id', 'items.0.id'],
+    ['env', 'query.env'],
+    ['X-GitLab-Event', 'headers.x-gitlab-event'],
+    ['content', undefined],
+    ['encoding', undefined],
+    ['event.env', undefined],
+    ['request_type', undefined],
+    ['nothing.like.it', undefined],
+  ])('%s: %s', (missing, expected) => {
+    expect(suggestPaths(missing, request)[0]?.path).toBe(expected);
+  });
+});
+
+test('of a request that a mapping took, only --all says what to write into the others', () => {
+  // Alerts of Grafana as they are now, and as they were before version 9.
+  const settings = settingsWith({
+    table: `
+- {id: now, match: {path: grafana, when: {in: [{var: status}, [firing, resolved]]}}, messageTemplate: x}
+- {id: before, match: {path: grafana, when: {in: [{var: state}, [ok, alerting]]}}, messageTemplate: x}
+`,
+  });
+  const explain = (payload: JsonValue, onlyRead: boolean): string => {
+    const request = createHookRequest({ path: 'grafana', payload, receivedAt });
+    const { evaluation } = evaluateHook({ path: 'grafana', payload }, settings);
+    const advice = adviceFor(evaluation, request, settings.table);
+    expect(briefOf(evaluation, advice).hints).toEqual([]);
+    return formatEvaluation(evaluation, { request, advice, onlyRead });
+  };
+  const [old, both] = [
+    { state: 'ok', ruleName: 'Test rule' },
+    { status: 'firing', state: 'alerting' },
+  ];
+  expect(explain(old, false)).toContain('hint: read that');
+  expect(explain(both, false)).toContain('If before should take such requests, move before');
+  for (const payload of [old, both]) expect(explain(payload, true)).not.toContain('hint: ');
+  expect(explain(both, true)).toContain('before would have taken it, too, but stands later');
+});
+
+test('mappings that stand later and would have taken the request are named', () => {
+  const { advice, text } = advise('alerts', { status: 'firing' });
+  expect(advice.alsoMatched).toMatchObject([{ id: 'again' }]);
+  expect(text).toContain('again would have taken it, too, but stands later');
+  expect(text).toMatch(
+    /If again should take such requests, move again \(\S+\) before all \(\S+\)\. all then still takes/,
+  );
+  expect(text).toContain('For both to act, write continue: true into all');
+});
+
+describe('what rendered empty', () => {
+  const adviseOn = (mapping: string, payload: JsonValue) => {
+    const settings = settingsWith({ table: mapping });
+    const request = createHookRequest({ path: 'a', payload, receivedAt });
+    const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
+    const advice = adviceFor(evaluation, request, settings.table);
+    return { advice, told: createDecisionAdvisor(settings.table)(evaluation, request) };
+  };
+
+  test('a suggestion names only what is there, also inside a helper and of a field called payload', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{payload.scheduled_event.name}} {{date payload.scheduled_event.start}}"}',
+      {
+        event: 'created',
+        payload: { event: 'https://a', scheduled_event: { name: 'n', start: '2026-01-01T00:00:00Z' } },
+      },
+    );
+    expect(
+      Object.fromEntries([...advice.suggestions].map(([name, { text }]) => [name, printed(text)])),
+    ).toEqual({
+      'payload.scheduled_event.name': 'payload.payload.scheduled_event.name',
+      'date payload.scheduled_event.start': 'payload.payload.scheduled_event.start',
+    });
+  });
+
+  test('a key with dots in it gets its brackets, and in a condition a transform', () => {
+    const payload = { meta: { 'app.example.io/rev': 'a', 'a/b': { c: 1 } }, kind: 'x' };
+    const { advice, told } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{kind}} {{meta.app.example.io/rev}} {{truncate payload.meta.app.example.io/rev 9}} {{meta.app.io/rev}}"}',
+      payload,
+    );
+    const brackets = 'meta.[app.example.io/rev]';
+    expect(printed(advice.suggestions.get('meta.app.example.io/rev')?.text)).toMatch(
+      /one key .* write meta\.\[app\.example\.io\/rev\]$/,
+    );
+    expect(printed(advice.suggestions.get('truncate payload.meta.app.example.io/rev 9')?.text)).toContain(
+      `write payload.${brackets}`,
+    );
+    expect(advice.suggestions.has('meta.app.io/rev')).toBe(false);
+    expect(told.instead.get('meta.app.example.io/rev')).toEqual([brackets]);
+    const when = '{"===": [{var: meta.app.example.io/rev}, b]}';
+    expect(
+      adviseOn(`- {match: {path: a, when: ${when}}, messageTemplate: x}`, payload).advice.notes.map(textOf),
+    ).toEqual([
+      expect.stringMatching(/^app\.example\.io\/rev is one key .* decide in a transform, which returns null/),
+    ]);
+  });
+
+  test('a field of the sender that stands in the place of today is not told in a decision', () => {
+    const { told, advice } = adviseOn('- {match: {path: a}, messageTemplate: "x {{today}}"}', {
+      private: { today: '2026-01-01' },
+    });
+    expect(printed(advice.suggestions.get('today')?.text)).toBe('private.today');
+    expect(told.instead.size).toBe(0);
+  });
+
+  test('a body that is a list is told of only where that explains something', () => {
+    const list = [{ id: 1 }];
+    const said = (template: string): readonly string[] =>
+      adviseOn(`- {match: {path: a}, messageTemplate: "${template}"}`, list).advice.notes.map(textOf);
+    expect(said('{{id}}')).toEqual([expect.stringContaining('the body is a list')]);
+    expect(said('{{length payload}} changes')).toEqual([]);
+  });
+
+  const LISTS = {
+    body: [
+      { id: 1, data: { at: '2026', who: 'eva' } },
+      { id: 2, data: { at: '2026', who: 'max' } },
+    ],
+    alerts: { version: 4, alerts: [{ labels: { name: 'disk' }, state: 'firing' }] },
+    order: { order: { lines: [{ sku: 'a', quantity: 1 }] }, event: { title: 't' } },
+  };
+
+  test.each([
+    [
+      'body',
+      '{{data.who}} {{date data.at "yyyy"}}',
+      'forEach: payload, and {{item.data.who}}, {{date item.data.at "yyyy"}};',
+    ],
+    ['body', '{{item.data.who}} {{payload.id}}', 'forEach: payload, and {{item.data.who}}, {{item.id}};'],
+    ['alerts', '{{labels.name}} {{state}}', 'forEach: alerts, and {{item.labels.name}}, {{item.state}};'],
+    [
+      'alerts',
+      '{{alert.labels.name}} {{alerts.state}}',
+      '{{#each alerts}}{{labels.name}} {{state}} {{/each}}',
+    ],
+    ['order', '{{sku}} {{quantity}}', 'forEach: order.lines, and {{item.sku}}, {{item.quantity}};'],
+  ] as const)('of %s, names of elements in %s get one note with each', (body, template, wanted) => {
+    const table = `- {match: {path: a}, messageTemplate: 'x ${template}'}`;
+    const { advice, told } = adviseOn(table, LISTS[body]);
+    expect(advice.notes.map(textOf)).toEqual([expect.stringContaining(wanted)]);
+    expect([...advice.suggestions.keys()]).toEqual([]);
+    // The name of a list that no mapping has is the sender's.
+    expect(told.findings).toHaveLength(body === 'body' || template.includes('alerts') ? 1 : 0);
+  });
+
+  test.each([
+    ['alerts', '{{alerts.labels.name}}'],
+    ['alerts', '{{#each alerts}}{{labels.nme}} {{stat}}{{/each}} {{versin}}'],
+    ['order', '{{order.lines.sku}} {{order.lines.quantity}}'],
+    ['order', '{{sku}}'],
+    ['order', '{{event.titel}} {{nothing}}'],
+  ] as const)('of %s, %s gets no such note', (body, template) => {
+    const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: 'x ${template}'}`, LISTS[body]);
+    expect(advice.notes).toEqual([]);
+  });
+
+  test('a list without elements, which the text goes through, is how some senders try an address', () => {
+    const template = '{{#each events}}{{type}}; {{/each}}';
+    const verify = { destination: 'U1', events: [] };
+    const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: '${template}'}`, verify);
+    expect(advice.notes.map(textOf)).toEqual([expect.stringContaining('write forEach: events beside match')]);
+    const followed = `- {match: {path: a}, forEach: events, messageTemplate: '${template}'}`;
+    expect(adviseOn(followed, verify).advice.notes).toEqual([]);
+  });
+
+  test('inside a block the way out is told', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{#each list}}{{form.title}}{{/each}}"}',
+      {
+        form: { title: 't' },
+        list: [{ id: 1 }],
+      },
+    );
+    expect(advice.suggestions.get('form.title')?.names).toEqual(['@root.form.title']);
+  });
+
+  const ORDERS = {
+    currency: 'EUR',
+    note: 'n',
+    firm: { name: 'f', address: { city: 'c', lines: 'l' } },
+    orders: [
+      { number: 7, items: [{ sku: 'a' }, { sku: 'b', note: 'own' }] },
+      { number: 8, items: [{ sku: 'c' }] },
+    ],
+  };
+  test.each<readonly [string, string, string | undefined]>([
+    ['{{#each orders}}{{currency}}{{/each}}', 'currency', '@root.currency'],
+    ['{{#each orders}}{{#if number}}{{currency}}{{/if}}{{/each}}', 'currency', '@root.currency'],
+    ['{{#each orders}}{{#each items}}{{sku}} {{currency}}{{/each}}{{/each}}', 'currency', '@root.currency'],
+    [
+      '{{#each orders}}{{#each items}}{{sku}} {{../currency}}{{/each}}{{/each}}',
+      '../currency',
+      '@root.currency',
+    ],
+    ['{{#each orders}}{{truncate currency 2}}{{/each}}', 'truncate currency 2', '@root.currency'],
+    ['{{#each orders}}{{this.currency}}{{/each}}', 'this.currency', '@root.currency'],
+    ['{{#with orders.[0]}}{{currency}}{{/with}}', 'currency', '@root.currency'],
+    // What another element has is a field of the elements.
+    ['{{#each orders}}{{#each items}}{{sku}} {{note}}{{/each}}{{/each}}', 'note', undefined],
+    // Nearly so in what the block reads, as it is written there.
+    ['{{#with firm}}{{name}} {{city}}{{/with}}', 'city', 'address.city'],
+    ['{{#each orders}}{{orders.number}}{{/each}}', 'orders.number', 'number'],
+    ['{{#each orders}}{{#with firm}}{{number}}{{/with}}{{/each}}', 'number', undefined],
+    // A block goes through a list.
+    ['{{#each lines}}{{sku}}{{/each}}', '#each lines', undefined],
+  ])('in %s the path is written as the block reads it', (template, expression, write) => {
+    const { advice } = adviseOn(`- {match: {path: a}, messageTemplate: '${template}'}`, ORDERS);
+    expect(advice.suggestions.get(expression)?.names).toEqual(write && [write]);
+    if (write === undefined) return;
+    const path = expression.replace(/^truncate (\S+) 2$/, '$1');
+    const right = template.replace(expression, (whole) => whole.replace(path, () => write));
+    const again = adviseOn(`- {match: {path: a}, messageTemplate: '${right}'}`, ORDERS);
+    expect(again.advice.suggestions.size).toBe(0);
+  });
+
+  test.each([
+    [
+      'forEach: alerts, ',
+      '{{alert.labels.name}}',
+      'alert.labels.name',
+      'item.labels.name: the element of forEach is item, so write {{item.labels.name}}',
+    ],
+  ])('%s%s begins with a name for the element', (keys, template, name, text) => {
+    const { advice } = adviseOn(`- {match: {path: a}, ${keys}messageTemplate: "x ${template}"}`, {
+      alerts: [{ labels: { name: 'a' } }, { labels: { name: 'b' } }],
+    });
+    expect(printed(advice.suggestions.get(name)?.text)).toBe(text);
+  });
+
+  test('another thing that elements have a field of is no name for them', () => {
+    const { advice } = adviseOn(
+      '- {match: {path: a}, messageTemplate: "{{#each commits}}{{release.name}} {{repo.name}}{{/each}}"}',
+      { repo: { name: 'r' }, commits: [{ name: 'a' }] },
+    );
+    expect(printed(advice.suggestions.get('release.name')?.text ?? '')).not.toContain('in the elements');
+    expect(advice.suggestions.get('repo.name')?.names).toEqual(['@root.repo.name']);
+  });
+
+  test('what rendered empty in several elements of forEach is told once', () => {
+    const settings = settingsWith({
+      table: '- {match: {path: a}, forEach: list, messageTemplate: "x {{id}} {{item.b}}"}',
+    });
+    const payload = { list: [{ id: 1, b: 2 }, { id: 2 }, { id: 3 }] };
+    const { evaluation } = evaluateHook({ path: 'a', payload }, settings);
+    const request = createHookRequest({ path: 'a', payload, receivedAt });
+    const notes = evaluationNotes(evaluation, adviceFor(evaluation, request, settings.table));
+    expect(notes.filter(({ code }) => code === 'rendered_empty').map(textOf)).toEqual([
+      'id (in each of the 3 elements); the request has item.id (1): the element of forEach is item, so write {{item.id}}',
+      'item.b (in the elements 1, 2)',
+    ]);
+  });
+
+  test.each(['payload', 'alerts'])('a field of the elements of forEach: %s is named with item', (list) => {
+    const elements = [{ objectId: 7, deal: { name: 'n' } }];
+    const { advice } = adviseOn(
+      `- {match: {path: a}, forEach: ${list}, messageTemplate: "x {{objectId}} {{deal.name}}"}`,
+      list === 'payload' ? elements : { alerts: elements },
+    );
+    const how = 'the element of forEach is item, so write';
+    expect(printed(advice.suggestions.get('objectId')?.text)).toBe(`item.objectId: ${how} {{item.objectId}}`);
+    expect(printed(advice.suggestions.get('deal.name')?.text)).toBe(
+      `item.deal.name: ${how} {{item.deal.name}}`,
+    );
+  });
+
+  test('an account at an unusual place is told by its first place, as the mapping writes its name', () => {
+    const { told } = adviseOn(
+      '- {match: {path: a}, ignoreSenders: [other, "@Bot"], messageTemplate: "x {{who.login}}"}',
+      { id: 1, hidden: 'bot', who: { login: 'BOT' }, login: 'ann' },
+    );
+    expect(told.findings).toEqual([
+      { code: 'no_account', facts: { at: 'who.login', name: expect.stringMatching(/^@?Bot$/) as string } },
+    ]);
+  });
+
+  test('of a request that is not kept, fields are told only in words of the mapping files', () => {
+    const mapping =
+      '- {match: {path: a}, sessionKey: "l:{{issue.identifier}}", id: l, messageTemplate: "x {{data.identifier}} {{user.mail}}"}';
+    const { told, advice } = adviseOn(mapping, {
+      data: { identifier: 'E-1' },
+      secretive: { user: { mail: 'm' } },
+    });
+    expect(printed(advice.suggestions.get('user.mail')?.text)).toBe('secretive.user.mail');
+    expect(Object.fromEntries(told.instead)).toEqual({ 'issue.identifier': ['data.identifier'] });
+  });
+
+  test.each([
+    ['a word that only our own advice has', 'elements'],
+    ['a word of other letters', 'секрет'],
+    ['a word with a sign in it', 'mail$'],
+  ])('of a request that is not kept, %s is told of no key of the sender', (_, key) => {
+    const mapping = '- {match: {path: a}, messageTemplate: "x {{user.mail}} {{user.list}}"}';
+    const { told, advice } = adviseOn(mapping, { [key]: { user: { mail: 'm' } }, user: { list: 'a' } });
+    expect(printed(advice.suggestions.get('user.mail')?.text)).toBe(`${key}.user.mail`);
+    expect(told.instead.size).toBe(0);
+  });
+});

@@ -1,0 +1,44 @@
+/** Recipients as people copy them: what is to be written, in the form that the channel takes. */
+import { expect, test } from 'vitest';
+import { recipientHint } from '../../../src/authoring/advice/recipients.ts';
+import { loadChannelCatalog, recipientProblem } from '../../../src/service/channels/channels.ts';
+
+const catalog = await loadChannelCatalog([], import.meta.dirname);
+const hintFor = (channel: string, to: string, isFixed = false): string | undefined =>
+  recipientHint({
+    channel,
+    to,
+    isFixed,
+    isRecipient: (one) => recipientProblem(catalog, channel, one) === undefined,
+  });
+
+test.each([
+  ['slack', 'deploys', '#deploys'],
+  ['slack', '<#C0123456|deploys>', 'C0123456'],
+  ['slack', 'https://app.slack.com/client/T012345/C0123456789', 'C0123456789'],
+  ['telegram', 'https://t.me/mychannel', '@mychannel'],
+  ['telegram', '-1001234567890/42', '-1001234567890:topic:42'],
+  ['telegram', 'https://web.telegram.org/a/#-1001234567890', '-1001234567890'],
+  ['discord', '<@!123456789012345678>', 'user:123456789012345678'],
+  ['discord', 'https://discord.com/channels/111111111111111111/222222222222222222', '222222222222222222'],
+  ['whatsapp', '0049 170 1234567', '+49 170 1234567'],
+  ['whatsapp', '491701234567@c.us', '+491701234567'],
+])('on %s %s is told %s, which is one', (channel, written, meant) => {
+  expect(hintFor(channel, written)).toBe(`write to: ${JSON.stringify(meant)}`);
+  expect(recipientProblem(catalog, channel, meant)).toBeUndefined();
+});
+
+test('the name of a field is told as a template, and what cannot be known is not guessed', () => {
+  expect(hintFor('whatsapp', 'phone')).toBe("write to: '{{phone}}' where phone is a field of the request");
+  // Who is asked, and who gets what failed elsewhere, is written out.
+  expect(hintFor('whatsapp', 'phone', true)).toBeUndefined();
+  expect(hintFor('slack', 'the team')).toBeUndefined();
+});
+
+test.each([
+  ['discord', '#general', /^switch on developer mode in Discord, .* write to: "\d{18}" with that id$/],
+  ['mattermost', 'town-square', /^write to: "\w+" with the id at the bottom/],
+  ['slack', '@ada', /^open the profile of the person in Slack/],
+])('on %s %s is told where its like is found', (channel, written, hint) => {
+  expect(hintFor(channel, written)).toMatch(hint);
+});

@@ -1,0 +1,98 @@
+/** Why a command failed, by what it said and what it lacked, and what to write. */
+import { expect, test } from 'vitest';
+import {
+  environmentNote,
+  programNote,
+  syntaxNote,
+} from '../../../src/authoring/explanation/command-failures.ts';
+import { printSentence } from '../../../src/base/finding.ts';
+import { printed } from '../../support/printed.ts';
+
+const RUNNER = {
+  kind: 'command',
+  argv: ['sh', '-c', 'docker run --rm -it agent'],
+  prompt: 'stdin',
+  env: {},
+  passEnv: [],
+  retryExitCodes: [],
+  maxReplyBytes: 1_000,
+} as const satisfies Parameters<typeof syntaxNote>[0];
+
+test.each<[string, string | undefined]>([
+  ['sh: 1: claude: not found', 'claude'],
+  ['bash: line 1: claude: command not found', 'claude'],
+  ['x\nzsh:1: command not found: claude', 'claude'],
+  ["/usr/bin/env: 'node': No such file or directory", 'node'],
+  ['the page was not found', undefined],
+  ['sh: 1: ./own/script: not found', undefined],
+])('%s', (said, name) => {
+  const text = programNote({ code: 'exit_127', message: `the command exited with code 127\n${said}` });
+  if (name === undefined) expect(text).toBeUndefined();
+  else expect(printed(text)).toContain(`${name} is not on the PATH`);
+  expect(programNote({ code: 'exit_1', message: said })).toBeUndefined();
+});
+
+test('a script that sh read names its language', () => {
+  const told = (message: string, argv: readonly string[] = ['./agents/run.mjs']): string | undefined => {
+    const note = syntaxNote({ ...RUNNER, argv }, `exit\n${message}`, '/etc/sluice');
+    return note && printSentence(note);
+  };
+  expect(told('/a/run.mjs: 1: Syntax error: word unexpected')).toContain(
+    '#!/usr/bin/env node as the first line of',
+  );
+  expect(told('run.sh: 2: Syntax error: "(" unexpected', ['./run.sh'])).toContain(
+    '#!/usr/bin/env bash as the first line of ./run.sh',
+  );
+  expect(told('SyntaxError: Unexpected token')).toBeUndefined();
+});
+
+type Runner = Parameters<typeof environmentNote>[0];
+
+const say = (stderr: string, runner: Partial<Runner> = {}): string | undefined => {
+  const note = environmentNote(
+    { kind: 'command', argv: ['./a.sh'], env: {}, passEnv: [], ...runner } as unknown as Runner,
+    `the command exited with code 2\n${stderr}`,
+    'gateway.runner',
+  );
+  return note && printSentence(note.text);
+};
+
+test.each([
+  './a.sh: 6: TEAM_ID: parameter not set',
+  './a.sh: line 6: TEAM_ID: unbound variable',
+  './a.sh: 4: TEAM_ID: no id for the model',
+  './a.sh: 6: TEAM_ID: parameter null or not set',
+  "Traceback (most recent call last):\nKeyError: 'TEAM_ID'",
+  'Error: TEAM_ID is not set',
+  'Error: Missing TEAM_ID',
+  'panic: environment variable TEAM_ID is empty',
+  '`fetch\': key not found: "TEAM_ID" (KeyError)',
+  'the TEAM_ID environment variable must be set',
+  'zod: TEAM_ID: required',
+])('"%s" names the variable to hand on', (stderr) => {
+  expect(say(stderr)).toMatch(/It reads TEAM_ID\. Write passEnv: \[TEAM_ID\] at gateway\.runner$/);
+});
+
+test('what is handed on stays, and what is handed on and not there is to be set', () => {
+  expect(say('TEAM: unbound variable', { passEnv: ['A_KEY'] })).toContain('Write passEnv: [A_KEY, TEAM]');
+  expect(say('TEAM: unbound variable', { passEnv: ['TEAM'] })).toContain(
+    'the service itself does not have it',
+  );
+});
+
+test.each([
+  'Error: connect ECONNREFUSED 127.0.0.1:80',
+  "code: 'ERR_MODULE_NOT_FOUND'",
+  'sh: 1: MY_TOOL: not found',
+  'TypeError: JSON is missing',
+])('"%s" is about something else', (stderr) => {
+  expect(say(stderr)).toBeUndefined();
+});
+
+test.each<[string, Partial<Runner>]>([
+  ['TEAM_ID is missing', { env: { TEAM_ID: '' } }],
+  ['exit', { argv: ['sh', '-c', 'NAME=$(date); echo $NAME'] }],
+  ['exit', { argv: ['sh', '-c', 'echo ${MORE:-none}'], passEnv: ['A_KEY'] }],
+])('"%s" of %j needs nothing handed on', (stderr, runner) => {
+  expect(say(stderr, runner)).toBeUndefined();
+});

@@ -1,0 +1,162 @@
+/** What a person sees after each of thirty mistakes from real threads, in `explain ID` and in `dev`, and after the fix. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import {
+  checkWithSample,
+  corrected,
+  type MistakeCase,
+  type MistakesPlayed,
+  openMistakes,
+  type Played,
+  readMistakes,
+  rowsOf,
+} from '../../support/mistake-cases.ts';
+
+/** Rows of a terminal of 80 columns, from the first line about the request to the last line of the hint. */
+const MAX_ROWS = 24;
+const mistakes = readMistakes();
+/** Of these the first hint says nothing: what would be said is a guess. */
+const SILENT = ['bitbucket-ref', 'grafana-rule-name'];
+
+let open: MistakesPlayed;
+beforeAll(async () => (open = await openMistakes(mistakes)));
+afterAll(() => open.end());
+
+const hintsIn = (lines: readonly string[]): readonly string[] =>
+  lines.filter((line) => /^ *hint: (?!change the condition shown above)/.test(line));
+
+/** The lines from the first about the request to the end of the last hint. */
+function toHint(lines: readonly string[]): readonly string[] {
+  const end = lines.findIndex((line) => /^ *more: /.test(line));
+  return lines.slice(0, end === -1 ? lines.length : end);
+}
+
+/** What `explain` says between its first and its last line, without ids and the values that a shape has no more. */
+const saidIn = ({ explain }: Played): readonly string[] =>
+  explain
+    .slice(1, -1)
+    .map((line) => line.replace(/\b[\da-f-]{36}\b/g, 'ID').replace(/\("[^"]*"\)/g, '(VALUE)'));
+
+/** The first place in the files that is named. */
+const placeIn = ({ explain }: Played): string | undefined =>
+  /mappings\/hooks\.yaml:\d+:\d+/.exec(explain.join('\n'))?.[0];
+
+/** Texts of the body that are long enough to be known again, but for those that the mappings have, too. */
+function valuesOf({ request: { body, raw }, mappings }: MistakeCase): readonly string[] {
+  const texts = (raw ?? JSON.stringify(body) ?? '').match(/(?<=: ?\\?")[^"\\]{8,}/g) ?? [];
+  return texts.filter((text) => !mappings.includes(text));
+}
+
+const rows: number[] = [];
+/** What `dev` made of each mistake. */
+const inDev = new Map<string, Played>();
+
+/** What was measured of each mistake, as the table of `test/mistakes/README.md` has it. */
+const measured = new Map<string, string>();
+const README = fileURLToPath(new URL('../../mistakes/README.md', import.meta.url));
+
+/** Whether the first hint says what the thread came to, something else, or nothing. */
+function verdictOf({ name, expect: { says } }: MistakeCase, printed: readonly (readonly string[])[]): string {
+  if (SILENT.includes(name)) return 'none';
+  return printed.every((lines) => new RegExp(says).test(toHint(lines).join('\n'))) ? 'right' : 'misled';
+}
+
+/** How a hint begins where something is pasted, which stands on the next line. */
+const VERB = /^ *hint: (?:compare|let|look|open|read|remove|replace|send|set|take|write)\b/;
+
+describe.each(mistakes)('$name', (mistake) => {
+  test('the first hint says what the thread came to, in few rows', { timeout: 60_000 }, async () => {
+    const played = await open.play(mistake);
+    inDev.set(mistake.name, played);
+    expect(played.answer).toBe(String(mistake.expect.answer));
+    const { explain } = played;
+    const dev = await played.dev();
+    const counts = [rowsOf(explain), rowsOf(toHint(explain)), rowsOf(toHint(dev))];
+    measured.set(mistake.name, [verdictOf(mistake, [explain, dev]), ...counts].join(' | '));
+    const said = new RegExp(mistake.expect.says);
+    for (const lines of [explain, dev]) {
+      rows.push(rowsOf(toHint(lines)));
+      const hints = hintsIn(lines);
+      if (SILENT.includes(mistake.name)) expect(hints).toEqual([]);
+      else expect(toHint(lines).join('\n')).toMatch(said);
+      expect(hints.length).toBeLessThanOrEqual(2);
+      expect(hints.filter((line) => line.endsWith(':') && !VERB.test(line))).toEqual([]);
+      expect(lines.filter((line) => /^ *more: /.test(line))).toHaveLength(1);
+    }
+  });
+
+  test('after the right fix nothing more is said', { timeout: 60_000 }, async () => {
+    const fixed = await open.play(corrected(mistake));
+    expect(fixed.answer).toBe(String(mistake.after));
+    expect(hintsIn([...fixed.explain, ...(await fixed.dev())])).toEqual([]);
+    expect(await fixed.check()).toMatch(/^no findings/);
+  });
+});
+
+test(`at least 28 of 30 take no more than ${MAX_ROWS} rows in each`, () => {
+  expect(rows).toHaveLength(2 * mistakes.length);
+  expect(rows.filter((each) => each > MAX_ROWS).length).toBeLessThanOrEqual(2);
+});
+
+/** What only a request shows: a secret, a method, or a set-up of which no part is in the sample. */
+const UNSAID = [
+  'bitbucket-ref',
+  'gateway-token-sent',
+  'get-instead-of-post',
+  'gmail-without-preset',
+  'grafana-rule-name',
+  'stripe-cli-secret',
+];
+/** The same fix as that of a request, in other words. */
+const OTHER_WORDS: Readonly<Record<string, string>> = {
+  'home-assistant-trigger': 'write message, or',
+  'sentry-legacy-payload': 'did you mean event\\.title\\?',
+};
+
+test('with one sample of each, check says 24 of 30 before the first request, and nothing after the right fix', async () => {
+  const unsaid: string[] = [];
+  for (const mistake of mistakes) {
+    const said = await checkWithSample(mistake);
+    if (!new RegExp(OTHER_WORDS[mistake.name] ?? mistake.expect.says).test(said)) unsaid.push(mistake.name);
+    expect([mistake.name, await checkWithSample(corrected(mistake))]).toEqual([
+      mistake.name,
+      expect.stringMatching(/^no findings/),
+    ]);
+  }
+  expect(unsaid).toEqual(UNSAID);
+}, 120_000);
+
+test('the table of test/mistakes/README.md says what was measured; UPDATE_MISTAKES=1 writes it', () => {
+  const text = readFileSync(README, 'utf8');
+  const now = text.replaceAll(
+    /^\| ([a-z][\w-]+) +\|((?: [^|]+\|){3}).*$/gm,
+    (row, name: string, before: string) =>
+      name === 'mistake' ? row : `| ${name} |${before} ${measured.get(name) ?? 'not played'} |`,
+  );
+  const cells = (table: string): string => table.replaceAll(/ *\| */g, '|');
+  if (process.env['UPDATE_MISTAKES'] === '1') writeFileSync(README, now);
+  else expect(cells(text)).toBe(cells(now));
+});
+
+describe('in production', () => {
+  const serving = [
+    { command: 'serve' },
+    { command: 'serve', settings: 'storage: { keepRequests: { which: none } }\n' },
+  ] as const;
+  let served: readonly MistakesPlayed[];
+  beforeAll(async () => (served = await Promise.all(serving.map((each) => openMistakes(mistakes, each)))));
+  afterAll(() => Promise.all(served.map((each) => each.end())));
+
+  test.each(mistakes)('$name: serve says first what dev says', { timeout: 90_000 }, async (mistake) => {
+    const [kept, unkept] = (await Promise.all(served.map((each) => each.play(mistake)))) as [Played, Played];
+    const dev = inDev.get(mistake.name) ?? (await open.play(mistake));
+    expect([kept.answer, unkept.answer]).toEqual([dev.answer, dev.answer]);
+    // The same words for the same finding, at the same place: so it is as sure.
+    expect(saidIn(kept)).toEqual(saidIn(dev));
+    await kept.told();
+    const place = placeIn(dev);
+    if (place !== undefined) expect(placeIn(unkept)).toBe(place);
+    for (const value of valuesOf(mistake)) expect(unkept.explain.join('\n')).not.toContain(value);
+  });
+});

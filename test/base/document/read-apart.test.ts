@@ -1,0 +1,47 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { expect, test } from 'vitest';
+import { type DocumentFacts, parseDocument } from '../../../src/base/document/facts.ts';
+import { parseWithin } from '../../../src/base/document/read-document.ts';
+import { printSentence } from '../../../src/base/finding.ts';
+
+const LONG = 40_000;
+
+test.each([
+  [
+    'numbers, texts and aliases',
+    `a: &a {n: 12345678901234567890, t: "x\\ty"}\nb: *a\n${'# x\n'.repeat(LONG / 4)}`,
+  ],
+  ['keys given twice', 'a: 1\n'.repeat(LONG / 5)],
+  ['a quote without an end', `a: "b\n${'c: d\n'.repeat(LONG / 5)}`],
+])('a large file reads as a small one does: %s', async (_name, text) => {
+  const source = { file: 'x.yaml', text };
+  const [apart, here] = [await parseWithin(source, 'yaml'), parseDocument(source, 'yaml')];
+  const said = ({ diagnostics }: typeof here): unknown =>
+    diagnostics.map(({ code, message, at, labels = [] }) => [
+      code,
+      printSentence(message),
+      [at, ...labels.map((label) => label.at)].map((place) => [place?.start, place?.end]),
+    ]);
+  expect(said(apart)).toEqual(said(here));
+  const stumbles = ({ diagnostics: [first] }: typeof here): unknown =>
+    (first?.facts as DocumentFacts['YAML_TAB'] | undefined)?.parser
+      .stumbles()
+      .map(({ code, at }) => [code, at?.start]);
+  if (text.includes('"b')) expect(stumbles(apart)).toEqual(stumbles(here));
+  expect(apart.document?.root.value).toEqual(here.document?.root.value);
+  for (const path of [['a'], ['b', 'n'], ['b', 't']]) {
+    expect(apart.document?.root.exact(path)).toEqual(here.document?.root.exact(path));
+    expect(apart.document?.root.scalarOffset(path, 1)).toBe(here.document?.root.scalarOffset(path, 1));
+  }
+});
+
+test('a text that takes the parser minutes is a finding, and nobody waits for it', async () => {
+  const delays = monitorEventLoopDelay({ resolution: 1 });
+  delays.enable();
+  const text = `- [${'a,'.repeat(500_000)}`;
+  const limits = { cpuMs: 300, memoryMb: 512 };
+  const { document, diagnostics } = await parseWithin({ file: 'x.yaml', text }, 'yaml', limits);
+  expect(document).toBeUndefined();
+  expect(diagnostics.map(({ code }) => code)).toEqual(['TOO_MANY_PARTS']);
+  expect(delays.max / 1e6).toBeLessThan(300);
+});

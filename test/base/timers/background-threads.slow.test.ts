@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { getPriority } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+
+const TIMERS = fileURLToPath(new URL('../../../src/base/timers/timers.ts', import.meta.url));
+
+/** Prints the priority of every thread by its name, after the main thread and another one asked. */
+const PROGRAM = `
+import { readdirSync, readFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { putCollectorsBehind } from ${JSON.stringify(TIMERS)};
+putCollectorsBehind();
+const program = "import(" + ${JSON.stringify(JSON.stringify(TIMERS))} + ").then((timers) => { timers.putThisThreadBehind(); process.getBuiltinModule('node:worker_threads').parentPort.postMessage(''); setTimeout(() => {}, 5000); })";
+const worker = new Worker(program, { eval: true, name: 'copier' });
+worker.once('message', () => {
+  const threads = readdirSync('/proc/self/task').map((thread) => [
+    readFileSync('/proc/self/task/' + thread + '/comm', 'latin1').trim(),
+    getPriority(Number(thread)),
+  ]);
+  console.log(JSON.stringify(threads));
+  process.exit();
+});
+`;
+
+test.skipIf(process.platform !== 'linux')(
+  'threads in the background go behind those that answer requests',
+  { timeout: 20_000 },
+  async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', PROGRAM]);
+    const threads = JSON.parse(stdout) as readonly (readonly [name: string, priority: number])[];
+    const of = (name: string) =>
+      new Set(threads.filter(([each]) => each === name).map(([, niceness]) => niceness));
+    // Tests may run behind other work themselves.
+    const own = getPriority();
+    expect(of('MainThread')).toEqual(new Set([own]));
+    const behind = Math.min(own + 5, 19);
+    expect(of('V8Worker')).toEqual(new Set([behind]));
+    expect(of('copier')).toEqual(new Set([behind]));
+  },
+);
+
+const WHOLE = `
+import { readdirSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { putThisProcessBehind } from ${JSON.stringify(TIMERS)};
+putThisProcessBehind();
+const program = "process.getBuiltinModule('node:worker_threads').parentPort.postMessage(''); setTimeout(() => {}, 5000);";
+new Worker(program, { eval: true }).once('message', () => {
+  console.log(JSON.stringify(readdirSync('/proc/self/task').map((thread) => getPriority(Number(thread)))));
+  process.exit();
+});
+`;
+
+test.skipIf(process.platform !== 'linux')(
+  'a process that nobody waits for goes well behind, with the threads that it starts',
+  { timeout: 20_000 },
+  async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', WHOLE]);
+    expect(new Set(JSON.parse(stdout) as readonly number[])).toEqual(
+      new Set([Math.min(getPriority() + 10, 19)]),
+    );
+  },
+);

@@ -1,0 +1,169 @@
+/**
+ * Hostile modules by family under `test/attacks/`. Each begins with what may come of it: `// expect:` and the
+ * outcomes that count as contained, for `ok` also the exact result, for `load` the diagnostic. The words say what the
+ * attack ends in; that it ends in time, disturbs nobody and shows nothing of another call holds for every one.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Sandbox, type TransformReply, type Transforms } from '../../../src/engine/sandbox/sandbox.ts';
+import { callTransform, refTo } from '../../support/sandbox-fixture.ts';
+import { said } from '../../support/said.ts';
+
+const dir = fileURLToPath(new URL('../../attacks', import.meta.url));
+const TIMEOUT_MS = 100;
+const LATEST_MS = TIMEOUT_MS + 500;
+/**
+ * A host that waited for an attack would stand still for its timeout and the grace, 350 ms, a hundred times over. On a
+ * busy machine the scheduler alone makes such pauses, but not so many of them.
+ */
+const STALL_MS = 300;
+const MOST_STALLS = 20;
+const LONGEST_STALL_MS = 1000;
+const AT_A_TIME = 4;
+
+interface Expectation {
+  readonly module: string;
+  readonly outcomes: readonly string[];
+  readonly json?: string;
+  readonly code?: string;
+}
+
+const attacks = readdirSync(dir, { recursive: true, encoding: 'utf8' })
+  .filter((file) => /\.[jt]s$/.test(file))
+  .toSorted()
+  .flatMap((file) => {
+    const line = /^\/\/ expect: (.*)$/m.exec(readFileSync(path.join(dir, file), 'utf8'))?.[1];
+    return line === undefined ? [] : [readExpectation(file, line)];
+  });
+
+function readExpectation(module: string, line: string): Expectation {
+  const exact = /^ok (["[{].*)$/.exec(line)?.[1];
+  if (exact !== undefined) return { module, outcomes: ['ok'], json: exact };
+  const [first = '', second] = line.split(' ');
+  if (first === 'load' && second !== undefined) return { module, outcomes: ['load'], code: second };
+  return { module, outcomes: line.split(' ') };
+}
+
+interface Run {
+  readonly reply: TransformReply;
+  readonly tookMs: number;
+  readonly canary: string;
+  /** A second call, where the first one ended by itself. */
+  readonly again: TransformReply | undefined;
+  readonly good: TransformReply;
+  readonly goodTookMs: number;
+}
+
+const sandbox = new Sandbox({ workers: AT_A_TIME, spare: 2 });
+const runs = new Map<string, Run>();
+const good = refTo('good.mjs');
+const refs = new Map(attacks.map(({ module }) => [module, refTo(module, { timeoutMs: TIMEOUT_MS })]));
+let transforms: Transforms;
+const stalls: number[] = [];
+
+beforeAll(async () => {
+  transforms = await sandbox.loadTransforms(dir, [good, ...refs.values()]);
+  const stopWatching = watchStalls();
+  const waiting = attacks.filter(({ code }) => code === undefined).map(({ module }) => module);
+  await Promise.all(
+    Array.from({ length: AT_A_TIME }, async () => {
+      for (let module = waiting.shift(); module !== undefined; module = waiting.shift()) {
+        runs.set(module, await attack(module));
+      }
+    }),
+  );
+  stopWatching();
+  // A machine busy with other things may have delayed some, and a delay past 100 ms is itself a timeout. Run alone,
+  // each has to be in time and end in its own way.
+  for (const attacker of attacks) {
+    const run = runs.get(attacker.module);
+    if (run !== undefined && !isAsExpected(run, attacker))
+      runs.set(attacker.module, await attack(attacker.module));
+  }
+}, 120_000);
+afterAll(() => sandbox.stop());
+
+/** Notes every pause of this process; returns how to end it. */
+function watchStalls(): () => void {
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    if (now - last > STALL_MS) stalls.push(now - last);
+    last = now;
+  }, 5);
+  return () => clearInterval(timer);
+}
+
+async function attack(module: string): Promise<Run> {
+  const ref = refs.get(module) ?? refTo(module);
+  const canary = `CANARY-${module}-ONE`;
+  const startedAt = performance.now();
+  const reply = await callTransform(transforms, ref, { canary, draws: 5 });
+  const tookMs = performance.now() - startedAt;
+  const endedItself = reply.kind === 'ok' || reply.failure === 'user-error';
+  const again = endedItself
+    ? await callTransform(transforms, ref, { canary: 'SECOND', draws: 5 })
+    : undefined;
+  const goodAt = performance.now();
+  const answer = await callTransform(transforms, good, { word: module });
+  return { reply, tookMs, canary, again, good: answer, goodTookMs: performance.now() - goodAt };
+}
+
+function isAsExpected(run: Run, { outcomes }: Expectation): boolean {
+  const inTime = run.tookMs < LATEST_MS && run.goodTookMs < LATEST_MS && run.good.kind === 'ok';
+  const repeated = run.again === undefined || run.again.kind === run.reply.kind;
+  return inTime && repeated && outcomes.includes(run.reply.kind === 'ok' ? 'ok' : run.reply.failure);
+}
+
+function runOf(module: string): Run {
+  const run = runs.get(module);
+  if (run === undefined) throw new Error(`${module} was not run`);
+  return run;
+}
+
+describe.each(attacks)('$module', ({ module, outcomes, json, code }) => {
+  if (code !== undefined) {
+    test('is refused when it is loaded', async () => {
+      const found = transforms.diagnostics.filter(
+        ({ at, message }) => at?.source.file.endsWith(module) === true || said(message).includes(module),
+      );
+      expect(found.map((diagnostic) => diagnostic.code)).toContain(code);
+      expect(await callTransform(transforms, refTo(module, { timeoutMs: TIMEOUT_MS }))).toMatchObject({
+        kind: 'failed',
+        failure: code === 'TRANSFORM_TOP_LEVEL_FAILED' ? expect.any(String) : 'load-error',
+      });
+    });
+
+    return;
+  }
+  test('is contained, in time, and leaves no trace', () => {
+    const run = runOf(module);
+    expect(outcomes, JSON.stringify(run.reply).slice(0, 500)).toContain(
+      run.reply.kind === 'ok' ? 'ok' : run.reply.failure,
+    );
+    if (json !== undefined) expect(run.reply).toMatchObject({ json });
+    expect(run.tookMs).toBeLessThan(LATEST_MS);
+    expect(JSON.stringify(run.reply).length).toBeLessThan(1_200_000);
+    if (run.again !== undefined) {
+      expect(JSON.stringify(run.again)).not.toContain(run.canary);
+      expect(run.again).toMatchObject({ kind: run.reply.kind });
+    }
+    expect(run.good).toMatchObject({
+      kind: 'ok',
+      json: JSON.stringify({ message: `good ${module}` }),
+      logs: [],
+    });
+    expect(run.goodTookMs).toBeLessThan(LATEST_MS);
+  });
+});
+
+test('at least sixty modules attack', () => {
+  expect(attacks.length).toBeGreaterThanOrEqual(60);
+});
+
+test('the host loop never stood still while they did', () => {
+  expect(stalls.length).toBeLessThan(MOST_STALLS);
+  expect(Math.max(0, ...stalls)).toBeLessThan(LONGEST_STALL_MS);
+});

@@ -1,0 +1,112 @@
+import { spawnSync } from 'node:child_process';
+import { globSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { cli } from '../../support/cli-terminal.ts';
+import { listIn } from '../../support/output-check.ts';
+
+const TSC = join(import.meta.dirname, '../../../node_modules/typescript/bin/tsc');
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'sluice-init-'));
+});
+
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+test('what init writes checks without errors, and its golden case becomes an agent run', async () => {
+  expect(await cli(['init', 'new'], { cwd: folder })).toMatchObject({ exitCode: 0 });
+  const cwd = join(folder, 'new');
+  const check = await cli(['check', '-c', join(cwd, 'sluice.yaml'), '--json'], { cwd });
+  const findings = listIn<{ severity: string; code: string }>(check.out);
+  expect(findings.filter((finding) => finding.severity === 'error')).toEqual([]);
+  expect(await cli(['test', '-c', join(cwd, 'sluice.yaml')], { cwd })).toMatchObject({ exitCode: 0 });
+  const expectation = await readFile(join(cwd, 'test/golden/hello/ada.expected.yaml'), 'utf8');
+  expect(expectation).toContain('mapping: hello');
+  expect(await readFile(join(cwd, 'test/golden/.gitattributes'), 'utf8')).toBe('* -text\n');
+  expect(expectation).toContain('Ada says: Good morning');
+});
+
+const TRANSFORM = `import { defineTransform } from 'sluice';
+import type { HelloPayload } from './hello.types.ts';
+
+export default defineTransform<HelloPayload>(({ payload }) => ({ message: payload.text }));
+`;
+
+test('a transform gets the type of the payload, and a path that no sample has is an error of tsc', async () => {
+  await cli(['init'], { cwd: folder });
+  const types = await cli(['types', 'hello'], { cwd: folder });
+  expect(await readFile(join(folder, 'transforms/hello.types.ts'), 'utf8')).toBe(types.out);
+  const tsc = (): string =>
+    spawnSync(process.execPath, [TSC, '-p', 'transforms'], { cwd: folder, encoding: 'utf8' }).stdout;
+  await writeFile(join(folder, 'transforms/hello.ts'), TRANSFORM);
+  expect(tsc()).toBe('');
+  await writeFile(join(folder, 'transforms/hello.ts'), TRANSFORM.replace('payload.text', 'payload.txet'));
+  expect(tsc()).toContain("transforms/hello.ts(4,83): error TS2339: Property 'txet' does not exist");
+});
+
+test('a path to this installation is written nowhere, and the package of a project is named where there is one', async () => {
+  await cli(['init', 'alone'], { cwd: folder });
+  await mkdir(join(folder, 'own/node_modules/sluice'), { recursive: true });
+  await cli(['init', 'own'], { cwd: folder });
+  const texts = async (place: string): Promise<string> => {
+    const files = globSync('**/*.{yaml,json}', { cwd: join(folder, place) }).toSorted();
+    return (await Promise.all(files.map((file) => readFile(join(folder, place, file), 'utf8')))).join('\n');
+  };
+  const alone = await texts('alone');
+  expect(alone).not.toMatch(/\.\.\/|schema\.json/);
+  expect(alone).toContain('"./sluice.types.ts"');
+  const own = await texts('own');
+  expect([...own.matchAll(/\$schema=(\S+)/g)].map(([, path]) => path)).toEqual([
+    '../node_modules/sluice/schemas/mapping.schema.json',
+    'node_modules/sluice/schemas/sluice.schema.json',
+    '../../../node_modules/sluice/schemas/request.schema.json',
+  ]);
+  expect(own).not.toContain('sluice.types.ts');
+});
+
+test('init overwrites nothing', async () => {
+  await cli(['init'], { cwd: folder });
+  expect(await cli(['init'], { cwd: folder })).toMatchObject({ exitCode: 1 });
+});
+
+const written = (root: string): readonly string[] =>
+  globSync('.*/skills/sluice/**/*.*', { cwd: root }).toSorted();
+const filesAt = (place: string): readonly string[] =>
+  ['SKILL.md', 'references/cases-and-transforms.md', 'references/mappings.md', 'scripts/loop.sh'].map(
+    (file) => join(place, 'skills/sluice', file),
+  );
+
+test.each([
+  { flags: [], places: ['.agents', '.claude'] },
+  { flags: ['--agent', 'claude'], places: ['.claude'] },
+  { flags: ['--agent', 'codex'], places: ['.agents'] },
+  { flags: ['--agent', 'gemini'], places: ['.agents'] },
+  { flags: ['--agent', 'opencode'], places: ['.agents'] },
+])('init --skill $flags writes the skill into $places', async ({ flags, places }) => {
+  expect(await cli(['init', '--skill', ...flags], { cwd: folder })).toMatchObject({ exitCode: 0 });
+  expect(written(folder)).toEqual(places.flatMap(filesAt));
+  for (const place of places) {
+    const at = join(folder, place, 'skills/sluice');
+    expect(await readFile(join(at, 'SKILL.md'), 'utf8')).toBe(
+      await readFile(join(import.meta.dirname, '../../../skills/sluice/SKILL.md'), 'utf8'),
+    );
+    expect((await stat(join(at, 'scripts/loop.sh'))).mode & 0o100).toBe(0o100);
+  }
+});
+
+test('init --skill beside a configuration writes nothing else, and leaves a skill as it is', async () => {
+  await writeFile(join(folder, 'sluice.yaml'), 'hooks: {enabled: true}\n');
+  await mkdir(join(folder, '.claude/skills/sluice'), { recursive: true });
+  await writeFile(join(folder, '.claude/skills/sluice/SKILL.md'), 'mine');
+  const run = await cli(['init', '--skill'], { cwd: folder });
+  expect(run).toMatchObject({ exitCode: 0 });
+  expect(run.err).toContain('.claude/skills/sluice exists already');
+  expect(await readdir(folder)).toEqual(['.agents', '.claude', 'sluice.yaml']);
+  expect(written(folder)).toEqual([...filesAt('.agents'), '.claude/skills/sluice/SKILL.md']);
+  expect(await readFile(join(folder, '.claude/skills/sluice/SKILL.md'), 'utf8')).toBe('mine');
+  expect(await cli(['init', '--skill'], { cwd: folder })).toMatchObject({ exitCode: 1, out: '' });
+});

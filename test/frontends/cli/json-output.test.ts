@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { expect, test } from 'vitest';
+import { createProgram } from '../../../src/frontends/cli/cli.ts';
+import { printJson } from '../../../src/frontends/cli/json.ts';
+import { processTerminal } from '../../../src/frontends/cli/terminal.ts';
+import { checkOutput, describedCommands } from '../../support/output-check.ts';
+
+/** `replay` prints as `explain` and `send` do. */
+const BORROWED = ['replay'];
+
+function commandsWithJson(command: Command, words: readonly string[] = []): readonly string[] {
+  const own = command.options.some(({ long }) => long === '--json') ? [words.join(' ')] : [];
+  return [...own, ...command.commands.flatMap((child) => commandsWithJson(child, [...words, child.name()]))];
+}
+
+test('every command with --json has its form in the schema, and every form has its command', () => {
+  const commands = commandsWithJson(createProgram(processTerminal(), () => undefined));
+  expect(commands.length).toBeGreaterThan(25);
+  expect([...describedCommands(), ...BORROWED].toSorted()).toEqual(commands.toSorted());
+});
+
+test('the page of the command line names all of them', () => {
+  const page = readFileSync(new URL('../../../docs/command-line.md', import.meta.url), 'utf8');
+  const table = page.split('## JSON for programs')[1]?.split('\n## ')[0] ?? '';
+  const rows = table.split('\n').filter((line) => line.startsWith('| `'));
+  const named = rows.flatMap((row) =>
+    [...(row.split('|')[1] ?? '').matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  );
+  expect(named.toSorted()).toEqual([...describedCommands()].toSorted());
+});
+
+test.each([
+  [undefined, '{"version":1,"command":"queue drop","changed":2}'],
+  [80, '{\n  "version": 1,\n  "command": "queue drop",\n  "changed": 2\n}'],
+])('with %s columns it is printed for whoever reads it', (columns, text) => {
+  const printed: string[] = [];
+  printJson({ columns, out: (line) => printed.push(line) }, 'queue drop', { changed: 2 });
+  expect(printed).toEqual([text]);
+});
+
+test.each([
+  ['{"version":1,"command":"queue drop"}', "must have required property 'changed'"],
+  ['{"version":1,"command":"queue drop","changed":1,"more":1}', 'must NOT have additional properties'],
+  ['{"version":2,"command":"queue drop","changed":1}', 'must be equal to constant'],
+  ['{"version":1,"command":"queue","changed":1}', 'no command prints this'],
+])('the check of all tests refuses %s', (out, said) => {
+  expect(() => checkOutput(out)).toThrow(said);
+});

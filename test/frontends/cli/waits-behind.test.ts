@@ -1,0 +1,50 @@
+/** Why a due run waits for others that are under way. */
+import { expect, test } from 'vitest';
+import { waitsBehind } from '../../../src/frontends/cli/queue-waits.ts';
+import type { RunRecord } from '../../../src/engine/storage/storage.ts';
+import { agentOf, NOW } from '../../support/storage-builders.ts';
+
+const runOf = (id: string, parts: Parameters<typeof agentOf>[1] = {}, mapping = 'm'): RunRecord => ({
+  id,
+  kind: 'hook',
+  action: agentOf(mapping, { id, sessionKey: id, owner: 'mapping:m', ...parts }),
+  state: 'active',
+  attempts: 1,
+  acceptedAt: NOW,
+  dueAt: NOW,
+});
+
+const gateway = {
+  maxRuns: 4,
+  maxRunsPerMapping: 3,
+  runner: 'a',
+  runners: { a: { kind: 'echo', maxRuns: 2 } },
+} as const;
+const waits = (run: RunRecord, ...active: readonly RunRecord[]): string | undefined =>
+  waitsBehind(run, active, gateway)?.text;
+
+test('the conversation, the limits of all, of its mapping and of its runner', () => {
+  const run = runOf('r');
+  expect(waits(run, runOf('x'))).toBeUndefined();
+  expect(waits(run, runOf('x', { sessionKey: 'r' }))).toMatch(
+    /^run x of the same conversation \(sessionKey r\)/,
+  );
+  expect(waits(run, runOf('x', { sessionKey: 'r', owner: 'mapping:other' }))).toBeUndefined();
+  const other = (id: string, mapping = 'm'): RunRecord => runOf(id, { runner: 'b' }, mapping);
+  expect(waits(run, other('1'), other('2'), other('3'))).toContain(
+    'gateway.maxRunsPerMapping lets 3 run at a time',
+  );
+  const keyed = (id: string, key: string): RunRecord => runOf(id, { runner: 'b', maxRuns: { runs: 1, key } });
+  expect(waits(keyed('r', 'x'), keyed('1', 'y'))).toBeUndefined();
+  expect(waits(keyed('r', 'x'), keyed('1', 'x'))).toContain(
+    'maxRuns of the mapping for the key x lets 1 run',
+  );
+  const wide = (id: string): RunRecord => runOf(id, { runner: 'b', maxRuns: { runs: 3 } });
+  expect(waits(wide('r'), wide('1'))).toBe(
+    '1 run is under way in its mapping: maxRuns may be less now than 3, as it was when this one came',
+  );
+  expect(waits(run, ...['1', '2', '3', '4'].map((id) => other(id, id)))).toContain(
+    '4 runs are under way, and gateway.maxRuns lets 4',
+  );
+  expect(waits(run, runOf('1', {}, 'n'), runOf('2', {}, 'n'))).toContain('maxRuns of the runner a lets 2');
+});

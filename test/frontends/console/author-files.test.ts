@@ -1,0 +1,197 @@
+/** What an author may read and write: files of the two folders, and nothing outside of them; and what the editor completes. */
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+  chmodSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { CompletionContext } from '@codemirror/autocomplete';
+import { EditorState } from '@codemirror/state';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  findAuthorFile,
+  findAuthorFiles,
+  readAuthorFile,
+  saveAuthorFile,
+} from '../../../src/frontends/console/author-files.ts';
+import { keepAsGolden } from '../../../src/frontends/console/keep-golden.ts';
+import { writeNewMapping } from '../../../src/frontends/console/new-mapping.ts';
+import { complete } from '../../../src/frontends/console/page/complete-text.ts';
+import { createHookRequest } from '../../../src/engine/hook/hook.ts';
+import { listHelpers, mappingJsonSchema } from '../../../src/engine/mapping/facts.ts';
+import { makeConsoleFolder } from '../../support/console-fixture.ts';
+import { entriesOf, parseExact } from '../../../src/frontends/console/page/exact-json.ts';
+import { findHits } from '../../../src/frontends/console/page/find-hits.ts';
+
+function open(more: Readonly<Record<string, string>> = {}) {
+  const folder = makeConsoleFolder({ 'secret/keys.yaml': 'key: 1\n', 'secret/in.yaml': 'key: 2\n', ...more });
+  onTestFinished(() => folder.remove());
+  const at = (name: string): string => join(folder.path, name);
+  return { at, folders: { mappingsDir: at('mappings'), transformsDir: at('transforms') } };
+}
+
+const names = async (folders: Parameters<typeof findAuthorFiles>[0]): Promise<readonly string[]> =>
+  (await findAuthorFiles(folders)).map(({ name }) => name.replace(/^.*?(?=(?:mappings|transforms)\/)/, ''));
+
+test('lists mapping files and the files of transforms, and no others', async () => {
+  const { folders } = open({
+    'mappings/.hidden.yaml': '',
+    'mappings/notes.txt': '',
+    'mappings/more/deep.yaml': '',
+    'transforms/lib/help.ts': '',
+    'transforms/node_modules/x/index.js': '',
+    'transforms/readme.md': '',
+  });
+  expect(await names(folders)).toEqual([
+    'mappings/order.yaml',
+    'transforms/lib/help.ts',
+    'transforms/shout.ts',
+  ]);
+});
+
+test('follows links first: one that leads out of the folder does not exist here', async () => {
+  const { at, folders } = open();
+  symlinkSync(at('secret/keys.yaml'), at('mappings/keys.yaml'));
+  symlinkSync(at('secret'), at('transforms/secret'));
+  symlinkSync(at('mappings/order.yaml'), at('mappings/same.yaml'));
+  expect(await names(folders)).toEqual(['mappings/order.yaml', 'mappings/same.yaml', 'transforms/shout.ts']);
+  for (const name of ['../secret/keys.yaml', at('secret/keys.yaml'), 'mappings/../secret/keys.yaml', ''])
+    expect(await findAuthorFile(folders, name), name).toBeUndefined();
+});
+
+test('writes the text as it is and keeps comments, line ends, byte order mark and mode', async () => {
+  const { at, folders } = open({ 'mappings/crlf.yaml': '\uFEFF# why\r\nid: a\r\n' });
+  chmodSync(at('mappings/crlf.yaml'), 0o640);
+  const file = (await findAuthorFiles(folders)).find(({ name }) => name.endsWith('crlf.yaml'));
+  if (file === undefined) throw new Error('no file');
+  const { text, version } = await readAuthorFile(file);
+  expect(text).toBe('# why\nid: a\n');
+  const saved = await saveAuthorFile(file, { text: text.replace('a', 'b'), version });
+  expect(saved.isSaved).toBe(true);
+  expect(readFileSync(at('mappings/crlf.yaml'), 'utf8')).toBe('\uFEFF# why\r\nid: b\r\n');
+  expect(statSync(at('mappings/crlf.yaml')).mode & 0o777).toBe(0o640);
+});
+
+test('does not write over a file that was changed meanwhile', async () => {
+  const { at, folders } = open();
+  const [file] = await findAuthorFiles(folders);
+  if (file === undefined) throw new Error('no file');
+  const { version } = await readAuthorFile(file);
+  writeFileSync(at('mappings/order.yaml'), '# by somebody else\n');
+  const answer = await saveAuthorFile(file, { text: 'mine', version });
+  expect(answer.isSaved).toBe(false);
+  expect(readFileSync(at('mappings/order.yaml'), 'utf8')).toBe('# by somebody else\n');
+});
+
+test('keeps no golden case through a link that leads out of the golden folder', async () => {
+  const { at } = open();
+  mkdirSync(at('elsewhere'));
+  symlinkSync(at('elsewhere'), at('test/golden/stolen'));
+  const request = createHookRequest({ path: 'stolen', headers: {}, query: {}, payload: {}, receivedAt: 0 });
+  const answer = await keepAsGolden(request, {
+    dir: at('test/golden'),
+    masks: [],
+    secrets: [],
+    generation: undefined,
+  });
+  expect(answer).toMatchObject({ kind: 'refused', problem: expect.stringContaining('link') as string });
+  const masked = await keepAsGolden(request, {
+    dir: at('test/golden'),
+    masks: ['email'],
+    secrets: [],
+    generation: undefined,
+  });
+  expect(masked).toMatchObject({
+    kind: 'refused',
+    problem: expect.stringContaining('payload.email') as string,
+  });
+  expect(existsSync(at('elsewhere/x'))).toBe(false);
+});
+
+test('makes a mapping of a request in a file of its own, which takes that request', async () => {
+  const { at, folders } = open();
+  const payload = { id: 7, buyer: { name: 'Ada', 'e mail': 'x' }, items: [{ sku: 'A' }] };
+  const request = createHookRequest({
+    path: 'order/new',
+    headers: { 'x-shop-event': 'order.created' },
+    query: {},
+    payload,
+    receivedAt: 0,
+  });
+  expect(await writeNewMapping(request, folders.mappingsDir)).toBe(at('mappings/order-new.yaml'));
+  expect(await writeNewMapping(request, folders.mappingsDir)).toBe(at('mappings/order-new-2.yaml'));
+  expect(readFileSync(at('mappings/order-new.yaml'), 'utf8')).toBe(`id: "order-new"
+match: { path: "order/new", when: { '==': [{ var: headers.x-shop-event }, "order.created"] } }
+deliver: false
+messageTemplate: |
+  id: {{id}}
+  buyer.name: {{buyer.name}}
+`);
+});
+
+const vocabulary = { helpers: listHelpers(), mapping: mappingJsonSchema() };
+
+/** What is offered where `|` stands, and the text it takes the place of. */
+function offered(text: string): {
+  readonly labels: readonly string[];
+  readonly typed: string;
+  apply: unknown[];
+} {
+  const pos = text.indexOf('|');
+  const doc = text.replace('|', '');
+  const context = new CompletionContext(EditorState.create({ doc }), pos, true);
+  const known = { vocabulary: () => vocabulary, payload: () => undefined, headers: () => ({}) };
+  const result = complete(context, { ...known, fileName: 'github.yaml' });
+  const options = result?.options ?? [];
+  return {
+    labels: options.map(({ label }) => label),
+    typed: doc.slice(result?.from ?? pos, pos),
+    apply: options.map((option) => option.apply),
+  };
+}
+
+const OPERATORS = ['===', 'in', 'and', 'var'];
+
+test('operators are offered after each brace of a condition, and alone on a line of one', () => {
+  for (const text of [
+    '- when: {|',
+    '- when: { "|',
+    '  when: {"===|',
+    "- when: { and: [{ '|",
+    '- when:\n    and:\n      - {i|',
+    '- when:\n    a|',
+  ]) {
+    expect(offered(text).labels, text).toEqual(expect.arrayContaining(OPERATORS));
+  }
+  expect(offered('  when: {"===|').typed).toBe('===');
+});
+
+test('an operator that is no word comes with quotes, unless they are there', () => {
+  const { labels, apply } = offered('- when: { |');
+  expect(apply[labels.indexOf('===')]).toBe("'==='");
+  expect(apply[labels.indexOf('and')]).toBe('and');
+  expect(offered('- when: { "|').apply).toContain('===');
+});
+
+test('elsewhere there are keys and their values', () => {
+  expect(offered('- acti|').labels).toContain('action');
+  expect(offered('- action: |').labels).toEqual(expect.arrayContaining(['wake', 'agent']));
+  expect(offered('- match: { pa|').labels).not.toContain('===');
+});
+
+test('a payload of 50,000 keys is searched in the time of one look at each, and listed once', () => {
+  const keys = Array.from({ length: 50_000 }, (_, index) => [`key ${index}`, index] as const);
+  const value = parseExact(JSON.stringify(Object.fromEntries(keys)));
+  const { user, system } = process.threadCpuUsage();
+  const hits = findHits(value, 'payload', 'key');
+  const after = process.threadCpuUsage();
+  expect(hits?.text).toBe('50,000 hits, the first 200 are shown');
+  expect(hits?.paths.size).toBe(201);
+  expect(entriesOf(value)).toBe(entriesOf(value));
+  // 0.1 s here; to look through all keys for each of them takes 10 s and more.
+  expect((after.user - user + after.system - system) / 1e6).toBeLessThan(5);
+});

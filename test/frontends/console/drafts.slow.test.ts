@@ -1,0 +1,77 @@
+import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { findAuthorFiles } from '../../../src/frontends/console/author-files.ts';
+import { Drafts } from '../../../src/frontends/console/drafts.ts';
+import type { Judge } from '../../../src/frontends/console/judge.ts';
+
+let root = '';
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'sluice-drafts-'));
+  mkdirSync(join(root, 'mappings'));
+  writeFileSync(join(root, 'mappings', 'a.yaml'), '- {id: a, match: {path: a}}\n');
+});
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Codes of a draft, and the processor time that reading it took of this thread. */
+async function load(text: string): Promise<{ codes: readonly string[]; loads: number; ownMs: number }> {
+  const folders = { mappingsDir: join(root, 'mappings'), transformsDir: join(root, 'transforms') };
+  const [file] = await findAuthorFiles(folders);
+  if (file === undefined) throw new Error('no file');
+  let loads = 0;
+  const workshop = {
+    load: () => {
+      loads += 1;
+      return Promise.resolve({ diagnostics: [], release: () => undefined });
+    },
+  };
+  const drafts = new Drafts({ workshop } as object as Judge);
+  const before = process.threadCpuUsage();
+  const { findings } = await drafts.load(folders, { file, text, signal: new AbortController().signal });
+  const { user, system } = process.threadCpuUsage(before);
+  return { codes: findings.map(({ code }) => code), loads, ownMs: (user + system) / 1000 };
+}
+
+test('a draft that is whole is loaded', async () => {
+  expect(await load('- {id: b, match: {path: b}}\n')).toMatchObject({ codes: [], loads: 1 });
+});
+
+test.each([
+  ['a: [\n', 60_000],
+  ['\ta: b\n', 60_000],
+  ['{}', 60_000],
+  ['- {a: "\n', 1_200_000],
+])('a broken draft of many %j is read in a thread, within a bound', async (unit, bytes) => {
+  const { codes, loads, ownMs } = await load(unit.repeat(bytes / unit.length));
+  expect(codes.length).toBeGreaterThan(0);
+  expect(loads).toBe(0);
+  expect(ownMs).toBeLessThan(100);
+  if (bytes > 1_000_000) expect(codes).toEqual(['TOO_MANY_PARTS']);
+});
+
+test('types of drafts are checked one after the other, and of one that another came after not at all', async () => {
+  mkdirSync(join(root, 'transforms'), { recursive: true });
+  writeFileSync(join(root, 'transforms', 't.ts'), 'export default () => null;\n');
+  const folders = { mappingsDir: join(root, 'mappings'), transformsDir: join(root, 'transforms') };
+  const file = (await findAuthorFiles(folders)).find(({ kind }) => kind === 'transform');
+  if (file === undefined) throw new Error('no file');
+  const ends: (() => void)[] = [];
+  const workshop = {
+    load: () => Promise.resolve({ generation: {}, diagnostics: [], release: () => undefined }),
+    checkTypes: () => new Promise((done) => ends.push(() => done([]))),
+  };
+  const drafts = new Drafts({ workshop } as object as Judge);
+  const load = (text: string): ReturnType<Drafts['load']> =>
+    drafts.load(folders, { file, text, signal: new AbortController().signal });
+  const first = await load('// first');
+  await expect.poll(() => ends.length).toBe(1);
+  const [second, third] = [await load('// second'), await load('// third')];
+  expect(ends).toHaveLength(1);
+  ends[0]?.();
+  expect(await first.typeFindings).toEqual([]);
+  expect((await second.typeFindings).map(({ code }) => code)).toEqual(['TRANSFORM_TYPES_NOT_CHECKED']);
+  await expect.poll(() => ends.length).toBe(2);
+  ends[1]?.();
+  expect(await third.typeFindings).toEqual([]);
+});

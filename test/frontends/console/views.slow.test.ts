@@ -1,0 +1,106 @@
+/** Every view: what axe says, in light and dark, readable at 400 pixels, and without a mouse. */
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { noBrowser } from '../../support/browser.ts';
+import { useConsole } from '../../support/console-page.ts';
+
+const AXE = readFileSync(new URL('../../../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8');
+
+describe.skipIf(noBrowser !== '')(`every view${noBrowser === '' ? '' : `, ${noBrowser}`}`, () => {
+  const pages = useConsole();
+  const ids = { taken: '', missed: '' };
+  beforeAll(async () => {
+    ids.taken = (
+      await pages.running.send('order', { id: 7, buyer: { name: 'Ada' }, items: [{ sku: 'A1' }] })
+    ).requestId;
+    ids.missed = (await pages.running.send('order', { id: 0, buyer: { nmae: 'Ada' } })).requestId;
+  });
+
+  const VIEWS: readonly (readonly [string, () => string, string])[] = [
+    ['the inbox', () => '/', '.row'],
+    ['a request that was taken', () => `/request/${ids.taken}`, '.work .outcome'],
+    ['a request that no mapping took', () => `/request/${ids.missed}`, '.considered.rejected .condition'],
+    ['the mappings', () => '/mappings', 'tbody tr'],
+    ['the runs', () => '/runs', 'tbody tr'],
+    ['the author', () => `/author?request=${ids.taken}`, '.result .rendered'],
+  ];
+
+  async function violations(page: Page): Promise<readonly string[]> {
+    await page.evaluate(AXE);
+    const found = (await page.evaluate(
+      'axe.run().then(({violations}) => violations.map(({id, nodes}) => id + ": " + nodes.map(({html}) => html).join(" ")))',
+    )) as string[];
+    return found;
+  }
+
+  describe.each(['light', 'dark'] as const)('%s', (colorScheme) => {
+    test.each(VIEWS)('axe finds nothing in %s', async (_name, path, selector) => {
+      const page = await pages.open(path());
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.waitForSelector(selector);
+      expect(await violations(page)).toEqual([]);
+      await page.close();
+    });
+  });
+
+  test('axe finds nothing where the key is asked for', async () => {
+    const context = await pages.browser.newContext();
+    const page = await context.newPage();
+    await page.goto(pages.running.url);
+    await page.waitForSelector('#key');
+    expect(await violations(page)).toEqual([]);
+    await context.close();
+  });
+
+  test.each(VIEWS)('%s is readable at 400 pixels', async (_name, path, selector) => {
+    const page = await pages.open(path());
+    await page.setViewportSize({ width: 400, height: 800 });
+    await page.waitForSelector(selector);
+    const wide = await page.evaluate('document.documentElement.scrollWidth');
+    expect(wide).toBeLessThanOrEqual(400);
+    expect(await violations(page)).toEqual([]);
+    await page.close();
+  });
+
+  test('the parts of a request are tabs, which arrows go through, and each can be copied', async () => {
+    const page = await pages.open(`/request/${ids.taken}`);
+    await page.focus('#tab-Payload');
+    await page.keyboard.press('ArrowRight');
+    await page.waitForSelector('.content .tree[aria-label=headers] .line:has-text("content-type")');
+    expect(await page.evaluate('document.activeElement.id')).toBe('tab-Headers');
+    await page.keyboard.press('End');
+    await page.waitForSelector('.content .line:has-text("202")');
+    await page.keyboard.press('ArrowRight');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.click('button:has-text("Copy as JSON")');
+    await page.waitForSelector('.toast:has-text("copied the payload")');
+    expect(JSON.parse(await page.evaluate<string>('navigator.clipboard.readText()'))).toMatchObject({
+      id: 7,
+    });
+    await page.close();
+  });
+
+  test('goes from the list to a value of the payload without a mouse', async () => {
+    const page = await pages.open();
+    await page.waitForSelector('.row');
+    await page.keyboard.press('/');
+    await page.keyboard.type('order-agent');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('j');
+    await page.waitForSelector('.row.open');
+    await page.waitForSelector('.content .tree .line');
+    await page.focus('.content .tree .line');
+    for (const key of ['End', 'ArrowLeft', 'ArrowLeft', 'Home', 'ArrowDown', 'Enter'])
+      await page.keyboard.press(key);
+    await page.waitForSelector('.toast:has-text("payload.id")');
+    await page.keyboard.press('?');
+    await page.waitForSelector('.help');
+    await page.keyboard.press('Escape');
+    await page.waitForSelector('.help', { state: 'detached' });
+    await page.keyboard.press('g');
+    await page.keyboard.press('a');
+    await page.waitForSelector('.cm-content');
+    await page.close();
+  });
+});

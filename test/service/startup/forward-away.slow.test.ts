@@ -1,0 +1,114 @@
+/** A run that another Sluice has taken ends once, also where the store there is away meanwhile. */
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Service, startService } from '../../../src/service/startup/startup.ts';
+import { createLogger } from '../../../src/base/telemetry/telemetry.ts';
+import { until } from '../../support/service-process.ts';
+
+const TOKENS = { near: 'near-token-0123456789', far: 'far-token-9876543210' };
+
+async function start(folder: string, token: string, gateway: object): Promise<Service> {
+  mkdirSync(folder);
+  const configFile = join(folder, 'sluice.json');
+  writeFileSync(
+    configFile,
+    JSON.stringify({ hooks: { enabled: true, token, exposeRuns: true }, server: { port: 0 }, gateway }),
+  );
+  const log = createLogger({ destination: { write: () => true } });
+  const service = await startService({ configFile, env: { PATH: process.env['PATH'] }, log });
+  onTestFinished(() => service.stop());
+  return service;
+}
+
+/** Moves every file of a store, as an operator or a lost volume does. */
+function move(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const name of readdirSync(from))
+    if (name.startsWith('sluice.db')) renameSync(join(from, name), join(to, name));
+}
+
+/** Passes bytes on to a service, until its connections are cut. */
+async function startProxy(target: string): Promise<{ readonly url: string; cut(): void }> {
+  const { hostname, port } = new URL(target);
+  const open = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(socket);
+      socket.on('error', () => {}).on('close', () => void (open.delete(socket), other.destroy()));
+    }
+    near.pipe(far).pipe(near);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const cut = (): void => open.forEach((socket) => socket.destroy());
+  onTestFinished(() => {
+    server.close();
+    cut();
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut };
+}
+
+test.each([
+  ['', false],
+  [' and their connection breaks', true],
+])(
+  'a forwarded run ends well, and once, where the store there is away meanwhile%s',
+  async (_, breaks) => {
+    const root = mkdtempSync(join(tmpdir(), 'sluice-forward-away-'));
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    const turns = join(root, 'turns');
+    const argv = ['sh', '-c', `echo turn >> ${turns}; sleep 1; cat >/dev/null; echo done`];
+    const far = await start(join(root, 'far'), TOKENS.far, {
+      runner: { kind: 'command', argv, prompt: 'stdin' },
+    });
+    const readyz = async (): Promise<number> => (await fetch(`${far.url}/readyz`)).status;
+    const proxy = await startProxy(far.url);
+    const near = await start(join(root, 'near'), TOKENS.near, {
+      runner: { kind: 'forward', url: `${proxy.url}/hooks`, token: TOKENS.far },
+    });
+    const answer = fetch(`${near.url}/hooks/agent`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${TOKENS.near}`,
+        'content-type': 'application/json',
+        prefer: 'wait=38',
+      },
+      body: JSON.stringify({ message: 'hello', deliver: false, timeoutSeconds: 37 }),
+    });
+    const linesOf = (): number => {
+      try {
+        return readFileSync(turns, 'utf8').trim().split('\n').length;
+      } catch {
+        return 0;
+      }
+    };
+    await until('the turn there', () => (linesOf() > 0 ? true : undefined));
+    const [store, aside] = [join(root, 'far', '.sluice'), join(root, 'aside')];
+    move(store, aside);
+    await expect.poll(readyz).toBe(503);
+    if (breaks) proxy.cut();
+    // Longer than the run takes.
+    await new Promise((resolve) => void setTimeout(resolve, 2_500));
+    expect(await readyz()).toBe(503);
+    move(aside, store);
+    await expect.poll(readyz).toBe(200);
+    const ended = await answer;
+    expect([ended.status, await ended.json()]).toMatchObject([200, { outcome: 'ok', reply: 'done' }]);
+    expect(linesOf()).toBe(1);
+  },
+  60_000,
+);

@@ -1,0 +1,261 @@
+/** The table of modules, as data: which layer a module stands in, whom it may import, which packages it owns. And the scanner of imports. */
+import { globSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The folders of `src`, from the lowest: a file imports files of its own layer and of those before it. */
+export const LAYERS = ['base', 'engine', 'service', 'authoring', 'frontends'] as const;
+export type Layer = (typeof LAYERS)[number];
+
+interface ModuleRules {
+  readonly layer: Layer;
+  /** Folders and root files whose entry may be imported. */
+  readonly imports: readonly string[];
+  /** Folders of which only types may be imported. */
+  readonly types?: readonly string[];
+  /** Packages (and node: modules) no other folder may import. */
+  readonly owns?: readonly string[];
+}
+
+const CONTRACT = ['request', 'action', 'errors'];
+/** Imported from everywhere. */
+export const COMMON_FOLDERS = ['telemetry', 'json', 'finding'];
+export const COMMON_PACKAGES = ['zod'];
+
+export const MODULES: Readonly<Record<string, ModuleRules>> = {
+  json: { layer: 'base', imports: [] },
+  request: { layer: 'base', imports: [] },
+  action: { layer: 'base', imports: ['request'] },
+  errors: { layer: 'base', imports: [] },
+  finding: { layer: 'base', imports: [] },
+  document: {
+    layer: 'base',
+    imports: ['timers'],
+    owns: ['yaml', '@humanwhocodes/momoa', '@babel/code-frame'],
+  },
+  telemetry: { layer: 'base', imports: [], owns: ['pino', 'prom-client'] },
+  timers: { layer: 'base', imports: [] },
+  outgoing: { layer: 'base', imports: [] },
+  boundary: { layer: 'base', imports: ['action'] },
+  verify: { layer: 'engine', imports: ['errors', 'payload'], owns: ['jose'] },
+  payload: { layer: 'base', imports: ['errors'], owns: ['@remix-run/multipart-parser', 'saxes'] },
+  config: { layer: 'engine', imports: ['document', 'errors', 'action'] },
+  sandbox: {
+    layer: 'engine',
+    imports: ['errors', 'document', 'request'],
+    owns: ['isolated-vm', 'esbuild', 'tsx', '@noble/hashes'],
+  },
+  storage: {
+    layer: 'engine',
+    imports: ['errors', 'action', 'request', 'timers'],
+    owns: ['node:sqlite', 'pg'],
+  },
+  mapping: {
+    layer: 'engine',
+    imports: ['document', 'payload', 'verify', ...CONTRACT],
+    types: ['sandbox'],
+    owns: ['json-logic-js', 'handlebars'],
+  },
+  hook: {
+    layer: 'engine',
+    imports: ['mapping', 'payload', 'boundary', 'document', ...CONTRACT],
+    types: ['sandbox'],
+  },
+  server: {
+    layer: 'service',
+    imports: ['hook', 'boundary', 'verify', 'payload', 'storage', 'config', 'request', 'errors', 'action'],
+    types: ['mapping', 'sandbox'],
+    owns: ['node:http', 'rate-limiter-flexible'],
+  },
+  runners: {
+    layer: 'service',
+    imports: ['document', 'config', 'action', 'errors', 'outgoing', 'timers'],
+    types: ['storage'],
+    owns: ['execa', 'ai', '@ai-sdk/anthropic', '@ai-sdk/openai', '@ai-sdk/openai-compatible'],
+  },
+  channels: {
+    layer: 'service',
+    imports: ['config', 'action', 'outgoing', 'timers', 'verify'],
+    owns: ['grammy', '@discordjs/rest', '@slack/web-api', '@microsoft/teams.api', 'nodemailer'],
+  },
+  gateway: {
+    layer: 'service',
+    imports: [
+      'runners',
+      'channels',
+      'storage',
+      'boundary',
+      'action',
+      'config',
+      'errors',
+      'outgoing',
+      'timers',
+    ],
+  },
+  operations: { layer: 'service', imports: ['gateway', 'storage'] },
+  mail: {
+    layer: 'service',
+    imports: ['config', 'document', 'storage', 'errors', 'timers', 'outgoing'],
+    owns: ['imapflow', 'postal-mime', 'openid-client', 'html-to-text'],
+  },
+  senders: { layer: 'engine', imports: ['document', 'verify'] },
+  advice: {
+    layer: 'authoring',
+    imports: [
+      'document',
+      'senders',
+      'config',
+      'channels',
+      'mapping',
+      'runners',
+      'hook',
+      'payload',
+      'sandbox',
+      'verify',
+      ...CONTRACT,
+    ],
+    types: ['generation', 'server'],
+  },
+  explanation: {
+    layer: 'authoring',
+    imports: [
+      'action',
+      'advice',
+      'errors',
+      'mapping',
+      'hook',
+      'boundary',
+      'document',
+      'runners',
+      'storage',
+      'request',
+      'json',
+      'verify',
+    ],
+    types: ['config'],
+  },
+  console: {
+    layer: 'frontends',
+    imports: [
+      'advice',
+      'explanation',
+      'advice',
+      'boundary',
+      'hook',
+      'golden',
+      'operations',
+      'storage',
+      'server',
+      'config',
+      'mapping',
+      'document',
+      'request',
+      'timers',
+    ],
+    owns: [
+      'preact',
+      '@preact/signals',
+      'codemirror',
+      '@codemirror/autocomplete',
+      '@codemirror/lang-javascript',
+      '@codemirror/lang-json',
+      '@codemirror/lang-yaml',
+      '@codemirror/language',
+      '@codemirror/lint',
+      '@codemirror/state',
+      '@codemirror/view',
+      '@lezer/highlight',
+    ],
+  },
+  lsp: {
+    layer: 'frontends',
+    imports: ['console', 'document', 'mapping', 'request'],
+    owns: ['vscode-languageserver', 'vscode-languageserver-textdocument'],
+  },
+  mcp: {
+    layer: 'frontends',
+    imports: ['boundary', 'console', 'golden', 'hook', 'mapping', 'request', 'senders', 'storage'],
+    types: ['config'],
+    owns: ['@modelcontextprotocol/sdk'],
+  },
+  golden: {
+    layer: 'authoring',
+    imports: [
+      'advice',
+      'explanation',
+      'hook',
+      'mapping',
+      'document',
+      'boundary',
+      'payload',
+      'storage',
+      'request',
+      'action',
+      'errors',
+    ],
+    types: ['sandbox'],
+  },
+};
+
+/** Wiring: these stand on top and may import every entry file. */
+export const TOP: Readonly<Record<string, Layer | 'top'>> = {
+  main: 'top',
+  index: 'top',
+  cli: 'frontends',
+  startup: 'service',
+  generation: 'service',
+};
+/** Packages of the wiring. */
+export const TOP_OWNS = ['commander', 'chokidar', '@clack/prompts'];
+
+/** Which layer a file stands in; its name is absolute. Files beside the layers stand on top of all. */
+export function layerOf(file: string): Layer | 'top' {
+  const [first = ''] = relative(SOURCE, file).split('/');
+  return LAYERS.find((layer) => layer === first) ?? 'top';
+}
+
+/** Whether an import of `to` leads to a layer above that of `from`; both names are absolute. */
+export function leadsUp(from: string, to: string): boolean {
+  const height = (layer: Layer | 'top'): number => (layer === 'top' ? LAYERS.length : LAYERS.indexOf(layer));
+  return height(layerOf(to)) > height(layerOf(from));
+}
+
+export const SOURCE = fileURLToPath(new URL('../../src', import.meta.url));
+
+export interface Import {
+  readonly file: string;
+  readonly specifier: string;
+  readonly typeOnly: boolean;
+  /** Read when it is asked for. */
+  readonly isDynamic?: boolean;
+}
+
+/** Every static, re-exporting and dynamic import with a literal specifier; comments and texts do not count. */
+export function importsOf(file: string, text: string): readonly Import[] {
+  const code = text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/(^|\s)\/\/[^\n]*/g, '$1');
+  const statement = /^\s*(?:import|export)\s+(type\s)?(?:[\w*{}\s,$]+?\sfrom\s+)?['"]([^'"\n]+)['"]/gm;
+  const found = [...code.matchAll(statement)].map((match) => ({
+    file,
+    specifier: match[2] ?? '',
+    typeOnly: match[1] !== undefined,
+  }));
+  const dynamic = [...code.matchAll(/\bimport\(\s*['"]([^'"\n]+)['"]\s*\)/g)].map((match) => ({
+    file,
+    specifier: match[1] ?? '',
+    typeOnly: false,
+    isDynamic: true,
+  }));
+  return [...found, ...dynamic];
+}
+
+/** `config` for `src/engine/config/settings.ts`, `errors` for `src/base/errors.ts`. */
+export function moduleOf(file: string): string {
+  const [first = '', second = ''] = relative(SOURCE, file).split('/');
+  return (second === '' ? first : second).replace(/\.ts$/, '');
+}
+
+export function allImports(): readonly Import[] {
+  return globSync('**/*.{ts,tsx}', { cwd: SOURCE })
+    .toSorted()
+    .flatMap((name) => importsOf(join(SOURCE, name), readFileSync(join(SOURCE, name), 'utf8')));
+}
